@@ -1,0 +1,270 @@
+"""Periodic schedules: cosine annealing with and without restarts, one cycle, cyclic."""
+
+import math
+
+from paddle_jax.optimizer.lr.scheduler import LRScheduler, need, need_type
+
+
+class CosineAnnealingDecay(LRScheduler):
+    """Moves the rate along half a cosine from `learning_rate` to `eta_min` in `T_max` steps, and back.
+
+    Args:
+        learning_rate: float, the first and largest rate.
+        T_max: int, positive, half a period in steps.
+        eta_min: float or int, the smallest rate. Default 0.
+        last_epoch: int, index of the last epoch, to resume. Default -1.
+        verbose: print one line at every change. Default False.
+    Raises:
+        TypeError: `T_max` is not an int, or `eta_min` not a number.
+        AssertionError: `T_max` is not positive.
+    Example:
+        >>> rate = paddle.optimizer.lr.CosineAnnealingDecay(0.5, T_max=2)
+        >>> rate.step()
+        >>> round(rate(), 6)
+        0.25
+    See: "SGDR: Stochastic Gradient Descent with Warm Restarts" (https://arxiv.org/abs/1608.03983), without the restarts.
+    """
+
+    def __init__(self, learning_rate, T_max, eta_min=0, last_epoch=-1, verbose=False):
+        need_type(T_max, int, "CosineAnnealingDecay", "T_max")
+        need_type(eta_min, (float, int), "CosineAnnealingDecay", "eta_min")
+        need(T_max > 0, f"CosineAnnealingDecay: T_max: got {T_max}; it must be positive.")
+        self.T_max = T_max
+        self.eta_min = float(eta_min)
+        super().__init__(learning_rate, last_epoch, verbose)
+
+    def get_lr(self):
+        """Computes the rate for the current epoch from the last rate."""
+        epoch, half = self.last_epoch, self.T_max
+        if epoch == 0:
+            return self.base_lr
+        if (epoch - 1 - half) % (2 * half) == 0:
+            return self.last_lr + (self.base_lr - self.eta_min) * (1 - math.cos(math.pi / half)) / 2
+        ratio = (1 + math.cos(math.pi * epoch / half)) / (1 + math.cos(math.pi * (epoch - 1) / half))
+        return ratio * (self.last_lr - self.eta_min) + self.eta_min
+
+    def _get_closed_form_lr(self):
+        return self.eta_min + (self.base_lr - self.eta_min) * (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
+
+
+class CosineAnnealingWarmRestarts(LRScheduler):
+    """Moves the rate along half a cosine from `learning_rate` to `eta_min`, then restarts; period i has `T_0 * T_mult ** i` steps.
+
+    Args:
+        learning_rate: float, the rate at every start.
+        T_0: int, positive, length of the first period in steps.
+        T_mult: int, at least 1, growth of the period. Default 1.
+        eta_min: float or int, the smallest rate. Default 0.
+        last_epoch: int, index of the last epoch, to resume. Default -1.
+        verbose: print one line at every change. Default False.
+    Raises:
+        ValueError: `T_0` or `T_mult` is not an int in range.
+    Example:
+        >>> rate = paddle.optimizer.lr.CosineAnnealingWarmRestarts(0.5, T_0=2)
+        >>> rate.step()
+        >>> rate()
+        0.25
+        >>> rate.step()
+        >>> rate()
+        0.5
+    See: "SGDR: Stochastic Gradient Descent with Warm Restarts" (https://arxiv.org/abs/1608.03983).
+    """
+
+    def __init__(self, learning_rate, T_0, T_mult=1, eta_min=0, last_epoch=-1, verbose=False):
+        need(isinstance(T_0, int) and T_0 > 0, f"CosineAnnealingWarmRestarts: T_0: got {T_0}; it must be a positive int.", ValueError)
+        need(isinstance(T_mult, int) and T_mult >= 1, f"CosineAnnealingWarmRestarts: T_mult: got {T_mult}; it must be an int of at least 1.", ValueError)
+        need_type(eta_min, (float, int), "CosineAnnealingWarmRestarts", "eta_min")
+        self.T_0 = T_0
+        self.T_i = T_0
+        self.T_mult = T_mult
+        self.eta_min = float(eta_min)
+        self.T_cur = last_epoch
+        super().__init__(learning_rate, last_epoch, verbose)
+
+    def get_lr(self):
+        """Computes the rate for the current place in the period."""
+        return self.eta_min + (self.base_lr - self.eta_min) * (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
+
+    def step(self, epoch=None):
+        """Moves the schedule on by one, or to `epoch`, which may be a fraction.
+
+        Args:
+            epoch: int or float, not negative. Default None: the next one.
+        Raises:
+            ValueError: `epoch` is negative.
+        """
+        if epoch is None and self.last_epoch < 0:
+            epoch = 0
+        if epoch is None:
+            epoch = self.last_epoch + 1
+            self.T_cur += 1
+            if self.T_cur >= self.T_i:
+                self.T_cur -= self.T_i
+                self.T_i *= self.T_mult
+        else:
+            self._locate(epoch)
+        self.last_epoch = math.floor(epoch)
+        self.last_lr = self.get_lr()
+        self._tell()
+
+    def _locate(self, epoch):
+        need(epoch >= 0, f"CosineAnnealingWarmRestarts: epoch: got {epoch}; it may not be negative.", ValueError)
+        if epoch < self.T_0:
+            self.T_i, self.T_cur = self.T_0, epoch
+        elif self.T_mult == 1:
+            self.T_cur = epoch % self.T_0
+        else:
+            restarts = int(math.log(epoch / self.T_0 * (self.T_mult - 1) + 1, self.T_mult))
+            self.T_cur = epoch - self.T_0 * (self.T_mult**restarts - 1) / (self.T_mult - 1)
+            self.T_i = self.T_0 * self.T_mult**restarts
+
+
+def _cosine(start, end, part):
+    return end + (start - end) / 2.0 * (math.cos(math.pi * part) + 1)
+
+
+def _linear(start, end, part):
+    return (end - start) * part + start
+
+
+class OneCycleLR(LRScheduler):
+    """Raises the rate to `max_learning_rate`, then lowers it to `end_learning_rate`, in one pass of `total_steps`.
+
+    Args:
+        max_learning_rate: float, the peak.
+        total_steps: int, positive, length of the cycle in steps.
+        divide_factor: float, the first rate is `max_learning_rate / divide_factor`. Default 25.0.
+        end_learning_rate: float, the last rate. Default 0.0001.
+        phase_pct: float in [0, 1], fraction of the steps that rise. Default 0.3.
+        anneal_strategy: 'cos' or 'linear', shape of the phases. Default 'cos'.
+        three_phase: return to the first rate before the last descent (`phase_pct` must be below 0.5). Default False.
+        last_epoch: int, index of the last epoch, to resume. Default -1.
+        verbose: print one line at every change. Default False.
+    Raises:
+        TypeError: an argument has the wrong type.
+        ValueError: an argument is out of range, or there were more steps than `total_steps`.
+    Example:
+        >>> rate = paddle.optimizer.lr.OneCycleLR(1.0, total_steps=10, anneal_strategy='linear')
+        >>> rate.step(2)
+        >>> rate()
+        1.0
+    See: "Super-Convergence: Very Fast Training of Neural Networks Using Large Learning Rates" (https://arxiv.org/abs/1708.07120).
+    """
+
+    def __init__(
+        self,
+        max_learning_rate,
+        total_steps,
+        divide_factor=25.0,
+        end_learning_rate=0.0001,
+        phase_pct=0.3,
+        anneal_strategy="cos",
+        three_phase=False,
+        last_epoch=-1,
+        verbose=False,
+    ):
+        need_type(max_learning_rate, (float, int), "OneCycleLR", "max_learning_rate")
+        need(max_learning_rate >= 0, f"OneCycleLR: max_learning_rate: got {max_learning_rate}; it may not be negative.", ValueError)
+        need_type(end_learning_rate, (float, int), "OneCycleLR", "end_learning_rate")
+        need(end_learning_rate >= 0, f"OneCycleLR: end_learning_rate: got {end_learning_rate}; it may not be negative.", ValueError)
+        need_type(total_steps, int, "OneCycleLR", "total_steps")
+        need(total_steps > 0, f"OneCycleLR: total_steps: got {total_steps}; it must be positive.", ValueError)
+        need_type(phase_pct, float, "OneCycleLR", "phase_pct")
+        need(0 <= phase_pct <= 1, f"OneCycleLR: phase_pct: got {phase_pct}; it must lie in [0, 1].", ValueError)
+        need(anneal_strategy in ("cos", "linear"), f"OneCycleLR: anneal_strategy: got {anneal_strategy!r}; use 'cos' or 'linear'.", ValueError)
+        need(not three_phase or phase_pct < 0.5, f"OneCycleLR: phase_pct: got {phase_pct}; three_phase=True needs less than 0.5.", ValueError)
+        first = max_learning_rate / float(divide_factor)
+        last = float(end_learning_rate)
+        self.total_steps = total_steps
+        self._step_config = [0, phase_pct * total_steps - 1, total_steps - 1]
+        self._lr_config = [first, max_learning_rate, last]
+        if three_phase:
+            self._step_config.insert(2, 2 * phase_pct * total_steps - 2)
+            self._lr_config.insert(2, first)
+        self._steps_size = [end - start for start, end in zip(self._step_config, self._step_config[1:], strict=False)]
+        self.anneal_func = _cosine if anneal_strategy == "cos" else _linear
+        super().__init__(first, last_epoch, verbose)
+
+    def get_lr(self):
+        """Computes the rate for the current epoch."""
+        step = self.last_epoch
+        need(step <= self.total_steps, f"OneCycleLR: step {step} of a cycle of total_steps={self.total_steps}; make total_steps larger.", ValueError)
+        ends = self._step_config[1:]
+        phase = next((i for i, end in enumerate(ends) if step <= end), len(ends) - 1)
+        part = (step - self._step_config[phase]) / self._steps_size[phase]
+        return self.anneal_func(self._lr_config[phase], self._lr_config[phase + 1], part)
+
+
+class CyclicLR(LRScheduler):
+    """Moves the rate up and down between `base_learning_rate` and `max_learning_rate`.
+
+    Args:
+        base_learning_rate: float, the lower bound and first rate.
+        max_learning_rate: float, the upper bound.
+        step_size_up: int, positive, steps of the rising part.
+        step_size_down: int, positive, steps of the falling part. Default None: as the rising part.
+        mode: 'triangular', 'triangular2' (height halves every cycle) or 'exp_range' (height times `exp_gamma ** iterations`). Default 'triangular'.
+        exp_gamma: float, base of 'exp_range'. Default 1.0.
+        scale_fn: callable, factor on the height; replaces `mode`. Default None.
+        scale_mode: 'cycle' or 'iterations', what `scale_fn` is given: the cycle's number from 1, or the epoch. Default 'cycle'.
+        last_epoch: int, index of the last epoch, to resume. Default -1.
+        verbose: print one line at every change. Default False.
+    Raises:
+        TypeError: an argument has the wrong type.
+        ValueError: an argument is out of range.
+    Example:
+        >>> rate = paddle.optimizer.lr.CyclicLR(0.25, 0.75, step_size_up=2)
+        >>> rate.step()
+        >>> rate()
+        0.5
+    See: "Cyclical Learning Rates for Training Neural Networks" (https://arxiv.org/abs/1506.01186).
+    """
+
+    def __init__(
+        self,
+        base_learning_rate,
+        max_learning_rate,
+        step_size_up,
+        step_size_down=None,
+        mode="triangular",
+        exp_gamma=1.0,
+        scale_fn=None,
+        scale_mode="cycle",
+        last_epoch=-1,
+        verbose=False,
+    ):
+        need_type(max_learning_rate, (float, int), "CyclicLR", "max_learning_rate")
+        need(max_learning_rate >= 0, f"CyclicLR: max_learning_rate: got {max_learning_rate}; it may not be negative.", ValueError)
+        step_size_down = step_size_up if step_size_down is None else step_size_down
+        for argument, value in (("step_size_up", step_size_up), ("step_size_down", step_size_down)):
+            need_type(value, int, "CyclicLR", argument)
+            need(value > 0, f"CyclicLR: {argument}: got {value}; it must be positive.", ValueError)
+        need_type(exp_gamma, float, "CyclicLR", "exp_gamma")
+        known = mode in ("triangular", "triangular2", "exp_range")
+        need(known or scale_fn is not None, f"CyclicLR: mode: got {mode!r}; use 'triangular', 'triangular2', 'exp_range', or give scale_fn.", ValueError)
+        need(scale_mode in ("cycle", "iterations"), f"CyclicLR: scale_mode: got {scale_mode!r}; use 'cycle' or 'iterations'.", ValueError)
+        self.cycle_size = step_size_up + step_size_down
+        self.step_up_pct = step_size_up / self.cycle_size
+        self.max_lr = float(max_learning_rate)
+        self.amplitude = self.max_lr - base_learning_rate
+        self.mode = mode
+        self.gamma = exp_gamma
+        if scale_fn is None:
+            scale_fn, scale_mode = self._scale_of_mode(), "iterations" if mode == "exp_range" else "cycle"
+        self.scale_fn = scale_fn
+        self.scale_mode = scale_mode
+        super().__init__(base_learning_rate, last_epoch, verbose)
+
+    def _scale_of_mode(self):
+        gamma = self.gamma
+        scales = {"triangular": lambda x: 1.0, "triangular2": lambda x: 1 / (2.0 ** (x - 1)), "exp_range": lambda x: gamma**x}
+        return scales[self.mode]
+
+    def get_lr(self):
+        """Computes the rate for the current epoch."""
+        iterations = self.last_epoch
+        cycle = 1 + iterations // self.cycle_size
+        place = 1.0 + iterations / self.cycle_size - cycle
+        rise = self.step_up_pct
+        height = self.amplitude * (place / rise if place <= rise else (1 - place) / (1 - rise))
+        return self.base_lr + height * self.scale_fn(cycle if self.scale_mode == "cycle" else iterations)

@@ -1,0 +1,129 @@
+"""The base class of all schedulers and the checks they share."""
+
+import warnings
+
+from paddle_jax._core.tensor import Tensor
+
+
+def need(condition, message, error=AssertionError):
+    """Raises `error(message)` unless the condition holds (Paddle raises AssertionError for most scheduler settings)."""
+    if not condition:
+        raise error(message)
+
+
+def need_type(value, types, owner, argument):
+    """Raises TypeError unless `value` is an instance of `types`."""
+    if not isinstance(value, types):
+        allowed = " or ".join(t.__name__ for t in (types if isinstance(types, tuple) else (types,)))
+        raise TypeError(f"{owner}: {argument}: got {type(value).__name__}; pass {allowed}.")
+
+
+class LRScheduler:
+    """Computes a learning rate from a step count; the base class of every scheduler.
+
+    A subclass sets its own attributes, calls `super().__init__(learning_rate, last_epoch, verbose)` and defines `get_lr()`, which reads `self.last_epoch`,
+    `self.base_lr` and `self.last_lr`. Pass a scheduler as the `learning_rate` of an optimizer and call `step()` once per batch or per epoch.
+
+    Args:
+        learning_rate: float, the rate the schedule starts from. Not negative. Default 0.1.
+        last_epoch: int, index of the last epoch, to resume a schedule. Default -1: from the start.
+        verbose: print one line at every change. Default False.
+    Raises:
+        TypeError: `learning_rate` is not an int or float.
+        ValueError: `learning_rate` is negative.
+    Example:
+        >>> class Halve(paddle.optimizer.lr.LRScheduler):
+        ...     def get_lr(self):
+        ...         return self.base_lr * 0.5**self.last_epoch
+        >>> rate = Halve(0.8)
+        >>> rate.step()
+        >>> rate()
+        0.4
+    """
+
+    def __init__(self, learning_rate=0.1, last_epoch=-1, verbose=False):
+        need_type(learning_rate, (float, int), type(self).__name__, "learning_rate")
+        need(learning_rate >= 0, f"{type(self).__name__}: learning_rate: got {learning_rate}; it may not be negative.", ValueError)
+        self.base_lr = float(learning_rate)
+        self.last_lr = float(learning_rate)
+        self.last_epoch = last_epoch
+        self.verbose = verbose
+        self._var_name = None
+        self.step()
+
+    def __call__(self):
+        """Returns the current learning rate (a float)."""
+        return self.last_lr
+
+    def get_lr(self):
+        """Computes the rate for `self.last_epoch`; a subclass must define it."""
+        raise NotImplementedError(f"{type(self).__name__}: get_lr() is not defined; a scheduler must define it.")
+
+    def step(self, epoch=None):
+        """Moves the schedule on by one, or to `epoch`, and computes the new rate.
+
+        Args:
+            epoch: int, the epoch to jump to. Default None: the next one.
+        Example:
+            >>> rate = paddle.optimizer.lr.StepDecay(0.5, step_size=2)
+            >>> rate.step(2)
+            >>> rate()
+            0.05
+        """
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        # A schedule that get_lr() computes from the last rate cannot jump; it may give a formula for that.
+        closed_form = None if epoch is None else getattr(self, "_get_closed_form_lr", None)
+        self.last_lr = closed_form() if closed_form else self.get_lr()
+        self._tell()
+
+    def _tell(self):
+        if self.verbose:
+            print(f"Epoch {self.last_epoch}: {type(self).__name__} set learning rate to {self.last_lr}.")
+
+    def state_keys(self):
+        """Sets `self.keys`, the names of the attributes that `state_dict()` stores; override it to store more."""
+        self.keys = ["last_epoch", "last_lr"]
+
+    def state_dict(self):
+        """Returns the scheduler's state: a dict of the attributes named by `state_keys()`; one-element Tensors become floats.
+
+        Example:
+            >>> paddle.optimizer.lr.ExponentialDecay(0.5, gamma=0.9).state_dict()
+            {'last_epoch': 0, 'last_lr': 0.5}
+        """
+        self.state_keys()
+        return {key: _plain(self.__dict__[key]) for key in self.keys if key in self.__dict__}
+
+    def set_state_dict(self, state_dict):
+        """Takes over a state made by `state_dict()`.
+
+        Args:
+            state_dict: dict with every name of `state_keys()`. Further entries are ignored with a warning.
+        Raises:
+            RuntimeError: a name is missing.
+        Example:
+            >>> rate = paddle.optimizer.lr.ExponentialDecay(0.5, gamma=0.9)
+            >>> rate.set_state_dict({'last_epoch': 3, 'last_lr': 0.25})
+            >>> rate()
+            0.25
+        """
+        self.state_keys()
+        for key in self.keys:
+            if key not in state_dict:
+                raise RuntimeError(f"{type(self).__name__}: state_dict: {key!r} is missing; pass the dict that state_dict() returned.")
+            self.__dict__[key] = state_dict[key]
+        unused = self._unused(state_dict)
+        if unused:
+            warnings.warn(f"{type(self).__name__}: state_dict: unused entries {unused}; was it saved by another scheduler?", stacklevel=2)
+
+    set_dict = set_state_dict
+
+    def _unused(self, state_dict):
+        return sorted(set(state_dict) - set(self.keys))
+
+
+def _plain(value):
+    if not isinstance(value, Tensor):
+        return value
+    need(value.size == 1, f"LRScheduler: state_dict: a Tensor of shape {list(value.shape)}; only one element can be stored.")
+    return float(value.item())
