@@ -43,21 +43,21 @@ def read_text():
     return "\n\n".join(topics[name] for name in sorted(topics)).encode("ascii", "ignore").decode()
 
 
-def batches(codes, context, batch_size, steps):
+def batches(codes, context, batch_size, steps, rng):
     """Random windows of the text: inputs and the same windows one character later."""
     for _ in range(steps):
-        starts = np.random.randint(0, len(codes) - context - 1, (batch_size, 1))
+        starts = rng.integers(0, len(codes) - context - 1, (batch_size, 1))
         window = codes[starts + np.arange(context + 1)]
         yield paddle.to_tensor(window[:, :-1]), paddle.to_tensor(window[:, 1:])
 
 
-def train(model, codes, steps, batch_size, learning_rate):
+def train(model, codes, steps, batch_size, learning_rate, seed):
     """AdamW with warm-up, cosine decay and gradient clipping."""
     cosine = paddle.optimizer.lr.CosineAnnealingDecay(learning_rate, T_max=steps)
     schedule = paddle.optimizer.lr.LinearWarmup(cosine, warmup_steps=max(1, steps // 20), start_lr=0.0, end_lr=learning_rate)
     optimizer = paddle.optimizer.AdamW(schedule, parameters=model.parameters(), weight_decay=0.01, grad_clip=nn.ClipGradByGlobalNorm(1.0))
     start, mean = time.perf_counter(), None
-    for step, (inputs, targets) in enumerate(batches(codes, model.context, batch_size, steps), 1):
+    for step, (inputs, targets) in enumerate(batches(codes, model.context, batch_size, steps, np.random.default_rng(seed)), 1):
         scores = model(inputs)
         loss = F.cross_entropy(scores.reshape([-1, scores.shape[-1]]), targets.reshape([-1]))
         loss.backward()
@@ -96,7 +96,6 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     paddle.seed(args.seed)
-    np.random.seed(args.seed)
 
     text = read_text()
     alphabet = sorted(set(text))
@@ -106,7 +105,7 @@ def main():
     size = sum(int(np.prod(p.shape)) for p in model.parameters())
     print(f"{len(text)} characters, {len(alphabet)} different ones, {size} parameters, device {paddle.get_device()}")
 
-    loss = train(model, codes, args.steps, args.batch_size, args.learning_rate)
+    loss = train(model, codes, args.steps, args.batch_size, args.learning_rate, args.seed)
     print(f"final loss {loss:.3f}; knowing only how often each character occurs would give {entropy(codes):.3f}")
     written = write(model, [code_of[c] for c in "The "], args.sample)
     print("-" * 40, "".join(alphabet[code] for code in written), "-" * 40, sep="\n")

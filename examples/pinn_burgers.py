@@ -10,9 +10,11 @@ derivatives taken by `paddle.grad(..., create_graph=True)`. The answer is compar
 """
 
 import argparse
+import importlib.util
 import math
 import sys
 import time
+from itertools import pairwise
 
 import numpy as np
 import paddle
@@ -25,7 +27,7 @@ class Solution(nn.Layer):
     def __init__(self, width=32, depth=4):
         super().__init__()
         sizes = [2] + [width] * depth
-        hidden = [step for a, b in zip(sizes[:-1], sizes[1:]) for step in (nn.Linear(a, b), nn.Tanh())]
+        hidden = [step for a, b in pairwise(sizes) for step in (nn.Linear(a, b), nn.Tanh())]
         self.net = nn.Sequential(*hidden, nn.Linear(width, 1))
 
     def forward(self, x, t):
@@ -99,7 +101,7 @@ def plot(guess, truth, path):
     left.set(xlabel="t", ylabel="x", title="u(x, t) of the network")
     figure.colorbar(image, ax=left)
     x = np.linspace(-1, 1, truth.shape[1])
-    for color, moment in zip(("C0", "C1", "C2"), (0.25, 0.5, 1.0)):
+    for color, moment in (("C0", 0.25), ("C1", 0.5), ("C2", 1.0)):
         row = round(moment * (len(truth) - 1))
         right.plot(x, truth[row], color=color, label=f"exact, t = {moment}")
         right.plot(x, guess[row], "--", color="black")
@@ -125,7 +127,9 @@ def main():
     train(model, args.steps, args.points, args.viscosity)
     guess, truth, error = evaluate(model, args.viscosity)
     print(f"relative L2 error against the exact solution: {error:.2e}")
-    if args.plot:
+    if args.plot and importlib.util.find_spec("matplotlib") is None:
+        print("matplotlib is not installed: no plot")
+    elif args.plot:
         plot(guess, truth, args.plot)
         print(f"saved {args.plot}")
     if args.steps >= parser.get_default("steps") and not error < 0.03:

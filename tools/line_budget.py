@@ -1,0 +1,53 @@
+"""Checks the package against the line budget in pyproject.toml ([tool.paddle_jax.line_budget]).
+
+    python tools/line_budget.py
+
+The limits: lines per file, median lines of an op's body (docstring left out), lines of the whole package.
+"""
+
+import ast
+import statistics
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "paddle_jax"
+
+
+def is_op(function):
+    """True for a function decorated with @op or @op(...)."""
+    names = [decorator.func if isinstance(decorator, ast.Call) else decorator for decorator in function.decorator_list]
+    return any(isinstance(name, ast.Name) and name.id == "op" for name in names)
+
+
+def body_lines(function):
+    """Lines from the first statement after the docstring to the last."""
+    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    return body[-1].end_lineno - body[0].lineno + 1 if body else 0
+
+
+def op_bodies(tree):
+    return [body_lines(node) for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and is_op(node)]
+
+
+def main():
+    limit = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["paddle_jax"]["line_budget"]
+    texts = {path.relative_to(ROOT): path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
+    lengths = {path: len(text.splitlines()) for path, text in texts.items()}
+    ops = [lines for text in texts.values() for lines in op_bodies(ast.parse(text))]
+    median, total = statistics.median(ops or [0]), sum(lengths.values())
+
+    problems = [f"{path}: {lines} lines, allowed {limit['file']}" for path, lines in lengths.items() if lines > limit["file"]]
+    if median > limit["op_body_median"]:
+        problems.append(f"median op body {median} lines, allowed {limit['op_body_median']}")
+    if total > limit["package"]:
+        problems.append(f"package {total} lines, allowed {limit['package']}")
+    longest = max(lengths.values(), default=0)
+    print(f"{len(texts)} files, {total} of {limit['package']} lines, longest file {longest}, {len(ops)} ops, median body {median} lines")
+    print("\n".join(problems), end="\n" if problems else "")
+    return bool(problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
