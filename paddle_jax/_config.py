@@ -1,0 +1,6 @@
+"""Settings of JAX that Paddle's semantics need, made before the first array exists."""
+
+import jax
+
+jax.config.update("jax_enable_x64", True)  # int64 is Paddle's default integer
+jax.config.update("jax_default_matmul_precision", "highest")  # float32 means float32 on every platform

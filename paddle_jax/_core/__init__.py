@@ -1,0 +1,1 @@
+"""The machine: values, dispatch, tape, dtypes, devices, flags, random state, errors. Nothing outside knows about execution modes."""

@@ -1,0 +1,50 @@
+"""The one dispatch point: every operation on Tensors, forward or backward, passes through `run`."""
+
+import numpy as np
+
+from paddle_jax._core.kernel import execute
+from paddle_jax._core.state import state
+from paddle_jax._core.node import Node
+from paddle_jax._core.tensor import wrap
+
+_INEXACT = frozenset("fcV")  # NumPy kinds of floating and complex dtypes; V is how ml_dtypes show
+
+
+def is_inexact(value) -> bool:
+    """Whether gradients can flow into a value of this dtype."""
+    return value.dtype.kind in _INEXACT
+
+
+def run(kernel, tensors):
+    """Runs a kernel on Tensors and returns Tensors, recording a tape node when a gradient may be asked for.
+
+    The structure of the result follows the kernel: one Tensor, or a tuple or list of Tensors.
+    """
+    if state.recorder is not None:
+        return state.recorder(kernel, tensors)
+    values = [t._value for t in tensors]
+    out = execute(kernel, values)
+    if state.grad and not kernel.nondiff:
+        for t in tensors:
+            if not t.stop_gradient:
+                return _record(kernel, tensors, values, out)
+    if type(out) is tuple or type(out) is list:
+        return type(out)([wrap(o) for o in out])
+    return wrap(out)
+
+
+def _record(kernel, tensors, values, out):
+    diff = tuple([i for i, t in enumerate(tensors) if not t.stop_gradient and is_inexact(values[i])])
+    many = type(out) is tuple or type(out) is list
+    if not diff:
+        return type(out)([wrap(o) for o in out]) if many else wrap(out)
+    edges = tuple([(tensors[i]._node or tensors[i], tensors[i]._idx) for i in diff])
+    node = Node(kernel, values, diff, edges, len(out) if many else 1)
+    if many:
+        return type(out)([wrap(o, False, node, i) if is_inexact(o) else wrap(o) for i, o in enumerate(out)])
+    return wrap(out, False, node, 0) if is_inexact(out) else wrap(out)
+
+
+def host(value) -> np.ndarray:
+    """The NumPy view of a value; the place where the host waits for the device."""
+    return np.asarray(value)

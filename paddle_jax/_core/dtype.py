@@ -1,0 +1,195 @@
+"""Data types: the objects behind paddle.float32 and friends, conversion from every spelling, Paddle's promotion rules."""
+
+import ml_dtypes
+import numpy as np
+
+
+class DType:
+    """A data type of Paddle, e.g. `paddle.float32`.
+
+    Prints as `paddle.float32`; `name` and `value` are those of Paddle's enumeration. Equal only to itself: as in Paddle,
+    `paddle.float32 == "float32"` is False. `np` is the NumPy dtype that stores it.
+    """
+
+    __slots__ = ("_key", "_value", "np")
+
+    def __init__(self, key, value, np_dtype):
+        self._key, self._value, self.np = key, value, None if np_dtype is None else np.dtype(np_dtype)
+
+    @property
+    def name(self):
+        return self._key.upper()
+
+    @property
+    def value(self):
+        return self._value
+
+    @property
+    def is_floating(self):
+        return self._key.startswith(("float", "bfloat"))
+
+    @property
+    def is_complex(self):
+        return self._key.startswith("complex")
+
+    @property
+    def is_integer(self):
+        return self._key.startswith(("int", "uint"))
+
+    def __str__(self):
+        return "paddle." + self._key
+
+    def __repr__(self):
+        return f"<DataType.{self.name}: {self._value}>"
+
+    def __hash__(self):
+        return self._value
+
+    def __int__(self):
+        return self._value
+
+    __index__ = __int__
+
+    def __reduce__(self):
+        return convert, (self._key,)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+DType.__name__ = DType.__qualname__ = "dtype"
+DType.__module__ = "paddle"
+
+bool_ = DType("bool", 1, np.bool_)
+uint8 = DType("uint8", 2, np.uint8)
+int8 = DType("int8", 3, np.int8)
+uint16 = DType("uint16", 4, np.uint16)
+int16 = DType("int16", 5, np.int16)
+uint32 = DType("uint32", 6, np.uint32)
+int32 = DType("int32", 7, np.int32)
+uint64 = DType("uint64", 8, np.uint64)
+int64 = DType("int64", 9, np.int64)
+float32 = DType("float32", 10, np.float32)
+float64 = DType("float64", 11, np.float64)
+complex64 = DType("complex64", 12, np.complex64)
+complex128 = DType("complex128", 13, np.complex128)
+pstring = DType("pstring", 14, None)
+float16 = DType("float16", 15, np.float16)
+bfloat16 = DType("bfloat16", 16, ml_dtypes.bfloat16)
+float8_e4m3fn = DType("float8_e4m3fn", 17, ml_dtypes.float8_e4m3fn)
+float8_e5m2 = DType("float8_e5m2", 18, ml_dtypes.float8_e5m2)
+
+ALL = (bool_, uint8, int8, uint16, int16, uint32, int32, uint64, int64, float32, float64, complex64, complex128, float16, bfloat16,
+       float8_e4m3fn, float8_e5m2)
+_MEMBERS = {d.name: d for d in (*ALL, pstring)}
+for _name, _member in _MEMBERS.items():
+    setattr(DType, _name, _member)
+DType.__members__ = _MEMBERS
+
+_BY_NAME = {d._key: d for d in ALL} | {"float": float64, "double": float64, "half": float16, "int": int64, "complex": complex128, "bool_": bool_}
+_BY_NP = {d.np: d for d in ALL}
+_BY_TYPE = {bool: bool_, int: int64, float: float64, complex: complex128}
+FLOATING = (float16, bfloat16, float32, float64)
+
+
+def convert(dtype) -> DType:
+    """Returns the DType for any spelling: DType, "float32", np.float32, np.dtype, float, another library's dtype object.
+
+    Raises:
+        TypeError: the spelling is not a dtype that Paddle knows.
+    """
+    if type(dtype) is DType:
+        return dtype
+    found = _BY_TYPE.get(dtype) if isinstance(dtype, type) else _BY_NAME.get(dtype) if isinstance(dtype, str) else None
+    if found is None:
+        try:
+            found = _BY_NP.get(np.dtype(dtype)) if dtype is not None else None
+        except TypeError:
+            found = None
+    if found is None and isinstance(dtype, str) and dtype.startswith("paddle."):
+        found = _BY_NAME.get(dtype[7:])
+    if found is None:
+        raise TypeError(f"dtype: got {dtype!r}; allowed are paddle dtypes and their names such as 'float32', 'int64', 'bool'")
+    return found
+
+
+def of(value) -> DType:
+    """The DType of a jax or NumPy array."""
+    return _BY_NP[value.dtype]
+
+
+class _Default:
+    dtype = float32
+
+
+def get_default_dtype() -> str:
+    """Returns the name of the floating dtype that creation functions use when none is given (`"float32"` at start).
+
+    Example:
+        >>> paddle.get_default_dtype()
+        'float32'
+    """
+    return _Default.dtype._key
+
+
+def set_default_dtype(d):
+    """Sets the floating dtype that creation functions use when none is given.
+
+    Args:
+        d: float16, bfloat16, float32 or float64, in any spelling.
+    Raises:
+        TypeError: d is not one of these.
+    Example:
+        >>> paddle.set_default_dtype("float64"); paddle.ones([1]).dtype
+        <DataType.FLOAT64: 11>
+        >>> paddle.set_default_dtype("float32")
+    """
+    found = convert(d)
+    if found not in FLOATING:
+        raise TypeError(f"set_default_dtype: d: got {d}; allowed are float16, bfloat16, float32, float64")
+    _Default.dtype = found
+
+
+def default() -> DType:
+    """The default floating DType."""
+    return _Default.dtype
+
+
+def default_complex() -> DType:
+    """The complex DType that goes with the default floating dtype."""
+    return complex128 if _Default.dtype is float64 else complex64
+
+
+def promote_np(a: np.dtype, b: np.dtype) -> np.dtype:
+    """The common dtype of two array operands by Paddle's rules (taken from the real Paddle, all pairs of 12 dtypes).
+
+    Equal dtypes stay. Two floats give the wider one (float16 with bfloat16: float32). Complex with anything gives complex128
+    when either side is double precision, else complex64. Everything else is an error: Paddle does not mix integers, or
+    integers and floats, implicitly.
+    """
+    if a == b:
+        return a
+    x, y = _BY_NP[a], _BY_NP[b]
+    if x.is_complex or y.is_complex:
+        double = any(d in (float64, complex128) for d in (x, y))
+        return complex128.np if double else complex64.np
+    if x in FLOATING and y in FLOATING:
+        return float64.np if float64 in (x, y) else float32.np
+    raise TypeError(f"type promotion: got {x._key} and {y._key}; only floats with floats, and complex with any, are promoted; cast one with astype")
+
+
+def scalar_np(value, like: np.dtype) -> np.dtype:
+    """The dtype an operation between a tensor of dtype `like` and the Python scalar `value` runs in."""
+    d = _BY_NP[like]
+    if isinstance(value, bool | np.bool_):
+        return like
+    if isinstance(value, complex):
+        return like if d.is_complex else complex128.np if d is float64 else complex64.np
+    if isinstance(value, float):
+        return like if d.is_floating or d.is_complex else float32.np
+    if isinstance(value, int):
+        return int64.np if d is bool_ else like
+    return like

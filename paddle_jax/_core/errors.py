@@ -1,0 +1,38 @@
+"""Turns what JAX raises inside an op into the exception class that Paddle raises, naming the op and the operands."""
+
+import jax
+
+_TRACING = (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError, jax.errors.TracerIntegerConversionError,
+            jax.errors.UnexpectedTracerError, jax.errors.TracerBoolConversionError)
+
+
+class ArgumentError(ValueError, TypeError):
+    """A call whose arguments do not fit the signature: Paddle raises ValueError from C++ functions and TypeError from Python ones."""
+
+
+def describe(values) -> str:
+    """Dtypes and shapes of the operands, for a message."""
+    return ", ".join(f"{v.dtype}{list(v.shape)}" if hasattr(v, "shape") else repr(v) for v in values)
+
+
+def _raised_by_us(error) -> bool:
+    frame, last = error.__traceback__, None
+    while frame is not None:
+        last, frame = frame, frame.tb_next
+    name = last.tb_frame.f_globals.get("__name__", "") if last is not None else ""
+    return not name.startswith(("jax", "jaxlib", "numpy", "functools", "ml_dtypes"))
+
+
+def translate(op_name: str, values, error: Exception) -> Exception:
+    """The exception to raise for `error` that came up while `op_name` ran on `values`."""
+    if isinstance(error, _TRACING) or _raised_by_us(error):
+        return error
+    text = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    message = f"{op_name}: {text}; operands are {describe(values)}"
+    if isinstance(error, jax.errors.JaxRuntimeError):
+        return MemoryError(message) if "RESOURCE_EXHAUSTED" in str(error) else RuntimeError(message)
+    if isinstance(error, TypeError) and "dtype" in text and "shape" not in text:
+        return RuntimeError(message)
+    if isinstance(error, TypeError | ValueError | ZeroDivisionError | AssertionError):
+        return ValueError(message)
+    return error

@@ -1,0 +1,363 @@
+"""Declaring operations: one declaration gives function, method, in-place twin, aliases, gradients of every order and test cases.
+
+    @op("x y", promote=True, scalars=True, out=True, inplace=True, alias={"input": "x", "other": "y"}, cases=["f(2,3), f(3)"])
+    def add(x, y, name=None):
+        return x + y
+
+An op body is a pure function over jax arrays with Paddle's public signature. `tensors` names the parameters that are arrays (`*x` a list
+of arrays; one with default None may be left out); every other parameter is a static attribute: lists arrive as tuples, Tensors as
+Python numbers. A `composite` is an ordinary function over Tensors that calls ops: for what needs host values or several ops.
+
+Cases are argument lists as text, evaluated by the tests: f/d/i/c make float32/float64/int64/complex64 tensors (see tests/ops).
+"""
+
+import functools as ft
+import inspect
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.dispatch import run
+from paddle_jax._core.errors import ArgumentError
+from paddle_jax._core.kernel import Kernel
+from paddle_jax._core.random import default_generator, key_from
+from paddle_jax._core.state import state
+from paddle_jax._core.tensor import Tensor, wrap
+
+OPS = {}  # every declared op and composite by name, filled at import
+_MISSING = inspect.Parameter.empty
+_MAX_KERNELS = 4096
+_PLAIN = frozenset({int, str, bool, type(None), dtypes.DType})
+
+
+class Op:
+    """A declared operation; `public` is what users call."""
+
+    def __init__(self, fn, tensors="", *, alias=None, promote=False, scalars=False, random=False, nondiff=False, jit=True, cases=(), composite=False):
+        self.fn, self.name, self.alias, self.cases = fn, fn.__name__, alias or {}, tuple(cases)
+        self.promote, self.scalars, self.random, self.nondiff, self.jit, self.composite = promote, scalars, random, nondiff, jit, composite
+        names = tensors.split()
+        self.lists = frozenset(n[1:] for n in names if n.startswith("*"))
+        self.tensors = tuple(n.lstrip("*") for n in names)
+        self.signature = inspect.signature(fn)
+        params = [p for p in self.signature.parameters.values() if not (random and p.name == "key")]
+        self.params = tuple(params)
+        self.optional = frozenset(p.name for p in params if p.name in self.tensors and p.default is None)
+        self.attrs = tuple(p.name for p in params if p.name not in self.tensors and p.name != "name")
+        self.kernels, self.fast = {}, {}
+
+    def __repr__(self):
+        return f"<Op {self.name}>"
+
+    # calling ------------------------------------------------------------------------------------------------------
+
+    def call(self, operands, attrs):
+        """Runs the op on operands as the user gave them (Tensors, numbers, lists of Tensors, None)."""
+        flat, layout = self._flatten(operands)
+        if state.amp is not None:
+            flat = state.amp(self, flat)
+        kernel = self.kernel(layout, attrs)
+        if self.random:
+            flat = [*flat, *map(wrap, default_generator().draw())]
+        return run(kernel, flat)
+
+    def kernel(self, layout, attrs) -> Kernel:
+        """The kernel for a layout of operands and attribute values."""
+        frozen = tuple([a if type(a) in _PLAIN else freeze(a) for a in attrs])
+        key = (layout, tuple([a if type(a) in _PLAIN else _typed(a) for a in frozen]))
+        kernel = self.kernels.get(key)
+        if kernel is None:
+            if _MISSING in frozen:
+                raise ArgumentError(f"{self.name}: argument '{self.attrs[frozen.index(_MISSING)]}' is missing")
+            if len(self.kernels) >= _MAX_KERNELS:
+                self.kernels.clear()
+            kernel = self.kernels[key] = Kernel(self.name, self._bind(layout, frozen), jit=self.jit, nondiff=self.nondiff)
+        return kernel
+
+    def _bind(self, layout, attrs):
+        fixed = dict(zip(self.attrs, attrs, strict=True))
+
+        def fn(*flat):
+            values, at = {}, 0
+            for name, count in zip(self.tensors, layout, strict=True):
+                if count == -1:
+                    values[name] = None
+                elif count == -2:
+                    values[name], at = flat[at], at + 1
+                else:
+                    values[name], at = list(flat[at : at + count]), at + count
+            if self.promote:
+                self._promote(values)
+            if self.random:
+                values["key"] = key_from(flat[-2], flat[-1])
+            return self.fn(**values, **fixed)
+
+        return fn
+
+    def _promote(self, values):
+        names = self.tensors if self.promote is True else self.promote
+        arrays = [v for n in names for v in (values[n] if n in self.lists else [values[n]]) if v is not None]
+        common = ft.reduce(dtypes.promote_np, [a.dtype for a in arrays])
+        for n in names:
+            v = values[n]
+            if v is not None:
+                values[n] = [a.astype(common) for a in v] if n in self.lists else v.astype(common)
+
+    # operands -----------------------------------------------------------------------------------------------------
+
+    def _flatten(self, operands):
+        flat, layout = [], []
+        for position, (name, value) in enumerate(zip(self.tensors, operands, strict=True)):
+            if type(value) is Tensor:
+                flat.append(value)
+                layout.append(-2)
+            elif name in self.lists:
+                items = self._items(name, position, value)
+                flat.extend(items)
+                layout.append(len(items))
+            elif value is None and name in self.optional:
+                layout.append(-1)
+            else:
+                flat.append(self._one(name, position, value, operands))
+                layout.append(-2)
+        return flat, tuple(layout)
+
+    def _items(self, name, position, value):
+        if isinstance(value, Tensor):
+            return [value]
+        if not isinstance(value, list | tuple):
+            raise ArgumentError(self._expected(name, position, value, "a list or tuple of Tensors"))
+        return [v if isinstance(v, Tensor) else self._one(name, position, v, value) for v in value]
+
+    def _one(self, name, position, value, operands):
+        if isinstance(value, Tensor):
+            return value
+        if isinstance(value, jax.Array):
+            return wrap(value)
+        if self.scalars and isinstance(value, bool | int | float | complex | np.number | np.bool_):
+            like = next((v for v in operands if isinstance(v, Tensor)), None)
+            if like is not None:
+                return scalar(value, dtypes.scalar_np(value, like._value.dtype))
+        raise ArgumentError(self._expected(name, position, value, "Tensor"))
+
+    def _expected(self, name, position, value, what):
+        got = "nothing" if value is _MISSING else "None" if value is None else type(value).__name__
+        return f"{self.name}(): argument '{name}' (position {position}) must be {what}, but got {got}"
+
+
+@ft.lru_cache(maxsize=4096)
+def _cached_scalar(kind, value, dtype):
+    return jnp.asarray(np.asarray(value).astype(dtype))
+
+
+def scalar(value, dtype) -> Tensor:
+    """A 0-d Tensor of a Python number; equal numbers share one array, so loops do not copy them again and again."""
+    if value == 0 or isinstance(value, np.generic) or not jax.core.trace_ctx.is_top_level():
+        return wrap(jnp.asarray(np.asarray(value).astype(dtype)))  # 0.0 and -0.0 are equal but not the same
+    return wrap(_cached_scalar(type(value), value, dtype))
+
+
+def freeze(value):
+    """A hashable form of an attribute: lists become tuples, Tensors and NumPy numbers become Python numbers."""
+    if isinstance(value, Tensor):
+        return freeze(np.asarray(value._value).tolist())
+    if isinstance(value, list | tuple):
+        return tuple([freeze(v) for v in value])
+    if isinstance(value, np.ndarray):
+        return freeze(value.tolist())
+    if isinstance(value, np.generic):
+        return value.item()
+    return value
+
+
+def _typed(value):
+    """A key in which 1 and 1.0 differ."""
+    if isinstance(value, tuple):
+        return ("t", *map(_typed, value))
+    return (type(value), value, str(value)) if isinstance(value, float | complex) else value
+
+
+# declaration ------------------------------------------------------------------------------------------------------
+
+
+def op(tensors="x", *, alias=None, inplace=False, out=False, method=True, promote=False, scalars=False, random=False, nondiff=False, jit=True,
+       register=True, cases=()):
+    """Declares an op from a pure function over arrays. See the module's docstring.
+
+    Args:
+        tensors: names of the array parameters, `*x` for a list of arrays.
+        alias: extra keyword names of the call, e.g. {"input": "x", "dim": "axis"}.
+        inplace: also make `name_`, which puts the result into its first argument.
+        out: accept `out=`, a Tensor that receives the result.
+        method: make it a method of Tensor (a string: under that name).
+        promote: bring arrays to Paddle's common dtype first (True: all; or a tuple of names).
+        scalars: accept Python numbers for array parameters.
+        random: the body gets a jax `key`.
+        nondiff: no gradient flows through.
+        jit: False for bodies that need host values.
+        register: False keeps it out of OPS: an internal building block that public names are tested through.
+        cases: argument lists for the tests.
+    """
+
+    def declare(fn):
+        made = Op(fn, tensors, alias=alias, promote=promote, scalars=scalars, random=random, nondiff=nondiff, jit=jit, cases=cases)
+        return _publish(made, _wrapper(made, out), inplace, method, register)
+
+    return declare
+
+
+def composite(*, alias=None, inplace=False, out=False, method=True, register=True, cases=()):
+    """Declares a function over Tensors as part of the API: aliases, method, in-place twin and cases as for `op`."""
+
+    def declare(fn):
+        made = Op(fn, alias=alias, cases=cases, composite=True)
+        return _publish(made, _wrapper(made, out) if alias or out else fn, inplace, method, register)
+
+    return declare
+
+
+def _publish(made, public, inplace, method, register):
+    made.public = public
+    if public is not made.fn:
+        ft.update_wrapper(public, made.fn)
+        del public.__wrapped__
+    public.op = made
+    if register:
+        if made.name in OPS:
+            raise ValueError(f"op {made.name} is declared twice")
+        OPS[made.name] = made
+    if method:
+        setattr(Tensor, method if isinstance(method, str) else made.name, public)
+    if inplace:
+        public.inplace = _inplace(made, public)
+        if method:
+            setattr(Tensor, made.name + "_", public.inplace)
+    return public
+
+
+def _wrapper(made, out):
+    """Compiles the public function: Paddle's signature, a fast path for plain Tensor operands, aliases and out= aside."""
+    names = {"_op": made, "_call": made.call, "_aliased": _aliased, "_into": _into, "_M": _MISSING, "_fast": made.fast, "_Tensor": Tensor,
+             "_state": state, "_run": run, "_first": _first, "_fn": made.fn}
+    head, star = [], False
+    for p in made.params:
+        if p.kind is p.KEYWORD_ONLY and not star:
+            head.append("*")
+            star = True
+        if p.kind is p.VAR_POSITIONAL:
+            star = True
+            head.append("*" + p.name)
+            continue
+        names["_d_" + p.name] = p.default
+        head.append(f"{p.name}=_d_{p.name}")
+    if out:
+        head += ([] if star else ["*"]) + ["out=None"]
+    values = "dict(" + ", ".join(f"{p.name}={p.name}" for p in made.params) + ")"
+    lines = [f"def {made.name}({', '.join([*head, '**_kw'])}):", f"    if _kw: return _aliased(_op, {values}, _kw{', out' if out else ', None'})"]
+    result = _composite_call(made) if made.composite else f"_call(({_tuple(made.tensors)}), ({_tuple(made.attrs)}))"
+    if out:
+        lines += [f"    if out is not None: return _into(out, {result})"]
+    lines += [] if made.composite else _fast_path(made)
+    lines += [f"    return {result}"]
+    exec("\n".join(lines), names)  # noqa: S102  the text is made of the parameter names of a declaration
+    public = names[made.name]
+    signature = made.signature.replace(parameters=_shown(made, out))
+    public.__signature__ = signature
+    return public
+
+
+def _shown(made, out):
+    params = list(made.params)
+    return [*params, inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None)] if out else params
+
+
+def _tuple(names):
+    return "".join(n + ", " for n in names)
+
+
+def _composite_call(made):
+    parts = ["*" + p.name if p.kind is p.VAR_POSITIONAL else p.name + "=" + p.name if p.kind is p.KEYWORD_ONLY else p.name for p in made.params]
+    return f"_fn({', '.join(parts)})"
+
+
+def _fast_path(made):
+    """Lines that serve a call on plain Tensors with attribute values seen before without any further Python function."""
+    if made.lists or made.random or not made.tensors:
+        return []
+    optional = [t for t in made.tensors if t in made.optional]
+    tests = [f"({t} is None or isinstance({t}, _Tensor))" if t in optional else f"isinstance({t}, _Tensor)" for t in made.tensors]
+    lines = [f"    if {' and '.join([*tests, '_state.amp is None'])}:"]
+    key = f"({_tuple([*[f'{t} is None' for t in optional], *[f'type({a}), {a}' for a in made.attrs]])})"
+    lines += [f"        try: _k = _fast.get({key})", "        except TypeError: _k = None"] if made.attrs else [f"        _k = _fast.get({key})"]
+    operands = f"[_t for _t in ({_tuple(made.tensors)}) if _t is not None]" if optional else f"({_tuple(made.tensors)})"
+    lines += ["        if _k is not None:", f"            return _run(_k, {operands})",
+              f"        return _first(_op, ({_tuple(made.tensors)}), ({_tuple(made.attrs)}), lambda: {key})"]
+    return lines
+
+
+def _first(made, operands, attrs, key):
+    """First call with these attribute values: runs it and, when they make a safe key, remembers the kernel for the fast path."""
+    flat, layout = made._flatten(operands)
+    kernel = made.kernel(layout, attrs)
+    if all(type(a) in _PLAIN for a in attrs):
+        if len(made.fast) >= _MAX_KERNELS:
+            made.fast.clear()
+        made.fast[key()] = kernel
+    return run(kernel, flat)
+
+
+def _aliased(made, values, extra, out):
+    """A call that uses extra keyword names: puts them where they belong."""
+    defaults = {p.name: p.default for p in made.params}
+    for name, value in extra.items():
+        target = made.alias.get(name)
+        if target is None:
+            raise ArgumentError(f"{made.name}() got an unexpected keyword argument '{name}'; allowed are {', '.join([*defaults, *made.alias])}")
+        if values[target] is not defaults[target]:
+            raise ArgumentError(f"{made.name}() got both '{name}' and '{target}', which are the same argument")
+        values[target] = value
+    positional = [values.pop(p.name) for p in made.params if p.kind is p.POSITIONAL_OR_KEYWORD]
+    rest = {k: v for k, v in values.items()}
+    if out is not None:
+        rest["out"] = out
+    return made.public(*positional, **rest)
+
+
+def _into(out, result):
+    """Puts a result into the Tensor(s) given as out=."""
+    if isinstance(result, tuple | list):
+        return type(result)(_into(o, r) for o, r in zip(out, result, strict=True))
+    out._adopt(result)
+    out.stop_gradient = result.stop_gradient
+    return out
+
+
+def _inplace(made, public):
+    first = made.params[0].name
+
+    def inplace(*args, **kwargs):
+        target = args[0] if args else kwargs.get(first)
+        if target is None:
+            target = next((kwargs[k] for k, v in made.alias.items() if v == first and k in kwargs), None)
+        check_inplace(made.name + "_", target)
+        result = public(*args, **kwargs)
+        if made.promote and list(result.shape) != list(target.shape):
+            raise ValueError(f"{made.name}_: the result has shape {list(result.shape)}; an in-place operation keeps {list(target.shape)}")
+        return target._adopt(result)
+
+    ft.update_wrapper(inplace, made.fn)
+    del inplace.__wrapped__
+    inplace.__name__ = inplace.__qualname__ = made.name + "_"
+    inplace.__signature__ = made.signature.replace(parameters=list(made.params))
+    inplace.__doc__ = f"In-place {made.name}: puts the result into its first argument and returns it. See `{made.name}`."
+    return inplace
+
+
+def check_inplace(name, target):
+    """Refuses to overwrite a leaf that waits for a gradient, as Paddle does."""
+    if not isinstance(target, Tensor):
+        raise ArgumentError(f"{name}(): argument 'x' (position 0) must be Tensor, but got {type(target).__name__}")
+    if state.grad and not target.stop_gradient and target._node is None:
+        raise ValueError(f"{name}: {target.name} is a leaf that needs a gradient and cannot be changed in place; use no_grad() or a copy")

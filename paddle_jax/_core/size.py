@@ -1,0 +1,41 @@
+"""The list type of `Tensor.shape`."""
+
+import math
+
+
+class Size(list):
+    """A list of axis lengths that prints as `paddle.Size([2, 3])`; slicing and adding keep the type."""
+
+    def __repr__(self):
+        return f"paddle.Size({list.__repr__(self)})"
+
+    __str__ = __repr__
+
+    def __getitem__(self, index):
+        got = list.__getitem__(self, index)
+        return Size(got) if isinstance(index, slice) else got
+
+    def __add__(self, other):
+        return Size(list.__add__(self, list(other)))
+
+    def __radd__(self, other):
+        return Size(list(other) + list(self))
+
+    def __mul__(self, count):
+        return Size(list.__mul__(self, count))
+
+    def __hash__(self):
+        return hash(tuple(self))
+
+    def __eq__(self, other):
+        return list.__eq__(self, list(other)) if isinstance(other, tuple | list) else NotImplemented
+
+    def __ne__(self, other):
+        return not self == other
+
+    def numel(self):
+        """The product of the lengths."""
+        return math.prod(self)
+
+
+Size.__module__ = "paddle"

@@ -1,0 +1,367 @@
+"""Tensor: a value with gradient state. Operators and methods come from the op declarations; here is what only the core can give."""
+
+import weakref
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core import place as places
+from paddle_jax._core import unique_name
+from paddle_jax._core.size import Size
+
+
+class Tensor:
+    """A multi-dimensional array that can record what is computed from it.
+
+    Args:
+        data: list, number, NumPy array or Tensor; lists and numbers become the default floating dtype.
+        dtype: dtype of the result. Default: that of `data`.
+    Example:
+        >>> paddle.Tensor([1, 2]).dtype
+        <DataType.FLOAT32: 10>
+    """
+
+    __slots__ = ("__dict__", "__weakref__", "_grad", "_hooks", "_idx", "_name", "_node", "_value", "_version", "persistable", "stop_gradient")
+    __array_ufunc__ = None  # NumPy hands binary operators over to __radd__ and friends
+    __array_priority__ = 100
+
+    def __init__(self, data=None, dtype=None, place=None, stop_gradient=True, name=None, persistable=False, zero_copy=None):
+        if data is None:
+            value = jnp.zeros((0,), dtypes.convert(dtype).np if dtype is not None else np.float32)
+        elif isinstance(data, Tensor):
+            value = data._value
+        else:
+            array = np.asarray(data)
+            keep = isinstance(data, np.ndarray)
+            value = places.put(array if keep or dtype is not None else array.astype(dtypes.default().np), place)
+        if dtype is not None:
+            value = value.astype(dtypes.convert(dtype).np)
+        _init(self, value, stop_gradient)
+        self._name, self.persistable = name, persistable
+
+    # value and identity -------------------------------------------------------------------------------------------
+
+    def _rebind(self, value):
+        """Replaces the value in place, as an in-place operation does."""
+        self._value = value
+        self._version += 1
+
+    def _adopt(self, other):
+        """Becomes `other` (value and history) while staying the same object: the end of every in-place operation."""
+        self._value, self._node, self._idx = other._value, other._node, other._idx
+        self.stop_gradient = self.stop_gradient and other.stop_gradient
+        self._version += 1
+        return self
+
+    @property
+    def shape(self):
+        """The lengths of the axes, as a list."""
+        return Size(self._value.shape)
+
+    @property
+    def ndim(self):
+        """The number of axes."""
+        return self._value.ndim
+
+    @property
+    def size(self):
+        """The number of elements."""
+        return int(self._value.size)
+
+    @property
+    def dtype(self):
+        """The data type, e.g. paddle.float32."""
+        return dtypes.of(self._value)
+
+    @property
+    def name(self):
+        """The name; made on first use."""
+        if self._name is None:
+            self._name = unique_name.generate("generated_tensor" if self._node is None else "eager_tmp")
+        return self._name
+
+    @name.setter
+    def name(self, value):
+        self._name = value
+
+    @property
+    def place(self):
+        """The device the value is on."""
+        return places.of(self._value)
+
+    @property
+    def inplace_version(self):
+        """How often the value was replaced in place."""
+        return self._version
+
+    def __hash__(self):
+        return id(self)
+
+    # gradient -----------------------------------------------------------------------------------------------------
+
+    @property
+    def is_leaf(self):
+        """True for tensors that the user made, False for results of recorded operations."""
+        return self._node is None
+
+    @property
+    def grad(self):
+        """The gradient that `backward` accumulated, or None."""
+        return self._grad
+
+    @grad.setter
+    def grad(self, value):
+        if value is not None and not isinstance(value, Tensor):
+            raise TypeError(f"Tensor.grad: got {type(value).__name__}; assign a Tensor or None")
+        if value is not None and list(value.shape) != list(self.shape):
+            raise ValueError(f"Tensor.grad: got shape {list(value.shape)}; the tensor has shape {list(self.shape)}")
+        self._grad = value
+
+    @property
+    def grad_fn(self):
+        """The tape node that produced this tensor, or None for a leaf."""
+        return self._node
+
+    @property
+    def requires_grad(self):
+        """The opposite of stop_gradient."""
+        return not self.stop_gradient
+
+    @requires_grad.setter
+    def requires_grad(self, value):
+        self.stop_gradient = not value
+
+    def backward(self, grad_tensor=None, retain_graph=False):
+        """Computes gradients of this tensor and adds them to the `grad` of the leaves it depends on.
+
+        Args:
+            grad_tensor: Tensor of the same shape, the gradient to start from. Default: ones.
+            retain_graph: keep the tape so that backward can be called again.
+        Raises:
+            ValueError: the shape of grad_tensor differs.
+            RuntimeError: the tape was freed by an earlier backward.
+        Example:
+            >>> x = paddle.to_tensor([2.0], stop_gradient=False); (x * x).backward(); x.grad.tolist()
+            [4.0]
+        """
+        from paddle_jax._core.tape import backward
+
+        backward([self], [grad_tensor], retain_graph)
+
+    def register_hook(self, hook):
+        """Calls `hook(grad)` when the gradient of this tensor is known; a Tensor it returns replaces the gradient.
+
+        Returns:
+            A helper whose `remove()` takes the hook away.
+        Raises:
+            RuntimeError: the tensor has stop_gradient=True.
+        """
+        if self.stop_gradient:
+            raise RuntimeError("register_hook: the tensor has stop_gradient=True, so it gets no gradient; set stop_gradient = False first")
+        if self._node is not None:
+            hooks = self._node.hooks_of(self._idx)
+        else:
+            self._hooks = hooks = {} if self._hooks is None else self._hooks
+        return HookRemoveHelper(hooks, hook)
+
+    def retain_grads(self):
+        """Makes `backward` keep the gradient of this non-leaf tensor in `grad`."""
+        if not self.stop_gradient and self._node is not None:
+            self._node.retain_of(self._idx, weakref.ref(self))
+
+    def clear_gradient(self, set_to_zero=True):
+        """Sets the gradient to zeros, or to None with set_to_zero=False."""
+        if self._grad is not None:
+            self._grad = wrap(jnp.zeros_like(self._grad._value)) if set_to_zero else None
+
+    def clear_grad(self, set_to_zero=True):
+        """Same as clear_gradient."""
+        self.clear_gradient(set_to_zero)
+
+    def detach(self):
+        """A Tensor with the same value that takes no part in recording."""
+        return wrap(self._value)
+
+    def detach_(self):
+        """Cuts this tensor from what produced it, in place."""
+        self._node, self._idx, self.stop_gradient = None, 0, True
+        return self
+
+    # host values --------------------------------------------------------------------------------------------------
+
+    def numpy(self, blocking=True):
+        """A NumPy copy of the value. bfloat16 comes as ml_dtypes.bfloat16."""
+        return np.array(self._value)
+
+    def tolist(self):
+        """The value as nested lists of Python numbers."""
+        return np.asarray(self._value).tolist()
+
+    def item(self, *args):
+        """The value of a one-element tensor, or the element at the given flat or multi-dimensional index, as a Python number.
+
+        Raises:
+            ValueError: no index is given and there is not exactly one element, or the index is out of range.
+        """
+        array = np.asarray(self._value)
+        if not args and array.size != 1:
+            raise ValueError(f"item: got a tensor of {array.size} elements; only one element can become a Python number; give an index")
+        try:
+            return array.item(*args)
+        except IndexError as error:
+            raise ValueError(f"item: index {args} is out of range for shape {list(array.shape)}") from error
+
+    def __array__(self, dtype=None, copy=None):
+        array = np.asarray(self._value)
+        return array.astype(dtype) if dtype is not None and array.dtype != dtype else np.array(array) if copy else array
+
+    def __jax_array__(self):
+        return self._value
+
+    def __dlpack__(self, *args, **kwargs):
+        return self._value.__dlpack__(*args, **kwargs)
+
+    def __dlpack_device__(self):
+        return self._value.__dlpack_device__()
+
+    def _one(self, kind):
+        value = self._value
+        if value.size != 1:
+            raise AssertionError(f"{kind}: got a tensor of shape {list(value.shape)}; only one element can be converted")
+        return np.asarray(value).reshape(())[()]
+
+    def __bool__(self):
+        if isinstance(self._value, jax.core.Tracer):
+            return bool(self._value.reshape(()))
+        return bool(self._one("bool"))
+
+    def __float__(self):
+        return float(self._one("float"))
+
+    def __int__(self):
+        return int(self._one("int"))
+
+    def __complex__(self):
+        return complex(self._one("complex"))
+
+    def __index__(self):
+        return int(self._one("index"))
+
+    def __len__(self):
+        if self._value.ndim == 0:
+            raise AssertionError("len: a 0-D tensor has no length")
+        return self._value.shape[0]
+
+    def __iter__(self):
+        if self._value.ndim == 0:
+            raise TypeError("iteration over a 0-D tensor is not possible")
+        return (self[i] for i in range(self._value.shape[0]))
+
+    def __contains__(self, item):
+        return bool((self == item).any())
+
+    def __format__(self, spec):
+        return format(self.item(), spec) if spec and self._value.size == 1 else str(self)
+
+    def __repr__(self):
+        from paddle_jax._core.printing import to_string
+
+        return to_string(self)
+
+    __str__ = __repr__
+
+    def __deepcopy__(self, memo):
+        if self._node is not None:
+            raise RuntimeError("deepcopy: the tensor is the result of a recorded operation; only leaf tensors can be deep-copied; use clone()")
+        copy = type(self).__new__(type(self))
+        _init(copy, self._value, self.stop_gradient)
+        copy.persistable = self.persistable
+        copy._grad = wrap(self._grad._value) if self._grad is not None else None
+        copy.__dict__.update(self.__dict__)
+        memo[id(self)] = copy
+        return copy
+
+    def __reduce__(self):
+        return _unpickle, (type(self), np.asarray(self._value), self.stop_gradient, self.persistable, self._name, dict(self.__dict__))
+
+    def _set_meta(self, stop_gradient, persistable, name, attributes):
+        self.stop_gradient, self.persistable, self._name = stop_gradient, persistable, name
+        self.__dict__.update(attributes)
+
+
+class HookRemoveHelper:
+    """Takes a hook away with `remove()`."""
+
+    __slots__ = ("_hooks", "_key")
+
+    def __init__(self, hooks, hook):
+        self._hooks, self._key = hooks, object()
+        hooks[self._key] = hook
+
+    def remove(self):
+        """Removes the hook; True when it was still there."""
+        return self._hooks.pop(self._key, None) is not None
+
+
+class Parameter(Tensor):
+    """A Tensor that a Layer owns and an optimizer updates. `trainable` is the opposite of stop_gradient."""
+
+    __slots__ = ()
+
+    def __init__(self, value, trainable=True, name=None):
+        _init(self, value._value if isinstance(value, Tensor) else value, not trainable)
+        self._name, self.persistable = name or unique_name.generate("_eager_param_base"), True
+        self.__dict__.update(optimize_attr={"learning_rate": 1.0}, regularizer=None, do_model_average=None, need_clip=True, is_distributed=False,
+                             init_func=None)
+
+    @property
+    def trainable(self):
+        """Whether an optimizer updates the parameter."""
+        return not self.stop_gradient
+
+    @trainable.setter
+    def trainable(self, value):
+        if not isinstance(value, bool):
+            raise ValueError(f"trainable: got {type(value).__name__}; it must be a bool")
+        self.stop_gradient = not value
+
+    def __repr__(self):
+        return "Parameter containing:\n" + Tensor.__repr__(self)
+
+    __str__ = __repr__
+
+    def __deepcopy__(self, memo):
+        copy = Tensor.__deepcopy__(self, memo)
+        copy._name = unique_name.generate(self.name)
+        return copy
+
+
+Parameter.__name__ = Parameter.__qualname__ = "EagerParamBase"
+Tensor.__module__ = "paddle"
+
+
+def _init(t, value, stop_gradient):
+    t._value, t.stop_gradient = value, stop_gradient
+    t._node, t._idx, t._grad, t._hooks, t._name, t._version, t.persistable = None, 0, None, None, None, 0, False
+
+
+def wrap(value, stop_gradient=True, node=None, idx=0) -> Tensor:
+    """Makes a Tensor round a jax array."""
+    t = Tensor.__new__(Tensor)
+    t._value = value
+    t.stop_gradient = stop_gradient
+    t._node = node
+    t._idx = idx
+    t._grad = t._hooks = t._name = None
+    t._version = 0
+    t.persistable = False
+    return t
+
+
+def _unpickle(cls, array, stop_gradient, persistable, name, attributes):
+    t = cls.__new__(cls)
+    _init(t, jnp.asarray(array), stop_gradient)
+    t._set_meta(stop_gradient, persistable, name, attributes)
+    return t

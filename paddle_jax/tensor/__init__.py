@@ -1,0 +1,6 @@
+"""The functions of `paddle.*` on tensors, by family. Importing this module declares them and puts the methods on Tensor."""
+
+from paddle_jax.tensor import operators as operators  # noqa: F401  installs the Python operators
+from paddle_jax.tensor import creation as creation  # noqa: F401
+from paddle_jax.tensor import logic as logic  # noqa: F401
+from paddle_jax.tensor import math as math  # noqa: F401

@@ -1,0 +1,85 @@
+"""Python operators of Tensor: numbers and NumPy arrays on the other side become operands, the op does the rest."""
+
+import numpy as np
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.op import scalar
+from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax.tensor import logic, math
+
+_NUMBERS = bool | int | float | complex | np.number | np.bool_
+
+
+def operands(x, other, name):
+    """Both sides as Tensors of the dtype the operation runs in.
+
+    A number takes the dtype of the tensor; a float with an integer tensor makes the tensor float32, an int with a bool
+    tensor makes it int64, a complex number makes it complex.
+    """
+    if isinstance(other, _NUMBERS):
+        dtype = dtypes.scalar_np(other, x._value.dtype)
+        if dtype != x._value.dtype:
+            x = math.to_dtype(x, dtypes.convert(dtype))
+        return x, scalar(other, dtype)
+    if isinstance(other, np.ndarray):
+        from paddle_jax.tensor.creation import to_tensor
+
+        return x, to_tensor(other)
+    if hasattr(other, "__jax_array__") or type(other).__module__.startswith("jax"):
+        return x, wrap(other)
+    raise TypeError(f"{name}(): argument (position 1) must be int, float, bool or Tensor, but got {type(other).__name__}")
+
+
+def _binary(name, op, swapped=False):
+    def method(self, other):
+        left = self
+        if not isinstance(other, Tensor):
+            left, other = operands(self, other, name)
+        return op(other, left) if swapped else op(left, other)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"The operator `{name}`: see `{op.__name__}`."
+    return method
+
+
+def _compare(name, op):
+    def method(self, other):
+        left = self
+        if not isinstance(other, Tensor):
+            if not isinstance(other, _NUMBERS | np.ndarray):
+                return NotImplemented
+            left, other = operands(self, other, name)
+        return op(left, other)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"The operator `{name}`: see `{op.__name__}`."
+    return method
+
+
+def _augmented(name, op):
+    """x += y and the like: Paddle computes a new value and rebinds the name, so a leaf keeps its history."""
+
+    def method(self, other):
+        left = self
+        if not isinstance(other, Tensor):
+            left, other = operands(self, other, name)
+        return op(left, other)
+
+    method.__name__ = method.__qualname__ = name
+    return method
+
+
+def install():
+    """Puts the operators on Tensor."""
+    arithmetic = {"add": math.add, "sub": math.subtract, "mul": math.multiply, "truediv": math.true_divide, "floordiv": math.floor_divide,
+                  "mod": math.remainder, "pow": math.pow}
+    for name, op in arithmetic.items():
+        setattr(Tensor, f"__{name}__", _binary(f"__{name}__", op))
+        setattr(Tensor, f"__r{name}__", _binary(f"__r{name}__", op, swapped=True))
+    Tensor.__div__, Tensor.__rdiv__ = Tensor.__truediv__, Tensor.__rtruediv__
+    for name, op in {"eq": logic.equal, "ne": logic.not_equal, "lt": logic.less_than, "le": logic.less_equal, "gt": logic.greater_than,
+                     "ge": logic.greater_equal}.items():
+        setattr(Tensor, f"__{name}__", _compare(f"__{name}__", op))
+
+
+install()
