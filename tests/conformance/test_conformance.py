@@ -1,0 +1,126 @@
+"""Real API calls, compared with the real Paddle: values, dtypes, shapes, gradients, refusals.
+
+The calls and their runner (`run.py`, `compare.py`, `calls.json`) are not part of this repository. They are looked for in the folder named by
+PADDLE_JAX_CONFORMANCE, else in ../shared/conformance beside the checkout; without them the test is skipped. The real Paddle answers once; its
+answers are kept in the folder named by PADDLE_JAX_CONFORMANCE_CACHE, else in pytest's cache, under a hash of the calls and the runner.
+
+Judged are the calls of APIs that exist in paddle_jax. `floor.json` holds the least pass rate and the least number of APIs; raise both
+as the package grows. What fails is written to failures.txt beside the answers.
+"""
+
+import collections
+import hashlib
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+WORKERS = 2
+
+
+def conformance_folder():
+    folder = Path(os.environ.get("PADDLE_JAX_CONFORMANCE") or HERE.parents[2] / "shared" / "conformance")
+    if not (folder / "calls.json").is_file():
+        pytest.skip(f"no conformance calls in {folder}; set PADDLE_JAX_CONFORMANCE to the folder that has calls.json and run.py")
+    return folder
+
+
+def cache_folder(folder, config):
+    """Where answers are kept; another set of calls or another runner has another folder."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.glob("*.py")) + [folder / "calls.json"]:
+        digest.update(path.read_bytes())
+    base = os.environ.get("PADDLE_JAX_CONFORMANCE_CACHE")
+    cache = (Path(base) if base else config.cache.mkdir("conformance")) / digest.hexdigest()[:16]
+    cache.mkdir(parents=True, exist_ok=True)
+    return cache
+
+
+def start(folder, module, sample, out):
+    """One run of the calls in `sample` on `module`, in its own process; its messages go to a file beside the answers."""
+    command = [sys.executable, folder / "run.py", "--module", module, "--sample", sample, "--out", out]
+    with out.with_suffix(".log").open("w") as log:
+        return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=out.parent)
+
+
+def finish(process, out):
+    assert process.wait() == 0, out.with_suffix(".log").read_text()[-2000:]
+    return out
+
+
+def reference_answers(folder, cache, scratch):
+    """The real Paddle's answers, from the cache or by asking it now."""
+    kept = cache / "reference.pkl"
+    if not kept.exists():
+        if importlib.util.find_spec("paddle") is None:
+            pytest.skip("the real Paddle is not installed and its answers are not in the cache: pip install 'paddle_jax[oracle]'")
+        fresh = scratch / "reference.pkl"
+        finish(start(folder, "paddle", folder / "calls.json", fresh), fresh)
+        partial = kept.with_suffix(f".{os.getpid()}")
+        partial.write_bytes(fresh.read_bytes())
+        partial.replace(kept)
+    return kept
+
+
+def our_answers(folder, rows, scratch):
+    """paddle_jax's answers by several processes. Calls of one API stay together, so that its kernels compile once."""
+    shards = collections.defaultdict(list)
+    for number, api in enumerate(sorted({row["api"] for row in rows})):
+        shards[number % WORKERS] += [row for row in rows if row["api"] == api]
+    running = []
+    for number, shard in shards.items():
+        sample, out = scratch / f"sample{number}.json", scratch / f"ours{number}.pkl"
+        sample.write_text(json.dumps(shard))
+        running.append((start(folder, "paddle_jax", sample, out), out))
+    merged = scratch / "ours.pkl"  # an answer file is a plain sequence of records
+    merged.write_bytes(b"".join(finish(process, out).read_bytes() for process, out in running))
+    return merged
+
+
+def existing_rows(folder, rows):
+    """The calls whose API paddle_jax has, found as the runner finds it."""
+    import paddle_jax
+
+    spec = importlib.util.spec_from_file_location("conformance_run", folder / "run.py")
+    runner = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(runner)
+    there = {api: runner.lookup(paddle_jax, api) is not None for api in sorted({row["api"] for row in rows})}
+    return [row for row in rows if there[row["api"]]]
+
+
+def judge(folder, reference, ours, rows, scratch):
+    """{id: (group, verdict, detail)} by the runner's own compare.py."""
+    sample, verdicts = scratch / "existing.json", scratch / "verdicts.json"
+    sample.write_text(json.dumps(rows))
+    command = [sys.executable, folder / "compare.py", reference, ours, "--sample", sample, "--json", verdicts]
+    subprocess.run(command, check=True, capture_output=True, text=True)
+    return json.loads(verdicts.read_text())
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_pass_rate(tmp_path, request, record_property):
+    folder = conformance_folder()
+    cache = cache_folder(folder, request.config)
+    reference = reference_answers(folder, cache, tmp_path)
+    rows = existing_rows(folder, json.loads((folder / "calls.json").read_text()))
+    verdicts = judge(folder, reference, our_answers(folder, rows, tmp_path), rows, tmp_path)
+
+    call = {row["id"]: row["cfg"] for row in rows}
+    failures = [f"[{group}/{verdict}] {call[key]} | {detail}" for key, (group, verdict, detail) in sorted(verdicts.items()) if verdict != "pass"]
+    (cache / "failures.txt").write_text("\n".join(failures) + "\n")
+    answered = [verdict == "pass" for group, verdict, _ in verdicts.values() if group != "refuse"]
+    refused = [verdict == "pass" for group, verdict, _ in verdicts.values() if group == "refuse"]
+    apis, rate = len({row["api"] for row in rows}), sum(answered) / len(answered)
+    report = f"conformance: {apis} APIs, {sum(answered)} of {len(answered)} calls pass = {rate:.2%}, "
+    report += f"{sum(refused)} of {len(refused)} bad calls refused"
+    record_property("summary", f"{report}; failures in {cache / 'failures.txt'}")
+
+    floor = json.loads((HERE / "floor.json").read_text())
+    assert rate >= floor["rate"], report + "\n" + "\n".join(failures[:40])
+    assert apis >= floor["apis"], f"{report}: {floor['apis']} APIs were there before"

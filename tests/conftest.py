@@ -1,0 +1,50 @@
+"""What every test shares: the CPU, a quiet oracle, slow tests first.
+
+Set-up that has to happen before JAX or Paddle is imported stands at module level.
+"""
+
+import importlib.util
+import os
+import warnings
+
+import pytest
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ.setdefault("GLOG_minloglevel", "3")
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+
+def pytest_collection_modifyitems(items):
+    """Starts the slow tests first, so that parallel workers do not wait for one of them in the end."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+@pytest.fixture(scope="session")
+def oracle():
+    """The real Paddle on the CPU; tests that compare with it are skipped where it is not installed."""
+    if importlib.util.find_spec("paddle") is None:
+        pytest.skip("the real Paddle is not installed: pip install 'paddle_jax[oracle]' (Python 3.11 to 3.13)")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import paddle
+    if not paddle.__version__.startswith("3.3"):
+        pytest.skip(f"the oracle is Paddle 3.3.1, found {paddle.__version__}")
+    paddle.set_device("cpu")
+    return paddle
+
+
+@pytest.fixture
+def paddle():
+    """paddle_jax with a fixed seed."""
+    import paddle_jax
+
+    paddle_jax.seed(2026)
+    return paddle_jax
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Prints what tests recorded under the name "summary", such as the conformance pass rate."""
+    for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
+        for name, value in report.user_properties:
+            if name == "summary":
+                terminalreporter.write_line(value)

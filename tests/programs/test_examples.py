@@ -1,0 +1,86 @@
+"""The example programs run as a user runs them: in their own process, through the alias, and unchanged with the real Paddle."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+# Toy sizes: every line runs, the result need not be good.
+TOY = {
+    "digits": ["--epochs", "1", "--samples", "300"],
+    "pinn_burgers": ["--steps", "5", "--points", "50"],
+    "char_transformer": ["--steps", "3", "--batch-size", "4", "--context", "16", "--width", "16", "--layers", "1", "--sample", "5"],
+}
+LAST_LINE = {"digits": "after reloading", "pinn_burgers": "saved burgers.png", "char_transformer": "-" * 40}
+
+# Prints file, key, shape and a hash of the bits of every weight in two files, read by the module named on the command line.
+DUMP = """
+import hashlib, importlib, sys
+paddle = importlib.import_module(sys.argv[1])
+for file in ("ours.pdparams", "theirs.pdparams"):
+    for key, weight in sorted(paddle.load(file).items()):
+        print(file, key, weight.name, weight.shape, weight.numpy().dtype, hashlib.sha256(weight.numpy().tobytes()).hexdigest())
+"""
+
+needs_oracle = pytest.mark.skipif(importlib.util.find_spec("paddle") is None, reason="the real Paddle is not installed")
+
+
+def run(arguments, folder, seconds=300, **environment):
+    """Runs Python in `folder`; returns its output, and shows it when the program fails."""
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=folder, env=os.environ | environment, capture_output=True, text=True, timeout=seconds, check=False
+    )
+    assert done.returncode == 0, f"exit code {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+    return done.stdout
+
+
+def test_every_example_has_a_toy_size():
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == set(TOY)
+
+
+def test_examples_are_short():
+    assert {path.name: lines for path in EXAMPLES.glob("*.py") if (lines := len(path.read_text().splitlines())) >= 150} == {}
+
+
+@pytest.mark.parametrize("name", TOY)
+def test_runs_through_the_alias(name, tmp_path):
+    out = run(["-m", "paddle_jax", str(EXAMPLES / f"{name}.py"), *TOY[name]], tmp_path)
+    assert LAST_LINE[name] in out.splitlines()[-1]
+
+
+@needs_oracle
+@pytest.mark.parametrize("name", TOY)
+def test_runs_unchanged_with_the_real_paddle(name, tmp_path):
+    out = run(["-W", "ignore", str(EXAMPLES / f"{name}.py"), *TOY[name]], tmp_path)
+    assert LAST_LINE[name] in out.splitlines()[-1]
+
+
+@pytest.mark.slow
+def test_digits_reach_97_percent(tmp_path):
+    out = run(["-m", "paddle_jax", str(EXAMPLES / "digits.py")], tmp_path)
+    assert float(out.splitlines()[-1].rsplit(maxsplit=1)[-1]) >= 0.97
+    assert (tmp_path / "digits.pdparams").stat().st_size > 10_000
+
+
+@pytest.mark.slow
+def test_pinn_solves_burgers(tmp_path):
+    """At the default size the relative error must be below 3 % (the program itself ends with exit code 1 otherwise)."""
+    out = run(["-m", "paddle_jax", str(EXAMPLES / "pinn_burgers.py")], tmp_path, seconds=600)
+    assert "relative L2 error" in out
+    assert (tmp_path / "burgers.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
+@needs_oracle
+def test_digits_weights_cross_over(tmp_path):
+    """What the example saves with one engine, the other reads: same names, same bits."""
+    toy = TOY["digits"]
+    run(["-m", "paddle_jax", str(EXAMPLES / "digits.py"), *toy, "--save", "ours.pdparams"], tmp_path)
+    run(["-W", "ignore", str(EXAMPLES / "digits.py"), *toy, "--save", "theirs.pdparams"], tmp_path)
+    ours, theirs = (run(["-W", "ignore", "-c", DUMP, module], tmp_path) for module in ("paddle_jax", "paddle"))
+    assert len(ours.splitlines()) > 20
+    assert ours == theirs
