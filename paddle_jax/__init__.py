@@ -12,6 +12,9 @@ from paddle_jax._core.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, CustomP
 from paddle_jax._core.random import Generator, get_rng_state, seed, set_rng_state
 from paddle_jax._core.tensor import Tensor
 
+# gradients
+from paddle_jax.autograd import grad
+
 # tensor functions, by file
 from paddle_jax.tensor.creation import ones, to_tensor, zeros
 from paddle_jax.tensor.logic import equal, greater_equal, greater_than, less_equal, less_than, not_equal

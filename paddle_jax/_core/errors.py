@@ -36,3 +36,7 @@ def translate(op_name: str, values, error: Exception) -> Exception:
     if isinstance(error, TypeError | ValueError | ZeroDivisionError | AssertionError):
         return ValueError(message)
     return error
+
+
+class CheckError(AssertionError, ValueError):
+    """A check that Paddle does with `assert`: an AssertionError for its users, a ValueError in meaning."""
