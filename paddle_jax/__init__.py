@@ -8,6 +8,7 @@ from paddle_jax._core.dtype import (
     DType as dtype, bfloat16, bool_ as bool, complex64, complex128, float16, float32, float64, float8_e4m3fn, float8_e5m2, get_default_dtype, int8,
     int16, int32, int64, pstring, set_default_dtype, uint8, uint16, uint32, uint64,
 )
+from paddle_jax._core.printing import set_printoptions
 from paddle_jax._core.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, CustomPlace, XPUPlace, get_device, set_device
 from paddle_jax._core.random import Generator, get_rng_state, seed, set_rng_state
 from paddle_jax._core.tensor import Tensor
