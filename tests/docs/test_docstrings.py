@@ -1,9 +1,11 @@
-"""Public names are documented, and the examples in their docstrings run and print what they say."""
+"""Public names are documented, and the examples in their docstrings print what they say: here and in the real Paddle.
+
+An example says `paddle`, so each engine can run it. A docstring that speaks of `paddle_jax` or has a line `Differs from Paddle:` is ours alone.
+"""
 
 import ast
 import doctest
 import importlib.util
-import inspect
 import warnings
 from pathlib import Path
 
@@ -11,46 +13,54 @@ import pytest
 
 PACKAGE = Path(importlib.util.find_spec("paddle_jax").origin).parent
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+OURS_ALONE = ("paddle_jax", "Differs from Paddle:")
 
 
-def module_names():
-    """Modules that have an example, by a look at their source (importing all of them here would slow down every test run)."""
-    for path in sorted(PACKAGE.rglob("*.py")):
-        if ">>> " in path.read_text(encoding="utf-8"):
-            parts = ("paddle_jax", *path.relative_to(PACKAGE).with_suffix("").parts)
-            yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+def docstrings(node, prefix):
+    """(name, docstring) of every function, class and method below a node of the source that has an example."""
+    for child in getattr(node, "body", []):
+        if isinstance(child, ast.FunctionDef | ast.ClassDef):
+            text = ast.get_docstring(child) or ""
+            if ">>> " in text:
+                yield f"{prefix}{child.name}", text
+            yield from docstrings(child, f"{prefix}{child.name}.")
 
 
-def documented(owner, module, prefix=""):
-    """(name, docstring, line) of everything the module defines: functions and classes, with their public methods."""
-    for name, value in vars(owner).items():
-        value = value.__func__ if isinstance(value, classmethod | staticmethod) else value
-        value = value.fget if isinstance(value, property) else value
-        if getattr(value, "__module__", None) != module or not (inspect.isclass(value) or inspect.isroutine(value)):
-            continue
-        if ">>> " in (value.__doc__ or ""):
-            yield prefix + name, value.__doc__
-        if inspect.isclass(value) and owner is not value:
-            yield from documented(value, module, prefix + name + ".")
+def files_with_examples():
+    return [str(path.relative_to(PACKAGE)) for path in sorted(PACKAGE.rglob("*.py")) if ">>> " in path.read_text(encoding="utf-8")]
 
 
-@pytest.mark.parametrize("module", list(module_names()))
-def test_examples_run(module, tmp_path, monkeypatch):
+def run_examples(file, engine, wanted=lambda text: True):
+    """Runs the examples of one file with an engine; returns doctest's report of those that fail."""
     import numpy as np
 
-    import paddle_jax
+    failures = []
+    for name, text in docstrings(ast.parse((PACKAGE / file).read_text(encoding="utf-8")), f"{file}:"):
+        if wanted(text):
+            engine.seed(0)
+            test = doctest.DocTestParser().get_doctest(text, {"paddle": engine, "np": np}, name, file, 0)
+            doctest.DocTestRunner(optionflags=FLAGS).run(test, out=failures.append)
+    return "".join(failures)
 
+
+@pytest.fixture(autouse=True)
+def _in_empty_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    parser, failures = doctest.DocTestParser(), []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name, text in dict(documented(importlib.import_module(module), module)).items():
-            paddle_jax.seed(0)
-            report = []
-            test = parser.get_doctest(text, {"paddle": paddle_jax, "paddle_jax": paddle_jax, "np": np}, f"{module}.{name}", module, 0)
-            if doctest.DocTestRunner(optionflags=FLAGS).run(test, out=report.append).failed:
-                failures.append("".join(report))
-    assert not failures, "\n".join(failures)
+        yield
+
+
+@pytest.mark.parametrize("file", files_with_examples())
+def test_examples_run(file, paddle):
+    failures = run_examples(file, paddle)
+    assert not failures, failures
+
+
+@pytest.mark.parametrize("file", files_with_examples())
+def test_the_real_paddle_prints_the_same(file, oracle):
+    failures = run_examples(file, oracle, lambda text: not any(word in text for word in OURS_ALONE))
+    assert not failures, failures
 
 
 def public_definitions():
