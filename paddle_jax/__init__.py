@@ -17,8 +17,29 @@ from paddle_jax._core.tensor import Tensor
 from paddle_jax.autograd import grad
 
 # tensor functions, by file
+# arithmetic, reductions, linear algebra
+from paddle_jax.tensor.math import (
+    add, divide, divide as div, floor_divide, multiply, multiply as mul, pow, remainder, remainder as floor_mod, remainder as mod, subtract,
+    subtract as sub, true_divide,
+)
+from paddle_jax.tensor.ops import (
+    abs, acos, acosh, asin, asinh, atan, atanh, ceil, cos, cosh, deg2rad, exp, expm1, floor, frac, log, log10, log1p, log2, logit, neg, negative,
+    positive, rad2deg, reciprocal, round, rsqrt, sgn, sigmoid, sign, sin, sinc, sinh, sqrt, square, stanh, tan, tanh, trunc,
+)
+from paddle_jax.tensor.logic import (
+    equal, equal as eq, greater_equal, greater_equal as ge, greater_than, greater_than as greater, greater_than as gt, less_equal, less_equal as le,
+    less_than, less_than as less, less_than as lt, not_equal, not_equal as ne,
+)
+from paddle_jax.tensor.reduction import all, amax, amin, any, count_nonzero, logsumexp, max, mean, min, nansum, prod, reduce_as, sum
+from paddle_jax.tensor.linalg import bmm, dot, matmul, mm, mv, t
+abs_, acos_, atan_, cos_, div_, divide_ = abs.inplace, acos.inplace, atan.inplace, cos.inplace, divide.inplace, divide.inplace
+equal_, expm1_, floor_divide_, floor_mod_, frac_ = equal.inplace, expm1.inplace, floor_divide.inplace, remainder.inplace, frac.inplace
+greater_equal_, greater_than_, less_, less_equal_ = greater_equal.inplace, greater_than.inplace, less_than.inplace, less_equal.inplace
+less_than_, log10_, log2_, log_, logit_, mod_ = less_than.inplace, log10.inplace, log2.inplace, log.inplace, logit.inplace, remainder.inplace
+multiply_, neg_, pow_, remainder_, sin_, sinc_ = multiply.inplace, neg.inplace, pow.inplace, remainder.inplace, sin.inplace, sinc.inplace
+sinh_, square_, sub_, subtract_, t_, tan_ = sinh.inplace, square.inplace, subtract.inplace, subtract.inplace, t.inplace, tan.inplace
+tanh_, trunc_ = tanh.inplace, trunc.inplace
+# end of arithmetic
 from paddle_jax.tensor.creation import ones, to_tensor, zeros
-from paddle_jax.tensor.logic import equal, greater_equal, greater_than, less_equal, less_than, not_equal
-from paddle_jax.tensor.math import add, divide, floor_divide, multiply, pow, remainder, subtract
 
 __version__ = "0.1.0"

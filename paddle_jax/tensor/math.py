@@ -117,10 +117,15 @@ def _power(x, y):
     return jnp.power(x, y)
 
 
-@op("x y", promote=True, register=False, method=False, scalars=True)
-def true_divide(x, y):
-    """x / y of the operator: integers become float32."""
-    return x.astype(jnp.float32) / y.astype(jnp.float32) if jnp.issubdtype(x.dtype, jnp.integer) else x / y
+@op("input other", promote=True, scalars=True, out=True, cases=["f(2,3), pos(3)", "i(3), pos_i(3)", "i32(3), pos_i32(3)", "f(3), d(3)"])
+def true_divide(input, other):
+    """Divides elementwise, with broadcasting; integers give float32. What the operator / computes.
+
+    Example:
+        >>> paddle.true_divide(paddle.to_tensor([1, 4]), paddle.to_tensor([2, 2])).tolist()
+        [0.5, 2.0]
+    """
+    return input.astype(jnp.float32) / other.astype(jnp.float32) if jnp.issubdtype(input.dtype, jnp.integer) else input / other
 
 
 @op("x", register=False, method=False)

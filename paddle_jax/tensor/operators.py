@@ -5,7 +5,7 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import scalar
 from paddle_jax._core.tensor import Tensor, wrap
-from paddle_jax.tensor import logic, math
+from paddle_jax.tensor import linalg, logic, math, ops
 
 _NUMBERS = bool | int | float | complex | np.number | np.bool_
 
@@ -80,6 +80,8 @@ def install():
     for name, op in {"eq": logic.equal, "ne": logic.not_equal, "lt": logic.less_than, "le": logic.less_equal, "gt": logic.greater_than,
                      "ge": logic.greater_equal}.items():
         setattr(Tensor, f"__{name}__", _compare(f"__{name}__", op))
+    Tensor.__matmul__, Tensor.__rmatmul__ = _binary("__matmul__", linalg.matmul), _binary("__rmatmul__", linalg.matmul, swapped=True)
+    Tensor.__neg__, Tensor.__abs__, Tensor.__pos__ = ops.neg, ops.abs, ops.positive
 
 
 install()

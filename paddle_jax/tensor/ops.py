@@ -1,0 +1,555 @@
+"""Elementwise functions of one tensor: powers and logarithms, trigonometry, rounding, signs. Integers are taken as float32."""
+
+import math
+
+import jax
+import jax.numpy as jnp
+
+from paddle_jax._core.op import op
+
+INPUT = {"input": "x"}
+ANY = ["f(2,3)", "d(3)", "f()", "f(0,3)", "h(3)", "i(3)", "c(3)"]
+REAL = ["f(2,3)", "d(3)", "f()", "f(0,3)", "h(3)", "i(3)"]
+POSITIVE = ["pos(2,3)", "pos_d(3)", "pos()", "f(0,3)", "pos_i(3)", "c(3)", "f(4)", "const([0.0], 'float32')"]
+UNIT = ["u(-0.9, 0.9, 2, 3)", "ud(-0.9, 0.9, 3)", "u(-0.9, 0.9)", "f(0,3)", "const([0, 1])", "c(3)"]
+
+
+def as_float(x):
+    """Integers and bools as float32, the rest as it is."""
+    return x if jnp.issubdtype(x.dtype, jnp.inexact) else x.astype(jnp.float32)
+
+
+@op(inplace=True, out=True, alias=INPUT, cases=ANY)
+def exp(x, name=None):
+    """e raised to the power of each element.
+
+    Args:
+        x: Tensor [...]; integers are taken as float32. `input` is accepted as a name.
+    Returns:
+        Tensor of the same shape.
+
+    Example:
+        >>> round(paddle.exp(paddle.to_tensor(1.0)).item(), 4)
+        2.7183
+    """
+    return jnp.exp(as_float(x))
+
+
+@op(inplace=True, out=True, alias=INPUT, cases=ANY)
+def expm1(x, name=None):
+    """exp(x) - 1, exact for small x. Arguments as for `exp`.
+
+    Example:
+        >>> round(paddle.expm1(paddle.to_tensor(0.0)).item(), 4)
+        0.0
+    """
+    return jnp.expm1(as_float(x))
+
+
+@op(inplace=True, out=True, cases=POSITIVE)
+def log(x, name=None):
+    """The natural logarithm of each element; NaN for negative real numbers.
+
+    Args:
+        x: Tensor [...]; integers are taken as float32.
+    Returns:
+        Tensor of the same shape.
+
+    Example:
+        >>> round(paddle.log(paddle.to_tensor(1.0)).item(), 4)
+        0.0
+    """
+    return jnp.log(as_float(x))
+
+
+@op(inplace=True, out=True, cases=POSITIVE)
+def log2(x, name=None):
+    """The logarithm to base 2. Arguments as for `log`.
+
+    Example:
+        >>> round(paddle.log2(paddle.to_tensor(8.0)).item(), 4)
+        3.0
+    """
+    return _log_base(x, jnp.log2, 2.0)
+
+
+@op(inplace=True, out=True, cases=POSITIVE)
+def log10(x, name=None):
+    """The logarithm to base 10. Arguments as for `log`.
+
+    Example:
+        >>> round(paddle.log10(paddle.to_tensor(100.0)).item(), 4)
+        2.0
+    """
+    return _log_base(x, jnp.log10, 10.0)
+
+
+@op(inplace=True, out=True, cases=POSITIVE)
+def log1p(x, name=None):
+    """log(1 + x), exact for small x. Arguments as for `log`.
+
+    Example:
+        >>> round(paddle.log1p(paddle.to_tensor(0.0)).item(), 4)
+        0.0
+    """
+    return jnp.log1p(as_float(x))
+
+
+@op(inplace=True, out=True, cases=POSITIVE)
+def sqrt(x, name=None):
+    """The square root of each element; NaN for negative real numbers.
+
+    Args:
+        x: Tensor [...]; integers are taken as float32.
+    Returns:
+        Tensor of the same shape.
+
+    Example:
+        >>> round(paddle.sqrt(paddle.to_tensor(4.0)).item(), 4)
+        2.0
+    """
+    return jnp.sqrt(as_float(x))
+
+
+@op(inplace=True, out=True, cases=POSITIVE)
+def rsqrt(x, name=None):
+    """1 / sqrt(x). Arguments as for `sqrt`.
+
+    Example:
+        >>> round(paddle.rsqrt(paddle.to_tensor(4.0)).item(), 4)
+        0.5
+    """
+    return jax.lax.rsqrt(as_float(x))
+
+
+@op(inplace=True, cases=ANY)
+def square(x, name=None):
+    """The square of each element; integers stay integers.
+
+    Args:
+        x: Tensor [...].
+    Returns:
+        Tensor of the same shape.
+
+    Example:
+        >>> round(paddle.square(paddle.to_tensor(3.0)).item(), 4)
+        9.0
+    """
+    return jnp.square(x)
+
+
+@op(inplace=True, cases=POSITIVE)
+def reciprocal(x, name=None):
+    """1 / x. Arguments as for `exp`.
+
+    Example:
+        >>> round(paddle.reciprocal(paddle.to_tensor(4.0)).item(), 4)
+        0.25
+    """
+    return 1 / as_float(x)
+
+
+@op(inplace=True, out=True, cases=ANY)
+def sin(x, name=None):
+    """The sine of angles in radians.
+
+    Args:
+        x: Tensor [...]; integers are taken as float32.
+    Returns:
+        Tensor of the same shape.
+
+    Example:
+        >>> round(paddle.sin(paddle.to_tensor(0.0)).item(), 4)
+        0.0
+    """
+    return jnp.sin(as_float(x))
+
+
+@op(inplace=True, out=True, cases=ANY)
+def cos(x, name=None):
+    """The cosine of angles in radians. Arguments as for `sin`.
+
+    Example:
+        >>> round(paddle.cos(paddle.to_tensor(0.0)).item(), 4)
+        1.0
+    """
+    return jnp.cos(as_float(x))
+
+
+@op(inplace=True, cases=ANY)
+def tan(x, name=None):
+    """The tangent of angles in radians. Arguments as for `sin`.
+
+    Example:
+        >>> round(paddle.tan(paddle.to_tensor(0.0)).item(), 4)
+        0.0
+    """
+    return jnp.tan(as_float(x))
+
+
+@op(inplace=True, cases=UNIT)
+def asin(x, name=None):
+    """The arc sine, in radians. Arguments as for `sin`.
+
+    Example:
+        >>> round(paddle.asin(paddle.to_tensor(1.0)).item(), 4)
+        1.5708
+    """
+    return jnp.arcsin(as_float(x))
+
+
+@op(inplace=True, cases=UNIT)
+def acos(x, name=None):
+    """The arc cosine, in radians. Arguments as for `sin`.
+
+    Example:
+        >>> round(paddle.acos(paddle.to_tensor(1.0)).item(), 4)
+        0.0
+    """
+    return jnp.arccos(as_float(x))
+
+
+@op(inplace=True, cases=ANY)
+def atan(x, name=None):
+    """The arc tangent, in radians. Arguments as for `sin`.
+
+    Example:
+        >>> round(paddle.atan(paddle.to_tensor(1.0)).item(), 4)
+        0.7854
+    """
+    return jnp.arctan(as_float(x))
+
+
+@op(inplace=True, cases=ANY)
+def sinh(x, name=None):
+    """The hyperbolic sine. Arguments as for `sin`.
+
+    Example:
+        >>> round(paddle.sinh(paddle.to_tensor(0.0)).item(), 4)
+        0.0
+    """
+    return jnp.sinh(as_float(x))
+
+
+@op(inplace=True, out=True, cases=ANY)
+def cosh(x, name=None):
+    """The hyperbolic cosine. Arguments as for `sin`.
+
+    Example:
+        >>> round(paddle.cosh(paddle.to_tensor(0.0)).item(), 4)
+        1.0
+    """
+    return jnp.cosh(as_float(x))
+
+
+@op(inplace=True, out=True, alias=INPUT, cases=ANY)
+def tanh(x, name=None):
+    """The hyperbolic tangent.
+
+    Args:
+        x: Tensor [...]; integers are taken as float32. `input` is accepted as a name.
+    Returns:
+        Tensor of the same shape.
+
+    Example:
+        >>> round(paddle.tanh(paddle.to_tensor(0.0)).item(), 4)
+        0.0
+    """
+    return jnp.tanh(as_float(x))
+
+
+@op(inplace=True, cases=ANY)
+def asinh(x, name=None):
+    """The inverse hyperbolic sine. Arguments as for `sin`.
+
+    Example:
+        >>> round(paddle.asinh(paddle.to_tensor(0.0)).item(), 4)
+        0.0
+    """
+    return jnp.arcsinh(as_float(x))
+
+
+@op(inplace=True, cases=["u(1.1, 4.0, 2, 3)", "ud(1.1, 4.0, 3)", "f(0,3)", "pos_i(3)", "u(1.5, 2.0)", "c(3)"])
+def acosh(x, name=None):
+    """The inverse hyperbolic cosine. Arguments as for `sin`.
+
+    Example:
+        >>> round(paddle.acosh(paddle.to_tensor(1.0)).item(), 4)
+        0.0
+    """
+    return jnp.arccosh(as_float(x))
+
+
+@op(inplace=True, out=True, cases=UNIT)
+def atanh(x, name=None):
+    """The inverse hyperbolic tangent. Arguments as for `sin`.
+
+    Example:
+        >>> round(paddle.atanh(paddle.to_tensor(0.0)).item(), 4)
+        0.0
+    """
+    return jnp.arctanh(as_float(x))
+
+
+@op(inplace=True, out=True, alias=INPUT, cases=ANY)
+def sigmoid(x, name=None):
+    """1 / (1 + exp(-x)), the logistic function.
+
+    Args:
+        x: Tensor [...]; integers are taken as float32. `input` is accepted as a name.
+    Returns:
+        Tensor of the same shape.
+
+    Example:
+        >>> round(paddle.sigmoid(paddle.to_tensor(0.0)).item(), 4)
+        0.5
+    """
+    return jax.nn.sigmoid(as_float(x))
+
+
+@op(inplace=True, out=True, alias=INPUT, cases=[*ANY, "const([0.0, -0.0], 'float32')", "i32(3)"])
+def abs(x, name=None):
+    """The absolute value; the modulus of complex numbers.
+
+    Args:
+        x: Tensor [...]. `input` is accepted as a name.
+    Returns:
+        Tensor of the same shape.
+
+    Example:
+        >>> paddle.abs(paddle.to_tensor([-1.5, 2.0])).tolist()
+        [1.5, 2.0]
+    """
+    return jnp.abs(x)
+
+
+@op(inplace=True, cases=[*ANY, "b(3)", "u8(3)"])
+def neg(x, name=None):
+    """Changes the sign of each element.
+
+    Args:
+        x: Tensor [...].
+    Returns:
+        Tensor of the same shape.
+
+    Example:
+        >>> paddle.neg(paddle.to_tensor([1.0, -2.0])).tolist()
+        [-1.0, 2.0]
+    """
+    return x if x.dtype == jnp.bool_ else -x
+
+
+@op(inplace=True, out=True, cases=REAL)
+def floor(x, name=None):
+    """Rounds down to the next integer; integers stay as they are.
+
+    Args:
+        x: Tensor [...].
+    Returns:
+        Tensor of the same shape.
+
+    Example:
+        >>> paddle.floor(paddle.to_tensor([1.5, -1.5])).tolist()
+        [1.0, -2.0]
+    """
+    return jnp.floor(x) if jnp.issubdtype(x.dtype, jnp.floating) else x
+
+
+@op(inplace=True, out=True, cases=REAL)
+def ceil(x, name=None):
+    """Rounds up to the next integer. Arguments as for `floor`.
+
+    Example:
+        >>> paddle.ceil(paddle.to_tensor([1.5, -1.5])).tolist()
+        [2.0, -1.0]
+    """
+    return jnp.ceil(x) if jnp.issubdtype(x.dtype, jnp.floating) else x
+
+
+def _log_base(x, log, base):
+    """Real numbers through the exact routine; complex ones through the natural logarithm."""
+    x = as_float(x)
+    return jnp.log(x) / jnp.log(jnp.asarray(base, x.dtype)) if jnp.iscomplexobj(x) else log(x)
+
+
+@op(inplace=True, out=True, alias=INPUT, cases=[*REAL, "c(3)", "const([0.5, 1.5, 2.5, -0.5], 'float32')", "f(4), 2",
+                                                "const([155.0, 245.0], 'float32'), -1", "i(3), 1", "f(2), 1.0"])
+def round(x, decimals=0, name=None):
+    """Rounds to the nearest number with the given count of decimals; halves go to the even neighbour.
+
+    Args:
+        x: Tensor [...]; integers stay as they are. `input` is accepted as a name.
+        decimals: int, may be negative (tens, hundreds).
+    Raises:
+        TypeError: decimals is not an int.
+    Example:
+        >>> paddle.round(paddle.to_tensor([0.5, 1.5, -1.6])).tolist()
+        [0.0, 2.0, -2.0]
+    """
+    if not isinstance(decimals, int):
+        raise TypeError(f"round: decimals: got {decimals!r}; it must be an int")
+    return jnp.round(x, decimals) if jnp.issubdtype(x.dtype, jnp.inexact) else x
+
+
+@op("input", inplace=True, cases=REAL)
+def trunc(input, name=None):
+    """Drops the fractional part. Arguments as for `floor`.
+
+    Example:
+        >>> paddle.trunc(paddle.to_tensor([1.5, -1.5])).tolist()
+        [1.0, -1.0]
+    """
+    return jnp.trunc(input) if jnp.issubdtype(input.dtype, jnp.floating) else input
+
+
+@op(inplace=True, out=True, alias=INPUT, cases=[*REAL, "c(2)", "b(2)"])
+def frac(x, name=None):
+    """The fractional part, with the sign of x.
+
+    Args:
+        x: Tensor [...], float, int32 or int64. `input` is accepted as a name.
+    Raises:
+        TypeError: x has another dtype.
+    Example:
+        >>> paddle.frac(paddle.to_tensor([1.5, -1.5])).tolist()
+        [0.5, -0.5]
+    """
+    if not jnp.issubdtype(x.dtype, jnp.floating) and x.dtype not in (jnp.int32, jnp.int64):
+        raise TypeError(f"frac: x: got {x.dtype}; allowed are floats, int32 and int64")
+    return x - jnp.trunc(x) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.zeros_like(x)
+
+
+@op(out=True, cases=[*ANY, "const([0.0, -0.0, float('nan')], 'float32')", "u8(3)"])
+def sign(x, name=None):
+    """-1, 0 or 1 by the sign of each element; x / |x| for complex numbers.
+
+    Args:
+        x: Tensor [...].
+    Returns:
+        Tensor of the same shape and dtype.
+    Example:
+        >>> paddle.sign(paddle.to_tensor([-2.0, 0.0, 3.0])).tolist()
+        [-1.0, 0.0, 1.0]
+    """
+    return jnp.sign(x)
+
+
+@op(cases=["f(2,3)", "d(3)", "c(3)", "c128(2)", "f()", "f(0,3)", "i(3)", "const([0j, 3+4j], 'complex64')"])
+def sgn(x, name=None):
+    """x / |x| for complex numbers (0 at 0), the sign for real ones.
+
+    Args:
+        x: Tensor [...], floating or complex.
+    Raises:
+        TypeError: x is of an integer dtype or bool.
+    Example:
+        >>> paddle.sgn(paddle.to_tensor([-2.0, 0.0, 3.0])).tolist()
+        [-1.0, 0.0, 1.0]
+    """
+    if not jnp.issubdtype(x.dtype, jnp.inexact):
+        raise TypeError(f"sgn: x: got {x.dtype}; allowed are floats and complex numbers")
+    return jnp.sign(x)
+
+
+@op(cases=[*ANY, "b(2)"])
+def positive(x, name=None):
+    """Returns x unchanged.
+
+    Args:
+        x: Tensor [...], not bool.
+    Raises:
+        TypeError: x is bool.
+    Example:
+        >>> paddle.positive(paddle.to_tensor([-2.0])).tolist()
+        [-2.0]
+    """
+    if x.dtype == jnp.bool_:
+        raise TypeError("positive: x: got bool; allowed are numbers")
+    return x
+
+
+@op(cases=[*ANY, "b(2)"])
+def negative(x, name=None):
+    """Changes the sign of each element, as `neg`; bool is refused.
+
+    Raises:
+        TypeError: x is bool.
+    Example:
+        >>> paddle.negative(paddle.to_tensor([-2.0])).tolist()
+        [2.0]
+    """
+    if x.dtype == jnp.bool_:
+        raise TypeError("negative: x: got bool; allowed are numbers")
+    return -x
+
+
+@op(inplace=True, cases=["f(2,3)", "d(3)", "f()", "f(0,3)", "c(3)", "const([0.0, 0.5, 2.0], 'float32')", "i(3)"])
+def sinc(x, name=None):
+    """sin(pi x) / (pi x), 1 at 0.
+
+    Args:
+        x: Tensor [...], floating or complex.
+    Raises:
+        TypeError: x is of an integer dtype.
+    Example:
+        >>> round(paddle.sinc(paddle.to_tensor(0.5)).item(), 4)
+        0.6366
+    """
+    if not jnp.issubdtype(x.dtype, jnp.inexact):
+        raise TypeError(f"sinc: x: got {x.dtype}; allowed are floats and complex numbers")
+    return jnp.sinc(x)
+
+
+@op(cases=["f(2,3)", "d(3)", "i(3)", "h(3)", "f(0,3)", "f()"])
+def deg2rad(x, name=None):
+    """Turns degrees into radians.
+
+    Args:
+        x: Tensor [...]; int32 and int64 are taken as float32.
+    Example:
+        >>> round(paddle.deg2rad(paddle.to_tensor(180.0)).item(), 4)
+        3.1416
+    """
+    return as_float(x) * (math.pi / 180)
+
+
+@op(cases=["f(2,3)", "d(3)", "i(3)", "h(3)", "f(0,3)", "f()"])
+def rad2deg(x, name=None):
+    """Turns radians into degrees. Arguments as for `deg2rad`.
+
+    Example:
+        >>> round(paddle.rad2deg(paddle.to_tensor(3.14159265)).item(), 3)
+        180.0
+    """
+    return as_float(x) * (180 / math.pi)
+
+
+@op(cases=["f(2,3)", "d(3)", "i(3)", "c(3)", "f(3), 0.5, 1.5", "f(0,3)"])
+def stanh(x, scale_a=0.67, scale_b=1.7159, name=None):
+    """scale_b * tanh(scale_a * x).
+
+    Args:
+        x: Tensor [...]; integers are taken as float32.
+        scale_a, scale_b: numbers.
+    Example:
+        >>> round(paddle.stanh(paddle.to_tensor(1.0)).item(), 4)
+        1.0037
+    """
+    return scale_b * jnp.tanh(scale_a * as_float(x))
+
+
+@op(inplace=True, cases=["u(0.1, 0.9, 2, 3)", "ud(0.1, 0.9, 3)", "u(-0.5, 1.5, 5), 0.2", "const([0.0, 0.5, 1.0, 2.0], 'float32')", "i(3)", "f(0,3)"])
+def logit(x, eps=None, name=None):
+    """log(x / (1 - x)), the inverse of sigmoid.
+
+    Args:
+        x: Tensor [...]; integers are taken as float32. NaN outside [0, 1].
+        eps: number; x is first brought into [eps, 1 - eps]. None or 0: x is taken as it is.
+    Example:
+        >>> paddle.logit(paddle.to_tensor(0.5)).item()
+        0.0
+    """
+    x = as_float(x)
+    if eps:
+        x = jnp.clip(x, eps, 1 - eps)
+    return jnp.log(x / (1 - x))

@@ -1,0 +1,32 @@
+"""Checks of the axes that a reduction works over."""
+
+
+def one_axis(op, axis, ndim):
+    """A single axis in 0..ndim-1; a 0-d tensor counts as having one axis.
+
+    Raises:
+        TypeError: axis is not an int.
+        ValueError: axis is out of range.
+    """
+    if not isinstance(axis, int) or isinstance(axis, bool):
+        raise TypeError(f"{op}: axis: got {axis!r}; it must be an int")
+    rank = max(ndim, 1)
+    if not -rank <= axis < rank:
+        raise ValueError(f"{op}: axis={axis} is out of range for {ndim} axes; use {-rank}..{rank - 1}")
+    return axis % rank
+
+
+def all_axes(op, axis, ndim):
+    """The axes to reduce over as a sorted tuple of numbers in 0..ndim-1. None and an empty list mean all.
+
+    Raises:
+        TypeError: axis is not an int or a list of ints.
+        ValueError: an axis is out of range or given twice.
+    """
+    if axis is None or axis == ():
+        return tuple(range(ndim))
+    given = axis if isinstance(axis, tuple | list) else (axis,)
+    found = [one_axis(op, a, ndim) for a in given]
+    if len(set(found)) != len(found):
+        raise ValueError(f"{op}: axis={axis} names an axis twice; give each once")
+    return tuple(sorted(found)) if ndim else ()

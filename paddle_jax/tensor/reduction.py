@@ -1,0 +1,263 @@
+"""Reductions over axes: sums, products, extremes, truth values, counts."""
+
+import functools as ft
+
+import jax
+import jax.numpy as jnp
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.op import composite, op
+from paddle_jax.tensor.ops import as_float
+from paddle_jax.tensor.reduced import all_axes
+
+X_DIM = {"input": "x", "dim": "axis"}
+FORMS = ["f(2,3,4)", "f(2,3,4), -1", "f(2,3,4), [0, 2], keepdim=True", "d(3,2), axis=(0,)", "f(), -1", "f(2,3), []", "f(2,3), 2", "f(2,3), [0, 0]",
+         "f(2,3), 'a'", "i(2,3), 1"]
+
+
+def count(x, axes):
+    """The number of elements that a reduction over these axes combines."""
+    return ft.reduce(lambda n, a: n * x.shape[a], axes, 1)
+
+
+def _widened(x, dtype):
+    """The operand of a sum in the dtype it is summed in: int32 and bool sum as int64."""
+    if dtype is not None:
+        return x.astype(dtypes.convert(dtype).np)
+    return x.astype(jnp.int64) if x.dtype in (jnp.bool_, jnp.int32) else x
+
+
+@op(alias=X_DIM, out=True, cases=[*FORMS, "f(0,3), 0", "f(0,3)", "b(2,3), 0", "i32(4)", "f(3), dtype='float64'", "c(2,3), 1", "h(4,3), 0", "u8(3)",
+                                  "f(3), None, 'int32'"])
+def sum(x, axis=None, dtype=None, keepdim=False, name=None):
+    """Sums elements over the given axes.
+
+    Args:
+        x: Tensor [...], any dtype; bool and int32 sum as int64. `input` is accepted as a name.
+        axis: int, list of ints, or None (or an empty list) for all axes. `dim` is accepted as a name.
+        dtype: dtype to cast to before summing.
+        keepdim: keep the summed axes with length 1.
+    Returns:
+        Tensor of x's shape without the summed axes.
+    Raises:
+        ValueError: an axis is out of range or given twice.
+        TypeError: axis is not made of ints.
+    Example:
+        >>> paddle.sum(paddle.ones([2, 3]), axis=0).tolist()
+        [2.0, 2.0, 2.0]
+    """
+    x = _widened(x, dtype)
+    return jnp.sum(x, all_axes("sum", axis, x.ndim), dtype=x.dtype, keepdims=keepdim)
+
+
+@op(cases=["f(2,3)", "const([1.0, float('nan'), 2.0], 'float32')", "const([[1.0, float('nan')], [2.0, 3.0]], 'float64'), 0, keepdim=True",
+           "i(2,3), 1",
+           "f(2,3), 5"])
+def nansum(x, axis=None, dtype=None, keepdim=False, name=None):
+    """Sums elements over the given axes, counting NaN as zero. Arguments as for `sum`.
+
+    Example:
+        >>> paddle.nansum(paddle.to_tensor([1.0, float("nan"), 2.0])).item()
+        3.0
+    """
+    x = _widened(jnp.where(jnp.isnan(x), jnp.zeros((), x.dtype), x), dtype)
+    return jnp.sum(x, all_axes("nansum", axis, x.ndim), dtype=x.dtype, keepdims=keepdim)
+
+
+@op(alias=X_DIM, out=True, cases=[*FORMS, "f(0,3)", "f(0,3), 0", "i(3)", "b(4)", "f(4), dtype='float64'", "h(4,3), 0", "c(2,3), 1"])
+def mean(x, axis=None, keepdim=False, name=None, *, dtype=None):
+    """The average over the given axes.
+
+    Args:
+        x: Tensor [...]. Integers are averaged as integers, rounded towards zero; the mean of bools tells whether any is True.
+        axis: int, list of ints, or None for all axes. `dim` is accepted as a name.
+        keepdim: keep the reduced axes with length 1.
+        dtype: dtype to cast to first.
+    Returns:
+        Tensor; NaN where nothing is averaged.
+    Raises:
+        ValueError: an axis is out of range or given twice.
+    Example:
+        >>> paddle.mean(paddle.to_tensor([[1.0, 3.0], [5.0, 7.0]]), axis=1).tolist()
+        [2.0, 6.0]
+    """
+    x = x if dtype is None else x.astype(dtypes.convert(dtype).np)
+    axes = all_axes("mean", axis, x.ndim)
+    if x.dtype == jnp.bool_:
+        return jnp.any(x, axes, keepdims=keepdim)
+    if jnp.issubdtype(x.dtype, jnp.integer):
+        total = jnp.sum(x, axes, dtype=x.dtype, keepdims=keepdim)
+        return jax.lax.div(total, jnp.full_like(total, count(x, axes) or 1))
+    return jnp.mean(x, axes, keepdims=keepdim)
+
+
+@op(register=False, method=False, out=True)
+def _product(x, axis, keepdim, dtype):
+    x = x if dtype is None else x.astype(dtypes.convert(dtype).np)
+    return jnp.prod(x, all_axes("prod", axis, x.ndim), dtype=x.dtype, keepdims=keepdim)
+
+
+@composite(alias=X_DIM, cases=[*FORMS, "i(2,3), 0", "f(0,3)", "f(3), dtype='float64'", "c(2,3), 1", "const([[2.0, 0.5], [3.0, 4.0]], 'float32'), 1"])
+def prod(x, axis=None, keepdim=False, dtype=None, out=None, name=None):
+    """Multiplies elements over the given axes; 1 where there are none.
+
+    Args:
+        x: Tensor [...].
+        axis: int, list of ints, or None for all axes.
+        keepdim: keep the reduced axes with length 1.
+        dtype: dtype to cast to first.
+        out: Tensor that receives the result.
+    Raises:
+        ValueError: an axis is out of range or given twice.
+    Example:
+        >>> paddle.prod(paddle.to_tensor([1.0, 2.0, 3.0])).item()
+        6.0
+    """
+    return _product(x, axis, keepdim, dtype, out=out)
+
+
+def _extreme(name, reduce, x, axis, keepdim):
+    axes = all_axes(name, axis, x.ndim)
+    if count(x, axes) == 0:
+        raise ValueError(f"{name}: x: shape {list(x.shape)} has nothing to reduce along axis {list(axes)}; the reduced axes must not be empty")
+    return reduce(x, axes, keepdims=keepdim)
+
+
+EXTREME = [*FORMS, "f(0,3)", "f(0,3), 1", "f(3,0), 0", "i_(3,4), 1", "i32(3)", "const([1.0, float('nan'), 2.0], 'float32')", "h(3,2), 0"]
+TIES = ["const([[1.0, 2.0, 2.0], [1.0, 3.0, 2.0]], 'float32'), 0", "const([[1.0, 2.0, 2.0], [1.0, 3.0, 2.0]], 'float64')"]
+
+
+@op(alias=X_DIM, cases=[*EXTREME, *TIES])
+def max(x, axis=None, keepdim=False, name=None):
+    """The largest element over the given axes. The gradient is shared equally among equal maxima.
+
+    Args:
+        x: Tensor [...], real. NaN wins.
+        axis: int, list of ints, or None for all axes.
+        keepdim: keep the reduced axes with length 1.
+    Returns:
+        Tensor of x's shape without the reduced axes.
+    Raises:
+        ValueError: a reduced axis is empty, out of range or given twice.
+    Example:
+        >>> paddle.max(paddle.to_tensor([[1.0, 5.0], [3.0, 2.0]]), axis=0).tolist()
+        [3.0, 5.0]
+    """
+    return _extreme("max", jnp.max, x, axis, keepdim)
+
+
+@op(alias=X_DIM, cases=[*EXTREME, *TIES])
+def min(x, axis=None, keepdim=False, name=None):
+    """The smallest element over the given axes. Arguments as for `max`.
+
+    Example:
+        >>> paddle.min(paddle.to_tensor([[1.0, 5.0], [3.0, 2.0]]), axis=0).tolist()
+        [1.0, 2.0]
+    """
+    return _extreme("min", jnp.min, x, axis, keepdim)
+
+
+@op(out=True, cases=["f(2,3,4), [0, 2], keepdim=True", "f()", "f(3,0), 0", "i_(3,4), 1", "f(2), 1", *TIES])
+def amax(x, axis=None, keepdim=False, name=None):
+    """The largest element over the given axes, as `max`.
+
+    Example:
+        >>> paddle.amax(paddle.to_tensor([1.0, 5.0, 3.0])).item()
+        5.0
+    """
+    return _extreme("amax", jnp.max, x, axis, keepdim)
+
+
+@op(out=True, cases=["f(2,3,4), [0, 2], keepdim=True", "f()", "f(3,0), 0", "i_(3,4), 1", "f(2), 1", *TIES])
+def amin(x, axis=None, keepdim=False, name=None):
+    """The smallest element over the given axes, as `min`.
+
+    Example:
+        >>> paddle.amin(paddle.to_tensor([1.0, 5.0, 3.0])).item()
+        1.0
+    """
+    return _extreme("amin", jnp.min, x, axis, keepdim)
+
+
+TRUTH = ["b(2,3)", "b(2,3), 0", "b(2,3,2), [0, 2], True", "f(2,3), 1", "i_(2,3), 1", "b(0,3)", "b(0,3), 0", "b(2), 1", "b(2,2), [0, 0]", "b()",
+         "c(3)"]
+
+
+@op(nondiff=True, out=True, cases=TRUTH)
+def all(x, axis=None, keepdim=False, name=None):
+    """Tells whether all elements over the given axes are True (not zero).
+
+    Args:
+        x: Tensor [...].
+        axis: int, list of ints, or None for all axes.
+        keepdim: keep the reduced axes with length 1.
+    Returns:
+        bool Tensor; True where nothing is reduced.
+    Raises:
+        ValueError: an axis is out of range or given twice.
+    Example:
+        >>> paddle.all(paddle.to_tensor([True, False])).item()
+        False
+    """
+    return jnp.all(x, all_axes("all", axis, x.ndim), keepdims=keepdim)
+
+
+@op(nondiff=True, out=True, alias=X_DIM, cases=TRUTH)
+def any(x, axis=None, keepdim=False, name=None):
+    """Tells whether any element over the given axes is True (not zero). Arguments as for `all`.
+
+    Example:
+        >>> paddle.any(paddle.to_tensor([True, False])).item()
+        True
+    """
+    return jnp.any(x, all_axes("any", axis, x.ndim), keepdims=keepdim)
+
+
+@op(nondiff=True, cases=["i_(2,3)", "f(2,3), 1", "b(2,3), [0, 1], True", "c(3)", "f(0,3)", "f(2), 1"])
+def count_nonzero(x, axis=None, keepdim=False, name=None):
+    """Counts the elements over the given axes that are not zero, as int64. Arguments as for `all`.
+
+    Example:
+        >>> paddle.count_nonzero(paddle.to_tensor([0.0, 2.0, 0.0])).item()
+        1
+    """
+    return jnp.sum(x != 0, all_axes("count_nonzero", axis, x.ndim), dtype=jnp.int64, keepdims=keepdim)
+
+
+@op(out=True, cases=[*FORMS, "i(3)", "d(3), -1, True", "f(0,3)", "h(3)", "const([1000.0, 1000.0], 'float32')"])
+def logsumexp(x, axis=None, keepdim=False, name=None):
+    """The logarithm of the sum of exponentials over the given axes, computed without overflow.
+
+    Args:
+        x: Tensor [...]; integers are taken as float32.
+        axis: int, list of ints, or None for all axes.
+        keepdim: keep the reduced axes with length 1.
+    Raises:
+        ValueError: an axis is out of range or given twice.
+    Differs from Paddle: elements that are all -inf give -inf, not NaN.
+    Example:
+        >>> round(paddle.logsumexp(paddle.to_tensor([0.0, 0.0])).item(), 4)
+        0.6931
+    """
+    return jax.scipy.special.logsumexp(as_float(x), all_axes("logsumexp", axis, x.ndim), keepdims=keepdim)
+
+
+@op("x target", cases=["f(2,3,4), f(3,1)", "f(2,3), f()", "d(4,2), d(4,2)", "f(2,3), f(4)", "i(2,3), i(3)"])
+def reduce_as(x, target, name=None):
+    """Sums x over the axes along which `target` was broadcast to it, so that the result has target's shape.
+
+    Args:
+        x: Tensor [...].
+        target: Tensor whose shape broadcasts to that of x.
+    Raises:
+        ValueError: target's shape does not broadcast to x's.
+    Example:
+        >>> paddle.reduce_as(paddle.ones([2, 3]), paddle.zeros([3])).tolist()
+        [2.0, 2.0, 2.0]
+    """
+    lead = x.ndim - target.ndim
+    if lead < 0 or jnp.broadcast_shapes(x.shape, target.shape) != x.shape:
+        raise ValueError(f"reduce_as: target: shape {list(target.shape)} does not broadcast to {list(x.shape)}")
+    axes = [i for i, n in enumerate(x.shape) if i < lead or target.shape[i - lead] != n]
+    x = _widened(x, None)
+    return jnp.sum(x, tuple(axes), dtype=x.dtype).reshape(target.shape)
