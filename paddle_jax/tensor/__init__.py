@@ -4,3 +4,4 @@ from paddle_jax.tensor import operators as operators  # noqa: F401  installs the
 from paddle_jax.tensor import creation as creation  # noqa: F401
 from paddle_jax.tensor import logic as logic  # noqa: F401
 from paddle_jax.tensor import math as math  # noqa: F401
+from paddle_jax.tensor import indexing as indexing  # noqa: F401

@@ -1,0 +1,333 @@
+"""`x[index]` and `x[index] = value`.
+
+An index becomes a static pattern (which axes are cut, kept, added or gathered, and to which lengths) and operands (where the cuts
+start, the index arrays). Kernels are compiled per pattern, so a loop over `x[i]` or `x[i:i+2]` compiles once. Integers, slices and None
+come first; index arrays then apply to what is left, which is Paddle's order (`x[0, :, idx]` keeps the axis order).
+"""
+
+import numbers
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from paddle_jax._core.op import check_inplace, composite, op
+from paddle_jax._core.tensor import Tensor, wrap
+
+_ALLOWED = "allowed are integers, slices, ..., None, bools, and lists, arrays or Tensors of bools or integers"
+
+
+class _Parsed:
+    """The pattern and operands of an index on a shape."""
+
+    def __init__(self):
+        self.axes = []  # per kept axis of x: ("i",), (":",), ("s", length, step) in order, with ("n",) for new axes between
+        self.starts = []  # where each ("i") and ("s") starts
+        self.arrays = []  # index arrays
+        self.slots = []  # the axis, counted after integers are removed and new axes added, each index array applies to
+        self.out = 0  # how many such axes there are so far
+
+
+def _error(item):
+    return ValueError(f"Tensor index: got {type(item).__name__}; {_ALLOWED}")
+
+
+def _expand(index, ndim):
+    """The index as a list with Ellipsis replaced and missing axes added."""
+    items = list(index) if isinstance(index, tuple) else [index]
+    items = [np.asarray(i) if isinstance(i, list | range) else i for i in items]
+    if sum(i is Ellipsis for i in items) > 1:
+        raise ValueError("Tensor index: got more than one '...'; at most one is allowed")
+    used = sum(_axes_used(i) for i in items)
+    if used > ndim:
+        raise IndexError(f"Tensor index: got {used} indices for a tensor of {ndim} axes")
+    at = next((k for k, i in enumerate(items) if i is Ellipsis), None)
+    full = [slice(None)] * (ndim - used)
+    return [*items, *full] if at is None else [*items[:at], *full, *items[at + 1 :]]
+
+
+def _axes_used(item):
+    if item is None or item is Ellipsis or isinstance(item, bool | np.bool_):
+        return 0
+    dtype = getattr(item, "dtype", None)
+    is_bool = dtype == np.bool_ or (isinstance(item, Tensor) and item._value.dtype == np.bool_)
+    return item.ndim if is_bool else 1
+
+
+def parse(index, shape):
+    """Analyses an index on a shape."""
+    found, axis = _Parsed(), 0
+    for item in _expand(index, len(shape)):
+        axis += _add(found, item, axis, shape)
+    return found
+
+
+def _add(found, item, axis, shape):
+    """Takes in one item; returns how many axes of x it uses."""
+    if item is None:
+        found.axes.append(("n",))
+        found.out += 1
+        return 0
+    if isinstance(item, slice):
+        return _add_slice(found, item, shape[axis])
+    if isinstance(item, bool | np.bool_) or (hasattr(item, "dtype") and _value(item).dtype == np.bool_):
+        return _add_mask(found, item, axis, shape)
+    if isinstance(item, numbers.Integral) or (hasattr(item, "dtype") and item.ndim == 0):
+        return _add_int(found, item, axis, shape[axis])
+    if hasattr(item, "dtype"):
+        return _add_array(found, item, axis, shape[axis])
+    raise _error(item)
+
+
+def _value(item):
+    return item._value if isinstance(item, Tensor) else item
+
+
+def _traced(item):
+    return isinstance(_value(item), jax.core.Tracer)
+
+
+def _add_int(found, item, axis, length):
+    if _value(item).dtype.kind not in "iu" if hasattr(item, "dtype") else False:
+        raise _error(item)
+    if _traced(item):
+        start = _value(item)
+        found.starts.append(jnp.where(start < 0, start + length, start))
+    else:
+        start = int(item)
+        if not -length <= start < length:
+            raise IndexError(f"Tensor index: {start} is out of range for axis {axis} of length {length}; use {-length}..{length - 1}")
+        found.starts.append(start % length)
+    found.axes.append(("i",))
+    return 1
+
+
+def _add_slice(found, item, length):
+    bounds = [None if b is None else int(b) for b in (item.start, item.stop, item.step)]
+    if bounds[2] == 0:
+        raise ValueError("Tensor index: got a slice with step 0; the step must not be 0")
+    picked = range(*slice(*bounds).indices(length))
+    found.out += 1
+    if len(picked) == length and picked.step == 1:
+        found.axes.append((":",))
+        return 1
+    found.starts.append(min(picked) if picked else 0)
+    found.axes.append(("s", len(picked), picked.step if len(picked) > 1 else 1))
+    return 1
+
+
+def _add_array(found, item, axis, length):
+    value = _value(item)
+    if value.size == 0 and not isinstance(item, Tensor):
+        value = np.zeros(value.shape, np.int64)
+    if value.dtype.kind not in "iu" or value.dtype == np.uint8:
+        raise ValueError(f"Tensor index: got an index of dtype {value.dtype}; {_ALLOWED}")
+    if not _traced(item) and value.size:
+        low, high = int(np.asarray(value).min()), int(np.asarray(value).max())
+        if low < -length or high >= length:
+            raise IndexError(f"Tensor index: {low if low < -length else high} is out of range for axis {axis} of length {length}; use {-length}..{length - 1}")
+    found.axes.append((":",))
+    found.slots.append(found.out)
+    found.arrays.append(value)
+    found.out += 1
+    return 1
+
+
+def _add_mask(found, item, axis, shape):
+    mask = np.asarray(_value(item))
+    if mask.ndim == 0:  # True adds an axis of length 1, False one of length 0
+        found.axes.append(("n",))
+        found.slots.append(found.out)
+        found.arrays.append(np.zeros(int(mask), np.int64))
+        found.out += 1
+        return 0
+    if mask.shape != tuple(shape[axis : axis + mask.ndim]):
+        raise IndexError(f"Tensor index: the mask has shape {list(mask.shape)}; the axes it applies to have {list(shape[axis : axis + mask.ndim])}")
+    for where in mask.nonzero():
+        found.axes.append((":",))
+        found.slots.append(found.out)
+        found.arrays.append(where)
+        found.out += 1
+    return mask.ndim
+
+
+def _starts(found):
+    if any(isinstance(s, jax.Array) for s in found.starts):
+        return wrap(jnp.stack([jnp.asarray(s, jnp.int32) for s in found.starts]))
+    return wrap(np.array(found.starts, np.int32))
+
+
+# kernels ----------------------------------------------------------------------------------------------------------
+
+
+def _window(x, starts, axes):
+    """Starts and lengths of the block of x that the integers and slices touch, or None when that is all of x."""
+    if starts is None:
+        return None
+    begin, sizes, at, axis = [], [], 0, 0
+    for kind in axes:
+        if kind[0] == "n":
+            continue
+        if kind[0] == ":":
+            begin.append(0)
+            sizes.append(x.shape[axis])
+        else:
+            begin.append(starts[at])
+            sizes.append(1 if kind[0] == "i" else max(0, (kind[1] - 1) * abs(kind[2]) + 1) if kind[1] else 0)
+            at += 1
+        axis += 1
+    return [jnp.asarray(b, jnp.int32) for b in begin], sizes
+
+
+def _steps(axes):
+    """Static slices that pick every step-th element of the window."""
+    return tuple(slice(None, None, abs(k[2])) if k[0] == "s" else slice(None) for k in axes if k[0] != "n")
+
+
+def _reversed(axes):
+    return [a for a, k in enumerate(k for k in axes if k[0] != "n") if k[0] == "s" and k[2] < 0]
+
+
+def _view_shape(shape, axes):
+    """The shape after integers are dropped and new axes added, from the shape with an entry for every axis of x."""
+    lengths, out = iter(shape), []
+    for kind in axes:
+        if kind[0] == "n":
+            out.append(1)
+        else:
+            length = next(lengths)
+            out += [] if kind[0] == "i" else [length]
+    return out
+
+
+def _read(x, starts, axes):
+    window = _window(x, starts, axes)
+    y = x if window is None else lax.dynamic_slice(x, *window)
+    y = lax.rev(y[_steps(axes)], _reversed(axes))
+    return y.reshape(_view_shape(y.shape, axes)), y.shape
+
+
+def _gather_index(ndim, arrays, slots):
+    index = [slice(None)] * ndim
+    for slot, array in zip(slots, arrays, strict=True):
+        index[slot] = array
+    return tuple(index)
+
+
+@op("x starts *arrays", register=False, method=False)
+def take_index(x, starts=None, arrays=(), axes=(), slots=()):
+    """x[index] for a parsed index."""
+    y, _ = _read(x, starts, axes)
+    return y[_gather_index(y.ndim, arrays, slots)] if arrays else y
+
+
+@op("x value starts *arrays", register=False, method=False)
+def put_index(x, value, starts=None, arrays=(), axes=(), slots=()):
+    """x with x[index] = value for a parsed index."""
+    if jnp.iscomplexobj(value) and not jnp.iscomplexobj(x):
+        raise ValueError(f"Tensor index: cannot put {value.dtype} values into a {x.dtype} tensor; cast one of them")
+    value = value.astype(x.dtype)
+    y, full = _read(x, starts, axes)
+    y = y.at[_gather_index(y.ndim, arrays, slots)].set(_fit(value, y, arrays, slots)) if arrays else jnp.broadcast_to(_trim(value, y.shape), y.shape)
+    y = lax.rev(y.reshape(full), _reversed(axes))
+    window = _window(x, starts, axes)
+    if window is None:
+        return y
+    begin, sizes = window
+    block = y if tuple(y.shape) == tuple(sizes) else lax.dynamic_slice(x, begin, sizes).at[_steps(axes)].set(y)
+    return lax.dynamic_update_slice(x, block, begin)
+
+
+def _fit(value, y, arrays, slots):
+    target = jax.eval_shape(lambda a: a[_gather_index(y.ndim, arrays, slots)], y).shape
+    return jnp.broadcast_to(_trim(value, target), target)
+
+
+def _trim(value, target):
+    """Drops leading axes of length 1 that the target does not have; refuses what cannot be broadcast."""
+    while value.ndim > len(target) and value.shape[0] == 1:
+        value = value[0]
+    fits = value.ndim <= len(target) and all(v in (1, t) for v, t in zip(reversed(value.shape), reversed(target), strict=False))
+    if not fits:
+        raise ValueError(f"Tensor index: the value has shape {list(value.shape)}; it must broadcast to {list(target)}")
+    return value
+
+
+@op("x mask value", register=False, method=False)
+def put_mask(x, mask, value):
+    """x with value where the mask is True."""
+    mask = mask.reshape(mask.shape + (1,) * (x.ndim - mask.ndim))
+    return jnp.where(mask, value.astype(x.dtype), x)
+
+
+# methods ----------------------------------------------------------------------------------------------------------
+
+
+@composite(method="__getitem__", cases=[
+    "f(2,3,4), 0", "f(2,3,4), (0, -1)", "f(2,3,4), (slice(None), slice(1, None), slice(None, None, 2))", "f(2,3), slice(None, None, -1)", "f(4), slice(5, 1)",
+    "f(2,3), None", "f(2,3), (Ellipsis, 0)", "f(2,3,4), idx(2, 3)", "f(2,3,4), (idx(2, 2), idx(3, 2))", "f(2,3,4), (idx(2, 2), slice(None), idx(4, 2))",
+    "f(2,3,4), (0, slice(None), idx(4, 2))", "f(2,3), [0, 1]", "f(2,3), b(2,3)", "f(2,3), b(2)", "f(2,3), (slice(None), const([True, False, True]))", "f(2,3), True",
+    "f(2,3), False", "f(2,3), const(1)", "f(2,3), np.int64(1)", "i(2,3), (1, 2)", "f(2,3), 2", "f(2,3), (0, 0, 0)", "f(2,3), 1.5", "f(2,3), 'a'",
+    "f(2,3), const([True, False, True])", "f(2,3), (Ellipsis, Ellipsis)", "f(0,3), slice(0, 2)", "d(5), slice(4, 0, -2)", "c(3), 1"])
+def getitem(x, item):
+    """Selects a part of a tensor: `x[item]`.
+
+    Args:
+        x: Tensor [...].
+        item: integer, slice, ..., None, bool, list, NumPy array or Tensor of integers or bools, or a tuple of these. Integers and
+            slices apply first, index arrays to the axes that are left.
+    Returns:
+        Tensor of the same dtype; a copy.
+    Raises:
+        IndexError: an index is out of range, there are too many, or a mask has the wrong shape.
+        ValueError: an item is of another type, a step is 0, or `...` is given twice.
+    Example:
+        >>> x = paddle.to_tensor([[1, 2, 3], [4, 5, 6]])
+        >>> x[1].tolist(), x[:, ::2].tolist(), x[x > 4].tolist()
+        ([4, 5, 6], [[1, 3], [4, 6]], [5, 6])
+    """
+    found = parse(item, x._value.shape)
+    return take_index(x, _starts(found) if found.starts else None, [wrap(a) for a in found.arrays], tuple(found.axes), tuple(found.slots))
+
+
+def _assigned(value, x):
+    """The right-hand side as a Tensor."""
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, bool | int | float | complex | np.ndarray | np.generic | jax.Array):
+        array = value if isinstance(value, jax.Array) else np.asarray(value)
+        if getattr(array, "dtype", None) is not None and array.dtype.kind in "biufcV":
+            cast = array.astype(x._value.dtype) if array.dtype.kind != "c" or x._value.dtype.kind == "c" else array
+            return wrap(cast)
+    raise ValueError(f"Tensor index: the value is a {type(value).__name__}; allowed are Tensor, numpy.ndarray, numbers and bools")
+
+
+def setitem(x, item, value):
+    """Replaces a part of a tensor in place: `x[item] = value`. Gradients flow to the value and to what is left of x.
+
+    Args:
+        x: Tensor [...].
+        item: as for reading.
+        value: Tensor, NumPy array or number that broadcasts to the shape of x[item]; cast to the dtype of x.
+    Raises:
+        ValueError: the value does not broadcast, or x is a leaf that needs a gradient.
+        IndexError: as for reading.
+    Example:
+        >>> x = paddle.zeros([2, 3]); x[0, 1:] = 5.0; x.tolist()
+        [[0.0, 5.0, 5.0], [0.0, 0.0, 0.0]]
+    """
+    check_inplace("__setitem__", x)
+    value = _assigned(value, x)
+    shape = x._value.shape
+    is_mask = isinstance(item, Tensor | np.ndarray) and _value(item).dtype == np.bool_ and item.ndim > 0
+    if is_mask and tuple(item.shape) == shape[: item.ndim] and value.ndim <= len(shape) - item.ndim:
+        result = put_mask(x, item if isinstance(item, Tensor) else wrap(item), value)
+    else:
+        found = parse(item, shape)
+        starts = _starts(found) if found.starts else None
+        result = put_index(x, value, starts, [wrap(a) for a in found.arrays], tuple(found.axes), tuple(found.slots))
+    x._adopt(result)
+
+
+Tensor.__setitem__ = setitem
