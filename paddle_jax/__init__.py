@@ -2,6 +2,8 @@
 
 from paddle_jax import _config as _config  # noqa: I001  configures jax before anything else is imported
 
+from paddle_jax.alias import install_as_paddle
+
 # dtypes, devices, modes
 from paddle_jax._core.autograd_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from paddle_jax._core.dtype import (
@@ -9,6 +11,7 @@ from paddle_jax._core.dtype import (
     int16, int32, int64, pstring, set_default_dtype, uint8, uint16, uint32, uint64,
 )
 from paddle_jax._core.printing import set_printoptions
+from paddle_jax._core.flags import get_flags, set_flags
 from paddle_jax._core.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, CustomPlace, XPUPlace, get_device, set_device
 from paddle_jax._core.random import Generator, get_rng_state, seed, set_rng_state
 from paddle_jax._core.tensor import Tensor

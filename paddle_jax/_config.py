@@ -2,5 +2,8 @@
 
 import jax
 
+from paddle_jax._core import flags
+
+flags.start()
 jax.config.update("jax_enable_x64", True)  # int64 is Paddle's default integer
 jax.config.update("jax_default_matmul_precision", "highest")  # float32 means float32 on every platform

@@ -70,8 +70,11 @@ def _cotangent(out, ct):
 def execute(kernel: Kernel, values):
     """Runs a kernel on raw values: the one place where computation happens."""
     executor = state.executor
-    if executor is not None:
-        return executor(kernel, values)
+    return compute(kernel, values) if executor is None else executor(kernel, values)
+
+
+def compute(kernel: Kernel, values):
+    """Runs a kernel's compiled form now."""
     try:
         return kernel.run(*values)
     except Exception as error:

@@ -1,0 +1,144 @@
+"""The registry of FLAGS_: typed values, from the environment at start, `set_flags` and `get_flags` later.
+
+All flags of Paddle 3.3.1 are known by name, type and default (paddle_flags.txt); the few that have a meaning under XLA act, the others are
+stored and warned about once when set.
+"""
+
+import ast
+import importlib.resources
+import os
+import warnings
+
+import numpy as np
+
+from paddle_jax._core.errors import ArgumentError
+from paddle_jax._core.state import state
+
+_TYPES = {"bool": bool, "int": int, "float": float, "str": str}
+_MEMORY = ("allocator_strategy", "fraction_of_gpu_memory_to_use")
+
+
+class _Flags:
+    """Types and values by name without the FLAGS_ prefix; loaded on first use."""
+
+    kinds, values, warned = None, None, set()
+
+
+def _load():
+    if _Flags.values is not None:
+        return
+    kinds, values = {}, {}
+    for row in importlib.resources.files("paddle_jax._core").joinpath("paddle_flags.txt").read_text().splitlines():
+        kind, name, text = (row.split(" ", 2) + [""])[:3]
+        kinds[name] = _TYPES[kind]
+        values[name] = ast.literal_eval(text) if text else None
+    for name, kind in kinds.items():
+        text = os.environ.get("FLAGS_" + name)
+        if text is not None:
+            values[name] = _parse(name, kind, text)
+    _Flags.kinds, _Flags.values = kinds, values
+
+
+def _parse(name, kind, text):
+    if kind is bool:
+        if text.lower() not in ("0", "1", "true", "false"):
+            raise ValueError(f"FLAGS_{name}: got {text!r} in the environment; allowed are 0, 1, true, false")
+        return text.lower() in ("1", "true")
+    return kind(text)
+
+
+def _known(flag):
+    _load()
+    if not isinstance(flag, str) or not flag.startswith("FLAGS_") or flag[6:] not in _Flags.kinds:
+        raise ValueError(f"flags: got {flag!r}; it is not a flag of Paddle 3.3 (names start with FLAGS_)")
+    return flag[6:]
+
+
+def get_flags(flags):
+    """Returns the values of flags.
+
+    Args:
+        flags: name such as "FLAGS_check_nan_inf", or a list or tuple of names.
+    Returns:
+        dict from name to value.
+    Raises:
+        TypeError: flags is neither. ValueError: a name is unknown.
+    Example:
+        >>> paddle.get_flags("FLAGS_check_nan_inf")
+        {'FLAGS_check_nan_inf': False}
+    """
+    if not isinstance(flags, str | list | tuple):
+        raise TypeError(f"get_flags: flags: got {type(flags).__name__}; it must be a name or a list of names")
+    names = [(f, _known(f)) for f in ([flags] if isinstance(flags, str) else flags)]
+    return {flag: _Flags.values[name] for flag, name in names}
+
+
+def set_flags(flags):
+    """Sets flags.
+
+    Args:
+        flags: dict from name to value. FLAGS_check_nan_inf acts; the memory flags must be set before the first array exists.
+    Raises:
+        TypeError: flags is not a dict or a value has the wrong type. ValueError: a name is unknown. RuntimeError: too late for a memory flag.
+    Example:
+        >>> paddle.set_flags({"FLAGS_check_nan_inf": False})
+    """
+    if not isinstance(flags, dict):
+        raise TypeError(f"set_flags: flags: got {type(flags).__name__}; it must be a dict from name to value")
+    parsed = {}
+    for flag, value in flags.items():
+        name = _known(flag)
+        kind = _Flags.kinds[name]
+        if not isinstance(value, kind | int if kind in (bool, float) else kind):
+            raise ArgumentError(f"{flag}: got {value!r}; it must be of type {kind.__name__}")
+        parsed[name] = kind(value)
+    for name, value in parsed.items():
+        _apply(name, value)
+        _Flags.values[name] = value
+
+
+def _apply(name, value):
+    if name == "check_nan_inf":
+        state.executor = _checked if value else None
+    elif name in _MEMORY:
+        _set_memory(name, value)
+    elif name not in _Flags.warned and value != _Flags.values[name]:
+        _Flags.warned.add(name)
+        warnings.warn(f"FLAGS_{name} has no meaning under XLA; it is stored and otherwise ignored", stacklevel=4)
+
+
+def _set_memory(name, value):
+    """Passes the memory flags to XLA's client, which reads them when the backend starts."""
+    from jax._src import xla_bridge  # the only way to ask without starting the backend
+
+    if value == _Flags.values[name]:
+        return
+    if xla_bridge.backends_are_initialized():
+        raise RuntimeError(f"FLAGS_{name} is set after the device was first used; set it (or the environment variable) before the first tensor")
+    if name == "allocator_strategy":
+        os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false" if value == "auto_growth" else "true"
+    else:
+        os.environ["XLA_PYTHON_CLIENT_MEM_FRACTION"] = str(value)
+
+
+def start():
+    """Applies what the environment says; memory grows on demand unless told otherwise."""
+    strategy = os.environ.get("FLAGS_allocator_strategy", "auto_growth")
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false" if strategy == "auto_growth" else "true")
+    if "FLAGS_fraction_of_gpu_memory_to_use" in os.environ:
+        os.environ.setdefault("XLA_PYTHON_CLIENT_MEM_FRACTION", os.environ["FLAGS_fraction_of_gpu_memory_to_use"])
+    if os.environ.get("FLAGS_check_nan_inf", "0").lower() in ("1", "true"):
+        state.executor = _checked
+
+
+def _checked(kernel, values):
+    """Runs a kernel and raises when a result holds NaN or infinity."""
+    from paddle_jax._core.kernel import compute
+
+    out = compute(kernel, values)
+    for i, o in enumerate(out if isinstance(out, tuple | list) else [out]):
+        if o.dtype.kind in "fc" and not np.isfinite(np.asarray(o)).all():
+            bad = np.asarray(o)
+            raise RuntimeError(f"FLAGS_check_nan_inf: {kernel.name}: output {i} of shape {list(bad.shape)} has {np.isnan(bad).sum()} NaN and "
+                               f"{np.isinf(bad).sum()} infinite values")
+    return out

@@ -1,0 +1,65 @@
+"""Makes `import paddle` mean paddle_jax: on request only, never by itself."""
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+
+_NAME, _TARGET = "paddle", "paddle_jax"
+
+
+class _Loader(importlib.abc.Loader):
+    """Hands out the module of paddle_jax under its Paddle name."""
+
+    def __init__(self, target):
+        self.target = target
+
+    def create_module(self, spec):
+        self.module = importlib.import_module(self.target)
+        self.spec = self.module.__spec__
+        return self.module
+
+    def exec_module(self, module):
+        module.__spec__ = self.spec  # the import system put the alias's spec there
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds `paddle` and `paddle.x.y` as `paddle_jax` and `paddle_jax.x.y`."""
+
+    def find_spec(self, fullname, path=None, target=None):
+        if fullname != _NAME and not fullname.startswith(_NAME + "."):
+            return None
+        real = _TARGET + fullname[len(_NAME) :]
+        try:
+            found = importlib.util.find_spec(real)
+        except ModuleNotFoundError:
+            return None
+        if found is None:
+            return None
+        return importlib.machinery.ModuleSpec(fullname, _Loader(real), is_package=found.submodule_search_locations is not None)
+
+
+def install_as_paddle():
+    """Makes every later `import paddle`, `import paddle.x.y` and `from paddle.x import y` give the objects of paddle_jax.
+
+    Call it before anything imports Paddle, e.g. in the first cell of a notebook. Calling it again does nothing.
+
+    Raises:
+        RuntimeError: the real Paddle is already imported in this process.
+    Example:
+        >>> import paddle_jax
+        >>> paddle_jax.install_as_paddle()
+        >>> import paddle
+        >>> paddle is paddle_jax
+        True
+    """
+    present = sys.modules.get(_NAME)
+    if present is not None and present is not sys.modules[_TARGET]:
+        raise RuntimeError(
+            f"install_as_paddle: the real Paddle is already imported (from {getattr(present, '__file__', '?')}); "
+            "call install_as_paddle() before anything imports paddle, or start the program with `python -m paddle_jax`"
+        )
+    if not any(isinstance(f, _Finder) for f in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
+    sys.modules[_NAME] = sys.modules[_TARGET]
