@@ -22,8 +22,8 @@ from paddle_jax.autograd import grad
 # tensor functions, by file
 # arithmetic, reductions, linear algebra
 from paddle_jax.tensor.math import (
-    add, divide, divide as div, floor_divide, multiply, multiply as mul, pow, remainder, remainder as floor_mod, remainder as mod, subtract,
-    subtract as sub, true_divide,
+    add, add_n, clip, clip as clamp, divide, divide as div, floor_divide, fmax, fmin, increment, lerp, maximum, minimum, multiply, multiply as mul,
+    pow, remainder, remainder as floor_mod, remainder as mod, scale, subtract, subtract as sub, true_divide,
 )
 from paddle_jax.tensor.ops import (
     abs, acos, acosh, asin, asinh, atan, atanh, ceil, cos, cosh, deg2rad, exp, expm1, floor, frac, log, log10, log1p, log2, logit, neg, negative,
@@ -35,14 +35,29 @@ from paddle_jax.tensor.logic import (
 )
 from paddle_jax.tensor.reduction import all, amax, amin, any, count_nonzero, logsumexp, max, mean, min, nansum, prod, reduce_as, sum
 from paddle_jax.tensor.linalg import bmm, dot, matmul, mm, mv, t
-abs_, acos_, atan_, cos_, div_, divide_ = abs.inplace, acos.inplace, atan.inplace, cos.inplace, divide.inplace, divide.inplace
-equal_, expm1_, floor_divide_, floor_mod_, frac_ = equal.inplace, expm1.inplace, floor_divide.inplace, remainder.inplace, frac.inplace
-greater_equal_, greater_than_, less_, less_equal_ = greater_equal.inplace, greater_than.inplace, less_than.inplace, less_equal.inplace
-less_than_, log10_, log2_, log_, logit_, mod_ = less_than.inplace, log10.inplace, log2.inplace, log.inplace, logit.inplace, remainder.inplace
-multiply_, neg_, pow_, remainder_, sin_, sinc_ = multiply.inplace, neg.inplace, pow.inplace, remainder.inplace, sin.inplace, sinc.inplace
-sinh_, square_, sub_, subtract_, t_, tan_ = sinh.inplace, square.inplace, subtract.inplace, subtract.inplace, t.inplace, tan.inplace
-tanh_, trunc_ = tanh.inplace, trunc.inplace
+from paddle_jax.tensor.elementwise import atan2, copysign, frexp, gcd, heaviside, hypot, lcm, ldexp, logaddexp, multiplex, nextafter
+abs_, acos_, atan_, copysign_, cos_, div_ = abs.inplace, acos.inplace, atan.inplace, copysign.inplace, cos.inplace, divide.inplace
+divide_, equal_, expm1_, floor_divide_, floor_mod_ = divide.inplace, equal.inplace, expm1.inplace, floor_divide.inplace, remainder.inplace
+frac_, gcd_, greater_equal_, greater_than_, hypot_ = frac.inplace, gcd.inplace, greater_equal.inplace, greater_than.inplace, hypot.inplace
+lcm_, ldexp_, less_, less_equal_, less_than_ = lcm.inplace, ldexp.inplace, less_than.inplace, less_equal.inplace, less_than.inplace
+log10_, log2_, log_, logit_, mod_, multiply_ = log10.inplace, log2.inplace, log.inplace, logit.inplace, remainder.inplace, multiply.inplace
+neg_, pow_, remainder_, sin_, sinc_, sinh_ = neg.inplace, pow.inplace, remainder.inplace, sin.inplace, sinc.inplace, sinh.inplace
+square_, sub_, subtract_, t_, tan_, tanh_ = square.inplace, subtract.inplace, subtract.inplace, t.inplace, tan.inplace, tanh.inplace
+trunc_ = trunc.inplace
 # end of arithmetic
-from paddle_jax.tensor.creation import ones, to_tensor, zeros
+from paddle_jax.tensor.creation import assign, clone, empty, empty_like, full, full_like, ones, ones_like, to_tensor, zeros, zeros_like
+from paddle_jax.tensor.sequences import arange, linspace, logspace, range
+from paddle_jax.tensor.manipulation import (
+    broadcast_tensors, broadcast_to, cast, expand, expand_as, flatten, permute, reshape, squeeze, tile, transpose, transpose as swapaxes,
+    transpose as swapdims, unsqueeze, view, view_as,
+)
+from paddle_jax.tensor.joining import chunk, concat, concat as cat, concat as concatenate, split, stack, unbind, unstack
+from paddle_jax.tensor.gathering import gather
+from paddle_jax.tensor.search import argmax, argmin, nonzero, topk, where
+from paddle_jax.tensor.random import normal, rand, randint, randn, randperm, standard_normal, uniform
+# in-place twins of shapes, indices and random numbers
+cast_, flatten_, reshape_, squeeze_, transpose_ = cast.inplace, flatten.inplace, reshape.inplace, squeeze.inplace, transpose.inplace
+unsqueeze_ = unsqueeze.inplace
+# end of in-place twins
 
 __version__ = "0.1.0"

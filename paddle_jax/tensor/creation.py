@@ -6,8 +6,9 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as places
-from paddle_jax._core.op import composite
+from paddle_jax._core.op import _into, composite, op
 from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax.tensor.axes import ints, variadic
 
 
 @composite(method=False, cases=["[1, 2.5]", "3", "True", "1j", "[[1, 2], [3, 4]], 'float32'", "np.ones((2,))", "[1, 2], stop_gradient=False", "'a'", "None",
@@ -75,42 +76,199 @@ def _default_dtype(array):
     return array.astype(dtypes.default_complex().np) if array.dtype == np.complex128 else array
 
 
-def normalize_shape(shape):
-    """A shape argument as a tuple of ints: a list or tuple (which may hold Tensors), an int, or a 1-D Tensor."""
-    if isinstance(shape, Tensor):
-        shape = np.asarray(shape._value).reshape(-1).tolist()
-    if isinstance(shape, int | np.integer):
-        shape = [shape]
-    return tuple(int(s) for s in shape)
-
-
 def as_numpy_dtype(dtype, default=None):
     """The NumPy dtype of an optional dtype argument."""
     return (default or dtypes.default()).np if dtype is None else dtypes.convert(dtype).np
 
 
-@composite(method=False, alias={"size": "shape"}, out=True, cases=["[2, 3]", "[]", "[0, 3]", "[2], 'int64'", "[-2]"])
-def zeros(shape, dtype=None, name=None):
+def finish(value, out=None, device=None, requires_grad=False):
+    """The Tensor of a creation function: on the device asked for, as a leaf that gets gradients or not, put into `out` if given."""
+    made = wrap(value if device is None else places.put(value, device), not requires_grad)
+    return made if out is None else _into(out, made)
+
+
+def sizes(op, shape):
+    """A shape argument as a tuple of lengths >= 0."""
+    shape = ints(op, shape, "shape")
+    if any(s < 0 for s in shape):
+        raise ValueError(f"{op}: shape: got {list(shape)}; lengths are >= 0")
+    return shape
+
+
+SHAPES = ["[2, 3]", "[]", "[0, 3]", "[2], 'int64'", "[-2]", "2, 3", "const([2, 3], 'int64')", "[const(2, 'int64'), 3]", "[2], dtype='bool'", "'a'"]
+
+
+@composite(method=False, alias={"size": "shape"}, cases=SHAPES)
+def zeros(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=False, pin_memory=False):
     """A tensor of zeros.
 
     Args:
-        shape: list or tuple of ints, or 1-D int Tensor.
+        shape: list or tuple of ints, or 1-D int Tensor; its items may be Tensors. The lengths may also be given as separate arguments.
         dtype: Default: the default floating dtype.
+        out: Tensor that receives the result.
+        device: where it is put, e.g. "cpu". Default: the current device.
+        requires_grad: True makes it a leaf that gets gradients.
+        pin_memory: accepted; XLA manages transfers.
     Raises:
         ValueError: a length is negative.
     Example:
         >>> paddle.zeros([2]).tolist()
         [0.0, 0.0]
     """
-    return wrap(jnp.zeros(normalize_shape(shape), as_numpy_dtype(dtype)))
+    return finish(jnp.zeros(sizes("zeros", shape), as_numpy_dtype(dtype)), out, device, requires_grad)
 
 
-@composite(method=False, alias={"size": "shape"}, out=True, cases=["[2, 3]", "[]", "[0, 3]", "[2], 'int64'", "[-2]"])
-def ones(shape, dtype=None, name=None):
+zeros = variadic(zeros, 0)
+
+
+@composite(method=False, alias={"size": "shape"}, cases=SHAPES)
+def ones(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=False, pin_memory=False):
     """A tensor of ones. Arguments as for `zeros`.
 
     Example:
         >>> paddle.ones([2]).tolist()
         [1.0, 1.0]
     """
-    return wrap(jnp.ones(normalize_shape(shape), as_numpy_dtype(dtype)))
+    return finish(jnp.ones(sizes("ones", shape), as_numpy_dtype(dtype)), out, device, requires_grad)
+
+
+ones = variadic(ones, 0)
+
+
+@composite(method=False, alias={"size": "shape"}, cases=["~" + c for c in SHAPES[:6]])
+def empty(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=False, pin_memory=False):
+    """A tensor whose values are left open (here: zeros). Arguments as for `zeros`.
+
+    Example:
+        >>> paddle.empty([2, 3]).shape
+        paddle.Size([2, 3])
+    """
+    return finish(jnp.zeros(sizes("empty", shape), as_numpy_dtype(dtype)), out, device, requires_grad)
+
+
+empty = variadic(empty, 0)
+
+
+@composite(method=False, alias={"size": "shape"}, cases=["[2], 3", "[2], 3.5", "[2], True", "[2], 1j", "[], 1", "[2, 0], 1.0", "[2], 3, 'int32'", "[2], const(2.0, 'float32')", "[2], const([2], 'int64')", "[2], '3'",
+                                                         "[2], 'nan'", "[2], None", "[-2], 1", "const([2, 3], 'int64'), 1", "2, 1.5", "[2], 2.7, 'int64'", "[2], 3, 'bool'", "[2], np.float64(2)"])
+def full(shape, fill_value, dtype=None, name=None, *, out=None, device=None, requires_grad=False, pin_memory=False):
+    """A tensor filled with one value.
+
+    Args:
+        shape: as for `zeros`.
+        fill_value: number, bool, text of a number such as "nan", or Tensor of one element.
+        dtype: Default: bool for a bool, complex128 for a complex number, otherwise the default floating dtype.
+        out, device, requires_grad, pin_memory: as for `zeros`.
+    Raises:
+        TypeError: fill_value is none of these.
+        ValueError: a length is negative.
+    Example:
+        >>> paddle.full([2], 7, "int64").tolist()
+        [7, 7]
+    """
+    if dtype is None:
+        dtype = "bool" if isinstance(fill_value, bool) else "complex128" if isinstance(fill_value, complex) else None
+    return finish(jnp.full(sizes("full", shape), fill("full", fill_value, as_numpy_dtype(dtype))), out, device, requires_grad)
+
+
+def fill(op, value, dtype):
+    """A fill value as a 0-d array of the dtype."""
+    if isinstance(value, Tensor):
+        if value.size != 1:
+            raise ValueError(f"{op}: fill_value: got a tensor of shape {list(value.shape)}; it must have one element")
+        return value._value.reshape(()).astype(dtype)
+    if not isinstance(value, bool | int | float | complex | str | np.number | np.bool_):
+        raise TypeError(f"{op}: fill_value: got {type(value).__name__}; allowed are numbers, bools, numeric texts and Tensors")
+    value = float(value) if isinstance(value, str) else value
+    value = value.real if isinstance(value, complex) and np.dtype(dtype).kind != "c" else value
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.asarray(value).astype(dtype)
+
+
+def _like(x, dtype):
+    if not isinstance(x, Tensor):
+        raise AttributeError(f"x: got {type(x).__name__}; it must be a Tensor")
+    return x._value.dtype if dtype is None else dtypes.convert(dtype).np
+
+
+@composite(method=False, alias={"input": "x"}, cases=["f(2,3)", "i(2), 'float32'", "f()", "f(0,2)", "[1]", "c(2)"])
+def zeros_like(x, dtype=None, name=None, *, device=None, requires_grad=False, pin_memory=False):
+    """Zeros with the shape and dtype of x (or another dtype).
+
+    Example:
+        >>> paddle.zeros_like(paddle.to_tensor([1, 2])).tolist()
+        [0, 0]
+    """
+    return finish(jnp.zeros(_shape(x), _like(x, dtype)), None, device, requires_grad)
+
+
+def _shape(x):
+    return x._value.shape if isinstance(x, Tensor) else ()
+
+
+@composite(method=False, alias={"input": "x"}, cases=["f(2,3)", "i(2), 'float32'", "f()", "f(0,2)", "[1]", "c(2)"])
+def ones_like(x, dtype=None, name=None, *, device=None, requires_grad=False, pin_memory=False):
+    """Ones with the shape and dtype of x (or another dtype).
+
+    Example:
+        >>> paddle.ones_like(paddle.to_tensor([1, 2])).tolist()
+        [1, 1]
+    """
+    return finish(jnp.ones(_shape(x), _like(x, dtype)), None, device, requires_grad)
+
+
+@composite(method=False, alias={"input": "x"}, cases=["~f(2,3)", "~i(2), 'float32'", "~f()", "~f(0,2)", "[1]"])
+def empty_like(x, dtype=None, name=None, *, device=None, requires_grad=False, pin_memory=False):
+    """A tensor with the shape and dtype of x whose values are left open (here: zeros).
+
+    Example:
+        >>> paddle.empty_like(paddle.ones([2])).shape
+        paddle.Size([2])
+    """
+    return finish(jnp.zeros(_shape(x), _like(x, dtype)), None, device, requires_grad)
+
+
+@composite(method=False, alias={"input": "x"}, cases=["f(2,3), 3", "i(2), 3.5", "f(2), 3.5, 'int32'", "i(2), True", "f(2), const(3, 'int64')", "f(2), '3'", "f(0), 1", "f(2), None"])
+def full_like(x, fill_value, dtype=None, name=None, *, device=None, requires_grad=False, pin_memory=False):
+    """A tensor with the shape and dtype of x (or another dtype), filled with one value. See `full`.
+
+    Example:
+        >>> paddle.full_like(paddle.to_tensor([1, 2]), 7).tolist()
+        [7, 7]
+    """
+    return finish(jnp.full(_shape(x), fill("full_like", fill_value, _like(x, dtype))), None, device, requires_grad)
+
+
+@op(cases=["f(2,3)", "i(2)", "f()", "b(0)", "c(2)"])
+def clone(x, name=None):
+    """A copy of the tensor that takes part in recording: gradients flow through it.
+
+    Example:
+        >>> x = paddle.ones([1]); x.stop_gradient = False; paddle.clone(x).stop_gradient
+        False
+    """
+    return x
+
+
+@composite(method=False, cases=["[1, 2.5]", "[1, 2]", "True", "3", "2.5", "np.ones((2,))", "f(2)", "[True]", "f(2), f(3)", "(1, 2)", "1j", "np.float32(2)"])
+def assign(x, output=None):
+    """Copies a tensor, an array, a list or a number into a new tensor, or into `output`. Gradients flow through it.
+
+    Args:
+        x: Tensor, NumPy array, list, tuple or number. A number gives a 1-D tensor; Python floats become float64.
+        output: Tensor that receives the copy.
+    Returns:
+        Tensor.
+    Raises:
+        TypeError: x is none of these.
+    Example:
+        >>> paddle.assign([1, 2]).tolist()
+        [1, 2]
+    """
+    if isinstance(x, Tensor):
+        made = clone(x)
+    else:
+        if not isinstance(x, np.ndarray | np.number | np.bool_ | list | tuple | bool | int | float | complex):
+            raise TypeError(f"assign: x: got {type(x).__name__}; allowed are Tensor, numpy.ndarray, list, tuple and numbers")
+        made = wrap(places.put(np.atleast_1d(np.array(_plain(x))) if not isinstance(x, np.ndarray) else np.array(x)))
+    return made if output is None else output._adopt(made)

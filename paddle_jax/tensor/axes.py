@@ -1,0 +1,89 @@
+"""Checks of axes, lengths and indices, and calls that spread a list over several arguments."""
+
+import functools as ft
+
+import jax
+import numpy as np
+
+from paddle_jax._core.op import _inplace, freeze
+from paddle_jax._core.tensor import Tensor
+
+
+def one_axis(op, axis, ndim, name="axis", error=ValueError):
+    """The axis as a number in [0, ndim); a 0-D tensor has the axes -1 and 0 only where the caller says ndim 1."""
+    axis = number(op, axis, name)
+    if not -ndim <= axis < ndim:
+        allowed = f"{-ndim}..{ndim - 1}" if ndim else "none, the tensor is 0-D"
+        raise error(f"{op}: {name}={axis} is out of range for a tensor of {ndim} axes; use {allowed}")
+    return axis % ndim
+
+
+def many_axes(op, axes, ndim, name="axis"):
+    """Axes (a number or a sequence) as a tuple of different numbers in [0, ndim)."""
+    found = tuple(one_axis(op, a, ndim, name) for a in ints(op, axes, name))
+    if len(set(found)) != len(found):
+        raise ValueError(f"{op}: {name}: got {list(found)}; each axis may be named once")
+    return found
+
+
+def number(op, value, name):
+    """An integer argument: an int, a NumPy integer or a Tensor of one element."""
+    value = freeze(value)
+    while isinstance(value, tuple) and len(value) == 1:
+        value = value[0]
+    if not isinstance(value, int):
+        raise TypeError(f"{op}: {name}: got {value!r}; it must be an int")
+    return value
+
+
+def ints(op, values, name):
+    """A list argument as a tuple of ints. An int counts as a list of one; Tensors may stand for the list or for its items."""
+    values = freeze(values)
+    if isinstance(values, int):
+        return (int(values),)
+    if not isinstance(values, tuple):
+        raise ValueError(f"{op}: {name}: got {values!r}; it must be an int, a list, a tuple or a Tensor of ints")
+    return tuple(number(op, v, name) for v in values)
+
+
+def concrete(tensor):
+    """The NumPy view of a tensor's value, or None while it is being traced."""
+    value = tensor._value
+    return None if isinstance(value, jax.core.Tracer) or not isinstance(value, jax.Array | np.ndarray) else np.asarray(value)
+
+
+def check_index(op, index, size, error=IndexError, low=None, name="index"):
+    """Refuses indices outside [low, size) (low defaults to -size). JAX would clamp them without a word; under a trace nothing can be checked."""
+    low = -size if low is None else low
+    values = concrete(index)
+    if values is not None and values.size and not (values.min() >= low and values.max() < size):
+        bad = values.max() if values.max() >= size else values.min()
+        raise error(f"{op}: {name}: got {bad}; the axis has length {size}, use {low}..{size - 1}")
+
+
+def check_index_dtype(op, index, allowed=("int32", "int64"), name="index", error=ValueError):
+    """Refuses an index tensor of a dtype that is no index."""
+    if index._value.dtype.name not in allowed:
+        raise error(f"{op}: {name}: got dtype {index._value.dtype.name}; allowed are {', '.join(allowed)}")
+
+
+def variadic(public, at=1):
+    """Lets a call spread the list argument at position `at`: x.reshape(2, 3) for x.reshape([2, 3])."""
+    made = public.op
+
+    def spread(*args, **kwargs):
+        if len(args) > at + 1 and isinstance(args[at + 1], int | np.integer | Tensor):
+            args = (*args[:at], args[at:])
+        return public(*args, **kwargs)
+
+    ft.update_wrapper(spread, public)
+    del spread.__wrapped__
+    spread.__signature__ = getattr(public, "__signature__", made.signature)
+    made.public = spread
+    if Tensor.__dict__.get(made.name) is public:
+        setattr(Tensor, made.name, spread)
+    if hasattr(public, "inplace"):
+        spread.inplace = _inplace(made, spread)
+        if hasattr(Tensor, made.name + "_"):
+            setattr(Tensor, made.name + "_", spread.inplace)
+    return spread

@@ -1,0 +1,168 @@
+"""Joining tensors and taking them apart: concat, stack, split and their relatives."""
+
+import jax.numpy as jnp
+
+from paddle_jax._core.op import composite, op
+from paddle_jax.tensor.axes import ints, number, one_axis
+
+JOIN = {"tensors": "x", "dim": "axis"}
+
+
+def _same_dtype(name, x):
+    if any(t.dtype != x[0].dtype for t in x):
+        raise ValueError(f"{name}: x: got dtypes {[t.dtype.name for t in x]}; they must be equal; cast with astype")
+
+
+def _nonempty(name, x):
+    if not x:
+        raise ValueError(f"{name}(): argument 'x' (position 0) must be list of Tensors, but got empty list")
+
+
+@op("*x", alias=JOIN, out=True, cases=["[f(2,3), f(2,3)]", "[f(2,3), f(2,1)], -1", "[f(2,3), f(1,3)], axis=0", "[f(2,3)]", "[f(2,3), f(2,3)], const(1, 'int64')", "[f(2,3), f(2,4)]", "[f(2,3), f(3)]",
+                                       "[f(2,3), f(2,3)], 2", "[]", "[f(), f()]", "(i(2), i(3))", "[f(0,2), f(1,2)]", "[f(2), d(2)]", "[f(2), i(2)]", "f(2,3)", "[b(2), b(2)]"])
+def concat(x, axis=0, name=None):
+    """Joins tensors along an axis they have.
+
+    Args:
+        x: list or tuple of Tensors of one dtype, equal in shape but for `axis`. `tensors` is accepted as a name.
+        axis: int or Tensor of one int. `dim` is accepted as a name.
+    Returns:
+        Tensor.
+    Raises:
+        ValueError: shapes or dtypes do not fit, or the axis is out of range.
+    Example:
+        >>> paddle.concat([paddle.ones([2]), paddle.zeros([1])]).tolist()
+        [1.0, 1.0, 0.0]
+    """
+    _nonempty("concat", x)
+    _same_dtype("concat", x)
+    return jnp.concatenate(x, one_axis("concat", axis, x[0].ndim))
+
+
+@op("*x", alias=JOIN, out=True, cases=["[f(2,3), f(2,3)]", "[f(2,3), f(2,3)], -1", "[f(2,3), f(2,3)], axis=1", "[f(), f()]", "[f(2,3)], 2", "[f(2), f(3)]", "[f(2), f(2)], 2", "[f(2), f(2)], -3", "[]",
+                                       "[i(0), i(0)]", "[f(2), i(2)]", "[f(2), d(2)]"])
+def stack(x, axis=0, name=None):
+    """Joins tensors of one shape along a new axis.
+
+    Args:
+        x: list or tuple of Tensors of one shape and dtype. `tensors` is accepted as a name.
+        axis: where the new axis comes. `dim` is accepted as a name.
+    Raises:
+        ValueError: shapes or dtypes differ, or the axis is out of range.
+    Example:
+        >>> paddle.stack([paddle.ones([2]), paddle.zeros([2])]).tolist()
+        [[1.0, 1.0], [0.0, 0.0]]
+    """
+    _nonempty("stack", x)
+    _same_dtype("stack", x)
+    return jnp.stack(x, one_axis("stack", axis, x[0].ndim + 1))
+
+
+@op(register=False, method=False)
+def split_at(x, bounds, axis):
+    """The pieces of x between `bounds` along `axis`, as a list."""
+    return jnp.split(x, bounds, axis)
+
+
+def _sections(name, sections, length):
+    """Section lengths with a -1 filled in."""
+    unknown = [i for i, s in enumerate(sections) if s == -1]
+    total = sum(s for s in sections if s != -1)
+    if len(unknown) > 1 or total > length or (not unknown and total != length) or any(s < -1 for s in sections):
+        raise ValueError(f"{name}: num_or_sections: got {list(sections)} for an axis of length {length}; they must add up to it, one may be -1")
+    return [length - total if s == -1 else s for s in sections]
+
+
+def _bounds(sections):
+    at, bounds = 0, []
+    for s in sections[:-1]:
+        at += s
+        bounds.append(at)
+    return tuple(bounds)
+
+
+@composite(alias={"input": "x", "dim": "axis"}, cases=["f(6), 2", "f(6), [1, -1]", "f(6), [1, 2, 3]", "f(2,6), 3, -1", "f(6), [1, 2, const(3, 'int64')]", "f(6), 4", "f(6), [1, 2]", "f(6), [1, -1, -1]",
+                                                       "f(6), 0", "f(6), 2, 1", "f(0), 2", "f(), 1", "f(6), 'a'", "f(2,6), 2, axis=const(1, 'int64')", "f(3), [3]", "f(6), [6, 0]"])
+def split(x, num_or_sections, axis=0, name=None):
+    """Splits along an axis into equal parts, or into parts of given lengths.
+
+    Args:
+        x: Tensor [...].
+        num_or_sections: int, the number of equal parts, or a list of lengths, one of which may be -1.
+        axis: int or Tensor of one int. `dim` is accepted as a name.
+    Returns:
+        List of Tensors.
+    Raises:
+        ValueError: the parts do not fit the length of the axis.
+    Example:
+        >>> [p.tolist() for p in paddle.split(paddle.arange(4), [1, -1])]
+        [[0], [1, 2, 3]]
+    """
+    axis = one_axis("split", axis, x.ndim)
+    length = x.shape[axis]
+    if isinstance(num_or_sections, list | tuple):
+        sections = _sections("split", ints("split", num_or_sections, "num_or_sections"), length)
+    elif isinstance(num_or_sections, int):
+        if num_or_sections <= 0 or length % num_or_sections:
+            raise ValueError(f"split: num_or_sections={num_or_sections} does not divide the length {length} of axis {axis}; use a divisor or a list")
+        sections = [length // num_or_sections] * num_or_sections
+    else:
+        raise TypeError(f"split: num_or_sections: got {type(num_or_sections).__name__}; it must be an int, a list or a tuple")
+    return split_at(x, _bounds(sections), axis)
+
+
+@composite(alias={"input": "x", "dim": "axis"}, cases=["f(6), 2", "f(2,6), 3, -1", "f(7), 3", "f(6), 8", "f(6), 0", "f(6), chunks=1", "f(6), 2, 1"])
+def chunk(x, chunks, axis=0, name=None):
+    """Splits into `chunks` equal parts along an axis. See `split`.
+
+    Raises:
+        ValueError: chunks does not divide the length of the axis.
+    Example:
+        >>> [p.tolist() for p in paddle.chunk(paddle.arange(4), 2)]
+        [[0, 1], [2, 3]]
+    """
+    length = x.shape[one_axis("chunk", axis, x.ndim)]
+    if not 0 < chunks <= max(length, 1):
+        raise ValueError(f"chunk: chunks={chunks} for an axis of length {length}; use 1..{length}")
+    return split(x, chunks, axis)
+
+
+@op(alias={"dim": "axis"}, tensors="input", cases=["f(2,3)", "f(2,3), 1", "f(2,3), -1", "f(2,3), 2", "f()", "f(0,3)", "f(3,0)"])
+def unbind(input, axis=0):
+    """Takes the slices along an axis, which vanishes.
+
+    Args:
+        input: Tensor [...].
+        axis: int. `dim` is accepted as a name.
+    Returns:
+        List of Tensors, one per index of the axis.
+    Raises:
+        ValueError: the axis is out of range.
+    Example:
+        >>> [t.tolist() for t in paddle.unbind(paddle.to_tensor([[1, 2], [3, 4]]))]
+        [[1, 2], [3, 4]]
+    """
+    axis = one_axis("unbind", axis, input.ndim)
+    return [jnp.squeeze(p, axis) for p in jnp.split(input, input.shape[axis], axis)] if input.shape[axis] else []
+
+
+@op(cases=["f(2,3)", "f(2,3), 1", "f(2,3), -1, 3", "f(2,3), 2", "f(2,3), 0, 3"])
+def unstack(x, axis=0, num=None):
+    """Takes the slices along an axis, which vanishes: the reverse of `stack`.
+
+    Args:
+        x: Tensor [...].
+        axis: int.
+        num: the length of the axis, for a check.
+    Returns:
+        List of Tensors.
+    Raises:
+        ValueError: the axis is out of range or its length is not num.
+    Example:
+        >>> len(paddle.unstack(paddle.ones([2, 3]), axis=1))
+        3
+    """
+    axis = one_axis("unstack", axis, x.ndim)
+    if num is not None and num != x.shape[axis]:
+        raise ValueError(f"unstack: num={num}, but axis {axis} has length {x.shape[axis]}; give that or leave it out")
+    return [jnp.squeeze(p, axis) for p in jnp.split(x, x.shape[axis], axis)] if x.shape[axis] else []

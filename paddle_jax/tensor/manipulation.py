@@ -1,0 +1,340 @@
+"""Shapes and the order of axes: reshape, transpose, squeeze, expand, tile, cast."""
+
+import math
+
+import jax.numpy as jnp
+from jax import lax
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.op import composite, op
+from paddle_jax.tensor.axes import ints, many_axes, one_axis, variadic
+
+X = {"input": "x"}
+X_DIM = {"input": "x", "dim": "axis"}
+
+
+def _target_shape(name, shape, old):
+    """The shape that a reshape asks for: 0 copies the length at that place, one -1 takes what is left."""
+    new = [old[i] if s == 0 and i < len(old) else s for i, s in enumerate(shape)]
+    size, known = math.prod(old), math.prod(s for s in new if s != -1)
+    if new.count(-1) > 1 or any(s < -1 for s in new):
+        raise ValueError(f"{name}: shape: got {list(shape)}; lengths are >= 0 and at most one is -1")
+    if -1 in new:
+        new[new.index(-1)] = size // known if known else 0
+    if math.prod(new) != size:
+        if math.prod(shape) == size:  # a zero-size tensor, where 0 means the length 0
+            return tuple(shape)
+        raise ValueError(f"{name}: shape: got {list(shape)} for a tensor of shape {list(old)}; the number of elements must stay {size}")
+    return tuple(new)
+
+
+@op(inplace=True, alias=X, cases=["f(2,3), [3, 2]", "f(2,3), [-1]", "f(2,3), [0, 0]", "f(2,3,4), [0, -1]", "f(2,3), (3, -1)", "f(1), []", "f(), [1, 1]", "f(0,3), [3, 0]",
+                         "f(0,3), [-1, 3]", "f(2,3), const([3, 2], 'int64')", "f(2,3), [const(3, 'int64'), 2]", "f(2,3), [4, -1]", "f(2,3), [-1, -1]", "f(2,3), [7]",
+                         "f(2,3), [0, 0, 0]", "f(2,3), (-2, 3)", "f(2,3), 'a'", "i(6), 2, 3"])
+def reshape(x, shape, name=None):
+    """Gives the elements another shape, in the same order.
+
+    Args:
+        x: Tensor [...], any dtype.
+        shape: list, tuple or 1-D int Tensor; its items may be Tensors. 0 copies the length of x at that place, one -1 takes what is left.
+            The lengths may also be given as separate arguments: x.reshape(2, 3).
+    Returns:
+        Tensor of the new shape.
+    Raises:
+        ValueError: the number of elements does not fit.
+    Example:
+        >>> paddle.reshape(paddle.arange(6), [0, -1]).shape
+        paddle.Size([6, 1])
+    """
+    return x.reshape(_target_shape("reshape", ints("reshape", shape, "shape"), x.shape))
+
+
+reshape = variadic(reshape)
+
+
+@op(cases=["f(2,3), [3, 2]", "f(2,3), 'int32'", "f(2,4), 'float64'", "d(2,3), 'float32'", "f(2,3), [7]", "f(2,3), 'float64'", "f(6), 2, 3"])
+def view(x, shape_or_dtype, name=None):
+    """Reads the elements with another shape, or their bytes as another dtype (the last axis shrinks or grows to fit).
+
+    Args:
+        x: Tensor [...].
+        shape_or_dtype: list or tuple of ints as for `reshape`, or a dtype.
+    Raises:
+        ValueError: the number of elements, or of bytes on the last axis, does not fit.
+    Example:
+        >>> paddle.view(paddle.ones([2]), "int32").tolist()
+        [1065353216, 1065353216]
+    """
+    if isinstance(shape_or_dtype, tuple | int) and not isinstance(shape_or_dtype, bool):
+        return x.reshape(_target_shape("view", ints("view", shape_or_dtype, "shape_or_dtype"), x.shape))
+    return _reinterpret(x, dtypes.convert(shape_or_dtype).np)
+
+
+def _reinterpret(x, dtype):
+    old, new = x.dtype.itemsize, dtype.itemsize
+    if new > old:
+        if x.ndim == 0 or x.shape[-1] * old % new:
+            raise ValueError(f"view: the last axis of shape {list(x.shape)} holds no whole number of {dtype.name}")
+        x = x.reshape(*x.shape[:-1], -1, new // old)
+    y = lax.bitcast_convert_type(x.astype(jnp.uint8) if x.dtype == jnp.bool_ else x, dtype)
+    return y.reshape(*x.shape[:-1], -1) if new < old and x.ndim else y
+
+
+view = variadic(view)
+
+
+@op(alias=X, cases=["f(2,3), f(3,2)", "f(6), f(2,3)", "f(6), f(4)"], tensors="x other")
+def view_as(x, other, name=None):
+    """Gives x the shape of `other`.
+
+    Raises:
+        ValueError: the numbers of elements differ.
+    Example:
+        >>> paddle.view_as(paddle.arange(6), paddle.ones([2, 3])).shape
+        paddle.Size([2, 3])
+    """
+    return x.reshape(_target_shape("view_as", other.shape, x.shape))
+
+
+@op(register=False, method=False)
+def permute_axes(x, perm):
+    """Puts the axes in the order `perm`: what the public transpose functions call."""
+    return jnp.transpose(x, perm)
+
+
+@composite(alias={"input": "x"}, inplace=True, cases=["f(2,3), [1, 0]", "f(2,3,4), [2, 0, 1]", "f(2,3,4), [-1, 0, 1]", "f(), []", "f(2,3), 0, 1", "f(2,3,4), -1, 0", "f(2,3), [0, 0]",
+                                        "f(2,3), [0]", "f(2,3), [0, 2]", "f(0,3), [1, 0]", "i(2,3), [1, 0]", "f(2,3), dim0=0, dim1=1"])
+def transpose(x, perm=None, name=None, *, dim0=None, dim1=None):
+    """Puts the axes in another order.
+
+    Args:
+        x: Tensor [...].
+        perm: list of the axes in their new order. Two numbers, x.transpose(0, 1), swap those axes.
+        dim0, dim1: the axes to swap, instead of perm.
+    Returns:
+        Tensor whose axis i is axis perm[i] of x.
+    Raises:
+        ValueError: perm does not name each axis once.
+    Example:
+        >>> paddle.transpose(paddle.ones([2, 3, 4]), [2, 0, 1]).shape
+        paddle.Size([4, 2, 3])
+    """
+    if isinstance(perm, int):
+        dim0, dim1, perm = perm, name if dim1 is None else dim1, None
+    if perm is None:
+        return _swap("transpose", x, dim0, dim1)
+    perm = ints("transpose", perm, "perm")
+    if len(perm) != x.ndim:
+        raise ValueError(f"transpose: perm: got {list(perm)} for a tensor of {x.ndim} axes; name each axis once")
+    return permute_axes(x, many_axes("transpose", perm, x.ndim, "perm"))
+
+
+def _swap(name, x, first, second):
+    first, second = one_axis(name, first, x.ndim, "dim0"), one_axis(name, second, x.ndim, "dim1")
+    order = list(range(x.ndim))
+    order[first], order[second] = second, first
+    return permute_axes(x, tuple(order))
+
+
+@composite(alias={"x": "input"}, cases=["f(2,3), [1, 0]", "f(2,3), 1, 0", "f(2,3,4), dims=[2, 0, 1]", "f(2,3), [0, 0]"])
+def permute(input, dims):
+    """Puts the axes in the order given, as a list or as separate numbers. See `transpose`.
+
+    Example:
+        >>> paddle.permute(paddle.ones([2, 3]), 1, 0).shape
+        paddle.Size([3, 2])
+    """
+    return transpose(input, [dims] if isinstance(dims, int) else dims)
+
+
+permute = variadic(permute)
+
+
+@op(inplace=True, alias=X_DIM, cases=["f(1,3,1)", "f(1,3,1), 0", "f(1,3,1), [0, -1]", "f(1,3,1), 1", "f(2,3)", "f()", "f(1,3,1), 5", "f(1,0)", "i(1,2), axis=0", "f(1,3), const(0, 'int64')"])
+def squeeze(x, axis=None, name=None):
+    """Takes away axes of length 1.
+
+    Args:
+        x: Tensor [...].
+        axis: int, list or tuple of ints: the axes to look at (those of another length stay). Default: all. `dim` is accepted as a name.
+    Raises:
+        ValueError: an axis is out of range.
+    Example:
+        >>> paddle.squeeze(paddle.ones([1, 3, 1]), 0).shape
+        paddle.Size([3, 1])
+    """
+    axes = range(x.ndim) if axis is None or axis == () else [one_axis("squeeze", a, max(x.ndim, 1)) for a in ints("squeeze", axis, "axis")]
+    return lax.squeeze(x, sorted({a for a in axes if a < x.ndim and x.shape[a] == 1}))
+
+
+squeeze = variadic(squeeze)
+
+
+@op(inplace=True, alias=X_DIM, cases=["f(3), 0", "f(3), -1", "f(3), [0, 2]", "f(3), (0, -1)", "f(3), [0, 0]", "f(3), const([0, 2], 'int64')", "f(), 0", "f(), [0, 1]", "f(3), 5",
+                                      "f(3), -3", "f(0,3), 1"])
+def unsqueeze(x, axis, name=None):
+    """Inserts axes of length 1.
+
+    Args:
+        x: Tensor [...].
+        axis: int, list, tuple or Tensor of ints: where; several are inserted one after the other. `dim` is accepted as a name.
+    Raises:
+        ValueError: an axis is out of range.
+    Example:
+        >>> paddle.unsqueeze(paddle.ones([3]), [0, 2]).shape
+        paddle.Size([1, 3, 1])
+    """
+    shape = list(x.shape)
+    for a in ints("unsqueeze", axis, "axis"):
+        shape.insert(one_axis("unsqueeze", a, len(shape) + 1), 1)
+    return x.reshape(shape)
+
+
+@op(inplace=True, alias={"input": "x", "start_dim": "start_axis", "end_dim": "stop_axis"},
+    cases=["f(2,3,4)", "f(2,3,4), 1", "f(2,3,4), 0, 1", "f(2,3,4), 1, -1", "f(2,3), 0, 5", "f(2,3), 1, 0", "f()", "f(0,3)", "f(2,3,4), start_axis=-2", "i(2,2)"])
+def flatten(x, start_axis=0, stop_axis=-1, name=None):
+    """Joins the axes from start_axis to stop_axis (included) to one.
+
+    Args:
+        x: Tensor [...]. A 0-D tensor becomes 1-D.
+        start_axis: first axis. `start_dim` is accepted as a name.
+        stop_axis: last axis. `end_dim` is accepted as a name.
+    Raises:
+        ValueError: an axis is out of range, or stop_axis comes before start_axis.
+    Example:
+        >>> paddle.flatten(paddle.ones([2, 3, 4]), 1).shape
+        paddle.Size([2, 12])
+    """
+    if x.ndim == 0:
+        return x.reshape(1)
+    start, stop = one_axis("flatten", start_axis, x.ndim, "start_axis"), one_axis("flatten", stop_axis, x.ndim, "stop_axis")
+    if stop < start:
+        raise ValueError(f"flatten: stop_axis={stop_axis} comes before start_axis={start_axis}; give them in order")
+    return x.reshape(*x.shape[:start], math.prod(x.shape[start : stop + 1]), *x.shape[stop + 1 :])
+
+
+def expanded_shape(name, shape, old):
+    """The shape that an expand asks for: -1 keeps a length; new axes come first."""
+    extra = len(shape) - len(old)
+    if extra < 0:
+        raise ValueError(f"{name}: shape: got {list(shape)}, fewer axes than {list(old)}; give one length per axis")
+    if any(s < -1 or (s == -1 and i < extra) for i, s in enumerate(shape)):
+        raise ValueError(f"{name}: shape: got {list(shape)} for a tensor of shape {list(old)}; -1 is for axes the tensor has")
+    new = tuple(old[i - extra] if s == -1 else s for i, s in enumerate(shape))
+    if any(o not in (1, n) for o, n in zip(old, new[extra:], strict=True)):
+        raise ValueError(f"{name}: shape: got {list(shape)} for a tensor of shape {list(old)}; only axes of length 1 can grow")
+    return new
+
+
+@op(alias=X, cases=["f(3), [2, 3]", "f(1,3), [2, -1]", "f(3), [2, -1]", "f(1), const([4], 'int64')", "f(), [2]", "f(), []", "f(1,3), [0, 3]", "f(3), [-1, 3]", "f(3), [2]", "f(2,3), [3]",
+                    "i(1), [3]", "b(1,2), [2, 2]", "f(1,3), 2, 3"])
+def expand(x, shape, name=None):
+    """Repeats axes of length 1, and adds axes in front, to reach a shape.
+
+    Args:
+        x: Tensor [...].
+        shape: list, tuple or 1-D int Tensor; -1 keeps the length. The lengths may also be given as separate arguments.
+    Raises:
+        ValueError: an axis whose length is not 1 would change, or the shape has too few axes.
+    Example:
+        >>> paddle.expand(paddle.to_tensor([1, 2]), [2, 2]).tolist()
+        [[1, 2], [1, 2]]
+    """
+    return jnp.broadcast_to(x, expanded_shape("expand", ints("expand", shape, "shape"), x.shape))
+
+
+expand = variadic(expand)
+
+
+@op(alias={"input": "x", "size": "shape"}, cases=["f(3), [2, 3]", "f(1,3), [2, -1]", "f(), [2]", "f(3), [2]", "f(2,3), [3]"])
+def broadcast_to(x, shape, name=None):
+    """Broadcasts x to a shape. The same as `expand`.
+
+    Example:
+        >>> paddle.broadcast_to(paddle.ones([1]), [2, 2]).shape
+        paddle.Size([2, 2])
+    """
+    return jnp.broadcast_to(x, expanded_shape("broadcast_to", ints("broadcast_to", shape, "shape"), x.shape))
+
+
+broadcast_to = variadic(broadcast_to)
+
+
+@op("x y", cases=["f(1,3), f(2,3)", "f(3), f(2,3)", "f(3), i(4,3)", "f(2,3), f(3)", "f(), f(2)"])
+def expand_as(x, y, name=None):
+    """Expands x to the shape of y. See `expand`.
+
+    Example:
+        >>> paddle.expand_as(paddle.ones([1]), paddle.zeros([2, 2])).shape
+        paddle.Size([2, 2])
+    """
+    return jnp.broadcast_to(x, expanded_shape("expand_as", y.shape, x.shape))
+
+
+@composite(method=True, cases=["[f(1,3), f(2,1)]", "[f(2), f(2), f()]", "[f(2), f(3)]", "[f(0,1), f(3)]"], alias={})
+def broadcast_tensors(input, name=None):
+    """Broadcasts tensors to their common shape.
+
+    Args:
+        input: list or tuple of Tensors.
+    Returns:
+        List of Tensors.
+    Raises:
+        ValueError: the shapes do not broadcast.
+    Example:
+        >>> [t.shape for t in paddle.broadcast_tensors([paddle.ones([2, 1]), paddle.ones([3])])]
+        [paddle.Size([2, 3]), paddle.Size([2, 3])]
+    """
+    try:
+        shape = jnp.broadcast_shapes(*[tuple(t.shape) for t in input])
+    except ValueError:
+        raise ValueError(f"broadcast_tensors: input: shapes {[list(t.shape) for t in input]} do not broadcast") from None
+    return [expand(t, shape) for t in input]
+
+
+@op(alias={"input": "x", "dims": "repeat_times"}, cases=["f(2), 2", "f(2), [2, 2]", "f(2,2), [2]", "f(2,2), const([2, 1], 'int64')", "f(2,2), [0, 1]", "f(2,2), [-1, 1]", "f(), [2]", "f(), []",
+                                                        "i(2,1), (1, 3)", "f(2,3), 2, 2"])
+def tile(x, repeat_times, name=None):
+    """Repeats the whole tensor along its axes.
+
+    Args:
+        x: Tensor [...].
+        repeat_times: int, list, tuple or 1-D int Tensor, the last one for the last axis. `dims` is accepted as a name.
+    Raises:
+        ValueError: a number is negative.
+    Example:
+        >>> paddle.tile(paddle.to_tensor([1, 2]), [2]).tolist()
+        [1, 2, 1, 2]
+    """
+    times = ints("tile", repeat_times, "repeat_times")
+    if any(r < 0 for r in times):
+        raise ValueError(f"tile: repeat_times: got {list(times)}; the numbers are >= 0")
+    return jnp.tile(x, times)
+
+
+tile = variadic(tile)
+
+
+@op(inplace=True, alias=X, cases=["f(3), 'int32'", "f(3), paddle.float64", "f(3), 'bool'", "i(3), float", "i(3), 'uint8'", "c(3), 'complex128'", "b(3), 'float16'", "f(2), 'foo'", "f(0), 'int64'",
+                         "u(-300,300,8), 'int8'", "u(-300,300,8), 'uint8'", "d(2), 'bfloat16'"])
+def cast(x, dtype):
+    """Converts to another dtype. Floats lose their fraction when they become integers; out-of-range values of float to int32 or int64 saturate.
+
+    Args:
+        x: Tensor [...].
+        dtype: dtype in any spelling: "float32", paddle.float32, np.float32.
+    Raises:
+        TypeError: the dtype is unknown.
+    Example:
+        >>> paddle.cast(paddle.to_tensor([1.5, -1.5]), "int32").tolist()
+        [1, -1]
+    """
+    target = dtypes.convert(dtype).np
+    if x.dtype.kind == "c" and target.kind != "c" and target != jnp.bool_:
+        x = x.real
+    if target.itemsize < 4 and target.kind in "iu" and x.dtype.kind in "fV":
+        x = x.astype(jnp.int32)  # wrap small integers as C does
+    return x.astype(target)
+
+
+__all__ = ["broadcast_tensors", "broadcast_to", "cast", "expand", "expand_as", "flatten", "permute", "reshape", "squeeze", "tile", "transpose", "unsqueeze", "view", "view_as"]

@@ -1,0 +1,218 @@
+"""Random tensors. Numbers differ from Paddle's for the same seed; distributions do not."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.op import composite, op
+from paddle_jax._core.random import key_from
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.tensor.axes import number, variadic
+from paddle_jax.tensor.creation import as_numpy_dtype, finish, sizes
+
+ALIAS = {"size": "shape"}
+
+
+def _floating(name, dtype):
+    dtype = as_numpy_dtype(dtype)
+    if not jnp.issubdtype(dtype, jnp.floating):
+        raise RuntimeError(f"{name}: dtype: got {dtype.name}; allowed are float16, bfloat16, float32, float64")
+    return dtypes.convert(dtype)
+
+
+@op("", random=True, register=False, method=False)
+def draw_normal(shape, dtype, *, key):
+    """Standard normal numbers (complex: of variance 1)."""
+    return jax.random.normal(key, shape, dtype.np)
+
+
+@op("low high", random=True, register=False, method=False)
+def draw_uniform(low, high, shape, dtype, *, key):
+    """Numbers from [low, high)."""
+    return jax.random.uniform(key, shape, dtype.np) * (high - low).astype(dtype.np) + low.astype(dtype.np)
+
+
+@op("low high", random=True, register=False, method=False)
+def draw_integers(low, high, shape, dtype, *, key):
+    """Integers from [low, high)."""
+    return jax.random.randint(key, shape, low, high, jnp.int64).astype(dtype.np)
+
+
+@op("mean std", random=True, register=False, method=False)
+def draw_gaussian(mean, std, shape, dtype, *, key):
+    """Normal numbers around mean, which broadcast with std."""
+    return (jax.random.normal(key, shape, dtype.np) * std + mean).astype(dtype.np)
+
+
+def _operand(value, dtype=np.float64):
+    return value if isinstance(value, Tensor) else finish(jnp.asarray(value, dtype))
+
+
+@composite(method=False, alias=ALIAS, cases=["~[2, 3]", "~[]", "~[0, 2]", "~2, 3", "~[2], 'float64'", "~const([2, 3], 'int64')", "[-1]"])
+def rand(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=False, pin_memory=False):
+    """Random numbers, uniform on [0, 1).
+
+    Args:
+        shape: list or tuple of ints, or 1-D int Tensor; the lengths may also be given as separate arguments.
+        dtype: floating dtype. Default: the default floating dtype.
+        out, device, requires_grad, pin_memory: as for `zeros`.
+    Raises:
+        RuntimeError: the dtype is not floating.
+    Example:
+        >>> bool((paddle.rand([100]) < 1).all())
+        True
+    """
+    made = draw_uniform(_operand(0.0), _operand(1.0), sizes("rand", shape), _floating("rand", dtype))
+    return finish(made._value, out, device, requires_grad)
+
+
+rand = variadic(rand, 0)
+
+
+@composite(method=False, alias=ALIAS, cases=["~[2, 3]", "~[]", "~[0, 2]", "~2, 3", "~[2], 'float64'", "~[2], 'complex64'", "[-1]"])
+def randn(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=False, pin_memory=False):
+    """Random numbers of the standard normal distribution. Arguments as for `rand`; complex dtypes are allowed.
+
+    Example:
+        >>> paddle.randn([2, 3]).shape
+        paddle.Size([2, 3])
+    """
+    return finish(standard_normal(shape, dtype)._value, out, device, requires_grad)
+
+
+randn = variadic(randn, 0)
+
+
+@composite(method=False, alias=ALIAS, cases=["~[2, 3]", "~2, 3", "~[2], 'float64'", "~[2], 'complex64'"])
+def standard_normal(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=False):
+    """Random numbers of the standard normal distribution. See `randn`.
+
+    Example:
+        >>> paddle.standard_normal([2]).shape
+        paddle.Size([2])
+    """
+    dtype = as_numpy_dtype(dtype)
+    if not jnp.issubdtype(dtype, jnp.inexact):
+        raise RuntimeError(f"standard_normal: dtype: got {dtype.name}; allowed are floating and complex dtypes")
+    return finish(draw_normal(sizes("standard_normal", shape), dtypes.convert(dtype))._value, out, device, requires_grad)
+
+
+standard_normal = variadic(standard_normal, 0)
+
+
+@composite(method=False, alias=ALIAS, cases=["~[2, 3]", "~[2, 3], 'float64'", "~[2], min=0, max=5", "~[2], 'float32', 2, 1", "~[]", "[-2]"])
+def uniform(shape, dtype=None, min=0, max=1.0, seed=0, name=None, *, out=None, device=None, requires_grad=False):
+    """Random numbers, uniform on [min, max).
+
+    Args:
+        shape: list or tuple of ints, or 1-D int Tensor.
+        dtype: floating dtype. Default: the default floating dtype.
+        min, max: numbers or Tensors of one element.
+        seed: a number other than 0 gives the same numbers at each call.
+        out, device, requires_grad: as for `zeros`.
+    Raises:
+        RuntimeError: the dtype is not floating.
+    Example:
+        >>> bool((paddle.uniform([100], min=2.0, max=3.0) >= 2).all())
+        True
+    """
+    dtype, shape = _floating("uniform", dtype), sizes("uniform", shape)
+    low, high = _operand(min), _operand(max)
+    if seed:
+        made = _seeded_uniform(seed, shape, dtype.np, low._value, high._value)
+    else:
+        made = draw_uniform(low, high, shape, dtype)._value
+    return finish(made, out, device, requires_grad)
+
+
+def _seeded_uniform(seed, shape, dtype, low, high):
+    key = key_from(np.array([0, seed & 0xFFFFFFFF], np.uint32), np.uint32(0))
+    return (jax.random.uniform(key, shape, dtype) * (high - low) + low).astype(dtype)
+
+
+@composite(method=False, cases=["~5", "~0, 5, [3]", "~0, 5, [3], 'int32'", "5, 0, [3]", "0", "-5", "~low=2, high=3, shape=[0]", "~-5, 5, (2, 2), 'float32'"])
+def randint(low=0, high=None, shape=[1], dtype=None, name=None):  # noqa: B006  Paddle's default, never changed
+    """Random integers from [low, high).
+
+    Args:
+        low: int; the upper bound when high is None, then the lower is 0.
+        high: int.
+        shape: list or tuple of ints, or 1-D int Tensor.
+        dtype: int32 or int64. Default: int64.
+    Raises:
+        ValueError: the range is empty.
+    Example:
+        >>> bool((paddle.randint(0, 3, [100]) < 3).all())
+        True
+    """
+    low, high = _range("randint", low, high)
+    return draw_integers(_operand(low, np.int64), _operand(high, np.int64), sizes("randint", shape), dtypes.convert(dtype or "int64"))
+
+
+def _range(name, low, high):
+    low = number(name, low, "low")
+    if high is None:
+        if low <= 0:
+            raise ValueError(f"{name}: low={low} without high; it must be > 0")
+        return 0, low
+    high = number(name, high, "high")
+    if low >= high:
+        raise ValueError(f"{name}: low={low}, high={high}; low must be below high")
+    return low, high
+
+
+@op("", random=True, register=False, method=False)
+def draw_permutation(n, dtype, *, key):
+    """The numbers 0..n-1 in random order."""
+    return jax.random.permutation(key, n).astype(dtype.np)
+
+
+@composite(method=False, cases=["~5", "~0", "-1", "~5, 'int32'", "~5, 'float32'", "~const(4, 'int64')"])
+def randperm(n, dtype="int64", name=None, *, out=None, device=None, requires_grad=False, pin_memory=False):
+    """The numbers 0 to n - 1 in random order.
+
+    Args:
+        n: int >= 0.
+        dtype: int32, int64, float32 or float64.
+    Raises:
+        RuntimeError: n is negative.
+    Example:
+        >>> sorted(paddle.randperm(4).tolist())
+        [0, 1, 2, 3]
+    """
+    n = number("randperm", n, "n")
+    if n < 0:
+        raise RuntimeError(f"randperm: n={n}; it must be >= 0")
+    return finish(draw_permutation(n, dtypes.convert(dtype))._value, out, device, requires_grad)
+
+
+@composite(method=False, alias=ALIAS, cases=["~0.0, 1.0, [2]", "~f(3), 1.0", "~0.0, pos(3)", "~f(3), pos(3)", "~f(2,3), pos(3)", "~d(2), 1.0", "f(3), f(2)"])
+def normal(mean=0.0, std=1.0, shape=None, name=None, *, out=None):
+    """Random numbers of a normal distribution.
+
+    Args:
+        mean: number or floating Tensor: the mean of each number.
+        std: number or floating Tensor that broadcasts with mean: the standard deviation.
+        shape: needed when both are numbers. `size` is accepted as a name.
+        out: Tensor that receives the result.
+    Returns:
+        Tensor of the shape of mean or std if these are Tensors, otherwise of `shape` and the default floating dtype.
+    Raises:
+        ValueError: no shape is given for two numbers, or mean and std do not broadcast.
+    Example:
+        >>> paddle.normal(0.0, 1.0, [3]).shape
+        paddle.Size([3])
+    """
+    tensors = [t for t in (mean, std) if isinstance(t, Tensor)]
+    if not tensors and shape is None:
+        raise ValueError("normal: shape: got None with numbers for mean and std; give a shape")
+    dtype = tensors[0].dtype if tensors else dtypes.default_complex() if isinstance(mean, complex) else dtypes.default()
+    try:
+        shape = jnp.broadcast_shapes(*[tuple(t.shape) for t in tensors]) if tensors else sizes("normal", shape)
+    except ValueError:
+        raise ValueError(f"normal: shapes {[list(t.shape) for t in tensors]} of mean and std do not broadcast") from None
+    if not jnp.issubdtype(dtype.np, jnp.inexact):
+        raise RuntimeError(f"normal: mean: got dtype {dtype.np.name}; it must be floating")
+    made = draw_gaussian(_operand(mean, dtype.np), _operand(std, np.float64), shape, dtype)
+    return made if out is None else out._adopt(made)

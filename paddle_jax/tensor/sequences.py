@@ -1,0 +1,134 @@
+"""Sequences of numbers: arange, linspace, logspace."""
+
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.op import composite
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.tensor.axes import number
+from paddle_jax.tensor.creation import as_numpy_dtype, finish
+
+
+def _bound(op, name, value):
+    """A bound as a Python or NumPy number."""
+    if isinstance(value, Tensor):
+        if value.size != 1:
+            raise ValueError(f"{op}: {name}: got a tensor of shape {list(value.shape)}; it must have one element")
+        return np.asarray(value._value).reshape(())[()]
+    if not isinstance(value, bool | int | float | np.number):
+        raise TypeError(f"{op}: {name}: got {type(value).__name__}; it must be a number or a Tensor of one element")
+    return value
+
+
+def _sequence_dtype(bounds, dtype):
+    if dtype is not None:
+        return dtypes.convert(dtype).np
+    return np.dtype(np.int64) if all(np.asarray(b).dtype.kind in "biu" for b in bounds) else dtypes.default().np
+
+
+@composite(method=False, cases=["5", "5.0", "1, 5, 2", "1, 5, 0.5", "0, 1, 0.1", "5, 0, -2", "5, 0", "0, 5, 0", "const(5, 'int64')", "const(5.0, 'float32')", "0, const(5, 'int32')", "5, dtype='float64'",
+                                "5, dtype='int32'", "2.5, dtype='int32'", "0.5, 3", "const([5, 6], 'int64')", "'a'", "5, dtype='float16'"])
+def arange(start=0, end=None, step=1, dtype=None, *, out=None, device=None, requires_grad=False, pin_memory=False, name=None):
+    """Numbers from start up to, not including, end in steps.
+
+    Args:
+        start: number or Tensor of one element. With one argument it is the end and the start is 0.
+        end: number or Tensor of one element.
+        step: number or Tensor of one element, not 0; negative steps count down.
+        dtype: Default: int64 when all are integers, otherwise the default floating dtype.
+        out, device, requires_grad, pin_memory: as for `zeros`.
+    Returns:
+        1-D Tensor of length ceil((end - start) / step), or of length 0.
+    Raises:
+        ValueError: step is 0.
+    Example:
+        >>> paddle.arange(1, 6, 2).tolist()
+        [1, 3, 5]
+    """
+    if end is None:
+        start, end = 0, start
+    bounds = [_bound("arange", n, v) for n, v in (("start", start), ("end", end), ("step", step))]
+    dtype = _sequence_dtype(bounds, dtype)
+    start, end, step = bounds if dtype.kind not in "iu" or any(isinstance(b, float | np.floating) for b in bounds) else [int(b) for b in bounds]
+    if dtype.kind in "iu":
+        start, end, step = int(start), int(end), int(step)
+    if step == 0:
+        raise ValueError("arange: step: got 0; it must not be 0")
+    count = max(0, -((start - end) // step) if isinstance(step, int) and isinstance(start, int) and isinstance(end, int) else int(np.ceil((end - start) / step)))
+    return finish(_steps(start, step, count, dtype), out, device, requires_grad)
+
+
+def _steps(start, step, count, dtype):
+    work = dtype if dtype.kind == "i" else np.dtype(np.int64) if dtype.kind in "ub" else np.dtype(np.float64)
+    return (np.arange(count).astype(work) * np.asarray(step, work) + np.asarray(start, work)).astype(dtype)
+
+
+@composite(method=False, cases=["0, 5, 1", "5", "0, 5.0", "0, 1, 0.25", "5, 0, -1", "0, 5, dtype='int64'"])
+def range(start=0, end=None, step=1, dtype=None, *, out=None, device=None, requires_grad=False, name=None):
+    """Numbers from start to end, which is included. Arguments as for `arange`; the default dtype is floating.
+
+    Example:
+        >>> paddle.range(0, 2).tolist()
+        [0.0, 1.0, 2.0]
+    """
+    if end is None:
+        start, end = 0, start
+    start, end, step = (_bound("range", n, v) for n, v in (("start", start), ("end", end), ("step", step)))
+    if step == 0:
+        raise ValueError("range: step: got 0; it must not be 0")
+    count = max(0, int(np.floor((end - start) / step)) + 1)
+    return finish(_steps(start, step, count, as_numpy_dtype(dtype)), out, device, requires_grad)
+
+
+@composite(method=False, alias={"end": "stop", "steps": "num"},
+           cases=["0, 10, 5", "0, 10, const(5, 'int64')", "const(0, 'int64'), const(10, 'int64'), 5", "0, 10, 5, dtype='int32'", "0.0, 10.0, 5, dtype='float64'", "0, 10, 1", "0, 10, 0", "0, 10, -1",
+                  "const([0, 1], 'int64'), 10, 3", "1, -1, 7", "0, 1, 11", "start=0, end=1, steps=3"])
+def linspace(start, stop, num, dtype=None, name=None, *, out=None, device=None, requires_grad=False):
+    """`num` equally spaced numbers from start to stop, both included.
+
+    Args:
+        start: number or Tensor of one element.
+        stop: number or Tensor of one element. `end` is accepted as a name.
+        num: how many, int or Tensor of one int. `steps` is accepted as a name.
+        dtype: Default: the default floating dtype. Integer dtypes cut fractions off.
+        out, device, requires_grad: as for `zeros`.
+    Raises:
+        ValueError: num is negative.
+    Example:
+        >>> paddle.linspace(0, 1, 3).tolist()
+        [0.0, 0.5, 1.0]
+    """
+    num = number("linspace", int(num) if isinstance(num, float) else num, "num")
+    if num < 0:
+        raise ValueError(f"linspace: num={num}; it must be >= 0")
+    start, stop = _bound("linspace", "start", start), _bound("linspace", "stop", stop)
+    return finish(_spaced(start, stop, num, as_numpy_dtype(dtype)), out, device, requires_grad)
+
+
+def _spaced(start, stop, num, dtype):
+    """Counts up from start in the first half and down from stop in the second, so that both ends are exact."""
+    work = np.dtype(np.float64)
+    if dtype.kind in "iub":
+        start, stop = int(start), int(stop)
+    at, step = np.arange(num), (np.asarray(stop, work) - np.asarray(start, work)) / max(num - 1, 1)
+    return np.where(at < (num + 1) // 2, start + step * at, stop - step * (num - 1 - at)).astype(dtype)
+
+
+@composite(method=False, cases=["0, 10, 5", "0, 3, 4, 2.0", "0, 3, 4, const(2, 'int64'), dtype='int32'", "const(0.0, 'float32'), const(3.0, 'float32'), 4, dtype='float64'", "0, 1, 1", "0, 1, 0", "0, 1, -1"])
+def logspace(start, stop, num, base=10.0, dtype=None, name=None):
+    """`num` numbers from base**start to base**stop whose logarithms are equally spaced.
+
+    Args:
+        start, stop, num, dtype: as for `linspace`.
+        base: number or Tensor of one element.
+    Example:
+        >>> paddle.logspace(0, 2, 3).tolist()
+        [1.0, 10.0, 100.0]
+    """
+    num = number("logspace", int(num) if isinstance(num, float) else num, "num")
+    if num < 0:
+        raise ValueError(f"logspace: num={num}; it must be >= 0")
+    start, stop, base = (_bound("logspace", n, v) for n, v in (("start", start), ("stop", stop), ("base", base)))
+    exponents = _spaced(float(start), float(stop), num, np.dtype(np.float64))
+    return finish(np.power(float(base), exponents).astype(as_numpy_dtype(dtype)))
