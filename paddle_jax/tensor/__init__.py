@@ -5,3 +5,4 @@ from paddle_jax.tensor import creation as creation  # noqa: F401
 from paddle_jax.tensor import logic as logic  # noqa: F401
 from paddle_jax.tensor import math as math  # noqa: F401
 from paddle_jax.tensor import indexing as indexing  # noqa: F401
+from paddle_jax.tensor import methods as methods  # noqa: F401
