@@ -30,17 +30,23 @@ from paddle_jax.tensor.ops import (
     positive, rad2deg, reciprocal, round, rsqrt, sgn, sigmoid, sign, sin, sinc, sinh, sqrt, square, stanh, tan, tanh, trunc,
 )
 from paddle_jax.tensor.logic import (
-    equal, equal as eq, greater_equal, greater_equal as ge, greater_than, greater_than as greater, greater_than as gt, less_equal, less_equal as le,
-    less_than, less_than as less, less_than as lt, not_equal, not_equal as ne,
+    allclose, equal, equal as eq, equal_all, greater_equal, greater_equal as ge, greater_than, greater_than as greater, greater_than as gt,
+    is_empty, is_tensor, isclose, isfinite, isin, isinf, isnan, isneginf, isposinf, isreal, less_equal, less_equal as le, less_than,
+    less_than as less, less_than as lt, logical_and, logical_not, logical_or, logical_xor, not_equal, not_equal as ne, signbit,
 )
+from paddle_jax.tensor.attribute import angle, complex, conj, imag, is_complex, is_floating_point, is_integer, numel, polar, rank, real, shape
 from paddle_jax.tensor.reduction import all, amax, amin, any, count_nonzero, logsumexp, max, mean, min, nansum, prod, reduce_as, sum
 from paddle_jax.tensor.linalg import bmm, dot, matmul, mm, mv, t
+from paddle_jax.tensor.bitwise import bitwise_and, bitwise_invert, bitwise_left_shift, bitwise_not, bitwise_or, bitwise_right_shift, bitwise_xor
 from paddle_jax.tensor.elementwise import atan2, copysign, frexp, gcd, heaviside, hypot, lcm, ldexp, logaddexp, multiplex, nextafter
-abs_, acos_, atan_, copysign_, cos_, div_ = abs.inplace, acos.inplace, atan.inplace, copysign.inplace, cos.inplace, divide.inplace
-divide_, equal_, expm1_, floor_divide_, floor_mod_ = divide.inplace, equal.inplace, expm1.inplace, floor_divide.inplace, remainder.inplace
-frac_, gcd_, greater_equal_, greater_than_, hypot_ = frac.inplace, gcd.inplace, greater_equal.inplace, greater_than.inplace, hypot.inplace
-lcm_, ldexp_, less_, less_equal_, less_than_ = lcm.inplace, ldexp.inplace, less_than.inplace, less_equal.inplace, less_than.inplace
-log10_, log2_, log_, logit_, mod_, multiply_ = log10.inplace, log2.inplace, log.inplace, logit.inplace, remainder.inplace, multiply.inplace
+abs_, acos_, atan_, bitwise_and_, bitwise_invert_ = abs.inplace, acos.inplace, atan.inplace, bitwise_and.inplace, bitwise_invert.inplace
+bitwise_left_shift_, bitwise_not_, bitwise_or_ = bitwise_left_shift.inplace, bitwise_not.inplace, bitwise_or.inplace
+bitwise_right_shift_, bitwise_xor_, copysign_, cos_ = bitwise_right_shift.inplace, bitwise_xor.inplace, copysign.inplace, cos.inplace
+div_, divide_, equal_, expm1_, floor_divide_ = divide.inplace, divide.inplace, equal.inplace, expm1.inplace, floor_divide.inplace
+floor_mod_, frac_, gcd_, greater_equal_, greater_than_ = remainder.inplace, frac.inplace, gcd.inplace, greater_equal.inplace, greater_than.inplace
+hypot_, lcm_, ldexp_, less_, less_equal_ = hypot.inplace, lcm.inplace, ldexp.inplace, less_than.inplace, less_equal.inplace
+less_than_, log10_, log2_, log_, logical_and_ = less_than.inplace, log10.inplace, log2.inplace, log.inplace, logical_and.inplace
+logical_not_, logical_or_, logit_, mod_, multiply_ = logical_not.inplace, logical_or.inplace, logit.inplace, remainder.inplace, multiply.inplace
 neg_, pow_, remainder_, sin_, sinc_, sinh_ = neg.inplace, pow.inplace, remainder.inplace, sin.inplace, sinc.inplace, sinh.inplace
 square_, sub_, subtract_, t_, tan_, tanh_ = square.inplace, subtract.inplace, subtract.inplace, t.inplace, tan.inplace, tanh.inplace
 trunc_ = trunc.inplace

@@ -2,7 +2,8 @@
 
 import jax.numpy as jnp
 
-from paddle_jax._core.op import op
+from paddle_jax._core.op import composite, op
+from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.math import X_Y
 
 COMPARE = ["f(2,3), f(2,3)", "i_(2,3), i_(3)", "f(), f(2)", "f(0,3), f(1,3)", "b(3), b(3)", "f(2,3), f(2,4)", "f(2), i(2)", "i(3), 1"]
@@ -77,3 +78,252 @@ def greater_equal(x, y, name=None):
         [False, True]
     """
     return jnp.greater_equal(x, y)
+
+
+TRUTH = ["b(2,3), b(3)", "b(), b(2)", "f(2,3), f(3)", "i_(3), i_(3)", "b(0,3), b(1,3)", "b(2), b(3)", "b(3), f(3)", "b(3), c(3)", "b(2), True"]
+
+
+@op("x y", promote=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=TRUTH)
+def logical_and(x, y, name=None):
+    """True where both elements are true (not zero), with broadcasting.
+
+    Args:
+        x: Tensor [...]. `input` is accepted as a name.
+        y: Tensor broadcastable with x. `other` is accepted as a name.
+    Returns:
+        bool Tensor of the broadcast shape.
+    Raises:
+        ValueError: the shapes do not broadcast.
+        TypeError: the dtypes do not promote.
+    Example:
+        >>> paddle.logical_and(paddle.to_tensor([True, True]), paddle.to_tensor([True, False])).tolist()
+        [True, False]
+    """
+    return jnp.logical_and(x, y)
+
+
+@op("x y", promote=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=TRUTH)
+def logical_or(x, y, name=None):
+    """True where either element is true (not zero). Arguments as for `logical_and`.
+
+    Example:
+        >>> paddle.logical_or(paddle.to_tensor([True, False]), paddle.to_tensor([False, False])).tolist()
+        [True, False]
+    """
+    return jnp.logical_or(x, y)
+
+
+@op("x y", promote=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=TRUTH)
+def logical_xor(x, y, name=None):
+    """True where exactly one element is true (not zero). Arguments as for `logical_and`.
+
+    Example:
+        >>> paddle.logical_xor(paddle.to_tensor([True, True]), paddle.to_tensor([True, False])).tolist()
+        [False, True]
+    """
+    return jnp.logical_xor(x, y)
+
+
+@op(nondiff=True, inplace=True, out=True, alias={"input": "x"}, cases=["b(2,3)", "f(3)", "i_(3)", "b()", "b(0,2)", "c(2)"])
+def logical_not(x, name=None):
+    """True where the element is false (zero).
+
+    Args:
+        x: Tensor [...]. `input` is accepted as a name.
+    Example:
+        >>> paddle.logical_not(paddle.to_tensor([True, False])).tolist()
+        [False, True]
+    """
+    return jnp.logical_not(x)
+
+
+CLOSE = ["f(2,3), f(2,3)", "const([1.0, 2.0], 'float32'), const([1.000001, 2.1], 'float32')", "d(3), d(3), 0.5, 1.0", "f(2), f(3)", "f(2,3), f(3)",
+         "f(2), d(2)",
+         "const([1.0, float('nan')]), const([1.0, float('nan')])", "const([1.0, float('nan')]), const([1.0, float('nan')]), equal_nan=True",
+         "f(0), f(0)",
+         "const([float('inf'), 1.0]), const([float('inf'), float('inf')])", "f(), f()"]
+
+
+def _same(name, x, y):
+    if x.dtype != y.dtype:
+        raise ValueError(f"{name}: got {x.dtype} and {y.dtype}; the dtypes must be equal; cast one with astype")
+
+
+def _close(name, x, y, rtol, atol, equal_nan):
+    _same(name, x, y)
+    if x.shape != y.shape:
+        raise RuntimeError(f"{name}: got shapes {list(x.shape)} and {list(y.shape)}; they must be equal")
+    return jnp.isclose(x, y, float(rtol), float(atol), equal_nan)
+
+
+@op("x y", nondiff=True, cases=CLOSE)
+def isclose(x, y, rtol=1e-05, atol=1e-08, equal_nan=False, name=None):
+    """Tells elementwise whether |x - y| <= atol + rtol * |y|.
+
+    Args:
+        x, y: Tensors of one shape and dtype.
+        rtol, atol: numbers.
+        equal_nan: count NaN as close to NaN.
+    Returns:
+        bool Tensor of the same shape.
+    Raises:
+        ValueError: the dtypes differ.
+        RuntimeError: the shapes differ.
+    Example:
+        >>> paddle.isclose(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([1.0, 2.1])).tolist()
+        [True, False]
+    """
+    return _close("isclose", x, y, rtol, atol, equal_nan)
+
+
+@op("x y", nondiff=True, cases=[*CLOSE, "i(3), i(3)", "b(3), b(3)"])
+def allclose(x, y, rtol=1e-05, atol=1e-08, equal_nan=False, name=None):
+    """Tells whether all elements are close, as `isclose` judges. Returns a bool Tensor [].
+
+    Example:
+        >>> paddle.allclose(paddle.to_tensor([1.0]), paddle.to_tensor([1.0])).item()
+        True
+    """
+    return jnp.all(_close("allclose", x, y, rtol, atol, equal_nan))
+
+
+@op("x y", nondiff=True, cases=["f(2,3), f(2,3)", "i(3), i(2)", "f(2), f(2,1)", "i(2), f(2)", "f(0), f(0)", "const([1, 2]), const([1, 2])"])
+def equal_all(x, y, name=None):
+    """Tells whether two tensors have the same shape and equal elements. Returns a bool Tensor [].
+
+    Raises:
+        ValueError: the dtypes differ.
+    Example:
+        >>> paddle.equal_all(paddle.to_tensor([1, 2]), paddle.to_tensor([1, 2])).item()
+        True
+    """
+    _same("equal_all", x, y)
+    return jnp.all(x == y) if x.shape == y.shape else jnp.asarray(False)
+
+
+@op("x test_x", promote=True, nondiff=True, alias={"elements": "x", "test_elements": "test_x"}, cases=[
+    "i_(2,3), const([1, 2])", "f(3), f(2,2)", "i_(3), const([1]), invert=True", "i_(0), i_(2)", "i_(3), i_(0)", "i_(), const([1, 0])",
+    "f(2), i(2)", "d(3), d(3), True"])
+def isin(x, test_x, assume_unique=False, invert=False, name=None):
+    """Tells for each element of x whether test_x holds it.
+
+    Args:
+        x: Tensor [...]. `elements` is accepted as a name.
+        test_x: Tensor [...]. `test_elements` is accepted as a name.
+        assume_unique: a promise that both hold no element twice; the result is the same.
+        invert: tell the opposite.
+    Returns:
+        bool Tensor of x's shape.
+    Raises:
+        TypeError: the dtypes do not promote.
+    Example:
+        >>> paddle.isin(paddle.to_tensor([1, 2, 3]), paddle.to_tensor([2])).tolist()
+        [False, True, False]
+    """
+    return jnp.isin(x, test_x, invert=invert)
+
+
+VALUES = ["const([1.0, float('nan'), float('inf'), -float('inf')], 'float32')", "d(3)", "i(3)", "f(0,2)", "f()", "h(3)"]
+
+
+@op(nondiff=True, alias={"input": "x"}, cases=[*VALUES, "c(2)"])
+def isnan(x, name=None):
+    """True where an element is NaN.
+
+    Args:
+        x: Tensor [...]. `input` is accepted as a name.
+    Returns:
+        bool Tensor of the same shape.
+    Example:
+        >>> paddle.isnan(paddle.to_tensor([1.0, float("nan")])).tolist()
+        [False, True]
+    """
+    return jnp.isnan(x)
+
+
+@op(nondiff=True, alias={"input": "x"}, cases=[*VALUES, "c(2)"])
+def isinf(x, name=None):
+    """True where an element is infinite, of either sign. Arguments as for `isnan`.
+
+    Example:
+        >>> paddle.isinf(paddle.to_tensor([1.0, float("-inf")])).tolist()
+        [False, True]
+    """
+    return jnp.isinf(x)
+
+
+@op(nondiff=True, alias={"input": "x"}, cases=[*VALUES, "c(2)"])
+def isfinite(x, name=None):
+    """True where an element is neither infinite nor NaN. Arguments as for `isnan`.
+
+    Example:
+        >>> paddle.isfinite(paddle.to_tensor([1.0, float("inf")])).tolist()
+        [True, False]
+    """
+    return jnp.isfinite(x)
+
+
+@op(nondiff=True, cases=VALUES)
+def isposinf(x, name=None):
+    """True where an element is plus infinity. Arguments as for `isnan`.
+
+    Example:
+        >>> paddle.isposinf(paddle.to_tensor([float("inf"), float("-inf")])).tolist()
+        [True, False]
+    """
+    return jnp.isposinf(x)
+
+
+@op(nondiff=True, cases=VALUES)
+def isneginf(x, name=None):
+    """True where an element is minus infinity. Arguments as for `isnan`.
+
+    Example:
+        >>> paddle.isneginf(paddle.to_tensor([float("inf"), float("-inf")])).tolist()
+        [False, True]
+    """
+    return jnp.isneginf(x)
+
+
+@op(nondiff=True, cases=["c(3)", "const([1+0j, 1j], 'complex64')", "f(2)", "i(2)", "b(2)"])
+def isreal(x, name=None):
+    """True where an element has no imaginary part; always for real dtypes. Arguments as for `isnan`.
+
+    Example:
+        >>> paddle.isreal(paddle.to_tensor([1 + 0j, 1j])).tolist()
+        [True, False]
+    """
+    return jnp.isreal(x)
+
+
+@op(nondiff=True, cases=["const([0.0, -0.0, -1.0, 2.0], 'float32')", "d(3)", "i(3)", "u8(3)", "f(0)", "f()"])
+def signbit(x, name=None):
+    """True where an element carries a minus sign, -0.0 included. Arguments as for `isnan`.
+
+    Example:
+        >>> paddle.signbit(paddle.to_tensor([1.0, -0.0])).tolist()
+        [False, True]
+    """
+    return jnp.signbit(x) if jnp.issubdtype(x.dtype, jnp.floating) else x < 0
+
+
+@op(nondiff=True, cases=["f(2)", "f(0,2)", "f()", "i(0)"])
+def is_empty(x, name=None):
+    """Tells whether a tensor has no elements, as a bool Tensor [].
+
+    Example:
+        >>> paddle.is_empty(paddle.ones([0, 2])).item()
+        True
+    """
+    return jnp.asarray(x.size == 0)
+
+
+@composite(alias={"obj": "x"}, cases=["f(2)", "3", "np.ones(2)", "None"])
+def is_tensor(x):
+    """Tells whether x is a Tensor, as a Python bool. `obj` is accepted as a name.
+
+    Example:
+        >>> paddle.is_tensor([1.0])
+        False
+    """
+    return isinstance(x, Tensor)

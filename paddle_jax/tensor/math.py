@@ -1,12 +1,17 @@
-"""Arithmetic of two tensors."""
+"""Arithmetic of two tensors, bounds, scaling."""
 
+import functools as ft
+
+import jax
 import jax.numpy as jnp
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.op import op
+from paddle_jax._core.op import check_inplace, composite, op
+from paddle_jax._core.tensor import Tensor
 
 X_Y = {"input": "x", "other": "y"}
-BINARY = ["f(2,3), f(2,3)", "f(2,3), f(3)", "f(2,1), d(3)", "f(), f(2)", "f(0,3), f(1,3)", "i(2,3), i(3)", "i32(3), i32(3)", "c(3), f(3)", "h(3), h(3)", "f(2,3), f(2,4)",
+BINARY = ["f(2,3), f(2,3)", "f(2,3), f(3)", "f(2,1), d(3)", "f(), f(2)", "f(0,3), f(1,3)", "i(2,3), i(3)", "i32(3), i32(3)", "c(3), f(3)",
+          "h(3), h(3)", "f(2,3), f(2,4)",
           "f(2), i(2)", "f(2), 2.0"]
 
 
@@ -52,7 +57,8 @@ def multiply(x, y, name=None):
     return x * y
 
 
-@op("x y", promote=True, inplace=True, out=True, alias=X_Y, cases=[*BINARY, "f(2,3), pos(3), rounding_mode='floor'", "i(3), pos_i(3), rounding_mode='trunc'"])
+@op("x y", promote=True, inplace=True, out=True, alias=X_Y, cases=[*BINARY, "f(2,3), pos(3), rounding_mode='floor'",
+                                                                   "i(3), pos_i(3), rounding_mode='trunc'"])
 def divide(x, y, name=None, *, rounding_mode=None):
     """Divides elementwise, with broadcasting; integers give float32 unless rounded.
 
@@ -74,7 +80,8 @@ def divide(x, y, name=None, *, rounding_mode=None):
     return x.astype(jnp.float32) / y.astype(jnp.float32) if jnp.issubdtype(x.dtype, jnp.integer) else x / y
 
 
-@op("x y", promote=True, inplace=True, out=True, alias=X_Y, scalars=True, cases=["f(2,3), pos(2,3)", "i(2,3), pos_i(3)", "i32(3), pos_i32(3)", "f(0,3), f(1,3)", "f(2), i(2)"])
+@op("x y", promote=True, inplace=True, out=True, alias=X_Y, scalars=True, cases=["f(2,3), pos(2,3)", "i(2,3), pos_i(3)", "i32(3), pos_i32(3)",
+                                                                                 "f(0,3), f(1,3)", "f(2), i(2)"])
 def floor_divide(x, y, name=None):
     """Divides elementwise and rounds towards minus infinity. Arguments as for `add`; y may be a number.
 
@@ -85,7 +92,8 @@ def floor_divide(x, y, name=None):
     return jnp.floor_divide(x, y)
 
 
-@op("x y", promote=True, inplace=True, out=True, alias=X_Y, scalars=True, cases=["f(2,3), pos(2,3)", "i(2,3), pos_i(3)", "i32(3), pos_i32(3)", "f(3), -2.5", "f(0,3), f(1,3)"])
+@op("x y", promote=True, inplace=True, out=True, alias=X_Y, scalars=True, cases=["f(2,3), pos(2,3)", "i(2,3), pos_i(3)", "i32(3), pos_i32(3)",
+                                                                                 "f(3), -2.5", "f(0,3), f(1,3)"])
 def remainder(x, y, name=None):
     """The rest of the floor division, with the sign of the divisor. Arguments as for `add`; y may be a number.
 
@@ -126,6 +134,190 @@ def true_divide(input, other):
         [0.5, 2.0]
     """
     return input.astype(jnp.float32) / other.astype(jnp.float32) if jnp.issubdtype(input.dtype, jnp.integer) else input / other
+
+
+SAME = ["f(2,3), f(2,3)", "f(2,3), f(3)", "d(3), d(3)", "i_(2,3), i_(3)", "f(), f(2)", "f(0,3), f(1,3)", "f(3), d(3)", "f(2), i(2)", "f(2), f(3)",
+        "h(3), h(3)"]
+NANS = ["const([1.0, float('nan'), 2.0], 'float32'), const([float('nan'), 1.0, 3.0], 'float32')"]
+TIE = ["const([1.0, 2.0, 5.0], 'float32'), const([1.0, 3.0, 4.0], 'float32')"]
+
+
+@op("x y", promote=True, out=True, cases=[*SAME, *NANS, *TIE])
+def maximum(x, y, name=None):
+    """The larger of two elements; NaN if either is NaN. Equal elements share the gradient.
+
+    Args:
+        x: Tensor [...], real.
+        y: Tensor broadcastable with x.
+    Returns:
+        Tensor of the broadcast shape and the promoted dtype.
+    Raises:
+        ValueError: the shapes do not broadcast.
+        TypeError: the dtypes do not promote.
+    Example:
+        >>> paddle.maximum(paddle.to_tensor([1.0, 4.0]), paddle.to_tensor([3.0, 2.0])).tolist()
+        [3.0, 4.0]
+    """
+    return jnp.maximum(x, y)
+
+
+@op("x y", promote=True, out=True, cases=[*SAME, *NANS, *TIE])
+def minimum(x, y, name=None):
+    """The smaller of two elements; NaN if either is NaN. Arguments as for `maximum`.
+
+    Example:
+        >>> paddle.minimum(paddle.to_tensor([1.0, 4.0]), paddle.to_tensor([3.0, 2.0])).tolist()
+        [1.0, 2.0]
+    """
+    return jnp.minimum(x, y)
+
+
+@op("x y", promote=True, cases=[*SAME, *NANS, *TIE])
+def fmax(x, y, name=None):
+    """The larger of two elements; where one is NaN, the other. Equal elements give the gradient to x. Arguments as for `maximum`.
+
+    Example:
+        >>> paddle.fmax(paddle.to_tensor([1.0, float("nan")]), paddle.to_tensor([3.0, 2.0])).tolist()
+        [3.0, 2.0]
+    """
+    return jnp.where((x >= y) | jnp.isnan(y), x, y)
+
+
+@op("x y", promote=True, cases=[*SAME, *NANS, *TIE])
+def fmin(x, y, name=None):
+    """The smaller of two elements; where one is NaN, the other. Equal elements give the gradient to x. Arguments as for `maximum`.
+
+    Example:
+        >>> paddle.fmin(paddle.to_tensor([1.0, float("nan")]), paddle.to_tensor([3.0, 2.0])).tolist()
+        [1.0, 2.0]
+    """
+    return jnp.where((x <= y) | jnp.isnan(y), x, y)
+
+
+@op("x min max", register=False, method=False, scalars=True)
+def clipped(x, min=None, max=None):
+    """x brought between two bounds of one element; NaN and the gradient at the bounds pass through."""
+    bounds = [jax.lax.stop_gradient(b.reshape(())) for b in (min, max) if b is not None]
+    if not jnp.issubdtype(x.dtype, jnp.inexact) and any(jnp.issubdtype(b.dtype, jnp.floating) for b in bounds):
+        x = x.astype(jnp.float32)
+    if min is not None:
+        low = jax.lax.stop_gradient(min.reshape(())).astype(x.dtype)
+        x = jnp.where(x < low, low, x)
+    if max is not None:
+        high = jax.lax.stop_gradient(max.reshape(())).astype(x.dtype)
+        x = jnp.where(x > high, high, x)
+    return x
+
+
+@composite(alias={"input": "x"}, out=True, inplace=True, cases=[
+    "f(2,3), -0.5, 0.5", "f(4), 0.1", "f(4), max=0.1", "f(3)", "i(5), -1, 2", "i(5), -1.5, 2.5", "i32(3), 0", "f(4), const([0.1], 'float32')",
+    "d(4), 0, 1",
+    "const([1.0, 2.0, 0.0, 3.0, float('nan')], 'float32'), 1.0, 2.0", "f(3), 1.0, 0.0", "f(3), f(3)", "h(3), 0.0, 1.0", "f(0,3), 0.0, 1.0",
+    "f(), 0.0"])
+def clip(x, min=None, max=None, name=None):
+    """Brings elements into the range min..max.
+
+    Args:
+        x: Tensor [...]. `input` is accepted as a name.
+        min, max: numbers, Tensors of one element, or None for no bound. Float bounds make an integer x float32.
+    Returns:
+        Tensor of the same shape. The gradient is 1 inside and on the bounds, 0 outside; the bounds get none.
+    Raises:
+        ValueError: min is greater than max, or a bound has more than one element.
+    Example:
+        >>> paddle.clip(paddle.to_tensor([-1.0, 0.5, 2.0]), 0.0, 1.0).tolist()
+        [0.0, 0.5, 1.0]
+    """
+    for which, bound in (("min", min), ("max", max)):
+        if isinstance(bound, Tensor) and bound.size != 1:
+            raise ValueError(f"clip: {which}: got shape {list(bound.shape)}; a bound must have one element")
+    if isinstance(min, int | float) and isinstance(max, int | float) and min > max:
+        raise ValueError(f"clip: got min={min} and max={max}; min must not be greater than max")
+    return clipped(x, min, max)
+
+
+ACTIVATIONS = {"relu": jax.nn.relu, "tanh": jnp.tanh, "sigmoid": jax.nn.sigmoid, "softmax": jax.nn.softmax, "relu6": jax.nn.relu6, "exp": jnp.exp,
+               "square": jnp.square, "softplus": jax.nn.softplus, "gelu": ft.partial(jax.nn.gelu, approximate=False)}
+
+
+@op("x scale bias", scalars=True, inplace=True, cases=[
+    "f(2,3), 2.0", "f(2,3), 2.0, 1.0", "f(2,3), 2.0, 1.0, False", "i(3), 2.5, 1.0", "i(3), 2.5, 1.0, bias_after_scale=False",
+    "f(3), const([2.0], 'float32'), 1.0",
+    "f(3), 2.0, act='relu'", "f(3), 2, 1.0, act='foo'", "h(3), 2.0", "b(3), 2", "c(3), 2.0", "f(0,2), 2.0", "d(), 0.5"])
+def scale(x, scale=1.0, bias=0.0, bias_after_scale=True, act=None, name=None):
+    """scale * x + bias, or scale * (x + bias).
+
+    Args:
+        x: Tensor [...].
+        scale, bias: numbers or Tensors of one element, cast to the dtype of x; they get no gradient.
+        bias_after_scale: False adds the bias first.
+        act: name of a function applied last, e.g. "relu".
+    Raises:
+        AttributeError: act is not known.
+    Example:
+        >>> paddle.scale(paddle.to_tensor([1.0, 2.0]), 2.0, 1.0).tolist()
+        [3.0, 5.0]
+    """
+    if act is not None and act not in ACTIVATIONS:
+        raise AttributeError(f"scale: act: got {act!r}; allowed are {', '.join(ACTIVATIONS)}")
+    factor, offset = (jax.lax.stop_gradient(v.reshape(())).astype(x.dtype) for v in (scale, bias))
+    out = x * factor + offset if bias_after_scale else (x + offset) * factor
+    return out if act is None else ACTIVATIONS[act](out)
+
+
+@composite(method=False, cases=["f(1)", "f(), 2.5", "i(1), 2", "f(2)", "d(1,1)"])
+def increment(x, value=1.0, name=None):
+    """Adds a number to a one-element tensor in place and returns it.
+
+    Args:
+        x: Tensor of one element; it is changed.
+        value: number to add, cast to the dtype of x.
+    Raises:
+        ValueError: x has more than one element.
+    Example:
+        >>> paddle.increment(paddle.to_tensor([1.0])).tolist()
+        [2.0]
+    """
+    if x.size != 1:
+        raise ValueError(f"increment: x: got shape {list(x.shape)}; it must have one element")
+    check_inplace("increment", x)
+    return x._adopt(scale(x, 1, value))
+
+
+@op("*inputs", method=False, cases=["[f(2,3), f(2,3)]", "f(2,3)", "[f(3)]", "[]", "[f(2), f(3)]", "[f(2), i(2)]", "[i(3), i(3), i(3)]",
+                                    "[f(0,2), f(0,2)]"])
+def add_n(inputs, name=None):
+    """Adds several tensors of one shape and dtype.
+
+    Args:
+        inputs: list or tuple of Tensors, or one Tensor.
+    Raises:
+        ValueError: the list is empty, or shapes or dtypes differ.
+    Example:
+        >>> paddle.add_n([paddle.ones([2]), paddle.ones([2])]).tolist()
+        [2.0, 2.0]
+    """
+    if not inputs or any(t.shape != inputs[0].shape or t.dtype != inputs[0].dtype for t in inputs):
+        raise ValueError(f"add_n: inputs: got {[f'{t.dtype}{list(t.shape)}' for t in inputs]}; give at least one tensor, all of one shape and dtype")
+    return ft.reduce(jnp.add, inputs)
+
+
+@op("x y weight", scalars=True, inplace=True, cases=[
+    "f(2,3), f(2,3), 0.25", "f(3), f(3), f(3)", "f(3), f(2,3), 0.5", "d(3), d(3), 0.5", "f(2), f(3), 0.5", "f(), f(), 0.1",
+    "f(3), f(3), const([0.5], 'float32')"])
+def lerp(x, y, weight, name=None):
+    """x + weight * (y - x), with broadcasting.
+
+    Args:
+        x, y: Tensors [...].
+        weight: number, or Tensor broadcastable with them.
+    Raises:
+        ValueError: the shapes do not broadcast.
+    Example:
+        >>> paddle.lerp(paddle.to_tensor([0.0]), paddle.to_tensor([4.0]), 0.25).tolist()
+        [1.0]
+    """
+    return x + weight.astype(x.dtype) * (y - x)
 
 
 @op("x", register=False, method=False)

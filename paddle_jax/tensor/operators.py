@@ -5,7 +5,7 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import scalar
 from paddle_jax._core.tensor import Tensor, wrap
-from paddle_jax.tensor import linalg, logic, math, ops
+from paddle_jax.tensor import bitwise, linalg, logic, math, ops
 
 _NUMBERS = bool | int | float | complex | np.number | np.bool_
 
@@ -69,6 +69,21 @@ def _augmented(name, op):
     return method
 
 
+def _integral(name, op, swapped=False, numbers=True):
+    """Bitwise operators: a number on the other side takes the dtype of the tensor; a float there is refused."""
+
+    def method(self, other):
+        if numbers and not isinstance(other, Tensor):
+            if not isinstance(other, bool | int | np.integer):
+                raise TypeError(f"unsupported operand type(s) for {name}: 'Tensor' and '{type(other).__name__}'")
+            other = scalar(other, self._value.dtype)
+        return op(other, self) if swapped else op(self, other)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"The operator `{name}`: see `{op.__name__}`."
+    return method
+
+
 def install():
     """Puts the operators on Tensor."""
     arithmetic = {"add": math.add, "sub": math.subtract, "mul": math.multiply, "truediv": math.true_divide, "floordiv": math.floor_divide,
@@ -81,7 +96,14 @@ def install():
                      "ge": logic.greater_equal}.items():
         setattr(Tensor, f"__{name}__", _compare(f"__{name}__", op))
     Tensor.__matmul__, Tensor.__rmatmul__ = _binary("__matmul__", linalg.matmul), _binary("__rmatmul__", linalg.matmul, swapped=True)
-    Tensor.__neg__, Tensor.__abs__, Tensor.__pos__ = ops.neg, ops.abs, ops.positive
+    Tensor.__neg__, Tensor.__abs__, Tensor.__pos__, Tensor.__invert__ = ops.neg, ops.abs, ops.positive, bitwise.bitwise_not
+    for name, op in {"and": bitwise.bitwise_and, "or": bitwise.bitwise_or, "xor": bitwise.bitwise_xor}.items():
+        # as in Paddle, a number may stand on the left (`True & t`) but not on the right
+        setattr(Tensor, f"__{name}__", _integral(f"__{name}__", op, numbers=False))
+        setattr(Tensor, f"__r{name}__", _integral(f"__r{name}__", op, swapped=True))
+    for name, op in {"lshift": bitwise.bitwise_left_shift, "rshift": bitwise.bitwise_right_shift}.items():
+        setattr(Tensor, f"__{name}__", _integral(f"__{name}__", op))
+        setattr(Tensor, f"__r{name}__", _integral(f"__r{name}__", op, swapped=True))
 
 
 install()

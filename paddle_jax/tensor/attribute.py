@@ -1,0 +1,182 @@
+"""What a tensor is: shape, rank, kind of dtype, parts of complex numbers."""
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from paddle_jax._core.op import composite, op
+from paddle_jax._core.tensor import Tensor
+
+
+@op("input", method=False, nondiff=True, cases=["f(2,3)", "f()", "f(0,2)", "c(3)", "3"])
+def shape(input):
+    """The lengths of the axes as an int64 Tensor. `Tensor.shape` is the same as a list.
+
+    Example:
+        >>> paddle.shape(paddle.ones([2, 3])).tolist()
+        [2, 3]
+    """
+    return jnp.asarray(np.array(input.shape, np.int64))
+
+
+@composite(cases=["f(2,3)", "f()", "i(2)", "3"])
+def rank(input):
+    """The number of axes as an int32 Tensor [].
+
+    Example:
+        >>> paddle.rank(paddle.ones([2, 3])).item()
+        2
+    """
+    return _rank(input) if isinstance(input, Tensor) else _rank_of_other(input)
+
+
+@op("input", register=False, method=False, nondiff=True)
+def _rank(input):
+    return jnp.asarray(input.ndim, jnp.int32)
+
+
+def _rank_of_other(value):
+    raise AttributeError(f"rank: input: got {type(value).__name__}; it must be a Tensor")
+
+
+@op(nondiff=True, cases=["f(2,3)", "f()", "f(0,2)", "3"])
+def numel(x, name=None):
+    """The number of elements as an int64 Tensor [].
+
+    Example:
+        >>> paddle.numel(paddle.ones([2, 3])).item()
+        6
+    """
+    return jnp.asarray(x.size, jnp.int64)
+
+
+def _kind(name, x):
+    if not isinstance(x, Tensor):
+        raise TypeError(f"{name}: x: got {type(x).__name__}; it must be a Tensor")
+    return x.dtype
+
+
+@composite(alias={"input": "x"}, cases=["c(2)", "f(2)", "3"])
+def is_complex(x):
+    """Tells whether the dtype is complex64 or complex128, as a Python bool. `input` is accepted as a name.
+
+    Raises:
+        TypeError: x is not a Tensor.
+    Example:
+        >>> paddle.is_complex(paddle.to_tensor([1j]))
+        True
+    """
+    return _kind("is_complex", x).is_complex
+
+
+@composite(cases=["i(2)", "u8(2)", "f(2)", "b(2)", "3"])
+def is_integer(x):
+    """Tells whether the dtype is an integer type, as a Python bool; False for bool.
+
+    Raises:
+        TypeError: x is not a Tensor.
+    Example:
+        >>> paddle.is_integer(paddle.to_tensor([1]))
+        True
+    """
+    return _kind("is_integer", x).is_integer
+
+
+@composite(alias={"input": "x"}, cases=["f(2)", "h(2)", "bf(2)", "i(2)", "c(2)", "3"])
+def is_floating_point(x):
+    """Tells whether the dtype is a floating type, as a Python bool. `input` is accepted as a name.
+
+    Raises:
+        TypeError: x is not a Tensor.
+    Example:
+        >>> paddle.is_floating_point(paddle.to_tensor([1.0]))
+        True
+    """
+    return _kind("is_floating_point", x).is_floating
+
+
+@op(cases=["c(2,3)", "c128(3)", "c()", "c(0,2)"])
+def real(x, name=None):
+    """The real parts of complex numbers; real numbers stay as they are.
+
+    Args:
+        x: Tensor [...].
+    Returns:
+        Tensor of the same shape, float32 for complex64, float64 for complex128.
+    Example:
+        >>> paddle.real(paddle.to_tensor([1 + 2j])).tolist()
+        [1.0]
+    """
+    return jnp.real(x)
+
+
+@op(cases=["c(2,3)", "c128(3)", "c()", "c(0,2)"])
+def imag(x, name=None):
+    """The imaginary parts of complex numbers. Arguments as for `real`.
+
+    Example:
+        >>> paddle.imag(paddle.to_tensor([1 + 2j])).tolist()
+        [2.0]
+    """
+    return jnp.imag(x)
+
+
+@op(cases=["c(2,3)", "c128(3)", "f(3)", "i(3)", "c()", "c(0,2)"])
+def conj(x, name=None):
+    """Complex conjugates; real numbers stay as they are.
+
+    Example:
+        >>> paddle.conj(paddle.to_tensor([1 + 2j])).tolist()
+        [(1-2j)]
+    """
+    return jnp.conj(x)
+
+
+@op(cases=["c(2,3)", "c128(3)", "f(3)", "d(3)", "const([0j, 1j, -1], 'complex64')", "const([0.0, -1.0], 'float32')", "c(0,2)"])
+def angle(x, name=None):
+    """The angle of complex numbers in radians, in -pi..pi; pi for negative real numbers, 0 for others.
+
+    Args:
+        x: Tensor [...], floating or complex.
+    Returns:
+        Real Tensor of the same shape.
+    Example:
+        >>> round(paddle.angle(paddle.to_tensor([1j])).item(), 4)
+        1.5708
+    """
+    return jnp.angle(x)
+
+
+@op("real imag", method=False, out=True, cases=["f(2,3), f(2,3)", "d(3), d(3)", "f(2,1), f(3)", "f(2), d(2)", "f(), f()", "f(0), f(0)", "f(2), f(3)"])
+def complex(real, imag, name=None):
+    """Complex numbers from real and imaginary parts, with broadcasting.
+
+    Args:
+        real, imag: Tensors of one dtype, float32 or float64.
+    Returns:
+        complex64 or complex128 Tensor.
+    Raises:
+        ValueError: the dtypes differ or the shapes do not broadcast.
+    Example:
+        >>> paddle.complex(paddle.to_tensor([1.0]), paddle.to_tensor([2.0])).tolist()
+        [(1+2j)]
+    """
+    if real.dtype != imag.dtype:
+        raise ValueError(f"complex: got {real.dtype} and {imag.dtype}; the dtypes must be equal")
+    return lax.complex(*jnp.broadcast_arrays(real, imag))
+
+
+@op("abs angle", method=False, promote=True, out=True, cases=["pos(2,3), f(2,3)", "pos_d(3), d(3)", "f(2,1), f(3)", "i(2), f(2)", "f(), f()",
+                                                              "f(0), f(0)"])
+def polar(abs, angle, name=None):
+    """Complex numbers from moduli and angles in radians, with broadcasting.
+
+    Args:
+        abs, angle: floating Tensors.
+    Returns:
+        complex64 or complex128 Tensor.
+    Example:
+        >>> paddle.polar(paddle.to_tensor([2.0]), paddle.to_tensor([0.0])).tolist()
+        [(2+0j)]
+    """
+    return lax.complex(*jnp.broadcast_arrays(abs * jnp.cos(angle), abs * jnp.sin(angle)))

@@ -1,0 +1,165 @@
+"""Bitwise operations and shifts of integers and bools."""
+
+import jax.numpy as jnp
+from jax import lax
+
+from paddle_jax._core.op import composite, op
+from paddle_jax.tensor.math import X_Y
+
+BITS = ["i(2,3), i(3)", "i32(3), i32(3)", "b(3), b(3)", "u8(3), u8(1)", "i(0,3), i(1,3)", "i(), i(2)", "i(2), i(3)", "i(2), i32(2)", "f(2), f(2)",
+        "i(2), 1"]
+
+
+def _checked(name, x, y):
+    if x.dtype != y.dtype:
+        raise ValueError(f"{name}: got {x.dtype} and {y.dtype}; the dtypes must be equal; cast one with astype")
+    _integral(name, x)
+    return x, y
+
+
+def _integral(name, x):
+    if x.dtype.kind not in "iub":
+        raise RuntimeError(f"{name}: got {x.dtype}; allowed are integers and bool")
+
+
+@op("x y", register=False, method=False, out=True, nondiff=True)
+def _and(x, y):
+    return jnp.bitwise_and(*_checked("bitwise_and", x, y))
+
+
+@op("x y", register=False, method=False, out=True, nondiff=True)
+def _or(x, y):
+    return jnp.bitwise_or(*_checked("bitwise_or", x, y))
+
+
+@op("x y", register=False, method=False, out=True, nondiff=True)
+def _xor(x, y):
+    return jnp.bitwise_xor(*_checked("bitwise_xor", x, y))
+
+
+@op("x", register=False, method=False, out=True, nondiff=True)
+def _not(x):
+    _integral("bitwise_not", x)
+    return jnp.bitwise_not(x)
+
+
+def _bits(dtype):
+    return jnp.iinfo(dtype).bits
+
+
+@op("x y", register=False, method=False, out=True, nondiff=True)
+def _left(x, y):
+    x, y = _checked("bitwise_left_shift", x, y)
+    return jnp.where((y >= 0) & (y < _bits(x.dtype)), jnp.left_shift(x, y), 0)
+
+
+@op("x y", register=False, method=False, out=True, nondiff=True)
+def _right(x, y, is_arithmetic):
+    x, y = jnp.broadcast_arrays(*_checked("bitwise_right_shift", x, y))
+    inside = (y >= 0) & (y < _bits(x.dtype))
+    if not is_arithmetic:
+        return jnp.where(inside, lax.shift_right_logical(x, y), 0)
+    return jnp.where(inside, jnp.right_shift(x, y), jnp.where(x < 0, -1, 0).astype(x.dtype) if jnp.issubdtype(x.dtype, jnp.signedinteger) else 0)
+
+
+@composite(alias=X_Y, inplace=True, cases=BITS)
+def bitwise_and(x, y, out=None, name=None):
+    """The bits set in both operands, with broadcasting.
+
+    Args:
+        x: Tensor [...], integer or bool. `input` is accepted as a name.
+        y: Tensor of the same dtype that broadcasts with x. `other` is accepted as a name.
+        out: Tensor that receives the result.
+    Raises:
+        ValueError: the dtypes differ or the shapes do not broadcast.
+        RuntimeError: the dtype has no bits to speak of.
+    Example:
+        >>> paddle.bitwise_and(paddle.to_tensor([6]), paddle.to_tensor([3])).tolist()
+        [2]
+    """
+    return _and(x, y, out=out)
+
+
+@composite(alias=X_Y, inplace=True, cases=BITS)
+def bitwise_or(x, y, out=None, name=None):
+    """The bits set in either operand. Arguments as for `bitwise_and`.
+
+    Example:
+        >>> paddle.bitwise_or(paddle.to_tensor([6]), paddle.to_tensor([3])).tolist()
+        [7]
+    """
+    return _or(x, y, out=out)
+
+
+@composite(alias=X_Y, inplace=True, cases=BITS)
+def bitwise_xor(x, y, out=None, name=None):
+    """The bits set in exactly one operand. Arguments as for `bitwise_and`.
+
+    Example:
+        >>> paddle.bitwise_xor(paddle.to_tensor([6]), paddle.to_tensor([3])).tolist()
+        [5]
+    """
+    return _xor(x, y, out=out)
+
+
+@composite(inplace=True, cases=["i(3)", "b(3)", "u8(3)", "i32()", "f(2)"])
+def bitwise_not(x, out=None, name=None):
+    """All bits flipped; for bool the opposite. Arguments as for `bitwise_and`.
+
+    Example:
+        >>> paddle.bitwise_not(paddle.to_tensor([0, -1])).tolist()
+        [-1, 0]
+    """
+    return _not(x, out=out)
+
+
+@composite(inplace=True, cases=["i(3)", "b(3)", "u8(3)"])
+def bitwise_invert(x, out=None, name=None):
+    """All bits flipped, as `bitwise_not`.
+
+    Example:
+        >>> paddle.bitwise_invert(paddle.to_tensor([0, -1])).tolist()
+        [-1, 0]
+    """
+    return _not(x, out=out)
+
+
+SHIFTS = ["i(3), const([0, 1, 2])", "i(3), const([0, 1, 2]), False", "i32(4), const([0, 3, 31, 40], 'int32')", "u8(3), const([1, 7, 9], 'uint8')",
+          "i(2,3), const([1])",
+          "i8(3), const([1, 7, 9], 'int8')", "i8(3), const([1, 7, 9], 'int8'), False", "i(2), i32(2)", "f(2), f(2)", "i(2), 1", "i16(0), i16(0)"]
+
+
+@composite(inplace=True, cases=SHIFTS)
+def bitwise_left_shift(x, y, is_arithmetic=True, out=None, name=None):
+    """Shifts the bits of x to the left by y places, with broadcasting; what leaves the word is lost.
+
+    Args:
+        x: Tensor [...], integer.
+        y: Tensor of the same dtype.
+        is_arithmetic: no effect on shifts to the left.
+        out: Tensor that receives the result.
+    Raises:
+        ValueError: the dtypes differ.
+    Example:
+        >>> paddle.bitwise_left_shift(paddle.to_tensor([1, 3]), paddle.to_tensor([2, 1])).tolist()
+        [4, 6]
+    """
+    return _left(x, y, out=out)
+
+
+@composite(inplace=True, cases=SHIFTS)
+def bitwise_right_shift(x, y, is_arithmetic=True, out=None, name=None):
+    """Shifts the bits of x to the right by y places, with broadcasting.
+
+    Args:
+        x: Tensor [...], integer.
+        y: Tensor of the same dtype.
+        is_arithmetic: fill with the sign bit; False fills with zeros.
+        out: Tensor that receives the result.
+    Raises:
+        ValueError: the dtypes differ.
+    Example:
+        >>> paddle.bitwise_right_shift(paddle.to_tensor([8, -8]), paddle.to_tensor([1, 1])).tolist()
+        [4, -4]
+    """
+    return _right(x, y, is_arithmetic, out=out)

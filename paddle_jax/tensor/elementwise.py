@@ -1,0 +1,192 @@
+"""Less common elementwise functions of two or more tensors."""
+
+import jax
+import jax.numpy as jnp
+
+from paddle_jax._core.op import composite, op
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.tensor.math import X_Y
+from paddle_jax.tensor.ops import as_float
+
+FLOATS = ["f(2,3), f(2,3)", "f(2,3), f(3)", "d(3), d(3)", "f(), f(2)", "f(0,3), f(1,3)", "f(2), f(3)", "f(2), i(2)", "f(2), d(2)"]
+INTS = ["i(2,3), i(3)", "i32(4), i32(4)", "const([12, 0, -4]), const([18, 0, 6])", "i(), i(3)", "i(0), i(1)", "i(2), i(3)", "i(2), i32(2)"]
+
+
+@op("x y", promote=True, cases=[*FLOATS, "i(3), pos_i(3)", "i32(3), pos_i32(3)"])
+def atan2(x, y, name=None):
+    """The angle of the points (y, x), in -pi..pi.
+
+    Args:
+        x: Tensor [...], the ordinates. Integers are taken as float64.
+        y: Tensor broadcastable with x, the abscissas.
+    Returns:
+        Tensor of radians.
+    Example:
+        >>> round(paddle.atan2(paddle.to_tensor(1.0), paddle.to_tensor(1.0)).item(), 4)
+        0.7854
+    """
+    if not jnp.issubdtype(x.dtype, jnp.floating):
+        x, y = x.astype(jnp.float64), y.astype(jnp.float64)
+    return jnp.arctan2(x, y)
+
+
+@op("x y", promote=True, inplace=True, cases=[*FLOATS, "i(3), pos_i(3)", "const([0.0, 3.0], 'float32'), const([1.0, 4.0], 'float32')"])
+def hypot(x, y, name=None):
+    """sqrt(x^2 + y^2), with broadcasting.
+
+    Args:
+        x, y: Tensors [...]; integers are taken as float32.
+    Example:
+        >>> paddle.hypot(paddle.to_tensor(3.0), paddle.to_tensor(4.0)).item()
+        5.0
+    """
+    return jnp.hypot(as_float(x), as_float(y))
+
+
+@op("x y", promote=True, cases=[*FLOATS, "i(3), i(3)", "const([1000.0], 'float32'), const([1000.0], 'float32')"])
+def logaddexp(x, y, name=None):
+    """log(exp(x) + exp(y)) without overflow, with broadcasting.
+
+    Args:
+        x, y: Tensors [...]; integers are taken as float32.
+    Example:
+        >>> round(paddle.logaddexp(paddle.to_tensor(0.0), paddle.to_tensor(0.0)).item(), 4)
+        0.6931
+    """
+    return jnp.logaddexp(as_float(x), as_float(y))
+
+
+@op("x y", promote=True, cases=[*FLOATS, "i(3), i(3)", "const([-1.0, 0.0, 2.0], 'float32'), f(1)", "i32(3), i32(3)"])
+def heaviside(x, y, name=None):
+    """0 where x is negative, y where it is 0, 1 where it is positive.
+
+    Args:
+        x: Tensor [...].
+        y: Tensor broadcastable with x.
+    Example:
+        >>> paddle.heaviside(paddle.to_tensor([-1.0, 0.0, 2.0]), paddle.to_tensor([0.5])).tolist()
+        [0.0, 0.5, 1.0]
+    """
+    return jnp.where(x == 0, y, (x > 0).astype(x.dtype))
+
+
+@op("x y", promote=True, inplace=True, scalars=True, cases=[*FLOATS, "f(3), -1.0", "i(3), i(3)", "i(3), -1.0", "const([0.0, -0.0], 'float32'), f(2)"])
+def copysign(x, y, name=None):
+    """The magnitude of x with the sign of y.
+
+    Args:
+        x: Tensor [...].
+        y: Tensor broadcastable with x, or a number.
+    Example:
+        >>> paddle.copysign(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([-1.0, 3.0])).tolist()
+        [-1.0, 2.0]
+    """
+    if not jnp.issubdtype(x.dtype, jnp.floating):
+        return jnp.where(y < 0, -jnp.abs(x), jnp.abs(x))
+    flip = jax.lax.stop_gradient(jnp.where(jnp.signbit(x) == jnp.signbit(y), 1, -1).astype(x.dtype))
+    return jnp.where((x == 0) & (flip != 0), jax.lax.stop_gradient(jnp.copysign(x, y)), x * flip)
+
+
+@op("x y", promote=True, nondiff=True, cases=["f(2,3), f(3)", "d(3), d(3)", "f(3), f(2)", "f(0), f(0)"])
+def nextafter(x, y, name=None):
+    """The next number after x in the direction of y.
+
+    Args:
+        x, y: floating Tensors that broadcast.
+    Example:
+        >>> paddle.nextafter(paddle.to_tensor(1.0), paddle.to_tensor(2.0)).item() > 1
+        True
+    """
+    return jnp.nextafter(x, y)
+
+
+@op("x y", promote=True, nondiff=True, inplace=True, alias=X_Y, cases=INTS)
+def gcd(x, y, name=None):
+    """The greatest common divisor of integers, with broadcasting; never negative.
+
+    Args:
+        x: Tensor [...] of ints. `input` is accepted as a name.
+        y: Tensor broadcastable with x. `other` is accepted as a name.
+    Raises:
+        TypeError: the dtypes differ.
+    Example:
+        >>> paddle.gcd(paddle.to_tensor([12]), paddle.to_tensor([18])).tolist()
+        [6]
+    """
+    return jnp.gcd(x, y)
+
+
+@op("x y", promote=True, nondiff=True, inplace=True, alias=X_Y, cases=INTS)
+def lcm(x, y, name=None):
+    """The least common multiple of integers, with broadcasting; 0 where either is 0. Arguments as for `gcd`.
+
+    Example:
+        >>> paddle.lcm(paddle.to_tensor([4]), paddle.to_tensor([6])).tolist()
+        [12]
+    """
+    return jnp.lcm(x, y)
+
+
+@op("x y", inplace=True, cases=["f(2,3), i(3)", "i(3), i(3)", "d(3), i32(3)", "i(3), f(3)", "f(3), f(3)", "f(2), i(3)", "f(0), i(0)"])
+def ldexp(x, y, name=None):
+    """x * 2^y, with broadcasting.
+
+    Args:
+        x: Tensor [...]. The result is float64 for a float64 x, else float32.
+        y: Tensor of exponents.
+    Example:
+        >>> paddle.ldexp(paddle.to_tensor([1.0, 3.0]), paddle.to_tensor([2, 1])).tolist()
+        [4.0, 6.0]
+    """
+    dtype = jnp.float64 if jnp.float64 in (x.dtype, y.dtype) else jnp.float32
+    return x.astype(dtype) * jnp.exp2(y.astype(dtype))
+
+
+@op(cases=["f(2,3)", "d(3)", "const([10.0, 0.0, -3.0, 0.5], 'float32')", "f(0)", "i(3)", "f()"], nondiff=True)
+def frexp(x, name=None):
+    """Splits numbers into mantissas in 0.5..1 (with sign) and powers of two.
+
+    Args:
+        x: Tensor [...], float32 or float64.
+    Returns:
+        (mantissa, exponent), both of x's dtype; x = mantissa * 2^exponent.
+    Raises:
+        TypeError: x is not floating.
+    Example:
+        >>> [t.item() for t in paddle.frexp(paddle.to_tensor(10.0))]
+        [0.625, 4.0]
+    """
+    if not jnp.issubdtype(x.dtype, jnp.floating):
+        raise TypeError(f"frexp: x: got {x.dtype}; allowed are float32 and float64")
+    mantissa, exponent = jnp.frexp(x)
+    return mantissa, exponent.astype(x.dtype)
+
+
+@composite(method=False, cases=["[f(2,3), f(2,3)], const([[0], [1]], 'int32')", "[d(2,2), d(2,2), d(2,2)], const([[2], [0]])",
+                                "[f(2,2)], const([[0], [0]])", "[f(2,2), f(2,2)], const([0, 1])", "[f(2,2), f(2,2)], const([[0], [2]], 'int32')"])
+def multiplex(inputs, index, name=None):
+    """Picks each row from one of several tensors: row i of the result is row i of inputs[index[i]].
+
+    Args:
+        inputs: list of at least two Tensors [n, ...] of one shape.
+        index: int Tensor [n, 1].
+    Raises:
+        ValueError: fewer than two tensors.
+        RuntimeError: index is not [n, 1] or names a tensor that is not there.
+    Example:
+        >>> a, b = paddle.zeros([2, 1]), paddle.ones([2, 1])
+        >>> paddle.multiplex([a, b], paddle.to_tensor([[1], [0]])).tolist()
+        [[1.0], [0.0]]
+    """
+    if isinstance(inputs, Tensor) or len(inputs) < 2:
+        raise ValueError("multiplex: inputs: got fewer than two tensors; give a list of at least two")
+    if index.ndim != 2:
+        raise RuntimeError(f"multiplex: index: got shape {list(index.shape)}; it must be [n, 1]")
+    if not isinstance(index._value, jax.core.Tracer) and not bool(((index._value >= 0) & (index._value < len(inputs))).all()):
+        raise RuntimeError(f"multiplex: index: got a number outside 0..{len(inputs) - 1}")
+    return _pick_rows(inputs, index)
+
+
+@op("*inputs index", register=False, method=False)
+def _pick_rows(inputs, index):
+    return jnp.stack(inputs)[index[:, 0], jnp.arange(inputs[0].shape[0])]
