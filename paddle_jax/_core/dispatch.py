@@ -1,10 +1,8 @@
 """The one dispatch point: every operation on Tensors, forward or backward, passes through `run`."""
 
-import numpy as np
-
-from paddle_jax._core.kernel import execute
-from paddle_jax._core.state import state
+from paddle_jax._core.kernel import compute
 from paddle_jax._core.node import Node
+from paddle_jax._core.state import state
 from paddle_jax._core.tensor import wrap
 
 _INEXACT = frozenset("fcV")  # NumPy kinds of floating and complex dtypes; V is how ml_dtypes show
@@ -20,11 +18,12 @@ def run(kernel, tensors):
 
     The structure of the result follows the kernel: one Tensor, or a tuple or list of Tensors.
     """
-    if state.recorder is not None:
-        return state.recorder(kernel, tensors)
+    st = state
+    if st.recorder is not None:
+        return st.recorder(kernel, tensors)
     values = [t._value for t in tensors]
-    out = execute(kernel, values)
-    if state.grad and not kernel.nondiff:
+    out = (compute if st.executor is None else st.executor)(kernel, values)
+    if st.grad and not kernel.nondiff:
         for t in tensors:
             if not t.stop_gradient:
                 return _record(kernel, tensors, values, out)
@@ -43,8 +42,3 @@ def _record(kernel, tensors, values, out):
     if many:
         return type(out)([wrap(o, False, node, i) if is_inexact(o) else wrap(o) for i, o in enumerate(out)])
     return wrap(out, False, node, 0) if is_inexact(out) else wrap(out)
-
-
-def host(value) -> np.ndarray:
-    """The NumPy view of a value; the place where the host waits for the device."""
-    return np.asarray(value)

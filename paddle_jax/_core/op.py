@@ -148,15 +148,14 @@ class Op:
 
 
 @ft.lru_cache(maxsize=4096)
-def _cached_scalar(kind, value, dtype):
-    return jnp.asarray(np.asarray(value).astype(dtype))
+def _cached_scalar(kind, value, sign, dtype):
+    with jax.ensure_compile_time_eval():
+        return jnp.asarray(np.asarray(value).astype(dtype))
 
 
 def scalar(value, dtype) -> Tensor:
     """A 0-d Tensor of a Python number; equal numbers share one array, so loops do not copy them again and again."""
-    if value == 0 or isinstance(value, np.generic) or not jax.core.trace_ctx.is_top_level():
-        return wrap(jnp.asarray(np.asarray(value).astype(dtype)))  # 0.0 and -0.0 are equal but not the same
-    return wrap(_cached_scalar(type(value), value, dtype))
+    return wrap(_cached_scalar(type(value), value, str(value) if value == 0 else "", dtype))
 
 
 def freeze(value):

@@ -1,6 +1,7 @@
 """The tape: nodes that remember an operation, and the walk back over them. Derivatives of every order use the same walk."""
 
 from paddle_jax._core.dispatch import run
+from paddle_jax._core.errors import CheckError
 from paddle_jax._core.kernel import ADD, ONES, execute
 from paddle_jax._core.state import state
 from paddle_jax._core.tensor import Tensor, wrap
@@ -75,7 +76,7 @@ def _start(walk, tensors, grads):
         if grad is not None and not isinstance(grad, Tensor):
             raise TypeError(f"backward: the gradient to start from is a {type(grad).__name__}; it must be a Tensor or None")
         if grad is not None and list(grad.shape) != list(tensor.shape):
-            raise ValueError(f"backward: the gradient to start from has shape {list(grad.shape)}; the tensor has {list(tensor.shape)}")
+            raise CheckError(f"backward: the gradient to start from has shape {list(grad.shape)}; the tensor has {list(tensor.shape)}")
         ct = execute(ONES, (tensor._value,)) if grad is None else grad if walk.create_graph else grad._value
         if tensor.stop_gradient:
             continue

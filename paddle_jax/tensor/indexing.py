@@ -126,7 +126,8 @@ def _add_array(found, item, axis, length):
     if not _traced(item) and value.size:
         low, high = int(np.asarray(value).min()), int(np.asarray(value).max())
         if low < -length or high >= length:
-            raise IndexError(f"Tensor index: {low if low < -length else high} is out of range for axis {axis} of length {length}; use {-length}..{length - 1}")
+            bad = low if low < -length else high
+            raise IndexError(f"Tensor index: {bad} is out of range for axis {axis} of length {length}; use {-length}..{length - 1}")
     found.axes.append((":",))
     found.slots.append(found.out)
     found.arrays.append(value)
@@ -265,11 +266,13 @@ def put_mask(x, mask, value):
 
 
 @composite(method="__getitem__", cases=[
-    "f(2,3,4), 0", "f(2,3,4), (0, -1)", "f(2,3,4), (slice(None), slice(1, None), slice(None, None, 2))", "f(2,3), slice(None, None, -1)", "f(4), slice(5, 1)",
-    "f(2,3), None", "f(2,3), (Ellipsis, 0)", "f(2,3,4), idx(2, 3)", "f(2,3,4), (idx(2, 2), idx(3, 2))", "f(2,3,4), (idx(2, 2), slice(None), idx(4, 2))",
-    "f(2,3,4), (0, slice(None), idx(4, 2))", "f(2,3), [0, 1]", "f(2,3), b(2,3)", "f(2,3), b(2)", "f(2,3), (slice(None), const([True, False, True]))", "f(2,3), True",
-    "f(2,3), False", "f(2,3), const(1)", "f(2,3), np.int64(1)", "i(2,3), (1, 2)", "f(2,3), 2", "f(2,3), (0, 0, 0)", "f(2,3), 1.5", "f(2,3), 'a'",
-    "f(2,3), const([True, False, True])", "f(2,3), (Ellipsis, Ellipsis)", "f(0,3), slice(0, 2)", "d(5), slice(4, 0, -2)", "c(3), 1"])
+    "f(2,3,4), 0", "f(2,3,4), (0, -1)", "f(2,3,4), (slice(None), slice(1, None), slice(None, None, 2))", "f(2,3), slice(None, None, -1)",
+    "f(4), slice(5, 1)", "f(2,3), None", "f(2,3), (Ellipsis, 0)", "f(2,3,4), idx(2, 3)", "f(2,3,4), (idx(2, 2), idx(3, 2))",
+    "f(2,3,4), (idx(2, 2), slice(None), idx(4, 2))", "f(2,3,4), (0, slice(None), idx(4, 2))", "f(2,3), [0, 1]", "f(2,3), b(2,3)", "f(2,3), b(2)",
+    "f(2,3), (slice(None), const([True, False, True]))", "f(2,3), True", "f(2,3), False", "f(2,3), const(1)", "f(2,3), np.int64(1)",
+    "i(2,3), (1, 2)", "f(2,3), 2", "f(2,3), (0, 0, 0)", "f(2,3), 1.5", "f(2,3), 'a'", "f(2,3), const([True, False, True])",
+    "f(2,3), (Ellipsis, Ellipsis)", "f(0,3), slice(0, 2)", "d(5), slice(4, 0, -2)", "c(3), 1"
+])
 def getitem(x, item):
     """Selects a part of a tensor: `x[item]`.
 

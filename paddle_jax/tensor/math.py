@@ -77,7 +77,7 @@ def divide(x, y, name=None, *, rounding_mode=None):
         return jnp.trunc(x / y).astype(x.dtype)
     if rounding_mode is not None:
         raise ValueError(f"divide: rounding_mode: got {rounding_mode!r}; allowed are None, 'trunc', 'floor'")
-    return x.astype(jnp.float32) / y.astype(jnp.float32) if jnp.issubdtype(x.dtype, jnp.integer) else x / y
+    return _quotient(x, y)
 
 
 @op("x y", promote=True, inplace=True, out=True, alias=X_Y, scalars=True, cases=["f(2,3), pos(2,3)", "i(2,3), pos_i(3)", "i32(3), pos_i32(3)",
@@ -133,7 +133,14 @@ def true_divide(input, other):
         >>> paddle.true_divide(paddle.to_tensor([1, 4]), paddle.to_tensor([2, 2])).tolist()
         [0.5, 2.0]
     """
-    return input.astype(jnp.float32) / other.astype(jnp.float32) if jnp.issubdtype(input.dtype, jnp.integer) else input / other
+    return _quotient(input, other)
+
+
+def _quotient(x, y):
+    """x / y; integers are divided as float32, and bools stay bool as in Paddle."""
+    if x.dtype == jnp.bool_:
+        return (x.astype(jnp.float32) / y.astype(jnp.float32)).astype(jnp.bool_)
+    return x.astype(jnp.float32) / y.astype(jnp.float32) if jnp.issubdtype(x.dtype, jnp.integer) else x / y
 
 
 SAME = ["f(2,3), f(2,3)", "f(2,3), f(3)", "d(3), d(3)", "i_(2,3), i_(3)", "f(), f(2)", "f(0,3), f(1,3)", "f(3), d(3)", "f(2), i(2)", "f(2), f(3)",

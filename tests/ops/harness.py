@@ -5,7 +5,8 @@ import dataclasses
 import numpy as np
 
 # looser where float32 algorithms legitimately differ (iterative decompositions, long sums of powers)
-TOLERANCE = {"float64": (1e-6, 1e-7), "complex128": (1e-6, 1e-7), "float32": (2e-5, 2e-6), "complex64": (5e-5, 5e-6), "float16": (2e-3, 2e-3), "bfloat16": (2e-2, 2e-2)}
+TOLERANCE = {"float64": (1e-6, 1e-7), "complex128": (1e-6, 1e-7), "float32": (2e-5, 2e-6), "complex64": (5e-5, 5e-6), "float16": (2e-3, 2e-3),
+             "bfloat16": (2e-2, 2e-2)}
 FLOATS = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 
 
