@@ -1,0 +1,85 @@
+"""The repository's tools find what they are meant to find."""
+
+import ast
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+TOOLS = Path(__file__).resolve().parents[2] / "tools"
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, TOOLS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def problems(tmp_path, monkeypatch):
+    """Static problems of a package given as {file: source}."""
+    tool = load("check_imports")
+    monkeypatch.setattr(tool, "ROOT", tmp_path)
+
+    def check(files):
+        for name, source in files.items():
+            path = tmp_path / "paddle_jax" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(source)
+        return tool.static_problems(tool.module_files())
+
+    return check
+
+
+CLEAN = {
+    "__init__.py": "from paddle_jax.tensor import add\nfrom paddle_jax import nn",
+    "_core/__init__.py": "",
+    "_core/op.py": "import jax",
+    "tensor/__init__.py": "from paddle_jax.tensor.math import add",
+    "tensor/math.py": "from paddle_jax._core.op import op",
+    "nn/__init__.py": "from . import functional",
+    "nn/functional/__init__.py": "from ...tensor.math import add",
+}
+
+
+def test_downward_imports_pass(problems):
+    assert problems(CLEAN) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "source", "word"),
+    [
+        ("tensor/math.py", "from paddle_jax.tensor import add", "cycle"),
+        ("tensor/math.py", "from . import add", "cycle"),
+        ("nn/functional/__init__.py", "import paddle_jax.nn", "cycle"),
+        ("_core/op.py", "from paddle_jax.tensor.math import add", "cycle"),
+        ("_core/op.py", "try:\n    from paddle_jax.nn import functional\nexcept ImportError:\n    pass", "downwards"),
+        ("tensor/math.py", "if 1:\n    import paddle_jax.nn.functional", "downwards"),
+    ],
+)
+def test_bad_imports_are_found(problems, file, source, word):
+    assert any(word in problem for problem in problems(CLEAN | {file: source}))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f():\n    from paddle_jax.nn import functional",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from paddle_jax.nn import functional",
+    ],
+)
+def test_imports_that_do_not_run_at_import_are_free(problems, source):
+    assert problems(CLEAN | {"tensor/math.py": source}) == []
+
+
+def test_line_budget_counts_bodies_without_docstrings():
+    tool = load("line_budget")
+    op_x = '@op("x")\ndef a(x):\n    """Two\n    lines."""\n    y = x\n    return y\n'
+    bare_op, no_op = "@op\ndef b(x):\n    return x\n", "def c(x):\n    return x\n"
+    source = op_x + bare_op + no_op
+    assert tool.op_bodies(ast.parse(source)) == [2, 1]
+
+
+def test_the_package_keeps_its_line_budget(capsys):
+    assert load("line_budget").main() == 0, capsys.readouterr().out
