@@ -1,0 +1,292 @@
+"""Running sums, products and extremes, differences, trapezoid rule."""
+
+import jax.numpy as jnp
+from jax import lax
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.op import op
+from paddle_jax.tensor.ops import as_float
+from paddle_jax.tensor.reduced import one_axis
+
+RUN = ["f(2,3)", "f(2,3), 0", "f(2,3), -1", "d(4), 0", "f()", "f(), 0", "f(0,3), 0", "f(0,3)", "f(2,3), 2"]
+
+
+def _along(op_name, x, axis, error=IndexError):
+    """x and the axis to run along; None runs over the flattened tensor. Out of range raises `error`."""
+    if axis is None:
+        return x.reshape(-1), 0
+    if not -max(x.ndim, 1) <= axis < max(x.ndim, 1):
+        raise error(f"{op_name}: axis={axis} is out of range for {x.ndim} axes")
+    return x, int(axis) % max(x.ndim, 1)
+
+
+def _running(function, x, axis):
+    """A running function along an axis; a 0-d tensor is its own result."""
+    return function(x.reshape(1), axis=0).reshape(()) if x.ndim == 0 else function(x, axis=axis)
+
+
+def _cast(x, dtype):
+    return x if dtype is None else x.astype(dtypes.convert(dtype).np)
+
+
+@op(inplace=True, out=True, alias={"input": "x", "dim": "axis"}, cases=[*RUN, "i(3)", "i32(2,3), 1", "u8(3)", "f(3), dtype='float64'", "c(2,3), 1",
+                                                                        "h(3)"])
+def cumsum(x, axis=None, dtype=None, name=None):
+    """Running sums along an axis.
+
+    Args:
+        x: Tensor [...]; integers sum as int64. `input` is accepted as a name.
+        axis: int, or None to run over the flattened tensor. `dim` is accepted as a name.
+        dtype: dtype to cast to first.
+    Returns:
+        Tensor of x's shape, or 1-d for axis=None.
+    Raises:
+        IndexError: the axis is out of range.
+    Example:
+        >>> paddle.cumsum(paddle.to_tensor([1.0, 2.0, 3.0])).tolist()
+        [1.0, 3.0, 6.0]
+    """
+    x, axis = _along("cumsum", x, axis)
+    x = _cast(x, dtype)
+    if dtype is None and not jnp.issubdtype(x.dtype, jnp.inexact):
+        x = x.astype(jnp.int64)
+    return _running(jnp.cumsum, x, axis)
+
+
+@op(inplace=True, out=True, alias={"input": "x"}, cases=[*RUN, "i32(3), 0", "f(3), 0, dtype='float64'", "c(2,3), 1",
+                                                         "const([1.0, 0.0, 3.0, 0.0], 'float32'), 0"])
+def cumprod(x, dim=None, *, dtype=None, name=None):
+    """Running products along an axis.
+
+    Args:
+        x: Tensor [...]. `input` is accepted as a name.
+        dim: int, or None to run over the flattened tensor.
+        dtype: dtype to cast to first.
+    Raises:
+        ValueError: dim is out of range.
+    Example:
+        >>> paddle.cumprod(paddle.to_tensor([1.0, 2.0, 3.0]), dim=0).tolist()
+        [1.0, 2.0, 6.0]
+    """
+    x, axis = _along("cumprod", x, dim, ValueError)
+    x = _cast(x, dtype)
+    return _running(lambda a, axis: jnp.cumprod(a, axis, dtype=a.dtype), x, axis)
+
+
+@op(cases=[*RUN, "i(3)", "f(3), dtype='float64'", "const([1000.0, 1000.0], 'float32'), 0"])
+def logcumsumexp(x, axis=None, dtype=None, name=None):
+    """The logarithm of running sums of exponentials, computed without overflow.
+
+    Args:
+        x: Tensor [...]; integers are taken as float32.
+        axis: int, or None to run over the flattened tensor.
+        dtype: dtype to cast to first.
+    Raises:
+        IndexError: the axis is out of range.
+    Differs from Paddle: a leading -inf stays -inf.
+    Example:
+        >>> [round(v, 4) for v in paddle.logcumsumexp(paddle.to_tensor([0.0, 0.0])).tolist()]
+        [0.0, 0.6931]
+    """
+    x, axis = _along("logcumsumexp", x, axis)
+    return _running(lambda a, axis: lax.cumlogsumexp(a, axis), as_float(_cast(x, dtype)), axis)
+
+
+def _running_extreme(name, better, x, axis, dtype):
+    index_dtype = dtypes.convert(dtype)
+    if index_dtype not in (dtypes.int32, dtypes.int64):
+        raise ValueError(f"{name}: dtype: got {dtype}; allowed are 'int32' and 'int64'")
+    x, axis = _along(name, x, axis)
+    shape, x = x.shape, x.reshape(1) if x.ndim == 0 else x
+    places = lax.broadcasted_iota(jnp.int32, x.shape, axis)
+
+    def later(a, b):
+        take = better(b[0], a[0]) | (b[0] != b[0])
+        return jnp.where(take, b[0], a[0]), jnp.where(take, b[1], a[1])
+
+    index = lax.associative_scan(later, (lax.stop_gradient(x), places), axis=axis)[1] if x.size else places
+    return jnp.take_along_axis(x, index, axis).reshape(shape), index.astype(index_dtype.np).reshape(shape)
+
+
+@op(cases=[*RUN, "i_(6)", "f(2,3), 1, 'int32'", "f(2), 0, 'float32'", "const([1.0, 3.0, 3.0, 2.0, float('nan'), 5.0], 'float32')", "i32(2,4), -1"])
+def cummax(x, axis=None, dtype="int64", name=None):
+    """Running maxima along an axis and where they are; of equal ones the last counts.
+
+    Args:
+        x: Tensor [...], real. From a NaN on, the maximum is NaN.
+        axis: int, or None to run over the flattened tensor.
+        dtype: dtype of the indices, "int64" or "int32".
+    Returns:
+        (maxima, indices).
+    Raises:
+        IndexError: the axis is out of range.
+        ValueError: dtype is something else.
+    Example:
+        >>> [t.tolist() for t in paddle.cummax(paddle.to_tensor([1.0, 3.0, 2.0]))]
+        [[1.0, 3.0, 3.0], [0, 1, 1]]
+    """
+    return _running_extreme("cummax", jnp.greater_equal, x, axis, dtype)
+
+
+@op(cases=[*RUN, "i_(6)", "f(2,3), 1, 'int32'", "f(2), 0, 'float32'", "const([3.0, 1.0, 1.0, 2.0, float('nan'), 0.0], 'float32')", "i32(2,4), -1"])
+def cummin(x, axis=None, dtype="int64", name=None):
+    """Running minima along an axis and where they are. Arguments as for `cummax`.
+
+    Example:
+        >>> [t.tolist() for t in paddle.cummin(paddle.to_tensor([2.0, 3.0, 1.0]))]
+        [[2.0, 2.0, 1.0], [0, 0, 2]]
+    """
+    return _running_extreme("cummin", jnp.less_equal, x, axis, dtype)
+
+
+@op("x prepend append", out=True, alias={"input": "x", "dim": "axis"}, cases=[
+    "f(4)", "f(4), 2", "f(2,3), axis=0", "f(2,3), 1, -1, f(2,1)", "f(3), prepend=f(2), append=f(1)", "i(4)", "b(4)", "f(3), 5", "f(3), 0",
+    "f(2,3), axis=3", "f()",
+    "f(2,3), prepend=f(2)", "d(2,4), 3", "c(3)"])
+def diff(x, n=1, axis=-1, prepend=None, append=None, name=None):
+    """Differences of neighbours along an axis, n times over.
+
+    Args:
+        x: Tensor [...]; of bools the result tells where neighbours differ. `input` is accepted as a name.
+        n: how often, at least 1.
+        axis: int. `dim` is accepted as a name.
+        prepend, append: Tensors put before and after x first.
+    Returns:
+        Tensor whose axis is shorter by n.
+    Raises:
+        ValueError: n < 1 or shapes do not fit.
+        IndexError: the axis is out of range.
+    Example:
+        >>> paddle.diff(paddle.to_tensor([1.0, 4.0, 9.0])).tolist()
+        [3.0, 5.0]
+    """
+    if n < 1:
+        raise ValueError(f"diff: n: got {n}; it must be at least 1")
+    if not -x.ndim <= axis < x.ndim:
+        raise IndexError(f"diff: axis={axis} is out of range for {x.ndim} axes")
+    return jnp.diff(x, n, axis, prepend, append)
+
+
+def _panels(name, y, x, dx, axis):
+    """The areas under the straight lines between neighbouring points."""
+    if not jnp.issubdtype(y.dtype, jnp.floating):
+        raise TypeError(f"{name}: y: got {y.dtype}; allowed are floats")
+    if x is not None and dx is not None:
+        raise ValueError(f"{name}: got both x and dx; give one of them")
+    axis = one_axis(name, axis, y.ndim)
+    length = y.shape[axis]
+    if x is None:
+        width = jnp.asarray(1, y.dtype) if dx is None else dx.astype(y.dtype)
+    elif x.ndim == 1:
+        width = jnp.diff(x).reshape([-1 if i == axis else 1 for i in range(y.ndim)])
+    else:
+        width = jnp.diff(x, axis=axis)
+    left, right = lax.slice_in_dim(y, 0, length - 1, axis=axis), lax.slice_in_dim(y, 1, length, axis=axis)
+    return width * (left + right) / 2, axis
+
+
+AREAS = ["f(4)", "f(4), dx=2", "f(3), f(3)", "f(2,3), f(3)", "f(2,3), f(2), axis=0", "f(2,3), f(2,3), axis=0", "f(2,3), f(2,3), 1.0", "i(3)",
+         "d(2,4), dx=0.5, axis=1",
+         "f(2,3), dx=const([2.0], 'float32')"]
+
+
+@op("y x dx", scalars=True, cases=AREAS)
+def trapezoid(y, x=None, dx=None, axis=-1, name=None):
+    """The integral of sampled values along an axis by the trapezoid rule.
+
+    Args:
+        y: floating Tensor [...], the samples.
+        x: Tensor of sample points, 1-d or of y's shape.
+        dx: distance between sample points. Default: 1.
+        axis: int.
+    Returns:
+        Tensor of y's shape without the axis.
+    Raises:
+        ValueError: both x and dx are given.
+        TypeError: y is not floating.
+    Example:
+        >>> paddle.trapezoid(paddle.to_tensor([4.0, 5.0, 6.0])).item()
+        10.0
+    """
+    areas, axis = _panels("trapezoid", y, x, dx, axis)
+    return jnp.sum(areas, axis)
+
+
+@op("y x dx", scalars=True, cases=AREAS)
+def cumulative_trapezoid(y, x=None, dx=None, axis=-1, name=None):
+    """Running integrals of sampled values by the trapezoid rule. Arguments as for `trapezoid`; the axis is shorter by 1.
+
+    Example:
+        >>> paddle.cumulative_trapezoid(paddle.to_tensor([4.0, 5.0, 6.0])).tolist()
+        [4.5, 10.0]
+    """
+    areas, axis = _panels("cumulative_trapezoid", y, x, dx, axis)
+    return jnp.cumsum(areas, axis)
+
+
+@op(inplace=True, cases=["const([1.0, float('nan'), float('inf'), -float('inf')], 'float32')",
+                         "const([1.0, float('nan'), float('inf'), -float('inf')]), 1.0, 2.0, 3.0", "f(2,3)", "f(0)", "i(3)",
+                         "const([float('inf'), 2.0], 'float32'), posinf=7.0"])
+def nan_to_num(x, nan=0.0, posinf=None, neginf=None, name=None):
+    """Replaces NaN and infinities by numbers; they get no gradient.
+
+    Args:
+        x: Tensor [...], float32 or float64.
+        nan, posinf, neginf: the replacements; None stands for the largest and smallest number of the dtype.
+    Raises:
+        AssertionError: x is not floating.
+    Example:
+        >>> paddle.nan_to_num(paddle.to_tensor([float("nan"), 1.0])).tolist()
+        [0.0, 1.0]
+    """
+    if not jnp.issubdtype(x.dtype, jnp.floating):
+        raise AssertionError(f"nan_to_num: x: got {x.dtype}; allowed are floats")
+    return jnp.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
+
+
+@op(inplace=True, cases=["f(2,3), 2.0, 0, 1.0", "f(2,3), 1.0, 1, 0.5", "f(2,3,2), 2.0, -1, 1.0", "f(3), 2.0, 0, 1.0", "f(2,3), 2.0, 3, 1.0",
+                         "d(2,2), 3.0, 0, 10.0"])
+def renorm(x, p, axis, max_norm):
+    """Shrinks every slice along an axis whose p-norm exceeds a limit to that norm.
+
+    Args:
+        x: Tensor [...].
+        p: order of the norm.
+        axis: int, the axis that numbers the slices.
+        max_norm: the limit.
+    Raises:
+        ValueError: the axis is out of range.
+    Example:
+        >>> paddle.renorm(paddle.to_tensor([[3.0, 4.0]]), 2.0, 0, 1.0).tolist()
+        [[0.6000000238418579, 0.800000011920929]]
+    """
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(f"renorm: axis={axis} is out of range for {x.ndim} axes")
+    others = tuple(i for i in range(x.ndim) if i != axis % x.ndim)
+    powers = jnp.sum(jnp.abs(x) ** p, others, keepdims=True)
+    norm = jnp.where(powers > 0, jnp.where(powers > 0, powers, 1) ** (1 / p), 0)
+    return jnp.where(norm > max_norm, x * (max_norm / (norm + 1e-7)), x)
+
+
+@op(cases=["f(3)", "i(3), 2", "i(3), 2, True", "d(3), 5", "c(2), 3", "i(3), 0", "i(3), -1", "f(2,2)", "const([0.0, 2.0], 'float32'), 3"])
+def vander(x, n=None, increasing=False, name=None):
+    """The Vandermonde matrix: row i holds the powers of x[i].
+
+    Args:
+        x: Tensor [m].
+        n: number of columns. Default: m.
+        increasing: powers rise from 0 instead of falling to 0.
+    Returns:
+        Tensor [m, n].
+    Raises:
+        ValueError: x is not 1-d or n is negative.
+    Example:
+        >>> paddle.vander(paddle.to_tensor([2, 3]), 3).tolist()
+        [[4, 2, 1], [9, 3, 1]]
+    """
+    n = x.shape[0] if n is None else n
+    if x.ndim != 1 or n < 0:
+        raise ValueError(f"vander: got x of shape {list(x.shape)} and n={n}; x must be 1-d and n not negative")
+    base = jnp.broadcast_to(x[:, None], (x.shape[0], n))
+    powers = jnp.cumprod(jnp.where(jnp.arange(n) == 0, 1, base), 1, dtype=x.dtype) if n else base
+    return powers if increasing else powers[:, ::-1]

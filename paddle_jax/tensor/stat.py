@@ -1,0 +1,282 @@
+"""Variance, standard deviation, medians, quantiles."""
+
+import jax.numpy as jnp
+from jax import lax
+
+from paddle_jax._core.op import composite, op
+from paddle_jax.tensor.ops import as_float
+from paddle_jax.tensor.reduced import all_axes
+from paddle_jax.tensor.reduction import X_DIM, count
+
+SPREAD = ["f(2,3)", "f(2,3), 1", "f(2,3), [0, 1], keepdim=True", "f(2,3), -1, False", "d(4), 0", "f(2,3), []", "f(0,3)", "f(0,3), 0", "f(2,3), 5",
+          "f(2,3), [0, 0]", "i(5)"]
+
+
+def _variance(name, x, axis, correction, keepdim):
+    axes = all_axes(name, axis, x.ndim)
+    n = count(x, axes)
+    if jnp.issubdtype(x.dtype, jnp.integer):
+        average = lax.div(jnp.sum(x, axes, dtype=x.dtype, keepdims=True), jnp.asarray(n or 1, x.dtype))
+        total = jnp.sum((x - average) ** 2, axes, dtype=x.dtype, keepdims=keepdim)
+        return lax.div(total, jnp.full_like(total, max(int(n - correction), 1)))
+    spread = x - jnp.mean(x, axes, keepdims=True)
+    return jnp.sum(spread * spread, axes, keepdims=keepdim) / jnp.asarray(max(n - correction, 0), x.dtype)
+
+
+@op(out=True, alias=X_DIM, cases=[*SPREAD, "f(4), correction=0", "f(4), correction=0.5", "f(3), correction=5", "f(3), unbiased=True, correction=0",
+                                  "f(1)"])
+def var(x, axis=None, unbiased=None, keepdim=False, name=None, *, correction=1):
+    """The variance over the given axes.
+
+    Args:
+        x: Tensor [...]. Integers are computed as integers. `input` is accepted as a name.
+        axis: int, list of ints, or None for all axes. `dim` is accepted as a name.
+        unbiased: True divides by n - 1, False by n.
+        keepdim: keep the reduced axes with length 1.
+        correction: divide by n - correction; give either this or unbiased.
+    Raises:
+        ValueError: an axis is out of range or given twice, or both unbiased and correction are given.
+    Example:
+        >>> paddle.var(paddle.to_tensor([1.0, 2.0, 3.0])).item()
+        1.0
+    """
+    if unbiased is not None and correction != 1:
+        raise ValueError("var: got both unbiased and correction; give one of them")
+    return _variance("var", x, axis, correction if unbiased is None else int(unbiased), keepdim)
+
+
+@op(cases=SPREAD)
+def std(x, axis=None, unbiased=True, keepdim=False, name=None):
+    """The standard deviation over the given axes: the square root of the variance.
+
+    Args:
+        x: Tensor [...]; the result of integers is float32.
+        axis: int, list of ints, or None for all axes.
+        unbiased: True divides by n - 1, False by n.
+        keepdim: keep the reduced axes with length 1.
+    Raises:
+        ValueError: an axis is out of range or given twice.
+    Example:
+        >>> paddle.std(paddle.to_tensor([1.0, 2.0, 3.0])).item()
+        1.0
+    """
+    return jnp.sqrt(as_float(_variance("std", x, axis, int(unbiased), keepdim)))
+
+
+@op(cases=["f(2,3)", "const([1.0, float('nan'), 3.0], 'float32')", "const([[1.0, float('nan')], [3.0, float('nan')]]), 0", "i(4)", "f(2,3), 5",
+           "f(2,3), [0, 1], True"])
+def nanmean(x, axis=None, keepdim=False, name=None):
+    """The average over the given axes of what is not NaN.
+
+    Args:
+        x: Tensor [...]; the result of integers is float32.
+        axis: int, list of ints, or None for all axes.
+        keepdim: keep the reduced axes with length 1.
+    Raises:
+        ValueError: an axis is out of range or given twice.
+    Example:
+        >>> paddle.nanmean(paddle.to_tensor([1.0, float("nan"), 3.0])).item()
+        2.0
+    """
+    axes, x = all_axes("nanmean", axis, x.ndim), as_float(x)
+    good = ~jnp.isnan(x)
+    return jnp.sum(jnp.where(good, x, 0), axes, keepdims=keepdim) / jnp.sum(good, axes, dtype=x.dtype, keepdims=keepdim)
+
+
+def _last(x, axes):
+    """x with the given axes flattened into a last one."""
+    kept = [i for i in range(x.ndim) if i not in axes]
+    return x.transpose(*kept, *axes).reshape(*[x.shape[i] for i in kept], -1)
+
+
+def _restore(out, x, axes, keepdim):
+    return out.reshape([1 if i in axes else n for i, n in enumerate(x.shape)]) if keepdim else out
+
+
+def _share(x, value):
+    """`value` with its gradient spread evenly over the elements of x (last axis) that equal it."""
+    same = x == value[..., None]
+    flow = jnp.where(same & jnp.isfinite(x), x - lax.stop_gradient(x), 0)
+    return lax.stop_gradient(value) + jnp.sum(flow, -1) / jnp.maximum(jnp.sum(same, -1), 1).astype(x.dtype)
+
+
+def _middle(rows, ignore_nan):
+    """The two middle values of each row in order, where the lower one stands, and how many count."""
+    order = jnp.argsort(rows, -1)
+    ordered = jnp.take_along_axis(rows, order, -1)
+    bad = jnp.isnan(rows)
+    n = jnp.sum(~bad, -1) if ignore_nan else jnp.where(jnp.any(bad, -1), 0, rows.shape[-1])
+    low_at, high_at = jnp.maximum(n - 1, 0) // 2, jnp.minimum(n // 2, rows.shape[-1] - 1)
+    low, high = (jnp.take_along_axis(ordered, at[..., None], -1)[..., 0] for at in (low_at, high_at))
+    return low, high, jnp.take_along_axis(order, low_at[..., None], -1)[..., 0], n
+
+
+def _median(x, axes, keepdim, mode, ignore_nan):
+    rows = _last(x, axes)
+    if rows.shape[-1] == 0:
+        return jnp.full(rows.shape[:-1], jnp.nan, x.dtype), jnp.zeros(rows.shape[:-1], jnp.int64)
+    low, high, index, n = _middle(rows, ignore_nan)
+    inexact = jnp.issubdtype(x.dtype, jnp.inexact)
+    if mode == "min":
+        value = jnp.take_along_axis(rows, index[..., None], -1)[..., 0]
+    elif inexact:
+        low_part, high_part = _share(rows, low), _share(rows, high)
+        value = jnp.where(low == high, low_part, (low_part + high_part) / 2)
+    else:
+        value = lax.div(low + high, jnp.asarray(2, x.dtype))
+    if inexact:
+        value = jnp.where(n == 0, jnp.nan, value)
+    if not ignore_nan:
+        index = jnp.where(n == 0, jnp.argmax(jnp.isnan(rows), -1), index)
+    return _restore(value, x, axes, keepdim), _restore(index.astype(jnp.int64), x, axes, keepdim)
+
+
+@op(register=False, method=False)
+def _median_of(x, axes, keepdim, mode, ignore_nan):
+    return _median(x, axes, keepdim, mode, ignore_nan)
+
+
+def _check_mode(name, mode):
+    if mode not in ("avg", "min"):
+        raise ValueError(f"{name}: mode: got {mode!r}; allowed are 'avg' and 'min'")
+
+
+@composite(out=True, alias=X_DIM, cases=[
+    "f(5)", "f(4)", "f(2,3), 1", "f(2,4), -1, True", "d(3,4), 0", "i(5)", "i(4), mode='min'", "f(3,4), 1, mode='min'", "f(3,4), 1, True, 'min'",
+    "f(4), mode='x'",
+    "const([1.0, float('nan'), 2.0], 'float32')", "const([1.0, float('nan'), 2.0], 'float32'), 0, mode='min'", "f(2,3), 3", "f(0)",
+    "f(2,3), [0, 1]", "h(4)"])
+def median(x, axis=None, keepdim=False, mode="avg", name=None):
+    """The median over all elements or along an axis; NaN if there is a NaN.
+
+    Args:
+        x: Tensor [...], real. `input` is accepted as a name.
+        axis: int, or None for all axes. `dim` is accepted as a name.
+        keepdim: keep the reduced axes with length 1.
+        mode: "avg" takes the mean of the two middle values of an even count, "min" the smaller one.
+    Returns:
+        Tensor, float64 for a float64 x and float32 otherwise with "avg", x's dtype with "min". With "min" and an axis: (values, indices).
+    Raises:
+        ValueError: axis is no int in range, or mode is something else.
+    Example:
+        >>> paddle.median(paddle.to_tensor([3.0, 1.0, 2.0, 4.0])).item()
+        2.5
+    """
+    _check_mode("median", mode)
+    if axis is not None and (not isinstance(axis, int) or not -max(x.ndim, 1) <= axis < max(x.ndim, 1)):
+        raise ValueError(f"median: axis={axis} is not an int in range for {x.ndim} axes")
+    axes = tuple(range(x.ndim)) if axis is None else (axis % x.ndim,) if x.ndim else ()
+    if mode == "avg" and str(x._value.dtype) != "float64":
+        x = x.astype("float32")
+    value, index = _median_of(x, axes, keepdim, mode, False)
+    return (value, index) if mode == "min" and axis is not None else value
+
+
+@composite(cases=["f(5)", "f(4)", "const([3.0, float('nan'), 2.0, 4.0], 'float32')", "const([3.0, float('nan'), 2.0, 4.0, 5.0]), mode='min'",
+                  "f(2,3), 1, True",
+                  "const([3.0, float('nan'), 2.0, 4.0, 5.0]), 0, mode='min'", "i(4)", "f(2,3), [0, 1]", "f(2,3), []", "f(2,3), 3",
+                  "f(2,3), [0, 0]", "f(0)",
+                  "const([float('nan')], 'float32')", "f(3), mode='x'"])
+def nanmedian(x, axis=None, keepdim=False, mode="avg", name=None):
+    """The median of what is not NaN; NaN if nothing is left.
+
+    Args:
+        x: Tensor [...], real; the result has its dtype.
+        axis: int, list of ints, or None for all axes.
+        keepdim: keep the reduced axes with length 1.
+        mode: as for `median`.
+    Returns:
+        Tensor. With "min" and an int axis: (values, indices).
+    Raises:
+        ValueError: an axis is out of range or given twice, the list of axes is empty, or mode is something else.
+    Example:
+        >>> paddle.nanmedian(paddle.to_tensor([3.0, float("nan"), 1.0])).item()
+        2.0
+    """
+    _check_mode("nanmedian", mode)
+    if isinstance(axis, list | tuple) and not axis:
+        raise ValueError("nanmedian: axis: got an empty list; give at least one axis, or None for all")
+    axis = tuple(axis) if isinstance(axis, list) else axis
+    value, index = _median_of(x, all_axes("nanmedian", axis, x.ndim), keepdim, mode, True)
+    return (value, index) if mode == "min" and isinstance(axis, int) else value
+
+
+INTERPOLATION = ("linear", "lower", "higher", "nearest", "midpoint")
+
+
+def _between(rows, at, interpolation):
+    """Values of sorted rows at fractional places."""
+    low, high = jnp.floor(at), jnp.ceil(at)
+    if interpolation in ("lower", "higher", "nearest"):
+        place = {"lower": low, "higher": high, "nearest": jnp.round(at)}[interpolation]
+        return jnp.take_along_axis(rows, place.astype(jnp.int32)[..., None], -1)[..., 0]
+    part = (at - low).astype(rows.dtype) if interpolation == "linear" else jnp.where(high > low, 0.5, 0).astype(rows.dtype)
+    first, second = (jnp.take_along_axis(rows, p.astype(jnp.int32)[..., None], -1)[..., 0] for p in (low, high))
+    return first + part * (second - first)
+
+
+@op(register=False, method=False)
+def _quantile_of(x, q, axes, keepdim, interpolation, ignore_nan):
+    x = as_float(x)
+    rows = _last(x, axes)
+    if rows.shape[-1] == 0:
+        rows = jnp.full((*rows.shape[:-1], 1), jnp.nan, x.dtype)
+    bad = jnp.isnan(rows)
+    n = jnp.sum(~bad, -1) if ignore_nan else jnp.full(rows.shape[:-1], rows.shape[-1])
+    empty = (n == 0) if ignore_nan else jnp.any(bad, -1)
+    rows = jnp.sort(rows, -1)
+    outs = [_between(rows, share * jnp.maximum(n - 1, 0).astype(jnp.float64), interpolation) for share in q]
+    outs = [_restore(jnp.where(empty, jnp.nan, out), x, axes, keepdim) for out in outs]
+    return outs[0] if len(outs) == 1 else jnp.stack(outs)
+
+
+def _quantile(name, x, q, axis, keepdim, interpolation, ignore_nan):
+    q = q.tolist() if hasattr(q, "tolist") else q
+    q = tuple(q) if isinstance(q, list | tuple) else (q,)
+    if not q or not all(0 <= v <= 1 for v in q):
+        raise ValueError(f"{name}: q: got {list(q)}; give one or more numbers in 0..1")
+    if interpolation not in INTERPOLATION:
+        raise ValueError(f"{name}: interpolation: got {interpolation!r}; allowed are {', '.join(INTERPOLATION)}")
+    axis = tuple(axis) if isinstance(axis, list) else axis
+    return _quantile_of(x, q, all_axes(name, axis, x.ndim), keepdim, interpolation, ignore_nan)
+
+
+QUANTILES = ["f(5), 0.5", "f(5), [0.25, 0.6]", "f(2,3), 0.3, 1", "f(2,3), [0.5, 0.3], 1, True", "d(2,3), 0.4, [0, 1]", "f(2,3), 2.0", "f(2,3), []",
+             "f(2,3), 0.5, 3",
+             "f(2,3), 0.5, [0, 0]", "f(2,4), 0.3, 1, interpolation='lower'", "f(2,4), 0.3, 1, interpolation='higher'",
+             "f(2,4), 0.3, 1, interpolation='nearest'",
+             "f(2,4), 0.3, 1, interpolation='midpoint'", "f(3), 0.5, interpolation='foo'", "f(2,3), const([0.5, 0.3])",
+             "const([1.0, float('nan'), 3.0], 'float32'), 0.5",
+             "f(5), [0.5]", "f(3), 1"]
+
+
+@composite(out=True, alias=X_DIM, cases=QUANTILES)
+def quantile(x, q, axis=None, keepdim=False, interpolation="linear", name=None):
+    """Values below which the given shares of the elements lie; NaN if there is a NaN.
+
+    Args:
+        x: floating Tensor [...]. `input` is accepted as a name.
+        q: number in 0..1, or list or 1-d Tensor of them.
+        axis: int, list of ints, or None for all axes. `dim` is accepted as a name.
+        keepdim: keep the reduced axes with length 1.
+        interpolation: between two elements: "linear", "lower", "higher", "nearest" or "midpoint".
+    Returns:
+        Tensor; more than one q adds a first axis.
+    Raises:
+        ValueError: q is empty or outside 0..1, an axis is out of range or given twice, or the interpolation is not known.
+    Example:
+        >>> paddle.quantile(paddle.to_tensor([1.0, 2.0, 3.0, 4.0]), 0.5).item()
+        2.5
+    """
+    return _quantile("quantile", x, q, axis, keepdim, interpolation, False)
+
+
+@composite(cases=[*QUANTILES, "const([[1.0, float('nan')], [3.0, float('nan')]], 'float32'), 0.25, 0"])
+def nanquantile(x, q, axis=None, keepdim=False, interpolation="linear"):
+    """Quantiles of what is not NaN; NaN if nothing is left. Arguments as for `quantile`.
+
+    Example:
+        >>> paddle.nanquantile(paddle.to_tensor([1.0, float("nan"), 3.0]), 0.5).item()
+        2.0
+    """
+    return _quantile("nanquantile", x, q, axis, keepdim, interpolation, True)
