@@ -1,0 +1,445 @@
+"""Activation functions that act on each element."""
+
+import jax
+import jax.numpy as jnp
+
+from paddle_jax._core.op import op
+from paddle_jax.nn.functional.softmax import gumbel_softmax, log_softmax, softmax
+from paddle_jax.tensor.ops import sigmoid, tanh
+
+SHAPES = ["f(2,3)", "d(2,3)", "f()", "f(0,3)"]
+SOFT_X = {"input": "x", "lambd": "threshold"}
+
+
+def _between(x, low, high):
+    """x limited to [low, high], with zero gradient at and beyond the bounds."""
+    return jnp.where(x <= low, jnp.asarray(low, x.dtype), jnp.where(x >= high, jnp.asarray(high, x.dtype), x))
+
+
+def _below(x):
+    """min(x, 0) whose gradient at 0 is 0; keeps exp out of overflow on the branch that is not taken."""
+    return jnp.where(x > 0, jnp.zeros_like(x), x)
+
+
+@op(method=False, inplace=True, cases=[*SHAPES, "const([-1.0, 0.0, float('nan'), 2.0], 'float32')", "i(3)", "h(3)"])
+def relu(x, name=None):
+    """Keeps positive elements and sets the others to 0; the gradient at 0 is 0.
+
+    Args:
+        x: Tensor [...], real.
+    Returns:
+        Tensor of the shape and dtype of x.
+    Example:
+        >>> paddle.nn.functional.relu(paddle.to_tensor([-1.0, 2.0])).tolist()
+        [0.0, 2.0]
+    """
+    return jax.nn.relu(x)
+
+
+@op(method=False, cases=[*SHAPES, "u(-8, 8, 10)"])
+def relu6(x, name=None):
+    """Limits elements to the range from 0 to 6.
+
+    Args:
+        x: Tensor [...], floating.
+    Example:
+        >>> paddle.nn.functional.relu6(paddle.to_tensor([-1.0, 2.0, 8.0])).tolist()
+        [0.0, 2.0, 6.0]
+    """
+    return _between(x, 0, 6)
+
+
+@op(method=False, inplace=True, cases=[*SHAPES, "f(2,3), 0.5", "f(2,3), negative_slope=-1.0", "const([0.0], 'float32')"])
+def leaky_relu(x, negative_slope=0.01, name=None):
+    """Keeps positive elements and multiplies the others by negative_slope.
+
+    Args:
+        x: Tensor [...], floating.
+        negative_slope: number.
+    Example:
+        >>> paddle.nn.functional.leaky_relu(paddle.to_tensor([-2.0, 2.0]), 0.5).tolist()
+        [-1.0, 2.0]
+    """
+    return jnp.where(x > 0, x, x * negative_slope)
+
+
+@op(method=False, inplace=True, cases=[*SHAPES, "f(2,3), 0.5", "f(3), -1.0", "const([0.0, 100.0], 'float32')"])
+def elu(x, alpha=1.0, name=None):
+    """Computes x where x > 0 and alpha (exp(x) - 1) elsewhere.
+
+    Args:
+        x: Tensor [...], floating.
+        alpha: number.
+    Example:
+        >>> paddle.nn.functional.elu(paddle.to_tensor([0.0, 2.0])).tolist()
+        [0.0, 2.0]
+    See: Clevert et al., Fast and Accurate Deep Network Learning by Exponential Linear Units, 2015.
+    """
+    return jnp.where(x > 0, x, alpha * jnp.expm1(_below(x)))
+
+
+@op(method=False, cases=[*SHAPES, "f(2,3), 0.5", "f(3), -2.0", "f(3), 0.0", "const([0.0, 100.0], 'float32')"])
+def celu(x, alpha=1.0, name=None):
+    """Computes max(0, x) + min(0, alpha (exp(x / alpha) - 1)).
+
+    Args:
+        x: Tensor [...], floating.
+        alpha: number other than 0.
+    Raises:
+        ZeroDivisionError: alpha is 0.
+    Example:
+        >>> paddle.nn.functional.celu(paddle.to_tensor([0.0, 2.0])).tolist()
+        [0.0, 2.0]
+    See: Barron, Continuously Differentiable Exponential Linear Units, 2017.
+    """
+    if alpha == 0:
+        raise ZeroDivisionError("celu: alpha: got 0; x is divided by it, so use another number")
+    low = alpha * jnp.expm1(x / alpha)
+    return jnp.where(x > 0, x, 0) + jnp.where(low < 0, low, 0)
+
+
+@op(method=False, cases=[*SHAPES, "f(3), 2.0, 0.5", "f(3), 1.0", "f(3), 1.5, -1.0", "const([0.0, 100.0], 'float32')"])
+def selu(x, scale=1.0507009873554804934193349852946, alpha=1.6732632423543772848170429916717, name=None):
+    """Computes scale * x where x > 0 and scale * alpha (exp(x) - 1) elsewhere.
+
+    Args:
+        x: Tensor [...], floating.
+        scale: number above 1.
+        alpha: number, not negative.
+    Raises:
+        ValueError: scale or alpha is out of range.
+    Example:
+        >>> paddle.nn.functional.selu(paddle.to_tensor([0.0, 2.0]), scale=1.5).tolist()
+        [0.0, 3.0]
+    See: Klambauer et al., Self-Normalizing Neural Networks, 2017.
+    """
+    if scale <= 1.0:
+        raise ValueError(f"selu: scale: got {scale}; it must be greater than 1")
+    if alpha < 0:
+        raise ValueError(f"selu: alpha: got {alpha}; it must not be negative")
+    return scale * jnp.where(x > 0, x, alpha * jnp.expm1(_below(x)))
+
+
+@op(method=False, cases=[*SHAPES, "f(2,3), True", "d(2,3), approximate=True", "u(-30, 30, 10)"])
+def gelu(x, approximate=False, name=None):
+    """Multiplies x by the probability that a standard normal variable is below x.
+
+    Args:
+        x: Tensor [...], floating.
+        approximate: True uses the tanh formula 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
+    Example:
+        >>> paddle.nn.functional.gelu(paddle.to_tensor([0.0])).tolist()
+        [0.0]
+    See: Hendrycks and Gimpel, Gaussian Error Linear Units, 2016.
+    """
+    return jax.nn.gelu(x, approximate=bool(approximate))
+
+
+@op(method=False, cases=[*SHAPES, "u(-30, 30, 10)"])
+def swish(x, name=None):
+    """Computes x * sigmoid(x). Same as `silu`.
+
+    Example:
+        >>> paddle.nn.functional.swish(paddle.to_tensor([0.0])).tolist()
+        [0.0]
+    """
+    return jax.nn.silu(x)
+
+
+@op(method=False, alias={"input": "x"}, cases=[*SHAPES, "u(-30, 30, 10)", "c(3)"])
+def silu(x, inplace=False, name=None):
+    """Computes x * sigmoid(x).
+
+    Args:
+        x: Tensor [...], floating or complex. `input` is accepted as a name.
+        inplace: accepted for compatibility; the result is the same.
+    Example:
+        >>> paddle.nn.functional.silu(paddle.to_tensor([0.0])).tolist()
+        [0.0]
+    See: Elfwing et al., Sigmoid-Weighted Linear Units, 2017.
+    """
+    return x * jax.nn.sigmoid(x)
+
+
+@op(method=False, cases=[*SHAPES, "u(-30, 30, 10)", "const([30.0], 'float32')"])
+def mish(x, name=None):
+    """Computes x * tanh(softplus(x)).
+
+    Example:
+        >>> paddle.nn.functional.mish(paddle.to_tensor([0.0])).tolist()
+        [0.0]
+    See: Misra, Mish: A Self Regularized Non-Monotonic Activation Function, 2019.
+    """
+    return x * jnp.tanh(jax.nn.softplus(x))
+
+
+@op("x y", method=False, promote=True, cases=["f(2,4)", "f(2,3), f(2,3)", "f(4)", "f(2,3)", "f(2,3), f(2,4)", "d(2,3), d(2,3)", "f(0,4)"])
+def swiglu(x, y=None, name=None):
+    """Computes silu(x) * y; without y, x is cut in two halves along the last axis.
+
+    Args:
+        x: Tensor [..., n].
+        y: Tensor of the same shape, or None (n is then even).
+    Returns:
+        Tensor [..., n], or [..., n / 2] without y.
+    Raises:
+        ValueError: n is odd, or the shapes differ.
+    Example:
+        >>> paddle.nn.functional.swiglu(paddle.to_tensor([0.0, 3.0])).tolist()
+        [0.0]
+    See: Shazeer, GLU Variants Improve Transformer, 2020.
+    """
+    if y is None:
+        if x.ndim == 0 or x.shape[-1] % 2:
+            raise ValueError(f"swiglu: x: got shape {list(x.shape)}; without y the last axis is halved, so its length must be even")
+        x, y = jnp.split(x, 2, -1)
+    elif x.shape != y.shape:
+        raise ValueError(f"swiglu: y: got shape {list(y.shape)}; it must have the shape of x, {list(x.shape)}")
+    return x * jax.nn.sigmoid(x) * y
+
+
+@op(method=False, alias={"input": "x", "dim": "axis"}, cases=["f(2,4)", "f(4,3), 0", "f(2,4), -2", "f(2,3)", "f(2,4), 2", "d(4)", "f(0,4)"])
+def glu(x, axis=-1, name=None):
+    """Cuts x in two halves along an axis and computes first * sigmoid(second).
+
+    Args:
+        x: Tensor; its length along axis is even.
+        axis: int.
+    Raises:
+        ValueError: axis is out of range or the length is odd.
+    Example:
+        >>> paddle.nn.functional.glu(paddle.to_tensor([4.0, 0.0])).tolist()
+        [2.0]
+    See: Dauphin et al., Language Modeling with Gated Convolutional Networks, 2016.
+    """
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(f"glu: axis={axis} is out of range for x of shape {list(x.shape)}; use {-x.ndim}..{x.ndim - 1}")
+    if x.shape[axis] % 2:
+        raise ValueError(f"glu: x: got length {x.shape[axis]} along axis {axis}; it must be even to be halved")
+    a, b = jnp.split(x, 2, axis)
+    return a * jax.nn.sigmoid(b)
+
+
+@op(method=False, cases=[*SHAPES, "u(-8, 8, 10)", "f(3), 0.5, 0.1", "const([-3.0, 3.0], 'float32')"])
+def hardsigmoid(x, slope=0.1666667, offset=0.5, name=None):
+    """Limits slope * x + offset to the range from 0 to 1.
+
+    Args:
+        x: Tensor [...], floating.
+        slope, offset: numbers.
+    Example:
+        >>> paddle.nn.functional.hardsigmoid(paddle.to_tensor([-5.0, 0.0, 5.0])).tolist()
+        [0.0, 0.5, 1.0]
+    """
+    return _between(x * slope + offset, 0, 1)
+
+
+@op(method=False, cases=[*SHAPES, "u(-8, 8, 10)", "const([-3.0, 3.0, 0.0], 'float32')"])
+def hardswish(x, name=None):
+    """Computes x * min(max(x + 3, 0), 6) / 6.
+
+    Example:
+        >>> paddle.nn.functional.hardswish(paddle.to_tensor([-5.0, 0.0, 5.0])).tolist()
+        [0.0, 0.0, 5.0]
+    See: Howard et al., Searching for MobileNetV3, 2019.
+    """
+    return jnp.where(x <= -3, jnp.zeros_like(x), jnp.where(x >= 3, x, x * (x + 3) / 6))
+
+
+@op(method=False, inplace=True, cases=[*SHAPES, "f(3), -0.5, 0.5", "const([-1.0, 1.0], 'float32')", "f(3), 1.0, -1.0"])
+def hardtanh(x, min=-1.0, max=1.0, name=None):
+    """Limits elements to the range from min to max.
+
+    Args:
+        x: Tensor [...], floating.
+        min, max: numbers.
+    Example:
+        >>> paddle.nn.functional.hardtanh(paddle.to_tensor([-2.0, 0.5, 2.0])).tolist()
+        [-1.0, 0.5, 1.0]
+    """
+    return _between(x, min, max)
+
+
+@op(method=False, alias=SOFT_X, cases=[*SHAPES, "f(3), 0.1", "f(3), -0.1", "const([-0.5, 0.5], 'float32')"])
+def hardshrink(x, threshold=0.5, name=None):
+    """Sets elements between -threshold and threshold to 0.
+
+    Args:
+        x: Tensor [...], floating. `input` is accepted as a name.
+        threshold: number. `lambd` is accepted as a name.
+    Example:
+        >>> paddle.nn.functional.hardshrink(paddle.to_tensor([-1.0, 0.3, 1.0])).tolist()
+        [-1.0, 0.0, 1.0]
+    """
+    return jnp.where((x < -threshold) | (x > threshold), x, 0)
+
+
+@op(method=False, alias=SOFT_X, cases=[*SHAPES, "f(3), 0.1", "f(3), -0.1", "const([-0.5, 0.5], 'float32')"])
+def softshrink(x, threshold=0.5, name=None):
+    """Moves elements towards 0 by threshold; what is closer becomes 0.
+
+    Args:
+        x: Tensor [...], floating. `input` is accepted as a name.
+        threshold: number, not negative. `lambd` is accepted as a name.
+    Raises:
+        ValueError: threshold is negative.
+    Example:
+        >>> paddle.nn.functional.softshrink(paddle.to_tensor([-1.0, 0.3, 1.0])).tolist()
+        [-0.5, 0.0, 0.5]
+    """
+    if threshold < 0:
+        raise ValueError(f"softshrink: threshold: got {threshold}; it must not be negative")
+    return jnp.where(x > threshold, x - threshold, jnp.where(x < -threshold, x + threshold, 0))
+
+
+@op(method=False, cases=SHAPES)
+def tanhshrink(x, name=None):
+    """Computes x - tanh(x).
+
+    Example:
+        >>> paddle.nn.functional.tanhshrink(paddle.to_tensor([0.0])).tolist()
+        [0.0]
+    """
+    return x - jnp.tanh(x)
+
+
+@op(method=False, cases=[*SHAPES, "u(-30, 30, 10)", "f(3), 2", "f(3), 0.5, 1.0", "const([25.0, 19.0], 'float32'), 2, 30"])
+def softplus(x, beta=1, threshold=20, name=None):
+    """Computes log(1 + exp(beta x)) / beta, and x where beta x exceeds threshold.
+
+    Args:
+        x: Tensor [...], floating.
+        beta, threshold: numbers.
+    Example:
+        >>> round(paddle.nn.functional.softplus(paddle.to_tensor([0.0])).item(), 4)
+        0.6931
+    """
+    scaled = x * beta
+    return jnp.where(scaled > threshold, x, jax.nn.softplus(scaled) / beta)
+
+
+@op(method=False, cases=[*SHAPES, "c(3)"])
+def softsign(x, name=None):
+    """Computes x / (1 + |x|).
+
+    Example:
+        >>> paddle.nn.functional.softsign(paddle.to_tensor([-1.0, 3.0])).tolist()
+        [-0.5, 0.75]
+    """
+    return x / (1 + jnp.abs(x))
+
+
+@op(method=False, alias={"input": "x"}, cases=[*SHAPES, "u(-90, 90, 10)", "c(3)"])
+def log_sigmoid(x, name=None):
+    """Computes log(1 / (1 + exp(-x))) without overflow.
+
+    Args:
+        x: Tensor [...], floating. `input` is accepted as a name.
+    Example:
+        >>> round(paddle.nn.functional.log_sigmoid(paddle.to_tensor([0.0])).item(), 4)
+        -0.6931
+    """
+    if jnp.iscomplexobj(x):
+        return -jnp.log(1 + jnp.exp(-x))
+    return jax.nn.log_sigmoid(x)
+
+
+logsigmoid = log_sigmoid
+
+
+@op(method=False, inplace=True, cases=[*SHAPES, "f(3), 0.1", "f(3), 0.5, -2.0", "const([1.0], 'float32')"])
+def thresholded_relu(x, threshold=1.0, value=0.0, name=None):
+    """Keeps elements above threshold and sets the others to value.
+
+    Args:
+        x: Tensor [...], floating.
+        threshold, value: numbers.
+    Example:
+        >>> paddle.nn.functional.thresholded_relu(paddle.to_tensor([0.5, 2.0])).tolist()
+        [0.0, 2.0]
+    """
+    return jnp.where(x > threshold, x, jnp.asarray(value, x.dtype))
+
+
+@op("x weight", method=False, cases=["f(2,3,4), f(1)", "f(2,3,4), f(3)", "f(2,4,3), f(3), 'NHWC'", "f(2,3), f(3), data_format='NC'", "f(2,3), f(2)", "f(2,3), f(1,3)",
+                                     "f(4), f(1)", "f(2,3), f(3), 'XY'", "d(0,3), d(3)"])
+def prelu(x, weight, data_format="NCHW", name=None):
+    """Keeps positive elements and multiplies the others by a learned slope.
+
+    Args:
+        x: Tensor; channels are on axis 1, or on the last axis with a channels-last data_format.
+        weight: Tensor [1] or [channels].
+        data_format: "NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC" or "NDHWC".
+    Raises:
+        ValueError: weight does not fit the channels or data_format is something else.
+    Example:
+        >>> paddle.nn.functional.prelu(paddle.to_tensor([[-2.0, 2.0]]), paddle.to_tensor([0.5])).tolist()
+        [[-1.0, 2.0]]
+    See: He et al., Delving Deep into Rectifiers, 2015.
+    """
+    if weight.ndim != 1:
+        raise ValueError(f"prelu: weight: got shape {list(weight.shape)}; it must have one axis")
+    if weight.shape[0] == 1:
+        return jnp.where(x > 0, x, x * weight.reshape(()))
+    if data_format not in ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC"):
+        raise ValueError(f"prelu: data_format: got {data_format!r}; allowed are NC, NCL, NCHW, NCDHW, NLC, NHWC, NDHWC")
+    if x.ndim < 2:
+        raise ValueError(f"prelu: x: got shape {list(x.shape)}; a slope per channel needs at least two axes")
+    axis = 1 if data_format[1] == "C" else x.ndim - 1
+    if x.shape[axis] != weight.shape[0]:
+        raise ValueError(f"prelu: weight: got {weight.shape[0]} slopes; x has {x.shape[axis]} channels")
+    return jnp.where(x > 0, x, x * weight.reshape([-1 if a == axis else 1 for a in range(x.ndim)]))
+
+
+@op(random=True, register=False, method=False)
+def _rrelu(x, lower, upper, *, key):
+    slope = jax.random.uniform(key, x.shape, x.dtype, lower, upper)
+    return jnp.where(x < 0, x * slope, x)
+
+
+def rrelu(x, lower=1.0 / 8.0, upper=1.0 / 3.0, training=True, name=None):
+    """Multiplies negative elements by slopes drawn uniformly from [lower, upper]; by their mean when not training.
+
+    Args:
+        x: Tensor [...], floating.
+        lower, upper: floats in [0, 1], lower <= upper.
+        training: whether slopes are drawn.
+    Raises:
+        ValueError: lower or upper is out of range.
+        TypeError: lower or upper is not a float.
+    Example:
+        >>> paddle.nn.functional.rrelu(paddle.to_tensor([-4.0, 2.0]), 0.5, 0.5).tolist()
+        [-2.0, 2.0]
+    See: Xu et al., Empirical Evaluation of Rectified Activations, 2015.
+    """
+    if not isinstance(lower, float) or not isinstance(upper, float):
+        raise TypeError(f"rrelu: lower, upper: got {type(lower).__name__} and {type(upper).__name__}; both must be floats")
+    if not 0 <= lower <= upper <= 1:
+        raise ValueError(f"rrelu: lower, upper: got {lower} and {upper}; they must satisfy 0 <= lower <= upper <= 1")
+    return _rrelu(x, lower, upper) if training else leaky_relu(x, (lower + upper) / 2)
+
+
+@op(method=False, cases=["f(2,4,3), 2", "f(2,3,4), 2, -1", "f(1,4,2,2), 4", "f(2,4), 2", "f(2,3), 2", "f(2,4), 1", "f(2,4), 2, 5", "d(2,6,1,1), 3", "f(0,4,2,2), 2"])
+def maxout(x, groups, axis=1, name=None):
+    """Takes the maximum over groups of neighbouring channels.
+
+    Args:
+        x: Tensor; its length along axis is a multiple of groups.
+        groups: int, how many neighbouring channels make one.
+        axis: the channel axis.
+    Returns:
+        Tensor with length / groups along axis.
+    Raises:
+        ValueError: axis is not a channel axis, groups is below 2 or does not divide the channels.
+    Example:
+        >>> paddle.nn.functional.maxout(paddle.to_tensor([[[[1.0]], [[3.0]]]]), 2).tolist()
+        [[[[3.0]]]]
+    See: Goodfellow et al., Maxout Networks, 2013.
+    """
+    if axis not in (1, -1, 3):
+        raise ValueError(f"maxout: axis: got {axis}; the channels are on axis 1, 3 or -1")
+    axis = axis % x.ndim if axis < 0 else axis
+    if groups <= 1 or axis >= x.ndim or x.shape[axis] % groups:
+        raise ValueError(f"maxout: groups: got {groups} for shape {list(x.shape)}; it must be at least 2 and divide the channels on axis {axis}")
+    shape = (*x.shape[:axis], x.shape[axis] // groups, groups, *x.shape[axis + 1 :])
+    return jnp.max(x.reshape(shape), axis + 1)

@@ -1,0 +1,191 @@
+"""Pooling to a given output size: output cell i covers the input from floor(i n / m) to ceil((i + 1) n / m)."""
+
+import math
+
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.op import op
+from paddle_jax.nn.functional.windows import channel_last, check_ndim
+
+
+def _bins(size, out):
+    """First and past-the-end positions of the output cells."""
+    i = np.arange(out)
+    return i * size // out, -(-(i + 1) * size // out)
+
+
+def _targets(op_name, x, output_size, axes):
+    n = len(axes)
+    sizes = (output_size,) * n if isinstance(output_size, int) or output_size is None else tuple(output_size)
+    if len(sizes) == 1:
+        sizes *= n
+    if len(sizes) != n or not all(s is None or isinstance(s, int) for s in sizes):
+        raise ValueError(f"{op_name}: output_size: got {output_size}; it must be an int or a list of {n} ints")
+    sizes = tuple(x.shape[a] if s is None else s for a, s in zip(axes, sizes, strict=True))
+    if any(s <= 0 for s in sizes):
+        raise ValueError(f"{op_name}: output_size: got {output_size}; each must be positive")
+    return sizes
+
+
+def _split(x, axes, sizes):
+    """x with every spatial axis cut into (cells, cell length), and the axes inside the cells; for lengths that divide evenly."""
+    shape, inside = [], []
+    for a, n in enumerate(x.shape):
+        if a in axes:
+            cells = sizes[axes.index(a)]
+            shape += [cells, n // cells]
+            inside.append(len(shape) - 1)
+        else:
+            shape.append(n)
+    return x.reshape(shape), tuple(inside)
+
+
+def _mean(x, axes, sizes):
+    if all(x.shape[a] % s == 0 for a, s in zip(axes, sizes, strict=True)):
+        cut, inside = _split(x, axes, sizes)
+        return cut.mean(inside)
+    for axis, out in zip(axes, sizes, strict=True):
+        first, end = _bins(x.shape[axis], out)
+        place = np.arange(x.shape[axis])
+        matrix = ((place >= first[:, None]) & (place < end[:, None])) / (end - first)[:, None]
+        x = jnp.moveaxis(jnp.tensordot(jnp.asarray(matrix, x.dtype), x, (1, axis)), 0, axis)
+    return x
+
+
+def _cells(x, axes, sizes):
+    """[..., cells of every spatial axis, all positions in a cell]: gathered, short cells repeat their last element."""
+    tables = []
+    for axis, out in zip(axes, sizes, strict=True):
+        first, end = _bins(x.shape[axis], out)
+        reach = int((end - first).max())
+        tables.append(np.minimum(first[:, None] + np.arange(reach), end[:, None] - 1))
+    for k, (axis, table) in enumerate(zip(axes, tables, strict=True)):
+        x = jnp.take(x, table, axis + k)
+    inside = [axis + k + 1 for k, axis in enumerate(axes)]
+    x = jnp.moveaxis(x, inside, range(x.ndim - len(inside), x.ndim))
+    return x.reshape(*x.shape[: x.ndim - len(inside)], -1)
+
+
+def _max(op_name, n, x, output_size, return_mask):
+    check_ndim(op_name, x, n + 2)
+    axes = tuple(range(2, n + 2))
+    sizes = _targets(op_name, x, output_size, axes)
+    cells = _cells(x, axes, sizes)
+    best = jnp.argmax(cells, -1, keepdims=True)
+    value = jnp.take_along_axis(cells, best, -1)[..., 0]
+    if not return_mask:
+        return value
+    spatial = x.shape[2:]
+    place = jnp.asarray(np.arange(math.prod(spatial), dtype=np.int32).reshape(1, 1, *spatial))
+    places = jnp.broadcast_to(_cells(place, axes, sizes), cells.shape)
+    return value, jnp.take_along_axis(places, best, -1)[..., 0]
+
+
+def adaptive_mean(x, output_size, last):
+    """Mean pooling of a Tensor to the given lengths, used by area resizing."""
+    n = x.ndim - 2
+    formats = {1: ("NCL", "NLC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
+    return _adaptive_mean(x, output_size, formats[n][last])
+
+
+@op(method=False, register=False)
+def _adaptive_mean(x, output_size, data_format):
+    return _average("interpolate", x.ndim - 2, x, output_size, data_format)
+
+
+def _average(op_name, n, x, output_size, data_format):
+    last = channel_last(op_name, n, data_format)
+    check_ndim(op_name, x, n + 2)
+    axes = tuple(range(1, n + 1)) if last else tuple(range(2, n + 2))
+    return _mean(x, axes, _targets(op_name, x, output_size, axes))
+
+
+@op(method=False, alias={"input": "x"}, cases=["f(1,2,6), 3", "f(1,2,7), 3", "f(1,2,7), 1", "f(1,2,3), 5", "d(0,2,6), 3", "f(2,6), 3", "f(1,2,6), 0", "f(1,2,6), [3]", "f(1,2,6), [3,2]"])
+def adaptive_avg_pool1d(x, output_size, name=None):
+    """Averages a sequence [N, C, L] to output_size cells.
+
+    Args:
+        x: Tensor [N, C, L], floating. `input` is accepted as a name.
+        output_size: int.
+    Returns:
+        Tensor [N, C, output_size].
+    Example:
+        >>> paddle.nn.functional.adaptive_avg_pool1d(paddle.to_tensor([[[1.0, 3.0, 5.0, 7.0]]]), 2).tolist()
+        [[[2.0, 6.0]]]
+    """
+    return _average("adaptive_avg_pool1d", 1, x, output_size, "NCL")
+
+
+@op(method=False, alias={"input": "x"}, cases=[
+    "f(1,2,6,6), 3", "f(2,2,6,4), 1", "f(1,2,7,5), [3,2]", "f(1,2,7,5), [None,2]", "f(1,7,5,2), [3,2], 'NHWC'", "f(1,2,3,3), 5", "d(0,2,6,6), 3", "f(2,6,6), 3", "f(1,2,6,6), 3, 'X'",
+    "f(1,2,6,6), 0", "f(1,2,6,6), [1,2,3]", "f(1,2,7,5), const([3,2],'int32')"])
+def adaptive_avg_pool2d(x, output_size, data_format="NCHW", name=None):
+    """Averages an image to a given number of cells.
+
+    Args:
+        x: Tensor [N, C, H, W], or [N, H, W, C] with data_format "NHWC". `input` is accepted as a name.
+        output_size: int or [height, width]; None keeps that length.
+        data_format: "NCHW" or "NHWC".
+    Returns:
+        Tensor with the given height and width.
+    Raises:
+        ValueError: an argument does not fit x.
+    Example:
+        >>> paddle.nn.functional.adaptive_avg_pool2d(paddle.ones([1, 2, 4, 4]), 1).shape
+        paddle.Size([1, 2, 1, 1])
+    """
+    return _average("adaptive_avg_pool2d", 2, x, output_size, data_format)
+
+
+@op(method=False, alias={"input": "x"}, cases=["f(1,2,4,6,6), 2", "f(1,2,4,5,3), [3,None,2]", "f(1,4,5,3,2), [3,2,2], 'NDHWC'", "f(1,2,6,6), 3", "f(1,2,4,4,4), 3, 'X'", "f(1,1,3,3,3), 1"])
+def adaptive_avg_pool3d(x, output_size, data_format="NCDHW", name=None):
+    """Averages a volume [N, C, D, H, W] or [N, D, H, W, C] to a given number of cells. Arguments as for `adaptive_avg_pool2d`.
+
+    Example:
+        >>> paddle.nn.functional.adaptive_avg_pool3d(paddle.ones([1, 2, 4, 4, 4]), 1).shape
+        paddle.Size([1, 2, 1, 1, 1])
+    """
+    return _average("adaptive_avg_pool3d", 3, x, output_size, data_format)
+
+
+_MAX = {"input": "x", "return_indices": "return_mask"}
+
+
+@op(method=False, alias=_MAX, cases=["f(1,2,6), 3", "f(1,2,7), 3, True", "f(1,2,7), 1, return_mask=True", "f(1,2,3), 5", "f(2,6), 3", "d(0,2,6), 3", "f(1,2,6), 0"])
+def adaptive_max_pool1d(x, output_size, return_mask=False, name=None):
+    """Takes the maximum of each of output_size cells of a sequence [N, C, L]. Arguments as for `adaptive_max_pool2d`.
+
+    Example:
+        >>> paddle.nn.functional.adaptive_max_pool1d(paddle.to_tensor([[[1.0, 3.0, 5.0, 7.0]]]), 2).tolist()
+        [[[3.0, 7.0]]]
+    """
+    return _max("adaptive_max_pool1d", 1, x, output_size, return_mask)
+
+
+@op(method=False, alias=_MAX, cases=["f(1,2,6,6), 3", "f(2,2,7,5), [3,2], True", "f(1,2,7,5), [None,2]", "f(1,2,3,3), 5", "d(0,2,6,6), 3", "f(2,6,6), 3", "f(1,2,6,6), 1, True", "f(1,2,6,6), [1,2,3]"])
+def adaptive_max_pool2d(x, output_size, return_mask=False, name=None):
+    """Takes the maximum of each cell of an image.
+
+    Args:
+        x: Tensor [N, C, H, W], floating. `input` is accepted as a name.
+        output_size: int or [height, width]; None keeps that length.
+        return_mask: also return where each maximum is. `return_indices` is accepted as a name.
+    Returns:
+        Tensor, or (Tensor, int32 Tensor of positions in the flattened H * W).
+    Example:
+        >>> paddle.nn.functional.adaptive_max_pool2d(paddle.ones([1, 2, 4, 4]), 1).shape
+        paddle.Size([1, 2, 1, 1])
+    """
+    return _max("adaptive_max_pool2d", 2, x, output_size, return_mask)
+
+
+@op(method=False, alias=_MAX, cases=["f(1,2,4,6,6), 2", "f(1,1,4,5,3), [3,None,2], True", "f(1,2,6,6), 3", "f(1,1,3,3,3), 1"])
+def adaptive_max_pool3d(x, output_size, return_mask=False, name=None):
+    """Takes the maximum of each cell of a volume [N, C, D, H, W]. Arguments as for `adaptive_max_pool2d`.
+
+    Example:
+        >>> paddle.nn.functional.adaptive_max_pool3d(paddle.ones([1, 2, 4, 4, 4]), 1).shape
+        paddle.Size([1, 2, 1, 1, 1])
+    """
+    return _max("adaptive_max_pool3d", 3, x, output_size, return_mask)

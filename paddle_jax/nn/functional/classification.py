@@ -1,0 +1,142 @@
+"""Cross entropy and its relatives: losses of class scores."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.op import composite, op
+from paddle_jax.nn.functional.input import check_ids
+from paddle_jax.nn.functional.reduce_loss import check_reduction, reduced
+
+
+def _float32(x):
+    return x.astype(jnp.float32) if x.dtype in (jnp.float16, jnp.bfloat16) else x
+
+
+def _log_probabilities(scores, axis, use_softmax):
+    """log softmax, or the log of what already are probabilities (kept away from log 0)."""
+    return jax.nn.log_softmax(scores, axis) if use_softmax else jnp.log(jnp.maximum(scores, jnp.asarray(1e-12, scores.dtype)))
+
+
+def _pick(values, label, axis, ignored):
+    """values at the labels, axis kept with length 1; 0 where ignored, NaN where the label does not exist."""
+    n = values.shape[axis]
+    found = jnp.take_along_axis(values, jnp.clip(label, 0, n - 1), axis)
+    return jnp.where(ignored, 0, jnp.where((label < 0) | (label >= n), jnp.nan, found))
+
+
+@op("scores label weight", method=False, register=False)
+def cross_entropy_hard(scores, label, weight=None, ignore_index=-100, reduction="mean", axis=-1, use_softmax=True):
+    """Cross entropy with class numbers; label has length 1 along axis."""
+    logs = _log_probabilities(_float32(scores), axis, use_softmax)
+    ignored = label == ignore_index
+    loss = -_pick(logs, label, axis, ignored)
+    weights = None
+    if weight is not None:
+        weights = jnp.where(ignored, 0, jnp.take(weight, jnp.clip(label, 0, weight.shape[0] - 1)).astype(loss.dtype))
+        loss = loss * weights
+    elif ignore_index >= 0:
+        weights = (~ignored).astype(loss.dtype)
+    return _average(loss, weights, reduction).astype(scores.dtype)
+
+
+def _average(loss, weights, reduction):
+    """The mean is weighted; where every weight is 0 it is 0."""
+    if reduction == "none":
+        return loss
+    total = jnp.sum(loss)
+    if reduction == "sum":
+        return total
+    if weights is None:
+        return jnp.mean(loss)
+    count = jnp.sum(weights)
+    return total / jnp.where(count == 0, 1, count)
+
+
+@op("scores label weight", method=False, register=False)
+def cross_entropy_soft(scores, label, weight=None, smoothing=0.0, reduction="mean", axis=-1, use_softmax=True, one_hot=False):
+    """Cross entropy with class probabilities; `one_hot`: label holds class numbers instead (without the axis)."""
+    x = _float32(scores)
+    n = x.shape[axis]
+    target = jax.nn.one_hot(label, n, dtype=x.dtype, axis=axis) if one_hot else label.astype(x.dtype)
+    if smoothing:
+        target = target * (1 - smoothing) + smoothing / n
+    loss = -jnp.sum(target * _log_probabilities(x, axis, use_softmax), axis, keepdims=True)
+    weights = None
+    if weight is not None:
+        shape = [-1 if a == axis % x.ndim else 1 for a in range(x.ndim)]
+        weights = jnp.sum(target * weight.astype(x.dtype).reshape(shape), axis, keepdims=True)
+        loss = loss * weights
+    return _average(loss, weights, reduction).astype(scores.dtype)
+
+
+def _class_axis(op_name, x, axis):
+    if x.ndim == 0:
+        raise ValueError(f"{op_name}: input: got a 0-D tensor; it needs an axis of classes")
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(f"{op_name}: axis={axis} is out of range for input of shape {list(x.shape)}; use {-x.ndim}..{x.ndim - 1}")
+    return axis % x.ndim
+
+
+def _kept_shape(op_name, x, label, axis):
+    """Whether label lacks the class axis; raises unless it fits the scores."""
+    want = [n for a, n in enumerate(x.shape) if a != axis]
+    missing = label.ndim == x.ndim - 1
+    rest = list(label.shape) if missing else [n for a, n in enumerate(label.shape) if a != axis]
+    if rest != want or not (missing or label.ndim == x.ndim and label.shape[axis] == 1):
+        raise ValueError(f"{op_name}: label: got shape {list(label.shape)} for scores of shape {list(x.shape)}; class numbers have shape {want}, "
+                         f"with or without length 1 on axis {axis}")
+    return missing
+
+
+@composite(method=False, alias={"target": "label"}, cases=[
+    "f(2,3), idx(3,2)", "f(2,3), idx(3,2), reduction='none'", "f(2,3), idx(3,2,1), reduction='none'", "f(2,3), idx32(3,2), reduction='sum'", "f(2,3), idx(3,2).astype('float32')",
+    "f(2,3), u(0,1,2,3), soft_label=True, reduction='none'", "f(2,3), u(0,1,2,3), soft_label=True", "f(2,3), u(0,1,2,3)", "f(2,3), idx(3,2), pos(3)",
+    "f(2,3), idx(3,2), pos(3), reduction='none'", "f(2,3), idx(3,2), pos(2)", "f(2,3), const([1,-100]), pos(3)", "f(2,3), const([1,-100])", "f(2,3), const([-100,-100]), pos(3)",
+    "f(2,3), const([1,3])", "f(2,3), const([1,-1])", "f(2,3), const([1,0]), ignore_index=0", "f(2,3), const([0,0]), ignore_index=0", "f(2,3), const([1,0]), reduction='x'",
+    "f(2,3,4), idx(3,2,4), axis=1", "f(2,3,4), idx(3,2,1,4), pos(3), axis=1, reduction='none'", "f(2,3), u(0,1,2,3), pos(3), soft_label=True",
+    "f(2,3), u(0,1,2,3), pos(3), soft_label=True, reduction='none'", "f(2,3), idx(3,2), label_smoothing=0.1", "f(2,3), idx(3,2), label_smoothing=0.1, reduction='none'",
+    "f(2,3), idx(3,2), pos(3), label_smoothing=0.1", "f(2,3), const([1,-100]), label_smoothing=0.1", "u(.1,1,2,3), idx(3,2), use_softmax=False, reduction='none'",
+    "u(.1,1,2,3), u(0,1,2,3), use_softmax=False, soft_label=True", "f(3), idx(3)", "f(3), idx(3,1)", "f(0,3), idx(3,0)", "f(0,3), idx(3,0), reduction='sum'", "f(2,3), idx(3,4)",
+    "f(2,3), idx(3,2,2)", "d(2,3), idx(3,2)", "f(2,3), idx(3,2), axis=2", "f(2,3), u(0,1,2,3), soft_label=True, label_smoothing=0.1", "const([[1000., 0., -1000.]], 'float32'), const([1])",
+    "f(2,3), u(0,1,1,3), soft_label=True"])
+def cross_entropy(input, label, weight=None, ignore_index=-100, reduction="mean", soft_label=False, axis=-1, use_softmax=True, label_smoothing=0.0, name=None):
+    """Cross entropy between class scores and labels: -log softmax(input)[label].
+
+    Args:
+        input: Tensor [..., C, ...], floating: scores (probabilities with use_softmax=False), classes on `axis`.
+        label: class numbers, the shape of input without the class axis or with length 1 there; or class probabilities of the shape of
+            input with soft_label=True. `target` is accepted as a name.
+        weight: Tensor [C]: factor for each class.
+        ignore_index: this label counts for nothing.
+        reduction: "none", "sum" or "mean" (weighted by weight; labels ignored by a non-negative ignore_index or with a weight do not count).
+        soft_label: label holds probabilities.
+        axis: the class axis.
+        use_softmax: False takes input as probabilities.
+        label_smoothing: part of the probability that is spread evenly over the classes.
+    Returns:
+        Tensor: 0-D, or for reduction "none" the shape of label (length 1 along axis with soft labels).
+    Raises:
+        ValueError: shapes or arguments do not fit.
+        IndexError: a class number does not exist. Inside compiled code it gives NaN instead.
+    Example:
+        >>> round(paddle.nn.functional.cross_entropy(paddle.to_tensor([[0.0, 0.0]]), paddle.to_tensor([1])).item(), 4)
+        0.6931
+    """
+    check_reduction("cross_entropy", reduction)
+    axis = _class_axis("cross_entropy", input, axis)
+    if weight is not None and list(weight.shape) != [input.shape[axis]]:
+        raise ValueError(f"cross_entropy: weight: got shape {list(weight.shape)}; it must be [{input.shape[axis]}], one for each class")
+    if soft_label:
+        if list(label.shape) != list(input.shape):
+            raise ValueError(f"cross_entropy: label: got shape {list(label.shape)}; with soft_label=True it must be that of input, {list(input.shape)}")
+        return cross_entropy_soft(input, label, weight, float(label_smoothing), reduction, axis, use_softmax)
+    missing = _kept_shape("cross_entropy", input, label, axis)
+    label = label if np.issubdtype(label._value.dtype, np.integer) else label.astype("int64")
+    if label_smoothing > 0:
+        check_ids("cross_entropy", "label", label, input.shape[axis])
+        flat = label if missing else label.squeeze(axis)
+        return cross_entropy_soft(input, flat, weight, float(label_smoothing), reduction, axis, use_softmax, True)
+    check_ids("cross_entropy", "label", label, input.shape[axis], IndexError, int(ignore_index))
+    loss = cross_entropy_hard(input, label.unsqueeze(axis) if missing else label, weight, int(ignore_index), reduction, axis, use_softmax)
+    return loss.squeeze(axis) if missing and reduction == "none" else loss

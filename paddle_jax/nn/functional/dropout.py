@@ -1,0 +1,179 @@
+"""Dropout and its relatives. Outside training they are the identity and draw no random numbers."""
+
+import numbers
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.op import composite, op
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.tensor.math import multiply
+
+# SELU's fixed point: the value that a dropped unit takes, -scale * alpha
+_ALPHA_DROPPED = -1.0507009873554805 * 1.6732632423543772
+
+
+@op(random=True, register=False, method=False)
+def _drop(x, p, axes, upscale, *, key):
+    """Zeros elements with probability p; one draw for all elements that differ only in axes not listed."""
+    shape = x.shape if axes is None else tuple(n if a in axes else 1 for a, n in enumerate(x.shape))
+    if p == 1:
+        return jnp.zeros_like(x)
+    keep = jax.random.bernoulli(key, np.float32(1 - p), shape)
+    return jnp.where(keep, x / (1 - p) if upscale else x, jnp.zeros_like(x))
+
+
+@op(random=True, register=False, method=False)
+def _alpha_drop(x, p, per_feature, *, key):
+    """Replaces elements (or whole features) by SELU's saturation value and restores mean and variance."""
+    if p == 1:
+        return jnp.zeros_like(x)
+    shape = (*x.shape[:2], *[1] * (x.ndim - 2)) if per_feature else x.shape
+    keep = jax.random.bernoulli(key, np.float32(1 - p), shape)
+    scale = ((1 - p) * (1 + p * _ALPHA_DROPPED**2)) ** -0.5
+    shift = -scale * _ALPHA_DROPPED * p
+    return scale * jnp.where(keep, x, jnp.asarray(_ALPHA_DROPPED, x.dtype)) + shift
+
+
+def _probability(op_name, p):
+    if isinstance(p, Tensor):
+        p = p.item()
+    if not isinstance(p, numbers.Real | np.number):
+        raise TypeError(f"{op_name}: p: got {type(p).__name__}; it must be a number")
+    if not 0 <= p <= 1:
+        raise ValueError(f"{op_name}: p: got {p}; a probability lies between 0 and 1")
+    return float(p)
+
+
+def _axes(axis, ndim):
+    if axis is None:
+        return None
+    if not isinstance(axis, int | list | tuple):
+        raise TypeError(f"dropout: axis: got {type(axis).__name__}; it must be an int or a list of ints")
+    axes = (axis,) if isinstance(axis, int) else tuple(axis)
+    if not axes or not all(0 <= a < ndim for a in axes) or len(axes) > ndim:
+        raise ValueError(f"dropout: axis: got {axis}; each must be in 0..{ndim - 1}")
+    return axes
+
+
+@composite(method=False, alias={"input": "x"}, cases=[
+    "~f(2,3)", "~d(2,3), 0.3", "f(2,3), 1.0", "f(2,3), 0", "f(2,3), 0.5, training=False", "f(2,3), 0.3, training=False, mode='downscale_in_infer'",
+    "~f(2,3), 0.5, 0", "~f(2,3), 0.5, [0, 1], mode='downscale_in_infer'", "f(2,3), 0.5, 2", "f(2,3), 0.5, -1", "f(2,3), 1.5", "f(2,3), 'a'", "f(2,3), mode='x'",
+    "~f(0,3)", "~f()"])
+def dropout(x, p=0.5, axis=None, training=True, inplace=False, mode="upscale_in_train", name=None):
+    """Sets elements to zero at random while training.
+
+    Args:
+        x: Tensor [...], floating. `input` is accepted as a name.
+        p: probability of zeroing, from 0 to 1.
+        axis: int or list of ints: a value is drawn for each index along these axes and shared by the others. Default: each element.
+        training: False makes it the identity (or x * (1 - p), see mode).
+        inplace: put the result into x.
+        mode: "upscale_in_train" divides what is kept by 1 - p; "downscale_in_infer" multiplies by 1 - p outside training instead.
+    Returns:
+        Tensor of the shape of x.
+    Raises:
+        ValueError: p, axis or mode is out of range.
+        TypeError: p is not a number or axis not an int or list.
+    Example:
+        >>> x = paddle.ones([2, 3]); paddle.nn.functional.dropout(x, 0.5, training=False).tolist() == x.tolist()
+        True
+    See: Srivastava et al., Dropout: A Simple Way to Prevent Neural Networks from Overfitting, 2014.
+    """
+    p = _probability("dropout", p)
+    if mode not in ("upscale_in_train", "downscale_in_infer"):
+        raise ValueError(f"dropout: mode: got {mode!r}; allowed are 'upscale_in_train' and 'downscale_in_infer'")
+    axes, upscale = _axes(axis, x.ndim), mode == "upscale_in_train"
+    if training:
+        out = _drop(x, p, axes, upscale) if p else x
+    else:
+        out = x if upscale else multiply(x, 1 - p)
+    return x._adopt(out) if inplace and out is not x else out
+
+
+@composite(method=False, cases=["~f(2,3,4)", "~f(2,3), 0.3", "f(2)", "f(2,3,4,1)", "f(2,3,4), training=False", "f(2,3,4), 1.0"])
+def dropout1d(input, p=0.5, training=True, inplace=False):
+    """Sets whole channels of [N, C, L] or [C, L] to zero at random while training.
+
+    Args:
+        input: Tensor [N, C, L] or [C, L].
+        p, training, inplace: as for `dropout`.
+    Raises:
+        RuntimeError: input has another number of axes.
+    Example:
+        >>> paddle.nn.functional.dropout1d(paddle.ones([1, 2, 3]), 1.0).sum().item()
+        0.0
+    """
+    if input.ndim not in (2, 3):
+        raise RuntimeError(f"dropout1d: input: got shape {list(input.shape)}; it must have 2 or 3 axes")
+    return dropout(input, p, [0, 1] if input.ndim == 3 else 0, training, inplace)
+
+
+def _channels(op_name, x, p, training, data_format, formats):
+    if x.ndim != len(formats[0]):
+        raise ValueError(f"{op_name}: x: got shape {list(x.shape)}; it must have {len(formats[0])} axes")
+    if data_format not in formats:
+        raise ValueError(f"{op_name}: data_format: got {data_format!r}; allowed are {' and '.join(formats)}")
+    return dropout(x, p, [0, data_format.index("C")], training)
+
+
+@composite(method=False, cases=["~f(2,3,1,2)", "~f(2,1,2,3), 0.3, data_format='NHWC'", "f(2,3,1)", "f(2,3,1,1), data_format='X'", "f(2,3,1,2), training=False"])
+def dropout2d(x, p=0.5, training=True, data_format="NCHW", name=None):
+    """Sets whole channels of images to zero at random while training.
+
+    Args:
+        x: Tensor [N, C, H, W], or [N, H, W, C] with data_format "NHWC".
+        p, training: as for `dropout`.
+    Raises:
+        ValueError: x has another number of axes or data_format is something else.
+    Example:
+        >>> paddle.nn.functional.dropout2d(paddle.ones([1, 2, 3, 3]), 1.0).sum().item()
+        0.0
+    See: Tompson et al., Efficient Object Localization Using Convolutional Networks, 2014.
+    """
+    return _channels("dropout2d", x, p, training, data_format, ("NCHW", "NHWC"))
+
+
+@composite(method=False, cases=["~f(2,3,1,2,1)", "~f(2,1,2,1,3), 0.3, data_format='NDHWC'", "f(2,3,1,1)", "f(2,3,1,1,1), data_format='X'"])
+def dropout3d(x, p=0.5, training=True, data_format="NCDHW", name=None):
+    """Sets whole channels of volumes to zero at random while training. x is [N, C, D, H, W] or [N, D, H, W, C]; arguments as for `dropout2d`.
+
+    Example:
+        >>> paddle.nn.functional.dropout3d(paddle.ones([1, 2, 3, 3, 3]), 1.0).sum().item()
+        0.0
+    """
+    return _channels("dropout3d", x, p, training, data_format, ("NCDHW", "NDHWC"))
+
+
+@composite(method=False, cases=["~f(2,3)", "~d(2,3), 0.3", "f(2,3), 1", "f(2,3), 0.0", "f(2,3), 2", "f(2,3), training=False", "f(2,3), 'a'", "~f(0,3)"])
+def alpha_dropout(x, p=0.5, training=True, name=None):
+    """Dropout for SELU networks: keeps mean and variance of standard normal inputs.
+
+    Args:
+        x: Tensor [...], floating.
+        p: probability of dropping, from 0 to 1.
+        training: False makes it the identity.
+    Example:
+        >>> paddle.nn.functional.alpha_dropout(paddle.ones([3]), training=False).tolist()
+        [1.0, 1.0, 1.0]
+    See: Klambauer et al., Self-Normalizing Neural Networks, 2017.
+    """
+    p = _probability("alpha_dropout", p)
+    return _alpha_drop(x, p, False) if training and p else x
+
+
+@composite(method=False, cases=["~f(2,3,2)", "~f(2,3), 0.3", "f(3)", "f(2,3), 1", "f(2,3), 2", "f(2,3), training=False"])
+def feature_alpha_dropout(x, p=0.5, training=True, name=None):
+    """`alpha_dropout` of whole channels: x is [N, C, ...].
+
+    Raises:
+        ValueError: x has fewer than 2 axes, or p is out of range.
+    Example:
+        >>> paddle.nn.functional.feature_alpha_dropout(paddle.ones([1, 2, 3]), 1.0).sum().item()
+        0.0
+    """
+    p = _probability("feature_alpha_dropout", p)
+    if x.ndim < 2:
+        raise ValueError(f"feature_alpha_dropout: x: got shape {list(x.shape)}; it must have at least 2 axes")
+    return _alpha_drop(x, p, True) if training and p else x

@@ -1,0 +1,126 @@
+"""From integer ids to vectors."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.op import composite, op
+
+
+def concrete(tensor):
+    """The value of a Tensor as a NumPy array where looking at it is free (a computed value on the CPU), else None."""
+    value = tensor._value
+    if isinstance(value, np.ndarray):
+        return value
+    if not isinstance(value, jax.Array) or isinstance(value, jax.core.Tracer) or not value.is_fully_addressable:
+        return None
+    return np.asarray(value) if next(iter(value.devices())).platform == "cpu" else None
+
+
+def check_ids(op_name, what, ids, size, error=ValueError, allowed=None):
+    """Raises when an id lies outside 0..size-1 (and is not the allowed one). Ids that are not known yet are left to the op, which gives NaN."""
+    array = concrete(ids)
+    if array is None or array.size == 0:
+        return
+    bad = (array < 0) | (array >= size)
+    if allowed is not None:
+        bad &= array != allowed
+    if bad.any():
+        raise error(f"{op_name}: {what}: got {array[bad].ravel()[0]}; allowed are 0..{size - 1}" + (f" and {allowed}" if allowed is not None else ""))
+
+
+@op(method=False, register=False, nondiff=True)
+def _one_hot(x, num_classes):
+    return jax.nn.one_hot(x, num_classes, dtype=jnp.float32)
+
+
+@composite(method=False, alias={"input": "x"}, cases=["idx(3,4), 3", "idx(3,4)", "const([0,3]), 3", "const([0,-1]), 3", "const([0,1],'int32'), 3", "const(1), 3", "idx(3,0), 3", "idx(3,0)",
+                                                      "idx(3,2,2), 5", "const([0,1]), 0", "const([0,1]), paddle.to_tensor(3)"])
+def one_hot(x, num_classes=-1, name=None):
+    """Turns ids into vectors that are 1 at the id and 0 elsewhere.
+
+    Args:
+        x: int Tensor [...]. `input` is accepted as a name.
+        num_classes: int, length of the vectors. Default: the largest id plus 1.
+    Returns:
+        float32 Tensor [..., num_classes].
+    Raises:
+        ValueError: an id is negative or not below num_classes.
+    Example:
+        >>> paddle.nn.functional.one_hot(paddle.to_tensor([1, 0]), 2).tolist()
+        [[0.0, 1.0], [1.0, 0.0]]
+    """
+    if not jnp.issubdtype(x._value.dtype, jnp.integer):
+        raise RuntimeError(f"one_hot: x: got {x.dtype}; ids must be integers")
+    n = int(num_classes)
+    if n == -1:
+        if x.size == 0:
+            raise ValueError("one_hot: num_classes: got -1 with an empty x; give the number of classes")
+        n = int(np.asarray(x._value).max()) + 1
+    check_ids("one_hot", "x", x, n)
+    return _one_hot(x, n)
+
+
+@op("x weight", method=False, register=False)
+def _lookup(x, weight, padding_idx, by_frequency):
+    if by_frequency:
+        weight = _frequency_scaled(x, weight)
+    if weight.shape[0] == 0:
+        return jnp.zeros((*x.shape, weight.shape[1]), weight.dtype)
+    rows = jnp.take(weight, x, axis=0, mode="fill", fill_value=jnp.nan if jnp.issubdtype(weight.dtype, jnp.inexact) else 0)
+    rows = jnp.where((x < 0)[..., None], jnp.nan, rows) if jnp.issubdtype(weight.dtype, jnp.inexact) else rows
+    return jnp.where((x == padding_idx)[..., None], jnp.zeros((), weight.dtype), rows)
+
+
+def _frequency_scaled(x, weight):
+    """weight with a gradient that is divided by how often each row occurs in x."""
+    counts = jnp.maximum(jnp.bincount(x.ravel(), length=weight.shape[0]), 1).astype(weight.dtype)[:, None]
+    return weight / counts + jax.lax.stop_gradient(weight - weight / counts)
+
+
+@composite(method=False, alias={"input": "x"}, cases=[
+    "const([0,2]), f(3,2)", "const([0,3]), f(3,2)", "const([0,-1]), f(3,2)", "const([0,2]), f(3,2), padding_idx=-1", "const([0,2,2,1]), f(3,2), padding_idx=2",
+    "const([0,2]), f(3,2), padding_idx=3", "f(2), f(3,2)", "const([0,2],'int32'), f(3,2)", "const(1), f(3,2)", "idx(3,0,2), f(3,2)", "idx(3,2), f(3)", "idx(3,2,2), d(3,4)",
+    "const([0,2]), f(3,2), sparse=True", "const([0,2,2]), f(3,2), scale_grad_by_freq=True"])
+def embedding(x, weight, padding_idx=None, max_norm=None, norm_type=2.0, sparse=False, scale_grad_by_freq=False, name=None):
+    """Looks up rows of a table.
+
+    Args:
+        x: int32 or int64 Tensor [...] of row numbers. `input` is accepted as a name.
+        weight: Tensor [rows, width].
+        padding_idx: int in -rows..rows-1: this row number gives zeros and gets no gradient.
+        max_norm: rows in use that are longer are first shortened to this norm, in place.
+        norm_type: which p-norm max_norm means.
+        sparse: accepted; gradients are dense arrays here.
+        scale_grad_by_freq: divide the gradient of a row by how often it occurs in x.
+    Returns:
+        Tensor [..., width].
+    Raises:
+        ValueError: a row number or padding_idx is out of range. Inside compiled code a bad row number gives NaN instead.
+    Example:
+        >>> paddle.nn.functional.embedding(paddle.to_tensor([1]), paddle.to_tensor([[1.0], [2.0]])).tolist()
+        [[2.0]]
+    """
+    if x._value.dtype not in (np.int32, np.int64):
+        raise NotImplementedError(f"embedding: x: got {x.dtype}; row numbers must be int32 or int64")
+    if weight.ndim != 2:
+        raise ValueError(f"embedding: weight: got shape {list(weight.shape)}; it must have 2 axes")
+    rows = weight.shape[0]
+    if padding_idx is not None and not -rows <= padding_idx < rows:
+        raise ValueError(f"embedding: padding_idx: got {padding_idx}; it must be in {-rows}..{rows - 1}")
+    padding = -1 if padding_idx is None else padding_idx % rows
+    check_ids("embedding", "x", x, rows, allowed=-1 if padding_idx is None else None)
+    if max_norm is not None:
+        _renorm(x, weight, float(max_norm), float(norm_type))
+    return _lookup(x, weight, padding, bool(scale_grad_by_freq))
+
+
+@op("x weight", method=False, register=False, nondiff=True)
+def _shortened(x, weight, max_norm, norm_type):
+    norms = jnp.linalg.norm(weight, norm_type, axis=1, keepdims=True)
+    used = jnp.zeros(weight.shape[0], bool).at[x.ravel()].set(True)[:, None]
+    return jnp.where(used & (norms > max_norm), weight * (max_norm / (norms + 1e-7)), weight)
+
+
+def _renorm(x, weight, max_norm, norm_type):
+    weight._rebind(_shortened(x.detach(), weight.detach(), max_norm, norm_type)._value)

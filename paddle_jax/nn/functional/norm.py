@@ -1,0 +1,139 @@
+"""Normalisation of activations."""
+
+import math
+
+import jax.numpy as jnp
+from jax import lax
+
+from paddle_jax._core.op import composite, op
+
+_FORMATS = ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC")
+
+
+def _wide(x):
+    """Half precision is normalised in float32."""
+    return x.astype(jnp.float32) if x.dtype in (jnp.float16, jnp.bfloat16) else x
+
+
+def _moments(x, axes):
+    """Mean and biased variance over axes, kept with length 1."""
+    mean = jnp.mean(x, axes, keepdims=True)
+    return mean, jnp.mean(jnp.square(x - mean), axes, keepdims=True)
+
+
+def _scaled(y, weight, bias, shape):
+    """y * weight + bias, both brought to a shape that broadcasts with y."""
+    y = y if weight is None else y * weight.reshape(shape).astype(y.dtype)
+    return y if bias is None else y + bias.reshape(shape).astype(y.dtype)
+
+
+def _channels(op_name, x, data_format):
+    """The channel axis and the shape that broadcasts a value per channel."""
+    if data_format not in _FORMATS:
+        raise ValueError(f"{op_name}: data_format: got {data_format!r}; allowed are {', '.join(_FORMATS)}")
+    axis = x.ndim - 1 if data_format[-1] == "C" and data_format != "NC" else 1
+    return axis, tuple(-1 if a == axis else 1 for a in range(x.ndim))
+
+
+@op("x mean variance weight bias", method=False, register=False)
+def batch_norm_train(x, mean, variance, weight=None, bias=None, momentum=0.9, epsilon=1e-5, data_format="NCHW"):
+    """Normalises with the statistics of the batch; returns the result and the new running mean and variance."""
+    axis, shape = _channels("batch_norm", x, data_format)
+    wide = _wide(x)
+    batch_mean, batch_variance = _moments(wide, tuple(a for a in range(x.ndim) if a != axis))
+    y = _scaled((wide - batch_mean) * lax.rsqrt(batch_variance + epsilon), weight, bias, shape)
+    running = [old * momentum + new.reshape(-1).astype(old.dtype) * (1 - momentum) for old, new in ((mean, batch_mean), (variance, batch_variance))]
+    return y.astype(x.dtype), *[lax.stop_gradient(r) for r in running]
+
+
+@op("x mean variance weight bias", method=False, register=False)
+def batch_norm_infer(x, mean, variance, weight=None, bias=None, epsilon=1e-5, data_format="NCHW"):
+    """Normalises with given statistics."""
+    _, shape = _channels("batch_norm", x, data_format)
+    wide = _wide(x)
+    mean, variance = (v.astype(wide.dtype).reshape(shape) for v in (mean, variance))
+    return _scaled((wide - mean) * lax.rsqrt(variance + epsilon), weight, bias, shape).astype(x.dtype)
+
+
+@composite(method=False, cases=[
+    "f(4,3), f(3), pos(3)", "f(4,3), f(3), pos(3), f(3), f(3), True", "f(2,3,4,4), f(3), pos(3), f(3), f(3)", "f(2,3,4,4), f(3), pos(3), f(3), f(3), training=True",
+    "f(2,4,3), f(3), pos(3), data_format='NLC'", "f(2,4,4,3), f(3), pos(3), f(3), f(3), True, data_format='NHWC'", "f(4,3), f(3), pos(3), None, f(3), training=True, epsilon=0.1",
+    "f(4,3), f(3), pos(3), training=True, use_global_stats=True", "f(4,3), f(3), pos(3), training=False, use_global_stats=False", "f(4,3), f(2), pos(3)", "f(4), f(4), pos(4)",
+    "f(1,3), f(3), pos(3), training=True", "d(4,3,2), d(3), pos_d(3), d(3), d(3), True", "f(4,3), f(3), pos(3), data_format='X'", "f(4,3), None, None"])
+def batch_norm(x, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.9, epsilon=1e-05, data_format="NCHW", use_global_stats=None, name=None):
+    """Normalises each channel over the batch; while training the running statistics are updated in place.
+
+    Args:
+        x: Tensor [N, C, ...] or [N, ..., C], at least 2-D.
+        running_mean, running_var: Tensors [C]: in training running = momentum * running + (1 - momentum) * batch (biased variance).
+        weight, bias: Tensors [C] or None: factor and offset of each channel.
+        training: use the statistics of the batch.
+        momentum: how much of the running statistics is kept.
+        epsilon: added to the variance.
+        data_format: "NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC" or "NDHWC".
+        use_global_stats: True normalises with the running statistics, False with the batch. Default: the opposite of training.
+    Returns:
+        Tensor of the shape of x. A batch with one value per channel comes back unchanged, as it has no variance.
+    Raises:
+        ValueError: sizes or data_format do not fit.
+    Example:
+        >>> m, v = paddle.zeros([1]), paddle.ones([1])
+        >>> y = paddle.nn.functional.batch_norm(paddle.to_tensor([[1.0], [3.0]]), m, v, training=True)
+        >>> [round(m.item(), 2), round(v.item(), 2)]
+        [0.2, 1.0]
+    See: Ioffe and Szegedy, Batch Normalization, 2015.
+    """
+    if x.ndim < 2:
+        raise AssertionError(f"batch_norm: x: got shape {list(x.shape)}; it must have at least 2 axes")
+    axis, _ = _channels("batch_norm", x, data_format)
+    channels = x.shape[axis]
+    for what, value in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias)):
+        if value is None and what.startswith("running") or value is not None and list(value.shape) != [channels]:
+            raise ValueError(f"batch_norm: {what}: got {'None' if value is None else list(value.shape)}; it must have shape [{channels}], one for each channel")
+    frozen = not training if use_global_stats is None else use_global_stats
+    if frozen:
+        return batch_norm_infer(x, running_mean, running_var, weight, bias, float(epsilon), data_format)
+    if x.size <= channels:
+        return x * 1
+    y, mean, variance = batch_norm_train(x, running_mean.detach(), running_var.detach(), weight, bias, float(momentum), float(epsilon), data_format)
+    running_mean._rebind(mean._value)
+    running_var._rebind(variance._value)
+    return y
+
+
+@op("x weight bias", method=False, alias={"input": "x", "eps": "epsilon"}, cases=[
+    "f(2,3), 3", "f(2,3), [3], f(3), f(3)", "f(2,3), [2,3], f(2,3), f(2,3)", "f(2,3), [2,3], f(6), f(6)", "f(2,3), [2]", "f(2,3), [3], f(2)", "f(2,3), [1,2,3]", "d(2,4,3), [4,3], d(4,3)",
+    "f(0,3), [3]", "f(3), [3]", "f(2,3), 'a'", "f(2,3), [3], None, f(3), 0.1"])
+def layer_norm(x, normalized_shape, weight=None, bias=None, epsilon=1e-05, name=None):
+    """Normalises the last axes of each sample to mean 0 and variance 1.
+
+    Args:
+        x: Tensor [..., *normalized_shape]. `input` is accepted as a name.
+        normalized_shape: int or list of ints: the lengths of the last axes.
+        weight, bias: Tensors with as many elements as normalized_shape says, or None.
+        epsilon: added to the variance. `eps` is accepted as a name.
+    Returns:
+        Tensor of the shape of x.
+    Raises:
+        ValueError: normalized_shape does not match x or is not an int or a list.
+    Example:
+        >>> [round(v, 3) for v in paddle.nn.functional.layer_norm(paddle.to_tensor([1.0, 3.0]), 2).tolist()]
+        [-1.0, 1.0]
+    See: Ba et al., Layer Normalization, 2016.
+    """
+    shape = _trailing("layer_norm", x, normalized_shape)
+    for what, value in (("weight", weight), ("bias", bias)):
+        if value is not None and value.size != math.prod(shape):
+            raise ValueError(f"layer_norm: {what}: got shape {list(value.shape)}; it must have the {math.prod(shape)} elements of {list(shape)}")
+    wide = _wide(x)
+    mean, variance = _moments(wide, tuple(range(x.ndim - len(shape), x.ndim)))
+    return _scaled((wide - mean) * lax.rsqrt(variance + epsilon), weight, bias, shape).astype(x.dtype)
+
+
+def _trailing(op_name, x, normalized_shape):
+    if not isinstance(normalized_shape, int | tuple):
+        raise ValueError(f"{op_name}: normalized_shape: got {normalized_shape!r}; it must be an int or a list of ints")
+    shape = (normalized_shape,) if isinstance(normalized_shape, int) else normalized_shape
+    if len(shape) > x.ndim or x.shape[x.ndim - len(shape) :] != shape:
+        raise ValueError(f"{op_name}: normalized_shape: got {list(shape)}; the last axes of x have shape {list(x.shape[max(0, x.ndim - len(shape)) :])}")
+    return shape

@@ -1,0 +1,109 @@
+"""Padding of tensors."""
+
+import jax.numpy as jnp
+
+from paddle_jax._core.op import op
+
+_MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+_FORMATS = {3: ("NCL", "NLC"), 4: ("NCHW", "NHWC"), 5: ("NCDHW", "NDHWC")}
+
+
+def _spatial(x, pad, data_format):
+    """Pairs for all axes when pad lists only the spatial ones, last axis first."""
+    if data_format not in _FORMATS[x.ndim]:
+        raise AssertionError(f"pad: data_format: got {data_format!r}; with {x.ndim} axes {' and '.join(_FORMATS[x.ndim])} are allowed")
+    pairs = [(a, b) for a, b in zip(pad[::2], pad[1::2], strict=True)][::-1]
+    return [(0, 0), *pairs, (0, 0)] if data_format[-1] == "C" else [(0, 0), (0, 0), *pairs]
+
+
+def _all_axes(x, pad, from_left):
+    """Pairs for all axes: in order when pad covers every axis, else from the last axis on."""
+    if any(p < 0 for p in pad):
+        raise ValueError(f"pad: pad: got {list(pad)}; numbers must not be negative")
+    pad = (*pad, 0) if len(pad) % 2 else pad
+    pairs = list(zip(pad[::2], pad[1::2], strict=True))
+    if len(pairs) > x.ndim:
+        raise ValueError(f"pad: pad: got {len(pad)} numbers; x has only {x.ndim} axes")
+    if len(pairs) == x.ndim and from_left:
+        return pairs
+    return [(0, 0)] * (x.ndim - len(pairs)) + pairs[::-1]
+
+
+def _checked(x, pairs, mode):
+    for (before, after), size in zip(pairs, x.shape, strict=True):
+        limit = size - 1 if mode == "reflect" else None
+        if limit is not None and max(before, after) > limit and x.size:
+            raise ValueError(f"pad: pad: got ({before}, {after}) for an axis of length {size}; mode 'reflect' needs numbers below the length")
+        if size == 0 and before + after > 0 and mode != "constant":
+            raise ValueError(f"pad: x: got shape {list(x.shape)}; mode {mode!r} cannot extend an axis of length 0")
+    return pairs
+
+
+@op(method=False, alias={"input": "x"}, cases=[
+    "f(2,3), [1,1]", "f(3), [1,2]", "f(2,3), [1,1,0,2]", "f(2,3), [1,1,0,2], pad_from_left_axis=False", "f(2,3,4), [1,1,0,2], value=2.5", "f(2,3,4), [1,1], data_format='NLC'",
+    "f(2,3,4,5), [1,2,3,4]", "f(2,3,4,5), [1,2,0,1], data_format='NHWC'", "f(2,3,4,5), [1,2,3,1], mode='reflect'", "f(2,3,4), [1,2], mode='replicate'",
+    "f(1,1,3,4), [4,2,3,1], mode='circular'", "f(2,3,2,2,3), [1,1,1,1,1,0], mode='reflect'", "f(1,2,3,4,2), [1,2,0,1,1,0], mode='replicate', data_format='NDHWC'",
+    "f(2,3,4,5), [1,2]", "f(2,3,4), [-1,1]", "f(2,3), [-1,1]", "f(2,3,4), [4,1], mode='reflect'", "f(2,3), [1,1], mode='reflect'", "f(2,3,4), [1,1], mode='x'",
+    "f(2,3,4), [1,1], data_format='NCHW'", "i(2,3), [1,1,0,0], value=2", "d(0,3), [1,1,1,1]", "f(2,3,4,5), [1,2,3,4,5,6,0,1]", "f(2,3,4,5), 1",
+    "f(2,3,4), const([1,2],'int32')"])
+def pad(x, pad, mode="constant", value=0.0, data_format=None, pad_from_left_axis=True, name=None):
+    """Extends a tensor at its edges.
+
+    Args:
+        x: Tensor. `input` is accepted as a name.
+        pad: list of ints, (before, after) for each axis. With 2 * ndim numbers and mode "constant": all axes, first axis first. With two
+            numbers for each spatial axis of a 3 to 5-D x: those axes, last spatial axis first; negative numbers crop. Otherwise, with mode
+            "constant": the last axes, last one first.
+        mode: "constant", "reflect" (mirrored, edge not repeated), "replicate" (edge repeated) or "circular" (from the other end).
+        value: what mode "constant" fills in.
+        data_format: where the spatial axes are: "NCL", "NLC", "NCHW", "NHWC", "NCDHW", "NDHWC". Default: channels on axis 1.
+        pad_from_left_axis: False lists the axes in `pad` last axis first when it covers all of them.
+    Returns:
+        Tensor of the dtype of x.
+    Raises:
+        AssertionError: mode or data_format is unknown, or mode is not "constant" and x is not 3 to 5-D.
+        ValueError: the numbers do not fit x.
+    Example:
+        >>> paddle.nn.functional.pad(paddle.ones([1, 2]), [1, 0], value=5.0).tolist()
+        [[5.0, 1.0, 1.0]]
+    """
+    if mode not in _MODES:
+        raise AssertionError(f"pad: mode: got {mode!r}; allowed are {', '.join(_MODES)}")
+    if not isinstance(pad, tuple):
+        raise TypeError(f"pad: pad: got {type(pad).__name__}; it must be a list of ints")
+    if x.ndim in _FORMATS and (len(pad) == 2 * (x.ndim - 2) or mode != "constant"):
+        if len(pad) != 2 * (x.ndim - 2):
+            raise ValueError(f"pad: pad: got {len(pad)} numbers; mode {mode!r} takes {2 * (x.ndim - 2)} for shape {list(x.shape)}")
+        return _extend(x, _spatial(x, pad, data_format or _FORMATS[x.ndim][0]), mode, value)
+    if mode != "constant":
+        raise AssertionError(f"pad: x: got shape {list(x.shape)}; mode {mode!r} needs 3 to 5 axes")
+    return _extend(x, _all_axes(x, pad, pad_from_left_axis), mode, value)
+
+
+def _extend(x, pairs, mode, value):
+    crop = tuple(slice(max(-a, 0), n - max(-b, 0)) for (a, b), n in zip(pairs, x.shape, strict=True))
+    x, pairs = x[crop], [(max(a, 0), max(b, 0)) for a, b in pairs]
+    _checked(x, pairs, mode)
+    if mode == "constant":
+        return jnp.pad(x, pairs, constant_values=jnp.asarray(value).astype(x.dtype))
+    return jnp.pad(x, pairs, mode=_MODES[mode])
+
+
+@op(method=False, cases=["f(1,2,3,4), [1,2,3,4]", "f(1,2,3,4), 1", "f(1,3,4,2), [1,0,0,1], 'NHWC'", "f(2,3), [1,1,1,1]", "d(1,1,2,2), [0,0,1,1]", "f(0,1,2,2), [1,1,1,1]"])
+def zeropad2d(x, padding, data_format="NCHW", name=None):
+    """Adds zeros round images.
+
+    Args:
+        x: Tensor [N, C, H, W] or [N, H, W, C].
+        padding: int, or [left, right, top, bottom].
+        data_format: "NCHW" or "NHWC".
+    Raises:
+        ValueError: padding has another length.
+    Example:
+        >>> paddle.nn.functional.zeropad2d(paddle.ones([1, 1, 1, 1]), [1, 0, 0, 0]).tolist()
+        [[[[0.0, 1.0]]]]
+    """
+    pad = (padding,) * 4 if isinstance(padding, int) else padding
+    if x.ndim != 4 or len(pad) != 4:
+        raise ValueError(f"zeropad2d: padding: got {padding} for shape {list(x.shape)}; x must have 4 axes and padding 4 numbers")
+    return _extend(x, _spatial(x, pad, data_format), "constant", 0.0)

@@ -1,0 +1,124 @@
+"""The arithmetic of pooling, for any number of spatial axes.
+
+On CPU small windows are folded slice by slice: XLA's reduce_window and its gradient (a serial select-and-scatter) take 2 to 15 times as long
+there. Ties go to the first element of the window, as in Paddle.
+"""
+
+import functools as ft
+import itertools
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from paddle_jax.nn.functional.windows import check_ndim, ints, paddings, same_pads
+
+_SLICED = 36  # windows with more elements than this use reduce_window
+
+
+class Windows:
+    """Where the windows of a pooling call lie.
+
+    axes: the spatial axes. kernel, strides: ints for each. pads: (before, after) for each. counts: output lengths. extra: the padding
+    that makes every window complete.
+    """
+
+    def __init__(self, op_name, x, n, kernel, stride, padding, ceil_mode, last):
+        check_ndim(op_name, x, n + 2)
+        self.axes = tuple(range(1, n + 1)) if last else tuple(range(2, n + 2))
+        self.sizes = tuple(x.shape[a] for a in self.axes)
+        self.kernel = ints(op_name, "kernel_size", kernel, n)
+        self.strides = self.kernel if stride is None else ints(op_name, "stride", stride, n)
+        pads = paddings(op_name, padding, n, last)
+        if pads == "VALID" and ceil_mode:
+            raise ValueError(f"{op_name}: ceil_mode: got True; padding 'VALID' needs ceil_mode=False")
+        pads = same_pads(self.sizes, self.kernel, self.strides) if pads == "SAME" else ((0, 0),) * n if pads == "VALID" else pads
+        self.pads = pads
+        self.counts = tuple(self._count(op_name, *v, ceil_mode) for v in zip(self.sizes, self.kernel, self.strides, pads, strict=True))
+        spans = [(c - 1) * s + k for c, s, k in zip(self.counts, self.strides, self.kernel, strict=True)]
+        self.extra = tuple((b, span - size - b) for (b, _), span, size in zip(pads, spans, self.sizes, strict=True))
+        self.ndim = x.ndim
+
+    @staticmethod
+    def _count(op_name, size, kernel, stride, pad, ceil_mode):
+        count = (size + sum(pad) - kernel + (stride - 1 if ceil_mode else 0)) // stride + 1
+        if count <= 0:
+            raise ValueError(f"{op_name}: kernel_size: a window of {kernel} does not fit into length {size} with padding {pad}")
+        return count
+
+    def spread(self, values, fill):
+        """A value for each spatial axis as a tuple over all axes."""
+        full = [fill] * self.ndim
+        for axis, value in zip(self.axes, values, strict=True):
+            full[axis] = value
+        return tuple(full)
+
+    def padded(self, x, fill):
+        """x with the padding that makes every window complete; negative padding crops."""
+        pads = self.spread(((b, a, 0) for b, a in self.extra), (0, 0, 0))
+        return lax.pad(x, jnp.asarray(fill, x.dtype), pads) if any(any(p) for p in self.extra) else x
+
+    def slices(self, padded):
+        """For each position inside the window the elements of all windows there, in row-major order."""
+        for at in itertools.product(*map(range, self.kernel)):
+            stops = [o + s * (c - 1) + 1 for o, s, c in zip(at, self.strides, self.counts, strict=True)]
+            limits = tuple(n if s is None else s for n, s in zip(padded.shape, self.spread(stops, None), strict=True))
+            yield lax.slice(padded, self.spread(at, 0), limits, self.spread(self.strides, 1))
+
+    def sliced(self):
+        """Whether folding slices is the better lowering here."""
+        return math.prod(self.kernel) <= _SLICED and jax.default_backend() == "cpu"
+
+    def reduce(self, x, start, function):
+        """XLA's reduce_window over these windows."""
+        pads = self.spread(self.extra, (0, 0))
+        return lax.reduce_window(x, jnp.asarray(start, x.dtype), function, self.spread(self.kernel, 1), self.spread(self.strides, 1), pads)
+
+
+def max_values(x, windows):
+    """The maximum of each window."""
+    if x.size == 0 or windows.sliced():
+        return ft.reduce(lambda best, s: jnp.where(s > best, s, best), windows.slices(windows.padded(x, -jnp.inf)))
+    return windows.reduce(x, -jnp.inf, lax.max)
+
+
+def max_with_index(x, windows):
+    """The maximum of each window and its position in the flattened spatial axes of x, int32."""
+    place = np.arange(math.prod(windows.sizes), dtype=np.int32).reshape(windows.sizes)
+    places = jnp.asarray(place.reshape(windows.spread(windows.sizes, 1)))
+    pairs = zip(windows.slices(windows.padded(x, -jnp.inf)), windows.slices(windows.padded(places, 0)), strict=True)
+    best, at = None, None
+    for value, position in pairs:
+        better = None if best is None else value > best
+        best = value if best is None else jnp.where(better, value, best)
+        at = jnp.broadcast_to(position, value.shape) if at is None else jnp.where(better, position, at)
+    return best, at
+
+
+def sums(x, windows):
+    """The sum of each window."""
+    if x.size == 0 or windows.sliced():
+        return sum(windows.slices(windows.padded(x, 0)))
+    return windows.reduce(x, 0, lax.add)
+
+
+def lengths(windows, exclusive):
+    """How many elements each window has: inside x when exclusive, else inside x with its padding. Shape of all axes, 1 where not spatial."""
+    per_axis = []
+    for size, kernel, stride, (before, after), count in zip(windows.sizes, windows.kernel, windows.strides, windows.pads, windows.counts, strict=True):
+        first = np.arange(count) * stride - before
+        last = np.minimum(first + kernel, size + after)
+        per_axis.append(np.maximum(np.minimum(last, size) - np.maximum(first, 0), 0) if exclusive else last - first)
+    total = ft.reduce(np.multiply.outer, per_axis)
+    return total.reshape(windows.spread(windows.counts, 1))
+
+
+def mean_values(x, windows, exclusive, divisor):
+    """The mean of each window."""
+    total = sums(x, windows)
+    if divisor is not None:
+        return total / jnp.asarray(divisor, x.dtype)
+    counts = lengths(windows, exclusive)
+    return total / (int(counts.flat[0]) if (counts == counts.flat[0]).all() else jnp.asarray(np.maximum(counts, 1), x.dtype))

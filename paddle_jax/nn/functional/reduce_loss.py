@@ -1,0 +1,19 @@
+"""What all losses share: the reduction argument."""
+
+import jax.numpy as jnp
+
+
+def check_reduction(op_name, reduction):
+    """Raises unless reduction is one of Paddle's three names."""
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{op_name}: reduction: got {reduction!r}; allowed are 'none', 'mean' and 'sum'")
+
+
+def reduced(op_name, loss, reduction):
+    """Sums or averages a loss, or leaves it."""
+    check_reduction(op_name, reduction)
+    if reduction == "none":
+        return loss
+    if reduction == "sum":
+        return jnp.sum(loss)
+    return jnp.sum(loss) // loss.size if jnp.issubdtype(loss.dtype, jnp.integer) else jnp.mean(loss)

@@ -1,0 +1,105 @@
+"""Recurrent networks as ops: one step, and a whole sequence in one direction as a single `lax.scan`.
+
+Weights are [gates * hidden, features] as in Paddle; the order of gates is i, f, g, o for LSTM and r, z, c for GRU.
+A sequence op projects the input of all steps with one matrix product and scans over the rest.
+"""
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from paddle_jax._core.op import op
+
+_ACTIVATIONS = {"tanh": jnp.tanh, "relu": jax.nn.relu}
+
+
+def _project(x, weight, bias):
+    out = x @ weight.T
+    return out if bias is None else out + bias
+
+
+def _simple_step(gates, h, weight_hh, bias_hh, activation):
+    return _ACTIVATIONS[activation](gates + _project(h, weight_hh, bias_hh))
+
+
+def _lstm_step(gates, h, c, weight_hh, bias_hh, weight_ho):
+    i, f, g, o = jnp.split(gates + _project(h, weight_hh, bias_hh), 4, axis=-1)
+    c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+    h = jax.nn.sigmoid(o) * jnp.tanh(c)
+    return (h if weight_ho is None else h @ weight_ho), c
+
+
+def _gru_step(gates, h, weight_hh, bias_hh):
+    x_r, x_z, x_c = jnp.split(gates, 3, axis=-1)
+    h_r, h_z, h_c = jnp.split(_project(h, weight_hh, bias_hh), 3, axis=-1)
+    z = jax.nn.sigmoid(x_z + h_z)
+    candidate = jnp.tanh(x_c + jax.nn.sigmoid(x_r + h_r) * h_c)
+    return (h - candidate) * z + candidate
+
+
+def _sequence(step, gates, states, length, reverse, time_major, zero_padding):
+    """Scans `step(gates, *states) -> states` over time. Past `length` the states stay; outputs there are zero if zero_padding."""
+    gates = gates if time_major else jnp.swapaxes(gates, 0, 1)
+    valid = None if length is None else jnp.arange(gates.shape[0])[:, None] < length[None, :]
+
+    def body(states, item):
+        at, ok = item
+        new = step(at, *states)
+        out = new[0]
+        if ok is not None:
+            new = tuple(jnp.where(ok[:, None], n, s) for n, s in zip(new, states, strict=True))
+            out = jnp.where(ok[:, None], out, 0) if zero_padding else out
+        return new, out
+
+    states, outputs = lax.scan(body, states, (gates, valid), reverse=reverse)
+    return (outputs if time_major else jnp.swapaxes(outputs, 0, 1), *states)
+
+
+@op("inputs h weight_ih weight_hh bias_ih bias_hh", method=False, register=False)
+def simple_rnn_cell(inputs, h, weight_ih, weight_hh, bias_ih=None, bias_hh=None, activation="tanh"):
+    """One step of a simple recurrent network: [B, I], [B, H] -> [B, H]."""
+    return _simple_step(_project(inputs, weight_ih, bias_ih), h, weight_hh, bias_hh, activation)
+
+
+@op("inputs h c weight_ih weight_hh bias_ih bias_hh weight_ho", method=False, register=False)
+def lstm_cell(inputs, h, c, weight_ih, weight_hh, bias_ih=None, bias_hh=None, weight_ho=None):
+    """One step of an LSTM: the new (h, c). weight_ho [H, P] projects h."""
+    return _lstm_step(_project(inputs, weight_ih, bias_ih), h, c, weight_hh, bias_hh, weight_ho)
+
+
+@op("inputs h weight_ih weight_hh bias_ih bias_hh", method=False, register=False)
+def gru_cell(inputs, h, weight_ih, weight_hh, bias_ih=None, bias_hh=None):
+    """One step of a GRU: [B, I], [B, H] -> [B, H]."""
+    return _gru_step(_project(inputs, weight_ih, bias_ih), h, weight_hh, bias_hh)
+
+
+@op("inputs h weight_ih weight_hh bias_ih bias_hh length", method=False, register=False)
+def simple_rnn(inputs, h, weight_ih, weight_hh, bias_ih=None, bias_hh=None, length=None, activation="tanh", reverse=False, time_major=False,
+               zero_padding=True):
+    """All steps of a simple recurrent network in one direction: (outputs, last h)."""
+
+    def step(gates, h):
+        return (_simple_step(gates, h, weight_hh, bias_hh, activation),)
+
+    return _sequence(step, _project(inputs, weight_ih, bias_ih), (h,), length, reverse, time_major, zero_padding)
+
+
+@op("inputs h c weight_ih weight_hh bias_ih bias_hh weight_ho length", method=False, register=False)
+def lstm(inputs, h, c, weight_ih, weight_hh, bias_ih=None, bias_hh=None, weight_ho=None, length=None, reverse=False, time_major=False,
+         zero_padding=True):
+    """All steps of an LSTM in one direction: (outputs, last h, last c)."""
+
+    def step(gates, h, c):
+        return _lstm_step(gates, h, c, weight_hh, bias_hh, weight_ho)
+
+    return _sequence(step, _project(inputs, weight_ih, bias_ih), (h, c), length, reverse, time_major, zero_padding)
+
+
+@op("inputs h weight_ih weight_hh bias_ih bias_hh length", method=False, register=False)
+def gru(inputs, h, weight_ih, weight_hh, bias_ih=None, bias_hh=None, length=None, reverse=False, time_major=False, zero_padding=True):
+    """All steps of a GRU in one direction: (outputs, last h)."""
+
+    def step(gates, h):
+        return (_gru_step(gates, h, weight_hh, bias_hh),)
+
+    return _sequence(step, _project(inputs, weight_ih, bias_ih), (h,), length, reverse, time_major, zero_padding)

@@ -1,0 +1,98 @@
+"""Softmax and its relatives."""
+
+import jax
+import jax.numpy as jnp
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.op import composite, op
+
+CASES = ["f(2,3)", "f(2,3), 0", "d(2,3), axis=-2", "f()", "f(0,3)", "f(2,0)", "f(2,3), 2", "f(2,3), dtype='float64'", "const([1000.0, 0.0, -1000.0], 'float32')", "f(2,3), -3",
+         "i(3), dtype='float32'", "i(3)"]
+
+
+def _prepare(op_name, x, axis, dtype):
+    if dtype is not None:
+        x = x.astype(dtypes.convert(dtype).np)
+    if x.ndim == 0 and axis in (-1, 0):
+        return x, None
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(f"{op_name}: axis={axis} is out of range for x of shape {list(x.shape)}; use {-x.ndim}..{x.ndim - 1}")
+    if not jnp.issubdtype(x.dtype, jnp.floating):
+        raise RuntimeError(f"{op_name}: x: got {x.dtype}; it must be floating; pass dtype='float32'")
+    return x, axis
+
+
+@op(method=False, inplace=True, out=True, cases=CASES)
+def softmax(x, axis=-1, dtype=None, name=None):
+    """Computes exp(x) / sum(exp(x)) along an axis, without overflow.
+
+    Args:
+        x: Tensor [...], floating.
+        axis: int.
+        dtype: x is cast to this dtype first. Default: that of x.
+    Returns:
+        Tensor of the shape of x; it sums to 1 along axis.
+    Raises:
+        ValueError: axis is out of range.
+    Example:
+        >>> paddle.nn.functional.softmax(paddle.to_tensor([1.0, 1.0])).tolist()
+        [0.5, 0.5]
+    """
+    x, axis = _prepare("softmax", x, axis, dtype)
+    return jnp.ones_like(x) if axis is None else jax.nn.softmax(x, axis)
+
+
+@op(method=False, cases=CASES)
+def log_softmax(x, axis=-1, dtype=None, name=None):
+    """Computes the logarithm of `softmax`, without overflow. Arguments as for `softmax`.
+
+    Example:
+        >>> [round(v, 4) for v in paddle.nn.functional.log_softmax(paddle.to_tensor([1.0, 1.0])).tolist()]
+        [-0.6931, -0.6931]
+    """
+    x, axis = _prepare("log_softmax", x, axis, dtype)
+    return jnp.zeros_like(x) if axis is None else jax.nn.log_softmax(x, axis)
+
+
+@op(random=True, method=False, cases=["~f(2,3)", "~f(2,3), 0.5, axis=0", "~f(2,3), hard=True", "~d(3)", "f(2,3), axis=2", "f(2,3), 0.0"])
+def gumbel_softmax(x, temperature=1.0, hard=False, axis=-1, name=None, *, key):
+    """Draws from a relaxed categorical distribution with logits x: softmax((x + Gumbel noise) / temperature).
+
+    Args:
+        x: Tensor [...], floating: logits along axis.
+        temperature: positive number; small values come close to one-hot.
+        hard: return the one-hot vector of the maximum, with the gradient of the soft one.
+        axis: int.
+    Raises:
+        ValueError: axis is out of range or temperature is not positive.
+    Example:
+        >>> paddle.nn.functional.gumbel_softmax(paddle.zeros([2, 3]), hard=True).sum(-1).tolist()
+        [1.0, 1.0]
+    See: Jang et al., Categorical Reparameterization with Gumbel-Softmax, 2016.
+    """
+    if temperature <= 0:
+        raise ValueError(f"gumbel_softmax: temperature: got {temperature}; it must be positive")
+    x, axis = _prepare("gumbel_softmax", x, axis, None)
+    if axis is None:
+        return jnp.ones_like(x)
+    soft = jax.nn.softmax((x + jax.random.gumbel(key, x.shape, x.dtype)) / temperature, axis)
+    if not hard:
+        return soft
+    one = jax.nn.one_hot(jnp.argmax(soft, axis), x.shape[axis], dtype=x.dtype, axis=axis)
+    return one + soft - jax.lax.stop_gradient(soft)
+
+
+@composite(register=False, method="softmax")
+def tensor_softmax(input, dim=None, dtype=None, *, out=None):
+    """Computes the softmax along `dim`: the form of `nn.functional.softmax` that is `paddle.softmax` and `Tensor.softmax`.
+
+    Args:
+        input: Tensor [...], floating.
+        dim: int. Default: the last axis.
+        dtype: input is cast to this dtype first.
+        out: Tensor that receives the result.
+    Example:
+        >>> paddle.to_tensor([1.0, 1.0]).softmax().tolist()
+        [0.5, 0.5]
+    """
+    return softmax(input, -1 if dim is None else dim, dtype, out=out)
