@@ -15,14 +15,15 @@ import time
 ENGINES = {"paddle_jax": ["-m", "paddle_jax"], "paddle": ["-W", "ignore"]}
 
 
-def per_call(call, finish, seconds=0.2):
-    """Seconds per call: the fastest of five loops of about `seconds` / 5, `finish` waiting for all results of a loop."""
-    start, count = time.perf_counter(), 0
-    while time.perf_counter() - start < seconds / 5:
-        call()
-        count += 1
+def per_call(call, finish, seconds=0.5, loop=0.005):
+    """Seconds per call: the fastest of many short loops, `finish` waiting for all results of a loop. Short ones fit between what disturbs them."""
+    call()
     finish()
-    return min(one_loop(call, finish, max(count, 3)) for _ in range(5))
+    count = max(1, int(loop / one_loop(call, finish, 3)))
+    stop, best = time.perf_counter() + seconds, []
+    while time.perf_counter() < stop or len(best) < 5:
+        best.append(one_loop(call, finish, count))
+    return min(best)
 
 
 def one_loop(call, finish, count):
