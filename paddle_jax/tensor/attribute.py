@@ -144,7 +144,10 @@ def angle(x, name=None):
         >>> round(paddle.angle(paddle.to_tensor([1j])).item(), 4)
         1.5708
     """
-    return jnp.angle(x)
+    if not jnp.iscomplexobj(x):
+        return jnp.where(jnp.isnan(x), x, jnp.where(x < 0, jnp.asarray(np.pi, x.dtype), 0))
+    zero = x == 0
+    return jnp.arctan2(jnp.where(zero, 0, jnp.imag(x)), jnp.where(zero, 1, jnp.real(x)))
 
 
 @op("real imag", method=False, out=True, cases=["f(2,3), f(2,3)", "d(3), d(3)", "f(2,1), f(3)", "f(2), d(2)", "f(), f()", "f(0), f(0)", "f(2), f(3)"])

@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 
+from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import composite, op
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.math import X_Y
@@ -56,21 +57,25 @@ def logaddexp(x, y, name=None):
     return jnp.logaddexp(as_float(x), as_float(y))
 
 
-@op("x y", promote=True, cases=[*FLOATS, "i(3), i(3)", "const([-1.0, 0.0, 2.0], 'float32'), f(1)", "i32(3), i32(3)"])
+@op("x y", cases=[*FLOATS, "i(3), i(3)", "const([-1.0, 0.0, 2.0], 'float32'), f(1)", "i32(3), i32(3)"])
 def heaviside(x, y, name=None):
     """0 where x is negative, y where it is 0, 1 where it is positive.
 
     Args:
         x: Tensor [...].
-        y: Tensor broadcastable with x.
+        y: Tensor of the same dtype that broadcasts with x.
+    Raises:
+        ValueError: the dtypes differ.
     Example:
         >>> paddle.heaviside(paddle.to_tensor([-1.0, 0.0, 2.0]), paddle.to_tensor([0.5])).tolist()
         [0.0, 0.5, 1.0]
     """
+    if x.dtype != y.dtype:
+        raise ValueError(f"heaviside: got {x.dtype} and {y.dtype}; the dtypes must be equal; cast one with astype")
     return jnp.where(x == 0, y, (x > 0).astype(x.dtype))
 
 
-@op("x y", promote=True, inplace=True, scalars=True, cases=[*FLOATS, "f(3), -1.0", "i(3), i(3)", "i(3), -1.0", "const([0.0, -0.0], 'float32'), f(2)"])
+@op("x y", inplace=True, scalars=True, cases=[*FLOATS, "f(3), -1.0", "i(3), i(3)", "i(3), -1.0", "const([0.0, -0.0], 'float32'), f(2)"])
 def copysign(x, y, name=None):
     """The magnitude of x with the sign of y.
 
@@ -81,6 +86,9 @@ def copysign(x, y, name=None):
         >>> paddle.copysign(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([-1.0, 3.0])).tolist()
         [-1.0, 2.0]
     """
+    if y.ndim or x.dtype.kind == y.dtype.kind:
+        common = dtypes.promote_np(x.dtype, y.dtype)
+        x, y = x.astype(common), y.astype(common)
     if not jnp.issubdtype(x.dtype, jnp.floating):
         return jnp.where(y < 0, -jnp.abs(x), jnp.abs(x))
     flip = jax.lax.stop_gradient(jnp.where(jnp.signbit(x) == jnp.signbit(y), 1, -1).astype(x.dtype))
@@ -142,7 +150,7 @@ def ldexp(x, y, name=None):
     return x.astype(dtype) * jnp.exp2(y.astype(dtype))
 
 
-@op(cases=["f(2,3)", "d(3)", "const([10.0, 0.0, -3.0, 0.5], 'float32')", "f(0)", "i(3)", "f()"], nondiff=True)
+@op(cases=["f(2,3)", "d(3)", "const([10.0, 0.0, -3.0, 0.5], 'float32')", "f(0)", "i(3)", "f()"])
 def frexp(x, name=None):
     """Splits numbers into mantissas in 0.5..1 (with sign) and powers of two.
 
@@ -158,28 +166,31 @@ def frexp(x, name=None):
     """
     if not jnp.issubdtype(x.dtype, jnp.floating):
         raise TypeError(f"frexp: x: got {x.dtype}; allowed are float32 and float64")
-    mantissa, exponent = jnp.frexp(x)
-    return mantissa, exponent.astype(x.dtype)
+    exponent = jnp.frexp(jax.lax.stop_gradient(x))[1]
+    return jnp.ldexp(x, -exponent), exponent.astype(x.dtype)
 
 
-@composite(method=False, cases=["[f(2,3), f(2,3)], const([[0], [1]], 'int32')", "[d(2,2), d(2,2), d(2,2)], const([[2], [0]])",
-                                "[f(2,2)], const([[0], [0]])", "[f(2,2), f(2,2)], const([0, 1])", "[f(2,2), f(2,2)], const([[0], [2]], 'int32')"])
+@composite(method=False, cases=["[f(2,3), f(2,3)], const([[0], [1]], 'int32')", "[d(2,2), d(2,2), d(2,2)], const([[2], [0]], 'int32')",
+                                "[f(2,2)], const([[0], [0]], 'int32')", "[f(2,2), f(2,2)], const([0, 1], 'int32')",
+                                "[f(2,2), f(2,2)], const([[0], [1]])", "[f(2,2), f(2,2)], const([[0], [2]], 'int32')"])
 def multiplex(inputs, index, name=None):
     """Picks each row from one of several tensors: row i of the result is row i of inputs[index[i]].
 
     Args:
         inputs: list of at least two Tensors [n, ...] of one shape.
-        index: int Tensor [n, 1].
+        index: int32 Tensor [n, 1].
     Raises:
-        ValueError: fewer than two tensors.
+        ValueError: fewer than two tensors, or index is not int32.
         RuntimeError: index is not [n, 1] or names a tensor that is not there.
     Example:
         >>> a, b = paddle.zeros([2, 1]), paddle.ones([2, 1])
-        >>> paddle.multiplex([a, b], paddle.to_tensor([[1], [0]])).tolist()
+        >>> paddle.multiplex([a, b], paddle.to_tensor([[1], [0]], "int32")).tolist()
         [[1.0], [0.0]]
     """
     if isinstance(inputs, Tensor) or len(inputs) < 2:
         raise ValueError("multiplex: inputs: got fewer than two tensors; give a list of at least two")
+    if str(index._value.dtype) != "int32":
+        raise ValueError(f"multiplex: index: got {index._value.dtype}; it must be int32")
     if index.ndim != 2:
         raise RuntimeError(f"multiplex: index: got shape {list(index.shape)}; it must be [n, 1]")
     if not isinstance(index._value, jax.core.Tracer) and not bool(((index._value >= 0) & (index._value < len(inputs))).all()):

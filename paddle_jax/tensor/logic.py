@@ -15,7 +15,7 @@ def equal(x, y, name=None):
 
     Args:
         x: Tensor [...]. `input` is accepted as a name.
-        y: Tensor broadcastable with x, or a number. `other` is accepted as a name.
+        y: Tensor broadcastable with x (`equal` takes a number too). `other` is accepted as a name.
     Returns:
         bool Tensor of the broadcast shape.
     Example:
@@ -25,7 +25,7 @@ def equal(x, y, name=None):
     return jnp.equal(x, y)
 
 
-@op("x y", promote=True, scalars=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=[*COMPARE, "c(3), c(3)"])
+@op("x y", promote=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=[*COMPARE, "c(3), c(3)"])
 def not_equal(x, y, name=None):
     """Tells elementwise whether x differs from y. Arguments as for `equal`.
 
@@ -36,7 +36,7 @@ def not_equal(x, y, name=None):
     return jnp.not_equal(x, y)
 
 
-@op("x y", promote=True, scalars=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
+@op("x y", promote=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
 def less_than(x, y, name=None):
     """Tells elementwise whether x < y. Arguments as for `equal`.
 
@@ -47,7 +47,7 @@ def less_than(x, y, name=None):
     return jnp.less(x, y)
 
 
-@op("x y", promote=True, scalars=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
+@op("x y", promote=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
 def less_equal(x, y, name=None):
     """Tells elementwise whether x <= y. Arguments as for `equal`.
 
@@ -58,7 +58,7 @@ def less_equal(x, y, name=None):
     return jnp.less_equal(x, y)
 
 
-@op("x y", promote=True, scalars=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
+@op("x y", promote=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
 def greater_than(x, y, name=None):
     """Tells elementwise whether x > y. Arguments as for `equal`.
 
@@ -69,7 +69,7 @@ def greater_than(x, y, name=None):
     return jnp.greater(x, y)
 
 
-@op("x y", promote=True, scalars=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
+@op("x y", promote=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
 def greater_equal(x, y, name=None):
     """Tells elementwise whether x >= y. Arguments as for `equal`.
 
@@ -141,7 +141,8 @@ CLOSE = ["f(2,3), f(2,3)", "const([1.0, 2.0], 'float32'), const([1.000001, 2.1],
          "f(2), d(2)",
          "const([1.0, float('nan')]), const([1.0, float('nan')])", "const([1.0, float('nan')]), const([1.0, float('nan')]), equal_nan=True",
          "f(0), f(0)",
-         "const([float('inf'), 1.0]), const([float('inf'), float('inf')])", "f(), f()"]
+         # Paddle calls 1 and infinity close
+         "const([float('inf'), 1.0]), const([float('inf'), 2.0])", "~const([1.0]), const([float('inf')])", "f(), f()"]
 
 
 def _same(name, x, y):

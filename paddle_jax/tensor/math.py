@@ -203,17 +203,18 @@ def fmin(x, y, name=None):
 
 @op("x min max", register=False, method=False, scalars=True)
 def clipped(x, min=None, max=None):
-    """x brought between two bounds of one element; NaN and the gradient at the bounds pass through."""
+    """x brought between two bounds of one element. On the bounds the gradient passes; NaN stays and gets none."""
     bounds = [jax.lax.stop_gradient(b.reshape(())) for b in (min, max) if b is not None]
     if not jnp.issubdtype(x.dtype, jnp.inexact) and any(jnp.issubdtype(b.dtype, jnp.floating) for b in bounds):
         x = x.astype(jnp.float32)
+    passed = x
     if min is not None:
         low = jax.lax.stop_gradient(min.reshape(())).astype(x.dtype)
         x = jnp.where(x < low, low, x)
     if max is not None:
         high = jax.lax.stop_gradient(max.reshape(())).astype(x.dtype)
         x = jnp.where(x > high, high, x)
-    return x
+    return jnp.where(jnp.isnan(passed), jax.lax.stop_gradient(passed), x) if jnp.issubdtype(x.dtype, jnp.floating) else x
 
 
 @composite(alias={"input": "x"}, out=True, inplace=True, cases=[
@@ -304,6 +305,8 @@ def add_n(inputs, name=None):
         >>> paddle.add_n([paddle.ones([2]), paddle.ones([2])]).tolist()
         [2.0, 2.0]
     """
+    if not isinstance(inputs, list):
+        return inputs
     if not inputs or any(t.shape != inputs[0].shape or t.dtype != inputs[0].dtype for t in inputs):
         raise ValueError(f"add_n: inputs: got {[f'{t.dtype}{list(t.shape)}' for t in inputs]}; give at least one tensor, all of one shape and dtype")
     return ft.reduce(jnp.add, inputs)
@@ -317,14 +320,14 @@ def lerp(x, y, weight, name=None):
 
     Args:
         x, y: Tensors [...].
-        weight: number, or Tensor broadcastable with them.
+        weight: number, or Tensor broadcastable with them; it gets no gradient.
     Raises:
         ValueError: the shapes do not broadcast.
     Example:
         >>> paddle.lerp(paddle.to_tensor([0.0]), paddle.to_tensor([4.0]), 0.25).tolist()
         [1.0]
     """
-    return x + weight.astype(x.dtype) * (y - x)
+    return x + jax.lax.stop_gradient(weight).astype(x.dtype) * (y - x)
 
 
 @op("x", register=False, method=False)

@@ -320,7 +320,7 @@ def abs(x, name=None):
         >>> paddle.abs(paddle.to_tensor([-1.5, 2.0])).tolist()
         [1.5, 2.0]
     """
-    return jnp.abs(x)
+    return jnp.abs(x) if jnp.iscomplexobj(x) else x * jax.lax.stop_gradient(jnp.sign(x))  # no gradient at 0
 
 
 @op(inplace=True, cases=[*ANY, "b(3)", "u8(3)"])
@@ -434,7 +434,7 @@ def sign(x, name=None):
     return jnp.sign(x)
 
 
-@op(cases=["f(2,3)", "d(3)", "c(3)", "c128(2)", "f()", "f(0,3)", "i(3)", "const([0j, 3+4j], 'complex64')"])
+@op(cases=["f(2,3)", "d(3)", "c(3)", "c128(2)", "f()", "f(0,3)", "i(3)", "~const([0j, 3+4j], 'complex64')"])  # Paddle's gradient at 0 is NaN
 def sgn(x, name=None):
     """x / |x| for complex numbers (0 at 0), the sign for real ones.
 
@@ -448,7 +448,10 @@ def sgn(x, name=None):
     """
     if not jnp.issubdtype(x.dtype, jnp.inexact):
         raise TypeError(f"sgn: x: got {x.dtype}; allowed are floats and complex numbers")
-    return jnp.sign(x)
+    if not jnp.iscomplexobj(x):
+        return jnp.sign(x)
+    zero = x == 0
+    return jnp.where(zero, 0, x / jnp.abs(jnp.where(zero, 1, x)))
 
 
 @op(cases=[*ANY, "b(2)"])
@@ -552,4 +555,5 @@ def logit(x, eps=None, name=None):
     x = as_float(x)
     if eps:
         x = jnp.clip(x, eps, 1 - eps)
-    return jnp.log(x / (1 - x))
+    outside = (x < 0) | (x > 1)
+    return jnp.where(outside, x * jnp.nan, jnp.log(x) - jnp.log1p(-x))
