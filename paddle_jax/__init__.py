@@ -73,4 +73,8 @@ cast_, flatten_, reshape_, squeeze_, transpose_ = cast.inplace, flatten.inplace,
 unsqueeze_ = unsqueeze.inplace
 # end of in-place twins
 
-__version__ = "0.1.0"
+from paddle_jax.device import (
+    get_cudnn_version, is_compiled_with_cinn, is_compiled_with_cuda, is_compiled_with_custom_device, is_compiled_with_distribute, is_compiled_with_ipu,
+    is_compiled_with_rocm, is_compiled_with_xpu,
+)
+from paddle_jax.version import full_version as __version__

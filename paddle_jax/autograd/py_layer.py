@@ -56,7 +56,8 @@ class _PyNode(Node):
         got = got if isinstance(got, tuple | list) else (got,)
         targets = self.context._inputs
         if len(got) != len(targets):
-            raise ValueError(f"{self.layer.__name__}.backward: got {len(got)} gradients for {len(targets)} Tensor inputs of forward; return one for each")
+            name = self.layer.__name__
+            raise ValueError(f"{name}.backward: got {len(got)} gradients for {len(targets)} Tensor inputs of forward; return one for each")
         kept = []
         for gradient, target in zip(got, targets, strict=True):
             if target is None and gradient is not None:

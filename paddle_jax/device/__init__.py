@@ -1,0 +1,117 @@
+"""Devices: choosing one, asking what there is, waiting, memory figures."""
+
+import jax
+
+from paddle_jax._core.place import CUDAPlace, XPUPlace, current, get_device, jax_device, parse, set_device
+from paddle_jax._core.random import get_rng_state, seed as manual_seed, set_rng_state
+from paddle_jax.device import cuda
+
+__all__ = [
+    "XPUPlace", "cuda", "device_count", "get_all_custom_device_type", "get_all_device_type", "get_available_custom_device", "get_available_device",
+    "get_cudnn_version", "get_device", "get_rng_state", "is_available", "is_bf16_supported", "is_compiled_with_cinn", "is_compiled_with_cuda",
+    "is_compiled_with_custom_device", "is_compiled_with_distribute", "is_compiled_with_ipu", "is_compiled_with_rocm", "is_compiled_with_xpu",
+    "manual_seed", "max_memory_allocated", "set_device", "set_rng_state", "synchronize",
+]
+
+
+def _kinds():
+    """The kinds of accelerators JAX sees, in Paddle's words: "gpu", "tpu", ..."""
+    names = {d.platform for d in jax.devices()}
+    return sorted({"gpu" if n in ("cuda", "rocm", "gpu") else n for n in names if n != "cpu"})
+
+
+def device_count() -> int:
+    """The number of accelerators of the default kind; 0 on a machine with only a CPU."""
+    return len([d for d in jax.devices() if d.platform != "cpu"])
+
+
+def is_available() -> bool:
+    """Whether there is an accelerator."""
+    return device_count() > 0
+
+
+def get_all_device_type():
+    """The kinds of accelerators on this machine, e.g. ["gpu"]."""
+    return _kinds()
+
+
+def get_all_custom_device_type():
+    """The kinds that Paddle has no name for, e.g. ["tpu"]."""
+    return [k for k in _kinds() if k not in ("gpu", "xpu")]
+
+
+def get_available_device():
+    """All accelerators, e.g. ["gpu:0", "gpu:1"]."""
+    return [str(parse(d))[6:-1] for d in jax.devices() if d.platform != "cpu"]
+
+
+def get_available_custom_device():
+    """All accelerators of kinds that Paddle has no name for, e.g. ["tpu:0"]."""
+    return [d for d in get_available_device() if d.split(":")[0] not in ("gpu", "xpu")]
+
+
+def is_compiled_with_cuda() -> bool:
+    """Whether JAX sees an NVIDIA (or AMD) GPU: what programs ask before they choose "gpu".
+
+    Example:
+        >>> paddle.is_compiled_with_cuda() in (True, False)
+        True
+    """
+    return "gpu" in _kinds()
+
+
+def is_compiled_with_rocm() -> bool:
+    """Whether the GPUs are AMD's."""
+    return any(d.platform == "rocm" or "rocm" in getattr(d.client, "platform_version", "") for d in jax.devices())
+
+
+def is_compiled_with_xpu() -> bool:
+    """Whether there is an XPU."""
+    return "xpu" in _kinds()
+
+
+def is_compiled_with_ipu() -> bool:
+    """False: there is no IPU backend."""
+    return False
+
+
+def is_compiled_with_cinn() -> bool:
+    """False: XLA is the compiler."""
+    return False
+
+
+def is_compiled_with_distribute() -> bool:
+    """True: collectives come with XLA."""
+    return True
+
+
+def is_compiled_with_custom_device(device_type) -> bool:
+    """Whether JAX sees devices of this kind, e.g. "tpu"."""
+    return device_type in get_all_custom_device_type()
+
+
+def is_bf16_supported(including_emulation=True) -> bool:
+    """Whether bfloat16 can be computed with: always, XLA emulates it where the device cannot."""
+    return bool(including_emulation) or is_available()
+
+
+def get_cudnn_version():
+    """None: XLA brings its own cuDNN and does not tell the version."""
+    return None
+
+
+def synchronize(device=None):
+    """Waits until everything started on the device is done.
+
+    Args:
+        device: "gpu:0", a Place, or None for the current device.
+    Raises:
+        ValueError: there is no such device.
+    """
+    target = jax_device(current() if device is None else parse(device) if not isinstance(device, int) else CUDAPlace(device))
+    jax.block_until_ready(jax.device_put(0, target) + 0)
+
+
+def max_memory_allocated(device=None) -> int:
+    """The largest number of bytes that were in use on the device; 0 where the device does not count."""
+    return cuda.stat("peak_bytes_in_use", device)
