@@ -1,0 +1,95 @@
+"""Helpers that programs import from paddle.utils."""
+
+import functools as ft
+import importlib
+import re
+import warnings
+
+from paddle_jax.utils import dlpack, unique_name
+from paddle_jax.version import full_version
+
+__all__ = ["deprecated", "dlpack", "require_version", "run_check", "try_import", "unique_name"]
+
+
+def try_import(module_name, err_msg=None):
+    """Imports a module by name.
+
+    Args:
+        module_name: dotted name.
+        err_msg: text of the error when the module is missing.
+    Returns:
+        The module.
+    Raises:
+        ImportError: the module is not installed.
+    Example:
+        >>> paddle.utils.try_import("math").pi > 3
+        True
+    """
+    try:
+        return importlib.import_module(module_name)
+    except ImportError as error:
+        raise ImportError(err_msg or f"{module_name} is not installed; install it, e.g. with `pip install {module_name.split('.')[0]}`") from error
+
+
+def deprecated(update_to="", since="", reason="", level=0):
+    """Decorator that warns (level 0 and 1) or raises (level 2) when an outdated function is called.
+
+    Args:
+        update_to: what to call instead.
+        since: version that made it outdated.
+        reason: why.
+        level: 0 or 1 warn, 2 raises RuntimeError.
+    """
+
+    def decorate(function):
+        text = f"{function.__module__}.{function.__name__} is deprecated" + (f" since {since}" if since else "")
+        text += (f"; use {update_to}" if update_to else "") + (f" ({reason})" if reason else "")
+
+        @ft.wraps(function)
+        def wrapped(*args, **kwargs):
+            if level > 1:
+                raise RuntimeError(text)
+            warnings.warn(text, DeprecationWarning, stacklevel=2)
+            return function(*args, **kwargs)
+
+        return wrapped
+
+    return decorate
+
+
+def _numbers(version, what):
+    if not isinstance(version, str):
+        raise TypeError(f"require_version: {what}: got {type(version).__name__}; it must be a text such as '3.0.0'")
+    if not re.fullmatch(r"\d+(\.\d+){0,3}", version):
+        raise ValueError(f"require_version: {what}: got {version!r}; it must be numbers with dots, such as '3.0.0'")
+    return [int(n) for n in version.split(".")] + [0] * (4 - len(version.split(".")))
+
+
+def require_version(min_version, max_version=None):
+    """Raises unless the Paddle version whose API this is lies between the two.
+
+    Raises:
+        Exception: it does not.
+    Example:
+        >>> paddle.utils.require_version("2.0.0")
+    """
+    here, low = _numbers(full_version, "version"), _numbers(min_version, "min_version")
+    high = None if max_version is None else _numbers(max_version, "max_version")
+    if here < low or (high is not None and here > high):
+        raise Exception(f"require_version: this is {full_version}; {min_version} to {max_version or 'any'} is required")
+
+
+def run_check():
+    """Multiplies two small matrices with a gradient on the current device and says whether it worked.
+
+    Raises:
+        RuntimeError: the result is wrong.
+    """
+    import paddle_jax as paddle
+
+    x = paddle.ones([2, 2])
+    x.stop_gradient = False
+    paddle.matmul(x, x).sum().backward()
+    if x.grad.tolist() != [[4.0, 4.0], [4.0, 4.0]]:
+        raise RuntimeError("run_check: the gradient of a matrix product is wrong; the installation of jax does not work")
+    print(f"paddle_jax works on {paddle.get_device()}.")
