@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import paddle_jax as paddle
+import paddle_jax.optimizer
 
 oracle = pytest.importorskip("paddle")
 
@@ -128,7 +129,9 @@ def trace(module, case, walk, **extra):
 
 
 @pytest.mark.parametrize("case", CASES, ids=ident)
-@pytest.mark.parametrize("walk, extra", [([None] * 14, {}), ([4, None, 2, None, 9, None], {}), ([None] * 3, {"last_epoch": 3})], ids=["next", "jump", "resume"])
+@pytest.mark.parametrize(
+    "walk, extra", [([None] * 14, {}), ([4, None, 2, None, 9, None], {}), ([None] * 3, {"last_epoch": 3})], ids=["next", "jump", "resume"]
+)
 def test_same_values(case, walk, extra):
     assert trace(paddle, case, walk, **extra) == trace(oracle, case, walk, **extra)
 

@@ -72,7 +72,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def __init__(self, learning_rate, T_0, T_mult=1, eta_min=0, last_epoch=-1, verbose=False):
         need(isinstance(T_0, int) and T_0 > 0, f"CosineAnnealingWarmRestarts: T_0: got {T_0}; it must be a positive int.", ValueError)
-        need(isinstance(T_mult, int) and T_mult >= 1, f"CosineAnnealingWarmRestarts: T_mult: got {T_mult}; it must be an int of at least 1.", ValueError)
+        need(isinstance(T_mult, int) and T_mult >= 1, f"CosineAnnealingWarmRestarts: T_mult: got {T_mult}; it must be an int >= 1.", ValueError)
         need_type(eta_min, (float, int), "CosineAnnealingWarmRestarts", "eta_min")
         self.T_0 = T_0
         self.T_i = T_0
@@ -241,7 +241,7 @@ class CyclicLR(LRScheduler):
             need(value > 0, f"CyclicLR: {argument}: got {value}; it must be positive.", ValueError)
         need_type(exp_gamma, float, "CyclicLR", "exp_gamma")
         known = mode in ("triangular", "triangular2", "exp_range")
-        need(known or scale_fn is not None, f"CyclicLR: mode: got {mode!r}; use 'triangular', 'triangular2', 'exp_range', or give scale_fn.", ValueError)
+        need(known or scale_fn is not None, f"CyclicLR: mode: got {mode!r}; use 'triangular', 'triangular2' or 'exp_range'.", ValueError)
         need(scale_mode in ("cycle", "iterations"), f"CyclicLR: scale_mode: got {scale_mode!r}; use 'cycle' or 'iterations'.", ValueError)
         self.cycle_size = step_size_up + step_size_down
         self.step_up_pct = step_size_up / self.cycle_size

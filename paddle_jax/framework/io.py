@@ -1,0 +1,303 @@
+"""Saving and loading: `paddle.save` and `paddle.load`, in the real Paddle's file formats."""
+
+import concurrent.futures
+import io
+import os
+import warnings
+from pathlib import Path
+
+import jax.numpy as jnp
+import ml_dtypes
+import numpy as np
+
+from paddle_jax._core.tensor import Parameter as EagerParamBase  # noqa: F401  programs import it from here
+from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax.framework import pickle_reader, pickle_writer, safetensors_file
+from paddle_jax.framework.atomic import replace_file
+from paddle_jax.framework.pickle_reader import CorruptFileError
+from paddle_jax.framework.state_file import NAME_TABLE, SLICE_TABLE, contains, is_state_dict, join_slices, to_plain
+from paddle_jax.framework.tensor_record import read_record, write_record
+
+_SAVE_CONFIGS = ("use_binary_format", "pickle_protocol", "safetensors")
+_LOAD_CONFIGS = ("model_filename", "params_filename", "keep_name_table", "return_numpy", "safetensors", "allow_pickle")
+
+
+def _check_configs(function, configs, known):
+    for name in configs:
+        if name not in known:
+            raise ValueError(f"{function}: {name}: not a setting of paddle.{function}; allowed are {', '.join(known)}.")
+
+
+def _check_protocol(protocol):
+    if not isinstance(protocol, int):
+        raise ValueError(f"save: protocol: got {type(protocol).__name__}; it must be an int from 2 to 4.")
+    if not 1 < protocol < 5:
+        raise ValueError(f"save: protocol: got {protocol}; it must be from 2 to 4.")
+
+
+def _check_path(path):
+    if isinstance(path, io.BytesIO):
+        return path
+    if not isinstance(path, str | os.PathLike):
+        raise ValueError(f"save: path: got {type(path).__name__}; pass the name of a file or a BytesIO.")
+    if os.fspath(path).endswith(os.sep) or not Path(path).name:
+        raise ValueError(f"save: path: {path!r} has no file name; give directory/file.")
+    return path
+
+
+def save(obj, path, protocol=4, **configs):
+    """Saves an object to a file that Paddle reads, and that reads back as it was.
+
+    State dicts of layers and optimizers become `.pdparams` and `.pdopt` files. Other objects may hold Tensors anywhere in lists, tuples and dicts.
+    The file is written under a temporary name first: when saving fails, an existing file stays as it was.
+
+    Args:
+        obj: state dict, Tensor, or any object that can be pickled. Not a Layer: save its `state_dict()`.
+        path: str or path-like, missing directories are made; or BytesIO.
+        protocol: int, pickle protocol from 2 to 4. Default 4.
+        use_binary_format: bool, write one Tensor in Paddle's binary format instead. Default False.
+        safetensors: bool, write a dict of Tensors in the safetensors format instead. Default False.
+    Raises:
+        ValueError: `obj` holds a Layer, `path` names no file, or a setting is not known.
+        NotImplementedError: `use_binary_format` with something else than a Tensor.
+    Differs from Paddle: `safetensors=True` with anything but a dict of Tensors is an error instead of a pickle.
+    Example:
+        >>> import tempfile, os
+        >>> name = os.path.join(tempfile.mkdtemp(), "x.pdparams")
+        >>> paddle.save({"w": paddle.to_tensor([1.0, 2.0])}, name)
+        >>> paddle.load(name)["w"].tolist()
+        [1.0, 2.0]
+    """
+    _write(_encoder(obj, protocol, configs), _check_path(path))
+
+
+def _write(encode, path):
+    if isinstance(path, io.BytesIO):
+        whole = io.BytesIO()
+        encode(whole)
+        path.write(whole.getbuffer())
+        return
+    with replace_file(path) as stream:
+        encode(stream)
+
+
+def _encoder(obj, protocol, configs):
+    """The function that writes `obj` to a stream, after all settings have been checked."""
+    from paddle_jax.nn.layer.layers import Layer
+
+    _check_configs("save", configs, _SAVE_CONFIGS)
+    if "pickle_protocol" in configs:
+        warnings.warn("save: pickle_protocol: the name is deprecated; use protocol.", stacklevel=3)
+        protocol = configs["pickle_protocol"]
+    _check_protocol(protocol)
+    binary = configs.get("use_binary_format", False)
+    if not isinstance(binary, bool):
+        raise TypeError(f"save: use_binary_format: got {type(binary).__name__}; pass True or False.")
+    if contains(obj, Layer):
+        raise ValueError("save: obj: it holds a Layer; save layer.state_dict() instead.")
+    if binary:
+        if not isinstance(obj, Tensor):
+            raise NotImplementedError(f"save: obj: got {type(obj).__name__}; use_binary_format=True can save one Tensor only.")
+        return lambda stream: write_record(np.asarray(obj._value), stream)
+    if configs.get("safetensors", False):
+        data = safetensors_file.encode(_only_tensors(obj))
+        return lambda stream: stream.write(data)
+    if is_state_dict(obj):
+        if not obj:
+            warnings.warn("save: obj: the state dict is empty.", stacklevel=3)
+        obj = to_plain(obj, protocol)
+    return lambda stream: pickle_writer.write(obj, stream, protocol)
+
+
+def _only_tensors(obj):
+    if not isinstance(obj, dict) or not all(isinstance(k, str) and isinstance(v, Tensor) for k, v in obj.items()):
+        raise ValueError("save: obj: safetensors=True can save a dict of names and Tensors only; leave it out for other objects.")
+    return {name: np.asarray(tensor._value) for name, tensor in obj.items()}
+
+
+class _Background:
+    """The thread of `async_save`, and what is in line for it."""
+
+    pool = None
+    waiting = ()
+
+
+def async_save(obj, path, protocol=4, sync_other_task=False, **configs):
+    """Saves like `save`, but writes the file in the background. The object may be changed after the call.
+
+    Args:
+        obj: as for `save`.
+        path: str or path-like, the file.
+        protocol: int, pickle protocol from 2 to 4. Default 4.
+        sync_other_task: wait for earlier background saves first. Default False.
+    Raises:
+        ValueError: as for `save`.
+    Example:
+        >>> import tempfile, os
+        >>> name = os.path.join(tempfile.mkdtemp(), "x.pdparams")
+        >>> paddle.async_save({"w": paddle.to_tensor([1.0])}, name)
+        >>> paddle.clear_async_save_task_queue()
+        >>> paddle.load(name)["w"].tolist()
+        [1.0]
+    """
+    path = _check_path(path)
+    if isinstance(path, io.BytesIO):
+        raise ValueError("async_save: path: got BytesIO; pass the name of a file.")
+    whole = io.BytesIO()
+    _encoder(obj, protocol, configs)(whole)
+    if sync_other_task:
+        clear_async_save_task_queue()
+    _Background.pool = _Background.pool or concurrent.futures.ThreadPoolExecutor(1, "paddle-save")
+    task = _Background.pool.submit(_write, lambda stream: stream.write(whole.getbuffer()), path)
+    _Background.waiting = (*[t for t in _Background.waiting if not t.done() or t.exception()], task)
+
+
+def clear_async_save_task_queue():
+    """Waits for all background saves; raises what went wrong in them."""
+    waiting, _Background.waiting = _Background.waiting, ()
+    for task in waiting:
+        task.result()
+
+
+def load(path, **configs):
+    """Loads what `save` wrote, here or in the real Paddle.
+
+    Args:
+        path: str or path-like, the file's full name; or BytesIO, read from where it stands.
+        return_numpy: give ndarrays instead of Tensors (bfloat16 as the uint16 of its bits). Default False.
+        keep_name_table: keep the table of parameter names in a state dict. Default False.
+        safetensors: the file is in the safetensors format. Default False.
+        allow_pickle: also load types that checkpoints do not need. Only for files you trust: loading can then run any code in them. Default False.
+        model_filename: accepted.
+        params_filename: accepted.
+    Returns:
+        What was saved. Tensors have their names, `stop_gradient=True` and the current device.
+    Raises:
+        ValueError: there is no such file, it is damaged (also an EOFError), or a setting is not known.
+    Differs from Paddle: without `allow_pickle=True` types other than arrays, containers and dates are refused; Paddle runs whatever a file says.
+    Example:
+        >>> import io
+        >>> buffer = io.BytesIO()
+        >>> paddle.save([paddle.to_tensor([1, 2]), "text"], buffer)
+        >>> position = buffer.seek(0)
+        >>> paddle.load(buffer)[0].tolist()
+        [1, 2]
+    """
+    _check_configs("load", configs, _LOAD_CONFIGS)
+    as_numpy = configs.get("return_numpy", False)
+    if isinstance(path, io.BytesIO):
+        content = _read(path, configs)
+    else:
+        content = _read_file(path, configs)
+    return _shape_up(content, as_numpy, configs.get("keep_name_table", False))
+
+
+def _read_file(path, configs):
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"load: path: got {type(path).__name__}; pass the name of a file or a BytesIO.")
+    file = Path(path)
+    if not file.exists():
+        raise ValueError(f"load: path: {path} does not exist; give the full name of the file, such as 'model.pdparams'.")
+    if file.is_dir():
+        raise RuntimeError(f"load: path: {path} is a directory; give the full name of a file in it.")
+    try:
+        with file.open("rb") as stream:
+            content = _read(stream, configs)
+            if isinstance(content, _Record) and stream.read(1):
+                raise CorruptFileError("bytes follow the first tensor record; parameter files of inference models are read with their model")
+            return content
+    except CorruptFileError as error:
+        raise type(error)(f"load: path: cannot read {path}: {error}.") from None
+
+
+class _Record:
+    """An ndarray that came from a binary record."""
+
+    def __init__(self, array):
+        self.array = array
+
+
+def _read(stream, configs):
+    if configs.get("safetensors", False):
+        return {name: _Record(array) for name, array in safetensors_file.decode(stream.read()).items()}
+    start = stream.tell()
+    first = stream.read(1)
+    stream.seek(start)
+    if not first:
+        raise CorruptFileError("there is no data")
+    # A pickle of protocol 2 or higher starts with 0x80, a record with the version 0.
+    if first == b"\0":
+        return _Record(read_record(stream))
+    return pickle_reader.read(stream, configs.get("allow_pickle", False))
+
+
+def _to_tensor(array, name=None):
+    if array.dtype.kind not in "biufcV":
+        return array
+    tensor = wrap(jnp.array(array.view(ml_dtypes.bfloat16) if array.dtype == np.uint16 else array))
+    if name is not None:
+        tensor.name = name
+    return tensor
+
+
+def _to_numpy(array):
+    """A writable copy; bfloat16 as its bits."""
+    return np.array(array.view(np.uint16) if array.dtype == ml_dtypes.bfloat16 else array)
+
+
+def _is_named(item):
+    return isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str) and isinstance(item[1], np.ndarray)
+
+
+def _shape_up(content, as_numpy, keep_table):
+    """Makes Tensors (or ndarrays) of what was read."""
+    if isinstance(content, dict) and SLICE_TABLE in content:
+        content = join_slices(content)
+    if isinstance(content, dict) and NAME_TABLE in content:
+        return _state_dict(content, as_numpy, keep_table)
+    if as_numpy:
+        return _convert(content, lambda array, name: _to_numpy(array), {})
+    named = _any_named(content, set())
+    return _convert(content, lambda array, name: array if named and name is None else _to_tensor(array, name), {})
+
+
+def _state_dict(content, as_numpy, keep_table):
+    table = content[NAME_TABLE] if keep_table else content.pop(NAME_TABLE)
+    if not isinstance(table, dict):
+        raise CorruptFileError(f"load: path: the table of names is a {type(table).__name__}.")
+    for key, name in table.items():
+        if isinstance(content[key], np.ndarray):
+            content[key] = _to_numpy(content[key]) if as_numpy else _to_tensor(content[key], name)
+    return content
+
+
+def _any_named(item, seen):
+    if _is_named(item):
+        return True
+    if not isinstance(item, dict | list | tuple) or id(item) in seen:
+        return False
+    seen.add(id(item))
+    return any(_any_named(part, seen) for part in (item.values() if isinstance(item, dict) else item))
+
+
+def _convert(item, make, seen):
+    """Applies `make(array, name)` to all arrays in dicts, lists and tuples; an object that occurs twice stays one object."""
+    if isinstance(item, _Record):
+        return make(item.array, None)
+    if isinstance(item, np.ndarray | dict | list | tuple) and id(item) in seen:
+        return seen[id(item)][1]
+    if isinstance(item, np.ndarray):
+        result = make(item, None)
+    elif _is_named(item):
+        result = make(item[1], item[0])
+    elif isinstance(item, tuple):
+        result = tuple(_convert(part, make, seen) for part in item)
+    elif isinstance(item, dict | list):
+        seen[id(item)] = (item, item)
+        for key in list(item) if isinstance(item, dict) else range(len(item)):
+            item[key] = _convert(item[key], make, seen)
+        return item
+    else:
+        return item
+    seen[id(item)] = (item, result)
+    return result

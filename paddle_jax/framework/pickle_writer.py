@@ -1,0 +1,59 @@
+"""Writing checkpoints as pickles that both Paddle and NumPy of any version read."""
+
+import copyreg
+import pickle
+
+import ml_dtypes
+import numpy as np
+
+from paddle_jax._core.dtype import DType
+from paddle_jax._core.tensor import Tensor
+
+_NUMPY_GLOBALS = {np.empty(0).__reduce__()[0]: "_reconstruct", np.float32(0).__reduce__()[0]: "scalar"}
+
+
+def to_array(tensor):
+    """The ndarray that stands for a Tensor in a file: bfloat16 as the uint16 of its bits, float8 as int8, as Paddle does."""
+    array = np.asarray(tensor._value)
+    if array.dtype == ml_dtypes.bfloat16:
+        return array.view(np.uint16)
+    if array.dtype.kind == "V" or array.dtype.name.startswith("float8"):
+        raise TypeError(f"save: obj: a {array.dtype} tensor has no form in a pickle that can be read back; use safetensors=True.")
+    return array
+
+
+class _Writer(pickle._Pickler):
+    # The Python version of the pickler: it lets the module name of NumPy's internals be chosen.
+
+    def reducer_override(self, obj):
+        """How Tensors and dtypes are written: as (name, array), and as Paddle's own dtype objects."""
+        if isinstance(obj, Tensor):
+            return tuple, ((obj.name, to_array(obj)),)
+        if isinstance(obj, np.ndarray) and obj.dtype == ml_dtypes.bfloat16:
+            return obj.view(np.uint16).__reduce_ex__(self.proto)
+        if isinstance(obj, DType):
+            return copyreg.__newobj__, (DType,), obj.value
+        return NotImplemented
+
+    def save_global(self, obj, name=None):
+        """Writes a global by name. NumPy 1 does not know `numpy._core`, while NumPy 2 still reads `numpy.core`."""
+        if obj is DType:
+            self._save_name("paddle", "dtype", obj)
+        elif any(obj is known for known in _NUMPY_GLOBALS):
+            self._save_name("numpy.core.multiarray", _NUMPY_GLOBALS[obj], obj)
+        else:
+            super().save_global(obj, name)
+
+    def _save_name(self, module, name, obj):
+        if self.proto >= 4:
+            self.save(module)
+            self.save(name)
+            self.write(pickle.STACK_GLOBAL)
+        else:
+            self.write(pickle.GLOBAL + f"{module}\n{name}\n".encode("ascii"))
+        self.memoize(obj)
+
+
+def write(obj, stream, protocol):
+    """Writes one object to a binary stream."""
+    _Writer(stream, protocol).dump(obj)

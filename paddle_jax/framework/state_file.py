@@ -1,0 +1,64 @@
+"""What Paddle's state-dict files add to a plain dict: the table of parameter names, and big arrays in slices."""
+
+import math
+
+import numpy as np
+
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.framework.pickle_reader import CorruptFileError
+from paddle_jax.framework.pickle_writer import to_array
+
+NAME_TABLE = "StructuredToParameterName@@"
+SLICE_TABLE = "UnpackBigParamInfor@@"
+# Pickle protocols 2 and 3 count the bytes of an object with 32 bits; Paddle keeps far below that.
+SLICE_BYTES = 2**30 - 1
+
+
+def contains(item, kind, seen=None):
+    """Whether a Tensor, Layer ... is anywhere in dicts, lists and tuples."""
+    if not isinstance(item, dict | list | tuple):
+        return isinstance(item, kind)
+    seen = set() if seen is None else seen
+    if id(item) in seen:
+        return False
+    seen.add(id(item))
+    return any(contains(part, kind, seen) for part in (item.values() if isinstance(item, dict) else item))
+
+
+def is_state_dict(obj):
+    """Whether every value is a Tensor, or a dict without Tensors (such as the state of a scheduler)."""
+    return isinstance(obj, dict) and all(isinstance(v, Tensor) or (isinstance(v, dict) and not contains(v, Tensor)) for v in obj.values())
+
+
+def to_plain(state, protocol):
+    """The dict that is pickled for a state dict: arrays, and the table of names."""
+    names = {key: value.name for key, value in state.items() if isinstance(value, Tensor)}
+    plain = {key: to_array(value) if isinstance(value, Tensor) else value for key, value in state.items()}
+    plain[NAME_TABLE] = names
+    return slice_big(plain) if protocol in (2, 3) else plain
+
+
+def slice_big(plain):
+    """Cuts arrays of more than SLICE_BYTES into flat pieces under keys of their own."""
+    whole, slices, table = {}, {}, {}
+    for key, value in plain.items():
+        limit = SLICE_BYTES // value.itemsize if isinstance(value, np.ndarray) else math.inf
+        if not isinstance(value, np.ndarray) or value.size <= limit:
+            whole[key] = value
+            continue
+        flat = value.ravel()
+        pieces = {f"{key}@@.{i}": flat[start : start + limit] for i, start in enumerate(range(0, flat.size, limit))}
+        table[key] = {"OriginShape": value.shape, "slices": list(pieces)}
+        slices |= pieces
+    return whole | slices | ({SLICE_TABLE: table} if table else {})
+
+
+def join_slices(plain):
+    """Puts sliced arrays together again, in place."""
+    for key, info in plain.pop(SLICE_TABLE, {}).items():
+        try:
+            pieces = [plain.pop(name) for name in info["slices"]]
+            plain[key] = np.concatenate(pieces).reshape(info["OriginShape"])
+        except (KeyError, ValueError, TypeError) as error:
+            raise CorruptFileError(f"the slices of {key!r} are not complete") from error
+    return plain

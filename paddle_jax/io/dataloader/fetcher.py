@@ -1,0 +1,44 @@
+"""Fetching: from a task (indices, one index, or nothing) to a collated batch."""
+
+import itertools
+import numbers
+
+import numpy as np
+
+from paddle_jax.io.dataloader.collate import default_collate_fn, default_convert_fn
+from paddle_jax.io.dataloader.dataset import IterableDataset, TensorDataset
+from paddle_jax.io.dataloader.worker import END
+
+
+def make_fetch(dataset, collate_fn, auto_collate, batch_size, drop_last):
+    """The function `task -> batch` of one worker."""
+    collate = collate_fn or (default_collate_fn if auto_collate else default_convert_fn)
+    if isinstance(dataset, IterableDataset):
+        samples = iter(dataset)
+        return lambda task: _next_batch(samples, collate, auto_collate, batch_size, drop_last)
+    if not auto_collate:
+        return lambda index: collate(dataset[index])
+    if type(dataset) is TensorDataset and collate is default_collate_fn and all(_is_rows(tensor) for tensor in dataset.tensors):
+        return lambda indices: _gather(dataset, indices)
+    return lambda indices: collate([dataset[i] for i in indices])
+
+
+def _next_batch(samples, collate, auto_collate, batch_size, drop_last):
+    if not auto_collate:
+        sample = next(samples, END)
+        return END if sample is END else collate(sample)
+    batch = list(itertools.islice(samples, batch_size))
+    if not batch or (drop_last and len(batch) < batch_size):
+        return END
+    return collate(batch)
+
+
+def _is_rows(tensor):
+    return getattr(tensor, "stop_gradient", False) and tensor.ndim > 0
+
+
+def _gather(dataset, indices):
+    # One gather per field instead of one read per sample; NumPy's view of a jax array costs no copy.
+    if not all(isinstance(i, numbers.Integral) for i in indices):
+        return default_collate_fn([dataset[i] for i in indices])
+    return [np.asarray(tensor._value)[indices] for tensor in dataset.tensors]

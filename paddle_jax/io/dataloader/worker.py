@@ -1,0 +1,88 @@
+"""Workers: threads that read batches ahead, in order, and hand on what the user's code raises."""
+
+import queue
+import threading
+
+
+class WorkerInfo:
+    """What a worker knows about itself: `id`, `num_workers`, `dataset`, `seed`. Cannot be changed."""
+
+    def __init__(self, **facts):
+        self.__dict__.update(facts)
+
+    def __setattr__(self, name, value):
+        raise RuntimeError(f"WorkerInfo: {name} cannot be set; it describes a running worker.")
+
+
+class _Current(threading.local):
+    info = None
+
+
+_current = _Current()
+
+
+def get_worker_info():
+    """Returns facts about the DataLoader worker that runs the calling code, or None outside of a worker.
+
+    Returns:
+        WorkerInfo with `id` (from 0), `num_workers`, `dataset` and `seed`; or None.
+    Example:
+        >>> paddle.io.get_worker_info() is None
+        True
+    """
+    return _current.info
+
+
+class _Raised:
+    """An exception on its way from a worker to the loop."""
+
+    def __init__(self, error):
+        self.error = error
+
+
+END = object()  # what a fetch returns when its data is used up, and the last task of a worker
+
+
+class Worker:
+    """One thread that does the tasks it is given, in order. `make_fetch()` runs inside the thread and gives the function `task -> batch`."""
+
+    def __init__(self, info, make_fetch, init_fn):
+        self._tasks, self._results = queue.SimpleQueue(), queue.SimpleQueue()
+        # The target is not a method: the thread must not keep the Worker, and with it the loop, alive.
+        threading.Thread(target=_serve, args=(info, make_fetch, init_fn, self._tasks, self._results), daemon=True).start()
+
+    def ask(self, task):
+        """Puts a task in line."""
+        self._tasks.put(task)
+
+    def take(self, timeout):
+        """The next result, or END; raises what the user's code raised in the worker."""
+        try:
+            result = self._results.get(timeout=timeout or None)
+        except queue.Empty:
+            raise RuntimeError(f"DataLoader: no batch came within timeout={timeout} s; raise timeout or make the data set faster.") from None
+        if isinstance(result, _Raised):
+            raise result.error
+        return result
+
+    def stop(self):
+        """Ends the thread; tasks still in line are dropped."""
+        while not self._tasks.empty():
+            self._tasks.get()
+        self._tasks.put(END)
+
+
+def _serve(info, make_fetch, init_fn, tasks, results):
+    _current.info = info
+    try:
+        if init_fn is not None:
+            init_fn(info.id)
+        fetch = make_fetch()
+    except BaseException as error:
+        results.put(_Raised(error))
+        return
+    while (task := tasks.get()) is not END:
+        try:
+            results.put(fetch(task))
+        except BaseException as error:
+            results.put(_Raised(error))
