@@ -3,6 +3,7 @@
 import collections
 import functools as ft
 import itertools
+import warnings
 
 from paddle_jax._core.place import parse
 from paddle_jax.io.dataloader.batch_sampler import BatchSampler
@@ -103,8 +104,8 @@ class DataLoader:
             _need(batch_size > 0, f"DataLoader: batch_size: got {batch_size}; it must be None or positive.")
             if not self.dataset_kind:
                 self.batch_sampler = BatchSampler(self.dataset, shuffle=shuffle, batch_size=batch_size, drop_last=drop_last)
-        else:
-            _need(not shuffle and not drop_last, "DataLoader: batch_size: None gives single samples; shuffle and drop_last need a batch_size.")
+        elif shuffle:
+            warnings.warn("DataLoader: shuffle: without a batch_size the order stays as it is, as in Paddle; set batch_size.", stacklevel=3)
         self.auto_collate_batch = self.batch_sampler is not None or self.batch_size is not None
 
     def __len__(self):

@@ -106,13 +106,11 @@ class DistributedBatchSampler(BatchSampler):
 
     def __iter__(self):
         count = len(self.dataset)
-        order = list(range(count))
+        order = (list(range(count)) * (-(-self.total_size // count) if count else 0))[: self.total_size]
         if self.shuffle:
             # Every process must find the same order: the seed is the epoch, and the legacy generator is the one Paddle uses.
             np.random.RandomState(self.epoch).shuffle(order)
             self.epoch += 1
-        repeats = -(-self.total_size // count) if count else 0
-        order = (order * repeats)[: self.total_size]
         return _batches(self._share(order), self.batch_size, self.drop_last)
 
     def _share(self, order):
