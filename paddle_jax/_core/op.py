@@ -13,6 +13,7 @@ Cases are argument lists as text, evaluated by the tests: f/d/i/c make float32/f
 
 import functools as ft
 import inspect
+import types
 
 import jax
 import jax.numpy as jnp
@@ -236,11 +237,33 @@ def _publish(made, public, inplace, method, register):
     return public
 
 
+def _placeholder(*args, **kwargs):
+    return _compile_now(*args, **kwargs)  # noqa: F821  a global of each public function
+
+
 def _wrapper(made, out):
-    """Compiles the public function: Paddle's signature, a fast path for plain Tensor operands, aliases and out= aside."""
+    """The public function. Its code is compiled at the first call, which keeps importing hundreds of ops quick."""
     names = {"_op": made, "_call": made.call, "_aliased": _aliased, "_into": _into, "_M": _MISSING, "_fast": made.fast, "_Tensor": Tensor,
              "_state": state, "_run": run, "_first": _first, "_fn": made.fn}
-    head, star = [], False
+    public = types.FunctionType(_placeholder.__code__, names, made.name)
+    public.__signature__ = made.signature.replace(parameters=_shown(made, out))
+
+    def compile_now(*args, **kwargs):
+        source = {}
+        text, defaults = _source(made, out)
+        exec(text, defaults, source)  # noqa: S102  the text is made of the parameter names of a declaration
+        compiled = source[made.name]
+        public.__defaults__, public.__kwdefaults__ = compiled.__defaults__, compiled.__kwdefaults__
+        public.__code__ = compiled.__code__
+        return public(*args, **kwargs)
+
+    names["_compile_now"] = compile_now
+    return public
+
+
+def _source(made, out):
+    """Text of the public function (Paddle's signature, a fast path for plain Tensor operands, aliases and out= aside) and its defaults."""
+    head, star, defaults = [], False, {}
     for p in made.params:
         if p.kind is p.KEYWORD_ONLY and not star:
             head.append("*")
@@ -249,7 +272,7 @@ def _wrapper(made, out):
             star = True
             head.append("*" + p.name)
             continue
-        names["_d_" + p.name] = p.default
+        defaults["_d_" + p.name] = p.default
         head.append(f"{p.name}=_d_{p.name}")
     if out:
         head += ([] if star else ["*"]) + ["out=None"]
@@ -260,11 +283,7 @@ def _wrapper(made, out):
         lines += [f"    if out is not None: return _into(out, {result})"]
     lines += [] if made.composite else _fast_path(made)
     lines += [f"    return {result}"]
-    exec("\n".join(lines), names)  # noqa: S102  the text is made of the parameter names of a declaration
-    public = names[made.name]
-    signature = made.signature.replace(parameters=_shown(made, out))
-    public.__signature__ = signature
-    return public
+    return "\n".join(lines), defaults
 
 
 def _shown(made, out):
