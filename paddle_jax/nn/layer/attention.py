@@ -1,0 +1,120 @@
+"""Multi-head attention."""
+
+import collections
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax.nn import functional as F
+from paddle_jax.nn.layer.common import Linear
+from paddle_jax.nn.layer.layers import Layer
+from paddle_jax.tensor.creation import zeros
+from paddle_jax.tensor.joining import concat
+
+Cache = collections.namedtuple("Cache", ["k", "v"])
+StaticCache = collections.namedtuple("StaticCache", ["k", "v"])
+
+
+def _convert_attention_mask(attn_mask, dtype):
+    """A mask to add to attention scores: bool and int masks become 0 where 1 and about -1e9 where 0."""
+    if attn_mask is None:
+        return None
+    dtype = dtypes.convert(dtype)
+    if attn_mask.dtype.is_floating:
+        return attn_mask.astype(dtype)
+    far = 6.0e4 if dtype is dtypes.float16 else 1e9
+    return (attn_mask.astype(dtype) - 1.0) * far
+
+
+class MultiHeadAttention(Layer):
+    """Attends with several heads: each output is a mean of values, weighted by how well keys match the query.
+
+    Args:
+        embed_dim: int, the length of queries and outputs.
+        num_heads: int, a divisor of embed_dim.
+        dropout: float, probability of dropout of weights.
+        kdim: int, the length of keys. Default: embed_dim.
+        vdim: int, the length of values. Default: embed_dim.
+        need_weights: bool, also return the weights.
+        weight_attr: ParamAttr of the weights of all projections.
+        bias_attr: ParamAttr of their biases; False for none.
+    Raises:
+        AssertionError: a size is not positive or num_heads does not divide embed_dim.
+    Example:
+        >>> paddle.nn.MultiHeadAttention(8, 2)(paddle.rand([2, 5, 8])).shape
+        paddle.Size([2, 5, 8])
+    See: Vaswani et al., Attention Is All You Need, 2017, section 3.2.2.
+    """
+
+    Cache, StaticCache = Cache, StaticCache
+
+    def __init__(self, embed_dim, num_heads, dropout=0.0, kdim=None, vdim=None, need_weights=False, weight_attr=None, bias_attr=None):
+        super().__init__()
+        if embed_dim <= 0 or num_heads <= 0 or embed_dim % num_heads:
+            raise AssertionError(f"MultiHeadAttention: got embed_dim={embed_dim}, num_heads={num_heads}; both must be above 0 and "
+                                 "num_heads must divide embed_dim")
+        self.embed_dim, self.kdim, self.vdim = embed_dim, embed_dim if kdim is None else kdim, embed_dim if vdim is None else vdim
+        self.num_heads, self.dropout, self.need_weights, self.head_dim = num_heads, dropout, need_weights, embed_dim // num_heads
+        self.q_proj = Linear(embed_dim, embed_dim, weight_attr, bias_attr)
+        self.k_proj = Linear(self.kdim, embed_dim, weight_attr, bias_attr)
+        self.v_proj = Linear(self.vdim, embed_dim, weight_attr, bias_attr)
+        self.out_proj = Linear(embed_dim, embed_dim, weight_attr, bias_attr)
+
+    def _heads(self, x):
+        return x.reshape([0, 0, self.num_heads, self.head_dim]).transpose([0, 2, 1, 3])
+
+    def compute_kv(self, key, value):
+        """Projects keys and values: [B, L, kdim], [B, L, vdim] -> two [B, heads, L, head_dim]."""
+        return self._heads(self.k_proj(key)), self._heads(self.v_proj(value))
+
+    def gen_cache(self, key, value=None, type=Cache):
+        """Makes a cache for decoding step by step.
+
+        Args:
+            key: Tensor [B, L, kdim]; with type Cache and a value, projected keys.
+            value: Tensor; with type StaticCache default: key.
+            type: `Cache` grows with each step; `StaticCache` holds projected keys and values of a memory.
+        Returns:
+            Cache(k, v) of length 0, or holding key and value; or StaticCache(k, v).
+        """
+        if type is MultiHeadAttention.StaticCache:
+            return StaticCache(*self.compute_kv(key, key if value is None else value))
+        if value is not None:
+            return Cache(key, value)
+        empty = [key.shape[0], self.num_heads, 0, self.head_dim]
+        return Cache(zeros(empty, dtype=key.dtype), zeros(empty, dtype=key.dtype))
+
+    def forward(self, query, key=None, value=None, attn_mask=None, cache=None):
+        """Returns the output [B, L, embed_dim]; with need_weights also the weights; with a cache also the new cache.
+
+        Args:
+            query: Tensor [B, L, embed_dim].
+            key: Tensor [B, S, kdim]. Default: query.
+            value: Tensor [B, S, vdim]. Default: query.
+            attn_mask: Tensor that broadcasts to [B, heads, L, S]: bool or int, 0 where not to attend; or floats that are added.
+            cache: from `gen_cache`.
+        """
+        key, value = query if key is None else key, query if value is None else value
+        q = self._heads(self.q_proj(query))
+        if isinstance(cache, StaticCache):
+            k, v = cache
+        else:
+            k, v = self.compute_kv(key, value)
+            if isinstance(cache, Cache):
+                k, v = concat([cache.k, k], axis=2), concat([cache.v, v], axis=2)
+                cache = Cache(k, v)
+        out, weights = self._attend(q, k, v, attn_mask)
+        extra = [weights] if self.need_weights else []
+        extra += [] if cache is None else [cache]
+        return (out, *extra) if extra else out
+
+    def _attend(self, q, k, v, attn_mask):
+        scores = (q * self.head_dim**-0.5) @ k.transpose([0, 1, 3, 2])
+        if attn_mask is not None:
+            scores = scores + _convert_attention_mask(attn_mask, scores.dtype)
+        weights = F.softmax(scores)
+        if self.dropout:
+            weights = F.dropout(weights, self.dropout, training=self.training, mode="upscale_in_train")
+        out = (weights @ v).transpose([0, 2, 1, 3])
+        return self.out_proj(out.reshape([0, 0, self.embed_dim])), weights
+
+
+__all__ = ["MultiHeadAttention"]

@@ -1,0 +1,235 @@
+"""Batch normalisation layers."""
+
+from paddle_jax._core.dtype import get_default_dtype
+from paddle_jax.base.param_attr import ParamAttr
+from paddle_jax.nn import functional as F
+from paddle_jax.nn.initializer import Constant
+from paddle_jax.nn.layer.helpers import show
+from paddle_jax.nn.layer.layers import Layer
+
+_FIRST = {2: "NC", 3: "NCL", 4: "NCHW", 5: "NCDHW"}
+_LAST = {2: "NC", 3: "NLC", 4: "NHWC", 5: "NDHWC"}
+
+
+def running_statistics(layer, features, dtype, mean_name=None, variance_name=None):
+    """Gives `layer` the parameters `_mean` (zeros) and `_variance` (ones), which are not trained."""
+    for attribute, name, value in (("_mean", mean_name, 0.0), ("_variance", variance_name, 1.0)):
+        attr = ParamAttr(name=name, initializer=Constant(value), trainable=False)
+        setattr(layer, attribute, layer.create_parameter([features], attr=attr, dtype=dtype))
+
+
+def layout(data_format, ndim):
+    """The name of the layout for a number of axes, channels last where `data_format` ends in C."""
+    last = len(data_format) > 2 and data_format.endswith("C")
+    return (_LAST if last else _FIRST)[ndim]
+
+
+class _BatchNormBase(Layer):
+    """What the batch normalisation layers share."""
+
+    _ndims, _formats = (2, 3, 4, 5), ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC")
+
+    def __init__(self, num_features, momentum=0.9, epsilon=1e-5, weight_attr=None, bias_attr=None, data_format="NCHW", use_global_stats=None,
+                 name=None):
+        super().__init__()
+        self._num_features, self._weight_attr, self._bias_attr, self._use_global_stats = num_features, weight_attr, bias_attr, use_global_stats
+        self._dtype = "float32" if get_default_dtype() == "float16" else get_default_dtype()
+        self.weight = self.create_parameter([num_features], attr=weight_attr, dtype=self._dtype, default_initializer=Constant(1.0))
+        self.bias = self.create_parameter([num_features], attr=bias_attr, dtype=self._dtype, is_bias=True)
+        running_statistics(self, num_features, self._dtype, *(None if name is None else name + end for end in ("_mean", "_variance")))
+        self._data_format, self._momentum, self._epsilon, self._name = data_format, momentum, epsilon, name
+
+    def _check_input(self, input):
+        name = type(self).__name__
+        if self._data_format not in self._formats:
+            raise ValueError(f"{name}: data_format: got {self._data_format!r}; allowed are {', '.join(self._formats)}")
+        if input.ndim not in self._ndims:
+            raise ValueError(f"{name}: input: got {input.ndim} axes; it must have {' or '.join(map(str, self._ndims))}")
+
+    def forward(self, input):
+        self._check_input(input)
+        return F.batch_norm(input, self._mean, self._variance, weight=self.weight, bias=self.bias, training=self.training,
+                            momentum=self._momentum, epsilon=self._epsilon, data_format=layout(self._data_format, input.ndim),
+                            use_global_stats=self._use_global_stats)
+
+    def extra_repr(self):
+        form = {} if self._data_format == "NCHW" else {"data_format": self._data_format}
+        return show(self._name, num_features=self._num_features, momentum=self._momentum, epsilon=self._epsilon, **form)
+
+
+class BatchNorm1D(_BatchNormBase):
+    """Normalises each channel of [N, C] or [N, C, L] by its mean and variance over the batch, then scales and shifts it.
+
+    In evaluation running statistics are used: `_mean` and `_variance`, updated in training as
+    momentum * old + (1 - momentum) * new.
+
+    Args:
+        num_features: int, C.
+        momentum: float.
+        epsilon: float, added to the variance.
+        weight_attr: ParamAttr of the scale `weight`, shape [C]; False for none.
+        bias_attr: ParamAttr of the shift `bias`, shape [C]; False for none.
+        data_format: "NC", "NCL" or "NLC".
+        use_global_stats: bool, use the running statistics always (True) or never (False). Default: in evaluation.
+    Raises:
+        ValueError: the input or data_format has another form.
+    Example:
+        >>> y = paddle.nn.BatchNorm1D(3)(paddle.rand([8, 3])); bool(y.mean().abs() < 1e-5)
+        True
+    See: Ioffe and Szegedy, Batch Normalization, 2015.
+    """
+
+    _ndims, _formats = (2, 3), ("NC", "NCL", "NCHW", "NLC", "NHWC")
+
+    def __init__(self, num_features, momentum=0.9, epsilon=1e-5, weight_attr=None, bias_attr=None, data_format="NCL", use_global_stats=None,
+                 name=None):
+        super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, use_global_stats, name)
+
+
+class BatchNorm2D(_BatchNormBase):
+    """Normalises each channel of images by its mean and variance over the batch, then scales and shifts it; see BatchNorm1D.
+
+    Args:
+        num_features: int, the number of channels C.
+        momentum: float, of the running statistics.
+        epsilon: float, added to the variance.
+        weight_attr: ParamAttr of the scale `weight`, shape [C]; False for none.
+        bias_attr: ParamAttr of the shift `bias`, shape [C]; False for none.
+        data_format: "NCHW" or "NHWC".
+        use_global_stats: bool, use the running statistics always (True) or never (False). Default: in evaluation.
+    Raises:
+        ValueError: the input has not 4 axes or data_format is not allowed.
+    Example:
+        >>> paddle.nn.BatchNorm2D(3)(paddle.rand([2, 3, 4, 4])).shape
+        paddle.Size([2, 3, 4, 4])
+    """
+
+    _ndims, _formats = (4,), ("NCHW", "NHWC")
+
+
+class BatchNorm3D(_BatchNormBase):
+    """Normalises each channel of volumes by its mean and variance over the batch, then scales and shifts it; see BatchNorm1D.
+
+    Args:
+        num_features: int, the number of channels C.
+        momentum: float, of the running statistics.
+        epsilon: float, added to the variance.
+        weight_attr: ParamAttr of the scale `weight`, shape [C]; False for none.
+        bias_attr: ParamAttr of the shift `bias`, shape [C]; False for none.
+        data_format: "NCDHW" or "NDHWC".
+        use_global_stats: bool, use the running statistics always (True) or never (False). Default: in evaluation.
+    Raises:
+        ValueError: the input has not 5 axes or data_format is not allowed.
+    Example:
+        >>> paddle.nn.BatchNorm3D(3)(paddle.rand([2, 3, 2, 2, 2])).shape
+        paddle.Size([2, 3, 2, 2, 2])
+    """
+
+    _ndims, _formats = (5,), ("NCDHW", "NDHWC", "NCHW", "NHWC")
+
+    def __init__(self, num_features, momentum=0.9, epsilon=1e-5, weight_attr=None, bias_attr=None, data_format="NCDHW", use_global_stats=None,
+                 name=None):
+        super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, use_global_stats, name)
+
+
+class SyncBatchNorm(_BatchNormBase):
+    """Batch normalisation by the statistics of the whole batch, also when it is spread over devices.
+
+    On one device, and on arrays sharded over devices (whose mean XLA takes over all shards), this is what BatchNorm does.
+
+    Args:
+        num_features: int, the number of channels C.
+        momentum: float, of the running statistics.
+        epsilon: float, added to the variance.
+        weight_attr: ParamAttr of the scale `weight`, shape [C]; False for none.
+        bias_attr: ParamAttr of the shift `bias`, shape [C]; False for none.
+        data_format: "NCHW" and so on, or with C last.
+    Example:
+        >>> paddle.nn.SyncBatchNorm(3)(paddle.rand([2, 3, 4, 4])).shape
+        paddle.Size([2, 3, 4, 4])
+    """
+
+    def __init__(self, num_features, momentum=0.9, epsilon=1e-5, weight_attr=None, bias_attr=None, data_format="NCHW", name=None):
+        super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, None, name)
+
+    def forward(self, x):
+        return super().forward(x)
+
+    @classmethod
+    def convert_sync_batchnorm(cls, layer):
+        """Replaces all BatchNorm1D / 2D / 3D layers in a layer by SyncBatchNorm layers that share their parameters.
+
+        Args:
+            layer: Layer.
+        Returns:
+            The layer, or its replacement when it is a batch normalisation itself.
+        Example:
+            >>> paddle.nn.SyncBatchNorm.convert_sync_batchnorm(paddle.nn.Sequential(paddle.nn.BatchNorm2D(3)))[0]
+            SyncBatchNorm(num_features=3, momentum=0.9, epsilon=1e-05)
+        """
+        if isinstance(layer, _BatchNormBase) and not isinstance(layer, SyncBatchNorm):
+            return cls._from(layer)
+        for name, child in list(layer.named_children()):
+            converted = cls.convert_sync_batchnorm(child)
+            if converted is not child:
+                layer.add_sublayer(name, converted)
+        return layer
+
+    @classmethod
+    def _from(cls, norm):
+        attrs = [False if attr is False else None for attr in (norm._weight_attr, norm._bias_attr)]
+        made = cls(norm._num_features, norm._momentum, norm._epsilon, *attrs, norm._data_format)
+        for name in ("weight", "bias", "_mean", "_variance"):
+            made.__dict__.pop(name, None)
+            setattr(made, name, getattr(norm, name))
+        made._weight_attr, made._bias_attr, made._name = norm._weight_attr, norm._bias_attr, norm._name
+        made._use_global_stats, made.training = norm._use_global_stats, norm.training
+        return made
+
+
+class BatchNorm(Layer):
+    """Batch normalisation for inputs of 2 to 5 axes, with an optional activation after it. BatchNorm1D / 2D / 3D are the newer form.
+
+    Args:
+        num_channels: int, the number of channels C.
+        act: str, the name of an activation such as "relu".
+        is_test: bool, start in evaluation mode.
+        momentum: float, of the running statistics.
+        epsilon: float, added to the variance.
+        param_attr: ParamAttr of the scale `weight`, shape [C]; False for none.
+        bias_attr: ParamAttr of the shift `bias`, shape [C]; False for none.
+        dtype: of the parameters; float16 becomes float32.
+        data_layout: "NCHW" and so on, or with C last.
+        in_place: accepted for compatibility.
+        moving_mean_name: str, the name of the running mean.
+        moving_variance_name: str, the name of the running variance.
+        do_model_average_for_mean_and_var: accepted for compatibility.
+        use_global_stats: bool, use the running statistics in training as well.
+        trainable_statistics: bool, use the statistics of the batch in evaluation as well.
+    Raises:
+        AttributeError: there is no such activation (when called).
+    Example:
+        >>> bool((paddle.nn.BatchNorm(3, act="relu")(paddle.rand([4, 3])) >= 0).all())
+        True
+    """
+
+    def __init__(self, num_channels, act=None, is_test=False, momentum=0.9, epsilon=1e-5, param_attr=None, bias_attr=None, dtype="float32",
+                 data_layout="NCHW", in_place=False, moving_mean_name=None, moving_variance_name=None, do_model_average_for_mean_and_var=True,
+                 use_global_stats=False, trainable_statistics=False):
+        super().__init__()
+        self._param_attr, self._bias_attr, self._act, self._in_place, self._data_layout = param_attr, bias_attr, act, in_place, data_layout
+        self._dtype = "float32" if dtype == "float16" else dtype
+        self.weight = self.create_parameter([num_channels], attr=param_attr, dtype=self._dtype, default_initializer=Constant(1.0))
+        self.bias = self.create_parameter([num_channels], attr=bias_attr, dtype=self._dtype, is_bias=True)
+        running_statistics(self, num_channels, self._dtype, moving_mean_name, moving_variance_name)
+        self._momentum, self._epsilon, self._is_test, self.training = momentum, epsilon, is_test, not is_test
+        self._use_global_stats, self._trainable_statistics = use_global_stats, trainable_statistics
+
+    def forward(self, input):
+        out = F.batch_norm(input, self._mean, self._variance, weight=self.weight, bias=self.bias,
+                           training=self.training or self._trainable_statistics, momentum=self._momentum, epsilon=self._epsilon,
+                           data_format=layout(self._data_layout, input.ndim), use_global_stats=True if self._use_global_stats else None)
+        return getattr(F, self._act)(out) if self._act else out
+
+
+__all__ = ["BatchNorm", "BatchNorm1D", "BatchNorm2D", "BatchNorm3D", "SyncBatchNorm"]

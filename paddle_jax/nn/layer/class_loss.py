@@ -1,0 +1,108 @@
+"""Loss layers for very many classes: they hold the weights of the classes."""
+
+from paddle_jax._core.dtype import get_default_dtype
+from paddle_jax.nn import functional as F
+from paddle_jax.nn.layer.layers import Layer
+from paddle_jax.tensor.joining import concat
+
+
+class HSigmoidLoss(Layer):
+    """Hierarchical sigmoid: the loss of a path of binary decisions in a tree of classes.
+
+    Args:
+        feature_size: int, the last length of the input.
+        num_classes: int, at least 2 for the default tree; with a custom tree the number of its inner nodes.
+        weight_attr: ParamAttr of `weight`, shape [num_classes - 1, feature_size] ([num_classes, ...] for a custom tree).
+        bias_attr: ParamAttr of `bias`, shape [num_classes - 1, 1]; False for none.
+        is_custom: bool, the tree is given with each call.
+        is_sparse: accepted for compatibility; gradients are dense.
+    Raises:
+        ValueError: fewer than 2 classes with the default tree, or a custom tree without path (when called).
+    Example:
+        >>> paddle.nn.HSigmoidLoss(3, 5)(paddle.ones([2, 3]), paddle.to_tensor([[1], [4]])).shape
+        paddle.Size([2, 1])
+    See: Morin and Bengio, Hierarchical Probabilistic Neural Network Language Model, 2005.
+    """
+
+    def __init__(self, feature_size, num_classes, weight_attr=None, bias_attr=None, is_custom=False, is_sparse=False, name=None):
+        super().__init__()
+        if num_classes < 2 and not is_custom:
+            raise ValueError(f"HSigmoidLoss: num_classes: got {num_classes}; the default tree needs 2 or more")
+        self._feature_size, self._num_classes, self._is_custom, self._is_sparse = feature_size, num_classes, is_custom, is_sparse
+        self._weight_attr, self._bias_attr, self._name, self._dtype = weight_attr, bias_attr, name, get_default_dtype()
+        nodes = num_classes if is_custom else num_classes - 1
+        self.weight = self.create_parameter([nodes, feature_size], attr=weight_attr, dtype=self._dtype)
+        self.bias = self.create_parameter([nodes, 1], attr=bias_attr, dtype=self._dtype, is_bias=True)
+
+    def forward(self, input, label, path_table=None, path_code=None):
+        if self._is_custom and (path_table is None or path_code is None):
+            raise ValueError("HSigmoidLoss: path_table, path_code: got None; with is_custom=True both must be given")
+        return F.hsigmoid_loss(input, label, self._num_classes, self.weight, self.bias, path_table=path_table, path_code=path_code,
+                               is_sparse=self._is_sparse)
+
+
+class AdaptiveLogSoftmaxWithLoss(Layer):
+    """Softmax over many classes of unequal frequency: frequent ones at once, rare ones in clusters with smaller projections.
+
+    As in Paddle, the projections of the clusters, `tail_weights`, are lists of parameters that `parameters()` and
+    `state_dict()` do not contain; hand them to the optimizer and save them yourself.
+
+    Args:
+        in_features: int, the last length of the input.
+        n_classes: int, the number of classes, sorted by frequency.
+        cutoffs: list of ints, where clusters begin; increasing, between 1 and n_classes - 1.
+        weight_attr: ParamAttr of the weights.
+        bias_attr: ParamAttr of the bias.
+        div_value: float, each cluster has projections smaller by this factor.
+        head_bias: bool, whether there is a bias in the head.
+    Raises:
+        ValueError: cutoffs are not allowed; labels are out of range (when called).
+    Example:
+        >>> layer = paddle.nn.AdaptiveLogSoftmaxWithLoss(8, 20, [5, 10]); out, loss = layer(paddle.ones([3, 8]), paddle.to_tensor([1, 7, 15]))
+        >>> out.shape, layer.log_prob(paddle.ones([3, 8])).shape
+        (paddle.Size([3]), paddle.Size([3, 20]))
+    See: Grave et al., Efficient softmax approximation for GPUs, 2016.
+    """
+
+    def __init__(self, in_features, n_classes, cutoffs, weight_attr=None, bias_attr=None, div_value=4.0, head_bias=False, name=None):
+        super().__init__()
+        self._dtype = get_default_dtype()
+        self.in_features, self.n_classes, self.cutoffs, self.div_value = in_features, n_classes, _checked(list(cutoffs), n_classes), div_value
+        self._weight_attr, self._bias_attr, self.is_head_bias = weight_attr, bias_attr, head_bias
+        self.shortlist_size, self.n_clusters = self.cutoffs[0], len(self.cutoffs) - 1
+        self.head_size = self.shortlist_size + self.n_clusters
+        self.head_weight = self.create_parameter([in_features, self.head_size], attr=weight_attr, dtype=self._dtype)
+        self.head_bias = self.create_parameter([self.head_size], attr=bias_attr, dtype=self._dtype, is_bias=True) if head_bias else None
+        self.tail_weights = [self._cluster(i, weight_attr) for i in range(self.n_clusters)]
+
+    def _cluster(self, i, weight_attr):
+        hidden, size = int(self.in_features // self.div_value ** (i + 1)), self.cutoffs[i + 1] - self.cutoffs[i]
+        return [self.create_parameter(shape, attr=weight_attr, dtype=self._dtype) for shape in ([self.in_features, hidden], [hidden, size])]
+
+    def forward(self, input, label):
+        return F.adaptive_log_softmax_with_loss(input, label, self.head_weight, self.tail_weights, self.cutoffs, self.head_bias)
+
+    def log_prob(self, input):
+        """Computes the log probabilities of all classes: [N, in_features] -> [N, n_classes]."""
+        head = F.log_softmax(F.linear(input, self.head_weight, self.head_bias), axis=1)
+        parts = [head[:, : self.shortlist_size]]
+        for i, (first, second) in enumerate(self.tail_weights):
+            inside = F.log_softmax(F.linear(F.linear(input, first), second), axis=1)
+            parts.append(inside + head[:, self.shortlist_size + i].unsqueeze(1))
+        return concat(parts, axis=1)
+
+    def predict(self, input):
+        """Returns the most probable class of each row, in the default floating dtype as Paddle does."""
+        return self.log_prob(input).argmax(axis=1).astype(self._dtype)
+
+
+def _checked(cutoffs, n_classes):
+    if not cutoffs:
+        raise ValueError("AdaptiveLogSoftmaxWithLoss: cutoffs: got an empty list; give at least one")
+    increasing = all(a < b for a, b in zip(cutoffs, cutoffs[1:], strict=False))
+    if not increasing or cutoffs[0] <= 0 or cutoffs[-1] > n_classes - 1 or any(int(c) != c for c in cutoffs):
+        raise ValueError(f"AdaptiveLogSoftmaxWithLoss: cutoffs: got {cutoffs}; use increasing ints in 1..{n_classes - 1}")
+    return [*cutoffs, n_classes]
+
+
+__all__ = ["AdaptiveLogSoftmaxWithLoss", "HSigmoidLoss"]

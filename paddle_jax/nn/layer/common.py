@@ -1,0 +1,369 @@
+"""Layers without a family of their own: Linear, Embedding, Flatten, Upsample, Fold and others."""
+
+from paddle_jax._core.dtype import get_default_dtype
+from paddle_jax._core.tensor import Parameter
+from paddle_jax.nn import functional as F
+from paddle_jax.nn.layer.dropout import AlphaDropout, Dropout, Dropout2D, Dropout3D, FeatureAlphaDropout
+from paddle_jax.nn.layer.helpers import alias, linked, show
+from paddle_jax.nn.layer.layers import Layer
+from paddle_jax.nn.layer.padding import (
+    CircularPad1D,
+    CircularPad2D,
+    CircularPad3D,
+    ConstantPad1D,
+    ConstantPad2D,
+    ConstantPad3D,
+    Pad1D,
+    Pad2D,
+    Pad3D,
+    ReflectionPad1D,
+    ReflectionPad2D,
+    ReflectionPad3D,
+    ReplicationPad1D,
+    ReplicationPad2D,
+    ReplicationPad3D,
+    ZeroPad1D,
+    ZeroPad2D,
+    ZeroPad3D,
+)
+
+
+class Identity(Layer):
+    """Returns its input; all arguments are ignored.
+
+    Example:
+        >>> paddle.nn.Identity()(paddle.ones([2])).tolist()
+        [1.0, 1.0]
+    """
+
+    def __init__(self, *args, **kwargs):
+        super().__init__()
+
+    def forward(self, input):
+        return input
+
+
+class Linear(Layer):
+    """Computes x @ weight + bias.
+
+    Args:
+        in_features: int, the last length of the input.
+        out_features: int, the last length of the output.
+        weight_attr: ParamAttr of `weight`, which has shape [in_features, out_features].
+        bias_attr: ParamAttr of `bias`, shape [out_features]; False for none.
+    Example:
+        >>> paddle.nn.Linear(3, 4)(paddle.ones([2, 3])).shape
+        paddle.Size([2, 4])
+    """
+
+    def __init__(self, in_features, out_features, weight_attr=None, bias_attr=None, name=None):
+        super().__init__()
+        self._dtype, self._weight_attr, self._bias_attr = get_default_dtype(), weight_attr, bias_attr
+        self.weight = self.create_parameter([in_features, out_features], attr=weight_attr, dtype=self._dtype)
+        self.bias = self.create_parameter([out_features], attr=bias_attr, dtype=self._dtype, is_bias=True)
+        self.name = name
+
+    def forward(self, input):
+        return F.linear(input, self.weight, self.bias)
+
+    def extra_repr(self):
+        return show(self.name, in_features=self.weight.shape[0], out_features=self.weight.shape[1], dtype=self._dtype)
+
+
+class Bilinear(Layer):
+    """Computes x1 @ weight[i] @ x2 for every output i, plus bias.
+
+    Args:
+        in1_features: int, the last length of x1.
+        in2_features: int, the last length of x2.
+        out_features: int, the last length of the output.
+        weight_attr: ParamAttr of `weight`, shape [out_features, in1_features, in2_features].
+        bias_attr: ParamAttr of `bias`, shape [1, out_features]; False for none.
+    Example:
+        >>> paddle.nn.Bilinear(3, 4, 5)(paddle.ones([2, 3]), paddle.ones([2, 4])).shape
+        paddle.Size([2, 5])
+    """
+
+    def __init__(self, in1_features, in2_features, out_features, weight_attr=None, bias_attr=None, name=None):
+        super().__init__()
+        self._dtype, self._weight_attr, self._bias_attr, self._name = get_default_dtype(), weight_attr, bias_attr, name
+        self._in1_features, self._in2_features, self._out_features = in1_features, in2_features, out_features
+        self.weight = self.create_parameter([out_features, in1_features, in2_features], attr=weight_attr, dtype=self._dtype)
+        self.bias = self.create_parameter([1, out_features], attr=bias_attr, dtype=self._dtype, is_bias=True)
+
+    def forward(self, x1, x2):
+        return F.bilinear(x1, x2, self.weight, self.bias)
+
+    def extra_repr(self):
+        return show(self._name, in1_features=self._in1_features, in2_features=self._in2_features, out_features=self._out_features, dtype=self._dtype)
+
+
+class Embedding(Layer):
+    """Looks up rows of a learnt table.
+
+    Args:
+        num_embeddings: int, the number of rows.
+        embedding_dim: int, the length of a row.
+        padding_idx: int, a row that is zero and gets no gradient; negative counts from the end.
+        max_norm: float, rows used are scaled down to this norm first.
+        norm_type: float, the p of that norm.
+        scale_grad_by_freq: divide the gradient of a row by how often it occurs.
+        sparse: accepted for compatibility; gradients are dense.
+        _weight: Tensor [num_embeddings, embedding_dim] to start from.
+        _freeze: no training.
+        device: where the table is put.
+        dtype: of the table. Default: paddle.get_default_dtype().
+        weight_attr: ParamAttr of the table.
+    Raises:
+        ValueError: a size is not positive or padding_idx is out of range.
+        AssertionError: _weight has another shape.
+    Differs from Paddle: a table given as `_weight` becomes a Parameter, so it is saved and trained.
+    Example:
+        >>> paddle.nn.Embedding(10, 4)(paddle.to_tensor([1, 2, 1])).shape
+        paddle.Size([3, 4])
+    """
+
+    def __init__(self, num_embeddings, embedding_dim, padding_idx=None, max_norm=None, norm_type=2.0, *, scale_grad_by_freq=False, sparse=False,
+                 _weight=None, _freeze=False, device=None, dtype=None, weight_attr=None, name=None):
+        super().__init__()
+        if num_embeddings <= 0 or embedding_dim <= 0:
+            raise ValueError(f"Embedding: got num_embeddings={num_embeddings}, embedding_dim={embedding_dim}; both must be above 0")
+        if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
+            raise ValueError(f"Embedding: padding_idx: got {padding_idx}; use {-num_embeddings}..{num_embeddings - 1}")
+        self._num_embeddings, self._embedding_dim, self._sparse, self._padding_idx = num_embeddings, embedding_dim, sparse, padding_idx
+        self._max_norm, self._norm_type, self._scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
+        self._device, self._size, self._weight_attr, self._name = device, [num_embeddings, embedding_dim], weight_attr, name
+        self._dtype = get_default_dtype() if dtype is None else dtype
+        self.weight = self._table(_weight)
+        if _freeze:
+            self.weight.stop_gradient = True
+
+    padding_idx = linked("_padding_idx", "The row that is zero, or None.")
+
+    def _table(self, given):
+        if given is not None:
+            if list(given.shape) != self._size:
+                raise AssertionError(f"Embedding: _weight: got shape {list(given.shape)}; it must be {self._size}")
+            return given if isinstance(given, Parameter) else Parameter(given._value)
+        weight = self.create_parameter(self._size, attr=self._weight_attr, dtype=self._dtype, device=self._device)
+        if self._padding_idx is not None:
+            weight._value = weight._value.at[self._padding_idx].set(0)
+        return weight
+
+    @alias(input="x")
+    def forward(self, x):
+        return F.embedding(x, self.weight, self._padding_idx, self._max_norm, self._norm_type, self._sparse, self._scale_grad_by_freq)
+
+    def extra_repr(self):
+        padding = "" if self._padding_idx is None else f", padding_idx={self._padding_idx}"
+        return f"{self._num_embeddings}, {self._embedding_dim}{padding}, " + show(
+            self._name, sparse=self._sparse, scale_grad_by_freq=self._scale_grad_by_freq)
+
+
+class Flatten(Layer):
+    """Makes one axis of a run of axes.
+
+    Args:
+        start_axis: int, the first.
+        stop_axis: int, the last.
+    Example:
+        >>> paddle.nn.Flatten()(paddle.ones([2, 3, 4])).shape
+        paddle.Size([2, 12])
+    """
+
+    def __init__(self, start_axis=1, stop_axis=-1):
+        super().__init__()
+        self.start_axis, self.stop_axis = start_axis, stop_axis
+
+    def forward(self, input):
+        return input.flatten(self.start_axis, self.stop_axis)
+
+
+class Unflatten(Layer):
+    """Splits an axis into several.
+
+    Args:
+        axis: int, the axis.
+        shape: list of ints, the lengths of the new axes; one may be -1.
+    Example:
+        >>> paddle.nn.Unflatten(1, [2, -1])(paddle.ones([3, 8])).shape
+        paddle.Size([3, 2, 4])
+    """
+
+    def __init__(self, axis, shape, name=None):
+        super().__init__()
+        self.axis, self.shape, self.name = axis, shape, name
+
+    def forward(self, input):
+        return input.unflatten(self.axis, self.shape)
+
+    def extra_repr(self):
+        return show(self.name, axis=self.axis, shape=self.shape)
+
+
+class Upsample(Layer):
+    """Resizes the spatial axes; see `paddle.nn.functional.interpolate` for the arguments.
+
+    Args:
+        size: list of ints, the new lengths.
+        scale_factor: float or list, instead of size.
+        mode: "nearest", "linear", "bilinear", "trilinear", "bicubic" or "area".
+        align_corners: bool, let the corners coincide.
+        align_mode: int, 0 or 1, for linear modes.
+        data_format: str such as "NCHW" or "NHWC".
+        recompute_scale_factor: bool, derive the scale from the sizes.
+    Example:
+        >>> paddle.nn.Upsample(scale_factor=2)(paddle.ones([1, 1, 2, 2])).shape
+        paddle.Size([1, 1, 4, 4])
+    """
+
+    def __init__(self, size=None, scale_factor=None, mode="nearest", align_corners=False, align_mode=0, data_format=None,
+                 recompute_scale_factor=None, name=None):
+        super().__init__()
+        self.size, self.scale_factor, self.mode, self.align_corners = size, scale_factor, mode.lower(), align_corners
+        self.align_mode, self.data_format, self.recompute_scale_factor, self.name = align_mode, data_format, recompute_scale_factor, name
+
+    def forward(self, x):
+        return F.interpolate(x, size=self.size, scale_factor=self.scale_factor, mode=self.mode, align_corners=self.align_corners,
+                             align_mode=self.align_mode, data_format=self.data_format, recompute_scale_factor=self.recompute_scale_factor)
+
+    def extra_repr(self):
+        return show(self.name, **_resize(self), mode=self.mode, align_corners=self.align_corners, align_mode=self.align_mode,
+                    data_format=self.data_format)
+
+
+def _resize(layer):
+    return {"size": layer.size} if layer.scale_factor is None else {"scale_factor": layer.scale_factor}
+
+
+class UpsamplingNearest2D(Layer):
+    """Resizes images by taking the nearest pixel.
+
+    Args:
+        size: two ints, the new height and width.
+        scale_factor: float or two floats, instead of size.
+        data_format: "NCHW" or "NHWC".
+    Example:
+        >>> paddle.nn.UpsamplingNearest2D(size=[4, 6])(paddle.ones([1, 1, 2, 3])).shape
+        paddle.Size([1, 1, 4, 6])
+    """
+
+    _mode, _align_corners = "nearest", False
+
+    def __init__(self, size=None, scale_factor=None, data_format="NCHW", name=None):
+        super().__init__()
+        self.size, self.scale_factor, self.data_format, self.name = size, scale_factor, data_format, name
+
+    @alias(input="x")
+    def forward(self, x):
+        return F.interpolate(x, size=self.size, scale_factor=self.scale_factor, mode=self._mode, align_corners=self._align_corners,
+                             align_mode=0, data_format=self.data_format)
+
+    def extra_repr(self):
+        return show(self.name, **_resize(self), data_format=self.data_format)
+
+
+class UpsamplingBilinear2D(UpsamplingNearest2D):
+    """Resizes images by bilinear interpolation with coinciding corners.
+
+    Args:
+        size: two ints, the new height and width.
+        scale_factor: float or two floats, instead of size.
+        data_format: "NCHW" or "NHWC".
+    Example:
+        >>> paddle.nn.UpsamplingBilinear2D(size=[4, 6])(paddle.ones([1, 1, 2, 3])).shape
+        paddle.Size([1, 1, 4, 6])
+    """
+
+    _mode, _align_corners = "bilinear", True
+
+
+class CosineSimilarity(Layer):
+    """Computes the cosine of the angle between vectors along an axis.
+
+    Args:
+        axis: int, the axis of the vectors; `dim` is accepted as a name.
+        eps: float, a lower bound of the product of norms.
+    Example:
+        >>> x = paddle.to_tensor([[1.0, 2.0]]); paddle.nn.CosineSimilarity()(x, 2 * x).shape
+        paddle.Size([1])
+    """
+
+    @alias(dim="axis")
+    def __init__(self, axis=1, eps=1e-8):
+        super().__init__()
+        self._axis, self._eps = axis, eps
+
+    dim = linked("_axis", "The axis, under its other name.")
+
+    def forward(self, x1, x2):
+        return F.cosine_similarity(x1, x2, axis=self._axis, eps=self._eps)
+
+    def extra_repr(self):
+        return show(axis=self._axis, eps=self._eps)
+
+
+class Unfold(Layer):
+    """Gathers the sliding windows of images as columns: [N, C, H, W] -> [N, C * window, number of windows].
+
+    Args:
+        kernel_sizes: int or two ints.
+        dilations: int or two ints.
+        paddings: int, two or four ints.
+        strides: int or two ints.
+    Example:
+        >>> paddle.nn.Unfold(2)(paddle.ones([1, 3, 4, 4])).shape
+        paddle.Size([1, 12, 9])
+    """
+
+    def __init__(self, kernel_sizes, dilations=1, paddings=0, strides=1, name=None):
+        super().__init__()
+        self.kernel_sizes, self.dilations, self.paddings, self.strides, self.name = kernel_sizes, dilations, paddings, strides, name
+
+    def forward(self, input):
+        return F.unfold(input, kernel_sizes=self.kernel_sizes, strides=self.strides, paddings=self.paddings, dilations=self.dilations)
+
+    def extra_repr(self):
+        return show(self.name, kernel_size=self.kernel_sizes, dilation=self.dilations, padding=self.paddings, stride=self.strides)
+
+
+class Fold(Layer):
+    """Adds columns back into images: the reverse of Unfold, overlaps summed.
+
+    Args:
+        output_sizes: two ints, height and width of the images; `output_size` is accepted as a name.
+        kernel_sizes: int or two ints; `kernel_size` is accepted.
+        dilations: int or two ints; `dilation` is accepted.
+        paddings: int, two or four ints; `padding` is accepted.
+        strides: int or two ints; `stride` is accepted.
+    Example:
+        >>> paddle.nn.Fold([4, 4], 2)(paddle.ones([1, 12, 9])).shape
+        paddle.Size([1, 3, 4, 4])
+    """
+
+    @alias(output_size="output_sizes", kernel_size="kernel_sizes", dilation="dilations", padding="paddings", stride="strides")
+    def __init__(self, output_sizes, kernel_sizes, dilations=1, paddings=0, strides=1, name=None):
+        super().__init__()
+        self.output_sizes, self.kernel_sizes, self.dilations = output_sizes, kernel_sizes, dilations
+        self.paddings, self.strides, self.name = paddings, strides, name
+
+    output_size = linked("output_sizes", "output_sizes, under its other name.")
+    kernel_size = linked("kernel_sizes", "kernel_sizes, under its other name.")
+    dilation = linked("dilations", "dilations, under its other name.")
+    padding = linked("paddings", "paddings, under its other name.")
+    stride = linked("strides", "strides, under its other name.")
+
+    def forward(self, input):
+        return F.fold(input, output_sizes=self.output_sizes, kernel_sizes=self.kernel_sizes, strides=self.strides, paddings=self.paddings,
+                      dilations=self.dilations)
+
+    def extra_repr(self):
+        return show(self.name, kernel_size=self.kernel_sizes, dilation=self.dilations, padding=self.paddings, stride=self.strides)
+
+
+__all__ = [
+    "AlphaDropout", "Bilinear", "CircularPad1D", "CircularPad2D", "CircularPad3D", "ConstantPad1D", "ConstantPad2D", "ConstantPad3D",
+    "CosineSimilarity", "Dropout", "Dropout2D", "Dropout3D", "Embedding", "FeatureAlphaDropout", "Flatten", "Fold", "Identity", "Linear",
+    "Pad1D", "Pad2D", "Pad3D", "ReflectionPad1D", "ReflectionPad2D", "ReflectionPad3D", "ReplicationPad1D", "ReplicationPad2D",
+    "ReplicationPad3D", "Unflatten", "Unfold", "Upsample", "UpsamplingBilinear2D", "UpsamplingNearest2D", "ZeroPad1D", "ZeroPad2D", "ZeroPad3D",
+]

@@ -1,0 +1,400 @@
+"""Layers that hold other layers or parameters: Sequential, LayerList, LayerDict, ParameterList, ParameterDict."""
+
+import collections.abc
+
+from paddle_jax._core.tensor import Parameter, Tensor
+from paddle_jax.nn.layer.helpers import alias
+from paddle_jax.nn.layer.layers import Layer
+
+
+def _position(index, length, what):
+    """A non-negative position for an index that may be negative.
+
+    Raises:
+        IndexError: it is out of range.
+    """
+    if not -length <= index < length:
+        raise IndexError(f"{what}: index {index} is out of range; there are {length} layers, use {-length}..{length - 1}")
+    return index % length
+
+
+def _insert_position(index, length):
+    if not -length <= index <= length:
+        return None
+    return index if index >= 0 else index + length
+
+
+def _rename(owner, layers):
+    """Makes `layers` the sublayers of `owner`, named "0", "1", ..."""
+    owner._sub_layers.clear()
+    for position, layer in enumerate(layers):
+        owner.add_sublayer(str(position), layer)
+
+
+class Sequential(Layer):
+    """Calls layers one after the other.
+
+    Args:
+        layers: Layers; or (name, Layer) pairs; or one dict from name to Layer.
+    Raises:
+        AssertionError: something else is given.
+    Example:
+        >>> net = paddle.nn.Sequential(paddle.nn.Linear(3, 4), paddle.nn.ReLU()); net(paddle.ones([2, 3])).shape
+        paddle.Size([2, 4])
+        >>> net[1]
+        ReLU()
+    """
+
+    def __init__(self, *layers):
+        super().__init__()
+        if len(layers) == 1 and isinstance(layers[0], dict):
+            layers = tuple(layers[0].items())
+        named = bool(layers) and isinstance(layers[0], list | tuple)
+        for position, layer in enumerate(layers):
+            if named:
+                if not (isinstance(layer, list | tuple) and len(layer) == 2 and isinstance(layer[0], str)):
+                    raise AssertionError(f"Sequential: argument {position}: got {layer!r}; the first is a (name, Layer) pair, so all must be")
+                self.add_sublayer(*layer)
+            else:
+                self.add_sublayer(str(position), layer)
+
+    def __getitem__(self, name):
+        if isinstance(name, slice):
+            return type(self)(*list(self._sub_layers.values())[name])
+        if isinstance(name, str):
+            return self._sub_layers[name]
+        return list(self._sub_layers.values())[_position(name.__index__(), len(self), "Sequential")]
+
+    def __setitem__(self, name, layer):
+        if not isinstance(layer, Layer):
+            raise AssertionError(f"Sequential: got {type(layer).__name__}; an item must be a Layer")
+        setattr(self, str(name), layer)
+
+    def __delitem__(self, name):
+        if str(name) not in self._sub_layers:
+            raise AssertionError(f"Sequential: {name!r} is no name of a layer; names are {', '.join(map(str, self._sub_layers))}")
+        del self._sub_layers[str(name)]
+
+    def __len__(self):
+        return len(self._sub_layers)
+
+    def __iter__(self):
+        return iter(self._sub_layers.values())
+
+    def append(self, module):
+        """Adds a layer at the end, named by its position; returns the Sequential.
+
+        Raises:
+            AssertionError: module is not a Layer.
+        """
+        self.add_sublayer(str(len(self)), module)
+        return self
+
+    def insert(self, index, module):
+        """Puts a layer before position `index`; the names of numbered layers move with their positions.
+
+        Raises:
+            AssertionError: module is not a Layer.
+            IndexError: the index is out of range.
+        """
+        if not isinstance(module, Layer):
+            raise AssertionError(f"Sequential.insert: module: got {type(module).__name__}; it must be a Layer")
+        position = _insert_position(index, len(self))
+        if position is None:
+            raise IndexError(f"Sequential.insert: index {index} is out of range; use {-len(self)}..{len(self)}")
+        layers = list(self._sub_layers.values())
+        layers.insert(position, module)
+        names = [*self._sub_layers, str(len(self))]
+        self._sub_layers.clear()
+        self._sub_layers.update(zip(names, layers, strict=True))
+        return self
+
+    def extend(self, sequential):
+        """Adds the layers of an iterable at the end; returns the Sequential."""
+        for layer in list(sequential):
+            self.append(layer)
+        return self
+
+    def forward(self, input):
+        """Hands `input` through all layers."""
+        for layer in self._sub_layers.values():
+            input = layer(input)
+        return input
+
+
+class LayerList(Layer):
+    """A list of layers, which the tree of layers knows about.
+
+    Args:
+        sublayers: iterable of Layers; `modules` is accepted as a name.
+    Raises:
+        AssertionError: an item is not a Layer.
+    Example:
+        >>> layers = paddle.nn.LayerList([paddle.nn.Linear(2, 2) for _ in range(3)]); len(layers), len(layers.parameters())
+        (3, 6)
+    """
+
+    @alias(modules="sublayers")
+    def __init__(self, sublayers=None):
+        super().__init__()
+        for position, layer in enumerate(() if sublayers is None else sublayers):
+            self.add_sublayer(str(position), layer)
+
+    def _key(self, index):
+        if isinstance(index, str):
+            index = int(index)
+        return str(_position(index.__index__(), len(self), type(self).__name__))
+
+    def __getitem__(self, idx):
+        if isinstance(idx, slice):
+            return LayerList(list(self._sub_layers.values())[idx])
+        return self._sub_layers[self._key(idx)]
+
+    def __setitem__(self, idx, sublayer):
+        if isinstance(idx, slice):
+            layers = list(self._sub_layers.values())
+            layers[idx] = sublayer
+            _rename(self, layers)
+        else:
+            setattr(self, self._key(idx), sublayer)
+
+    def __delitem__(self, idx):
+        layers = list(self._sub_layers.values())
+        if not isinstance(idx, slice):
+            idx = int(self._key(idx))
+        del layers[idx]
+        _rename(self, layers)
+
+    def __len__(self):
+        return len(self._sub_layers)
+
+    def __iter__(self):
+        return iter(self._sub_layers.values())
+
+    def __add__(self, other):
+        return LayerList([*self, *other])
+
+    @alias(module="sublayer")
+    def append(self, sublayer):
+        """Adds a layer at the end; returns the list.
+
+        Raises:
+            AssertionError: sublayer is not a Layer.
+        """
+        self.add_sublayer(str(len(self)), sublayer)
+        return self
+
+    @alias(module="sublayer")
+    def insert(self, index, sublayer):
+        """Puts a layer before position `index`.
+
+        Raises:
+            AssertionError: sublayer is not a Layer or the index is out of range.
+        """
+        position = _insert_position(index, len(self))
+        if not isinstance(sublayer, Layer) or position is None:
+            raise AssertionError(f"LayerList.insert: got index {index} and {type(sublayer).__name__}; "
+                                 f"use a Layer and an index in {-len(self)}..{len(self)}")
+        layers = list(self._sub_layers.values())
+        layers.insert(position, sublayer)
+        _rename(self, layers)
+
+    @alias(modules="sublayers")
+    def extend(self, sublayers):
+        """Adds the layers of an iterable at the end; returns the list."""
+        for layer in list(sublayers):
+            self.append(layer)
+        return self
+
+    def pop(self, key):
+        """Takes the layer at a position out and returns it.
+
+        Raises:
+            IndexError: the position is out of range.
+        """
+        layer = self[key]
+        del self[key]
+        return layer
+
+
+def _pairs(items, what):
+    """(key, value) pairs from a dict, a LayerDict or ParameterDict, or an iterable of pairs."""
+    if isinstance(items, ParameterDict):
+        return list(items._parameters.items())
+    if isinstance(items, LayerDict | collections.abc.Mapping):
+        return list(items.items())
+    if not isinstance(items, collections.abc.Iterable):
+        raise AssertionError(f"{what}: got {type(items).__name__}; it must be a dict or an iterable of (key, value) pairs")
+    items = list(items)
+    for position, item in enumerate(items):
+        if len(item) != 2:
+            raise ValueError(f"{what}: element {position} has length {len(item)}; it must be a (key, value) pair")
+    return items
+
+
+class LayerDict(Layer):
+    """A dict of layers, which the tree of layers knows about.
+
+    Args:
+        sublayers: dict from name to Layer, or iterable of pairs; `modules` is accepted as a name.
+    Raises:
+        AssertionError: something else is given.
+    Example:
+        >>> layers = paddle.nn.LayerDict({"a": paddle.nn.ReLU(), "b": paddle.nn.Tanh()}); list(layers), layers["b"]
+        (['a', 'b'], Tanh())
+    """
+
+    @alias(modules="sublayers")
+    def __init__(self, sublayers=None):
+        super().__init__()
+        if sublayers is not None:
+            self.update(sublayers)
+
+    def __getitem__(self, key):
+        return self._sub_layers[key]
+
+    def __setitem__(self, key, sublayer):
+        self.add_sublayer(key, sublayer)
+
+    def __delitem__(self, key):
+        del self._sub_layers[key]
+
+    def __len__(self):
+        return len(self._sub_layers)
+
+    def __iter__(self):
+        return iter(self._sub_layers)
+
+    def __contains__(self, key):
+        return key in self._sub_layers
+
+    def clear(self):
+        """Takes all layers out."""
+        self._sub_layers.clear()
+
+    def pop(self, key):
+        """Takes the layer under a key out and returns it.
+
+        Raises:
+            KeyError: there is none.
+        """
+        return self._sub_layers.pop(key)
+
+    def keys(self):
+        """The names."""
+        return self._sub_layers.keys()
+
+    def items(self):
+        """The (name, layer) pairs."""
+        return self._sub_layers.items()
+
+    def values(self):
+        """The layers."""
+        return self._sub_layers.values()
+
+    @alias(modules="sublayers")
+    def update(self, sublayers):
+        """Adds the layers of a dict or an iterable of pairs; equal names are replaced.
+
+        Raises:
+            AssertionError: sublayers is neither.
+            ValueError: an element is not a pair.
+        """
+        for key, layer in _pairs(sublayers, "LayerDict.update"):
+            self.add_sublayer(key, layer)
+
+
+class ParameterList(Layer):
+    """A list of parameters, which the tree of layers knows about.
+
+    Args:
+        parameters: iterable of Parameters.
+    Raises:
+        AssertionError: an item is not a Parameter.
+    Example:
+        >>> plist = paddle.nn.ParameterList([paddle.create_parameter([2], "float32") for _ in range(3)]); len(plist), len(plist.parameters())
+        (3, 3)
+    """
+
+    def __init__(self, parameters=None):
+        super().__init__()
+        for position, parameter in enumerate(() if parameters is None else parameters):
+            _check_parameter(parameter, "ParameterList")
+            self.add_parameter(str(position), parameter)
+
+    def __getitem__(self, idx):
+        return self._parameters[str(idx)]
+
+    def __setitem__(self, idx, param):
+        if not isinstance(param, Tensor):
+            raise TypeError(f"ParameterList: got {type(param).__name__}; an item must be a Parameter")
+        if str(idx) not in self._parameters:
+            raise AttributeError(f"ParameterList: there is no item {idx}; use append to add one")
+        setattr(self, str(idx), param)
+
+    def __len__(self):
+        return len(self._parameters)
+
+    def __iter__(self):
+        return iter(self._parameters.values())
+
+    def append(self, parameter):
+        """Adds a parameter at the end; returns the list.
+
+        Raises:
+            TypeError: it is not a Parameter.
+        """
+        self.add_parameter(str(len(self)), parameter)
+        return self
+
+
+class ParameterDict(Layer):
+    """A dict of parameters, which the tree of layers knows about.
+
+    Args:
+        parameters: dict from name to Parameter, or iterable of pairs.
+    Raises:
+        AssertionError: something else is given.
+    Example:
+        >>> pdict = paddle.nn.ParameterDict({"a": paddle.create_parameter([2], "float32")}); list(pdict), pdict["a"].shape
+        (['a'], paddle.Size([2]))
+    """
+
+    def __init__(self, parameters=None):
+        super().__init__()
+        if parameters is not None:
+            self.update(parameters)
+
+    def __getitem__(self, key):
+        return self._parameters[key]
+
+    def __setitem__(self, key, param):
+        _check_parameter(param, "ParameterDict")
+        self.add_parameter(key, param)
+
+    def __len__(self):
+        return len(self._parameters)
+
+    def __iter__(self):
+        return iter(self._parameters)
+
+    def __contains__(self, key):
+        return key in self._parameters
+
+    def update(self, parameters):
+        """Adds the parameters of a dict or an iterable of pairs; equal names are replaced.
+
+        Raises:
+            AssertionError: parameters is neither.
+            ValueError: an element is not a pair.
+        """
+        for key, parameter in _pairs(parameters, "ParameterDict.update"):
+            self[key] = parameter
+
+
+def _check_parameter(parameter, what):
+    if not isinstance(parameter, Parameter):
+        raise AssertionError(f"{what}: got {type(parameter).__name__}; an item must be a Parameter")
+
+
+__all__ = ["LayerDict", "LayerList", "ParameterDict", "ParameterList", "Sequential"]

@@ -1,0 +1,144 @@
+"""Moving a layer to another device or dtype."""
+
+import jax
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core import place as places
+from paddle_jax._core.tensor import wrap
+
+
+class ConvertMixin:
+    """What Layer has to do with devices and dtypes."""
+
+    def to(self, device=None, dtype=None, blocking=None, non_blocking=None):
+        """Moves or casts all parameters and buffers, in place, with their gradients.
+
+        Args:
+            device: "cpu", "gpu:0", a Place, or None to stay.
+            dtype: the dtype for every parameter and buffer, or None to keep.
+            blocking: accepted for compatibility; JAX orders transfers itself.
+            non_blocking: likewise.
+        Returns:
+            The layer.
+        Raises:
+            ValueError: there is no such device.
+            TypeError: there is no such dtype.
+            AssertionError: blocking is not a bool.
+        Example:
+            >>> paddle.nn.Linear(2, 2).to(dtype="float64").weight.dtype
+            <DataType.FLOAT64: 11>
+        """
+        if blocking is not None and not isinstance(blocking, bool):
+            raise AssertionError(f"Layer.to: blocking: got {blocking!r}; it must be True, False or None")
+        target = None if device is None else places.jax_device(places.parse(device))
+        np_dtype = None if dtype is None else dtypes.convert(dtype).np
+        if target is not None or np_dtype is not None:
+            self._convert(np_dtype, target, dtype, floating_only=False, excluded=())
+        return self
+
+    def _convert(self, np_dtype, device, label, floating_only, excluded):
+        done = set()
+        for layer in self.sublayers(include_self=True):
+            if excluded and isinstance(layer, excluded):
+                continue
+            if label is not None:
+                layer._dtype = label
+            for tensor in (*layer._parameters.values(), *layer._buffers.values()):
+                if tensor is not None and id(tensor) not in done:
+                    done.add(id(tensor))
+                    _convert_tensor(tensor, np_dtype, device, floating_only)
+        return self
+
+    def _cast(self, dtype, floating_only=True, excluded=None):
+        dtype, excluded = dtypes.convert(dtype), _types(excluded)
+        return self._convert(dtype.np, None, dtype, floating_only, excluded)
+
+    def astype(self, dtype=None):
+        """Casts floating-point parameters and buffers to a dtype, in place, and returns the layer.
+
+        Args:
+            dtype: any dtype.
+        Raises:
+            ValueError: there is no such dtype.
+        Differs from Paddle: it really casts; 3.3 changes only what the layer says of itself (Paddle issue 76614).
+        Example:
+            >>> paddle.nn.Linear(2, 2).astype("float64").bias.dtype
+            <DataType.FLOAT64: 11>
+        """
+        try:
+            found = dtypes.convert(dtype)
+        except TypeError as error:
+            raise ValueError(f"Layer.astype: {error}") from None
+        return self._cast(found)
+
+    def float(self, excluded_layers=None):
+        """Casts floating-point parameters and buffers to float32.
+
+        Args:
+            excluded_layers: Layer class, or list of them, to leave as they are.
+        Returns:
+            The layer.
+        Raises:
+            TypeError: excluded_layers is of another type.
+        """
+        return self._cast("float32", excluded=excluded_layers)
+
+    def float16(self, excluded_layers=None):
+        """Casts floating-point parameters and buffers to float16; arguments as of `float`."""
+        return self._cast("float16", excluded=excluded_layers)
+
+    def bfloat16(self, excluded_layers=None):
+        """Casts floating-point parameters and buffers to bfloat16; arguments as of `float`."""
+        return self._cast("bfloat16", excluded=excluded_layers)
+
+    def half(self):
+        """Casts all parameters and buffers to float16."""
+        return self._cast("float16", floating_only=False)
+
+    def double(self):
+        """Casts all parameters and buffers to float64."""
+        return self._cast("float64", floating_only=False)
+
+    def type(self, dst_type):
+        """Casts all parameters and buffers to a dtype."""
+        return self._cast(dst_type, floating_only=False)
+
+    def cpu(self):
+        """Moves all parameters and buffers to the CPU."""
+        return self.to("cpu")
+
+    def cuda(self, device=None):
+        """Moves all parameters and buffers to a GPU (a number or name; default: the first)."""
+        return self.to(_named_device("gpu", device))
+
+    def xpu(self, device=None):
+        """Moves all parameters and buffers to an XPU (a number or name; default: the first)."""
+        return self.to(_named_device("xpu", device))
+
+
+def _named_device(kind, device):
+    return f"{kind}:{device or 0}" if device is None or isinstance(device, int) else device
+
+
+def _types(excluded):
+    if excluded is None:
+        return ()
+    if isinstance(excluded, type):
+        return (excluded,)
+    if isinstance(excluded, list | tuple):
+        return tuple(e for e in excluded if isinstance(e, type))
+    raise TypeError(f"excluded_layers: got {type(excluded).__name__}; it must be a Layer class or a list of them")
+
+
+def _convert_tensor(tensor, np_dtype, device, floating_only):
+    value = _converted(tensor._value, np_dtype, device, floating_only)
+    if value is not tensor._value:
+        tensor._rebind(value)
+    if tensor._grad is not None:
+        tensor._grad = wrap(_converted(tensor._grad._value, np_dtype, device, floating_only))
+
+
+def _converted(value, np_dtype, device, floating_only):
+    if np_dtype is not None and not (floating_only and not dtypes.of(value).is_floating):
+        value = value.astype(np_dtype)
+    return value if device is None else jax.device_put(value, device)

@@ -1,0 +1,37 @@
+"""Distances between vectors."""
+
+from paddle_jax.nn import functional as F
+from paddle_jax.nn.layer.helpers import alias, linked
+from paddle_jax.nn.layer.layers import Layer
+
+
+class PairwiseDistance(Layer):
+    """Computes the p-norm of x - y + epsilon along the last axis.
+
+    Args:
+        p: float, the p of the norm.
+        epsilon: float, keeps the gradient finite where x equals y; `eps` is accepted as a name.
+        keepdim: bool, keep the last axis with length 1.
+    Example:
+        >>> paddle.nn.PairwiseDistance()(paddle.ones([2, 3]), paddle.zeros([2, 3])).shape
+        paddle.Size([2])
+    """
+
+    @alias(eps="epsilon")
+    def __init__(self, p=2.0, epsilon=1e-6, keepdim=False, name=None):
+        super().__init__()
+        self.p, self.epsilon, self.keepdim, self.name = p, epsilon, keepdim, name
+
+    eps = linked("epsilon", "epsilon, under its other name.")
+    norm = linked("p", "p, under its other name.")
+
+    @alias(x1="x", x2="y")
+    def forward(self, x, y):
+        return F.pairwise_distance(x, y, self.p, self.epsilon, self.keepdim)
+
+    def extra_repr(self):
+        settings = [("epsilon", self.epsilon, 1e-6), ("keepdim", self.keepdim, False), ("name", self.name, None)]
+        return f"p={self.p}" + "".join(f", {key}={value}" for key, value, usual in settings if value != usual)
+
+
+__all__ = ["PairwiseDistance"]

@@ -1,0 +1,33 @@
+"""Small helpers for layer classes: extra keyword names (Paddle 3.3 accepts some of PyTorch's), linked attributes, printing."""
+
+import functools as ft
+
+
+def alias(**names):
+    """Makes the decorated function accept the keyword `extra` for its parameter `name`, for each `extra="name"`."""
+
+    def decorate(function):
+        @ft.wraps(function)
+        def call(*args, **kwargs):
+            if kwargs:
+                for extra, name in names.items():
+                    if extra in kwargs:
+                        if name in kwargs:
+                            raise TypeError(f"{function.__qualname__}: got both '{extra}' and '{name}', which are the same argument")
+                        kwargs[name] = kwargs.pop(extra)
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorate
+
+
+def linked(name, doc):
+    """A property that reads and writes the attribute `name`."""
+    return property(lambda self: getattr(self, name), lambda self, value: setattr(self, name, value), doc=doc)
+
+
+def show(label=None, **values):
+    """The text of extra_repr: "p=0.5, axis=None", and the user's name for the layer when there is one."""
+    parts = [f"{key}={value}" for key, value in values.items()]
+    return ", ".join([*parts, f"name={label}"] if label else parts)

@@ -1,0 +1,123 @@
+"""Hooks of a layer: registering, removing and calling them."""
+
+import collections
+import weakref
+
+
+class HookRemoveHelper:
+    """Takes a hook away with `remove()`; calling it twice does no harm."""
+
+    next_hook_id = 0
+
+    def __init__(self, hooks, flags=()):
+        self._hooks_ref, self._flags_refs = weakref.ref(hooks), [weakref.ref(f) for f in flags]
+        self._hook_id = HookRemoveHelper.next_hook_id
+        HookRemoveHelper.next_hook_id += 1
+
+    def remove(self):
+        """Removes the hook."""
+        for ref in (self._hooks_ref, *self._flags_refs):
+            hooks = ref()
+            if hooks is not None:
+                hooks.pop(self._hook_id, None)
+
+
+class HookMixin:
+    """What Layer has to do with hooks."""
+
+    def _init_hooks(self):
+        for name in ("_forward_pre_hooks", "_forward_post_hooks", "_forward_pre_hooks_with_kwargs_flag", "_forward_post_hooks_with_kwargs_flag",
+                     "_forward_post_hooks_always_called", "_state_dict_hooks"):
+            self.__dict__[name] = collections.OrderedDict()
+
+    def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
+        """Calls `hook(layer, args)` before each forward; what it returns replaces the arguments.
+
+        Args:
+            hook: function. With with_kwargs it is `hook(layer, args, kwargs)` and returns None or `(args, kwargs)`.
+            prepend: put it before the hooks there are.
+            with_kwargs: hand over keyword arguments.
+        Returns:
+            A helper whose `remove()` takes the hook away.
+        Example:
+            >>> layer = paddle.nn.ReLU(); h = layer.register_forward_pre_hook(lambda layer, args: (args[0] * 2,))
+            >>> layer(paddle.ones([1])).tolist()
+            [2.0]
+        """
+        helper = HookRemoveHelper(self._forward_pre_hooks, [self._forward_pre_hooks_with_kwargs_flag])
+        _put(self._forward_pre_hooks, helper, hook, prepend)
+        if with_kwargs:
+            self._forward_pre_hooks_with_kwargs_flag[helper._hook_id] = True
+        return helper
+
+    def register_forward_post_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
+        """Calls `hook(layer, args, output)` after each forward; what it returns replaces the output.
+
+        Args:
+            hook: function. With with_kwargs it is `hook(layer, args, kwargs, output)`.
+            prepend: put it before the hooks there are.
+            with_kwargs: hand over keyword arguments.
+            always_call: call it also when forward raises, with output None.
+        Returns:
+            A helper whose `remove()` takes the hook away.
+        Example:
+            >>> layer = paddle.nn.ReLU(); h = layer.register_forward_post_hook(lambda layer, args, out: out + 1)
+            >>> layer(paddle.ones([1])).tolist()
+            [2.0]
+        """
+        flags = [self._forward_post_hooks_with_kwargs_flag, self._forward_post_hooks_always_called]
+        helper = HookRemoveHelper(self._forward_post_hooks, flags)
+        _put(self._forward_post_hooks, helper, hook, prepend)
+        for flag, wanted in zip(flags, (with_kwargs, always_call), strict=True):
+            if wanted:
+                flag[helper._hook_id] = True
+        return helper
+
+    register_forward_hook = register_forward_post_hook
+
+    def register_state_dict_hook(self, hook):
+        """Calls `hook(state_dict)` at the end of `state_dict()`; what it returns replaces the dict.
+
+        Returns:
+            A helper whose `remove()` takes the hook away.
+        """
+        helper = HookRemoveHelper(self._state_dict_hooks)
+        self._state_dict_hooks[helper._hook_id] = hook
+        return helper
+
+    def _call_hooked(self, inputs, kwargs):
+        done = set()
+        try:
+            inputs, kwargs = self._run_pre_hooks(inputs, kwargs)
+            output = self.forward(*inputs, **kwargs)
+            for key, hook in list(self._forward_post_hooks.items()):
+                done.add(key)
+                output = self._run_post_hook(key, hook, inputs, kwargs, output)
+            return output
+        except Exception:
+            for key in [k for k in self._forward_post_hooks_always_called if k not in done]:
+                self._run_post_hook(key, self._forward_post_hooks[key], inputs, kwargs, None)
+            raise
+
+    def _run_pre_hooks(self, inputs, kwargs):
+        for key, hook in list(self._forward_pre_hooks.items()):
+            if key in self._forward_pre_hooks_with_kwargs_flag:
+                got = hook(self, inputs, kwargs)
+                if got is not None and not (isinstance(got, tuple) and len(got) == 2):
+                    raise RuntimeError(f"forward pre-hook: got {type(got).__name__}; it must return None or a tuple (args, kwargs)")
+                inputs, kwargs = (inputs, kwargs) if got is None else got
+            else:
+                got = hook(self, inputs)
+                inputs = inputs if got is None else got if isinstance(got, tuple) else (got,)
+        return inputs, kwargs
+
+    def _run_post_hook(self, key, hook, inputs, kwargs, output):
+        with_kwargs = key in self._forward_post_hooks_with_kwargs_flag
+        got = hook(self, inputs, kwargs, output) if with_kwargs else hook(self, inputs, output)
+        return output if got is None else got
+
+
+def _put(hooks, helper, hook, prepend):
+    hooks[helper._hook_id] = hook
+    if prepend:
+        hooks.move_to_end(helper._hook_id, last=False)

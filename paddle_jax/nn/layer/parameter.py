@@ -1,0 +1,98 @@
+"""Creation of parameters from a shape, a ParamAttr and default initializers."""
+
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core import place as places
+from paddle_jax._core import unique_name
+from paddle_jax._core.param_defaults import Defaults
+from paddle_jax._core.tensor import Parameter, Tensor
+from paddle_jax.base.param_attr import ParamAttr
+from paddle_jax.nn.initializer import Constant, Initializer, XavierUniform
+
+
+def create_parameter(shape, dtype, name=None, attr=None, is_bias=False, default_initializer=None):
+    """Creates a parameter outside of a layer.
+
+    Args:
+        shape: list of ints.
+        dtype: floating dtype (any dtype when an initializer is given).
+        name: str, the name. Default: generated. A name in `attr` comes first.
+        attr: ParamAttr, or False for no parameter.
+        is_bias: fill with zeros by default, instead of Xavier-uniform values.
+        default_initializer: initializer used when neither `attr` nor `set_global_initializer` gives one.
+    Returns:
+        Parameter, or None for attr=False.
+    Raises:
+        TypeError: the shape is not made of ints; the default initializer cannot fill this dtype.
+        ValueError: the name is in use.
+    Example:
+        >>> paddle.create_parameter([2], "float32", is_bias=True).tolist()
+        [0.0, 0.0]
+    """
+    attr = ParamAttr._to_attr(attr)
+    if attr and attr.name is None:
+        attr = _named(attr, name)
+    return new_parameter(shape, attr, dtype, is_bias, default_initializer, unique_name.generate("create_parameter"))
+
+
+def _named(attr, name):
+    fields = vars(attr) | {"name": name}
+    copy = type(attr).__new__(type(attr))
+    copy.__dict__.update(fields)
+    return copy
+
+
+def new_parameter(shape, attr, dtype, is_bias, default_initializer, owner, device=None):
+    """What Layer.create_parameter and paddle.create_parameter do; `owner` starts the generated name."""
+    attr = ParamAttr._to_attr(attr)
+    if attr is False:
+        return None
+    if not isinstance(attr, ParamAttr):
+        raise AssertionError(f"create_parameter: attr: got {type(attr).__name__}; it must be one ParamAttr, or what stands for one")
+    shape = _shape(shape)
+    dtype = dtypes.default() if dtype is None else dtypes.convert(dtype)
+    initializer = attr.initializer or (Defaults.bias if is_bias else Defaults.weight) or default_initializer or _fallback(dtype, is_bias)
+    name = attr.name or unique_name.generate(f"{owner}.{'b' if is_bias else 'w'}")
+    unique_name.claim(name)
+    parameter = Parameter(_filled(initializer, shape, dtype, device), trainable=bool(attr.trainable), name=name)
+    if type(initializer).forward is not Initializer.forward or type(initializer).__call__ is not Initializer.__call__:
+        initializer(parameter, None)
+    parameter.optimize_attr = {"learning_rate": attr.learning_rate}
+    parameter.regularizer, parameter.need_clip, parameter.do_model_average = attr.regularizer, attr.need_clip, attr.do_model_average
+    return parameter
+
+
+def _filled(initializer, shape, dtype, device):
+    if type(initializer).forward is Initializer.forward and type(initializer).__call__ is Initializer.__call__:
+        array = np.asarray(initializer._values(shape, dtype.np))
+    else:
+        array = np.zeros(shape, dtype.np)
+    return jnp.asarray(array) if device is None else places.put(array, device)
+
+
+def _fallback(dtype, is_bias):
+    if not dtype.is_floating:
+        raise TypeError(f"create_parameter: dtype: got {dtype._key}; the default initializer fills floating dtypes only; pass default_initializer")
+    return Constant(0.0) if is_bias else XavierUniform()
+
+
+def _shape(shape):
+    if isinstance(shape, Tensor):
+        shape = shape.tolist()
+    if isinstance(shape, str):
+        raise TypeError(f"create_parameter: shape: got {shape!r}; it must be a list of ints")
+    shape = tuple(_length(n) for n in shape)
+    for axis, n in enumerate(shape):
+        if n < 0:
+            raise AssertionError(f"create_parameter: shape: got {n} for axis {axis}; lengths must be 0 or more")
+    return shape
+
+
+def _length(n):
+    if isinstance(n, Tensor):
+        return int(n)
+    if isinstance(n, bool) or not isinstance(n, int | np.integer):
+        raise TypeError(f"create_parameter: shape: got {n!r}; lengths must be ints")
+    return int(n)

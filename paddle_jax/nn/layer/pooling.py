@@ -1,0 +1,255 @@
+"""Pooling layers."""
+
+from paddle_jax.nn import functional as F
+from paddle_jax.nn.layer.adaptive_pooling import (
+    AdaptiveAvgPool1D,
+    AdaptiveAvgPool2D,
+    AdaptiveAvgPool3D,
+    AdaptiveMaxPool1D,
+    AdaptiveMaxPool2D,
+    AdaptiveMaxPool3D,
+    FractionalMaxPool2D,
+    FractionalMaxPool3D,
+    MaxUnPool1D,
+    MaxUnPool2D,
+    MaxUnPool3D,
+)
+from paddle_jax.nn.layer.helpers import alias, show
+from paddle_jax.nn.layer.layers import Layer
+
+
+class MaxPool1D(Layer):
+    """Takes the maximum of each window of sequences [N, C, L].
+
+    Args:
+        kernel_size: int or a list of one int, the window.
+        stride: likewise. Default: kernel_size.
+        padding: likewise, or "SAME" or "VALID".
+        return_mask: bool, also return the positions of the maxima.
+        ceil_mode: bool, round output lengths up.
+    Example:
+        >>> paddle.nn.MaxPool1D(2)(paddle.ones([1, 2, 4])).shape
+        paddle.Size([1, 2, 2])
+    """
+
+    def __init__(self, kernel_size, stride=None, padding=0, return_mask=False, ceil_mode=False, name=None):
+        super().__init__()
+        self.kernel_size, self.stride, self.padding, self.return_mask, self.ceil_mode = kernel_size, stride, padding, return_mask, ceil_mode
+        self.name = name
+
+    def forward(self, input):
+        return F.max_pool1d(input, kernel_size=self.kernel_size, stride=self.stride, padding=self.padding, return_mask=self.return_mask,
+                            ceil_mode=self.ceil_mode)
+
+    def extra_repr(self):
+        return show(kernel_size=self.kernel_size, stride=self.stride, padding=self.padding)
+
+
+class MaxPool2D(Layer):
+    """Takes the maximum of each window of images.
+
+    Args:
+        kernel_size: int or two ints, the window.
+        stride: likewise. Default: kernel_size.
+        padding: likewise, or "SAME" or "VALID".
+        return_mask: bool, also return the positions of the maxima.
+        ceil_mode: bool, round output lengths up.
+        data_format: "NCHW" or "NHWC".
+    Example:
+        >>> paddle.nn.MaxPool2D(2)(paddle.ones([1, 2, 4, 4])).shape
+        paddle.Size([1, 2, 2, 2])
+    """
+
+    def __init__(self, kernel_size, stride=None, padding=0, return_mask=False, ceil_mode=False, data_format="NCHW", name=None):
+        super().__init__()
+        self.ksize, self.stride, self.padding, self.return_mask, self.ceil_mode = kernel_size, stride, padding, return_mask, ceil_mode
+        self.data_format, self.name = data_format, name
+
+    def forward(self, x):
+        return F.max_pool2d(x, kernel_size=self.ksize, stride=self.stride, padding=self.padding, return_mask=self.return_mask,
+                            ceil_mode=self.ceil_mode, data_format=self.data_format)
+
+    def extra_repr(self):
+        return show(kernel_size=self.ksize, stride=self.stride, padding=self.padding)
+
+
+class MaxPool3D(Layer):
+    """Takes the maximum of each window of volumes.
+
+    Args:
+        kernel_size: int or three ints, the window.
+        stride: likewise. Default: kernel_size.
+        padding: likewise, or "SAME" or "VALID".
+        return_mask: bool, also return the positions of the maxima.
+        ceil_mode: bool, round output lengths up.
+        data_format: "NCDHW" or "NDHWC".
+    Example:
+        >>> paddle.nn.MaxPool3D(2)(paddle.ones([1, 2, 4, 4, 4])).shape
+        paddle.Size([1, 2, 2, 2, 2])
+    """
+
+    def __init__(self, kernel_size, stride=None, padding=0, return_mask=False, ceil_mode=False, data_format="NCDHW", name=None):
+        super().__init__()
+        self.ksize, self.stride, self.padding, self.return_mask, self.ceil_mode = kernel_size, stride, padding, return_mask, ceil_mode
+        self.data_format, self.name = data_format, name
+
+    def forward(self, x):
+        return F.max_pool3d(x, kernel_size=self.ksize, stride=self.stride, padding=self.padding, return_mask=self.return_mask,
+                            ceil_mode=self.ceil_mode, data_format=self.data_format)
+
+    def extra_repr(self):
+        return show(kernel_size=self.ksize, stride=self.stride, padding=self.padding)
+
+
+class AvgPool1D(Layer):
+    """Takes the mean of each window of sequences [N, C, L].
+
+    Args:
+        kernel_size: int or a list of one int, the window.
+        stride: likewise. Default: kernel_size.
+        padding: likewise, or "SAME" or "VALID".
+        exclusive: bool, leave padding out of the mean.
+        ceil_mode: bool, round output lengths up.
+    Example:
+        >>> paddle.nn.AvgPool1D(2)(paddle.ones([1, 2, 4])).shape
+        paddle.Size([1, 2, 2])
+    """
+
+    def __init__(self, kernel_size, stride=None, padding=0, exclusive=True, ceil_mode=False, name=None):
+        super().__init__()
+        self.kernel_size, self.stride, self.padding, self.ceil_mode, self.exclusive = kernel_size, stride, padding, ceil_mode, exclusive
+        self.name = name
+
+    def forward(self, x):
+        return F.avg_pool1d(x, kernel_size=self.kernel_size, stride=self.stride, padding=self.padding, ceil_mode=self.ceil_mode,
+                            exclusive=self.exclusive)
+
+    def extra_repr(self):
+        return show(kernel_size=self.kernel_size, stride=self.stride, padding=self.padding)
+
+
+class AvgPool2D(Layer):
+    """Takes the mean of each window of images.
+
+    Args:
+        kernel_size: int or two ints, the window.
+        stride: likewise. Default: kernel_size.
+        padding: likewise, or "SAME" or "VALID".
+        exclusive: bool, leave padding out of the mean.
+        ceil_mode: bool, round output lengths up.
+        divisor_override: int, divide by this instead of the size of the window.
+        data_format: "NCHW" or "NHWC".
+    Example:
+        >>> paddle.nn.AvgPool2D(2)(paddle.ones([1, 2, 4, 4])).shape
+        paddle.Size([1, 2, 2, 2])
+    """
+
+    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, exclusive=True, divisor_override=None, data_format="NCHW", name=None):
+        super().__init__()
+        self.ksize, self.stride, self.padding, self.ceil_mode, self.exclusive = kernel_size, stride, padding, ceil_mode, exclusive
+        self.divisor, self.data_format, self.name = divisor_override, data_format, name
+
+    def forward(self, x):
+        return F.avg_pool2d(x, kernel_size=self.ksize, stride=self.stride, padding=self.padding, ceil_mode=self.ceil_mode,
+                            exclusive=self.exclusive, divisor_override=self.divisor, data_format=self.data_format)
+
+    def extra_repr(self):
+        return show(kernel_size=self.ksize, stride=self.stride, padding=self.padding)
+
+
+class AvgPool3D(Layer):
+    """Takes the mean of each window of volumes.
+
+    Args:
+        kernel_size: int or three ints, the window.
+        stride: likewise. Default: kernel_size.
+        padding: likewise, or "SAME" or "VALID".
+        exclusive: bool, leave padding out of the mean.
+        ceil_mode: bool, round output lengths up.
+        divisor_override: int, divide by this instead of the size of the window.
+        data_format: "NCDHW" or "NDHWC".
+    Example:
+        >>> paddle.nn.AvgPool3D(2)(paddle.ones([1, 2, 4, 4, 4])).shape
+        paddle.Size([1, 2, 2, 2, 2])
+    """
+
+    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, exclusive=True, divisor_override=None, data_format="NCDHW", name=None):
+        super().__init__()
+        self.ksize, self.stride, self.padding, self.ceil_mode, self.exclusive = kernel_size, stride, padding, ceil_mode, exclusive
+        self.divisor, self.data_format, self.name = divisor_override, data_format, name
+
+    def forward(self, x):
+        return F.avg_pool3d(x, kernel_size=self.ksize, stride=self.stride, padding=self.padding, ceil_mode=self.ceil_mode,
+                            exclusive=self.exclusive, divisor_override=self.divisor, data_format=self.data_format)
+
+    def extra_repr(self):
+        return show(kernel_size=self.ksize, stride=self.stride, padding=self.padding)
+
+
+class LPPool1D(Layer):
+    """Takes the p-norm (sum |x|^p)^(1/p) of each window of sequences [N, C, L].
+
+    Args:
+        norm_type: float, p; inf for the maximum.
+        kernel_size: int or a list of one int, the window.
+        stride: likewise. Default: kernel_size.
+        padding: likewise, or "SAME" or "VALID".
+        ceil_mode: bool, round output lengths up.
+        data_format: "NCL" or "NLC".
+    Raises:
+        ValueError: norm_type is not a number.
+    Example:
+        >>> paddle.nn.LPPool1D(2, 2)(paddle.ones([1, 2, 4])).shape
+        paddle.Size([1, 2, 2])
+    """
+
+    def __init__(self, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCL", name=None):
+        super().__init__()
+        self.norm_type, self.kernel_size, self.padding, self.ceil_mode = float(norm_type), kernel_size, padding, ceil_mode
+        self.stride, self.data_format, self.name = stride, data_format, name
+
+    @alias(input="x")
+    def forward(self, x):
+        return F.lp_pool1d(x, norm_type=self.norm_type, kernel_size=self.kernel_size, stride=self.stride, padding=self.padding,
+                           ceil_mode=self.ceil_mode, data_format=self.data_format)
+
+    def extra_repr(self):
+        return show(norm_type=self.norm_type, kernel_size=self.kernel_size, stride=self.stride, padding=self.padding)
+
+
+class LPPool2D(Layer):
+    """Takes the p-norm (sum |x|^p)^(1/p) of each window of images.
+
+    Args:
+        norm_type: float, p; inf for the maximum.
+        kernel_size: int or two ints, the window.
+        stride: likewise. Default: kernel_size.
+        padding: likewise, or "SAME" or "VALID".
+        ceil_mode: bool, round output lengths up.
+        data_format: "NCHW" or "NHWC".
+    Raises:
+        ValueError: norm_type is not a number.
+    Example:
+        >>> paddle.nn.LPPool2D(2, 2)(paddle.ones([1, 2, 4, 4])).shape
+        paddle.Size([1, 2, 2, 2])
+    """
+
+    def __init__(self, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCHW", name=None):
+        super().__init__()
+        self.norm_type, self.ksize, self.padding, self.ceil_mode = float(norm_type), kernel_size, padding, ceil_mode
+        self.stride, self.data_format, self.name = kernel_size if stride is None else stride, data_format, name
+
+    @alias(input="x")
+    def forward(self, x):
+        return F.lp_pool2d(x, norm_type=self.norm_type, kernel_size=self.ksize, stride=self.stride, padding=self.padding,
+                           ceil_mode=self.ceil_mode, data_format=self.data_format)
+
+    def extra_repr(self):
+        return show(norm_type=self.norm_type, kernel_size=self.ksize, stride=self.stride, padding=self.padding)
+
+
+__all__ = [
+    "AdaptiveAvgPool1D", "AdaptiveAvgPool2D", "AdaptiveAvgPool3D", "AdaptiveMaxPool1D", "AdaptiveMaxPool2D", "AdaptiveMaxPool3D", "AvgPool1D",
+    "AvgPool2D", "AvgPool3D", "FractionalMaxPool2D", "FractionalMaxPool3D", "LPPool1D", "LPPool2D", "MaxPool1D", "MaxPool2D", "MaxPool3D",
+    "MaxUnPool1D", "MaxUnPool2D", "MaxUnPool3D",
+]

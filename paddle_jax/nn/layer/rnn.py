@@ -1,0 +1,303 @@
+"""Recurrent networks over time: RNN and BiRNN run cells; SimpleRNN, LSTM and GRU stack them."""
+
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.nn import functional as F
+from paddle_jax.nn.layer.container import LayerList
+from paddle_jax.nn.layer.layers import Layer
+from paddle_jax.nn.layer.rnn_cells import GRUCell, LSTMCell, RNNCellBase, SimpleRNNCell
+from paddle_jax.tensor.creation import to_tensor
+from paddle_jax.tensor.joining import concat, stack
+from paddle_jax.tensor.search import where
+from paddle_jax.tensor.sequences import arange
+
+_SCANNED = (SimpleRNNCell, LSTMCell, GRUCell)
+
+
+def _map(function, first, *others):
+    """Applies a function to Tensors nested in tuples, lists and dicts."""
+    if isinstance(first, dict):
+        return {key: _map(function, value, *(o[key] for o in others)) for key, value in first.items()}
+    if isinstance(first, list | tuple):
+        items = [_map(function, *values) for values in zip(first, *others, strict=True)]
+        return type(first)(*items) if hasattr(first, "_fields") else type(first)(items)
+    return function(first, *others)
+
+
+def _first(structure):
+    while not isinstance(structure, Tensor):
+        structure = next(iter(structure.values() if isinstance(structure, dict) else structure))
+    return structure
+
+
+def _lengths(sequence_length):
+    return None if sequence_length is None else to_tensor(sequence_length)
+
+
+def run_cell(cell, inputs, states, length, is_reverse, time_major, zero_padding, kwargs):
+    """Runs a cell over time: as one op for Paddle's own cells, else step by step."""
+    if states is None:
+        states = cell.get_initial_states(inputs, cell.state_shape, batch_dim_idx=1 if time_major else 0)
+    plain = type(cell) in _SCANNED and not kwargs and not cell._forward_pre_hooks and not cell._forward_post_hooks
+    if plain:
+        return cell._scan(inputs, states, length, reverse=is_reverse, time_major=time_major, zero_padding=zero_padding)
+    return _loop(cell, inputs, states, length, is_reverse, 0 if time_major else 1, kwargs)
+
+
+def _loop(cell, inputs, states, length, is_reverse, time_axis, kwargs):
+    steps = _first(inputs).shape[time_axis]
+    valid = None if length is None else (arange(steps, dtype=length.dtype).unsqueeze(1) < length.unsqueeze(0))
+    outputs = [None] * steps
+    for t in reversed(range(steps)) if is_reverse else range(steps):
+        outputs[t], new = cell(_map(lambda x, t=t: x[t] if time_axis == 0 else x[:, t], inputs), states, **kwargs)
+        states = new if valid is None else _map(lambda n, s, t=t: _choose(valid[t], n, s), new, states)
+    return _map(lambda *items: stack(items, axis=time_axis), *outputs), states
+
+
+def _choose(ok, new, old):
+    return where(ok.reshape([-1, *[1] * (new.ndim - 1)]), new, old)
+
+
+class RNN(Layer):
+    """Runs a cell over the steps of sequences.
+
+    Args:
+        cell: RNNCellBase, or any layer `(inputs, states) -> (outputs, states)`.
+        is_reverse: bool, begin at the last step.
+        time_major: bool, inputs are [T, B, ...] instead of [B, T, ...].
+    Raises:
+        AttributeError: cell is not a layer.
+    Example:
+        >>> y, h = paddle.nn.RNN(paddle.nn.GRUCell(4, 3))(paddle.ones([2, 5, 4])); y.shape, h.shape
+        (paddle.Size([2, 5, 3]), paddle.Size([2, 3]))
+    """
+
+    def __init__(self, cell, is_reverse=False, time_major=False):
+        super().__init__()
+        if not hasattr(cell, "forward"):
+            raise AttributeError(f"RNN: cell: got {type(cell).__name__}; it must be a layer")
+        self.cell, self.is_reverse, self.time_major = cell, is_reverse, time_major
+
+    def forward(self, inputs, initial_states=None, sequence_length=None, **kwargs):
+        """Returns (outputs, last states).
+
+        Args:
+            inputs: Tensor [B, T, ...], or nested Tensors.
+            initial_states: what the cell takes. Default: zeros.
+            sequence_length: int Tensor [B]; past it states stay as they are.
+            kwargs: handed to the cell.
+        """
+        return run_cell(self.cell, inputs, initial_states, _lengths(sequence_length), self.is_reverse, self.time_major, False, kwargs)
+
+
+class BiRNN(Layer):
+    """Runs one cell forward and one backward over the steps of sequences and joins their outputs.
+
+    Args:
+        cell_fw: RNNCellBase.
+        cell_bw: RNNCellBase with the same input_size.
+        time_major: bool, inputs are [T, B, ...] instead of [B, T, ...].
+    Raises:
+        ValueError: the cells have different input sizes.
+    Example:
+        >>> rnn = paddle.nn.BiRNN(paddle.nn.GRUCell(4, 3), paddle.nn.GRUCell(4, 3)); y, (fw, bw) = rnn(paddle.ones([2, 5, 4])); y.shape
+        paddle.Size([2, 5, 6])
+    """
+
+    def __init__(self, cell_fw, cell_bw, time_major=False):
+        super().__init__()
+        sizes = [getattr(cell, "input_size", None) for cell in (cell_fw, cell_bw)]
+        if sizes[0] != sizes[1]:
+            raise ValueError(f"BiRNN: got cells of input sizes {sizes[0]} and {sizes[1]}; they must be equal")
+        self.cell_fw, self.cell_bw, self.time_major = cell_fw, cell_bw, time_major
+
+    def forward(self, inputs, initial_states=None, sequence_length=None, **kwargs):
+        """Returns (outputs, (last states forward, last states backward)); arguments as of RNN, initial_states being a pair."""
+        if isinstance(initial_states, list | tuple) and len(initial_states) != 2:
+            raise ValueError(f"BiRNN: initial_states: got {len(initial_states)} items; it must be a pair (forward, backward)")
+        return self._run(inputs, initial_states, _lengths(sequence_length), False, kwargs)
+
+    def _run(self, inputs, initial_states, length, zero_padding, kwargs):
+        forward, backward = (None, None) if initial_states is None else initial_states
+        out_fw, last_fw = run_cell(self.cell_fw, inputs, forward, length, False, self.time_major, zero_padding, kwargs)
+        out_bw, last_bw = run_cell(self.cell_bw, inputs, backward, length, True, self.time_major, zero_padding, kwargs)
+        return _map(lambda a, b: concat([a, b], axis=-1), out_fw, out_bw), (last_fw, last_bw)
+
+
+class RNNBase(LayerList):
+    """What SimpleRNN, LSTM and GRU share: layers of RNN or BiRNN, whose parameters also have names such as `weight_ih_l0`."""
+
+    def __init__(self, mode, input_size, hidden_size, num_layers=1, direction="forward", time_major=False, dropout=0.0, weight_ih_attr=None,
+                 weight_hh_attr=None, bias_ih_attr=None, bias_hh_attr=None, proj_size=0, cell=None):
+        super().__init__()
+        if direction not in ("forward", "bidirect", "bidirectional"):
+            raise ValueError(f"{type(self).__name__}: direction: got {direction!r}; allowed are 'forward', 'bidirect' and 'bidirectional'")
+        self.mode, self.input_size, self.hidden_size, self.dropout = mode, input_size, hidden_size, dropout
+        self.num_directions, self.time_major, self.num_layers = 1 if direction == "forward" else 2, time_major, num_layers
+        self.state_components, self.proj_size = 2 if mode == "LSTM" else 1, proj_size
+        self.could_use_cudnn = proj_size == 0
+        attrs = {"weight_ih_attr": weight_ih_attr, "weight_hh_attr": weight_hh_attr, "bias_ih_attr": bias_ih_attr, "bias_hh_attr": bias_hh_attr}
+        output_size = proj_size or hidden_size
+        for i in range(max(1, num_layers)):
+            size = input_size if i == 0 else output_size * self.num_directions
+            if self.num_directions == 1:
+                self.append(RNN(cell(size, hidden_size, **attrs), False, time_major))
+            else:
+                self.append(BiRNN(cell(size, hidden_size, **attrs), cell(size, hidden_size, **attrs), time_major))
+        self._name_parameters([name[:-5] for name, attr in attrs.items() if not (name.startswith("bias") and attr is False)])
+
+    def _name_parameters(self, names):
+        self._all_weights = []
+        for i, layer in enumerate(self):
+            for cell, end in zip(layer.children(), ("", "_reverse"), strict=False):
+                for name in names:
+                    parameter = getattr(cell, name)
+                    setattr(self, f"{name}_l{i}{end}", parameter)
+                    self._all_weights.append(parameter)
+
+    def flatten_parameters(self):
+        """Does nothing: XLA needs no special layout of weights."""
+
+    def forward(self, inputs, initial_states=None, sequence_length=None):
+        """Returns (outputs, last states).
+
+        Args:
+            inputs: Tensor [B, T, I], or [T, B, I] if time_major.
+            initial_states: Tensor [layers * directions, B, H], a pair of them for LSTM. Default: zeros.
+            sequence_length: int Tensor [B]; past it outputs are zero and states stay as they are.
+        Returns:
+            outputs [B, T, H * directions] (or [T, B, ...]) and the last states, shaped like initial_states.
+        Raises:
+            ValueError: inputs or initial_states have another shape.
+        """
+        if inputs.ndim != 3:
+            raise ValueError(f"{type(self).__name__}: inputs: got {inputs.ndim} axes; it must be [B, T, I] or, if time_major, [T, B, I]")
+        states, length = self._initial(inputs, initial_states), _lengths(sequence_length)
+        last, output, d = [], inputs, self.num_directions
+        for i, layer in enumerate(self):
+            if i and self.dropout and self.training:
+                output = F.dropout(output, self.dropout)
+            own = [self._own(states, i * d + j) for j in range(d)]
+            if d == 1:
+                output, end = run_cell(layer.cell, output, own[0], length, False, self.time_major, self.proj_size == 0, {})
+                last.append(end)
+            else:
+                output, ends = layer._run(output, own, length, self.proj_size == 0, {})
+                last.extend(ends)
+        if self.state_components == 1:
+            return output, stack(last, axis=0)
+        return output, tuple(stack([state[k] for state in last], axis=0) for k in range(2))
+
+    def _own(self, states, index):
+        if states is None:
+            return None
+        return tuple(s[index] for s in states) if self.state_components == 2 else states[0][index]
+
+    def _initial(self, inputs, given):
+        count, batch = max(1, self.num_layers) * self.num_directions, inputs.shape[1 if self.time_major else 0]
+        shapes = [[count, batch, self.proj_size or self.hidden_size], [count, batch, self.hidden_size]][: self.state_components]
+        if given is None:
+            return None
+        given = [given] if isinstance(given, Tensor) else list(given)
+        if [list(state.shape) for state in given] != shapes:
+            raise ValueError(f"{type(self).__name__}: initial_states: got shapes {[list(s.shape) for s in given]}; they must be {shapes}")
+        return given
+
+    def extra_repr(self):
+        settings = [("num_layers", self.num_layers, 1), ("time_major", self.time_major, False), ("dropout", self.dropout, 0)]
+        return f"{self.input_size}, {self.hidden_size}" + "".join(f", {key}={value}" for key, value, usual in settings if value != usual)
+
+
+class SimpleRNN(RNNBase):
+    """A simple recurrent network over sequences, see SimpleRNNCell.
+
+    Args:
+        input_size: int, I.
+        hidden_size: int, H.
+        num_layers: int, layers on top of each other.
+        direction: "forward" or "bidirect" ("bidirectional").
+        time_major: bool, inputs are [T, B, I] instead of [B, T, I].
+        dropout: float, probability of dropout between layers.
+        activation: "tanh" or "relu".
+        weight_ih_attr: ParamAttr of the weights of inputs.
+        weight_hh_attr: ParamAttr of the weights of states.
+        bias_ih_attr: ParamAttr of the biases of inputs; False for none.
+        bias_hh_attr: ParamAttr of the biases of states; False for none.
+    Raises:
+        ValueError: direction or activation is not allowed.
+    Example:
+        >>> y, h = paddle.nn.SimpleRNN(4, 3, 2)(paddle.ones([2, 5, 4])); y.shape, h.shape
+        (paddle.Size([2, 5, 3]), paddle.Size([2, 2, 3]))
+    """
+
+    def __init__(self, input_size, hidden_size, num_layers=1, direction="forward", time_major=False, dropout=0.0, activation="tanh",
+                 weight_ih_attr=None, weight_hh_attr=None, bias_ih_attr=None, bias_hh_attr=None, name=None):
+        if activation not in ("tanh", "relu"):
+            raise ValueError(f"SimpleRNN: activation: got {activation!r}; allowed are 'tanh' and 'relu'")
+
+        def cell(*sizes, **attrs):
+            return SimpleRNNCell(*sizes, activation=activation, **attrs)
+
+        super().__init__(f"RNN_{activation.upper()}", input_size, hidden_size, num_layers, direction, time_major, dropout, weight_ih_attr,
+                         weight_hh_attr, bias_ih_attr, bias_hh_attr, cell=cell)
+        self.activation = activation
+
+
+class LSTM(RNNBase):
+    """An LSTM over sequences, see LSTMCell.
+
+    Args:
+        input_size: int, I.
+        hidden_size: int, H.
+        num_layers: int, layers on top of each other.
+        direction: "forward" or "bidirect" ("bidirectional").
+        time_major: bool, inputs are [T, B, I] instead of [B, T, I].
+        dropout: float, probability of dropout between layers.
+        weight_ih_attr: ParamAttr of the weights of inputs.
+        weight_hh_attr: ParamAttr of the weights of states.
+        bias_ih_attr: ParamAttr of the biases of inputs; False for none.
+        bias_hh_attr: ParamAttr of the biases of states; False for none.
+        proj_size: int, the length states h are projected to; 0 for no projection.
+    Raises:
+        ValueError: direction or proj_size is not allowed.
+    Example:
+        >>> y, (h, c) = paddle.nn.LSTM(4, 3, direction="bidirect")(paddle.ones([2, 5, 4])); y.shape, h.shape, c.shape
+        (paddle.Size([2, 5, 6]), paddle.Size([2, 2, 3]), paddle.Size([2, 2, 3]))
+    """
+
+    def __init__(self, input_size, hidden_size, num_layers=1, direction="forward", time_major=False, dropout=0.0, weight_ih_attr=None,
+                 weight_hh_attr=None, bias_ih_attr=None, bias_hh_attr=None, proj_size=0, name=None):
+        def cell(*sizes, **attrs):
+            return LSTMCell(*sizes, proj_size=proj_size, **attrs)
+
+        super().__init__("LSTM", input_size, hidden_size, num_layers, direction, time_major, dropout, weight_ih_attr, weight_hh_attr, bias_ih_attr,
+                         bias_hh_attr, proj_size, cell)
+
+
+class GRU(RNNBase):
+    """A GRU over sequences, see GRUCell.
+
+    Args:
+        input_size: int, I.
+        hidden_size: int, H.
+        num_layers: int, layers on top of each other.
+        direction: "forward" or "bidirect" ("bidirectional").
+        time_major: bool, inputs are [T, B, I] instead of [B, T, I].
+        dropout: float, probability of dropout between layers.
+        weight_ih_attr: ParamAttr of the weights of inputs.
+        weight_hh_attr: ParamAttr of the weights of states.
+        bias_ih_attr: ParamAttr of the biases of inputs; False for none.
+        bias_hh_attr: ParamAttr of the biases of states; False for none.
+    Raises:
+        ValueError: direction is not allowed.
+    Example:
+        >>> y, h = paddle.nn.GRU(4, 3)(paddle.ones([2, 5, 4])); y.shape, h.shape
+        (paddle.Size([2, 5, 3]), paddle.Size([1, 2, 3]))
+    """
+
+    def __init__(self, input_size, hidden_size, num_layers=1, direction="forward", time_major=False, dropout=0.0, weight_ih_attr=None,
+                 weight_hh_attr=None, bias_ih_attr=None, bias_hh_attr=None, name=None):
+        super().__init__("GRU", input_size, hidden_size, num_layers, direction, time_major, dropout, weight_ih_attr, weight_hh_attr, bias_ih_attr,
+                         bias_hh_attr, cell=GRUCell)
+
+
+__all__ = ["BiRNN", "GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCellBase", "SimpleRNN", "SimpleRNNCell"]

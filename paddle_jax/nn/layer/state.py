@@ -1,0 +1,156 @@
+"""state_dict of a layer: gathering and loading."""
+
+import collections
+import inspect
+import warnings
+
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.tensor import Tensor
+
+_Keys = collections.namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])
+
+
+class _IncompatibleKeys(_Keys):
+    """The names that did not match in load_state_dict."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        return super().__repr__() if self.missing_keys or self.unexpected_keys else "<All keys matched successfully>"
+
+    __str__ = __repr__
+
+
+def _paddle_form(destination=None, include_sublayers=True, structured_name_prefix="", use_hook=True, keep_vars=True):
+    return destination, include_sublayers, structured_name_prefix, use_hook, keep_vars
+
+
+def _torch_form(destination=None, prefix="", keep_vars=False):
+    return destination, True, prefix, True, keep_vars
+
+
+class StateMixin:
+    """What Layer has to do with its state dict."""
+
+    def state_dict(self, *args, **kwargs):
+        """Returns parameters and persistable buffers by name, in the order of the tree.
+
+        Call it as `state_dict(destination=None, include_sublayers=True, structured_name_prefix="", use_hook=True, keep_vars=True)`
+        or as `state_dict(destination=None, prefix="", keep_vars=False)`.
+
+        Args:
+            destination: dict to put them in.
+            include_sublayers: also those of the layers below.
+            structured_name_prefix: str put before every name (`prefix` in the second form).
+            use_hook: call the hooks of `register_state_dict_hook`.
+            keep_vars: give the parameters themselves; False gives detached Tensors.
+        Returns:
+            dict from name to Tensor, e.g. "encoder.0.weight".
+        Raises:
+            TypeError: unknown arguments.
+        Example:
+            >>> list(paddle.nn.Linear(2, 2).state_dict())
+            ['weight', 'bias']
+        """
+        torch_like = "prefix" in kwargs or any(isinstance(a, str) for a in args[1:2])
+        form = _torch_form if torch_like else _paddle_form
+        try:
+            inspect.signature(form).bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"state_dict: {error}") from None
+        return self._gather(*form(*args, **kwargs), everything=False)
+
+    def to_static_state_dict(self, destination=None, include_sublayers=True, structured_name_prefix="", use_hook=True, keep_vars=True):
+        """Like `state_dict`, with the buffers that are not persistable as well."""
+        return self._gather(destination, include_sublayers, structured_name_prefix, use_hook, keep_vars, everything=True)
+
+    def _gather(self, destination, include_sublayers, prefix, use_hook, keep_vars, everything):
+        destination = collections.OrderedDict() if destination is None else destination
+        own = [*self._parameters.items(), *self._buffers.items()]
+        hidden = () if everything else self._non_persistable_buffer_names_set
+        for name, tensor in own:
+            if tensor is not None and not (name in hidden and name in self._buffers):
+                destination[prefix + name] = tensor if keep_vars else tensor.detach()
+        if include_sublayers:
+            for name, layer in self._sub_layers.items():
+                if layer is not None:
+                    destination = layer._gather(destination, True, f"{prefix}{name}.", use_hook, keep_vars, everything)
+        if use_hook:
+            for hook in list(self._state_dict_hooks.values()):
+                got = hook(destination)
+                destination = destination if got is None else got
+        return destination
+
+    def set_state_dict(self, state_dict, use_structured_name=True):
+        """Loads parameters and persistable buffers.
+
+        Args:
+            state_dict: dict from name to Tensor or NumPy array.
+            use_structured_name: names are those of `state_dict()`; False: they are the parameters' own names ("linear_0.w_0").
+        Returns:
+            (missing, unexpected): the names that got no value, and those in state_dict that were not used. A value of
+            another shape is not loaded, is in both, and gives a warning.
+        Raises:
+            AssertionError: a value has another dtype. Nothing is loaded then.
+        Example:
+            >>> layer = paddle.nn.Linear(1, 1); layer.set_state_dict({"weight": paddle.ones([1, 1]), "bias": paddle.zeros([1])})
+            ([], [])
+        """
+        missing, used, pairs = [], set(), []
+        for key, tensor in self._gather(None, True, "", False, True, everything=False).items():
+            name = key if use_structured_name else tensor.name
+            value = state_dict.get(name)
+            if value is None:
+                problem = f"{name} is not found in the provided dict."
+            elif list(_shape_of(value)) != list(tensor.shape):
+                problem = f"{name} receives a shape {list(_shape_of(value))}, but the expected shape is {list(tensor.shape)}."
+            else:
+                used.add(name)
+                pairs.append((tensor, _matching(tensor, value)))
+                continue
+            missing.append(name)
+            warnings.warn(f"Skip loading for {key}. {problem}", stacklevel=2)
+        for tensor, array in pairs:
+            tensor._rebind(array)
+        return missing, [name for name in state_dict if name not in used]
+
+    set_dict = load_dict = set_state_dict
+
+    def load_state_dict(self, state_dict, strict=True, assign=False):
+        """Loads parameters and persistable buffers, and by default insists that all names match.
+
+        Args:
+            state_dict: dict from name to Tensor or NumPy array.
+            strict: raise when a name is missing or not used.
+            assign: accepted for compatibility; parameters keep their identity either way.
+        Returns:
+            A named tuple (missing_keys, unexpected_keys).
+        Raises:
+            RuntimeError: names do not match and strict is True.
+            AssertionError: a value has another dtype.
+        """
+        missing, unexpected = self.set_state_dict(state_dict)
+        if strict and (missing or unexpected):
+            parts = [f"\n\t{kind} key(s) in state_dict: {', '.join(map(repr, keys))}." for kind, keys in
+                     (("Missing", missing), ("Unexpected", unexpected)) if keys]
+            raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:{''.join(parts)}")
+        return _IncompatibleKeys(missing, unexpected)
+
+
+def _shape_of(value):
+    return np.shape(value) if isinstance(value, list) else value.shape
+
+
+def _matching(tensor, value):
+    """The array to put into `tensor`; its dtype must be the same. uint16 is how NumPy files hold bfloat16."""
+    if not isinstance(value, Tensor | np.ndarray | np.generic) and not hasattr(value, "__jax_array__") and not hasattr(value, "devices"):
+        raise AssertionError(f"set_state_dict: {tensor.name}: got {type(value).__name__}; values must be Tensors or NumPy arrays")
+    array = value._value if isinstance(value, Tensor) else np.array(value)
+    target = np.dtype(tensor._value.dtype)
+    if array.dtype == np.uint16 and target.name == "bfloat16":
+        array = np.asarray(array).view(target)
+    if array.dtype != target:
+        raise AssertionError(f"set_state_dict: {tensor.name}: got dtype {array.dtype}; the parameter has {target}; cast one of them")
+    return jnp.asarray(array)

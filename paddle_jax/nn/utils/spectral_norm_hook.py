@@ -1,0 +1,82 @@
+"""Spectral normalisation: a weight divided by its largest singular value."""
+
+from paddle_jax._core.autograd_mode import no_grad
+from paddle_jax._core.tensor import wrap
+from paddle_jax.nn.initializer import Normal
+from paddle_jax.nn.layer.common import Linear
+from paddle_jax.nn.layer.conv import Conv1DTranspose, Conv2DTranspose, Conv3DTranspose
+
+_TRANSPOSED = (Linear, Conv1DTranspose, Conv2DTranspose, Conv3DTranspose)  # their outputs are on axis 1
+
+
+class SpectralNorm:
+    """The forward pre-hook that computes the weight from `name_orig`, and in training improves the estimate of its largest singular value."""
+
+    def __init__(self, name, n_power_iterations, dim, eps):
+        self.name, self.n_power_iterations, self.dim, self.eps = name, n_power_iterations, dim, eps
+
+    def matrix(self, weight):
+        """The weight with axis `dim` as rows and all others as columns."""
+        order = [self.dim, *(axis for axis in range(weight.ndim) if axis != self.dim)]
+        return weight.transpose(order).reshape([weight.shape[self.dim], -1])
+
+    def compute(self, layer, iterate):
+        """The weight divided by u @ W @ v, after power iterations if asked for."""
+        weight, u, v = (getattr(layer, self.name + end) for end in ("_orig", "_u", "_v"))
+        matrix = self.matrix(weight)
+        if iterate:
+            with no_grad():
+                for _ in range(self.n_power_iterations):
+                    v._rebind(_unit(matrix.T @ u, self.eps)._value)
+                    u._rebind(_unit(matrix @ v, self.eps)._value)
+        return weight / (u.detach() * (matrix @ v.detach())).sum()
+
+    def __call__(self, layer, inputs):
+        setattr(layer, self.name, self.compute(layer, layer.training))
+
+
+def _unit(vector, eps):
+    return vector / (vector * vector).sum().sqrt().clip(min=eps)
+
+
+def spectral_norm(layer, name="weight", n_power_iterations=1, eps=1e-12, dim=None):
+    """Makes a layer divide a parameter by its largest singular value before each forward.
+
+    Args:
+        layer: Layer.
+        name: str, the parameter; it becomes `name_orig`, with buffers `name_u` and `name_v`.
+        n_power_iterations: int, iterations per forward in training.
+        eps: float, keeps norms above zero.
+        dim: int, the axis of outputs. Default: 1 for Linear and transposed convolutions, else 0.
+    Returns:
+        The layer.
+    Raises:
+        RuntimeError: the parameter is normalised already.
+        KeyError: there is no such parameter.
+        ValueError: n_power_iterations is not positive or dim is out of range.
+    Example:
+        >>> conv = paddle.nn.utils.spectral_norm(paddle.nn.Conv2D(3, 4, 3)); conv(paddle.ones([1, 3, 5, 5])).shape
+        paddle.Size([1, 4, 3, 3])
+    See: Miyato et al., Spectral Normalization for Generative Adversarial Networks, 2018.
+    """
+    if any(isinstance(hook, SpectralNorm) and hook.name == name for hook in layer._forward_pre_hooks.values()):
+        raise RuntimeError(f"spectral_norm: {name!r} of this layer is normalised already")
+    if n_power_iterations <= 0:
+        raise ValueError(f"spectral_norm: n_power_iterations: got {n_power_iterations}; it must be above 0")
+    if name not in layer._parameters:
+        raise KeyError(name)
+    weight = layer._parameters[name]
+    dim = (1 if isinstance(layer, _TRANSPOSED) else 0) if dim is None else dim
+    if not 0 <= dim < weight.ndim:
+        raise ValueError(f"spectral_norm: dim: got {dim}; the parameter has {weight.ndim} axes; use 0..{weight.ndim - 1}")
+    hook = SpectralNorm(name, n_power_iterations, dim, eps)
+    delattr(layer, name)
+    layer.add_parameter(name + "_orig", weight)
+    rows = weight.shape[dim]
+    for end, size in (("_u", rows), ("_v", weight.size // rows)):
+        start = wrap(weight._value.reshape(-1)[:1].repeat(size))
+        Normal()(start)
+        layer.register_buffer(name + end, _unit(start, eps))
+    setattr(layer, name, hook.compute(layer, True))
+    layer.register_forward_pre_hook(hook)
+    return layer

@@ -1,0 +1,52 @@
+"""All parameters as one vector, and back."""
+
+import math
+
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.tensor.joining import concat
+
+
+def parameters_to_vector(parameters, name=None):
+    """Joins parameters to one vector.
+
+    Args:
+        parameters: iterable of Tensors.
+    Returns:
+        Tensor [total number of elements].
+    Raises:
+        IndexError: there are none.
+        ValueError: it is a single Tensor.
+    Example:
+        >>> paddle.nn.utils.parameters_to_vector(paddle.nn.Linear(2, 3).parameters()).shape
+        paddle.Size([9])
+    """
+    if isinstance(parameters, Tensor):
+        raise ValueError("parameters_to_vector: parameters: got a Tensor; it must be an iterable of Tensors")
+    parameters = list(parameters)
+    if not parameters:
+        raise IndexError("parameters_to_vector: parameters: got none; give at least one")
+    return concat([p.reshape([-1]) for p in parameters], axis=0)
+
+
+def vector_to_parameters(vec, parameters, name=None):
+    """Puts the elements of a vector into parameters, in place.
+
+    Args:
+        vec: Tensor with at least as many elements as the parameters have; others are not used.
+        parameters: iterable of Tensors.
+    Raises:
+        ValueError: vec has too few elements.
+    Example:
+        >>> linear = paddle.nn.Linear(1, 2); paddle.nn.utils.vector_to_parameters(paddle.arange(4.0), linear.parameters())
+        >>> linear.weight.tolist(), linear.bias.tolist()
+        ([[0.0, 1.0]], [2.0, 3.0])
+    """
+    parameters, start = list(parameters), 0
+    total = sum(math.prod(p.shape) for p in parameters)
+    if vec.size < total:
+        raise ValueError(f"vector_to_parameters: vec: got {vec.size} elements; the parameters have {total}")
+    flat = vec.detach().reshape([-1])
+    for parameter in parameters:
+        part = flat[start : start + parameter.size].reshape(parameter.shape).astype(parameter.dtype)
+        parameter._rebind(part._value)
+        start += parameter.size
