@@ -41,22 +41,27 @@ from paddle_jax.tensor.cumulative import (
     cummax, cummin, cumprod, cumsum, cumulative_trapezoid, diff, logcumsumexp, nan_to_num, renorm, trapezoid, vander,
 )
 from paddle_jax.tensor.stat import median, nanmean, nanmedian, nanquantile, quantile, std, var
-from paddle_jax.tensor.linalg import bmm, dot, matmul, mm, mv, t
+from paddle_jax.tensor.linalg import (
+    addmm, baddbmm, bmm, cross, dot, inner, kron, matmul, matrix_transpose, mm, mv, outer, outer as ger, t, trace, vecdot,
+)
+from paddle_jax.tensor.norms import cdist, dist, norm, pdist
+from paddle_jax.tensor.decomposition import cholesky
 from paddle_jax.tensor.bitwise import bitwise_and, bitwise_invert, bitwise_left_shift, bitwise_not, bitwise_or, bitwise_right_shift, bitwise_xor
 from paddle_jax.tensor.elementwise import atan2, copysign, frexp, gcd, heaviside, hypot, lcm, ldexp, logaddexp, multiplex, nextafter
-abs_, acos_, atan_, bitwise_and_, bitwise_invert_ = abs.inplace, acos.inplace, atan.inplace, bitwise_and.inplace, bitwise_invert.inplace
-bitwise_left_shift_, bitwise_not_, bitwise_or_ = bitwise_left_shift.inplace, bitwise_not.inplace, bitwise_or.inplace
-bitwise_right_shift_, bitwise_xor_, copysign_, cos_ = bitwise_right_shift.inplace, bitwise_xor.inplace, copysign.inplace, cos.inplace
-cumprod_, cumsum_, digamma_, div_, divide_, equal_ = cumprod.inplace, cumsum.inplace, digamma.inplace, divide.inplace, divide.inplace, equal.inplace
-erf_, expm1_, floor_divide_, floor_mod_, frac_ = erf.inplace, expm1.inplace, floor_divide.inplace, remainder.inplace, frac.inplace
-gammainc_, gammaincc_, gammaln_, gcd_, greater_equal_ = gammainc.inplace, gammaincc.inplace, gammaln.inplace, gcd.inplace, greater_equal.inplace
-greater_than_, hypot_, i0_, lcm_, ldexp_, less_ = greater_than.inplace, hypot.inplace, i0.inplace, lcm.inplace, ldexp.inplace, less_than.inplace
-less_equal_, less_than_, lgamma_, log10_, log2_ = less_equal.inplace, less_than.inplace, lgamma.inplace, log10.inplace, log2.inplace
-log_, logical_and_, logical_not_, logical_or_, logit_ = log.inplace, logical_and.inplace, logical_not.inplace, logical_or.inplace, logit.inplace
-mod_, multigammaln_, multiply_, nan_to_num_, neg_ = remainder.inplace, multigammaln.inplace, multiply.inplace, nan_to_num.inplace, neg.inplace
-polygamma_, pow_, remainder_, renorm_, sin_, sinc_ = polygamma.inplace, pow.inplace, remainder.inplace, renorm.inplace, sin.inplace, sinc.inplace
-sinh_, square_, sub_, subtract_, t_, tan_ = sinh.inplace, square.inplace, subtract.inplace, subtract.inplace, t.inplace, tan.inplace
-tanh_, trunc_ = tanh.inplace, trunc.inplace
+from paddle_jax import linalg
+abs_, acos_, addmm_, atan_, baddbmm_, bitwise_and_ = abs.inplace, acos.inplace, addmm.inplace, atan.inplace, baddbmm.inplace, bitwise_and.inplace
+bitwise_invert_, bitwise_left_shift_, bitwise_not_ = bitwise_invert.inplace, bitwise_left_shift.inplace, bitwise_not.inplace
+bitwise_or_, bitwise_right_shift_, bitwise_xor_, copysign_ = bitwise_or.inplace, bitwise_right_shift.inplace, bitwise_xor.inplace, copysign.inplace
+cos_, cumprod_, cumsum_, digamma_, div_, divide_ = cos.inplace, cumprod.inplace, cumsum.inplace, digamma.inplace, divide.inplace, divide.inplace
+equal_, erf_, expm1_, floor_divide_, floor_mod_ = equal.inplace, erf.inplace, expm1.inplace, floor_divide.inplace, remainder.inplace
+frac_, gammainc_, gammaincc_, gammaln_, gcd_ = frac.inplace, gammainc.inplace, gammaincc.inplace, gammaln.inplace, gcd.inplace
+greater_equal_, greater_than_, hypot_, i0_, lcm_ = greater_equal.inplace, greater_than.inplace, hypot.inplace, i0.inplace, lcm.inplace
+ldexp_, less_, less_equal_, less_than_, lgamma_ = ldexp.inplace, less_than.inplace, less_equal.inplace, less_than.inplace, lgamma.inplace
+log10_, log2_, log_, logical_and_, logical_not_ = log10.inplace, log2.inplace, log.inplace, logical_and.inplace, logical_not.inplace
+logical_or_, logit_, mod_, multigammaln_, multiply_ = logical_or.inplace, logit.inplace, remainder.inplace, multigammaln.inplace, multiply.inplace
+nan_to_num_, neg_, polygamma_, pow_, remainder_ = nan_to_num.inplace, neg.inplace, polygamma.inplace, pow.inplace, remainder.inplace
+renorm_, sin_, sinc_, sinh_, square_, sub_ = renorm.inplace, sin.inplace, sinc.inplace, sinh.inplace, square.inplace, subtract.inplace
+subtract_, t_, tan_, tanh_, trunc_ = subtract.inplace, t.inplace, tan.inplace, tanh.inplace, trunc.inplace
 # end of arithmetic
 from paddle_jax.tensor.creation import assign, clone, empty, empty_like, full, full_like, ones, ones_like, to_tensor, zeros, zeros_like
 from paddle_jax.tensor.sequences import arange, linspace, logspace, range

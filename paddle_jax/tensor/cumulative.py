@@ -176,7 +176,7 @@ def _panels(name, y, x, dx, axis):
     axis = one_axis(name, axis, y.ndim)
     length = y.shape[axis]
     if x is None:
-        width = jnp.asarray(1, y.dtype) if dx is None else dx.astype(y.dtype)
+        width = jnp.asarray(1, y.dtype) if dx is None else lax.stop_gradient(dx).astype(y.dtype)
     elif x.ndim == 1:
         width = jnp.diff(x).reshape([-1 if i == axis else 1 for i in range(y.ndim)])
     else:
@@ -197,7 +197,7 @@ def trapezoid(y, x=None, dx=None, axis=-1, name=None):
     Args:
         y: floating Tensor [...], the samples.
         x: Tensor of sample points, 1-d or of y's shape.
-        dx: distance between sample points. Default: 1.
+        dx: distance between sample points; it gets no gradient. Default: 1.
         axis: int.
     Returns:
         Tensor of y's shape without the axis.

@@ -167,7 +167,7 @@ def frexp(x, name=None):
     if not jnp.issubdtype(x.dtype, jnp.floating):
         raise TypeError(f"frexp: x: got {x.dtype}; allowed are float32 and float64")
     exponent = jnp.frexp(jax.lax.stop_gradient(x))[1]
-    return jnp.ldexp(x, -exponent), exponent.astype(x.dtype)
+    return jnp.where(x == 0, 0, jnp.ldexp(x, -exponent)), exponent.astype(x.dtype)
 
 
 @composite(method=False, cases=["[f(2,3), f(2,3)], const([[0], [1]], 'int32')", "[d(2,2), d(2,2), d(2,2)], const([[2], [0]], 'int32')",

@@ -144,3 +144,212 @@ def t(input, name=None):
     if input.ndim > 2:
         raise ValueError(f"t: input: got {input.ndim} axes; at most 2 are allowed; use transpose")
     return input.T
+
+
+@op("x y", alias={"dim": "axis"}, cases=["f(2,3), f(2,3)", "f(3,3), f(3,3)", "f(3,2), f(3,2), axis=0", "f(2,3), f(2,3), 0", "f(2,3), f(2,3), 5",
+                                         "f(2,2), f(2,2)", "f(2,3), f(3,3)", "i(3), i(3)", "d(2,3), d(2,3), -1", "c(3), c(3)"])
+def cross(x, y, axis=9, name=None):
+    """The cross product of vectors of length 3.
+
+    Args:
+        x, y: Tensors of one shape.
+        axis: int, the axis of the vectors. Default (9): the first of length 3. `dim` is accepted as a name.
+    Raises:
+        ValueError: the shapes differ or the axis has not length 3.
+        IndexError: the axis is out of range.
+    Example:
+        >>> paddle.cross(paddle.to_tensor([1.0, 0.0, 0.0]), paddle.to_tensor([0.0, 1.0, 0.0])).tolist()
+        [0.0, 0.0, 1.0]
+    """
+    if x.shape != y.shape or 3 not in x.shape:
+        raise ValueError(f"cross: got shapes {list(x.shape)} and {list(y.shape)}; they must be equal and have an axis of length 3")
+    axis = x.shape.index(3) if axis == 9 else axis
+    if not -x.ndim <= axis < x.ndim:
+        raise IndexError(f"cross: axis={axis} is out of range for {x.ndim} axes")
+    if x.shape[axis] != 3:
+        raise ValueError(f"cross: axis={axis} has length {x.shape[axis]}; it must be 3")
+    return jnp.cross(x, y, axis=axis)
+
+
+@op("x y", cases=["f(2,3), f(4,3)", "f(3), f(3)", "f(2,3), f(4,5,3)", "f(2,3), f(4,2)", "d(3), d(2,3)", "f(), f(2)", "i(2,3), i(3)"])
+def inner(x, y, name=None):
+    """Inner products over the last axes of two tensors.
+
+    Args:
+        x: Tensor [..., n].
+        y: Tensor [..., n].
+    Returns:
+        Tensor of shape x.shape[:-1] + y.shape[:-1]. If one has no axes, the product of the two.
+    Raises:
+        ValueError: the last lengths differ.
+    Example:
+        >>> paddle.inner(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([3.0, 4.0])).item()
+        11.0
+    """
+    x, y = _common("inner", x, y)
+    if not x.ndim or not y.ndim:
+        return x * y
+    if x.shape[-1] != y.shape[-1]:
+        raise ValueError(f"inner: got shapes {list(x.shape)} and {list(y.shape)}; the last lengths must be equal")
+    return jnp.tensordot(x, y, [[-1], [-1]])
+
+
+@op("x y", promote=True, out=True, alias={"input": "x", "vec2": "y"}, cases=["f(2), f(3)", "f(2,3), f(2)", "i(2), i(2)", "f(0), f(2)",
+                                                                             "i(2), f(2)", "c(2), c(2)", "f(), f(2)"])
+def outer(x, y, name=None):
+    """All products of an element of x with an element of y.
+
+    Args:
+        x: Tensor, flattened to [n]. `input` is accepted as a name.
+        y: Tensor, flattened to [m]. `vec2` is accepted as a name.
+    Returns:
+        Tensor [n, m].
+    Raises:
+        TypeError: the dtypes do not promote.
+    Example:
+        >>> paddle.outer(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([3.0, 4.0])).tolist()
+        [[3.0, 4.0], [6.0, 8.0]]
+    """
+    return x.reshape(-1, 1) * y.reshape(1, -1)
+
+
+@op("x y", promote=True, cases=["f(2,3), f(3)", "f(2,2), f(2,3)", "i(2), i(2)", "f(2,1,2), f(2,2)", "d(2), d(2,2)", "f(), f(2)", "c(2), c(2)",
+                                "f(0,2), f(2,2)"])
+def kron(x, y, name=None):
+    """The Kronecker product: every element of x times all of y, laid out in blocks.
+
+    Args:
+        x, y: Tensors; the one with fewer axes gets leading axes of length 1.
+    Returns:
+        Tensor whose lengths are the products of theirs.
+    Example:
+        >>> paddle.kron(paddle.to_tensor([1, 2]), paddle.to_tensor([1, 10])).tolist()
+        [1, 10, 2, 20]
+    """
+    return jnp.kron(x, y)
+
+
+@op("x", alias={"input": "x"}, cases=["f(3,3)", "f(2,3,3), 1, 1, 2", "f(2,3), 5", "f(3)", "f(2,3), 0, 0, 0", "f(2,3), 0, 0, 3", "i32(2,2)",
+                                      "d(4,3), -1", "f(2,3,4), 0, -1, 0"])
+def trace(x, offset=0, axis1=0, axis2=1, name=None):
+    """The sum of a diagonal of a matrix.
+
+    Args:
+        x: Tensor with at least two axes. `input` is accepted as a name.
+        offset: which diagonal; positive ones lie above the main one.
+        axis1, axis2: the axes of the matrices.
+    Returns:
+        Tensor of x's shape without the two axes.
+    Raises:
+        IndexError: an axis is out of range.
+        ValueError: the axes are the same.
+    Example:
+        >>> paddle.trace(paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]])).item()
+        5.0
+    """
+    if x.ndim < 2 or not all(-x.ndim <= a < x.ndim for a in (axis1, axis2)):
+        raise IndexError(f"trace: got axis1={axis1}, axis2={axis2} for {x.ndim} axes; two axes in range are needed")
+    if (axis1 - axis2) % x.ndim == 0:
+        raise ValueError(f"trace: got axis1={axis1}, axis2={axis2}; they must differ")
+    return jnp.trace(x, offset, axis1, axis2, dtype=x.dtype)
+
+
+def _scaled_sum(x, product, beta, alpha):
+    return beta * x + alpha * product
+
+
+@op("input x y", inplace=True, cases=["f(2,4), f(2,3), f(3,4)", "f(4), f(2,3), f(3,4)", "f(2,1), f(2,3), f(3,4), 0.5, 2.0", "f(1), f(2,3), f(3,2)",
+                                      "f(3,2), f(2,3), f(3,2)", "f(2,2), f(2,3), f(2,2)", "f(2,2,2), f(2,3), f(3,2)",
+                                      "d(2,2), d(2,2), d(2,2), alpha=0.0"])
+def addmm(input, x, y, beta=1.0, alpha=1.0, name=None):
+    """beta * input + alpha * (x @ y).
+
+    Args:
+        input: Tensor [n, m], or one that broadcasts to it.
+        x: Tensor [n, k].
+        y: Tensor [k, m].
+        beta, alpha: numbers.
+    Raises:
+        ValueError: the shapes do not fit.
+    Example:
+        >>> paddle.addmm(paddle.ones([1, 1]), paddle.ones([1, 2]), paddle.ones([2, 1]), alpha=2.0).tolist()
+        [[5.0]]
+    """
+    shape = (x.shape[0], y.shape[-1]) if x.ndim == y.ndim == 2 else ()
+    if not shape or x.shape[1] != y.shape[0] or input.ndim not in (1, 2) or jnp.broadcast_shapes(input.shape, shape) != shape:
+        raise ValueError(f"addmm: got shapes {list(input.shape)}, {list(x.shape)}, {list(y.shape)}; they must fit [n, m], [n, k], [k, m]")
+    return _scaled_sum(input, jnp.matmul(x, y), beta, alpha)
+
+
+@op("input x y", inplace=True, cases=["f(2,2,4), f(2,2,3), f(2,3,4)", "f(2,4), f(2,2,3), f(2,3,4)", "f(1,2,2), f(2,2,3), f(2,3,2), 0.5, 2.0",
+                                      "f(2,2,2), f(2,3), f(2,3,2)", "f(2,2,2), f(2,2,3), f(2,2,2)", "d(2,1,2), d(2,2,3), d(2,3,2)"])
+def baddbmm(input, x, y, beta=1.0, alpha=1.0, name=None):
+    """beta * input + alpha * bmm(x, y).
+
+    Args:
+        input: Tensor [b, n, m], or one that broadcasts to it.
+        x: Tensor [b, n, k].
+        y: Tensor [b, k, m].
+        beta, alpha: numbers.
+    Raises:
+        ValueError: the shapes do not fit.
+    Example:
+        >>> paddle.baddbmm(paddle.ones([1, 1, 1]), paddle.ones([1, 1, 2]), paddle.ones([1, 2, 1])).tolist()
+        [[[3.0]]]
+    """
+    if x.ndim != 3 or y.ndim != 3 or x.shape[0] != y.shape[0] or x.shape[2] != y.shape[1]:
+        raise ValueError(f"baddbmm: got shapes {list(x.shape)} and {list(y.shape)}; they must be [b, n, k] and [b, k, m]")
+    return _scaled_sum(input, jnp.matmul(x, y), beta, alpha)
+
+
+@op("*x", method=False, cases=["[f(2,3), f(3,4), f(4,2)]", "[f(3), f(3,4), f(4)]", "[f(3,2)]", "[f(3,2), f(3,2)]", "[f(3,2), f(2,2,2)]",
+                               "[d(2,3), d(3,2)]", "[f(3), f(3)]"])
+def multi_dot(x, name=None):
+    """The product of several matrices in the order that needs the fewest multiplications.
+
+    Args:
+        x: list of at least two Tensors; the first and the last may be vectors.
+    Raises:
+        ValueError: fewer than two tensors, or shapes do not fit.
+    Example:
+        >>> paddle.linalg.multi_dot([paddle.ones([2, 3]), paddle.ones([3, 4]), paddle.ones([4, 1])]).tolist()
+        [[12.0], [12.0]]
+    """
+    shapes = [list(t.shape) for t in x]
+    inside = [t.ndim == 2 for t in x[1:-1]]
+    if len(x) < 2 or not all(inside) or x[0].ndim not in (1, 2) or x[-1].ndim not in (1, 2):
+        raise ValueError(f"multi_dot: x: got shapes {shapes}; give at least two matrices; only the first and the last may be vectors")
+    for a, b in zip(x[:-1], x[1:], strict=True):
+        _check_contraction("multi_dot", a, b)
+    return jnp.linalg.multi_dot(x)
+
+
+@op("x y", cases=["f(2,3), f(2,3)", "f(2,3), f(3)", "f(2,3), f(2,3), axis=0", "c(3), c(3)", "f(2,3), f(2,4)", "d(3), d(3)"], promote=True)
+def vecdot(x, y, axis=-1, name=None):
+    """Inner products along an axis, with broadcasting; the conjugate of x is taken.
+
+    Args:
+        x, y: Tensors [...].
+        axis: int, the axis to sum over.
+    Raises:
+        ValueError: the shapes do not broadcast.
+    Example:
+        >>> paddle.vecdot(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([3.0, 4.0])).item()
+        11.0
+    """
+    return jnp.sum(jnp.conj(x) * y, axis, dtype=x.dtype)
+
+
+@op(cases=["f(2,3,4)", "f(2,3)", "i(2,2)", "f(2)", "f(0,3)"])
+def matrix_transpose(x, name=None):
+    """Exchanges the last two axes.
+
+    Raises:
+        ValueError: there are fewer than two axes.
+    Example:
+        >>> paddle.matrix_transpose(paddle.ones([2, 3])).shape
+        paddle.Size([3, 2])
+    """
+    if x.ndim < 2:
+        raise ValueError(f"matrix_transpose: x: got {x.ndim} axes; at least 2 are needed")
+    return jnp.swapaxes(x, -1, -2)

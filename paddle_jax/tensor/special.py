@@ -52,7 +52,7 @@ def digamma(x, name=None):
     return sp.digamma(as_float(x))
 
 
-@op(inplace=True, cases=[*POSITIVE, "u(-2.9, -2.1, 3)", "const([0.0, -1.0], 'float32')"])
+@op(inplace=True, cases=[*POSITIVE, "u(-2.9, -2.1, 3)", "~const([0.0, -1.0], 'float32')"])  # at poles only the value is defined
 def lgamma(x, name=None):
     """The logarithm of the absolute value of the gamma function.
 
@@ -116,10 +116,11 @@ def polygamma(x, n, name=None):
     if n < 0:
         raise ValueError(f"polygamma: n: got {n}; it must not be negative")
     x = as_float(x)
-    return sp.digamma(x) if n == 0 else sp.polygamma(jnp.asarray(n, x.dtype), x)
+    return sp.digamma(x) if n == 0 else sp.polygamma(n, x)
 
 
-@op("x y", inplace=True, cases=["pos(3), pos(3)", "pos_d(2,3), pos_d(2,3)", "pos(), pos()", "f(0), f(0)"])
+@op("x y", inplace=True, cases=["paddle.to_tensor([0.5, 1.0, 2.0]), pos(3)", "pos(3), pos(3)", "pos_d(2,3), pos_d(2,3)", "pos(), pos()",
+                                "f(0), f(0)"])
 def gammainc(x, y, name=None):
     """The regularized lower incomplete gamma function P(x, y). Only y gets a gradient.
 
@@ -133,7 +134,8 @@ def gammainc(x, y, name=None):
     return sp.gammainc(jax.lax.stop_gradient(x), y)
 
 
-@op("x y", inplace=True, cases=["pos(3), pos(3)", "pos_d(2,3), pos_d(2,3)", "pos(), pos()", "f(0), f(0)"])
+@op("x y", inplace=True, cases=["paddle.to_tensor([0.5, 1.0, 2.0]), pos(3)", "pos(3), pos(3)", "pos_d(2,3), pos_d(2,3)", "pos(), pos()",
+                                "f(0), f(0)"])
 def gammaincc(x, y, name=None):
     """The regularized upper incomplete gamma function Q(x, y) = 1 - P(x, y). Arguments as for `gammainc`.
 

@@ -100,6 +100,10 @@ def _share(x, value):
     return lax.stop_gradient(value) + jnp.sum(flow, -1) / jnp.maximum(jnp.sum(same, -1), 1).astype(x.dtype)
 
 
+def _pick(rows, place):
+    return jnp.take_along_axis(rows, place[..., None], -1)[..., 0]
+
+
 def _middle(rows, ignore_nan):
     """The two middle values of each row in order, where the lower one stands, and how many count."""
     order = jnp.argsort(rows, -1)
@@ -107,8 +111,7 @@ def _middle(rows, ignore_nan):
     bad = jnp.isnan(rows)
     n = jnp.sum(~bad, -1) if ignore_nan else jnp.where(jnp.any(bad, -1), 0, rows.shape[-1])
     low_at, high_at = jnp.maximum(n - 1, 0) // 2, jnp.minimum(n // 2, rows.shape[-1] - 1)
-    low, high = (jnp.take_along_axis(ordered, at[..., None], -1)[..., 0] for at in (low_at, high_at))
-    return low, high, jnp.take_along_axis(order, low_at[..., None], -1)[..., 0], n
+    return _pick(ordered, low_at), _pick(ordered, high_at), _pick(order, low_at), n
 
 
 def _median(x, axes, keepdim, mode, ignore_nan):
@@ -118,16 +121,16 @@ def _median(x, axes, keepdim, mode, ignore_nan):
     low, high, index, n = _middle(rows, ignore_nan)
     inexact = jnp.issubdtype(x.dtype, jnp.inexact)
     if mode == "min":
-        value = jnp.take_along_axis(rows, index[..., None], -1)[..., 0]
+        value = _pick(rows, index)
     elif inexact:
         low_part, high_part = _share(rows, low), _share(rows, high)
         value = jnp.where(low == high, low_part, (low_part + high_part) / 2)
     else:
         value = lax.div(low + high, jnp.asarray(2, x.dtype))
     if inexact:
-        value = jnp.where(n == 0, jnp.nan, value)
-    if not ignore_nan:
-        index = jnp.where(n == 0, jnp.argmax(jnp.isnan(rows), -1), index)
+        first_nan = jnp.argmax(jnp.isnan(rows), -1)
+        value = jnp.where(n == 0, _pick(rows, first_nan), value)
+        index = index if ignore_nan else jnp.where(n == 0, first_nan, index)
     return _restore(value, x, axes, keepdim), _restore(index.astype(jnp.int64), x, axes, keepdim)
 
 
@@ -209,9 +212,9 @@ def _between(rows, at, interpolation):
     low, high = jnp.floor(at), jnp.ceil(at)
     if interpolation in ("lower", "higher", "nearest"):
         place = {"lower": low, "higher": high, "nearest": jnp.round(at)}[interpolation]
-        return jnp.take_along_axis(rows, place.astype(jnp.int32)[..., None], -1)[..., 0]
+        return _pick(rows, place.astype(jnp.int32))
     part = (at - low).astype(rows.dtype) if interpolation == "linear" else jnp.where(high > low, 0.5, 0).astype(rows.dtype)
-    first, second = (jnp.take_along_axis(rows, p.astype(jnp.int32)[..., None], -1)[..., 0] for p in (low, high))
+    first, second = (_pick(rows, p.astype(jnp.int32)) for p in (low, high))
     return first + part * (second - first)
 
 
@@ -222,11 +225,13 @@ def _quantile_of(x, q, axes, keepdim, interpolation, ignore_nan):
     if rows.shape[-1] == 0:
         rows = jnp.full((*rows.shape[:-1], 1), jnp.nan, x.dtype)
     bad = jnp.isnan(rows)
-    n = jnp.sum(~bad, -1) if ignore_nan else jnp.full(rows.shape[:-1], rows.shape[-1])
-    empty = (n == 0) if ignore_nan else jnp.any(bad, -1)
+    n = jnp.full(rows.shape[:-1], rows.shape[-1])
+    n = jnp.where(jnp.all(bad, -1), n, jnp.sum(~bad, -1)) if ignore_nan else n
+    broken = jnp.zeros_like(n, bool) if ignore_nan else jnp.any(bad, -1)
+    nan = _pick(rows, jnp.argmax(bad, -1))
     rows = jnp.sort(rows, -1)
     outs = [_between(rows, share * jnp.maximum(n - 1, 0).astype(jnp.float64), interpolation) for share in q]
-    outs = [_restore(jnp.where(empty, jnp.nan, out), x, axes, keepdim) for out in outs]
+    outs = [_restore(jnp.where(broken, nan, out), x, axes, keepdim) for out in outs]
     return outs[0] if len(outs) == 1 else jnp.stack(outs)
 
 

@@ -1,0 +1,385 @@
+"""Factorisations of matrices and what follows from them."""
+
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from paddle_jax._core.op import composite, op
+from paddle_jax._core.tensor import wrap
+from paddle_jax.tensor.ops import as_float
+
+
+def matrices(name, x, square=False, error=ValueError):
+    """Refuses what is not a (square) matrix or a batch of them."""
+    if x.ndim < 2 or (square and x.shape[-1] != x.shape[-2]):
+        raise error(f"{name}: got shape {list(x.shape)}; {'square matrices [..., n, n]' if square else 'matrices [..., m, n]'} are needed")
+    return x
+
+
+def adjoint(x):
+    """The conjugate transpose."""
+    return jnp.conj(jnp.swapaxes(x, -1, -2))
+
+
+def checked(name, result, operand, why):
+    """Refuses a result that is not finite although the operand is. Under a trace nothing can be checked."""
+    values = [t._value for t in (result, operand)]
+    if all(isinstance(v, jax.Array) and not isinstance(v, jax.core.Tracer) for v in values):
+        good = [bool(jnp.isfinite(v).all()) for v in values]
+        if good == [False, True]:
+            raise ValueError(f"{name}: {why}")
+    return result
+
+
+@op(register=False, method=False)
+def _cholesky(x, upper):
+    matrices("cholesky", x, True, AssertionError)
+    half = jnp.triu(x) if upper else jnp.tril(x)
+    full = half + adjoint(half) - jnp.real(jnp.einsum("...ii->...i", x))[..., None] * jnp.eye(x.shape[-1], dtype=x.dtype)
+    even = (x + adjoint(x)) / 2
+    lower = jnp.linalg.cholesky(even + lax.stop_gradient(full - even))  # values of one triangle, gradient of both
+    return adjoint(lower) if upper else lower
+
+
+@composite(cases=["spd(3)", "spd(3), True", "const([[2.0, 5.0], [1.0, 2.0]], 'float32')", "const([[-2.0, 1.0], [1.0, 2.0]], 'float32')", "f(2,3)",
+                  "f(3)",
+                  "const([[[4.0, 1.0], [1.0, 3.0]], [[2.0, 0.5], [0.5, 1.0]]])"])
+def cholesky(x, upper=False, name=None):
+    """The Cholesky factor of symmetric positive definite matrices: x = L L^T, or U^T U.
+
+    Args:
+        x: Tensor [..., n, n]; only the triangle that `upper` names is read.
+        upper: return U instead of L.
+    Raises:
+        ValueError: a matrix is not positive definite.
+        AssertionError: the matrices are not square.
+    Example:
+        >>> paddle.linalg.cholesky(paddle.to_tensor([[4.0, 0.0], [0.0, 9.0]])).tolist()
+        [[2.0, 0.0], [0.0, 3.0]]
+    """
+    return checked("cholesky", _cholesky(x, upper), x, "a matrix is not positive definite")
+
+
+@op(cases=["f(3,2)", "~f(3,2), 'complete'", "f(3,2), 'r'", "f(3,2), 'x'", "f(3)", "d(2,3,3)", "f(2,3), 'r'"])
+def qr(x, mode="reduced", name=None):
+    """The QR factorisation x = Q R with orthonormal columns in Q and upper triangular R.
+
+    Args:
+        x: Tensor [..., m, n].
+        mode: "reduced" (Q [m, k], R [k, n] with k = min(m, n)), "complete" (Q [m, m], R [m, n]) or "r" (R alone).
+    Returns:
+        (Q, R), or R.
+    Raises:
+        ValueError: the mode is not known or x has fewer than two axes.
+    Example:
+        >>> q, r = paddle.linalg.qr(paddle.to_tensor([[1.0, 2.0], [0.0, 1.0]])); q.shape
+        paddle.Size([2, 2])
+    """
+    if mode not in ("reduced", "complete", "r"):
+        raise ValueError(f"qr: mode: got {mode!r}; allowed are 'reduced', 'complete', 'r'")
+    out = jnp.linalg.qr(matrices("qr", x), mode=mode)
+    return out if mode == "r" else tuple(out)
+
+
+# the signs of singular vectors are free
+@op(out=True, cases=["~f(3,2)", "~f(3,2), True", "f(3)", "~d(2,2,3)", "~c(3,2)"])
+def svd(x, full_matrices=False, name=None):
+    """The singular value decomposition x = U diag(S) VH.
+
+    Args:
+        x: Tensor [..., m, n].
+        full_matrices: make U [m, m] and VH [n, n] instead of [m, k] and [k, n], k = min(m, n).
+    Returns:
+        (U, S, VH), S falling.
+    Raises:
+        ValueError: x has fewer than two axes.
+    Example:
+        >>> paddle.linalg.svd(paddle.to_tensor([[3.0, 0.0], [0.0, 2.0]]))[1].tolist()
+        [3.0, 2.0]
+    """
+    return tuple(jnp.linalg.svd(matrices("svd", x), full_matrices=full_matrices))
+
+
+@op(method=False, cases=["f(3,2)", "f(3)", "d(2,3,4)", "f(2,2)"])
+def svdvals(x, name=None):
+    """The singular values of matrices, falling.
+
+    Args:
+        x: Tensor [..., m, n].
+    Returns:
+        Tensor [..., min(m, n)].
+    Raises:
+        ValueError: x has fewer than two axes.
+    Example:
+        >>> paddle.linalg.svdvals(paddle.to_tensor([[3.0, 0.0], [0.0, 2.0]])).tolist()
+        [3.0, 2.0]
+    """
+    return jnp.linalg.svd(matrices("svdvals", x), compute_uv=False)
+
+
+def _hermitian(name, x, side):
+    if side not in ("L", "U"):
+        raise ValueError(f"{name}: UPLO: got {side!r}; allowed are 'L' and 'U'")
+    return jnp.linalg.eigh(matrices(name, x, True), UPLO=side, symmetrize_input=False)
+
+
+# the signs of eigenvectors are free
+@op(cases=["~spd(3)", "~spd(3), 'U'", "spd(3), 'X'", "f(2,3)", "f(3)", "~d(2,3,3)"])
+def eigh(x, UPLO="L", name=None):
+    """Eigenvalues and eigenvectors of symmetric (Hermitian) matrices.
+
+    Args:
+        x: Tensor [..., n, n]; only the triangle that UPLO names is read.
+        UPLO: "L" (lower) or "U" (upper).
+    Returns:
+        (eigenvalues [..., n], rising; eigenvectors [..., n, n], one per column).
+    Raises:
+        ValueError: the matrices are not square or UPLO is not known.
+    Example:
+        >>> paddle.linalg.eigh(paddle.to_tensor([[2.0, 0.0], [0.0, 1.0]]))[0].tolist()
+        [1.0, 2.0]
+    """
+    return tuple(_hermitian("eigh", x, UPLO))
+
+
+@op(cases=["spd(3)", "f(3,3), 'U'", "spd(3), 'X'", "f(2,3)", "f(3)", "d(2,3,3)"])
+def eigvalsh(x, UPLO="L", name=None):
+    """The eigenvalues of symmetric (Hermitian) matrices, rising. Arguments as for `eigh`.
+
+    Example:
+        >>> paddle.linalg.eigvalsh(paddle.to_tensor([[2.0, 0.0], [0.0, 1.0]])).tolist()
+        [1.0, 2.0]
+    """
+    return _hermitian("eigvalsh", x, UPLO)[0]
+
+
+def _as_complex(x):
+    return x if jnp.iscomplexobj(x) else x.astype(jnp.complex128 if x.dtype == jnp.float64 else jnp.complex64)
+
+
+@jax.custom_jvp
+def _eig(a):
+    return tuple(jnp.linalg.eig(a))
+
+
+@_eig.defjvp
+def _eig_jvp(primals, tangents):
+    """With P = V^-1 dA V: dlambda = diag(P), dV = V (P / gap) kept at unit length, gap_ij = lambda_j - lambda_i."""
+    values, vectors = _eig(*primals)
+    turned = jnp.linalg.solve(vectors, tangents[0] @ vectors)
+    gap = values[..., None, :] - values[..., :, None]
+    same = jnp.eye(values.shape[-1], dtype=bool)
+    moved = vectors @ jnp.where(same, 0, turned / jnp.where(same, 1, gap))
+    along = jnp.sum(jnp.real(jnp.conj(vectors) * moved), -2, keepdims=True)
+    return (values, vectors), (jnp.einsum("...ii->...i", turned), moved - vectors * along.astype(vectors.dtype))
+
+
+# the order of eigenvalues and the phases of eigenvectors are free
+@op(cases=["~f(3,3)", "~d(2,2,2)", "~c(3,3)", "f(2,3)", "f(3)"])
+def eig(x, name=None):
+    """Eigenvalues and eigenvectors of square matrices.
+
+    Args:
+        x: Tensor [..., n, n], real or complex.
+    Returns:
+        (eigenvalues [..., n], eigenvectors [..., n, n], one of unit length per column), complex.
+    Raises:
+        ValueError: the matrices are not square.
+    Example:
+        >>> paddle.linalg.eig(paddle.to_tensor([[2.0, 0.0], [0.0, 2.0]]))[0].tolist()
+        [(2+0j), (2+0j)]
+    """
+    return _eig(_as_complex(matrices("eig", x, True)))
+
+
+@op(cases=["~f(3,3)", "~d(2,2,2)", "~c(3,3)", "f(2,3)", "f(3)"])
+def eigvals(x, name=None):
+    """The eigenvalues of square matrices. Argument as for `eig`.
+
+    Example:
+        >>> paddle.linalg.eigvals(paddle.to_tensor([[2.0, 0.0], [0.0, 2.0]])).tolist()
+        [(2+0j), (2+0j)]
+    """
+    return _eig(_as_complex(matrices("eigvals", x, True)))[0]
+
+
+@op(register=False, method=False)
+def _lu(x):
+    packed, pivots, _ = lax.linalg.lu(matrices("lu", x))
+    return packed, pivots.astype(jnp.int32) + 1, jnp.zeros(x.shape[:-2], jnp.int32)
+
+
+@composite(cases=["f(3,3)", "f(3,3), get_infos=True", "f(3,2)", "f(2,3)", "f(2,2), pivot=False", "f(3)", "d(2,3,3)"])
+def lu(x, pivot=True, get_infos=False, name=None):
+    """The LU factorisation with row exchanges, in packed form.
+
+    Args:
+        x: Tensor [..., m, n].
+        pivot: only True is possible.
+        get_infos: also return an int32 Tensor of zeros (0: success).
+    Returns:
+        (LU, pivots): L below the diagonal of LU (its own diagonal is 1), U on and above it; row i was exchanged with row
+        pivots[i] - 1. See `lu_unpack`.
+    Raises:
+        ValueError: pivot is False or x has fewer than two axes.
+    Example:
+        >>> [t.tolist() for t in paddle.linalg.lu(paddle.to_tensor([[1.0, 2.0], [2.0, 2.0]]))]
+        [[[2.0, 2.0], [0.5, 1.0]], [2, 2]]
+    """
+    if not pivot:
+        raise ValueError("lu: pivot: got False; only True is possible")
+    packed, pivots, infos = _lu(x)
+    return (packed, pivots, infos) if get_infos else (packed, pivots)
+
+
+@op("x y", register=False, method=False)
+def _unpack(x, y):
+    m, n = x.shape[-2:]
+    k = min(m, n)
+    order = lax.linalg.lu_pivots_to_permutation(y - 1, m)
+    p = jnp.swapaxes(jnp.eye(m, dtype=x.dtype)[order], -1, -2)
+    return p, jnp.tril(x[..., :, :k], -1) + jnp.eye(m, k, dtype=x.dtype), jnp.triu(x[..., :k, :])
+
+
+@composite(cases=["f(3,3), const([3, 3, 3], 'int32')", "f(3,2), const([2, 3], 'int32')", "d(2,2,2), const([[2, 2], [1, 2]], 'int32')",
+                  "f(2,3), const([2, 2], 'int32')"])
+def lu_unpack(x, y, unpack_ludata=True, unpack_pivots=True, name=None):
+    """Unpacks what `lu` returns into P, L, U with x = P L U.
+
+    Args:
+        x: Tensor [..., m, n], the packed factors.
+        y: int32 Tensor [..., min(m, n)], the pivots.
+        unpack_ludata, unpack_pivots: False leaves an empty Tensor in the place of L and U, or of P.
+    Returns:
+        (P [..., m, m], L [..., m, k], U [..., k, n]), k = min(m, n).
+    Example:
+        >>> p, l, u = paddle.linalg.lu_unpack(*paddle.linalg.lu(paddle.to_tensor([[1.0, 2.0], [2.0, 2.0]]))); p.tolist()
+        [[0.0, 1.0], [1.0, 0.0]]
+    """
+    p, lower, upper = _unpack(x, y)
+    empty = wrap(jnp.zeros((0,), x._value.dtype))
+    return (p if unpack_pivots else empty, *((lower, upper) if unpack_ludata else (empty, empty)))
+
+
+def reflectors(x, tau):
+    """The product of the Householder reflections I - tau v v^H whose vectors are the columns of x below the diagonal, first columns only."""
+    m, n = x.shape[-2:]
+    vectors = jnp.tril(x, -1) + jnp.eye(m, n, dtype=x.dtype)
+    out = jnp.broadcast_to(jnp.eye(m, n, dtype=x.dtype), x.shape)
+    for i in reversed(range(tau.shape[-1])):
+        v = vectors[..., :, i : i + 1]
+        out = out - tau[..., i : i + 1, None] * (v @ (adjoint(v) @ out))
+    return out
+
+
+@op("x tau", cases=["f(3,2), f(2)", "f(3,2), f(1)", "f(2,3), f(2)", "f(3,2), f(3)", "d(2,3,3), d(2,3)"])
+def householder_product(x, tau, name=None):
+    """The first n columns of a product of Householder reflections.
+
+    Args:
+        x: Tensor [..., m, n], m >= n; column i holds the i-th vector below the diagonal.
+        tau: Tensor [..., k], k <= n, the factors.
+    Returns:
+        Tensor [..., m, n].
+    Raises:
+        AssertionError: the shapes do not fit.
+    Example:
+        >>> paddle.linalg.householder_product(paddle.to_tensor([[1.0], [0.0]]), paddle.to_tensor([2.0])).tolist()
+        [[-1.0], [0.0]]
+    """
+    if x.ndim < 2 or x.shape[-2] < x.shape[-1] or tau.shape[-1] > x.shape[-1]:
+        shapes = f"got shapes {list(x.shape)} and {list(tau.shape)}"
+        raise AssertionError(f"householder_product: {shapes}; they must be [..., m, n] with m >= n and [..., k] with k <= n")
+    return reflectors(x, tau)
+
+
+@op("x tau y", method=False, cases=["f(3,2), f(2), f(2,2)", "f(3,2), f(2), f(3,2), transpose=True", "f(3,3), f(3), f(2,3), left=False",
+                                    "d(2,3,3), d(2,3), d(2,3,2)", "f(3,2), f(2), f(3,2)", "f(3,3), f(3), f(2,3), left=False, transpose=True"])
+def ormqr(x, tau, y, left=True, transpose=False, name=None):
+    """Multiplies y with the matrix Q of Householder reflections that `householder_product` makes.
+
+    Args:
+        x, tau: as for `householder_product`.
+        y: Tensor that fits.
+        left: Q y; False: y Q.
+        transpose: use the conjugate transpose of Q.
+    Raises:
+        AssertionError: the shapes do not fit.
+    Example:
+        >>> x, tau = paddle.to_tensor([[1.0], [0.0]]), paddle.to_tensor([2.0])
+        >>> paddle.linalg.ormqr(x, tau, paddle.to_tensor([[3.0]])).tolist()
+        [[-3.0], [0.0]]
+    """
+    q = adjoint(reflectors(x, tau)) if transpose else reflectors(x, tau)
+    if (q.shape[-1] != y.shape[-2]) if left else (y.shape[-1] != q.shape[-2]):
+        raise AssertionError(f"ormqr: got x {list(x.shape)} and y {list(y.shape)}; the lengths to sum over must be equal")
+    return q @ y if left else y @ q
+
+
+def _sketch(a, q, steps, key):
+    """Orthonormal columns that nearly span the range of a: random projection and power iterations (Halko, Martinsson, Tropp 2011, algorithm 4.4)."""
+    basis = jnp.linalg.qr(a @ jax.random.normal(key, (*a.shape[:-2], a.shape[-1], q), as_float(jnp.real(a)).dtype).astype(a.dtype))[0]
+    for _ in range(steps):
+        basis = jnp.linalg.qr(adjoint(a) @ basis)[0]
+        basis = jnp.linalg.qr(a @ basis)[0]
+    return basis
+
+
+@op("x M", register=False, method=False, random=True)
+def _low_rank(x, q, niter, M=None, center=False, *, key):
+    a = x - jnp.mean(x, -2, keepdims=True) if center else x if M is None else x - M
+    wide = a.shape[-2] < a.shape[-1]
+    a = adjoint(a) if wide else a
+    basis = _sketch(a, q, niter, key)
+    u, s, vh = jnp.linalg.svd(adjoint(basis) @ a, full_matrices=False)
+    u, v = basis @ u, adjoint(vh)
+    return (v, s, u) if wide else (u, s, v)
+
+
+def _check_low_rank(name, x, q, niter):
+    limit = min(x.shape[-2:]) if x.ndim >= 2 else 0
+    q = min(6, limit) if q is None else q
+    if x.ndim < 2 or not 0 <= q <= limit or niter < 0:
+        raise ValueError(f"{name}: got shape {list(x.shape)}, q={q}, niter={niter}; needed are matrices, 0 <= q <= {limit} and niter >= 0")
+    return q
+
+
+@composite(method=False, cases=["~f(5,3), 2", "~f(5,3)", "f(5,3), 8", "~f(3,5), 2", "f(5,3), niter=-1", "f(3)"])
+def svd_lowrank(x, q=None, niter=2, M=None, name=None):
+    """The q largest singular values and vectors by random projection.
+
+    Args:
+        x: Tensor [..., m, n].
+        q: how many. Default: min(6, m, n).
+        niter: number of power iterations; more are more exact.
+        M: Tensor that is subtracted from x first.
+    Returns:
+        (U [..., m, q], S [..., q], V [..., n, q]) with x nearly U diag(S) V^H.
+    Raises:
+        ValueError: q or niter is out of range.
+    Example:
+        >>> [t.shape for t in paddle.linalg.svd_lowrank(paddle.ones([4, 3]), 2)]
+        [paddle.Size([4, 2]), paddle.Size([2]), paddle.Size([3, 2])]
+    """
+    return _low_rank(x, _check_low_rank("svd_lowrank", x, q, niter), niter, M)
+
+
+@composite(method=False, cases=["~f(5,3), 2", "~f(5,3), 2, False", "f(5,3), 7", "f(5,3), niter=-1", "~f(3,5)"])
+def pca_lowrank(x, q=None, center=True, niter=2, name=None):
+    """The first q principal components by random projection.
+
+    Args:
+        x: Tensor [..., m, n], one sample per row.
+        q: how many. Default: min(6, m, n).
+        center: subtract the mean of each column first.
+        niter: number of power iterations.
+    Returns:
+        (U [..., m, q], S [..., q], V [..., n, q]); the columns of V are the principal directions.
+    Raises:
+        ValueError: q or niter is out of range.
+    Example:
+        >>> paddle.linalg.pca_lowrank(paddle.ones([4, 3]), 2)[2].shape
+        paddle.Size([3, 2])
+    """
+    return _low_rank(x, _check_low_rank("pca_lowrank", x, q, niter), niter, None, center)

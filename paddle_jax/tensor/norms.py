@@ -1,0 +1,256 @@
+"""Norms of vectors and matrices, distances."""
+
+import math
+
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.op import composite, op
+from paddle_jax.tensor.ops import as_float
+from paddle_jax.tensor.reduced import all_axes
+
+MATRIX_ORDERS = ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)
+
+
+def _root(total):
+    """A square root whose gradient at 0 is 0."""
+    zero = total == 0
+    return jnp.where(zero, 0, jnp.sqrt(jnp.where(zero, 1, total)))
+
+
+def _squares(x):
+    return jnp.real(x) ** 2 + jnp.imag(x) ** 2 if jnp.iscomplexobj(x) else x * x
+
+
+def vector_power_norm(x, p, axes, keepdim):
+    """The p-norm over the given axes. Where it is not smooth (a zero vector) the gradient is 0."""
+    if p == 2:
+        return _root(jnp.sum(_squares(x), axes, keepdims=keepdim))
+    size = jnp.abs(x)
+    if p == 0:
+        return jnp.sum((size != 0).astype(size.dtype), axes, keepdims=keepdim)
+    if math.isinf(p):
+        reduce = jnp.max if p > 0 else jnp.min
+        return reduce(size, axes, keepdims=keepdim, initial=0 if p > 0 and not size.size else None)
+    if p == 1:
+        return jnp.sum(size, axes, keepdims=keepdim)
+    zero = size == 0
+    powers = jnp.where(zero, 0.0 if p > 0 else jnp.inf, jnp.where(zero, 1, size) ** p)
+    total = jnp.sum(powers.astype(size.dtype), axes, keepdims=keepdim)
+    flat = (total == 0) | jnp.isinf(total)
+    return jnp.where(flat, total ** (1 / p), jnp.where(flat, 1, total) ** (1 / p))
+
+
+def _singular(x, axes):
+    return jnp.linalg.svd(jnp.moveaxis(x, axes, (-2, -1)), compute_uv=False)
+
+
+def matrix_order_norm(x, p, axes, keepdim):
+    """The matrix norm of order p over two axes."""
+    rows, columns = axes
+    if p == "fro":
+        return vector_power_norm(x, 2, axes, keepdim)
+    if p in ("nuc", 2, -2):
+        values = _singular(x, axes)
+        out = jnp.sum(values, -1) if p == "nuc" else jnp.max(values, -1) if p == 2 else jnp.min(values, -1)
+        return jnp.expand_dims(out, axes) if keepdim else out
+    total_axis, best_axis = (rows, columns) if abs(p) == 1 else (columns, rows)
+    sums = jnp.sum(jnp.abs(x), total_axis, keepdims=True)
+    out = (jnp.max if p > 0 else jnp.min)(sums, best_axis, keepdims=True)
+    return out if keepdim else jnp.squeeze(out, axes)
+
+
+def _typed(x, dtype):
+    return as_float(x) if dtype is None else x.astype(dtypes.convert(dtype).np)
+
+
+def _pair(name, axis, ndim):
+    if not isinstance(axis, tuple | list):
+        raise TypeError(f"{name}: axis: got {axis!r}; it must be a list of two axes")
+    if len(axis) != 2:
+        raise ValueError(f"{name}: axis: got {list(axis)}; it must be a list of two axes")
+    all_axes(name, tuple(axis), ndim)
+    if ndim < 2:
+        raise ValueError(f"{name}: x has {ndim} axes; at least 2 are needed")
+    return tuple(a % ndim for a in axis)
+
+
+def _check_order(name, p):
+    if p not in MATRIX_ORDERS:
+        raise ValueError(f"{name}: p: got {p!r}; allowed for matrices are {', '.join(map(str, MATRIX_ORDERS))}")
+
+
+@op(out=True, method=False, alias={"dim": "axis", "ord": "p"}, cases=[
+    "f(2,3)", "f(2,3), 3.0, [0, 1]", "f(2,3), 'fro'", "f(2,3,2), 0.0, [0, 2], True", "f(2,3), axis=5", "f(2,3), dtype='float64'", "f(2,3), axis=[]",
+    "f(2,3), 1.0, 1", "f(2,3), float('inf'), -1", "f(2,3), -float('inf')", "c(3)", "d(4), 2.5", "f(0)", "f(2,3), -2.0, 0"])
+def vector_norm(x, p=2.0, axis=None, keepdim=False, name=None, *, dtype=None):
+    """The p-norm of vectors: (sum |x|^p)^(1/p).
+
+    Args:
+        x: Tensor [...], floating or complex.
+        p: number; 0 counts elements that are not zero, inf and -inf take the largest and smallest modulus. `ord` is accepted as a name.
+        axis: int, list of ints, or None for all axes. `dim` is accepted as a name.
+        keepdim: keep the reduced axes with length 1.
+        dtype: dtype to cast to first.
+    Returns:
+        Real Tensor.
+    Raises:
+        ValueError: p is not a number, or an axis is out of range.
+    Example:
+        >>> paddle.linalg.vector_norm(paddle.to_tensor([3.0, 4.0])).item()
+        5.0
+    """
+    if not isinstance(p, int | float):
+        raise ValueError(f"vector_norm: p: got {p!r}; it must be a number")
+    return vector_power_norm(_typed(x, dtype), p, all_axes("vector_norm", axis, x.ndim), keepdim)
+
+
+@op(method=False, cases=[
+    "f(2,3)", "f(2,3), 1", "f(2,3), -1", "f(2,3), 2", "f(2,3), -2", "f(2,3), float('inf')", "f(2,3), -float('inf')", "f(2,3), 'nuc'", "f(2,3), 3",
+    "f(2,3), 'foo'",
+    "f(2,3,2), 2, [0, 2], True", "f(2,3,2), 1, [2, 0]", "f(2,3,2), 'fro', [0, 0]", "f(2,3,2), axis=1", "f(3)", "d(2,3,4), 'nuc'"])
+def matrix_norm(x, p="fro", axis=[-2, -1], keepdim=False, name=None):  # noqa: B006  Paddle's signature
+    """The norm of matrices.
+
+    Args:
+        x: Tensor with at least two axes.
+        p: "fro" (root of the sum of squares), "nuc" (sum of singular values), 2 and -2 (largest and smallest singular value),
+            1 and -1 (largest and smallest column sum of moduli), inf and -inf (the same of rows).
+        axis: list of the two axes.
+        keepdim: keep the reduced axes with length 1.
+    Raises:
+        ValueError: p is not known or the axes do not fit.
+        TypeError: axis is not a list.
+    Example:
+        >>> paddle.linalg.matrix_norm(paddle.to_tensor([[3.0, 0.0], [0.0, 4.0]])).item()
+        5.0
+    """
+    _check_order("matrix_norm", p)
+    return matrix_order_norm(as_float(x), p, _pair("matrix_norm", axis, x.ndim), keepdim)
+
+
+@op(register=False, method=False, out=True)
+def _norm(x, p, axis, keepdim, dtype):
+    x = _typed(x, dtype)
+    two = isinstance(axis, tuple) and len(axis) == 2
+    if two or p == "nuc":
+        axis = tuple(range(x.ndim)) if axis is None else axis
+        p = 2 if p is None else p
+        _check_order("norm", p)
+        return matrix_order_norm(x, p, _pair("norm", axis, x.ndim), keepdim)
+    if isinstance(p, str):
+        _check_order("norm", p)
+        if isinstance(axis, tuple) and len(axis) > 2:
+            raise ValueError(f"norm: axis: got {list(axis)}; p={p!r} takes one or two axes")
+    return vector_power_norm(x, 2 if p in (None, "fro") else p, all_axes("norm", axis, x.ndim), keepdim)
+
+
+@composite(alias={"A": "x", "dim": "axis", "input": "x", "ord": "p"}, cases=[
+    "f(2,3)", "f(2,3), axis=[0, 1]", "f(2,3), 1", "f(2,3), 'fro'", "f(2,3), 'nuc'", "f(2,3), 'nuc', [0, 1]", "f(2,3), 'nuc', 1",
+    "f(2,3), 'fro', 1", "f(2,3), 2, 1",
+    "f(2,3), float('inf'), 1", "f(2,3), -float('inf')", "f(2,3), 0", "f(2,3), -2", "f(2,3), 2, [0, 1]", "f(2,3), 3, [0, 1]", "f(2,3), 'foo'",
+    "f(2,3), 2, 3",
+    "f(2,3), keepdim=True", "f(2,3,2), axis=[0, 2]", "f(2,3), axis=[]", "f(2,3), axis=[1]", "f(2,3), dtype='float64'", "f()", "c(3)", "c(3), 1",
+    "f(0)",
+    "const([0.0, 0.0], 'float32')", "const([0.0, 0.0], 'float32'), 3, 0", "const([1.0, -1.0, 0.0], 'float32'), float('inf')",
+    "f(2,3,4), 3, [0, 1, 2]", "f(2,3,4), 'nuc'"])
+def norm(x, p=None, axis=None, keepdim=False, out=None, dtype=None, name=None):
+    """The norm of vectors, or of matrices where two axes are given.
+
+    Args:
+        x: Tensor [...], floating or complex. `input` and `A` are accepted as names.
+        p: order: a number or "fro" for vectors; for matrices see `linalg.matrix_norm`. Default: 2. `ord` is accepted as a name.
+        axis: int (vectors), list of two ints (matrices), or None: all elements as one vector. `dim` is accepted as a name.
+        keepdim: keep the reduced axes with length 1.
+        out: Tensor that receives the result.
+        dtype: dtype to cast to first.
+    Returns:
+        Real Tensor. The gradient at a zero vector is 0.
+    Raises:
+        ValueError: p is not known or an axis is out of range.
+    Example:
+        >>> paddle.linalg.norm(paddle.to_tensor([3.0, 4.0])).item()
+        5.0
+    """
+    return _norm(x, p, axis, keepdim, dtype, out=out)
+
+
+@op("x y", promote=True, cases=["f(2,3), f(2,3)", "f(2,3), f(3), 1", "f(2,3), f(3), 0", "f(2,3), f(3), float('inf')", "f(2,3), f(2)",
+                                "d(3), d(3), 3.0", "f(2,3), f(3), -float('inf')", "const([1.0, 2.0], 'float32'), const([1.0, 2.0], 'float32')"])
+def dist(x, y, p=2, name=None):
+    """The p-norm of x - y over all elements, with broadcasting.
+
+    Args:
+        x, y: Tensors [...].
+        p: number as for `linalg.vector_norm`.
+    Returns:
+        Tensor [].
+    Raises:
+        ValueError: the shapes do not broadcast.
+    Example:
+        >>> paddle.dist(paddle.to_tensor([1.0, 1.0]), paddle.to_tensor([4.0, 5.0])).item()
+        5.0
+    """
+    gap = as_float(x) - as_float(y)
+    return vector_power_norm(gap, p, tuple(range(gap.ndim)), False)
+
+
+MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
+
+
+def _pairwise(x, y, p, mode):
+    by_product = mode == MODES[1] or (mode == MODES[0] and (x.shape[-2] > 25 or y.shape[-2] > 25))
+    if p == 2 and by_product:
+        lengths = jnp.sum(x * x, -1)[..., :, None] + jnp.sum(y * y, -1)[..., None, :]
+        return _root(jnp.maximum(lengths - 2 * jnp.matmul(x, jnp.swapaxes(y, -1, -2)), 0))
+    return vector_power_norm(x[..., :, None, :] - y[..., None, :, :], p, (-1,), False)
+
+
+@op("x y", promote=True, cases=["f(2,3), f(4,3)", "f(5,2,3), f(5,4,3), 1.0", "f(5,2,3), f(4,3), 0", "f(2,3), f(4,2)", "f(3), f(4,3)",
+                                "d(2,3), d(4,3), float('inf')", "f(2,3), f(4,3), -1", "f(2,3), f(2,3), compute_mode='foo'",
+                                "d(2,3), d(4,3), 2.0, 'use_mm_for_euclid_dist'", "f(2,3), f(4,3), 3.0", "f(0,3), f(4,3)"])
+def cdist(x, y, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary", name=None):
+    """The p-norm distances between the rows of x and the rows of y.
+
+    Args:
+        x: Tensor [..., n, k].
+        y: Tensor [..., m, k].
+        p: number >= 0.
+        compute_mode: whether Euclidean distances go through a matrix product: "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist",
+            or the default, which does so for more than 25 rows.
+    Returns:
+        Tensor [..., n, m].
+    Raises:
+        AssertionError: too few axes, last lengths differ, or p is negative.
+        ValueError: the mode is not known.
+    Example:
+        >>> paddle.cdist(paddle.to_tensor([[0.0, 0.0]]), paddle.to_tensor([[3.0, 4.0]])).tolist()
+        [[5.0]]
+    """
+    if compute_mode not in MODES:
+        raise ValueError(f"cdist: compute_mode: got {compute_mode!r}; allowed are {', '.join(MODES)}")
+    if x.ndim < 2 or y.ndim < 2 or x.shape[-1] != y.shape[-1] or p < 0:
+        raise AssertionError(f"cdist: got shapes {list(x.shape)} and {list(y.shape)} and p={p}; needed are [..., n, k], [..., m, k] and p >= 0")
+    return _pairwise(x, y, p, compute_mode)
+
+
+@op(cases=["f(4,2)", "f(4,2), 1.0", "f(4)", "f(1,2)", "d(3,3), float('inf')", "f(4,2), 0.0"])
+def pdist(x, p=2.0, name=None):
+    """The p-norm distances between all pairs of rows.
+
+    Args:
+        x: Tensor [n, k].
+        p: number >= 0.
+    Returns:
+        Tensor [n (n - 1) / 2], pairs in the order (0, 1), (0, 2) ... (1, 2) ...
+    Raises:
+        AssertionError: x is not 2-d.
+    Example:
+        >>> paddle.pdist(paddle.to_tensor([[0.0, 0.0], [3.0, 4.0]])).tolist()
+        [5.0]
+    """
+    if x.ndim != 2:
+        raise AssertionError(f"pdist: x: got {x.ndim} axes; it must have 2")
+    first, second = np.triu_indices(x.shape[0], 1)
+    return vector_power_norm(x[first] - x[second], p, (-1,), False)

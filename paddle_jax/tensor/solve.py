@@ -1,0 +1,473 @@
+"""Inverses, systems of equations, determinants, ranks, functions of matrices."""
+
+import math
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from paddle_jax._core.op import composite, op
+from paddle_jax._core.tensor import wrap
+from paddle_jax.tensor.decomposition import adjoint, checked, matrices
+from paddle_jax.tensor.norms import MATRIX_ORDERS, matrix_order_norm
+from paddle_jax.tensor.ops import as_float
+
+
+@op(register=False, method=False)
+def _inverse(x):
+    return jnp.linalg.inv(matrices("inv", x, True))
+
+
+@composite(method="inverse", cases=["f(3,3)", "d(2,3,3)", "f(2,3)", "f(3)", "const([[1.0, 1.0], [1.0, 1.0]], 'float32')", "c(2,2)"])
+def inv(x, name=None):
+    """The inverses of square matrices.
+
+    Args:
+        x: Tensor [..., n, n].
+    Raises:
+        ValueError: the matrices are not square, or one is singular.
+    Example:
+        >>> paddle.linalg.inv(paddle.to_tensor([[2.0, 0.0], [0.0, 4.0]])).tolist()
+        [[0.5, 0.0], [0.0, 0.25]]
+    """
+    return checked("inv", _inverse(x), x, "a matrix is singular and has no inverse")
+
+
+@op(cases=["f(3,2)", "f(3,2), 0.5", "spd(3), hermitian=True", "f(3)", "d(2,2,3)", "c(3,2)"])
+def pinv(x, rcond=1e-15, hermitian=False, name=None):
+    """The Moore-Penrose pseudo-inverses of matrices.
+
+    Args:
+        x: Tensor [..., m, n].
+        rcond: singular values up to rcond times the largest count as 0.
+        hermitian: x is symmetric (Hermitian), which is faster.
+    Returns:
+        Tensor [..., n, m].
+    Raises:
+        ValueError: x has fewer than two axes.
+    Example:
+        >>> paddle.linalg.pinv(paddle.to_tensor([[2.0], [0.0]])).tolist()
+        [[0.5, 0.0]]
+    """
+    return jnp.linalg.pinv(matrices("pinv", x, hermitian), rtol=rcond, hermitian=hermitian)
+
+
+@op("x y", register=False, method=False)
+def _solve(x, y, left):
+    matrices("solve", x, True)
+    vector = y.ndim == 1 or (y.ndim == x.ndim - 1 and y.shape == x.shape[:-1])
+    if vector and not left:
+        raise ValueError(f"solve: y: got shape {list(y.shape)}; with left=False it must be a matrix")
+    b = y[..., None] if vector else y
+    a, b = (x, b) if left else (jnp.swapaxes(x, -1, -2), jnp.swapaxes(b, -1, -2))
+    if a.shape[-1] != b.shape[-2]:
+        raise ValueError(f"solve: got shapes {list(x.shape)} and {list(y.shape)}; {a.shape[-1]} equations need {a.shape[-1]} right-hand sides")
+    lead = jnp.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    a, b = (jnp.broadcast_to(t, (*lead, *t.shape[-2:])) for t in (a, b))
+    out = jnp.linalg.solve(a, b)
+    return out[..., 0] if vector else out if left else jnp.swapaxes(out, -1, -2)
+
+
+@composite(alias={"A": "x", "B": "y"}, out=True, cases=["f(3,3), f(3)", "f(3,3), f(3,2)", "f(2,3,3), f(2,3)", "f(3,3), f(2,3), left=False",
+                                                        "f(2,2), f(2), left=False", "f(2,3), f(2)",
+                                                        "const([[1.0, 1.0], [1.0, 1.0]], 'float32'), f(2)", "d(4,2,2), d(2,1)"])
+def solve(x, y, left=True, name=None):
+    """Solves x @ out = y, or out @ x = y.
+
+    Args:
+        x: Tensor [..., n, n]. `A` is accepted as a name.
+        y: Tensor [..., n, k], or [..., n] for vectors. `B` is accepted as a name.
+        left: False solves out @ x = y.
+    Returns:
+        Tensor of y's shape.
+    Raises:
+        ValueError: the shapes do not fit, or a matrix is singular.
+    Example:
+        >>> paddle.linalg.solve(paddle.to_tensor([[2.0, 0.0], [0.0, 4.0]]), paddle.to_tensor([2.0, 8.0])).tolist()
+        [1.0, 2.0]
+    """
+    return checked("solve", _solve(x, y, left), x, "a matrix is singular; the equations have no unique solution")
+
+
+def _triangular(a, b, lower, transpose=0, unit=False):
+    """Solves with triangular matrices and broadcast batches; transpose 0: as is, 1: transposed, 2: adjoint."""
+    lead = jnp.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    a, b = (jnp.broadcast_to(t, (*lead, *t.shape[-2:])) for t in (a, b))
+    return lax.linalg.triangular_solve(a, b, left_side=True, lower=lower, transpose_a=transpose > 0, conjugate_a=transpose == 2, unit_diagonal=unit)
+
+
+def _system(name, x, y):
+    matrices(name, x, True)
+    if y.ndim < 2 or y.shape[-2] != x.shape[-1]:
+        raise ValueError(f"{name}: got shapes {list(x.shape)} and {list(y.shape)}; they must be [..., n, n] and [..., n, k]")
+
+
+@op("x y", cases=["f(3,3), f(3,2)", "f(3,3), f(3,1), False", "f(3,3), f(3,1), transpose=True", "f(3,3), f(3,1), False, True, True",
+                  "d(2,3,3), d(3,1)", "f(2,3), f(2,1)", "f(2,2), f(2)"])
+def triangular_solve(x, y, upper=True, transpose=False, unitriangular=False, name=None):
+    """Solves x @ out = y for a triangular x.
+
+    Args:
+        x: Tensor [..., n, n]; only one triangle is read.
+        y: Tensor [..., n, k].
+        upper: which triangle.
+        transpose: solve with the transpose of x.
+        unitriangular: take the diagonal as ones.
+    Raises:
+        ValueError: the shapes do not fit.
+    Example:
+        >>> paddle.linalg.triangular_solve(paddle.to_tensor([[2.0, 0.0], [0.0, 4.0]]), paddle.to_tensor([[2.0], [8.0]])).tolist()
+        [[1.0], [2.0]]
+    """
+    _system("triangular_solve", x, y)
+    return _triangular(x, y, not upper, int(transpose), unitriangular)
+
+
+def _by_factor(factor, b, upper):
+    """Solves L L^H out = b, or U^H U out = b."""
+    if upper:
+        return _triangular(factor, _triangular(factor, b, False, 2), False)
+    return _triangular(factor, _triangular(factor, b, True), True, 2)
+
+
+@op("x y", cases=["f(3,2), spd(3)", "f(3,2), spd(3), True", "d(2,3,1), d(3,3)", "f(3), f(3,3)", "f(2,1), f(3,3)"])
+def cholesky_solve(x, y, upper=False, name=None):
+    """Solves A @ out = x for A = y y^T (or y^T y), given its Cholesky factor.
+
+    Args:
+        x: Tensor [..., n, k], the right-hand sides.
+        y: Tensor [..., n, n], the factor.
+        upper: the factor is upper triangular.
+    Raises:
+        ValueError: the shapes do not fit.
+    Example:
+        >>> paddle.linalg.cholesky_solve(paddle.to_tensor([[4.0]]), paddle.to_tensor([[2.0]])).tolist()
+        [[1.0]]
+    """
+    _system("cholesky_solve", y, x)
+    return _by_factor(y, x, upper)
+
+
+@op(cases=["spd(3)", "spd(3), True", "f(2,2,2)", "f(2,3)"])
+def cholesky_inverse(x, upper=False, name=None):
+    """The inverse of A = x x^T (or x^T x), given its Cholesky factor.
+
+    Args:
+        x: Tensor [n, n], the factor.
+        upper: the factor is upper triangular.
+    Raises:
+        ValueError: x is not a square matrix.
+    Example:
+        >>> paddle.linalg.cholesky_inverse(paddle.to_tensor([[2.0]])).tolist()
+        [[0.25]]
+    """
+    if x.ndim != 2:
+        raise ValueError(f"cholesky_inverse: x: got {x.ndim} axes; it must have 2")
+    matrices("cholesky_inverse", x, True)
+    return _by_factor(x, jnp.eye(x.shape[0], dtype=x.dtype), upper)
+
+
+@op("b lu pivots", cases=["f(3,2), f(3,3), const([3, 3, 3], 'int32')", "f(3,1), f(3,3), const([2, 2, 3], 'int32'), 'T'",
+                          "d(2,2,1), d(2,2,2), const([[2, 2], [1, 2]], 'int32')"], method=False)
+def lu_solve(b, lu, pivots, trans="N", name=None):
+    """Solves A @ out = b, given what `linalg.lu` returned for A.
+
+    Args:
+        b: Tensor [..., n, k], the right-hand sides.
+        lu: Tensor [..., n, n], the packed factors.
+        pivots: int32 Tensor [..., n].
+        trans: "N" as is, "T" with the transpose of A, "C" with its adjoint.
+    Raises:
+        ValueError: trans is not known or the shapes do not fit.
+    Example:
+        >>> paddle.linalg.lu_solve(paddle.to_tensor([[4.0]]), *paddle.linalg.lu(paddle.to_tensor([[2.0]]))).tolist()
+        [[2.0]]
+    """
+    if trans not in ("N", "T", "C"):
+        raise ValueError(f"lu_solve: trans: got {trans!r}; allowed are 'N', 'T', 'C'")
+    _system("lu_solve", lu, b)
+    order = lax.linalg.lu_pivots_to_permutation(pivots - 1, lu.shape[-1])
+    if trans == "N":
+        return _triangular(lu, _triangular(lu, _reorder(b, order), True, unit=True), False)
+    kind = 1 if trans == "T" else 2
+    return _reorder(_triangular(lu, _triangular(lu, b, False, kind), True, kind, unit=True), jnp.argsort(order, -1))
+
+
+def _reorder(rows, order):
+    """Rows in the given order, with broadcast batches."""
+    lead = jnp.broadcast_shapes(rows.shape[:-2], order.shape[:-1])
+    rows = jnp.broadcast_to(rows, (*lead, *rows.shape[-2:]))
+    return jnp.take_along_axis(rows, jnp.broadcast_to(order, (*lead, order.shape[-1]))[..., None], -2)
+
+
+@op(method=False, cases=["f(3,3)", "f(2,3,3)", "f(2,3)", "c(2,2)", "d(1,1)", "d(2,2)"])
+def det(x, name=None):
+    """The determinants of square matrices.
+
+    Args:
+        x: Tensor [..., n, n].
+    Returns:
+        Tensor [...].
+    Raises:
+        ValueError: the matrices are not square.
+    Differs from Paddle: the gradient of a singular matrix is its cofactors, not 0.
+    Example:
+        >>> paddle.linalg.det(paddle.to_tensor([[2.0, 0.0], [0.0, 4.0]])).item()
+        8.0
+    """
+    return jnp.linalg.det(as_float(matrices("det", x, True)))
+
+
+@op(method=False, cases=["f(3,3)", "f(2,3,3)", "f(2,3)", "~c(2,2)", "~const([[1.0, 1.0], [1.0, 1.0]], 'float32')"])
+def slogdet(x, name=None):
+    """Signs and logarithms of the absolute values of determinants.
+
+    Args:
+        x: Tensor [..., n, n].
+    Returns:
+        Tensor [2, ...]: signs, then logarithms.
+    Raises:
+        ValueError: the matrices are not square.
+    Example:
+        >>> [round(v, 4) for v in paddle.linalg.slogdet(paddle.to_tensor([[2.0, 0.0], [0.0, -4.0]])).tolist()]
+        [-1.0, 2.0794]
+    """
+    sign, logarithm = jnp.linalg.slogdet(as_float(matrices("slogdet", x, True)))
+    return jnp.stack([sign, logarithm.astype(sign.dtype)])
+
+
+@op(cases=["f(2,2), 3", "f(2,2), -1", "f(2,2), 0", "f(2,3), 2", "f(2,2), 1.5", "d(2,3,3), -2"])
+def matrix_power(x, n, name=None):
+    """Square matrices raised to an integer power.
+
+    Args:
+        x: Tensor [..., k, k].
+        n: int; negative powers are powers of the inverse.
+    Raises:
+        ValueError: the matrices are not square.
+        TypeError: n is not an int.
+    Example:
+        >>> paddle.linalg.matrix_power(paddle.to_tensor([[1.0, 1.0], [0.0, 1.0]]), 3).tolist()
+        [[1.0, 3.0], [0.0, 1.0]]
+    """
+    if not isinstance(n, int):
+        raise TypeError(f"matrix_power: n: got {n!r}; it must be an int")
+    return jnp.linalg.matrix_power(matrices("matrix_power", x, True), n)
+
+
+@op("x tol atol rtol", scalars=True, nondiff=True, cases=[
+    "f(3,3)", "const([[1.0, 1.0], [1.0, 1.0]], 'float32')", "f(3,2,2)", "f(2,2), 0.5", "f(3,2,2), const([0.5, 10.0, 1.0], 'float32')",
+    "spd(3), hermitian=True",
+    "f(2,2), atol=0.5, rtol=0.1", "f(2,2), 0.5, rtol=0.1", "f(2)", "d(3,2), rtol=0.9", "d(3,2), atol=1.0"])
+def matrix_rank(x, tol=None, hermitian=False, atol=None, rtol=None, name=None):
+    """The ranks of matrices: how many singular values exceed a tolerance.
+
+    Args:
+        x: Tensor [..., m, n].
+        tol: number or Tensor [...], the tolerance. Default: the largest singular value times max(m, n) times the precision of the dtype.
+        hermitian: x is symmetric (Hermitian), which is faster.
+        atol, rtol: instead of tol: the greater of atol and rtol times the largest singular value.
+    Returns:
+        int64 Tensor [...].
+    Raises:
+        ValueError: tol is given together with atol or rtol, or x has fewer than two axes.
+    Example:
+        >>> paddle.linalg.matrix_rank(paddle.to_tensor([[1.0, 1.0], [1.0, 1.0]])).item()
+        1
+    """
+    matrices("matrix_rank", x, hermitian)
+    if tol is not None and (atol is not None or rtol is not None):
+        raise ValueError("matrix_rank: got tol together with atol or rtol; give either tol alone or the other two")
+    sizes = jnp.abs(jnp.linalg.eigvalsh(x)) if hermitian else jnp.linalg.svd(x, compute_uv=False)
+    top = jnp.max(sizes, -1)
+    if tol is None:
+        default = max(x.shape[-2:]) * float(jnp.finfo(x.dtype).eps)
+        relative = top * (default if rtol is None and atol is None else 0 if rtol is None else rtol)
+        tol = relative if atol is None else jnp.maximum(atol, relative)
+    return jnp.sum(sizes > jnp.asarray(tol)[..., None], -1, dtype=jnp.int64)
+
+
+@op(cases=["f(3,3)", "f(3,3), 'fro'", "f(3,3), 'nuc'", "f(3,3), 1", "f(3,3), -1", "f(3,3), -2", "f(3,3), float('inf')", "f(3,3), 3", "f(3,2)",
+           "f(3,2), 1", "f(3)", "d(2,3,3), 2"])
+def cond(x, p=None, name=None):
+    """The condition numbers of matrices: the norm times the norm of the inverse.
+
+    Args:
+        x: Tensor [..., n, n]; for p None, 2 and -2 also [..., m, n].
+        p: order of the norm as for `linalg.matrix_norm`. None means 2.
+    Returns:
+        Tensor [...].
+    Raises:
+        ValueError: p is not known or the matrices do not fit.
+    Example:
+        >>> paddle.linalg.cond(paddle.to_tensor([[2.0, 0.0], [0.0, 4.0]])).item()
+        2.0
+    """
+    p = 2 if p is None else p
+    if p not in MATRIX_ORDERS:
+        raise ValueError(f"cond: p: got {p!r}; allowed are None and {', '.join(map(str, MATRIX_ORDERS))}")
+    matrices("cond", x, p not in (2, -2))
+    if p in (2, -2):
+        values = jnp.linalg.svd(x, compute_uv=False)
+        return values[..., 0] / values[..., -1] if p == 2 else values[..., -1] / values[..., 0]
+    axes = (x.ndim - 2, x.ndim - 1)
+    return matrix_order_norm(x, p, axes, False) * matrix_order_norm(jnp.linalg.inv(x), p, axes, False)
+
+
+@op(method=False, cases=["f(2,2)", "d(3,3)", "f(2,3)", "i(2,2)", "f(2,2,2)", "d(1,1)"])
+def matrix_exp(x, name=None):
+    """The exponentials of square matrices, sum_k x^k / k!.
+
+    Args:
+        x: Tensor [..., n, n], float32 or float64.
+    Raises:
+        ValueError: the matrices are not square or of another dtype.
+    Example:
+        >>> paddle.linalg.matrix_exp(paddle.zeros([2, 2])).tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+    """
+    if not jnp.issubdtype(x.dtype, jnp.floating):
+        raise ValueError(f"matrix_exp: x: got {x.dtype}; allowed are float32 and float64")
+    return jax.scipy.linalg.expm(matrices("matrix_exp", x, True))
+
+
+@op("x y", register=False, method=False)
+def _least_squares(x, y, rcond):
+    u, s, vh = jnp.linalg.svd(x, full_matrices=False)
+    kept = s > rcond * s[..., :1]
+    weights = jnp.where(kept, 1 / jnp.where(kept, s, 1), 0).astype(x.dtype)
+    solution = adjoint(vh) @ (weights[..., None] * (adjoint(u) @ y))
+    gap = x @ solution - y
+    return solution, jnp.sum(jnp.real(gap * jnp.conj(gap)), -2), jnp.sum(kept, -1, dtype=jnp.int32), s
+
+
+DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
+
+
+@composite(cases=["f(3,2), f(3,1)", "f(3,2), f(3,1), driver='gelsd'", "f(3,2), f(3,1), driver='gels'", "f(2,3), f(2,1)",
+                  "d(4,3,2), d(4,3,2), driver='gelss'", "f(3,2), f(3)",
+                  "f(3,2), f(3,1), driver='x'", "f(3,2), f(2,1)", "f(2,2), f(2,1), driver='gelsd'"])
+def lstsq(x, y, rcond=None, driver=None, name=None):
+    """Solves x @ out = y in the sense of least squares; of several solutions the shortest.
+
+    Args:
+        x: Tensor [..., m, n].
+        y: Tensor [..., m, k].
+        rcond: singular values up to rcond times the largest count as 0. Default: the precision of the dtype times max(m, n).
+        driver: "gels", "gelsy" (default), "gelsd" or "gelss"; it only decides which of the results are filled.
+    Returns:
+        (solution [..., n, k], squared residuals [..., k] or empty, rank int32 [...] or empty, singular values [..., min(m, n)] or empty).
+    Raises:
+        ValueError: the shapes do not fit or the driver is not known.
+    Example:
+        >>> paddle.linalg.lstsq(paddle.to_tensor([[1.0], [1.0]]), paddle.to_tensor([[1.0], [3.0]]))[0].tolist()
+        [[2.0]]
+    """
+    driver = driver or "gelsy"
+    if driver not in DRIVERS:
+        raise ValueError(f"lstsq: driver: got {driver!r}; allowed are {', '.join(DRIVERS)}")
+    if x.ndim < 2 or y.ndim < 2 or x.shape[-2] != y.shape[-2]:
+        raise ValueError(f"lstsq: got shapes {list(x.shape)} and {list(y.shape)}; they must be [..., m, n] and [..., m, k]")
+    m, n = x.shape[-2:]
+    rcond = float(jnp.finfo(x._value.dtype).eps) * max(m, n) if rcond is None else rcond
+    solution, residuals, rank, values = _least_squares(x, y, rcond)
+    real = values._value.dtype
+    empty = wrap(jnp.zeros((0,), real))
+    if driver == "gels":
+        return solution, residuals if m > n else empty, wrap(jnp.zeros((0,), jnp.int64)), empty
+    if driver == "gelsy":
+        return solution, empty, rank, empty
+    return solution, residuals if m > n else empty, rank, values
+
+
+def _weights(name, weights, n):
+    if weights.ndim != 1 or weights.shape[0] != n:
+        raise ValueError(f"cov: {name}: got shape {list(weights.shape)}; it must be [{n}]")
+
+
+def _covariance(name, x, rowvar, ddof, fweights=None, aweights=None):
+    if x.ndim not in (1, 2):
+        raise ValueError(f"{name}: x: got {x.ndim} axes; allowed are 1 and 2")
+    if not jnp.issubdtype(x.dtype, jnp.inexact):
+        raise TypeError(f"{name}: x: got {x.dtype}; allowed are float32 and float64")
+    x = x[None] if x.ndim == 1 else x if rowvar else x.T
+    n = x.shape[1]
+    for label, given in (("fweights", fweights), ("aweights", aweights)):
+        if given is not None:
+            _weights(label, given, n)
+    parts = [w.astype(x.dtype) for w in (fweights, aweights) if w is not None]
+    weights = math.prod(parts, start=jnp.ones((n,), x.dtype))
+    total = jnp.sum(weights)
+    centered = x - (x @ weights / total)[:, None]
+    if not ddof:
+        scale = total
+    else:
+        scale = total - (1 if aweights is None else jnp.sum(weights * parts[-1]) / total)
+    return (centered * weights) @ jnp.conj(centered.T) / scale
+
+
+@op("x fweights aweights", cases=["f(2,4)", "f(4)", "f(2,4), False, False", "f(2,4), fweights=const([1, 2, 1, 1])", "f(2,4), aweights=pos(4)",
+                                  "f(2,4), True, True, const([1, 2, 1, 1]), pos(4)", "f(2,4), aweights=pos(2)", "f(2,2,4)", "i(2,2)", "d(3,5)"])
+def cov(x, rowvar=True, ddof=True, fweights=None, aweights=None, name=None):
+    """The covariance matrix of variables.
+
+    Args:
+        x: Tensor [variables, observations] or [observations].
+        rowvar: False takes columns as variables.
+        ddof: True divides by the number of observations minus 1.
+        fweights: int Tensor [observations], how often each counts.
+        aweights: Tensor [observations], how much each weighs.
+    Returns:
+        Tensor [variables, variables], or [] for a 1-d x.
+    Raises:
+        ValueError: x has more than two axes, or a weight does not fit.
+        TypeError: x is not floating.
+    Example:
+        >>> paddle.linalg.cov(paddle.to_tensor([1.0, 2.0, 3.0])).item()
+        1.0
+    """
+    out = _covariance("cov", x, rowvar, ddof, fweights, aweights)
+    return out[0, 0] if x.ndim == 1 else out
+
+
+@op(cases=["f(2,4)", "f(4)", "f(3,4), False", "f(2,2,4)", "d(3,5)"])
+def corrcoef(x, rowvar=True, name=None):
+    """The matrix of correlation coefficients of variables. Arguments as for `cov`.
+
+    Example:
+        >>> paddle.linalg.corrcoef(paddle.to_tensor([1.0, 2.0, 3.0])).item()
+        1.0
+    """
+    spread = _covariance("corrcoef", x, rowvar, True)
+    scale = jnp.sqrt(jnp.real(jnp.diag(spread)))
+    out = jnp.clip(spread / scale[:, None] / scale[None, :], -1, 1)
+    return out[0, 0] if x.ndim == 1 else out
+
+
+@op("x y bias", method=False, cases=["~f(2,2), f(2,2)"])
+def fp8_fp8_half_gemm_fused(x, y, transpose_x=False, transpose_y=False, bias=None, scale=1.0, output_dtype="float16", act="identity", name=None):
+    """act(scale * (x @ y) + bias) of float8 matrices, in half precision.
+
+    Args:
+        x: Tensor [..., n, k], float8_e4m3fn or float8_e5m2.
+        y: Tensor [..., k, m].
+        transpose_x, transpose_y: exchange the last two axes first.
+        bias: Tensor [m].
+        scale: number.
+        output_dtype: "float16" or "bfloat16".
+        act: "identity", "relu" or "gelu".
+    Raises:
+        ValueError: output_dtype or act is not known.
+    Example:
+        >>> x = paddle.ones([2, 2]).astype("float8_e4m3fn")
+        >>> paddle.linalg.fp8_fp8_half_gemm_fused(x, x).astype("float32").tolist()
+        [[2.0, 2.0], [2.0, 2.0]]
+    """
+    acts = {"identity": lambda v: v, "relu": jax.nn.relu, "gelu": lambda v: jax.nn.gelu(v, approximate=False)}
+    if act not in acts or output_dtype not in ("float16", "bfloat16"):
+        allowed = f"float16, bfloat16 and {', '.join(acts)}"
+        raise ValueError(f"fp8_fp8_half_gemm_fused: got output_dtype={output_dtype!r}, act={act!r}; allowed are {allowed}")
+    x, y = jnp.swapaxes(x, -1, -2) if transpose_x else x, jnp.swapaxes(y, -1, -2) if transpose_y else y
+    out = jnp.matmul(x.astype(jnp.float32), y.astype(jnp.float32)) * scale
+    out = out if bias is None else out + bias.astype(jnp.float32)
+    return acts[act](out).astype(output_dtype)
