@@ -35,7 +35,9 @@ from paddle_jax.tensor.logic import (
     is_empty, is_tensor, isclose, isfinite, isin, isinf, isnan, isneginf, isposinf, isreal, less_equal, less_equal as le, less_than,
     less_than as less, less_than as lt, logical_and, logical_not, logical_or, logical_xor, not_equal, not_equal as ne, signbit,
 )
-from paddle_jax.tensor.attribute import angle, complex, conj, imag, is_complex, is_floating_point, is_integer, numel, polar, rank, real, shape
+from paddle_jax.tensor.attribute import (
+    angle, broadcast_shape, broadcast_shapes, complex, conj, imag, is_complex, is_floating_point, is_integer, numel, polar, rank, real, shape,
+)
 from paddle_jax.tensor.reduction import all, amax, amin, any, count_nonzero, logsumexp, max, mean, min, nansum, prod, reduce_as, sum
 from paddle_jax.tensor.cumulative import (
     cummax, cummin, cumprod, cumsum, cumulative_trapezoid, diff, logcumsumexp, nan_to_num, renorm, trapezoid, vander,
@@ -46,8 +48,11 @@ from paddle_jax.tensor.linalg import (
 )
 from paddle_jax.tensor.norms import cdist, dist, norm, pdist
 from paddle_jax.tensor.decomposition import cholesky
+from paddle_jax.tensor.solve import inv as inverse
+from paddle_jax.tensor.einsum import einsum
 from paddle_jax.tensor.bitwise import bitwise_and, bitwise_invert, bitwise_left_shift, bitwise_not, bitwise_or, bitwise_right_shift, bitwise_xor
 from paddle_jax.tensor.elementwise import atan2, copysign, frexp, gcd, heaviside, hypot, lcm, ldexp, logaddexp, multiplex, nextafter
+from paddle_jax.tensor.histogram import bincount, histogram, histogram_bin_edges, histogramdd
 from paddle_jax import linalg
 abs_, acos_, addmm_, atan_, baddbmm_, bitwise_and_ = abs.inplace, acos.inplace, addmm.inplace, atan.inplace, baddbmm.inplace, bitwise_and.inplace
 bitwise_invert_, bitwise_left_shift_, bitwise_not_ = bitwise_invert.inplace, bitwise_left_shift.inplace, bitwise_not.inplace
@@ -69,13 +74,41 @@ from paddle_jax.tensor.manipulation import (
     broadcast_tensors, broadcast_to, cast, expand, expand_as, flatten, permute, reshape, squeeze, tile, transpose, transpose as swapaxes,
     transpose as swapdims, unsqueeze, view, view_as,
 )
-from paddle_jax.tensor.joining import chunk, concat, concat as cat, concat as concatenate, split, stack, unbind, unstack
-from paddle_jax.tensor.gathering import gather
-from paddle_jax.tensor.search import argmax, argmin, nonzero, topk, where
+from paddle_jax.tensor.joining import (
+    chunk, column_stack, concat, concat as cat, concat as concatenate, dsplit, dstack, hsplit, hstack, row_stack, split, stack, tensor_split,
+    unbind, unstack, vsplit, vstack,
+)
+from paddle_jax.tensor.gathering import (
+    gather, gather_nd, index_sample, index_select, masked_select, take, take_along_axis, take_along_axis as take_along_dim,
+)
+from paddle_jax.tensor.search import (
+    argmax, argmin, argsort, argwhere, bucketize, kthvalue, mode, msort, nonzero, searchsorted, sort, topk, where, where_,
+)
 from paddle_jax.tensor.random import normal, rand, randint, randn, randperm, standard_normal, uniform
+from paddle_jax.tensor.matrices import (
+    block_diag, cartesian_prod, combinations, diag, diag_embed, diagflat, eye, meshgrid, tensordot, tril, tril_indices, triu, triu_indices,
+)
+from paddle_jax.tensor.reorder import (
+    as_complex, as_real, atleast_1d, atleast_2d, atleast_3d, flip, flip as reverse, moveaxis, ravel, repeat_interleave, roll, rot90, unflatten,
+    view_as_complex, view_as_real,
+)
+from paddle_jax.tensor.slicing import (
+    as_strided, crop, diagonal, diagonal_scatter, narrow, select_scatter, shard_index, slice, slice_scatter, strided_slice, unfold,
+)
+from paddle_jax.tensor.scattering import (
+    index_add, index_fill, index_put, masked_fill, masked_scatter, put_along_axis, scatter, scatter_, scatter_add, scatter_nd, scatter_nd_add,
+    scatter_reduce,
+)
+from paddle_jax.tensor.uniqueness import unique, unique_consecutive
+from paddle_jax.tensor.sampling import (
+    bernoulli, bernoulli_, binomial, cauchy_, geometric_, log_normal, log_normal_, multinomial, normal_, poisson, rand_like, randint_like,
+    randn_like, standard_gamma,
+)
 # in-place twins of shapes, indices and random numbers
-cast_, flatten_, reshape_, squeeze_, transpose_ = cast.inplace, flatten.inplace, reshape.inplace, squeeze.inplace, transpose.inplace
-unsqueeze_ = unsqueeze.inplace
+cast_, flatten_, index_add_, index_fill_ = cast.inplace, flatten.inplace, index_add.inplace, index_fill.inplace
+index_put_, masked_fill_, masked_scatter_, reshape_ = index_put.inplace, masked_fill.inplace, masked_scatter.inplace, reshape.inplace
+scatter_add_, squeeze_, transpose_, tril_ = scatter_add.inplace, squeeze.inplace, transpose.inplace, tril.inplace
+triu_, unsqueeze_ = triu.inplace, unsqueeze.inplace
 # end of in-place twins
 
 from paddle_jax.device import (

@@ -1,4 +1,4 @@
-"""What a tensor is: shape, rank, kind of dtype, parts of complex numbers."""
+"""What a tensor is: shape, rank, kind of dtype, parts of complex numbers; broadcast shapes."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -183,3 +183,38 @@ def polar(abs, angle, name=None):
         [(2+0j)]
     """
     return lax.complex(*jnp.broadcast_arrays(abs * jnp.cos(angle), abs * jnp.sin(angle)))
+
+
+def _broadcast(name, shapes):
+    try:
+        return list(np.broadcast_shapes(*[tuple(int(n) for n in s) for s in shapes]))
+    except ValueError as error:
+        raise ValueError(f"{name}: got {[list(s) for s in shapes]}; the shapes do not broadcast") from error
+
+
+@composite(cases=["[2, 1], [3]", "[2, 1], [4, 3]", "[2], [3]", "[], [2]", "[2, 3], [1, 3]"])
+def broadcast_shape(x_shape, y_shape):
+    """The shape that two shapes broadcast to, as a list.
+
+    Args:
+        x_shape, y_shape: lists of ints.
+    Raises:
+        ValueError: the shapes do not broadcast.
+    Example:
+        >>> paddle.broadcast_shape([2, 1], [3])
+        [2, 3]
+    """
+    return _broadcast("broadcast_shape", [x_shape, y_shape])
+
+
+@composite(cases=["[2, 1], [3], [1]", "[2]", "[2], [3]", "[4, 1], [1, 5], [5]"])
+def broadcast_shapes(*shapes):
+    """The shape that several shapes broadcast to, as a list.
+
+    Raises:
+        ValueError: the shapes do not broadcast.
+    Example:
+        >>> paddle.broadcast_shapes([2, 1], [3], [1])
+        [2, 3]
+    """
+    return _broadcast("broadcast_shapes", shapes)
