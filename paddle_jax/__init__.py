@@ -111,6 +111,10 @@ scatter_add_, squeeze_, transpose_, tril_ = scatter_add.inplace, squeeze.inplace
 triu_, unsqueeze_ = triu.inplace, unsqueeze.inplace
 # end of in-place twins
 
+# subpackages that every program uses; the rest is imported by its own name
+from paddle_jax import autograd, device, framework, io, linalg, metric, nn, optimizer, utils
+from paddle_jax.base.param_attr import ParamAttr
+from paddle_jax.framework import load, save
 from paddle_jax.device import (
     get_cudnn_version, is_compiled_with_cinn, is_compiled_with_cuda, is_compiled_with_custom_device, is_compiled_with_distribute, is_compiled_with_ipu,
     is_compiled_with_rocm, is_compiled_with_xpu,

@@ -306,12 +306,29 @@ class HookRemoveHelper:
 
 
 class Parameter(Tensor):
-    """A Tensor that a Layer owns and an optimizer updates. `trainable` is the opposite of stop_gradient."""
+    """A Tensor that a Layer owns and an optimizer updates. `trainable` is the opposite of stop_gradient.
+
+    Args:
+        value: Tensor whose value it takes. Default: no elements.
+        requires_grad: bool, whether an optimizer updates it.
+        name: str. Default: generated.
+        trainable: the same as requires_grad.
+    Raises:
+        ValueError: value is a NumPy array.
+        TypeError: value is of another type.
+    Example:
+        >>> paddle.nn.Parameter(paddle.ones([2]), requires_grad=False).trainable
+        False
+    """
 
     __slots__ = ()
 
-    def __init__(self, value, trainable=True, name=None):
-        _init(self, value._value if isinstance(value, Tensor) else value, not trainable)
+    def __init__(self, value=None, requires_grad=True, name=None, *, trainable=None):
+        if not isinstance(value, Tensor | jax.Array | None):
+            error = ValueError if isinstance(value, np.ndarray) else TypeError
+            raise error(f"Parameter: value: got {type(value).__name__}; it must be a Tensor; make one with paddle.to_tensor")
+        array = jnp.zeros((0,), np.float32) if value is None else value._value if isinstance(value, Tensor) else value
+        _init(self, array, not (requires_grad if trainable is None else trainable))
         self._name, self.persistable = name or unique_name.generate("_eager_param_base"), True
         self.__dict__.update(optimize_attr={"learning_rate": 1.0}, regularizer=None, do_model_average=None, need_clip=True, is_distributed=False,
                              init_func=None)
@@ -334,10 +351,17 @@ class Parameter(Tensor):
 
     def __deepcopy__(self, memo):
         copy = Tensor.__deepcopy__(self, memo)
-        copy._name = unique_name.generate(self.name)
+        copy._name = unique_name.generate(self.name + "_deepcopy")
+        copy.optimize_attr = dict(self.optimize_attr)
         return copy
 
+    @classmethod
+    def from_tensor(cls, tensor, **kwargs):
+        """A Parameter with the value of a Tensor; keyword arguments are those of the constructor."""
+        return cls(tensor, **kwargs)
 
+
+EagerParamBase = Parameter  # the name it prints and pickles under
 Parameter.__name__ = Parameter.__qualname__ = "EagerParamBase"
 Tensor.__module__ = "paddle"
 

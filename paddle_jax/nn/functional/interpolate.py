@@ -3,10 +3,11 @@
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.op import composite, op
+from paddle_jax._core.op import composite, freeze, op
+from paddle_jax.nn.functional.adaptive_pooling import adaptive_mean
 from paddle_jax.nn.functional.windows import FORMATS
 
-_NDIM = {"linear": (3,), "bilinear": (4,), "bicubic": (4,), "trilinear": (5,), "nearest": (3, 4, 5), "area": (3, 4, 5)}
+_NDIM = {"linear": (3,), "bilinear": (4,), "bicubic": (4,), "trilinear": (5,), "nearest": (4, 5), "area": (3, 4, 5)}
 _DENSE = 64 * 64  # up to this matrix size a matrix product beats gathering, whose gradient is a scatter
 
 
@@ -116,10 +117,11 @@ def _sizes(x, axes, size, scale_factor):
     if (size is None) == (scale_factor is None):
         raise ValueError("interpolate: size, scale_factor: exactly one of them must be given")
     if size is not None:
-        sizes = (size,) * n if isinstance(size, int) and n == 1 else size
-        if isinstance(sizes, int | float) or len(sizes) != n:
+        if isinstance(size, int | float):
+            raise TypeError(f"interpolate: size: got {size}; it must be a list of {n} ints for shape {list(x.shape)}")
+        if len(size) != n:
             raise ValueError(f"interpolate: size: got {size}; it must be a list of {n} ints for shape {list(x.shape)}")
-        sizes, scales = [int(s) for s in sizes], [None] * n
+        sizes, scales = [int(s) for s in size], [None] * n
     else:
         scales = [scale_factor] * n if isinstance(scale_factor, int | float) else list(scale_factor) * (n if len(scale_factor) == 1 else 1)
         if len(scales) != n:
@@ -128,7 +130,7 @@ def _sizes(x, axes, size, scale_factor):
             raise ValueError(f"interpolate: scale_factor: got {scale_factor}; it must be positive")
         sizes = [int(x.shape[a] * s) for a, s in zip(axes, scales, strict=True)]
     if any(s <= 0 for s in sizes):
-        raise ValueError(f"interpolate: size: the result would be {sizes}; every length must be positive")
+        raise AssertionError(f"interpolate: size: the result would be {sizes}; every length must be positive")
     return sizes, scales
 
 
@@ -152,7 +154,9 @@ def _resize(x, size, scale_factor, mode, align_corners, align_mode, last, recomp
     "f(1,2,3,4), [6,8], mode='bilinear'", "f(1,2,3,4), [5,3], mode='bilinear'", "f(1,2,3,4), [5,3], mode='bilinear', align_corners=True",
     "f(1,2,3,4), [5,9], mode='bilinear', align_mode=1", "f(1,2,3,4), scale_factor=2.5, mode='bilinear'", "f(1,2,3,4), [6,8], mode='bicubic'",
     "f(1,2,3,4), [5,3], mode='bicubic', align_corners=True", "f(1,2,5,4), [2,3], mode='bicubic'", "f(1,2,5), [8], mode='linear'", "f(1,2,5), 10, mode='linear'",
-    "f(1,5,2), [8], mode='linear', data_format='NLC'", "f(1,2,2,3,4), [4,6,5], mode='trilinear'", "f(1,2,2,3,4), [3,3,3]", "f(1,2,4,6), [2,3], mode='area'",
+    "f(1,5,2), [8], mode='linear', data_format='NWC'", "f(1,5,2), [8], mode='linear', data_format='NLC'", "f(1,2,3,4), 6, mode='area'", "f(1,1,3,4), scale_factor=1.7, mode='bilinear', recompute_scale_factor=True", "f(1,2,3,4), [2,3], mode='bilinear', antialias=True",
+    "f(1,2,7,6), [2,3], mode='bicubic', antialias=True", "f(1,1,4,4), scale_factor=4, mode='bicubic'", "f(1,2,5,6), scale_factor=3, mode='bilinear', align_mode=1", "f(1,2,5), [4]", "f(1,2,3,4), scale_factor=2, mode='area'",
+    "f(1,1,5,4), [7,9], mode='bilinear', antialias=True", "f(1,2,3,4), [4,4], mode='bilinear', recompute_scale_factor=True", "f(1,2,2,3,4), [4,6,5], mode='trilinear'", "f(1,2,2,3,4), [3,3,3]", "f(1,2,4,6), [2,3], mode='area'",
     "f(1,2,5,7), [2,3], mode='area'", "f(1,3,4,2), [6,8], mode='bilinear', data_format='NHWC'", "d(1,2,2,2), [4,4], mode='bilinear'", "f(1,2,3,4), [6,8], mode='x'",
     "f(1,2,3), [6,8], mode='bilinear'", "f(1,2,3,4), mode='bilinear'", "f(1,2,3,4), [2], mode='bilinear'", "f(1,2,3,4), [2,2], 2", "f(1,2,3,4), [0,2]",
     "f(1,2,3,4), [6,8], align_corners=True", "f(1,2,1,1), [3,3], mode='bilinear'", "f(1,1,3,4), scale_factor=-1.0", "f(1,2,3,4), const([6,8],'int32')"])
@@ -187,13 +191,15 @@ def interpolate(x, size=None, scale_factor=None, mode="nearest", align_corners=F
         raise ValueError(f"interpolate: antialias: mode {mode!r} has none; it is for 'bilinear' and 'bicubic'")
     if align_corners and mode == "nearest":
         raise ValueError("interpolate: align_corners: mode 'nearest' has none; it is for the linear and cubic modes")
+    if recompute_scale_factor and size is not None:
+        raise ValueError("interpolate: recompute_scale_factor: it has no meaning with size; give scale_factor")
     if mode == "area":
-        return _area(x, size, scale_factor, last)
+        return _area(x, size, last)
     return _resize(x, size, scale_factor, mode, bool(align_corners), int(align_mode), last, bool(recompute_scale_factor), bool(antialias))
 
 
 def _channel_last(ndim, data_format):
-    allowed = FORMATS[ndim - 2] if ndim > 3 else ("NCW", "NWC", "NCL", "NLC")
+    allowed = FORMATS[ndim - 2] if ndim > 3 else ("NCW", "NWC")
     if data_format is None:
         return False
     if data_format not in allowed:
@@ -201,11 +207,10 @@ def _channel_last(ndim, data_format):
     return data_format[-1] == "C"
 
 
-def _area(x, size, scale_factor, last):
-    from paddle_jax.nn.functional import adaptive_pooling  # pooling builds on this package's windows, not on resizing
-
-    sizes, _ = _sizes(x, range(1, x.ndim - 1) if last else range(2, x.ndim), size, scale_factor)
-    return adaptive_pooling.adaptive_mean(x, tuple(sizes), last)
+def _area(x, size, last):
+    if size is None:
+        raise ValueError("interpolate: size: got None; mode 'area' needs it")
+    return adaptive_mean(x, freeze(size), last)
 
 
 @composite(method=False, cases=["f(1,2,3,4), [6,8]", "f(1,2,3,4), scale_factor=2, mode='bilinear'", "f(1,2,3), [6], mode='linear'", "f(1,2,3,4), [6,8], mode='x'"])

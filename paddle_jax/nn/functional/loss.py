@@ -1,12 +1,22 @@
-"""Losses of predictions and targets."""
+"""Losses of predictions and targets; those of class scores, margins and sequences have files of their own."""
 
+import math
+
+import jax
 import jax.numpy as jnp
 
 from paddle_jax._core.op import op
-from paddle_jax.nn.functional.classification import cross_entropy
+from paddle_jax.nn.functional.classification import cross_entropy, nll_loss, softmax_with_cross_entropy
+from paddle_jax.nn.functional.margin_losses import (
+    cosine_embedding_loss, hinge_embedding_loss, margin_ranking_loss, multi_label_margin_loss, multi_label_soft_margin_loss, multi_margin_loss,
+    npair_loss, soft_margin_loss, triplet_margin_loss, triplet_margin_with_distance_loss,
+)
+from paddle_jax.nn.functional.many_classes import adaptive_log_softmax_with_loss, hsigmoid_loss, margin_cross_entropy
 from paddle_jax.nn.functional.reduce_loss import reduced
+from paddle_jax.nn.functional.sequence_losses import ctc_loss, rnnt_loss
 
-PAIR = ["f(2,3), f(2,3)", "f(2,3), f(2,3), 'none'", "f(2,3), f(2,3), reduction='sum'", "d(2,3), d(2,3)", "f(), f()", "f(0,3), f(0,3)", "f(2,3), f(2,3), 'x'"]
+PAIR = ["f(2,3), f(2,3)", "f(2,3), f(2,3), reduction='none'", "f(2,3), f(2,3), reduction='sum'", "d(2,3), d(2,3)", "f(), f()", "f(0,3), f(0,3)", "f(2,3), f(2,3), reduction='x'"]
+UNIT = ["u(.1,.9,2,3), u(0,1,2,3)", "u(.1,.9,2,3), u(0,1,2,3), reduction='none'", "ud(.1,.9,2,3), ud(0,1,2,3), reduction='sum'"]
 
 
 @op("input label", method=False, promote=True, cases=[*PAIR, "f(2,3), f(3)", "i(2,3), i(2,3)", "f(2,3), f(2,4)"])
@@ -26,3 +36,264 @@ def mse_loss(input, label, reduction="mean", name=None):
         2.0
     """
     return reduced("mse_loss", jnp.square(input - label), reduction)
+
+
+@op("input label", method=False, promote=True, cases=[*PAIR, "f(2,3), f(3)", "i(2,3), i(2,3)", "f(2,3), f(2,4)"])
+def l1_loss(input, label, reduction="mean", name=None):
+    """Absolute difference of input and label. Arguments as for `mse_loss`.
+
+    Example:
+        >>> paddle.nn.functional.l1_loss(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([1.0, 4.0])).item()
+        1.0
+    """
+    return reduced("l1_loss", jnp.abs(input - label), reduction)
+
+
+@op("input label", method=False, promote=True, cases=["f(2,3), f(2,3)", "f(2,3), f(3)", "d(2,3), d(2,3)", "f(0,3), f(0,3)", "i(2), i(2)", "f(2,3), f(2,4)"])
+def square_error_cost(input, label):
+    """(input - label) squared, elementwise.
+
+    Example:
+        >>> paddle.nn.functional.square_error_cost(paddle.to_tensor([1.0]), paddle.to_tensor([4.0])).tolist()
+        [9.0]
+    """
+    return jnp.square(input - label)
+
+
+@op("input label", method=False, promote=True, cases=[*PAIR, "f(2,3), f(2,3), 'none', 0.5", "f(2,3), f(2,3), 'none', 0.5, False", "f(2,3), f(2,3), 'mean', 2.0, is_huber=False"])
+def smooth_l1_loss(input, label, reduction="mean", delta=1.0, is_huber=True, name=None):
+    """Squared for small differences, linear for large ones (Huber's loss).
+
+    Args:
+        input: Tensor [...].
+        label: Tensor of the same shape.
+        reduction: "mean", "sum" or "none".
+        delta: positive number, where the linear part starts.
+        is_huber: False divides the loss by delta.
+    Returns:
+        Tensor: 0-D, or of the shape of input for "none".
+    Example:
+        >>> paddle.nn.functional.smooth_l1_loss(paddle.to_tensor([0.0, 3.0]), paddle.to_tensor([1.0, 0.0]), reduction="none").tolist()
+        [0.5, 2.5]
+    """
+    size = jnp.abs(input - label)
+    loss = jnp.where(size < delta, 0.5 * jnp.square(input - label), delta * (size - 0.5 * delta))
+    return reduced("smooth_l1_loss", loss if is_huber else loss / delta, reduction)
+
+
+@op("input label", method=False, promote=True, cases=["u(.1,.9,3,1), u(0,1,3,1)", "ud(.1,.9,3,1), ud(0,1,3,1), 0.1", "u(.1,.9,0,1), u(0,1,0,1)"])
+def log_loss(input, label, epsilon=1e-4, name=None):
+    """-label log(input + epsilon) - (1 - label) log(1 - input + epsilon), elementwise.
+
+    Args:
+        input: Tensor [N, 1]: probabilities.
+        label: Tensor [N, 1].
+        epsilon: keeps the logarithm finite.
+    Example:
+        >>> paddle.nn.functional.log_loss(paddle.to_tensor([[1.0]]), paddle.to_tensor([[1.0]]), epsilon=0.0).item() == 0
+        True
+    """
+    return -label * jnp.log(input + epsilon) - (1 - label) * jnp.log(1 - input + epsilon)
+
+
+@op("input label", method=False, promote=True, cases=[
+    "f(2,3), u(0.1,1,2,3).detach()", "f(2,3), u(0.1,1,2,3).detach(), 'batchmean'", "f(2,3), u(0.1,1,2,3).detach(), 'none'", "d(2,3), ud(0.1,1,2,3).detach(), 'sum'",
+    "f(2,3), f(2,3).detach(), 'mean', True", "f(2,3), const([[0.,1.,.5],[0.,0.,1.]],'float32').detach()", "f(2,3), f(2,3).detach(), 'x'"])
+def kl_div(input, label, reduction="mean", log_target=False, name=None):
+    """Kullback-Leibler divergence: label (log(label) - input), 0 where label is not positive.
+
+    Args:
+        input: Tensor [N, ...]: logarithms of probabilities.
+        label: Tensor of the same shape: probabilities, or their logarithms with log_target=True.
+        reduction: "mean", "batchmean" (sum divided by N), "sum" or "none".
+        log_target: label holds logarithms.
+    Returns:
+        Tensor: 0-D, or of the shape of input for "none".
+    Example:
+        >>> paddle.nn.functional.kl_div(paddle.to_tensor([0.0]), paddle.to_tensor([1.0])).item()
+        0.0
+    """
+    if log_target:
+        loss = jnp.exp(label) * (label - input)
+    else:
+        some = label > 0
+        loss = jnp.where(some, label * (jnp.log(jnp.where(some, label, 1)) - input), 0)
+    if reduction == "batchmean":
+        return jnp.sum(loss) / input.shape[0] if input.ndim else loss
+    return reduced("kl_div", loss, reduction)
+
+
+@op("input label weight", method=False, cases=[*UNIT, "u(.1,.9,2,3), u(0,1,2,3), pos(2,3), 'sum'", "u(.1,.9,2,3), u(0,1,2,3), pos(3)", "const([0.,1.],'float32'), const([1.,0.],'float32')",
+                                               "u(.1,.9,2,3), u(0,1,2,3), reduction='x'", "u(.1,.9,2,3), u(0,1,2,4)", "u(.1,.9,0,3), u(0,1,0,3)"])
+def binary_cross_entropy(input, label, weight=None, reduction="mean", name=None):
+    """-label log(input) - (1 - label) log(1 - input); logarithms are limited to -100.
+
+    Args:
+        input: Tensor [...]: probabilities.
+        label: Tensor of the same shape.
+        weight: Tensor broadcastable with them, or None: factor of each element.
+        reduction: "mean", "sum" or "none".
+    Returns:
+        Tensor: 0-D, or of the shape of input for "none".
+    Raises:
+        ValueError: shapes differ or reduction is something else.
+    Example:
+        >>> paddle.nn.functional.binary_cross_entropy(paddle.to_tensor([1.0]), paddle.to_tensor([1.0])).item() == 0
+        True
+    """
+    if input.shape != label.shape:
+        raise ValueError(f"binary_cross_entropy: label: got shape {list(label.shape)}; it must be that of input, {list(input.shape)}")
+    loss = -label * _bounded_log(input) - (1 - label) * _bounded_log(1 - input)
+    return reduced("binary_cross_entropy", loss if weight is None else loss * weight, reduction)
+
+
+def _bounded_log(p):
+    log = jnp.log(p)
+    return jnp.where(log < -100, jnp.asarray(-100, p.dtype), log)
+
+
+def logistic(logit, label, pos_weight=None):
+    """Cross entropy of sigmoid(logit) and label: no cancellation anywhere and smooth at 0."""
+    positive = label if pos_weight is None else label * pos_weight
+    return (1 - label) * jax.nn.softplus(logit) + positive * jax.nn.softplus(-logit)
+
+
+@op("logit label weight pos_weight", method=False, cases=[
+    "f(2,3), u(0,1,2,3)", "f(2,3), u(0,1,2,3), reduction='none'", "d(2,3), ud(0,1,2,3), reduction='sum'", "f(2,3), u(0,1,2,3), pos(2,3)", "f(2,3), u(0,1,2,3), None, 'mean', pos(3)",
+    "f(2,3), u(0,1,2,3), pos(3), 'none', pos(2,3)", "u(-200,200,5), u(0,1,5)", "f(2,3), u(0,1,2,3), reduction='x'", "f(0,3), u(0,1,0,3)"])
+def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean", pos_weight=None, name=None):
+    """Binary cross entropy of sigmoid(logit) and label, without overflow.
+
+    Args:
+        logit: Tensor [...].
+        label: Tensor of the same shape, usually 0 or 1.
+        weight: Tensor broadcastable with them, or None: factor of each element.
+        reduction: "mean", "sum" or "none".
+        pos_weight: Tensor broadcastable with them, or None: factor of the positive part.
+    Returns:
+        Tensor: 0-D, or of the shape of logit for "none".
+    Raises:
+        ValueError: reduction is something else.
+    Example:
+        >>> round(paddle.nn.functional.binary_cross_entropy_with_logits(paddle.to_tensor([0.0]), paddle.to_tensor([1.0])).item(), 4)
+        0.6931
+    """
+    loss = logistic(logit, label, pos_weight)
+    return reduced("binary_cross_entropy_with_logits", loss if weight is None else loss * weight, reduction)
+
+
+@op("logit label normalizer", method=False, cases=[
+    "f(2,3), const([[0.,1.,0.],[1.,1.,0.]],'float32').detach()", "f(2,3), const([[0.,1.,0.],[1.,1.,0.]],'float32').detach(), pos(1)", "d(2,2), const([[0.,1.],[1.,0.]]).detach(), None, 0.5, 1.0, 'mean'",
+    "f(2,3), u(0,1,2,3), reduction='none'", "f(2,3), u(0,1,2,3), reduction='x'", "f(2,3), u(0,1,2,3), pos(2,2)"])
+def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, reduction="sum", name=None):
+    """Binary cross entropy that counts well classified elements less: alpha_t (1 - p_t) ** gamma * cross entropy.
+
+    Args:
+        logit: Tensor [...].
+        label: Tensor of the same shape: 1 for positive, 0 for negative elements.
+        normalizer: Tensor of one element that divides the loss, or None.
+        alpha: weight of positive elements (negative ones get 1 - alpha); negative: no weights.
+        gamma: not negative: how much easy elements are discounted.
+        reduction: "sum", "mean" or "none".
+    Returns:
+        Tensor: 0-D, or of the shape of logit for "none".
+    Raises:
+        ValueError: normalizer has more than one element or reduction is something else.
+    Example:
+        >>> paddle.nn.functional.sigmoid_focal_loss(paddle.to_tensor([0.0]), paddle.to_tensor([1.0]), alpha=1.0, gamma=1.0).item() < 0.35
+        True
+    See: Lin et al., Focal Loss for Dense Object Detection, 2017, equation 5.
+    """
+    if normalizer is not None and normalizer.size != 1:
+        raise ValueError(f"sigmoid_focal_loss: normalizer: got shape {list(normalizer.shape)}; it must have one element")
+    p = jax.nn.sigmoid(logit)
+    wrong = p * (1 - label) + (1 - p) * label
+    loss = logistic(logit, label) * jnp.power(wrong, gamma)
+    if alpha >= 0:
+        loss = loss * (alpha * label + (1 - alpha) * (1 - label))
+    return reduced("sigmoid_focal_loss", loss if normalizer is None else loss / normalizer.reshape(()), reduction)
+
+
+@op("input label", method=False, cases=["u(0,1,2,4,3), idx(3,2,4,1)", "ud(0,1,3,2), idx(2,3,1), 0.1", "u(0,1,2,3), idx(3,2,2)", "u(0,1,2,3), idx(3,2)", "u(0,1,3), idx(3,1)"])
+def dice_loss(input, label, epsilon=1e-05, name=None):
+    """1 - 2 |input and label| / (|input| + |label|), averaged over the batch.
+
+    Args:
+        input: Tensor [N, ..., C]: class probabilities.
+        label: int Tensor [N, ..., 1].
+        epsilon: keeps the quotient finite.
+    Returns:
+        0-D Tensor.
+    Raises:
+        AssertionError: shapes do not fit.
+    Example:
+        >>> round(paddle.nn.functional.dice_loss(paddle.to_tensor([[1.0, 0.0]]), paddle.to_tensor([[0]])).item(), 3)
+        0.0
+    See: Milletari et al., V-Net, 2016.
+    """
+    if input.ndim < 2 or input.ndim != label.ndim or label.shape[-1] != 1 or input.shape[:-1] != label.shape[:-1]:
+        raise AssertionError(f"dice_loss: label: got shape {list(label.shape)}; for input of shape {list(input.shape)} it must be {[*input.shape[:-1], 1]}")
+    target = jax.nn.one_hot(label[..., 0], input.shape[-1], dtype=input.dtype)
+    axes = tuple(range(1, input.ndim))
+    overlap, total = jnp.sum(input * target, axes), jnp.sum(input, axes) + jnp.sum(target, axes)
+    return jnp.mean(1 - 2 * overlap / (total + epsilon))
+
+
+@op("input label variance", method=False, cases=["f(2,3), f(2,3), pos(2,3)", "f(2,3), f(2,3), pos(2,3), True, reduction='none'", "d(2,3), d(2,3), pos_d(2,1), reduction='sum'", "f(2,3), f(2,3), pos(2)",
+                                                 "f(2,3), f(2,3), f(2,3)", "f(2,3), f(2,3), pos(2,3), reduction='x'", "f(2,3), f(2,3), pos(2,2)", "f(2,3), f(2,3), pos(2,3), epsilon=1.0"])
+def gaussian_nll_loss(input, label, variance, full=False, epsilon=1e-6, reduction="mean", name=None):
+    """Negative log likelihood of label under normal distributions with means input.
+
+    Args:
+        input: Tensor [N, ...] or [...].
+        label: Tensor broadcastable with input.
+        variance: Tensor of the shape of input, or without its last axis or with length 1 there; at least epsilon counts.
+        full: add the constant log(2 pi) / 2.
+        epsilon: the least variance.
+        reduction: "mean", "sum" or "none".
+    Returns:
+        Tensor: 0-D, or of the shape of input for "none".
+    Raises:
+        ValueError: shapes do not fit or reduction is something else.
+    Example:
+        >>> paddle.nn.functional.gaussian_nll_loss(paddle.to_tensor([1.0]), paddle.to_tensor([3.0]), paddle.to_tensor([1.0])).item()
+        2.0
+    """
+    if variance.shape != input.shape:
+        if variance.shape == input.shape[:-1]:
+            variance = variance[..., None]
+        elif variance.shape[:-1] != input.shape[:-1] or variance.shape[-1] != 1:
+            raise ValueError(f"gaussian_nll_loss: variance: got shape {list(variance.shape)}; it must be that of input, {list(input.shape)}, or end in 1")
+    variance = variance + jax.lax.stop_gradient(jnp.maximum(variance, epsilon) - variance)
+    loss = 0.5 * (jnp.log(variance) + jnp.square(input - label) / variance)
+    return reduced("gaussian_nll_loss", loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
+
+
+@op("input label", method=False, promote=True, cases=[
+    "f(2,3), pos(2,3)", "f(2,3), u(0,5,2,3), full=True", "pos(2,3), pos(2,3), False, reduction='none'", "d(2,3), ud(0,5,2,3), True, True, 1e-8, 'sum'", "f(2,3), pos(2,3), epsilon=-1.0",
+    "f(2,3), pos(2,3), reduction='x'", "f(2,3), pos(2,4)"])
+def poisson_nll_loss(input, label, log_input=True, full=False, epsilon=1e-8, reduction="mean", name=None):
+    """Negative log likelihood of counts under Poisson distributions.
+
+    Args:
+        input: Tensor [...]: logarithms of the rates, or the rates with log_input=False.
+        label: Tensor of the same shape: counts.
+        log_input: input holds logarithms.
+        full: add Stirling's formula for log(label!) where label > 1.
+        epsilon: positive; keeps the logarithm of a rate finite.
+        reduction: "mean", "sum" or "none".
+    Returns:
+        Tensor: 0-D, or of the shape of input for "none".
+    Raises:
+        ValueError: epsilon is not positive or reduction is something else.
+    Example:
+        >>> paddle.nn.functional.poisson_nll_loss(paddle.to_tensor([0.0]), paddle.to_tensor([3.0])).item()
+        1.0
+    """
+    if epsilon <= 0:
+        raise ValueError(f"poisson_nll_loss: epsilon: got {epsilon}; it must be positive")
+    loss = jnp.exp(input) - label * input if log_input else input - label * jnp.log(input + epsilon)
+    if full:
+        many = jnp.where(label > 1, label, 2)
+        loss = loss + jnp.where(label > 1, many * jnp.log(many) - many + 0.5 * jnp.log(2 * math.pi * many), 0)
+    return reduced("poisson_nll_loss", loss, reduction)

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core.op import composite, op
+from paddle_jax.nn.functional.distance import p_norm
 
 _FORMATS = ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC")
 
@@ -56,9 +57,10 @@ def batch_norm_infer(x, mean, variance, weight=None, bias=None, epsilon=1e-5, da
 
 
 @composite(method=False, cases=[
+    # ~ where the real Paddle's gradient is wrong: bias without weight gets none, and use_global_stats=False outside training uses the global ones
     "f(4,3), f(3), pos(3)", "f(4,3), f(3), pos(3), f(3), f(3), True", "f(2,3,4,4), f(3), pos(3), f(3), f(3)", "f(2,3,4,4), f(3), pos(3), f(3), f(3), training=True",
-    "f(2,4,3), f(3), pos(3), data_format='NLC'", "f(2,4,4,3), f(3), pos(3), f(3), f(3), True, data_format='NHWC'", "f(4,3), f(3), pos(3), None, f(3), training=True, epsilon=0.1",
-    "f(4,3), f(3), pos(3), training=True, use_global_stats=True", "f(4,3), f(3), pos(3), training=False, use_global_stats=False", "f(4,3), f(2), pos(3)", "f(4), f(4), pos(4)",
+    "f(2,4,3), f(3), pos(3), data_format='NLC'", "f(2,4,4,3), f(3), pos(3), f(3), f(3), True, data_format='NHWC'", "~f(4,3), f(3), pos(3), None, f(3), training=True, epsilon=0.1",
+    "f(4,3), f(3), pos(3), training=True, use_global_stats=True", "~f(4,3), f(3), pos(3), training=False, use_global_stats=False", "f(4,3), f(2), pos(3)", "f(4), f(4), pos(4)",
     "f(1,3), f(3), pos(3), training=True", "d(4,3,2), d(3), pos_d(3), d(3), d(3), True", "f(4,3), f(3), pos(3), data_format='X'", "f(4,3), None, None"])
 def batch_norm(x, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.9, epsilon=1e-05, data_format="NCHW", use_global_stats=None, name=None):
     """Normalises each channel over the batch; while training the running statistics are updated in place.
@@ -92,7 +94,7 @@ def batch_norm(x, running_mean, running_var, weight=None, bias=None, training=Fa
             raise ValueError(f"batch_norm: {what}: got {'None' if value is None else list(value.shape)}; it must have shape [{channels}], one for each channel")
     frozen = not training if use_global_stats is None else use_global_stats
     if frozen:
-        return batch_norm_infer(x, running_mean, running_var, weight, bias, float(epsilon), data_format)
+        return batch_norm_infer(x, running_mean.detach(), running_var.detach(), weight, bias, float(epsilon), data_format)
     if x.size <= channels:
         return x * 1
     y, mean, variance = batch_norm_train(x, running_mean.detach(), running_var.detach(), weight, bias, float(momentum), float(epsilon), data_format)
@@ -102,8 +104,8 @@ def batch_norm(x, running_mean, running_var, weight=None, bias=None, training=Fa
 
 
 @op("x weight bias", method=False, alias={"input": "x", "eps": "epsilon"}, cases=[
-    "f(2,3), 3", "f(2,3), [3], f(3), f(3)", "f(2,3), [2,3], f(2,3), f(2,3)", "f(2,3), [2,3], f(6), f(6)", "f(2,3), [2]", "f(2,3), [3], f(2)", "f(2,3), [1,2,3]", "d(2,4,3), [4,3], d(4,3)",
-    "f(0,3), [3]", "f(3), [3]", "f(2,3), 'a'", "f(2,3), [3], None, f(3), 0.1"])
+    "f(2,3), 3", "f(2,3), [3], f(3), f(3)", "f(2,3), [2,3]", "f(2,2,3), [2,3], f(6), f(6)", "f(2,3), [2]", "f(2,3), [3], f(2)", "f(2,3), [1,2,3]", "d(2,4,3), [4,3], d(12)",
+    "f(0,3), [3]", "f(3), [3]", "f(2,3), 'a'", "f(2,3), [3], None, f(3)", "f(2,3), [3], f(3), epsilon=1e-3"])
 def layer_norm(x, normalized_shape, weight=None, bias=None, epsilon=1e-05, name=None):
     """Normalises the last axes of each sample to mean 0 and variance 1.
 
@@ -117,11 +119,13 @@ def layer_norm(x, normalized_shape, weight=None, bias=None, epsilon=1e-05, name=
     Raises:
         ValueError: normalized_shape does not match x or is not an int or a list.
     Example:
-        >>> [round(v, 3) for v in paddle.nn.functional.layer_norm(paddle.to_tensor([1.0, 3.0]), 2).tolist()]
+        >>> [round(v, 3) for v in paddle.nn.functional.layer_norm(paddle.to_tensor([[1.0, 3.0]]), 2)[0].tolist()]
         [-1.0, 1.0]
     See: Ba et al., Layer Normalization, 2016.
     """
     shape = _trailing("layer_norm", x, normalized_shape)
+    if len(shape) == x.ndim:
+        raise ValueError(f"layer_norm: normalized_shape: got {list(shape)}, all axes of x; at least one axis before them must remain")
     for what, value in (("weight", weight), ("bias", bias)):
         if value is not None and value.size != math.prod(shape):
             raise ValueError(f"layer_norm: {what}: got shape {list(value.shape)}; it must have the {math.prod(shape)} elements of {list(shape)}")
@@ -137,3 +141,155 @@ def _trailing(op_name, x, normalized_shape):
     if len(shape) > x.ndim or x.shape[x.ndim - len(shape) :] != shape:
         raise ValueError(f"{op_name}: normalized_shape: got {list(shape)}; the last axes of x have shape {list(x.shape[max(0, x.ndim - len(shape)) :])}")
     return shape
+
+
+@op("x weight bias", method=False, cases=[
+    "f(2,4,3), 2", "f(2,4), 2", "f(4), 2", "f(2,4,3), 3", "f(2,3,4), 2, data_format='NLC'", "f(2,4,3,3), 4, 1e-5, f(4), f(4)", "f(2,4,3), 2, 1e-5, f(3)", "f(2,4,3), 2, data_format='X'",
+    "f(0,4,3), 2", "d(2,4,3,2), 1, 1e-5, d(4), d(4)", "f(2,3,3,4), 2, 0.1, f(4), data_format='NHWC'"])
+def group_norm(x, num_groups, epsilon=1e-05, weight=None, bias=None, data_format="NCHW", name=None):
+    """Normalises groups of channels of each sample to mean 0 and variance 1.
+
+    Args:
+        x: Tensor [N, C, ...] or [N, ..., C].
+        num_groups: int that divides C.
+        epsilon: added to the variance.
+        weight, bias: Tensors [C] or None.
+        data_format: "NCL", "NCHW", "NCDHW", "NLC", "NHWC" or "NDHWC".
+    Returns:
+        Tensor of the shape of x.
+    Raises:
+        ValueError: an argument does not fit x.
+    Example:
+        >>> paddle.nn.functional.group_norm(paddle.ones([1, 4, 2]), 2).sum().item()
+        0.0
+    See: Wu and He, Group Normalization, 2018.
+    """
+    axis, shape = _grouped("group_norm", x, num_groups, weight, bias, data_format)
+    first = jnp.moveaxis(_wide(x), axis, 1)
+    groups = first.reshape(x.shape[0], num_groups, -1)
+    mean, variance = _moments(groups, 2)
+    y = ((groups - mean) * lax.rsqrt(variance + epsilon)).reshape(first.shape)
+    return _scaled(jnp.moveaxis(y, 1, axis), weight, bias, shape).astype(x.dtype)
+
+
+def _grouped(op_name, x, num_groups, weight, bias, data_format):
+    axis, shape = _channels(op_name, x, data_format)
+    if x.ndim < 2:
+        raise ValueError(f"{op_name}: x: got shape {list(x.shape)}; it must have at least 2 axes")
+    channels = x.shape[axis]
+    if num_groups < 1 or channels % num_groups:
+        raise ValueError(f"{op_name}: num_groups: got {num_groups}; it must divide the {channels} channels")
+    for what, value in (("weight", weight), ("bias", bias)):
+        if value is not None and value.shape != (channels,):
+            raise ValueError(f"{op_name}: {what}: got shape {list(value.shape)}; it must be [{channels}], one for each channel")
+    return axis, shape
+
+
+@op("x running_mean running_var weight bias", method=False, cases=[
+    "f(2,3,4)", "f(2,3)", "f(2,3,4), weight=f(3), bias=f(3)", "f(2,3,4), weight=f(2), bias=f(3)", "f(2,3,4), f(3).detach(), pos(3).detach()", "f(2,3,1)", "d(2,3,4,4), eps=0.1",
+    "f(2,3,4), f(3).detach(), pos(3).detach(), use_input_stats=False", "f(0,3,4)"])
+def instance_norm(x, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.9, eps=1e-05, data_format="NCHW", name=None):
+    """Normalises each channel of each sample to mean 0 and variance 1.
+
+    Args:
+        x: Tensor [N, C, ...].
+        running_mean, running_var, use_input_stats, momentum, data_format: accepted; as in Paddle the statistics of the sample are used and
+            channels are on axis 1.
+        weight, bias: Tensors [C] or None.
+        eps: added to the variance.
+    Returns:
+        Tensor of the shape of x.
+    Raises:
+        ValueError: x has fewer than 2 axes or weight or bias another shape.
+    Example:
+        >>> paddle.nn.functional.instance_norm(paddle.ones([1, 2, 3])).sum().item()
+        0.0
+    See: Ulyanov et al., Instance Normalization, 2016.
+    """
+    _, shape = _grouped("instance_norm", x, 1, weight, bias, "NCHW")
+    wide = _wide(x)
+    mean, variance = _moments(wide, tuple(range(2, x.ndim)))
+    return _scaled((wide - mean) * lax.rsqrt(variance + eps), weight, bias, shape).astype(x.dtype)
+
+
+@op("input weight", method=False, cases=["f(2,3), [3]", "f(2,3), 3, f(3)", "f(2,4,3), [4,3], f(4,3)", "d(2,3), (3,), d(3), 0.1", "f(0,3), [3]"])
+def rms_norm(input, normalized_shape, weight=None, eps=1e-05, name=None):
+    """Divides the last axes of each sample by their root mean square.
+
+    Args:
+        input: Tensor [..., *normalized_shape].
+        normalized_shape: int or list of ints.
+        weight: Tensor of the normalized shape, or None.
+        eps: added to the mean square.
+    Returns:
+        Tensor of the shape of input.
+    Raises:
+        ValueError: shapes do not fit.
+    Example:
+        >>> [round(v, 3) for v in paddle.nn.functional.rms_norm(paddle.to_tensor([2.0, -2.0]), 2).tolist()]
+        [1.0, -1.0]
+    See: Zhang and Sennrich, Root Mean Square Layer Normalization, 2019.
+    """
+    shape = _trailing("rms_norm", input, normalized_shape)
+    if weight is not None and weight.shape != shape:
+        raise ValueError(f"rms_norm: weight: got shape {list(weight.shape)}; it must be {list(shape)}")
+    wide = _wide(input)
+    square = jnp.mean(jnp.square(wide), tuple(range(input.ndim - len(shape), input.ndim)), keepdims=True)
+    return _scaled(wide * lax.rsqrt(square + eps), weight, None, shape).astype(input.dtype)
+
+
+@op(method=False, cases=["f(2,3,4), 3", "f(2,3,4,2), 2, 1.0, 0.5, 2.0", "f(2,4,3), 3, 1.0, data_format='NLC'", "f(2,3), 3", "f(2,3,4), 3, data_format='X'", "d(1,6,2,2,2), 5, 0.5",
+                         "f(0,3,4), 3"])
+def local_response_norm(x, size, alpha=1e-4, beta=0.75, k=1.0, data_format="NCHW", name=None):
+    """Divides x by (k + alpha * mean of squares over neighbouring channels) ** beta.
+
+    Args:
+        x: Tensor [N, C, ...] or [N, ..., C] with at least 3 axes.
+        size: int, how many neighbouring channels count; beyond the ends they are 0.
+        alpha, beta, k: numbers.
+        data_format: "NCL", "NCHW", "NCDHW", "NLC", "NHWC" or "NDHWC".
+    Raises:
+        ValueError: x has fewer than 3 axes or data_format is something else.
+    Example:
+        >>> paddle.nn.functional.local_response_norm(paddle.ones([1, 1, 2]), 1, 3.0, 0.5).tolist()
+        [[[0.5, 0.5]]]
+    See: Krizhevsky et al., ImageNet Classification with Deep Convolutional Neural Networks, 2012, section 3.3.
+    """
+    if data_format not in _FORMATS[1:]:
+        raise ValueError(f"local_response_norm: data_format: got {data_format!r}; allowed are {', '.join(_FORMATS[1:])}")
+    if x.ndim < 3:
+        raise ValueError(f"local_response_norm: x: got shape {list(x.shape)}; it must have at least 3 axes")
+    axis = x.ndim - 1 if data_format[-1] == "C" else 1
+    if size < 1:
+        raise ValueError(f"local_response_norm: size: got {size}; it must be at least 1")
+    squares = jnp.pad(jnp.square(x), [(size // 2, (size - 1) // 2) if a == axis else (0, 0) for a in range(x.ndim)])
+    total = sum(lax.slice_in_dim(squares, i, i + x.shape[axis], axis=axis) for i in range(size))
+    return x / jnp.power(k + alpha * total / size, beta)
+
+
+@op(method=False, alias={"input": "x", "dim": "axis", "eps": "epsilon"}, out=True, cases=[
+    "f(2,3)", "f(2,3), p=1, axis=0", "f(2,3), p=float('inf')", "f(3)", "f(3), axis=0", "f(2,3), axis=[0,1]", "f(2,3), axis=2", "f(2,3), p=0", "f(2,3), p=-1.0", "f(2,3), p=3", "d(2,3), 2.5",
+    "f(2,3), epsilon=3.0", "paddle.zeros([2,3])", "f(0,3)"])
+def normalize(x, p=2, axis=1, epsilon=1e-12, name=None):
+    """Divides x by its p-norm along an axis.
+
+    Args:
+        x: Tensor [...], floating. `input` is accepted as a name.
+        p: number, which norm.
+        axis: int. `dim` is accepted as a name.
+        epsilon: the least norm that is divided by. `eps` is accepted as a name.
+    Returns:
+        Tensor of the shape of x.
+    Raises:
+        ValueError: axis is out of range.
+        TypeError: axis is not an int.
+    Example:
+        >>> [round(v, 3) for v in paddle.nn.functional.normalize(paddle.to_tensor([3.0, 4.0]), axis=0).tolist()]
+        [0.6, 0.8]
+    """
+    if not isinstance(axis, int):
+        raise TypeError(f"normalize: axis: got {axis!r}; it must be an int")
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(f"normalize: axis={axis} is out of range for x of shape {list(x.shape)}; use {-x.ndim}..{x.ndim - 1}")
+    norm = p_norm(x, p, axis, True)
+    return x / jnp.where(norm < epsilon, jnp.asarray(epsilon, x.dtype), norm)

@@ -43,8 +43,9 @@ class Windows:
 
     @staticmethod
     def _count(op_name, size, kernel, stride, pad, ceil_mode):
-        count = (size + sum(pad) - kernel + (stride - 1 if ceil_mode else 0)) // stride + 1
-        if count <= 0:
+        room = size + sum(pad) - kernel + (stride - 1 if ceil_mode else 0)
+        count = int(room / stride) + 1  # towards zero: a window that overhangs by less than a stride counts, as in Paddle
+        if count < 0:
             raise ValueError(f"{op_name}: kernel_size: a window of {kernel} does not fit into length {size} with padding {pad}")
         return count
 
@@ -67,18 +68,24 @@ class Windows:
             limits = tuple(n if s is None else s for n, s in zip(padded.shape, self.spread(stops, None), strict=True))
             yield lax.slice(padded, self.spread(at, 0), limits, self.spread(self.strides, 1))
 
+    def empty(self, x, dtype=None):
+        """The result when there is no window at all."""
+        return jnp.zeros([n if c is None else c for n, c in zip(x.shape, self.spread(self.counts, None), strict=True)], dtype or x.dtype)
+
     def sliced(self):
         """Whether folding slices is the better lowering here."""
         return math.prod(self.kernel) <= _SLICED and jax.default_backend() == "cpu"
 
     def reduce(self, x, start, function):
-        """XLA's reduce_window over these windows."""
+        """XLA's reduce_window over these windows. The start value is a NumPy number: only then JAX knows the gradient."""
         pads = self.spread(self.extra, (0, 0))
-        return lax.reduce_window(x, jnp.asarray(start, x.dtype), function, self.spread(self.kernel, 1), self.spread(self.strides, 1), pads)
+        return lax.reduce_window(x, np.asarray(start, x.dtype)[()], function, self.spread(self.kernel, 1), self.spread(self.strides, 1), pads)
 
 
 def max_values(x, windows):
     """The maximum of each window."""
+    if 0 in windows.counts:
+        return windows.empty(x)
     if x.size == 0 or windows.sliced():
         return ft.reduce(lambda best, s: jnp.where(s > best, s, best), windows.slices(windows.padded(x, -jnp.inf)))
     return windows.reduce(x, -jnp.inf, lax.max)
@@ -86,6 +93,8 @@ def max_values(x, windows):
 
 def max_with_index(x, windows):
     """The maximum of each window and its position in the flattened spatial axes of x, int32."""
+    if 0 in windows.counts:
+        return windows.empty(x), windows.empty(x, jnp.int32)
     place = np.arange(math.prod(windows.sizes), dtype=np.int32).reshape(windows.sizes)
     places = jnp.asarray(place.reshape(windows.spread(windows.sizes, 1)))
     pairs = zip(windows.slices(windows.padded(x, -jnp.inf)), windows.slices(windows.padded(places, 0)), strict=True)
@@ -117,6 +126,8 @@ def lengths(windows, exclusive):
 
 def mean_values(x, windows, exclusive, divisor):
     """The mean of each window."""
+    if 0 in windows.counts:
+        return windows.empty(x)
     total = sums(x, windows)
     if divisor is not None:
         return total / jnp.asarray(divisor, x.dtype)

@@ -1,0 +1,44 @@
+"""Norms and distances of vectors."""
+
+import math
+
+import jax.numpy as jnp
+
+from paddle_jax._core.op import op
+
+
+def p_norm(x, p, axis, keepdims=False):
+    """The p-norm of real x along an axis. Where all elements are 0 its gradient is 0."""
+    size = jnp.abs(x)
+    if p == math.inf:
+        return jnp.max(size, axis, keepdims=keepdims)
+    if p == -math.inf:
+        return jnp.min(size, axis, keepdims=keepdims)
+    if p == 0:
+        return jnp.sum((x != 0).astype(x.dtype), axis, keepdims=keepdims)
+    if p == 1:
+        return jnp.sum(size, axis, keepdims=keepdims)
+    total = jnp.sum(jnp.square(x) if p == 2 else jnp.power(size, p), axis, keepdims=keepdims)
+    some = total > 0
+    root = jnp.sqrt if p == 2 else lambda v: jnp.power(v, 1 / p)
+    return jnp.where(some, root(jnp.where(some, total, 1)), 0)
+
+
+@op("x y", method=False, promote=True, alias={"x1": "x", "x2": "y", "eps": "epsilon"}, cases=[
+    "f(2,3), f(2,3)", "f(2,3), f(2,3), 1.0", "f(2,3), f(2,3), float('inf'), keepdim=True", "f(3), f(3)", "f(2,3), f(3)", "f(2,3), f(2,3), 0.0", "f(2,3), f(2,3), 3.0, 0.1", "d(0,3), d(0,3)",
+    "f(2,3), f(2,4)"])
+def pairwise_distance(x, y, p=2.0, epsilon=1e-6, keepdim=False, name=None):
+    """The p-norm of x - y + epsilon along the last axis.
+
+    Args:
+        x, y: Tensors [N, D] or [D]. `x1` and `x2` are accepted as names.
+        p: number, which norm.
+        epsilon: added to the difference. `eps` is accepted as a name.
+        keepdim: keep the last axis with length 1.
+    Returns:
+        Tensor [N] or 0-D.
+    Example:
+        >>> paddle.nn.functional.pairwise_distance(paddle.to_tensor([[0.0, 3.0]]), paddle.to_tensor([[4.0, 0.0]]), epsilon=0.0).tolist()
+        [5.0]
+    """
+    return p_norm(x - y + epsilon if epsilon else x - y, p, -1, keepdim)

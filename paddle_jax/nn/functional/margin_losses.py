@@ -1,0 +1,286 @@
+"""Losses that ask for a margin between scores or distances."""
+
+import jax
+import jax.numpy as jnp
+
+from paddle_jax._core.op import composite, op
+from paddle_jax.nn.functional.distance import p_norm, pairwise_distance
+from paddle_jax.nn.functional.reduce_loss import check_reduction, reduced
+
+SIGNS = "const([[1.,-1.,1.],[-1.,-1.,1.]],'float32').detach()"
+
+
+def _hinge(x):
+    """max(x, 0) with gradient 0 at 0."""
+    return jnp.where(x > 0, x, jnp.zeros_like(x))
+
+
+@op("input other label", method=False, promote=True, cases=[
+    f"f(2,3), f(2,3), {SIGNS}", f"f(2,3), f(2,3), {SIGNS}, 0.5, 'none'", f"f(2,3), f(2,3), {SIGNS}, 0.5, 'sum'", f"f(2,3), f(2,3), {SIGNS}, reduction='x'", "d(3), d(3), const([1.,-1.,1.]).detach(), 0.1",
+    "f(0,3), f(0,3), f(0,3).detach()"])
+def margin_ranking_loss(input, other, label, margin=0.0, reduction="mean", name=None):
+    """max(0, -label (input - other) + margin).
+
+    Args:
+        input, other: Tensors of one shape: scores.
+        label: Tensor of the same shape: 1 where input should be the larger, -1 where other should be.
+        margin: number.
+        reduction: "mean", "sum" or "none".
+    Returns:
+        Tensor: 0-D, or of the shape of input for "none".
+    Raises:
+        ValueError: reduction is something else.
+    Example:
+        >>> a, b, y = paddle.to_tensor([1.0]), paddle.to_tensor([3.0]), paddle.to_tensor([1.0])
+        >>> paddle.nn.functional.margin_ranking_loss(a, b, y).item()
+        2.0
+    """
+    return reduced("margin_ranking_loss", _hinge((other - input) * label + margin), reduction)
+
+
+@op("input label", method=False, promote=True, cases=[f"f(2,3), {SIGNS}", f"f(2,3), {SIGNS}, 0.5, 'none'", f"f(2,3), {SIGNS}, reduction='sum'", f"f(2,3), {SIGNS}, reduction='x'",
+                                                      "d(3), const([1.,-1.,0.]).detach()", "f(0,3), f(0,3).detach()"])
+def hinge_embedding_loss(input, label, margin=1.0, reduction="mean", name=None):
+    """input where label is 1, max(0, margin - input) where it is -1.
+
+    Args:
+        input: Tensor [...]: distances.
+        label: Tensor of the same shape: 1 for similar, -1 for different pairs.
+        margin: number.
+        reduction: "mean", "sum" or "none".
+    Returns:
+        Tensor: 0-D, or of the shape of input for "none".
+    Raises:
+        ValueError: reduction is something else.
+    Example:
+        >>> paddle.nn.functional.hinge_embedding_loss(paddle.to_tensor([2.0, 0.5]), paddle.to_tensor([1.0, -1.0])).item()
+        1.25
+    """
+    loss = jnp.where(label == 1, input, 0) + jnp.where(label == -1, _hinge(margin - input), 0)
+    return reduced("hinge_embedding_loss", loss, reduction)
+
+
+@op("input1 input2 label", method=False, cases=[
+    "f(2,3), f(2,3), const([1,-1])", "f(2,3), f(2,3), const([1,-1]), 0.2, 'none'", "d(2,3), d(2,3), const([1,-1]), -0.5, 'sum'", "f(3), f(3), const(1)", "f(2,3), f(2,4), const([1,-1])",
+    "f(2,3), f(2,3), const([1,-1]), reduction='x'", "f(2,3), f(2,3), const([[1,-1]])", "f(2,3,4), f(2,3,4), const([1,-1])"])
+def cosine_embedding_loss(input1, input2, label, margin=0, reduction="mean", name=None):
+    """1 - cos where label is 1, max(0, cos - margin) where it is -1; cos is the cosine between the two vectors.
+
+    Args:
+        input1, input2: Tensors [N, D] or [D].
+        label: Tensor [N] or 0-D: 1 for similar, -1 for different pairs.
+        margin: number from -1 to 1.
+        reduction: "mean", "sum" or "none".
+    Returns:
+        Tensor: 0-D, or [N] for "none".
+    Raises:
+        ValueError: shapes do not fit or reduction is something else.
+    Example:
+        >>> a = paddle.to_tensor([[1.0, 0.0]]); paddle.nn.functional.cosine_embedding_loss(a, a, paddle.to_tensor([1])).item()
+        0.0
+    """
+    if label.ndim > 1 or input1.ndim > 2 or input1.shape != input2.shape:
+        raise ValueError(f"cosine_embedding_loss: got shapes {list(input1.shape)}, {list(input2.shape)} and label {list(label.shape)}; "
+                         "inputs must have one shape [N, D] or [D], label [N] or 0-D")
+    dot = jnp.sum(input1 * input2, -1)
+    squares = (jnp.sum(jnp.square(input1), -1) + 1e-12) * (jnp.sum(jnp.square(input2), -1) + 1e-12)
+    cos = dot / jnp.sqrt(squares)
+    loss = jnp.where(label == 1, 1 - cos, 0) + jnp.where(label == -1, _hinge(cos - margin), 0)
+    return reduced("cosine_embedding_loss", loss, reduction)
+
+
+@op("input positive negative", method=False, promote=True, cases=[
+    "f(4,3), f(4,3), f(4,3)", "f(4,3), f(4,3), f(4,3), 0.5, 1, 0.1, True, 'none'", "d(4,3), d(4,3), d(4,3), swap=True, reduction='sum'", "f(4,3), f(4,3), f(4,3), -1.0",
+    "f(4,3), f(4,3), f(4,3), reduction='x'"])
+def triplet_margin_loss(input, positive, negative, margin=1.0, p=2, epsilon=1e-06, swap=False, reduction="mean", name=None):
+    """max(0, d(input, positive) - d(input, negative) + margin) with d the p-norm distance.
+
+    Args:
+        input, positive, negative: Tensors [N, D].
+        margin: positive number.
+        p, epsilon: as for `pairwise_distance`.
+        swap: use the smaller of d(input, negative) and d(positive, negative).
+        reduction: "mean", "sum" or "none".
+    Returns:
+        Tensor: 0-D, or [N] for "none".
+    Raises:
+        ValueError: margin is negative or reduction is something else.
+    Example:
+        >>> a, b = paddle.zeros([1, 2]), paddle.ones([1, 2]); paddle.nn.functional.triplet_margin_loss(a, a, b, margin=0.5).item()
+        0.0
+    See: Balntas et al., Learning Shallow Convolutional Feature Descriptors with Triplet Losses, 2016.
+    """
+    if margin < 0:
+        raise ValueError(f"triplet_margin_loss: margin: got {margin}; it must not be negative")
+    near, far = p_norm(input - positive + epsilon, p, -1), p_norm(input - negative + epsilon, p, -1)
+    if swap:
+        far = jnp.minimum(far, p_norm(positive - negative + epsilon, p, -1))
+    return reduced("triplet_margin_loss", _hinge(near - far + margin), reduction)
+
+
+@op("near far other", method=False, register=False)
+def _triplet(near, far, other, margin, reduction):
+    return reduced("triplet_margin_with_distance_loss", _hinge(near - (far if other is None else jnp.minimum(far, other)) + margin), reduction)
+
+
+@composite(method=False, cases=["f(4,3), f(4,3), f(4,3)", "f(4,3), f(4,3), f(4,3), lambda a, b: (a - b).abs().sum(-1), 0.5, True, 'none'", "d(4,3), d(4,3), d(4,3), swap=True, reduction='sum'",
+                                "f(4,3), f(4,3), f(4,3), margin=-1.0", "f(4,3), f(4,3), f(4,3), reduction='x'", "f(4,3), f(3,3), f(4,3)"])
+def triplet_margin_with_distance_loss(input, positive, negative, distance_function=None, margin=1.0, swap=False, reduction="mean", name=None):
+    """`triplet_margin_loss` with a distance of one's own.
+
+    Args:
+        input, positive, negative: Tensors [N, D].
+        distance_function: function of two Tensors that gives a Tensor [N]. Default: `pairwise_distance`.
+        margin, swap, reduction: as for `triplet_margin_loss`.
+    Returns:
+        Tensor: 0-D, or [N] for "none".
+    Raises:
+        ValueError: shapes differ, margin is negative or reduction is something else.
+    Example:
+        >>> a, b = paddle.zeros([1, 2]), paddle.ones([1, 2])
+        >>> paddle.nn.functional.triplet_margin_with_distance_loss(a, a, b, lambda x, y: (x - y).abs().sum(-1), margin=3.0).item()
+        1.0
+    """
+    check_reduction("triplet_margin_with_distance_loss", reduction)
+    if margin < 0:
+        raise ValueError(f"triplet_margin_with_distance_loss: margin: got {margin}; it must not be negative")
+    if not list(input.shape) == list(positive.shape) == list(negative.shape):
+        raise ValueError(f"triplet_margin_with_distance_loss: got shapes {list(input.shape)}, {list(positive.shape)}, {list(negative.shape)}; they must be equal")
+    distance = distance_function or pairwise_distance
+    near, far = distance(input, positive), distance(input, negative)
+    return _triplet(near, far, distance(positive, negative) if swap else None, float(margin), reduction)
+
+
+@op("input label", method=False, promote=True, cases=[f"f(2,3), {SIGNS}", f"f(2,3), {SIGNS}, 'none'", "d(3), const([1.,-1.,1.]).detach(), 'sum'", f"f(2,3), {SIGNS}, 'x'", "f(2,3), f(2,4)"])
+def soft_margin_loss(input, label, reduction="mean", name=None):
+    """log(1 + exp(-label input)).
+
+    Args:
+        input: Tensor [...]: scores.
+        label: Tensor of the same shape: 1 or -1.
+        reduction: "mean", "sum" or "none".
+    Returns:
+        Tensor: 0-D, or of the shape of input for "none".
+    Raises:
+        ValueError: shapes differ or reduction is something else.
+    Example:
+        >>> round(paddle.nn.functional.soft_margin_loss(paddle.to_tensor([0.0]), paddle.to_tensor([1.0])).item(), 4)
+        0.6931
+    """
+    if input.shape != label.shape:
+        raise ValueError(f"soft_margin_loss: label: got shape {list(label.shape)}; it must be that of input, {list(input.shape)}")
+    return reduced("soft_margin_loss", jax.nn.softplus(-label * input), reduction)
+
+
+@op("input label weight", method=False, cases=[
+    "f(2,3), const([[1.,0.,1.],[0.,0.,1.]],'float32').detach()", "f(2,3), const([[1.,0.,1.],[0.,0.,1.]],'float32').detach(), pos(3).detach(), 'none'", "d(2,3), ud(0,1,2,3).detach(), reduction='sum'",
+    "f(2,3), u(0,1,2,3), reduction='x'", "f(2,3), u(0,1,2,4)"])
+def multi_label_soft_margin_loss(input, label, weight=None, reduction="mean", name=None):
+    """Binary cross entropy of each class with logits, averaged over the classes.
+
+    Args:
+        input: Tensor [N, C]: scores.
+        label: Tensor of the same shape: 0 or 1.
+        weight: Tensor [C], or None: factor of each class.
+        reduction: "mean", "sum" or "none".
+    Returns:
+        Tensor: 0-D, or [N] for "none".
+    Raises:
+        ValueError: shapes differ or reduction is something else.
+    Example:
+        >>> round(paddle.nn.functional.multi_label_soft_margin_loss(paddle.zeros([1, 2]), paddle.ones([1, 2])).item(), 4)
+        0.6931
+    """
+    if input.shape != label.shape:
+        raise ValueError(f"multi_label_soft_margin_loss: label: got shape {list(label.shape)}; it must be that of input, {list(input.shape)}")
+    loss = label * jax.nn.softplus(-input) + (1 - label) * jax.nn.softplus(input)
+    return reduced("multi_label_soft_margin_loss", jnp.mean(loss if weight is None else loss * weight, -1), reduction)
+
+
+@op("input label", method=False, cases=["f(2,4), const([[3,0,-1,1],[2,-1,0,0]])", "f(2,4), const([[3,0,-1,1],[2,-1,0,0]]), 'none'", "d(2,3), const([[-1,0,1],[0,1,2]]), 'sum'", "f(2,4), const([[3,0,-1,1]])",
+                                        "f(2,4), const([[3,0,-1,1],[2,-1,0,0]]), 'x'"])
+def multi_label_margin_loss(input, label, reduction="mean", name=None):
+    """Sum over the target classes t and other classes j of max(0, 1 - (input[t] - input[j])), divided by the number of classes.
+
+    Args:
+        input: Tensor [N, C]: scores.
+        label: int Tensor [N, C]: target classes from the left, ended by -1.
+        reduction: "mean", "sum" or "none".
+    Returns:
+        Tensor: 0-D, or [N] for "none".
+    Raises:
+        ValueError: shapes differ or reduction is something else.
+    Example:
+        >>> paddle.nn.functional.multi_label_margin_loss(paddle.to_tensor([[1.0, 0.0]]), paddle.to_tensor([[0, -1]])).item()
+        0.0
+    """
+    if input.ndim != 2 or input.shape != label.shape:
+        raise ValueError(f"multi_label_margin_loss: label: got shape {list(label.shape)} for input {list(input.shape)}; both must be [N, C]")
+    classes = input.shape[1]
+    live = jnp.cumprod(label >= 0, axis=1).astype(bool)
+    target = jnp.where(live, label, 0)
+    is_target = jnp.any(jax.nn.one_hot(target, classes, dtype=bool) & live[..., None], 1)
+    gaps = 1 - (jnp.take_along_axis(input, target, 1)[:, :, None] - input[:, None, :])
+    loss = jnp.sum(jnp.where(live[:, :, None] & ~is_target[:, None, :], _hinge(gaps), 0), (1, 2)) / classes
+    return reduced("multi_label_margin_loss", loss, reduction)
+
+
+@op("input label weight", method=False, cases=[
+    "f(2,4), const([1,3])", "f(2,4), const([1,3]), 2, 0.5, reduction='none'", "d(2,4), const([1,3]), 1, 1.0, pos_d(4).detach(), 'sum'", "f(2,4), const([1,3]), 3", "f(2,4), const([1,3]), reduction='x'",
+    "f(2,4), const([1,3,0])", "f(2,4), const([1,3]), weight=pos(4).detach()", "f(2,4), const([1,3]), weight=pos(3).detach()"])
+def multi_margin_loss(input, label, p=1, margin=1.0, weight=None, reduction="mean", name=None):
+    """Sum over the other classes j of max(0, margin - input[label] + input[j]) ** p, divided by the number of classes.
+
+    Args:
+        input: Tensor [N, C]: scores.
+        label: int Tensor [N].
+        p: 1 or 2.
+        margin: number.
+        weight: Tensor [C], or None: factor of each class.
+        reduction: "mean", "sum" or "none".
+    Returns:
+        Tensor: 0-D, or [N] for "none".
+    Raises:
+        ValueError: shapes do not fit or an argument is out of range.
+    Example:
+        >>> paddle.nn.functional.multi_margin_loss(paddle.to_tensor([[1.0, 0.5]]), paddle.to_tensor([0])).item()
+        0.25
+    """
+    if input.ndim != 2 or label.shape != input.shape[:1]:
+        raise ValueError(f"multi_margin_loss: label: got shape {list(label.shape)} for input {list(input.shape)}; input must be [N, C] and label [N]")
+    if weight is not None and weight.shape != input.shape[1:]:
+        raise ValueError(f"multi_margin_loss: weight: got shape {list(weight.shape)}; it must be [{input.shape[1]}]")
+    own = jnp.take_along_axis(input, label[:, None], 1)
+    gaps = _hinge(margin - own + input)
+    if weight is not None:
+        gaps = gaps * jnp.take(weight, label)[:, None]
+    gaps = jnp.where(jax.nn.one_hot(label, input.shape[1], dtype=bool), 0, gaps**p)
+    return reduced("multi_margin_loss", jnp.sum(gaps, 1) / input.shape[1], reduction)
+
+
+@op("anchor positive labels", method=False, cases=["f(4,3), f(4,3), const([0.,1.,0.,2.],'float32').detach()", "d(3,2), d(3,2), const([0.,1.,1.]).detach(), 0.1", "f(2,3), f(2,3), const([1,1])"])
+def npair_loss(anchor, positive, labels, l2_reg=0.002):
+    """Cross entropy of the similarities anchor @ positive.T against equal labels, plus a penalty on the length of the vectors.
+
+    Args:
+        anchor, positive: Tensors [N, D].
+        labels: Tensor [N]: equal labels mark similar pairs.
+        l2_reg: factor of the penalty.
+    Returns:
+        0-D Tensor.
+    Example:
+        >>> x = paddle.zeros([2, 3]); round(paddle.nn.functional.npair_loss(x, x, paddle.to_tensor([0.0, 1.0])).item(), 4)
+        0.6931
+    See: Sohn, Improved Deep Metric Learning with Multi-class N-pair Loss Objective, 2016.
+    """
+    same = (labels.reshape(-1, 1) == labels.reshape(1, -1)).astype(anchor.dtype)
+    target = same / jnp.sum(same, 1, keepdims=True)
+    penalty = (jnp.mean(jnp.sum(jnp.square(anchor), 1)) + jnp.mean(jnp.sum(jnp.square(positive), 1))) * 0.25 * l2_reg
+    logs = jax.nn.log_softmax(anchor @ positive.T, -1)
+    return penalty + _columns(target, logs)
+
+
+def _columns(target, logs):
+    """Paddle weighs the cross entropy of each row by the columns of the target matrix before averaging."""
+    rows = -jnp.sum(target * logs, 1, keepdims=True)
+    return jnp.mean(jnp.sum(target * rows, 0))

@@ -1,0 +1,102 @@
+"""Losses over alignments of sequences."""
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from paddle_jax._core.op import op
+from paddle_jax.nn.functional.reduce_loss import check_reduction, reduced
+
+
+@op("log_probs labels input_lengths label_lengths", method=False, cases=[
+    "f(5,2,4), const([[1,2],[3,1]],'int32'), const([5,4]), const([2,1])", "f(5,2,4), const([[1,2],[3,1]],'int32'), const([5,4]), const([2,1]), reduction='none'",
+    "f(5,2,4), const([[1,2],[3,1]],'int32'), const([5,4]), const([2,1]), reduction='sum'", "f(5,2,4), const([[1,1],[3,1]],'int32'), const([5,4]), const([2,1]), reduction='none', norm_by_times=True",
+    "f(2,2,4), const([[1,1],[3,1]],'int32'), const([2,2]), const([2,1]), reduction='none'", "f(5,2,4), const([[1,2],[3,1]],'int32'), const([5,4]), const([2,1]), blank=3, reduction='none'",
+    "f(5,2,4), const([[1,2],[3,1]],'int32'), const([5,4]), const([2,1]), blank=5", "d(6,1,5), const([[1,2,2]],'int32'), const([6]), const([3])"])
+def ctc_loss(log_probs, labels, input_lengths, label_lengths, blank=0, reduction="mean", norm_by_times=False, zero_infinity=False):
+    """Connectionist temporal classification: -log of the probability of all alignments of the labels.
+
+    Args:
+        log_probs: Tensor [T, N, C]: scores; the log softmax over C is taken here.
+        labels: int Tensor [N, L], padded at the end.
+        input_lengths, label_lengths: int Tensors [N].
+        blank: int, the class that stands for nothing.
+        reduction: "mean" (each loss divided by its label length, then averaged), "sum" or "none".
+        norm_by_times: divide the gradient (not the loss) by the input length.
+        zero_infinity: accepted; sequences that are too short for their labels always count 0, as in Paddle.
+    Returns:
+        Tensor: 0-D, or [N] for "none".
+    Raises:
+        ValueError: blank is not a class or reduction is something else.
+    Example:
+        >>> scores = paddle.zeros([1, 1, 2]); one = paddle.to_tensor([1])
+        >>> round(paddle.nn.functional.ctc_loss(scores, paddle.to_tensor([[1]], dtype="int32"), one, one).item(), 4)
+        0.6931
+    See: Graves et al., Connectionist Temporal Classification, 2006.
+    """
+    import optax
+
+    check_reduction("ctc_loss", reduction)
+    if not 0 <= blank < log_probs.shape[2]:
+        raise ValueError(f"ctc_loss: blank: got {blank}; it must be one of the {log_probs.shape[2]} classes")
+    frames, count = log_probs.shape[0], labels.shape[1]
+    beyond = (jnp.arange(frames) >= input_lengths[:, None]).astype(log_probs.dtype)
+    unused = (jnp.arange(count) >= label_lengths[:, None]).astype(log_probs.dtype)
+    repeats = jnp.sum((labels[:, 1:] == labels[:, :-1]) & (unused[:, 1:] == 0), 1)
+    loss = optax.ctc_loss(jnp.swapaxes(log_probs, 0, 1), beyond, labels, unused, blank_id=blank)
+    loss = jnp.where(label_lengths + repeats > input_lengths, 0, loss).astype(log_probs.dtype)
+    if norm_by_times:
+        part = loss / input_lengths
+        loss = (part + lax.stop_gradient(loss - part)).astype(log_probs.dtype)
+    if reduction == "mean":
+        return jnp.mean(loss / jnp.maximum(label_lengths, 1)).astype(log_probs.dtype)
+    return reduced("ctc_loss", loss, reduction)
+
+
+@op("input label input_lengths label_lengths", method=False, cases=[
+    "f(2,4,3,5), const([[1,2],[1,2]],'int32'), const([4,4],'int32'), const([2,2],'int32'), reduction='none'",
+    "f(2,4,3,5), const([[1,2],[1,2]],'int32'), const([4,3],'int32'), const([2,1],'int32'), fastemit_lambda=0.0",
+    "f(2,4,3,5), const([[1,2],[1,3]],'int32'), const([4,4],'int32'), const([2,2],'int32'), reduction='sum', blank=2, fastemit_lambda=0.0",
+    "f(2,4,3,5), const([[1,2],[1,2]],'int32'), const([4,4],'int32'), const([2,2],'int32'), reduction='x'"])
+def rnnt_loss(input, label, input_lengths, label_lengths, blank=0, fastemit_lambda=0.001, reduction="mean", name=None):
+    """Transducer loss: -log of the probability of all ways through the grid of frames and labels.
+
+    Args:
+        input: Tensor [N, T, U + 1, C]: logarithms of probabilities.
+        label: int Tensor [N, U].
+        input_lengths, label_lengths: int Tensors [N].
+        blank: int, the class that moves on in time.
+        fastemit_lambda: the gradient of emitting labels is multiplied by 1 + this.
+        reduction: "mean" over the batch, "sum" or "none".
+    Returns:
+        Tensor: 0-D, or [N] for "none".
+    Raises:
+        ValueError: reduction is something else.
+    Example:
+        >>> x = paddle.log(paddle.full([1, 1, 2, 2], 0.5)); one = paddle.to_tensor([1], dtype="int32")
+        >>> round(paddle.nn.functional.rnnt_loss(x, paddle.to_tensor([[1]], dtype="int32"), one, one).item(), 4)
+        1.3863
+    See: Graves, Sequence Transduction with Recurrent Neural Networks, 2012; Yu et al., FastEmit, 2020.
+    """
+    if not 0 <= blank < input.shape[3]:
+        raise ValueError(f"rnnt_loss: blank: got {blank}; it must be one of the {input.shape[3]} classes")
+    stay = input[..., blank]
+    emit = jnp.take_along_axis(input[:, :, :-1], jnp.broadcast_to(label[:, None, :, None], (*input.shape[:2], label.shape[1], 1)), 3)[..., 0]
+    emit = emit * (1 + fastemit_lambda) - lax.stop_gradient(emit * fastemit_lambda)
+    loss = jax.vmap(_grid)(stay, emit, input_lengths, label_lengths)
+    return reduced("rnnt_loss", loss, reduction)
+
+
+def _grid(stay, emit, frames, count):
+    """-log probability of one sample: stay [T, U + 1] moves on in time, emit [T, U] along the labels."""
+    climbs = jnp.concatenate([jnp.zeros((emit.shape[0], 1), emit.dtype), jnp.cumsum(emit, 1)], 1)
+
+    def step(row, now):
+        climb, before = now
+        row = climb + lax.cumlogsumexp(row + before - climb)
+        return row, row
+
+    first = climbs[0]
+    _, rest = lax.scan(step, first, (climbs[1:], stay[:-1]))
+    rows = jnp.concatenate([first[None], rest])
+    return -(rows[frames - 1, count] + stay[frames - 1, count])
