@@ -5,6 +5,7 @@ import functools as ft
 import jax
 import numpy as np
 
+from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.op import _inplace, freeze
 from paddle_jax._core.tensor import Tensor
 
@@ -32,7 +33,7 @@ def number(op, value, name):
     while isinstance(value, tuple) and len(value) == 1:
         value = value[0]
     if not isinstance(value, int):
-        raise TypeError(f"{op}: {name}: got {value!r}; it must be an int")
+        raise ArgumentError(f"{op}: {name}: got {value!r}; it must be an int")
     return value
 
 
@@ -42,7 +43,7 @@ def ints(op, values, name):
     if isinstance(values, int):
         return (int(values),)
     if not isinstance(values, tuple):
-        raise ValueError(f"{op}: {name}: got {values!r}; it must be an int, a list, a tuple or a Tensor of ints")
+        raise ArgumentError(f"{op}: {name}: got {values!r}; it must be an int, a list, a tuple or a Tensor of ints")
     return tuple(number(op, v, name) for v in values)
 
 

@@ -11,7 +11,8 @@ from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import ints, variadic
 
 
-@composite(method=False, cases=["[1, 2.5]", "3", "True", "1j", "[[1, 2], [3, 4]], 'float32'", "np.ones((2,))", "[1, 2], stop_gradient=False", "'a'", "None",
+@composite(method=False, cases=["[1, 2.5]", "3", "True", "1j", "[[1, 2], [3, 4]], 'float32'", "np.ones((2,))", "[1, 2], stop_gradient=False", "'a'",
+                                "None",
                                 "[[1, 2], [3]]", "[f(2), f(2)]", "np.ones((2,), 'int32'), 'float64'", "[]", "np.float32(2)"])
 def to_tensor(data, dtype=None, place=None, stop_gradient=True, device=None):
     """Makes a tensor from numbers, nested lists, NumPy arrays or Tensors. The data are copied.
@@ -149,8 +150,10 @@ def empty(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=
 empty = variadic(empty, 0)
 
 
-@composite(method=False, alias={"size": "shape"}, cases=["[2], 3", "[2], 3.5", "[2], True", "[2], 1j", "[], 1", "[2, 0], 1.0", "[2], 3, 'int32'", "[2], const(2.0, 'float32')", "[2], const([2], 'int64')", "[2], '3'",
-                                                         "[2], 'nan'", "[2], None", "[-2], 1", "const([2, 3], 'int64'), 1", "2, 1.5", "[2], 2.7, 'int64'", "[2], 3, 'bool'", "[2], np.float64(2)"])
+@composite(method=False, alias={"size": "shape"}, cases=["[2], 3", "[2], 3.5", "[2], True", "[2], 1j", "[], 1", "[2, 0], 1.0", "[2], 3, 'int32'",
+                                                         "[2], const(2.0, 'float32')", "[2], const([2], 'int64')", "[2], '3'",
+                                                         "[2], 'nan'", "[2], None", "[-2], 1", "const([2, 3], 'int64'), 1", "2, 1.5",
+                                                         "[2], 2.7, 'int64'", "[2], 3, 'bool'", "[2], np.float64(2)"])
 def full(shape, fill_value, dtype=None, name=None, *, out=None, device=None, requires_grad=False, pin_memory=False):
     """A tensor filled with one value.
 
@@ -228,7 +231,8 @@ def empty_like(x, dtype=None, name=None, *, device=None, requires_grad=False, pi
     return finish(jnp.zeros(_shape(x), _like(x, dtype)), None, device, requires_grad)
 
 
-@composite(method=False, alias={"input": "x"}, cases=["f(2,3), 3", "i(2), 3.5", "f(2), 3.5, 'int32'", "i(2), True", "f(2), const(3, 'int64')", "f(2), '3'", "f(0), 1", "f(2), None"])
+@composite(method=False, alias={"input": "x"}, cases=["f(2,3), 3", "i(2), 3.5", "f(2), 3.5, 'int32'", "i(2), True", "f(2), const(3, 'int64')",
+                                                      "f(2), '3'", "f(0), 1", "f(2), None"])
 def full_like(x, fill_value, dtype=None, name=None, *, device=None, requires_grad=False, pin_memory=False):
     """A tensor with the shape and dtype of x (or another dtype), filled with one value. See `full`.
 
@@ -250,7 +254,8 @@ def clone(x, name=None):
     return x
 
 
-@composite(method=False, cases=["[1, 2.5]", "[1, 2]", "True", "3", "2.5", "np.ones((2,))", "f(2)", "[True]", "f(2), f(3)", "(1, 2)", "1j", "np.float32(2)"])
+@composite(method=False, cases=["[1, 2.5]", "[1, 2]", "True", "3", "2.5", "np.ones((2,))", "f(2)", "[True]", "f(2), paddle.zeros([3])", "(1, 2)",
+                                "1j", "np.float32(2)"])
 def assign(x, output=None):
     """Copies a tensor, an array, a list or a number into a new tensor, or into `output`. Gradients flow through it.
 

@@ -1,9 +1,12 @@
 """Taking elements at indices."""
 
 import jax.numpy as jnp
+import numpy as np
 
 from paddle_jax._core.op import composite, op
-from paddle_jax.tensor.axes import check_index, check_index_dtype, number, one_axis
+from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax.tensor.axes import check_index, check_index_dtype, concrete, number, one_axis
+from paddle_jax.tensor.manipulation import expand, reshape
 
 X_DIM = {"input": "x", "dim": "axis"}
 
@@ -11,19 +14,25 @@ X_DIM = {"input": "x", "dim": "axis"}
 @op("x index", register=False, method=False)
 def take_rows(x, index, axis):
     """The slices of x at `index` along `axis`; negative indices count from the end."""
-    return jnp.take(x, index, axis=axis, mode="wrap" if x.shape[axis] else "clip")
+    if index.size == 0:
+        return jnp.zeros((*x.shape[:axis], *index.shape, *x.shape[axis + 1 :]), x.dtype)
+    return jnp.take(x, jnp.where(index < 0, index + x.shape[axis], index), axis=axis, mode="clip")
 
 
-@composite(out=True, alias={"input": "x", "dim": "axis"},
-           cases=["f(4), idx(4,3)", "f(4,2), idx(4,3)", "f(4,2), idx(2,3), 1", "f(4,2), const([1, -1], 'int64')", "f(4,2), const([1, 4], 'int64')", "f(4,2), idx(4)", "f(4,2), idx(4,3,1)", "f(4,2), idx(2,1,2)",
-                  "f(4,2), f(2)", "f(4,2), idx(2,1), const(1, 'int64')", "f(4,2), const([], 'int64')", "f(), idx(1,1)", "f(4,2), idx(1,1), 2", "f(4,2,3), idx32(4,6), -3", "i(4), idx(4,2)", "f(3), const([1, 1, 1], 'int64')"])
-def gather(x, index, axis=None, name=None):
+@composite(out=True, alias={"input": "x"},
+           cases=["f(4), idx(4,3)", "f(4,2), idx(4,3)", "f(4,2), idx(2,3), 1", "f(4,2), const([1, -1], 'int64')", "f(4,2), const([1, 4], 'int64')",
+                  "f(4,2), const([-5], 'int64')", "f(4,2), const(2, 'int64')", "f(4,2), idx(4,3,1)",
+                  "f(4,2), idx(2,1,2)", "f(4,2), f(2)", "f(4,2), idx(2,1), const(1, 'int64')", "f(4,2), const([], 'int64')", "f(), idx(1,1)",
+                  "f(4,2), idx(1,1), 2", "f(4,2,3), idx32(4,6), -3", "i(4), idx(4,2)",
+                  "f(3), const([1, 1, 1], 'int64')", "f(4,2), 1, idx(2,3,2)", "f(4,2), dim=1, index=idx(2,3,2)"])
+def gather(x, index=None, axis=None, name=None, *, dim=None):
     """Takes the slices of x at the indices along an axis.
 
     Args:
         x: Tensor [...].
         index: int32 or int64 Tensor: 0-D, 1-D or [n, 1]. Negative indices count from the end.
         axis: int or Tensor of one int. Default: 0.
+        dim: another form, also written gather(x, 1, index): takes single elements, as `take_along_axis` with broadcast=False does.
     Returns:
         Tensor whose `axis` has the length of the index (and vanishes for a 0-D index).
     Raises:
@@ -33,9 +42,236 @@ def gather(x, index, axis=None, name=None):
         >>> paddle.gather(paddle.to_tensor([[1, 2], [3, 4], [5, 6]]), paddle.to_tensor([2, 0])).tolist()
         [[5, 6], [1, 2]]
     """
+    if isinstance(index, int):
+        index, dim = axis, index
+    if dim is not None:
+        return take_along_axis(x, index, dim, False)
     axis = one_axis("gather", 0 if axis is None else number("gather", axis, "axis"), x.ndim, error=IndexError)
     check_index_dtype("gather", index)
     if index.ndim > 2 or (index.ndim == 2 and index.shape[1] != 1):
         raise ValueError(f"gather: index: got shape {list(index.shape)}; allowed are [], [n], [n, 1]")
     check_index("gather", index, x.shape[axis])
-    return take_rows(x, index.reshape([-1]) if index.ndim == 2 else index, axis)
+    return take_rows(x, reshape(index, [-1]) if index.ndim == 2 else index, axis)
+
+
+@composite(alias=X_DIM, out=True, cases=["f(4,2), idx(4,3)", "f(4,2), idx(2,3), 1", "f(4,2), idx32(4,3), axis=-2", "f(4,2), const([4], 'int64')",
+                                         "~f(4,2), const([-1], 'int64')", "i(4,2), const([-1], 'int64')", "f(4,2), idx(2,1), 2", "f(4,2), f(2)",
+                                         "f(4,2), const([], 'int64')",
+                                         "i(4), const([2, 2], 'int64')", "f(4,2), 0, idx(4,3)", "f(4,2), idx(4,3,1)", "f(2,3), idx(3,1), dim=1",
+                                         "f(), idx(1,1)"])
+def index_select(x, index, axis=0, name=None):
+    """Takes the slices of x at the indices along an axis.
+
+    Args:
+        x: Tensor [...].
+        index: 1-D int32 or int64 Tensor.
+        axis: int. `dim` is accepted as a name; index_select(x, dim, index) is accepted too.
+    Returns:
+        Tensor whose `axis` has the length of the index.
+    Raises:
+        ValueError: an index is out of range, or has another dtype or shape.
+        IndexError: the axis is out of range.
+    Example:
+        >>> paddle.index_select(paddle.to_tensor([[1, 2], [3, 4]]), paddle.to_tensor([1, 1])).tolist()
+        [[3, 4], [3, 4]]
+    """
+    if isinstance(index, int):
+        index, axis = axis, index
+    axis = one_axis("index_select", axis, x.ndim, error=IndexError)
+    check_index_dtype("index_select", index)
+    if index.ndim != 1 and (index.ndim != 2 or index.shape[1] != 1):
+        raise ValueError(f"index_select: index: got shape {list(index.shape)}; it must be 1-D")
+    check_index("index_select", index, x.shape[axis], ValueError)
+    return take_rows(x, reshape(index, [-1]), axis)
+
+
+@op("x index", register=False, method=False)
+def take_points(x, index):
+    """Elements (or slices) of x at the coordinates in the last axis of the index."""
+    depth = index.shape[-1]
+    if index.size == 0 and depth:
+        return jnp.zeros((*index.shape[:-1], *x.shape[depth:]), x.dtype)
+    if depth == 0:
+        return jnp.broadcast_to(x, (*index.shape[:-1], *x.shape))
+    at = tuple(jnp.where(index[..., d] < 0, index[..., d] + x.shape[d], index[..., d]) for d in range(depth))
+    return x.at[at].get(mode="clip")
+
+
+def check_points(op, index, shape, error=IndexError):
+    """Checks coordinates of points in a tensor of the given shape: their number and, when known, their values."""
+    check_index_dtype(op, index)
+    if index.ndim == 0 or index.shape[-1] > len(shape):
+        raise ValueError(f"{op}: index: got shape {list(index.shape)}; the last axis holds at most {len(shape)} coordinates, as the tensor has axes")
+    values = concrete(index)
+    if values is not None and values.size:
+        sizes = np.asarray(shape[: index.shape[-1]])
+        if ((values >= sizes) | (values < -sizes)).any():
+            raise error(f"{op}: index: a point lies outside a tensor of shape {list(shape)}")
+
+
+@composite(cases=["f(3,4), const([[0, 1], [2, 3]], 'int64')", "f(3,4), const([[0], [2]], 'int64')", "f(3,4), const([[0, -1]], 'int64')",
+                  "f(3,4), const([[0, 4]], 'int64')", "f(3,4), const([[0, 1, 1]], 'int64')",
+                  "f(3,4), const([1, 2], 'int32')", "f(3,4), const([[1.0]], 'float32')", "f(3,4), paddle.zeros([2, 0], 'int64')",
+                  "f(3,4), paddle.zeros([0, 1], 'int64')", "f(3,4), const([[1, 1], [1, 1]], 'int64')", "i(3,4), idx(3,2,2,2)"])
+def gather_nd(x, index, name=None):
+    """Takes elements, or slices, at coordinates.
+
+    Args:
+        x: Tensor [...].
+        index: int32 or int64 Tensor [..., k], whose last axis holds the coordinates along the first k axes of x.
+    Returns:
+        Tensor of shape index.shape[:-1] + x.shape[k:].
+    Raises:
+        ValueError: a coordinate is out of range, there are too many, or the dtype is not an index.
+    Example:
+        >>> paddle.gather_nd(paddle.to_tensor([[1, 2], [3, 4]]), paddle.to_tensor([[0, 1], [1, 0]])).tolist()
+        [2, 3]
+    """
+    check_points("gather_nd", index, x.shape, ValueError)
+    return take_points(x, index)
+
+
+@composite(alias={"input": "x"}, cases=["f(2,3), const([0, 5], 'int64')", "f(2,3), const([[0], [-1]], 'int64')", "f(2,3), const([0, 6], 'int64')",
+                                        "f(2,3), const([0, 7], 'int64'), 'wrap'", "f(2,3), const([-3, 7], 'int64'), 'clip'",
+                                        "f(2,3), const([-9], 'int64'), 'wrap'", "f(2,3), const([1.0], 'float32')",
+                                        "f(2,3), const([1], 'int64'), 'foo'", "i(4), idx32(4,2)", "f(2,3), const(2, 'int64')"])
+def take(x, index, mode="raise", name=None):
+    """Takes elements of the flattened tensor.
+
+    Args:
+        x: Tensor [...].
+        index: int32 or int64 Tensor of any shape; negative indices count from the end.
+        mode: what happens to indices out of range: "raise", "wrap" (modulo the size) or "clip" (nearest end; negative ones become 0).
+    Returns:
+        Tensor of the shape of the index.
+    Raises:
+        ValueError: an index is out of range in mode "raise", or the mode is unknown.
+        TypeError: the index is no integer.
+    Example:
+        >>> paddle.take(paddle.to_tensor([[1, 2], [3, 4]]), paddle.to_tensor([3, 0])).tolist()
+        [4, 1]
+    """
+    if mode not in ("raise", "wrap", "clip"):
+        raise ValueError(f"take: mode: got {mode!r}; allowed are 'raise', 'wrap', 'clip'")
+    check_index_dtype("take", index, error=TypeError)
+    if mode == "raise":
+        check_index("take", index, x.size, ValueError)
+    return take_flat(x, index, mode)
+
+
+@op("x index", register=False, method=False)
+def take_flat(x, index, mode):
+    """Elements of the flattened tensor."""
+    index = jnp.where(index < 0, index + x.size, index) if mode == "raise" else index
+    return jnp.take(x.reshape(-1), index, mode="wrap" if mode == "wrap" else "clip")
+
+
+@op("x index", register=False, method=False)
+def take_elements(x, index, axis):
+    """x[..., index[...], ...] with index over the axis; x may be longer than the index along the other axes."""
+    x = x[tuple(np.s_[: n] if d != axis else np.s_[:] for d, n in enumerate(index.shape))]
+    index = jnp.where(index < 0, index + x.shape[axis], index)
+    return jnp.take_along_axis(x, index, axis, mode="clip")
+
+
+def fit_index(op, x, index, axis):
+    """Broadcasts an index and x against each other except along the axis, as take_along_axis and put_along_axis do."""
+    if x.ndim != index.ndim:
+        raise ValueError(f"{op}: indices: got shape {list(index.shape)} for a tensor of shape {list(x.shape)}; both need as many axes")
+    if all(n >= m for n, m in zip(x.shape, index.shape, strict=True)):
+        return x, expand(index, [m if d == axis else n for d, (n, m) in enumerate(zip(x.shape, index.shape, strict=True))])
+    return expand(x, [n if d == axis else m for d, (n, m) in enumerate(zip(x.shape, index.shape, strict=True))]), index
+
+
+def check_within(op, x, index, axis):
+    """Refuses an index that is longer than x along another axis."""
+    if x.ndim != index.ndim:
+        raise ValueError(f"{op}: indices: got shape {list(index.shape)} for a tensor of shape {list(x.shape)}; both need as many axes")
+    if any(m > n and d != axis for d, (n, m) in enumerate(zip(x.shape, index.shape, strict=True))):
+        raise RuntimeError(f"{op}: indices: got shape {list(index.shape)}, larger than {list(x.shape)} apart from axis {axis}")
+
+
+@composite(alias={"input": "arr", "dim": "axis"}, out=True,
+           cases=["f(2,3), const([[0], [1]], 'int64'), 1", "f(2,3), const([[0]], 'int64'), 1", "f(2,3), const([[0]], 'int64'), 1, False",
+                  "f(2,3), const([[0, -1]], 'int64'), 1", "f(2,3), const([[0, 3]], 'int64'), 1",
+                  "f(2,3), const([0], 'int64'), 1", "f(2,3), const([[0], [0], [0]], 'int64'), 1", "f(2,3), const([[0], [0], [0]], 'int64'), 1, False",
+                  "f(2,3), const([[1, 0, 1]], 'int64'), 0", "f(2,3), const([[0]], 'int64'), 2",
+                  "f(2,3), const([[0]], 'int32'), -1", "f(2,3), idx(3,2,5), 1", "f(1,3), idx(3,2,2), 1", "f(), const(0, 'int64'), 0",
+                  "f(2,3), const([[0], [1]], 'int64'), None", "i(3,2), idx(3,4,2), axis=0", "f(0,3), idx(3,0,2), 1"])
+def take_along_axis(arr, indices, axis, broadcast=True):
+    """Takes one element per index along an axis: out[i][j] = arr[i][indices[i][j]] for axis 1.
+
+    Args:
+        arr: Tensor [...]. `input` is accepted as a name.
+        indices: int32 or int64 Tensor of as many axes; negative indices count from the end.
+        axis: int. `dim` is accepted as a name.
+        broadcast: broadcast indices and arr against each other along the other axes; False takes the leading part of arr.
+    Returns:
+        Tensor of the (broadcast) shape of indices.
+    Raises:
+        IndexError: an index is out of range.
+        ValueError: the shapes do not fit.
+        AssertionError: the axis is out of range.
+    Example:
+        >>> paddle.take_along_axis(paddle.to_tensor([[1, 2], [3, 4]]), paddle.to_tensor([[1], [0]]), 1).tolist()
+        [[2], [3]]
+    """
+    if arr.ndim != indices.ndim:
+        raise ValueError(f"take_along_axis: indices: got shape {list(indices.shape)} for a tensor of shape {list(arr.shape)}; both need as many axes")
+    axis = one_axis("take_along_axis", axis, arr.ndim, error=AssertionError)
+    check_index_dtype("take_along_axis", indices, ("int16", "int32", "int64", "uint8"), "indices")
+    if broadcast:
+        arr, indices = fit_index("take_along_axis", arr, indices, axis)
+    else:
+        check_within("take_along_axis", arr, indices, axis)
+    check_index("take_along_axis", indices, arr.shape[axis])
+    return take_elements(arr, indices, axis)
+
+
+@composite(alias={"input": "x"}, cases=["f(2,3), idx(3,2,4)", "f(2,3), idx32(3,2,1)", "f(2,3), const([[0], [3]], 'int64')", "f(2,3), idx(3,3,1)",
+                                        "f(3), idx(3,2)", "i(2,2), const([[1, 1], [0, 0]], 'int64')", "f(2,3), f(2,1)"])
+def index_sample(x, index):
+    """Takes from each row of x the elements at the indices in the same row.
+
+    Args:
+        x: Tensor [n, m].
+        index: int32 or int64 Tensor [n, k].
+    Returns:
+        Tensor [n, k].
+    Raises:
+        ValueError: an index is out of range, or shapes or dtype do not fit.
+    Example:
+        >>> paddle.index_sample(paddle.to_tensor([[1, 2], [3, 4]]), paddle.to_tensor([[1], [0]])).tolist()
+        [[2], [3]]
+    """
+    check_index_dtype("index_sample", index)
+    if x.ndim != 2 or index.ndim != 2 or x.shape[0] != index.shape[0]:
+        raise ValueError(f"index_sample: got x of shape {list(x.shape)} and index of shape {list(index.shape)}; use [n, m] and [n, k]")
+    check_index("index_sample", index, x.shape[1], ValueError, low=0)
+    return take_elements(x, index, 1)
+
+
+@composite(alias={"input": "x"}, out=True, cases=["f(2,3), b(2,3)", "f(2,3), b(3)", "f(3), b(2,3)", "f(2,3), i(2,3)", "f(), const(True)",
+                                                  "i(4), b(4)", "f(2,3), b(2)", "f(0,2), b(0,2)", "f(2,3), const(np.zeros((2, 3), bool))"])
+def masked_select(x, mask, name=None):
+    """The elements where the mask is true, in a row.
+
+    Args:
+        x: Tensor [...].
+        mask: bool Tensor that broadcasts with x.
+    Returns:
+        1-D Tensor.
+    Raises:
+        ValueError: the mask is not bool, or the shapes do not broadcast.
+    Example:
+        >>> paddle.masked_select(paddle.to_tensor([1, 2, 3]), paddle.to_tensor([True, False, True])).tolist()
+        [1, 3]
+    """
+    if not isinstance(mask, Tensor) or mask._value.dtype != bool:
+        raise ValueError(f"masked_select: mask: got {getattr(mask, 'dtype', type(mask).__name__)}; it must be a bool Tensor")
+    try:
+        shape = jnp.broadcast_shapes(tuple(x.shape), tuple(mask.shape))
+    except ValueError:
+        raise ValueError(f"masked_select: shapes {list(x.shape)} and {list(mask.shape)} do not broadcast") from None
+    chosen = jnp.flatnonzero(jnp.broadcast_to(mask._value, shape))
+    return take_rows(reshape(expand(x, shape), [-1]), wrap(chosen), 0)

@@ -1,9 +1,14 @@
 """Joining tensors and taking them apart: concat, stack, split and their relatives."""
 
 import jax.numpy as jnp
+import numpy as np
+from jax import lax
 
 from paddle_jax._core.op import composite, op
-from paddle_jax.tensor.axes import ints, number, one_axis
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.tensor.axes import ints, one_axis
+from paddle_jax.tensor.manipulation import reshape
+from paddle_jax.tensor.reorder import atleast_1d, atleast_2d, atleast_3d
 
 JOIN = {"tensors": "x", "dim": "axis"}
 
@@ -18,8 +23,10 @@ def _nonempty(name, x):
         raise ValueError(f"{name}(): argument 'x' (position 0) must be list of Tensors, but got empty list")
 
 
-@op("*x", alias=JOIN, out=True, cases=["[f(2,3), f(2,3)]", "[f(2,3), f(2,1)], -1", "[f(2,3), f(1,3)], axis=0", "[f(2,3)]", "[f(2,3), f(2,3)], const(1, 'int64')", "[f(2,3), f(2,4)]", "[f(2,3), f(3)]",
-                                       "[f(2,3), f(2,3)], 2", "[]", "[f(), f()]", "(i(2), i(3))", "[f(0,2), f(1,2)]", "[f(2), d(2)]", "[f(2), i(2)]", "f(2,3)", "[b(2), b(2)]"])
+@op("*x", alias=JOIN, out=True, cases=["[f(2,3), f(2,3)]", "[f(2,3), f(2,1)], -1", "[f(2,3), f(1,3)], axis=0", "[f(2,3)]",
+                                       "[f(2,3), f(2,3)], const(1, 'int64')", "[f(2,3), f(2,4)]", "[f(2,3), f(3)]",
+                                       "[f(2,3), f(2,3)], 2", "[]", "[f(), f()]", "(i(2), i(3))", "[f(0,2), f(1,2)]", "[f(2), d(2)]", "[f(2), i(2)]",
+                                       "f(2,3)", "[b(2), b(2)]"])
 def concat(x, axis=0, name=None):
     """Joins tensors along an axis they have.
 
@@ -39,7 +46,8 @@ def concat(x, axis=0, name=None):
     return jnp.concatenate(x, one_axis("concat", axis, x[0].ndim))
 
 
-@op("*x", alias=JOIN, out=True, cases=["[f(2,3), f(2,3)]", "[f(2,3), f(2,3)], -1", "[f(2,3), f(2,3)], axis=1", "[f(), f()]", "[f(2,3)], 2", "[f(2), f(3)]", "[f(2), f(2)], 2", "[f(2), f(2)], -3", "[]",
+@op("*x", alias=JOIN, out=True, cases=["[f(2,3), f(2,3)]", "[f(2,3), f(2,3)], -1", "[f(2,3), f(2,3)], axis=1", "[f(), f()]", "[f(2,3)], 2",
+                                       "[f(2), f(3)]", "[f(2), f(2)], 2", "[f(2), f(2)], -3", "[]",
                                        "[i(0), i(0)]", "[f(2), i(2)]", "[f(2), d(2)]"])
 def stack(x, axis=0, name=None):
     """Joins tensors of one shape along a new axis.
@@ -81,8 +89,10 @@ def _bounds(sections):
     return tuple(bounds)
 
 
-@composite(alias={"input": "x", "dim": "axis"}, cases=["f(6), 2", "f(6), [1, -1]", "f(6), [1, 2, 3]", "f(2,6), 3, -1", "f(6), [1, 2, const(3, 'int64')]", "f(6), 4", "f(6), [1, 2]", "f(6), [1, -1, -1]",
-                                                       "f(6), 0", "f(6), 2, 1", "f(0), 2", "f(), 1", "f(6), 'a'", "f(2,6), 2, axis=const(1, 'int64')", "f(3), [3]", "f(6), [6, 0]"])
+@composite(alias={"input": "x", "dim": "axis"}, cases=["f(6), 2", "f(6), [1, -1]", "f(6), [1, 2, 3]", "f(2,6), 3, -1",
+                                                       "f(6), [1, 2, const(3, 'int64')]", "f(6), 4", "f(6), [1, 2]", "f(6), [1, -1, -1]",
+                                                       "f(6), 0", "f(6), 2, 1", "f(0), 2", "f(), 1", "f(6), 'a'", "f(2,6), 2, axis=const(1, 'int64')",
+                                                       "f(3), [3]", "f(6), [6, 0]"])
 def split(x, num_or_sections, axis=0, name=None):
     """Splits along an axis into equal parts, or into parts of given lengths.
 
@@ -121,7 +131,7 @@ def chunk(x, chunks, axis=0, name=None):
         >>> [p.tolist() for p in paddle.chunk(paddle.arange(4), 2)]
         [[0, 1], [2, 3]]
     """
-    length = x.shape[one_axis("chunk", axis, x.ndim)]
+    length = x.shape[one_axis("chunk", axis, x.ndim, error=IndexError)]
     if not 0 < chunks <= max(length, 1):
         raise ValueError(f"chunk: chunks={chunks} for an axis of length {length}; use 1..{length}")
     return split(x, chunks, axis)
@@ -166,3 +176,161 @@ def unstack(x, axis=0, num=None):
     if num is not None and num != x.shape[axis]:
         raise ValueError(f"unstack: num={num}, but axis {axis} has length {x.shape[axis]}; give that or leave it out")
     return [jnp.squeeze(p, axis) for p in jnp.split(x, x.shape[axis], axis)] if x.shape[axis] else []
+
+
+def _grown(name, x, grow):
+    """The tensors of a list argument (a Tensor counts as the list of its slices) with enough axes."""
+    items = unbind(x) if isinstance(x, Tensor) else list(x)
+    _nonempty(name, items)
+    return [grow(t) for t in items]
+
+
+@composite(cases=["[f(2), f(3)]", "[f(2,3), f(2,1)]", "[f(), f()]", "f(2,3)", "[]", "[f(2), i(2)]", "[f(2,3), f(3,3)]"])
+def hstack(x, name=None):
+    """Joins tensors side by side: along the second axis, 1-D ones along the first.
+
+    Args:
+        x: list or tuple of Tensors.
+    Raises:
+        ValueError: shapes or dtypes do not fit.
+    Example:
+        >>> paddle.hstack([paddle.ones([1]), paddle.zeros([2])]).tolist()
+        [1.0, 0.0, 0.0]
+    """
+    items = _grown("hstack", x, atleast_1d)
+    return concat(items, 0 if items[0].ndim == 1 else 1)
+
+
+@composite(cases=["[f(2), f(2)]", "[f(2,3), f(1,3)]", "[f(), f()]", "f(2,3)", "[f(2), f(3)]"])
+def vstack(x, name=None):
+    """Joins tensors on top of each other: along the first axis, 1-D ones as rows. See `hstack`.
+
+    Example:
+        >>> paddle.vstack([paddle.ones([2]), paddle.zeros([2])]).shape
+        paddle.Size([2, 2])
+    """
+    return concat(_grown("vstack", x, atleast_2d), 0)
+
+
+@composite(cases=["[f(2), f(2)]", "[f(2), f(1,2)]"])
+def row_stack(x, name=None):
+    """The same as `vstack`.
+
+    Example:
+        >>> paddle.row_stack([paddle.ones([2]), paddle.zeros([2])]).shape
+        paddle.Size([2, 2])
+    """
+    return concat(_grown("row_stack", x, atleast_2d), 0)
+
+
+@composite(cases=["[f(2), f(2)]", "[f(2,2), f(2,2)]", "[f(2,3,1), f(2,3,2)]", "[f()]"])
+def dstack(x, name=None):
+    """Joins tensors along the third axis. See `hstack`.
+
+    Example:
+        >>> paddle.dstack([paddle.ones([2]), paddle.zeros([2])]).shape
+        paddle.Size([1, 2, 2])
+    """
+    return concat(_grown("dstack", x, atleast_3d), 2)
+
+
+@composite(cases=["[f(2), f(2,2)]", "[f(), f()]", "[f(2), f(2)]", "[f(2), f(3)]"])
+def column_stack(x, name=None):
+    """Joins tensors along the second axis, 1-D ones as columns. See `hstack`.
+
+    Example:
+        >>> paddle.column_stack([paddle.ones([2]), paddle.zeros([2])]).tolist()
+        [[1.0, 0.0], [1.0, 0.0]]
+    """
+    return concat(_grown("column_stack", x, lambda t: reshape(t, [-1, 1]) if t.ndim < 2 else t), 1)
+
+
+@composite(alias={"input": "x", "dim": "axis", "sections": "num_or_indices", "indices": "num_or_indices", "indices_or_sections": "num_or_indices"},
+           cases=["f(7), 3", "f(7), [1, 3]", "f(7), (2, 20)", "f(7), [-2]", "f(7), [5, 2]", "f(7), 0", "f(7), 3, 1", "f(), 3",
+                  "f(7), const(3, 'int64')", "f(7), indices=[1, 3]", "f(2,7), 2, -1", "f(7), indices_or_sections=3, dim=0"])
+def tensor_split(x, num_or_indices, axis=0, name=None):
+    """Splits along an axis into parts of nearly equal length, or before given indices.
+
+    Args:
+        x: Tensor [...].
+        num_or_indices: int, the number of parts (the first ones are longer by one where it does not divide), or a list of ints, where to cut.
+            `sections`, `indices` and `indices_or_sections` are accepted as names.
+        axis: int. `dim` is accepted as a name.
+    Returns:
+        List of Tensors.
+    Raises:
+        ValueError: the number is not positive, or the axis is out of range.
+    Example:
+        >>> [p.tolist() for p in paddle.tensor_split(paddle.arange(5), 2)]
+        [[0, 1, 2], [3, 4]]
+    """
+    axis = one_axis("tensor_split", axis, x.ndim)
+    length = x.shape[axis]
+    if isinstance(num_or_indices, list | tuple):
+        cuts = list(ints("tensor_split", num_or_indices, "num_or_indices"))
+    elif isinstance(num_or_indices, int):
+        if num_or_indices <= 0:
+            raise ValueError(f"tensor_split: num_or_indices={num_or_indices}; it must be > 0")
+        part, longer = divmod(length, num_or_indices)
+        cuts = [i * part + min(i, longer) for i in range(1, num_or_indices)]
+    else:
+        raise ValueError(f"tensor_split: num_or_indices: got {type(num_or_indices).__name__}; it must be an int, a list or a tuple")
+    return pieces(x, tuple(np.s_[a:b].indices(length)[:2] for a, b in zip([0, *cuts], [*cuts, length], strict=True)), axis)
+
+
+@op(register=False, method=False)
+def pieces(x, bounds, axis):
+    """The parts of an axis between pairs of bounds."""
+    return [lax.slice_in_dim(x, low, max(low, high), axis=axis) for low, high in bounds]
+
+
+def _split_on(name, x, num_or_indices, axis, least):
+    if x.ndim < least:
+        raise ValueError(f"{name}: x: got a tensor of {x.ndim} axes; it needs at least {least}")
+    return tensor_split(x, num_or_indices, axis)
+
+
+@composite(cases=["f(4), 2", "f(2,4), [1, 2]", "f(), 2", "f(2,5), 2"])
+def hsplit(x, num_or_indices, name=None):
+    """Splits along the second axis, 1-D tensors along the first. See `tensor_split`.
+
+    Example:
+        >>> len(paddle.hsplit(paddle.ones([2, 4]), 2))
+        2
+    """
+    return _split_on("hsplit", x, num_or_indices, 0 if x.ndim == 1 else 1, 1)
+
+
+@composite(cases=["f(4), 2", "f(4,2), 2", "f(5,2), [1, 2]"])
+def vsplit(x, num_or_indices, name=None):
+    """Splits along the first axis. See `tensor_split`.
+
+    Example:
+        >>> len(paddle.vsplit(paddle.ones([4, 2]), 2))
+        2
+    """
+    return _split_on("vsplit", x, num_or_indices, 0, 2)
+
+
+@composite(cases=["f(4,2), 2", "f(1,2,4), 2", "f(1,2,4), [1]"])
+def dsplit(x, num_or_indices, name=None):
+    """Splits along the third axis. See `tensor_split`.
+
+    Example:
+        >>> len(paddle.dsplit(paddle.ones([1, 2, 4]), 2))
+        2
+    """
+    return _split_on("dsplit", x, num_or_indices, 2, 3)
+
+
+def split_with_sizes(self, split_sizes, dim=0):
+    """Splits into parts of the given lengths. See `split`.
+
+    Example:
+        >>> [p.tolist() for p in paddle.arange(3).split_with_sizes([1, 2])]
+        [[0], [1, 2]]
+    """
+    return split(self, split_sizes, dim)
+
+
+Tensor.split_with_sizes = split_with_sizes

@@ -1,8 +1,7 @@
 """Methods and properties of Tensor that are no function of `paddle.*`."""
 
-from paddle_jax._core.op import composite
 from paddle_jax._core.tensor import Tensor
-from paddle_jax.tensor import joining, manipulation
+from paddle_jax.tensor import manipulation
 
 
 def _alias(name, function):

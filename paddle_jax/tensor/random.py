@@ -7,7 +7,7 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import composite, op
 from paddle_jax._core.random import key_from
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import number, variadic
 from paddle_jax.tensor.creation import as_numpy_dtype, finish, sizes
 
@@ -30,6 +30,7 @@ def draw_normal(shape, dtype, *, key):
 @op("low high", random=True, register=False, method=False)
 def draw_uniform(low, high, shape, dtype, *, key):
     """Numbers from [low, high)."""
+    low, high = low.reshape(()), high.reshape(())
     return jax.random.uniform(key, shape, dtype.np) * (high - low).astype(dtype.np) + low.astype(dtype.np)
 
 
@@ -46,7 +47,15 @@ def draw_gaussian(mean, std, shape, dtype, *, key):
 
 
 def _operand(value, dtype=np.float64):
-    return value if isinstance(value, Tensor) else finish(jnp.asarray(value, dtype))
+    """A parameter of a distribution as a Tensor."""
+    return value if isinstance(value, Tensor) else wrap(jnp.asarray(value, dtype))
+
+
+def bound(op, name, value, dtype=np.float64):
+    """A parameter that has to be one number."""
+    if isinstance(value, Tensor) and value.size != 1:
+        raise AssertionError(f"{op}: {name}: got a tensor of shape {list(value.shape)}; it must have one element")
+    return _operand(value, dtype)
 
 
 @composite(method=False, alias=ALIAS, cases=["~[2, 3]", "~[]", "~[0, 2]", "~2, 3", "~[2], 'float64'", "~const([2, 3], 'int64')", "[-1]"])
@@ -84,7 +93,7 @@ def randn(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=
 randn = variadic(randn, 0)
 
 
-@composite(method=False, alias=ALIAS, cases=["~[2, 3]", "~2, 3", "~[2], 'float64'", "~[2], 'complex64'"])
+@composite(method=False, alias=ALIAS, cases=["~[2, 3]", "2, 3", "~[2], 'float64'", "~[2], 'complex64'"])
 def standard_normal(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=False):
     """Random numbers of the standard normal distribution. See `randn`.
 
@@ -96,9 +105,6 @@ def standard_normal(shape, dtype=None, name=None, *, out=None, device=None, requ
     if not jnp.issubdtype(dtype, jnp.inexact):
         raise RuntimeError(f"standard_normal: dtype: got {dtype.name}; allowed are floating and complex dtypes")
     return finish(draw_normal(sizes("standard_normal", shape), dtypes.convert(dtype))._value, out, device, requires_grad)
-
-
-standard_normal = variadic(standard_normal, 0)
 
 
 @composite(method=False, alias=ALIAS, cases=["~[2, 3]", "~[2, 3], 'float64'", "~[2], min=0, max=5", "~[2], 'float32', 2, 1", "~[]", "[-2]"])
@@ -118,7 +124,7 @@ def uniform(shape, dtype=None, min=0, max=1.0, seed=0, name=None, *, out=None, d
         True
     """
     dtype, shape = _floating("uniform", dtype), sizes("uniform", shape)
-    low, high = _operand(min), _operand(max)
+    low, high = bound("uniform", "min", min), bound("uniform", "max", max)
     if seed:
         made = _seeded_uniform(seed, shape, dtype.np, low._value, high._value)
     else:
@@ -131,7 +137,8 @@ def _seeded_uniform(seed, shape, dtype, low, high):
     return (jax.random.uniform(key, shape, dtype) * (high - low) + low).astype(dtype)
 
 
-@composite(method=False, cases=["~5", "~0, 5, [3]", "~0, 5, [3], 'int32'", "5, 0, [3]", "0", "-5", "~low=2, high=3, shape=[0]", "~-5, 5, (2, 2), 'float32'"])
+@composite(method=False, cases=["~5", "~0, 5, [3]", "~0, 5, [3], 'int32'", "5, 0, [3]", "0", "-5", "~low=2, high=3, shape=[0]",
+                                "~-5, 5, (2, 2), 'float32'"])
 def randint(low=0, high=None, shape=[1], dtype=None, name=None):  # noqa: B006  Paddle's default, never changed
     """Random integers from [low, high).
 
@@ -187,19 +194,20 @@ def randperm(n, dtype="int64", name=None, *, out=None, device=None, requires_gra
     return finish(draw_permutation(n, dtypes.convert(dtype))._value, out, device, requires_grad)
 
 
-@composite(method=False, alias=ALIAS, cases=["~0.0, 1.0, [2]", "~f(3), 1.0", "~0.0, pos(3)", "~f(3), pos(3)", "~f(2,3), pos(3)", "~d(2), 1.0", "f(3), f(2)"])
+@composite(method=False, alias=ALIAS, cases=["~0.0, 1.0, [2]", "~f(3), 1.0", "~0.0, pos(3)", "~f(3), pos(3)", "f(2,3), pos(3)", "~d(2), 1.0",
+                                             "f(3), f(2)"])
 def normal(mean=0.0, std=1.0, shape=None, name=None, *, out=None):
     """Random numbers of a normal distribution.
 
     Args:
         mean: number or floating Tensor: the mean of each number.
-        std: number or floating Tensor that broadcasts with mean: the standard deviation.
+        std: number or floating Tensor of the shape of mean: the standard deviation.
         shape: needed when both are numbers. `size` is accepted as a name.
         out: Tensor that receives the result.
     Returns:
         Tensor of the shape of mean or std if these are Tensors, otherwise of `shape` and the default floating dtype.
     Raises:
-        ValueError: no shape is given for two numbers, or mean and std do not broadcast.
+        ValueError: no shape is given for two numbers, or the shapes of mean and std differ.
     Example:
         >>> paddle.normal(0.0, 1.0, [3]).shape
         paddle.Size([3])
@@ -208,10 +216,9 @@ def normal(mean=0.0, std=1.0, shape=None, name=None, *, out=None):
     if not tensors and shape is None:
         raise ValueError("normal: shape: got None with numbers for mean and std; give a shape")
     dtype = tensors[0].dtype if tensors else dtypes.default_complex() if isinstance(mean, complex) else dtypes.default()
-    try:
-        shape = jnp.broadcast_shapes(*[tuple(t.shape) for t in tensors]) if tensors else sizes("normal", shape)
-    except ValueError:
-        raise ValueError(f"normal: shapes {[list(t.shape) for t in tensors]} of mean and std do not broadcast") from None
+    if len(tensors) == 2 and mean.shape != std.shape:
+        raise ValueError(f"normal: mean has shape {list(mean.shape)} and std {list(std.shape)}; they must be equal")
+    shape = tuple(tensors[0].shape) if tensors else sizes("normal", shape)
     if not jnp.issubdtype(dtype.np, jnp.inexact):
         raise RuntimeError(f"normal: mean: got dtype {dtype.np.name}; it must be floating")
     made = draw_gaussian(_operand(mean, dtype.np), _operand(std, np.float64), shape, dtype)

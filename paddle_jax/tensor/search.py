@@ -1,18 +1,22 @@
 """Looking for elements: extrema, order, conditions."""
 
 import collections
+import functools as ft
 
+import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.op import composite, op, scalar
-from paddle_jax._core.dtype import default
+from paddle_jax._core.op import check_inplace, composite, op
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import number, one_axis
+from paddle_jax.tensor.gathering import take_along_axis
 
 X_DIM = {"input": "x", "dim": "axis"}
-ARG = ["f(2,3)", "f(2,3), 0", "f(2,3), -1, True", "f(2,3), keepdim=True", "i_(3,4), 1", "f()", "f(), 0", "f(2,3), 5", "f(2,3), 1, dtype='int32'", "f(2,3), 1, dtype='float32'", "f(0,3), 1",
+ARG = ["f(2,3)", "f(2,3), 0", "f(2,3), -1, True", "f(2,3), keepdim=True", "i_(3,4), 1", "f()", "f(), 0", "f(2,3), 5", "f(2,3), 1, dtype='int32'",
+"f(2,3), 1, dtype='float32'", "f(0,3), 1",
        "const([1.0, float('nan'), 3.0])", "d(2,3), 0", "f(2,3), dim=1", "const([2.0, 5.0, 5.0])", "i_(20), -1"]
 
 
@@ -63,8 +67,10 @@ TopKRetType = collections.namedtuple("TopKRetType", ["values", "indices"])
 TopKRetType.__module__ = "paddle.tensor.search"
 
 
-@composite(alias=X_DIM, out=True, cases=["f(5), 2", "f(5), const(2, 'int64')", "f(2,5), 2, 0", "f(2,5), 3, -1, False", "f(5), 6", "f(5), 0", "f(2,5), 2, 2", "f(), 1", "d(3,4), 4", "perm(7), 3, largest=False",
-                                         "f(2,5), k=2, sorted=False", "const([1.0, float('nan'), 3.0]), 2", "const([1.0, float('nan'), 3.0]), 2, largest=False", "const([1.0, 1.0, 2.0, 2.0]), 3", "f(0,2), 1"])
+@composite(alias=X_DIM, out=True, cases=["f(5), 2", "f(5), const(2, 'int64')", "f(2,5), 2, 0", "f(2,5), 3, -1, False", "f(5), 6", "f(5), 0",
+                                         "f(2,5), 2, 2", "f(), 1", "d(3,4), 4", "perm(7), 3, largest=False",
+                                         "f(2,5), k=2, sorted=False", "const([1.0, float('nan'), 3.0]), 2",
+                                         "const([1.0, float('nan'), 3.0]), 2, largest=False", "const([1.0, 1.0, 2.0, 2.0]), 3", "f(0,2), 1"])
 def topk(x, k, axis=None, largest=True, sorted=True, name=None):
     """The k largest (or smallest) elements along an axis, in order, and their indices.
 
@@ -98,8 +104,8 @@ def _top(x, k, axis, largest):
     else:
         index = lax.top_k(~y if jnp.issubdtype(y.dtype, jnp.integer) else -y, k)[1]
         values = jnp.take_along_axis(y, index, -1)
-    back = [jnp.moveaxis(r, -1, axis).reshape(() if x.ndim == 0 else r.shape if axis == x.ndim - 1 else jnp.moveaxis(r, -1, axis).shape) for r in (values, index)]
-    return back[0], back[1].astype(jnp.int64)
+    values, index = (r.reshape(()) if x.ndim == 0 else jnp.moveaxis(r, -1, axis) for r in (values, index))
+    return values, index.astype(jnp.int64)
 
 
 @op("condition x y", register=False, method=False, promote=("x", "y"))
@@ -112,16 +118,24 @@ def choose(condition, x, y):
     return jnp.where(condition, x, y)
 
 
+def _number_dtype(value):
+    """The dtype that a Python number has as a tensor."""
+    if isinstance(value, bool | int):
+        return np.bool_ if isinstance(value, bool) else np.int64
+    return dtypes.default_complex().np if isinstance(value, complex) else dtypes.default().np
+
+
 def _branch(name, value):
     if isinstance(value, bool | int | float | complex):
-        return scalar(value, bool if isinstance(value, bool) else "int64" if isinstance(value, int) else dtypes.default_complex().np if isinstance(value, complex) else default().np)
+        return wrap(jnp.asarray(value, _number_dtype(value)))
     if isinstance(value, Tensor):
         return value
     raise ValueError(f"where(): argument '{name}' must be Tensor, but got {type(value).__name__}")
 
 
 @composite(alias={"input": "x", "other": "y"}, out=True,
-           cases=["b(3), f(3), f(3)", "b(2,1), f(3), f(2,3)", "b(3), f(3), 1.5", "b(3), f(3), 1", "b(3), 1, 2", "b(3), 1.5, 2.0", "b(3), f(3), None", "b(3)", "f(3), f(3), f(3)", "b(2), f(3), f(3)", "b(), f(3), f(1)",
+           cases=["b(3), f(3), f(3)", "b(2,1), f(3), f(2,3)", "b(3), f(3), 1.5", "b(3), f(3), 1", "b(3), 1, 2", "b(3), 1.5, 2.0", "b(3), f(3), None",
+                  "b(3)", "f(3), f(3), f(3)", "b(2), f(3), f(3)", "b(), f(3), f(1)",
                   "b(3), f(3), d(3)", "b(3), f(3), i(3)", "b(0,2), f(0,2), f(2)", "b(2,3), i(3), i(2,1)", "b(3), c(3), f(3)"])
 def where(condition, x=None, y=None, name=None):
     """Takes x where the condition is true and y elsewhere; without x and y the indices of the true elements.
@@ -147,7 +161,8 @@ def where(condition, x=None, y=None, name=None):
     return choose(condition, _branch("x", x), _branch("y", y))
 
 
-@composite(alias={"input": "x"}, out=True, cases=["i_(5)", "i_(2,3)", "i_(2,3), True", "f(3)", "b(3), as_tuple=True", "i(0)", "i()", "c(2)", "b(2,0)"])
+@composite(alias={"input": "x"}, out=True, cases=["i_(5)", "i_(2,3)", "i_(2,3), True", "f(3)", "b(3), as_tuple=True", "i(0)", "i()", "c(2)",
+                                                  "b(2,0)"])
 def nonzero(x, as_tuple=False):
     """The indices of the elements that are not zero.
 
@@ -166,3 +181,237 @@ def nonzero(x, as_tuple=False):
         raise ValueError("nonzero: x: got a 0-D tensor; it needs at least one axis")
     found = jnp.nonzero(x._value)
     return tuple(wrap(i.astype(jnp.int64)) for i in found) if as_tuple else wrap(jnp.stack(found, 1).astype(jnp.int64))
+
+
+@composite(cases=["i_(5)", "i_(2,3)", "i()"])
+def argwhere(input):
+    """The indices of the elements that are not zero, as a matrix. See `nonzero`.
+
+    Example:
+        >>> paddle.argwhere(paddle.to_tensor([0, 3])).tolist()
+        [[1]]
+    """
+    return nonzero(input)
+
+
+def where_(condition, x=None, y=None, name=None):
+    """In-place where: puts the result into x and returns it. See `where`.
+
+    Raises:
+        ValueError: the result is larger than x.
+    Example:
+        >>> x = paddle.to_tensor([1.0, -2.0]); paddle.where_(x > 0, x, paddle.zeros([2])).tolist()
+        [1.0, 0.0]
+    """
+    check_inplace("where_", x)
+    result = where(condition, x, y)
+    if list(result.shape) != list(x.shape):
+        raise ValueError(f"where_: the result has shape {list(result.shape)}; an in-place operation keeps {list(x.shape)}")
+    return x._adopt(result)
+
+
+Tensor.where_ = where_
+
+
+# order ----------------------------------------------------------------------------------------------------------------
+
+
+def _order(name, x, axis, descending):
+    """Indices that sort x; equal elements keep their order, NaN counts as larger than all."""
+    if x.ndim == 0:
+        one_axis(name, axis, 1)
+        return jnp.zeros((), jnp.int64)
+    return jnp.argsort(x, one_axis(name, axis, x.ndim), stable=True, descending=descending).astype(jnp.int64)
+
+
+SORT = ["f(5)", "f(2,3), 0", "f(2,3), -1, True", "i_(6), stable=True", "i_(6), descending=True, stable=True", "f(2,3), 2", "f()", "f(0,2)",
+"const([3.0, 1.0, float('nan'), 2.0])", "const([3.0, 1.0, float('nan'), 2.0]), descending=True",
+        "d(2,3,4), 1", "i32(4)"]
+
+
+@op(nondiff=True, alias=X_DIM, cases=SORT)
+def argsort(x, axis=-1, descending=False, stable=False, name=None):
+    """The indices that sort along an axis.
+
+    Args:
+        x: Tensor [...].
+        axis: int. `dim` is accepted as a name.
+        descending: largest first.
+        stable: accepted; equal elements always keep their order.
+    Returns:
+        int64 Tensor of the shape of x. NaN counts as larger than all numbers.
+    Raises:
+        ValueError: the axis is out of range.
+    Example:
+        >>> paddle.argsort(paddle.to_tensor([3, 1, 2])).tolist()
+        [1, 2, 0]
+    """
+    return _order("argsort", x, axis, descending)
+
+
+@op(alias=X_DIM, cases=SORT)
+def sort(x, axis=-1, descending=False, stable=False, name=None):
+    """Sorts along an axis. Arguments as for `argsort`.
+
+    Example:
+        >>> paddle.sort(paddle.to_tensor([3, 1, 2]), descending=True).tolist()
+        [3, 2, 1]
+    """
+    if x.ndim == 0:
+        one_axis("sort", axis, 1)
+        return x
+    axis = one_axis("sort", axis, x.ndim)
+    return jnp.take_along_axis(x, _order("sort", lax.stop_gradient(x), axis, descending), axis)
+
+
+@composite(alias={"x": "input"}, out=True, cases=["f(3,2)", "f(4)", "i_(5)"])
+def msort(input):
+    """Sorts along the first axis.
+
+    Example:
+        >>> paddle.msort(paddle.to_tensor([[3, 1], [2, 5]])).tolist()
+        [[2, 1], [3, 5]]
+    """
+    return sort(input, 0)
+
+
+@op(alias=X_DIM, cases=["f(5), 2", "f(2,3), 2, 0, True", "f(2,3), 4", "f(2,3), 0", "f(2,3), 1, 3", "f(), 1", "perm(5), 3", "d(2,4), k=4, axis=1"])
+def kthvalue(x, k, axis=None, keepdim=False, name=None):
+    """The k-th smallest element along an axis, and its index.
+
+    Args:
+        x: Tensor [...].
+        k: int, 1 for the smallest.
+        axis: Default: the last. `dim` is accepted as a name.
+        keepdim: keep the axis with length 1.
+    Returns:
+        Tuple (values, indices int64).
+    Raises:
+        ValueError: k or the axis is out of range.
+    Example:
+        >>> value, index = paddle.kthvalue(paddle.to_tensor([3.0, 1.0, 2.0]), 2); value.item()
+        2.0
+    """
+    axis = one_axis("kthvalue", -1 if axis is None else axis, max(x.ndim, 1))
+    length = x.shape[axis] if x.ndim else 1
+    if not 1 <= k <= length:
+        raise ValueError(f"kthvalue: k={k} for an axis of length {length}; use 1..{length}")
+    if x.ndim == 0:
+        return x, jnp.zeros((), jnp.int64)
+    order = jnp.argsort(lax.stop_gradient(x), axis, stable=True)
+    return _picked(x, lax.slice_in_dim(order, k - 1, k, axis=axis), axis, keepdim)
+
+
+def _picked(x, index, axis, keepdim):
+    values = jnp.take_along_axis(x, index, axis)
+    index = index.astype(jnp.int64)
+    return (values, index) if keepdim else (jnp.squeeze(values, axis), jnp.squeeze(index, axis))
+
+
+@op(alias=X_DIM, cases=["const([1.0, 2.0, 2.0, 3.0])", "const([1.0, 1.0, 2.0, 2.0])", "i_(3,5), 0", "i_(3,5), 1, True", "f(2,3)", "f(2,3), 3", "f()",
+                        "f(2,3), -2"])
+def mode(x, axis=-1, keepdim=False, name=None):
+    """The most frequent element along an axis, the smallest of equally frequent ones, and its last index.
+
+    Args:
+        x: Tensor [...].
+        axis: int. `dim` is accepted as a name.
+        keepdim: keep the axis with length 1.
+    Returns:
+        Tuple (values, indices int64).
+    Raises:
+        ValueError: the axis is out of range or has length 0.
+    Example:
+        >>> value, index = paddle.mode(paddle.to_tensor([1, 2, 2])); (value.item(), index.item())
+        (2, 2)
+    """
+    axis = one_axis("mode", axis, max(x.ndim, 1))
+    if x.ndim == 0:
+        return x, jnp.zeros((), jnp.int64)
+    length = x.shape[axis]
+    if length == 0:
+        raise ValueError(f"mode: axis {axis} of shape {list(x.shape)} has length 0; there is no element to choose")
+    values = jnp.moveaxis(lax.stop_gradient(x), axis, -1)
+    order = jnp.argsort(values, -1, stable=True)
+    ranked = jnp.take_along_axis(values, order, -1)
+    fresh = jnp.concatenate([jnp.ones((*ranked.shape[:-1], 1), bool), ranked[..., 1:] != ranked[..., :-1]], -1)
+    place = jnp.arange(length)
+    runs = place - lax.cummax(jnp.where(fresh, place, 0), axis=ranked.ndim - 1)
+    last = jnp.argmax(runs, -1, keepdims=True)
+    return _picked(x, jnp.moveaxis(jnp.take_along_axis(order, last, -1), -1, axis), axis, keepdim)
+
+
+# sorted sequences -----------------------------------------------------------------------------------------------------
+
+
+@op("sorted_sequence values", nondiff=True, register=False, method=False)
+def find_sorted(sorted_sequence, values, side, dtype):
+    """Where values belong in a sorted sequence, row by row."""
+    common = jnp.promote_types(sorted_sequence.dtype, values.dtype)
+    rows, wanted = sorted_sequence.astype(common), values.astype(common)
+    if rows.ndim > 1:
+        found = jax.vmap(ft.partial(jnp.searchsorted, side=side))(rows.reshape(-1, rows.shape[-1]), wanted.reshape(-1, wanted.shape[-1]))
+        return found.reshape(values.shape).astype(dtype)
+    return jnp.searchsorted(rows, wanted, side=side).astype(dtype)
+
+
+def _by_sorter(op, sequence, sorter):
+    if list(sorter.shape) != list(sequence.shape):
+        raise ValueError(f"{op}: sorter: got shape {list(sorter.shape)}; the sequence has {list(sequence.shape)}")
+    return take_along_axis(sequence, sorter, sequence.ndim - 1)
+
+
+@composite(alias={"input": "values"}, out=True,
+           cases=["const([1.0, 3.0, 5.0]), const([0.0, 3.0, 6.0])", "const([1.0, 3.0, 5.0]), const([0.0, 3.0, 6.0]), right=True",
+                  "const([1.0, 3.0, 5.0]), const([0.0, 3.0, 6.0]), True", "const([1.0, 3.0, 5.0]), const(3.0)", "const([1.0, 3.0, 5.0]), 3.0",
+                  "const([[1.0, 3.0, 5.0], [2.0, 4.0, 6.0]]), const([[3.0], [3.0]])", "const([[1.0, 3.0, 5.0], [2.0, 4.0, 6.0]]), const([3.0])",
+                  "const([1.0, 3.0, 5.0]), const([3.0]), side='right'",
+                  "const([5.0, 1.0, 3.0]), const([3.0]), sorter=const([1, 2, 0], 'int64')", "const([1, 3, 5], 'int64'), const([3, 4], 'int64')",
+                  "const([1.0, 3.0, 5.0]), const([float('nan')])", "const([1.0, 3.0]), f(2,3)"])
+def searchsorted(sorted_sequence, values, out_int32=False, right=False, name=None, *, side=None, sorter=None):
+    """Where values would be inserted into sorted sequences so that they stay sorted.
+
+    Args:
+        sorted_sequence: Tensor [n] or [..., n], sorted along the last axis.
+        values: Tensor of any shape for a 1-D sequence, otherwise [..., m]. `input` is accepted as a name.
+        out_int32: int32 instead of int64.
+        right: insert after equal elements instead of before. `side="right"` says the same.
+        sorter: int Tensor of the shape of the sequence: indices that sort it.
+    Returns:
+        Integer Tensor of the shape of values.
+    Raises:
+        RuntimeError: the leading axes differ.
+        ValueError: an argument is not a Tensor.
+    Example:
+        >>> paddle.searchsorted(paddle.to_tensor([1, 3, 5]), paddle.to_tensor([0, 3, 9])).tolist()
+        [0, 1, 3]
+    """
+    if not isinstance(values, Tensor) or not isinstance(sorted_sequence, Tensor):
+        raise ValueError(f"searchsorted: got {type(sorted_sequence).__name__} and {type(values).__name__}; both must be Tensors")
+    if sorted_sequence.ndim > 1 and list(sorted_sequence.shape[:-1]) != list(values.shape[:-1]):
+        got = f"{list(values.shape)} for sequences of shape {list(sorted_sequence.shape)}"
+        raise RuntimeError(f"searchsorted: values: got shape {got}; all but the last axis must agree")
+    sequence = sorted_sequence if sorter is None else _by_sorter("searchsorted", sorted_sequence, sorter)
+    return find_sorted(sequence, values, "right" if right or side == "right" else "left", np.dtype(np.int32 if out_int32 else np.int64))
+
+
+@composite(alias={"input": "x", "boundaries": "sorted_sequence"}, out=True,
+           cases=["const([0.0, 3.0, 6.0]), const([1.0, 3.0, 5.0])", "const([0.0, 3.0, 6.0]), const([1.0, 3.0, 5.0]), right=True",
+                  "const([0.0, 3.0, 6.0]), const([[1.0, 3.0, 5.0]])", "3.0, const([1.0, 3.0])", "f(2,3), const([-1.0, 0.0, 1.0]), True"])
+def bucketize(x, sorted_sequence, out_int32=False, right=False, name=None):
+    """In which interval between sorted boundaries each element lies. See `searchsorted`.
+
+    Args:
+        x: Tensor [...].
+        sorted_sequence: 1-D Tensor of boundaries. `boundaries` is accepted as a name.
+        out_int32: int32 instead of int64.
+        right: an element equal to a boundary belongs to the interval after it.
+    Raises:
+        ValueError: the boundaries are not 1-D.
+    Example:
+        >>> paddle.bucketize(paddle.to_tensor([0, 4]), paddle.to_tensor([1, 3, 5])).tolist()
+        [0, 2]
+    """
+    if sorted_sequence.ndim != 1:
+        raise ValueError(f"bucketize: sorted_sequence: got a tensor of {sorted_sequence.ndim} axes; it must be 1-D")
+    return searchsorted(sorted_sequence, x, out_int32, right)

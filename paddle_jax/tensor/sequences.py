@@ -1,6 +1,7 @@
 """Sequences of numbers: arange, linspace, logspace."""
 
-import jax.numpy as jnp
+import builtins
+
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
@@ -27,7 +28,8 @@ def _sequence_dtype(bounds, dtype):
     return np.dtype(np.int64) if all(np.asarray(b).dtype.kind in "biu" for b in bounds) else dtypes.default().np
 
 
-@composite(method=False, cases=["5", "5.0", "1, 5, 2", "1, 5, 0.5", "0, 1, 0.1", "5, 0, -2", "5, 0", "0, 5, 0", "const(5, 'int64')", "const(5.0, 'float32')", "0, const(5, 'int32')", "5, dtype='float64'",
+@composite(method=False, cases=["5", "5.0", "1, 5, 2", "1, 5, 0.5", "0, 1, 0.1", "5, 0, -2", "5, 0", "0, 5, 0", "const(5, 'int64')",
+                                "const(5.0, 'float32')", "0, const(5, 'int32')", "5, dtype='float64'",
                                 "5, dtype='int32'", "2.5, dtype='int32'", "0.5, 3", "const([5, 6], 'int64')", "'a'", "5, dtype='float16'"])
 def arange(start=0, end=None, step=1, dtype=None, *, out=None, device=None, requires_grad=False, pin_memory=False, name=None):
     """Numbers from start up to, not including, end in steps.
@@ -55,7 +57,8 @@ def arange(start=0, end=None, step=1, dtype=None, *, out=None, device=None, requ
         start, end, step = int(start), int(end), int(step)
     if step == 0:
         raise ValueError("arange: step: got 0; it must not be 0")
-    count = max(0, -((start - end) // step) if isinstance(step, int) and isinstance(start, int) and isinstance(end, int) else int(np.ceil((end - start) / step)))
+    whole = all(isinstance(b, int) for b in (start, end, step))
+    count = max(0, len(builtins.range(start, end, step)) if whole else int(np.ceil((end - start) / step)))
     return finish(_steps(start, step, count, dtype), out, device, requires_grad)
 
 
@@ -82,7 +85,8 @@ def range(start=0, end=None, step=1, dtype=None, *, out=None, device=None, requi
 
 
 @composite(method=False, alias={"end": "stop", "steps": "num"},
-           cases=["0, 10, 5", "0, 10, const(5, 'int64')", "const(0, 'int64'), const(10, 'int64'), 5", "0, 10, 5, dtype='int32'", "0.0, 10.0, 5, dtype='float64'", "0, 10, 1", "0, 10, 0", "0, 10, -1",
+           cases=["0, 10, 5", "0, 10, const(5, 'int64')", "const(0, 'int64'), const(10, 'int64'), 5", "0, 10, 5, dtype='int32'",
+                  "0.0, 10.0, 5, dtype='float64'", "0, 10, 1", "0, 10, 0", "0, 10, -1",
                   "const([0, 1], 'int64'), 10, 3", "1, -1, 7", "0, 1, 11", "start=0, end=1, steps=3"])
 def linspace(start, stop, num, dtype=None, name=None, *, out=None, device=None, requires_grad=False):
     """`num` equally spaced numbers from start to stop, both included.
@@ -115,7 +119,8 @@ def _spaced(start, stop, num, dtype):
     return np.where(at < (num + 1) // 2, start + step * at, stop - step * (num - 1 - at)).astype(dtype)
 
 
-@composite(method=False, cases=["0, 10, 5", "0, 3, 4, 2.0", "0, 3, 4, const(2, 'int64'), dtype='int32'", "const(0.0, 'float32'), const(3.0, 'float32'), 4, dtype='float64'", "0, 1, 1", "0, 1, 0", "0, 1, -1"])
+@composite(method=False, cases=["0, 10, 5", "0, 3, 4, 2.0", "0, 3, 4, const(2, 'int64'), dtype='int32'",
+                                "const(0.0, 'float32'), const(3.0, 'float32'), 4, dtype='float64'", "0, 1, 1", "0, 1, 0", "0, 1, -1"])
 def logspace(start, stop, num, base=10.0, dtype=None, name=None):
     """`num` numbers from base**start to base**stop whose logarithms are equally spaced.
 
@@ -127,8 +132,8 @@ def logspace(start, stop, num, base=10.0, dtype=None, name=None):
         [1.0, 10.0, 100.0]
     """
     num = number("logspace", int(num) if isinstance(num, float) else num, "num")
-    if num < 0:
-        raise ValueError(f"logspace: num={num}; it must be >= 0")
+    if num < 1:
+        raise ValueError(f"logspace: num={num}; it must be >= 1")
     start, stop, base = (_bound("logspace", n, v) for n, v in (("start", start), ("stop", stop), ("base", base)))
     exponents = _spaced(float(start), float(stop), num, np.dtype(np.float64))
     return finish(np.power(float(base), exponents).astype(as_numpy_dtype(dtype)))

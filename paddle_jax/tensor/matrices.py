@@ -1,0 +1,349 @@
+"""Matrices of a pattern: eye, diagonals, triangles, grids, blocks, products of sets."""
+
+import itertools
+
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.op import composite, op
+from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax.tensor.axes import number, one_axis
+from paddle_jax.tensor.creation import as_numpy_dtype, finish, to_tensor
+from paddle_jax.tensor.gathering import take_rows
+
+
+def _size(op, name, value):
+    value = number(op, value, name) if isinstance(value, Tensor) else value
+    if not isinstance(value, int | np.integer) or value < 0:
+        raise TypeError(f"{op}: {name}: got {value!r}; it must be an int >= 0")
+    return int(value)
+
+
+@composite(method=False, alias={"n": "num_rows", "m": "num_columns"}, cases=["3", "2, 3", "2, 3, 'int32'", "n=2, m=3", "-1", "0", "const(2, 'int64')",
+           "2.5", "3, dtype='complex64'"])
+def eye(num_rows, num_columns=None, dtype=None, name=None, *, out=None, device=None, requires_grad=False, pin_memory=False):
+    """A matrix with ones on the main diagonal and zeros elsewhere.
+
+    Args:
+        num_rows: int. `n` is accepted as a name.
+        num_columns: int. Default: as many as rows. `m` is accepted as a name.
+        dtype: Default: the default floating dtype.
+        out, device, requires_grad, pin_memory: as for `zeros`.
+    Raises:
+        TypeError: a size is negative or no int.
+    Example:
+        >>> paddle.eye(2).tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+    """
+    rows = _size("eye", "num_rows", num_rows)
+    columns = rows if num_columns is None else _size("eye", "num_columns", num_columns)
+    return finish(jnp.eye(rows, columns, dtype=as_numpy_dtype(dtype)), out, device, requires_grad)
+
+
+@op(alias={"input": "x", "diagonal": "offset"}, cases=["f(3)", "f(3), 1", "f(3), -1, 7", "f(2,3)", "f(2,3), 1", "f(2,3), -1", "f(2,3), 5", "f(2,3,4)",
+                                                       "f()", "i(2), 0, 3", "f(0)"])
+def diag(x, offset=0, padding_value=0, name=None):
+    """A square matrix with a vector on a diagonal, or the diagonal of a matrix.
+
+    Args:
+        x: Tensor [n] or [n, m].
+        offset: 0 for the main diagonal, positive above, negative below.
+        padding_value: number beside the diagonal.
+    Returns:
+        Tensor [n + |offset|, n + |offset|], or the 1-D diagonal.
+    Raises:
+        ValueError: x has more than 2 axes.
+    Example:
+        >>> paddle.diag(paddle.to_tensor([1, 2])).tolist()
+        [[1, 0], [0, 2]]
+    """
+    if x.ndim > 2:
+        raise ValueError(f"diag: x: got a tensor of {x.ndim} axes; it has 1 or 2")
+    if x.ndim == 2:
+        inside = -x.shape[0] < offset < x.shape[1]
+        return jnp.diagonal(x, offset) if inside else jnp.zeros((0,), x.dtype)
+    x = x.reshape(-1)
+    made = jnp.diag(x, offset)
+    return jnp.where(jnp.eye(*made.shape, offset, dtype=bool), made, jnp.asarray(padding_value, x.dtype)) if padding_value else made
+
+
+@op(alias={"input": "x"}, cases=["f(2,2)", "f(2), 1", "f()", "i(3), -1", "f(0)"])
+def diagflat(x, offset=0, name=None):
+    """A square matrix with all elements of x on a diagonal.
+
+    Args:
+        x: Tensor [...].
+        offset: 0 for the main diagonal, positive above, negative below.
+    Example:
+        >>> paddle.diagflat(paddle.to_tensor([[1], [2]])).tolist()
+        [[1, 0], [0, 2]]
+    """
+    return jnp.diag(x.reshape(-1), offset)
+
+
+@composite(cases=["f(2,2)", "f(2,3), 1, 0, 2", "f(2,2), 0, 1, 1", "f(2,2), 0, 1, 5", "[1, 2]", "f(2,3), -1", "i(3)", "f(2,3), 0, -3, 0"])
+def diag_embed(input, offset=0, dim1=-2, dim2=-1):
+    """Square matrices with the vectors along the last axis on a diagonal.
+
+    Args:
+        input: Tensor [..., n], or what `to_tensor` takes.
+        offset: 0 for the main diagonal, positive above, negative below.
+        dim1, dim2: the axes of the matrices in the result.
+    Returns:
+        Tensor of one axis more.
+    Raises:
+        IndexError: an axis is out of range.
+        ValueError: the axes are the same.
+    Example:
+        >>> paddle.diag_embed(paddle.ones([3, 2])).shape
+        paddle.Size([3, 2, 2])
+    """
+    input = input if isinstance(input, Tensor) else to_tensor(input)
+    first = one_axis("diag_embed", dim1, input.ndim + 1, "dim1", IndexError)
+    second = one_axis("diag_embed", dim2, input.ndim + 1, "dim2", IndexError)
+    if first == second:
+        raise ValueError(f"diag_embed: dim1={dim1} and dim2={dim2} are the same; give two axes")
+    return embed_diagonal(input, offset, first, second)
+
+
+@op("x", register=False, method=False)
+def embed_diagonal(x, offset, first, second):
+    """Matrices with the last axis of x on a diagonal, their axes at `first` and `second`."""
+    size = x.shape[-1] + abs(offset)
+    at = np.arange(x.shape[-1])
+    made = jnp.zeros((*x.shape[:-1], size, size), x.dtype).at[..., at + max(-offset, 0), at + max(offset, 0)].set(x)
+    return jnp.moveaxis(made, (-2, -1), (first, second))
+
+
+def _check_matrix(op, x):
+    if x.ndim < 2:
+        raise ValueError(f"{op}: x: got a tensor of {x.ndim} axes; it needs at least 2")
+
+
+@op(inplace=True, out=True, alias={"input": "x"}, cases=["f(3,3), 1", "f(3,4), -1", "f(2,3,3)", "f(3)", "b(3,3)", "i(2,4), diagonal=2", "c(2,2)",
+                                                         "f(0,2)"])
+def tril(x, diagonal=0, name=None):
+    """The lower triangles of matrices; what lies above becomes 0.
+
+    Args:
+        x: Tensor [..., n, m].
+        diagonal: the last diagonal that stays: 0 the main one, positive above it, negative below.
+    Raises:
+        ValueError: x has fewer than 2 axes.
+    Example:
+        >>> paddle.tril(paddle.ones([2, 2])).tolist()
+        [[1.0, 0.0], [1.0, 1.0]]
+    """
+    _check_matrix("tril", x)
+    return jnp.tril(x, diagonal)
+
+
+@op(inplace=True, out=True, alias={"input": "x"}, cases=["f(3,3), 1", "f(3,4), -1", "f(2,3,3)", "f(3)", "b(3,3)", "i(2,4), diagonal=2", "c(2,2)",
+                                                         "f(0,2)"])
+def triu(x, diagonal=0, name=None):
+    """The upper triangles of matrices; what lies below becomes 0. Arguments as for `tril`.
+
+    Example:
+        >>> paddle.triu(paddle.ones([2, 2])).tolist()
+        [[1.0, 1.0], [0.0, 1.0]]
+    """
+    _check_matrix("triu", x)
+    return jnp.triu(x, diagonal)
+
+
+def _triangle(op, find, row, col, offset, dtype):
+    row = _size(op, "row", row)
+    col = row if col is None else _size(op, "col", col)
+    if not isinstance(offset, int):
+        raise TypeError(f"{op}: offset: got {offset!r}; it must be an int")
+    dtype = dtypes.convert(dtype).np
+    if dtype.name not in ("int32", "int64"):
+        raise RuntimeError(f"{op}: dtype: got {dtype.name}; allowed are int32, int64")
+    return finish(jnp.asarray(np.stack(find(row, offset, col)).astype(dtype)))
+
+
+@composite(method=False, cases=["3, 3", "3, 3, -1", "3, 2, dtype='int32'", "-3, 2", "3.0, 2", "3, None", "3, 4, 1", "2, 2, 0.5"])
+def tril_indices(row, col, offset=0, dtype="int64"):
+    """The row and column numbers of the lower triangle of a matrix.
+
+    Args:
+        row: int, number of rows.
+        col: int, number of columns; None for as many.
+        offset: the last diagonal that belongs to it.
+        dtype: int32 or int64.
+    Returns:
+        Tensor [2, n].
+    Raises:
+        TypeError: a size is negative or no int.
+    Example:
+        >>> paddle.tril_indices(2, 2).tolist()
+        [[0, 1, 1], [0, 0, 1]]
+    """
+    return _triangle("tril_indices", np.tril_indices, row, col, offset, dtype)
+
+
+@composite(method=False, cases=["3", "3, 2, 1", "3, 4, -1", "3, 3, dtype='int32'", "-1"])
+def triu_indices(row, col=None, offset=0, dtype="int64"):
+    """The row and column numbers of the upper triangle of a matrix. Arguments as for `tril_indices`.
+
+    Example:
+        >>> paddle.triu_indices(2, 2).tolist()
+        [[0, 0, 1], [0, 1, 1]]
+    """
+    return _triangle("triu_indices", np.triu_indices, row, col, offset, dtype)
+
+
+@op("*x", register=False, method=False)
+def grid(x, indexing):
+    """Coordinate grids of 1-D arrays."""
+    return list(jnp.meshgrid(*[v.reshape(-1) for v in x], indexing=indexing))
+
+
+@composite(method=False, cases=["f(2), f(3)", "[f(2), f(3)]", "f(2), f(3), indexing='xy'", "f(2), i(3)", "f(2,2), f(3)", "f(), f(3)",
+                                "f(2), f(3), f(4)", "f(2)"])
+def meshgrid(*args, indexing=None, name=None):
+    """Coordinate grids of vectors.
+
+    Args:
+        args: 1-D Tensors (or a list of them) of one dtype.
+        indexing: "ij" (default): the first vector runs along the first axis; "xy": along the second.
+    Returns:
+        List of Tensors of shape [n1, n2, ...].
+    Raises:
+        ValueError: a tensor has more than one axis, or the dtypes differ.
+    Example:
+        >>> rows, columns = paddle.meshgrid(paddle.arange(2), paddle.arange(3)); rows.tolist()
+        [[0, 0, 0], [1, 1, 1]]
+    """
+    x = list(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple) else list(args)
+    if any(t.ndim > 1 for t in x) or len({t._value.dtype for t in x}) > 1:
+        got = [f"{t._value.dtype.name}{list(t.shape)}" for t in x]
+        raise ValueError(f"meshgrid: got {', '.join(got)}; use 1-D tensors of one dtype")
+    if indexing not in (None, "ij", "xy"):
+        raise ValueError(f"meshgrid: indexing: got {indexing!r}; allowed are 'ij', 'xy'")
+    return grid(x, indexing or "ij")
+
+
+@op("*inputs", cases=["[f(2), f(2,2), f()]", "[f(2,1), f(1,3)]", "[const([1, 2], 'int64'), f(1)]", "[f(1,1,1)]", "[i(2,2)]"])
+def block_diag(inputs, name=None):
+    """A matrix with matrices along its diagonal and zeros elsewhere.
+
+    Args:
+        inputs: list of Tensors of at most 2 axes and one dtype; 0-D and 1-D ones count as one row.
+    Raises:
+        ValueError: a tensor has more axes, or the dtypes differ.
+    Example:
+        >>> paddle.block_diag([paddle.ones([1, 2]), paddle.ones([1])]).tolist()
+        [[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    if any(t.ndim > 2 for t in inputs) or len({t.dtype for t in inputs}) > 1:
+        got = [f"{t.dtype.name}{list(t.shape)}" for t in inputs]
+        raise ValueError(f"block_diag: got {', '.join(got)}; use at most 2 axes and one dtype")
+    blocks = [jnp.atleast_2d(t) for t in inputs]
+    width, before, rows = sum(b.shape[1] for b in blocks), 0, []
+    for b in blocks:
+        rows.append(jnp.pad(b, ((0, 0), (before, width - before - b.shape[1]))))
+        before += b.shape[1]
+    return jnp.concatenate(rows)
+
+
+@op("*x", method=False, cases=["[i(2), i(3)]", "[f(2)]", "[i(1,2)]", "[f(2), f(2), f(2)]"])
+def cartesian_prod(x, name=None):
+    """All tuples with one element of each vector.
+
+    Args:
+        x: list of 1-D Tensors.
+    Returns:
+        Tensor [n1 * n2 * ..., k]; for one vector the vector.
+    Raises:
+        ValueError: a tensor is not 1-D.
+    Example:
+        >>> paddle.cartesian_prod([paddle.to_tensor([1, 2]), paddle.to_tensor([3, 4])]).tolist()
+        [[1, 3], [1, 4], [2, 3], [2, 4]]
+    """
+    if any(t.ndim != 1 for t in x):
+        raise ValueError(f"cartesian_prod: x: got shapes {[list(t.shape) for t in x]}; the tensors must be 1-D")
+    return x[0] if len(x) == 1 else jnp.stack([g.reshape(-1) for g in jnp.meshgrid(*x, indexing="ij")], 1)
+
+
+@composite(alias={"input": "x"}, cases=["i(3)", "i(3), 3", "f(3), 2, True", "i(3), 0", "i(3), 4", "i(3), -1", "i(1,3)", "f(4), 1"])
+def combinations(x, r=2, with_replacement=False, name=None):
+    """All choices of r elements of a vector, in order.
+
+    Args:
+        x: Tensor [n].
+        r: int >= 0.
+        with_replacement: an element may be chosen again.
+    Returns:
+        Tensor [number of choices, r]; for r = 0 an empty vector.
+    Raises:
+        ValueError: r is negative.
+        TypeError: x is not 1-D.
+    Example:
+        >>> paddle.combinations(paddle.to_tensor([1, 2, 3])).tolist()
+        [[1, 2], [1, 3], [2, 3]]
+    """
+    if x.ndim != 1:
+        raise TypeError(f"combinations: x: got shape {list(x.shape)}; it must be 1-D")
+    if not isinstance(r, int) or r < 0:
+        raise ValueError(f"combinations: r: got {r!r}; it must be an int >= 0")
+    if r == 0:
+        return wrap(jnp.zeros((0,), x._value.dtype))
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    at = np.array(list(choose(range(x.shape[0]), r)), np.int64).reshape(-1, r)
+    return take_rows(x, wrap(at), 0)
+
+
+@op("x y", register=False, method=False)
+def contract(x, y, axes):
+    """The sum of products over pairs of axes."""
+    return jnp.tensordot(x, y, axes)
+
+
+@composite(alias={}, cases=["f(2,3), f(3,2), 1", "f(2,3), f(2,3), [[0], [0]]", "f(2,3), f(2,3)", "f(2,3), f(2,3), 0", "f(2,3), f(2,3), [0, 1]",
+                            "f(2,3), f(2,3), const([0], 'int64')", "f(2,3), f(2,3), const([[0], [0]], 'int64')",
+                            "f(2,3), f(4,2,3), 1", "f(2,3), f(2,3), [0]", "f(2,3), f(2,3), ((0,),)", "f(1,3), f(2,3), [[0], [0]]",
+                            "f(2,3), f(3,2), [[0, 1], [1, 0]]"])
+def tensordot(x, y, axes=2, name=None):
+    """Sums products over axes of x and y.
+
+    Args:
+        x, y: Tensors.
+        axes: int: the last ones of x with the first ones of y. A list of ints: these axes of both. A pair of lists: these of x with those
+            of y (the shorter list is completed by the longer). A Tensor of these.
+    Returns:
+        Tensor with the other axes of x, then those of y.
+    Raises:
+        AssertionError: the lengths of paired axes differ.
+    Example:
+        >>> paddle.tensordot(paddle.ones([2, 3]), paddle.ones([3, 4]), 1).shape
+        paddle.Size([2, 4])
+    """
+    left, right = _pairs(axes, x.ndim)
+    for i, j in zip(left, right, strict=True):
+        if x.shape[i] != y.shape[j] and 1 not in (x.shape[i], y.shape[j]):
+            raise AssertionError(f"tensordot: axis {i} of x has length {x.shape[i]}, axis {j} of y has {y.shape[j]}; they must be equal")
+    return contract(*_matched(x, y, left, right), (tuple(left), tuple(right)))
+
+
+def _matched(x, y, left, right):
+    """Sums the axis that is paired with one of length 1, which amounts to broadcasting that one."""
+    for i, j in zip(left, right, strict=True):
+        if x.shape[i] != y.shape[j]:
+            x, y = (x, y.sum(j, keepdim=True)) if x.shape[i] == 1 else (x.sum(i, keepdim=True), y)
+    return x, y
+
+
+def _pairs(axes, ndim):
+    axes = np.asarray(axes).tolist() if isinstance(axes, Tensor) else axes
+    if isinstance(axes, int):
+        if axes < 0:
+            raise AssertionError(f"tensordot: axes={axes}; it must be >= 0")
+        return list(range(ndim - axes, ndim)), list(range(axes))
+    if any(isinstance(a, list | tuple | Tensor) for a in axes):
+        left, right = [list(np.asarray(a).tolist()) for a in (axes if len(axes) > 1 else [axes[0], axes[0]])][:2]
+    else:
+        left = right = list(axes)
+    longer = left if len(left) > len(right) else right
+    return left + longer[len(left) :], right + longer[len(right) :]

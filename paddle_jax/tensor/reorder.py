@@ -1,0 +1,307 @@
+"""Moving, flipping, rolling and repeating elements; complex numbers as pairs; at least so many axes."""
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from paddle_jax._core.op import composite, op
+from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax.tensor.axes import concrete, ints, many_axes, one_axis
+from paddle_jax.tensor.creation import to_tensor
+from paddle_jax.tensor.gathering import take_rows
+from paddle_jax.tensor.manipulation import permute_axes, reshape
+
+X = {"input": "x"}
+X_DIM = {"input": "x", "dim": "axis"}
+
+
+@composite(alias=X, cases=["f(2,3,4), 0, 2", "f(2,3,4), [0, 1], [1, 2]", "f(2,3,4), [0, 1], [1]", "f(2,3,4), 5, 0", "f(2,3,4), [0, 0], [1, 2]",
+                           "f(2,3), 0.5, 1", "f(2,3), -1, 0", "f(2,3), (0,), (-1,)"])
+def moveaxis(x, source, destination, name=None):
+    """Moves axes to new places; the others keep their order.
+
+    Args:
+        x: Tensor [...].
+        source: int or list of ints.
+        destination: int or list of as many ints.
+    Raises:
+        AssertionError: an axis is out of range, or the lists differ in length.
+        ValueError: an axis is named twice.
+        TypeError: an axis is not an int.
+    Example:
+        >>> paddle.moveaxis(paddle.ones([2, 3, 4]), 0, 2).shape
+        paddle.Size([3, 4, 2])
+    """
+    source, destination = _moves("source", source, x.ndim), _moves("destination", destination, x.ndim)
+    if len(source) != len(destination):
+        raise AssertionError(f"moveaxis: source has {len(source)} axes and destination {len(destination)}; give as many")
+    order = [a for a in range(x.ndim) if a not in source]
+    for to, at in sorted(zip(destination, source, strict=True)):
+        order.insert(to, at)
+    return permute_axes(x, tuple(order))
+
+
+def _moves(name, axes, ndim):
+    axes = [axes] if isinstance(axes, int) else list(axes)
+    if not all(isinstance(a, int | np.integer) for a in axes):
+        raise TypeError(f"moveaxis: {name}: got {axes}; it must hold ints")
+    if any(not -ndim <= a < ndim for a in axes):
+        raise AssertionError(f"moveaxis: {name}: got {axes}; use {-ndim}..{ndim - 1}")
+    axes = [int(a) % ndim for a in axes]
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"moveaxis: {name}: got {axes}; each axis may be named once")
+    return axes
+
+
+@op(alias=X, cases=["f(2,3), 0", "f(2,3), [0, -1]", "f(2,3), 2", "f(2,3), []", "f(), []", "f(2,3), [0, 0]", "i(4), 0", "f(0,2), 1", "b(3), (0,)"])
+def flip(x, axis, name=None):
+    """Reverses the order of the elements along axes.
+
+    Args:
+        x: Tensor [...].
+        axis: int, list or tuple of ints.
+    Raises:
+        ValueError: an axis is out of range or named twice.
+    Example:
+        >>> paddle.flip(paddle.to_tensor([1, 2, 3]), 0).tolist()
+        [3, 2, 1]
+    """
+    return lax.rev(x, many_axes("flip", axis, x.ndim))
+
+
+@op(alias=X, cases=["f(2,3)", "f(2,3), -1", "f(2,3), 2, [1, 0]", "f(2,3,4), 3, (0, 2)", "f(2,3), 1, [0]", "f(3), 1", "f(2,3), 1, [0, 2]",
+                    "f(2,3), 1, [0, 0]", "i(2,2), 4", "f(2,3), 1, [-1, 0]"])
+def rot90(x, k=1, axes=[0, 1], name=None):  # noqa: B006  Paddle's default, never changed
+    """Turns the plane of two axes by 90 degrees, k times, from the first axis towards the second.
+
+    Args:
+        x: Tensor of at least 2 axes.
+        k: int, negative to turn the other way.
+        axes: two axes.
+    Raises:
+        ValueError: x has too few axes, or axes are not two different ones in range.
+    Example:
+        >>> paddle.rot90(paddle.to_tensor([[1, 2], [3, 4]])).tolist()
+        [[2, 4], [1, 3]]
+    """
+    if len(axes) != 2 or x.ndim < 2:
+        raise ValueError(f"rot90: axes: got {list(axes)} for a tensor of {x.ndim} axes; give two axes of a tensor with at least two")
+    if any(not -x.ndim <= a < x.ndim for a in axes) or (axes[0] - axes[1]) % x.ndim == 0:
+        raise ValueError(f"rot90: axes: got {list(axes)}; they must differ and lie in {-x.ndim}..{x.ndim - 1}")
+    return jnp.rot90(x, k, axes)
+
+
+@op(alias=X_DIM, cases=["f(2,3), 1", "f(2,3), 1, 0", "f(2,3), [1, 2], [0, 1]", "f(2,3), [1, 2], 0", "f(2,3), 1, 2", "f(), 1", "f(0,2), 1, 0",
+                        "f(2,3), const(1, 'int64'), 0", "i(5), -7", "f(2,3), 1, (0, 1)", "f(3,4), [2, 1], [-1, 0]"])
+def roll(x, shifts, axis=None, name=None):
+    """Shifts elements along axes; what leaves at one end comes in at the other.
+
+    Args:
+        x: Tensor [...].
+        shifts: int, list or Tensor of ints: how far.
+        axis: as many axes. Default: roll the flattened tensor. `dim` is accepted as a name.
+    Raises:
+        ValueError: an axis is out of range, or there are not as many shifts as axes.
+    Example:
+        >>> paddle.roll(paddle.to_tensor([1, 2, 3]), 1).tolist()
+        [3, 1, 2]
+    """
+    shifts = ints("roll", shifts, "shifts")
+    if axis is None or axis == ():
+        return jnp.roll(x.reshape(-1), sum(shifts)).reshape(x.shape)
+    axes = tuple(one_axis("roll", a, x.ndim) for a in ints("roll", axis, "axis"))
+    if len(axes) != len(shifts):
+        raise ValueError(f"roll: got {len(shifts)} shifts for {len(axes)} axes; give as many")
+    return jnp.roll(x, shifts, axes)
+
+
+@composite(alias={"input": "x", "dim": "axis", "sizes": "shape"}, cases=["f(6), 0, [2, -1]", "f(6), 0, (2, 2)", "f(6), 1, (2, 3)",
+           "f(6), 0, const([2, 3], 'int64')", "f(6), 0, 6", "f(2,6), -1, (3, 2)"])
+def unflatten(x, axis, shape, name=None):
+    """Splits one axis into several.
+
+    Args:
+        x: Tensor [...].
+        axis: int. `dim` is accepted as a name.
+        shape: list, tuple or Tensor of the new lengths, one may be -1. `sizes` is accepted as a name.
+    Raises:
+        ValueError: the lengths do not multiply to that of the axis.
+        AssertionError: the axis is out of range.
+        TypeError: shape is not a list, tuple or Tensor.
+    Example:
+        >>> paddle.unflatten(paddle.ones([2, 6]), 1, [3, -1]).shape
+        paddle.Size([2, 3, 2])
+    """
+    axis = one_axis("unflatten", axis, x.ndim, error=AssertionError)
+    if not isinstance(shape, list | tuple | Tensor):
+        raise TypeError(f"unflatten: shape: got {type(shape).__name__}; it must be a list, tuple or Tensor")
+    return reshape(x, [*x.shape[:axis], *ints("unflatten", shape, "shape"), *x.shape[axis + 1 :]])
+
+
+@composite(cases=["f(2,3)", "f()", "i(0,2)"])
+def ravel(input):
+    """The elements as a 1-D tensor.
+
+    Example:
+        >>> paddle.ravel(paddle.ones([2, 3])).shape
+        paddle.Size([6])
+    """
+    return reshape(input, [-1])
+
+
+@composite(alias=X_DIM, cases=["f(3), 2", "f(2,2), 2", "f(2,2), 2, 0", "f(2,2), const([1, 2], 'int64'), 0", "f(2,2), const([1, 2], 'int32'), 1",
+                               "f(2,2), const([1, 2, 3], 'int64'), 1", "f(3), const([1, 0, 2], 'int64')",
+                               "f(2,2), [1, 2], 1", "f(2,2), 0, 1", "f(2,2), 2, 2", "f(), 2", "f(2), const([1, 3], 'int64'), 0, output_size=4",
+                               "f(2), const([1, 3], 'int64'), 0, output_size=5", "i(2,3), 3, -1"])
+def repeat_interleave(x, repeats, axis=None, name=None, *, output_size=None):
+    """Repeats each element (or slice along an axis) some times in place.
+
+    Args:
+        x: Tensor [...].
+        repeats: int > 0, or 1-D int Tensor with a number for each slice.
+        axis: int. Default: the flattened tensor. `dim` is accepted as a name.
+        output_size: the length of the result along the axis, needed only inside a trace when repeats is a Tensor.
+    Raises:
+        ValueError: repeats is not positive, or a Tensor of another length than the axis.
+        IndexError: the axis is out of range.
+        TypeError: repeats is neither int nor Tensor.
+    Example:
+        >>> paddle.repeat_interleave(paddle.to_tensor([1, 2]), 2).tolist()
+        [1, 1, 2, 2]
+    """
+    if axis is None:
+        x, axis = reshape(x, [-1]), 0
+    axis = one_axis("repeat_interleave", axis, x.ndim, error=IndexError)
+    length = x.shape[axis]
+    if isinstance(repeats, Tensor):
+        if list(repeats.shape) != [length]:
+            raise ValueError(f"repeat_interleave: repeats: got shape {list(repeats.shape)}; axis {axis} needs [{length}]")
+        return take_rows(x, _repeated(repeats, length, output_size), axis)
+    if not isinstance(repeats, int | np.integer):
+        raise TypeError(f"repeat_interleave: repeats: got {type(repeats).__name__}; it must be an int or a Tensor")
+    if repeats <= 0:
+        raise ValueError(f"repeat_interleave: repeats={repeats}; it must be > 0")
+    return repeat_each(x, int(repeats), axis)
+
+
+def _repeated(repeats, length, total):
+    values = concrete(repeats)
+    if values is None:
+        return wrap(jnp.repeat(jnp.arange(length), repeats._value, total_repeat_length=total))
+    if values.size and values.min() < 0:
+        raise ValueError(f"repeat_interleave: repeats: got {values.min()}; the numbers are >= 0")
+    if total is not None and total != values.sum():
+        raise ValueError(f"repeat_interleave: output_size={total}, but the repeats add up to {values.sum()}")
+    return wrap(jnp.asarray(np.repeat(np.arange(length), values)))
+
+
+@op(register=False, method=False)
+def repeat_each(x, repeats, axis):
+    """Each slice along the axis `repeats` times."""
+    return jnp.repeat(x, repeats, axis)
+
+
+@op(alias=X, cases=["f(2,2)", "d(3,2)", "f(2,3)", "f(0,2)", "h(2,2)"])
+def as_complex(x, name=None):
+    """Reads the last axis, of length 2, as real and imaginary part.
+
+    Args:
+        x: floating Tensor [..., 2].
+    Returns:
+        complex64 or complex128 Tensor [...].
+    Raises:
+        ValueError: the last axis has another length.
+    Example:
+        >>> paddle.as_complex(paddle.to_tensor([[1.0, 2.0]])).tolist()
+        [(1+2j)]
+    """
+    if x.ndim == 0 or x.shape[-1] != 2:
+        raise ValueError(f"as_complex: x: got shape {list(x.shape)}; the last axis must have length 2")
+    if x.dtype not in (np.float32, np.float64):
+        raise RuntimeError(f"as_complex: x: got dtype {x.dtype}; allowed are float32, float64")
+    return lax.complex(x[..., 0], x[..., 1])
+
+
+@op(alias=X, cases=["c(2)", "c128(2,3)", "c()", "f(2)"])
+def as_real(x, name=None):
+    """Real and imaginary part along a new last axis of length 2.
+
+    Args:
+        x: complex Tensor [...].
+    Raises:
+        RuntimeError: x is not complex.
+    Example:
+        >>> paddle.as_real(paddle.to_tensor([1 + 2j])).tolist()
+        [[1.0, 2.0]]
+    """
+    if not jnp.iscomplexobj(x):
+        raise RuntimeError(f"as_real: x: got dtype {x.dtype}; allowed are complex64, complex128")
+    return jnp.stack([x.real, x.imag], -1)
+
+
+@composite(cases=["f(2,2)", "f(2,3)"])
+def view_as_complex(input):
+    """The same as `as_complex`.
+
+    Example:
+        >>> paddle.view_as_complex(paddle.to_tensor([[1.0, 2.0]])).tolist()
+        [(1+2j)]
+    """
+    return as_complex(input)
+
+
+@composite(cases=["c(2)", "f(2)"])
+def view_as_real(input):
+    """The same as `as_real`.
+
+    Example:
+        >>> paddle.view_as_real(paddle.to_tensor([1 + 2j])).tolist()
+        [[1.0, 2.0]]
+    """
+    return as_real(input)
+
+
+def _at_least(inputs, grow):
+    if len(inputs) == 1 and isinstance(inputs[0], list | tuple) and any(isinstance(t, Tensor) for t in inputs[0]):
+        inputs = inputs[0]
+        return [grow(t) for t in inputs]
+    made = [grow(t if isinstance(t, Tensor) else to_tensor(t)) for t in inputs]
+    return made[0] if len(made) == 1 else made
+
+
+@composite(cases=["f()", "f(2)", "f(), f(2,3)", "3", "const(1, 'int64'), [2]", "[f(), f(2)]"])
+def atleast_1d(*inputs, name=None):
+    """Makes 0-D tensors 1-D and leaves others alone.
+
+    Args:
+        inputs: Tensors, or numbers and lists that become Tensors.
+    Returns:
+        One Tensor for one input, a list for several.
+    Example:
+        >>> paddle.atleast_1d(paddle.to_tensor(3)).shape
+        paddle.Size([1])
+    """
+    return _at_least(inputs, lambda t: reshape(t, [1]) if t.ndim == 0 else t)
+
+
+@composite(cases=["f()", "f(2)", "f(2,3)", "f(2), 3", "[f(), f(2)]"])
+def atleast_2d(*inputs, name=None):
+    """Adds axes in front until there are 2. See `atleast_1d`.
+
+    Example:
+        >>> paddle.atleast_2d(paddle.ones([3])).shape
+        paddle.Size([1, 3])
+    """
+    return _at_least(inputs, lambda t: reshape(t, [1] * (2 - t.ndim) + list(t.shape)) if t.ndim < 2 else t)
+
+
+@composite(cases=["f()", "f(2)", "f(2,3)", "f(2,3), f(2)", "[f(), f(2)]"])
+def atleast_3d(*inputs, name=None):
+    """Adds axes until there are 3: [n] becomes [1, n, 1], [m, n] becomes [m, n, 1]. See `atleast_1d`.
+
+    Example:
+        >>> paddle.atleast_3d(paddle.ones([3])).shape
+        paddle.Size([1, 3, 1])
+    """
+    shapes = {0: lambda s: [1, 1, 1], 1: lambda s: [1, *s, 1], 2: lambda s: [*s, 1]}
+    return _at_least(inputs, lambda t: reshape(t, shapes[t.ndim](t.shape)) if t.ndim < 3 else t)

@@ -1,0 +1,524 @@
+"""Putting values at indices: scatter, index_* and masked_* functions."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.op import check_inplace, composite, op
+from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax.tensor.axes import check_index, check_index_dtype, concrete, ints, one_axis
+from paddle_jax.tensor.creation import fill
+from paddle_jax.tensor.gathering import check_points, check_within, fit_index
+from paddle_jax.tensor.manipulation import expand, reshape
+
+REDUCE = {"assign": "set", "add": "add", "mul": "mul", "multiply": "mul", "mean": "mean", "amax": "max", "amin": "min"}
+
+
+# elements along an axis -----------------------------------------------------------------------------------------------
+
+
+def _spots(index, axis):
+    """The full coordinates of `index` along the axis."""
+    at = list(jnp.indices(index.shape, sparse=True))
+    at[axis] = index
+    return tuple(at)
+
+
+@jax.custom_jvp
+def _multiplied(x, at, values):
+    return x.at[at].multiply(values)
+
+
+@_multiplied.defjvp
+def _multiplied_jvp(primals, tangents):
+    """The derivative of a product by each factor is the product of the others; a division finds it unless there is a zero."""
+    (x, at, values), (dx, _, dv) = primals, tangents
+    zeros = (x == 0).astype(jnp.int32).at[at].add((values == 0).astype(jnp.int32))
+    product = _multiplied(jnp.where(x == 0, 1, x), at, jnp.where(values == 0, 1, values))
+
+    def others(factor, count, whole):
+        return jnp.where(factor == 0, jnp.where(count == 1, whole, 0), jnp.where(count == 0, whole / jnp.where(factor == 0, 1, factor), 0))
+
+    change = others(x, zeros, product) * dx
+    return _multiplied(x, at, values), change.at[at].add(others(values, zeros[at], product[at]) * dv)
+
+
+def _averaged(x, at, values, include_self):
+    """The mean of the values at each place, with or without what was there."""
+    hit = jnp.zeros(x.shape, jnp.int32).at[at].add(1)
+    total = (x if include_self else jnp.where(hit > 0, 0, x)).at[at].add(values)
+    count = jnp.maximum(hit + (1 if include_self else 0), 1)
+    if jnp.issubdtype(x.dtype, jnp.integer):
+        return jnp.where(hit > 0, jax.lax.div(total, count.astype(x.dtype)), x)
+    return jnp.where(hit > 0, total / count.astype(x.dtype), x)
+
+
+@op("x index values", register=False, method=False)
+def put_elements(x, index, values, axis, how, include_self):
+    """x with values put, added, multiplied, ... at `index` along the axis."""
+    at = _spots(jnp.where(index < 0, index + x.shape[axis], index), axis)
+    if how == "mean":
+        return _averaged(x, at, values, include_self)
+    if not include_self and how != "set":
+        start = {"add": 0, "mul": 1}.get(how)
+        x = x.at[at].set(jnp.asarray(_edge(x.dtype, how) if start is None else start, x.dtype))
+    if how == "mul":
+        return _multiplied(x, at, values)
+    spot = x.at[at]
+    return {"set": spot.set, "add": spot.add, "max": spot.max, "min": spot.min}[how](values)
+
+
+def _edge(dtype, how):
+    info = jnp.finfo(dtype) if jnp.issubdtype(dtype, jnp.floating) else jnp.iinfo(dtype)
+    return info.min if how == "max" else info.max
+
+
+def _values(op, x, values, shape, name="values"):
+    if not isinstance(values, Tensor):
+        return expand(wrap(jnp.asarray(fill(op, values, x._value.dtype))), shape)
+    if values._value.dtype != x._value.dtype:
+        raise ValueError(f"{op}: {name}: got dtype {values._value.dtype.name} for a tensor of {x._value.dtype.name}; cast it with astype")
+    return values
+
+
+@composite(alias={"input": "arr", "dim": "axis"}, inplace=True,
+           cases=["f(2,3), const([[0], [1]], 'int64'), 9.0, 1", "f(2,3), const([[0]], 'int64'), 9.0, 1",
+                  "f(2,3), const([[0]], 'int64'), 9.0, 1, broadcast=False", "f(2,3), const([[0, 2]], 'int64'), f(1,2), 1",
+                  "f(2,3), const([[0, 0]], 'int64'), f(1,2), 1, 'add'", "f(2,3), const([[0, 0]], 'int64'), f(1,2), 1, 'mul'",
+                  "f(2,3), const([[0, 1]], 'int64'), f(2,2), 1, 'multiply'", "f(2,3), const([[0, 0]], 'int64'), f(1,2), 1, 'mean'",
+                  "f(2,3), const([[0, 1]], 'int64'), f(1,2), 1, 'amax'", "f(2,3), const([[0, 1]], 'int64'), f(1,2), 1, 'amin'",
+                  "f(2,3), const([[0, 0]], 'int64'), f(1,2), 1, 'add', include_self=False",
+                  "f(2,3), const([[0, 0]], 'int64'), f(1,2), 1, 'mul', include_self=False",
+                  "f(2,3), const([[0, 0]], 'int64'), f(1,2), 1, 'mean', include_self=False",
+                  "i(2,3), const([[0, 0]], 'int64'), i(1,2), 1, 'amax', include_self=False",
+                  "i(2,3), const([[0, 0]], 'int64'), i(1,2), 1, 'amin', include_self=False",
+                  "pos_i(2,3), const([[0, 1]], 'int64'), pos_i(1,2), 1, 'mean'", "f(2,3), const([[0]], 'int64'), 1.0, 1, 'foo'",
+                  "f(2,3), const([[0, 3]], 'int64'), 1.0, 1",
+                  "~f(2,3), const([[0, -1]], 'int64'), 1.0, 1", "f(2,3), const([[0]], 'int64'), i(1,1), 1", "f(3,2), idx32(3,1,2), f(1,2), 0",
+                  "f(2,3), const([0], 'int64'), 1.0, 0", "f(2,3), const([[0]], 'int64'), 1.0, 4"])
+def put_along_axis(arr, indices, values, axis, reduce="assign", include_self=True, broadcast=True):
+    """Puts one value per index along an axis: out[i][indices[i][j]] = values[i][j] for axis 1.
+
+    Args:
+        arr: Tensor [...]. `input` is accepted as a name.
+        indices: int32 or int64 Tensor of as many axes; negative indices count from the end.
+        values: Tensor that broadcasts to indices, or a number.
+        axis: int. `dim` is accepted as a name.
+        reduce: "assign", "add", "mul" ("multiply"), "mean", "amax" or "amin": how a value meets what is there.
+        include_self: False leaves out what was there before.
+        broadcast: broadcast indices against arr along the other axes.
+    Returns:
+        Tensor of the shape of arr.
+    Raises:
+        IndexError: an index is out of range.
+        ValueError: reduce is unknown, or shapes or dtypes do not fit.
+    Example:
+        >>> paddle.put_along_axis(paddle.zeros([2, 2]), paddle.to_tensor([[1], [0]]), 9.0, 1).tolist()
+        [[0.0, 9.0], [9.0, 0.0]]
+    """
+    name = "put_along_axis"
+    if arr.ndim != indices.ndim:
+        raise ValueError(f"{name}: indices: got shape {list(indices.shape)} for a tensor of shape {list(arr.shape)}; both need as many axes")
+    if reduce not in REDUCE:
+        raise ValueError(f"{name}: reduce: got {reduce!r}; allowed are {', '.join(REDUCE)}")
+    axis = one_axis(name, axis, arr.ndim, error=AssertionError)
+    check_index_dtype(name, indices, ("int16", "int32", "int64", "uint8"), "indices")
+    if broadcast:
+        arr, indices = fit_index(name, arr, indices, axis)
+    else:
+        check_within(name, arr, indices, axis)
+    check_index(name, indices, arr.shape[axis])
+    values = _values(name, arr, values, indices.shape)
+    values = expand(values, indices.shape) if broadcast else _leading(name, values, indices)
+    return put_elements(arr, indices, values, axis, REDUCE[reduce], bool(include_self))
+
+
+def _leading(op, values, indices):
+    """The part of the values that has indices."""
+    if values.ndim != indices.ndim or any(v < n for v, n in zip(values.shape, indices.shape, strict=True)):
+        raise RuntimeError(f"{op}: values: got shape {list(values.shape)} for indices of shape {list(indices.shape)}; they must not be smaller")
+    return leading(values, tuple(indices.shape))
+
+
+@op(register=False, method=False)
+def leading(x, shape):
+    """The block of the given shape at the origin."""
+    return x if x.shape == shape else x[tuple(np.s_[:n] for n in shape)]
+
+
+@composite(inplace=True, cases=["f(3,2), 0, const([[0, 1], [0, 1]], 'int64'), f(2,2)", "f(3,2), 0, const([[0, 3]], 'int64'), f(1,2)",
+                                "~f(3,2), 0, const([[0]], 'int64'), f(2,2)", "i(3), -1, idx(3,4), i(4)"])
+def scatter_add(input, dim, index, src):
+    """Adds each element of src at its index along an axis. See `put_along_axis`.
+
+    Args:
+        input: Tensor [...].
+        dim: int.
+        index: int Tensor, at most as large as src.
+        src: Tensor of the dtype of input.
+    Raises:
+        RuntimeError: an index is out of range, or src is smaller than the index.
+    Example:
+        >>> paddle.scatter_add(paddle.zeros([3]), 0, paddle.to_tensor([1, 1]), paddle.ones([2])).tolist()
+        [0.0, 2.0, 0.0]
+    """
+    return _along("scatter_add", input, dim, index, src, "add", True)
+
+
+def _along(name, x, dim, index, src, reduce, include_self):
+    try:
+        return put_along_axis(x, index, src, dim, reduce, include_self, False)
+    except IndexError as error:
+        raise RuntimeError(str(error).replace("put_along_axis", name)) from None
+
+
+@composite(cases=[f"f(3,2), 0, const([[0, 1], [0, 1]], 'int64'), f(2,2), {r!r}" for r in ("sum", "prod", "mean", "amax", "amin", "add", "foo")]
+           + ["f(3,2), 0, const([[0, 1], [0, 1]], 'int64'), f(2,2), 'amin', include_self=False",
+           "f(3,2), 0, const([[0, 1], [0, 1]], 'int64'), f(2,2), 'sum', include_self=False"])
+def scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
+    """Combines each element of src with what is at its index along an axis.
+
+    Args:
+        reduce: "sum", "prod", "mean", "amax" or "amin". The other arguments as for `scatter_add`.
+        include_self: False leaves out what was there before.
+    Raises:
+        ValueError: reduce is unknown.
+    Example:
+        >>> paddle.scatter_reduce(paddle.ones([2]), 0, paddle.to_tensor([0, 0]), paddle.to_tensor([2.0, 3.0]), "sum").tolist()
+        [6.0, 1.0]
+    """
+    return _along("scatter_reduce", input, dim, index, src, {"sum": "add", "prod": "mul"}.get(reduce, reduce), include_self)
+
+
+# rows -----------------------------------------------------------------------------------------------------------------
+
+
+@op("x index updates", register=False, method=False)
+def put_rows(x, index, updates, overwrite):
+    """x with rows replaced, or with rows set to zero and the updates added."""
+    index = jnp.where(index < 0, index + x.shape[0], index)
+    return x.at[index].set(updates) if overwrite else x.at[index].set(0).at[index].add(updates)
+
+
+@composite(alias={"input": "x"}, out=True,
+           cases=["f(3,2), const([0, 2], 'int64'), f(2,2)", "f(3,2), const([1, 1], 'int64'), f(2,2), overwrite=False",
+                  "f(3,2), const([2, 1], 'int64'), f(2,2), False", "f(3,2), const([0, 3], 'int64'), f(2,2)", "f(3,2), const([-1], 'int64'), f(1,2)",
+                  "f(3,2), const([[0], [2]], 'int64'), f(2,2)", "f(3,2), const(0, 'int64'), f(2)", "f(3), const([0, 2], 'int64'), f(2)",
+                  "f(3,2), const([0.0], 'float32'), f(1,2)", "f(3,2), 1, const([[0], [1], [1]], 'int64'), f(3,1)",
+                  "f(3,2), dim=1, index=const([[0], [1], [1]], 'int64'), src=f(3,1)",
+                  "f(3,2), dim=1, index=const([[0], [1], [1]], 'int64'), value=9.0",
+                  "f(3,2), dim=1, index=const([[0], [1], [1]], 'int64'), src=f(3,1), reduce='add'",
+                  "i(4), const([3], 'int32'), i(1)"])
+def scatter(x, index=None, updates=None, overwrite=True, name=None, *, dim=None, src=None, reduce=None, value=None):
+    """Replaces rows of x, or adds to them.
+
+    Args:
+        x: Tensor [n, ...].
+        index: int32 or int64 Tensor: 0-D, 1-D or [k, 1].
+        updates: Tensor [k, ...], the new rows.
+        overwrite: False sets the rows to zero and adds all updates, so that those with the same index add up.
+        dim, src, reduce, value: another form: scatter(x, dim, index, src) puts single elements along an axis; see `put_along_axis`.
+    Returns:
+        Tensor of the shape of x.
+    Raises:
+        IndexError: an index is out of range.
+        ValueError: shapes or dtypes do not fit.
+    Example:
+        >>> paddle.scatter(paddle.zeros([3]), paddle.to_tensor([2]), paddle.to_tensor([5.0])).tolist()
+        [0.0, 0.0, 5.0]
+    """
+    if isinstance(index, int):
+        dim, index, src = index, updates, src if overwrite is True else overwrite
+    if dim is not None:
+        return put_along_axis(x, index, value if src is None else src, dim, reduce or "assign", True, False)
+    check_index_dtype("scatter", index)
+    if index.ndim > 2 or (index.ndim == 2 and index.shape[1] != 1):
+        raise ValueError(f"scatter: index: got shape {list(index.shape)}; allowed are [], [k], [k, 1]")
+    check_index("scatter", index, x.shape[0])
+    updates = _values("scatter", x, updates, [], "updates")
+    index = reshape(index, [-1]) if index.ndim == 2 else index
+    return put_rows(x, index, _rows(x, index, updates), bool(overwrite))
+
+
+def _rows(x, index, updates):
+    want = [*index.shape, *x.shape[1:]]
+    if index.ndim and updates.ndim == len(want) and updates.shape[0] > want[0]:
+        updates = leading(updates, (want[0], *updates.shape[1:]))
+    if list(updates.shape) != want:
+        raise ValueError(f"scatter: updates: got shape {list(updates.shape)}; the rows need {want}")
+    return updates
+
+
+def scatter_(x, *args, **kwargs):
+    """In-place scatter: puts the result into x and returns it. See `scatter`.
+
+    Example:
+        >>> paddle.zeros([2]).scatter_(paddle.to_tensor([1]), paddle.to_tensor([5.0])).tolist()
+        [0.0, 5.0]
+    """
+    check_inplace("scatter_", x)
+    return x._adopt(scatter(x, *args, **kwargs))
+
+
+Tensor.scatter_ = scatter_
+
+
+@op("x index updates", register=False, method=False)
+def add_points(x, index, updates):
+    """x with updates added at coordinates."""
+    if index.shape[-1] == 0:
+        return x + updates.reshape(-1, *x.shape).sum(0)
+    at = tuple(jnp.where(index[..., d] < 0, index[..., d] + x.shape[d], index[..., d]) for d in range(index.shape[-1]))
+    return x.at[at].add(updates)
+
+
+def _check_updates(op, shape, index, updates):
+    check_points(op, index, shape)
+    want = [*index.shape[:-1], *shape[index.shape[-1] :]]
+    if list(updates.shape) != want:
+        raise ValueError(f"{op}: updates: got shape {list(updates.shape)}; the index needs {want}")
+
+
+@composite(cases=["f(3), const([[1], [1]], 'int64'), f(2)", "f(3), const([[3]], 'int64'), f(1)", "f(3), const([[-1]], 'int64'), f(1)",
+                  "f(3,2), const([[1]], 'int64'), f(1,2)", "f(3,2), const([[1]], 'int64'), f(2)", "f(3,2), const([[1]], 'int64'), i(1,2)",
+                  "f(3,2), const([[1, 0], [1, 0]], 'int32'), f(2)"])
+def scatter_nd_add(x, index, updates, name=None):
+    """Adds updates at coordinates; those with the same coordinates add up.
+
+    Args:
+        x: Tensor [...].
+        index: int32 or int64 Tensor [..., k]: coordinates along the first k axes of x.
+        updates: Tensor of shape index.shape[:-1] + x.shape[k:] and the dtype of x.
+    Raises:
+        IndexError: a coordinate is out of range.
+        ValueError: the shapes do not fit.
+        TypeError: the dtypes differ.
+    Example:
+        >>> paddle.scatter_nd_add(paddle.zeros([2]), paddle.to_tensor([[1], [1]]), paddle.ones([2])).tolist()
+        [0.0, 2.0]
+    """
+    if updates._value.dtype != x._value.dtype:
+        raise TypeError(f"scatter_nd_add: updates: got dtype {updates._value.dtype.name} for a tensor of {x._value.dtype.name}; cast it with astype")
+    _check_updates("scatter_nd_add", x.shape, index, updates)
+    return add_points(x, index, updates)
+
+
+@composite(cases=["const([[1], [1], [0]], 'int64'), f(3), [4]", "const([[1], [5]], 'int64'), f(2), [4]", "const([[1], [-1]], 'int64'), f(2), [4]",
+                  "const([[1, 0]], 'int64'), f(1,2), [3, 2, 2]", "const([[1, 0]], 'int64'), f(2,2), [3, 2, 2]",
+                  "const([[1], [2]], 'int32'), i(2), const([3], 'int64')"])
+def scatter_nd(index, updates, shape, name=None):
+    """Zeros with updates added at coordinates. See `scatter_nd_add`.
+
+    Args:
+        index, updates: as for `scatter_nd_add`.
+        shape: list, tuple or Tensor of ints: the shape of the result.
+    Example:
+        >>> paddle.scatter_nd(paddle.to_tensor([[1], [1]]), paddle.ones([2]), [3]).tolist()
+        [0.0, 2.0, 0.0]
+    """
+    shape = ints("scatter_nd", shape, "shape")
+    _check_updates("scatter_nd", shape, index, updates)
+    return add_points(wrap(jnp.zeros(shape, updates._value.dtype)), index, updates)
+
+
+# slices along an axis -------------------------------------------------------------------------------------------------
+
+
+@op("x index value", register=False, method=False)
+def change_slices(x, index, value, axis, how):
+    """x with value set or added at slices along the axis."""
+    spot = jnp.moveaxis(x, axis, 0).at[jnp.where(index < 0, index + x.shape[axis], index)]
+    value = jnp.moveaxis(value, axis, 0) if value.ndim else value
+    return jnp.moveaxis(spot.add(value) if how == "add" else spot.set(value), 0, axis)
+
+
+@composite(alias={"input": "x", "dim": "axis", "source": "value"}, inplace=True, out=True,
+           cases=["f(3,2), const([0, 0], 'int64'), 0, f(2,2)", "f(3,2), const([0], 'int64'), 1, f(3,1)", "f(3,2), const([3], 'int64'), 0, f(1,2)",
+                  "f(3,2), const([-1], 'int64'), 0, f(1,2)", "f(3,2), const([0.0], 'float32'), 0, f(1,2)",
+                  "f(3,2), 0, const([1], 'int64'), f(1,2)", "f(3,2), const([0], 'int64'), 0, f(1,2), alpha=2",
+                  "f(3,2), const([0], 'int64'), 2, f(1,2)", "f(3,2), const([[0]], 'int64'), 0, f(1,2)", "i(4), const([1, 1], 'int32'), 0, i(2)"])
+def index_add(x, index, axis, value, alpha=1, name=None):
+    """Adds alpha * value to slices along an axis; values for the same index add up.
+
+    Args:
+        x: Tensor [...].
+        index: 1-D int32 or int64 Tensor.
+        axis: int. `dim` is accepted as a name; index_add(x, dim, index, source) is accepted too.
+        value: Tensor of the shape of x but for the axis, which has the length of the index. `source` is accepted as a name.
+        alpha: number.
+    Raises:
+        ValueError: an index is out of range, or shapes or dtypes do not fit.
+        IndexError: the axis is out of range.
+    Example:
+        >>> paddle.index_add(paddle.zeros([3]), paddle.to_tensor([1, 1]), 0, paddle.ones([2])).tolist()
+        [0.0, 2.0, 0.0]
+    """
+    if isinstance(index, int):
+        index, axis = axis, index
+    axis = one_axis("index_add", axis, x.ndim, error=IndexError)
+    check_index_dtype("index_add", index)
+    if index.ndim != 1:
+        raise ValueError(f"index_add: index: got shape {list(index.shape)}; it must be 1-D")
+    check_index("index_add", index, x.shape[axis], ValueError)
+    want = [*x.shape[:axis], index.shape[0], *x.shape[axis + 1 :]]
+    value = _values("index_add", x, value, want, "value")
+    if list(value.shape) != want:
+        raise ValueError(f"index_add: value: got shape {list(value.shape)}; the slices need {want}")
+    return change_slices(x, index, value if alpha == 1 else value * alpha, axis, "add")
+
+
+@composite(alias={"input": "x", "dim": "axis"}, inplace=True,
+           cases=["f(3,2), const([0], 'int64'), 0, 9", "f(3,2), const([0], 'int64'), 1, const(9.0, 'float32')",
+                  "f(3,2), const([-1], 'int64'), 1, 9.0", "f(3,2), const([[0]], 'int64'), 1, 9.0", "f(3,2), const([0], 'int64'), 1, f(2)",
+                  "f(3,2), const([0], 'int64'), 2, 1", "i(4), const([1, 2], 'int32'), 0, 7", "b(3), const([1], 'int64'), 0, True"])
+def index_fill(x, index, axis, value, name=None):
+    """Fills slices along an axis with one value.
+
+    Args:
+        x: Tensor [...].
+        index: int32 or int64 Tensor.
+        axis: int.
+        value: number, or 0-D Tensor.
+    Raises:
+        ValueError: the axis is out of range, or value has more than one element.
+        IndexError: an index is out of range.
+    Example:
+        >>> paddle.index_fill(paddle.zeros([3]), paddle.to_tensor([1]), 0, 7).tolist()
+        [0.0, 7.0, 0.0]
+    """
+    axis = one_axis("index_fill", axis, x.ndim)
+    check_index_dtype("index_fill", index)
+    check_index("index_fill", index, x.shape[axis])
+    if isinstance(value, Tensor):
+        if value.ndim:
+            raise ValueError(f"index_fill: value: got a tensor of shape {list(value.shape)}; it must be a number or 0-D")
+        value = value.astype(x.dtype)
+    else:
+        value = _values("index_fill", x, value, [])
+    return change_slices(x, reshape(index, [-1]), value, axis, "set")
+
+
+@op("x *indices value", register=False, method=False)
+def put_at(x, indices, value, accumulate):
+    """x with value set or added at the points that integer indices name."""
+    spot = x.at[tuple(jnp.where(i < 0, i + x.shape[d], i) for d, i in enumerate(indices))]
+    return spot.add(value) if accumulate else spot.set(value)
+
+
+@op("x mask value", register=False, method=False)
+def put_where(x, mask, value, accumulate):
+    """x with value set or added where the mask over its first axes holds."""
+    mask = mask.reshape(*mask.shape, *[1] * (x.ndim - mask.ndim))
+    return jnp.where(mask, x + value if accumulate else value, x)
+
+
+@composite(alias={"input": "x", "values": "value"}, inplace=True,
+           cases=["f(3,2), (const([0, 2], 'int64'),), const(9.0, 'float32')", "f(3,2), (const([0, 0], 'int64'), const([1, 1], 'int64')), f(2), True",
+                  "f(3,2), (const([0, 1], 'int64'), const([1, 1], 'int64')), f(2)",
+                  "f(3,2), (const([True, False, True]),), const(9.0, 'float32')", "f(3,2), [const([-1], 'int64')], f(2)",
+                  "f(3,2), const([1], 'int64'), f(2)", "f(3,2), (const([[0, 1]], 'int64'), const([1], 'int64')), const(9.0, 'float32')",
+                  "f(3,2), (const([0], 'int64'),), const(9, 'int64')", "f(3,2), (const([0, 1], 'int64'),), f(3)",
+                  "f(3,2), (const([[True, False], [False, True], [True, True]]),), f(4), True", "i(4), (const([2], 'int64'),), i(1)"])
+def index_put(x, indices, value, accumulate=False, name=None):
+    """Puts values at the points that a tuple of index tensors names, as x[indices] = value does.
+
+    Args:
+        x: Tensor [...].
+        indices: list or tuple of int32, int64 or bool Tensors for the first axes; they broadcast with one another.
+        value: Tensor of the dtype of x that broadcasts to the points.
+        accumulate: add instead of replacing; values for the same point add up.
+    Returns:
+        Tensor of the shape of x.
+    Raises:
+        IndexError: an index is out of range.
+        ValueError: shapes or dtypes do not fit.
+    Example:
+        >>> paddle.index_put(paddle.zeros([3]), (paddle.to_tensor([1]),), paddle.to_tensor(7.0)).tolist()
+        [0.0, 7.0, 0.0]
+    """
+    if not isinstance(indices, list | tuple) or not indices:
+        raise ValueError(f"index_put: indices: got {type(indices).__name__}; it must be a list or tuple of Tensors")
+    value = _values("index_put", x, value, [], "value")
+    if len(indices) == 1 and indices[0]._value.dtype == bool and value.ndim <= x.ndim - indices[0].ndim:
+        return put_where(x, indices[0], value, bool(accumulate))
+    indices = [i for given in indices for i in (_where(given) if given._value.dtype == bool else [given])]
+    for d, index in enumerate(indices):
+        check_index_dtype("index_put", index, name="indices")
+        check_index("index_put", index, x.shape[d], name="indices")
+    return put_at(x, indices, value, bool(accumulate))
+
+
+def _where(mask):
+    return [wrap(i) for i in jnp.nonzero(mask._value)]
+
+
+# masks ----------------------------------------------------------------------------------------------------------------
+
+
+@op("x mask value", register=False, method=False)
+def fill_masked(x, mask, value):
+    """x with value where the mask holds."""
+    try:
+        jnp.broadcast_shapes(x.shape, mask.shape, value.shape)
+    except ValueError:
+        raise ValueError(f"masked_fill: shapes {list(x.shape)}, {list(mask.shape)}, {list(value.shape)} do not broadcast") from None
+    return jnp.where(mask.astype(bool), value, x)
+
+
+@composite(alias={"input": "x"}, inplace=True,
+           cases=["f(2,2), b(2,2), 9", "~f(2,2), b(2), const(9.0, 'float32')", "~f(2,2), b(2), f(2)", "i(2,2), b(2), i(2)", "f(2), b(1,2), 9",
+                  "f(2), i_(2), 9",
+                  "i(3), b(3), 2.5", "f(2), b(2), const(2, 'int64')", "f(3), b(2), 2", "f(0,2), b(0,2), 1.0", "f(), const(True), 3.0",
+                  "f(3), b(3), float('-inf')"])
+def masked_fill(x, mask, value, name=None):
+    """Replaces the elements where the mask is true.
+
+    Args:
+        x: Tensor [...].
+        mask: bool Tensor that broadcasts with x.
+        value: number, or Tensor of the dtype of x that broadcasts.
+    Raises:
+        ValueError: shapes do not broadcast, or the dtype of value differs.
+    Example:
+        >>> paddle.masked_fill(paddle.to_tensor([1, 2]), paddle.to_tensor([True, False]), 9).tolist()
+        [9, 2]
+    """
+    return fill_masked(x, mask, _values("masked_fill", x, value, [], "value"))
+
+
+@op("x mask value", register=False, method=False)
+def fill_in_order(x, mask, value):
+    """x with the next element of value at each place where the mask holds."""
+    shape = jnp.broadcast_shapes(x.shape, mask.shape)
+    mask = jnp.broadcast_to(mask, shape)
+    at = jnp.cumsum(mask.reshape(-1)) - 1
+    return jnp.where(mask, jnp.take(value.reshape(-1), at, mode="clip").reshape(shape), x) if value.size else jnp.broadcast_to(x, shape)
+
+
+@composite(alias={"input": "x"}, inplace=True, cases=["f(2,2), const([[True, False], [False, True]]), f(3)", "f(2,2), const([True, False]), f(3)",
+                                                      "f(2,2), const([[True, False], [False, True]]), i(4)", "f(2,2), i_(2,2), f(4)",
+                                                      "f(2,2), const([[False, False], [False, True]]), f(4)",
+                                                      "i(4), const([True, True, False, True]), i(5)"])
+def masked_scatter(x, mask, value, name=None):
+    """Replaces the elements where the mask is true by the elements of value, in order.
+
+    Args:
+        x: Tensor [...].
+        mask: bool Tensor that broadcasts with x.
+        value: Tensor of the dtype of x with at least as many elements as the mask has true ones.
+    Raises:
+        AssertionError: the mask is not bool, or the dtypes differ.
+        ValueError: value has too few elements.
+    Example:
+        >>> paddle.masked_scatter(paddle.zeros([3]), paddle.to_tensor([True, False, True]), paddle.to_tensor([5.0, 6.0])).tolist()
+        [5.0, 0.0, 6.0]
+    """
+    if mask._value.dtype != bool or value._value.dtype != x._value.dtype:
+        got = [t._value.dtype.name for t in (x, mask, value)]
+        raise AssertionError(f"masked_scatter: x, mask, value: got dtypes {', '.join(got)}; the mask must be bool, x and value must be equal")
+    known = concrete(mask)
+    if known is not None:
+        times = np.prod(np.broadcast_shapes(tuple(x.shape), known.shape)) // max(known.size, 1)
+        if known.sum() * times > value.size:
+            raise ValueError(f"masked_scatter: value: got {value.size} elements; the mask needs {known.sum() * times}")
+    return fill_in_order(x, mask, value)

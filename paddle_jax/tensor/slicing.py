@@ -1,0 +1,412 @@
+"""Cutting out parts of a tensor and putting parts in: slices, windows, diagonals."""
+
+import math
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from paddle_jax._core.op import check_inplace, composite, op
+from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax.tensor.axes import concrete, ints, number, one_axis
+from paddle_jax.tensor.creation import fill
+
+
+@op("x starts", register=False, method=False)
+def cut(x, starts, sizes):
+    """The block of the given sizes that begins at `starts`: starts are operands, so that a moving window compiles once."""
+    return lax.dynamic_slice(x, [starts[i] for i in range(x.ndim)], sizes)
+
+
+def _cut(x, starts, sizes):
+    return cut(x, wrap(np.asarray(starts, np.int64)), tuple(sizes))
+
+
+def _checked(op, x, axes, *lists):
+    """Axes in [0, ndim) and lists of as many ints."""
+    if not isinstance(axes, list | tuple):
+        raise ValueError(f"{op}: axes: got {type(axes).__name__}; it must be a list or tuple")
+    lists = [ints(op, values, "starts, ends or strides") for values in lists]
+    if any(len(values) != len(axes) for values in lists):
+        raise ValueError(f"{op}: got {len(axes)} axes and lists of {[len(v) for v in lists]} numbers; give one number per axis")
+    return [one_axis(op, a, x.ndim, "axes") for a in axes], *lists
+
+
+@composite(cases=["f(3,4), [0, 1], [0, 1], [2, 3]", "f(3,4), [0, 1], [-2, 1], [100, 3]", "f(3,4), [0], [const(1, 'int64')], [const(2, 'int64')]",
+                  "f(3,4), [0], const([1], 'int64'), const([2], 'int64')", "f(3,4), [0], [2], [1]",
+                  "f(3,4), [0], [5], [9]", "f(3,4), [-1], [1], [2]", "f(3,4), [0, 1], [1], [2]", "f(3,4), 0, 1, 2", "i(3,4), [1], [-3], [-1]"])
+def slice(input, axes, starts, ends):
+    """Cuts ranges out of axes.
+
+    Args:
+        input: Tensor [...].
+        axes: list of axes.
+        starts, ends: list (items may be Tensors) or 1-D Tensor, one number per axis; negative counts from the end, too large is cut off.
+    Returns:
+        Tensor with the axes shortened to ends - starts.
+    Raises:
+        ValueError: an axis is out of range, or the lists differ in length.
+    Example:
+        >>> paddle.slice(paddle.arange(6), [0], [1], [-1]).tolist()
+        [1, 2, 3, 4]
+    """
+    axes, starts, ends = _checked("slice", input, axes, starts, ends)
+    begin, sizes = [0] * input.ndim, list(input.shape)
+    for a, s, e in zip(axes, starts, ends, strict=True):
+        begin[a], stop, _ = _range(s, e, 1, input.shape[a])
+        sizes[a] = max(0, stop - begin[a])
+    return _cut(input, begin, sizes)
+
+
+def _range(start, stop, step, length):
+    """The bounds that Python's slice rules give; a start below -length begins at the first element."""
+    low, high, step = np.s_[start:stop:step].indices(length)
+    return low, high, step
+
+
+@composite(cases=["f(6), [0], [0], [6], [2]", "f(6), [0], [5], [0], [-2]", "f(6), [0], [-1], [-7], [-1]", "f(6), [0], [1], [3], [0]",
+                  "f(2,6), [0, 1], [0, 1], [2, 5], [1, 2]", "f(6), [0], [4], [2], [1]",
+                  "f(6), [0], [const(1, 'int64')], [const(5, 'int64')], [const(2, 'int64')]", "i(5,3), [0, 1], [-4, 2], [100, -4], [3, -1]"])
+def strided_slice(x, axes, starts, ends, strides, name=None):
+    """Cuts ranges with steps out of axes. Arguments as for `slice`.
+
+    Args:
+        strides: list or Tensor of the steps, not 0; a negative step goes backwards.
+    Raises:
+        ValueError: a stride is 0, an axis is out of range, or the lists differ in length.
+    Example:
+        >>> paddle.strided_slice(paddle.arange(6), [0], [5], [0], [-2]).tolist()
+        [5, 3, 1]
+    """
+    axes, starts, ends, strides = _checked("strided_slice", x, axes, starts, ends, strides)
+    if 0 in strides:
+        raise ValueError("strided_slice: strides: got 0; a step must not be 0")
+    begin, sizes, steps = [0] * x.ndim, list(x.shape), [1] * x.ndim
+    for a, s, e, step in zip(axes, starts, ends, strides, strict=True):
+        chosen = range(*_range(s, e, step, x.shape[a]))
+        begin[a], steps[a] = (min(chosen[0], chosen[-1]), step) if len(chosen) else (0, 1)
+        sizes[a] = abs(step) * (len(chosen) - 1) + 1 if len(chosen) else 0
+    return every(_cut(x, begin, sizes), tuple(steps))
+
+
+@op(register=False, method=False)
+def every(x, steps):
+    """Every step-th element along each axis, from the end for negative steps."""
+    y = lax.slice(x, [0] * x.ndim, x.shape, [abs(s) for s in steps])
+    return lax.rev(y, [i for i, s in enumerate(steps) if s < 0])
+
+
+@composite(cases=["f(3,4), [2, 2], [1, 1]", "f(3,4), [2, -1], [1, 1]", "f(3,4), [2, 2]", "f(3,4), None, [1, 1]", "f(3,4), [2, 2], [2, 1]",
+                  "f(3,4), const([2, 2], 'int64'), const([1, 1], 'int64')", "f(3,4), [2], [1]", "f(3,4)"])
+def crop(x, shape=None, offsets=None, name=None):
+    """Cuts a block of a given shape out of a tensor.
+
+    Args:
+        x: Tensor [...].
+        shape: list, tuple or Tensor of ints, one per axis; -1 takes what is left. Default: the shape of x.
+        offsets: where the block begins. Default: zeros.
+    Raises:
+        ValueError: the block does not lie inside x.
+    Example:
+        >>> paddle.crop(paddle.to_tensor([[1, 2], [3, 4]]), [1, 2], [1, 0]).tolist()
+        [[3, 4]]
+    """
+    offsets = [0] * x.ndim if offsets is None else ints("crop", offsets, "offsets")
+    shape = x.shape if shape is None else ints("crop", shape, "shape")
+    if len(shape) != x.ndim or len(offsets) != x.ndim:
+        raise ValueError(f"crop: got {len(shape)} lengths and {len(offsets)} offsets for a tensor of {x.ndim} axes; give one per axis")
+    sizes = [n - o if s == -1 else s for s, o, n in zip(shape, offsets, x.shape, strict=True)]
+    if any(o < 0 or s < 0 or o + s > n for s, o, n in zip(sizes, offsets, x.shape, strict=True)):
+        raise ValueError(f"crop: a block of shape {sizes} at {list(offsets)} does not lie inside a tensor of shape {list(x.shape)}")
+    return _cut(x, offsets, sizes)
+
+
+@composite(cases=["f(3,4), 0, 1, 2", "f(3,4), 1, -2, 2", "f(3,4), 1, const(1, 'int64'), 2", "f(3,4), 1, 3, 2", "f(3,4), 2, 1, 2", "f(3,4), 0, 0, -1",
+                  "f(3,4), -1, 0, 0"])
+def narrow(input, dim, start, length):
+    """The part of an axis that begins at `start` and has `length` elements.
+
+    Args:
+        input: Tensor [...].
+        dim: int, the axis.
+        start: int or Tensor of one int; negative counts from the end.
+        length: int.
+    Raises:
+        IndexError: the axis is out of range.
+        AssertionError: the part does not lie inside the axis.
+    Example:
+        >>> paddle.narrow(paddle.arange(5), 0, 1, 3).tolist()
+        [1, 2, 3]
+    """
+    dim = one_axis("narrow", dim, input.ndim, "dim", IndexError)
+    size, start = input.shape[dim], number("narrow", start, "start")
+    at = start + size if start < 0 else start
+    if length < 0 or not 0 <= at <= size or at + length > size:
+        raise AssertionError(f"narrow: start={start}, length={length} does not lie inside an axis of length {size}")
+    begin, sizes = [0] * input.ndim, list(input.shape)
+    begin[dim], sizes[dim] = at, length
+    return _cut(input, begin, sizes)
+
+
+# the oracle does not add up the gradients of elements that are read twice, and reads beyond the tensor without a word
+@op(cases=["~f(2,3), [3, 2], [1, 2]", "i(2,3), [3, 2], [1, 2]", "i(2,3), [2, 2], [1, 1], 8", "f(2,3), [2, 2], [3, 1], 4", "f(6), [3], [2]",
+           "f(6), [], []", "i(6), [2, 3], [3, 1]"])
+def as_strided(x, shape, stride, offset=0, name=None):
+    """Reads the elements, which lie in a row, with a shape and steps of one's own. A copy here, as all views are.
+
+    Args:
+        x: Tensor [...].
+        shape: list of ints.
+        stride: list of as many ints: how far apart neighbours along each axis lie, in elements.
+        offset: int, where to begin, in bytes as in Paddle.
+    Raises:
+        ValueError: an element would lie outside x.
+    Example:
+        >>> paddle.as_strided(paddle.arange(4), [3, 2], [1, 1]).tolist()
+        [[0, 1], [1, 2], [2, 3]]
+    """
+    at = np.asarray(offset // x.dtype.itemsize)
+    for n, s in zip(shape, stride, strict=True):
+        at = at[..., None] + np.arange(n) * s
+    if at.size and not 0 <= at.min() <= at.max() < x.size:
+        raise ValueError(f"as_strided: shape {list(shape)} with stride {list(stride)} and offset {offset} leaves a tensor of {x.size} elements")
+    return x.reshape(-1)[at]
+
+
+# the oracle does not add up the gradients of overlapping windows
+@op(alias={"input": "x", "dimension": "axis"}, cases=["~f(5), 0, 2, 1", "i(5), 0, 2, 1", "f(5), 0, 2, 2", "i(2,5), 1, 3, 2", "f(2,5), 0, 3, 2",
+                                                      "f(5), 0, 2, 0",
+                                                      "f(3,5), -1, 5, 1", "i(4), 0, 1, 3"])
+def unfold(x, axis, size, step, name=None):
+    """All windows of `size` elements along an axis, `step` apart, along a new last axis.
+
+    Args:
+        x: Tensor [...].
+        axis: int. `dimension` is accepted as a name.
+        size: int, at most the length of the axis.
+        step: int > 0.
+    Raises:
+        ValueError: size or step does not fit.
+    Example:
+        >>> paddle.unfold(paddle.arange(4), 0, 2, 1).tolist()
+        [[0, 1], [1, 2], [2, 3]]
+    """
+    axis = one_axis("unfold", axis, max(x.ndim, 1))
+    length = x.shape[axis] if x.ndim else 1
+    if not 0 <= size <= length or step <= 0:
+        raise ValueError(f"unfold: size={size}, step={step} for an axis of length {length}; size is at most that and step > 0")
+    at = np.arange(0, length - size + 1, step)[:, None] + np.arange(size)
+    return jnp.moveaxis(jnp.take(x.reshape(x.shape or (1,)), at, axis=axis), axis + 1, -1)
+
+
+def _plane(op, ndim, axis1, axis2, error=IndexError):
+    if ndim < 2:
+        raise error(f"{op}: got a tensor of {ndim} axes; it needs at least 2")
+    first, second = one_axis(op, axis1, ndim, "axis1", error), one_axis(op, axis2, ndim, "axis2", error)
+    if first == second:
+        raise ValueError(f"{op}: axis1={axis1} and axis2={axis2} are the same; give two axes")
+    return first, second
+
+
+@op(alias={"input": "x", "dim1": "axis1", "dim2": "axis2"}, cases=["f(2,3)", "f(2,3), 1", "f(2,3), 0, 1, 0", "f(2,3,4), -1, 1, 2", "f(2,3), 5",
+                                                                   "f(2,3), 0, 0, 0", "f(2)", "f(2,3), 0, 0, 3", "i(3,3), -1",
+                                                                   "f(2,3,4), axis1=-1, axis2=0"])
+def diagonal(x, offset=0, axis1=0, axis2=1, name=None):
+    """The diagonals of the planes of two axes, along a new last axis.
+
+    Args:
+        x: Tensor of at least 2 axes.
+        offset: 0 for the main diagonal, positive above it, negative below.
+        axis1, axis2: the plane. `dim1` and `dim2` are accepted as names.
+    Raises:
+        IndexError: an axis is out of range.
+        ValueError: the axes are the same.
+    Example:
+        >>> paddle.diagonal(paddle.to_tensor([[1, 2], [3, 4]])).tolist()
+        [1, 4]
+    """
+    first, second = _plane("diagonal", x.ndim, axis1, axis2)
+    rows, columns = _diagonal_at(x.shape[first], x.shape[second], offset)
+    return jnp.moveaxis(x, (first, second), (-2, -1))[..., rows, columns]
+
+
+def _diagonal_at(height, width, offset):
+    rows = np.arange(max(0, min(height + min(offset, 0), width - max(offset, 0))))
+    return (rows, rows + offset) if offset >= 0 else (rows - offset, rows)
+
+
+@op("x y", register=False, method=False)
+def put_diagonal(x, y, offset, first, second):
+    """x with y on a diagonal."""
+    rows, columns = _diagonal_at(x.shape[first], x.shape[second], offset)
+    planes = jnp.moveaxis(x, (first, second), (-2, -1))
+    return jnp.moveaxis(planes.at[..., rows, columns].set(y.astype(x.dtype)), (-2, -1), (first, second))
+
+
+def _on_diagonal(op, x, y, offset, axis1, axis2):
+    first, second = _plane(op, x.ndim, axis1, axis2)
+    want = [n for i, n in enumerate(x.shape) if i not in (first, second)] + [len(_diagonal_at(x.shape[first], x.shape[second], offset)[0])]
+    if list(y.shape) != want:
+        raise AssertionError(f"{op}: y: got shape {list(y.shape)}; the diagonal has shape {want}")
+    return put_diagonal(x, y, offset, first, second)
+
+
+# the oracle gives y no gradient
+@composite(alias={"input": "x"}, cases=["~f(2,3), f(2)", "i(2,3), i(2), 1", "f(2,3), f(3)", "i(2,3,4), i(3,2), 0, 0, 2"])
+def diagonal_scatter(x, y, offset=0, axis1=0, axis2=1, name=None):
+    """x with y in place of a diagonal. Arguments as for `diagonal`.
+
+    Args:
+        y: Tensor of the shape of that diagonal.
+    Raises:
+        AssertionError: y has another shape.
+    Example:
+        >>> paddle.diagonal_scatter(paddle.zeros([2, 2]), paddle.ones([2])).tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+    """
+    return _on_diagonal("diagonal_scatter", x, y, offset, axis1, axis2)
+
+
+# the oracle gives y no gradient
+@composite(inplace=True, cases=["~f(3,3), f(3)", "i(3,3), i(2), 1", "i(2,3,3), i(2,3), 0, 1, 2", "f(3,3), f(2)", "i(3,2), i(2)"])
+def fill_diagonal_tensor(x, y, offset=0, dim1=0, dim2=1, name=None):
+    """x with y in place of a diagonal. See `diagonal_scatter`.
+
+    Example:
+        >>> paddle.zeros([2, 2]).fill_diagonal_tensor(paddle.ones([2])).tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+    """
+    return _on_diagonal("fill_diagonal_tensor", x, y, offset, dim1, dim2)
+
+
+@op("x value", register=False, method=False)
+def put_flat(x, value, at):
+    """x with a value at places of the flattened tensor."""
+    return x.reshape(-1).at[np.asarray(at, np.int64)].set(value).reshape(x.shape)
+
+
+def fill_diagonal_(x, value, offset=0, wrap=False, name=None):
+    """Fills the main diagonal in place, shifted by offset columns.
+
+    Args:
+        x: Tensor of at least 2 axes (with more than 2 the elements whose indices are all equal).
+        value: number.
+        offset: int, by how many columns the diagonal is shifted.
+        wrap: in a tall matrix begin anew below the square part.
+    Returns:
+        x.
+    Raises:
+        ValueError: x has fewer than 2 axes.
+    Example:
+        >>> paddle.zeros([2, 2]).fill_diagonal_(1.0).tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+    """
+    check_inplace("fill_diagonal_", x)
+    if x.ndim < 2:
+        raise ValueError(f"fill_diagonal_: x: got a tensor of {x.ndim} axes; it needs at least 2")
+    step = sum(math.prod(x.shape[i + 1 :]) for i in range(x.ndim))
+    width = x.shape[-1]
+    end = x.size if wrap or x.ndim > 2 else min(x.size, width * width)
+    at = tuple(i + offset for i in range(0, end, step) if 0 <= i % width + offset < width)
+    from_value = fill("fill_diagonal_", value, x._value.dtype)
+    return x._adopt(put_flat(x, wrap_value(from_value), at))
+
+
+def wrap_value(array):
+    """A Tensor of a NumPy or jax scalar."""
+    return wrap(jnp.asarray(array))
+
+
+Tensor.fill_diagonal_ = fill_diagonal_
+
+
+@op("x value starts", register=False, method=False)
+def paste(x, value, starts, sizes, steps):
+    """x with value, broadcast, in place of the part that `starts`, `sizes` and `steps` describe."""
+    spots = [starts[i] + steps[i] * jnp.arange(sizes[i]) for i in range(x.ndim)]
+    at = tuple(s.reshape([-1 if j == i else 1 for j in range(x.ndim)]) for i, s in enumerate(spots))
+    return x.at[at].set(jnp.broadcast_to(value, sizes).astype(x.dtype))
+
+
+@composite(cases=["f(2,3), f(3), 0, 1", "f(2,3), f(2), -1, -1", "f(2,3), f(2), 0, 0", "f(2,3), f(3), 0, -1", "f(2,3,4), f(2,4), 1, 2",
+                  "f(2,3), f(3), 5, 0"])
+def select_scatter(x, values, axis, index, name=None):
+    """x with `values` in place of one slice.
+
+    Args:
+        x: Tensor [...].
+        values: Tensor of the shape of the slice.
+        axis, index: which slice.
+    Raises:
+        RuntimeError: values has another shape.
+        IndexError: the axis or the index is out of range.
+    Example:
+        >>> paddle.select_scatter(paddle.zeros([2, 2]), paddle.ones([2]), 0, 1).tolist()
+        [[0.0, 0.0], [1.0, 1.0]]
+    """
+    axis = one_axis("select_scatter", axis, x.ndim, error=IndexError)
+    want = [n for i, n in enumerate(x.shape) if i != axis]
+    if list(values.shape) != want:
+        raise RuntimeError(f"select_scatter: values: got shape {list(values.shape)}; the slice has shape {want}")
+    index = one_axis("select_scatter", index, x.shape[axis], "index", IndexError)
+    starts, sizes = [0] * x.ndim, list(x.shape)
+    starts[axis], sizes[axis] = index, 1
+    return _paste(x, values.reshape([*want[:axis], 1, *want[axis:]]), starts, sizes, [1] * x.ndim)
+
+
+def _paste(x, value, starts, sizes, steps):
+    return paste(x, value, wrap(np.asarray(starts, np.int64)), tuple(sizes), tuple(steps))
+
+
+@composite(cases=["f(3,4), f(3,2), [1], [0], [4], [2]", "f(3,4), f(3,1), [1], [0], [4], [2]", "f(3,4), f(2,2), [0, 1], [0, 1], [2, 3], [1, 1]",
+                  "f(3,4), f(2), [1], [0], [4], [2]", "f(3,4), f(3,3), [1], [0], [4], [2]"])
+def slice_scatter(x, value, axes, starts, ends, strides, name=None):
+    """x with `value` in place of the part that `strided_slice` with the same arguments takes.
+
+    Args:
+        value: Tensor that broadcasts to that part.
+    Raises:
+        ValueError: value does not broadcast, or the lists differ in length.
+    Example:
+        >>> paddle.slice_scatter(paddle.zeros([4]), paddle.ones([2]), [0], [0], [4], [2]).tolist()
+        [1.0, 0.0, 1.0, 0.0]
+    """
+    axes, starts, ends, strides = _checked("slice_scatter", x, axes, starts, ends, strides)
+    begin, sizes, steps = [0] * x.ndim, list(x.shape), [1] * x.ndim
+    for a, s, e, step in zip(axes, starts, ends, strides, strict=True):
+        low, high, steps[a] = _range(s, e, step, x.shape[a])
+        begin[a], sizes[a] = low, len(range(low, high, step))
+    return _paste(x, value, begin, sizes, steps)
+
+
+@op("input", nondiff=True, register=False, method=False)
+def localize(input, size, shard_id, ignore_value):
+    """Indices relative to a shard, others replaced."""
+    return jnp.where(input // size == shard_id, input % size, jnp.asarray(ignore_value, input.dtype))
+
+
+@composite(cases=["const([[16], [1]], 'int64'), 20, 2, 0", "const([[16], [1]], 'int64'), 20, 2, 1, -5", "const([[16], [1]], 'int64'), 20, 2, 2",
+                  "const([[26], [1]], 'int64'), 20, 2, 0", "const([[-1], [1]], 'int64'), 20, 2, 0", "const([[3], [7]], 'int32'), 9, 4, 1",
+                  "const([3, 7], 'int32'), 9, 4, 1"])
+def shard_index(input, index_num, nshards, shard_id, ignore_value=-1):
+    """Turns indices of the whole into indices inside one shard; those of other shards become ignore_value.
+
+    Args:
+        input: int Tensor [..., 1] with values in [0, index_num).
+        index_num: how many indices there are in all.
+        nshards: into how many shards of ceil(index_num / nshards) they are cut.
+        shard_id: which shard.
+    Raises:
+        ValueError: shard_id or an index is out of range.
+    Example:
+        >>> paddle.shard_index(paddle.to_tensor([[16], [1]]), 20, 2, 0).tolist()
+        [[-1], [1]]
+    """
+    if input.ndim < 2:
+        raise ValueError(f"shard_index: input: got a tensor of {input.ndim} axes; it needs at least 2")
+    if not 0 <= shard_id < nshards:
+        raise ValueError(f"shard_index: shard_id={shard_id}; use 0..{nshards - 1}")
+    values = concrete(input)
+    if values is not None and values.size and not 0 <= values.min() <= values.max() < index_num:
+        raise ValueError(f"shard_index: input: got values from {values.min()} to {values.max()}; use 0..{index_num - 1}")
+    return localize(input, -(-index_num // nshards), shard_id, ignore_value)

@@ -1,0 +1,98 @@
+"""Distinct elements."""
+
+import math
+
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.op import composite
+from paddle_jax._core.tensor import wrap
+from paddle_jax.tensor.axes import one_axis
+from paddle_jax.tensor.gathering import take_rows
+from paddle_jax.tensor.manipulation import reshape
+
+
+def _rows(op, x, axis):
+    """The tensor flattened (axis None) and the axis along which its slices are compared, with the slices on the host as a matrix."""
+    if axis is None or x.ndim == 0:
+        x, axis = reshape(x, [-1]), 0
+    axis = one_axis(op, axis, x.ndim)
+    host = np.moveaxis(np.asarray(x._value), axis, 0)
+    return x, axis, host.reshape(host.shape[0], math.prod(host.shape[1:]))
+
+
+def _index_dtype(op, dtype):
+    found = dtypes.convert(dtype).np
+    if found.name not in ("int32", "int64"):
+        raise ValueError(f"{op}: dtype: got {found.name}; allowed are int32, int64")
+    return found
+
+
+def _results(x, axis, first, extras, dtype):
+    """The slices at `first` and the index tensors asked for."""
+    made = take_rows(x, wrap(jnp.asarray(first, np.int64)), axis)
+    more = [wrap(jnp.asarray(np.asarray(e).astype(dtype))) for wanted, e in extras if wanted]
+    return (made, *more) if more else made
+
+
+@composite(alias={"input": "x"},
+           cases=["const([3, 1, 2, 1], 'int64')", "const([3, 1, 2, 1], 'int64'), return_index=True, return_inverse=True, return_counts=True",
+                  "i_(2,3), return_inverse=True", "const([[3, 1], [2, 1], [3, 1]], 'int64'), axis=0, return_inverse=True, return_index=True",
+                  "i_(3,4), axis=1", "const([3, 1], 'int64'), dtype='int32', return_inverse=True", "const(3, 'int64')", "f(0)", "f(5)",
+                  "const([1.0, float('nan'), float('nan')])", "const([3, 1], 'int64'), axis=2", "i_(4), True", "i_(4), False, True, True",
+                  "const([3, 1], 'int64'), dtype='float32'"])
+def unique(x, return_index=False, return_inverse=False, return_counts=False, axis=None, dtype="int64", sorted=True, name=None):
+    """The distinct elements, or distinct slices along an axis, in ascending order.
+
+    Args:
+        x: Tensor [...].
+        return_index: also the index of the first occurrence of each.
+        return_inverse: also, for each element of x, its index among the distinct ones.
+        return_counts: also how often each occurs.
+        axis: int. Default: the flattened tensor.
+        dtype: int64 or int32, of the index tensors.
+        sorted: accepted; the result is always sorted.
+    Returns:
+        Tensor, or a tuple (distinct, index, inverse, counts) of what was asked for.
+    Raises:
+        ValueError: the axis is out of range, or dtype is no index.
+    Example:
+        >>> distinct, counts = paddle.unique(paddle.to_tensor([3, 1, 3]), return_counts=True); (distinct.tolist(), counts.tolist())
+        ([1, 3], [1, 2])
+    """
+    dtype = _index_dtype("unique", dtype)
+    x, axis, host = _rows("unique", x, axis)
+    slices = host[:, 0] if host.shape[1] == 1 else host
+    _, first, inverse, counts = np.unique(slices, return_index=True, return_inverse=True, return_counts=True, axis=0, equal_nan=False)
+    return _results(x, axis, first, [(return_index, first), (return_inverse, inverse.reshape(-1)), (return_counts, counts)], dtype)
+
+
+@composite(alias={"input": "x", "dim": "axis"},
+           cases=["const([1, 1, 2, 2, 1], 'int64')", "const([1, 1, 2, 2, 1], 'int64'), True, True",
+                  "const([[1, 1], [1, 1], [2, 2]], 'int64'), axis=0, return_inverse=True", "f(0)", "const(1, 'int64')",
+                  "const([1, 2], 'int64'), dtype='int32', return_counts=True",
+                  "i_(2,6)", "f(3), axis=1"])
+def unique_consecutive(x, return_inverse=False, return_counts=False, axis=None, dtype="int64", name=None):
+    """The first of each run of equal elements, or of equal slices along an axis.
+
+    Args:
+        x: Tensor [...].
+        return_inverse: also, for each element of x, the number of its run.
+        return_counts: also the lengths of the runs.
+        axis: int. Default: the flattened tensor. `dim` is accepted as a name.
+        dtype: int64 or int32, of the index tensors.
+    Returns:
+        Tensor, or a tuple (elements, inverse, counts) of what was asked for.
+    Raises:
+        ValueError: the axis is out of range, or dtype is no index.
+    Example:
+        >>> paddle.unique_consecutive(paddle.to_tensor([1, 1, 2, 1])).tolist()
+        [1, 2, 1]
+    """
+    dtype = _index_dtype("unique_consecutive", dtype)
+    x, axis, host = _rows("unique_consecutive", x, axis)
+    fresh = np.ones(len(host), bool)
+    fresh[1:] = (host[1:] != host[:-1]).any(1)
+    first = np.flatnonzero(fresh)
+    return _results(x, axis, first, [(return_inverse, np.cumsum(fresh) - 1), (return_counts, np.diff([*first, len(host)]))], dtype)
