@@ -169,7 +169,7 @@ def complex(real, imag, name=None):
     return lax.complex(*jnp.broadcast_arrays(real, imag))
 
 
-@op("abs angle", method=False, promote=True, out=True, cases=["pos(2,3), f(2,3)", "pos_d(3), d(3)", "f(2,1), f(3)", "i(2), f(2)", "f(), f()",
+@op("abs angle", promote=True, out=True, cases=["pos(2,3), f(2,3)", "pos_d(3), d(3)", "f(2,1), f(3)", "i(2), f(2)", "f(), f()",
                                                               "f(0), f(0)"])
 def polar(abs, angle, name=None):
     """Complex numbers from moduli and angles in radians, with broadcasting.

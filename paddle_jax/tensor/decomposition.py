@@ -1,6 +1,8 @@
 """Factorisations of matrices and what follows from them."""
 
 
+import functools as ft
+
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -22,6 +24,27 @@ def adjoint(x):
     return jnp.conj(jnp.swapaxes(x, -1, -2))
 
 
+def of_triangle(function, x, lower, tangent):
+    """A function of the Hermitian matrix that one triangle of x stands for. As in Paddle the gradient goes to both triangles.
+
+    `tangent` says which change of the Hermitian matrix a change of x stands for.
+    """
+
+    def hermitian(x):
+        half = jnp.tril(x, -1) if lower else jnp.triu(x, 1)
+        return half + adjoint(half) + jnp.real(x) * jnp.eye(x.shape[-1], dtype=x.dtype)
+
+    @jax.custom_jvp
+    def apply(x):
+        return function(hermitian(x))
+
+    @apply.defjvp
+    def rule(primals, tangents):
+        return jax.jvp(function, (hermitian(primals[0]),), (tangent(tangents[0]),))
+
+    return apply(x)
+
+
 def checked(name, result, operand, why):
     """Refuses a result that is not finite although the operand is. Under a trace nothing can be checked."""
     values = [t._value for t in (result, operand)]
@@ -35,10 +58,7 @@ def checked(name, result, operand, why):
 @op(register=False, method=False)
 def _cholesky(x, upper):
     matrices("cholesky", x, True, AssertionError)
-    half = jnp.triu(x) if upper else jnp.tril(x)
-    full = half + adjoint(half) - jnp.real(jnp.einsum("...ii->...i", x))[..., None] * jnp.eye(x.shape[-1], dtype=x.dtype)
-    even = (x + adjoint(x)) / 2
-    lower = jnp.linalg.cholesky(even + lax.stop_gradient(full - even))  # values of one triangle, gradient of both
+    lower = of_triangle(ft.partial(lax.linalg.cholesky, symmetrize_input=False), x, not upper, lambda t: (t + adjoint(t)) / 2)
     return adjoint(lower) if upper else lower
 
 
@@ -83,7 +103,7 @@ def qr(x, mode="reduced", name=None):
 
 
 # the signs of singular vectors are free
-@op(out=True, cases=["~f(3,2)", "~f(3,2), True", "f(3)", "~d(2,2,3)", "~c(3,2)"])
+@op(out=True, method=False, cases=["~f(3,2)", "~f(3,2), True", "f(3)", "~d(2,2,3)", "~c(3,2)"])
 def svd(x, full_matrices=False, name=None):
     """The singular value decomposition x = U diag(S) VH.
 
@@ -121,11 +141,12 @@ def svdvals(x, name=None):
 def _hermitian(name, x, side):
     if side not in ("L", "U"):
         raise ValueError(f"{name}: UPLO: got {side!r}; allowed are 'L' and 'U'")
-    return jnp.linalg.eigh(matrices(name, x, True), UPLO=side, symmetrize_input=False)
+    function = ft.partial(jnp.linalg.eigh, symmetrize_input=False)
+    return tuple(of_triangle(lambda a: tuple(function(a)), matrices(name, x, True), side == "L", lambda t: t))
 
 
 # the signs of eigenvectors are free
-@op(cases=["~spd(3)", "~spd(3), 'U'", "spd(3), 'X'", "f(2,3)", "f(3)", "~d(2,3,3)"])
+@op(method=False, cases=["~spd(3)", "~spd(3), 'U'", "spd(3), 'X'", "f(2,3)", "f(3)", "~d(2,3,3)"])
 def eigh(x, UPLO="L", name=None):
     """Eigenvalues and eigenvectors of symmetric (Hermitian) matrices.
 
@@ -140,10 +161,10 @@ def eigh(x, UPLO="L", name=None):
         >>> paddle.linalg.eigh(paddle.to_tensor([[2.0, 0.0], [0.0, 1.0]]))[0].tolist()
         [1.0, 2.0]
     """
-    return tuple(_hermitian("eigh", x, UPLO))
+    return _hermitian("eigh", x, UPLO)
 
 
-@op(cases=["spd(3)", "f(3,3), 'U'", "spd(3), 'X'", "f(2,3)", "f(3)", "d(2,3,3)"])
+@op(cases=["spd(3)", "f(3,3), 'U'", "f(2,3)", "f(3)", "d(2,3,3)"])
 def eigvalsh(x, UPLO="L", name=None):
     """The eigenvalues of symmetric (Hermitian) matrices, rising. Arguments as for `eigh`.
 
@@ -294,7 +315,7 @@ def householder_product(x, tau, name=None):
     return reflectors(x, tau)
 
 
-@op("x tau y", method=False, cases=["f(3,2), f(2), f(2,2)", "f(3,2), f(2), f(3,2), transpose=True", "f(3,3), f(3), f(2,3), left=False",
+@op("x tau y", cases=["f(3,2), f(2), f(2,2)", "f(3,2), f(2), f(3,2), transpose=True", "f(3,3), f(3), f(2,3), left=False",
                                     "d(2,3,3), d(2,3), d(2,3,2)", "f(3,2), f(2), f(3,2)", "f(3,3), f(3), f(2,3), left=False, transpose=True"])
 def ormqr(x, tau, y, left=True, transpose=False, name=None):
     """Multiplies y with the matrix Q of Householder reflections that `householder_product` makes.
@@ -345,7 +366,7 @@ def _check_low_rank(name, x, q, niter):
     return q
 
 
-@composite(method=False, cases=["~f(5,3), 2", "~f(5,3)", "f(5,3), 8", "~f(3,5), 2", "f(5,3), niter=-1", "f(3)"])
+@composite(cases=["~f(5,3), 2", "~f(5,3)", "f(5,3), 8", "~f(3,5), 2", "f(5,3), niter=-1", "f(3)"])
 def svd_lowrank(x, q=None, niter=2, M=None, name=None):
     """The q largest singular values and vectors by random projection.
 
@@ -365,7 +386,7 @@ def svd_lowrank(x, q=None, niter=2, M=None, name=None):
     return _low_rank(x, _check_low_rank("svd_lowrank", x, q, niter), niter, M)
 
 
-@composite(method=False, cases=["~f(5,3), 2", "~f(5,3), 2, False", "f(5,3), 7", "f(5,3), niter=-1", "~f(3,5)"])
+@composite(cases=["~f(5,3), 2", "~f(5,3), 2, False", "f(5,3), 7", "f(5,3), niter=-1", "~f(3,5)"])
 def pca_lowrank(x, q=None, center=True, niter=2, name=None):
     """The first q principal components by random projection.
 

@@ -170,7 +170,7 @@ def frexp(x, name=None):
     return jnp.where(x == 0, 0, jnp.ldexp(x, -exponent)), exponent.astype(x.dtype)
 
 
-@composite(method=False, cases=["[f(2,3), f(2,3)], const([[0], [1]], 'int32')", "[d(2,2), d(2,2), d(2,2)], const([[2], [0]], 'int32')",
+@composite(cases=["[f(2,3), f(2,3)], const([[0], [1]], 'int32')", "[d(2,2), d(2,2), d(2,2)], const([[2], [0]], 'int32')",
                                 "[f(2,2)], const([[0], [0]], 'int32')", "[f(2,2), f(2,2)], const([0, 1], 'int32')",
                                 "[f(2,2), f(2,2)], const([[0], [1]])", "[f(2,2), f(2,2)], const([[0], [2]], 'int32')"])
 def multiplex(inputs, index, name=None):

@@ -282,12 +282,13 @@ def addmm(input, x, y, beta=1.0, alpha=1.0, name=None):
 
 
 @op("input x y", inplace=True, cases=["f(2,2,4), f(2,2,3), f(2,3,4)", "f(2,4), f(2,2,3), f(2,3,4)", "f(1,2,2), f(2,2,3), f(2,3,2), 0.5, 2.0",
-                                      "f(2,2,2), f(2,3), f(2,3,2)", "f(2,2,2), f(2,2,3), f(2,2,2)", "d(2,1,2), d(2,2,3), d(2,3,2)"])
+                                      "f(2,2,2), f(2,3), f(2,3,2)", "f(3,2), f(2,2,3), f(2,3,2)", "f(2,2,2), f(2,2,3), f(2,2,2)",
+                                      "d(2,1,2), d(2,2,3), d(2,3,2)"])
 def baddbmm(input, x, y, beta=1.0, alpha=1.0, name=None):
     """beta * input + alpha * bmm(x, y).
 
     Args:
-        input: Tensor [b, n, m], or one that broadcasts to it.
+        input: Tensor [b, n, m], or one that broadcasts to it, or [b, m] for all rows.
         x: Tensor [b, n, k].
         y: Tensor [b, k, m].
         beta, alpha: numbers.
@@ -299,10 +300,15 @@ def baddbmm(input, x, y, beta=1.0, alpha=1.0, name=None):
     """
     if x.ndim != 3 or y.ndim != 3 or x.shape[0] != y.shape[0] or x.shape[2] != y.shape[1]:
         raise ValueError(f"baddbmm: got shapes {list(x.shape)} and {list(y.shape)}; they must be [b, n, k] and [b, k, m]")
+    shape = (*x.shape[:2], y.shape[2])
+    if input.ndim == 2 and input.shape[0] == shape[0]:
+        input = input[:, None]
+    if input.ndim != 3 or jnp.broadcast_shapes(input.shape, shape) != shape:
+        raise ValueError(f"baddbmm: input: got shape {list(input.shape)}; it must be [b, n, m] or [b, m], or broadcast to the former")
     return _scaled_sum(input, jnp.matmul(x, y), beta, alpha)
 
 
-@op("*x", method=False, cases=["[f(2,3), f(3,4), f(4,2)]", "[f(3), f(3,4), f(4)]", "[f(3,2)]", "[f(3,2), f(3,2)]", "[f(3,2), f(2,2,2)]",
+@op("*x", cases=["[f(2,3), f(3,4), f(4,2)]", "[f(3), f(3,4), f(4)]", "[f(3,2)]", "[f(3,2), f(3,2)]", "[f(3,2), f(2,2,2)]",
                                "[d(2,3), d(3,2)]", "[f(3), f(3)]"])
 def multi_dot(x, name=None):
     """The product of several matrices in the order that needs the fewest multiplications.
@@ -324,7 +330,8 @@ def multi_dot(x, name=None):
     return jnp.linalg.multi_dot(x)
 
 
-@op("x y", cases=["f(2,3), f(2,3)", "f(2,3), f(3)", "f(2,3), f(2,3), axis=0", "c(3), c(3)", "f(2,3), f(2,4)", "d(3), d(3)"], promote=True)
+@op("x y", promote=True, method=False, cases=["f(2,3), f(2,3)", "f(2,3), f(3)", "f(2,3), f(2,3), axis=0", "c(3), c(3)", "f(2,3), f(2,4)",
+                                              "d(3), d(3)"])
 def vecdot(x, y, axis=-1, name=None):
     """Inner products along an axis, with broadcasting; the conjugate of x is taken.
 

@@ -273,7 +273,7 @@ def scale(x, scale=1.0, bias=0.0, bias_after_scale=True, act=None, name=None):
     return out if act is None else ACTIVATIONS[act](out)
 
 
-@composite(method=False, cases=["f(1)", "f(), 2.5", "i(1), 2", "f(2)", "d(1,1)"])
+@composite(cases=["f(1)", "f(), 2.5", "i(1), 2", "f(2)", "d(1,1)"])
 def increment(x, value=1.0, name=None):
     """Adds a number to a one-element tensor in place and returns it.
 
@@ -292,7 +292,7 @@ def increment(x, value=1.0, name=None):
     return x._adopt(scale(x, 1, value))
 
 
-@op("*inputs", method=False, cases=["[f(2,3), f(2,3)]", "f(2,3)", "[f(3)]", "[]", "[f(2), f(3)]", "[f(2), i(2)]", "[i(3), i(3), i(3)]",
+@op("*inputs", cases=["[f(2,3), f(2,3)]", "f(2,3)", "[f(3)]", "[]", "[f(2), f(3)]", "[f(2), i(2)]", "[i(3), i(3), i(3)]",
                                     "[f(0,2), f(0,2)]"])
 def add_n(inputs, name=None):
     """Adds several tensors of one shape and dtype.

@@ -106,4 +106,16 @@ def install():
         setattr(Tensor, f"__r{name}__", _integral(f"__r{name}__", op, swapped=True))
 
 
+def install_aliases():
+    """Gives methods their second names: `x.mul(y)` for `x.multiply(y)`, in-place twins included."""
+    second = {"clamp": "clip", "div": "divide", "eq": "equal", "floor_mod": "remainder", "ge": "greater_equal", "greater": "greater_than",
+              "gt": "greater_than",
+              "le": "less_equal", "less": "less_than", "lt": "less_than", "mod": "remainder", "mul": "multiply", "ne": "not_equal", "sub": "subtract"}
+    for alias, name in second.items():
+        setattr(Tensor, alias, getattr(Tensor, name))
+    for alias in ("clamp", "div", "floor_mod", "less", "mod", "mul", "sub"):
+        setattr(Tensor, alias + "_", getattr(Tensor, second[alias] + "_"))
+
+
 install()
+install_aliases()

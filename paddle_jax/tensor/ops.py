@@ -454,7 +454,7 @@ def sgn(x, name=None):
     return jnp.where(zero, 0, x / jnp.abs(jnp.where(zero, 1, x)))
 
 
-@op(cases=[*ANY, "b(2)"])
+@op(method=False, cases=[*ANY, "b(2)"])
 def positive(x, name=None):
     """Returns x unchanged.
 

@@ -33,7 +33,8 @@ def inv(x, name=None):
     return checked("inv", _inverse(x), x, "a matrix is singular and has no inverse")
 
 
-@op(cases=["f(3,2)", "f(3,2), 0.5", "spd(3), hermitian=True", "f(3)", "d(2,2,3)", "c(3,2)"])
+# Paddle returns the conjugate for complex matrices
+@op(cases=["f(3,2)", "f(3,2), 0.5", "spd(3), hermitian=True", "f(3)", "d(2,2,3)", "~c(3,2)"])
 def pinv(x, rcond=1e-15, hermitian=False, name=None):
     """The Moore-Penrose pseudo-inverses of matrices.
 
@@ -49,7 +50,20 @@ def pinv(x, rcond=1e-15, hermitian=False, name=None):
         >>> paddle.linalg.pinv(paddle.to_tensor([[2.0], [0.0]])).tolist()
         [[0.5, 0.0]]
     """
-    return jnp.linalg.pinv(matrices("pinv", x, hermitian), rtol=rcond, hermitian=hermitian)
+    x = matrices("pinv", x, hermitian)
+    if rcond > 1e-10:
+        x = _truncated(x, rcond)
+    return jnp.linalg.pinv(x, rtol=rcond, hermitian=hermitian)
+
+
+def _truncated(x, rcond):
+    """x without singular values up to rcond times the largest, differentiable also where some are dropped."""
+    sizes = jnp.linalg.svd(lax.stop_gradient(x), compute_uv=False)
+    cut = jnp.any(sizes <= rcond * sizes[..., :1], -1)[..., None, None]
+    apart = jnp.eye(*x.shape[-2:], dtype=x.dtype) * (1 + jnp.arange(x.shape[-1]))  # distinct singular values, so that no derivative is infinite
+    u, s, vh = jnp.linalg.svd(jnp.where(cut, x, apart), full_matrices=False)
+    kept = jnp.where(s > rcond * s[..., :1], s, 0).astype(x.dtype)
+    return jnp.where(cut, (u * kept[..., None, :]) @ vh, x)
 
 
 @op("x y", register=False, method=False)
@@ -102,7 +116,8 @@ def _system(name, x, y):
         raise ValueError(f"{name}: got shapes {list(x.shape)} and {list(y.shape)}; they must be [..., n, n] and [..., n, k]")
 
 
-@op("x y", cases=["f(3,3), f(3,2)", "f(3,3), f(3,1), False", "f(3,3), f(3,1), transpose=True", "f(3,3), f(3,1), False, True, True",
+# Paddle gives the diagonal a gradient although unitriangular says that it is not read
+@op("x y", cases=["f(3,3), f(3,2)", "f(3,3), f(3,1), False", "f(3,3), f(3,1), transpose=True", "~f(3,3), f(3,1), False, True, True",
                   "d(2,3,3), d(3,1)", "f(2,3), f(2,1)", "f(2,2), f(2)"])
 def triangular_solve(x, y, upper=True, transpose=False, unitriangular=False, name=None):
     """Solves x @ out = y for a triangular x.
@@ -130,7 +145,8 @@ def _by_factor(factor, b, upper):
     return _triangular(factor, _triangular(factor, b, True), True, 2)
 
 
-@op("x y", cases=["f(3,2), spd(3)", "f(3,2), spd(3), True", "d(2,3,1), d(3,3)", "f(3), f(3,3)", "f(2,1), f(3,3)"])
+# Paddle's gradient of the factor disagrees with finite differences
+@op("x y", cases=["~f(3,2), spd(3)", "~f(3,2), spd(3), True", "~d(2,3,1), d(3,3)", "f(3), f(3,3)", "f(2,1), f(3,3)"])
 def cholesky_solve(x, y, upper=False, name=None):
     """Solves A @ out = x for A = y y^T (or y^T y), given its Cholesky factor.
 
@@ -148,7 +164,7 @@ def cholesky_solve(x, y, upper=False, name=None):
     return _by_factor(y, x, upper)
 
 
-@op(cases=["spd(3)", "spd(3), True", "f(2,2,2)", "f(2,3)"])
+@op(cases=["paddle.tril(spd(3))", "paddle.triu(spd(3)), True", "f(2,2,2)", "f(2,3)"])
 def cholesky_inverse(x, upper=False, name=None):
     """The inverse of A = x x^T (or x^T x), given its Cholesky factor.
 
@@ -167,7 +183,8 @@ def cholesky_inverse(x, upper=False, name=None):
     return _by_factor(x, jnp.eye(x.shape[0], dtype=x.dtype), upper)
 
 
-@op("b lu pivots", cases=["f(3,2), f(3,3), const([3, 3, 3], 'int32')", "f(3,1), f(3,3), const([2, 2, 3], 'int32'), 'T'",
+# Paddle's gradient of the factors disagrees with finite differences when trans is "T"
+@op("b lu pivots", cases=["f(3,2), f(3,3), const([3, 3, 3], 'int32')", "~f(3,1), f(3,3), const([2, 2, 3], 'int32'), 'T'",
                           "d(2,2,1), d(2,2,2), const([[2, 2], [1, 2]], 'int32')"], method=False)
 def lu_solve(b, lu, pivots, trans="N", name=None):
     """Solves A @ out = b, given what `linalg.lu` returned for A.
@@ -218,7 +235,7 @@ def det(x, name=None):
     return jnp.linalg.det(as_float(matrices("det", x, True)))
 
 
-@op(method=False, cases=["f(3,3)", "f(2,3,3)", "f(2,3)", "~c(2,2)", "~const([[1.0, 1.0], [1.0, 1.0]], 'float32')"])
+@op(cases=["f(3,3)", "f(2,3,3)", "f(2,3)", "~c(2,2)", "~const([[1.0, 1.0], [1.0, 1.0]], 'float32')"])
 def slogdet(x, name=None):
     """Signs and logarithms of the absolute values of determinants.
 
