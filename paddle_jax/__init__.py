@@ -16,6 +16,14 @@ from paddle_jax._core.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, CustomP
 from paddle_jax._core.random import Generator, get_rng_state, seed, set_rng_state
 from paddle_jax._core.tensor import Tensor
 
+from paddle_jax._core.dtype import complex64 as cfloat, complex128 as cdouble, float16 as half, float32 as float, float64 as double
+from paddle_jax._core.limits import finfo, iinfo
+from paddle_jax._core.random import seed as manual_seed
+from paddle_jax._core.size import Size
+from math import e, inf, nan, pi
+
+newaxis = None
+
 # gradients
 from paddle_jax.autograd import grad
 
@@ -114,7 +122,9 @@ triu_, unsqueeze_ = triu.inplace, unsqueeze.inplace
 # subpackages that every program uses; the rest is imported by its own name
 from paddle_jax import autograd, device, framework, io, linalg, metric, nn, optimizer, utils
 from paddle_jax.base.param_attr import ParamAttr
-from paddle_jax.framework import load, save
+from paddle_jax.framework import disable_signal_handler, disable_static, in_dynamic_mode, load, save
+from paddle_jax.nn.functional import adaptive_avg_pool1d, conv1d, conv2d, conv3d, group_norm, layer_norm, softmax
+from paddle_jax.utils.dlpack import from_dlpack, to_dlpack
 from paddle_jax.device import (
     get_cudnn_version, is_compiled_with_cinn, is_compiled_with_cuda, is_compiled_with_custom_device, is_compiled_with_distribute, is_compiled_with_ipu,
     is_compiled_with_rocm, is_compiled_with_xpu,

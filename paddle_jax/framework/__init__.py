@@ -1,3 +1,21 @@
 """Framework level names that programs import by this path."""
 
+from paddle_jax._core import place as _place
+from paddle_jax._core.autograd_mode import no_grad
+from paddle_jax._core.dtype import get_default_dtype, set_default_dtype
+from paddle_jax._core.flags import get_flags, set_flags
+from paddle_jax._core.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, CustomPlace, XPUPlace
+from paddle_jax._core.random import seed
+from paddle_jax._core.tensor import Parameter as EagerParamBase
+from paddle_jax.autograd import grad
+from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.framework.io import async_save, clear_async_save_task_queue, load, save
+from paddle_jax.framework.mode import disable_signal_handler, disable_static, in_dynamic_mode
+
+_current_expected_place = _place.current
+
+__all__ = [
+    "CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "CustomPlace", "EagerParamBase", "ParamAttr", "XPUPlace", "async_save", "clear_async_save_task_queue",
+    "disable_signal_handler", "disable_static", "get_default_dtype", "get_flags", "grad", "in_dynamic_mode", "load", "no_grad", "save", "seed",
+    "set_default_dtype", "set_flags",
+]

@@ -1,8 +1,29 @@
 """The functions of `paddle.*` on tensors, by family. Importing this module declares them and puts the methods on Tensor."""
 
+import sys
+import types
+
 from paddle_jax.tensor import operators as operators  # noqa: F401  installs the Python operators
 from paddle_jax.tensor import creation as creation  # noqa: F401
 from paddle_jax.tensor import logic as logic  # noqa: F401
 from paddle_jax.tensor import math as math  # noqa: F401
 from paddle_jax.tensor import indexing as indexing  # noqa: F401
 from paddle_jax.tensor import methods as methods  # noqa: F401
+
+
+class _TensorModule(types.ModuleType):
+    """paddle.tensor is the module of tensor functions and, called, makes a tensor."""
+
+    def __call__(self, *args, **kwargs):
+        return creation.to_tensor(*args, **kwargs)
+
+    def __getattr__(self, name):
+        import paddle_jax
+
+        found = None if name.startswith("_") else getattr(paddle_jax, name, None)
+        if not getattr(found, "__module__", "").startswith(__name__):
+            raise AttributeError(f"module 'paddle_jax.tensor' has no attribute {name!r}")
+        return found
+
+
+sys.modules[__name__].__class__ = _TensorModule
