@@ -5,9 +5,11 @@ from paddle_jax.nn.functional.activation import (
     prelu, relu, relu6, rrelu, selu, sigmoid, silu, softmax, softplus, softshrink, softsign, swiglu, swish, tanh, tanhshrink, thresholded_relu,
 )
 from paddle_jax.nn.functional.common import (
-    alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout, interpolate, linear, pad, upsample, zeropad2d,
+    alpha_dropout, bilinear, class_center_sample, cosine_similarity, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout, fold,
+    interpolate, label_smooth, linear, pad, unfold, upsample, zeropad2d,
 )
 from paddle_jax.nn.functional.conv import conv1d, conv1d_transpose, conv2d, conv2d_transpose, conv3d, conv3d_transpose
+from paddle_jax.nn.functional.extension import diag_embed, gather_tree, sequence_mask, temporal_shift
 from paddle_jax.nn.functional.input import embedding, one_hot
 from paddle_jax.nn.functional.distance import pairwise_distance
 from paddle_jax.tensor.norms import pdist
@@ -20,8 +22,10 @@ from paddle_jax.nn.functional.loss import (
 from paddle_jax.nn.functional.norm import batch_norm, group_norm, instance_norm, layer_norm, local_response_norm, normalize, rms_norm
 from paddle_jax.nn.functional.pooling import (
     adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d, adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d, avg_pool1d,
-    avg_pool2d, avg_pool3d, max_pool1d, max_pool2d, max_pool3d,
+    avg_pool2d, avg_pool3d, fractional_max_pool2d, fractional_max_pool3d, lp_pool1d, lp_pool2d, max_pool1d, max_pool2d, max_pool3d, max_unpool1d,
+    max_unpool2d, max_unpool3d,
 )
+from paddle_jax.nn.functional.vision import affine_grid, channel_shuffle, grid_sample, pixel_shuffle, pixel_unshuffle
 
 relu_ = relu.inplace
 elu_ = elu.inplace

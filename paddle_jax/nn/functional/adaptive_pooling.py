@@ -53,33 +53,31 @@ def _mean(x, axes, sizes):
     return x
 
 
-def _cells(x, axes, sizes):
+def _cells(x, axes, bins):
     """[..., cells of every spatial axis, all positions in a cell]: gathered, short cells repeat their last element."""
-    tables = []
-    for axis, out in zip(axes, sizes, strict=True):
-        first, end = _bins(x.shape[axis], out)
-        reach = int((end - first).max())
-        tables.append(np.minimum(first[:, None] + np.arange(reach), end[:, None] - 1))
-    for k, (axis, table) in enumerate(zip(axes, tables, strict=True)):
+    for k, (axis, (first, end)) in enumerate(zip(axes, bins, strict=True)):
+        table = np.minimum(first[:, None] + np.arange(int((end - first).max())), end[:, None] - 1)
         x = jnp.take(x, table, axis + k)
     inside = [axis + k + 1 for k, axis in enumerate(axes)]
     x = jnp.moveaxis(x, inside, range(x.ndim - len(inside), x.ndim))
     return x.reshape(*x.shape[: x.ndim - len(inside)], -1)
 
 
+def maximum_of_cells(x, bins):
+    """The maximum of each cell of x [N, C, ...] and its position in the flattened spatial axes; bins: (first, end) for each axis."""
+    axes, spatial = tuple(range(2, x.ndim)), x.shape[2:]
+    cells = _cells(x, axes, bins)
+    best = jnp.argmax(cells, -1, keepdims=True)
+    place = jnp.asarray(np.arange(math.prod(spatial), dtype=np.int32).reshape(1, 1, *spatial))
+    places = jnp.broadcast_to(_cells(place, axes, bins), cells.shape)
+    return jnp.take_along_axis(cells, best, -1)[..., 0], jnp.take_along_axis(places, best, -1)[..., 0]
+
+
 def _max(op_name, n, x, output_size, return_mask):
     check_ndim(op_name, x, n + 2)
-    axes = tuple(range(2, n + 2))
-    sizes = _targets(op_name, x, output_size, axes)
-    cells = _cells(x, axes, sizes)
-    best = jnp.argmax(cells, -1, keepdims=True)
-    value = jnp.take_along_axis(cells, best, -1)[..., 0]
-    if not return_mask:
-        return value
-    spatial = x.shape[2:]
-    place = jnp.asarray(np.arange(math.prod(spatial), dtype=np.int32).reshape(1, 1, *spatial))
-    places = jnp.broadcast_to(_cells(place, axes, sizes), cells.shape)
-    return value, jnp.take_along_axis(places, best, -1)[..., 0]
+    sizes = _targets(op_name, x, output_size, tuple(range(2, n + 2)))
+    value, place = maximum_of_cells(x, [_bins(s, o) for s, o in zip(x.shape[2:], sizes, strict=True)])
+    return (value, place) if return_mask else value
 
 
 def adaptive_mean(x, output_size, last):

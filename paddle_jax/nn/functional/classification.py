@@ -91,7 +91,7 @@ def _kept_shape(op_name, x, label, axis):
 
 
 # Soft labels sum to 1 here: the real Paddle's gradient takes that for granted. It also stops losses at 64 (the case with ~).
-SOFT = "paddle.nn.functional.softmax(f(2,3)).detach()"
+SOFT = "paddle.nn.functional.softmax(i(2,3).astype('float32'))"
 
 
 @composite(method=False, alias={"target": "label"}, cases=[
@@ -189,9 +189,9 @@ def negative_log_likelihood(input, label, weight=None, ignore_index=-100, reduct
 
 
 @composite(method=False, cases=[
-    "f(2,3), idx(3,2)", "f(2,3), idx(3,2), reduction='none'", "f(2,3), idx(3,2), pos(3).detach()", "f(2,3), const([1,-100])", "f(2,3), const([1,0]), ignore_index=0, reduction='sum'", "f(2,3), const([1,3])",
-    "f(2,3,2,2), idx(3,2,2,2), reduction='none'", "f(2,3,2), idx(3,2,2), pos(3).detach()", "f(3), idx(3)", "f(0,3), idx(3,0)", "f(2,3), const([-100,-100])", "f(2,3), idx(3,2), reduction='x'",
-    "d(2,3), idx(3,2), pos_d(3).detach(), 1, 'none'", "f(2,3), idx(3,4)"])
+    "f(2,3), idx(3,2)", "f(2,3), idx(3,2), reduction='none'", "f(2,3), idx(3,2), pos_i(3).astype('float32')", "f(2,3), const([1,-100])", "f(2,3), const([1,0]), ignore_index=0, reduction='sum'", "f(2,3), const([1,3])",
+    "f(2,3,2,2), idx(3,2,2,2), reduction='none'", "f(2,3,2), idx(3,2,2), pos_i(3).astype('float32')", "f(3), idx(3)", "f(0,3), idx(3,0)", "f(2,3), const([-100,-100])", "f(2,3), idx(3,2), reduction='x'",
+    "d(2,3), idx(3,2), pos_i(3).astype('float64'), 1, 'none'", "f(2,3), idx(3,4)"])
 def nll_loss(input, label, weight=None, ignore_index=-100, reduction="mean", name=None):
     """Negative log likelihood: -input[label] where input holds logarithms of probabilities.
 

@@ -1,11 +1,14 @@
-"""Linear maps, similarity, label smoothing; dropout, padding, resizing and unfolding have files of their own."""
+"""Linear maps, similarity, label smoothing, unfolding; dropout, padding and resizing have files of their own."""
 
 import jax.numpy as jnp
+from jax import lax
 
 from paddle_jax._core.op import op
 from paddle_jax.nn.functional.dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
 from paddle_jax.nn.functional.interpolate import interpolate, upsample
+from paddle_jax.nn.functional.many_classes import class_center_sample
 from paddle_jax.nn.functional.pad import pad, zeropad2d
+from paddle_jax.nn.functional.windows import ints, paddings
 
 
 @op("x weight bias", method=False, cases=[
@@ -28,3 +31,158 @@ def linear(x, weight, bias=None, name=None):
     """
     out = jnp.matmul(x, weight)
     return out if bias is None else out + bias
+
+
+@op("x1 x2", method=False, promote=True, alias={"dim": "axis"}, cases=["f(2,3), f(2,3)", "f(2,3), f(2,3), axis=0", "f(2,3), f(3), axis=-1", "f(2,3), f(2,3), eps=5.0", "d(2,3,4), d(2,3,4)", "f(2,3), f(2,3), axis=2",
+                                                                       "f(0,3), f(0,3)"])
+def cosine_similarity(x1, x2, axis=1, eps=1e-8):
+    """The cosine of the angle between vectors along an axis: dot / max(|x1| |x2|, eps).
+
+    Args:
+        x1, x2: Tensors that broadcast.
+        axis: int. `dim` is accepted as a name.
+        eps: the least product of lengths that is divided by.
+    Returns:
+        Tensor without the axis.
+    Raises:
+        IndexError: axis is out of range.
+    Example:
+        >>> paddle.nn.functional.cosine_similarity(paddle.to_tensor([[3.0, 4.0]]), paddle.to_tensor([[6.0, 8.0]])).tolist()
+        [1.0]
+    """
+    n = max(x1.ndim, x2.ndim)
+    if not -n <= axis < n:
+        raise IndexError(f"cosine_similarity: axis={axis} is out of range for {n} axes; use {-n}..{n - 1}")
+    dot, a, b = jnp.sum(x1 * x2, axis), jnp.sum(x1 * x1, axis), jnp.sum(x2 * x2, axis)
+    return dot / jnp.sqrt(jnp.maximum(a * b, eps * eps))
+
+
+@op("label prior_dist", method=False, cases=["u(0,1,2,3)", "u(0,1,2,3), epsilon=0.3", "u(0,1,2,3), (idx(9,1,3).astype('float32') + 1) / 10", "ud(0,1,3), None, 0.0", "u(0,1,2,3), epsilon=1.5", "f(0,3)"])
+def label_smooth(label, prior_dist=None, epsilon=0.1, name=None):
+    """(1 - epsilon) * label + epsilon * prior.
+
+    Args:
+        label: Tensor [..., C]: one-hot or class probabilities.
+        prior_dist: Tensor [1, C] or [C]: what is mixed in. Default: 1 / C each.
+        epsilon: how much of it, from 0 to 1.
+    Returns:
+        Tensor of the shape of label.
+    Raises:
+        ValueError: epsilon is out of range.
+    Example:
+        >>> paddle.nn.functional.label_smooth(paddle.to_tensor([1.0, 0.0]), epsilon=0.5).tolist()
+        [0.75, 0.25]
+    See: Szegedy et al., Rethinking the Inception Architecture, 2015.
+    """
+    if not 0 <= epsilon <= 1:
+        raise ValueError(f"label_smooth: epsilon: got {epsilon}; it must be between 0 and 1")
+    prior = 1 / label.shape[-1] if prior_dist is None else prior_dist.reshape(-1)
+    return (1 - epsilon) * label + epsilon * prior
+
+
+@op("x1 x2 weight bias", method=False, cases=["f(2,3), f(2,4), f(5,3,4)", "f(2,3), f(2,4), f(5,3,4), f(1,5)", "d(2,3), d(2,4), d(5,3,4), d(1,5)", "f(2,3), f(2,4), f(5,4,3)", "f(3), f(4), f(5,3,4)",
+                                              "f(2,3), f(2,4), f(5,3,4), f(5)", "f(0,3), f(0,4), f(5,3,4)"])
+def bilinear(x1, x2, weight, bias=None, name=None):
+    """x1 @ weight[k] @ x2 for each output feature k, plus bias.
+
+    Args:
+        x1: Tensor [N, D1].
+        x2: Tensor [N, D2].
+        weight: Tensor [out, D1, D2].
+        bias: Tensor [1, out], or None.
+    Returns:
+        Tensor [N, out].
+    Raises:
+        ValueError: sizes do not fit.
+    Example:
+        >>> paddle.nn.functional.bilinear(paddle.to_tensor([[2.0]]), paddle.to_tensor([[3.0]]), paddle.to_tensor([[[4.0]]])).tolist()
+        [[24.0]]
+    """
+    if x1.ndim != 2 or x2.ndim != 2 or weight.shape[1:] != (x1.shape[1], x2.shape[1]) or bias is not None and bias.shape != (1, weight.shape[0]):
+        raise ValueError(f"bilinear: got shapes {list(x1.shape)}, {list(x2.shape)} and weight {list(weight.shape)}; they must be [N, D1], [N, D2], "
+                         "[out, D1, D2] and bias [1, out]")
+    out = jnp.einsum("ni,kij,nj->nk", x1, weight, x2)
+    return out if bias is None else out + bias
+
+
+def _blocks(op_name, kernel, strides, pads, dilations, sizes):
+    """Sizes of sliding blocks and how many fit along each axis."""
+    kernel, strides, dilations = (ints(op_name, w, v, 2) for w, v in (("kernel_sizes", kernel), ("strides", strides), ("dilations", dilations)))
+    if isinstance(pads, tuple) and len(pads) == 4:  # top, left, bottom, right
+        pads = ((pads[0], pads[2]), (pads[1], pads[3]))
+    else:
+        pads = paddings(op_name, pads, 2, False)
+    counts = tuple((s + a + b - d * (k - 1) - 1) // t + 1 for s, (a, b), d, k, t in zip(sizes, pads, dilations, kernel, strides, strict=True))
+    if any(c <= 0 for c in counts):
+        raise ValueError(f"{op_name}: kernel_sizes: blocks of {list(kernel)} do not fit into {list(sizes)} with padding {pads}")
+    return kernel, strides, pads, dilations, counts
+
+
+@op(method=False, register=False)
+def unfold(x, kernel_sizes, strides=1, paddings=0, dilations=1, name=None):
+    """Collects sliding blocks of images as columns (im2col).
+
+    Args:
+        x: Tensor [N, C, H, W].
+        kernel_sizes: int or [height, width] of a block.
+        strides, dilations: int or [height, width].
+        paddings: int, [height, width] or [top, left, bottom, right].
+    Returns:
+        Tensor [N, C * height * width, number of blocks].
+    Raises:
+        AssertionError: x has not 4 axes.
+        ValueError: the blocks do not fit.
+    Example:
+        >>> paddle.nn.functional.unfold(paddle.ones([1, 1, 3, 3]), 2).shape
+        paddle.Size([1, 4, 4])
+    """
+    if x.ndim != 4:
+        raise AssertionError(f"unfold: x: got shape {list(x.shape)}; it must be [N, C, H, W]")
+    kernel, strides, pads, dilations, counts = _blocks("unfold", kernel_sizes, strides, paddings, dilations, x.shape[2:])
+    padded = lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, 0), (0, 0, 0), *[(a, b, 0) for a, b in pads]])
+    columns = []
+    for i in range(kernel[0]):
+        for j in range(kernel[1]):
+            start = (0, 0, i * dilations[0], j * dilations[1])
+            stop = (*x.shape[:2], start[2] + strides[0] * (counts[0] - 1) + 1, start[3] + strides[1] * (counts[1] - 1) + 1)
+            columns.append(lax.slice(padded, start, stop, (1, 1, *strides)))
+    return jnp.stack(columns, 2).reshape(x.shape[0], x.shape[1] * len(columns), counts[0] * counts[1])
+
+
+_FOLD = {"input": "x", "output_size": "output_sizes", "kernel_size": "kernel_sizes", "stride": "strides", "padding": "paddings", "dilation": "dilations"}
+
+
+@op(method=False, alias=_FOLD, cases=["f(1,8,4), [3,3], 2", "f(1,8,9), [4,4], 2, 1", "f(1,8,4), [4,4], 2, 2", "f(1,8,4), [4,4], 2, 1", "f(1,7,4), [3,3], 2", "f(8,4), [3,3], 2", "f(1,8,4), 3, 2",
+                                      "d(2,12,4), [4,5], [2,3], 2, 1, 1", "f(1,8,9), [4,4], [2,2], 1, [0,0,0,0]", "f(1,8,6), [5,4], 2, 1, [0,0], [2,1]", "f(0,8,4), [3,3], 2"])
+def fold(x, output_sizes, kernel_sizes, strides=1, paddings=0, dilations=1, name=None):
+    """Adds up columns as sliding blocks of images (col2im): the adjoint of `unfold`.
+
+    Args:
+        x: Tensor [N, C * height * width, number of blocks].
+        output_sizes: int or [H, W] of the images.
+        kernel_sizes, strides, paddings, dilations: as for `unfold`.
+    Returns:
+        Tensor [N, C, H, W].
+    Raises:
+        AssertionError: x has not 3 axes.
+        ValueError: the sizes do not fit.
+    Example:
+        >>> paddle.nn.functional.fold(paddle.ones([1, 4, 4]), 3, 2)[0, 0].tolist()
+        [[1.0, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 1.0]]
+    """
+    if x.ndim != 3:
+        raise AssertionError(f"fold: x: got shape {list(x.shape)}; it must be [N, C * block size, blocks]")
+    sizes = ints("fold", "output_sizes", output_sizes, 2)
+    kernel, strides, pads, dilations, counts = _blocks("fold", kernel_sizes, strides, paddings, dilations, sizes)
+    area = kernel[0] * kernel[1]
+    if x.shape[1] % area or x.shape[2] != counts[0] * counts[1]:
+        raise ValueError(f"fold: x: got shape {list(x.shape)}; for these sizes it must be [N, multiple of {area}, {counts[0] * counts[1]}]")
+    blocks = x.reshape(x.shape[0], -1, *kernel, *counts)
+    full = [s + a + b for s, (a, b) in zip(sizes, pads, strict=True)]
+    total = 0
+    for at in [(i, j) for i in range(kernel[0]) for j in range(kernel[1])]:
+        config = [(0, 0, 0), (0, 0, 0)]
+        for o, d, t, c, n in zip(at, dilations, strides, counts, full, strict=True):
+            config.append((o * d, n - o * d - t * (c - 1) - 1, t - 1))
+        total = total + lax.pad(blocks[:, :, at[0], at[1]], jnp.zeros((), x.dtype), config)
+    return total[:, :, pads[0][0] : full[0] - pads[0][1], pads[1][0] : full[1] - pads[1][1]]

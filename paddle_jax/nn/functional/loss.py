@@ -97,8 +97,8 @@ def log_loss(input, label, epsilon=1e-4, name=None):
 
 
 @op("input label", method=False, promote=True, cases=[
-    "f(2,3), u(0.1,1,2,3).detach()", "f(2,3), u(0.1,1,2,3).detach(), 'batchmean'", "f(2,3), u(0.1,1,2,3).detach(), 'none'", "d(2,3), ud(0.1,1,2,3).detach(), 'sum'",
-    "f(2,3), f(2,3).detach(), 'mean', True", "f(2,3), const([[0.,1.,.5],[0.,0.,1.]],'float32').detach()", "f(2,3), f(2,3).detach(), 'x'"])
+    "f(2,3), (idx(9,2,3).astype('float32') + 1) / 10", "f(2,3), (idx(9,2,3).astype('float32') + 1) / 10, 'batchmean'", "f(2,3), (idx(9,2,3).astype('float32') + 1) / 10, 'none'", "d(2,3), (idx(9,2,3).astype('float64') + 1) / 10, 'sum'",
+    "f(2,3), -pos_i(2,3).astype('float32'), 'mean', True", "f(2,3), const([[0,1,0],[0,0,1]]).astype('float32')", "f(2,3), pos_i(2,3).astype('float32'), 'x'"])
 def kl_div(input, label, reduction="mean", log_target=False, name=None):
     """Kullback-Leibler divergence: label (log(label) - input), 0 where label is not positive.
 
@@ -183,7 +183,7 @@ def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean"
 
 
 @op("logit label normalizer", method=False, cases=[
-    "f(2,3), const([[0.,1.,0.],[1.,1.,0.]],'float32').detach()", "f(2,3), const([[0.,1.,0.],[1.,1.,0.]],'float32').detach(), pos(1)", "d(2,2), const([[0.,1.],[1.,0.]]).detach(), None, 0.5, 1.0, 'mean'",
+    "f(2,3), const([[0,1,0],[1,1,0]]).astype('float32')", "f(2,3), const([[0,1,0],[1,1,0]]).astype('float32'), pos(1)", "d(2,2), const([[0,1],[1,0]]).astype('float64'), None, 0.5, 1.0, 'mean'",
     "f(2,3), u(0,1,2,3), reduction='none'", "f(2,3), u(0,1,2,3), reduction='x'", "f(2,3), u(0,1,2,3), pos(2,2)"])
 def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, reduction="sum", name=None):
     """Binary cross entropy that counts well classified elements less: alpha_t (1 - p_t) ** gamma * cross entropy.

@@ -186,8 +186,8 @@ def _grouped(op_name, x, num_groups, weight, bias, data_format):
 
 
 @op("x running_mean running_var weight bias", method=False, cases=[
-    "f(2,3,4)", "f(2,3)", "f(2,3,4), weight=f(3), bias=f(3)", "f(2,3,4), weight=f(2), bias=f(3)", "f(2,3,4), f(3).detach(), pos(3).detach()", "f(2,3,1)", "d(2,3,4,4), eps=0.1",
-    "f(2,3,4), f(3).detach(), pos(3).detach(), use_input_stats=False", "f(0,3,4)"])
+    "f(2,3,4)", "f(2,3)", "f(2,3,4), weight=f(3), bias=f(3)", "f(2,3,4), weight=f(2), bias=f(3)", "f(2,3,4), i(3).astype('float32'), pos_i(3).astype('float32')", "f(2,3,1)", "d(2,3,4,4), eps=0.1",
+    "f(2,3,4), i(3).astype('float32'), pos_i(3).astype('float32'), use_input_stats=False", "f(0,3,4)"])
 def instance_norm(x, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.9, eps=1e-05, data_format="NCHW", name=None):
     """Normalises each channel of each sample to mean 0 and variance 1.
 

@@ -5,6 +5,9 @@ from paddle_jax.nn.functional.adaptive_pooling import (
     adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d, adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d,
 )
 from paddle_jax.nn.functional.pool_windows import Windows, max_values, max_with_index, mean_values
+from paddle_jax.nn.functional.unpooling import (
+    fractional_max_pool2d, fractional_max_pool3d, lp_pool1d, lp_pool2d, max_unpool1d, max_unpool2d, max_unpool3d,
+)
 from paddle_jax.nn.functional.windows import channel_last
 
 

@@ -1,0 +1,97 @@
+"""Masks of sequences, beam search traces, shifts in time."""
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.op import composite, op
+from paddle_jax.tensor.matrices import diag_embed as diag_embed
+
+
+@op(method=False, register=False, nondiff=True)
+def _mask(x, maxlen, dtype):
+    return (jnp.arange(maxlen) < x[..., None]).astype(dtypes.convert(dtype).np)
+
+
+@composite(method=False, cases=["const([1,3,2])", "const([1,3,2]), 4, 'float32'", "const([[1,3],[2,0]]), maxlen=paddle.to_tensor(2)", "f(2), 3", "const(2), 3", "const([1,3],'int32'), 5, dtype='bool'"])
+def sequence_mask(x, maxlen=None, dtype="int64", name=None):
+    """1 for positions inside each sequence, 0 beyond its end.
+
+    Args:
+        x: Tensor [...]: lengths.
+        maxlen: int or Tensor: length of the masks. Default: the largest length.
+        dtype: dtype of the result.
+    Returns:
+        Tensor [..., maxlen].
+    Example:
+        >>> paddle.nn.functional.sequence_mask(paddle.to_tensor([1, 3])).tolist()
+        [[1, 0, 0], [1, 1, 1]]
+    """
+    if maxlen is None:
+        maxlen = np.asarray(x._value).max()
+    return _mask(x, int(maxlen), dtypes.convert(dtype))
+
+
+@op("ids parents", method=False, nondiff=True, cases=[
+    "const([[[2,2],[6,1]],[[3,9],[6,1]],[[0,1],[9,0]]]), const([[[0,0],[1,1]],[[1,0],[1,0]],[[0,0],[0,1]]])", "const([[2,2]]), const([[0,0]])", "idx(9,4,1,3), idx(3,4,1,3)",
+    "idx32(9,3,2,2), idx32(2,3,2,2)", "idx(9,4,1,3), idx(3,4,1,2)"])
+def gather_tree(ids, parents):
+    """Follows beam search steps back from the last one, so that each beam holds its whole sequence.
+
+    Args:
+        ids: int Tensor [time, batch, beam]: the token chosen at each step.
+        parents: int Tensor of the same shape: which beam it continued.
+    Returns:
+        Tensor [time, batch, beam].
+    Raises:
+        ValueError: the shapes are not equal or not 3-D.
+    Example:
+        >>> ids, parents = paddle.to_tensor([[[1, 2]], [[3, 4]]]), paddle.to_tensor([[[0, 0]], [[1, 0]]])
+        >>> paddle.nn.functional.gather_tree(ids, parents).tolist()
+        [[[2, 1]], [[3, 4]]]
+    """
+    if ids.ndim != 3 or ids.shape != parents.shape:
+        raise ValueError(f"gather_tree: ids, parents: got shapes {list(ids.shape)} and {list(parents.shape)}; both must be [time, batch, beam]")
+
+    def back(beam, step):
+        token, parent = step
+        return jnp.take_along_axis(parent, beam, 1), jnp.take_along_axis(token, beam, 1)
+
+    start = jnp.broadcast_to(jnp.arange(ids.shape[2], dtype=parents.dtype), ids.shape[1:])
+    return lax.scan(back, start, (ids, parents), reverse=True)[1]
+
+
+@op(method=False, cases=["f(4,4,1,2), 2", "f(4,8,1,2), 2, 0.3", "f(4,1,2,4), 2, 0.25, None, 'NHWC'", "f(3,4,1,2), 2", "f(4,4,1,2), 2, 0.7", "f(4,4,2), 2", "d(6,4,2,2), 3", "f(4,4,1,2), 2, data_format='X'"])
+def temporal_shift(x, seg_num, shift_ratio=0.25, name=None, data_format="NCHW"):
+    """Moves part of the channels one frame forward and part one frame back in time.
+
+    Args:
+        x: Tensor [N * T, C, H, W] or [N * T, H, W, C].
+        seg_num: int T, frames of a sequence.
+        shift_ratio: part of the channels that takes the values of the frame before, and as many of the frame after; below 0.5.
+        data_format: "NCHW" or "NHWC".
+    Returns:
+        Tensor of the shape of x, with zeros beyond the ends.
+    Raises:
+        ValueError: an argument does not fit x.
+    Example:
+        >>> x = paddle.to_tensor([1.0, 2.0]).reshape([2, 1, 1, 1]).expand([2, 4, 1, 1])
+        >>> paddle.nn.functional.temporal_shift(x, 2)[0].flatten().tolist()
+        [0.0, 2.0, 1.0, 1.0]
+    See: Lin et al., TSM: Temporal Shift Module, 2018.
+    """
+    if data_format not in ("NCHW", "NHWC"):
+        raise ValueError(f"temporal_shift: data_format: got {data_format!r}; allowed are NCHW and NHWC")
+    if x.ndim != 4 or seg_num <= 0 or x.shape[0] % seg_num:
+        raise ValueError(f"temporal_shift: seg_num: got {seg_num} for shape {list(x.shape)}; x must have 4 axes, the first a multiple of seg_num")
+    if not 0 <= shift_ratio < 0.5:
+        raise ValueError(f"temporal_shift: shift_ratio: got {shift_ratio}; it must be in [0, 0.5)")
+    axis = 1 if data_format == "NCHW" else 3
+    one, two = int(x.shape[axis] * shift_ratio), int(x.shape[axis] * 2 * shift_ratio)
+    frames = x.reshape(-1, seg_num, *x.shape[1:])
+    before, after, same = jnp.split(frames, [one, two], axis + 1)
+    zero = [(0, 0)] * frames.ndim
+    before = jnp.pad(before, [*zero[:1], (1, 0), *zero[2:]])[:, :-1]
+    after = jnp.pad(after, [*zero[:1], (0, 1), *zero[2:]])[:, 1:]
+    return jnp.concatenate([before, after, same], axis + 1).reshape(x.shape)
