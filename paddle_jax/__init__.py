@@ -76,7 +76,9 @@ nan_to_num_, neg_, polygamma_, pow_, remainder_ = nan_to_num.inplace, neg.inplac
 renorm_, sin_, sinc_, sinh_, square_, sub_ = renorm.inplace, sin.inplace, sinc.inplace, sinh.inplace, square.inplace, subtract.inplace
 subtract_, t_, tan_, tanh_, trunc_ = subtract.inplace, t.inplace, tan.inplace, tanh.inplace, trunc.inplace
 # end of arithmetic
-from paddle_jax.tensor.creation import assign, clone, empty, empty_like, full, full_like, ones, ones_like, to_tensor, zeros, zeros_like
+from paddle_jax.tensor.creation import (
+    as_tensor, asarray, assign, clone, empty, empty_like, from_numpy, full, full_like, ones, ones_like, to_tensor, tolist, zeros, zeros_like,
+)
 from paddle_jax.tensor.sequences import arange, linspace, logspace, range
 from paddle_jax.tensor.manipulation import (
     broadcast_tensors, broadcast_to, cast, expand, expand_as, flatten, permute, reshape, squeeze, tile, transpose, transpose as swapaxes,

@@ -15,7 +15,7 @@ class _TensorModule(types.ModuleType):
     """paddle.tensor is the module of tensor functions and, called, makes a tensor."""
 
     def __call__(self, *args, **kwargs):
-        return creation.to_tensor(*args, **kwargs)
+        return creation.tensor(*args, **kwargs)
 
     def __getattr__(self, name):
         import paddle_jax

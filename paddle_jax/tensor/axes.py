@@ -88,3 +88,13 @@ def variadic(public, at=1):
         if hasattr(Tensor, made.name + "_"):
             setattr(Tensor, made.name + "_", spread.inplace)
     return spread
+
+
+def variadic_method(function):
+    """Lets a call spread the list that comes after the tensor: x.repeat(2, 1) for x.repeat([2, 1])."""
+
+    def spread(*args, **kwargs):
+        return function(*((args[0], args[1:]) if len(args) > 2 else args), **kwargs)
+
+    ft.update_wrapper(spread, function)
+    return spread

@@ -277,3 +277,65 @@ def assign(x, output=None):
             raise TypeError(f"assign: x: got {type(x).__name__}; allowed are Tensor, numpy.ndarray, list, tuple and numbers")
         made = wrap(places.put(np.atleast_1d(np.array(_plain(x))) if not isinstance(x, np.ndarray) else np.array(x)))
     return made if output is None else output._adopt(made)
+
+
+def tensor(data, dtype=None, device=None, requires_grad=False, pin_memory=False):
+    """Makes a tensor from numbers, lists, arrays or Tensors. See `to_tensor`.
+
+    Args:
+        data, dtype, device: as for `to_tensor`.
+        requires_grad: True makes it a leaf that gets gradients.
+        pin_memory: accepted; XLA manages transfers.
+    Example:
+        >>> paddle.tensor([1.0], requires_grad=True).stop_gradient
+        False
+    """
+    return to_tensor(data, dtype, device, not requires_grad)
+
+
+@composite(method=False, cases=["[1, 2.5]", "f(2)", "[1], 'float64'", "np.ones(2)", "None"])
+def as_tensor(data, dtype=None, device=None, requires_grad=False, pin_memory=False):
+    """Makes a tensor from numbers, lists, arrays or Tensors. See `tensor`.
+
+    Example:
+        >>> paddle.as_tensor([1, 2]).tolist()
+        [1, 2]
+    """
+    return tensor(data, dtype, device, requires_grad)
+
+
+@composite(method=False, cases=["[1, 2.5]", "[1, 2.0], copy=False", "np.ones(2), dtype='float32'"])
+def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+    """Makes a tensor from numbers, lists, arrays or Tensors. See `tensor`; `copy` is accepted, arrays never share memory with NumPy.
+
+    Example:
+        >>> paddle.asarray([1, 2]).tolist()
+        [1, 2]
+    """
+    return tensor(obj, dtype, device, requires_grad)
+
+
+@composite(method=False, cases=["np.ones((2, 3))", "np.ones(2, 'int32')", "[1.0]"])
+def from_numpy(ndarray):
+    """Makes a tensor from a NumPy array, with its dtype.
+
+    Raises:
+        TypeError: ndarray is not a NumPy array.
+    Example:
+        >>> paddle.from_numpy(np.ones(2)).dtype
+        <DataType.FLOAT64: 11>
+    """
+    if not isinstance(ndarray, np.ndarray):
+        raise TypeError(f"from_numpy: ndarray: got {type(ndarray).__name__}; it must be a numpy.ndarray; use paddle.tensor for others")
+    return to_tensor(ndarray)
+
+
+@composite(method=False, cases=["f(2,3)", "i()", "b(2)"])
+def tolist(x):
+    """The values as nested lists of Python numbers.
+
+    Example:
+        >>> paddle.tolist(paddle.to_tensor([1, 2]))
+        [1, 2]
+    """
+    return x.tolist()

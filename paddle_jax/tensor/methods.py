@@ -1,13 +1,36 @@
-"""Methods and properties of Tensor that are no function of `paddle.*`."""
+"""Methods and properties of Tensor that are no function of `paddle.*`: dtypes, devices, values, layout."""
 
-from paddle_jax._core.tensor import Tensor
-from paddle_jax.tensor import manipulation
+import hashlib
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core import place as places
+from paddle_jax._core.op import check_inplace, op
+from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax.tensor import creation, gathering, manipulation, matrices, reorder, slicing  # noqa: F401  matrices declares tril and triu
+from paddle_jax.tensor.axes import ints, variadic_method
+
+_CAST = {"float": "float32", "double": "float64", "half": "float16", "bfloat16": "bfloat16", "int": "int32", "long": "int64", "short": "int16",
+         "char": "int8", "byte": "uint8", "bool": "bool", "cfloat": "complex64", "cdouble": "complex128", "float16": "float16", "float32": "float32",
+         "float64": "float64", "int8": "int8", "int16": "int16", "int32": "int32", "int64": "int64", "uint8": "uint8", "complex64": "complex64",
+         "complex128": "complex128"}
+_CLEARED = np.zeros((0,), np.float32)  # the value of a tensor whose memory was given back
 
 
-def _alias(name, function):
-    setattr(Tensor, name, function)
+def _attach(function, *names):
+    """Makes a function a method of Tensor under its own and other names."""
+    for name in (function.__name__, *names):
+        setattr(Tensor, name, function)
+    return function
 
 
+# dtype ----------------------------------------------------------------------------------------------------------------
+
+
+@_attach
 def astype(self, dtype):
     """A copy in another dtype. See `cast`.
 
@@ -18,6 +41,583 @@ def astype(self, dtype):
     return manipulation.cast(self, dtype)
 
 
-Tensor.astype = astype
-for _name, _function in {"swapaxes": manipulation.transpose, "swapdims": manipulation.transpose}.items():
-    setattr(Tensor, _name, _function)
+def _caster(name, dtype):
+    def method(self):
+        return manipulation.cast(self, dtype)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"A copy in the dtype {dtype}. See `cast`."
+    return method
+
+
+for _name, _dtype in _CAST.items():
+    setattr(Tensor, _name, _caster(_name, _dtype))
+
+
+@_attach
+def type_as(self, other):
+    """A copy in the dtype of another tensor.
+
+    Example:
+        >>> paddle.to_tensor([1.5]).type_as(paddle.to_tensor([1])).tolist()
+        [1]
+    """
+    return manipulation.cast(self, other.dtype)
+
+
+# devices --------------------------------------------------------------------------------------------------------------
+
+
+@op(register=False, method=False, jit=False)
+def move(x, place):
+    """The array on another device; the gradient comes back."""
+    return jax.device_put(x, places.jax_device(place))
+
+
+def _moved(x, place):
+    place = places.parse(place)
+    return x if places.of(x._value) == place else move(x, place)
+
+
+@_attach
+def to(self, *args, **kwargs):
+    """A copy on another device or in another dtype; the tensor itself when nothing changes.
+
+    Called as to(device, dtype, blocking), to(dtype, blocking) or to(other, blocking), positionally or by these names.
+
+    Args:
+        device: "cpu", "gpu:0", a Place.
+        dtype: dtype in any spelling.
+        other: Tensor whose device and dtype are taken.
+        blocking: accepted; XLA orders transfers itself.
+    Raises:
+        TypeError: no argument, too many or unknown ones are given.
+        ValueError: there is no such device or dtype.
+    Example:
+        >>> paddle.to_tensor([1.5]).to("int32").tolist()
+        [1]
+    """
+    if not 0 < len(args) + len(kwargs) <= 3 or not set(kwargs) <= {"device", "dtype", "other", "blocking"}:
+        raise TypeError("to: got no fitting arguments; use to(device, dtype, blocking), to(dtype, blocking) or to(other, blocking)")
+    first = args[0] if args else kwargs.get("other")
+    if isinstance(first, Tensor):
+        device, dtype = first.place, first.dtype
+    else:
+        device, dtype = _device_and_dtype(args, kwargs)
+    moved = self if device is None else _moved(self, device)
+    return moved if dtype is None or dtypes.convert(dtype) is moved.dtype else manipulation.cast(moved, dtype)
+
+
+def _device_and_dtype(args, kwargs):
+    rest = [a for a in args if not isinstance(a, bool)]
+    device, dtype = kwargs.get("device"), kwargs.get("dtype")
+    if rest and device is None and (dtype is not None or not _is_dtype(rest[0])):
+        device = rest.pop(0)
+    if rest and dtype is None and rest[0] is not None:
+        dtype = rest.pop(0)
+    if device is not None:
+        _check_device(device)
+    return device, dtype
+
+
+def _is_dtype(value):
+    if isinstance(value, places.Place) or value is None:
+        return False
+    try:
+        dtypes.convert(value)
+    except TypeError:
+        return False
+    return True
+
+
+def _check_device(device):
+    if isinstance(device, str) and device.partition(":")[0] not in ("cpu", "gpu", "cuda", "xpu", "npu", "dcu", "rocm", "tpu", "gpu_pinned"):
+        raise ValueError(f"to: device: got {device!r}; allowed are 'cpu', 'gpu', 'gpu:0', 'tpu:0', a Place, or a dtype such as 'float32'")
+
+
+@_attach
+def cpu(self):
+    """The tensor in the memory of the CPU; itself when it is there.
+
+    Example:
+        >>> paddle.ones([1]).cpu().place
+        Place(cpu)
+    """
+    return _moved(self, "cpu")
+
+
+@_attach
+def cuda(self, device_id=None, blocking=True):
+    """The tensor on a GPU; itself when it is there.
+
+    Args:
+        device_id: int. Default: the current GPU, or the first.
+    Raises:
+        ValueError: this machine has no such GPU.
+    """
+    if device_id is None:
+        here = places.of(self._value)
+        device_id = here.gpu_device_id() if here.is_gpu_place() else 0
+    return _moved(self, places.CUDAPlace(device_id))
+
+
+@_attach
+def pin_memory(self, blocking=True):
+    """The tensor itself: XLA manages host memory for transfers."""
+    return self
+
+
+@_attach
+def get_device(self):
+    """The number of the GPU the tensor is on, -1 for the CPU.
+
+    Example:
+        >>> paddle.device.set_device("cpu"); paddle.ones([1]).get_device()
+        Place(cpu)
+        -1
+    """
+    place = self.place
+    return -1 if place.is_cpu_place() else place.get_device_id()
+
+
+def _device(self):
+    """The device as text, "cpu" or "gpu:0"."""
+    place = self.place
+    return "cpu" if place.is_cpu_place() else f"{place._kind}:{place._index}"
+
+
+Tensor.device = property(_device, doc=_device.__doc__)
+Tensor.is_cuda = property(lambda self: self.place.is_gpu_place(), doc="Whether the tensor is on a GPU.")
+Tensor._place_str = property(lambda self: str(self.place), doc="The place as text.")
+
+
+# shape and layout -----------------------------------------------------------------------------------------------------
+
+
+@_attach
+def dim(self):
+    """The number of axes.
+
+    Example:
+        >>> paddle.ones([2, 3]).dim()
+        2
+    """
+    return self._value.ndim
+
+
+Tensor.ndimension = dim
+
+
+@_attach
+def element_size(self):
+    """How many bytes one element takes.
+
+    Example:
+        >>> paddle.ones([2]).element_size()
+        4
+    """
+    return self._value.dtype.itemsize
+
+
+def _strides(shape):
+    steps, step = [], 1
+    for n in reversed(shape):
+        steps.append(step)
+        step *= n
+    return steps[::-1]
+
+
+@_attach
+def stride(self, dim=None):
+    """How far apart neighbours along each axis (or along `dim`) lie, in elements: always row by row.
+
+    Example:
+        >>> paddle.ones([2, 3]).stride()
+        [3, 1]
+    """
+    steps = _strides(self._value.shape)
+    return steps if dim is None else steps[dim]
+
+
+@_attach
+def get_strides(self):
+    """The same as `stride()`."""
+    return _strides(self._value.shape)
+
+
+@_attach
+def contiguous(self):
+    """The tensor itself: elements always lie row by row."""
+    return self
+
+
+@_attach
+def is_contiguous(self):
+    """True: elements always lie row by row."""
+    return True
+
+
+def _transposed(self):
+    """The tensor with its axes in reverse order."""
+    return manipulation.permute_axes(self, tuple(range(self.ndim))[::-1])
+
+
+def _matrix_transposed(self):
+    """The tensor with its last two axes swapped."""
+    if self.ndim < 2:
+        raise ValueError(f"mT: got a tensor of {self.ndim} axes; it needs at least 2")
+    return manipulation.transpose(self, -2, -1)
+
+
+Tensor.T = property(_transposed, doc=_transposed.__doc__)
+Tensor.mT = property(_matrix_transposed, doc=_matrix_transposed.__doc__)
+Tensor.itemsize = property(element_size, doc="How many bytes one element takes.")
+Tensor.strides = property(get_strides, doc="How far apart neighbours along each axis lie, in elements.")
+Tensor.layout = property(lambda self: "NCHW", doc="The memory layout, always NCHW.")
+Tensor.offset = property(lambda self: 0, doc="Where the tensor begins in its memory, in bytes: always 0.")
+
+
+@_attach
+def is_same_shape(self, y):
+    """Whether another tensor has the same shape.
+
+    Example:
+        >>> paddle.ones([2]).is_same_shape(paddle.ones([3]))
+        False
+    """
+    return self._value.shape == y._value.shape
+
+
+def _answer(name, value, doc):
+    def method(self):
+        return value
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = doc
+    setattr(Tensor, name, method)
+
+
+_answer("is_dense", True, "True: this is a dense tensor.")
+for _name in ("is_sparse", "is_sparse_coo", "is_sparse_csr", "is_selected_rows", "is_dist"):
+    if not hasattr(Tensor, _name):
+        _answer(_name, False, "False: this is a dense tensor on one device or sharded by XLA.")
+
+Tensor.swapaxes = Tensor.swapdims = manipulation.transpose
+Tensor.reverse = reorder.flip
+Tensor.take_along_dim = gathering.take_along_axis
+
+
+@_attach
+@variadic_method
+def repeat(input, repeats):
+    """Repeats the whole tensor along its axes: x.repeat(2, 1) or x.repeat([2, 1]). See `tile`.
+
+    Example:
+        >>> paddle.to_tensor([1, 2]).repeat(2).tolist()
+        [1, 2, 1, 2]
+    """
+    return manipulation.tile(input, repeats)
+
+
+# values ---------------------------------------------------------------------------------------------------------------
+
+
+@_attach
+def set_value(self, value):
+    """Replaces the value, in place and unrecorded.
+
+    Args:
+        value: Tensor or NumPy array of the same shape and dtype.
+    Raises:
+        AssertionError: the type, shape or dtype differs.
+    Example:
+        >>> x = paddle.zeros([2]); x.set_value(paddle.ones([2])); x.tolist()
+        [1.0, 1.0]
+    """
+    if not isinstance(value, Tensor | np.ndarray | jax.Array):
+        raise AssertionError(f"set_value: value: got {type(value).__name__}; it must be a Tensor or a NumPy array")
+    array = value._value if isinstance(value, Tensor) else value
+    if tuple(array.shape) != tuple(self._value.shape):
+        raise AssertionError(f"set_value: value: got shape {list(array.shape)}; {self.name} has {list(self.shape)}")
+    if array.dtype != self._value.dtype:
+        raise AssertionError(f"set_value: value: got dtype {array.dtype.name}; {self.name} has {self._value.dtype.name}")
+    self._rebind(array if isinstance(value, Tensor) else places.put(np.array(array), self.place))
+
+
+@_attach
+def copy_(self, other, blocking=True):
+    """Takes over the value of another tensor, unrecorded; returns the tensor.
+
+    Raises:
+        RuntimeError: the dtypes differ.
+    Example:
+        >>> paddle.zeros([1]).copy_(paddle.ones([1])).tolist()
+        [1.0]
+    """
+    if other._value.dtype != self._value.dtype:
+        raise RuntimeError(f"copy_: other: got dtype {other._value.dtype.name}; the tensor has {self._value.dtype.name}")
+    self._rebind(_moved(other, self.place)._value)
+    return self
+
+
+@_attach
+def fill_(self, value):
+    """Fills the tensor in place with a number; returns it.
+
+    Raises:
+        TypeError: value is not a number.
+    Example:
+        >>> paddle.zeros([2]).fill_(3).tolist()
+        [3.0, 3.0]
+    """
+    check_inplace("fill_", self)
+    if not isinstance(value, bool | int | float | complex | np.number):
+        raise TypeError(f"fill_: value: got {type(value).__name__}; it must be a number")
+    return self._adopt(creation.full_like(self, value))
+
+
+@_attach
+def zero_(self):
+    """Fills the tensor in place with zeros; returns it.
+
+    Example:
+        >>> paddle.ones([2]).zero_().tolist()
+        [0.0, 0.0]
+    """
+    check_inplace("zero_", self)
+    return self._adopt(creation.zeros_like(self))
+
+
+@_attach
+def apply(self, func):
+    """func(tensor), for tensors outside of recording.
+
+    Raises:
+        RuntimeError: the tensor needs a gradient.
+    Example:
+        >>> paddle.to_tensor([1, 2]).apply(lambda t: t + 1).tolist()
+        [2, 3]
+    """
+    if not self.stop_gradient:
+        raise RuntimeError("apply: the tensor needs a gradient; call the function on it directly, or detach() it first")
+    return func(self)
+
+
+@_attach
+def apply_(self, func):
+    """Puts func(tensor) into the tensor; returns it. See `apply`."""
+    return self._adopt(apply(self, func))
+
+
+@_attach
+def resize_(self, shape, fill_zero=False, name=None):
+    """Changes shape and size in place: keeps the elements in order, cuts off or adds zeros at the end; returns the tensor.
+
+    Raises:
+        ValueError: a length is negative.
+    Example:
+        >>> paddle.ones([2]).resize_([3], fill_zero=True).tolist()
+        [1.0, 1.0, 0.0]
+    """
+    check_inplace("resize_", self)
+    shape = creation.sizes("resize_", shape)
+    size = int(np.prod(shape, dtype=np.int64))
+    flat = self._value.reshape(-1)[:size]
+    self._rebind(jnp.pad(flat, (0, size - flat.size)).reshape(shape))
+    return self
+
+
+@_attach
+def set_(self, source=None, shape=None, stride=None, offset=0, name=None):
+    """Takes over the elements of another tensor, read with a shape, steps and offset of one's own; without one becomes empty. Returns the tensor.
+
+    Args:
+        source: Tensor.
+        shape, stride, offset: as for `as_strided`. Default: those of source.
+    Example:
+        >>> paddle.zeros([1]).set_(paddle.arange(4), [2], [2]).tolist()
+        [0, 2]
+    """
+    check_inplace("set_", self)
+    if source is None:
+        source = wrap(jnp.zeros((0,), self._value.dtype))
+    shape = tuple(source.shape) if shape is None else ints("set_", shape, "shape")
+    stride = _strides(shape) if stride is None else stride
+    self._rebind(slicing.as_strided(source, list(shape), list(stride), offset)._value)
+    return self
+
+
+def _get_data(self):
+    """The tensor itself; assigning puts the value of another tensor in its place."""
+    return self
+
+
+def _set_data(self, other):
+    self._rebind(other._value)
+
+
+Tensor.data = property(_get_data, _set_data, doc=_get_data.__doc__)
+Tensor.grad_ = property(lambda self: self._grad, doc="The gradient, the same as `grad`.")
+
+
+@_attach
+def gradient(self):
+    """The gradient as a NumPy array, or None.
+
+    Example:
+        >>> x = paddle.ones([1]); x.stop_gradient = False; (x * 2).backward(); x.gradient().tolist()
+        [2.0]
+    """
+    return None if self._grad is None else self._grad.numpy()
+
+
+@_attach
+def requires_grad_(self, requires_grad=True):
+    """Says whether gradients are wanted, the opposite of stop_gradient; returns the tensor.
+
+    Example:
+        >>> paddle.ones([1]).requires_grad_().stop_gradient
+        False
+    """
+    self.stop_gradient = not requires_grad
+    return self
+
+
+@_attach
+def value(self):
+    """The tensor itself, as older programs expect it behind a variable."""
+    return self
+
+
+class DenseTensor:
+    """The storage of a tensor, as `Tensor.get_tensor()` gives it: `set` puts an array in, `numpy.array(storage)` reads it."""
+
+    def __init__(self, tensor):
+        self._tensor = tensor
+
+    def set(self, array, place=None):
+        """Replaces the value by a NumPy array, which may have another shape or dtype."""
+        self._tensor._rebind(places.put(np.array(array), place))
+
+    def shape(self):
+        """The lengths of the axes, as a list."""
+        return list(self._tensor.shape)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self._tensor._value, dtype)
+
+    def _is_initialized(self):
+        return self._tensor._is_initialized()
+
+
+@_attach
+def get_tensor(self):
+    """The storage of the tensor, a DenseTensor."""
+    return DenseTensor(self)
+
+
+@_attach
+def data_ptr(self):
+    """The address of the first element."""
+    return self._value.unsafe_buffer_pointer()
+
+
+@_attach
+def __long__(self):
+    return int(self)
+
+
+@_attach
+def __nonzero__(self):
+    return bool(self)
+
+
+# tensors of the same kind ---------------------------------------------------------------------------------------------
+
+
+def _new(make):
+    def method(var, size, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
+        return make(size, var.dtype if dtype is None else dtype, device=var.place if device is None else device, requires_grad=requires_grad)
+
+    method.__name__ = method.__qualname__ = f"new_{make.__name__}"
+    method.__doc__ = f"A tensor like paddle.{make.__name__} makes, with the dtype and device of this one by default. See `{make.__name__}`."
+    return variadic_method(method)
+
+
+for _make in (creation.zeros, creation.ones, creation.empty):
+    setattr(Tensor, f"new_{_make.__name__}", _new(_make))
+
+
+@_attach
+def new_full(var, size, fill_value, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
+    """A tensor filled with one value, with the dtype and device of this one by default. See `full`.
+
+    Example:
+        >>> paddle.to_tensor([1]).new_full([2], 7).tolist()
+        [7, 7]
+    """
+    dtype, device = var.dtype if dtype is None else dtype, var.place if device is None else device
+    return creation.full(size, fill_value, dtype, device=device, requires_grad=requires_grad)
+
+
+# names that programs take from Paddle's inside ------------------------------------------------------------------------
+
+
+@_attach
+def _is_initialized(self):
+    return self._value is not _CLEARED
+
+
+@_attach
+def _clear_data(self):
+    self._rebind(_CLEARED)
+
+
+@_attach
+def _numel(self):
+    return int(self._value.size)
+
+
+@_attach
+def _copy_to(self, place, blocking=True):
+    return wrap(jnp.array(_moved(self, place)._value), self.stop_gradient)
+
+
+@_attach
+def _share_buffer_to(self, other):
+    other._rebind(self._value)
+
+
+@_attach
+def _is_shared_buffer_with(self, other):
+    return self._value is other._value
+
+
+@_attach
+def _grad_ivar(self):
+    return self._grad
+
+
+@_attach
+def _slice(self, begin, end):
+    return wrap(self._value[begin:end])
+
+
+@_attach
+def _md5sum(self):
+    return hashlib.md5(np.ascontiguousarray(self._value).tobytes(), usedforsecurity=False).hexdigest()
+
+
+@_attach
+def _bump_inplace_version(self):
+    self._version += 1
+
+
+@_attach
+def _offset(self):
+    return 0
+
+
+@_attach
+def _inplace_version(self):
+    return self._version
