@@ -128,7 +128,7 @@ from paddle_jax.framework import disable_signal_handler, disable_static, in_dyna
 from paddle_jax.nn.functional import adaptive_avg_pool1d, conv1d, conv2d, conv3d, group_norm, layer_norm, softmax
 from paddle_jax.utils.dlpack import from_dlpack, to_dlpack
 from paddle_jax.device import (
-    get_cudnn_version, is_compiled_with_cinn, is_compiled_with_cuda, is_compiled_with_custom_device, is_compiled_with_distribute, is_compiled_with_ipu,
-    is_compiled_with_rocm, is_compiled_with_xpu,
+    get_cudnn_version, is_compiled_with_cinn, is_compiled_with_cuda, is_compiled_with_custom_device, is_compiled_with_distribute,
+    is_compiled_with_ipu, is_compiled_with_rocm, is_compiled_with_xpu,
 )
 from paddle_jax.version import full_version as __version__

@@ -1,7 +1,7 @@
 """The one dispatch point: every operation on Tensors, forward or backward, passes through `run`."""
 
 from paddle_jax._core.kernel import compute
-from paddle_jax._core.node import Node
+from paddle_jax._core.node import Node, source_of
 from paddle_jax._core.state import state
 from paddle_jax._core.tensor import wrap
 
@@ -37,7 +37,7 @@ def _record(kernel, tensors, values, out):
     many = type(out) is tuple or type(out) is list
     if not diff:
         return type(out)([wrap(o) for o in out]) if many else wrap(out)
-    edges = tuple([(tensors[i]._node or tensors[i], tensors[i]._idx) for i in diff])
+    edges = tuple([source_of(tensors[i]) for i in diff])
     node = Node(kernel, values, diff, edges, len(out) if many else 1)
     if many:
         return type(out)([wrap(o, False, node, i) if is_inexact(o) else wrap(o) for i, o in enumerate(out)])

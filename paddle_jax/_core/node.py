@@ -62,3 +62,8 @@ class Node:
     def free(self):
         """Drops the operands; the links stay so that a second backward can say what happened."""
         self.values = None
+
+
+def source_of(tensor):
+    """Where the gradient of a tensor is gathered: (producing Node or the tensor itself, output index)."""
+    return (tensor._node if tensor._node is not None else tensor), tensor._idx

@@ -3,6 +3,7 @@
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.errors import CheckError
 from paddle_jax._core.kernel import ADD, ONES, execute
+from paddle_jax._core.node import source_of
 from paddle_jax._core.state import state
 from paddle_jax._core.tensor import Tensor, wrap
 
@@ -54,11 +55,6 @@ def _order(roots, cut):
                     stack.append((source, False))
     order.reverse()
     return order
-
-
-def source_of(tensor):
-    """Where the gradient of a tensor is gathered: (producing Node or the tensor itself, output index)."""
-    return (tensor._node if tensor._node is not None else tensor), tensor._idx
 
 
 def _useful(order, wanted):

@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 
-from paddle_jax._core.node import GraphFreedError, Node
+from paddle_jax._core.node import GraphFreedError, Node, source_of
 from paddle_jax._core.state import state
 from paddle_jax._core.tensor import Tensor, wrap
 
@@ -132,7 +132,7 @@ class PyLayer:
 def _attach(cls, context, inputs, outputs):
     """Outputs connected to a new tape node; a returned input becomes a new Tensor."""
     context._inputs = [t if not t.stop_gradient else None for t in inputs]
-    edges = tuple((t._node or t, t._idx) for t in context._inputs if t is not None)
+    edges = tuple(source_of(t) for t in context._inputs if t is not None)
     described = [(o._value.shape, o._value.dtype) if isinstance(o, Tensor) else None for o in outputs]
     node = _PyNode(cls, context, edges, described)
     context._inputs = [None if t is None else True for t in context._inputs]

@@ -225,3 +225,13 @@ def test_shape_of_the_starting_gradient_is_checked(paddle):
         (x * 2).backward(paddle.ones([3]))
     with pytest.raises(AssertionError):
         paddle.grad([], [x])
+
+
+def test_leaves_that_are_zero_keep_their_place_in_higher_orders(paddle):
+    x = paddle.to_tensor(0.0, stop_gradient=False)
+    (g,) = paddle.grad(x * x * x + x * x, x, create_graph=True)
+    (h,) = paddle.grad(g, x, create_graph=True)
+    assert (g.item(), h.item(), paddle.grad(h, x)[0].item()) == (0.0, 2.0, 6.0)
+    v = leaf(paddle, [0.0, 1.0])
+    (g,) = paddle.grad((v**3).sum(), v, create_graph=True)
+    assert paddle.grad(g.sum(), v)[0].tolist() == [0.0, 6.0]
