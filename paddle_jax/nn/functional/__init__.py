@@ -10,6 +10,10 @@ from paddle_jax.nn.functional.common import (
 )
 from paddle_jax.nn.functional.conv import conv1d, conv1d_transpose, conv2d, conv2d_transpose, conv3d, conv3d_transpose
 from paddle_jax.nn.functional.extension import diag_embed, gather_tree, sequence_mask, temporal_shift
+from paddle_jax.nn.functional.flash_attention import (
+    flash_attention_v3_varlen, flash_attn_qkvpacked, flash_attn_varlen_qkvpacked, flashmask_attention, scaled_dot_product_attention, sdp_kernel,
+    sparse_attention,
+)
 from paddle_jax.nn.functional.input import embedding, one_hot
 from paddle_jax.nn.functional.distance import pairwise_distance
 from paddle_jax.tensor.norms import pdist

@@ -177,7 +177,7 @@ def fold(x, output_sizes, kernel_sizes, strides=1, paddings=0, dilations=1, name
     area = kernel[0] * kernel[1]
     if x.shape[1] % area or x.shape[2] != counts[0] * counts[1]:
         raise ValueError(f"fold: x: got shape {list(x.shape)}; for these sizes it must be [N, multiple of {area}, {counts[0] * counts[1]}]")
-    blocks = x.reshape(x.shape[0], -1, *kernel, *counts)
+    blocks = x.reshape(x.shape[0], x.shape[1] // area, *kernel, *counts)
     full = [s + a + b for s, (a, b) in zip(sizes, pads, strict=True)]
     total = 0
     for at in [(i, j) for i in range(kernel[0]) for j in range(kernel[1])]:

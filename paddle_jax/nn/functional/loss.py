@@ -5,18 +5,22 @@ import math
 import jax
 import jax.numpy as jnp
 
-from paddle_jax._core.op import op
+from paddle_jax._core.op import composite, op
 from paddle_jax.nn.functional.classification import cross_entropy, nll_loss, softmax_with_cross_entropy
+from paddle_jax.nn.functional.input import concrete
 from paddle_jax.nn.functional.margin_losses import (
     cosine_embedding_loss, hinge_embedding_loss, margin_ranking_loss, multi_label_margin_loss, multi_label_soft_margin_loss, multi_margin_loss,
     npair_loss, soft_margin_loss, triplet_margin_loss, triplet_margin_with_distance_loss,
 )
 from paddle_jax.nn.functional.many_classes import adaptive_log_softmax_with_loss, hsigmoid_loss, margin_cross_entropy
-from paddle_jax.nn.functional.reduce_loss import reduced
+from paddle_jax.nn.functional.reduce_loss import check_reduction, reduced
 from paddle_jax.nn.functional.sequence_losses import ctc_loss, rnnt_loss
 
 PAIR = ["f(2,3), f(2,3)", "f(2,3), f(2,3), reduction='none'", "f(2,3), f(2,3), reduction='sum'", "d(2,3), d(2,3)", "f(), f()", "f(0,3), f(0,3)", "f(2,3), f(2,3), reduction='x'"]
-UNIT = ["u(.1,.9,2,3), u(0,1,2,3)", "u(.1,.9,2,3), u(0,1,2,3), reduction='none'", "ud(.1,.9,2,3), ud(0,1,2,3), reduction='sum'"]
+# Labels that are no leaves: the real Paddle gives none of these losses a gradient for the label, here it is the true one.
+SOME = "(idx(9,2,3).astype('float32') + 1) / 10"
+SOME_D = "(idx(9,2,3).astype('float64') + 1) / 10"
+UNIT = [f"u(.1,.9,2,3), {SOME}", f"u(.1,.9,2,3), {SOME}, reduction='none'", f"ud(.1,.9,2,3), {SOME_D}, reduction='sum'"]
 
 
 @op("input label", method=False, promote=True, cases=[*PAIR, "f(2,3), f(3)", "i(2,3), i(2,3)", "f(2,3), f(2,4)"])
@@ -81,7 +85,7 @@ def smooth_l1_loss(input, label, reduction="mean", delta=1.0, is_huber=True, nam
     return reduced("smooth_l1_loss", loss if is_huber else loss / delta, reduction)
 
 
-@op("input label", method=False, promote=True, cases=["u(.1,.9,3,1), u(0,1,3,1)", "ud(.1,.9,3,1), ud(0,1,3,1), 0.1", "u(.1,.9,0,1), u(0,1,0,1)"])
+@op("input label", method=False, promote=True, cases=["u(.1,.9,3,1), idx(2,3,1).astype('float32')", "ud(.1,.9,3,1), idx(2,3,1).astype('float64'), 0.1", "u(.1,.9,0,1), u(0,1,0,1)"])
 def log_loss(input, label, epsilon=1e-4, name=None):
     """-label log(input + epsilon) - (1 - label) log(1 - input + epsilon), elementwise.
 
@@ -97,8 +101,8 @@ def log_loss(input, label, epsilon=1e-4, name=None):
 
 
 @op("input label", method=False, promote=True, cases=[
-    "f(2,3), (idx(9,2,3).astype('float32') + 1) / 10", "f(2,3), (idx(9,2,3).astype('float32') + 1) / 10, 'batchmean'", "f(2,3), (idx(9,2,3).astype('float32') + 1) / 10, 'none'", "d(2,3), (idx(9,2,3).astype('float64') + 1) / 10, 'sum'",
-    "f(2,3), -pos_i(2,3).astype('float32'), 'mean', True", "f(2,3), const([[0,1,0],[0,0,1]]).astype('float32')", "f(2,3), pos_i(2,3).astype('float32'), 'x'"])
+    f"f(2,3), {SOME}", f"f(2,3), {SOME}, 'batchmean'", f"f(2,3), {SOME}, 'none'", f"d(2,3), {SOME_D}, 'sum'",
+    "f(2,3), -pos_i(2,3).astype('float32'), 'mean', True", "f(2,3), const([[0,1,0],[0,0,1]]).astype('float32')"])
 def kl_div(input, label, reduction="mean", log_target=False, name=None):
     """Kullback-Leibler divergence: label (log(label) - input), 0 where label is not positive.
 
@@ -123,7 +127,7 @@ def kl_div(input, label, reduction="mean", log_target=False, name=None):
     return reduced("kl_div", loss, reduction)
 
 
-@op("input label weight", method=False, cases=[*UNIT, "u(.1,.9,2,3), u(0,1,2,3), pos(2,3), 'sum'", "u(.1,.9,2,3), u(0,1,2,3), pos(3)", "const([0.,1.],'float32'), const([1.,0.],'float32')",
+@op("input label weight", method=False, cases=[*UNIT, f"u(.1,.9,2,3), {SOME}, pos_i(2,3).astype('float32'), 'sum'", f"u(.1,.9,2,3), {SOME}, pos_i(3).astype('float32')", "const([0.,1.],'float32'), const([1,0]).astype('float32')",
                                                "u(.1,.9,2,3), u(0,1,2,3), reduction='x'", "u(.1,.9,2,3), u(0,1,2,4)", "u(.1,.9,0,3), u(0,1,0,3)"])
 def binary_cross_entropy(input, label, weight=None, reduction="mean", name=None):
     """-label log(input) - (1 - label) log(1 - input); logarithms are limited to -100.
@@ -148,8 +152,10 @@ def binary_cross_entropy(input, label, weight=None, reduction="mean", name=None)
 
 
 def _bounded_log(p):
-    log = jnp.log(p)
-    return jnp.where(log < -100, jnp.asarray(-100, p.dtype), log)
+    """log(p), at least -100; for p below 1e-12 the slope stays 1e12, so that a probability of 0 can be left again."""
+    fixed = jax.lax.stop_gradient(p)
+    low = jnp.maximum(jnp.log(fixed), -100) + (p - fixed) * 1e12
+    return jnp.where(p > 1e-12, jnp.log(jnp.where(p > 1e-12, p, 1)), low)
 
 
 def logistic(logit, label, pos_weight=None):
@@ -159,8 +165,8 @@ def logistic(logit, label, pos_weight=None):
 
 
 @op("logit label weight pos_weight", method=False, cases=[
-    "f(2,3), u(0,1,2,3)", "f(2,3), u(0,1,2,3), reduction='none'", "d(2,3), ud(0,1,2,3), reduction='sum'", "f(2,3), u(0,1,2,3), pos(2,3)", "f(2,3), u(0,1,2,3), None, 'mean', pos(3)",
-    "f(2,3), u(0,1,2,3), pos(3), 'none', pos(2,3)", "u(-200,200,5), u(0,1,5)", "f(2,3), u(0,1,2,3), reduction='x'", "f(0,3), u(0,1,0,3)"])
+    f"f(2,3), {SOME}", f"f(2,3), {SOME}, reduction='none'", f"d(2,3), {SOME_D}, reduction='sum'", f"f(2,3), {SOME}, pos_i(2,3).astype('float32')",
+    f"f(2,3), {SOME}, None, 'mean', pos_i(3).astype('float32')", f"f(2,3), {SOME}, pos_i(3).astype('float32'), 'none', pos_i(2,3).astype('float32')", "u(-200,200,5), idx(2,5).astype('float32')", "f(2,3), u(0,1,2,3), reduction='x'", "f(0,3), u(0,1,0,3)"])
 def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean", pos_weight=None, name=None):
     """Binary cross entropy of sigmoid(logit) and label, without overflow.
 
@@ -184,7 +190,7 @@ def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean"
 
 @op("logit label normalizer", method=False, cases=[
     "f(2,3), const([[0,1,0],[1,1,0]]).astype('float32')", "f(2,3), const([[0,1,0],[1,1,0]]).astype('float32'), pos(1)", "d(2,2), const([[0,1],[1,0]]).astype('float64'), None, 0.5, 1.0, 'mean'",
-    "f(2,3), u(0,1,2,3), reduction='none'", "f(2,3), u(0,1,2,3), reduction='x'", "f(2,3), u(0,1,2,3), pos(2,2)"])
+    f"f(2,3), {SOME}, reduction='none'", "f(2,3), u(0,1,2,3), reduction='x'", "f(2,3), u(0,1,2,3), pos(2,2)"])
 def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, reduction="sum", name=None):
     """Binary cross entropy that counts well classified elements less: alpha_t (1 - p_t) ** gamma * cross entropy.
 
@@ -239,8 +245,18 @@ def dice_loss(input, label, epsilon=1e-05, name=None):
     return jnp.mean(1 - 2 * overlap / (total + epsilon))
 
 
-@op("input label variance", method=False, cases=["f(2,3), f(2,3), pos(2,3)", "f(2,3), f(2,3), pos(2,3), True, reduction='none'", "d(2,3), d(2,3), pos_d(2,1), reduction='sum'", "f(2,3), f(2,3), pos(2)",
-                                                 "f(2,3), f(2,3), f(2,3)", "f(2,3), f(2,3), pos(2,3), reduction='x'", "f(2,3), f(2,3), pos(2,2)", "f(2,3), f(2,3), pos(2,3), epsilon=1.0"])
+@op("input label variance", method=False, register=False)
+def _gaussian(input, label, variance, full, epsilon, reduction):
+    variance = variance + jax.lax.stop_gradient(jnp.maximum(variance, epsilon) - variance)
+    loss = 0.5 * (jnp.log(variance) + jnp.square(input - label) / variance)
+    return reduced("gaussian_nll_loss", loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
+
+
+# The variances are no leaves: the real Paddle loses their gradient.
+@composite(method=False, cases=[
+    "f(2,3), f(2,3), pos_i(2,3).astype('float32')", "f(2,3), f(2,3), pos_i(2,3).astype('float32'), True, reduction='none'", "d(2,3), d(2,3), pos_i(2,1).astype('float64'), reduction='sum'",
+    "f(2,3), f(2,3), pos_i(2).astype('float32')", "f(2,3), f(2,3), f(2,3)", "f(2,3), f(2,3), pos(2,3), reduction='x'", "f(2,3), f(2,3), pos(2,2)",
+    "f(2,3), f(2,3), pos_i(2,3).astype('float32'), epsilon=2.5"])
 def gaussian_nll_loss(input, label, variance, full=False, epsilon=1e-6, reduction="mean", name=None):
     """Negative log likelihood of label under normal distributions with means input.
 
@@ -254,19 +270,22 @@ def gaussian_nll_loss(input, label, variance, full=False, epsilon=1e-6, reductio
     Returns:
         Tensor: 0-D, or of the shape of input for "none".
     Raises:
-        ValueError: shapes do not fit or reduction is something else.
+        ValueError: shapes do not fit, a variance is negative or reduction is something else.
     Example:
         >>> paddle.nn.functional.gaussian_nll_loss(paddle.to_tensor([1.0]), paddle.to_tensor([3.0]), paddle.to_tensor([1.0])).item()
         2.0
     """
-    if variance.shape != input.shape:
-        if variance.shape == input.shape[:-1]:
-            variance = variance[..., None]
-        elif variance.shape[:-1] != input.shape[:-1] or variance.shape[-1] != 1:
-            raise ValueError(f"gaussian_nll_loss: variance: got shape {list(variance.shape)}; it must be that of input, {list(input.shape)}, or end in 1")
-    variance = variance + jax.lax.stop_gradient(jnp.maximum(variance, epsilon) - variance)
-    loss = 0.5 * (jnp.log(variance) + jnp.square(input - label) / variance)
-    return reduced("gaussian_nll_loss", loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
+    check_reduction("gaussian_nll_loss", reduction)
+    shape, given = list(input.shape), list(variance.shape)
+    if given != shape:
+        if given == shape[:-1]:
+            variance = variance.unsqueeze(-1)
+        elif given[:-1] != shape[:-1] or given[-1] != 1:
+            raise ValueError(f"gaussian_nll_loss: variance: got shape {given}; it must be that of input, {shape}, or end in 1")
+    values = concrete(variance)
+    if values is not None and (values < 0).any():
+        raise ValueError("gaussian_nll_loss: variance: got a negative number; variances must not be negative")
+    return _gaussian(input, label, variance, bool(full), float(epsilon), reduction)
 
 
 @op("input label", method=False, promote=True, cases=[

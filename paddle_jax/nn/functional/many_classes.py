@@ -29,7 +29,7 @@ def _tree_loss(input, label, weight, bias=None, path_table=None, path_code=None,
     if bias is not None:
         score = score + jnp.take(bias.reshape(-1), at)
     score = jnp.where(score > 40, 40, jnp.where(score < -40, -40, score))
-    loss = jnp.where(live, jax.nn.softplus(score) - bits.astype(score.dtype) * score, 0)
+    loss = jnp.where(live, jax.nn.softplus(score) - bits.astype(score.dtype) * score, math.log(2))  # Paddle counts log 2 beyond the end
     return jnp.sum(loss, 1, keepdims=True).astype(input.dtype)
 
 
