@@ -42,6 +42,16 @@ def _binary(name, op, swapped=False):
     return method
 
 
+_general_power = _binary("__pow__", math.pow)
+
+
+def _power(self, other):
+    """The operator `**`: see `pow`. Squares, the most frequent power by far, are products."""
+    if type(other) in (int, float) and other == 2 and self._value.dtype.kind in "fcV":
+        return ops.square(self)
+    return _general_power(self, other)
+
+
 def _compare(name, op):
     def method(self, other):
         left = self
@@ -53,19 +63,6 @@ def _compare(name, op):
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"The operator `{name}`: see `{op.__name__}`."
-    return method
-
-
-def _augmented(name, op):
-    """x += y and the like: Paddle computes a new value and rebinds the name, so a leaf keeps its history."""
-
-    def method(self, other):
-        left = self
-        if not isinstance(other, Tensor):
-            left, other = operands(self, other, name)
-        return op(left, other)
-
-    method.__name__ = method.__qualname__ = name
     return method
 
 
@@ -96,6 +93,7 @@ def install():
                      "ge": logic.greater_equal}.items():
         setattr(Tensor, f"__{name}__", _compare(f"__{name}__", op))
     Tensor.__matmul__, Tensor.__rmatmul__ = _binary("__matmul__", linalg.matmul), _binary("__rmatmul__", linalg.matmul, swapped=True)
+    Tensor.__pow__ = _power
     Tensor.__neg__, Tensor.__abs__, Tensor.__pos__, Tensor.__invert__ = ops.neg, ops.abs, ops.positive, bitwise.bitwise_not
     for name, op in {"and": bitwise.bitwise_and, "or": bitwise.bitwise_or, "xor": bitwise.bitwise_xor}.items():
         # as in Paddle, a number may stand on the left (`True & t`) but not on the right
