@@ -27,6 +27,8 @@ def oracle():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import paddle
+    if paddle.__name__ != "paddle":
+        pytest.fail("`import paddle` gives paddle_jax here: a test of this process has called install_as_paddle(); let it use a process of its own")
     if not paddle.__version__.startswith("3.3"):
         pytest.skip(f"the oracle is Paddle 3.3.1, found {paddle.__version__}")
     paddle.set_device("cpu")
