@@ -125,7 +125,8 @@ triu_, unsqueeze_ = triu.inplace, unsqueeze.inplace
 from paddle_jax import autograd, device, framework, io, linalg, metric, nn, optimizer, utils
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.framework import disable_signal_handler, disable_static, in_dynamic_mode, load, save
-from paddle_jax.nn.functional import adaptive_avg_pool1d, conv1d, conv2d, conv3d, group_norm, layer_norm, softmax
+from paddle_jax.nn.functional import adaptive_avg_pool1d, conv1d, conv2d, conv3d, group_norm, layer_norm
+from paddle_jax.nn.functional.softmaxes import tensor_softmax as softmax
 from paddle_jax.utils.dlpack import from_dlpack, to_dlpack
 from paddle_jax.device import (
     get_cudnn_version, is_compiled_with_cinn, is_compiled_with_cuda, is_compiled_with_custom_device, is_compiled_with_distribute,

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 
 from paddle_jax._core.op import op
-from paddle_jax.nn.functional.softmax import gumbel_softmax, log_softmax, softmax
+from paddle_jax.nn.functional.softmaxes import gumbel_softmax, log_softmax, softmax
 from paddle_jax.tensor.ops import sigmoid, tanh
 
 SHAPES = ["f(2,3)", "d(2,3)", "f()", "f(0,3)"]

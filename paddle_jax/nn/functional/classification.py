@@ -7,7 +7,7 @@ import numpy as np
 from paddle_jax._core.op import composite, op
 from paddle_jax.nn.functional.input import check_ids
 from paddle_jax.nn.functional.reduce_loss import check_reduction
-from paddle_jax.nn.functional.softmax import softmax
+from paddle_jax.nn.functional.softmaxes import softmax
 
 
 def _float32(x):

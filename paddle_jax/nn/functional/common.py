@@ -4,10 +4,10 @@ import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core.op import op
-from paddle_jax.nn.functional.dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
-from paddle_jax.nn.functional.interpolate import interpolate, upsample
+from paddle_jax.nn.functional.drop import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
+from paddle_jax.nn.functional.resize import interpolate, upsample
 from paddle_jax.nn.functional.many_classes import class_center_sample
-from paddle_jax.nn.functional.pad import pad, zeropad2d
+from paddle_jax.nn.functional.padding import pad, zeropad2d
 from paddle_jax.nn.functional.windows import ints, paddings
 
 

@@ -135,15 +135,16 @@ def lp_pool2d(x, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False
 
 
 def _random_cells(size, out, kernel, u):
-    """First positions and past-the-end positions of pseudo-random regions for u in (0, 1)."""
+    """First and past-the-end positions of pseudo-random regions for u in (0, 1), in single precision as Paddle computes them."""
+    f = np.float32
     if kernel is None:
-        alpha, base = size / out, size // out
-        u = u * min((base + 2) / alpha - 1, (size + 1 - base) / alpha - (out - 1))
+        alpha, base = f(size) / f(out), size // out
+        u = f(u) * min(f(base + 2) / alpha - f(1), f(size + 1 - base) / alpha - f(out - 1))
     else:
-        alpha = (size - kernel) / (out - 1) if out > 1 else 0.0
-    i = np.arange(out)
-    first = np.floor((i + u) * alpha).astype(int) - int(u * alpha)
-    end = np.floor((i + 1 + u) * alpha).astype(int) - int(u * alpha) if kernel is None else first + kernel
+        alpha, u = (f(size - kernel) / f(out - 1) if out > 1 else f(0)), f(u)
+    edges = ((np.arange(out + 1).astype(f) + u) * alpha).astype(int) - int(u * alpha)
+    first = edges[:-1]
+    end = edges[1:] if kernel is None else first + kernel
     return first, np.minimum(np.maximum(end, first + 1), size)
 
 

@@ -176,7 +176,7 @@ def _fetch(x, corner):
     "f(1,2,3,4), u(-1.5,1.5,1,2,3,2), padding_mode='border'", "f(1,2,3,4), u(-2.5,2.5,1,2,3,2), padding_mode='reflection'", "f(1,2,3,4), u(-2.5,2.5,1,2,3,2), padding_mode='reflection', align_corners=False",
     "d(2,1,3,3), ud(-1.5,1.5,2,2,2,2), align_corners=False", "f(1,2,3,4,3), u(-1.5,1.5,1,2,2,2,3)", "f(1,2,3,4,3), u(-1.5,1.5,1,2,2,2,3), mode='nearest', padding_mode='border'",
     "f(1,2,3,4,3), u(-2.5,2.5,1,2,2,2,3), padding_mode='reflection', align_corners=False", "f(1,1,3,3), u(-1.5,1.5,1,2,2,2), mode='x'", "f(1,1,3,3), u(-1.5,1.5,1,2,2,2), padding_mode='x'",
-    "f(1,1,3,3), u(-1.5,1.5,2,2,2,2)", "f(1,1,3,3), u(-1.5,1.5,1,2,2,3)", "f(1,1,3,3), u(-1.5,1.5,1,2,2,2), align_corners=1"])
+    "f(1,1,3,3), u(-1.5,1.5,2,2,2,2)", "f(1,1,3,3), u(-1.5,1.5,1,2,2,3)"])
 def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=True, name=None):
     """Samples images or volumes at given positions.
 
