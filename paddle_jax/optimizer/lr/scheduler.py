@@ -22,7 +22,8 @@ class LRScheduler:
     """Computes a learning rate from a step count; the base class of every scheduler.
 
     A subclass sets its own attributes, calls `super().__init__(learning_rate, last_epoch, verbose)` and defines `get_lr()`, which reads
-    `self.last_epoch`, `self.base_lr` and `self.last_lr`. Pass a scheduler as the `learning_rate` of an optimizer and call `step()` once per batch or per epoch.
+    `self.last_epoch`, `self.base_lr` and `self.last_lr`. Pass a scheduler as the `learning_rate` of an optimizer and call `step()` once per
+    batch or per epoch.
 
     Args:
         learning_rate: float, the rate the schedule starts from. Not negative. Default 0.1.

@@ -1,0 +1,132 @@
+"""Gradient clipping. Optimizers run these rules inside their compiled update; calling an object does the same to a list of pairs."""
+
+import functools as ft
+
+import jax
+import jax.numpy as jnp
+
+from paddle_jax._core.tensor import wrap
+
+
+class ClipGradBase:
+    """The base class of gradient clipping. A subclass defines `__call__(params_grads)`, which returns the list with clipped gradients."""
+
+    def __call__(self, params_grads):
+        """Returns the pairs with clipped gradients. Pairs without a gradient are left out; `need_clip=False` leaves one as it is."""
+        pairs = [(param, grad) for param, grad in params_grads if grad is not None]
+        chosen = [grad._value for param, grad in pairs if getattr(param, "need_clip", True)]
+        clipped = iter(_clip_all(self.rule(), chosen) if chosen else ())
+        return [(param, wrap(next(clipped)) if getattr(param, "need_clip", True) else grad) for param, grad in pairs]
+
+
+@ft.partial(jax.jit, static_argnums=0)
+def _clip_all(rule, grads):
+    kind, *limits = rule
+    if kind == "global_norm":
+        scale = global_scale(sum(square_sum(g) for g in grads), limits[0])
+        return [(g * scale.astype(g.dtype)) for g in grads]
+    return [clip_stack(rule, g[None])[0] for g in grads]
+
+
+def square_sum(grad):
+    """The sum of the squares, in float32 at least."""
+    wide = grad.astype(jnp.promote_types(grad.dtype, jnp.float32))
+    return jnp.sum(wide * wide)
+
+
+def global_scale(total, clip_norm):
+    """The factor on all gradients for their common sum of squares: clip_norm / max(norm, clip_norm)."""
+    return clip_norm / jnp.maximum(jnp.sqrt(total), clip_norm)
+
+
+def clip_stack(rule, grads):
+    """Clips a stack [k, ...] of gradients each for itself, by value or by norm."""
+    kind, *limits = rule
+    if kind == "value":
+        return jnp.clip(grads, limits[0], limits[1])
+    wide = grads.astype(jnp.promote_types(grads.dtype, jnp.float32))
+    norm = jnp.sqrt(jnp.sum(wide * wide, axis=tuple(range(1, grads.ndim)), keepdims=True))
+    return jnp.where(norm > limits[0], wide * (limits[0] / norm), wide).astype(grads.dtype)
+
+
+class ClipGradByValue(ClipGradBase):
+    """Limits every element of every gradient to [min, max].
+
+    Args:
+        max: float, the upper limit.
+        min: float, the lower limit. Default None: `-max`, and `max` must be positive then.
+    Raises:
+        AssertionError: `min` is None and `max` not positive.
+    Example:
+        >>> weight = paddle.nn.Linear(1, 2).weight
+        >>> clip = paddle.nn.ClipGradByValue(1.0)
+        >>> clip([(weight, paddle.to_tensor([[3.0, -0.5]]))])[0][1].tolist()
+        [[1.0, -0.5]]
+    """
+
+    def __init__(self, max, min=None):
+        if min is None:
+            if not max > 0.0:
+                raise AssertionError(f"ClipGradByValue: max: got {max}; without min it must be positive.")
+            min = -max
+        self.max = float(max)
+        self.min = float(min)
+
+    def __str__(self):
+        return f"Clip Gradient By Value, min = {self.min:f}, max={self.max:f}"
+
+    def rule(self):
+        """The rule as a hashable tuple."""
+        return "value", self.min, self.max
+
+
+class ClipGradByNorm(ClipGradBase):
+    """Scales every gradient whose L2 norm is larger than `clip_norm` down to it, each for itself.
+
+    Args:
+        clip_norm: float, the largest norm.
+    Example:
+        >>> weight = paddle.nn.Linear(1, 2).weight
+        >>> clip = paddle.nn.ClipGradByNorm(5.0)
+        >>> clip([(weight, paddle.to_tensor([[6.0, 8.0]]))])[0][1].tolist()
+        [[3.0, 4.0]]
+    """
+
+    def __init__(self, clip_norm):
+        self.clip_norm = float(clip_norm)
+
+    def __str__(self):
+        return f"Gradient Clip By Norm, clip_norm={self.clip_norm:f}"
+
+    def rule(self):
+        """The rule as a hashable tuple."""
+        return "norm", self.clip_norm
+
+
+class ClipGradByGlobalNorm(ClipGradBase):
+    """Scales all gradients by one factor so that their common L2 norm is at most `clip_norm`.
+
+    Args:
+        clip_norm: float, the largest common norm.
+        group_name: str, accepted. Default 'default_group'.
+        auto_skip_clip: accepted; a factor of one is free in the compiled update. Default False.
+    Example:
+        >>> weight = paddle.nn.Linear(1, 2).weight
+        >>> clip = paddle.nn.ClipGradByGlobalNorm(5.0)
+        >>> clip([(weight, paddle.to_tensor([[6.0, 8.0]]))])[0][1].tolist()
+        [[3.0, 4.0]]
+    """
+
+    def __init__(self, clip_norm, group_name="default_group", auto_skip_clip=False):
+        self.clip_norm = float(clip_norm)
+        self.group_name = group_name
+        if not isinstance(auto_skip_clip, bool):
+            raise AssertionError(f"ClipGradByGlobalNorm: auto_skip_clip: got {auto_skip_clip!r}; pass True or False.")
+        self.auto_skip_clip = auto_skip_clip
+
+    def __str__(self):
+        return f"Gradient Clip By GlobalNorm, global_norm={self.clip_norm:f}"
+
+    def rule(self):
+        """The rule as a hashable tuple."""
+        return "global_norm", self.clip_norm

@@ -1,0 +1,99 @@
+"""Adam, and AMSGrad."""
+
+import jax.numpy as jnp
+
+from paddle_jax.optimizer.optimizer import Optimizer, checked
+
+BETA = "at least 0 and less than 1"
+
+
+def column(power, p):
+    """A state of one number per parameter, shaped to broadcast with a stack of parameters."""
+    return power.reshape((-1,) + (1,) * (p.ndim - 1))
+
+
+def adam_step(p, g, s, lr, beta1, beta2, epsilon):
+    """One step of Adam on a stack: the new parameters and states."""
+    power1, power2 = column(s["beta1_pow_acc"], p), column(s["beta2_pow_acc"], p)
+    first = beta1 * s["moment1"] + (1 - beta1) * g
+    second = beta2 * s["moment2"] + (1 - beta2) * g * g
+    new = {"moment1": first, "moment2": second}
+    if "moment2_max" in s:
+        new["moment2_max"] = second = jnp.maximum(s["moment2_max"], second)
+    new["beta1_pow_acc"], new["beta2_pow_acc"] = s["beta1_pow_acc"] * beta1, s["beta2_pow_acc"] * beta2
+    correction = jnp.sqrt(1 - power2)
+    return p - lr * correction / (1 - power1) * first / (jnp.sqrt(second) + epsilon * correction), new
+
+
+class Adam(Optimizer):
+    """Scales the step by running means of the gradient and of its square, both corrected for their start at zero.
+
+    Args:
+        learning_rate: float or LRScheduler. Default 0.001.
+        beta1: float in [0, 1), decay of the mean. Default 0.9.
+        beta2: float in [0, 1), decay of the mean square. Default 0.999.
+        epsilon: float, not negative, added to the root of the mean square. Default 1e-8.
+        parameters: list of Parameters, or of dicts with groups; a group may have `beta1`, `beta2`, `epsilon` of its own.
+        weight_decay: float, L1Decay or L2Decay, added to the gradient. Default None.
+        grad_clip: gradient clipping. Default None.
+        lazy_mode: accepted; it concerns sparse gradients, which do not occur here. Default False.
+        multi_precision: keep float32 copies of float16 and bfloat16 parameters. Default False.
+        use_multi_tensor: accepted; all parameters are updated in one call anyway. Default False.
+        amsgrad: divide by the largest mean square so far. Default False.
+        name: str that becomes part of the names of the states. Default None.
+    Raises:
+        ValueError: a number is out of range.
+        AssertionError: a number is None.
+    Example:
+        >>> layer = paddle.nn.Linear(2, 1)
+        >>> optimizer = paddle.optimizer.Adam(0.01, parameters=layer.parameters())
+        >>> layer(paddle.ones([3, 2])).mean().backward()
+        >>> optimizer.step()
+    See: "Adam: A Method for Stochastic Optimization" (https://arxiv.org/abs/1412.6980), section 2, last paragraph;
+        "On the Convergence of Adam and Beyond" (https://arxiv.org/abs/1904.09237).
+    """
+
+    _moment1_acc_str = "moment1"
+    _moment2_acc_str = "moment2"
+    _moment2_acc_max_str = "moment2_max"
+    _beta1_pow_acc_str = "beta1_pow_acc"
+    _beta2_pow_acc_str = "beta2_pow_acc"
+    type = "adam"
+
+    def __init__(
+        self,
+        learning_rate=0.001,
+        beta1=0.9,
+        beta2=0.999,
+        epsilon=1e-8,
+        parameters=None,
+        weight_decay=None,
+        grad_clip=None,
+        lazy_mode=False,
+        multi_precision=False,
+        use_multi_tensor=False,
+        amsgrad=False,
+        name=None,
+    ):
+        owner = type(self).__name__
+        checked(owner, "learning_rate", learning_rate, lambda v: True, "a float or an LRScheduler")
+        self._beta1 = checked(owner, "beta1", beta1, lambda v: 0 <= v < 1, BETA)
+        self._beta2 = checked(owner, "beta2", beta2, lambda v: 0 <= v < 1, BETA)
+        self._epsilon = checked(owner, "epsilon", epsilon, lambda v: v >= 0, "at least 0")
+        self._lazy_mode = lazy_mode
+        self._multi_precision = multi_precision
+        self._use_multi_tensor = use_multi_tensor
+        self._amsgrad = amsgrad
+        self._slots = ("moment1", "moment2", *(["moment2_max"] if amsgrad else []), "beta1_pow_acc", "beta2_pow_acc")
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+
+    def _slot_init(self, slot, settings):
+        if slot.endswith("pow_acc"):
+            beta = "beta1" if slot.startswith("beta1") else "beta2"
+            return None, float(settings.get(beta, getattr(self, "_" + beta))), None
+        return (), 0.0, None
+
+    def _hyper(self, settings):
+        return tuple((name, float(settings.get(name, getattr(self, "_" + name)))) for name in ("beta1", "beta2", "epsilon"))
+
+    _rule = staticmethod(adam_step)

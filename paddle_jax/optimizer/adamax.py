@@ -1,0 +1,182 @@
+"""Relatives of Adam: Adamax, NAdam, RAdam."""
+
+import jax.numpy as jnp
+
+from paddle_jax.optimizer.adam import BETA, column
+from paddle_jax.optimizer.optimizer import Optimizer, checked
+
+
+class Adamax(Optimizer):
+    """Adam with the largest recent gradient instead of the mean square.
+
+    Args:
+        learning_rate: float or LRScheduler. Default 0.001.
+        beta1: float in [0, 1), decay of the mean. Default 0.9.
+        beta2: float in [0, 1), decay of the maximum. Default 0.999.
+        epsilon: float, not negative, added to the maximum. Default 1e-8.
+        parameters: list of Parameters, or of dicts with groups; see `Optimizer`.
+        weight_decay: float, L1Decay or L2Decay. Default None.
+        grad_clip: gradient clipping. Default None.
+        name: str that becomes part of the names of the states. Default None.
+    Raises:
+        ValueError: a number is out of range.
+        AssertionError: a number is None.
+    Example:
+        >>> layer = paddle.nn.Linear(2, 1)
+        >>> optimizer = paddle.optimizer.Adamax(0.01, parameters=layer.parameters())
+        >>> layer(paddle.ones([3, 2])).mean().backward()
+        >>> optimizer.step()
+    See: "Adam: A Method for Stochastic Optimization" (https://arxiv.org/abs/1412.6980), section 7.1.
+    """
+
+    _slots = ("moment", "inf_norm", "beta1_pow_acc")
+
+    def __init__(
+        self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameters=None, weight_decay=None, grad_clip=None, name=None
+    ):
+        checked("Adamax", "learning_rate", learning_rate, lambda v: True, "a float or an LRScheduler")
+        self.type = "adamax"
+        self._beta1 = checked("Adamax", "beta1", beta1, lambda v: 0 <= v < 1, BETA)
+        self._beta2 = checked("Adamax", "beta2", beta2, lambda v: 0 <= v < 1, BETA)
+        self._epsilon = checked("Adamax", "epsilon", epsilon, lambda v: v >= 0, "at least 0")
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+
+    def _slot_init(self, slot, settings):
+        return (None, float(settings.get("beta1", self._beta1)), None) if slot == "beta1_pow_acc" else ((), 0.0, None)
+
+    def _hyper(self, settings):
+        return tuple((name, float(settings.get(name, getattr(self, "_" + name)))) for name in ("beta1", "beta2", "epsilon"))
+
+    @staticmethod
+    def _rule(p, g, s, lr, beta1, beta2, epsilon):
+        mean = beta1 * s["moment"] + (1 - beta1) * g
+        largest = jnp.maximum(jnp.abs(g), beta2 * s["inf_norm"] + epsilon)
+        new = {"moment": mean, "inf_norm": largest, "beta1_pow_acc": s["beta1_pow_acc"] * beta1}
+        return p - lr / (1 - column(s["beta1_pow_acc"], p)) * mean / largest, new
+
+
+def _check(owner, learning_rate, **numbers):
+    if learning_rate is None:
+        raise ValueError(f"{owner}: learning_rate: got None; pass a float or an LRScheduler.")
+    for name, value in numbers.items():
+        beta = name.startswith("beta")
+        if not (0 <= value < 1 if beta else value >= 0):
+            raise ValueError(f"{owner}: {name}: got {value}; it must be {BETA if beta else 'at least 0'}.")
+
+
+class NAdam(Optimizer):
+    """Adam with Nesterov momentum.
+
+    Args:
+        learning_rate: float or LRScheduler. Default 0.002.
+        beta1: float in [0, 1), decay of the mean. Default 0.9.
+        beta2: float in [0, 1), decay of the mean square. Default 0.999.
+        epsilon: float, not negative, added to the root of the mean square. Default 1e-8.
+        momentum_decay: float, not negative, how fast the momentum approaches `beta1`. Default 0.004.
+        parameters: list of Parameters, or of dicts with groups; see `Optimizer`.
+        weight_decay: float, L1Decay or L2Decay. Default None.
+        grad_clip: gradient clipping. Default None.
+        name: str that becomes part of the names of the states. Default None.
+    Raises:
+        ValueError: a number is out of range.
+    Example:
+        >>> layer = paddle.nn.Linear(2, 1)
+        >>> optimizer = paddle.optimizer.NAdam(0.01, parameters=layer.parameters())
+        >>> layer(paddle.ones([3, 2])).mean().backward()
+        >>> optimizer.step()
+    See: "Incorporating Nesterov Momentum into Adam" (https://openreview.net/forum?id=OM0jvwB8jIp57ZJjtNEZ).
+    """
+
+    _slots = ("momentum_decay_pow", "beta2_pow", "mu_product", "moment1", "moment2")
+
+    def __init__(
+        self,
+        learning_rate=0.002,
+        beta1=0.9,
+        beta2=0.999,
+        epsilon=1e-8,
+        momentum_decay=0.004,
+        parameters=None,
+        weight_decay=None,
+        grad_clip=None,
+        name=None,
+    ):
+        _check("NAdam", learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon, momentum_decay=momentum_decay)
+        self.type = "nadam"
+        self._beta1, self._beta2, self._epsilon, self._momentum_decay = beta1, beta2, epsilon, momentum_decay
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+
+    def _slot_init(self, slot, settings):
+        return (), 0.0 if slot.startswith("moment") and slot != "momentum_decay_pow" else 1.0, None
+
+    def _hyper(self, settings):
+        names = ("beta1", "beta2", "epsilon", "momentum_decay")
+        return tuple((name, float(settings.get(name, getattr(self, "_" + name)))) for name in names)
+
+    @staticmethod
+    def _rule(p, g, s, lr, beta1, beta2, epsilon, momentum_decay):
+        decay, power2 = s["momentum_decay_pow"] * 0.96, s["beta2_pow"] * beta2
+        mu = beta1 * (1 - 0.5 * decay**momentum_decay)
+        following = beta1 * (1 - 0.5 * decay**momentum_decay * 0.96**momentum_decay)
+        product = s["mu_product"] * mu
+        first = beta1 * s["moment1"] + (1 - beta1) * g
+        second = beta2 * s["moment2"] + (1 - beta2) * g * g
+        mean = following * first / (1 - product * following) + (1 - mu) * g / (1 - product)
+        new = {"momentum_decay_pow": decay, "beta2_pow": power2, "mu_product": product, "moment1": first, "moment2": second}
+        return p - lr * mean / (jnp.sqrt(second / (1 - power2)) + epsilon), new
+
+
+class RAdam(Optimizer):
+    """Adam that starts as momentum and turns on the division by the mean square when that is known well enough.
+
+    Args:
+        learning_rate: float or LRScheduler. Default 0.001.
+        beta1: float in [0, 1), decay of the mean. Default 0.9.
+        beta2: float in [0, 1), decay of the mean square. Default 0.999.
+        epsilon: float, not negative, added to the root of the mean square. Default 1e-8.
+        parameters: list of Parameters, or of dicts with groups; see `Optimizer`.
+        weight_decay: float, L1Decay or L2Decay. Default None.
+        grad_clip: gradient clipping. Default None.
+        name: str that becomes part of the names of the states. Default None.
+    Raises:
+        ValueError: a number is out of range.
+    Example:
+        >>> layer = paddle.nn.Linear(2, 1)
+        >>> optimizer = paddle.optimizer.RAdam(0.01, parameters=layer.parameters())
+        >>> layer(paddle.ones([3, 2])).mean().backward()
+        >>> optimizer.step()
+    See: "On the Variance of the Adaptive Learning Rate and Beyond" (https://arxiv.org/abs/1908.03265), algorithm 2.
+    """
+
+    _slots = ("beta1_pow", "beta2_pow", "rho", "moment1", "moment2")
+
+    def __init__(
+        self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameters=None, weight_decay=None, grad_clip=None, name=None
+    ):
+        _check("RAdam", learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon)
+        self.type = "radam"
+        self._beta1, self._beta2, self._epsilon = beta1, beta2, epsilon
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+
+    def _slot_init(self, slot, settings):
+        return (), 1.0 if slot.startswith("beta") else 0.0, None
+
+    def _hyper(self, settings):
+        return tuple((name, float(settings.get(name, getattr(self, "_" + name)))) for name in ("beta1", "beta2", "epsilon"))
+
+    @staticmethod
+    def _rule(p, g, s, lr, beta1, beta2, epsilon):
+        power1, power2 = s["beta1_pow"] * beta1, s["beta2_pow"] * beta2
+        # rho holds t * beta2^t / (1 - beta2^t), carried on without knowing t.
+        rho = (s["rho"] * (beta2 - power2) + power2) / (1 - power2)
+        first = beta1 * s["moment1"] + (1 - beta1) * g
+        second = beta2 * s["moment2"] + (1 - beta2) * g * g
+        limit = 2 / (1 - beta2) - 1
+        length = limit - 2 * rho
+        known = length > 5
+        safe = jnp.where(known, length, 6.0)
+        rectified = jnp.sqrt((safe - 4) * (safe - 2) * limit / ((limit - 4) * (limit - 2) * safe))
+        step = first / (1 - power1)
+        adaptive = step * rectified * jnp.sqrt(1 - power2) / (jnp.sqrt(second) + epsilon)
+        new = {"beta1_pow": power1, "beta2_pow": power2, "rho": rho, "moment1": first, "moment2": second}
+        return p - lr * jnp.where(known, adaptive, step), new

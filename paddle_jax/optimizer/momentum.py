@@ -1,0 +1,66 @@
+"""Gradient descent with momentum."""
+
+from paddle_jax.optimizer.optimizer import Optimizer
+
+
+class Momentum(Optimizer):
+    """Updates by `velocity = momentum * velocity + gradient; parameter -= learning_rate * velocity`.
+
+    With `use_nesterov` the step is `learning_rate * (gradient + momentum * velocity)`.
+
+    Args:
+        learning_rate: float or LRScheduler. Default 0.001.
+        momentum: float. Default 0.9.
+        parameters: list of Parameters, or of dicts with groups; see `Optimizer`.
+        use_nesterov: bool. Default False.
+        weight_decay: float, L1Decay or L2Decay. Default None.
+        grad_clip: gradient clipping. Default None.
+        multi_precision: keep float32 copies of float16 and bfloat16 parameters. Default False.
+        rescale_grad: float, factor on the gradients. Default 1.0.
+        use_multi_tensor: accepted; all parameters are updated in one call anyway. Default False.
+        name: str that becomes part of the names of the states. Default None.
+    Raises:
+        ValueError: `learning_rate` or `momentum` is None.
+    Example:
+        >>> layer = paddle.nn.Linear(2, 1)
+        >>> optimizer = paddle.optimizer.Momentum(0.1, 0.9, parameters=layer.parameters())
+        >>> layer(paddle.ones([3, 2])).mean().backward()
+        >>> optimizer.step()
+    """
+
+    _velocity_acc_str = "velocity"
+    _slots = ("velocity",)
+
+    def __init__(
+        self,
+        learning_rate=0.001,
+        momentum=0.9,
+        parameters=None,
+        use_nesterov=False,
+        weight_decay=None,
+        grad_clip=None,
+        multi_precision=False,
+        rescale_grad=1.0,
+        use_multi_tensor=False,
+        name=None,
+    ):
+        for argument, value in (("learning_rate", learning_rate), ("momentum", momentum)):
+            if value is None:
+                raise ValueError(f"Momentum: {argument}: got None; pass a float.")
+        self.type = "momentum"
+        self._momentum = momentum
+        self._use_nesterov = bool(use_nesterov)
+        self._rescale_grad = rescale_grad
+        self._multi_precision = multi_precision
+        self._use_multi_tensor = use_multi_tensor
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+
+    def _hyper(self, settings):
+        momentum, nesterov = settings.get("momentum", self._momentum), settings.get("use_nesterov", self._use_nesterov)
+        return ("momentum", float(momentum)), ("nesterov", bool(nesterov)), ("rescale", float(settings.get("rescale_grad", self._rescale_grad)))
+
+    @staticmethod
+    def _rule(p, g, s, lr, momentum, nesterov, rescale):
+        g = g if rescale == 1.0 else g * rescale
+        velocity = momentum * s["velocity"] + g
+        return p - lr * (g + momentum * velocity if nesterov else velocity), {"velocity": velocity}

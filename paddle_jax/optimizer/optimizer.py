@@ -1,0 +1,491 @@
+"""The base class of optimizers: parameter groups, learning rate, the step, and states under Paddle's names."""
+
+import collections
+import re
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax.nn.clip import ClipGradBase
+from paddle_jax.optimizer.lr.scheduler import LRScheduler
+from paddle_jax.optimizer.stack import Stack, chunks, fresh, pack, run_calls, vectors
+from paddle_jax.regularizer import L1Decay, L2Decay, WeightDecayRegularizer
+
+LOW = ("float16", "bfloat16")
+
+
+class _Group:
+    """One parameter group: its settings, and the stacks of those of its parameters that have had a gradient."""
+
+    def __init__(self, settings):
+        self.settings, self.params = settings, settings["params"]
+        self.ids, self.places, self.stacks, self.calls = [], {}, [], []
+        self.zeros = {}
+
+
+class Optimizer:
+    """The base class of optimizers; use a subclass such as `Adam`.
+
+    Args:
+        learning_rate: float or LRScheduler.
+        parameters: list of Parameters; or list of dicts, each with `params` and settings of its own: `learning_rate` (a factor on the
+            optimizer's), `weight_decay`, `grad_clip`.
+        weight_decay: float (as L2Decay), L1Decay or L2Decay. A Parameter's own `regularizer` goes before. Default None.
+        grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm. Default None.
+        name: str that becomes part of the names of the states. Default None.
+    Raises:
+        AttributeError: `parameters` is None.
+        TypeError: an argument has the wrong type.
+        ValueError: a Parameter is in two groups.
+    Differs from Paddle: `state_dict` is a snapshot, which later steps do not change; names of states always end in `_0`; a Parameter's
+        `optimize_attr`, `regularizer` and `need_clip` are read when it gets its first gradient.
+    Example:
+        >>> weight = paddle.nn.Linear(1, 1).weight
+        >>> optimizer = paddle.optimizer.SGD(0.1, parameters=[weight])
+        >>> (weight * 2).sum().backward()
+        >>> before = weight.item()
+        >>> optimizer.step()
+        >>> round(before - weight.item(), 5)
+        0.2
+    """
+
+    _slots = ()  # names of the states, in Paddle's order
+
+    def __init__(self, learning_rate, parameters=None, weight_decay=None, grad_clip=None, name=None):
+        owner = type(self).__name__
+        if parameters is None:
+            raise AttributeError(f"{owner}: parameters: got None; pass layer.parameters().")
+        if isinstance(parameters, dict):
+            raise TypeError(f"{owner}: parameters: got a dict; for parameter groups pass a list of dicts.")
+        if isinstance(parameters, Tensor):
+            raise TypeError(f"{owner}: parameters: got one Tensor; pass a list.")
+        if not isinstance(learning_rate, float | LRScheduler):
+            raise TypeError(f"{owner}: learning_rate: got {type(learning_rate).__name__}; pass a float or an LRScheduler.")
+        if grad_clip is not None and not isinstance(grad_clip, ClipGradBase):
+            raise TypeError(f"{owner}: grad_clip: got {type(grad_clip).__name__}; pass a ClipGradBy... object.")
+        self._name = name
+        self._parameter_list = list(parameters)
+        self.regularization = self._as_regularizer(weight_decay)
+        self._grad_clip = grad_clip
+        self._learning_rate = learning_rate
+        self._multi_precision = getattr(self, "_multi_precision", False)
+        self._default_dict = {"weight_decay": self.regularization, "grad_clip": grad_clip}
+        self._holder = {}
+        self._groups = []
+        if self._parameter_list and isinstance(self._parameter_list[0], dict):
+            self._param_groups = []
+            for group in list(self._parameter_list):
+                self._add_param_group(group)
+        else:
+            self._param_groups = self._parameter_list
+            self._groups.append(_Group({"params": self._parameter_list, **self._default_dict}))
+
+    def _as_regularizer(self, decay):
+        if isinstance(decay, bool) or not isinstance(decay, int | float | WeightDecayRegularizer | None):
+            raise TypeError(f"{type(self).__name__}: weight_decay: got {type(decay).__name__}; pass a float, L1Decay or L2Decay.")
+        return L2Decay(float(decay)) if isinstance(decay, int | float) else decay
+
+    def _add_param_group(self, param_group):
+        """Adds a group: a dict with `params` and settings of its own."""
+        if not isinstance(param_group, dict) or "params" not in param_group:
+            raise AssertionError(f"{type(self).__name__}: parameters: a group must be a dict with 'params'.")
+        params = param_group["params"]
+        if isinstance(params, set):
+            raise TypeError(f"{type(self).__name__}: parameters: 'params' is a set, which has no order; pass a list.")
+        group = {**self._default_dict, **param_group, "params": [params] if isinstance(params, Tensor) else list(params)}
+        taken = {id(p) for known in self._param_groups for p in known["params"]}
+        if any(id(p) in taken for p in group["params"]):
+            raise ValueError(f"{type(self).__name__}: parameters: a parameter is in more than one group.")
+        self._settle(group)
+        self._param_groups.append(group)
+        self._groups.append(_Group(group))
+
+    def _settle(self, group):
+        """Writes a group's learning rate and weight decay to its Parameters, where the update and other code read them."""
+        decay = self._as_regularizer(group["weight_decay"])
+        for param in group["params"]:
+            param.optimize_attr["learning_rate"] = group.get("learning_rate", 1.0)
+            if decay is not None and param.regularizer is None and "weight_decay" in group and decay is not self.regularization:
+                param.regularizer = decay
+
+    # the learning rate --------------------------------------------------------------------------------------------
+
+    def get_lr(self):
+        """Returns the current learning rate, a float.
+
+        Example:
+            >>> paddle.optimizer.SGD(0.5, parameters=[]).get_lr()
+            0.5
+        """
+        return self._learning_rate() if isinstance(self._learning_rate, LRScheduler) else self._learning_rate
+
+    def set_lr(self, value):
+        """Sets the learning rate.
+
+        Args:
+            value: int or float.
+        Raises:
+            TypeError: `value` is not a number.
+            RuntimeError: the rate comes from a scheduler.
+        """
+        if not isinstance(value, int | float):
+            raise TypeError(f"set_lr: value: got {type(value).__name__}; pass a float.")
+        if isinstance(self._learning_rate, LRScheduler):
+            raise RuntimeError("set_lr: the learning rate comes from an LRScheduler; use set_lr_scheduler to replace it.")
+        self._learning_rate = float(value)
+
+    def set_lr_scheduler(self, scheduler):
+        """Takes the learning rate from a scheduler from now on.
+
+        Args:
+            scheduler: LRScheduler.
+        Raises:
+            TypeError: `scheduler` is something else.
+        """
+        if not isinstance(scheduler, LRScheduler):
+            raise TypeError(f"set_lr_scheduler: scheduler: got {type(scheduler).__name__}; pass an LRScheduler.")
+        self._learning_rate = scheduler
+
+    # the step -----------------------------------------------------------------------------------------------------
+
+    def step(self):
+        """Updates all parameters that have a gradient.
+
+        Example:
+            >>> layer = paddle.nn.Linear(2, 1)
+            >>> optimizer = paddle.optimizer.Adam(0.01, parameters=layer.parameters())
+            >>> layer(paddle.ones([3, 2])).mean().backward()
+            >>> optimizer.step()
+            >>> optimizer.clear_grad()
+        """
+        lr = np.float64(self.get_lr())
+        for group in self._groups:
+            active = [p for p in group.params if p._grad is not None and not p.stop_gradient]
+            if active:
+                self._step_group(group, active, lr)
+
+    def _step_group(self, group, active, lr):
+        clip = group.settings["grad_clip"]
+        grads = None
+        if clip is not None and not _is_rule(clip):
+            grads = {id(p): g._value for p, g in clip([(p, p._grad) for p in active])}
+        self._run(group, active, grads, clip, lr)
+
+    def _run(self, group, active, grads, clip, lr):
+        """Updates `active` with the given gradients (id to array), by default their own."""
+        ids = list(map(id, active))
+        if ids != group.ids:
+            new = [p for p in active if id(p) not in group.places]
+            if new:
+                self._place(group, new)
+            if len(ids) == len(group.places):
+                group.ids = ids
+        work = self._whole(group, grads) if ids == group.ids else self._part(group, {id(p): p for p in active}, grads)
+        run_calls(work, type(self)._rule, self._hyper(group.settings), clip.rule() if clip is not None and _is_rule(clip) else None, lr)
+
+    def _whole(self, group, grads):
+        if grads is None:
+            return [(call, [[p._grad._value for p in same] for same in call.lists], call.extras) for call in group.calls]
+        return [(call, [[grads[id(p)] for p in same] for same in call.lists], call.extras) for call in group.calls]
+
+    def _part(self, group, active, grads):
+        """As `_whole` where some parameters have no gradient this time: they get zeros and are masked out."""
+        grads = {i: p._grad._value for i, p in active.items()} if grads is None else grads
+        work = []
+        for call in group.calls:
+            if any(id(p) in grads for same in call.lists for p in same):
+                masks = [np.array([id(p) in grads for p in same]) for same in call.lists]
+                values = [[grads[id(p)] if id(p) in grads else np.zeros(p._value.shape, p._value.dtype) for p in same] for same in call.lists]
+                work.append((call, values, [{**e, "mask": m} for e, m in zip(call.extras, masks, strict=True)]))
+        return work
+
+    def _hyper(self, settings):
+        """The rule's settings as a sorted tuple of pairs; a group may have its own values."""
+        return ()
+
+    @staticmethod
+    def _rule(p, g, s, lr):
+        raise NotImplementedError("Optimizer: the base class has no update rule; use a subclass such as Adam.")
+
+    # state --------------------------------------------------------------------------------------------------------
+
+    def _slot_init(self, slot, settings):
+        """Shape before that of the parameter (None: not shaped as it), fill value and dtype (None: that of the computation) of a state."""
+        return (), 0.0, None
+
+    def _marks(self, params, settings):
+        """Columns over the parameters for the rule, by a name with `rule_`."""
+        return {}
+
+    def _decay_of(self, param, settings):
+        return param.regularizer if getattr(param, "regularizer", None) is not None else self.regularization
+
+    def _place(self, group, params):
+        """Makes stacks and state for parameters that have a gradient for the first time."""
+        for same in chunks(params):
+            decays = [self._decay_of(p, group.settings) for p in same]
+            extras = vectors(
+                lr=[getattr(p, "optimize_attr", {}).get("learning_rate", 1.0) for p in same],
+                l2=[d._coeff if isinstance(d, L2Decay) else 0 for d in decays],
+                l1=[d._coeff if isinstance(d, L1Decay) else 0 for d in decays],
+                free=[not getattr(p, "need_clip", True) for p in same],
+                **self._marks(same, group.settings),
+            )
+            stack = Stack(same, self._new_state(same, group.settings), extras)
+            group.stacks.append(stack)
+            group.places |= {id(p): (stack, row) for row, p in enumerate(same)}
+        group.calls = pack(group.stacks)
+
+    def _new_state(self, params, settings):
+        value = params[0]._value
+        if not jnp.issubdtype(value.dtype, jnp.floating):
+            raise RuntimeError(f"{type(self).__name__}: parameters: {params[0].name} is {value.dtype}; only floating-point ones can be updated.")
+        wide = jnp.promote_types(value.dtype, jnp.float32)
+        state = {}
+        for slot in self._slots:
+            lead, fill, dtype = self._slot_init(slot, settings)
+            shape = (1,) if lead is None else (*lead, *value.shape)
+            state[slot] = fresh((len(params), *shape), fill, dtype or wide)
+        if self._multi_precision and str(value.dtype) in LOW:
+            with jax.ensure_compile_time_eval():
+                state["master"] = wrap(jnp.stack([p._value for p in params]).astype(wide))
+        self._take_over(params, state)
+        return state
+
+    def _state_name(self, param, slot):
+        base = param.name + "_fp32_master_0" if self._multi_precision and str(param._value.dtype) in LOW else param.name
+        return f"{base}_{slot}_0" if self._name is None else f"{base}_{self._name}_{slot}_0"
+
+    def _take_over(self, params, state):
+        """Puts loaded states in the place of fresh ones."""
+        if not self._holder:
+            return
+        for slot, tensor in state.items():
+            rows = []
+            for row, param in enumerate(params):
+                loaded = self._holder["master_weights"].get(param.name) if slot == "master" else self._find(self._state_name(param, slot))
+                if loaded is None and slot != "master":
+                    name = self._state_name(param, slot)
+                    raise AssertionError(f"{type(self).__name__}: state_dict: {name} is missing; load the state of this model.")
+                rows.append(tensor._value[row] if loaded is None else self._fitting(loaded, tensor._value[row], param.name, slot))
+            tensor._value = jnp.stack(rows)
+
+    def _find(self, name):
+        found = self._holder.get(name)
+        if found is None:  # a state of Paddle's second optimizer in one program ends in _1
+            stem = re.compile(re.escape(name[:-1]) + r"\d+")
+            found = next((value for key, value in self._holder.items() if stem.fullmatch(key)), None)
+        return found
+
+    def _fitting(self, loaded, expected, name, slot):
+        value = jnp.asarray(loaded._value if isinstance(loaded, Tensor) else loaded)
+        low = {"float16", "bfloat16", "float32"}
+        if value.shape != expected.shape or (value.dtype != expected.dtype and not {str(value.dtype), str(expected.dtype)} <= low):
+            got = f"{value.dtype}{list(value.shape)}"
+            raise AssertionError(f"{type(self).__name__}: state_dict: {slot} of {name} is {got}; {expected.dtype}{list(expected.shape)} is needed.")
+        return value.astype(expected.dtype)
+
+    def state_dict(self):
+        """Returns the state: Tensors under Paddle's names such as `linear_0.w_0_moment1_0`, `master_weights`, and `LR_Scheduler`.
+
+        Returns:
+            dict, a snapshot to be saved as a `.pdopt` file.
+        Example:
+            >>> layer = paddle.nn.Linear(2, 1)
+            >>> optimizer = paddle.optimizer.Adam(0.01, parameters=layer.parameters())
+            >>> layer(paddle.ones([3, 2])).mean().backward()
+            >>> optimizer.step()
+            >>> len(optimizer.state_dict())
+            8
+        """
+        state, masters = {}, {}
+        for slot, param, value in self._entries():
+            name = param.name + "_fp32_master_0" if slot == "master" else self._state_name(param, slot)
+            tensor = wrap(value)
+            tensor.name, tensor.persistable = name, True
+            if slot == "master":
+                masters[param.name] = tensor
+            else:
+                state[name] = tensor
+        self._add_waiting(state, masters)
+        if masters:
+            state["master_weights"] = masters
+        if isinstance(self._learning_rate, LRScheduler):
+            state["LR_Scheduler"] = self._learning_rate.state_dict()
+        return state
+
+    def _add_waiting(self, state, masters):
+        """Adds loaded states that no parameter has taken over yet, so that saving again loses nothing."""
+        if not self._holder:
+            return
+        if not any(group.stacks for group in self._groups):
+            state |= {key: value for key, value in self._holder.items() if key != "master_weights"}
+            masters |= self._holder["master_weights"]
+        for group in self._groups:
+            for param in group.params:
+                if id(param) not in group.places:
+                    names = [self._state_name(param, slot) for slot in self._slots]
+                    state |= {name: found for name in names if (found := self._find(name)) is not None}
+                    masters |= {name: value for name, value in self._holder["master_weights"].items() if name == param.name}
+
+    def _entries(self):
+        """(slot, parameter, array) of all states, slot by slot, parameters in order."""
+        for slot in (*self._slots, "master"):
+            for group in self._groups:
+                for param in group.params:
+                    stack, row = group.places.get(id(param), (None, 0))
+                    if stack is not None and slot in stack.state:
+                        yield slot, param, stack.state[slot]._value[row]
+
+    def set_state_dict(self, state_dict):
+        """Takes over a state made by `state_dict()`, here or in the real Paddle.
+
+        Args:
+            state_dict: dict of Tensors or ndarrays. States of parameters that have had no gradient yet are kept until they get one.
+        Raises:
+            AssertionError: a state is missing or has another shape or dtype, or there is none for the scheduler.
+        Example:
+            >>> layer = paddle.nn.Linear(2, 1)
+            >>> optimizer = paddle.optimizer.SGD(paddle.optimizer.lr.StepDecay(0.5, 2), parameters=layer.parameters())
+            >>> optimizer.set_state_dict({"LR_Scheduler": {"last_epoch": 3, "last_lr": 0.25}})
+            >>> optimizer.get_lr()
+            0.25
+        """
+        state = dict(state_dict)
+        scheduler = state.pop("LR_Scheduler", None)
+        if isinstance(self._learning_rate, LRScheduler):
+            if scheduler is None:
+                raise AssertionError("set_state_dict: state_dict: LR_Scheduler is missing; load the state of an optimizer with a scheduler.")
+            self._learning_rate.set_state_dict(scheduler)
+        state.pop("StructuredToParameterName@@", None)
+        if not state:
+            return
+        self._holder = {"master_weights": {}, **state}
+        for group in self._groups:
+            for stack in group.stacks:
+                self._take_over(stack.params, stack.state)
+
+    load_state_dict = set_state_dict
+
+    def get_opti_var_name_list(self):
+        """Returns the names of all states."""
+        return [self._state_name(param, slot) for slot, param, _ in self._entries() if slot != "master"]
+
+    @property
+    def _accumulators(self):
+        """The states as a dict of dicts of Tensors: slot, then parameter name. A snapshot."""
+        found = collections.defaultdict(dict)
+        for slot, param, value in self._entries():
+            if slot != "master":
+                found[slot][param.name] = wrap(value)
+        return found
+
+    @property
+    def _master_weights(self):
+        """The float32 weights of low-precision parameters, by parameter name. A snapshot."""
+        return {param.name: wrap(value) for slot, param, value in self._entries() if slot == "master"}
+
+    def _get_accumulator(self, name, param):
+        """The state `name` of a parameter, a snapshot."""
+        for slot, owner, value in self._entries():
+            if slot == name and owner is param:
+                return wrap(value)
+        raise Exception(f"{type(self).__name__}: there is no state {name!r} of {param.name}.")  # noqa: TRY002  the class Paddle raises
+
+    _get_accumulator_master = _get_accumulator
+
+    def _create_param_lr(self, param_and_grad):
+        return wrap(jnp.float32(self.get_lr() * param_and_grad[0].optimize_attr["learning_rate"]))
+
+    def _global_learning_rate(self, program=None):
+        return wrap(jnp.float32(self.get_lr()))
+
+    # gradients ----------------------------------------------------------------------------------------------------
+
+    def _all_params(self):
+        return (param for group in self._groups for param in group.params)
+
+    def clear_grad(self, set_to_zero=True):
+        """Sets all gradients to zero, or to None.
+
+        Args:
+            set_to_zero: keep the gradients as zeros. Default True.
+        """
+        for group in self._groups:
+            for param in group.params:
+                grad = param._grad
+                if grad is None or param.stop_gradient:
+                    continue
+                if set_to_zero:
+                    value = grad._value
+                    key = value.shape, value.dtype
+                    zeros = group.zeros.get(key)
+                    if zeros is None:
+                        zeros = group.zeros[key] = fresh(value.shape, 0, value.dtype)._value
+                    grad._rebind(zeros)
+                else:
+                    param._grad = None
+
+    clear_gradients = clear_grad
+
+    def zero_grad(self, set_to_none=True):
+        """Sets all gradients to None, or to zero with `set_to_none=False`."""
+        self.clear_grad(not set_to_none)
+
+    def minimize(self, loss, startup_program=None, parameters=None, no_grad_set=None):
+        """Updates the parameters with the gradients that `loss.backward()` has made.
+
+        Args:
+            loss: Tensor.
+            startup_program: accepted. Default None.
+            parameters: accepted; the optimizer's own are updated. Default None.
+            no_grad_set: accepted. Default None.
+        Returns:
+            ([], list of (parameter, gradient)).
+        """
+        pairs = self._pairs()
+        self.step()
+        return [], pairs
+
+    def _pairs(self):
+        return [(p, p._grad) for p in self._all_params() if p._grad is not None and not p.stop_gradient]
+
+    def backward(self, loss, startup_program=None, parameters=None, no_grad_set=None, callbacks=None):
+        """Returns the list of (parameter, gradient) that `loss.backward()` has made."""
+        return self._pairs()
+
+    def apply_gradients(self, params_grads):
+        """Updates parameters with given gradients; clipping and weight decay as in `step`.
+
+        Args:
+            params_grads: list of (parameter, gradient).
+        Returns:
+            [].
+        """
+        given = {id(param): grad._value for param, grad in params_grads if grad is not None}
+        lr = np.float64(self.get_lr())
+        for group in self._groups:
+            active = [p for p in group.params if id(p) in given and not p.stop_gradient]
+            if active:
+                clip = group.settings["grad_clip"]
+                grads = {id(p): given[id(p)] for p in active}
+                if clip is not None and not _is_rule(clip):
+                    grads = {id(p): g._value for p, g in clip([(p, wrap(grads[id(p)])) for p in active])}
+                self._run(group, active, grads, clip, lr)
+        return []
+
+
+def _is_rule(clip):
+    """Whether the compiled update can do the clipping; a user's own `__call__` is called instead."""
+    return hasattr(clip, "rule") and type(clip).__call__ is ClipGradBase.__call__
+
+
+def checked(owner, argument, value, test, allowed):
+    """The value, when it passes the test; ValueError otherwise, AssertionError for None."""
+    if value is None:
+        raise AssertionError(f"{owner}: {argument}: got None; it must be {allowed}.")
+    if not test(value):
+        raise ValueError(f"{owner}: {argument}: got {value}; it must be {allowed}.")
+    return value

@@ -1,0 +1,34 @@
+"""Stochastic gradient descent."""
+
+from paddle_jax.optimizer.optimizer import Optimizer
+
+
+class SGD(Optimizer):
+    """Updates by `parameter -= learning_rate * gradient`.
+
+    Args:
+        learning_rate: float or LRScheduler. Default 0.001.
+        parameters: list of Parameters, or of dicts with groups; see `Optimizer`.
+        weight_decay: float, L1Decay or L2Decay. Default None.
+        grad_clip: gradient clipping. Default None.
+        multi_precision: keep float32 copies of float16 and bfloat16 parameters. Default False.
+        name: str that becomes part of the names of the states. Default None.
+    Raises:
+        ValueError: `learning_rate` is None.
+    Example:
+        >>> layer = paddle.nn.Linear(2, 1)
+        >>> optimizer = paddle.optimizer.SGD(0.1, parameters=layer.parameters())
+        >>> layer(paddle.ones([3, 2])).mean().backward()
+        >>> optimizer.step()
+    """
+
+    def __init__(self, learning_rate=0.001, parameters=None, weight_decay=None, grad_clip=None, multi_precision=False, name=None):
+        if learning_rate is None:
+            raise ValueError("SGD: learning_rate: got None; pass a float or an LRScheduler.")
+        self.type = "sgd"
+        self._multi_precision = multi_precision
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+
+    @staticmethod
+    def _rule(p, g, s, lr):
+        return p - lr * g, s

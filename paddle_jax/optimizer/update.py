@@ -1,0 +1,104 @@
+"""The compiled update: clipping, weight decay and the optimizer's rule over stacks of equally shaped parameters, in one call.
+
+A *stack* is a list of up to 32 small parameters of one shape and dtype (large ones stand alone). Their optimizer state lives in arrays with a
+leading axis over the stack, so that a call passes one array per state and stack instead of one per state and parameter: passing arrays is what
+a step over many parameters costs. State buffers belong to the optimizer alone and are donated; parameters and gradients are not.
+"""
+
+import functools as ft
+
+import jax
+import jax.numpy as jnp
+
+from paddle_jax.nn.clip import clip_stack, global_scale, square_sum
+
+
+def _column(vector, like):
+    """A vector over the stack, shaped to broadcast with a stack of parameters."""
+    return vector.reshape((-1,) + (1,) * (like.ndim - 1)).astype(like.dtype)
+
+
+def _compute_dtype(dtype):
+    return jnp.promote_types(dtype, jnp.float32)
+
+
+def _stacked(arrays, dtype):
+    return jnp.stack(arrays).astype(dtype)
+
+
+@ft.lru_cache(maxsize=256)
+def compiled(rule, hyper, clip):
+    """The update for a rule `(p, g, state, lr, **hyper) -> (p, state)` with fixed settings. It compiles once per structure of stacks."""
+    settings = dict(hyper)
+
+    def update(state, params, grads, extras, lr, scale):
+        """All arguments but the last two are lists over stacks; see `Stack` for the extras."""
+        wide = [_stacked(g, _compute_dtype(p[0].dtype)) for p, g in zip(params, grads, strict=True)]
+        wide = _clipped(clip, wide, extras, scale)
+        results = [_one(s, p, g, e, lr) for s, p, g, e in zip(state, params, wide, extras, strict=True)]
+        return [r[0] for r in results], [r[1] for r in results]
+
+    def _one(old, params, grad, extra, lr):
+        dtype = params[0].dtype
+        master = old.get("master")
+        param = master if master is not None else _stacked(params, grad.dtype)
+        grad = _decayed(param, grad, extra)
+        slots = {name: value for name, value in old.items() if name != "master"}
+        rate = lr.astype(param.dtype)
+        rate = rate * _column(extra["lr"], param) if "lr" in extra else rate
+        marks = {name: _column(extra[name], param) for name in extra if name.startswith("rule_")}
+        # Numbers such as 1 - beta2 are formed in the precision of the update, as in Paddle: in float32 they differ from the exact ones.
+        numbers = {name: param.dtype.type(value) if isinstance(value, float) else value for name, value in settings.items()}
+        new, slots = rule(param, grad, slots, rate, **numbers, **marks)
+        if master is not None:
+            slots = {**slots, "master": new}
+        if "mask" in extra:
+            new = jnp.where(_mask(extra, new), new, param)
+            slots = {name: jnp.where(_mask(extra, value), value, old[name]) for name, value in slots.items()}
+        slots = {name: value.astype(old[name].dtype) for name, value in slots.items()}
+        new = new.astype(dtype)
+        return [new[i] for i in range(len(params))], slots
+
+    return jax.jit(update, donate_argnums=0)
+
+
+def _mask(extra, like):
+    return extra["mask"].reshape((-1,) + (1,) * (like.ndim - 1))
+
+
+def _clipped(clip, grads, extras, scale):
+    if clip is None:
+        return grads
+    if clip[0] == "global_norm":
+        if scale is None:
+            scale = global_scale(_total(grads, extras), clip[1])
+        done = [g * scale.astype(g.dtype) for g in grads]
+    else:
+        done = [clip_stack(clip, g) for g in grads]
+    return [jnp.where(_column(e["free"], g) > 0, g, d) if "free" in e else d for g, d, e in zip(grads, done, extras, strict=True)]
+
+
+def _total(grads, extras):
+    """The sum of squares of all gradients that are to be clipped."""
+    return sum(square_sum(jnp.where(_column(e["free"], g) > 0, 0, g) if "free" in e else g) for g, e in zip(grads, extras, strict=True))
+
+
+@jax.jit
+def square_total(grads, extras):
+    """The sum of squares over lists of gradients, for a group that is too large for one call."""
+    return _total([_stacked(g, _compute_dtype(g[0].dtype)) for g in grads], extras)
+
+
+@ft.partial(jax.jit, static_argnums=1)
+def scale_of(totals, clip_norm):
+    """The common factor from the parts of the sum of squares."""
+    return global_scale(sum(totals), clip_norm)
+
+
+def _decayed(param, grad, extra):
+    """Adds the gradient of the L1 and L2 regularizers."""
+    if "l2" in extra:
+        grad = grad + _column(extra["l2"], param) * param
+    if "l1" in extra:
+        grad = grad + _column(extra["l1"], param) * jnp.sign(param)
+    return grad
