@@ -281,7 +281,8 @@ def addmm(input, x, y, beta=1.0, alpha=1.0, name=None):
     return _scaled_sum(input, jnp.matmul(x, y), beta, alpha)
 
 
-@op("input x y", inplace=True, cases=["f(2,2,4), f(2,2,3), f(2,3,4)", "f(2,4), f(2,2,3), f(2,3,4)", "f(1,2,2), f(2,2,3), f(2,3,2), 0.5, 2.0",
+# Paddle's gradient of a 2-d input has the shape [b, 1, m]
+@op("input x y", inplace=True, cases=["f(2,2,4), f(2,2,3), f(2,3,4)", "~f(2,4), f(2,2,3), f(2,3,4)", "f(1,2,2), f(2,2,3), f(2,3,2), 0.5, 2.0",
                                       "f(2,2,2), f(2,3), f(2,3,2)", "f(3,2), f(2,2,3), f(2,3,2)", "f(2,2,2), f(2,2,3), f(2,2,2)",
                                       "d(2,1,2), d(2,2,3), d(2,3,2)"])
 def baddbmm(input, x, y, beta=1.0, alpha=1.0, name=None):

@@ -536,7 +536,7 @@ def stanh(x, scale_a=0.67, scale_b=1.7159, name=None):
         scale_a, scale_b: numbers.
     Example:
         >>> round(paddle.stanh(paddle.to_tensor(1.0)).item(), 4)
-        1.0037
+        1.0038
     """
     return scale_b * jnp.tanh(scale_a * as_float(x))
 
