@@ -1,7 +1,7 @@
 """paddle.nn: layers."""
 
 from paddle_jax._core.tensor import Parameter
-from paddle_jax.nn import initializer, utils
+from paddle_jax.nn import functional, initializer, utils
 from paddle_jax.nn.layer.activation import (
     CELU, ELU, GELU, GLU, Hardshrink, Hardsigmoid, Hardswish, Hardtanh, LeakyReLU, LogSigmoid, LogSoftmax, Maxout, Mish, PReLU, ReLU, ReLU6,
     RReLU, SELU, Sigmoid, SiLU, Silu, Softmax, Softmax2D, Softplus, Softshrink, Softsign, Swish, Tanh, Tanhshrink, ThresholdedReLU,
@@ -53,28 +53,31 @@ from paddle_jax.nn.layer.transformer import (
 from paddle_jax.nn.layer.vision import (
     ChannelShuffle, PixelShuffle, PixelUnshuffle,
 )
+from paddle_jax.nn.clip import ClipGradByGlobalNorm, ClipGradByNorm, ClipGradByValue
+from paddle_jax.nn.decode import BeamSearchDecoder, dynamic_decode
+from paddle_jax.nn.layer import loss
 from paddle_jax.nn.utils import spectral_norm
 
 __all__ = [
     "AdaptiveAvgPool1D", "AdaptiveAvgPool2D", "AdaptiveAvgPool3D", "AdaptiveLogSoftmaxWithLoss", "AdaptiveMaxPool1D", "AdaptiveMaxPool1d",
     "AdaptiveMaxPool2D", "AdaptiveMaxPool2d", "AdaptiveMaxPool3D", "AdaptiveMaxPool3d", "AlphaDropout", "AvgPool1D", "AvgPool2D", "AvgPool3D",
-    "BCELoss", "BCEWithLogitsLoss", "BatchNorm", "BatchNorm1D", "BatchNorm2D", "BatchNorm3D", "BiRNN", "Bilinear", "CELU", "CTCLoss",
-    "ChannelShuffle", "CircularPad1D", "CircularPad1d", "CircularPad2D", "CircularPad2d", "CircularPad3D", "CircularPad3d", "ConstantPad1D",
-    "ConstantPad1d", "ConstantPad2D", "ConstantPad2d", "ConstantPad3D", "ConstantPad3d", "Conv1D", "Conv1DTranspose", "Conv1d", "Conv2D",
-    "Conv2DTranspose", "Conv2d", "Conv3D", "Conv3DTranspose", "Conv3d", "CosineEmbeddingLoss", "CosineSimilarity", "CrossEntropyLoss",
-    "Dropout", "Dropout2D", "Dropout3D", "ELU", "Embedding", "FeatureAlphaDropout", "Flatten", "Fold", "FractionalMaxPool2D",
-    "FractionalMaxPool3D", "GELU", "GLU", "GRU", "GRUCell", "GaussianNLLLoss", "GroupNorm", "HSigmoidLoss", "Hardshrink", "Hardsigmoid",
-    "Hardswish", "Hardtanh", "HingeEmbeddingLoss", "Identity", "InstanceNorm1D", "InstanceNorm2D", "InstanceNorm3D", "KLDivLoss", "L1Loss",
-    "LPPool1D", "LPPool1d", "LPPool2D", "LPPool2d", "LSTM", "LSTMCell", "Layer", "LayerDict", "LayerList", "LayerNorm", "LeakyReLU", "Linear",
-    "LocalResponseNorm", "LogSigmoid", "LogSoftmax", "MSELoss", "MarginRankingLoss", "MaxPool1D", "MaxPool2D", "MaxPool3D", "MaxUnPool1D",
-    "MaxUnPool2D", "MaxUnPool3D", "Maxout", "Mish", "Module", "ModuleDict", "ModuleList", "MultiHeadAttention", "MultiLabelMarginLoss",
-    "MultiLabelSoftMarginLoss", "MultiMarginLoss", "NLLLoss", "PReLU", "Pad1D", "Pad2D", "Pad3D", "PairwiseDistance", "Parameter",
-    "ParameterDict", "ParameterList", "PixelShuffle", "PixelUnshuffle", "PoissonNLLLoss", "RNN", "RNNCellBase", "RNNTLoss", "RReLU", "ReLU",
-    "ReLU6", "ReflectionPad1D", "ReflectionPad1d", "ReflectionPad2D", "ReflectionPad2d", "ReflectionPad3D", "ReflectionPad3d",
-    "ReplicationPad1D", "ReplicationPad1d", "ReplicationPad2D", "ReplicationPad2d", "ReplicationPad3D", "ReplicationPad3d", "SELU",
-    "Sequential", "SiLU", "Sigmoid", "Silu", "SimpleRNN", "SimpleRNNCell", "SmoothL1Loss", "SoftMarginLoss", "Softmax", "Softmax2D", "Softplus",
-    "Softshrink", "Softsign", "SpectralNorm", "Swish", "SyncBatchNorm", "Tanh", "Tanhshrink", "ThresholdedReLU", "Transformer",
-    "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder", "TransformerEncoderLayer", "TripletMarginLoss",
-    "TripletMarginWithDistanceLoss", "Unflatten", "Unfold", "Upsample", "UpsamplingBilinear2D", "UpsamplingNearest2D", "ZeroPad1D", "ZeroPad2D",
-    "ZeroPad3D",
+    "BCELoss", "BCEWithLogitsLoss", "BatchNorm", "BatchNorm1D", "BatchNorm2D", "BatchNorm3D", "BeamSearchDecoder", "BiRNN", "Bilinear", "CELU",
+    "CTCLoss", "ChannelShuffle", "CircularPad1D", "CircularPad1d", "CircularPad2D", "CircularPad2d", "CircularPad3D", "CircularPad3d",
+    "ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue", "ConstantPad1D", "ConstantPad1d", "ConstantPad2D", "ConstantPad2d",
+    "ConstantPad3D", "ConstantPad3d", "Conv1D", "Conv1DTranspose", "Conv1d", "Conv2D", "Conv2DTranspose", "Conv2d", "Conv3D", "Conv3DTranspose",
+    "Conv3d", "CosineEmbeddingLoss", "CosineSimilarity", "CrossEntropyLoss", "Dropout", "Dropout2D", "Dropout3D", "ELU", "Embedding",
+    "FeatureAlphaDropout", "Flatten", "Fold", "FractionalMaxPool2D", "FractionalMaxPool3D", "GELU", "GLU", "GRU", "GRUCell", "GaussianNLLLoss",
+    "GroupNorm", "HSigmoidLoss", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "HingeEmbeddingLoss", "Identity", "InstanceNorm1D",
+    "InstanceNorm2D", "InstanceNorm3D", "KLDivLoss", "L1Loss", "LPPool1D", "LPPool1d", "LPPool2D", "LPPool2d", "LSTM", "LSTMCell", "Layer",
+    "LayerDict", "LayerList", "LayerNorm", "LeakyReLU", "Linear", "LocalResponseNorm", "LogSigmoid", "LogSoftmax", "MSELoss",
+    "MarginRankingLoss", "MaxPool1D", "MaxPool2D", "MaxPool3D", "MaxUnPool1D", "MaxUnPool2D", "MaxUnPool3D", "Maxout", "Mish", "Module",
+    "ModuleDict", "ModuleList", "MultiHeadAttention", "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss", "NLLLoss", "PReLU",
+    "Pad1D", "Pad2D", "Pad3D", "PairwiseDistance", "Parameter", "ParameterDict", "ParameterList", "PixelShuffle", "PixelUnshuffle",
+    "PoissonNLLLoss", "RNN", "RNNCellBase", "RNNTLoss", "RReLU", "ReLU", "ReLU6", "ReflectionPad1D", "ReflectionPad1d", "ReflectionPad2D",
+    "ReflectionPad2d", "ReflectionPad3D", "ReflectionPad3d", "ReplicationPad1D", "ReplicationPad1d", "ReplicationPad2D", "ReplicationPad2d",
+    "ReplicationPad3D", "ReplicationPad3d", "SELU", "Sequential", "SiLU", "Sigmoid", "Silu", "SimpleRNN", "SimpleRNNCell", "SmoothL1Loss",
+    "SoftMarginLoss", "Softmax", "Softmax2D", "Softplus", "Softshrink", "Softsign", "SpectralNorm", "Swish", "SyncBatchNorm", "Tanh",
+    "Tanhshrink", "ThresholdedReLU", "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",
+    "TransformerEncoderLayer", "TripletMarginLoss", "TripletMarginWithDistanceLoss", "Unflatten", "Unfold", "Upsample", "UpsamplingBilinear2D",
+    "UpsamplingNearest2D", "ZeroPad1D", "ZeroPad2D", "ZeroPad3D", "dynamic_decode",
 ]

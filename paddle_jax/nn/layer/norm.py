@@ -249,7 +249,7 @@ class SpectralNorm(Layer):
         u, v = self.weight_u.detach(), self.weight_v.detach()
         with no_grad():
             for _ in range(self._power_iters):
-                v = _unit(matrix.T @ u, self._eps)
+                v = _unit(matrix.transpose([1, 0]) @ u, self._eps)
                 u = _unit(matrix @ v, self._eps)
         return x / (u * (matrix @ v)).sum()
 

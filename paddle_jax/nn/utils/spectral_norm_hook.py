@@ -27,7 +27,7 @@ class SpectralNorm:
         if iterate:
             with no_grad():
                 for _ in range(self.n_power_iterations):
-                    v._rebind(_unit(matrix.T @ u, self.eps)._value)
+                    v._rebind(_unit(matrix.transpose([1, 0]) @ u, self.eps)._value)
                     u._rebind(_unit(matrix @ v, self.eps)._value)
         return weight / (u.detach() * (matrix @ v.detach())).sum()
 
@@ -72,6 +72,7 @@ def spectral_norm(layer, name="weight", n_power_iterations=1, eps=1e-12, dim=Non
     hook = SpectralNorm(name, n_power_iterations, dim, eps)
     delattr(layer, name)
     layer.add_parameter(name + "_orig", weight)
+    setattr(layer, name, weight.detach())
     rows = weight.shape[dim]
     for end, size in (("_u", rows), ("_v", weight.size // rows)):
         start = wrap(weight._value.reshape(-1)[:1].repeat(size))
