@@ -8,7 +8,6 @@ import numpy as np
 
 from paddle_jax._core.op import composite, op
 from paddle_jax._core.tensor import Tensor
-from paddle_jax.tensor.math import multiply
 
 # SELU's fixed point: the value that a dropped unit takes, -scale * alpha
 _ALPHA_DROPPED = -1.0507009873554805 * 1.6732632423543772
@@ -88,7 +87,7 @@ def dropout(x, p=0.5, axis=None, training=True, inplace=False, mode="upscale_in_
     if training:
         out = _drop(x, p, axes, upscale) if p else x
     else:
-        out = x if upscale else multiply(x, 1 - p)
+        out = x if upscale else x * (1 - p)
     return x._adopt(out) if inplace and out is not x else out
 
 

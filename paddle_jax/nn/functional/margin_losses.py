@@ -197,7 +197,7 @@ def multi_label_soft_margin_loss(input, label, weight=None, reduction="mean", na
     return reduced("multi_label_soft_margin_loss", jnp.mean(loss if weight is None else loss * weight, -1), reduction)
 
 
-@op("input label", method=False, cases=["f(2,4), const([[3,0,-1,1],[2,-1,0,0]])", "f(2,4), const([[3,0,-1,1],[2,-1,0,0]]), 'none'", "d(2,3), const([[-1,0,1],[0,1,2]]), 'sum'", "f(2,4), const([[3,0,-1]])",
+@op("input label", method=False, cases=["f(2,4), const([[3,0,-1,1],[2,-1,0,0]])", "f(2,4), const([[3,0,-1,1],[2,-1,0,0]]), 'none'", "d(2,3), const([[-1,0,1],[0,1,2]]), 'sum'", "f(2,4), const([[3,0,-1,1],[2,-1,0,0]]), 'sum'",
                                         "f(2,4), const([[3,0,-1,1],[2,-1,0,0]]), 'x'"])
 def multi_label_margin_loss(input, label, reduction="mean", name=None):
     """Sum over the target classes t and other classes j of max(0, 1 - (input[t] - input[j])), divided by the number of classes.
