@@ -162,6 +162,8 @@ def take(x, index, mode="raise", name=None):
 @op("x index", register=False, method=False)
 def take_flat(x, index, mode):
     """Elements of the flattened tensor."""
+    if index.size == 0:
+        return jnp.zeros(index.shape, x.dtype)
     index = jnp.where(index < 0, index + x.size, index) if mode == "raise" else index
     return jnp.take(x.reshape(-1), index, mode="wrap" if mode == "wrap" else "clip")
 

@@ -48,7 +48,7 @@ def draw_gaussian(mean, std, shape, dtype, *, key):
 
 def _operand(value, dtype=np.float64):
     """A parameter of a distribution as a Tensor."""
-    return value if isinstance(value, Tensor) else wrap(jnp.asarray(value, dtype))
+    return value if isinstance(value, Tensor) else wrap(np.asarray(value, dtype))
 
 
 def bound(op, name, value, dtype=np.float64):

@@ -7,7 +7,7 @@ import numpy as np
 from paddle_jax._core.op import check_inplace, composite, op
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import check_index, check_index_dtype, concrete, ints, one_axis
-from paddle_jax.tensor.creation import fill
+from paddle_jax.tensor.creation import clone, fill
 from paddle_jax.tensor.gathering import check_points, check_within, fit_index
 from paddle_jax.tensor.manipulation import expand, reshape
 
@@ -388,6 +388,8 @@ def index_fill(x, index, axis, value, name=None):
     """
     axis = one_axis("index_fill", axis, x.ndim)
     check_index_dtype("index_fill", index)
+    if x.size == 0:
+        return clone(x)
     check_index("index_fill", index, x.shape[axis])
     if isinstance(value, Tensor):
         if value.ndim:

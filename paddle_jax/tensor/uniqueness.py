@@ -15,6 +15,8 @@ from paddle_jax.tensor.manipulation import reshape
 
 def _rows(op, x, axis):
     """The tensor flattened (axis None) and the axis along which its slices are compared, with the slices on the host as a matrix."""
+    if axis is None and x.size == 0:
+        return x, 0, np.zeros((0, 1), x._value.dtype)
     if axis is None or x.ndim == 0:
         x, axis = reshape(x, [-1]), 0
     axis = one_axis(op, axis, x.ndim)
@@ -31,7 +33,7 @@ def _index_dtype(op, dtype):
 
 def _results(x, axis, first, extras, dtype):
     """The slices at `first` and the index tensors asked for."""
-    made = take_rows(x, wrap(jnp.asarray(first, np.int64)), axis)
+    made = take_rows(x, wrap(jnp.asarray(first, np.int64)), axis) if x.size else x
     more = [wrap(jnp.asarray(np.asarray(e).astype(dtype))) for wanted, e in extras if wanted]
     return (made, *more) if more else made
 
