@@ -6,6 +6,7 @@ from jax import lax
 
 from paddle_jax._core.op import composite, op
 from paddle_jax._core.tensor import Tensor
+from paddle_jax.tensor.inner import named
 
 
 @op("input", method=False, nondiff=True, cases=["f(2,3)", "f()", "f(0,2)", "c(3)", "3"])
@@ -31,6 +32,7 @@ def rank(input):
 
 
 @op("input", register=False, method=False, nondiff=True)
+@named("rank")
 def _rank(input):
     return jnp.asarray(input.ndim, jnp.int32)
 

@@ -4,6 +4,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core.op import composite, op
+from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.math import X_Y
 
 BITS = ["i(2,3), i(3)", "i32(3), i32(3)", "b(3), b(3)", "u8(3), u8(1)", "i(0,3), i(1,3)", "i(), i(2)", "i(2), i(3)", "i(2), i32(2)", "f(2), f(2)",
@@ -23,21 +24,25 @@ def _integral(name, x):
 
 
 @op("x y", register=False, method=False, out=True, nondiff=True)
+@named("bitwise_and")
 def _and(x, y):
     return jnp.bitwise_and(*_checked("bitwise_and", x, y))
 
 
 @op("x y", register=False, method=False, out=True, nondiff=True)
+@named("bitwise_or")
 def _or(x, y):
     return jnp.bitwise_or(*_checked("bitwise_or", x, y))
 
 
 @op("x y", register=False, method=False, out=True, nondiff=True)
+@named("bitwise_xor")
 def _xor(x, y):
     return jnp.bitwise_xor(*_checked("bitwise_xor", x, y))
 
 
 @op("x", register=False, method=False, out=True, nondiff=True)
+@named("bitwise_not")
 def _not(x):
     _integral("bitwise_not", x)
     return jnp.bitwise_not(x)
@@ -48,12 +53,14 @@ def _bits(dtype):
 
 
 @op("x y", register=False, method=False, out=True, nondiff=True)
+@named("bitwise_left_shift")
 def _left(x, y):
     x, y = _checked("bitwise_left_shift", x, y)
     return jnp.where((y >= 0) & (y < _bits(x.dtype)), jnp.left_shift(x, y), 0)
 
 
 @op("x y", register=False, method=False, out=True, nondiff=True)
+@named("bitwise_right_shift")
 def _right(x, y, is_arithmetic):
     x, y = jnp.broadcast_arrays(*_checked("bitwise_right_shift", x, y))
     inside = (y >= 0) & (y < _bits(x.dtype))

@@ -15,6 +15,7 @@ def _along(op_name, x, axis, error=IndexError):
     """x and the axis to run along; None runs over the flattened tensor. Out of range raises `error`."""
     if axis is None:
         return x.reshape(-1), 0
+    axis = axis[0] if isinstance(axis, tuple) and len(axis) == 1 else axis  # a Tensor of one element
     if not -max(x.ndim, 1) <= axis < max(x.ndim, 1):
         raise error(f"{op_name}: axis={axis} is out of range for {x.ndim} axes")
     return x, int(axis) % max(x.ndim, 1)
@@ -181,13 +182,13 @@ def _panels(name, y, x, dx, axis):
         width = jnp.diff(x).reshape([-1 if i == axis else 1 for i in range(y.ndim)])
     else:
         width = jnp.diff(x, axis=axis)
-    left, right = lax.slice_in_dim(y, 0, length - 1, axis=axis), lax.slice_in_dim(y, 1, length, axis=axis)
+    left, right = lax.slice_in_dim(y, 0, max(length - 1, 0), axis=axis), lax.slice_in_dim(y, min(1, length), length, axis=axis)
     return width * (left + right) / 2, axis
 
 
 AREAS = ["f(4)", "f(4), dx=2", "f(3), f(3)", "f(2,3), f(3)", "f(2,3), f(2), axis=0", "f(2,3), f(2,3), axis=0", "f(2,3), f(2,3), 1.0", "i(3)",
          "d(2,4), dx=0.5, axis=1",
-         "f(2,3), dx=const([2.0], 'float32')"]
+         "f(2,3), dx=const([2.0], 'float32')", "d(2,0), d(2,0)"]
 
 
 @op("y x dx", scalars=True, cases=AREAS)

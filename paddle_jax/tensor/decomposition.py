@@ -9,12 +9,13 @@ from jax import lax
 
 from paddle_jax._core.op import composite, op
 from paddle_jax._core.tensor import wrap
+from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.ops import as_float
 
 
 def matrices(name, x, square=False, error=ValueError):
     """Refuses what is not a (square) matrix or a batch of them."""
-    if x.ndim < 2 or (square and x.shape[-1] != x.shape[-2]):
+    if x.ndim < 2 or (square and x.size and x.shape[-1] != x.shape[-2]):
         raise error(f"{name}: got shape {list(x.shape)}; {'square matrices [..., n, n]' if square else 'matrices [..., m, n]'} are needed")
     return x
 
@@ -56,6 +57,7 @@ def checked(name, result, operand, why):
 
 
 @op(register=False, method=False)
+@named("cholesky")
 def _cholesky(x, upper):
     matrices("cholesky", x, True, AssertionError)
     lower = of_triangle(ft.partial(lax.linalg.cholesky, symmetrize_input=False), x, not upper, lambda t: (t + adjoint(t)) / 2)
@@ -227,6 +229,7 @@ def eigvals(x, name=None):
 
 
 @op(register=False, method=False)
+@named("lu")
 def _lu(x):
     packed, pivots, _ = lax.linalg.lu(matrices("lu", x))
     return packed, pivots.astype(jnp.int32) + 1, jnp.zeros(x.shape[:-2], jnp.int32)
@@ -256,6 +259,7 @@ def lu(x, pivot=True, get_infos=False, name=None):
 
 
 @op("x y", register=False, method=False)
+@named("lu_unpack")
 def _unpack(x, y):
     m, n = x.shape[-2:]
     k = min(m, n)
@@ -349,6 +353,7 @@ def _sketch(a, q, steps, key):
 
 
 @op("x M", register=False, method=False, random=True)
+@named("svd_lowrank")
 def _low_rank(x, q, niter, M=None, center=False, *, key):
     a = x - jnp.mean(x, -2, keepdims=True) if center else x if M is None else x - M
     wide = a.shape[-2] < a.shape[-1]

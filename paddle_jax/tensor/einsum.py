@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 
 from paddle_jax._core.op import composite, op
+from paddle_jax.tensor.inner import named
 
 
 def _labels(term):
@@ -41,6 +42,7 @@ def _repeated(output):
 
 
 @op("*operands", register=False, method=False)
+@named("einsum")
 def _einsum(operands, equation):
     equation = _checked(equation, [o.shape for o in operands])
     if any(o.dtype != operands[0].dtype for o in operands):

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import composite, op
 from paddle_jax._core.tensor import Tensor
+from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.math import X_Y
 from paddle_jax.tensor.ops import as_float
 
@@ -75,7 +76,7 @@ def heaviside(x, y, name=None):
     return jnp.where(x == 0, y, (x > 0).astype(x.dtype))
 
 
-@op("x y", inplace=True, scalars=True, cases=[*FLOATS, "f(3), -1.0", "i(3), i(3)", "i(3), -1.0", "const([0.0, -0.0], 'float32'), f(2)"])
+@op("x y", inplace=True, scalars=True, cases=[*FLOATS, "f(3), -1.0", "i(3), i(3)", "i(3), -1.0", "b(3), b(3)", "const([0.0, -0.0], 'float32'), f(2)"])
 def copysign(x, y, name=None):
     """The magnitude of x with the sign of y.
 
@@ -89,6 +90,8 @@ def copysign(x, y, name=None):
     if y.ndim or x.dtype.kind == y.dtype.kind:
         common = dtypes.promote_np(x.dtype, y.dtype)
         x, y = x.astype(common), y.astype(common)
+    if x.dtype == jnp.bool_:
+        return x
     if not jnp.issubdtype(x.dtype, jnp.floating):
         return jnp.where(y < 0, -jnp.abs(x), jnp.abs(x))
     flip = jax.lax.stop_gradient(jnp.where(jnp.signbit(x) == jnp.signbit(y), 1, -1).astype(x.dtype))
@@ -191,13 +194,14 @@ def multiplex(inputs, index, name=None):
         raise ValueError("multiplex: inputs: got fewer than two tensors; give a list of at least two")
     if str(index._value.dtype) != "int32":
         raise ValueError(f"multiplex: index: got {index._value.dtype}; it must be int32")
-    if index.ndim != 2:
-        raise RuntimeError(f"multiplex: index: got shape {list(index.shape)}; it must be [n, 1]")
+    if index.ndim != 2 or index.shape[0] > inputs[0].shape[0]:
+        raise RuntimeError(f"multiplex: index: got shape {list(index.shape)}; it must be [n, 1] with n at most the number of rows")
     if not isinstance(index._value, jax.core.Tracer) and not bool(((index._value >= 0) & (index._value < len(inputs))).all()):
         raise RuntimeError(f"multiplex: index: got a number outside 0..{len(inputs) - 1}")
     return _pick_rows(inputs, index)
 
 
 @op("*inputs index", register=False, method=False)
+@named("multiplex")
 def _pick_rows(inputs, index):
-    return jnp.stack(inputs)[index[:, 0], jnp.arange(inputs[0].shape[0])]
+    return jnp.stack(inputs)[index[:, 0], jnp.arange(index.shape[0])]

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.op import composite, op
+from paddle_jax.tensor.inner import named
 
 
 def _bins(name, bins, low, high):
@@ -30,7 +31,7 @@ def _floating(x):
 
 
 HISTOGRAMS = ["f(20), 5", "f(4,5), 4, -1.0, 1.0", "i(20), 4", "i(20), 4, -2, 3", "f(5), 4, 3.0, 1.0", "f(5), 0", "const([1.0, 1.0], 'float32'), 4",
-              "d(9), 3", "f(3)"]
+              "d(9), 3", "f(3)", "f(9), 4, 1, 1"]
 
 
 @op("input weight", nondiff=True, cases=[*HISTOGRAMS, "f(20), 5, weight=f(20)", "f(20), 5, -1, 1, density=True", "f(20), 5, weight=f(3)",
@@ -68,20 +69,23 @@ def histogram(input, bins=100, min=0.0, max=0.0, weight=None, density=False, nam
     return counts
 
 
-@op("input", nondiff=True, cases=[c for c in HISTOGRAMS if c not in ("d(9), 3", "f(5), 0")])
+@op("input", nondiff=True, cases=[c for c in HISTOGRAMS if c not in ("d(9), 3", "f(5), 0")] + ["f(5), 4, 1, 1"])
 def histogram_bin_edges(input, bins=100, min=0.0, max=0.0, name=None):
     """The ends of the ranges that `histogram` counts in, as a float32 Tensor [bins + 1]. Arguments as there.
+
+    Equal min and max other than 0 are widened by 0.5 on either side instead of standing for the range of the data.
 
     Example:
         >>> paddle.histogram_bin_edges(paddle.to_tensor([0, 1, 4]), bins=2).tolist()
         [0.0, 2.0, 4.0]
     """
     _bins("histogram_bin_edges", bins, min, max)
-    low, high = _range(input, min, max, jnp.float32)
+    low, high = _range(input, min, max, jnp.float32) if min != max or min == 0 else (min - 0.5, max + 0.5)
     return jnp.linspace(low, high, bins + 1, dtype=jnp.float32)
 
 
 @op("x weights", register=False, method=False, nondiff=True)
+@named("histogramdd")
 def _histogram_many(x, bins, ranges, density, weights=None):
     points = x.reshape(-1, x.shape[-1])
     edges, places, inside = [], [], jnp.ones(points.shape[:1], bool)
@@ -135,6 +139,7 @@ def histogramdd(x, bins=10, ranges=None, density=False, weights=None, name=None)
 
 
 @op("x weights", register=False, method=False, nondiff=True)
+@named("bincount")
 def _count_each(x, length, weights=None):
     if weights is None:
         return jnp.zeros((length,), jnp.int64).at[x].add(1)

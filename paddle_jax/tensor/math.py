@@ -6,8 +6,9 @@ import jax
 import jax.numpy as jnp
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.op import check_inplace, composite, op
+from paddle_jax._core.op import composite, op
 from paddle_jax._core.tensor import Tensor
+from paddle_jax.tensor.inner import named
 
 X_Y = {"input": "x", "other": "y"}
 BINARY = ["f(2,3), f(2,3)", "f(2,3), f(3)", "f(2,1), d(3)", "f(), f(2)", "f(0,3), f(1,3)", "i(2,3), i(3)", "i32(3), i32(3)", "c(3), f(3)",
@@ -202,6 +203,7 @@ def fmin(x, y, name=None):
 
 
 @op("x min max", register=False, method=False, scalars=True)
+@named("clip")
 def clipped(x, min=None, max=None):
     """x brought between two bounds of one element. On the bounds the gradient passes; NaN stays and gets none."""
     bounds = [jax.lax.stop_gradient(b.reshape(())) for b in (min, max) if b is not None]
@@ -288,7 +290,6 @@ def increment(x, value=1.0, name=None):
     """
     if x.size != 1:
         raise ValueError(f"increment: x: got shape {list(x.shape)}; it must have one element")
-    check_inplace("increment", x)
     return x._adopt(scale(x, 1, value))
 
 

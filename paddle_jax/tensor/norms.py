@@ -8,6 +8,7 @@ from jax import lax
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import composite, op
+from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.ops import as_float
 from paddle_jax.tensor.reduced import all_axes
 
@@ -135,6 +136,7 @@ def matrix_norm(x, p="fro", axis=[-2, -1], keepdim=False, name=None):  # noqa: B
 
 
 @op(register=False, method=False, out=True)
+@named("norm")
 def _norm(x, p, axis, keepdim, dtype):
     x = _typed(x, dtype)
     two = isinstance(axis, tuple) and len(axis) == 2

@@ -66,15 +66,15 @@ def _compare(name, op):
     return method
 
 
-def _integral(name, op, swapped=False, numbers=True):
-    """Bitwise operators: a number on the other side takes the dtype of the tensor; a float there is refused."""
+def _bits(name, op, swapped=False):
+    """Operators on bits: a number on the other side takes the dtype of the tensor; a float there is refused."""
 
-    def method(self, other):
-        if numbers and not isinstance(other, Tensor):
+    def method(self, other, *args, **kwargs):
+        if not isinstance(other, Tensor):
             if not isinstance(other, bool | int | np.integer):
                 raise TypeError(f"unsupported operand type(s) for {name}: 'Tensor' and '{type(other).__name__}'")
             other = scalar(other, self._value.dtype)
-        return op(other, self) if swapped else op(self, other)
+        return op(other, self, *args, **kwargs) if swapped else op(self, other, *args, **kwargs)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"The operator `{name}`: see `{op.__name__}`."
@@ -97,18 +97,18 @@ def install():
     Tensor.__neg__, Tensor.__abs__, Tensor.__pos__, Tensor.__invert__ = ops.neg, ops.abs, ops.positive, bitwise.bitwise_not
     for name, op in {"and": bitwise.bitwise_and, "or": bitwise.bitwise_or, "xor": bitwise.bitwise_xor}.items():
         # as in Paddle, a number may stand on the left (`True & t`) but not on the right
-        setattr(Tensor, f"__{name}__", _integral(f"__{name}__", op, numbers=False))
-        setattr(Tensor, f"__r{name}__", _integral(f"__r{name}__", op, swapped=True))
+        setattr(Tensor, f"__{name}__", op)
+        setattr(Tensor, f"__r{name}__", _bits(f"__r{name}__", op, swapped=True))
     for name, op in {"lshift": bitwise.bitwise_left_shift, "rshift": bitwise.bitwise_right_shift}.items():
-        setattr(Tensor, f"__{name}__", _integral(f"__{name}__", op))
-        setattr(Tensor, f"__r{name}__", _integral(f"__r{name}__", op, swapped=True))
+        setattr(Tensor, f"__{name}__", _bits(f"__{name}__", op))
+        setattr(Tensor, f"__r{name}__", _bits(f"__r{name}__", op, swapped=True))
 
 
 def install_aliases():
     """Gives methods their second names: `x.mul(y)` for `x.multiply(y)`, in-place twins included."""
     second = {"clamp": "clip", "div": "divide", "eq": "equal", "floor_mod": "remainder", "ge": "greater_equal", "greater": "greater_than",
-              "gt": "greater_than",
-              "le": "less_equal", "less": "less_than", "lt": "less_than", "mod": "remainder", "mul": "multiply", "ne": "not_equal", "sub": "subtract"}
+              "gt": "greater_than", "le": "less_equal", "less": "less_than", "lt": "less_than", "mod": "remainder", "mul": "multiply",
+              "ne": "not_equal", "sub": "subtract"}
     for alias, name in second.items():
         setattr(Tensor, alias, getattr(Tensor, name))
     for alias in ("clamp", "div", "floor_mod", "less", "mod", "mul", "sub"):

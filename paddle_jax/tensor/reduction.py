@@ -7,6 +7,7 @@ import jax.numpy as jnp
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import composite, op
+from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.ops import as_float
 from paddle_jax.tensor.reduced import all_axes
 
@@ -92,6 +93,7 @@ def mean(x, axis=None, keepdim=False, name=None, *, dtype=None):
 
 
 @op(register=False, method=False, out=True)
+@named("prod")
 def _product(x, axis, keepdim, dtype):
     x = x if dtype is None else x.astype(dtypes.convert(dtype).np)
     return jnp.prod(x, all_axes("prod", axis, x.ndim), dtype=x.dtype, keepdims=keepdim)

@@ -1,5 +1,6 @@
 """Inverses, systems of equations, determinants, ranks, functions of matrices."""
 
+import functools as ft
 import math
 
 import jax
@@ -8,14 +9,16 @@ from jax import lax
 
 from paddle_jax._core.op import composite, op
 from paddle_jax._core.tensor import wrap
-from paddle_jax.tensor.decomposition import adjoint, checked, matrices
+from paddle_jax.tensor.decomposition import adjoint, checked, matrices, of_triangle
+from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.norms import MATRIX_ORDERS, matrix_order_norm
 from paddle_jax.tensor.ops import as_float
 
 
 @op(register=False, method=False)
+@named("inv")
 def _inverse(x):
-    return jnp.linalg.inv(matrices("inv", x, True))
+    return jnp.linalg.inv(matrices("inv", x, True)) if x.size else x
 
 
 @composite(method="inverse", cases=["f(3,3)", "d(2,3,3)", "f(2,3)", "f(3)", "const([[1.0, 1.0], [1.0, 1.0]], 'float32')", "c(2,2)"])
@@ -34,14 +37,14 @@ def inv(x, name=None):
 
 
 # Paddle returns the conjugate for complex matrices
-@op(cases=["f(3,2)", "f(3,2), 0.5", "spd(3), hermitian=True", "f(3)", "d(2,2,3)", "~c(3,2)"])
+@op(cases=["f(3,2)", "f(3,2), 0.5", "spd(3), hermitian=True", "f(2,2), hermitian=True", "f(3)", "d(2,2,3)", "~c(3,2)"])
 def pinv(x, rcond=1e-15, hermitian=False, name=None):
     """The Moore-Penrose pseudo-inverses of matrices.
 
     Args:
         x: Tensor [..., m, n].
         rcond: singular values up to rcond times the largest count as 0.
-        hermitian: x is symmetric (Hermitian), which is faster.
+        hermitian: x is symmetric (Hermitian); only its lower triangle is read.
     Returns:
         Tensor [..., n, m].
     Raises:
@@ -51,9 +54,12 @@ def pinv(x, rcond=1e-15, hermitian=False, name=None):
         [[0.5, 0.0]]
     """
     x = matrices("pinv", x, hermitian)
+    if hermitian:
+        function = ft.partial(jnp.linalg.pinv, rtol=rcond, hermitian=True)
+        return of_triangle(function, x, True, lambda t: (t + adjoint(t)) / 2)
     if rcond > 1e-10:
         x = _truncated(x, rcond)
-    return jnp.linalg.pinv(x, rtol=rcond, hermitian=hermitian)
+    return jnp.linalg.pinv(x, rtol=rcond)
 
 
 def _truncated(x, rcond):
@@ -67,6 +73,7 @@ def _truncated(x, rcond):
 
 
 @op("x y", register=False, method=False)
+@named("solve")
 def _solve(x, y, left):
     matrices("solve", x, True)
     vector = y.ndim == 1 or (y.ndim == x.ndim - 1 and y.shape == x.shape[:-1])
@@ -349,6 +356,7 @@ def matrix_exp(x, name=None):
 
 
 @op("x y", register=False, method=False)
+@named("lstsq")
 def _least_squares(x, y, rcond):
     u, s, vh = jnp.linalg.svd(x, full_matrices=False)
     kept = s > rcond * s[..., :1]
@@ -363,7 +371,7 @@ DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 @composite(cases=["f(3,2), f(3,1)", "f(3,2), f(3,1), driver='gelsd'", "f(3,2), f(3,1), driver='gels'", "f(2,3), f(2,1)",
                   "d(4,3,2), d(4,3,2), driver='gelss'", "f(3,2), f(3)",
-                  "f(3,2), f(3,1), driver='x'", "f(3,2), f(2,1)", "f(2,2), f(2,1), driver='gelsd'"])
+                  "f(3,2), f(3,1), driver='x'", "f(3,2), f(2,1)", "f(2,2), f(2,1), driver='gelsd'", "f(0,3), f(0,2)"])
 def lstsq(x, y, rcond=None, driver=None, name=None):
     """Solves x @ out = y in the sense of least squares; of several solutions the shortest.
 
@@ -386,6 +394,9 @@ def lstsq(x, y, rcond=None, driver=None, name=None):
     if x.ndim < 2 or y.ndim < 2 or x.shape[-2] != y.shape[-2]:
         raise ValueError(f"lstsq: got shapes {list(x.shape)} and {list(y.shape)}; they must be [..., m, n] and [..., m, k]")
     m, n = x.shape[-2:]
+    if not x.size:
+        empty = wrap(jnp.zeros((0,), x._value.dtype))
+        return wrap(jnp.zeros((*x.shape[:-2], n, y.shape[-1]), x._value.dtype)), empty, wrap(jnp.zeros((0,), jnp.int64)), empty
     rcond = float(jnp.finfo(x._value.dtype).eps) * max(m, n) if rcond is None else rcond
     solution, residuals, rank, values = _least_squares(x, y, rcond)
     real = values._value.dtype

@@ -4,6 +4,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core.op import composite, op
+from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.ops import as_float
 from paddle_jax.tensor.reduced import all_axes
 from paddle_jax.tensor.reduction import X_DIM, count
@@ -135,6 +136,7 @@ def _median(x, axes, keepdim, mode, ignore_nan):
 
 
 @op(register=False, method=False)
+@named("median")
 def _median_of(x, axes, keepdim, mode, ignore_nan):
     return _median(x, axes, keepdim, mode, ignore_nan)
 
@@ -219,6 +221,7 @@ def _between(rows, at, interpolation):
 
 
 @op(register=False, method=False)
+@named("quantile")
 def _quantile_of(x, q, axes, keepdim, interpolation, ignore_nan):
     x = as_float(x)
     rows = _last(x, axes)
