@@ -80,9 +80,6 @@ class AdamW(Adam):
         for param in group["params"]:
             param.optimize_attr["learning_rate"] = group.get("learning_rate", 1.0)
 
-    def _decay_of(self, param, settings):
-        return None  # a Parameter's regularizer does not count here
-
     def _marks(self, params, settings):
         decay = settings["weight_decay"] if settings["weight_decay"] is not None else self._weight_decay
         wanted = self._apply_decay_param_fun

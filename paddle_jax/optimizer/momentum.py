@@ -1,5 +1,7 @@
 """Gradient descent with momentum."""
 
+import warnings
+
 from paddle_jax.optimizer.optimizer import Optimizer
 
 
@@ -16,7 +18,7 @@ class Momentum(Optimizer):
         weight_decay: float, L1Decay or L2Decay. Default None.
         grad_clip: gradient clipping. Default None.
         multi_precision: keep float32 copies of float16 and bfloat16 parameters. Default False.
-        rescale_grad: float, factor on the gradients. Default 1.0.
+        rescale_grad: float; has no effect, as in Paddle, which warns about nothing; here another value than 1.0 gives a warning. Default 1.0.
         use_multi_tensor: accepted; all parameters are updated in one call anyway. Default False.
         name: str that becomes part of the names of the states. Default None.
     Raises:
@@ -50,6 +52,8 @@ class Momentum(Optimizer):
         self.type = "momentum"
         self._momentum = momentum
         self._use_nesterov = bool(use_nesterov)
+        if rescale_grad != 1.0:
+            warnings.warn("Momentum: rescale_grad: it has no effect, as in Paddle; scale the loss instead.", stacklevel=2)
         self._rescale_grad = rescale_grad
         self._multi_precision = multi_precision
         self._use_multi_tensor = use_multi_tensor
@@ -57,10 +61,9 @@ class Momentum(Optimizer):
 
     def _hyper(self, settings):
         momentum, nesterov = settings.get("momentum", self._momentum), settings.get("use_nesterov", self._use_nesterov)
-        return ("momentum", float(momentum)), ("nesterov", bool(nesterov)), ("rescale", float(settings.get("rescale_grad", self._rescale_grad)))
+        return ("momentum", float(momentum)), ("nesterov", bool(nesterov))
 
     @staticmethod
-    def _rule(p, g, s, lr, momentum, nesterov, rescale):
-        g = g if rescale == 1.0 else g * rescale
+    def _rule(p, g, s, lr, momentum, nesterov):
         velocity = momentum * s["velocity"] + g
         return p - lr * (g + momentum * velocity if nesterov else velocity), {"velocity": velocity}
