@@ -1,8 +1,8 @@
 """paddle.nn.functional: index of the functions, grouped by file."""
 
 from paddle_jax.nn.functional.activation import (
-    celu, elu, gelu, glu, gumbel_softmax, hardshrink, hardsigmoid, hardswish, hardtanh, leaky_relu, log_sigmoid, log_softmax, logsigmoid, maxout, mish,
-    prelu, relu, relu6, rrelu, selu, sigmoid, silu, softmax, softplus, softshrink, softsign, swiglu, swish, tanh, tanhshrink, thresholded_relu,
+    celu, elu, gelu, glu, gumbel_softmax, hardshrink, hardsigmoid, hardswish, hardtanh, leaky_relu, log_sigmoid, log_softmax, logsigmoid, maxout,
+    mish, prelu, relu, relu6, rrelu, selu, sigmoid, silu, softmax, softplus, softshrink, softsign, swiglu, swish, tanh, tanhshrink, thresholded_relu,
 )
 from paddle_jax.nn.functional.common import (
     alpha_dropout, bilinear, class_center_sample, cosine_similarity, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout, fold,

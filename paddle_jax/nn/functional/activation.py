@@ -4,8 +4,8 @@ import jax
 import jax.numpy as jnp
 
 from paddle_jax._core.op import op
-from paddle_jax.nn.functional.softmaxes import gumbel_softmax, log_softmax, softmax
-from paddle_jax.tensor.ops import sigmoid, tanh
+from paddle_jax.nn.functional.softmaxes import gumbel_softmax, log_softmax, softmax  # noqa: F401
+from paddle_jax.tensor.ops import sigmoid, tanh  # noqa: F401
 
 SHAPES = ["f(2,3)", "d(2,3)", "f()", "f(0,3)"]
 SOFT_X = {"input": "x", "lambd": "threshold"}
@@ -361,7 +361,8 @@ def thresholded_relu(x, threshold=1.0, value=0.0, name=None):
     return jnp.where(x > threshold, x, jnp.asarray(value, x.dtype))
 
 
-@op("x weight", method=False, cases=["f(2,3,4), f(1)", "f(2,3,4), f(3)", "f(2,4,3), f(3), 'NHWC'", "f(2,3), f(3), data_format='NC'", "f(2,3), f(2)", "f(2,3), f(1,3)",
+@op("x weight", method=False, cases=["f(2,3,4), f(1)", "f(2,3,4), f(3)", "f(2,4,3), f(3), 'NHWC'", "f(2,3), f(3), data_format='NC'", "f(2,3), f(2)",
+    "f(2,3), f(1,3)",
                                      "f(4), f(1)", "f(2,3), f(3), 'XY'", "d(0,3), d(3)"])
 def prelu(x, weight, data_format="NCHW", name=None):
     """Keeps positive elements and multiplies the others by a learned slope.
@@ -419,7 +420,8 @@ def rrelu(x, lower=1.0 / 8.0, upper=1.0 / 3.0, training=True, name=None):
     return _rrelu(x, lower, upper) if training else leaky_relu(x, (lower + upper) / 2)
 
 
-@op(method=False, cases=["f(2,4,3), 2", "f(2,3,4), 2, -1", "f(1,4,2,2), 4", "f(2,4), 2", "f(2,3), 2", "f(2,4), 1", "f(2,4), 2, 5", "d(2,6,1,1), 3", "f(0,4,2,2), 2"])
+@op(method=False, cases=["f(2,4,3), 2", "f(2,3,4), 2, -1", "f(1,4,2,2), 4", "f(2,4), 2", "f(2,3), 2", "f(2,4), 1", "f(2,4), 2, 5", "d(2,6,1,1), 3",
+    "f(0,4,2,2), 2"])
 def maxout(x, groups, axis=1, name=None):
     """Takes the maximum over groups of neighbouring channels.
 

@@ -99,7 +99,8 @@ def _average(op_name, n, x, output_size, data_format):
     return _mean(x, axes, _targets(op_name, x, output_size, axes))
 
 
-@op(method=False, alias={"input": "x"}, cases=["f(1,2,6), 3", "f(1,2,7), 3", "f(1,2,7), 1", "f(1,2,3), 5", "d(0,2,6), 3", "f(2,6), 3", "f(1,2,6), 0", "f(1,2,6), [3]", "f(1,2,6), [3,2]"])
+@op(method=False, alias={"input": "x"}, cases=["f(1,2,6), 3", "f(1,2,7), 3", "f(1,2,7), 1", "f(1,2,3), 5", "d(0,2,6), 3", "f(2,6), 3", "f(1,2,6), 0",
+    "f(1,2,6), [3]", "f(1,2,6), [3,2]"])
 def adaptive_avg_pool1d(x, output_size, name=None):
     """Averages a sequence [N, C, L] to output_size cells.
 
@@ -116,7 +117,8 @@ def adaptive_avg_pool1d(x, output_size, name=None):
 
 
 @op(method=False, alias={"input": "x"}, cases=[
-    "f(1,2,6,6), 3", "f(2,2,6,4), 1", "f(1,2,7,5), [3,2]", "f(1,2,7,5), [None,2]", "f(1,7,5,2), [3,2], 'NHWC'", "f(1,2,3,3), 5", "d(0,2,6,6), 3", "f(2,6,6), 3", "f(1,2,6,6), 3, 'X'",
+    "f(1,2,6,6), 3", "f(2,2,6,4), 1", "f(1,2,7,5), [3,2]", "f(1,2,7,5), [None,2]", "f(1,7,5,2), [3,2], 'NHWC'", "f(1,2,3,3), 5", "d(0,2,6,6), 3",
+    "f(2,6,6), 3", "f(1,2,6,6), 3, 'X'",
     "f(1,2,6,6), 0", "f(1,2,6,6), [1,2,3]", "f(1,2,7,5), const([3,2],'int32')"])
 def adaptive_avg_pool2d(x, output_size, data_format="NCHW", name=None):
     """Averages an image to a given number of cells.
@@ -136,7 +138,8 @@ def adaptive_avg_pool2d(x, output_size, data_format="NCHW", name=None):
     return _average("adaptive_avg_pool2d", 2, x, output_size, data_format)
 
 
-@op(method=False, alias={"input": "x"}, cases=["f(1,2,4,6,6), 2", "f(1,2,4,5,3), [3,None,2]", "f(1,4,5,3,2), [3,2,2], 'NDHWC'", "f(1,2,6,6), 3", "f(1,2,4,4,4), 3, 'X'", "f(1,1,3,3,3), 1"])
+@op(method=False, alias={"input": "x"}, cases=["f(1,2,4,6,6), 2", "f(1,2,4,5,3), [3,None,2]", "f(1,4,5,3,2), [3,2,2], 'NDHWC'", "f(1,2,6,6), 3",
+    "f(1,2,4,4,4), 3, 'X'", "f(1,1,3,3,3), 1"])
 def adaptive_avg_pool3d(x, output_size, data_format="NCDHW", name=None):
     """Averages a volume [N, C, D, H, W] or [N, D, H, W, C] to a given number of cells. Arguments as for `adaptive_avg_pool2d`.
 
@@ -150,7 +153,8 @@ def adaptive_avg_pool3d(x, output_size, data_format="NCDHW", name=None):
 _MAX = {"input": "x", "return_indices": "return_mask"}
 
 
-@op(method=False, alias=_MAX, cases=["f(1,2,6), 3", "f(1,2,7), 3, True", "f(1,2,7), 1, return_mask=True", "f(1,2,3), 5", "f(2,6), 3", "d(0,2,6), 3", "f(1,2,6), 0"])
+@op(method=False, alias=_MAX, cases=["f(1,2,6), 3", "f(1,2,7), 3, True", "f(1,2,7), 1, return_mask=True", "f(1,2,3), 5", "f(2,6), 3", "d(0,2,6), 3",
+    "f(1,2,6), 0"])
 def adaptive_max_pool1d(x, output_size, return_mask=False, name=None):
     """Takes the maximum of each of output_size cells of a sequence [N, C, L]. Arguments as for `adaptive_max_pool2d`.
 
@@ -161,7 +165,8 @@ def adaptive_max_pool1d(x, output_size, return_mask=False, name=None):
     return _max("adaptive_max_pool1d", 1, x, output_size, return_mask)
 
 
-@op(method=False, alias=_MAX, cases=["f(1,2,6,6), 3", "f(2,2,7,5), [3,2], True", "f(1,2,7,5), [None,2]", "f(1,2,3,3), 5", "d(0,2,6,6), 3", "f(2,6,6), 3", "f(1,2,6,6), 1, True", "f(1,2,6,6), [1,2,3]"])
+@op(method=False, alias=_MAX, cases=["f(1,2,6,6), 3", "f(2,2,7,5), [3,2], True", "f(1,2,7,5), [None,2]", "f(1,2,3,3), 5", "d(0,2,6,6), 3",
+    "f(2,6,6), 3", "f(1,2,6,6), 1, True", "f(1,2,6,6), [1,2,3]"])
 def adaptive_max_pool2d(x, output_size, return_mask=False, name=None):
     """Takes the maximum of each cell of an image.
 

@@ -95,17 +95,25 @@ SOFT = "paddle.nn.functional.softmax(i(2,3).astype('float32'))"
 
 
 @composite(method=False, alias={"target": "label"}, cases=[
-    "f(2,3), idx(3,2)", "f(2,3), idx(3,2), reduction='none'", "f(2,3), idx(3,2,1), reduction='none'", "f(2,3), idx32(3,2), reduction='sum'", "f(2,3), idx(3,2).astype('float32')",
+    "f(2,3), idx(3,2)", "f(2,3), idx(3,2), reduction='none'", "f(2,3), idx(3,2,1), reduction='none'", "f(2,3), idx32(3,2), reduction='sum'",
+    "f(2,3), idx(3,2).astype('float32')",
     f"f(2,3), {SOFT}, soft_label=True, reduction='none'", f"f(2,3), {SOFT}, soft_label=True", "f(2,3), u(0,1,2,3)", "f(2,3), idx(3,2), pos(3)",
-    "f(2,3), idx(3,2), pos(3), reduction='none'", "f(2,3), idx(3,2), pos(2)", "f(2,3), const([1,-100]), pos(3)", "f(2,3), const([1,-100])", "f(2,3), const([-100,-100]), pos(3)",
-    "f(2,3), const([1,3])", "f(2,3), const([1,-1])", "f(2,3), const([1,0]), ignore_index=0", "f(2,3), const([0,0]), ignore_index=0", "f(2,3), const([1,0]), reduction='x'",
+    "f(2,3), idx(3,2), pos(3), reduction='none'", "f(2,3), idx(3,2), pos(2)", "f(2,3), const([1,-100]), pos(3)", "f(2,3), const([1,-100])",
+    "f(2,3), const([-100,-100]), pos(3)",
+    "f(2,3), const([1,3])", "f(2,3), const([1,-1])", "f(2,3), const([1,0]), ignore_index=0", "f(2,3), const([0,0]), ignore_index=0",
+    "f(2,3), const([1,0]), reduction='x'",
     "f(2,3,4), idx(3,2,4), axis=1", "f(2,3,4), idx(3,2,1,4), pos(3), axis=1, reduction='none'", f"f(2,3), {SOFT}, pos(3), soft_label=True",
-    f"f(2,3), {SOFT}, pos(3), soft_label=True, reduction='none'", "f(2,3), idx(3,2), label_smoothing=0.1", "f(2,3), idx(3,2), label_smoothing=0.1, reduction='none'",
-    "f(2,3), idx(3,2), pos(3), label_smoothing=0.1", "f(2,3), const([1,-100]), label_smoothing=0.1", "u(.1,1,2,3), idx(3,2), use_softmax=False, reduction='none'",
-    f"u(.1,1,2,3), {SOFT}, use_softmax=False, soft_label=True", "f(3), idx(3)", "f(3), idx(3,1)", "f(0,3), idx(3,0)", "f(0,3), idx(3,0), reduction='sum'", "f(2,3), idx(3,4)",
-    "f(2,3), idx(3,2,2)", "d(2,3), idx(3,2)", "f(2,3), idx(3,2), axis=2", f"f(2,3), {SOFT}, soft_label=True, label_smoothing=0.1", "~const([[1000., 0., -1000.]], 'float32'), const([1])",
+    f"f(2,3), {SOFT}, pos(3), soft_label=True, reduction='none'", "f(2,3), idx(3,2), label_smoothing=0.1",
+    "f(2,3), idx(3,2), label_smoothing=0.1, reduction='none'",
+    "f(2,3), idx(3,2), pos(3), label_smoothing=0.1", "f(2,3), const([1,-100]), label_smoothing=0.1",
+    "u(.1,1,2,3), idx(3,2), use_softmax=False, reduction='none'",
+    f"u(.1,1,2,3), {SOFT}, use_softmax=False, soft_label=True", "f(3), idx(3)", "f(3), idx(3,1)", "f(0,3), idx(3,0)",
+    "f(0,3), idx(3,0), reduction='sum'", "f(2,3), idx(3,4)",
+    "f(2,3), idx(3,2,2)", "d(2,3), idx(3,2)", "f(2,3), idx(3,2), axis=2", f"f(2,3), {SOFT}, soft_label=True, label_smoothing=0.1",
+    "~const([[1000., 0., -1000.]], 'float32'), const([1])",
     "f(2,3), u(0,1,1,3), soft_label=True"])
-def cross_entropy(input, label, weight=None, ignore_index=-100, reduction="mean", soft_label=False, axis=-1, use_softmax=True, label_smoothing=0.0, name=None):
+def cross_entropy(input, label, weight=None, ignore_index=-100, reduction="mean", soft_label=False, axis=-1, use_softmax=True, label_smoothing=0.0,
+                  name=None):
     """Cross entropy between class scores and labels: -log softmax(input)[label].
 
     Args:
@@ -134,7 +142,8 @@ def cross_entropy(input, label, weight=None, ignore_index=-100, reduction="mean"
         raise ValueError(f"cross_entropy: weight: got shape {list(weight.shape)}; it must be [{input.shape[axis]}], one for each class")
     if soft_label:
         if list(label.shape) != list(input.shape):
-            raise ValueError(f"cross_entropy: label: got shape {list(label.shape)}; with soft_label=True it must be that of input, {list(input.shape)}")
+            raise ValueError(f"cross_entropy: label: got shape {list(label.shape)}; "
+                             f"with soft_label=True it must be that of input, {list(input.shape)}")
         return cross_entropy_soft(input, label, weight, float(label_smoothing), reduction, axis, use_softmax)
     missing = _kept_shape("cross_entropy", input, label, axis)
     label = label if np.issubdtype(label._value.dtype, np.integer) else label.astype("int64")
@@ -148,7 +157,8 @@ def cross_entropy(input, label, weight=None, ignore_index=-100, reduction="mean"
 
 
 @composite(method=False, cases=[
-    "f(2,3), idx(3,2,1)", "f(2,3), idx(3,2,1), return_softmax=True", f"f(2,3), {SOFT}, soft_label=True", "f(2,3,4), idx(3,2,1,4), axis=1", "f(2,3), const([[1],[-100]])", "f(2,3), const([[1],[4]])",
+    "f(2,3), idx(3,2,1)", "f(2,3), idx(3,2,1), return_softmax=True", f"f(2,3), {SOFT}, soft_label=True", "f(2,3,4), idx(3,2,1,4), axis=1",
+    "f(2,3), const([[1],[-100]])", "f(2,3), const([[1],[4]])",
     "f(2,3), idx(3,3,1)", "f(2,3), idx(3,2,1), axis=3", "d(2,3), const([[1],[0]]), False, 0"])
 def softmax_with_cross_entropy(logits, label, soft_label=False, ignore_index=-100, numeric_stable_mode=True, return_softmax=False, axis=-1):
     """Cross entropy between scores and labels, not averaged; the older form of `cross_entropy`.
@@ -189,8 +199,10 @@ def negative_log_likelihood(input, label, weight=None, ignore_index=-100, reduct
 
 
 @composite(method=False, cases=[
-    "f(2,3), idx(3,2)", "f(2,3), idx(3,2), reduction='none'", "f(2,3), idx(3,2), pos_i(3).astype('float32')", "f(2,3), const([1,-100])", "f(2,3), const([1,0]), ignore_index=0, reduction='sum'", "f(2,3), const([1,3])",
-    "f(2,3,2,2), idx(3,2,2,2), reduction='none'", "f(2,3,2), idx(3,2,2), pos_i(3).astype('float32')", "f(3), idx(3)", "f(0,3), idx(3,0)", "f(2,3), const([-100,-100])", "f(2,3), idx(3,2), reduction='x'",
+    "f(2,3), idx(3,2)", "f(2,3), idx(3,2), reduction='none'", "f(2,3), idx(3,2), pos_i(3).astype('float32')", "f(2,3), const([1,-100])",
+    "f(2,3), const([1,0]), ignore_index=0, reduction='sum'", "f(2,3), const([1,3])",
+    "f(2,3,2,2), idx(3,2,2,2), reduction='none'", "f(2,3,2), idx(3,2,2), pos_i(3).astype('float32')", "f(3), idx(3)", "f(0,3), idx(3,0)",
+    "f(2,3), const([-100,-100])", "f(2,3), idx(3,2), reduction='x'",
     "d(2,3), idx(3,2), pos_i(3).astype('float64'), 1, 'none'", "f(2,3), idx(3,4)"])
 def nll_loss(input, label, weight=None, ignore_index=-100, reduction="mean", name=None):
     """Negative log likelihood: -input[label] where input holds logarithms of probabilities.

@@ -4,15 +4,16 @@ import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core.op import op
-from paddle_jax.nn.functional.drop import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
-from paddle_jax.nn.functional.resize import interpolate, upsample
-from paddle_jax.nn.functional.many_classes import class_center_sample
-from paddle_jax.nn.functional.padding import pad, zeropad2d
+from paddle_jax.nn.functional.drop import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout  # noqa: F401
+from paddle_jax.nn.functional.many_classes import class_center_sample  # noqa: F401
+from paddle_jax.nn.functional.padding import pad, zeropad2d  # noqa: F401
+from paddle_jax.nn.functional.resize import interpolate, upsample  # noqa: F401
 from paddle_jax.nn.functional.windows import ints, paddings
 
 
 @op("x weight bias", method=False, cases=[
-    "f(2,3), f(3,4), f(4)", "f(3), f(3,4), f(4)", "f(2,3), f(3,4)", "d(2,5,3), d(3,4), d(4)", "f(2,3), f(3,4), f(2,4)", "f(2,3), f(4,4)", "f(0,3), f(3,4), f(4)",
+    "f(2,3), f(3,4), f(4)", "f(3), f(3,4), f(4)", "f(2,3), f(3,4)", "d(2,5,3), d(3,4), d(4)", "f(2,3), f(3,4), f(2,4)", "f(2,3), f(4,4)",
+    "f(0,3), f(3,4), f(4)",
     "f(2,0), f(0,4), f(4)", "f(2,3), f(3,4), f(3)", "i(2,3), i(3,4)"])
 def linear(x, weight, bias=None, name=None):
     """Computes x @ weight + bias.
@@ -33,7 +34,8 @@ def linear(x, weight, bias=None, name=None):
     return out if bias is None else out + bias
 
 
-@op("x1 x2", method=False, promote=True, alias={"dim": "axis"}, cases=["f(2,3), f(2,3)", "f(2,3), f(2,3), axis=0", "f(2,3), f(3), axis=-1", "f(2,3), f(2,3), eps=5.0", "d(2,3,4), d(2,3,4)", "f(2,3), f(2,3), axis=2",
+@op("x1 x2", method=False, promote=True, alias={"dim": "axis"}, cases=["f(2,3), f(2,3)", "f(2,3), f(2,3), axis=0", "f(2,3), f(3), axis=-1",
+    "f(2,3), f(2,3), eps=5.0", "d(2,3,4), d(2,3,4)", "f(2,3), f(2,3), axis=2",
                                                                        "f(0,3), f(0,3)"])
 def cosine_similarity(x1, x2, axis=1, eps=1e-8):
     """The cosine of the angle between vectors along an axis: dot / max(|x1| |x2|, eps).
@@ -57,7 +59,8 @@ def cosine_similarity(x1, x2, axis=1, eps=1e-8):
     return dot / jnp.sqrt(jnp.maximum(a * b, eps * eps))
 
 
-@op("label prior_dist", method=False, cases=["u(0,1,2,3)", "u(0,1,2,3), epsilon=0.3", "u(0,1,2,3), (idx(9,1,3).astype('float32') + 1) / 10", "ud(0,1,3), None, 0.0", "u(0,1,2,3), epsilon=1.5", "f(0,3)"])
+@op("label prior_dist", method=False, cases=["u(0,1,2,3)", "u(0,1,2,3), epsilon=0.3", "u(0,1,2,3), (idx(9,1,3).astype('float32') + 1) / 10",
+    "ud(0,1,3), None, 0.0", "u(0,1,2,3), epsilon=1.5", "f(0,3)"])
 def label_smooth(label, prior_dist=None, epsilon=0.1, name=None):
     """(1 - epsilon) * label + epsilon * prior.
 
@@ -80,7 +83,8 @@ def label_smooth(label, prior_dist=None, epsilon=0.1, name=None):
     return (1 - epsilon) * label + epsilon * prior
 
 
-@op("x1 x2 weight bias", method=False, cases=["f(2,3), f(2,4), f(5,3,4)", "f(2,3), f(2,4), f(5,3,4), f(1,5)", "d(2,3), d(2,4), d(5,3,4), d(1,5)", "f(2,3), f(2,4), f(5,4,3)", "f(3), f(4), f(5,3,4)",
+@op("x1 x2 weight bias", method=False, cases=["f(2,3), f(2,4), f(5,3,4)", "f(2,3), f(2,4), f(5,3,4), f(1,5)", "d(2,3), d(2,4), d(5,3,4), d(1,5)",
+    "f(2,3), f(2,4), f(5,4,3)", "f(3), f(4), f(5,3,4)",
                                               "f(2,3), f(2,4), f(5,3,4), f(5)", "f(0,3), f(0,4), f(5,3,4)"])
 def bilinear(x1, x2, weight, bias=None, name=None):
     """x1 @ weight[k] @ x2 for each output feature k, plus bias.
@@ -149,11 +153,14 @@ def unfold(x, kernel_sizes, strides=1, paddings=0, dilations=1, name=None):
     return jnp.stack(columns, 2).reshape(x.shape[0], x.shape[1] * len(columns), counts[0] * counts[1])
 
 
-_FOLD = {"input": "x", "output_size": "output_sizes", "kernel_size": "kernel_sizes", "stride": "strides", "padding": "paddings", "dilation": "dilations"}
+_FOLD = {"input": "x", "output_size": "output_sizes", "kernel_size": "kernel_sizes", "stride": "strides", "padding": "paddings",
+    "dilation": "dilations"}
 
 
-@op(method=False, alias=_FOLD, cases=["f(1,8,4), [3,3], 2", "f(1,8,9), [4,4], 2, 1", "f(1,8,4), [4,4], 2, 2", "f(1,8,4), [4,4], 2, 1", "f(1,7,4), [3,3], 2", "f(8,4), [3,3], 2", "f(1,8,4), 3, 2",
-                                      "d(2,12,4), [4,5], [2,3], 2, 1, 1", "f(1,8,9), [4,4], [2,2], 1, [0,0,0,0]", "f(1,8,6), [5,4], 2, 1, [0,0], [2,1]", "f(0,8,4), [3,3], 2"])
+@op(method=False, alias=_FOLD, cases=["f(1,8,4), [3,3], 2", "f(1,8,9), [4,4], 2, 1", "f(1,8,4), [4,4], 2, 2", "f(1,8,4), [4,4], 2, 1",
+    "f(1,7,4), [3,3], 2", "f(8,4), [3,3], 2", "f(1,8,4), 3, 2",
+                                      "d(2,12,4), [4,5], [2,3], 2, 1, 1", "f(1,8,9), [4,4], [2,2], 1, [0,0,0,0]",
+                                      "f(1,8,6), [5,4], 2, 1, [0,0], [2,1]", "f(0,8,4), [3,3], 2"])
 def fold(x, output_sizes, kernel_sizes, strides=1, paddings=0, dilations=1, name=None):
     """Adds up columns as sliding blocks of images (col2im): the adjoint of `unfold`.
 

@@ -15,7 +15,7 @@ def _transpose(op_name, n, x, weight, bias, stride, padding, output_padding, dil
     sizes, kernel = x.shape[1:-1] if last else x.shape[2:], weight.shape[2:]
     pads, dilations = _resolve(op_name, padding, n, last, sizes, kernel, strides, dilations)
     least = [(s - 1) * t - a - b + d * (k - 1) + 1 for s, t, (a, b), d, k in zip(sizes, strides, pads, dilations, kernel, strict=True)]
-    extra = _extra(op_name, n, output_padding, output_size, least, strides)
+    extra = _extra(op_name, n, output_padding, output_size, least, strides, dilations)
     if any(m + e <= 0 for m, e in zip(least, extra, strict=True)):
         raise ValueError(f"{op_name}: padding: got {padding}; the result would be {[m + e for m, e in zip(least, extra, strict=True)]} long")
     y = _adjoint(x, weight, strides, pads, dilations, groups, extra, last)
@@ -27,7 +27,8 @@ def _transpose(op_name, n, x, weight, bias, stride, padding, output_padding, dil
 def _check(op_name, x, weight, bias, groups, last):
     channels = x.shape[-1] if last else x.shape[1]
     if weight.ndim != x.ndim or weight.shape[0] != channels:
-        raise ValueError(f"{op_name}: weight: got shape {list(weight.shape)}; it must have {x.ndim} axes, the first as long as the {channels} channels of x")
+        raise ValueError(f"{op_name}: weight: got shape {list(weight.shape)}; "
+                         f"it must have {x.ndim} axes, the first as long as the {channels} channels of x")
     if not isinstance(groups, int) or groups < 1 or channels % groups:
         raise ValueError(f"{op_name}: groups: got {groups!r}; it must divide the {channels} channels of x")
     if bias is not None and bias.shape != (weight.shape[1] * groups,):
@@ -47,12 +48,13 @@ def _resolve(op_name, padding, n, last, sizes, kernel, strides, dilations):
     return tuple((t // 2, t - t // 2) for t in totals), (1,) * n
 
 
-def _extra(op_name, n, output_padding, output_size, least, strides):
+def _extra(op_name, n, output_padding, output_size, least, strides, dilations):
     """How much longer than the least length each output is."""
     if output_size is None:
         extra = ints(op_name, "output_padding", output_padding, n, 0)
-        if any(e >= s for e, s in zip(extra, strides, strict=True)) and any(extra):
-            raise ValueError(f"{op_name}: output_padding: got {output_padding}; each must be below the stride {list(strides)}")
+        if any(e >= max(s, d) for e, s, d in zip(extra, strides, dilations, strict=True)):
+            raise ValueError(f"{op_name}: output_padding: got {output_padding}; "
+                             f"each must be below the stride {list(strides)} or the dilation {list(dilations)}")
         return extra
     if output_padding not in (0, (0,) * n, (0,)):
         raise ValueError(f"{op_name}: output_size: got {output_size} together with output_padding; give only one of them")
@@ -74,15 +76,18 @@ def _adjoint(x, weight, strides, pads, dilations, groups, extra, last):
         kernel = kernel.reshape(groups, -1, *kernel.shape[1:]).swapaxes(0, 1).reshape(x.shape[-1 if last else 1] // groups, -1, *spatial)
     letters = SPATIAL[n]
     image = f"N{letters}C" if last else f"NC{letters}"
-    return lax.conv_general_dilated(x, kernel, (1,) * n, around, lhs_dilation=strides, rhs_dilation=dilations, dimension_numbers=(image, "IO" + letters, image),
-                                    feature_group_count=groups)
+    return lax.conv_general_dilated(x, kernel, (1,) * n, around, lhs_dilation=strides, rhs_dilation=dilations,
+                                    dimension_numbers=(image, "IO" + letters, image), feature_group_count=groups)
 
 
 @op("x weight bias", method=False, cases=[
-    "f(2,4,5), f(4,6,3), f(6)", "f(2,4,5), f(4,3,3), None, 2, 1, 1, 2", "f(2,5,4), f(4,6,3), f(6), 2, data_format='NLC'", "f(2,4,5), f(4,6,3), stride=2, output_size=[12]",
-    "f(2,4,5), f(4,6,3), stride=2, output_size=20", "f(2,4,5), f(4,6,3), padding='SAME', stride=2", "f(2,4,5), f(3,6,3)", "f(4,5), f(4,6,3)", "f(2,4,5), f(4,6,3), dilation=2",
+    "f(2,4,5), f(4,6,3), f(6)", "f(2,4,5), f(4,3,3), None, 2, 1, 1, 2", "f(2,5,4), f(4,6,3), f(6), 2, data_format='NLC'",
+    "f(2,4,5), f(4,6,3), stride=2, output_size=[12]",
+    "f(2,4,5), f(4,6,3), stride=2, output_size=20", "f(2,4,5), f(4,6,3), padding='SAME', stride=2", "f(2,4,5), f(3,6,3)", "f(4,5), f(4,6,3)",
+    "f(2,4,5), f(4,6,3), dilation=2",
     "f(2,4,5), f(4,6,3), padding=[1,0]", "f(2,4,5), f(4,6,3), output_padding=1"])
-def conv1d_transpose(x, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1, output_size=None, data_format="NCL", name=None):
+def conv1d_transpose(x, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1, output_size=None, data_format="NCL",
+                     name=None):
     """Transposed convolution of a sequence: spreads each element over a kernel. Arguments as for `conv2d_transpose`, with one spatial axis.
 
     Example:
@@ -93,12 +98,17 @@ def conv1d_transpose(x, weight, bias=None, stride=1, padding=0, output_padding=0
 
 
 @op("x weight bias", method=False, cases=[
-    "f(2,4,5,4), f(4,6,3,3), f(6)", "f(2,4,5,4), f(4,3,3,2), f(6), [2,1], 1, 0, 1, 2", "f(2,5,4,4), f(4,6,3,3), f(6), 2, data_format='NHWC'", "f(2,4,5,4), f(4,6,3,3), stride=2, output_size=[12,10]",
-    "f(2,4,5,4), f(4,6,3,3), stride=2, padding=1, output_padding=1", "f(2,4,5,4), f(4,6,3,3), padding='SAME', stride=2", "f(2,4,5,4), f(4,6,3,3), padding='VALID', dilation=2",
-    "f(2,4,5,4), f(3,6,3,3)", "f(4,5,4), f(4,6,3,3)", "f(2,4,5,4), f(4,6,3,3), padding=[1,0,0,1]", "f(2,4,5,4), f(4,1,3,3), groups=4, stride=2", "f(2,4,5,4), f(4,6,3,3), output_padding=2",
-    "d(1,1,4,4), d(1,2,3,3), d(2), 2", "f(2,4,5,4), f(4,6,3,3), stride=2, output_size=[12,10], output_padding=1", "f(2,4,5,4), f(4,6,3,3), stride=2, output_size=[30,10]",
-    "f(1,2,3,3), f(2,2,5,5), padding=6", "d(0,4,5,4), d(4,6,3,3)"])
-def conv2d_transpose(x, weight, bias=None, stride=1, padding=0, output_padding=0, dilation=1, groups=1, output_size=None, data_format="NCHW", name=None):
+    "f(2,4,5,4), f(4,6,3,3), f(6)", "f(2,4,5,4), f(4,3,3,2), f(6), [2,1], 1, 0, 1, 2", "f(2,5,4,4), f(4,6,3,3), f(6), 2, data_format='NHWC'",
+    "f(2,4,5,4), f(4,6,3,3), stride=2, output_size=[12,10]",
+    "f(2,4,5,4), f(4,6,3,3), stride=2, padding=1, output_padding=1", "f(2,4,5,4), f(4,6,3,3), padding='SAME', stride=2",
+    "f(2,4,5,4), f(4,6,3,3), padding='VALID', dilation=2",
+    "f(2,4,5,4), f(3,6,3,3)", "f(4,5,4), f(4,6,3,3)", "f(2,4,5,4), f(4,6,3,3), padding=[1,0,0,1]", "f(2,4,5,4), f(4,1,3,3), groups=4, stride=2",
+    "f(2,4,5,4), f(4,6,3,3), output_padding=2",
+    "d(1,1,4,4), d(1,2,3,3), d(2), 2", "f(2,4,5,4), f(4,6,3,3), stride=2, output_size=[12,10], output_padding=1",
+    "f(2,4,5,4), f(4,6,3,3), stride=2, output_size=[30,10]",
+    "f(2,4,5,4), f(4,6,3,3), dilation=2, output_padding=1", "d(0,4,5,4), d(4,6,3,3)"])
+def conv2d_transpose(x, weight, bias=None, stride=1, padding=0, output_padding=0, dilation=1, groups=1, output_size=None, data_format="NCHW",
+                     name=None):
     """Transposed convolution of an image: the adjoint of `conv2d` with the same weight, so it enlarges by the stride.
 
     Args:
@@ -106,7 +116,7 @@ def conv2d_transpose(x, weight, bias=None, stride=1, padding=0, output_padding=0
         weight: Tensor [C, out / groups, kernel height, kernel width].
         bias: Tensor [out], or None.
         stride, padding, dilation, groups, data_format: those of the convolution that is transposed; see `conv2d`.
-        output_padding: int or [height, width], below the stride: makes the output longer at its end.
+        output_padding: int or [height, width], below the stride or dilation: makes the output longer at its end.
         output_size: int or [height, width]: the wanted output lengths, instead of output_padding.
     Returns:
         Tensor [N, out, (H - 1) * stride - padding + dilation * (kernel - 1) + 1 + output_padding, ...].
@@ -120,9 +130,11 @@ def conv2d_transpose(x, weight, bias=None, stride=1, padding=0, output_padding=0
 
 
 @op("x weight bias", method=False, cases=[
-    "f(1,2,3,4,3), f(2,3,2,3,2), f(3)", "f(1,2,3,4,3), f(2,2,2,2,2), None, 2, 1, 1, 2", "f(1,3,4,3,2), f(2,3,2,2,2), f(3), data_format='NDHWC'", "f(1,2,3,3), f(2,3,2,2,2)",
+    "f(1,2,3,4,3), f(2,3,2,3,2), f(3)", "f(1,2,3,4,3), f(2,2,2,2,2), None, 2, 1, 1, 2", "f(1,3,4,3,2), f(2,3,2,2,2), f(3), data_format='NDHWC'",
+    "f(1,2,3,3), f(2,3,2,2,2)",
     "f(1,2,3,4,3), f(2,3,2,2,2), stride=2, output_size=[7,8,7]", "f(1,2,3,4,3), f(2,3,3,3,3), padding='SAME'"])
-def conv3d_transpose(x, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1, output_size=None, data_format="NCDHW", name=None):
+def conv3d_transpose(x, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1, output_size=None, data_format="NCDHW",
+                     name=None):
     """Transposed convolution of a volume. Arguments as for `conv2d_transpose`, with three spatial axes.
 
     Example:

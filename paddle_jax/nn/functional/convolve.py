@@ -61,7 +61,8 @@ def _multiply(x, weight, strides, pads, dilations, groups, last, out):
             return _patches(x, weight, strides, pads, dilations, last, out)
     letters = SPATIAL[x.ndim - 2]
     image = f"N{letters}C" if last else f"NC{letters}"
-    return lax.conv_general_dilated(x, weight, strides, pads, rhs_dilation=dilations, dimension_numbers=(image, "OI" + letters, image), feature_group_count=groups)
+    return lax.conv_general_dilated(x, weight, strides, pads, rhs_dilation=dilations, dimension_numbers=(image, "OI" + letters, image),
+                                    feature_group_count=groups)
 
 
 def _padded(x, pads, last):

@@ -58,7 +58,8 @@ def _axes(axis, ndim):
 
 @composite(method=False, alias={"input": "x"}, cases=[
     "~f(2,3)", "~d(2,3), 0.3", "f(2,3), 1.0", "f(2,3), 0", "f(2,3), 0.5, training=False", "f(2,3), 0.3, training=False, mode='downscale_in_infer'",
-    "~f(2,3), 0.5, 0", "~f(2,3), 0.5, [0, 1], mode='downscale_in_infer'", "f(2,3), 0.5, 2", "f(2,3), 0.5, -1", "f(2,3), 1.5", "f(2,3), 'a'", "f(2,3), mode='x'",
+    "~f(2,3), 0.5, 0", "~f(2,3), 0.5, [0, 1], mode='downscale_in_infer'", "f(2,3), 0.5, 2", "f(2,3), 0.5, -1", "f(2,3), 1.5", "f(2,3), 'a'",
+    "f(2,3), mode='x'",
     "~f(0,3)", "~f()"])
 def dropout(x, p=0.5, axis=None, training=True, inplace=False, mode="upscale_in_train", name=None):
     """Sets elements to zero at random while training.
@@ -117,7 +118,8 @@ def _channels(op_name, x, p, training, data_format, formats):
     return dropout(x, p, [0, data_format.index("C")], training)
 
 
-@composite(method=False, cases=["~f(2,3,1,2)", "~f(2,1,2,3), 0.3, data_format='NHWC'", "f(2,3,1)", "f(2,3,1,1), data_format='X'", "f(2,3,1,2), training=False"])
+@composite(method=False, cases=["~f(2,3,1,2)", "~f(2,1,2,3), 0.3, data_format='NHWC'", "f(2,3,1)", "f(2,3,1,1), data_format='X'",
+    "f(2,3,1,2), training=False"])
 def dropout2d(x, p=0.5, training=True, data_format="NCHW", name=None):
     """Sets whole channels of images to zero at random while training.
 
@@ -145,7 +147,8 @@ def dropout3d(x, p=0.5, training=True, data_format="NCDHW", name=None):
     return _channels("dropout3d", x, p, training, data_format, ("NCDHW", "NDHWC"))
 
 
-@composite(method=False, cases=["~f(2,3)", "~d(2,3), 0.3", "f(2,3), 1", "f(2,3), 0.0", "f(2,3), 2", "f(2,3), training=False", "f(2,3), 'a'", "~f(0,3)"])
+@composite(method=False, cases=["~f(2,3)", "~d(2,3), 0.3", "f(2,3), 1", "f(2,3), 0.0", "f(2,3), 2", "f(2,3), training=False", "f(2,3), 'a'",
+    "~f(0,3)"])
 def alpha_dropout(x, p=0.5, training=True, name=None):
     """Dropout for SELU networks: keeps mean and variance of standard normal inputs.
 

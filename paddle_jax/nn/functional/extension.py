@@ -14,7 +14,8 @@ def _mask(x, maxlen, dtype):
     return (jnp.arange(maxlen) < x[..., None]).astype(dtypes.convert(dtype).np)
 
 
-@composite(method=False, cases=["const([1,3,2])", "const([1,3,2]), 4, 'float32'", "const([[1,3],[2,0]]), maxlen=paddle.to_tensor(2)", "f(2), 3", "const(2), 3", "const([1,3],'int32'), 5, dtype='bool'"])
+@composite(method=False, cases=["const([1,3,2])", "const([1,3,2]), 4, 'float32'", "const([[1,3],[2,0]]), maxlen=paddle.to_tensor(2)", "f(2), 3",
+    "const(2), 3", "const([1,3],'int32'), 5, dtype='bool'"])
 def sequence_mask(x, maxlen=None, dtype="int64", name=None):
     """1 for positions inside each sequence, 0 beyond its end.
 
@@ -34,7 +35,8 @@ def sequence_mask(x, maxlen=None, dtype="int64", name=None):
 
 
 @op("ids parents", method=False, nondiff=True, cases=[
-    "const([[[2,2],[6,1]],[[3,9],[6,1]],[[0,1],[9,0]]]), const([[[0,0],[1,1]],[[1,0],[1,0]],[[0,0],[0,1]]])", "const([[2,2]]), const([[0,0]])", "idx(9,4,1,3), idx(3,4,1,3)",
+    "const([[[2,2],[6,1]],[[3,9],[6,1]],[[0,1],[9,0]]]), const([[[0,0],[1,1]],[[1,0],[1,0]],[[0,0],[0,1]]])", "const([[2,2]]), const([[0,0]])",
+    "idx(9,4,1,3), idx(3,4,1,3)",
     "idx32(9,3,2,2), idx32(2,3,2,2)", "idx(9,4,1,3), idx(3,4,1,2)"])
 def gather_tree(ids, parents):
     """Follows beam search steps back from the last one, so that each beam holds its whole sequence.
@@ -62,7 +64,8 @@ def gather_tree(ids, parents):
     return lax.scan(back, start, (ids, parents), reverse=True)[1]
 
 
-@op(method=False, cases=["f(4,4,1,2), 2", "f(4,8,1,2), 2, 0.3", "f(4,1,2,4), 2, 0.25, None, 'NHWC'", "f(3,4,1,2), 2", "f(4,4,1,2), 2, 0.7", "f(4,4,2), 2", "d(6,4,2,2), 3", "f(4,4,1,2), 2, data_format='X'"])
+@op(method=False, cases=["f(4,4,1,2), 2", "f(4,8,1,2), 2, 0.3", "f(4,1,2,4), 2, 0.25, None, 'NHWC'", "f(3,4,1,2), 2", "f(4,4,1,2), 2, 0.7",
+    "f(4,4,2), 2", "d(6,4,2,2), 3", "f(4,4,1,2), 2, data_format='X'"])
 def temporal_shift(x, seg_num, shift_ratio=0.25, name=None, data_format="NCHW"):
     """Moves part of the channels one frame forward and part one frame back in time.
 

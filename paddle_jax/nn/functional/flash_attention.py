@@ -7,16 +7,23 @@ import numpy as np
 
 from paddle_jax._core.op import composite, op
 from paddle_jax._core.tensor import wrap
+from paddle_jax.nn.attention import SDPBackend as SDPBackend
+from paddle_jax.nn.attention import sdpa_kernel as sdpa_kernel
 from paddle_jax.nn.functional.sdpa import attention
 
 
 @composite(method=False, cases=[
-    "f(1,3,2,4), f(1,3,2,4), f(1,3,2,4)", "f(1,3,2,4), f(1,3,2,4), f(1,3,2,4), is_causal=True", "f(1,2,2,4), f(1,3,2,4), f(1,3,2,4), is_causal=True", "f(1,2,2,4), f(1,3,2,4), f(1,3,2,5)",
-    "f(1,2,2,4), f(1,3,2,4), f(1,3,2,4), f(1,2,2,3)", "f(1,2,2,4), f(1,3,2,4), f(1,3,2,4), const(np.array([[1,0,1],[1,1,0]],bool))", "f(1,2,2,4), f(1,3,2,4), f(1,3,2,4), f(2,3)",
-    "f(1,3,4,4), f(1,3,2,4), f(1,3,2,4)", "f(1,3,4,4), f(1,3,2,4), f(1,3,2,4), enable_gqa=False", "f(1,3,2,4), f(1,3,2,4), f(1,3,2,4), scale=1.0", "f(3,2,4), f(3,2,4), f(3,2,4)",
-    "d(2,2,2,4), d(2,3,2,4), d(2,3,2,4)", "f(1,2,2,4), f(1,3,2,5), f(1,3,2,4)", "f(2,4), f(3,4), f(3,4)", "~f(1,3,2,4), f(1,3,2,4), f(1,3,2,4), dropout_p=0.5", "f(1,0,2,4), f(1,3,2,4), f(1,3,2,4)",
+    "f(1,3,2,4), f(1,3,2,4), f(1,3,2,4)", "f(1,3,2,4), f(1,3,2,4), f(1,3,2,4), is_causal=True", "f(1,2,2,4), f(1,3,2,4), f(1,3,2,4), is_causal=True",
+    "f(1,2,2,4), f(1,3,2,4), f(1,3,2,5)",
+    "f(1,2,2,4), f(1,3,2,4), f(1,3,2,4), f(1,2,2,3)", "f(1,2,2,4), f(1,3,2,4), f(1,3,2,4), const(np.array([[1,0,1],[1,1,0]],bool))",
+    "f(1,2,2,4), f(1,3,2,4), f(1,3,2,4), f(2,3)",
+    "f(1,3,4,4), f(1,3,2,4), f(1,3,2,4)", "f(1,3,4,4), f(1,3,2,4), f(1,3,2,4), enable_gqa=False", "f(1,3,2,4), f(1,3,2,4), f(1,3,2,4), scale=1.0",
+    "f(3,2,4), f(3,2,4), f(3,2,4)",
+    "d(2,2,2,4), d(2,3,2,4), d(2,3,2,4)", "f(1,2,2,4), f(1,3,2,5), f(1,3,2,4)", "f(2,4), f(3,4), f(3,4)",
+    "~f(1,3,2,4), f(1,3,2,4), f(1,3,2,4), dropout_p=0.5", "f(1,0,2,4), f(1,3,2,4), f(1,3,2,4)",
     "f(1,2,4,4), f(1,3,2,4), f(1,3,2,4), f(1,4,2,3)", "f(1,3,2,4), f(1,3,2,4), f(1,3,2,4), dropout_p=0.5, training=False"])
-def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, training=True, backend=None, scale=None, enable_gqa=True, name=None):
+def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, training=True, backend=None, scale=None,
+                                 enable_gqa=True, name=None):
     """softmax(scale * query @ key^T + mask) @ value, for each head.
 
     Args:
@@ -42,13 +49,15 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     single = query.ndim == 3
     q, k, v = (t.unsqueeze(0) if single else t for t in (query, key, value))
     if q.ndim == 4 and not enable_gqa and not q.shape[2] == k.shape[2] == v.shape[2]:
-        raise AssertionError(f"scaled_dot_product_attention: got {q.shape[2]}, {k.shape[2]} and {v.shape[2]} heads; they must be equal when enable_gqa is False")
+        raise AssertionError(f"scaled_dot_product_attention: got {q.shape[2]}, {k.shape[2]} and {v.shape[2]} heads; "
+                             "they must be equal when enable_gqa is False")
     mask = None if is_causal else attn_mask
     out = attention("scaled_dot_product_attention", q, k, v, mask, dropout_p if training else 0.0, is_causal, scale, None)
     return out.squeeze(0) if single else out
 
 
-def flash_attention(query, key, value, dropout=0.0, causal=False, return_softmax=False, *, fixed_seed_offset=None, rng_name="", training=True, name=None, softmax_scale=None):
+def flash_attention(query, key, value, dropout=0.0, causal=False, return_softmax=False, *, fixed_seed_offset=None, rng_name="", training=True,
+                    name=None, softmax_scale=None):
     """Attention with optional causal mask and dropout.
 
     Args:
@@ -125,7 +134,8 @@ def _segment_mask(starts_q, starts_k, used_q=None, used_k=None, total_q=0, total
     return mask[None, None]
 
 
-def flash_attn_unpadded(query, key, value, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, scale, dropout=0.0, causal=False, return_softmax=False, fixed_seed_offset=None,
+def flash_attn_unpadded(query, key, value, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, scale, dropout=0.0, causal=False,
+                        return_softmax=False, fixed_seed_offset=None,
                         rng_name="", training=True, name=None):
     """Attention of sequences of different lengths that lie one after the other.
 
@@ -151,7 +161,8 @@ def flash_attn_unpadded(query, key, value, cu_seqlens_q, cu_seqlens_k, max_seqle
     return (out[0].squeeze(0), out[1].squeeze(0)) if return_softmax else (out.squeeze(0), None)
 
 
-def flash_attn_varlen_qkvpacked(qkv, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, scale, dropout=0.0, causal=False, return_softmax=False, fixed_seed_offset=None, rng_name="",
+def flash_attn_varlen_qkvpacked(qkv, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, scale, dropout=0.0, causal=False, return_softmax=False,
+                                fixed_seed_offset=None, rng_name="",
                                 varlen_padded=True, training=True, name=None):
     """`flash_attn_unpadded` of query, key and value packed in one Tensor [total length, query groups + 2, key heads, width].
 
@@ -162,11 +173,14 @@ def flash_attn_varlen_qkvpacked(qkv, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, m
         paddle.Size([5, 2, 4])
     """
     q, k, v = _unpacked("flash_attn_varlen_qkvpacked", qkv, 1)
-    return flash_attn_unpadded(q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, scale, dropout, causal, return_softmax, training=training)
+    return flash_attn_unpadded(q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, scale, dropout, causal, return_softmax,
+                               training=training)
 
 
-def flash_attention_v3_varlen(query, key, value, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, seqused_q=None, seqused_k=None, softmax_scale=None, causal=False, qv=None,
-                              q_descale=None, k_descale=None, v_descale=None, window_size=(-1, -1), softcap=0.0, num_splits=1, pack_gqa=None, sm_margin=0):
+def flash_attention_v3_varlen(query, key, value, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, seqused_q=None, seqused_k=None,
+                              softmax_scale=None, causal=False, qv=None,
+                              q_descale=None, k_descale=None, v_descale=None, window_size=(-1, -1),
+                              softcap=0.0, num_splits=1, pack_gqa=None, sm_margin=0):
     """Attention of sequences of different lengths that lie one after the other.
 
     Args:
@@ -187,7 +201,8 @@ def flash_attention_v3_varlen(query, key, value, cu_seqlens_q, cu_seqlens_k, max
         paddle.Size([5, 2, 4])
     """
     if any(a is not None for a in (qv, q_descale, k_descale, v_descale)) or softcap:
-        raise ValueError("flash_attention_v3_varlen: qv, q_descale, k_descale, v_descale, softcap: they belong to 8-bit and capped kernels; leave them at their defaults")
+        raise ValueError("flash_attention_v3_varlen: qv, q_descale, k_descale, v_descale, softcap: they belong to 8-bit and capped kernels; "
+                         "leave them at their defaults")
     mask = _segment_mask(cu_seqlens_q, cu_seqlens_k, seqused_q, seqused_k, query.shape[0], key.shape[0], bool(causal), tuple(window_size))
     q, k, v = (t.unsqueeze(0) for t in (query, key, value))
     out, lse = attention("flash_attention_v3_varlen", q, k, v, mask, 0.0, False, softmax_scale, "lse")
@@ -217,7 +232,8 @@ def _row_mask(rows, heads, queries, causal, window):
     return jnp.repeat(mask, heads // mask.shape[1], axis=1) if mask.shape[1] > 1 else mask
 
 
-def flashmask_attention(query, key, value, startend_row_indices=None, *, dropout=0.0, causal=False, window_size=None, return_softmax_lse=False, return_seed_offset=False,
+def flashmask_attention(query, key, value, startend_row_indices=None, *, dropout=0.0, causal=False, window_size=None, return_softmax_lse=False,
+                        return_seed_offset=False,
                         fixed_seed_offset=None, rng_name="", training=True, name=None, softmax_scale=None, block_mask=None):
     """Attention with a mask that is given column by column: for each key the query rows that may not see it.
 
@@ -240,7 +256,8 @@ def flashmask_attention(query, key, value, startend_row_indices=None, *, dropout
     See: Wang et al., FlashMask, 2024.
     """
     if return_seed_offset or block_mask is not None:
-        raise ValueError("flashmask_attention: return_seed_offset, block_mask: there is no seed per call and no block sparse kernel; leave them at their defaults")
+        raise ValueError("flashmask_attention: return_seed_offset, block_mask: there is no seed per call and no block sparse kernel; "
+                         "leave them at their defaults")
     window = (window_size, 0 if causal else window_size) if isinstance(window_size, int) else window_size
     rows = startend_row_indices
     if rows is None and window is not None:
@@ -248,7 +265,8 @@ def flashmask_attention(query, key, value, startend_row_indices=None, *, dropout
     mask = None
     if rows is not None:
         if rows.ndim != 4 or rows.shape[2] != key.shape[1] or rows.shape[3] not in ((1, 2) if causal else (1, 2, 4)):
-            raise ValueError(f"flashmask_attention: startend_row_indices: got shape {list(rows.shape)}; it must be [batch, heads, {key.shape[1]}, 1, 2 or (not causal) 4]")
+            raise ValueError(f"flashmask_attention: startend_row_indices: got shape {list(rows.shape)}; "
+                             f"it must be [batch, heads, {key.shape[1]}, 1, 2 or (not causal) 4]")
         mask = _row_mask(rows, query.shape[2], query.shape[1], bool(causal), None if window is None else tuple(window))
     p = dropout if training else 0.0
     return attention("flashmask_attention", query, key, value, mask, p, causal and mask is None, softmax_scale, "lse" if return_softmax_lse else None)

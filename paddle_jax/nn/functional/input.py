@@ -34,7 +34,8 @@ def _one_hot(x, num_classes):
     return jax.nn.one_hot(x, num_classes, dtype=jnp.float32)
 
 
-@composite(method=False, alias={"input": "x"}, cases=["idx(3,4), 3", "idx(3,4)", "const([0,3]), 3", "const([0,-1]), 3", "const([0,1],'int32'), 3", "const(1), 3", "idx(3,0), 3", "idx(3,0)",
+@composite(method=False, alias={"input": "x"}, cases=["idx(3,4), 3", "idx(3,4)", "const([0,3]), 3", "const([0,-1]), 3", "const([0,1],'int32'), 3",
+    "const(1), 3", "idx(3,0), 3", "idx(3,0)",
                                                       "idx(3,2,2), 5", "const([0,1]), 0", "const([0,1]), paddle.to_tensor(3)"])
 def one_hot(x, num_classes=-1, name=None):
     """Turns ids into vectors that are 1 at the id and 0 elsewhere.
@@ -79,8 +80,10 @@ def _frequency_scaled(x, weight):
 
 
 @composite(method=False, alias={"input": "x"}, cases=[
-    "const([0,2]), f(3,2)", "const([0,3]), f(3,2)", "const([0,-1]), f(3,2)", "const([0,2]), f(3,2), padding_idx=-1", "const([0,2,2,1]), f(3,2), padding_idx=2",
-    "const([0,2]), f(3,2), padding_idx=3", "f(2), f(3,2)", "const([0,2],'int32'), f(3,2)", "const(1), f(3,2)", "idx(3,0,2), f(3,2)", "idx(3,2), f(3)", "idx(3,2,2), d(3,4)",
+    "const([0,2]), f(3,2)", "const([0,3]), f(3,2)", "const([0,-1]), f(3,2)", "const([0,2]), f(3,2), padding_idx=-1",
+    "const([0,2,2,1]), f(3,2), padding_idx=2",
+    "const([0,2]), f(3,2), padding_idx=3", "f(2), f(3,2)", "const([0,2],'int32'), f(3,2)", "const(1), f(3,2)", "idx(3,0,2), f(3,2)", "idx(3,2), f(3)",
+    "idx(3,2,2), d(3,4)",
     "const([0,2]), f(3,2), sparse=True", "const([0,2,2]), f(3,2), scale_grad_by_freq=True"])
 def embedding(x, weight, padding_idx=None, max_norm=None, norm_type=2.0, sparse=False, scale_grad_by_freq=False, name=None):
     """Looks up rows of a table.

@@ -6,17 +6,26 @@ import jax
 import jax.numpy as jnp
 
 from paddle_jax._core.op import composite, op
-from paddle_jax.nn.functional.classification import cross_entropy, nll_loss, softmax_with_cross_entropy
+from paddle_jax.nn.functional.classification import cross_entropy, nll_loss, softmax_with_cross_entropy  # noqa: F401
 from paddle_jax.nn.functional.input import concrete
+from paddle_jax.nn.functional.many_classes import adaptive_log_softmax_with_loss, hsigmoid_loss, margin_cross_entropy  # noqa: F401
 from paddle_jax.nn.functional.margin_losses import (
-    cosine_embedding_loss, hinge_embedding_loss, margin_ranking_loss, multi_label_margin_loss, multi_label_soft_margin_loss, multi_margin_loss,
-    npair_loss, soft_margin_loss, triplet_margin_loss, triplet_margin_with_distance_loss,
+    cosine_embedding_loss,  # noqa: F401
+    hinge_embedding_loss,  # noqa: F401
+    margin_ranking_loss,  # noqa: F401
+    multi_label_margin_loss,  # noqa: F401
+    multi_label_soft_margin_loss,  # noqa: F401
+    multi_margin_loss,  # noqa: F401
+    npair_loss,  # noqa: F401
+    soft_margin_loss,  # noqa: F401
+    triplet_margin_loss,  # noqa: F401
+    triplet_margin_with_distance_loss,  # noqa: F401
 )
-from paddle_jax.nn.functional.many_classes import adaptive_log_softmax_with_loss, hsigmoid_loss, margin_cross_entropy
 from paddle_jax.nn.functional.reduce_loss import check_reduction, reduced
-from paddle_jax.nn.functional.sequence_losses import ctc_loss, rnnt_loss
+from paddle_jax.nn.functional.sequence_losses import ctc_loss, rnnt_loss  # noqa: F401
 
-PAIR = ["f(2,3), f(2,3)", "f(2,3), f(2,3), reduction='none'", "f(2,3), f(2,3), reduction='sum'", "d(2,3), d(2,3)", "f(), f()", "f(0,3), f(0,3)", "f(2,3), f(2,3), reduction='x'"]
+PAIR = ["f(2,3), f(2,3)", "f(2,3), f(2,3), reduction='none'", "f(2,3), f(2,3), reduction='sum'", "d(2,3), d(2,3)", "f(), f()", "f(0,3), f(0,3)",
+    "f(2,3), f(2,3), reduction='x'"]
 # Labels that are no leaves: the real Paddle gives none of these losses a gradient for the label, here it is the true one.
 SOME = "(idx(9,2,3).astype('float32') + 1) / 10"
 SOME_D = "(idx(9,2,3).astype('float64') + 1) / 10"
@@ -53,7 +62,8 @@ def l1_loss(input, label, reduction="mean", name=None):
     return reduced("l1_loss", jnp.abs(input - label), reduction)
 
 
-@op("input label", method=False, promote=True, cases=["f(2,3), f(2,3)", "f(2,3), f(3)", "d(2,3), d(2,3)", "f(0,3), f(0,3)", "i(2), i(2)", "f(2,3), f(2,4)"])
+@op("input label", method=False, promote=True, cases=["f(2,3), f(2,3)", "f(2,3), f(3)", "d(2,3), d(2,3)", "f(0,3), f(0,3)", "i(2), i(2)",
+    "f(2,3), f(2,4)"])
 def square_error_cost(input, label):
     """(input - label) squared, elementwise.
 
@@ -64,7 +74,8 @@ def square_error_cost(input, label):
     return jnp.square(input - label)
 
 
-@op("input label", method=False, promote=True, cases=[*PAIR, "f(2,3), f(2,3), 'none', 0.5", "f(2,3), f(2,3), 'none', 0.5, False", "f(2,3), f(2,3), 'mean', 2.0, is_huber=False"])
+@op("input label", method=False, promote=True, cases=[*PAIR, "f(2,3), f(2,3), 'none', 0.5", "f(2,3), f(2,3), 'none', 0.5, False",
+    "f(2,3), f(2,3), 'mean', 2.0, is_huber=False"])
 def smooth_l1_loss(input, label, reduction="mean", delta=1.0, is_huber=True, name=None):
     """Squared for small differences, linear for large ones (Huber's loss).
 
@@ -85,7 +96,8 @@ def smooth_l1_loss(input, label, reduction="mean", delta=1.0, is_huber=True, nam
     return reduced("smooth_l1_loss", loss if is_huber else loss / delta, reduction)
 
 
-@op("input label", method=False, promote=True, cases=["u(.1,.9,3,1), idx(2,3,1).astype('float32')", "ud(.1,.9,3,1), idx(2,3,1).astype('float64'), 0.1", "u(.1,.9,0,1), u(0,1,0,1)"])
+@op("input label", method=False, promote=True, cases=["u(.1,.9,3,1), idx(2,3,1).astype('float32')",
+    "ud(.1,.9,3,1), idx(2,3,1).astype('float64'), 0.1", "u(.1,.9,0,1), u(0,1,0,1)"])
 def log_loss(input, label, epsilon=1e-4, name=None):
     """-label log(input + epsilon) - (1 - label) log(1 - input + epsilon), elementwise.
 
@@ -127,7 +139,8 @@ def kl_div(input, label, reduction="mean", log_target=False, name=None):
     return reduced("kl_div", loss, reduction)
 
 
-@op("input label weight", method=False, cases=[*UNIT, f"u(.1,.9,2,3), {SOME}, pos_i(2,3).astype('float32'), 'sum'", f"u(.1,.9,2,3), {SOME}, pos_i(3).astype('float32')", "const([0.,1.],'float32'), const([1,0]).astype('float32')",
+@op("input label weight", method=False, cases=[*UNIT, f"u(.1,.9,2,3), {SOME}, pos_i(2,3).astype('float32'), 'sum'",
+    f"u(.1,.9,2,3), {SOME}, pos_i(3).astype('float32')", "const([0.,1.],'float32'), const([1,0]).astype('float32')",
                                                "u(.1,.9,2,3), u(0,1,2,3), reduction='x'", "u(.1,.9,2,3), u(0,1,2,4)", "u(.1,.9,0,3), u(0,1,0,3)"])
 def binary_cross_entropy(input, label, weight=None, reduction="mean", name=None):
     """-label log(input) - (1 - label) log(1 - input); logarithms are limited to -100.
@@ -166,7 +179,8 @@ def logistic(logit, label, pos_weight=None):
 
 @op("logit label weight pos_weight", method=False, cases=[
     f"f(2,3), {SOME}", f"f(2,3), {SOME}, reduction='none'", f"d(2,3), {SOME_D}, reduction='sum'", f"f(2,3), {SOME}, pos_i(2,3).astype('float32')",
-    f"f(2,3), {SOME}, None, 'mean', pos_i(3).astype('float32')", f"f(2,3), {SOME}, pos_i(3).astype('float32'), 'none', pos_i(2,3).astype('float32')", "u(-200,200,5), idx(2,5).astype('float32')", "f(2,3), u(0,1,2,3), reduction='x'", "f(0,3), u(0,1,0,3)"])
+    f"f(2,3), {SOME}, None, 'mean', pos_i(3).astype('float32')", f"f(2,3), {SOME}, pos_i(3).astype('float32'), 'none', pos_i(2,3).astype('float32')",
+    "u(-200,200,5), idx(2,5).astype('float32')", "f(2,3), u(0,1,2,3), reduction='x'", "f(0,3), u(0,1,0,3)"])
 def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean", pos_weight=None, name=None):
     """Binary cross entropy of sigmoid(logit) and label, without overflow.
 
@@ -189,7 +203,8 @@ def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean"
 
 
 @op("logit label normalizer", method=False, cases=[
-    "f(2,3), const([[0,1,0],[1,1,0]]).astype('float32')", "f(2,3), const([[0,1,0],[1,1,0]]).astype('float32'), pos(1)", "d(2,2), const([[0,1],[1,0]]).astype('float64'), None, 0.5, 1.0, 'mean'",
+    "f(2,3), const([[0,1,0],[1,1,0]]).astype('float32')", "f(2,3), const([[0,1,0],[1,1,0]]).astype('float32'), pos(1)",
+    "d(2,2), const([[0,1],[1,0]]).astype('float64'), None, 0.5, 1.0, 'mean'",
     f"f(2,3), {SOME}, reduction='none'", "f(2,3), u(0,1,2,3), reduction='x'", "f(2,3), u(0,1,2,3), pos(2,2)"])
 def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, reduction="sum", name=None):
     """Binary cross entropy that counts well classified elements less: alpha_t (1 - p_t) ** gamma * cross entropy.
@@ -220,7 +235,8 @@ def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, red
     return reduced("sigmoid_focal_loss", loss if normalizer is None else loss / normalizer.reshape(()), reduction)
 
 
-@op("input label", method=False, cases=["u(0,1,2,4,3), idx(3,2,4,1)", "ud(0,1,3,2), idx(2,3,1), 0.1", "u(0,1,2,3), idx(3,2,2)", "u(0,1,2,3), idx(3,2)", "u(0,1,3), idx(3,1)"])
+@op("input label", method=False, cases=["u(0,1,2,4,3), idx(3,2,4,1)", "ud(0,1,3,2), idx(2,3,1), 0.1", "u(0,1,2,3), idx(3,2,2)",
+    "u(0,1,2,3), idx(3,2)", "u(0,1,3), idx(3,1)"])
 def dice_loss(input, label, epsilon=1e-05, name=None):
     """1 - 2 |input and label| / (|input| + |label|), averaged over the batch.
 
@@ -238,7 +254,8 @@ def dice_loss(input, label, epsilon=1e-05, name=None):
     See: Milletari et al., V-Net, 2016.
     """
     if input.ndim < 2 or input.ndim != label.ndim or label.shape[-1] != 1 or input.shape[:-1] != label.shape[:-1]:
-        raise AssertionError(f"dice_loss: label: got shape {list(label.shape)}; for input of shape {list(input.shape)} it must be {[*input.shape[:-1], 1]}")
+        raise AssertionError(f"dice_loss: label: got shape {list(label.shape)}; "
+                             f"for input of shape {list(input.shape)} it must be {[*input.shape[:-1], 1]}")
     target = jax.nn.one_hot(label[..., 0], input.shape[-1], dtype=input.dtype)
     axes = tuple(range(1, input.ndim))
     overlap, total = jnp.sum(input * target, axes), jnp.sum(input, axes) + jnp.sum(target, axes)
@@ -254,7 +271,8 @@ def _gaussian(input, label, variance, full, epsilon, reduction):
 
 # The variances are no leaves: the real Paddle loses their gradient.
 @composite(method=False, cases=[
-    "f(2,3), f(2,3), pos_i(2,3).astype('float32')", "f(2,3), f(2,3), pos_i(2,3).astype('float32'), True, reduction='none'", "d(2,3), d(2,3), pos_i(2,1).astype('float64'), reduction='sum'",
+    "f(2,3), f(2,3), pos_i(2,3).astype('float32')", "f(2,3), f(2,3), pos_i(2,3).astype('float32'), True, reduction='none'",
+    "d(2,3), d(2,3), pos_i(2,1).astype('float64'), reduction='sum'",
     "f(2,3), f(2,3), pos_i(2).astype('float32')", "f(2,3), f(2,3), f(2,3)", "f(2,3), f(2,3), pos(2,3), reduction='x'", "f(2,3), f(2,3), pos(2,2)",
     "f(2,3), f(2,3), pos_i(2,3).astype('float32'), epsilon=2.5"])
 def gaussian_nll_loss(input, label, variance, full=False, epsilon=1e-6, reduction="mean", name=None):
@@ -289,7 +307,8 @@ def gaussian_nll_loss(input, label, variance, full=False, epsilon=1e-6, reductio
 
 
 @op("input label", method=False, promote=True, cases=[
-    "f(2,3), pos(2,3)", "f(2,3), u(0,5,2,3), full=True", "pos(2,3), pos(2,3), False, reduction='none'", "d(2,3), ud(0,5,2,3), True, True, 1e-8, 'sum'", "f(2,3), pos(2,3), epsilon=-1.0",
+    "f(2,3), pos(2,3)", "f(2,3), u(0,5,2,3), full=True", "pos(2,3), pos(2,3), False, reduction='none'",
+    "d(2,3), ud(0,5,2,3), True, True, 1e-8, 'sum'", "f(2,3), pos(2,3), epsilon=-1.0",
     "f(2,3), pos(2,3), reduction='x'", "f(2,3), pos(2,4)"])
 def poisson_nll_loss(input, label, log_input=True, full=False, epsilon=1e-8, reduction="mean", name=None):
     """Negative log likelihood of counts under Poisson distributions.

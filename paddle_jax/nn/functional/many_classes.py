@@ -17,7 +17,7 @@ from paddle_jax.nn.functional.reduce_loss import reduced
 def _tree_loss(input, label, weight, bias=None, path_table=None, path_code=None, num_classes=2):
     label = label.reshape(-1)
     if path_table is None:
-        depth = max(1, math.ceil(math.log2(2 * num_classes)))
+        depth = (2 * num_classes - 1).bit_length() - 1
         code = label[:, None] + num_classes
         step = jnp.arange(depth, dtype=label.dtype)
         nodes, bits = (code >> (step + 1)) - 1, (code >> step) & 1
@@ -76,7 +76,8 @@ def _sphere_margin(logits, label, margin1, margin2, margin3, scale, reduction):
     return (loss if reduction is None else reduced("margin_cross_entropy", loss, reduction)), jnp.exp(logs)
 
 
-@composite(method=False, cases=["u(-.9,.9,2,4), idx(4,2)", "u(-.9,.9,2,4), idx(4,2), 0.9, .2, .1, 8., reduction='none', return_softmax=True", "ud(-.9,.9,2,4), idx(4,2,1), reduction='sum'"])
+@composite(method=False, cases=["u(-.9,.9,2,4), idx(4,2)", "u(-.9,.9,2,4), idx(4,2), 0.9, .2, .1, 8., reduction='none', return_softmax=True",
+    "ud(-.9,.9,2,4), idx(4,2,1), reduction='sum'"])
 def margin_cross_entropy(logits, label, margin1=1.0, margin2=0.5, margin3=0.0, scale=64.0, group=None, return_softmax=False, reduction="mean"):
     """Cross entropy of scaled cosines where the true class has to win by a margin: cos(margin1 t + margin2) - margin3 instead of cos(t).
 
@@ -117,8 +118,10 @@ def _clustered(input, label, head_weight, head_bias=None, tails=(), cutoffs=()):
 
 
 @composite(method=False, cases=[
-    "f(4,6), const([0,3,6,7]), f(6,4), [[f(6,3),f(3,3)],[f(6,2),f(2,3)]], [2,5,8]", "f(4,6), const([0,3,6,7]), f(6,4), [[f(6,3),f(3,3)],[f(6,2),f(2,3)]], [2,5,8], f(4)",
-    "f(6), const(3), f(6,4), [[f(6,3),f(3,3)],[f(6,2),f(2,3)]], [2,5,8]", "f(4,6), const([0,3,6,9]), f(6,4), [[f(6,3),f(3,3)],[f(6,2),f(2,3)]], [2,5,8]", "f(4,6), const([[0,3]]), f(6,4), [], [2]"])
+    "f(4,6), const([0,3,6,7]), f(6,4), [[f(6,3),f(3,3)],[f(6,2),f(2,3)]], [2,5,8]",
+    "f(4,6), const([0,3,6,7]), f(6,4), [[f(6,3),f(3,3)],[f(6,2),f(2,3)]], [2,5,8], f(4)",
+    "f(6), const(3), f(6,4), [[f(6,3),f(3,3)],[f(6,2),f(2,3)]], [2,5,8]",
+    "f(4,6), const([0,3,6,9]), f(6,4), [[f(6,3),f(3,3)],[f(6,2),f(2,3)]], [2,5,8]", "f(4,6), const([[0,3]]), f(6,4), [], [2]"])
 def adaptive_log_softmax_with_loss(input, label, head_weight, tail_weights, cutoffs, head_bias=None, name=None):
     """Log softmax over frequent classes and clusters of rare ones, evaluated at the labels.
 
@@ -141,7 +144,8 @@ def adaptive_log_softmax_with_loss(input, label, head_weight, tail_weights, cuto
     See: Grave et al., Efficient softmax approximation for GPUs, 2016.
     """
     if label.ndim > 1 or input.ndim != label.ndim + 1 or list(input.shape[:-1]) != list(label.shape):
-        raise ValueError(f"adaptive_log_softmax_with_loss: label: got shape {list(label.shape)} for input {list(input.shape)}; use [N] with [N, D] or 0-D with [D]")
+        raise ValueError(f"adaptive_log_softmax_with_loss: label: got shape {list(label.shape)} for input {list(input.shape)}; "
+                         "use [N] with [N, D] or 0-D with [D]")
     cutoffs = tuple(int(c) for c in cutoffs)
     check_ids("adaptive_log_softmax_with_loss", "label", label, cutoffs[-1])
     single = label.ndim == 0

@@ -16,7 +16,8 @@ def _hinge(x):
 
 
 @op("input other label", method=False, promote=True, cases=[
-    f"f(2,3), f(2,3), {SIGNS}", f"f(2,3), f(2,3), {SIGNS}, 0.5, 'none'", f"f(2,3), f(2,3), {SIGNS}, 0.5, 'sum'", f"f(2,3), f(2,3), {SIGNS}, reduction='x'", "d(3), d(3), const([1,-1,1]).astype('float64'), 0.1",
+    f"f(2,3), f(2,3), {SIGNS}", f"f(2,3), f(2,3), {SIGNS}, 0.5, 'none'", f"f(2,3), f(2,3), {SIGNS}, 0.5, 'sum'",
+    f"f(2,3), f(2,3), {SIGNS}, reduction='x'", "d(3), d(3), const([1,-1,1]).astype('float64'), 0.1",
     "f(0,3), f(0,3), f(0,3)"])
 def margin_ranking_loss(input, other, label, margin=0.0, reduction="mean", name=None):
     """max(0, -label (input - other) + margin).
@@ -38,7 +39,8 @@ def margin_ranking_loss(input, other, label, margin=0.0, reduction="mean", name=
     return reduced("margin_ranking_loss", _hinge((other - input) * label + margin), reduction)
 
 
-@op("input label", method=False, promote=True, cases=[f"f(2,3), {SIGNS}", f"f(2,3), {SIGNS}, 0.5, 'none'", f"f(2,3), {SIGNS}, reduction='sum'", f"f(2,3), {SIGNS}, reduction='x'",
+@op("input label", method=False, promote=True, cases=[f"f(2,3), {SIGNS}", f"f(2,3), {SIGNS}, 0.5, 'none'", f"f(2,3), {SIGNS}, reduction='sum'",
+    f"f(2,3), {SIGNS}, reduction='x'",
                                                       "d(3), const([1,-1,0]).astype('float64')", "f(0,3), f(0,3)"])
 def hinge_embedding_loss(input, label, margin=1.0, reduction="mean", name=None):
     """input where label is 1, max(0, margin - input) where it is -1.
@@ -61,7 +63,8 @@ def hinge_embedding_loss(input, label, margin=1.0, reduction="mean", name=None):
 
 
 @op("input1 input2 label", method=False, cases=[
-    "f(2,3), f(2,3), const([1,-1])", "f(2,3), f(2,3), const([1,-1]), 0.2, 'none'", "d(2,3), d(2,3), const([1,-1]), -0.5, 'sum'", "f(2,3), f(2,4), const([1,-1])",
+    "f(2,3), f(2,3), const([1,-1])", "f(2,3), f(2,3), const([1,-1]), 0.2, 'none'", "d(2,3), d(2,3), const([1,-1]), -0.5, 'sum'",
+    "f(2,3), f(2,4), const([1,-1])",
     "f(2,3), f(2,3), const([[1,-1]])", "f(2,3,4), f(2,3,4), const([1,-1])"])
 def cosine_embedding_loss(input1, input2, label, margin=0, reduction="mean", name=None):
     """1 - cos where label is 1, max(0, cos - margin) where it is -1; cos is the cosine between the two vectors.
@@ -90,7 +93,8 @@ def cosine_embedding_loss(input1, input2, label, margin=0, reduction="mean", nam
 
 
 @op("input positive negative", method=False, promote=True, cases=[
-    "f(4,3), f(4,3), f(4,3)", "f(4,3), f(4,3), f(4,3), 0.5, 1, 0.1, True, 'none'", "d(4,3), d(4,3), d(4,3), swap=True, reduction='sum'", "f(4,3), f(4,3), f(4,3), -1.0",
+    "f(4,3), f(4,3), f(4,3)", "f(4,3), f(4,3), f(4,3), 0.5, 1, 0.1, True, 'none'", "d(4,3), d(4,3), d(4,3), swap=True, reduction='sum'",
+    "f(4,3), f(4,3), f(4,3), -1.0",
     "f(4,3), f(4,3), f(4,3), reduction='x'"])
 def triplet_margin_loss(input, positive, negative, margin=1.0, p=2, epsilon=1e-06, swap=False, reduction="mean", name=None):
     """max(0, d(input, positive) - d(input, negative) + margin) with d the p-norm distance.
@@ -123,7 +127,8 @@ def _triplet(near, far, other=None, margin=1.0, reduction="mean"):
     return reduced("triplet_margin_with_distance_loss", _hinge(near - (far if other is None else jnp.minimum(far, other)) + margin), reduction)
 
 
-@composite(method=False, cases=["f(4,3), f(4,3), f(4,3)", "f(4,3), f(4,3), f(4,3), lambda a, b: (a - b).abs().sum(-1), 0.5, True, 'none'", "d(4,3), d(4,3), d(4,3), swap=True, reduction='sum'",
+@composite(method=False, cases=["f(4,3), f(4,3), f(4,3)", "f(4,3), f(4,3), f(4,3), lambda a, b: (a - b).abs().sum(-1), 0.5, True, 'none'",
+    "d(4,3), d(4,3), d(4,3), swap=True, reduction='sum'",
                                 "f(4,3), f(4,3), f(4,3), margin=-1.0", "f(4,3), f(4,3), f(4,3), reduction='x'", "f(4,3), f(3,3), f(4,3)"])
 def triplet_margin_with_distance_loss(input, positive, negative, distance_function=None, margin=1.0, swap=False, reduction="mean", name=None):
     """`triplet_margin_loss` with a distance of one's own.
@@ -145,13 +150,15 @@ def triplet_margin_with_distance_loss(input, positive, negative, distance_functi
     if margin < 0:
         raise ValueError(f"triplet_margin_with_distance_loss: margin: got {margin}; it must not be negative")
     if not list(input.shape) == list(positive.shape) == list(negative.shape):
-        raise ValueError(f"triplet_margin_with_distance_loss: got shapes {list(input.shape)}, {list(positive.shape)}, {list(negative.shape)}; they must be equal")
+        raise ValueError(f"triplet_margin_with_distance_loss: got shapes {list(input.shape)}, {list(positive.shape)}, "
+                         f"{list(negative.shape)}; they must be equal")
     distance = distance_function or pairwise_distance
     near, far = distance(input, positive), distance(input, negative)
     return _triplet(near, far, distance(positive, negative) if swap else None, float(margin), reduction)
 
 
-@op("input label", method=False, promote=True, cases=[f"f(2,3), {SIGNS}", f"f(2,3), {SIGNS}, 'none'", "d(3), const([1,-1,1]).astype('float64'), 'sum'", f"f(2,3), {SIGNS}, 'x'", "f(2,3), f(2,4)"])
+@op("input label", method=False, promote=True, cases=[f"f(2,3), {SIGNS}", f"f(2,3), {SIGNS}, 'none'",
+    "d(3), const([1,-1,1]).astype('float64'), 'sum'", f"f(2,3), {SIGNS}, 'x'", "f(2,3), f(2,4)"])
 def soft_margin_loss(input, label, reduction="mean", name=None):
     """log(1 + exp(-label input)).
 
@@ -173,7 +180,8 @@ def soft_margin_loss(input, label, reduction="mean", name=None):
 
 
 @op("input label weight", method=False, cases=[
-    "f(2,3), const([[1,0,1],[0,0,1]]).astype('float32')", "f(2,3), const([[1,0,1],[0,0,1]]).astype('float32'), pos_i(3).astype('float32'), 'none'", "d(2,3), idx(2,2,3).astype('float64'), reduction='sum'",
+    "f(2,3), const([[1,0,1],[0,0,1]]).astype('float32')", "f(2,3), const([[1,0,1],[0,0,1]]).astype('float32'), pos_i(3).astype('float32'), 'none'",
+    "d(2,3), idx(2,2,3).astype('float64'), reduction='sum'",
     "f(2,3), u(0,1,2,3), reduction='x'", "f(2,3), u(0,1,2,4)"])
 def multi_label_soft_margin_loss(input, label, weight=None, reduction="mean", name=None):
     """Binary cross entropy of each class with logits, averaged over the classes.
@@ -197,7 +205,8 @@ def multi_label_soft_margin_loss(input, label, weight=None, reduction="mean", na
     return reduced("multi_label_soft_margin_loss", jnp.mean(loss if weight is None else loss * weight, -1), reduction)
 
 
-@op("input label", method=False, cases=["f(2,4), const([[3,0,-1,1],[2,-1,0,0]])", "f(2,4), const([[3,0,-1,1],[2,-1,0,0]]), 'none'", "d(2,3), const([[-1,0,1],[0,1,2]]), 'sum'", "f(2,4), const([[3,0,-1,1],[2,-1,0,0]]), 'sum'",
+@op("input label", method=False, cases=["f(2,4), const([[3,0,-1,1],[2,-1,0,0]])", "f(2,4), const([[3,0,-1,1],[2,-1,0,0]]), 'none'",
+    "d(2,3), const([[-1,0,1],[0,1,2]]), 'sum'", "f(2,4), const([[3,0,-1,1],[2,-1,0,0]]), 'sum'",
                                         "f(2,4), const([[3,0,-1,1],[2,-1,0,0]]), 'x'"])
 def multi_label_margin_loss(input, label, reduction="mean", name=None):
     """Sum over the target classes t and other classes j of max(0, 1 - (input[t] - input[j])), divided by the number of classes.
@@ -226,7 +235,8 @@ def multi_label_margin_loss(input, label, reduction="mean", name=None):
 
 
 @op("input label weight", method=False, cases=[
-    "f(2,4), const([1,3])", "f(2,4), const([1,3]), 2, 0.5, reduction='none'", "d(2,4), const([1,3]), 1, 1.0, pos_i(4).astype('float64'), 'sum'", "f(2,4), const([1,3]), 3", "f(2,4), const([1,3]), reduction='x'",
+    "f(2,4), const([1,3])", "f(2,4), const([1,3]), 2, 0.5, reduction='none'", "d(2,4), const([1,3]), 1, 1.0, pos_i(4).astype('float64'), 'sum'",
+    "f(2,4), const([1,3]), 3", "f(2,4), const([1,3]), reduction='x'",
     "f(2,4), const([1,3,0])", "f(2,4), const([1,3]), weight=pos_i(4).astype('float32')", "f(2,4), const([1,3]), weight=pos_i(3).astype('float32')"])
 def multi_margin_loss(input, label, p=1, margin=1.0, weight=None, reduction="mean", name=None):
     """Sum over the other classes j of max(0, margin - input[label] + input[j]) ** p, divided by the number of classes.
@@ -258,7 +268,8 @@ def multi_margin_loss(input, label, p=1, margin=1.0, weight=None, reduction="mea
     return reduced("multi_margin_loss", jnp.sum(gaps, 1) / input.shape[1], reduction)
 
 
-@op("anchor positive labels", method=False, cases=["f(4,3), f(4,3), const([0,1,0,2]).astype('float32')", "f(3,2), f(3,2), const([0,1,1]).astype('float32'), 0.1", "f(2,3), f(2,3), const([1,1])"])
+@op("anchor positive labels", method=False, cases=["f(4,3), f(4,3), const([0,1,0,2]).astype('float32')",
+    "f(3,2), f(3,2), const([0,1,1]).astype('float32'), 0.1", "f(2,3), f(2,3), const([1,1])"])
 def npair_loss(anchor, positive, labels, l2_reg=0.002):
     """Cross entropy of the similarities anchor @ positive.T against equal labels, plus a penalty on the length of the vectors.
 

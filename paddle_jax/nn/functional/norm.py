@@ -58,11 +58,16 @@ def batch_norm_infer(x, mean, variance, weight=None, bias=None, epsilon=1e-5, da
 
 @composite(method=False, cases=[
     # ~ where the real Paddle's gradient is wrong: bias without weight gets none, and use_global_stats=False outside training uses the global ones
-    "f(4,3), i(3).astype('float32'), pos_i(3).astype('float32')", "f(4,3), f(3), pos(3), f(3), f(3), True", "f(2,3,4,4), f(3), pos(3), f(3), f(3)", "f(2,3,4,4), f(3), pos(3), f(3), f(3), training=True",
-    "f(2,4,3), f(3), pos(3), data_format='NLC'", "f(2,4,4,3), f(3), pos(3), f(3), f(3), True, data_format='NHWC'", "~f(4,3), f(3), pos(3), None, f(3), training=True, epsilon=0.1",
-    "f(4,3), f(3), pos(3), training=True, use_global_stats=True", "~f(4,3), f(3), pos(3), training=False, use_global_stats=False", "f(4,3), f(2), pos(3)", "f(4), f(4), pos(4)",
-    "f(1,3), f(3), pos(3), training=True", "d(4,3,2), d(3), pos_d(3), d(3), d(3), True", "f(4,3), f(3), pos(3), data_format='X'", "f(4,3), None, None"])
-def batch_norm(x, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.9, epsilon=1e-05, data_format="NCHW", use_global_stats=None, name=None):
+    "f(4,3), i(3).astype('float32'), pos_i(3).astype('float32')", "f(4,3), f(3), pos(3), f(3), f(3), True", "f(2,3,4,4), f(3), pos(3), f(3), f(3)",
+    "f(2,3,4,4), f(3), pos(3), f(3), f(3), training=True",
+    "f(2,4,3), f(3), pos(3), data_format='NLC'", "f(2,4,4,3), f(3), pos(3), f(3), f(3), True, data_format='NHWC'",
+    "~f(4,3), f(3), pos(3), None, f(3), training=True, epsilon=0.1",
+    "f(4,3), f(3), pos(3), training=True, use_global_stats=True", "~f(4,3), f(3), pos(3), training=False, use_global_stats=False",
+    "f(4,3), f(2), pos(3)", "f(4), f(4), pos(4)",
+    "f(1,3), f(3), pos(3), training=True", "d(4,3,2), d(3), pos_d(3), d(3), d(3), True", "f(4,3), f(3), pos(3), data_format='X'",
+    "f(4,3), None, None"])
+def batch_norm(x, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.9, epsilon=1e-05, data_format="NCHW",
+               use_global_stats=None, name=None):
     """Normalises each channel over the batch; while training the running statistics are updated in place.
 
     Args:
@@ -91,7 +96,8 @@ def batch_norm(x, running_mean, running_var, weight=None, bias=None, training=Fa
     channels = x.shape[axis]
     for what, value in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias)):
         if value is None and what.startswith("running") or value is not None and list(value.shape) != [channels]:
-            raise ValueError(f"batch_norm: {what}: got {'None' if value is None else list(value.shape)}; it must have shape [{channels}], one for each channel")
+            raise ValueError(f"batch_norm: {what}: got {'None' if value is None else list(value.shape)}; "
+                             f"it must have shape [{channels}], one for each channel")
     frozen = not training if use_global_stats is None else use_global_stats
     if frozen:
         return batch_norm_infer(x, running_mean.detach(), running_var.detach(), weight, bias, float(epsilon), data_format)
@@ -104,7 +110,8 @@ def batch_norm(x, running_mean, running_var, weight=None, bias=None, training=Fa
 
 
 @op("x weight bias", method=False, alias={"input": "x", "eps": "epsilon"}, cases=[
-    "f(2,3), 3", "f(2,3), [3], f(3), f(3)", "f(2,3), [2,3]", "f(2,2,3), [2,3], f(6), f(6)", "f(2,3), [2]", "f(2,3), [3], f(2)", "f(2,3), [1,2,3]", "d(2,4,3), [4,3], d(12)",
+    "f(2,3), 3", "f(2,3), [3], f(3), f(3)", "f(2,3), [2,3]", "f(2,2,3), [2,3], f(6), f(6)", "f(2,3), [2]", "f(2,3), [3], f(2)", "f(2,3), [1,2,3]",
+    "d(2,4,3), [4,3], d(12)",
     "f(0,3), [3]", "f(3), [3]", "f(2,3), 'a'", "f(2,3), [3], None, f(3)", "f(2,3), [3], f(3), epsilon=1e-3"])
 def layer_norm(x, normalized_shape, weight=None, bias=None, epsilon=1e-05, name=None):
     """Normalises the last axes of each sample to mean 0 and variance 1.
@@ -139,13 +146,15 @@ def _trailing(op_name, x, normalized_shape):
         raise ValueError(f"{op_name}: normalized_shape: got {normalized_shape!r}; it must be an int or a list of ints")
     shape = (normalized_shape,) if isinstance(normalized_shape, int) else normalized_shape
     if len(shape) > x.ndim or x.shape[x.ndim - len(shape) :] != shape:
-        raise ValueError(f"{op_name}: normalized_shape: got {list(shape)}; the last axes of x have shape {list(x.shape[max(0, x.ndim - len(shape)) :])}")
+        raise ValueError(f"{op_name}: normalized_shape: got {list(shape)}; "
+                         f"the last axes of x have shape {list(x.shape[max(0, x.ndim - len(shape)) :])}")
     return shape
 
 
 # ~ where the real Paddle's gradient is wrong: it forgets the means when there is no weight
 @op("x weight bias", method=False, cases=[
-    "~f(2,4,3), 2", "~f(2,4), 2", "f(4), 2", "f(2,4,3), 3", "~f(2,3,4), 2, data_format='NLC'", "f(2,4,3,3), 4, 1e-5, f(4), f(4)", "f(2,4,3), 2, 1e-5, f(3)", "f(2,4,3), 2, data_format='X'",
+    "~f(2,4,3), 2", "~f(2,4), 2", "f(4), 2", "f(2,4,3), 3", "~f(2,3,4), 2, data_format='NLC'", "f(2,4,3,3), 4, 1e-5, f(4), f(4)",
+    "f(2,4,3), 2, 1e-5, f(3)", "f(2,4,3), 2, data_format='X'",
     "f(0,4,3), 2", "d(2,4,3,2), 1, 1e-5, d(4), d(4)", "f(2,3,3,4), 2, 0.1, f(4), data_format='NHWC'"])
 def group_norm(x, num_groups, epsilon=1e-05, weight=None, bias=None, data_format="NCHW", name=None):
     """Normalises groups of channels of each sample to mean 0 and variance 1.
@@ -187,9 +196,11 @@ def _grouped(op_name, x, num_groups, weight, bias, data_format):
 
 
 @op("x running_mean running_var weight bias", method=False, cases=[
-    "f(2,3,4)", "f(2,3)", "f(2,3,4), weight=f(3), bias=f(3)", "f(2,3,4), weight=f(2), bias=f(3)", "f(2,3,4), i(3).astype('float32'), pos_i(3).astype('float32')", "f(2,3,1)", "d(2,3,4,4), eps=0.1",
+    "f(2,3,4)", "f(2,3)", "f(2,3,4), weight=f(3), bias=f(3)", "f(2,3,4), weight=f(2), bias=f(3)",
+    "f(2,3,4), i(3).astype('float32'), pos_i(3).astype('float32')", "f(2,3,1)", "d(2,3,4,4), eps=0.1",
     "f(2,3,4), i(3).astype('float32'), pos_i(3).astype('float32'), use_input_stats=False", "f(0,3,4)"])
-def instance_norm(x, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.9, eps=1e-05, data_format="NCHW", name=None):
+def instance_norm(x, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.9, eps=1e-05, data_format="NCHW",
+                  name=None):
     """Normalises each channel of each sample to mean 0 and variance 1.
 
     Args:
@@ -239,7 +250,8 @@ def rms_norm(input, normalized_shape, weight=None, eps=1e-05, name=None):
     return _scaled(wide * lax.rsqrt(square + eps), weight, None, shape).astype(input.dtype)
 
 
-@op(method=False, cases=["f(2,3,4), 3", "f(2,3,4,2), 2, 1.0, 0.5, 2.0", "f(2,4,3), 3, 1.0, data_format='NLC'", "f(2,3), 3", "f(2,3,4), 3, data_format='X'", "d(1,6,2,2,2), 5, 0.5",
+@op(method=False, cases=["f(2,3,4), 3", "f(2,3,4,2), 2, 1.0, 0.5, 2.0", "f(2,4,3), 3, 1.0, data_format='NLC'", "f(2,3), 3",
+    "f(2,3,4), 3, data_format='X'", "d(1,6,2,2,2), 5, 0.5",
                          "f(0,3,4), 3"])
 def local_response_norm(x, size, alpha=1e-4, beta=0.75, k=1.0, data_format="NCHW", name=None):
     """Divides x by (k + alpha * mean of squares over neighbouring channels) ** beta.
@@ -269,7 +281,8 @@ def local_response_norm(x, size, alpha=1e-4, beta=0.75, k=1.0, data_format="NCHW
 
 
 @op(method=False, alias={"input": "x", "dim": "axis", "eps": "epsilon"}, out=True, cases=[
-    "f(2,3)", "f(2,3), p=1, axis=0", "f(2,3), p=float('inf')", "f(3)", "f(3), axis=0", "f(2,3), axis=[0,1]", "f(2,3), axis=2", "f(2,3), p=0", "f(2,3), p=-1.0", "f(2,3), p=3", "d(2,3), 2.5",
+    "f(2,3)", "f(2,3), p=1, axis=0", "f(2,3), p=float('inf')", "f(3)", "f(3), axis=0", "f(2,3), axis=[0,1]", "f(2,3), axis=2", "f(2,3), p=0",
+    "f(2,3), p=-1.0", "f(2,3), p=3", "d(2,3), 2.5",
     "f(2,3), epsilon=3.0", "paddle.zeros([2,3])", "f(0,3)"])
 def normalize(x, p=2, axis=1, epsilon=1e-12, name=None):
     """Divides x by its p-norm along an axis.

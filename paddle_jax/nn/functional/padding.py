@@ -40,10 +40,14 @@ def _checked(x, pairs, mode):
 
 
 @op(method=False, alias={"input": "x"}, cases=[
-    "f(2,3), [1,1]", "f(3), [1,2]", "f(2,3), [1,1,0,2]", "f(2,3), [1,1,0,2], pad_from_left_axis=False", "f(2,3,4), [1,1,0,2], value=2.5", "f(2,3,4), [1,1], data_format='NLC'",
-    "f(2,3,4,5), [1,2,3,4]", "f(2,3,4,5), [1,2,0,1], data_format='NHWC'", "f(2,3,4,5), [1,2,3,1], mode='reflect'", "f(2,3,4), [1,2], mode='replicate'",
-    "f(1,1,3,4), [4,2,3,1], mode='circular'", "f(2,3,2,2,3), [1,1,1,1,1,0], mode='reflect'", "f(1,2,3,4,2), [1,2,0,1,1,0], mode='replicate', data_format='NDHWC'",
-    "f(2,3,4,5), [1,2]", "f(2,3,4), [-1,1]", "f(2,3), [-1,1]", "f(2,3,4), [4,1], mode='reflect'", "f(2,3), [1,1], mode='reflect'", "f(2,3,4), [1,1], mode='x'",
+    "f(2,3), [1,1]", "f(3), [1,2]", "f(2,3), [1,1,0,2]", "f(2,3), [1,1,0,2], pad_from_left_axis=False", "f(2,3,4), [1,1,0,2], value=2.5",
+    "f(2,3,4), [1,1], data_format='NLC'",
+    "f(2,3,4,5), [1,2,3,4]", "f(2,3,4,5), [1,2,0,1], data_format='NHWC'", "f(2,3,4,5), [1,2,3,1], mode='reflect'",
+    "f(2,3,4), [1,2], mode='replicate'",
+    "f(1,1,3,4), [4,2,3,1], mode='circular'", "f(2,3,2,2,3), [1,1,1,1,1,0], mode='reflect'",
+    "f(1,2,3,4,2), [1,2,0,1,1,0], mode='replicate', data_format='NDHWC'",
+    "f(2,3,4,5), [1,2]", "f(2,3,4), [-1,1]", "f(2,3), [-1,1]", "f(2,3,4), [4,1], mode='reflect'", "f(2,3), [1,1], mode='reflect'",
+    "f(2,3,4), [1,1], mode='x'",
     "f(2,3,4), [1,1], data_format='NCHW'", "i(2,3), [1,1,0,0], value=2", "d(0,3), [1,1,1,1]", "f(2,3,4,5), [1,2,3,4,5,6,0,1]", "f(2,3,4,5), 1",
     "f(2,3,4), const([1,2],'int32')"])
 def pad(x, pad, mode="constant", value=0.0, data_format=None, pad_from_left_axis=True, name=None):
@@ -89,7 +93,8 @@ def _extend(x, pairs, mode, value):
     return jnp.pad(x, pairs, mode=_MODES[mode])
 
 
-@op(method=False, cases=["f(1,2,3,4), [1,2,3,4]", "f(1,2,3,4), 1", "f(1,3,4,2), [1,0,0,1], 'NHWC'", "f(2,3), [1,1,1,1]", "d(1,1,2,2), [0,0,1,1]", "f(0,1,2,2), [1,1,1,1]"])
+@op(method=False, cases=["f(1,2,3,4), [1,2,3,4]", "f(1,2,3,4), 1", "f(1,3,4,2), [1,0,0,1], 'NHWC'", "f(2,3), [1,1,1,1]", "d(1,1,2,2), [0,0,1,1]",
+    "f(0,1,2,2), [1,1,1,1]"])
 def zeropad2d(x, padding, data_format="NCHW", name=None):
     """Adds zeros round images.
 

@@ -116,7 +116,8 @@ def sums(x, windows):
 def lengths(windows, exclusive):
     """How many elements each window has: inside x when exclusive, else inside x with its padding. Shape of all axes, 1 where not spatial."""
     per_axis = []
-    for size, kernel, stride, (before, after), count in zip(windows.sizes, windows.kernel, windows.strides, windows.pads, windows.counts, strict=True):
+    for size, kernel, stride, (before, after), count in zip(windows.sizes, windows.kernel, windows.strides, windows.pads, windows.counts,
+                                                            strict=True):
         first = np.arange(count) * stride - before
         last = np.minimum(first + kernel, size + after)
         per_axis.append(np.maximum(np.minimum(last, size) - np.maximum(first, 0), 0) if exclusive else last - first)
@@ -125,11 +126,11 @@ def lengths(windows, exclusive):
 
 
 def mean_values(x, windows, exclusive, divisor):
-    """The mean of each window."""
+    """The mean of each window; with a divisor it is multiplied by the kernel's size / divisor, as in Paddle."""
     if 0 in windows.counts:
         return windows.empty(x)
     total = sums(x, windows)
     if divisor is not None:
-        return total / jnp.asarray(divisor, x.dtype)
+        total = total * (math.prod(windows.kernel) / divisor)
     counts = lengths(windows, exclusive)
     return total / (int(counts.flat[0]) if (counts == counts.flat[0]).all() else jnp.asarray(np.maximum(counts, 1), x.dtype))

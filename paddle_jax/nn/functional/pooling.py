@@ -2,11 +2,22 @@
 
 from paddle_jax._core.op import op
 from paddle_jax.nn.functional.adaptive_pooling import (
-    adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d, adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d,
+    adaptive_avg_pool1d,  # noqa: F401
+    adaptive_avg_pool2d,  # noqa: F401
+    adaptive_avg_pool3d,  # noqa: F401
+    adaptive_max_pool1d,  # noqa: F401
+    adaptive_max_pool2d,  # noqa: F401
+    adaptive_max_pool3d,  # noqa: F401
 )
 from paddle_jax.nn.functional.pool_windows import Windows, max_values, max_with_index, mean_values
 from paddle_jax.nn.functional.unpooling import (
-    fractional_max_pool2d, fractional_max_pool3d, lp_pool1d, lp_pool2d, max_unpool1d, max_unpool2d, max_unpool3d,
+    fractional_max_pool2d,  # noqa: F401
+    fractional_max_pool3d,  # noqa: F401
+    lp_pool1d,  # noqa: F401
+    lp_pool2d,  # noqa: F401
+    max_unpool1d,  # noqa: F401
+    max_unpool2d,  # noqa: F401
+    max_unpool3d,  # noqa: F401
 )
 from paddle_jax.nn.functional.windows import channel_last
 
@@ -24,7 +35,8 @@ def _mean(op_name, n, x, kernel, stride, padding, ceil_mode, exclusive, divisor,
     return mean_values(x, windows, exclusive, divisor)
 
 
-@op(method=False, cases=["f(1,2,7), 2", "f(1,2,7), 3, 2, 1", "f(1,2,7), [2], [2], return_mask=True", "f(1,2,7), 2, ceil_mode=True", "f(1,2,7), 3, 2, 'SAME'", "f(1,2,7), 8",
+@op(method=False, cases=["f(1,2,7), 2", "f(1,2,7), 3, 2, 1", "f(1,2,7), [2], [2], return_mask=True", "f(1,2,7), 2, ceil_mode=True",
+    "f(1,2,7), 3, 2, 'SAME'", "f(1,2,7), 8",
                          "d(0,2,7), 2", "f(2,7), 2", "f(1,2,7), 3, 2, 'VALID'", "f(1,2,7), 0", "f(1,2,7), 2, padding='X'"])
 def max_pool1d(x, kernel_size, stride=None, padding=0, return_mask=False, ceil_mode=False, name=None):
     """Takes the maximum over windows of a sequence [N, C, L]. Arguments as for `max_pool2d`, with one spatial axis.
@@ -37,9 +49,12 @@ def max_pool1d(x, kernel_size, stride=None, padding=0, return_mask=False, ceil_m
 
 
 @op(method=False, cases=[
-    "f(1,2,6,6), 2", "f(1,2,7,5), 3, 2, 1", "f(2,2,7,5), [3,2], [2,1], [1,0]", "f(1,2,7,5), 2, 2, return_mask=True", "f(1,1,7,5), 3, 2, 1, True, True", "f(1,2,7,5), 2, ceil_mode=True",
-    "f(1,2,7,5), 3, 2, 'SAME'", "f(1,2,7,5), 3, 2, 'VALID'", "f(1,2,7,5), 3, 2, [1,0,0,1]", "f(1,2,7,5), 3, 2, [[0,0],[0,0],[1,0],[0,1]]", "f(1,7,5,2), 3, 2, data_format='NHWC'",
-    "d(0,2,6,6), 2", "f(2,6,6), 2", "f(1,2,6,6), 7", "f(1,2,6,6), 2, data_format='X'", "f(1,2,6,6), 2, 2, [1,1,1]", "f(1,2,6,6), 2, 2, 'VALID', ceil_mode=True", "f(1,2,9,9), 7, 1",
+    "f(1,2,6,6), 2", "f(1,2,7,5), 3, 2, 1", "f(2,2,7,5), [3,2], [2,1], [1,0]", "f(1,2,7,5), 2, 2, return_mask=True",
+    "f(1,1,7,5), 3, 2, 1, True, True", "f(1,2,7,5), 2, ceil_mode=True",
+    "f(1,2,7,5), 3, 2, 'SAME'", "f(1,2,7,5), 3, 2, 'VALID'", "f(1,2,7,5), 3, 2, [1,0,0,1]", "f(1,2,7,5), 3, 2, [[0,0],[0,0],[1,0],[0,1]]",
+    "f(1,7,5,2), 3, 2, data_format='NHWC'",
+    "d(0,2,6,6), 2", "f(2,6,6), 2", "f(1,2,6,6), 7", "f(1,2,6,6), 2, data_format='X'", "f(1,2,6,6), 2, 2, [1,1,1]",
+    "f(1,2,6,6), 2, 2, 'VALID', ceil_mode=True", "f(1,2,9,9), 7, 1",
     "f(1,2,6,6), 2, 0", "f(1,7,5,2), 3, 2, return_mask=True, data_format='NHWC'"])
 def max_pool2d(x, kernel_size, stride=None, padding=0, return_mask=False, ceil_mode=False, data_format="NCHW", name=None):
     """Takes the maximum over windows of an image.
@@ -63,7 +78,8 @@ def max_pool2d(x, kernel_size, stride=None, padding=0, return_mask=False, ceil_m
     return _max("max_pool2d", 2, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format)
 
 
-@op(method=False, cases=["f(1,2,4,5,4), 2", "f(1,2,4,5,4), [2,3,2], 2, 1", "f(1,2,4,4,4), 2, return_mask=True", "f(1,4,4,4,2), 2, data_format='NDHWC'", "f(1,2,4,4), 2",
+@op(method=False, cases=["f(1,2,4,5,4), 2", "f(1,2,4,5,4), [2,3,2], 2, 1", "f(1,2,4,4,4), 2, return_mask=True",
+    "f(1,4,4,4,2), 2, data_format='NDHWC'", "f(1,2,4,4), 2",
                          "f(1,2,4,5,4), 3, 2, 'SAME'", "f(1,2,4,5,4), 3, 2, ceil_mode=True", "f(1,2,4,5,4), 3, 2, [1,0,1,0,0,1]"])
 def max_pool3d(x, kernel_size, stride=None, padding=0, return_mask=False, ceil_mode=False, data_format="NCDHW", name=None):
     """Takes the maximum over windows of a volume [N, C, D, H, W] or [N, D, H, W, C]. Arguments as for `max_pool2d`, with three spatial axes.
@@ -75,7 +91,8 @@ def max_pool3d(x, kernel_size, stride=None, padding=0, return_mask=False, ceil_m
     return _max("max_pool3d", 3, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format)
 
 
-@op(method=False, cases=["f(1,2,7), 2", "f(1,2,7), 3, 2, 1", "f(1,2,7), 3, 2, 1, exclusive=False", "f(1,2,7), 2, ceil_mode=True", "f(1,2,7), 3, 2, 'SAME'", "f(1,2,7), 8", "d(0,2,7), 2",
+@op(method=False, cases=["f(1,2,7), 2", "f(1,2,7), 3, 2, 1", "f(1,2,7), 3, 2, 1, exclusive=False", "f(1,2,7), 2, ceil_mode=True",
+    "f(1,2,7), 3, 2, 'SAME'", "f(1,2,7), 8", "d(0,2,7), 2",
                          "f(2,7), 2", "f(1,2,7), 3, 2, 1, False, True"])
 def avg_pool1d(x, kernel_size, stride=None, padding=0, exclusive=True, ceil_mode=False, name=None):
     """Takes the mean over windows of a sequence [N, C, L]. Arguments as for `avg_pool2d`, with one spatial axis.
@@ -88,9 +105,12 @@ def avg_pool1d(x, kernel_size, stride=None, padding=0, exclusive=True, ceil_mode
 
 
 @op(method=False, cases=[
-    "f(1,2,6,6), 2", "f(1,2,7,5), 3, 2, 1", "f(2,2,7,5), [3,2], [2,1], [1,0], exclusive=False", "f(1,2,7,5), 2, ceil_mode=True", "f(1,2,7,5), 3, 2, 1, True, False",
-    "f(1,2,7,5), 3, 2, 1, True, True", "f(1,2,7,5), 3, 2, 'SAME'", "f(1,2,7,5), 3, 2, [1,0,0,1]", "f(1,7,5,2), 3, 2, 1, data_format='NHWC'", "f(1,2,7,5), 3, 2, 1, divisor_override=4",
-    "d(0,2,6,6), 2", "f(2,6,6), 2", "f(1,2,6,6), 7", "f(1,2,8,8), 8", "f(1,2,9,9), 7, 1", "f(1,2,6,6), 2, data_format='X'", "f(1,2,7,5), 3, 2, 'SAME', exclusive=False",
+    "f(1,2,6,6), 2", "f(1,2,7,5), 3, 2, 1", "f(2,2,7,5), [3,2], [2,1], [1,0], exclusive=False", "f(1,2,7,5), 2, ceil_mode=True",
+    "f(1,2,7,5), 3, 2, 1, True, False",
+    "f(1,2,7,5), 3, 2, 1, True, True", "f(1,2,7,5), 3, 2, 'SAME'", "f(1,2,7,5), 3, 2, [1,0,0,1]", "f(1,7,5,2), 3, 2, 1, data_format='NHWC'",
+    "f(1,2,7,5), 3, 2, 1, divisor_override=4",
+    "d(0,2,6,6), 2", "f(2,6,6), 2", "f(1,2,6,6), 7", "f(1,2,8,8), 8", "f(1,2,9,9), 7, 1", "f(1,2,6,6), 2, data_format='X'",
+    "f(1,2,7,5), 3, 2, 'SAME', exclusive=False",
     "f(1,2,6,6), 2, divisor_override=0"])
 def avg_pool2d(x, kernel_size, stride=None, padding=0, ceil_mode=False, exclusive=True, divisor_override=None, data_format="NCHW", name=None):
     """Takes the mean over windows of an image.
@@ -99,7 +119,7 @@ def avg_pool2d(x, kernel_size, stride=None, padding=0, ceil_mode=False, exclusiv
         x: Tensor [N, C, H, W], or [N, H, W, C] with data_format "NHWC".
         kernel_size, stride, padding, ceil_mode, data_format: as for `max_pool2d`.
         exclusive: divide by the number of elements of x in the window; False counts padding too.
-        divisor_override: number to divide by instead.
+        divisor_override: number that takes the place of the kernel's size in the mean.
     Returns:
         Tensor.
     Raises:
@@ -111,7 +131,8 @@ def avg_pool2d(x, kernel_size, stride=None, padding=0, ceil_mode=False, exclusiv
     return _mean("avg_pool2d", 2, x, kernel_size, stride, padding, ceil_mode, exclusive, divisor_override, data_format)
 
 
-@op(method=False, cases=["f(1,2,4,5,4), 2", "f(1,2,4,5,4), [2,3,2], 2, 1", "f(1,2,4,4,4), 2, 2, 1, exclusive=False", "f(1,4,4,4,2), 2, data_format='NDHWC'", "f(1,2,4,4), 2",
+@op(method=False, cases=["f(1,2,4,5,4), 2", "f(1,2,4,5,4), [2,3,2], 2, 1", "f(1,2,4,4,4), 2, 2, 1, exclusive=False",
+    "f(1,4,4,4,2), 2, data_format='NDHWC'", "f(1,2,4,4), 2",
                          "f(1,2,4,5,4), 3, 2, 'SAME'", "f(1,2,4,5,4), 3, 2, ceil_mode=True", "f(1,2,4,4,4), 2, divisor_override=3"])
 def avg_pool3d(x, kernel_size, stride=None, padding=0, ceil_mode=False, exclusive=True, divisor_override=None, data_format="NCDHW", name=None):
     """Takes the mean over windows of a volume [N, C, D, H, W] or [N, D, H, W, C]. Arguments as for `avg_pool2d`, with three spatial axes.

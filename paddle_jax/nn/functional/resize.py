@@ -98,7 +98,8 @@ def _by_phase(x, axis, index, weights, period):
     before, after = max(0, -int(offsets.min())), max(0, int(offsets.max()))
     edge = jnp.pad(x, [(before, after) if a == axis else (0, 0) for a in range(x.ndim)], mode="edge") if before or after else x
     moved = {o: _window(edge, axis, o + before, size) for o in set(offsets.ravel().tolist())}
-    phases = [sum(moved[o] * jnp.asarray(c, x.dtype) for o, c in zip(*row, strict=True) if c) for row in zip(offsets.tolist(), w.tolist(), strict=True)]
+    phases = [sum(moved[o] * jnp.asarray(c, x.dtype) for o, c in zip(*row, strict=True) if c) for row in zip(offsets.tolist(), w.tolist(),
+                                                                                                             strict=True)]
     joined = jnp.stack(phases, axis + 1)
     return joined.reshape(*x.shape[:axis], size * period, *x.shape[axis + 1 :])
 
@@ -150,17 +151,26 @@ def _resize(x, size, scale_factor, mode, align_corners, align_mode, last, recomp
 
 
 @composite(method=False, cases=[
-    "f(1,2,3,4), [6,8]", "f(1,2,3,4), [5,7]", "f(1,2,4,6), [2,3]", "f(1,2,3,4), scale_factor=2", "f(1,2,3,4), scale_factor=1.5", "f(1,2,3,4), scale_factor=[2,3]",
+    "f(1,2,3,4), [6,8]", "f(1,2,3,4), [5,7]", "f(1,2,4,6), [2,3]", "f(1,2,3,4), scale_factor=2", "f(1,2,3,4), scale_factor=1.5",
+    "f(1,2,3,4), scale_factor=[2,3]",
     "f(1,2,3,4), [6,8], mode='bilinear'", "f(1,2,3,4), [5,3], mode='bilinear'", "f(1,2,3,4), [5,3], mode='bilinear', align_corners=True",
     "f(1,2,3,4), [5,9], mode='bilinear', align_mode=1", "f(1,2,3,4), scale_factor=2.5, mode='bilinear'", "f(1,2,3,4), [6,8], mode='bicubic'",
-    "f(1,2,3,4), [5,3], mode='bicubic', align_corners=True", "f(1,2,5,4), [2,3], mode='bicubic'", "f(1,2,5), [8], mode='linear'", "f(1,2,5), 10, mode='linear'",
-    "f(1,5,2), [8], mode='linear', data_format='NWC'", "f(1,5,2), [8], mode='linear', data_format='NLC'", "f(1,2,3,4), 6, mode='area'", "f(1,1,3,4), scale_factor=1.7, mode='bilinear', recompute_scale_factor=True", "f(1,2,3,4), [2,3], mode='bilinear', antialias=True",
-    "f(1,2,7,6), [2,3], mode='bicubic', antialias=True", "f(1,1,4,4), scale_factor=4, mode='bicubic'", "f(1,2,5,6), scale_factor=3, mode='bilinear', align_mode=1", "f(1,2,5), [4]", "f(1,2,3,4), scale_factor=2, mode='area'",
-    "f(1,1,5,4), [7,9], mode='bilinear', antialias=True", "f(1,2,3,4), [4,4], mode='bilinear', recompute_scale_factor=True", "f(1,2,2,3,4), [4,6,5], mode='trilinear'", "f(1,2,2,3,4), [3,3,3]", "f(1,2,4,6), [2,3], mode='area'",
-    "f(1,2,5,7), [2,3], mode='area'", "f(1,3,4,2), [6,8], mode='bilinear', data_format='NHWC'", "d(1,2,2,2), [4,4], mode='bilinear'", "f(1,2,3,4), [6,8], mode='x'",
-    "f(1,2,3), [6,8], mode='bilinear'", "f(1,2,3,4), mode='bilinear'", "f(1,2,3,4), [2], mode='bilinear'", "f(1,2,3,4), [2,2], 2", "f(1,2,3,4), [0,2]",
-    "f(1,2,3,4), [6,8], align_corners=True", "f(1,2,1,1), [3,3], mode='bilinear'", "f(1,1,3,4), scale_factor=-1.0", "f(1,2,3,4), const([6,8],'int32')"])
-def interpolate(x, size=None, scale_factor=None, mode="nearest", align_corners=False, align_mode=0, data_format=None, recompute_scale_factor=None, antialias=False, name=None):
+    "f(1,2,3,4), [5,3], mode='bicubic', align_corners=True", "f(1,2,5,4), [2,3], mode='bicubic'", "f(1,2,5), [8], mode='linear'",
+    "f(1,2,5), 10, mode='linear'",
+    "f(1,5,2), [8], mode='linear', data_format='NWC'", "f(1,5,2), [8], mode='linear', data_format='NLC'", "f(1,2,3,4), 6, mode='area'",
+    "f(1,1,3,4), scale_factor=1.7, mode='bilinear', recompute_scale_factor=True", "f(1,2,3,4), [2,3], mode='bilinear', antialias=True",
+    "f(1,2,7,6), [2,3], mode='bicubic', antialias=True", "f(1,1,4,4), scale_factor=4, mode='bicubic'",
+    "f(1,2,5,6), scale_factor=3, mode='bilinear', align_mode=1", "f(1,2,5), [4]", "f(1,2,3,4), scale_factor=2, mode='area'",
+    "f(1,1,5,4), [7,9], mode='bilinear', antialias=True", "f(1,2,3,4), [4,4], mode='bilinear', recompute_scale_factor=True",
+    "f(1,2,2,3,4), [4,6,5], mode='trilinear'", "f(1,2,2,3,4), [3,3,3]", "f(1,2,4,6), [2,3], mode='area'",
+    "f(1,2,5,7), [2,3], mode='area'", "f(1,3,4,2), [6,8], mode='bilinear', data_format='NHWC'", "d(1,2,2,2), [4,4], mode='bilinear'",
+    "f(1,2,3,4), [6,8], mode='x'",
+    "f(1,2,3), [6,8], mode='bilinear'", "f(1,2,3,4), mode='bilinear'", "f(1,2,3,4), [2], mode='bilinear'", "f(1,2,3,4), [2,2], 2",
+    "f(1,2,3,4), [0,2]",
+    "f(1,2,3,4), [6,8], align_corners=True", "f(1,2,1,1), [3,3], mode='bilinear'", "f(1,1,3,4), scale_factor=-1.0",
+    "f(1,2,3,4), const([6,8],'int32')"])
+def interpolate(x, size=None, scale_factor=None, mode="nearest", align_corners=False, align_mode=0, data_format=None, recompute_scale_factor=None,
+                antialias=False, name=None):
     """Resizes the spatial axes of a batch of sequences, images or volumes.
 
     Args:
@@ -213,7 +223,8 @@ def _area(x, size, last):
     return adaptive_mean(x, freeze(size), last)
 
 
-@composite(method=False, cases=["f(1,2,3,4), [6,8]", "f(1,2,3,4), scale_factor=2, mode='bilinear'", "f(1,2,3), [6], mode='linear'", "f(1,2,3,4), [6,8], mode='x'"])
+@composite(method=False, cases=["f(1,2,3,4), [6,8]", "f(1,2,3,4), scale_factor=2, mode='bilinear'", "f(1,2,3), [6], mode='linear'",
+    "f(1,2,3,4), [6,8], mode='x'"])
 def upsample(x, size=None, scale_factor=None, mode="nearest", align_corners=False, align_mode=0, data_format=None, name=None):
     """Resizes the spatial axes: the older name of `interpolate`, with the same arguments.
 

@@ -9,9 +9,12 @@ from paddle_jax.nn.functional.reduce_loss import check_reduction, reduced
 
 
 @op("log_probs labels input_lengths label_lengths", method=False, cases=[
-    "f(5,2,4), const([[1,2],[3,1]],'int32'), const([5,4]), const([2,1])", "f(5,2,4), const([[1,2],[3,1]],'int32'), const([5,4]), const([2,1]), reduction='none'",
-    "f(5,2,4), const([[1,2],[3,1]],'int32'), const([5,4]), const([2,1]), reduction='sum'", "f(5,2,4), const([[1,1],[3,1]],'int32'), const([5,4]), const([2,1]), reduction='none', norm_by_times=True",
-    "f(2,2,4), const([[1,1],[3,1]],'int32'), const([2,2]), const([2,1]), reduction='none'", "f(5,2,4), const([[1,2],[3,1]],'int32'), const([5,4]), const([2,1]), blank=3, reduction='none'",
+    "f(5,2,4), const([[1,2],[3,1]],'int32'), const([5,4]), const([2,1])",
+    "f(5,2,4), const([[1,2],[3,1]],'int32'), const([5,4]), const([2,1]), reduction='none'",
+    "f(5,2,4), const([[1,2],[3,1]],'int32'), const([5,4]), const([2,1]), reduction='sum'",
+    "f(5,2,4), const([[1,1],[3,1]],'int32'), const([5,4]), const([2,1]), reduction='none', norm_by_times=True",
+    "f(2,2,4), const([[1,1],[3,1]],'int32'), const([2,2]), const([2,1]), reduction='none'",
+    "f(5,2,4), const([[1,2],[3,1]],'int32'), const([5,4]), const([2,1]), blank=3, reduction='none'",
     "f(5,2,4), const([[1,2],[3,1]],'int32'), const([5,4]), const([2,1]), blank=5", "d(6,1,5), const([[1,2,2]],'int32'), const([6]), const([3])"])
 def ctc_loss(log_probs, labels, input_lengths, label_lengths, blank=0, reduction="mean", norm_by_times=False, zero_infinity=False):
     """Connectionist temporal classification: -log of the probability of all alignments of the labels.

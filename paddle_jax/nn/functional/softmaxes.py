@@ -6,7 +6,8 @@ import jax.numpy as jnp
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import composite, op
 
-CASES = ["f(2,3)", "f(2,3), 0", "d(2,3), axis=-2", "f()", "f(0,3)", "f(2,0)", "f(2,3), 2", "f(2,3), dtype='float64'", "const([1000.0, 0.0, -1000.0], 'float32')", "f(2,3), -3",
+CASES = ["f(2,3)", "f(2,3), 0", "d(2,3), axis=-2", "f()", "f(0,3)", "f(2,0)", "f(2,3), 2", "f(2,3), dtype='float64'",
+    "const([1000.0, 0.0, -1000.0], 'float32')", "f(2,3), -3",
          "i(3), dtype='float32'", "i(3)"]
 
 

@@ -44,7 +44,8 @@ def _listed(value):
     return tuple(value) if isinstance(value, list) else value
 
 
-@composite(method=False, cases=["f(1,1,3), const([[[0,3,4]]],'int32'), 2", "f(1,1,3), const([[[0,3,4]]],'int32'), 2, output_size=[1,1,7]", "f(1,1,3), const([[[0,3,9]]],'int32'), 2", "f(1,3), const([[0,3,4]],'int32'), 2"])
+@composite(method=False, cases=["f(1,1,3), const([[[0,3,4]]],'int32'), 2", "f(1,1,3), const([[[0,3,4]]],'int32'), 2, output_size=[1,1,7]",
+    "f(1,1,3), const([[[0,3,9]]],'int32'), 2", "f(1,3), const([[0,3,4]],'int32'), 2"])
 def max_unpool1d(x, indices, kernel_size, stride=None, padding=0, data_format="NCL", output_size=None, name=None):
     """Puts the maxima of a sequence back where `max_pool1d` found them; zeros elsewhere. Arguments as for `max_unpool2d`.
 
@@ -57,9 +58,12 @@ def max_unpool1d(x, indices, kernel_size, stride=None, padding=0, data_format="N
 
 
 @composite(method=False, cases=[
-    "f(1,1,2,2), const([[[[0,3],[9,14]]]],'int32'), 2", "f(1,1,2,2), const([[[[0,3],[9,14]]]]), 2, output_size=[5,5]", "f(1,1,2,2), const([[[[0,3],[9,99]]]],'int32'), 2",
-    "f(1,1,2,2), const([[[[0,3],[9,14]]]],'int32'), 2, output_size=[9,9]", "f(1,1,2,2), const([[[[0,3],[9,14]]]],'int32'), 2, data_format='NHWC'", "f(1,1,2,2), const([[[0,3],[9,14]]],'int32'), 2",
-    "d(2,1,2,2), const([[[[0,3],[5,8]]],[[[1,2],[4,7]]]],'int32'), 2, 2, [1,0], output_size=[2,4]", "d(2,1,1,2), const([[[[0,3]]],[[[1,2]]]],'int32'), [2,2]"])
+    "f(1,1,2,2), const([[[[0,3],[9,14]]]],'int32'), 2", "f(1,1,2,2), const([[[[0,3],[9,14]]]]), 2, output_size=[5,5]",
+    "f(1,1,2,2), const([[[[0,3],[9,99]]]],'int32'), 2",
+    "f(1,1,2,2), const([[[[0,3],[9,14]]]],'int32'), 2, output_size=[9,9]", "f(1,1,2,2), const([[[[0,3],[9,14]]]],'int32'), 2, data_format='NHWC'",
+    "f(1,1,2,2), const([[[0,3],[9,14]]],'int32'), 2",
+    "d(2,1,2,2), const([[[[0,3],[5,8]]],[[[1,2],[4,7]]]],'int32'), 2, 2, [1,0], output_size=[2,4]",
+    "d(2,1,1,2), const([[[[0,3]]],[[[1,2]]]],'int32'), [2,2]"])
 def max_unpool2d(x, indices, kernel_size, stride=None, padding=0, data_format="NCHW", output_size=None, name=None):
     """Puts maxima back where `max_pool2d(..., return_mask=True)` found them; zeros elsewhere.
 
@@ -81,7 +85,8 @@ def max_unpool2d(x, indices, kernel_size, stride=None, padding=0, data_format="N
     return _unpool("max_unpool2d", 2, x, indices, kernel_size, stride, padding, data_format, output_size)
 
 
-@composite(method=False, cases=["f(1,1,1,1,2), const([[[[[0,3]]]]],'int32'), 2", "f(1,1,1,2), const([[[[0,3]]]],'int32'), 2", "f(1,1,1,1,2), const([[[[[0,15]]]]],'int32'), 2, output_size=[2,2,4]"])
+@composite(method=False, cases=["f(1,1,1,1,2), const([[[[[0,3]]]]],'int32'), 2", "f(1,1,1,2), const([[[[0,3]]]],'int32'), 2",
+    "f(1,1,1,1,2), const([[[[[0,15]]]]],'int32'), 2, output_size=[2,2,4]"])
 def max_unpool3d(x, indices, kernel_size, stride=None, padding=0, data_format="NCDHW", output_size=None, name=None):
     """Puts the maxima of a volume back where `max_pool3d` found them; zeros elsewhere. Arguments as for `max_unpool2d`.
 
@@ -106,7 +111,8 @@ def _power_mean(op_name, n, x, norm_type, kernel_size, stride, padding, ceil_mod
     return jnp.where(some, jnp.sqrt(root) if p == 2 else jnp.power(root, 1 / p), 0)
 
 
-@op(method=False, cases=["f(1,2,6), 2, 2", "pos(1,2,7), 2.5, 3, 2, 1, True", "f(1,2,7), float('inf'), 3, 2", "f(1,2,6), 0, 2", "pos(1,7,2), 3, 3, data_format='NLC'", "d(1,2,6), 2, 3, 1"])
+@op(method=False, cases=["f(1,2,6), 2, 2", "pos(1,2,7), 2.5, 3, 2, 1, True", "f(1,2,7), float('inf'), 3, 2", "f(1,2,6), 0, 2",
+    "pos(1,7,2), 3, 3, data_format='NLC'", "d(1,2,6), 2, 3, 1"])
 def lp_pool1d(x, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCL", name=None):
     """(sum of x ** norm_type) ** (1 / norm_type) over windows of a sequence. Arguments as for `lp_pool2d`.
 
@@ -117,7 +123,8 @@ def lp_pool1d(x, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False
     return _power_mean("lp_pool1d", 1, x, norm_type, kernel_size, stride, padding, ceil_mode, data_format)
 
 
-@op(method=False, cases=["f(1,1,4,4), 2, 2", "pos(1,1,5,5), 3.0, [2,3], [2,1], 1", "f(1,1,4,4), 0, 2", "d(1,4,4,2), 2, 2, data_format='NHWC'", "f(1,1,4,4), float('inf'), 2"])
+@op(method=False, cases=["f(1,1,4,4), 2, 2", "pos(1,1,5,5), 3.0, [2,3], [2,1], 1", "f(1,1,4,4), 0, 2", "d(1,4,4,2), 2, 2, data_format='NHWC'",
+    "f(1,1,4,4), float('inf'), 2"])
 def lp_pool2d(x, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCHW", name=None):
     """(sum of x ** norm_type) ** (1 / norm_type) over windows of an image.
 
@@ -171,7 +178,8 @@ def _fractional_pool(op_name, n, x, output_size, kernel_size, random_u, return_m
     return _fractional(x, tuple(sizes), tuple(kernel), u, bool(return_mask))
 
 
-@composite(method=False, cases=["f(1,1,6,6), 3, random_u=0.3", "f(1,2,7,7), [3,4], 2, 0.3, True", "~f(1,1,7,7), [3,4]", "f(1,1,7,7), [3,None], random_u=0.5", "f(1,1,7,7), 3, random_u=1.5", "f(1,7,7), 3, random_u=.5",
+@composite(method=False, cases=["f(1,1,6,6), 3, random_u=0.3", "f(1,2,7,7), [3,4], 2, 0.3, True", "~f(1,1,7,7), [3,4]",
+    "f(1,1,7,7), [3,None], random_u=0.5", "f(1,1,7,7), 3, random_u=1.5", "f(1,7,7), 3, random_u=.5",
                                 "d(1,1,9,8), 4, random_u=0.8, return_mask=True"])
 def fractional_max_pool2d(x, output_size, kernel_size=None, random_u=None, return_mask=False, name=None):
     """Takes maxima over pseudo-random regions whose number is given.
@@ -194,7 +202,8 @@ def fractional_max_pool2d(x, output_size, kernel_size=None, random_u=None, retur
     return _fractional_pool("fractional_max_pool2d", 2, x, output_size, kernel_size, random_u, return_mask)
 
 
-@composite(method=False, cases=["f(1,1,5,5,5), 2, random_u=0.6", "f(1,2,5,6,7), [2,3,4], 2, 0.3, True", "~f(1,1,5,5,5), 2", "f(1,5,5,5), 2, random_u=.5"])
+@composite(method=False, cases=["f(1,1,5,5,5), 2, random_u=0.6", "f(1,2,5,6,7), [2,3,4], 2, 0.3, True", "~f(1,1,5,5,5), 2",
+    "f(1,5,5,5), 2, random_u=.5"])
 def fractional_max_pool3d(x, output_size, kernel_size=None, random_u=None, return_mask=False, name=None):
     """Takes maxima over pseudo-random regions of volumes [N, C, D, H, W]. Arguments as for `fractional_max_pool2d`.
 

@@ -25,7 +25,8 @@ def _positive(op_name, what, value):
     return value
 
 
-@op(method=False, cases=["f(1,4,2,2), 2", "f(1,2,3,8), 2, 'NHWC'", "f(1,3,2,2), 2", "f(4,2,2), 2", "f(1,4,2,2), 'a'", "f(1,4,2,2), 2, 'X'", "d(2,9,1,2), 3", "f(0,4,2,2), 2"])
+@op(method=False, cases=["f(1,4,2,2), 2", "f(1,2,3,8), 2, 'NHWC'", "f(1,3,2,2), 2", "f(4,2,2), 2", "f(1,4,2,2), 'a'", "f(1,4,2,2), 2, 'X'",
+    "d(2,9,1,2), 3", "f(0,4,2,2), 2"])
 def pixel_shuffle(x, upscale_factor, data_format="NCHW", name=None):
     """Turns groups of r * r channels into r times larger images.
 
@@ -55,7 +56,8 @@ def pixel_shuffle(x, upscale_factor, data_format="NCHW", name=None):
     return x.reshape(n, c, r, r, h, w).transpose(0, 1, 4, 2, 5, 3).reshape(n, c, h * r, w * r)
 
 
-@op(method=False, cases=["f(1,1,4,4), 2", "f(1,4,4,2), 2, 'NHWC'", "f(1,1,3,4), 2", "f(1,3,4), 2", "f(1,1,4,4), -1", "f(1,1,4,4), 2.0", "d(2,1,3,6), 3", "f(1,1,4,4), 2, 'X'"])
+@op(method=False, cases=["f(1,1,4,4), 2", "f(1,4,4,2), 2, 'NHWC'", "f(1,1,3,4), 2", "f(1,3,4), 2", "f(1,1,4,4), -1", "f(1,1,4,4), 2.0",
+    "d(2,1,3,6), 3", "f(1,1,4,4), 2, 'X'"])
 def pixel_unshuffle(x, downscale_factor, data_format="NCHW", name=None):
     """The inverse of `pixel_shuffle`: turns blocks of r * r pixels into channels.
 
@@ -82,7 +84,8 @@ def pixel_unshuffle(x, downscale_factor, data_format="NCHW", name=None):
     return x.reshape(n, c, h // r, r, w // r, r).transpose(0, 1, 3, 5, 2, 4).reshape(n, c * r * r, h // r, w // r)
 
 
-@op(method=False, cases=["f(1,4,2,1), 2", "f(1,2,1,4), 2, 'NHWC'", "f(1,4,2,1), 3", "f(4,2,1), 2", "f(1,4,2,1), 2.0", "f(1,4,2,1), -2", "d(2,6,1,1), 3"])
+@op(method=False, cases=["f(1,4,2,1), 2", "f(1,2,1,4), 2, 'NHWC'", "f(1,4,2,1), 3", "f(4,2,1), 2", "f(1,4,2,1), 2.0", "f(1,4,2,1), -2",
+    "d(2,6,1,1), 3"])
 def channel_shuffle(x, groups, data_format="NCHW", name=None):
     """Cuts the channels into groups and interleaves them.
 
@@ -113,7 +116,8 @@ def _steps(n, align_corners):
     return (np.arange(n) * 2 + 1) / n - 1
 
 
-@op("theta", method=False, cases=["f(1,2,3), [1,1,2,3]", "f(1,2,3), [1,1,2,3], False", "f(1,3,4), [1,1,2,2,2]", "d(2,3,4), [2,1,2,3,4], False", "f(2,3), [1,1,2,2]", "f(1,2,3), const([1,1,2,3],'int32')",
+@op("theta", method=False, cases=["f(1,2,3), [1,1,2,3]", "f(1,2,3), [1,1,2,3], False", "f(1,3,4), [1,1,2,2,2]", "d(2,3,4), [2,1,2,3,4], False",
+    "f(2,3), [1,1,2,2]", "f(1,2,3), const([1,1,2,3],'int32')",
                                   "f(2,2,3), [2,3,4,4]"])
 def affine_grid(theta, out_shape, align_corners=True, name=None):
     """Sampling positions of an affine map, for `grid_sample`.
@@ -134,7 +138,8 @@ def affine_grid(theta, out_shape, align_corners=True, name=None):
     """
     n = len(out_shape) - 2
     if n not in (2, 3) or theta.ndim != 3 or theta.shape[1:] != (n, n + 1):
-        raise ValueError(f"affine_grid: theta: got shape {list(theta.shape)} for out_shape {list(out_shape)}; use [N, 2, 3] with 4 and [N, 3, 4] with 5 lengths")
+        raise ValueError(f"affine_grid: theta: got shape {list(theta.shape)} for out_shape {list(out_shape)}; "
+                         "use [N, 2, 3] with 4 and [N, 3, 4] with 5 lengths")
     axes = np.meshgrid(*[_steps(s, align_corners) for s in out_shape[2:]], indexing="ij")
     points = jnp.asarray(np.stack([*axes[::-1], np.ones_like(axes[0])], -1), theta.dtype)
     return jnp.einsum("...k,njk->n...j", points, theta)
@@ -172,10 +177,14 @@ def _fetch(x, corner):
 
 
 @op("x grid", method=False, cases=[
-    "f(1,2,3,4), u(-1.5,1.5,1,2,2,2)", "f(1,2,3,4), u(-1.5,1.5,1,2,2,2), mode='nearest'", "f(1,2,3,4), u(-1.5,1.5,1,2,2,2), mode='nearest', align_corners=False",
-    "f(1,2,3,4), u(-1.5,1.5,1,2,3,2), padding_mode='border'", "f(1,2,3,4), u(-2.5,2.5,1,2,3,2), padding_mode='reflection'", "f(1,2,3,4), u(-2.5,2.5,1,2,3,2), padding_mode='reflection', align_corners=False",
-    "d(2,1,3,3), ud(-1.5,1.5,2,2,2,2), align_corners=False", "f(1,2,3,4,3), u(-1.5,1.5,1,2,2,2,3)", "f(1,2,3,4,3), u(-1.5,1.5,1,2,2,2,3), mode='nearest', padding_mode='border'",
-    "f(1,2,3,4,3), u(-2.5,2.5,1,2,2,2,3), padding_mode='reflection', align_corners=False", "f(1,1,3,3), u(-1.5,1.5,1,2,2,2), mode='x'", "f(1,1,3,3), u(-1.5,1.5,1,2,2,2), padding_mode='x'",
+    "f(1,2,3,4), u(-1.5,1.5,1,2,2,2)", "f(1,2,3,4), u(-1.5,1.5,1,2,2,2), mode='nearest'",
+    "f(1,2,3,4), u(-1.5,1.5,1,2,2,2), mode='nearest', align_corners=False",
+    "f(1,2,3,4), u(-1.5,1.5,1,2,3,2), padding_mode='border'", "f(1,2,3,4), u(-2.5,2.5,1,2,3,2), padding_mode='reflection'",
+    "f(1,2,3,4), u(-2.5,2.5,1,2,3,2), padding_mode='reflection', align_corners=False",
+    "d(2,1,3,3), ud(-1.5,1.5,2,2,2,2), align_corners=False", "f(1,2,3,4,3), u(-1.5,1.5,1,2,2,2,3)",
+    "f(1,2,3,4,3), u(-1.5,1.5,1,2,2,2,3), mode='nearest', padding_mode='border'",
+    "f(1,2,3,4,3), u(-2.5,2.5,1,2,2,2,3), padding_mode='reflection', align_corners=False", "f(1,1,3,3), u(-1.5,1.5,1,2,2,2), mode='x'",
+    "f(1,1,3,3), u(-1.5,1.5,1,2,2,2), padding_mode='x'",
     "f(1,1,3,3), u(-1.5,1.5,2,2,2,2)", "f(1,1,3,3), u(-1.5,1.5,1,2,2,3)"])
 def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=True, name=None):
     """Samples images or volumes at given positions.
@@ -197,11 +206,13 @@ def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=Tr
     """
     n = x.ndim - 2
     if mode not in ("bilinear", "nearest") or padding_mode not in ("zeros", "border", "reflection"):
-        raise ValueError(f"grid_sample: got mode {mode!r} and padding_mode {padding_mode!r}; modes are bilinear and nearest, paddings zeros, border and reflection")
+        raise ValueError(f"grid_sample: got mode {mode!r} and padding_mode {padding_mode!r}; "
+                         "modes are bilinear and nearest, paddings zeros, border and reflection")
     if not isinstance(align_corners, bool):
         raise TypeError(f"grid_sample: align_corners: got {align_corners!r}; it must be a bool")
     if n not in (2, 3) or grid.ndim != x.ndim or grid.shape[0] != x.shape[0] or grid.shape[-1] != n:
-        raise ValueError(f"grid_sample: grid: got shape {list(grid.shape)} for x of shape {list(x.shape)}; it must be [N, H, W, 2] or [N, D, H, W, 3]")
+        raise ValueError(f"grid_sample: grid: got shape {list(grid.shape)} for x of shape {list(x.shape)}; "
+                         "it must be [N, H, W, 2] or [N, D, H, W, 3]")
     at = [_pixel(grid[..., n - 1 - a], x.shape[2 + a], padding_mode, align_corners) for a in range(n)]
     if mode == "nearest":
         return _fetch(x, [jnp.round(a).astype(jnp.int32) for a in at])
