@@ -7,6 +7,7 @@ import numpy as np
 
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.op import _inplace, freeze
+from paddle_jax._core.state import state
 from paddle_jax._core.tensor import Tensor
 
 
@@ -50,16 +51,22 @@ def ints(op, values, name):
 def concrete(tensor):
     """The NumPy view of a tensor's value, or None while it is being traced."""
     value = tensor._value
-    return None if isinstance(value, jax.core.Tracer) or not isinstance(value, jax.Array | np.ndarray) else np.asarray(value)
+    return None if isinstance(value, jax.core.Tracer) else np.asarray(value)
+
+
+def untracked(tensor):
+    """Whether a result of this tensor needs neither a gradient nor a trace, so that NumPy may compute it."""
+    return (tensor.stop_gradient or not state.grad) and not isinstance(tensor._value, jax.core.Tracer)
 
 
 def check_index(op, index, size, error=IndexError, low=None, name="index"):
     """Refuses indices outside [low, size) (low defaults to -size). JAX would clamp them without a word; under a trace nothing can be checked."""
     low = -size if low is None else low
     values = concrete(index)
-    if values is not None and values.size and not (values.min() >= low and values.max() < size):
-        bad = values.max() if values.max() >= size else values.min()
-        raise error(f"{op}: {name}: got {bad}; the axis has length {size}, use {low}..{size - 1}")
+    if values is not None and values.size:
+        least, most = (values, values) if values.ndim == 0 else (values.min(), values.max())
+        if not (least >= low and most < size):
+            raise error(f"{op}: {name}: got {most if most >= size else least}; the axis has length {size}, use {low}..{size - 1}")
 
 
 def check_index_dtype(op, index, allowed=("int32", "int64"), name="index", error=ValueError):

@@ -1,5 +1,7 @@
 """Making tensors."""
 
+import math
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,6 +12,7 @@ from paddle_jax._core.op import _into, composite, op
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import ints, variadic
 
+_SMALL = 1 << 16  # elements
 
 @composite(method=False, cases=["[1, 2.5]", "3", "True", "1j", "[[1, 2], [3, 4]], 'float32'", "np.ones((2,))", "[1, 2], stop_gradient=False", "'a'",
                                 "None",
@@ -88,6 +91,13 @@ def finish(value, out=None, device=None, requires_grad=False):
     return made if out is None else _into(out, made)
 
 
+def filled(shape, value, dtype):
+    """An array of one value. Small ones come from NumPy, which needs no compilation for a new shape."""
+    if math.prod(shape) > _SMALL or isinstance(value, jax.Array):
+        return jnp.full(shape, value, dtype)
+    return jnp.asarray(np.full(shape, value, dtype))
+
+
 def sizes(op, shape):
     """A shape argument as a tuple of lengths >= 0."""
     shape = ints(op, shape, "shape")
@@ -116,7 +126,7 @@ def zeros(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=
         >>> paddle.zeros([2]).tolist()
         [0.0, 0.0]
     """
-    return finish(jnp.zeros(sizes("zeros", shape), as_numpy_dtype(dtype)), out, device, requires_grad)
+    return finish(filled(sizes("zeros", shape), 0, as_numpy_dtype(dtype)), out, device, requires_grad)
 
 
 zeros = variadic(zeros, 0)
@@ -130,7 +140,7 @@ def ones(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=F
         >>> paddle.ones([2]).tolist()
         [1.0, 1.0]
     """
-    return finish(jnp.ones(sizes("ones", shape), as_numpy_dtype(dtype)), out, device, requires_grad)
+    return finish(filled(sizes("ones", shape), 1, as_numpy_dtype(dtype)), out, device, requires_grad)
 
 
 ones = variadic(ones, 0)
@@ -144,7 +154,7 @@ def empty(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=
         >>> paddle.empty([2, 3]).shape
         paddle.Size([2, 3])
     """
-    return finish(jnp.zeros(sizes("empty", shape), as_numpy_dtype(dtype)), out, device, requires_grad)
+    return finish(filled(sizes("empty", shape), 0, as_numpy_dtype(dtype)), out, device, requires_grad)
 
 
 empty = variadic(empty, 0)
@@ -171,7 +181,8 @@ def full(shape, fill_value, dtype=None, name=None, *, out=None, device=None, req
     """
     if dtype is None:
         dtype = "bool" if isinstance(fill_value, bool) else "complex128" if isinstance(fill_value, complex) else None
-    return finish(jnp.full(sizes("full", shape), fill("full", fill_value, as_numpy_dtype(dtype))), out, device, requires_grad)
+    target = as_numpy_dtype(dtype)
+    return finish(filled(sizes("full", shape), fill("full", fill_value, target), target), out, device, requires_grad)
 
 
 def fill(op, value, dtype):
@@ -202,11 +213,8 @@ def zeros_like(x, dtype=None, name=None, *, device=None, requires_grad=False, pi
         >>> paddle.zeros_like(paddle.to_tensor([1, 2])).tolist()
         [0, 0]
     """
-    return finish(jnp.zeros(_shape(x), _like(x, dtype)), None, device, requires_grad)
-
-
-def _shape(x):
-    return x._value.shape if isinstance(x, Tensor) else ()
+    target = _like(x, dtype)
+    return finish(filled(x._value.shape, 0, target), None, device, requires_grad)
 
 
 @composite(method=False, alias={"input": "x"}, cases=["f(2,3)", "i(2), 'float32'", "f()", "f(0,2)", "[1]", "c(2)"])
@@ -217,7 +225,8 @@ def ones_like(x, dtype=None, name=None, *, device=None, requires_grad=False, pin
         >>> paddle.ones_like(paddle.to_tensor([1, 2])).tolist()
         [1, 1]
     """
-    return finish(jnp.ones(_shape(x), _like(x, dtype)), None, device, requires_grad)
+    target = _like(x, dtype)
+    return finish(filled(x._value.shape, 1, target), None, device, requires_grad)
 
 
 @composite(method=False, alias={"input": "x"}, cases=["~f(2,3)", "~i(2), 'float32'", "~f()", "~f(0,2)", "[1]"])
@@ -228,7 +237,8 @@ def empty_like(x, dtype=None, name=None, *, device=None, requires_grad=False, pi
         >>> paddle.empty_like(paddle.ones([2])).shape
         paddle.Size([2])
     """
-    return finish(jnp.zeros(_shape(x), _like(x, dtype)), None, device, requires_grad)
+    target = _like(x, dtype)
+    return finish(filled(x._value.shape, 0, target), None, device, requires_grad)
 
 
 @composite(method=False, alias={"input": "x"}, cases=["f(2,3), 3", "i(2), 3.5", "f(2), 3.5, 'int32'", "i(2), True", "f(2), const(3, 'int64')",
@@ -240,7 +250,8 @@ def full_like(x, fill_value, dtype=None, name=None, *, device=None, requires_gra
         >>> paddle.full_like(paddle.to_tensor([1, 2]), 7).tolist()
         [7, 7]
     """
-    return finish(jnp.full(_shape(x), fill("full_like", fill_value, _like(x, dtype))), None, device, requires_grad)
+    target = _like(x, dtype)
+    return finish(filled(x._value.shape, fill("full_like", fill_value, target), target), None, device, requires_grad)
 
 
 @op(cases=["f(2,3)", "i(2)", "f()", "b(0)", "c(2)"])

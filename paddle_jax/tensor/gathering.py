@@ -5,7 +5,7 @@ import numpy as np
 
 from paddle_jax._core.op import composite, op
 from paddle_jax._core.tensor import Tensor, wrap
-from paddle_jax.tensor.axes import check_index, check_index_dtype, concrete, number, one_axis
+from paddle_jax.tensor.axes import check_index, check_index_dtype, concrete, number, one_axis, untracked
 from paddle_jax.tensor.manipulation import expand, reshape
 
 X_DIM = {"input": "x", "dim": "axis"}
@@ -180,6 +180,8 @@ def fit_index(op, x, index, axis):
     """Broadcasts an index and x against each other except along the axis, as take_along_axis and put_along_axis do."""
     if x.ndim != index.ndim:
         raise ValueError(f"{op}: indices: got shape {list(index.shape)} for a tensor of shape {list(x.shape)}; both need as many axes")
+    if x._value.shape == index._value.shape:
+        return x, index
     if all(n >= m for n, m in zip(x.shape, index.shape, strict=True)):
         return x, expand(index, [m if d == axis else n for d, (n, m) in enumerate(zip(x.shape, index.shape, strict=True))])
     return expand(x, [n if d == axis else m for d, (n, m) in enumerate(zip(x.shape, index.shape, strict=True))]), index
@@ -275,5 +277,7 @@ def masked_select(x, mask, name=None):
         shape = jnp.broadcast_shapes(tuple(x.shape), tuple(mask.shape))
     except ValueError:
         raise ValueError(f"masked_select: shapes {list(x.shape)} and {list(mask.shape)} do not broadcast") from None
-    chosen = jnp.flatnonzero(jnp.broadcast_to(mask._value, shape))
-    return take_rows(reshape(expand(x, shape), [-1]), wrap(chosen), 0)
+    host = np.broadcast_to(np.asarray(mask._value), shape)
+    if untracked(x):  # a new number of elements would be a new program to compile
+        return wrap(jnp.asarray(np.broadcast_to(np.asarray(x._value), shape)[host]))
+    return take_rows(reshape(expand(x, shape), [-1]), wrap(np.flatnonzero(host)), 0)

@@ -1,5 +1,6 @@
 """Shapes and the order of axes: reshape, transpose, squeeze, expand, tile, cast."""
 
+import functools as ft
 import math
 
 import jax.numpy as jnp
@@ -127,10 +128,14 @@ def transpose(x, perm=None, name=None, *, dim0=None, dim1=None):
         dim0, dim1, perm = perm, name if dim1 is None else dim1, None
     if perm is None:
         return _swap("transpose", x, dim0, dim1)
-    perm = ints("transpose", perm, "perm")
-    if len(perm) != x.ndim:
-        raise ValueError(f"transpose: perm: got {list(perm)} for a tensor of {x.ndim} axes; name each axis once")
-    return permute_axes(x, many_axes("transpose", perm, x.ndim, "perm"))
+    return permute_axes(x, _permutation(ints("transpose", perm, "perm"), x.ndim))
+
+
+@ft.lru_cache(maxsize=4096)
+def _permutation(perm, ndim):
+    if len(perm) != ndim:
+        raise ValueError(f"transpose: perm: got {list(perm)} for a tensor of {ndim} axes; name each axis once")
+    return many_axes("transpose", perm, ndim, "perm")
 
 
 def _swap(name, x, first, second):

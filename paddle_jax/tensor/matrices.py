@@ -38,7 +38,7 @@ def eye(num_rows, num_columns=None, dtype=None, name=None, *, out=None, device=N
     """
     rows = _size("eye", "num_rows", num_rows)
     columns = rows if num_columns is None else _size("eye", "num_columns", num_columns)
-    return finish(jnp.eye(rows, columns, dtype=as_numpy_dtype(dtype)), out, device, requires_grad)
+    return finish(jnp.asarray(np.eye(rows, columns, dtype=as_numpy_dtype(dtype))), out, device, requires_grad)
 
 
 @op(alias={"input": "x", "diagonal": "offset"}, cases=["f(3)", "f(3), 1", "f(3), -1, 7", "f(2,3)", "f(2,3), 1", "f(2,3), -1", "f(2,3), 5", "f(2,3,4)",

@@ -370,9 +370,9 @@ def fill_(self, value):
         >>> paddle.zeros([2]).fill_(3).tolist()
         [3.0, 3.0]
     """
-    check_inplace("fill_", self)
     if not isinstance(value, bool | int | float | complex | np.number):
         raise TypeError(f"fill_: value: got {type(value).__name__}; it must be a number")
+    check_inplace("fill_", self)
     return self._adopt(creation.full_like(self, value))
 
 

@@ -56,7 +56,7 @@ def _averaged(x, at, values, include_self):
 @op("x index values", register=False, method=False)
 def put_elements(x, index, values, axis, how, include_self):
     """x with values put, added, multiplied, ... at `index` along the axis."""
-    at = _spots(jnp.where(index < 0, index + x.shape[axis], index), axis)
+    at, values = _spots(jnp.where(index < 0, index + x.shape[axis], index), axis), jnp.broadcast_to(values, index.shape)
     if how == "mean":
         return _averaged(x, at, values, include_self)
     if not include_self and how != "set":
@@ -73,9 +73,10 @@ def _edge(dtype, how):
     return info.min if how == "max" else info.max
 
 
-def _values(op, x, values, shape, name="values"):
+def _values(op, x, values, name="values"):
+    """The values as a Tensor of the dtype of x; a number becomes 0-D."""
     if not isinstance(values, Tensor):
-        return expand(wrap(jnp.asarray(fill(op, values, x._value.dtype))), shape)
+        return wrap(np.asarray(fill(op, values, x._value.dtype)))
     if values._value.dtype != x._value.dtype:
         raise ValueError(f"{op}: {name}: got dtype {values._value.dtype.name} for a tensor of {x._value.dtype.name}; cast it with astype")
     return values
@@ -128,8 +129,11 @@ def put_along_axis(arr, indices, values, axis, reduce="assign", include_self=Tru
     else:
         check_within(name, arr, indices, axis)
     check_index(name, indices, arr.shape[axis])
-    values = _values(name, arr, values, indices.shape)
-    values = expand(values, indices.shape) if broadcast else _leading(name, values, indices)
+    values = _values(name, arr, values)
+    if broadcast or values.ndim == 0:
+        values = values if values._value.shape in ((), indices._value.shape) else expand(values, indices.shape)
+    else:
+        values = _leading(name, values, indices)
     return put_elements(arr, indices, values, axis, REDUCE[reduce], bool(include_self))
 
 
@@ -235,7 +239,7 @@ def scatter(x, index=None, updates=None, overwrite=True, name=None, *, dim=None,
     if index.ndim > 2 or (index.ndim == 2 and index.shape[1] != 1):
         raise ValueError(f"scatter: index: got shape {list(index.shape)}; allowed are [], [k], [k, 1]")
     check_index("scatter", index, x.shape[0])
-    updates = _values("scatter", x, updates, [], "updates")
+    updates = _values("scatter", x, updates, "updates")
     index = reshape(index, [-1]) if index.ndim == 2 else index
     return put_rows(x, index, _rows(x, index, updates), bool(overwrite))
 
@@ -361,8 +365,8 @@ def index_add(x, index, axis, value, alpha=1, name=None):
         raise ValueError(f"index_add: index: got shape {list(index.shape)}; it must be 1-D")
     check_index("index_add", index, x.shape[axis], ValueError)
     want = [*x.shape[:axis], index.shape[0], *x.shape[axis + 1 :]]
-    value = _values("index_add", x, value, want, "value")
-    if list(value.shape) != want:
+    value = _values("index_add", x, value, "value")
+    if value.ndim and list(value.shape) != want:
         raise ValueError(f"index_add: value: got shape {list(value.shape)}; the slices need {want}")
     return change_slices(x, index, value if alpha == 1 else value * alpha, axis, "add")
 
@@ -396,7 +400,7 @@ def index_fill(x, index, axis, value, name=None):
             raise ValueError(f"index_fill: value: got a tensor of shape {list(value.shape)}; it must be a number or 0-D")
         value = value.astype(x.dtype)
     else:
-        value = _values("index_fill", x, value, [])
+        value = _values("index_fill", x, value)
     return change_slices(x, reshape(index, [-1]), value, axis, "set")
 
 
@@ -440,7 +444,7 @@ def index_put(x, indices, value, accumulate=False, name=None):
     """
     if not isinstance(indices, list | tuple) or not indices:
         raise ValueError(f"index_put: indices: got {type(indices).__name__}; it must be a list or tuple of Tensors")
-    value = _values("index_put", x, value, [], "value")
+    value = _values("index_put", x, value, "value")
     if len(indices) == 1 and indices[0]._value.dtype == bool and value.ndim <= x.ndim - indices[0].ndim:
         return put_where(x, indices[0], value, bool(accumulate))
     indices = [i for given in indices for i in (_where(given) if given._value.dtype == bool else [given])]
@@ -485,7 +489,7 @@ def masked_fill(x, mask, value, name=None):
         >>> paddle.masked_fill(paddle.to_tensor([1, 2]), paddle.to_tensor([True, False]), 9).tolist()
         [9, 2]
     """
-    return fill_masked(x, mask, _values("masked_fill", x, value, [], "value"))
+    return fill_masked(x, mask, _values("masked_fill", x, value, "value"))
 
 
 @op("x mask value", register=False, method=False)

@@ -127,7 +127,7 @@ def _number_dtype(value):
 
 def _branch(name, value):
     if isinstance(value, bool | int | float | complex):
-        return wrap(jnp.asarray(value, _number_dtype(value)))
+        return wrap(np.asarray(value, _number_dtype(value)))
     if isinstance(value, Tensor):
         return value
     raise ValueError(f"where(): argument '{name}' must be Tensor, but got {type(value).__name__}")
@@ -179,8 +179,8 @@ def nonzero(x, as_tuple=False):
     """
     if x.ndim == 0:
         raise ValueError("nonzero: x: got a 0-D tensor; it needs at least one axis")
-    found = jnp.nonzero(x._value)
-    return tuple(wrap(i.astype(jnp.int64)) for i in found) if as_tuple else wrap(jnp.stack(found, 1).astype(jnp.int64))
+    found = np.nonzero(np.asarray(x._value))
+    return tuple(wrap(jnp.asarray(i)) for i in found) if as_tuple else wrap(jnp.asarray(np.stack(found, 1)))
 
 
 @composite(cases=["i_(5)", "i_(2,3)", "i()"])

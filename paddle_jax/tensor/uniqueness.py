@@ -8,7 +8,7 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import composite
 from paddle_jax._core.tensor import wrap
-from paddle_jax.tensor.axes import one_axis
+from paddle_jax.tensor.axes import one_axis, untracked
 from paddle_jax.tensor.gathering import take_rows
 from paddle_jax.tensor.manipulation import reshape
 
@@ -33,7 +33,12 @@ def _index_dtype(op, dtype):
 
 def _results(x, axis, first, extras, dtype):
     """The slices at `first` and the index tensors asked for."""
-    made = take_rows(x, wrap(jnp.asarray(first, np.int64)), axis) if x.size else x
+    if x.size == 0:
+        made = x
+    elif untracked(x):  # a new number of elements would be a new program to compile
+        made = wrap(jnp.asarray(np.take(np.asarray(x._value), first, axis)))
+    else:
+        made = take_rows(x, wrap(np.asarray(first, np.int64)), axis)
     more = [wrap(jnp.asarray(np.asarray(e).astype(dtype))) for wanted, e in extras if wanted]
     return (made, *more) if more else made
 
