@@ -198,7 +198,7 @@ def asin(x, name=None):
     return jnp.arcsin(as_float(x))
 
 
-@op(inplace=True, cases=UNIT)
+@op(inplace=True, out=True, cases=UNIT)
 def acos(x, name=None):
     """The arc cosine, in radians. Arguments as for `sin`.
 
@@ -220,7 +220,7 @@ def atan(x, name=None):
     return jnp.arctan(as_float(x))
 
 
-@op(inplace=True, cases=ANY)
+@op(inplace=True, out=True, cases=ANY)
 def sinh(x, name=None):
     """The hyperbolic sine. Arguments as for `sin`.
 
@@ -269,7 +269,7 @@ def asinh(x, name=None):
     return jnp.arcsinh(as_float(x))
 
 
-@op(inplace=True, cases=["u(1.1, 4.0, 2, 3)", "ud(1.1, 4.0, 3)", "f(0,3)", "pos_i(3)", "u(1.5, 2.0)", "c(3)"])
+@op(inplace=True, out=True, cases=["u(1.1, 4.0, 2, 3)", "ud(1.1, 4.0, 3)", "f(0,3)", "pos_i(3)", "u(1.5, 2.0)", "c(3)"])
 def acosh(x, name=None):
     """The inverse hyperbolic cosine. Arguments as for `sin`.
 
