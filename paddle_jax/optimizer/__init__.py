@@ -7,6 +7,7 @@ from paddle_jax.optimizer.adamax import Adamax, NAdam, RAdam
 from paddle_jax.optimizer.adamw import AdamW
 from paddle_jax.optimizer.asgd import ASGD, Rprop
 from paddle_jax.optimizer.lamb import Lamb
+from paddle_jax.optimizer.lbfgs import LBFGS
 from paddle_jax.optimizer.momentum import Momentum
 from paddle_jax.optimizer.optimizer import Optimizer
 from paddle_jax.optimizer.rmsprop import RMSProp
@@ -27,4 +28,5 @@ __all__ = [
     "Momentum",
     "NAdam",
     "Lamb",
+    "LBFGS",
 ]

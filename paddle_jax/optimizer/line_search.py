@@ -1,0 +1,92 @@
+"""A line search for the strong Wolfe conditions (Nocedal and Wright, "Numerical Optimization", algorithms 3.5 and 3.6)."""
+
+import dataclasses
+import math
+from typing import Any
+
+import jax.numpy as jnp
+
+
+@dataclasses.dataclass
+class _Point:
+    length: float
+    loss: float
+    grad: Any
+    slope: float
+
+
+def _minimum(a, b, low, high):
+    """The minimum of the cubic through two points with their slopes, within [low, high]; the middle where there is none."""
+    if a.length > b.length:
+        a, b = b, a
+    mean = a.slope + b.slope - 3 * (a.loss - b.loss) / (a.length - b.length)
+    square = mean * mean - a.slope * b.slope
+    if not square >= 0:
+        return (low + high) / 2
+    root = math.sqrt(square)
+    divisor = b.slope - a.slope + 2 * root
+    place = b.length - (b.length - a.length) * (b.slope + root - mean) / divisor if divisor else math.nan
+    return min(max(place, low), high) if math.isfinite(place) else (low + high) / 2
+
+
+def strong_wolfe(evaluate, length, direction, loss, grad, slope, tolerance, decrease=1e-4, curvature=0.9, limit=25):
+    """Looks for a step along `direction` with enough decrease and a flat enough slope.
+
+    Args:
+        evaluate: callable, length to (loss, gradient).
+        length: float, the first length to try.
+        direction: array [n].
+        loss: float, at length 0.
+        grad: array [n], at length 0.
+        slope: float, of the loss along the direction at length 0; negative.
+        tolerance: float, an interval that moves the parameters less is not divided further.
+        decrease: float, part of the slope that the loss must fall by.
+        curvature: float, part of the slope that may be left.
+        limit: int, largest number of evaluations.
+    Returns:
+        (loss, gradient, length, evaluations).
+    """
+    used = 0
+
+    def at(t):
+        nonlocal used
+        used += 1
+        value, gradient = evaluate(t)
+        return _Point(t, value, gradient, float(jnp.vdot(gradient, direction)))
+
+    start = _Point(0.0, loss, grad, slope)
+
+    def too_high(point):
+        return not point.loss <= loss + decrease * point.length * slope  # also for NaN
+
+    previous, point = start, at(length)
+    bracket = None
+    while used < limit:
+        if too_high(point) or (previous is not start and point.loss >= previous.loss):
+            bracket = previous, point
+            break
+        if abs(point.slope) <= -curvature * slope:
+            return point.loss, point.grad, point.length, used
+        if point.slope >= 0:
+            bracket = point, previous
+            break
+        nearest, farthest = point.length + 0.01 * (point.length - previous.length), point.length * 10
+        previous, point = point, at(_minimum(previous, point, nearest, farthest))
+    low, high = bracket or (start, point)
+    if high.loss < low.loss and math.isfinite(high.loss):
+        low, high = high, low
+    largest = float(jnp.abs(direction).max())
+    while used < limit and abs(high.length - low.length) * largest >= tolerance:
+        left, right = sorted((low.length, high.length))
+        margin = 0.1 * (right - left)
+        point = at(_minimum(low, high, left + margin, right - margin) if math.isfinite(high.loss) else (left + right) / 2)
+        if too_high(point) or point.loss >= low.loss:
+            high = point
+            continue
+        if abs(point.slope) <= -curvature * slope:
+            low = point
+            break
+        if point.slope * (high.length - low.length) >= 0:
+            high = low
+        low = point
+    return low.loss, low.grad, low.length, used

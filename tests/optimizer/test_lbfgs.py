@@ -1,0 +1,95 @@
+"""L-BFGS against the real Paddle and against what a minimum is."""
+
+import numpy as np
+import pytest
+
+import paddle_jax as ours
+import paddle_jax.optimizer
+from paddle_jax._core.tensor import Parameter
+from paddle_jax.framework.io import load, save
+
+oracle = pytest.importorskip("paddle")
+START = np.array([-1.5, 2.0], "float32")
+
+
+def problem(module, dtype="float32", **settings):
+    if module is ours:
+        param = Parameter(ours.to_tensor(START.astype(dtype))._value)
+    else:
+        param = oracle.create_parameter([2], dtype)
+        param.set_value(START.astype(dtype))
+    optimizer = module.optimizer.LBFGS(parameters=[param], **settings)
+    calls = []
+
+    def closure():
+        optimizer.clear_grad()
+        loss = (1 - param[0]) ** 2 + 5 * (param[1] - param[0] ** 2) ** 2
+        loss.backward()
+        calls.append(loss.item())
+        return loss
+
+    return param, optimizer, closure, calls
+
+
+SETTINGS = [{}, {"max_iter": 3}, {"max_eval": 3}, {"learning_rate": 0.1, "max_iter": 8}, {"history_size": 2, "max_iter": 6}, {"tolerance_grad": 1.0}]
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+def test_same_path_without_search(settings):
+    runs = []
+    for module in (ours, oracle):
+        param, optimizer, closure, calls = problem(module, "float64", **settings)
+        first = optimizer.step(closure)
+        runs.append((first.item(), calls, param.numpy()))
+    assert len(runs[0][1]) == len(runs[1][1])
+    np.testing.assert_allclose(runs[0][0], runs[1][0], rtol=1e-6)
+    np.testing.assert_allclose(runs[0][1], runs[1][1], rtol=1e-4, atol=1e-7)
+    np.testing.assert_allclose(runs[0][2], runs[1][2], rtol=1e-4)
+
+
+def test_strong_wolfe_finds_the_minimum():
+    counts = []
+    for module in (ours, oracle):
+        param, optimizer, closure, calls = problem(module, line_search_fn="strong_wolfe")
+        optimizer.step(closure)
+        np.testing.assert_allclose(param.numpy(), [1.0, 1.0], atol=2e-3)
+        counts.append(len(calls))
+    assert counts[0] <= counts[1] + 5, "not many more evaluations than Paddle needs"
+
+
+def test_every_step_of_the_search_lowers_the_loss():
+    param, optimizer, closure, calls = problem(ours, "float64", line_search_fn="strong_wolfe", max_iter=1)
+    losses = [optimizer.step(closure).item() for _ in range(25)]
+    assert all(b <= a for a, b in zip(losses, losses[1:], strict=False)) and losses[-1] < 1e-6
+
+
+def test_state(tmp_path):
+    """A run that goes through a file is the run that does not."""
+    whole, optimizer, closure, _ = problem(ours, "float64", max_iter=4)
+    for _ in range(3):
+        optimizer.step(closure)
+    part, first, closure, _ = problem(ours, "float64", max_iter=4)
+    first.step(closure)
+    save(first.state_dict(), str(tmp_path / "x"))
+    other, second, closure, _ = problem(ours, "float64", max_iter=4)
+    other._rebind(part._value)
+    second.set_state_dict(load(str(tmp_path / "x")))
+    for _ in range(2):
+        second.step(closure)
+    np.testing.assert_allclose(other.numpy(), whole.numpy(), rtol=1e-9)
+    theirs = problem(oracle, max_iter=4)
+    theirs[1].step(theirs[2])
+    assert set(first.state_dict()["state"]) == set(theirs[1].state_dict()["state"]) - {"al"}
+
+
+def test_errors():
+    for call in (lambda o, c: o.minimize(c()), lambda o, c: o.step(), lambda o, c: (setattr(o, "line_search_fn", "x"), o.step(c))):
+        errors = []
+        for module in (ours, oracle):
+            _, optimizer, closure, _ = problem(module)
+            with pytest.raises(Exception) as error:  # noqa: PT011
+                call(optimizer, closure)
+            errors.append(error.type)
+        assert errors[0] is errors[1]
+    with pytest.warns(UserWarning, match="no effect"):
+        problem(ours, weight_decay=0.1)
