@@ -60,12 +60,15 @@ def _cells(x, axes, bins):
         x = jnp.take(x, table, axis + k)
     inside = [axis + k + 1 for k, axis in enumerate(axes)]
     x = jnp.moveaxis(x, inside, range(x.ndim - len(inside), x.ndim))
-    return x.reshape(*x.shape[: x.ndim - len(inside)], -1)
+    return x.reshape(*x.shape[: x.ndim - len(inside)], math.prod(x.shape[x.ndim - len(inside) :]))
 
 
 def maximum_of_cells(x, bins):
     """The maximum of each cell of x [N, C, ...] and its position in the flattened spatial axes; bins: (first, end) for each axis."""
     axes, spatial = tuple(range(2, x.ndim)), x.shape[2:]
+    if 0 in spatial:
+        shape = (*x.shape[:2], *[len(first) for first, _ in bins])
+        return jnp.full(shape, jnp.nan, x.dtype), jnp.zeros(shape, jnp.int32)
     cells = _cells(x, axes, bins)
     best = jnp.argmax(cells, -1, keepdims=True)
     place = jnp.asarray(np.arange(math.prod(spatial), dtype=np.int32).reshape(1, 1, *spatial))

@@ -62,7 +62,7 @@ def cross_entropy_soft(scores, label, weight=None, smoothing=0.0, reduction="mea
     target = jax.nn.one_hot(label, n, dtype=x.dtype, axis=axis) if one_hot else label.astype(x.dtype)
     if smoothing:
         target = target * (1 - smoothing) + smoothing / n
-    loss = -jnp.sum(target * _log_probabilities(x, axis, use_softmax), axis, keepdims=True)
+    loss = -jnp.sum(jax.lax.stop_gradient(target) * _log_probabilities(x, axis, use_softmax), axis, keepdims=True)
     weights = None
     if weight is not None:
         shape = [-1 if a == axis % x.ndim else 1 for a in range(x.ndim)]
@@ -123,7 +123,7 @@ def cross_entropy(input, label, weight=None, ignore_index=-100, reduction="mean"
         weight: Tensor [C]: factor for each class.
         ignore_index: this label counts for nothing.
         reduction: "none", "sum" or "mean" (weighted by weight; labels ignored by a non-negative ignore_index or with a weight do not count).
-        soft_label: label holds probabilities.
+        soft_label: label holds probabilities; no gradient flows to them.
         axis: the class axis.
         use_softmax: False takes input as probabilities.
         label_smoothing: part of the probability that is spread evenly over the classes.
@@ -169,7 +169,7 @@ def softmax_with_cross_entropy(logits, label, soft_label=False, ignore_index=-10
         soft_label: label holds probabilities.
         ignore_index: this label gives 0.
         numeric_stable_mode: accepted; the computation is always stable.
-        return_softmax: also return the softmax.
+        return_softmax: also return the softmax, which carries no gradient.
         axis: the class axis.
     Returns:
         Tensor with length 1 on the class axis, or (that, softmax).
@@ -185,7 +185,7 @@ def softmax_with_cross_entropy(logits, label, soft_label=False, ignore_index=-10
     if not soft_label and _kept_shape("softmax_with_cross_entropy", logits, label, axis):
         label = label.unsqueeze(axis)
     loss = cross_entropy(logits, label, None, ignore_index, "none", soft_label, axis)
-    return (loss, softmax(logits, axis)) if return_softmax else loss
+    return (loss, softmax(logits.detach(), axis)) if return_softmax else loss
 
 
 @op("input label weight", method=False, register=False)
@@ -193,7 +193,7 @@ def negative_log_likelihood(input, label, weight=None, ignore_index=-100, reduct
     """-weight[label] * input[label]; input [N, C, ...], label [N, ...]."""
     ignored = label == ignore_index
     inside = ~ignored if weight is None else jnp.where(ignored, 0, jnp.take(weight, jnp.clip(label, 0, weight.shape[0] - 1)))
-    inside = inside.astype(input.dtype)
+    inside = jax.lax.stop_gradient(inside.astype(input.dtype))  # as in Paddle the weights are constants
     loss = -_pick(input, label[:, None], 1, ignored[:, None])[:, 0] * inside
     return _average(loss, inside, reduction)
 

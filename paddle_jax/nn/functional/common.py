@@ -55,6 +55,7 @@ def cosine_similarity(x1, x2, axis=1, eps=1e-8):
     n = max(x1.ndim, x2.ndim)
     if not -n <= axis < n:
         raise IndexError(f"cosine_similarity: axis={axis} is out of range for {n} axes; use {-n}..{n - 1}")
+    x1, x2 = jnp.broadcast_arrays(x1, x2)
     dot, a, b = jnp.sum(x1 * x2, axis), jnp.sum(x1 * x1, axis), jnp.sum(x2 * x2, axis)
     return dot / jnp.sqrt(jnp.maximum(a * b, eps * eps))
 
@@ -79,7 +80,7 @@ def label_smooth(label, prior_dist=None, epsilon=0.1, name=None):
     """
     if not 0 <= epsilon <= 1:
         raise ValueError(f"label_smooth: epsilon: got {epsilon}; it must be between 0 and 1")
-    prior = 1 / label.shape[-1] if prior_dist is None else prior_dist.reshape(-1)
+    prior = 1 / label.shape[-1] if prior_dist is None else lax.stop_gradient(prior_dist).reshape(-1)
     return (1 - epsilon) * label + epsilon * prior
 
 

@@ -32,12 +32,12 @@ def _masked(scores, mask, causal):
 
 def _mixed(weights, v, dtype):
     out = jnp.einsum("bhgqk,bkhd->bqhgd", weights.astype(v.dtype), v)
-    return out.reshape(*out.shape[:2], -1, out.shape[-1]).astype(dtype)
+    return out.reshape(*out.shape[:2], out.shape[2] * out.shape[3], out.shape[4]).astype(dtype)
 
 
 def _flat(weights):
     """[batch, heads, query, key]"""
-    return weights.reshape(weights.shape[0], -1, *weights.shape[3:])
+    return weights.reshape(weights.shape[0], weights.shape[1] * weights.shape[2], *weights.shape[3:])
 
 
 def _attend(q, k, v, mask, causal, scale, extra, drop):

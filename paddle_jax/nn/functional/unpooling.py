@@ -12,6 +12,7 @@ from paddle_jax.nn.functional.adaptive_pooling import maximum_of_cells
 from paddle_jax.nn.functional.input import check_ids
 from paddle_jax.nn.functional.pool_windows import Windows, max_values, sums
 from paddle_jax.nn.functional.windows import channel_last, ints
+from paddle_jax.tensor.creation import zeros
 
 
 @op("x indices", method=False, register=False)
@@ -36,6 +37,8 @@ def _unpool(op_name, n, x, indices, kernel_size, stride, padding, data_format, o
         if len(wanted) != n or any(not s - t < w < s + t for w, s, t in zip(wanted, sizes, strides, strict=True)):
             raise ValueError(f"{op_name}: output_size: got {list(output_size)}; each length must be within one stride {list(strides)} of {sizes}")
         sizes = wanted
+    if 0 in x.shape:
+        return x.reshape([*x.shape[:2], *sizes]) if math.prod([*x.shape[:2], *sizes]) == 0 else zeros([*x.shape[:2], *sizes], x.dtype)
     check_ids(op_name, "indices", indices, math.prod(sizes))
     return _scatter_back(x, indices, tuple(sizes))
 
@@ -103,8 +106,10 @@ def _power_mean(op_name, n, x, norm_type, kernel_size, stride, padding, ceil_mod
     if p == 0:
         raise ValueError(f"{op_name}: norm_type: got 0; it must not be 0")
     windows = Windows(op_name, x, n, kernel_size, stride, padding, ceil_mode, channel_last(op_name, n, data_format))
-    if math.isinf(p):
+    if p == math.inf:
         return max_values(x, windows)
+    if p == -math.inf:  # every root of degree -inf is 1
+        return jnp.ones_like(sums(x, windows))
     total = sums(jnp.square(x) if p == 2 else jnp.power(x, p), windows)
     some = total != 0  # the root has no slope at 0
     root = jnp.where(some, total, 1)

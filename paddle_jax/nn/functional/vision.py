@@ -105,7 +105,7 @@ def channel_shuffle(x, groups, data_format="NCHW", name=None):
     if channels % g:
         raise ValueError(f"channel_shuffle: groups: got {g}; it must divide the {channels} channels")
     if last:
-        return x.reshape(*x.shape[:3], g, -1).swapaxes(3, 4).reshape(x.shape)
+        return x.reshape(*x.shape[:3], g, channels // g).swapaxes(3, 4).reshape(x.shape)
     return x.reshape(x.shape[0], g, channels // g, *x.shape[2:]).swapaxes(1, 2).reshape(x.shape)
 
 
@@ -171,8 +171,8 @@ def _fetch(x, corner):
     flat = 0
     for c, s in zip(corner, sizes, strict=True):
         flat = flat * s + jnp.clip(c, 0, s - 1)
-    rows = x.reshape(*x.shape[:2], -1)
-    found = jnp.take_along_axis(rows, flat.reshape(x.shape[0], 1, -1), 2).reshape(*x.shape[:2], *flat.shape[1:])
+    rows = x.reshape(*x.shape[:2], math.prod(sizes))
+    found = jnp.take_along_axis(rows, flat.reshape(x.shape[0], 1, math.prod(flat.shape[1:])), 2).reshape(*x.shape[:2], *flat.shape[1:])
     return jnp.where(inside[:, None], found, 0)
 
 
