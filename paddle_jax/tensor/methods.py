@@ -432,15 +432,19 @@ def set_(self, source=None, shape=None, stride=None, offset=0, name=None):
     """Takes over the elements of another tensor, read with a shape, steps and offset of one's own; without one becomes empty. Returns the tensor.
 
     Args:
-        source: Tensor.
+        source: Tensor of the same dtype.
         shape, stride, offset: as for `as_strided`. Default: those of source.
+    Raises:
+        ValueError: the dtypes differ, or an element would lie outside source.
     Example:
-        >>> paddle.zeros([1]).set_(paddle.arange(4), [2], [2]).tolist()
+        >>> paddle.zeros([1], "int64").set_(paddle.arange(4), [2], [2]).tolist()
         [0, 2]
     """
     check_inplace("set_", self)
     if source is None:
         source = wrap(jnp.zeros((0,), self._value.dtype))
+    if source._value.dtype != self._value.dtype:
+        raise ValueError(f"set_: source: got dtype {source._value.dtype.name}; the tensor has {self._value.dtype.name}")
     shape = tuple(source.shape) if shape is None else ints("set_", shape, "shape")
     stride = _strides(shape) if stride is None else stride
     self._rebind(slicing.as_strided(source, list(shape), list(stride), offset)._value)
