@@ -344,7 +344,24 @@ class Parameter(Tensor):
             raise ValueError(f"trainable: got {type(value).__name__}; it must be a bool")
         self.stop_gradient = not value
 
+    def set_init_func(self, obj):
+        """Sets the function that `initialize` calls with the parameter."""
+        self.init_func = obj
+
+    def initialize(self):
+        """Fills a parameter that was made under `paddle.LazyGuard`.
+
+        Raises:
+            AssertionError: it was not made lazily, or is filled already.
+        """
+        if self.init_func is None:
+            raise AssertionError(f"initialize: {self.name} has its values already; only parameters made under paddle.LazyGuard can be initialized")
+        fill, self.init_func = self.init_func, None
+        fill(self)
+
     def __repr__(self):
+        if isinstance(self._value, jax.ShapeDtypeStruct):
+            return "Parameter containing:\nTensor(Not initialized)"
         return "Parameter containing:\n" + Tensor.__repr__(self)
 
     __str__ = __repr__

@@ -154,8 +154,8 @@ LOSS = [
     C("TripletMarginWithDistanceLoss", inputs=("3,4", "3,4", "3,4")), C("TripletMarginWithDistanceLoss", None, 3.0, True, "sum", inputs=("3,4",) * 3),
     C("MultiLabelSoftMarginLoss", inputs=("3,4", "b3,4")), C("MultiLabelMarginLoss", inputs=("3,4", "i4:3,4")),
     C("MultiMarginLoss", inputs=("3,4", "i4:3")), C("MultiMarginLoss", 2, 0.5, reduction="none", inputs=("3,4", "i4:3")),
-    C("SoftMarginLoss", inputs=("3,4", "s3,4")), C("HSigmoidLoss", 4, 6, inputs=("3,4", "i6:3,1")),
-    C("HSigmoidLoss", 4, 6, bias_attr=False, inputs=("3,4", "i6:3,1")),
+    C("SoftMarginLoss", inputs=("3,4", "s3,4")), C("HSigmoidLoss", 4, 8, inputs=("3,4", "i8:3,1")),
+    C("HSigmoidLoss", 4, 8, bias_attr=False, inputs=("3,4", "i8:3,1")),
 ]
 TRANSFORMER = [
     C("MultiHeadAttention", 8, 2, inputs="2,3,8"), C("MultiHeadAttention", 8, 2, need_weights=True, bias_attr=False, inputs="2,3,8"),

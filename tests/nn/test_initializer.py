@@ -153,3 +153,19 @@ def test_refuses_what_is_no_initializer(paddle):
         paddle.nn.initializer.set_global_initializer(5)
     with pytest.raises(ValueError):
         paddle.nn.initializer.TruncatedNormal(a=3.0, b=1.0)
+
+
+def test_lazy_parameters(paddle):
+    lazy_guard = paddle.nn.initializer.lazy_init.LazyGuard
+    with lazy_guard():
+        net = paddle.nn.Sequential(paddle.nn.Embedding(5, 4, padding_idx=1), paddle.nn.LSTM(4, 3))
+    weight = net[0].weight
+    assert repr(weight) == "Parameter containing:\nTensor(Not initialized)"
+    assert (weight.shape, str(weight.dtype)) == ([5, 4], "paddle.float32")
+    for parameter in net.parameters():
+        parameter.initialize()
+    assert weight[1].tolist() == [0.0] * 4
+    assert float(weight[0].abs().max()) > 0
+    assert net(paddle.to_tensor([[1, 2]]))[0].shape == [1, 2, 3]
+    with pytest.raises(AssertionError):
+        weight.initialize()

@@ -224,8 +224,8 @@ class Maxout(Layer):
         groups: int, a divisor of the number of channels.
         axis: int, the axis of channels.
     Example:
-        >>> paddle.nn.Maxout(2)(paddle.ones([1, 4, 2])).shape
-        paddle.Size([1, 2, 2])
+        >>> paddle.nn.Maxout(2)(paddle.ones([1, 4, 2, 2])).shape
+        paddle.Size([1, 2, 2, 2])
     See: Goodfellow et al., Maxout Networks, 2013.
     """
 

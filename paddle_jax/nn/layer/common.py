@@ -26,6 +26,7 @@ from paddle_jax.nn.layer.padding import (
     ZeroPad2D,
     ZeroPad3D,
 )
+from paddle_jax.nn.layer.parameter import after_filling
 
 
 class Identity(Layer):
@@ -146,9 +147,12 @@ class Embedding(Layer):
                 raise AssertionError(f"Embedding: _weight: got shape {list(given.shape)}; it must be {self._size}")
             return given if isinstance(given, Parameter) else Parameter(given._value)
         weight = self.create_parameter(self._size, attr=self._weight_attr, dtype=self._dtype, device=self._device)
-        if self._padding_idx is not None:
-            weight._value = weight._value.at[self._padding_idx].set(0)
+        if weight is not None and self._padding_idx is not None:
+            after_filling(weight, self._clear_padding)
         return weight
+
+    def _clear_padding(self, weight):
+        weight._value = weight._value.at[self._padding_idx].set(0)
 
     @alias(input="x")
     def forward(self, x):

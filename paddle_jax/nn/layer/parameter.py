@@ -1,5 +1,6 @@
 """Creation of parameters from a shape, a ParamAttr and default initializers."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -56,20 +57,35 @@ def new_parameter(shape, attr, dtype, is_bias, default_initializer, owner, devic
     initializer = attr.initializer or (Defaults.bias if is_bias else Defaults.weight) or default_initializer or _fallback(dtype, is_bias)
     name = attr.name or unique_name.generate(f"{owner}.{'b' if is_bias else 'w'}")
     unique_name.claim(name)
-    parameter = Parameter(_filled(initializer, shape, dtype, device), trainable=bool(attr.trainable), name=name)
-    if type(initializer).forward is not Initializer.forward or type(initializer).__call__ is not Initializer.__call__:
-        initializer(parameter, None)
+    parameter = Parameter(trainable=bool(attr.trainable), name=name)
+    parameter._value = jax.ShapeDtypeStruct(shape, dtype.np)
+    parameter.set_init_func(lambda p: _fill(p, initializer, shape, dtype, device))
+    if not Defaults.lazy:
+        parameter.initialize()
     parameter.optimize_attr = {"learning_rate": attr.learning_rate}
     parameter.regularizer, parameter.need_clip, parameter.do_model_average = attr.regularizer, attr.need_clip, attr.do_model_average
     return parameter
 
 
-def _filled(initializer, shape, dtype, device):
-    if type(initializer).forward is Initializer.forward and type(initializer).__call__ is Initializer.__call__:
-        array = np.asarray(initializer._values(shape, dtype.np))
+def _fill(parameter, initializer, shape, dtype, device):
+    array = initializer._values(shape, dtype.np) if _is_plain(initializer) else np.zeros(shape, dtype.np)
+    parameter._value = jnp.asarray(array) if device is None else places.put(np.asarray(array), device)
+    if not _is_plain(initializer):
+        initializer(parameter, None)
+
+
+def _is_plain(initializer):
+    """Whether the initializer gives an array; one that overrides how a Tensor is filled is called on the parameter."""
+    return type(initializer).forward is Initializer.forward and type(initializer).__call__ is Initializer.__call__
+
+
+def after_filling(parameter, change):
+    """Calls `change(parameter)`: now, or for a parameter made under LazyGuard once it has values."""
+    fill = parameter.init_func
+    if fill is None:
+        change(parameter)
     else:
-        array = np.zeros(shape, dtype.np)
-    return jnp.asarray(array) if device is None else places.put(array, device)
+        parameter.set_init_func(lambda p: (fill(p), change(p)))
 
 
 def _fallback(dtype, is_bias):
