@@ -110,6 +110,7 @@ from paddle_jax.tensor.scattering import (
     scatter_reduce,
 )
 from paddle_jax.tensor.uniqueness import unique, unique_consecutive
+from paddle_jax.nn.initializer.lazy_init import LazyGuard
 from paddle_jax.nn.layer.parameter import create_parameter
 from paddle_jax.tensor.sampling import (
     bernoulli, bernoulli_, binomial, cauchy_, geometric_, log_normal, log_normal_, multinomial, normal_, poisson, rand_like, randint_like,
