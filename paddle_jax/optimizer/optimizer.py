@@ -80,7 +80,8 @@ class Optimizer:
                 self._add_param_group(group)
         else:
             self._param_groups = self._parameter_list
-            self._groups.append(_Group({"params": self._parameter_list, **self._default_dict}))
+            self._groups.append(_Group({**self._default_dict, "params": self._parameter_list}))
+            del self._groups[0].settings["grad_clip"]  # that of the optimizer, which may be set later
 
     def _as_regularizer(self, decay):
         if isinstance(decay, bool) or not isinstance(decay, int | float | WeightDecayRegularizer | None):
@@ -167,7 +168,7 @@ class Optimizer:
                 self._step_group(group, active, lr)
 
     def _step_group(self, group, active, lr):
-        clip = group.settings["grad_clip"]
+        clip = group.settings.get("grad_clip", self._grad_clip)
         grads = None
         if clip is not None and not _is_rule(clip):
             grads = {id(p): g._value for p, g in clip([(p, p._grad) for p in active])}
@@ -469,7 +470,7 @@ class Optimizer:
         for group in self._groups:
             active = [p for p in group.params if id(p) in given and not p.stop_gradient]
             if active:
-                clip = group.settings["grad_clip"]
+                clip = group.settings.get("grad_clip", self._grad_clip)
                 grads = {id(p): given[id(p)] for p in active}
                 if clip is not None and not _is_rule(clip):
                     grads = {id(p): g._value for p, g in clip([(p, wrap(grads[id(p)])) for p in active])}

@@ -387,6 +387,16 @@ def test_own_clipping():
         np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-6)
 
 
+def test_clipping_set_later():
+    early, late = Case(ours, VALUES, "early"), Case(ours, VALUES, "late")
+    walk(early, early.build("SGD", {"grad_clip": clip.ClipGradByNorm(0.1)}))
+    optimizer = late.build("SGD", {})
+    optimizer._grad_clip = clip.ClipGradByNorm(0.1)
+    walk(late, optimizer)
+    for a, b in zip(early.params, late.params, strict=True):
+        np.testing.assert_array_equal(a.numpy(), b.numpy())
+
+
 @pytest.mark.filterwarnings("ignore:.*rescale_grad")
 def test_rescale_grad_has_no_effect():
     compare("Momentum", {"rescale_grad": 0.5})

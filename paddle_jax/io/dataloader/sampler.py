@@ -103,7 +103,7 @@ class WeightedRandomSampler(Sampler):
         ValueError: `num_samples` is not a positive int, or `replacement` not a bool.
         AssertionError: while drawing: a weight is negative, none is positive, or too few are positive without replacement.
     Example:
-        >>> list(paddle.io.WeightedRandomSampler([0.0, 1.0], 3))
+        >>> list(paddle.io.WeightedRandomSampler(np.array([0.0, 1.0]), 3))
         [1, 1, 1]
     """
 
