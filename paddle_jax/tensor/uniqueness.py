@@ -9,6 +9,7 @@ from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import composite
 from paddle_jax._core.tensor import wrap
 from paddle_jax.tensor.axes import one_axis, untracked
+from paddle_jax.tensor.creation import clone
 from paddle_jax.tensor.gathering import take_rows
 from paddle_jax.tensor.manipulation import reshape
 
@@ -34,7 +35,7 @@ def _index_dtype(op, dtype):
 def _results(x, axis, first, extras, dtype):
     """The slices at `first` and the index tensors asked for."""
     if x.size == 0:
-        made = x
+        made = clone(x)
     elif untracked(x):  # a new number of elements would be a new program to compile
         made = wrap(jnp.asarray(np.take(np.asarray(x._value), first, axis)))
     else:
