@@ -23,8 +23,8 @@ def _targets(op_name, x, output_size, axes):
     if len(sizes) != n or not all(s is None or isinstance(s, int) for s in sizes):
         raise ValueError(f"{op_name}: output_size: got {output_size}; it must be an int or a list of {n} ints")
     sizes = tuple(x.shape[a] if s is None else s for a, s in zip(axes, sizes, strict=True))
-    if any(s <= 0 for s in sizes):
-        raise ValueError(f"{op_name}: output_size: got {output_size}; each must be positive")
+    if any(s < 0 for s in sizes):
+        raise ValueError(f"{op_name}: output_size: got {output_size}; each must not be negative")
     return sizes
 
 
@@ -42,6 +42,8 @@ def _split(x, axes, sizes):
 
 
 def _mean(x, axes, sizes):
+    if 0 in sizes:
+        return jnp.zeros([sizes[axes.index(a)] if a in axes else n for a, n in enumerate(x.shape)], x.dtype)
     if all(x.shape[a] % s == 0 for a, s in zip(axes, sizes, strict=True)):
         cut, inside = _split(x, axes, sizes)
         return cut.mean(inside)
@@ -66,8 +68,8 @@ def _cells(x, axes, bins):
 def maximum_of_cells(x, bins):
     """The maximum of each cell of x [N, C, ...] and its position in the flattened spatial axes; bins: (first, end) for each axis."""
     axes, spatial = tuple(range(2, x.ndim)), x.shape[2:]
-    if 0 in spatial:
-        shape = (*x.shape[:2], *[len(first) for first, _ in bins])
+    shape = (*x.shape[:2], *[len(first) for first, _ in bins])
+    if 0 in spatial or 0 in shape:
         return jnp.full(shape, jnp.nan, x.dtype), jnp.zeros(shape, jnp.int32)
     cells = _cells(x, axes, bins)
     best = jnp.argmax(cells, -1, keepdims=True)
