@@ -33,7 +33,7 @@ class Tensor:
         elif isinstance(data, Tensor):
             value = data._value
         else:
-            array = np.asarray(data)
+            array = np.array(data)  # a copy: jax may share the memory of a NumPy array
             keep = isinstance(data, np.ndarray)
             value = places.put(array if keep or dtype is not None else array.astype(dtypes.default().np), place)
         if dtype is not None:

@@ -41,18 +41,19 @@ def to_tensor(data, dtype=None, place=None, stop_gradient=True, device=None):
         value = data._value if isinstance(data, Tensor) else data
         value = value if want is None else value.astype(want)
         return wrap(value if place is None else places.put(value, place), stop_gradient)
-    array = _to_numpy(data)
+    array = _to_numpy(data, exact=want is not None)
     if want is not None and array.dtype != want:
         array = array.astype(want)
     return wrap(places.put(np.array(array), place), stop_gradient)
 
 
-def _to_numpy(data):
+def _to_numpy(data, exact=False):
+    """The data as a NumPy array; unless `exact`, Python floats and complex numbers take the default dtype."""
     if isinstance(data, np.ndarray | np.generic):
         array = np.asarray(data)
     elif isinstance(data, bool | int | float | complex | list | tuple):
         array = np.array(_plain(data))
-        if not _typed_inside(data):
+        if not exact and not _typed_inside(data):
             array = _default_dtype(array)
     elif hasattr(data, "__array__"):
         array = np.asarray(data)
