@@ -9,6 +9,7 @@ from paddle_jax.tensor import logic as logic  # noqa: F401
 from paddle_jax.tensor import math as math  # noqa: F401
 from paddle_jax.tensor import indexing as indexing  # noqa: F401
 from paddle_jax.tensor import methods as methods  # noqa: F401
+from paddle_jax.tensor import internals as internals  # noqa: F401
 
 
 class _TensorModule(types.ModuleType):

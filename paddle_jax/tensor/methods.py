@@ -1,7 +1,5 @@
 """Methods and properties of Tensor that are no function of `paddle.*`: dtypes, devices, values, layout."""
 
-import hashlib
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -17,7 +15,6 @@ _CAST = {"float": "float32", "double": "float64", "half": "float16", "bfloat16":
          "char": "int8", "byte": "uint8", "bool": "bool", "cfloat": "complex64", "cdouble": "complex128", "float16": "float16", "float32": "float32",
          "float64": "float64", "int8": "int8", "int16": "int16", "int32": "int32", "int64": "int64", "uint8": "uint8", "complex64": "complex64",
          "complex128": "complex128"}
-_CLEARED = np.zeros((0,), np.float32)  # the value of a tensor whose memory was given back
 
 
 def _attach(function, *names):
@@ -562,66 +559,3 @@ def new_full(var, size, fill_value, *, dtype=None, device=None, requires_grad=Fa
     """
     dtype, device = var.dtype if dtype is None else dtype, var.place if device is None else device
     return creation.full(size, fill_value, dtype, device=device, requires_grad=requires_grad)
-
-
-# names that programs take from Paddle's inside ------------------------------------------------------------------------
-
-
-@_attach
-def _is_initialized(self):
-    return self._value is not _CLEARED
-
-
-@_attach
-def _clear_data(self):
-    self._rebind(_CLEARED)
-
-
-@_attach
-def _numel(self):
-    return int(self._value.size)
-
-
-@_attach
-def _copy_to(self, place, blocking=True):
-    return wrap(jnp.array(_moved(self, place)._value), self.stop_gradient)
-
-
-@_attach
-def _share_buffer_to(self, other):
-    other._rebind(self._value)
-
-
-@_attach
-def _is_shared_buffer_with(self, other):
-    return self._value is other._value
-
-
-@_attach
-def _grad_ivar(self):
-    return self._grad
-
-
-@_attach
-def _slice(self, begin, end):
-    return wrap(self._value[begin:end])
-
-
-@_attach
-def _md5sum(self):
-    return hashlib.md5(np.ascontiguousarray(self._value).tobytes(), usedforsecurity=False).hexdigest()
-
-
-@_attach
-def _bump_inplace_version(self):
-    self._version += 1
-
-
-@_attach
-def _offset(self):
-    return 0
-
-
-@_attach
-def _inplace_version(self):
-    return self._version
