@@ -153,4 +153,4 @@ def _matching(tensor, value):
         array = np.asarray(array).view(target)
     if array.dtype != target:
         raise AssertionError(f"set_state_dict: {tensor.name}: got dtype {array.dtype}; the parameter has {target}; cast one of them")
-    return jnp.array(array)  # a copy: jax may share the memory of a NumPy array
+    return jnp.asarray(array)
