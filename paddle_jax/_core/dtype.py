@@ -51,7 +51,7 @@ class DType:
     __index__ = __int__
 
     def __reduce__(self):
-        return convert, (self._key,)
+        return _member, (self.name,)
 
     def __copy__(self):
         return self
@@ -89,7 +89,7 @@ for _name, _member in _MEMBERS.items():
     setattr(DType, _name, _member)
 DType.__members__ = _MEMBERS
 
-_BY_NAME = {d._key: d for d in ALL} | {"float": float64, "double": float64, "half": float16, "int": int64, "complex": complex128, "bool_": bool_}
+_BY_NAME = {d._key: d for d in ALL} | {"float": float64, "double": float64, "half": float16, "int": int64, "complex": complex128, "bool_": bool_, "uint16": bfloat16}  # Paddle stores bfloat16 as 16-bit words and takes their name for it
 _BY_NP = {d.np: d for d in ALL}
 _BY_TYPE = {bool: bool_, int: int64, float: float64, complex: complex128}
 FLOATING = (float16, bfloat16, float32, float64)
@@ -114,6 +114,11 @@ def convert(dtype) -> DType:
     if found is None:
         raise TypeError(f"dtype: got {dtype!r}; allowed are paddle dtypes and their names such as 'float32', 'int64', 'bool'")
     return found
+
+
+def _member(name):
+    """The DType of an enumeration name; how dtypes are unpickled."""
+    return _MEMBERS[name]
 
 
 def of(value) -> DType:

@@ -111,7 +111,7 @@ class Op:
     def _flatten(self, operands):
         flat, layout = [], []
         for position, (name, value) in enumerate(zip(self.tensors, operands, strict=True)):
-            if type(value) is Tensor:
+            if type(value) is Tensor and name not in self.lists:
                 flat.append(value)
                 layout.append(-2)
             elif name in self.lists:
@@ -189,7 +189,7 @@ def op(tensors="x", *, alias=None, inplace=False, out=False, method=True, promot
     Args:
         tensors: names of the array parameters, `*x` for a list of arrays.
         alias: extra keyword names of the call, e.g. {"input": "x", "dim": "axis"}.
-        inplace: also make `name_`, which puts the result into its first argument.
+        inplace: also make `name_`, which puts the result into its first argument ("reshapes": of another shape).
         out: accept `out=`, a Tensor that receives the result.
         method: make it a method of Tensor (a string: under that name).
         promote: bring arrays to Paddle's common dtype first (True: all; or a tuple of names).
@@ -231,7 +231,7 @@ def _publish(made, public, inplace, method, register):
     if method:
         setattr(Tensor, method if isinstance(method, str) else made.name, public)
     if inplace:
-        public.inplace = _inplace(made, public)
+        public.inplace = _inplace(made, public, inplace == "reshapes")
         if method:
             setattr(Tensor, made.name + "_", public.inplace)
     return public
@@ -352,7 +352,7 @@ def _into(out, result):
     return out
 
 
-def _inplace(made, public):
+def _inplace(made, public, reshapes):
     first = made.params[0].name
 
     def inplace(*args, **kwargs):
@@ -361,7 +361,7 @@ def _inplace(made, public):
             target = next((kwargs[k] for k, v in made.alias.items() if v == first and k in kwargs), None)
         check_inplace(made.name + "_", target)
         result = public(*args, **kwargs)
-        if made.promote and list(result.shape) != list(target.shape):
+        if not reshapes and list(result.shape) != list(target.shape):
             raise ValueError(f"{made.name}_: the result has shape {list(result.shape)}; an in-place operation keeps {list(target.shape)}")
         return target._adopt(result)
 

@@ -91,7 +91,7 @@ def variadic(public, at=1):
     if Tensor.__dict__.get(made.name) is public:
         setattr(Tensor, made.name, spread)
     if hasattr(public, "inplace"):
-        spread.inplace = _inplace(made, spread)
+        spread.inplace = _inplace(made, spread, True)
         if hasattr(Tensor, made.name + "_"):
             setattr(Tensor, made.name + "_", spread.inplace)
     return spread

@@ -29,7 +29,7 @@ def _target_shape(name, shape, old):
     return tuple(new)
 
 
-@op(inplace=True, alias=X, cases=["f(2,3), [3, 2]", "f(2,3), [-1]", "f(2,3), [0, 0]", "f(2,3,4), [0, -1]", "f(2,3), (3, -1)", "f(1), []",
+@op(inplace="reshapes", alias=X, cases=["f(2,3), [3, 2]", "f(2,3), [-1]", "f(2,3), [0, 0]", "f(2,3,4), [0, -1]", "f(2,3), (3, -1)", "f(1), []",
                                   "f(), [1, 1]", "f(0,3), [3, 0]",
                          "f(0,3), [-1, 3]", "f(2,3), const([3, 2], 'int64')", "f(2,3), [const(3, 'int64'), 2]", "f(2,3), [4, -1]", "f(2,3), [-1, -1]",
                          "f(2,3), [7]",
@@ -106,7 +106,7 @@ def permute_axes(x, perm):
     return jnp.transpose(x, perm)
 
 
-@composite(alias={"input": "x"}, inplace=True, cases=["f(2,3), [1, 0]", "f(2,3,4), [2, 0, 1]", "f(2,3,4), [-1, 0, 1]", "f(), []", "f(2,3), 0, 1",
+@composite(alias={"input": "x"}, inplace="reshapes", cases=["f(2,3), [1, 0]", "f(2,3,4), [2, 0, 1]", "f(2,3,4), [-1, 0, 1]", "f(), []", "f(2,3), 0, 1",
                                                       "f(2,3,4), -1, 0", "f(2,3), [0, 0]",
                                         "f(2,3), [0, 2]", "f(0,3), [1, 0]", "i(2,3), [1, 0]", "f(2,3), dim0=0, dim1=1"])
 def transpose(x, perm=None, name=None, *, dim0=None, dim1=None):
@@ -159,7 +159,7 @@ def permute(input, dims):
 permute = variadic(permute)
 
 
-@op(inplace=True, alias=X_DIM, cases=["f(1,3,1)", "f(1,3,1), 0", "f(1,3,1), [0, -1]", "f(1,3,1), 1", "f(2,3)", "f()", "f(1,3,1), 5", "f(1,0)",
+@op(inplace="reshapes", alias=X_DIM, cases=["f(1,3,1)", "f(1,3,1), 0", "f(1,3,1), [0, -1]", "f(1,3,1), 1", "f(2,3)", "f()", "f(1,3,1), 5", "f(1,0)",
                                       "i(1,2), axis=0", "f(1,3), const(0, 'int64')"])
 def squeeze(x, axis=None, name=None):
     """Takes away axes of length 1.
@@ -177,7 +177,7 @@ def squeeze(x, axis=None, name=None):
     return lax.squeeze(x, sorted({a for a in axes if a < x.ndim and x.shape[a] == 1}))
 
 
-@op(inplace=True, alias=X_DIM, cases=["f(3), 0", "f(3), -1", "f(3), [0, 2]", "f(3), (0, -1)", "f(3), [0, 0]", "f(3), const([0, 2], 'int64')",
+@op(inplace="reshapes", alias=X_DIM, cases=["f(3), 0", "f(3), -1", "f(3), [0, 2]", "f(3), (0, -1)", "f(3), [0, 0]", "f(3), const([0, 2], 'int64')",
                                       "f(), 0", "f(), [0, 1]", "f(3), 5",
                                       "f(3), -3", "f(0,3), 1"])
 def unsqueeze(x, axis, name=None):
@@ -198,7 +198,7 @@ def unsqueeze(x, axis, name=None):
     return x.reshape(shape)
 
 
-@op(inplace=True, alias={"input": "x", "start_dim": "start_axis", "end_dim": "stop_axis"},
+@op(inplace="reshapes", alias={"input": "x", "start_dim": "start_axis", "end_dim": "stop_axis"},
     cases=["f(2,3,4)", "f(2,3,4), 1", "f(2,3,4), 0, 1", "f(2,3,4), 1, -1", "f(2,3), 0, 5", "f(2,3), 1, 0", "f()", "f(0,3)", "f(2,3,4), start_axis=-2",
            "i(2,2)"])
 def flatten(x, start_axis=0, stop_axis=-1, name=None):
