@@ -77,8 +77,10 @@ def write(model, start, length, temperature=0.7):
     model.eval()
     codes = list(start)
     for _ in range(length):
-        recent = paddle.to_tensor([codes[-model.context :]], dtype="int64")
-        chances = F.softmax(model(recent)[0, -1] / temperature)
+        recent = codes[-model.context :]
+        # Filled up on the right, where the causal mask hides it: every call has the same shape, which compilers like.
+        window = paddle.to_tensor([recent + [0] * (model.context - len(recent))], dtype="int64")
+        chances = F.softmax(model(window)[0, len(recent) - 1] / temperature)
         codes.append(int(paddle.multinomial(chances, 1)))
     model.train()
     return codes
