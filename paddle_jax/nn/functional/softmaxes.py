@@ -43,7 +43,8 @@ def softmax(x, axis=-1, dtype=None, name=None):
     return jnp.ones_like(x) if axis is None else jax.nn.softmax(x, axis)
 
 
-@op(method=False, cases=CASES)
+# The real Paddle stops logarithms at -64.
+@op(method=False, cases=["~" + case if "1000" in case else case for case in CASES])
 def log_softmax(x, axis=-1, dtype=None, name=None):
     """Computes the logarithm of `softmax`, without overflow. Arguments as for `softmax`.
 
