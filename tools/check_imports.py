@@ -3,7 +3,7 @@
     python tools/check_imports.py
 
 1. No import cycle: the graph of module-level imports, read from the source, has no loop.
-2. Imports run downwards: `_core` -> `tensor` -> `nn.functional` -> the rest.
+2. Imports run downwards: `_core` -> `tensor` -> `nn.attention` -> `nn.functional` -> the rest.
 3. Every module imports, and no import starts a JAX backend. A module that `import paddle_jax` loads anyway is covered by that one import,
    because importing it alone runs exactly the same code; each of the others is imported alone in a forked child.
 """
@@ -19,7 +19,7 @@ from pathlib import Path
 
 PACKAGE = "paddle_jax"
 ROOT = Path(__file__).resolve().parent.parent
-LAYERS = ("_core", "tensor", "nn.functional")
+LAYERS = ("_core", "tensor", "nn.attention", "nn.functional")
 
 
 def module_files():
