@@ -13,7 +13,8 @@ SOFT_X = {"input": "x", "lambd": "threshold"}
 
 def _between(x, low, high):
     """x limited to [low, high], with zero gradient at and beyond the bounds."""
-    return jnp.where(x >= high, jnp.asarray(high, x.dtype), jnp.where(x <= low, jnp.asarray(low, x.dtype), x))
+    raised = jnp.where(x <= low, jnp.asarray(low, x.dtype), x)
+    return jnp.where(raised >= high, jnp.asarray(high, x.dtype), raised)
 
 
 def _below(x):
