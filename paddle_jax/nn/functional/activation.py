@@ -76,6 +76,7 @@ def elu(x, alpha=1.0, name=None):
     Example:
         >>> paddle.nn.functional.elu(paddle.to_tensor([0.0, 2.0])).tolist()
         [0.0, 2.0]
+
     See: Clevert et al., Fast and Accurate Deep Network Learning by Exponential Linear Units, 2015.
     """
     return jnp.where(x > 0, x, alpha * jnp.expm1(_below(x)))
@@ -93,6 +94,7 @@ def celu(x, alpha=1.0, name=None):
     Example:
         >>> paddle.nn.functional.celu(paddle.to_tensor([0.0, 2.0])).tolist()
         [0.0, 2.0]
+
     See: Barron, Continuously Differentiable Exponential Linear Units, 2017.
     """
     if alpha == 0:
@@ -113,6 +115,7 @@ def selu(x, scale=1.0507009873554804934193349852946, alpha=1.6732632423543772848
     Example:
         >>> paddle.nn.functional.selu(paddle.to_tensor([0.0, 2.0]), scale=1.5).tolist()
         [0.0, 3.0]
+
     See: Klambauer et al., Self-Normalizing Neural Networks, 2017.
     """
     if scale <= 1.0:
@@ -132,6 +135,7 @@ def gelu(x, approximate=False, name=None):
     Example:
         >>> paddle.nn.functional.gelu(paddle.to_tensor([0.0])).tolist()
         [0.0]
+
     See: Hendrycks and Gimpel, Gaussian Error Linear Units, 2016.
     """
     return jax.nn.gelu(x, approximate=bool(approximate))
@@ -158,6 +162,7 @@ def silu(x, inplace=False, name=None):
     Example:
         >>> paddle.nn.functional.silu(paddle.to_tensor([0.0])).tolist()
         [0.0]
+
     See: Elfwing et al., Sigmoid-Weighted Linear Units, 2017.
     """
     return x * jax.nn.sigmoid(x)
@@ -170,6 +175,7 @@ def mish(x, name=None):
     Example:
         >>> paddle.nn.functional.mish(paddle.to_tensor([0.0])).tolist()
         [0.0]
+
     See: Misra, Mish: A Self Regularized Non-Monotonic Activation Function, 2019.
     """
     return x * jnp.tanh(jax.nn.softplus(x))
@@ -189,6 +195,7 @@ def swiglu(x, y=None, name=None):
     Example:
         >>> paddle.nn.functional.swiglu(paddle.to_tensor([0.0, 3.0])).tolist()
         [0.0]
+
     See: Shazeer, GLU Variants Improve Transformer, 2020.
     """
     if y is None:
@@ -212,6 +219,7 @@ def glu(x, axis=-1, name=None):
     Example:
         >>> paddle.nn.functional.glu(paddle.to_tensor([4.0, 0.0])).tolist()
         [2.0]
+
     See: Dauphin et al., Language Modeling with Gated Convolutional Networks, 2016.
     """
     if not -x.ndim <= axis < x.ndim:
@@ -243,6 +251,7 @@ def hardswish(x, name=None):
     Example:
         >>> paddle.nn.functional.hardswish(paddle.to_tensor([-5.0, 0.0, 5.0])).tolist()
         [0.0, 0.0, 5.0]
+
     See: Howard et al., Searching for MobileNetV3, 2019.
     """
     return jnp.where(x <= -3, jnp.zeros_like(x), jnp.where(x >= 3, x, x * (x + 3) / 6))
@@ -379,6 +388,7 @@ def prelu(x, weight, data_format="NCHW", name=None):
     Example:
         >>> paddle.nn.functional.prelu(paddle.to_tensor([[-2.0, 2.0]]), paddle.to_tensor([0.5])).tolist()
         [[-1.0, 2.0]]
+
     See: He et al., Delving Deep into Rectifiers, 2015.
     """
     if weight.ndim != 1:
@@ -414,6 +424,7 @@ def rrelu(x, lower=1.0 / 8.0, upper=1.0 / 3.0, training=True, name=None):
     Example:
         >>> paddle.nn.functional.rrelu(paddle.to_tensor([-4.0, 2.0]), 0.5, 0.5).tolist()
         [-2.0, 2.0]
+
     See: Xu et al., Empirical Evaluation of Rectified Activations, 2015.
     """
     if not isinstance(lower, float) or not isinstance(upper, float):
@@ -439,6 +450,7 @@ def maxout(x, groups, axis=1, name=None):
     Example:
         >>> paddle.nn.functional.maxout(paddle.to_tensor([[[[1.0]], [[3.0]]]]), 2).tolist()
         [[[[3.0]]]]
+
     See: Goodfellow et al., Maxout Networks, 2013.
     """
     if axis not in (1, -1, 3):

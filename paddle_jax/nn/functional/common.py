@@ -76,6 +76,7 @@ def label_smooth(label, prior_dist=None, epsilon=0.1, name=None):
     Example:
         >>> paddle.nn.functional.label_smooth(paddle.to_tensor([1.0, 0.0]), epsilon=0.5).tolist()
         [0.75, 0.25]
+
     See: Szegedy et al., Rethinking the Inception Architecture, 2015.
     """
     if not 0 <= epsilon <= 1:

@@ -79,6 +79,7 @@ def dropout(x, p=0.5, axis=None, training=True, inplace=False, mode="upscale_in_
     Example:
         >>> x = paddle.ones([2, 3]); paddle.nn.functional.dropout(x, 0.5, training=False).tolist() == x.tolist()
         True
+
     See: Srivastava et al., Dropout: A Simple Way to Prevent Neural Networks from Overfitting, 2014.
     """
     p = _probability("dropout", p)
@@ -131,6 +132,7 @@ def dropout2d(x, p=0.5, training=True, data_format="NCHW", name=None):
     Example:
         >>> paddle.nn.functional.dropout2d(paddle.ones([1, 2, 3, 3]), 1.0).sum().item()
         0.0
+
     See: Tompson et al., Efficient Object Localization Using Convolutional Networks, 2014.
     """
     return _channels("dropout2d", x, p, training, data_format, ("NCHW", "NHWC"))
@@ -159,6 +161,7 @@ def alpha_dropout(x, p=0.5, training=True, name=None):
     Example:
         >>> paddle.nn.functional.alpha_dropout(paddle.ones([3]), training=False).tolist()
         [1.0, 1.0, 1.0]
+
     See: Klambauer et al., Self-Normalizing Neural Networks, 2017.
     """
     p = _probability("alpha_dropout", p)

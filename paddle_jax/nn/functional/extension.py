@@ -82,6 +82,7 @@ def temporal_shift(x, seg_num, shift_ratio=0.25, name=None, data_format="NCHW"):
         >>> x = paddle.to_tensor([1.0, 2.0]).reshape([2, 1, 1, 1]).expand([2, 4, 1, 1])
         >>> paddle.nn.functional.temporal_shift(x, 2)[0].flatten().tolist()
         [0.0, 2.0, 1.0, 1.0]
+
     See: Lin et al., TSM: Temporal Shift Module, 2018.
     """
     if data_format not in ("NCHW", "NHWC"):

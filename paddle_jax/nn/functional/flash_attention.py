@@ -44,6 +44,7 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     Example:
         >>> x = paddle.ones([1, 3, 2, 4]); paddle.nn.functional.scaled_dot_product_attention(x, x, x).shape
         paddle.Size([1, 3, 2, 4])
+
     See: Vaswani et al., Attention Is All You Need, 2017, section 3.2.
     """
     single = query.ndim == 3
@@ -75,6 +76,7 @@ def flash_attention(query, key, value, dropout=0.0, causal=False, return_softmax
     Example:
         >>> x = paddle.ones([1, 3, 2, 4]); out, _ = paddle.nn.functional.flash_attention.flash_attention(x, x, x); out.shape
         paddle.Size([1, 3, 2, 4])
+
     See: Dao et al., FlashAttention, 2022.
     """
     p = dropout if training else 0.0
@@ -253,6 +255,7 @@ def flashmask_attention(query, key, value, startend_row_indices=None, *, dropout
         >>> x, rows = paddle.ones([1, 3, 2, 4]), paddle.full([1, 1, 3, 1], 3, dtype="int32")
         >>> paddle.nn.functional.flashmask_attention(x, x, x, rows, causal=True).shape
         paddle.Size([1, 3, 2, 4])
+
     See: Wang et al., FlashMask, 2024.
     """
     if return_seed_offset or block_mask is not None:

@@ -106,8 +106,8 @@ def log_loss(input, label, epsilon=1e-4, name=None):
         label: Tensor [N, 1].
         epsilon: keeps the logarithm finite.
     Example:
-        >>> paddle.nn.functional.log_loss(paddle.to_tensor([[1.0]]), paddle.to_tensor([[1.0]]), epsilon=0.0).item() == 0
-        True
+        >>> round(paddle.nn.functional.log_loss(paddle.to_tensor([[0.5]]), paddle.to_tensor([[1.0]])).item(), 2)
+        0.69
     """
     label = jax.lax.stop_gradient(label)
     return -label * jnp.log(input + epsilon) - (1 - label) * jnp.log(1 - input + epsilon)
@@ -227,6 +227,7 @@ def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, red
     Example:
         >>> paddle.nn.functional.sigmoid_focal_loss(paddle.to_tensor([0.0]), paddle.to_tensor([1.0]), alpha=1.0, gamma=1.0).item() < 0.35
         True
+
     See: Lin et al., Focal Loss for Dense Object Detection, 2017, equation 5.
     """
     if normalizer is not None and normalizer.size != 1:
@@ -255,6 +256,7 @@ def dice_loss(input, label, epsilon=1e-05, name=None):
     Example:
         >>> round(paddle.nn.functional.dice_loss(paddle.to_tensor([[1.0, 0.0]]), paddle.to_tensor([[0]])).item(), 3)
         0.0
+
     See: Milletari et al., V-Net, 2016.
     """
     if input.ndim < 2 or input.ndim != label.ndim or label.shape[-1] != 1 or input.shape[:-1] != label.shape[:-1]:

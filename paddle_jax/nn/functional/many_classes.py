@@ -56,6 +56,7 @@ def hsigmoid_loss(input, label, num_classes, weight, bias=None, path_table=None,
         >>> loss = paddle.nn.functional.hsigmoid_loss(paddle.zeros([1, 3]), paddle.to_tensor([0]), 2, paddle.zeros([1, 3]))
         >>> round(loss.item(), 4)
         0.6931
+
     See: Morin and Bengio, Hierarchical Probabilistic Neural Network Language Model, 2005.
     """
     if num_classes < 2:
@@ -97,6 +98,7 @@ def margin_cross_entropy(logits, label, margin1=1.0, margin2=0.5, margin3=0.0, s
         >>> loss = paddle.nn.functional.margin_cross_entropy(paddle.zeros([1, 2]), paddle.to_tensor([0]), margin2=0.0)
         >>> round(loss.item(), 4)
         0.6931
+
     See: Deng et al., ArcFace, 2018, equation 4.
     """
     check_ids("margin_cross_entropy", "label", label, logits.shape[1])
@@ -141,6 +143,7 @@ def adaptive_log_softmax_with_loss(input, label, head_weight, tail_weights, cuto
         >>> out, loss = paddle.nn.functional.adaptive_log_softmax_with_loss(x, paddle.to_tensor([0]), w, [], [2])
         >>> round(loss.item(), 4)
         0.6931
+
     See: Grave et al., Efficient softmax approximation for GPUs, 2016.
     """
     if label.ndim > 1 or input.ndim != label.ndim + 1 or list(input.shape[:-1]) != list(label.shape):
@@ -171,6 +174,7 @@ def class_center_sample(label, num_classes, num_samples, group=None):
         >>> new, picked = paddle.nn.functional.class_center_sample(paddle.to_tensor([7, 5]), 10, 2)
         >>> new.tolist(), picked.tolist()
         ([1, 0], [5, 7])
+
     See: An et al., Partial FC, 2020.
     """
     if num_samples > num_classes:

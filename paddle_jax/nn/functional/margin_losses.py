@@ -112,6 +112,7 @@ def triplet_margin_loss(input, positive, negative, margin=1.0, p=2, epsilon=1e-0
     Example:
         >>> a, b = paddle.zeros([1, 2]), paddle.ones([1, 2]); paddle.nn.functional.triplet_margin_loss(a, a, b, margin=0.5).item()
         0.0
+
     See: Balntas et al., Learning Shallow Convolutional Feature Descriptors with Triplet Losses, 2016.
     """
     if margin < 0:
@@ -282,6 +283,7 @@ def npair_loss(anchor, positive, labels, l2_reg=0.002):
     Example:
         >>> x = paddle.zeros([2, 3]); round(paddle.nn.functional.npair_loss(x, x, paddle.to_tensor([0.0, 1.0])).item(), 4)
         0.6931
+
     See: Sohn, Improved Deep Metric Learning with Multi-class N-pair Loss Objective, 2016.
     """
     same = (labels.reshape(-1, 1) == labels.reshape(1, -1)).astype(anchor.dtype)

@@ -88,6 +88,7 @@ def batch_norm(x, running_mean, running_var, weight=None, bias=None, training=Fa
         >>> y = paddle.nn.functional.batch_norm(paddle.to_tensor([[1.0], [3.0]]), m, v, training=True)
         >>> [round(m.item(), 2), round(v.item(), 2)]
         [0.2, 1.0]
+
     See: Ioffe and Szegedy, Batch Normalization, 2015.
     """
     if x.ndim < 2:
@@ -128,6 +129,7 @@ def layer_norm(x, normalized_shape, weight=None, bias=None, epsilon=1e-05, name=
     Example:
         >>> [round(v, 3) for v in paddle.nn.functional.layer_norm(paddle.to_tensor([[1.0, 3.0]]), 2)[0].tolist()]
         [-1.0, 1.0]
+
     See: Ba et al., Layer Normalization, 2016.
     """
     shape = _trailing("layer_norm", x, normalized_shape)
@@ -172,6 +174,7 @@ def group_norm(x, num_groups, epsilon=1e-05, weight=None, bias=None, data_format
     Example:
         >>> paddle.nn.functional.group_norm(paddle.ones([1, 4, 2]), 2).sum().item()
         0.0
+
     See: Wu and He, Group Normalization, 2018.
     """
     axis, shape = _grouped("group_norm", x, num_groups, weight, bias, data_format)
@@ -216,6 +219,7 @@ def instance_norm(x, running_mean=None, running_var=None, weight=None, bias=None
     Example:
         >>> paddle.nn.functional.instance_norm(paddle.ones([1, 2, 3])).sum().item()
         0.0
+
     See: Ulyanov et al., Instance Normalization, 2016.
     """
     _, shape = _grouped("instance_norm", x, 1, weight, bias, "NCHW")
@@ -240,6 +244,7 @@ def rms_norm(input, normalized_shape, weight=None, eps=1e-05, name=None):
     Example:
         >>> [round(v, 3) for v in paddle.nn.functional.rms_norm(paddle.to_tensor([2.0, -2.0]), 2).tolist()]
         [1.0, -1.0]
+
     See: Zhang and Sennrich, Root Mean Square Layer Normalization, 2019.
     """
     shape = _trailing("rms_norm", input, normalized_shape)
@@ -266,6 +271,7 @@ def local_response_norm(x, size, alpha=1e-4, beta=0.75, k=1.0, data_format="NCHW
     Example:
         >>> paddle.nn.functional.local_response_norm(paddle.ones([1, 1, 2]), 1, 3.0, 0.5).tolist()
         [[[0.5, 0.5]]]
+
     See: Krizhevsky et al., ImageNet Classification with Deep Convolutional Neural Networks, 2012, section 3.3.
     """
     if data_format not in _FORMATS[1:]:

@@ -35,6 +35,7 @@ def ctc_loss(log_probs, labels, input_lengths, label_lengths, blank=0, reduction
         >>> scores = paddle.zeros([1, 1, 2]); one = paddle.to_tensor([1])
         >>> round(paddle.nn.functional.ctc_loss(scores, paddle.to_tensor([[1]], dtype="int32"), one, one).item(), 4)
         0.6931
+
     See: Graves et al., Connectionist Temporal Classification, 2006.
     """
     import optax
@@ -80,6 +81,7 @@ def rnnt_loss(input, label, input_lengths, label_lengths, blank=0, fastemit_lamb
         >>> x = paddle.log(paddle.full([1, 1, 2, 2], 0.5)); one = paddle.to_tensor([1], dtype="int32")
         >>> round(paddle.nn.functional.rnnt_loss(x, paddle.to_tensor([[1]], dtype="int32"), one, one).item(), 4)
         1.3863
+
     See: Graves, Sequence Transduction with Recurrent Neural Networks, 2012; Yu et al., FastEmit, 2020.
     """
     if reduction not in ("none", "mean", "sum"):

@@ -70,6 +70,7 @@ def gumbel_softmax(x, temperature=1.0, hard=False, axis=-1, name=None, *, key):
     Example:
         >>> paddle.nn.functional.gumbel_softmax(paddle.zeros([2, 3]), hard=True).sum(-1).tolist()
         [1.0, 1.0]
+
     See: Jang et al., Categorical Reparameterization with Gumbel-Softmax, 2016.
     """
     if temperature <= 0:

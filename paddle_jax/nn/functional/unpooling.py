@@ -202,6 +202,7 @@ def fractional_max_pool2d(x, output_size, kernel_size=None, random_u=None, retur
     Example:
         >>> paddle.nn.functional.fractional_max_pool2d(paddle.ones([1, 1, 6, 6]), 3).shape
         paddle.Size([1, 1, 3, 3])
+
     See: Graham, Fractional Max-Pooling, 2015.
     """
     return _fractional_pool("fractional_max_pool2d", 2, x, output_size, kernel_size, random_u, return_mask)

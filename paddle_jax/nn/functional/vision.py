@@ -42,6 +42,7 @@ def pixel_shuffle(x, upscale_factor, data_format="NCHW", name=None):
     Example:
         >>> paddle.nn.functional.pixel_shuffle(paddle.to_tensor([[[[1.0]], [[2.0]], [[3.0]], [[4.0]]]]), 2)[0, 0].tolist()
         [[1.0, 2.0], [3.0, 4.0]]
+
     See: Shi et al., Real-Time Single Image and Video Super-Resolution, 2016.
     """
     r, last = _positive("pixel_shuffle", "upscale_factor", upscale_factor), _image("pixel_shuffle", x, data_format)
@@ -98,6 +99,7 @@ def channel_shuffle(x, groups, data_format="NCHW", name=None):
     Example:
         >>> x = paddle.arange(4).reshape([1, 4, 1, 1]); paddle.nn.functional.channel_shuffle(x, 2).flatten().tolist()
         [0, 2, 1, 3]
+
     See: Zhang et al., ShuffleNet, 2017.
     """
     g, last = _positive("channel_shuffle", "groups", groups), _image("channel_shuffle", x, data_format)
@@ -134,6 +136,7 @@ def affine_grid(theta, out_shape, align_corners=True, name=None):
         >>> theta = paddle.to_tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
         >>> paddle.nn.functional.affine_grid(theta, [1, 1, 2, 2])[0, 0].tolist()
         [[-1.0, -1.0], [1.0, -1.0]]
+
     See: Jaderberg et al., Spatial Transformer Networks, 2015.
     """
     n = len(out_shape) - 2
