@@ -112,11 +112,11 @@ def test_gumbel_softmax_draws_by_the_probabilities():
 
 
 def test_attention_dropout_keeps_the_mean():
-    x = paddle.to_tensor(np.random.RandomState(0).randn(64, 16, 4, 8).astype("float32"))
+    x = paddle.to_tensor(np.random.RandomState(0).randn(16, 16, 4, 8).astype("float32"))
     plain = F.scaled_dot_product_attention(x, x, x).numpy()
     dropped = F.scaled_dot_product_attention(x, x, x, dropout_p=0.5).numpy()
     assert (plain != dropped).any()
-    assert abs((plain - dropped).mean()) < 0.02
+    assert abs((plain - dropped).mean()) < 0.04
 
 
 def test_class_center_sample_keeps_the_present_and_fills_up():

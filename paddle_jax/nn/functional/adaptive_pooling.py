@@ -55,33 +55,37 @@ def _mean(x, axes, sizes):
     return x
 
 
-def _cells(x, axes, bins):
-    """[..., cells of every spatial axis, all positions in a cell]: gathered, short cells repeat their last element."""
-    for k, (axis, (first, end)) in enumerate(zip(axes, bins, strict=True)):
-        table = np.minimum(first[:, None] + np.arange(int((end - first).max())), end[:, None] - 1)
-        x = jnp.take(x, table, axis + k)
+def positions(first, end, reach=None):
+    """The positions in each cell [cells, reach]; short cells repeat their last one."""
+    return np.minimum(first[:, None] + np.arange(int((end - first).max(initial=0)) if reach is None else reach), end[:, None] - 1)
+
+
+def _cells(x, axes, tables):
+    """[..., cells of every spatial axis, all positions in a cell]."""
+    for k, (axis, table) in enumerate(zip(axes, tables, strict=True)):
+        x = jnp.take(x, table, axis + k, mode="clip")
     inside = [axis + k + 1 for k, axis in enumerate(axes)]
     x = jnp.moveaxis(x, inside, range(x.ndim - len(inside), x.ndim))
     return x.reshape(*x.shape[: x.ndim - len(inside)], math.prod(x.shape[x.ndim - len(inside) :]))
 
 
-def maximum_of_cells(x, bins):
-    """The maximum of each cell of x [N, C, ...] and its position in the flattened spatial axes; bins: (first, end) for each axis."""
+def maximum_of_cells(x, tables):
+    """The maximum of each cell of x [N, C, ...] and its position in the flattened spatial axes; tables: `positions` for each axis."""
     axes, spatial = tuple(range(2, x.ndim)), x.shape[2:]
-    shape = (*x.shape[:2], *[len(first) for first, _ in bins])
+    shape = (*x.shape[:2], *[len(table) for table in tables])
     if 0 in spatial or 0 in shape:
         return jnp.full(shape, jnp.nan, x.dtype), jnp.zeros(shape, jnp.int32)
-    cells = _cells(x, axes, bins)
+    cells = _cells(x, axes, tables)
     best = jnp.argmax(cells, -1, keepdims=True)
     place = jnp.asarray(np.arange(math.prod(spatial), dtype=np.int32).reshape(1, 1, *spatial))
-    places = jnp.broadcast_to(_cells(place, axes, bins), cells.shape)
+    places = jnp.broadcast_to(_cells(place, axes, tables), cells.shape)
     return jnp.take_along_axis(cells, best, -1)[..., 0], jnp.take_along_axis(places, best, -1)[..., 0]
 
 
 def _max(op_name, n, x, output_size, return_mask):
     check_ndim(op_name, x, n + 2)
     sizes = _targets(op_name, x, output_size, tuple(range(2, n + 2)))
-    value, place = maximum_of_cells(x, [_bins(s, o) for s, o in zip(x.shape[2:], sizes, strict=True)])
+    value, place = maximum_of_cells(x, [positions(*_bins(s, o)) for s, o in zip(x.shape[2:], sizes, strict=True)])
     return (value, place) if return_mask else value
 
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from paddle_jax._core.op import composite, op
 from paddle_jax._core.random import next_key
-from paddle_jax.nn.functional.adaptive_pooling import maximum_of_cells
+from paddle_jax._core.tensor import wrap
+from paddle_jax.nn.functional.adaptive_pooling import maximum_of_cells, positions
 from paddle_jax.nn.functional.input import check_ids
 from paddle_jax.nn.functional.pool_windows import Windows, max_values, sums
 from paddle_jax.nn.functional.windows import channel_last, ints
@@ -160,9 +161,9 @@ def _random_cells(size, out, kernel, u):
     return first, np.minimum(np.maximum(end, first + 1), size)
 
 
-@op(method=False, register=False)
-def _fractional(x, sizes, kernel, u, return_mask):
-    value, place = maximum_of_cells(x, [_random_cells(s, o, k, u) for s, o, k in zip(x.shape[2:], sizes, kernel, strict=True)])
+@op("x *tables", method=False, register=False)
+def _fractional(x, tables, return_mask):
+    value, place = maximum_of_cells(x, tables)
     return (value, place) if return_mask else value
 
 
@@ -180,7 +181,10 @@ def _fractional_pool(op_name, n, x, output_size, kernel_size, random_u, return_m
     for size, out, k in zip(x.shape[2:], sizes, kernel, strict=True):
         if not 1 <= out <= size or k is not None and out + k - 1 > size:
             raise ValueError(f"{op_name}: output_size: got {output_size} for shape {list(x.shape)}; there must be that many regions")
-    return _fractional(x, tuple(sizes), tuple(kernel), u, bool(return_mask))
+    tables = []  # operands, so that new regions need no new compilation
+    for size, out, k in zip(x.shape[2:], sizes, kernel, strict=True):
+        tables.append(wrap(jnp.asarray(positions(*_random_cells(size, out, k, u), size // out + 2 if k is None else k))))
+    return _fractional(x, tables, bool(return_mask))
 
 
 @composite(method=False, cases=["f(1,1,6,6), 3, random_u=0.3", "f(1,2,7,7), [3,4], 2, 0.3, True", "~f(1,1,7,7), [3,4]",
