@@ -111,7 +111,7 @@ class Op:
     def _flatten(self, operands):
         flat, layout = [], []
         for position, (name, value) in enumerate(zip(self.tensors, operands, strict=True)):
-            if type(value) is Tensor and name not in self.lists:
+            if isinstance(value, Tensor):  # a lone Tensor for a list arrives as one array; the body accepts or refuses it
                 flat.append(value)
                 layout.append(-2)
             elif name in self.lists:
@@ -126,15 +126,11 @@ class Op:
         return flat, tuple(layout)
 
     def _items(self, name, position, value):
-        if isinstance(value, Tensor):
-            return [value]
         if not isinstance(value, list | tuple):
             raise ArgumentError(self._expected(name, position, value, "a list or tuple of Tensors"))
         return [v if isinstance(v, Tensor) else self._one(name, position, v, value) for v in value]
 
     def _one(self, name, position, value, operands):
-        if isinstance(value, Tensor):
-            return value
         if isinstance(value, jax.Array):
             return wrap(value)
         if self.scalars and isinstance(value, bool | int | float | complex | np.number | np.bool_):
@@ -224,12 +220,13 @@ def _publish(made, public, inplace, method, register):
         ft.update_wrapper(public, made.fn)
         del public.__wrapped__
     public.op = made
+    made.method = method if isinstance(method, str) else made.name
     if register:
         if made.name in OPS:
             raise ValueError(f"op {made.name} is declared twice")
         OPS[made.name] = made
     if method:
-        setattr(Tensor, method if isinstance(method, str) else made.name, public)
+        setattr(Tensor, made.method, public)
     if inplace:
         public.inplace = _inplace(made, public, inplace == "reshapes")
         if method:

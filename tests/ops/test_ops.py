@@ -28,7 +28,7 @@ def public_path(name):
             continue
         if getattr(owner, name, None) is op.public:
             return f"{namespace}.{name}".lstrip(".")
-    return f"Tensor.{name}" if getattr(paddle_jax.Tensor, name, None) is op.public else None
+    return f"Tensor.{op.method}" if getattr(paddle_jax.Tensor, op.method, None) is op.public else None
 
 
 def find(module, path):
