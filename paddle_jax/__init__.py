@@ -124,7 +124,7 @@ triu_, unsqueeze_ = triu.inplace, unsqueeze.inplace
 # end of in-place twins
 
 # subpackages that every program uses; the rest is imported by its own name
-from paddle_jax import autograd, device, framework, io, linalg, metric, nn, optimizer, regularizer, utils
+from paddle_jax import autograd, device, framework, io, metric, nn, optimizer, regularizer, utils
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.framework import async_save, clear_async_save_task_queue, disable_signal_handler, disable_static, in_dynamic_mode, load, save
 from paddle_jax.nn.functional import adaptive_avg_pool1d, conv1d, conv2d, conv3d, group_norm, layer_norm

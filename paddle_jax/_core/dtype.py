@@ -1,5 +1,7 @@
 """Data types: the objects behind paddle.float32 and friends, conversion from every spelling, Paddle's promotion rules."""
 
+from typing import Any
+
 import ml_dtypes
 import numpy as np
 
@@ -14,7 +16,8 @@ class DType:
     __slots__ = ("_key", "_value", "np")
 
     def __init__(self, key, value, np_dtype):
-        self._key, self._value, self.np = key, value, None if np_dtype is None else np.dtype(np_dtype)
+        self._key, self._value = key, value
+        self.np: Any = None if np_dtype is None else np.dtype(np_dtype)  # None: a type that no array has
 
     @property
     def name(self):
@@ -85,11 +88,12 @@ float8_e5m2 = DType("float8_e5m2", 18, ml_dtypes.float8_e5m2)
 ALL = (bool_, uint8, int8, uint16, int16, uint32, int32, uint64, int64, float32, float64, complex64, complex128, float16, bfloat16,
        float8_e4m3fn, float8_e5m2)
 _MEMBERS = {d.name: d for d in (*ALL, pstring)}
-for _name, _member in _MEMBERS.items():
-    setattr(DType, _name, _member)
-DType.__members__ = _MEMBERS
+for _name, _dtype in _MEMBERS.items():
+    setattr(DType, _name, _dtype)
+setattr(DType, "__members__", _MEMBERS)  # noqa: B010  the form of Paddle's enumeration
 
-_BY_NAME = {d._key: d for d in ALL} | {"float": float64, "double": float64, "half": float16, "int": int64, "complex": complex128, "bool_": bool_, "uint16": bfloat16}  # Paddle stores bfloat16 as 16-bit words and takes their name for it
+_BY_NAME = {d._key: d for d in ALL} | {"float": float64, "double": float64, "half": float16, "int": int64, "complex": complex128, "bool_": bool_}
+_BY_NAME["uint16"] = bfloat16  # Paddle stores bfloat16 as 16-bit words and takes their name for it
 _BY_NP = {d.np: d for d in ALL}
 _BY_TYPE = {bool: bool_, int: int64, float: float64, complex: complex128}
 FLOATING = (float16, bfloat16, float32, float64)

@@ -235,7 +235,7 @@ def _publish(made, public, inplace, method, register):
 
 
 def _placeholder(*args, **kwargs):
-    return _compile_now(*args, **kwargs)  # noqa: F821  a global of each public function
+    return _compile_now(*args, **kwargs)  # noqa: F821  # pyright: ignore[reportUndefinedVariable]  a global of each public function
 
 
 def _wrapper(made, out):

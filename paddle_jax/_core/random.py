@@ -64,7 +64,7 @@ def key_from(words, offset):
 
 
 class _Generators:
-    default = None
+    default: "Generator | None" = None
 
 
 def default_generator() -> Generator:

@@ -1,5 +1,7 @@
 """Adam, and AMSGrad."""
 
+from typing import Any
+
 import jax.numpy as jnp
 
 from paddle_jax.optimizer.optimizer import Optimizer, checked
@@ -96,4 +98,4 @@ class Adam(Optimizer):
     def _hyper(self, settings):
         return tuple((name, float(settings.get(name, getattr(self, "_" + name)))) for name in ("beta1", "beta2", "epsilon"))
 
-    _rule = staticmethod(adam_step)
+    _rule: Any = staticmethod(adam_step)

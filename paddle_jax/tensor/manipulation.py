@@ -106,7 +106,8 @@ def permute_axes(x, perm):
     return jnp.transpose(x, perm)
 
 
-@composite(alias={"input": "x"}, inplace="reshapes", cases=["f(2,3), [1, 0]", "f(2,3,4), [2, 0, 1]", "f(2,3,4), [-1, 0, 1]", "f(), []", "f(2,3), 0, 1",
+@composite(alias={"input": "x"}, inplace="reshapes", cases=["f(2,3), [1, 0]", "f(2,3,4), [2, 0, 1]", "f(2,3,4), [-1, 0, 1]", "f(), []",
+                                                      "f(2,3), 0, 1",
                                                       "f(2,3,4), -1, 0", "f(2,3), [0, 0]",
                                         "f(2,3), [0, 2]", "f(0,3), [1, 0]", "i(2,3), [1, 0]", "f(2,3), dim0=0, dim1=1"])
 def transpose(x, perm=None, name=None, *, dim0=None, dim1=None):

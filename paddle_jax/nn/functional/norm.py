@@ -286,11 +286,17 @@ def local_response_norm(x, size, alpha=1e-4, beta=0.75, k=1.0, data_format="NCHW
     return x / jnp.power(k + alpha * total / size, beta)
 
 
-@op(method=False, alias={"input": "x", "dim": "axis", "eps": "epsilon"}, out=True, cases=[
+@op(method=False, register=False)
+def _normalized(x, p, axis, epsilon):
+    norm = p_norm(x, p, axis, True)
+    return x / jnp.where(norm < epsilon, jnp.asarray(epsilon, x.dtype), norm)
+
+
+@composite(method=False, alias={"input": "x", "dim": "axis", "eps": "epsilon"}, cases=[
     "f(2,3)", "f(2,3), p=1, axis=0", "f(2,3), p=float('inf')", "f(3)", "f(3), axis=0", "f(2,3), axis=[0,1]", "f(2,3), axis=2", "f(2,3), p=0",
     "f(2,3), p=-1.0", "f(2,3), p=3", "d(2,3), 2.5",
     "f(2,3), epsilon=3.0", "paddle.zeros([2,3])", "f(0,3)"])
-def normalize(x, p=2, axis=1, epsilon=1e-12, name=None):
+def normalize(x, p=2, axis=1, epsilon=1e-12, out=None, name=None):
     """Divides x by its p-norm along an axis.
 
     Args:
@@ -298,6 +304,7 @@ def normalize(x, p=2, axis=1, epsilon=1e-12, name=None):
         p: number, which norm.
         axis: int. `dim` is accepted as a name.
         epsilon: the least norm that is divided by. `eps` is accepted as a name.
+        out: Tensor that receives the result.
     Returns:
         Tensor of the shape of x.
     Raises:
@@ -311,5 +318,8 @@ def normalize(x, p=2, axis=1, epsilon=1e-12, name=None):
         raise TypeError(f"normalize: axis: got {axis!r}; it must be an int")
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(f"normalize: axis={axis} is out of range for x of shape {list(x.shape)}; use {-x.ndim}..{x.ndim - 1}")
-    norm = p_norm(x, p, axis, True)
-    return x / jnp.where(norm < epsilon, jnp.asarray(epsilon, x.dtype), norm)
+    result = _normalized(x, p, axis, float(epsilon))
+    if out is None:
+        return result
+    out.stop_gradient = result.stop_gradient
+    return out._adopt(result)
