@@ -31,7 +31,7 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, sci_mode=No
     Raises:
         TypeError: a value is not of the right type.
     Example:
-        >>> paddle.set_printoptions(precision=3); str(paddle.to_tensor(0.12345))[-5:]
+        >>> paddle.set_printoptions(precision=3); str(paddle.to_tensor(0.12345))[-6:-1]
         '0.123'
         >>> paddle.set_printoptions(precision=8)
     """

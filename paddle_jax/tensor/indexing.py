@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from paddle_jax._core.dispatch import run
 from paddle_jax._core.op import check_inplace, composite, op
 from paddle_jax._core.tensor import Tensor, wrap
 
@@ -36,6 +37,8 @@ def _error(item):
 def _expand(index, ndim):
     """The index as a list with Ellipsis replaced and missing axes added."""
     items = list(index) if isinstance(index, tuple) else [index]
+    if len(items) == ndim and all(type(i) is int or type(i) is slice for i in items):
+        return items
     items = [np.asarray(i) if isinstance(i, list | range) else i for i in items]
     if sum(i is Ellipsis for i in items) > 1:
         raise ValueError("Tensor index: got more than one '...'; at most one is allowed")
@@ -65,6 +68,8 @@ def parse(index, shape):
 
 def _add(found, item, axis, shape):
     """Takes in one item; returns how many axes of x it uses."""
+    if type(item) is int:
+        return _add_int(found, item, axis, shape[axis])
     if item is None:
         found.axes.append(("n",))
         found.out += 1
@@ -89,9 +94,9 @@ def _traced(item):
 
 
 def _add_int(found, item, axis, length):
-    if _value(item).dtype.kind not in "iu" if hasattr(item, "dtype") else False:
+    if type(item) is not int and hasattr(item, "dtype") and _value(item).dtype.kind not in "iu":
         raise _error(item)
-    if _traced(item):
+    if type(item) is not int and _traced(item):
         start = _value(item)
         found.starts.append(jnp.where(start < 0, start + length, start))
     else:
@@ -262,6 +267,19 @@ def put_mask(x, mask, value):
     return jnp.where(mask, value.astype(x.dtype), x)
 
 
+def _run_parsed(op, tensors, found):
+    """Runs take_index or put_index; the kernel of a pattern is looked up directly, since indexing is what eager loops do most."""
+    axes, slots, count = tuple(found.axes), tuple(found.slots), len(found.arrays)
+    key = (axes, slots, count)
+    kernel = op.fast.get(key)
+    if kernel is None:
+        layout = (*[-2] * len(tensors), -2 if found.starts else -1, count)
+        kernel = op.fast[key] = op.kernel(layout, (axes, slots))
+    if found.starts:
+        tensors.append(_starts(found))
+    return run(kernel, [*tensors, *map(wrap, found.arrays)] if count else tensors)
+
+
 # methods ----------------------------------------------------------------------------------------------------------
 
 
@@ -290,8 +308,7 @@ def getitem(x, item):
         >>> x[1].tolist(), x[:, ::2].tolist(), x[x > 4].tolist()
         ([4, 5, 6], [[1, 3], [4, 6]], [5, 6])
     """
-    found = parse(item, x._value.shape)
-    return take_index(x, _starts(found) if found.starts else None, [wrap(a) for a in found.arrays], tuple(found.axes), tuple(found.slots))
+    return _run_parsed(take_index.op, [x], parse(item, x._value.shape))
 
 
 def _assigned(value, x):
@@ -327,9 +344,7 @@ def setitem(x, item, value):
     if is_mask and tuple(item.shape) == shape[: item.ndim] and value.ndim <= len(shape) - item.ndim:
         result = put_mask(x, item if isinstance(item, Tensor) else wrap(item), value)
     else:
-        found = parse(item, shape)
-        starts = _starts(found) if found.starts else None
-        result = put_index(x, value, starts, [wrap(a) for a in found.arrays], tuple(found.axes), tuple(found.slots))
+        result = _run_parsed(put_index.op, [x, value], parse(item, shape))
     x._adopt(result)
 
 
