@@ -7,6 +7,7 @@ Memory is the resident set after the import.
 """
 
 import argparse
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -24,7 +25,8 @@ print(seconds, int(pages) * 4096 / 2**20)
 
 def measure(module, python=sys.executable):
     """(seconds, MiB) of one import in a fresh interpreter."""
-    done = subprocess.run([python, "-c", CODE.format(module=module)], cwd=ROOT, capture_output=True, text=True, check=True)
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}  # an installed package has its modules compiled
+    done = subprocess.run([python, "-c", CODE.format(module=module)], cwd=ROOT, env=env, capture_output=True, text=True, check=True)
     seconds, memory = done.stdout.split()[-2:]
     return float(seconds), float(memory)
 
