@@ -30,8 +30,8 @@ def _cast(x, dtype):
     return x if dtype is None else x.astype(dtypes.convert(dtype).np)
 
 
-@op(inplace="reshapes", out=True, alias={"input": "x", "dim": "axis"}, cases=[*RUN, "i(3)", "i32(2,3), 1", "u8(3)", "f(3), dtype='float64'", "c(2,3), 1",
-                                                                        "h(3)"])
+@op(inplace="reshapes", out=True, alias={"input": "x", "dim": "axis"}, cases=[*RUN, "i(3)", "i32(2,3), 1", "u8(3)", "f(3), dtype='float64'",
+                                                                        "c(2,3), 1", "h(3)"])
 def cumsum(x, axis=None, dtype=None, name=None):
     """Running sums along an axis.
 
