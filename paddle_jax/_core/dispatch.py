@@ -1,6 +1,6 @@
 """The one dispatch point: every operation on Tensors, forward or backward, passes through `run`."""
 
-from paddle_jax._core.kernel import compute
+from paddle_jax._core.kernel import execute
 from paddle_jax._core.node import Node, source_of
 from paddle_jax._core.state import state
 from paddle_jax._core.tensor import wrap
@@ -22,7 +22,7 @@ def run(kernel, tensors):
     if st.recorder is not None:
         return st.recorder(kernel, tensors)
     values = [t._value for t in tensors]
-    out = (compute if st.executor is None else st.executor)(kernel, values)
+    out = execute(kernel, values)
     if st.grad and not kernel.nondiff:
         for t in tensors:
             if not t.stop_gradient:

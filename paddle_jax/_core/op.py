@@ -77,6 +77,13 @@ class Op:
             kernel = self.kernels[key] = Kernel(self.name, self._bind(layout, frozen), jit=self.jit, nondiff=self.nondiff)
         return kernel
 
+    def remember(self, key, kernel):
+        """Keeps a kernel for a direct look-up in `fast`, within bounds; returns it."""
+        if len(self.fast) >= _MAX_KERNELS:
+            self.fast.clear()
+        self.fast[key] = kernel
+        return kernel
+
     def _bind(self, layout, attrs):
         fixed = dict(zip(self.attrs, attrs, strict=True))
 
@@ -240,7 +247,7 @@ def _placeholder(*args, **kwargs):
 
 def _wrapper(made, out):
     """The public function. Its code is compiled at the first call, which keeps importing hundreds of ops quick."""
-    names = {"_op": made, "_call": made.call, "_aliased": _aliased, "_into": _into, "_M": _MISSING, "_fast": made.fast, "_Tensor": Tensor,
+    names = {"_op": made, "_call": made.call, "_aliased": _aliased, "_into": _into, "_fast": made.fast, "_Tensor": Tensor,
              "_state": state, "_run": run, "_first": _first, "_fn": made.fn}
     public = types.FunctionType(_placeholder.__code__, names, made.name)
     public.__signature__ = made.signature.replace(parameters=_shown(made, out))
@@ -317,9 +324,7 @@ def _first(made, operands, attrs, key):
     flat, layout = made._flatten(operands)
     kernel = made.kernel(layout, attrs)
     if all(type(a) in _PLAIN for a in attrs):
-        if len(made.fast) >= _MAX_KERNELS:
-            made.fast.clear()
-        made.fast[key()] = kernel
+        made.remember(key(), kernel)
     return run(kernel, flat)
 
 

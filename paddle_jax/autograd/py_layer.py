@@ -2,6 +2,7 @@
 
 import jax.numpy as jnp
 
+from paddle_jax._core.dispatch import is_inexact
 from paddle_jax._core.node import GraphFreedError, Node, source_of
 from paddle_jax._core.state import state
 from paddle_jax._core.tensor import Tensor, wrap
@@ -138,7 +139,7 @@ def _attach(cls, context, inputs, outputs):
     context._inputs = [None if t is None else True for t in context._inputs]
     attached = []
     for i, out in enumerate(outputs):
-        if not isinstance(out, Tensor) or id(out) in context._not_differentiable or out._value.dtype.kind not in "fcV":
+        if not isinstance(out, Tensor) or id(out) in context._not_differentiable or not is_inexact(out._value):
             attached.append(out)
         else:
             changed_in_place = any(out is t for t in inputs) and out._version > 0

@@ -274,7 +274,7 @@ def _run_parsed(op, tensors, found):
     kernel = op.fast.get(key)
     if kernel is None:
         layout = (*[-2] * len(tensors), -2 if found.starts else -1, count)
-        kernel = op.fast[key] = op.kernel(layout, (axes, slots))
+        kernel = op.remember(key, op.kernel(layout, (axes, slots)))
     if found.starts:
         tensors.append(_starts(found))
     return run(kernel, [*tensors, *map(wrap, found.arrays)] if count else tensors)

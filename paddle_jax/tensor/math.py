@@ -119,10 +119,6 @@ def pow(x, y, name=None):
         >>> paddle.pow(paddle.to_tensor([1.0, 2.0, 3.0]), 2).tolist()
         [1.0, 4.0, 9.0]
     """
-    return _power(x, y)
-
-
-def _power(x, y):
     return jnp.power(x, y)
 
 

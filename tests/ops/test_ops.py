@@ -105,18 +105,14 @@ def test_second_gradient_against_differences(name):
 
 def second_order_problem(ours, case, result):
     grads = h.first_gradient(paddle_jax, result, create_graph=True)
-    used = [(g, leaf) for g, leaf in zip(grads, result.leaves, strict=True) if g is not None]
-    second = h.second_gradient(paddle_jax, grads, result.leaves) if used else None
+    second = h.second_gradient(paddle_jax, grads, result.leaves)
     r = np.random.RandomState(3)
     directions = [r.randn(*leaf.shape) for leaf in result.leaves]
     analytic = sum(float((np.asarray(s) * u).sum()) for s, u in zip(second or [], directions, strict=False) if s is not None)
 
     def slope(t):
-        def moved(*args):
-            return args
-
         shifted = h.Maker(paddle_jax, upcast=True)
-        env, index, plain = shifted.env(), iter(range(len(directions))), shifted.tensor
+        index, plain = iter(range(len(directions))), shifted.tensor
 
         def tensor(array, dtype=None, leaf=None):
             array = np.asarray(array)
@@ -125,8 +121,7 @@ def second_order_problem(ours, case, result):
             return plain(array, dtype, leaf)
 
         shifted.tensor = tensor
-        env = shifted.env()
-        out = eval(f"__call__({case})", {**env, "__call__": ours})  # noqa: S307
+        out = eval(f"__call__({case})", {**shifted.env(), "__call__": ours})  # noqa: S307
         probe = h.Result(tensors=h.flat(out, paddle_jax.Tensor), leaves=shifted.leaves)
         gs = h.first_gradient(paddle_jax, probe)
         live = [g for g, first in zip(gs, grads, strict=True) if first is not None and not first.stop_gradient]
