@@ -10,6 +10,7 @@ from paddle_jax._core.dtype import (
     DType as dtype, bfloat16, bool_ as bool, complex64, complex128, float16, float32, float64, float8_e4m3fn, float8_e5m2, get_default_dtype, int8,
     int16, int32, int64, pstring, set_default_dtype, uint8, uint16, uint32, uint64,
 )
+from paddle_jax._core.deferred.explain import explain
 from paddle_jax._core.printing import set_printoptions
 from paddle_jax._core.flags import get_flags, set_flags
 from paddle_jax._core.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, CustomPlace, XPUPlace, get_device, set_device
@@ -124,7 +125,7 @@ triu_, unsqueeze_ = triu.inplace, unsqueeze.inplace
 # end of in-place twins
 
 # subpackages that every program uses; the rest is imported by its own name
-from paddle_jax import autograd, device, framework, io, metric, nn, optimizer, regularizer, utils
+from paddle_jax import autograd, device, framework, io, metric, nn, optimizer, regularizer, utils, vision
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.framework import async_save, clear_async_save_task_queue, disable_signal_handler, disable_static, in_dynamic_mode, load, save
 from paddle_jax.nn.functional import adaptive_avg_pool1d, conv1d, conv2d, conv3d, group_norm, layer_norm

@@ -2,8 +2,9 @@
 
 import jax
 
-from paddle_jax._core import flags
+from paddle_jax._core import compile_cache, flags
 
 flags.start()
+compile_cache.start()
 jax.config.update("jax_enable_x64", True)  # int64 is Paddle's default integer
 jax.config.update("jax_default_matmul_precision", "highest")  # float32 means float32 on every platform

@@ -54,4 +54,4 @@ class L2Decay(WeightDecayRegularizer):
 def _decay(param, term):
     if not isinstance(param, Tensor):
         raise AssertionError(f"regularizer: param: got {type(param).__name__}; pass a Parameter.")
-    return wrap(term(param._value).astype(param._value.dtype))
+    return wrap(term(param._value).astype(param._raw.dtype))

@@ -3,8 +3,11 @@
 Set-up that has to happen before JAX or Paddle is imported stands at module level.
 """
 
+import gc
 import importlib.util
 import os
+import pathlib
+import sys
 import warnings
 
 import pytest
@@ -12,11 +15,27 @@ import pytest
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("GLOG_minloglevel", "3")
 os.environ.setdefault("MPLBACKEND", "Agg")
+os.environ.setdefault("FLAGS_compile_cache", "off")  # thousands of tiny programs that nobody needs again
+
+_MAPS = 12_000  # memory maps of a process; Linux allows 65 530, a compiled program takes six of them and 1.6 MB
 
 
 def pytest_collection_modifyitems(items):
     """Starts the slow tests first, so that parallel workers do not wait for one of them in the end."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+@pytest.fixture(autouse=True)
+def _bounded_memory():
+    """Forgets compiled programs before a process that runs thousands of tests has too many of them."""
+    yield
+    maps = pathlib.Path("/proc/self/maps")
+    if "jax" in sys.modules and maps.exists() and maps.read_bytes().count(b"\n") > _MAPS:
+        from paddle_jax._core.deferred import program
+
+        program.clear()
+        sys.modules["jax"].clear_caches()
+        gc.collect()
 
 
 @pytest.fixture(scope="session")

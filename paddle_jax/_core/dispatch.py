@@ -1,16 +1,16 @@
-"""The one dispatch point: every operation on Tensors, forward or backward, passes through `run`."""
+"""The one dispatch point: every operation on Tensors, forward or backward, passes through `run` (or its short cuts, see short_cuts.py)."""
 
+from paddle_jax._core.deferred.segment import record
+from paddle_jax._core.deferred.value import INEXACT, Value, leaf
 from paddle_jax._core.kernel import execute
 from paddle_jax._core.node import Node, source_of
-from paddle_jax._core.state import state
+from paddle_jax._core.state import local
 from paddle_jax._core.tensor import wrap
-
-_INEXACT = frozenset("fcV")  # NumPy kinds of floating and complex dtypes; V is how ml_dtypes show
 
 
 def is_inexact(value) -> bool:
     """Whether gradients can flow into a value of this dtype."""
-    return value.dtype.kind in _INEXACT
+    return value.dtype.kind in INEXACT
 
 
 def run(kernel, tensors):
@@ -18,12 +18,16 @@ def run(kernel, tensors):
 
     The structure of the result follows the kernel: one Tensor, or a tuple or list of Tensors.
     """
-    st = state
-    if st.recorder is not None:
-        return st.recorder(kernel, tensors)
-    values = [t._value for t in tensors]
-    out = execute(kernel, values)
-    if st.grad and not kernel.nondiff:
+    ctx = local.ctx
+    if ctx.recorder is not None:
+        return ctx.recorder(kernel, tensors)
+    if ctx.segment is None:
+        values = [t._raw for t in tensors]
+        out = execute(kernel, values)
+    else:
+        values = [t._raw if type(t._raw) is Value else _held(t) for t in tensors]
+        out = record(ctx, kernel, values)
+    if ctx.grad and not kernel.nondiff:
         for t in tensors:
             if not t.stop_gradient:
                 return _record(kernel, tensors, values, out)
@@ -42,3 +46,12 @@ def _record(kernel, tensors, values, out):
     if many:
         return type(out)([wrap(o, False, node, i) if is_inexact(o) else wrap(o) for i, o in enumerate(out)])
     return wrap(out, False, node, 0) if is_inexact(out) else wrap(out)
+
+
+def _held(tensor):
+    """What a Tensor holds, as a Value where it can be one; the Tensor keeps it for the next time."""
+    value = leaf(tensor._raw)
+    if value is None:
+        return tensor._raw
+    tensor._raw = value
+    return value

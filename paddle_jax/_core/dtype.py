@@ -190,6 +190,27 @@ def promote_np(a: np.dtype, b: np.dtype) -> np.dtype:
     raise TypeError(f"type promotion: got {x._key} and {y._key}; only floats with floats, and complex with any, are promoted; cast one with astype")
 
 
+def mixed_np(a, b, wide=False) -> np.dtype:
+    """The common dtype of two arrays of which at least one is 0-d, in ops where Paddle counts a 0-d tensor as a number.
+
+    The higher of the categories bool, integer, float, complex decides; within one, the array that is not 0-d (both 0-d, or `wide`: the wider).
+    """
+    x, y = a.dtype, b.dtype
+    if x == y:
+        return x
+    ranks = _rank(x), _rank(y)
+    if ranks[0] != ranks[1]:
+        high, low = (x, y) if ranks[0] > ranks[1] else (y, x)
+        return promote_np(high, low) if high.kind == "c" else high
+    if not wide and a.ndim != b.ndim:
+        return x if a.ndim else y
+    return np.promote_types(x, y) if x.kind in "iu" else promote_np(x, y)
+
+
+def _rank(dtype):
+    return 0 if dtype == np.bool_ else 1 if dtype.kind in "iu" else 3 if dtype.kind == "c" else 2
+
+
 def scalar_np(value, like: np.dtype) -> np.dtype:
     """The dtype an operation between a tensor of dtype `like` and the Python scalar `value` runs in."""
     d = _BY_NP[like]

@@ -1,7 +1,7 @@
 """The registry of FLAGS_: typed values, from the environment at start, `set_flags` and `get_flags` later.
 
 All flags of Paddle 3.3.1 are known by name, type and default (paddle_flags.txt); the few that have a meaning under XLA act, the others are
-stored and warned about once when set.
+stored and warned about once when set. FLAGS_deferred, FLAGS_deferred_min_repeats, FLAGS_deferred_max_ops and FLAGS_compile_cache are our own.
 """
 
 import ast
@@ -11,10 +11,11 @@ import warnings
 
 import numpy as np
 
+from paddle_jax._core.deferred import settings as deferred
 from paddle_jax._core.errors import ArgumentError
-from paddle_jax._core.state import state
 
 _TYPES = {"bool": bool, "int": int, "float": float, "str": str}
+_OWN = {"deferred": "sync", "deferred_min_repeats": 2, "deferred_max_ops": 2048, "compile_cache": "auto"}
 _MEMORY = ("allocator_strategy", "fraction_of_gpu_memory_to_use")
 
 
@@ -32,6 +33,8 @@ def _load():
         kind, name, text = (row.split(" ", 2) + [""])[:3]
         kinds[name] = _TYPES[kind]
         values[name] = ast.literal_eval(text) if text else None
+    for name, value in _OWN.items():
+        kinds[name], values[name] = type(value), value
     for name, kind in kinds.items():
         text = os.environ.get("FLAGS_" + name)
         if text is not None:
@@ -50,7 +53,7 @@ def _parse(name, kind, text):
 def _known(flag):
     _load()
     if not isinstance(flag, str) or not flag.startswith("FLAGS_") or flag[6:] not in _Flags.kinds:
-        raise ValueError(f"flags: got {flag!r}; it is not a flag of Paddle 3.3 (names start with FLAGS_)")
+        raise ValueError(f"flags: got {flag!r}; it is not a flag of Paddle 3.3 or of paddle_jax (names start with FLAGS_)")
     return flag[6:]
 
 
@@ -77,7 +80,10 @@ def set_flags(flags):
     """Sets flags.
 
     Args:
-        flags: dict from name to value. FLAGS_check_nan_inf acts; the memory flags must be set before the first array exists.
+        flags: dict from name to value. Those that act: FLAGS_check_nan_inf; FLAGS_deferred ("sync": eager ops are recorded, and compiled together
+            when they recur; "async": the same, compiled in another thread; "off": every op runs at once), FLAGS_deferred_min_repeats (how
+            often a sequence of ops is met before it is compiled), FLAGS_deferred_max_ops (ops recorded at most); the memory flags, which
+            must be set before the first array exists. FLAGS_compile_cache acts in the environment only.
     Raises:
         TypeError: flags is not a dict or a value has the wrong type. ValueError: a name is unknown. RuntimeError: too late for a memory flag.
     Example:
@@ -91,15 +97,29 @@ def set_flags(flags):
         kind = _Flags.kinds[name]
         if not isinstance(value, kind | int if kind in (bool, float) else kind):
             raise ArgumentError(f"{flag}: got {value!r}; it must be of type {kind.__name__}")
-        parsed[name] = kind(value)
+        parsed[name] = _checked_own(name, kind(value))
     for name, value in parsed.items():
         _apply(name, value)
         _Flags.values[name] = value
 
 
+_DEFERRED = {"deferred": "mode", "deferred_min_repeats": "min_repeats", "deferred_max_ops": "max_ops"}
+
+
+def _checked_own(name, value):
+    """The value of one of our own flags, refused when it is out of range; others as they are."""
+    if name == "deferred" and value not in deferred.MODES:
+        raise ValueError(f"FLAGS_deferred: got {value!r}; allowed are {', '.join(deferred.MODES)}")
+    if name in ("deferred_min_repeats", "deferred_max_ops") and value < 1:
+        raise ValueError(f"FLAGS_{name}: got {value}; it must be at least 1")
+    return value
+
+
 def _apply(name, value):
     if name == "check_nan_inf":
-        state.executor = _checked if value else None
+        deferred.apply(executor=_checked if value else None)
+    elif name in _DEFERRED:
+        deferred.apply(**{_DEFERRED[name]: value})
     elif name in _MEMORY:
         _set_memory(name, value)
     elif name not in _Flags.warned and value != _Flags.values[name]:
@@ -127,8 +147,11 @@ def start():
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false" if strategy == "auto_growth" else "true")
     if "FLAGS_fraction_of_gpu_memory_to_use" in os.environ:
         os.environ.setdefault("XLA_PYTHON_CLIENT_MEM_FRACTION", os.environ["FLAGS_fraction_of_gpu_memory_to_use"])
+    given = [name for name in _DEFERRED if "FLAGS_" + name in os.environ]
+    changes = {_DEFERRED[name]: _checked_own(name, type(_OWN[name])(os.environ["FLAGS_" + name])) for name in given}
     if os.environ.get("FLAGS_check_nan_inf", "0").lower() in ("1", "true"):
-        state.executor = _checked
+        changes["executor"] = _checked
+    deferred.apply(**changes)
 
 
 def _checked(kernel, values):

@@ -9,52 +9,71 @@ import jax.numpy as jnp
 import numpy as np
 from jax import dtypes as jax_dtypes
 
+from paddle_jax._core.deferred.segment import record
+from paddle_jax._core.deferred.value import Value, concrete
 from paddle_jax._core.errors import translate
-from paddle_jax._core.state import state
+from paddle_jax._core.state import local
 
 
 class Kernel:
-    """One pure function `fn(*arrays) -> array | tuple | list`, its compiled form and its derived gradients."""
+    """One pure function `fn(*arrays) -> array | tuple | list`, its compiled form and its derived gradients.
 
-    __slots__ = ("fn", "grads", "name", "nondiff", "run")
+    deferrable: whether it can be recorded to run later (bodies that need host values cannot). sigs: what the deferred tier knows about it, by
+    the Avals of the operands. of: for a derived gradient, (the kernel, diff, given, arity) it was derived from.
+    """
+
+    __slots__ = ("deferrable", "fn", "grads", "name", "nondiff", "of", "run", "sigs")
 
     def __init__(self, name, fn, *, jit=True, nondiff=False):
         self.name, self.fn, self.nondiff, self.grads = name, fn, nondiff, {}
         self.run = jax.jit(fn, inline=True) if jit else fn
+        self.deferrable, self.sigs, self.of = jit, {}, None
 
     def __repr__(self):
         return f"<Kernel {self.name}>"
 
     def grad(self, diff: tuple, given: tuple, arity: int) -> "Kernel":
-        """The kernel `(operands..., cotangents...) -> gradients` with respect to the operands at `diff`.
+        """The kernel `(operands..., cotangents...) -> gradients` with respect to the operands at `diff` (a lone one not in a tuple).
 
-        `given` tells for each output whether its cotangent is passed; the others count as zero.
+        `given` tells for each of several outputs whether its cotangent is passed (the others count as zero); None for a single output.
         """
-        key = (diff, given)
+        key = diff if given is None else (diff, given)
         found = self.grads.get(key)
         if found is None:
-            found = self.grads[key] = Kernel(self.name + "_grad", _vjp(self.fn, diff, given, arity))
+            found = self.grads[key] = Kernel(self.name + "_grad", _vjp(self.fn, diff, given or (True,), arity))
+            found.of = (self, diff, given or (True,), arity)
         return found
 
 
 def _vjp(fn, diff, given, arity):
-    """The derived backward function. Complex numbers follow Paddle: the gradient is conj(vjp(conj(cotangent)))."""
+    """The derived backward function."""
 
     def backward(*args):
-        operands, passed = args[:arity], iter(args[arity:])
-
-        def forward(*chosen):
-            full = list(operands)
-            for i, v in zip(diff, chosen, strict=True):
-                full[i] = v
-            return fn(*full)
-
-        out, pull = jax.vjp(forward, *[operands[i] for i in diff])
-        leaves, tree = jax.tree.flatten(out)
-        cts = [_cotangent(leaf, next(passed) if has else None) for leaf, has in zip(leaves, given, strict=True)]
-        return tuple(_conj(g) for g in pull(jax.tree.unflatten(tree, cts)))
+        out, pull = linearized(fn, diff, args[:arity])
+        return pulled(out, pull, given, args[arity:])
 
     return backward
+
+
+def linearized(fn, diff, operands):
+    """(results, pull) of `jax.vjp` with respect to the operands at `diff`."""
+
+    def forward(*chosen):
+        full = list(operands)
+        for i, v in zip(diff, chosen, strict=True):
+            full[i] = v
+        return fn(*full)
+
+    return jax.vjp(forward, *[operands[i] for i in diff])
+
+
+def pulled(out, pull, given, cts):
+    """The gradients from the given cotangents. Complex numbers follow Paddle: the gradient is conj(vjp(conj(cotangent)))."""
+    passed = iter(cts)
+    leaves, tree = jax.tree.flatten(out)
+    full = [_cotangent(leaf, next(passed) if has else None) for leaf, has in zip(leaves, given, strict=True)]
+    grads = [_conj(g) for g in pull(jax.tree.unflatten(tree, full))]
+    return grads[0] if len(grads) == 1 else tuple(grads)
 
 
 def _conj(x):
@@ -68,13 +87,16 @@ def _cotangent(out, ct):
 
 
 def execute(kernel: Kernel, values):
-    """Runs a kernel on raw values: the one place where computation happens."""
-    executor = state.executor
-    return compute(kernel, values) if executor is None else executor(kernel, values)
+    """Runs or records a kernel on what Tensors hold: the one place where computation starts."""
+    ctx = local.ctx
+    if ctx.segment is not None:
+        return record(ctx, kernel, values)
+    return compute(kernel, values) if ctx.executor is None else ctx.executor(kernel, values)
 
 
 def compute(kernel: Kernel, values):
     """Runs a kernel's compiled form now."""
+    values = [concrete(v) if type(v) is Value else v for v in values]
     try:
         return kernel.run(*values)
     except Exception as error:

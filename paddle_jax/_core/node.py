@@ -1,7 +1,13 @@
 """Tape nodes: one recorded operation each."""
 
+import itertools
+
+from paddle_jax._core.deferred.value import INEXACT
 from paddle_jax._core.kernel import execute
+from paddle_jax._core.state import local
 from paddle_jax._core.tensor import wrap
+
+next_serial = itertools.count().__next__
 
 
 class GraphFreedError(RuntimeError, SystemError):
@@ -12,14 +18,15 @@ class Node:
     """One recorded operation.
 
     kernel, values: what ran on what. diff: positions of the operands that get a gradient. edges: for each of them the source, as
-    (producing Node or leaf Tensor, output index). n_out: number of outputs.
+    (producing Node or leaf Tensor, output index). n_out: number of outputs. serial: counts up, so that sources come before what uses them.
     """
 
-    __slots__ = ("__weakref__", "diff", "edges", "hooks", "kernel", "n_out", "retain", "values")
+    __slots__ = ("__weakref__", "diff", "edges", "hooks", "kernel", "n_out", "retain", "serial", "values")
 
     def __init__(self, kernel, values, diff, edges, n_out):
         self.kernel, self.values, self.diff, self.edges, self.n_out = kernel, values, diff, edges, n_out
         self.hooks = self.retain = None
+        self.serial = next_serial()
 
     def __repr__(self):
         return f"<{self.name()}>"
@@ -38,19 +45,41 @@ class Node:
         self.retain = {} if self.retain is None else self.retain
         self.retain[idx] = ref
 
-    def pull(self, cts, run=None):
-        """Gradients for `edges` from the cotangents of the outputs (None where an output has none).
+    def pull(self, cts, create_graph=False, kept=None):
+        """Gradients for `edges` (or the ones at `kept`) from the cotangents of the outputs (None where an output has none).
 
-        With `run` (the dispatch point) everything is Tensors and is recorded, so that the gradient can be differentiated again.
+        With `create_graph` the cotangents and gradients are Tensors and are recorded, so that the gradient can be differentiated again.
         """
-        if self.values is None:
+        values = self.values
+        if values is None:
             raise GraphFreedError("backward: this part of the tape was freed by an earlier backward; pass retain_graph=True to the earlier call")
-        given = tuple([ct is not None for ct in cts])
-        kernel = self.kernel.grad(self.diff, given, len(self.values))
-        passed = [ct for ct in cts if ct is not None]
-        if run is not None:
-            return run(kernel, [*self._operands(), *passed])
-        return execute(kernel, [*self.values, *passed])
+        diff = self.diff if kept is None else tuple([self.diff[k] for k in kept])
+        if self.n_out == 1:
+            kernel, passed = self.kernel.grads.get(diff) or self.kernel.grad(diff, None, len(values)), cts
+        else:
+            kernel = self.kernel.grad(diff, tuple([ct is not None for ct in cts]), len(values))
+            passed = [ct for ct in cts if ct is not None]
+        if create_graph:
+            return self._pull_recorded(kernel, passed)
+        out = execute(kernel, [*values, *passed])
+        return out if type(out) is tuple else (out,)
+
+    def _pull_recorded(self, kernel, cts):
+        """As `run` on the operands and cotangents, without making Tensors of the operands: the edges are known."""
+        if local.ctx.recorder is not None:
+            return local.ctx.recorder(kernel, [*self._operands(), *cts])
+        values = [*self.values, *[ct._raw for ct in cts]]
+        at, diff, edges = len(self.values), self.diff, self.edges
+        for ct in cts:
+            if not ct.stop_gradient and ct._raw.dtype.kind in INEXACT:
+                diff += (at,)
+                edges += (source_of(ct),)
+            at += 1
+        out = execute(kernel, values)
+        if type(out) is not tuple:
+            return (wrap(out, False, Node(kernel, values, diff, edges, 1), 0),)
+        node = Node(kernel, values, diff, edges, len(out))
+        return [wrap(o, False, node, i) for i, o in enumerate(out)]
 
     def _operands(self):
         """The operands as Tensors that point to the same sources as at the time of the call."""

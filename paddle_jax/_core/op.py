@@ -20,11 +20,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.deferred.value import aval_of, host
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.random import default_generator, key_from
-from paddle_jax._core.state import state
+from paddle_jax._core.short_cuts import run1, run2, run3
+from paddle_jax._core.state import local, state
 from paddle_jax._core.tensor import Tensor, wrap
 
 OPS = {}  # every declared op and composite by name, filled at import
@@ -105,9 +107,12 @@ class Op:
         return fn
 
     def _promote(self, values):
-        names = self.tensors if self.promote is True else self.promote
+        names = self.promote if isinstance(self.promote, tuple) else self.tensors
         arrays = [v for n in names for v in (values[n] if n in self.lists else [values[n]]) if v is not None]
-        common = ft.reduce(dtypes.promote_np, [a.dtype for a in arrays])
+        if isinstance(self.promote, str) and min(a.ndim for a in arrays) == 0:
+            common = dtypes.mixed_np(*arrays, self.promote == "wide")
+        else:
+            common = ft.reduce(dtypes.promote_np, [a.dtype for a in arrays])
         for n in names:
             v = values[n]
             if v is not None:
@@ -143,7 +148,7 @@ class Op:
         if self.scalars and isinstance(value, bool | int | float | complex | np.number | np.bool_):
             like = next((v for v in operands if isinstance(v, Tensor)), None)
             if like is not None:
-                return scalar(value, dtypes.scalar_np(value, like._value.dtype))
+                return scalar(value, dtypes.scalar_np(value, like._raw.dtype))
         raise ArgumentError(self._expected(name, position, value, "Tensor"))
 
     def _expected(self, name, position, value, what):
@@ -152,14 +157,17 @@ class Op:
 
 
 @ft.lru_cache(maxsize=4096)
-def _cached_scalar(kind, value, sign, dtype):
+def _cached_scalar(kind, value, sign, dtype, deferring):
+    number = np.asarray(value).astype(dtype)
+    if deferring:
+        return wrap(host((number.item(),), aval_of((), dtype)))
     with jax.ensure_compile_time_eval():
-        return jnp.asarray(np.asarray(value).astype(dtype))
+        return wrap(jnp.asarray(number))
 
 
 def scalar(value, dtype) -> Tensor:
-    """A 0-d Tensor of a Python number; equal numbers share one array, so loops do not copy them again and again."""
-    return wrap(_cached_scalar(type(value), value, str(value) if value == 0 else "", dtype))
+    """A 0-d Tensor of a Python number, not to be changed: equal numbers share it, so loops do not copy them again and again."""
+    return _cached_scalar(type(value), value, str(value) if value == 0 else "", dtype, local.ctx.segment is not None)
 
 
 def freeze(value):
@@ -195,7 +203,8 @@ def op(tensors="x", *, alias=None, inplace=False, out=False, method=True, promot
         inplace: also make `name_`, which puts the result into its first argument ("reshapes": of another shape).
         out: accept `out=`, a Tensor that receives the result.
         method: make it a method of Tensor (a string: under that name).
-        promote: bring arrays to Paddle's common dtype first (True: all; or a tuple of names).
+        promote: bring arrays to Paddle's common dtype first (True: all; or a tuple of names; "mixed": two, of which a 0-d one counts as a
+            number; "wide": as "mixed", but never to a narrower dtype).
         scalars: accept Python numbers for array parameters.
         random: the body gets a jax `key`.
         nondiff: no gradient flows through.
@@ -247,8 +256,8 @@ def _placeholder(*args, **kwargs):
 
 def _wrapper(made, out):
     """The public function. Its code is compiled at the first call, which keeps importing hundreds of ops quick."""
-    names = {"_op": made, "_call": made.call, "_aliased": _aliased, "_into": _into, "_fast": made.fast, "_Tensor": Tensor,
-             "_state": state, "_run": run, "_first": _first, "_fn": made.fn}
+    names = {"__name__": __name__, "_op": made, "_call": made.call, "_aliased": _aliased, "_into": _into, "_fast": made.fast, "_Tensor": Tensor,
+             "_local": local, "_run": run, "_run1": run1, "_run2": run2, "_run3": run3, "_first": _first, "_with_ints": _with_ints, "_fn": made.fn}
     public = types.FunctionType(_placeholder.__code__, names, made.name)
     public.__signature__ = made.signature.replace(parameters=_shown(made, out))
 
@@ -310,11 +319,22 @@ def _fast_path(made):
         return []
     optional = [t for t in made.tensors if t in made.optional]
     tests = [f"({t} is None or isinstance({t}, _Tensor))" if t in optional else f"isinstance({t}, _Tensor)" for t in made.tensors]
-    lines = [f"    if {' and '.join([*tests, '_state.amp is None'])}:"]
+    lines = [f"    if {' and '.join([*tests, '_local.ctx.amp is None'])}:"]
     key = f"({_tuple([*[f'{t} is None' for t in optional], *[f'type({a}), {a}' for a in made.attrs]])})"
-    lines += [f"        try: _k = _fast.get({key})", "        except TypeError: _k = None"] if made.attrs else [f"        _k = _fast.get({key})"]
-    operands = f"[_t for _t in ({_tuple(made.tensors)}) if _t is not None]" if optional else f"({_tuple(made.tensors)})"
-    lines += ["        if _k is not None:", f"            return _run(_k, {operands})",
+    if made.attrs:
+        lines += [f"        try: _k = _fast.get({key})", "        except TypeError: _k = None"]
+        lines += [f"        if _k is None: _k = _fast.get(_with_ints({key}))"]
+    else:
+        lines += [f"        _k = _fast.get({key})"]
+    lines += ["        if _k is not None:"]
+    short = f"_run{len(made.tensors)}(_k, {', '.join(made.tensors)})" if len(made.tensors) <= 3 else None
+    if optional:
+        if short:
+            lines += [f"            if {' and '.join(f'{t} is not None' for t in optional)}: return {short}"]
+        lines += [f"            return _run(_k, [_t for _t in ({_tuple(made.tensors)}) if _t is not None])"]
+    else:
+        lines += [f"            return {short or f'_run(_k, ({_tuple(made.tensors)}))'}"]
+    lines += [
               f"        return _first(_op, ({_tuple(made.tensors)}), ({_tuple(made.attrs)}), lambda: {key})"]
     return lines
 
@@ -323,9 +343,25 @@ def _first(made, operands, attrs, key):
     """First call with these attribute values: runs it and, when they make a safe key, remembers the kernel for the fast path."""
     flat, layout = made._flatten(operands)
     kernel = made.kernel(layout, attrs)
-    if all(type(a) in _PLAIN for a in attrs):
-        made.remember(key(), kernel)
+    found = key() if all(type(a) in _PLAIN for a in attrs) else _with_ints(key())
+    if found is not None:
+        made.remember(found, kernel)
     return run(kernel, flat)
+
+
+def _with_ints(key):
+    """A key in which lists and tuples of plain ints can be looked up; None when it holds anything else that is not plain."""
+    found = []
+    for k in key:
+        if type(k) is list or type(k) is tuple:
+            for i in k:
+                if type(i) is not int:
+                    return None
+            k = ("ints", *k)
+        elif type(k) not in _PLAIN and type(k) is not type:
+            return None
+        found.append(k)
+    return tuple(found)
 
 
 def _aliased(made, values, extra, out):

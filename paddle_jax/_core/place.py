@@ -2,6 +2,9 @@
 
 import jax
 
+from paddle_jax._core.deferred.settings import settle
+from paddle_jax._core.deferred.value import Value, concrete
+
 _KINDS = {"cpu": "cpu", "gpu": "gpu", "cuda": "gpu", "rocm": "gpu", "xpu": "xpu", "tpu": "tpu"}
 
 
@@ -111,7 +114,13 @@ def of(value) -> Place:
     """The Place of an array (of the first device when it is spread over several)."""
     if isinstance(value, jax.core.Tracer):
         return current()
-    device = next(iter(value.devices()))
+    if type(value) is Value:
+        device = value.device if value.array is not None else value.seg.device
+        if not isinstance(device, jax.Device | frozenset):  # host numbers, or a result of such only
+            return current()
+        device = next(iter(device)) if isinstance(device, frozenset) else device
+    else:
+        device = next(iter(value.devices()))
     return make(_KINDS.get(device.platform, device.platform), device.id)
 
 
@@ -158,6 +167,7 @@ def jax_device(place: Place):
 
 def put(array, place=None):
     """Moves an array (NumPy or jax) to a Place; None means the current one."""
+    array = concrete(array)
     if place is None:
         return jax.numpy.asarray(array)
     return jax.device_put(array, jax_device(parse(place)))
@@ -177,6 +187,7 @@ def set_device(device):
         Place(cpu)
     """
     place = parse(device)
+    settle()
     jax.config.update("jax_default_device", jax_device(place))
     _Current.place = place
     return place

@@ -3,19 +3,45 @@
 import threading
 
 
-class _State(threading.local):
-    """What changes how an op call is carried out, per thread.
+class Context:
+    """What changes how an op call is carried out, for one thread.
 
     grad: whether calls are recorded on the tape.
-    recorder: None, or a callable `(kernel, tensors) -> Tensors` that takes over a call (static Programs).
-    executor: None, or a callable `(kernel, values) -> values` that takes over running a kernel (the deferred tier).
+    segment: the Segment that ops are recorded into (the deferred tier), or None where every kernel runs at once.
+    recorder: None, or a callable `(kernel, tensors) -> Tensors` that takes over a call (static Programs); `segment` is None then.
+    executor: None, or a callable `(kernel, values) -> values` that takes over running a kernel; `segment` is None then.
     amp: None, or a callable `(op, tensors) -> tensors` that casts operands before a call.
+    unit, hint: lengths at which the next segment is looked at (see deferred/segment.py).
     """
 
-    grad = True
-    recorder = None
-    executor = None
-    amp = None
+    __slots__ = ("amp", "executor", "grad", "hint", "recorder", "segment", "unit")
+
+    started = None  # called with every new Context: the thread takes over the process-wide modes
+
+    def __init__(self):
+        self.grad, self.recorder, self.executor, self.amp, self.segment, self.unit, self.hint = True, None, None, None, None, 0, 0
+        if Context.started is not None:
+            Context.started(self)
+
+
+class _Local(threading.local):
+    """`local.ctx` is the calling thread's Context; one look-up serves a whole op call."""
+
+    def __init__(self):
+        self.ctx = Context()
+
+
+local = _Local()
+
+
+class _State:
+    """The calling thread's Context by attribute, for code that is not in a hurry."""
+
+    def __getattr__(self, name):
+        return getattr(local.ctx, name)
+
+    def __setattr__(self, name, value):
+        setattr(local.ctx, name, value)
 
 
 state = _State()

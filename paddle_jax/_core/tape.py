@@ -1,68 +1,79 @@
 """The tape: nodes that remember an operation, and the walk back over them. Derivatives of every order use the same walk."""
 
-from paddle_jax._core.dispatch import run
+import operator
+
+from paddle_jax._core.deferred.segment import record
+from paddle_jax._core.deferred.value import Value, filled_like, is_zero
 from paddle_jax._core.errors import CheckError
 from paddle_jax._core.kernel import ADD, ONES, execute
-from paddle_jax._core.node import source_of
-from paddle_jax._core.state import state
+from paddle_jax._core.node import Node, source_of
+from paddle_jax._core.short_cuts import run2
+from paddle_jax._core.state import local, state
 from paddle_jax._core.tensor import Tensor, wrap
 
 
 class _Walk:
-    """One backward pass: which sources have which gradient so far."""
+    """One backward pass: which sources have which gradient so far (Tensors with create_graph, else raw values)."""
 
     def __init__(self, create_graph):
         self.create_graph = create_graph
-        self.cts = {}  # id(Node) -> list of gradients of its outputs
+        self.nodes = {}  # Node -> gradient of its output, or a list of those of its outputs
         self.leaves = {}  # id(leaf Tensor) -> [leaf, gradient]
 
     def add(self, a, b):
-        return run(ADD, (a, b)) if self.create_graph else execute(ADD, (a, b))
+        return run2(ADD, a, b) if self.create_graph else execute(ADD, (a, b))
 
     def push(self, source, idx, ct):
         """Adds a gradient to what a Node's output or a leaf has got."""
         if isinstance(source, Tensor):
-            entry = self.leaves.setdefault(id(source), [source, None])
-            entry[1] = ct if entry[1] is None else self.add(entry[1], ct)
-            return
-        cts = self.cts.get(id(source))
-        if cts is None:
-            cts = self.cts[id(source)] = [None] * source.n_out
-        cts[idx] = ct if cts[idx] is None else self.add(cts[idx], ct)
+            entry = self.leaves.get(id(source))
+            if entry is None:
+                self.leaves[id(source)] = [source, ct]
+            else:
+                entry[1] = self.add(entry[1], ct)
+        elif source.n_out == 1:
+            have = self.nodes.get(source)
+            self.nodes[source] = ct if have is None else self.add(have, ct)
+        else:
+            cts = self.nodes.get(source)
+            if cts is None:
+                cts = self.nodes[source] = [None] * source.n_out
+            cts[idx] = ct if cts[idx] is None else self.add(cts[idx], ct)
 
     def hooked(self, ct, hooks):
         for hook in list(hooks.values()):
-            tensor = ct if self.create_graph else wrap(ct)
+            tensor = ct if self.create_graph else wrap(ct, False)
             got = hook(tensor)
             if got is not None:
-                ct = got if self.create_graph else got._value
+                ct = got if self.create_graph else got._raw
         return ct
 
 
 def _order(roots, cut):
     """Nodes reachable from the roots, consumers before producers."""
-    order, seen = [], set()
-    stack = [(node, False) for node in roots]
+    seen, stack = set(roots), list(roots)
     while stack:
-        node, done = stack.pop()
-        if done:
-            order.append(node)
-        elif id(node) not in seen:
-            seen.add(id(node))
-            stack.append((node, True))
-            for source, idx in node.edges:
-                if not isinstance(source, Tensor) and id(source) not in seen and (id(source), idx) not in cut:
-                    stack.append((source, False))
-    order.reverse()
-    return order
+        for source, idx in stack.pop().edges:
+            if not isinstance(source, Tensor) and source not in seen and (not cut or (id(source), idx) not in cut):
+                seen.add(source)
+                stack.append(source)
+    return sorted(seen, key=_SERIAL, reverse=True)
 
 
-def _useful(order, wanted):
-    """The nodes from which a wanted source can be reached; only they have to run."""
-    useful = set()
+_SERIAL = operator.attrgetter("serial")
+
+
+def _useful(order, wanted, cut):
+    """The nodes from which a wanted source can be reached, each with the edges that lead there; only they have to be followed."""
+    useful, sources = {}, {source for source, _ in wanted}
     for node in reversed(order):
-        if any((id(s), i) in wanted or id(s) in useful for s, i in node.edges):
-            useful.add(id(node))
+        kept = []
+        for k, (source, idx) in enumerate(node.edges):
+            leads = (id(source) in sources and (id(source), idx) in wanted) or (not isinstance(source, Tensor) and source in useful)
+            if leads and (id(source), idx) not in cut:
+                kept.append(k)
+        if kept:
+            useful[node] = kept
     return useful
 
 
@@ -73,7 +84,7 @@ def _start(walk, tensors, grads):
             raise TypeError(f"backward: the gradient to start from is a {type(grad).__name__}; it must be a Tensor or None")
         if grad is not None and list(grad.shape) != list(tensor.shape):
             raise CheckError(f"backward: the gradient to start from has shape {list(grad.shape)}; the tensor has {list(tensor.shape)}")
-        ct = execute(ONES, (tensor._value,)) if grad is None else grad if walk.create_graph else grad._value
+        ct = _ones(tensor._raw) if grad is None else grad if walk.create_graph else grad._raw
         if tensor.stop_gradient:
             continue
         walk.push(*source_of(tensor), wrap(ct) if walk.create_graph and grad is None else ct)
@@ -82,18 +93,46 @@ def _start(walk, tensors, grads):
     return roots
 
 
+def _ones(raw):
+    """Ones of the shape and dtype of a value; in the deferred tier they take no op at all."""
+    if type(raw) is Value:
+        return filled_like(1, raw)
+    return execute(ONES, (raw,))
+
+
 def _sweep(walk, roots, retain_graph, wanted=None, captured=None, cut=frozenset()):
     order = _order(roots, cut)
-    useful = None if wanted is None else _useful(order, wanted)
+    useful = None if wanted is None else _useful(order, wanted, cut)
+    nodes, create_graph, push, ctx = walk.nodes, walk.create_graph, walk.push, local.ctx
+    plain = wanted is None and not create_graph and ctx.segment is not None
+    asked = () if wanted is None else {source for source, _ in wanted}
     for node in order:
-        cts = walk.cts.pop(id(node), None)
-        if cts is None:
+        cts = nodes.pop(node, None)
+        if cts is None or (useful is not None and node not in useful and id(node) not in asked):
             continue
-        _visit(walk, node, cts, wanted, captured)
-        if useful is None or id(node) in useful:
-            for (source, idx), ct in zip(node.edges, node.pull(cts, run if walk.create_graph else None), strict=True):
-                if ct is not None and (id(source), idx) not in cut:
-                    walk.push(source, idx, ct)
+        if plain and node.n_out == 1 and node.hooks is None and node.retain is None and node.values is not None and type(node) is Node:
+            # the usual case, as below without further calls
+            kernel = node.kernel.grads.get(node.diff) or node.kernel.grad(node.diff, None, len(node.values))
+            out = record(ctx, kernel, (*node.values, cts))
+            edges = node.edges
+            if len(edges) == 1:
+                push(edges[0][0], edges[0][1], out)
+            else:
+                for edge, ct in zip(edges, out, strict=True):
+                    push(edge[0], edge[1], ct)
+            if not retain_graph:
+                node.values = None
+            continue
+        if node.n_out == 1:
+            cts = [cts]
+        if node.hooks is not None or node.retain is not None or id(node) in asked:
+            _visit(walk, node, cts, wanted, captured)
+        kept = None if useful is None else useful.get(node, ())
+        if kept is None or kept:
+            edges = node.edges if kept is None or len(kept) == len(node.edges) else [node.edges[k] for k in kept]
+            for edge, ct in zip(edges, node.pull(cts, create_graph, kept if edges is not node.edges else None), strict=True):
+                if ct is not None:
+                    push(edge[0], edge[1], ct)
             if not retain_graph:
                 node.free()
 
@@ -107,7 +146,7 @@ def _visit(walk, node, cts, wanted, captured):
         for idx, ref in (node.retain or {}).items():
             tensor = ref()
             if tensor is not None and cts[idx] is not None:
-                tensor._grad = cts[idx] if walk.create_graph else wrap(cts[idx])
+                tensor._grad = cts[idx] if walk.create_graph else wrap(cts[idx], False)
         return
     for idx, ct in enumerate(cts):
         if (id(node), idx) in wanted and ct is not None:
@@ -123,9 +162,12 @@ def backward(tensors, grads, retain_graph=False, create_graph=False):
         for leaf, ct in list(walk.leaves.values()):
             if leaf._hooks:
                 ct = walk.hooked(ct, leaf._hooks)
-            new = ct if create_graph else wrap(ct)
+            new = ct if create_graph else wrap(ct, False)  # as in Paddle, gradients themselves count as differentiable
             old = leaf._grad
-            leaf._grad = new if old is None else walk.add(old, new) if create_graph else wrap(execute(ADD, (old._value, ct)))
+            if old is None or (not create_graph and is_zero(old._raw)):
+                leaf._grad = new
+            else:
+                leaf._grad = walk.add(old, new) if create_graph else wrap(execute(ADD, (old._raw, ct)), False)
 
 
 def gradients(outputs, inputs, grad_outputs, retain_graph, create_graph, cut):
@@ -137,7 +179,7 @@ def gradients(outputs, inputs, grad_outputs, retain_graph, create_graph, cut):
         captured = {}
         _sweep(walk, roots, retain_graph, wanted, captured, {(id(s), i) for s, i in map(source_of, cut)})
         for leaf, ct in list(walk.leaves.values()):
-            captured[id(leaf), 0] = walk.hooked(ct, leaf._hooks) if leaf._hooks else ct
+            captured[id(leaf), 0] = ct
         found = [captured.get((id(s), i)) for s, i in map(source_of, inputs)]
     return [f if f is None or create_graph else wrap(f) for f in found]
 

@@ -9,6 +9,7 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as places
 from paddle_jax._core import unique_name
+from paddle_jax._core.deferred.value import Value, filled_like, observed
 from paddle_jax._core.size import Size
 
 
@@ -23,7 +24,7 @@ class Tensor:
         <DataType.FLOAT32: 10>
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_grad", "_hooks", "_idx", "_name", "_node", "_value", "_version", "persistable", "stop_gradient")
+    __slots__ = ("__dict__", "__weakref__", "_grad", "_hooks", "_idx", "_name", "_node", "_raw", "_version", "persistable", "stop_gradient")
     __array_ufunc__ = None  # NumPy hands binary operators over to __radd__ and friends
     __array_priority__ = 100
 
@@ -31,7 +32,7 @@ class Tensor:
         if data is None:
             value = jnp.zeros((0,), dtypes.convert(dtype).np if dtype is not None else np.float32)
         elif isinstance(data, Tensor):
-            value = data._value
+            value = data._raw if dtype is None else data._value
         else:
             array = np.array(data)  # a copy: jax may share the memory of a NumPy array
             keep = isinstance(data, np.ndarray)
@@ -43,14 +44,24 @@ class Tensor:
 
     # value and identity -------------------------------------------------------------------------------------------
 
+    @property
+    def _value(self):
+        """The concrete jax array: runs what is pending. For shape, dtype and handing the value on, use `_raw`."""
+        raw = self._raw
+        return observed(raw) if type(raw) is Value else raw
+
+    @_value.setter
+    def _value(self, value):
+        self._raw = value
+
     def _rebind(self, value):
         """Replaces the value in place, as an in-place operation does."""
-        self._value = value
+        self._raw = value
         self._version += 1
 
     def _adopt(self, other):
         """Becomes `other` (value and history) while staying the same object: the end of every in-place operation."""
-        self._value, self._node, self._idx = other._value, other._node, other._idx
+        self._raw, self._node, self._idx = other._raw, other._node, other._idx
         self.stop_gradient = self.stop_gradient and other.stop_gradient
         self._version += 1
         return self
@@ -58,22 +69,22 @@ class Tensor:
     @property
     def shape(self):
         """The lengths of the axes, as a list."""
-        return Size(self._value.shape)
+        return Size(self._raw.shape)
 
     @property
     def ndim(self):
         """The number of axes."""
-        return self._value.ndim
+        return self._raw.ndim
 
     @property
     def size(self):
         """The number of elements."""
-        return int(self._value.size)
+        return int(self._raw.size)
 
     @property
     def dtype(self):
         """The data type, e.g. paddle.float32."""
-        return dtypes.of(self._value)
+        return dtypes.of(self._raw)
 
     @property
     def name(self):
@@ -89,7 +100,7 @@ class Tensor:
     @property
     def place(self):
         """The device the value is on."""
-        return places.of(self._value)
+        return places.of(self._raw)
 
     @property
     def inplace_version(self):
@@ -174,7 +185,7 @@ class Tensor:
     def clear_gradient(self, set_to_zero=True):
         """Sets the gradient to zeros, or to None with set_to_zero=False."""
         if self._grad is not None:
-            self._grad = wrap(jnp.zeros_like(self._grad._value)) if set_to_zero else None
+            self._grad = wrap(zeros_like(self._grad._raw), False) if set_to_zero else None
 
     def clear_grad(self, set_to_zero=True):
         """Same as clear_gradient."""
@@ -182,7 +193,7 @@ class Tensor:
 
     def detach(self):
         """A Tensor with the same value that takes no part in recording."""
-        return wrap(self._value)
+        return wrap(self._raw)
 
     def detach_(self):
         """Cuts this tensor from what produced it, in place."""
@@ -227,14 +238,13 @@ class Tensor:
         return self._value.__dlpack_device__()
 
     def _one(self, kind):
-        value = self._value
-        if value.size != 1:
-            raise AssertionError(f"{kind}: got a tensor of shape {list(value.shape)}; only one element can be converted")
-        return np.asarray(value).reshape(())[()]
+        if self._raw.size != 1:
+            raise AssertionError(f"{kind}: got a tensor of shape {list(self._raw.shape)}; only one element can be converted")
+        return np.asarray(self._value).reshape(())[()]
 
     def __bool__(self):
-        if isinstance(self._value, jax.core.Tracer):
-            return bool(self._value.reshape(()))
+        if isinstance(self._raw, jax.core.Tracer):
+            return bool(self._raw.reshape(()))
         return bool(self._one("bool"))
 
     def __float__(self):
@@ -250,20 +260,20 @@ class Tensor:
         return int(self._one("index"))
 
     def __len__(self):
-        if self._value.ndim == 0:
+        if self._raw.ndim == 0:
             raise AssertionError("len: a 0-D tensor has no length")
-        return self._value.shape[0]
+        return self._raw.shape[0]
 
     def __iter__(self):
-        if self._value.ndim == 0:
+        if self._raw.ndim == 0:
             raise TypeError("iteration over a 0-D tensor is not possible")
-        return (self[i] for i in range(self._value.shape[0]))
+        return (self[i] for i in range(self._raw.shape[0]))
 
     def __contains__(self, item):
         return bool((self == item).any())
 
     def __format__(self, spec):
-        return format(self.item(), spec) if spec and self._value.size == 1 else str(self)
+        return format(self.item(), spec) if spec and self._raw.size == 1 else str(self)
 
     def __repr__(self):
         from paddle_jax._core.printing import to_string
@@ -276,15 +286,17 @@ class Tensor:
         if self._node is not None:
             raise RuntimeError("deepcopy: the tensor is the result of a recorded operation; only leaf tensors can be deep-copied; use clone()")
         copy = type(self).__new__(type(self))
-        _init(copy, self._value, self.stop_gradient)
+        _init(copy, self._raw, self.stop_gradient)
         copy.persistable = self.persistable
-        copy._grad = wrap(self._grad._value) if self._grad is not None else None
+        copy._grad = wrap(self._grad._raw, self._grad.stop_gradient) if self._grad is not None else None
         copy.__dict__.update(self.__dict__)
         memo[id(self)] = copy
         return copy
 
     def __reduce__(self):
-        return _unpickle, (type(self), np.asarray(self._value), self.stop_gradient, self.persistable, self._name, dict(self.__dict__))
+        own = {Tensor: "Tensor", Parameter: "Parameter"}  # by name: the module they show may not be importable
+        kind = own.get(type(self), type(self))
+        return _unpickle, (kind, np.asarray(self._value), self.stop_gradient, self.persistable, self._name, dict(self.__dict__))
 
     def _set_meta(self, stop_gradient, persistable, name, attributes):
         self.stop_gradient, self.persistable, self._name = stop_gradient, persistable, name
@@ -327,7 +339,7 @@ class Parameter(Tensor):
         if not isinstance(value, Tensor | jax.Array | None):
             error = ValueError if isinstance(value, np.ndarray) else TypeError
             raise error(f"Parameter: value: got {type(value).__name__}; it must be a Tensor; make one with paddle.to_tensor")
-        array = jnp.zeros((0,), np.float32) if value is None else value._value if isinstance(value, Tensor) else value
+        array = jnp.zeros((0,), np.float32) if value is None else value._raw if isinstance(value, Tensor) else value
         _init(self, array, not (requires_grad if trainable is None else trainable))
         self._name, self.persistable = name or unique_name.generate("_eager_param_base"), True
         self.__dict__.update(optimize_attr={"learning_rate": 1.0}, regularizer=None, do_model_average=None, need_clip=True, is_distributed=False,
@@ -360,7 +372,7 @@ class Parameter(Tensor):
         fill(self)
 
     def __repr__(self):
-        if isinstance(self._value, jax.ShapeDtypeStruct):
+        if isinstance(self._raw, jax.ShapeDtypeStruct):
             return "Parameter containing:\nTensor(Not initialized)"
         return "Parameter containing:\n" + Tensor.__repr__(self)
 
@@ -384,14 +396,14 @@ Tensor.__module__ = "paddle"
 
 
 def _init(t, value, stop_gradient):
-    t._value, t.stop_gradient = value, stop_gradient
+    t._raw, t.stop_gradient = value, stop_gradient
     t._node, t._idx, t._grad, t._hooks, t._name, t._version, t.persistable = None, 0, None, None, None, 0, False
 
 
 def wrap(value, stop_gradient=True, node=None, idx=0) -> Tensor:
     """Makes a Tensor round a jax array."""
     t = Tensor.__new__(Tensor)
-    t._value = value
+    t._raw = value
     t.stop_gradient = stop_gradient
     t._node = node
     t._idx = idx
@@ -401,7 +413,15 @@ def wrap(value, stop_gradient=True, node=None, idx=0) -> Tensor:
     return t
 
 
+def zeros_like(raw):
+    """Zeros of the shape and dtype of a value; in the deferred tier they take no memory until they are looked at."""
+    if type(raw) is Value:
+        return filled_like(0, raw)
+    return jnp.zeros_like(observed(raw))
+
+
 def _unpickle(cls, array, stop_gradient, persistable, name, attributes):
+    cls = {"Tensor": Tensor, "Parameter": Parameter}.get(cls, cls)
     t = cls.__new__(cls)
     _init(t, jnp.asarray(array), stop_gradient)
     t._set_meta(stop_gradient, persistable, name, attributes)

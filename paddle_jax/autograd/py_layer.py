@@ -49,25 +49,25 @@ class _PyNode(Node):
     def name(self):
         return f"{self.layer.__name__}_backward"
 
-    def pull(self, cts, run=None):
+    def pull(self, cts, create_graph=False, kept=None):
         if self.values is None:
             raise GraphFreedError(f"{self.layer.__name__}: backward was called a second time; pass retain_graph=True to the first call")
-        passed = [self._passed(ct, i, run) for i, ct in enumerate(cts) if self.outputs[i] is not None]
+        passed = [self._passed(ct, i) for i, ct in enumerate(cts) if self.outputs[i] is not None]
         got = self.layer.backward(self.context, *passed)
         got = got if isinstance(got, tuple | list) else (got,)
         targets = self.context._inputs
         if len(got) != len(targets):
             name = self.layer.__name__
             raise ValueError(f"{name}.backward: got {len(got)} gradients for {len(targets)} Tensor inputs of forward; return one for each")
-        kept = []
+        found = []
         for gradient, target in zip(got, targets, strict=True):
             if target is None and gradient is not None:
                 raise ValueError(f"{self.layer.__name__}.backward: got a gradient for an input with stop_gradient=True; return None there")
             if target is not None:
-                kept.append(gradient if run is not None or gradient is None else gradient._value)
-        return kept
+                found.append(gradient if create_graph or gradient is None else gradient._raw)
+        return found if kept is None else [found[k] for k in kept]
 
-    def _passed(self, ct, i, run):
+    def _passed(self, ct, i):
         if ct is None:
             shape, dtype = self.outputs[i]
             return wrap(jnp.zeros(shape, dtype)) if self.context._materialize else None
@@ -134,16 +134,16 @@ def _attach(cls, context, inputs, outputs):
     """Outputs connected to a new tape node; a returned input becomes a new Tensor."""
     context._inputs = [t if not t.stop_gradient else None for t in inputs]
     edges = tuple(source_of(t) for t in context._inputs if t is not None)
-    described = [(o._value.shape, o._value.dtype) if isinstance(o, Tensor) else None for o in outputs]
+    described = [(o._raw.shape, o._raw.dtype) if isinstance(o, Tensor) else None for o in outputs]
     node = _PyNode(cls, context, edges, described)
     context._inputs = [None if t is None else True for t in context._inputs]
     attached = []
     for i, out in enumerate(outputs):
-        if not isinstance(out, Tensor) or id(out) in context._not_differentiable or not is_inexact(out._value):
+        if not isinstance(out, Tensor) or id(out) in context._not_differentiable or not is_inexact(out._raw):
             attached.append(out)
         else:
             changed_in_place = any(out is t for t in inputs) and out._version > 0
-            attached.append(_move(out, node, i) if changed_in_place else wrap(out._value, False, node, i))
+            attached.append(_move(out, node, i) if changed_in_place else wrap(out._raw, False, node, i))
     return attached
 
 

@@ -2,6 +2,7 @@
 
 import jax
 
+from paddle_jax._core.deferred.flush import run_pending
 from paddle_jax._core.place import CUDAPlace, XPUPlace, current, get_device, jax_device, parse, set_device
 from paddle_jax._core.random import get_rng_state, seed as manual_seed, set_rng_state
 from paddle_jax.device import cuda
@@ -109,6 +110,7 @@ def synchronize(device=None):
         ValueError: there is no such device.
     """
     target = jax_device(current() if device is None else parse(device) if not isinstance(device, int) else CUDAPlace(device))
+    run_pending("device.synchronize")
     jax.block_until_ready(jax.device_put(0, target) + 0)
 
 

@@ -5,6 +5,7 @@ import functools as ft
 import itertools
 import warnings
 
+from paddle_jax._core.deferred.flush import boundary
 from paddle_jax._core.place import parse
 from paddle_jax.io.dataloader.batch_sampler import BatchSampler
 from paddle_jax.io.dataloader.collate import to_tensors
@@ -196,6 +197,7 @@ class _Epoch:
         return self
 
     def __next__(self):
+        boundary()
         return next(self._batches)
 
     def __len__(self):

@@ -334,5 +334,5 @@ def accuracy(input, label, k=1, correct=None, total=None, name=None):
     found, hits, count = _top_k_accuracy(input, label, int(k))
     for target, value in ((correct, hits), (total, count)):
         if target is not None:
-            target._rebind(value._value)
+            target._rebind(value._raw)
     return found

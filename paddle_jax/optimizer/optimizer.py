@@ -7,7 +7,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.deferred.flush import boundary
+from paddle_jax._core.state import state
+from paddle_jax._core.tensor import Tensor, wrap, zeros_like
 from paddle_jax.nn.clip import ClipGradBase
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
 from paddle_jax.optimizer.stack import Stack, chunks, fresh, pack, run_calls, vectors
@@ -166,12 +168,13 @@ class Optimizer:
             active = [p for p in group.params if p._grad is not None and not p.stop_gradient]
             if active:
                 self._step_group(group, active, lr)
+        boundary()
 
     def _step_group(self, group, active, lr):
         clip = group.settings.get("grad_clip", self._grad_clip)
         grads = None
         if clip is not None and not _is_rule(clip):
-            grads = {id(p): g._value for p, g in clip([(p, p._grad) for p in active])}
+            grads = {id(p): g._raw for p, g in clip([(p, p._grad) for p in active])}
         self._run(group, active, grads, clip, lr)
 
     def _run(self, group, active, grads, clip, lr):
@@ -188,17 +191,17 @@ class Optimizer:
 
     def _whole(self, group, grads):
         if grads is None:
-            return [(call, [[p._grad._value for p in same] for same in call.lists], call.extras) for call in group.calls]
+            return [(call, [[p._grad._raw for p in same] for same in call.lists], call.extras) for call in group.calls]
         return [(call, [[grads[id(p)] for p in same] for same in call.lists], call.extras) for call in group.calls]
 
     def _part(self, group, active, grads):
         """As `_whole` where some parameters have no gradient this time: they get zeros and are masked out."""
-        grads = {i: p._grad._value for i, p in active.items()} if grads is None else grads
+        grads = {i: p._grad._raw for i, p in active.items()} if grads is None else grads
         work = []
         for call in group.calls:
             if any(id(p) in grads for same in call.lists for p in same):
                 masks = [np.array([id(p) in grads for p in same]) for same in call.lists]
-                values = [[grads[id(p)] if id(p) in grads else np.zeros(p._value.shape, p._value.dtype) for p in same] for same in call.lists]
+                values = [[grads[id(p)] if id(p) in grads else _zeros(group, p._raw) for p in same] for same in call.lists]
                 work.append((call, values, [{**e, "mask": m} for e, m in zip(call.extras, masks, strict=True)]))
         return work
 
@@ -240,23 +243,23 @@ class Optimizer:
         group.calls = pack(group.stacks)
 
     def _new_state(self, params, settings):
-        value = params[0]._value
+        value = params[0]._raw
         if not jnp.issubdtype(value.dtype, jnp.floating):
             raise RuntimeError(f"{type(self).__name__}: parameters: {params[0].name} is {value.dtype}; only floating-point ones can be updated.")
         wide = jnp.promote_types(value.dtype, jnp.float32)
-        state = {}
+        made = {}
         for slot in self._slots:
             lead, fill, dtype = self._slot_init(slot, settings)
             shape = (1,) if lead is None else (*lead, *value.shape)
-            state[slot] = fresh((len(params), *shape), fill, dtype or wide)
+            made[slot] = fresh((len(params), *shape), fill, dtype or wide)
         if self._multi_precision and str(value.dtype) in LOW:
             with jax.ensure_compile_time_eval():
-                state["master"] = wrap(jnp.stack([p._value for p in params]).astype(wide))
-        self._take_over(params, state)
-        return state
+                made["master"] = wrap(jnp.stack([p._value for p in params]).astype(wide))
+        self._take_over(params, made)
+        return made
 
     def _state_name(self, param, slot):
-        base = param.name + "_fp32_master_0" if self._multi_precision and str(param._value.dtype) in LOW else param.name
+        base = param.name + "_fp32_master_0" if self._multi_precision and str(param._raw.dtype) in LOW else param.name
         return f"{base}_{slot}_0" if self._name is None else f"{base}_{self._name}_{slot}_0"
 
     def _take_over(self, params, state):
@@ -420,12 +423,7 @@ class Optimizer:
                 if grad is None or param.stop_gradient:
                     continue
                 if set_to_zero:
-                    value = grad._value
-                    key = value.shape, value.dtype
-                    zeros = group.zeros.get(key)
-                    if zeros is None:
-                        zeros = group.zeros[key] = fresh(value.shape, 0, value.dtype)._value
-                    grad._rebind(zeros)
+                    grad._rebind(_zeros(group, grad._raw))
                 else:
                     param._grad = None
 
@@ -465,7 +463,7 @@ class Optimizer:
         Returns:
             [].
         """
-        given = {id(param): grad._value for param, grad in params_grads if grad is not None}
+        given = {id(param): grad._raw for param, grad in params_grads if grad is not None}
         lr = np.float64(self.get_lr())
         for group in self._groups:
             active = [p for p in group.params if id(p) in given and not p.stop_gradient]
@@ -473,9 +471,20 @@ class Optimizer:
                 clip = group.settings.get("grad_clip", self._grad_clip)
                 grads = {id(p): given[id(p)] for p in active}
                 if clip is not None and not _is_rule(clip):
-                    grads = {id(p): g._value for p, g in clip([(p, wrap(grads[id(p)])) for p in active])}
+                    grads = {id(p): g._raw for p, g in clip([(p, wrap(grads[id(p)])) for p in active])}
                 self._run(group, active, grads, clip, lr)
+        boundary()
         return []
+
+
+def _zeros(group, raw):
+    """Zeros for a gradient; at once, the equal ones of a group share one array."""
+    if state.segment is not None:
+        return zeros_like(raw)
+    key = raw.shape, raw.dtype
+    if key not in group.zeros:
+        group.zeros[key] = fresh(raw.shape, 0, raw.dtype)._value
+    return group.zeros[key]
 
 
 def _is_rule(clip):

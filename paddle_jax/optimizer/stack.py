@@ -1,14 +1,20 @@
 """Stacks of parameters with their optimizer state, and the calls they are updated in."""
 
+import functools as ft
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.deferred.value import observed
+from paddle_jax._core.kernel import Kernel, execute
+from paddle_jax._core.state import local
 from paddle_jax._core.tensor import wrap
 from paddle_jax.optimizer.update import compiled, scale_of, square_total
 
 STACK = 32  # parameters in one stack
 SMALL = 16384  # elements; larger parameters stand alone, since stacking copies them
+RECORDED = 256  # parameters up to which a step is recorded with the ops before it
 CALL = 64  # parameters in one call: bounds the time to compile, and equal calls share their program
 
 
@@ -41,7 +47,7 @@ def chunks(params):
     """The parameters in lists of equal shape and dtype, each short enough for a stack."""
     found = {}
     for param in params:
-        found.setdefault((param._value.shape, param._value.dtype), []).append(param)
+        found.setdefault((param._raw.shape, param._raw.dtype), []).append(param)
     for (shape, _), same in found.items():
         size = STACK if np.prod(shape, dtype=np.int64) <= SMALL else 1
         yield from (same[i : i + size] for i in range(0, len(same), size))
@@ -55,6 +61,7 @@ class Call:
         self.lists = [stack.params for stack in stacks]
         self.extras = [stack.extras for stack in stacks]
         self.slots = [[*stack.state.items()] for stack in stacks]
+        self.count, self.plan = sum(map(len, self.lists)), None
 
     def run(self, update, grads, extras, lr, scale):
         """Updates parameters and state in place. `grads` is a list of arrays per stack."""
@@ -82,13 +89,75 @@ def pack(stacks):
 
 
 def run_calls(work, rule, hyper, clip, lr):
-    """Runs a list of (call, grads, extras). A norm over several calls is computed first."""
+    """Runs a list of (call, grads, extras). A norm over several calls is computed first.
+
+    In the deferred tier all calls are recorded as one op, unless they are so many that compiling them with the rest of a step would take long.
+    """
     update = compiled(rule, hyper, clip)
+    if local.ctx.segment is not None and sum(call.count for call, _, _ in work) <= RECORDED:
+        record_calls(work, update, lr)
+        return
     scale = None
+    work = [(call, [list(map(observed, same)) for same in grads], extras) for call, grads, extras in work]
     if clip is not None and clip[0] == "global_norm" and len(work) > 1:
         scale = scale_of([square_total(grads, [_clip_extras(e) for e in extras]) for _, grads, extras in work], clip[1])
     for call, grads, extras in work:
         call.run(update, grads, extras, lr, scale)
+
+
+class _Plan:
+    """What stays the same from step to step when the update of some calls is recorded as one op.
+
+    Its operands and results are flat: states, parameters, gradients, extras, rate; parameters, states.
+    """
+
+    def __init__(self, work, update):
+        self.calls, self.update = [call for call, _, _ in work], update
+        self.slots = [t for call in self.calls for same in call.slots for _, t in same]
+        self.params = [p for call in self.calls for same in call.lists for p in same]
+        self.extras = [wrap(value) for _, _, given in work for extra in given for value in extra.values()]
+        shape = [(tuple([name for name, _ in same]), len(stack), tuple(extra)) for call, _, given in work
+                 for same, stack, extra in zip(call.slots, call.lists, given, strict=True)]
+        self.kernel = _recorded(update, tuple(shape))
+
+    def run(self, grads, lr):
+        """Records the update."""
+        params, slots = self.params, self.slots
+        out = execute(self.kernel, [*[t._raw for t in slots], *[p._raw for p in params], *grads, *[v._raw for v in self.extras], lr])
+        for param, value in zip(params, out, strict=False):
+            param._raw = value
+            param._version += 1
+        for tensor, value in zip(slots, out[len(params) :], strict=True):
+            tensor._raw = value
+
+
+def record_calls(work, update, lr):
+    """Records the update of all calls as one op."""
+    first = work[0][0]
+    plan = first.plan
+    masked = any(given is not call.extras for call, _, given in work)
+    if masked or plan is None or plan.update is not update or plan.calls != [call for call, _, _ in work]:
+        plan = _Plan(work, update)
+        if not masked:
+            first.plan = plan
+    plan.run([g for _, given, _ in work for same in given for g in same], lr)
+
+
+@ft.lru_cache(maxsize=256)
+def _recorded(update, shape):
+    """The Kernel of `record_calls` for stacks of this shape: (names of states, number of parameters, names of extras) of each."""
+
+    def fn(*flat):
+        values = iter(flat)
+        state = [{name: next(values) for name in slots} for slots, _, _ in shape]
+        params = [[next(values) for _ in range(count)] for _, count, _ in shape]
+        grads = [[next(values) for _ in range(count)] for _, count, _ in shape]
+        extras = [{name: next(values) for name in names} for _, _, names in shape]
+        new_params, new_state = update(state, params, grads, extras, next(values), None)
+        states = [new[name] for new, (slots, _, _) in zip(new_state, shape, strict=True) for name in slots]
+        return (*[p for same in new_params for p in same], *states)
+
+    return Kernel("optimizer_step", fn, nondiff=True)
 
 
 def _clip_extras(extra):

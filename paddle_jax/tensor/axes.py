@@ -5,6 +5,7 @@ import functools as ft
 import jax
 import numpy as np
 
+from paddle_jax._core.deferred.value import Value
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.op import _inplace, freeze
 from paddle_jax._core.state import state
@@ -50,29 +51,42 @@ def ints(op, values, name):
 
 def concrete(tensor):
     """The NumPy view of a tensor's value, or None while it is being traced."""
-    value = tensor._value
-    return None if isinstance(value, jax.core.Tracer) else np.asarray(value)
+    return None if isinstance(tensor._raw, jax.core.Tracer) else np.asarray(tensor._value)
 
 
 def untracked(tensor):
     """Whether a result of this tensor needs neither a gradient nor a trace, so that NumPy may compute it."""
-    return (tensor.stop_gradient or not state.grad) and not isinstance(tensor._value, jax.core.Tracer)
+    return (tensor.stop_gradient or not state.grad) and not isinstance(tensor._raw, jax.core.Tracer)
+
+
+def bounds(index):
+    """The least and the largest element; None of an empty tensor or under a trace. A value is looked at once."""
+    raw = index._raw
+    known = getattr(raw, "bounds", None) if type(raw) is Value else None
+    if known is None:
+        values = concrete(index)
+        if values is None or not values.size:
+            return None
+        known = (values, values) if values.ndim == 0 else (values.min(), values.max())
+        if type(raw) is Value:
+            raw.bounds = known
+    return known
 
 
 def check_index(op, index, size, error=IndexError, low=None, name="index"):
     """Refuses indices outside [low, size) (low defaults to -size). JAX would clamp them without a word; under a trace nothing can be checked."""
     low = -size if low is None else low
-    values = concrete(index)
-    if values is not None and values.size:
-        least, most = (values, values) if values.ndim == 0 else (values.min(), values.max())
+    found = bounds(index)
+    if found is not None:
+        least, most = found
         if not (least >= low and most < size):
             raise error(f"{op}: {name}: got {most if most >= size else least}; the axis has length {size}, use {low}..{size - 1}")
 
 
 def check_index_dtype(op, index, allowed=("int32", "int64"), name="index", error=ValueError):
     """Refuses an index tensor of a dtype that is no index."""
-    if index._value.dtype.name not in allowed:
-        raise error(f"{op}: {name}: got dtype {index._value.dtype.name}; allowed are {', '.join(allowed)}")
+    if index._raw.dtype.name not in allowed:
+        raise error(f"{op}: {name}: got dtype {index._raw.dtype.name}; allowed are {', '.join(allowed)}")
 
 
 def variadic(public, at=1):

@@ -8,6 +8,7 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as places
+from paddle_jax._core.deferred.value import concrete
 from paddle_jax._core.op import _into, composite, op
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import ints, variadic
@@ -38,9 +39,12 @@ def to_tensor(data, dtype=None, place=None, stop_gradient=True, device=None):
     place = device if place is None else place
     want = None if dtype is None else dtypes.convert(dtype).np
     if isinstance(data, Tensor | jax.Array):
-        value = data._value if isinstance(data, Tensor) else data
-        value = value if want is None else value.astype(want)
-        return wrap(value if place is None else places.put(value, place), stop_gradient)
+        value = data._raw if isinstance(data, Tensor) else data
+        if place is not None or (want is not None and want != value.dtype):
+            value = concrete(value)
+            value = value if want is None else value.astype(want)
+            value = value if place is None else places.put(value, place)
+        return wrap(value, stop_gradient)
     array = _to_numpy(data, exact=want is not None)
     if want is not None and array.dtype != want:
         array = array.astype(want)
@@ -203,7 +207,7 @@ def fill(op, value, dtype):
 def _like(x, dtype):
     if not isinstance(x, Tensor):
         raise AttributeError(f"x: got {type(x).__name__}; it must be a Tensor")
-    return x._value.dtype if dtype is None else dtypes.convert(dtype).np
+    return x._raw.dtype if dtype is None else dtypes.convert(dtype).np
 
 
 @composite(method=False, alias={"input": "x"}, cases=["f(2,3)", "i(2), 'float32'", "f()", "f(0,2)", "[1]", "c(2)"])
@@ -215,7 +219,7 @@ def zeros_like(x, dtype=None, name=None, *, device=None, requires_grad=False, pi
         [0, 0]
     """
     target = _like(x, dtype)
-    return finish(filled(x._value.shape, 0, target), None, device, requires_grad)
+    return finish(filled(x._raw.shape, 0, target), None, device, requires_grad)
 
 
 @composite(method=False, alias={"input": "x"}, cases=["f(2,3)", "i(2), 'float32'", "f()", "f(0,2)", "[1]", "c(2)"])
@@ -227,7 +231,7 @@ def ones_like(x, dtype=None, name=None, *, device=None, requires_grad=False, pin
         [1, 1]
     """
     target = _like(x, dtype)
-    return finish(filled(x._value.shape, 1, target), None, device, requires_grad)
+    return finish(filled(x._raw.shape, 1, target), None, device, requires_grad)
 
 
 @composite(method=False, alias={"input": "x"}, cases=["~f(2,3)", "~i(2), 'float32'", "~f()", "~f(0,2)", "[1]"])
@@ -239,7 +243,7 @@ def empty_like(x, dtype=None, name=None, *, device=None, requires_grad=False, pi
         paddle.Size([2])
     """
     target = _like(x, dtype)
-    return finish(filled(x._value.shape, 0, target), None, device, requires_grad)
+    return finish(filled(x._raw.shape, 0, target), None, device, requires_grad)
 
 
 @composite(method=False, alias={"input": "x"}, cases=["f(2,3), 3", "i(2), 3.5", "f(2), 3.5, 'int32'", "i(2), True", "f(2), const(3, 'int64')",
@@ -252,7 +256,7 @@ def full_like(x, fill_value, dtype=None, name=None, *, device=None, requires_gra
         [7, 7]
     """
     target = _like(x, dtype)
-    return finish(filled(x._value.shape, fill("full_like", fill_value, target), target), None, device, requires_grad)
+    return finish(filled(x._raw.shape, fill("full_like", fill_value, target), target), None, device, requires_grad)
 
 
 @op(cases=["f(2,3)", "i(2)", "f()", "b(0)", "c(2)"])

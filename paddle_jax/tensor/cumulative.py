@@ -1,10 +1,13 @@
 """Running sums, products and extremes, differences, trapezoid rule."""
 
+import functools as ft
+
 import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import op
+from paddle_jax.tensor.lowering import running
 from paddle_jax.tensor.ops import as_float
 from paddle_jax.tensor.reduced import one_axis
 
@@ -24,6 +27,23 @@ def _along(op_name, x, axis, error=IndexError):
 def _running(function, x, axis):
     """A running function along an axis; a 0-d tensor is its own result."""
     return function(x.reshape(1), axis=0).reshape(()) if x.ndim == 0 else function(x, axis=axis)
+
+
+def _log_sums(x, axis):
+    """Running log-sum-exp by pairs (maximum m, rest r): the sum so far is exp(m) (1 + r). lax.cumlogsumexp takes 10 to 100 times as long on CPU."""
+    if not x.size:
+        return x
+    level = lax.stop_gradient(x)
+    rest = jnp.expm1(jnp.where(jnp.isfinite(x), x - level, 0))  # 0, with the derivative of exp
+
+    def combined(a, b):
+        (high_a, rest_a), (high_b, rest_b) = a, b
+        small = jnp.exp(-jnp.abs(jnp.where(high_a == high_b, 0, high_a - high_b)))
+        rest = jnp.where(high_a >= high_b, rest_a + (1 + rest_b) * small, rest_b + (1 + rest_a) * small)
+        return jnp.maximum(high_a, high_b), rest
+
+    level, rest = lax.associative_scan(combined, (level, rest), axis=axis)
+    return level + jnp.log1p(rest)
 
 
 def _cast(x, dtype):
@@ -51,7 +71,7 @@ def cumsum(x, axis=None, dtype=None, name=None):
     x = _cast(x, dtype)
     if dtype is None and not jnp.issubdtype(x.dtype, jnp.inexact):
         x = x.astype(jnp.int64)
-    return _running(jnp.cumsum, x, axis)
+    return _running(ft.partial(running, jnp.add, jnp.cumsum), x, axis)
 
 
 @op(inplace=True, out=True, alias={"input": "x"}, cases=[*RUN, "i32(3), 0", "f(3), 0, dtype='float64'", "c(2,3), 1",
@@ -71,7 +91,7 @@ def cumprod(x, dim=None, *, dtype=None, name=None):
     """
     x, axis = _along("cumprod", x, dim, ValueError)
     x = _cast(x, dtype)
-    return _running(lambda a, axis: jnp.cumprod(a, axis, dtype=a.dtype), x, axis)
+    return _running(ft.partial(running, jnp.multiply, jnp.cumprod), x, axis)
 
 
 @op(cases=[*RUN, "i(3)", "f(3), dtype='float64'", "const([1000.0, 1000.0], 'float32'), 0"])
@@ -90,7 +110,7 @@ def logcumsumexp(x, axis=None, dtype=None, name=None):
         [0.0, 0.6931]
     """
     x, axis = _along("logcumsumexp", x, axis)
-    return _running(lambda a, axis: lax.cumlogsumexp(a, axis), as_float(_cast(x, dtype)), axis)
+    return _running(_log_sums, as_float(_cast(x, dtype)), axis)
 
 
 def _running_extreme(name, better, x, axis, dtype):

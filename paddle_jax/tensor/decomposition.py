@@ -284,7 +284,7 @@ def lu_unpack(x, y, unpack_ludata=True, unpack_pivots=True, name=None):
         [[0.0, 1.0], [1.0, 0.0]]
     """
     p, lower, upper = _unpack(x, y)
-    empty = wrap(jnp.zeros((0,), x._value.dtype))
+    empty = wrap(jnp.zeros((0,), x._raw.dtype))
     return (p if unpack_pivots else empty, *((lower, upper) if unpack_ludata else (empty, empty)))
 
 

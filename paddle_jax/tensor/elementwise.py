@@ -192,11 +192,11 @@ def multiplex(inputs, index, name=None):
     """
     if isinstance(inputs, Tensor) or len(inputs) < 2:
         raise ValueError("multiplex: inputs: got fewer than two tensors; give a list of at least two")
-    if str(index._value.dtype) != "int32":
-        raise ValueError(f"multiplex: index: got {index._value.dtype}; it must be int32")
+    if str(index._raw.dtype) != "int32":
+        raise ValueError(f"multiplex: index: got {index._raw.dtype}; it must be int32")
     if index.ndim != 2 or index.shape[0] > inputs[0].shape[0]:
         raise RuntimeError(f"multiplex: index: got shape {list(index.shape)}; it must be [n, 1] with n at most the number of rows")
-    if not isinstance(index._value, jax.core.Tracer) and not bool(((index._value >= 0) & (index._value < len(inputs))).all()):
+    if not isinstance(index._raw, jax.core.Tracer) and not bool(((index._value >= 0) & (index._value < len(inputs))).all()):
         raise RuntimeError(f"multiplex: index: got a number outside 0..{len(inputs) - 1}")
     return _pick_rows(inputs, index)
 

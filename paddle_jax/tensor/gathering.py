@@ -180,7 +180,7 @@ def fit_index(op, x, index, axis):
     """Broadcasts an index and x against each other except along the axis, as take_along_axis and put_along_axis do."""
     if x.ndim != index.ndim:
         raise ValueError(f"{op}: indices: got shape {list(index.shape)} for a tensor of shape {list(x.shape)}; both need as many axes")
-    if x._value.shape == index._value.shape:
+    if x._raw.shape == index._raw.shape:
         return x, index
     if all(n >= m for n, m in zip(x.shape, index.shape, strict=True)):
         return x, expand(index, [m if d == axis else n for d, (n, m) in enumerate(zip(x.shape, index.shape, strict=True))])
@@ -271,7 +271,7 @@ def masked_select(x, mask, name=None):
         >>> paddle.masked_select(paddle.to_tensor([1, 2, 3]), paddle.to_tensor([True, False, True])).tolist()
         [1, 3]
     """
-    if not isinstance(mask, Tensor) or mask._value.dtype != bool:
+    if not isinstance(mask, Tensor) or mask._raw.dtype != bool:
         raise ValueError(f"masked_select: mask: got {getattr(mask, 'dtype', type(mask).__name__)}; it must be a bool Tensor")
     try:
         shape = jnp.broadcast_shapes(tuple(x.shape), tuple(mask.shape))

@@ -5,6 +5,7 @@ start, the index arrays). Kernels are compiled per pattern, so a loop over `x[i]
 come first; index arrays then apply to what is left, which is Paddle's order (`x[0, :, idx]` keeps the axis order).
 """
 
+import functools as ft
 import numbers
 
 import jax
@@ -12,10 +13,13 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from paddle_jax._core.deferred.value import Value, aval_of, host
 from paddle_jax._core.dispatch import run
-from paddle_jax._core.op import check_inplace, composite, op
+from paddle_jax._core.op import check_inplace, composite, op, scalar
+from paddle_jax._core.short_cuts import run2, run3
 from paddle_jax._core.tensor import Tensor, wrap
 
+_INT32 = np.dtype(np.int32)
 _ALLOWED = "allowed are integers, slices, ..., None, bools, and lists, arrays or Tensors of bools or integers"
 
 
@@ -54,7 +58,7 @@ def _axes_used(item):
     if item is None or item is Ellipsis or isinstance(item, bool | np.bool_):
         return 0
     dtype = getattr(item, "dtype", None)
-    is_bool = dtype == np.bool_ or (isinstance(item, Tensor) and item._value.dtype == np.bool_)
+    is_bool = dtype == np.bool_ or (isinstance(item, Tensor) and item._raw.dtype == np.bool_)
     return item.ndim if is_bool else 1
 
 
@@ -76,7 +80,7 @@ def _add(found, item, axis, shape):
         return 0
     if isinstance(item, slice):
         return _add_slice(found, item, shape[axis])
-    if isinstance(item, bool | np.bool_) or (hasattr(item, "dtype") and _value(item).dtype == np.bool_):
+    if isinstance(item, bool | np.bool_) or (hasattr(item, "dtype") and _dtype(item) == np.bool_):
         return _add_mask(found, item, axis, shape)
     if isinstance(item, numbers.Integral) or (hasattr(item, "dtype") and item.ndim == 0):
         return _add_int(found, item, axis, shape[axis])
@@ -89,12 +93,16 @@ def _value(item):
     return item._value if isinstance(item, Tensor) else item
 
 
+def _dtype(item):
+    return item._raw.dtype if isinstance(item, Tensor) else item.dtype
+
+
 def _traced(item):
-    return isinstance(_value(item), jax.core.Tracer)
+    return isinstance(item._raw if isinstance(item, Tensor) else item, jax.core.Tracer)
 
 
 def _add_int(found, item, axis, length):
-    if type(item) is not int and hasattr(item, "dtype") and _value(item).dtype.kind not in "iu":
+    if type(item) is not int and hasattr(item, "dtype") and _dtype(item).kind not in "iu":
         raise _error(item)
     if type(item) is not int and _traced(item):
         start = _value(item)
@@ -161,7 +169,7 @@ def _add_mask(found, item, axis, shape):
 def _starts(found):
     if any(isinstance(s, jax.Array) for s in found.starts):
         return wrap(jnp.stack([jnp.asarray(s, jnp.int32) for s in found.starts]))
-    return wrap(np.array(found.starts, np.int32))
+    return _host_starts(tuple(found.starts))
 
 
 # kernels ----------------------------------------------------------------------------------------------------------
@@ -267,6 +275,77 @@ def put_mask(x, mask, value):
     return jnp.where(mask, value.astype(x.dtype), x)
 
 
+_INT, _ALL, _NEW = ("i",), (":",), ("n",)
+
+
+def _quick(index, shape):
+    """(axes, starts) of an index of plain integers, slices of step 1, None and `...` only; None where `parse` has to look, or refuse."""
+    axes, starts, axis = [], [], 0
+    items = index if type(index) is tuple else (index,)
+    for item in items:
+        kind = type(item)
+        if kind is int:
+            if axis >= len(shape) or not -shape[axis] <= item < shape[axis]:
+                return None
+            starts.append(item % shape[axis])
+            axes.append(_INT)
+            axis += 1
+        elif kind is slice:
+            if axis >= len(shape) or not (item.step is None or item.step == 1):
+                return None
+            length = shape[axis]
+            start, stop, _ = item.indices(length)
+            if stop - start == length:
+                axes.append(_ALL)
+            else:
+                axes.append(("s", stop - start if stop > start else 0, 1))
+                starts.append(start)
+            axis += 1
+        elif item is None:
+            axes.append(_NEW)
+        elif item is Ellipsis and items.count(Ellipsis) == 1:
+            missing = len(shape) - sum(i is not None for i in items) + 1
+            axes.extend([_ALL] * missing)
+            axis += missing
+        else:
+            return None
+    axes.extend([_ALL] * (len(shape) - axis))
+    return tuple(axes), tuple(starts)
+
+
+def _quick_or_none(item, shape):
+    try:
+        return _quick(item, shape)
+    except (TypeError, ValueError):  # Tensors in slices, arrays in tuples
+        return None
+
+
+@ft.lru_cache(maxsize=8192)
+def _host_starts(starts):
+    """Starts as an operand: host numbers, which the deferred tier hands to the device together with those of other ops."""
+    return wrap(host(starts, aval_of((len(starts),), _INT32)))
+
+
+@ft.cache
+def _row_kernel(op, ndim):
+    """The kernel of x[i], or x[i] = value, for an integer."""
+    return op.kernel((*[-2] * len(op.tensors[:-1]), 0), ((_INT, *[_ALL] * (ndim - 1)), ()))
+
+
+def _run_quick(op, operands, quick):
+    """Runs take_index or put_index for a quick index."""
+    axes, starts = quick
+    key = (axes, bool(starts))
+    kernel = op.fast.get(key)
+    if kernel is None:
+        kernel = op.remember(key, op.kernel((*[-2] * len(operands), -2 if starts else -1, 0), (axes, ())))
+    if not starts:
+        return run(kernel, operands)
+    if len(operands) == 1:
+        return run2(kernel, operands[0], _host_starts(starts))
+    return run(kernel, (*operands, _host_starts(starts)))
+
+
 def _run_parsed(op, tensors, found):
     """Runs take_index or put_index; the kernel of a pattern is looked up directly, since indexing is what eager loops do most."""
     axes, slots, count = tuple(found.axes), tuple(found.slots), len(found.arrays)
@@ -308,7 +387,14 @@ def getitem(x, item):
         >>> x[1].tolist(), x[:, ::2].tolist(), x[x > 4].tolist()
         ([4, 5, 6], [[1, 3], [4, 6]], [5, 6])
     """
-    return _run_parsed(take_index.op, [x], parse(item, x._value.shape))
+    raw = x._raw
+    shape = raw.aval.shape if type(raw) is Value else raw.shape
+    if type(item) is int and shape and -shape[0] <= item < shape[0]:
+        return run2(_row_kernel(take_index.op, len(shape)), x, _host_starts((item % shape[0],)))
+    quick = _quick_or_none(item, shape)
+    if quick is not None:
+        return _run_quick(take_index.op, (x,), quick)
+    return _run_parsed(take_index.op, [x], parse(item, shape))
 
 
 def _assigned(value, x):
@@ -318,7 +404,7 @@ def _assigned(value, x):
     if isinstance(value, bool | int | float | complex | np.ndarray | np.generic | jax.Array):
         array = value if isinstance(value, jax.Array) else np.asarray(value)
         if getattr(array, "dtype", None) is not None and array.dtype.kind in "biufcV":
-            cast = array.astype(x._value.dtype) if array.dtype.kind != "c" or x._value.dtype.kind == "c" else array
+            cast = array.astype(x._raw.dtype) if array.dtype.kind != "c" or x._raw.dtype.kind == "c" else array
             return wrap(cast)
     raise ValueError(f"Tensor index: the value is a {type(value).__name__}; allowed are Tensor, numpy.ndarray, numbers and bools")
 
@@ -338,9 +424,18 @@ def setitem(x, item, value):
         [[0.0, 5.0, 5.0], [0.0, 0.0, 0.0]]
     """
     check_inplace("__setitem__", x)
-    value = _assigned(value, x)
-    shape = x._value.shape
-    is_mask = isinstance(item, Tensor | np.ndarray) and _value(item).dtype == np.bool_ and item.ndim > 0
+    if not isinstance(value, Tensor):
+        value = scalar(value, x._raw.dtype) if type(value) in (int, float) and x._raw.dtype.kind == "f" else _assigned(value, x)
+    raw = x._raw
+    shape = raw.aval.shape if type(raw) is Value else raw.shape
+    if type(item) is int and shape and -shape[0] <= item < shape[0]:
+        x._adopt(run3(_row_kernel(put_index.op, len(shape)), x, value, _host_starts((item % shape[0],))))
+        return
+    quick = _quick_or_none(item, shape)
+    if quick is not None:
+        x._adopt(_run_quick(put_index.op, (x, value), quick))
+        return
+    is_mask = isinstance(item, Tensor | np.ndarray) and _dtype(item) == np.bool_ and item.ndim > 0
     if is_mask and tuple(item.shape) == shape[: item.ndim] and value.ndim <= len(shape) - item.ndim:
         result = put_mask(x, item if isinstance(item, Tensor) else wrap(item), value)
     else:

@@ -13,7 +13,7 @@ _CLEARED = np.zeros((0,), np.float32)  # the value of a tensor whose memory was 
 
 @_attach
 def _is_initialized(self):
-    return self._value is not _CLEARED
+    return self._raw is not _CLEARED
 
 
 @_attach
@@ -23,7 +23,7 @@ def _clear_data(self):
 
 @_attach
 def _numel(self):
-    return int(self._value.size)
+    return int(self._raw.size)
 
 
 @_attach
@@ -33,12 +33,12 @@ def _copy_to(self, place, blocking=True):
 
 @_attach
 def _share_buffer_to(self, other):
-    other._rebind(self._value)
+    other._rebind(self._raw)
 
 
 @_attach
 def _is_shared_buffer_with(self, other):
-    return self._value is other._value
+    return self._raw is other._raw
 
 
 @_attach

@@ -9,7 +9,7 @@ from paddle_jax.tensor.math import X_Y
 COMPARE = ["f(2,3), f(2,3)", "i_(2,3), i_(3)", "f(), f(2)", "f(0,3), f(1,3)", "b(3), b(3)", "f(2,3), f(2,4)", "f(2), i(2)", "i(3), 1"]
 
 
-@op("x y", promote=True, scalars=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=[*COMPARE, "c(3), c(3)"])
+@op("x y", promote="mixed", scalars=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=[*COMPARE, "c(3), c(3)"])
 def equal(x, y, name=None):
     """Tells elementwise whether x equals y, with broadcasting.
 
@@ -25,7 +25,7 @@ def equal(x, y, name=None):
     return jnp.equal(x, y)
 
 
-@op("x y", promote=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=[*COMPARE, "c(3), c(3)"])
+@op("x y", promote="mixed", nondiff=True, inplace=True, out=True, alias=X_Y, cases=[*COMPARE, "c(3), c(3)"])
 def not_equal(x, y, name=None):
     """Tells elementwise whether x differs from y. Arguments as for `equal`.
 
@@ -36,7 +36,7 @@ def not_equal(x, y, name=None):
     return jnp.not_equal(x, y)
 
 
-@op("x y", promote=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
+@op("x y", promote="mixed", nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
 def less_than(x, y, name=None):
     """Tells elementwise whether x < y. Arguments as for `equal`.
 
@@ -47,7 +47,7 @@ def less_than(x, y, name=None):
     return jnp.less(x, y)
 
 
-@op("x y", promote=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
+@op("x y", promote="mixed", nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
 def less_equal(x, y, name=None):
     """Tells elementwise whether x <= y. Arguments as for `equal`.
 
@@ -58,7 +58,7 @@ def less_equal(x, y, name=None):
     return jnp.less_equal(x, y)
 
 
-@op("x y", promote=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
+@op("x y", promote="mixed", nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
 def greater_than(x, y, name=None):
     """Tells elementwise whether x > y. Arguments as for `equal`.
 
@@ -69,7 +69,7 @@ def greater_than(x, y, name=None):
     return jnp.greater(x, y)
 
 
-@op("x y", promote=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
+@op("x y", promote="mixed", nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
 def greater_equal(x, y, name=None):
     """Tells elementwise whether x >= y. Arguments as for `equal`.
 

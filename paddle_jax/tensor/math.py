@@ -16,7 +16,7 @@ BINARY = ["f(2,3), f(2,3)", "f(2,3), f(3)", "f(2,1), d(3)", "f(), f(2)", "f(0,3)
           "f(2), i(2)", "f(2), 2.0"]
 
 
-@op("x y", promote=True, inplace=True, out=True, alias=X_Y, cases=[*BINARY, "b(3), b(3)", "f(2,3), f(3), alpha=2"])
+@op("x y", promote="mixed", inplace=True, out=True, alias=X_Y, cases=[*BINARY, "b(3), b(3)", "f(2,3), f(3), alpha=2"])
 def add(x, y, name=None, *, alpha=1):
     """Adds two tensors elementwise: x + alpha * y, with broadcasting.
 
@@ -36,7 +36,7 @@ def add(x, y, name=None, *, alpha=1):
     return x + y if alpha == 1 else x + jnp.asarray(alpha, y.dtype) * y
 
 
-@op("x y", promote=True, inplace=True, out=True, alias=X_Y, cases=[*BINARY, "f(2,3), f(3), alpha=2"])
+@op("x y", promote="mixed", inplace=True, out=True, alias=X_Y, cases=[*BINARY, "f(2,3), f(3), alpha=2"])
 def subtract(x, y, name=None, *, alpha=1):
     """Subtracts elementwise: x - alpha * y, with broadcasting. Arguments as for `add`.
 
@@ -47,7 +47,7 @@ def subtract(x, y, name=None, *, alpha=1):
     return x - y if alpha == 1 else x - jnp.asarray(alpha, y.dtype) * y
 
 
-@op("x y", promote=True, inplace=True, out=True, alias=X_Y, cases=[*BINARY, "b(3), b(3)"])
+@op("x y", promote="mixed", inplace=True, out=True, alias=X_Y, cases=[*BINARY, "b(3), b(3)"])
 def multiply(x, y, name=None):
     """Multiplies two tensors elementwise, with broadcasting. Arguments as for `add`.
 
@@ -58,7 +58,7 @@ def multiply(x, y, name=None):
     return x * y
 
 
-@op("x y", promote=True, inplace=True, out=True, alias=X_Y, cases=[*BINARY, "f(2,3), pos(3), rounding_mode='floor'",
+@op("x y", promote="mixed", inplace=True, out=True, alias=X_Y, cases=[*BINARY, "f(2,3), pos(3), rounding_mode='floor'",
                                                                    "i(3), pos_i(3), rounding_mode='trunc'"])
 def divide(x, y, name=None, *, rounding_mode=None):
     """Divides elementwise, with broadcasting; integers give float32 unless rounded.
@@ -81,7 +81,7 @@ def divide(x, y, name=None, *, rounding_mode=None):
     return _quotient(x, y)
 
 
-@op("x y", promote=True, inplace=True, out=True, alias=X_Y, scalars=True, cases=["f(2,3), pos(2,3)", "i(2,3), pos_i(3)", "i32(3), pos_i32(3)",
+@op("x y", promote="wide", inplace=True, out=True, alias=X_Y, scalars=True, cases=["f(2,3), pos(2,3)", "i(2,3), pos_i(3)", "i32(3), pos_i32(3)",
                                                                                  "f(0,3), f(1,3)", "f(2), i(2)"])
 def floor_divide(x, y, name=None):
     """Divides elementwise and rounds towards minus infinity. Arguments as for `add`; y may be a number.
@@ -93,7 +93,7 @@ def floor_divide(x, y, name=None):
     return jnp.floor_divide(x, y)
 
 
-@op("x y", promote=True, inplace=True, out=True, alias=X_Y, scalars=True, cases=["f(2,3), pos(2,3)", "i(2,3), pos_i(3)", "i32(3), pos_i32(3)",
+@op("x y", promote="mixed", inplace=True, out=True, alias=X_Y, scalars=True, cases=["f(2,3), pos(2,3)", "i(2,3), pos_i(3)", "i32(3), pos_i32(3)",
                                                                                  "f(3), -2.5", "f(0,3), f(1,3)"])
 def remainder(x, y, name=None):
     """The rest of the floor division, with the sign of the divisor. Arguments as for `add`; y may be a number.
@@ -105,7 +105,7 @@ def remainder(x, y, name=None):
     return jnp.remainder(x, y)
 
 
-@op("x y", promote=True, scalars=True, inplace=True, out=True, alias={"input": "x", "exponent": "y"},
+@op("x y", promote="mixed", scalars=True, inplace=True, out=True, alias={"input": "x", "exponent": "y"},
     cases=["pos(2,3), f(3)", "f(3), 2", "f(3), 3.0", "pos(3), 0.5", "f(3), 0", "i(3), 2", "pos(2), i(2)", "f(0,2), 2.0", "pos_d(3), d(3)"])
 def pow(x, y, name=None):
     """Raises x to the power y elementwise.
@@ -122,7 +122,7 @@ def pow(x, y, name=None):
     return jnp.power(x, y)
 
 
-@op("input other", promote=True, scalars=True, out=True, cases=["f(2,3), pos(3)", "i(3), pos_i(3)", "i32(3), pos_i32(3)", "f(3), d(3)"])
+@op("input other", promote="mixed", scalars=True, out=True, cases=["f(2,3), pos(3)", "i(3), pos_i(3)", "i32(3), pos_i32(3)", "f(3), d(3)"])
 def true_divide(input, other):
     """Divides elementwise, with broadcasting; integers give float32. What the operator / computes.
 

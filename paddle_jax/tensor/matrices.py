@@ -217,8 +217,8 @@ def meshgrid(*args, indexing=None, name=None):
         [[0, 0, 0], [1, 1, 1]]
     """
     x = list(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple) else list(args)
-    if any(t.ndim > 1 for t in x) or len({t._value.dtype for t in x}) > 1:
-        got = [f"{t._value.dtype.name}{list(t.shape)}" for t in x]
+    if any(t.ndim > 1 for t in x) or len({t._raw.dtype for t in x}) > 1:
+        got = [f"{t._raw.dtype.name}{list(t.shape)}" for t in x]
         raise ValueError(f"meshgrid: got {', '.join(got)}; use 1-D tensors of one dtype")
     if indexing not in (None, "ij", "xy"):
         raise ValueError(f"meshgrid: indexing: got {indexing!r}; allowed are 'ij', 'xy'")
@@ -289,7 +289,7 @@ def combinations(x, r=2, with_replacement=False, name=None):
     if not isinstance(r, int) or r < 0:
         raise ValueError(f"combinations: r: got {r!r}; it must be an int >= 0")
     if r == 0:
-        return wrap(jnp.zeros((0,), x._value.dtype))
+        return wrap(jnp.zeros((0,), x._raw.dtype))
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     at = np.array(list(choose(range(x.shape[0]), r)), np.int64).reshape(-1, r)
     return take_rows(x, wrap(at), 0)

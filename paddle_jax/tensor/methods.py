@@ -73,7 +73,7 @@ def move(x, place):
 
 def _moved(x, place):
     place = places.parse(place)
-    return x if places.of(x._value) == place else move(x, place)
+    return x if places.of(x._raw) == place else move(x, place)
 
 
 @_attach
@@ -153,7 +153,7 @@ def cuda(self, device_id=None, blocking=True):
         ValueError: this machine has no such GPU.
     """
     if device_id is None:
-        here = places.of(self._value)
+        here = places.of(self._raw)
         device_id = here.gpu_device_id() if here.is_gpu_place() else 0
     return _moved(self, places.CUDAPlace(device_id))
 
@@ -199,7 +199,7 @@ def dim(self):
         >>> paddle.ones([2, 3]).dim()
         2
     """
-    return self._value.ndim
+    return self._raw.ndim
 
 
 Tensor.ndimension = dim
@@ -213,7 +213,7 @@ def element_size(self):
         >>> paddle.ones([2]).element_size()
         4
     """
-    return self._value.dtype.itemsize
+    return self._raw.dtype.itemsize
 
 
 def _strides(shape):
@@ -232,14 +232,14 @@ def stride(self, dim=None):
         >>> paddle.ones([2, 3]).stride()
         [3, 1]
     """
-    steps = _strides(self._value.shape)
+    steps = _strides(self._raw.shape)
     return steps if dim is None else steps[dim]
 
 
 @_attach
 def get_strides(self):
     """The same as `stride()`."""
-    return _strides(self._value.shape)
+    return _strides(self._raw.shape)
 
 
 @_attach
@@ -282,7 +282,7 @@ def is_same_shape(self, y):
         >>> paddle.ones([2]).is_same_shape(paddle.ones([3]))
         False
     """
-    return self._value.shape == y._value.shape
+    return self._raw.shape == y._raw.shape
 
 
 def _answer(name, value, doc):
@@ -333,11 +333,11 @@ def set_value(self, value):
     """
     if not isinstance(value, Tensor | np.ndarray | jax.Array):
         raise AssertionError(f"set_value: value: got {type(value).__name__}; it must be a Tensor or a NumPy array")
-    array = value._value if isinstance(value, Tensor) else value
-    if tuple(array.shape) != tuple(self._value.shape):
+    array = value._raw if isinstance(value, Tensor) else value
+    if tuple(array.shape) != tuple(self._raw.shape):
         raise AssertionError(f"set_value: value: got shape {list(array.shape)}; {self.name} has {list(self.shape)}")
-    if array.dtype != self._value.dtype:
-        raise AssertionError(f"set_value: value: got dtype {array.dtype.name}; {self.name} has {self._value.dtype.name}")
+    if array.dtype != self._raw.dtype:
+        raise AssertionError(f"set_value: value: got dtype {array.dtype.name}; {self.name} has {self._raw.dtype.name}")
     self._rebind(array if isinstance(value, Tensor) else places.put(np.array(array), self.place))
 
 
@@ -351,9 +351,9 @@ def copy_(self, other, blocking=True):
         >>> paddle.zeros([1]).copy_(paddle.ones([1])).tolist()
         [1.0]
     """
-    if other._value.dtype != self._value.dtype:
-        raise RuntimeError(f"copy_: other: got dtype {other._value.dtype.name}; the tensor has {self._value.dtype.name}")
-    self._rebind(_moved(other, self.place)._value)
+    if other._raw.dtype != self._raw.dtype:
+        raise RuntimeError(f"copy_: other: got dtype {other._raw.dtype.name}; the tensor has {self._raw.dtype.name}")
+    self._rebind(_moved(other, self.place)._raw)
     return self
 
 
@@ -439,12 +439,12 @@ def set_(self, source=None, shape=None, stride=None, offset=0, name=None):
     """
     check_inplace("set_", self)
     if source is None:
-        source = wrap(jnp.zeros((0,), self._value.dtype))
-    if source._value.dtype != self._value.dtype:
-        raise ValueError(f"set_: source: got dtype {source._value.dtype.name}; the tensor has {self._value.dtype.name}")
+        source = wrap(jnp.zeros((0,), self._raw.dtype))
+    if source._raw.dtype != self._raw.dtype:
+        raise ValueError(f"set_: source: got dtype {source._raw.dtype.name}; the tensor has {self._raw.dtype.name}")
     shape = tuple(source.shape) if shape is None else ints("set_", shape, "shape")
     stride = _strides(shape) if stride is None else stride
-    self._rebind(slicing.as_strided(source, list(shape), list(stride), offset)._value)
+    self._rebind(slicing.as_strided(source, list(shape), list(stride), offset)._raw)
     return self
 
 
@@ -454,7 +454,7 @@ def _get_data(self):
 
 
 def _set_data(self, other):
-    self._rebind(other._value)
+    self._rebind(other._raw)
 
 
 Tensor.data = property(_get_data, _set_data, doc=_get_data.__doc__)

@@ -1,9 +1,14 @@
 """Python operators of Tensor: numbers and NumPy arrays on the other side become operands, the op does the rest."""
 
+import functools as ft
+
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.deferred.value import Value, aval_of, host
 from paddle_jax._core.op import scalar
+from paddle_jax._core.short_cuts import run2
+from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.tensor import bitwise, linalg, logic, math, ops
 
@@ -17,8 +22,8 @@ def operands(x, other, name):
     tensor makes it int64, a complex number makes it complex.
     """
     if isinstance(other, _NUMBERS):
-        dtype = dtypes.scalar_np(other, x._value.dtype)
-        if dtype != x._value.dtype:
+        dtype = dtypes.scalar_np(other, x._raw.dtype)
+        if dtype != x._raw.dtype:
             x = math.to_dtype(x, dtypes.convert(dtype))
         return x, scalar(other, dtype)
     if isinstance(other, np.ndarray):
@@ -30,13 +35,38 @@ def operands(x, other, name):
     raise TypeError(f"{name}(): argument (position 1) must be int, float, bool or Tensor, but got {type(other).__name__}")
 
 
-def _binary(name, op, swapped=False):
-    def method(self, other):
-        left = self
-        if not isinstance(other, Tensor):
-            left, other = operands(self, other, name)
-        return op(other, left) if swapped else op(left, other)
+_EXACT = 1 << 24  # integers below are exact in float32
 
+
+@ft.lru_cache(maxsize=4096)
+def _number(value, dtype):
+    """A nonzero number as an operand for a floating tensor: a host number, which the deferred tier hands to the device with others."""
+    return wrap(host((float(value),), aval_of((), dtype)))
+
+
+def _binary(name, op, swapped=False):
+    made, kernels = op.op, []
+
+    def method(self, other):
+        if isinstance(other, Tensor):
+            left, right = self, other
+        else:
+            raw = self._raw
+            dtype = raw.aval.dtype if type(raw) is Value else raw.dtype
+            if dtype.kind == "f" and (type(other) is float or (type(other) is int and -_EXACT < other < _EXACT)) and other:
+                left, right = self, _number(other, dtype)  # the usual case of `operands`
+            else:
+                left, right = operands(self, other, name)
+        if swapped:
+            left, right = right, left
+        if not kernels or local.ctx.amp is not None:
+            if plain:
+                kernels.append(made.kernel((-2, -2), defaults))
+            return op(left, right)
+        return run2(kernels[0], left, right)
+
+    defaults = tuple([made.signature.parameters[a].default for a in made.attrs])
+    plain = not made.composite and len(made.tensors) == 2
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"The operator `{name}`: see `{op.__name__}`."
     return method
@@ -47,7 +77,7 @@ _general_power = _binary("__pow__", math.pow)
 
 def _power(self, other):
     """The operator `**`: see `pow`. Squares, the most frequent power by far, are products."""
-    if type(other) in (int, float) and other == 2 and self._value.dtype.kind in "fcV":
+    if type(other) in (int, float) and other == 2 and self._raw.dtype.kind in "fcV":
         return ops.square(self)
     return _general_power(self, other)
 
@@ -73,7 +103,7 @@ def _bits(name, op, swapped=False):
         if not isinstance(other, Tensor):
             if not isinstance(other, bool | int | np.integer):
                 raise TypeError(f"unsupported operand type(s) for {name}: 'Tensor' and '{type(other).__name__}'")
-            other = scalar(other, self._value.dtype)
+            other = scalar(other, self._raw.dtype)
         return op(other, self, *args, **kwargs) if swapped else op(self, other, *args, **kwargs)
 
     method.__name__ = method.__qualname__ = name

@@ -73,7 +73,7 @@ def rand(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=F
         True
     """
     made = draw_uniform(_operand(0.0), _operand(1.0), sizes("rand", shape), _floating("rand", dtype))
-    return finish(made._value, out, device, requires_grad)
+    return finish(made._raw, out, device, requires_grad)
 
 
 rand = variadic(rand, 0)
@@ -87,7 +87,7 @@ def randn(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=
         >>> paddle.randn([2, 3]).shape
         paddle.Size([2, 3])
     """
-    return finish(standard_normal(shape, dtype)._value, out, device, requires_grad)
+    return finish(standard_normal(shape, dtype)._raw, out, device, requires_grad)
 
 
 randn = variadic(randn, 0)
@@ -104,7 +104,7 @@ def standard_normal(shape, dtype=None, name=None, *, out=None, device=None, requ
     dtype = as_numpy_dtype(dtype)
     if not jnp.issubdtype(dtype, jnp.inexact):
         raise RuntimeError(f"standard_normal: dtype: got {dtype.name}; allowed are floating and complex dtypes")
-    return finish(draw_normal(sizes("standard_normal", shape), dtypes.convert(dtype))._value, out, device, requires_grad)
+    return finish(draw_normal(sizes("standard_normal", shape), dtypes.convert(dtype))._raw, out, device, requires_grad)
 
 
 @composite(method=False, alias=ALIAS, cases=["~[2, 3]", "~[2, 3], 'float64'", "~[2], min=0, max=5", "~[2], 'float32', 2, 1", "~[]", "[-2]"])
@@ -128,7 +128,7 @@ def uniform(shape, dtype=None, min=0, max=1.0, seed=0, name=None, *, out=None, d
     if seed:
         made = _seeded_uniform(seed, shape, dtype.np, low._value, high._value)
     else:
-        made = draw_uniform(low, high, shape, dtype)._value
+        made = draw_uniform(low, high, shape, dtype)._raw
     return finish(made, out, device, requires_grad)
 
 
@@ -191,7 +191,7 @@ def randperm(n, dtype="int64", name=None, *, out=None, device=None, requires_gra
     n = number("randperm", n, "n")
     if n < 0:
         raise RuntimeError(f"randperm: n={n}; it must be >= 0")
-    return finish(draw_permutation(n, dtypes.convert(dtype))._value, out, device, requires_grad)
+    return finish(draw_permutation(n, dtypes.convert(dtype))._raw, out, device, requires_grad)
 
 
 @composite(method=False, alias=ALIAS, cases=["~0.0, 1.0, [2]", "~f(3), 1.0", "~0.0, pos(3)", "~f(3), pos(3)", "f(2,3), pos(3)", "~d(2), 1.0",

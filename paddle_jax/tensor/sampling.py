@@ -15,8 +15,8 @@ X = {"input": "x"}
 
 
 def _need_float(op, x):
-    if not jnp.issubdtype(x._value.dtype, jnp.floating):
-        raise RuntimeError(f"{op}: x: got dtype {x._value.dtype.name}; it must be floating")
+    if not jnp.issubdtype(x._raw.dtype, jnp.floating):
+        raise RuntimeError(f"{op}: x: got dtype {x._raw.dtype.name}; it must be floating")
 
 
 def _within(op, name, tensor, low, high, error):
@@ -288,8 +288,8 @@ def normal_(x, mean=0.0, std=1.0, name=None):
         paddle.Size([2])
     """
     _ready("normal_", x, floating=False)
-    if not jnp.issubdtype(x._value.dtype, jnp.inexact):
-        raise RuntimeError(f"normal_: x: got dtype {x._value.dtype.name}; it must be floating or complex")
+    if not jnp.issubdtype(x._raw.dtype, jnp.inexact):
+        raise RuntimeError(f"normal_: x: got dtype {x._raw.dtype.name}; it must be floating or complex")
     return x._adopt(draw_gaussian(_operand(mean, None), _operand(std, None), tuple(x.shape), x.dtype))
 
 
@@ -356,10 +356,10 @@ def geometric_(x, probs, name=None):
         True
     """
     check_inplace("geometric_", x)
-    if not jnp.issubdtype(x._value.dtype, jnp.floating):
-        raise ValueError(f"geometric_: x: got dtype {x._value.dtype.name}; it must be floating")
+    if not jnp.issubdtype(x._raw.dtype, jnp.floating):
+        raise ValueError(f"geometric_: x: got dtype {x._raw.dtype.name}; it must be floating")
     rate = _rate_of(_operand(probs))
-    return x._adopt((draw_tail(x) / rate.astype("float32" if x._value.dtype.itemsize < 8 else "float64")).astype(x.dtype))
+    return x._adopt((draw_tail(x) / rate.astype("float32" if x._raw.dtype.itemsize < 8 else "float64")).astype(x.dtype))
 
 
 @op("x", register=False, method=False)
@@ -383,7 +383,7 @@ def random_(x, from_=0, to=None, *, generator=None):
     """
     check_inplace("random_", x)
     if to is None:
-        low, high = 0, from_ if from_ else _largest(x._value.dtype)
+        low, high = 0, from_ if from_ else _largest(x._raw.dtype)
     else:
         low, high = from_, to
     if low >= high:

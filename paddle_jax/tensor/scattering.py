@@ -76,9 +76,9 @@ def _edge(dtype, how):
 def _values(op, x, values, name="values"):
     """The values as a Tensor of the dtype of x; a number becomes 0-D."""
     if not isinstance(values, Tensor):
-        return wrap(np.asarray(fill(op, values, x._value.dtype)))
-    if values._value.dtype != x._value.dtype:
-        raise ValueError(f"{op}: {name}: got dtype {values._value.dtype.name} for a tensor of {x._value.dtype.name}; cast it with astype")
+        return wrap(np.asarray(fill(op, values, x._raw.dtype)))
+    if values._raw.dtype != x._raw.dtype:
+        raise ValueError(f"{op}: {name}: got dtype {values._raw.dtype.name} for a tensor of {x._raw.dtype.name}; cast it with astype")
     return values
 
 
@@ -131,7 +131,7 @@ def put_along_axis(arr, indices, values, axis, reduce="assign", include_self=Tru
     check_index(name, indices, arr.shape[axis])
     values = _values(name, arr, values)
     if broadcast or values.ndim == 0:
-        values = values if values._value.shape in ((), indices._value.shape) else expand(values, indices.shape)
+        values = values if values._raw.shape in ((), indices._raw.shape) else expand(values, indices.shape)
     else:
         values = _leading(name, values, indices)
     return put_elements(arr, indices, values, axis, REDUCE[reduce], bool(include_self))
@@ -301,8 +301,8 @@ def scatter_nd_add(x, index, updates, name=None):
         >>> paddle.scatter_nd_add(paddle.zeros([2]), paddle.to_tensor([[1], [1]]), paddle.ones([2])).tolist()
         [0.0, 2.0]
     """
-    if updates._value.dtype != x._value.dtype:
-        raise TypeError(f"scatter_nd_add: updates: got dtype {updates._value.dtype.name} for a tensor of {x._value.dtype.name}; cast it with astype")
+    if updates._raw.dtype != x._raw.dtype:
+        raise TypeError(f"scatter_nd_add: updates: got dtype {updates._raw.dtype.name} for a tensor of {x._raw.dtype.name}; cast it with astype")
     _check_updates("scatter_nd_add", x.shape, index, updates)
     return add_points(x, index, updates)
 
@@ -322,7 +322,7 @@ def scatter_nd(index, updates, shape, name=None):
     """
     shape = ints("scatter_nd", shape, "shape")
     _check_updates("scatter_nd", shape, index, updates)
-    return add_points(wrap(jnp.zeros(shape, updates._value.dtype)), index, updates)
+    return add_points(wrap(jnp.zeros(shape, updates._raw.dtype)), index, updates)
 
 
 # slices along an axis -------------------------------------------------------------------------------------------------
@@ -445,9 +445,9 @@ def index_put(x, indices, value, accumulate=False, name=None):
     if not isinstance(indices, list | tuple) or not indices:
         raise ValueError(f"index_put: indices: got {type(indices).__name__}; it must be a list or tuple of Tensors")
     value = _values("index_put", x, value, "value")
-    if len(indices) == 1 and indices[0]._value.dtype == bool and value.ndim <= x.ndim - indices[0].ndim:
+    if len(indices) == 1 and indices[0]._raw.dtype == bool and value.ndim <= x.ndim - indices[0].ndim:
         return put_where(x, indices[0], value, bool(accumulate))
-    indices = [i for given in indices for i in (_where(given) if given._value.dtype == bool else [given])]
+    indices = [i for given in indices for i in (_where(given) if given._raw.dtype == bool else [given])]
     for d, index in enumerate(indices):
         check_index_dtype("index_put", index, name="indices")
         check_index("index_put", index, x.shape[d], name="indices")
@@ -519,8 +519,8 @@ def masked_scatter(x, mask, value, name=None):
         >>> paddle.masked_scatter(paddle.zeros([3]), paddle.to_tensor([True, False, True]), paddle.to_tensor([5.0, 6.0])).tolist()
         [5.0, 0.0, 6.0]
     """
-    if mask._value.dtype != bool or value._value.dtype != x._value.dtype:
-        got = [t._value.dtype.name for t in (x, mask, value)]
+    if mask._raw.dtype != bool or value._raw.dtype != x._raw.dtype:
+        got = [t._raw.dtype.name for t in (x, mask, value)]
         raise AssertionError(f"masked_scatter: x, mask, value: got dtypes {', '.join(got)}; the mask must be bool, x and value must be equal")
     known = concrete(mask)
     if known is not None:

@@ -13,6 +13,7 @@ from paddle_jax._core.op import check_inplace, composite, op
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import number, one_axis
 from paddle_jax.tensor.gathering import take_along_axis
+from paddle_jax.tensor.lowering import on_cpu, stable_order
 
 X_DIM = {"input": "x", "dim": "axis"}
 ARG = ["f(2,3)", "f(2,3), 0", "f(2,3), -1, True", "f(2,3), keepdim=True", "i_(3,4), 1", "f()", "f(), 0", "f(2,3), 5", "f(2,3), 1, dtype='int32'",
@@ -29,7 +30,18 @@ def _arg_extreme(name, find, worst, x, axis, keepdim, dtype):
     axis = None if axis is None else one_axis(name, axis, max(x.ndim, 1)) if x.ndim else None
     if x.size == 0 and (axis is None or x.shape[axis] == 0):
         raise ValueError(f"{name}: x: got shape {list(x.shape)}; there is no element to choose from")
+    if on_cpu() and x.ndim:
+        return _first_extreme(x, axis, keepdim, find is jnp.argmax).astype(dtype)
     return find(x, axis=axis, keepdims=keepdim).astype(dtype)
+
+
+def _first_extreme(x, axis, keepdims, largest):
+    """The index of the first extreme by two plain reductions; XLA:CPU does not vectorise the search for both at once."""
+    if axis is None:
+        return _first_extreme(x.reshape(-1), 0, False, largest).reshape((1,) * x.ndim if keepdims else ())
+    best = (jnp.max if largest else jnp.min)(x, axis, keepdims=True)
+    place = lax.broadcasted_iota(jnp.int64 if x.shape[axis] > np.iinfo(np.int32).max else jnp.int32, x.shape, axis)
+    return jnp.min(jnp.where(x == best, place, x.shape[axis] - 1), axis, keepdims=keepdims)
 
 
 @op(nondiff=True, alias=X_DIM, cases=ARG)
@@ -156,7 +168,7 @@ def where(condition, x=None, y=None, name=None):
         return nonzero(condition, as_tuple=True)
     if x is None or y is None:
         raise ValueError("where: x, y: got only one of them; give both or neither")
-    if not isinstance(condition, Tensor) or condition._value.dtype != bool:
+    if not isinstance(condition, Tensor) or condition._raw.dtype != bool:
         raise ValueError(f"where: condition: got {getattr(condition, 'dtype', type(condition).__name__)}; it must be a bool Tensor")
     return choose(condition, _branch("x", x), _branch("y", y))
 
@@ -221,7 +233,7 @@ def _order(name, x, axis, descending):
     if x.ndim == 0:
         one_axis(name, axis, 1)
         return jnp.zeros((), jnp.int64)
-    return jnp.argsort(x, one_axis(name, axis, x.ndim), stable=True, descending=descending).astype(jnp.int64)
+    return stable_order(x, one_axis(name, axis, x.ndim), descending).astype(jnp.int64)
 
 
 SORT = ["f(5)", "f(2,3), 0", "f(2,3), -1, True", "i_(6), stable=True", "i_(6), descending=True, stable=True", "f(2,3), 2", "f()", "f(0,2)",
@@ -299,7 +311,7 @@ def kthvalue(x, k, axis=None, keepdim=False, name=None):
         raise ValueError(f"kthvalue: k={k} for an axis of length {length}; use 1..{length}")
     if x.ndim == 0:
         return x, jnp.zeros((), jnp.int64)
-    order = jnp.argsort(lax.stop_gradient(x), axis, stable=True)
+    order = stable_order(lax.stop_gradient(x), axis)
     return _picked(x, lax.slice_in_dim(order, k - 1, k, axis=axis), axis, keepdim)
 
 
@@ -334,7 +346,7 @@ def mode(x, axis=-1, keepdim=False, name=None):
     if length == 0:
         raise ValueError(f"mode: axis {axis} of shape {list(x.shape)} has length 0; there is no element to choose")
     values = jnp.moveaxis(lax.stop_gradient(x), axis, -1)
-    order = jnp.argsort(values, -1, stable=True)
+    order = stable_order(values)
     ranked = jnp.take_along_axis(values, order, -1)
     fresh = jnp.concatenate([jnp.ones((*ranked.shape[:-1], 1), bool), ranked[..., 1:] != ranked[..., :-1]], -1)
     place = jnp.arange(length)

@@ -308,7 +308,7 @@ def fill_diagonal_(x, value, offset=0, wrap=False, name=None):
     width = x.shape[-1]
     end = x.size if wrap or x.ndim > 2 else min(x.size, width * width)
     at = tuple(i + offset for i in range(0, end, step) if 0 <= i % width + offset < width)
-    from_value = fill("fill_diagonal_", value, x._value.dtype)
+    from_value = fill("fill_diagonal_", value, x._raw.dtype)
     return x._adopt(put_flat(x, wrap_value(from_value), at))
 
 

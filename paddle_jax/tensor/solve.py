@@ -395,11 +395,11 @@ def lstsq(x, y, rcond=None, driver=None, name=None):
         raise ValueError(f"lstsq: got shapes {list(x.shape)} and {list(y.shape)}; they must be [..., m, n] and [..., m, k]")
     m, n = x.shape[-2:]
     if not x.size:
-        empty = wrap(jnp.zeros((0,), x._value.dtype))
-        return wrap(jnp.zeros((*x.shape[:-2], n, y.shape[-1]), x._value.dtype)), empty, wrap(jnp.zeros((0,), jnp.int64)), empty
-    rcond = float(jnp.finfo(x._value.dtype).eps) * max(m, n) if rcond is None else rcond
+        empty = wrap(jnp.zeros((0,), x._raw.dtype))
+        return wrap(jnp.zeros((*x.shape[:-2], n, y.shape[-1]), x._raw.dtype)), empty, wrap(jnp.zeros((0,), jnp.int64)), empty
+    rcond = float(jnp.finfo(x._raw.dtype).eps) * max(m, n) if rcond is None else rcond
     solution, residuals, rank, values = _least_squares(x, y, rcond)
-    real = values._value.dtype
+    real = values._raw.dtype
     empty = wrap(jnp.zeros((0,), real))
     if driver == "gels":
         return solution, residuals if m > n else empty, wrap(jnp.zeros((0,), jnp.int64)), empty

@@ -5,6 +5,7 @@ from jax import lax
 
 from paddle_jax._core.op import composite, op
 from paddle_jax.tensor.inner import named
+from paddle_jax.tensor.lowering import stable_order
 from paddle_jax.tensor.ops import as_float
 from paddle_jax.tensor.reduced import all_axes
 from paddle_jax.tensor.reduction import X_DIM, count
@@ -107,7 +108,7 @@ def _pick(rows, place):
 
 def _middle(rows, ignore_nan):
     """The two middle values of each row in order, where the lower one stands, and how many count."""
-    order = jnp.argsort(rows, -1)
+    order = stable_order(lax.stop_gradient(rows))
     ordered = jnp.take_along_axis(rows, order, -1)
     bad = jnp.isnan(rows)
     n = jnp.sum(~bad, -1) if ignore_nan else jnp.where(jnp.any(bad, -1), 0, rows.shape[-1])
@@ -171,7 +172,7 @@ def median(x, axis=None, keepdim=False, mode="avg", name=None):
     if axis is not None and (not isinstance(axis, int) or not -max(x.ndim, 1) <= axis < max(x.ndim, 1)):
         raise ValueError(f"median: axis={axis} is not an int in range for {x.ndim} axes")
     axes = tuple(range(x.ndim)) if axis is None else (axis % x.ndim,) if x.ndim else ()
-    if mode == "avg" and str(x._value.dtype) != "float64":
+    if mode == "avg" and str(x._raw.dtype) != "float64":
         x = x.astype("float32")
     value, index = _median_of(x, axes, keepdim, mode, False)
     return (value, index) if mode == "min" and axis is not None else value
@@ -232,7 +233,7 @@ def _quantile_of(x, q, axes, keepdim, interpolation, ignore_nan):
     n = jnp.where(jnp.all(bad, -1), n, jnp.sum(~bad, -1)) if ignore_nan else n
     broken = jnp.zeros_like(n, bool) if ignore_nan else jnp.any(bad, -1)
     nan = _pick(rows, jnp.argmax(bad, -1))
-    rows = jnp.sort(rows, -1)
+    rows = jnp.take_along_axis(rows, stable_order(lax.stop_gradient(rows)), -1)
     outs = [_between(rows, share * jnp.maximum(n - 1, 0).astype(jnp.float64), interpolation) for share in q]
     outs = [_restore(jnp.where(broken, nan, out), x, axes, keepdim) for out in outs]
     return outs[0] if len(outs) == 1 else jnp.stack(outs)

@@ -5,10 +5,10 @@ import importlib
 import re
 import warnings
 
-from paddle_jax.utils import dlpack, unique_name
+from paddle_jax.utils import dlpack, download, unique_name
 from paddle_jax.version import full_version
 
-__all__ = ["deprecated", "dlpack", "require_version", "run_check", "try_import", "unique_name"]
+__all__ = ["deprecated", "dlpack", "download", "require_version", "run_check", "try_import", "unique_name"]
 
 
 def try_import(module_name, err_msg=None):

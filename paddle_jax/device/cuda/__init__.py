@@ -5,6 +5,7 @@ import gc
 
 import jax
 
+from paddle_jax._core.deferred.flush import run_pending
 from paddle_jax._core.place import CUDAPlace, jax_device, parse
 
 __all__ = ["device_count", "empty_cache", "get_device_capability", "get_device_name", "get_device_properties", "max_memory_allocated",
@@ -30,6 +31,7 @@ def device_count() -> int:
 
 def synchronize(device=None):
     """Waits until everything started on the GPU is done."""
+    run_pending("device.cuda.synchronize")
     jax.block_until_ready(jax.device_put(0, _device(device)) + 0)
 
 

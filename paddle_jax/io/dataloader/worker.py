@@ -3,6 +3,8 @@
 import queue
 import threading
 
+from paddle_jax._core.deferred.flush import run_pending
+
 
 class WorkerInfo:
     """What a worker knows about itself: `id`, `num_workers`, `dataset`, `seed`. Cannot be changed."""
@@ -83,6 +85,8 @@ def _serve(info, make_fetch, init_fn, tasks, results):
         return
     while (task := tasks.get()) is not END:
         try:
-            results.put(fetch(task))
+            batch = fetch(task)
+            run_pending("a batch is ready in a worker")
+            results.put(batch)
         except BaseException as error:
             results.put(_Raised(error))

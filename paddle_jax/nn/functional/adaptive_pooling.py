@@ -1,9 +1,11 @@
 """Pooling to a given output size: output cell i covers the input from floor(i n / m) to ceil((i + 1) n / m)."""
 
+import functools as ft
 import math
 
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from paddle_jax._core.op import op
 from paddle_jax.nn.functional.windows import channel_last, check_ndim
@@ -60,26 +62,30 @@ def positions(first, end, reach=None):
     return np.minimum(first[:, None] + np.arange(int((end - first).max(initial=0)) if reach is None else reach), end[:, None] - 1)
 
 
-def _cells(x, axes, tables):
-    """[..., cells of every spatial axis, all positions in a cell]."""
-    for k, (axis, table) in enumerate(zip(axes, tables, strict=True)):
-        x = jnp.take(x, table, axis + k, mode="clip")
-    inside = [axis + k + 1 for k, axis in enumerate(axes)]
-    x = jnp.moveaxis(x, inside, range(x.ndim - len(inside), x.ndim))
-    return x.reshape(*x.shape[: x.ndim - len(inside)], math.prod(x.shape[x.ndim - len(inside) :]))
+def _under(x, places, axis):
+    """x at positions along an axis; evenly spaced ones are a slice, which is much faster than a gather."""
+    step = int(places[1] - places[0]) if isinstance(places, np.ndarray) and len(places) > 1 else 0
+    if step > 0 and (np.diff(places) == step).all():
+        return lax.slice_in_dim(x, int(places[0]), int(places[-1]) + 1, step, axis)
+    return jnp.take(x, places, axis, mode="clip")
+
+
+def _better(best, candidate):
+    """The larger of two (value, position), the first of equals; NaN is larger than all numbers."""
+    wins = (candidate[0] > best[0]) | (jnp.isnan(candidate[0]) & ~jnp.isnan(best[0]))
+    return tuple(jnp.where(wins, new, old) for new, old in zip(candidate, best, strict=True))
 
 
 def maximum_of_cells(x, tables):
     """The maximum of each cell of x [N, C, ...] and its position in the flattened spatial axes; tables: `positions` for each axis."""
-    axes, spatial = tuple(range(2, x.ndim)), x.shape[2:]
-    shape = (*x.shape[:2], *[len(table) for table in tables])
+    spatial, shape = x.shape[2:], (*x.shape[:2], *[len(table) for table in tables])
     if 0 in spatial or 0 in shape:
         return jnp.full(shape, jnp.nan, x.dtype), jnp.zeros(shape, jnp.int32)
-    cells = _cells(x, axes, tables)
-    best = jnp.argmax(cells, -1, keepdims=True)
     place = jnp.asarray(np.arange(math.prod(spatial), dtype=np.int32).reshape(1, 1, *spatial))
-    places = jnp.broadcast_to(_cells(place, axes, tables), cells.shape)
-    return jnp.take_along_axis(cells, best, -1)[..., 0], jnp.take_along_axis(places, best, -1)[..., 0]
+    best = x, jnp.broadcast_to(place, x.shape)
+    for axis, table in reversed(list(enumerate(tables, 2))):  # the last axis first: of equal elements the first in row-major order stays
+        best = ft.reduce(_better, [tuple(_under(a, places, axis) for a in best) for places in table.T])
+    return best
 
 
 def _max(op_name, n, x, output_size, return_mask):

@@ -146,7 +146,7 @@ def cross_entropy(input, label, weight=None, ignore_index=-100, reduction="mean"
                              f"with soft_label=True it must be that of input, {list(input.shape)}")
         return cross_entropy_soft(input, label, weight, float(label_smoothing), reduction, axis, use_softmax)
     missing = _kept_shape("cross_entropy", input, label, axis)
-    label = label if np.issubdtype(label._value.dtype, np.integer) else label.astype("int64")
+    label = label if np.issubdtype(label._raw.dtype, np.integer) else label.astype("int64")
     if label_smoothing > 0:
         check_ids("cross_entropy", "label", label, input.shape[axis])
         flat = label if missing else label.squeeze(axis)

@@ -1,20 +1,13 @@
-"""How a convolution is computed. Plain jax functions over arrays.
+"""How a convolution is computed. Plain jax functions over arrays. On the CPU the shape decides, see convolve_cpu.py."""
 
-XLA:CPU convolves large images well and small ones badly, so on CPU the shape decides: kernels of one element are a matrix product over
-channels, small outputs gather their patches and multiply (im2col), the rest is XLA's convolution.
-"""
-
-import itertools
-import math
-
-import jax
 import jax.numpy as jnp
 from jax import lax
 
+from paddle_jax.nn.functional.convolve_cpu import Plan, better_than_xla
 from paddle_jax.nn.functional.windows import channel_last, check_ndim, ints, paddings, same_pads
+from paddle_jax.tensor.lowering import computed_once, on_cpu
 
 SPATIAL = {1: "L", 2: "HW", 3: "DHW"}
-_SMALL = 64  # outputs with fewer positions than this are multiplied out on CPU
 
 
 def convolve(op_name, n, x, weight, bias, stride, padding, dilation, groups, data_format):
@@ -54,45 +47,12 @@ def _check(op_name, x, weight, bias, groups, last):
 
 
 def _multiply(x, weight, strides, pads, dilations, groups, last, out):
-    if groups == 1 and jax.default_backend() == "cpu" and x.size:
-        if math.prod(weight.shape[2:]) == 1:
-            return _pointwise(x, weight, strides, pads, last, out)
-        if math.prod(out) < _SMALL:
-            return _patches(x, weight, strides, pads, dilations, last, out)
+    if on_cpu():
+        plan, first = Plan(strides, pads, dilations, out, groups), jnp.moveaxis(x, -1, 1) if last else x
+        if better := better_than_xla(first, weight, plan):
+            y = computed_once(better(first, weight, plan))  # pooling and the like read it several times
+            return jnp.moveaxis(y, 1, -1) if last else y
     letters = SPATIAL[x.ndim - 2]
     image = f"N{letters}C" if last else f"NC{letters}"
     return lax.conv_general_dilated(x, weight, strides, pads, rhs_dilation=dilations, dimension_numbers=(image, "OI" + letters, image),
                                     feature_group_count=groups)
-
-
-def _padded(x, pads, last):
-    if not any(map(any, pads)):
-        return x
-    config = [(a, b, 0) for a, b in pads]
-    config = [(0, 0, 0), *config, (0, 0, 0)] if last else [(0, 0, 0), (0, 0, 0), *config]
-    return lax.pad(x, jnp.zeros((), x.dtype), config)
-
-
-def _taken(x, offsets, strides, out, last):
-    """The input element under one kernel element, for every output position."""
-    start = [0, *offsets, 0] if last else [0, 0, *offsets]
-    stops = [o + s * (c - 1) + 1 for o, s, c in zip(offsets, strides, out, strict=True)]
-    limit = [x.shape[0], *stops, x.shape[-1]] if last else [x.shape[0], x.shape[1], *stops]
-    return lax.slice(x, start, limit, [1, *strides, 1] if last else [1, 1, *strides])
-
-
-def _pointwise(x, weight, strides, pads, last, out):
-    x = _taken(_padded(x, pads, last), [0] * len(out), strides, out, last)
-    matrix = weight.reshape(weight.shape[:2])
-    return jnp.einsum("n...c,oc->n...o", x, matrix) if last else jnp.einsum("oc,nc...->no...", matrix, x)
-
-
-def _patches(x, weight, strides, pads, dilations, last, out):
-    x = _padded(x, pads, last)
-    places = itertools.product(*[range(0, k * d, d) for k, d in zip(weight.shape[2:], dilations, strict=True)])
-    taken = [_taken(x, at, strides, out, last) for at in places]
-    matrix = weight.reshape(*weight.shape[:2], -1)
-    if last:
-        return jnp.einsum("n...kc,ock->n...o", jnp.stack(taken, -2), matrix)
-    columns = jnp.stack(taken, 2).reshape(x.shape[0], -1, math.prod(out))
-    return jnp.einsum("om,nmp->nop", matrix.reshape(weight.shape[0], -1), columns).reshape(x.shape[0], -1, *out)

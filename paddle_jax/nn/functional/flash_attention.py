@@ -296,7 +296,7 @@ def calc_reduced_attention_scores(query, key, softmax_lse):
 def get_triangle_upper_mask(x):
     """A Tensor like x with -10000 above the diagonal and 0 elsewhere, to be added to attention scores."""
     size = x.shape[-2:]
-    return wrap(jnp.broadcast_to(jnp.asarray(np.triu(np.full(size, -10000.0), 1), x._value.dtype), tuple(x.shape)))
+    return wrap(jnp.broadcast_to(jnp.asarray(np.triu(np.full(size, -10000.0), 1), x._raw.dtype), tuple(x.shape)))
 
 
 @contextlib.contextmanager

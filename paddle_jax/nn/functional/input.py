@@ -51,7 +51,7 @@ def one_hot(x, num_classes=-1, name=None):
         >>> paddle.nn.functional.one_hot(paddle.to_tensor([1, 0]), 2).tolist()
         [[0.0, 1.0], [1.0, 0.0]]
     """
-    if not jnp.issubdtype(x._value.dtype, jnp.integer):
+    if not jnp.issubdtype(x._raw.dtype, jnp.integer):
         raise RuntimeError(f"one_hot: x: got {x.dtype}; ids must be integers")
     n = int(num_classes)
     if n == -1:
@@ -105,7 +105,7 @@ def embedding(x, weight, padding_idx=None, max_norm=None, norm_type=2.0, sparse=
         >>> paddle.nn.functional.embedding(paddle.to_tensor([1]), paddle.to_tensor([[1.0], [2.0]])).tolist()
         [[2.0]]
     """
-    if x._value.dtype not in (np.int32, np.int64):
+    if x._raw.dtype not in (np.int32, np.int64):
         raise NotImplementedError(f"embedding: x: got {x.dtype}; row numbers must be int32 or int64")
     if weight.ndim != 2:
         raise ValueError(f"embedding: weight: got shape {list(weight.shape)}; it must have 2 axes")
@@ -127,4 +127,4 @@ def _shortened(x, weight, max_norm, norm_type):
 
 
 def _renorm(x, weight, max_norm, norm_type):
-    weight._rebind(_shortened(x.detach(), weight.detach(), max_norm, norm_type)._value)
+    weight._rebind(_shortened(x.detach(), weight.detach(), max_norm, norm_type)._raw)

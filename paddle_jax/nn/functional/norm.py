@@ -105,8 +105,8 @@ def batch_norm(x, running_mean, running_var, weight=None, bias=None, training=Fa
     if x.size <= channels:
         return x * 1
     y, mean, variance = batch_norm_train(x, running_mean.detach(), running_var.detach(), weight, bias, float(momentum), float(epsilon), data_format)
-    running_mean._rebind(mean._value)
-    running_var._rebind(variance._value)
+    running_mean._rebind(mean._raw)
+    running_var._rebind(variance._raw)
     return y
 
 

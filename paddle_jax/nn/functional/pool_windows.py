@@ -7,12 +7,12 @@ On CPU small windows are folded slice by slice along each axis: XLA's reduce_win
 import functools as ft
 import math
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
 from paddle_jax.nn.functional.windows import check_ndim, ints, paddings, same_pads
+from paddle_jax.tensor.lowering import on_cpu
 
 _SLICED = 24  # windows whose lengths sum to more than this use reduce_window
 
@@ -76,7 +76,7 @@ class Windows:
 
     def sliced(self):
         """Whether folding slices is the better lowering here."""
-        return sum(self.kernel) <= _SLICED and jax.default_backend() == "cpu"
+        return sum(self.kernel) <= _SLICED and on_cpu()
 
     def reduce(self, x, start, function):
         """XLA's reduce_window over these windows. The start value is a NumPy number: only then JAX knows the gradient."""

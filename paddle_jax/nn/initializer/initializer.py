@@ -35,8 +35,8 @@ class Initializer:
 
     def forward(self, var, block=None):
         """Fills `var` in place; what calling the initializer does."""
-        array = np.asarray(self._values(tuple(var.shape), np.dtype(var._value.dtype)))
-        var._rebind(jnp.asarray(array.astype(var._value.dtype)))
+        array = np.asarray(self._values(tuple(var.shape), np.dtype(var._raw.dtype)))
+        var._rebind(jnp.asarray(array.astype(var._raw.dtype)))
 
 
 def generator():

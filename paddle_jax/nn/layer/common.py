@@ -145,7 +145,7 @@ class Embedding(Layer):
         if given is not None:
             if list(given.shape) != self._size:
                 raise AssertionError(f"Embedding: _weight: got shape {list(given.shape)}; it must be {self._size}")
-            return given if isinstance(given, Parameter) else Parameter(given._value)
+            return given if isinstance(given, Parameter) else Parameter(given._raw)
         weight = self.create_parameter(self._size, attr=self._weight_attr, dtype=self._dtype, device=self._device)
         if weight is not None and self._padding_idx is not None:
             after_filling(weight, self._clear_padding)

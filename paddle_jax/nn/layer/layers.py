@@ -18,6 +18,7 @@ from paddle_jax.nn.layer.tree import TreeMixin
 _WORD_START = re.compile("(.)([A-Z][a-z]+)")
 _WORD_END = re.compile("([a-z])([A-Z])")
 _STORES = ("_parameters", "_sub_layers", "_buffers")
+_NONE: dict = {}
 
 
 def snake(name):
@@ -224,6 +225,9 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
 
     def __getattr__(self, name):
         attributes = self.__dict__
+        found = attributes.get("_parameters", _NONE).get(name)
+        if found is not None:
+            return found
         for store in _STORES:
             if store in attributes and name in attributes[store]:
                 return attributes[store][name]

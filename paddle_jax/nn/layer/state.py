@@ -7,6 +7,7 @@ import warnings
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.deferred.value import concrete
 from paddle_jax._core.tensor import Tensor
 
 _Keys = collections.namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])
@@ -147,10 +148,10 @@ def _matching(tensor, value):
     """The array to put into `tensor`; its dtype must be the same. uint16 is how NumPy files hold bfloat16."""
     if not isinstance(value, Tensor | np.ndarray | np.generic) and not hasattr(value, "__jax_array__") and not hasattr(value, "devices"):
         raise AssertionError(f"set_state_dict: {tensor.name}: got {type(value).__name__}; values must be Tensors or NumPy arrays")
-    array = value._value if isinstance(value, Tensor) else np.array(value)
-    target = np.dtype(tensor._value.dtype)
+    array = value._raw if isinstance(value, Tensor) else np.array(value)
+    target = np.dtype(tensor._raw.dtype)
     if array.dtype == np.uint16 and target.name == "bfloat16":
-        array = np.asarray(array).view(target)
+        return jnp.asarray(np.asarray(concrete(array)).view(target))
     if array.dtype != target:
         raise AssertionError(f"set_state_dict: {tensor.name}: got dtype {array.dtype}; the parameter has {target}; cast one of them")
-    return jnp.asarray(array)
+    return array if isinstance(value, Tensor) else jnp.asarray(array)

@@ -2,6 +2,7 @@
 
 import jax.numpy as jnp
 
+from paddle_jax._core.autograd_mode import no_grad
 from paddle_jax._core.op import op
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.creation import to_tensor
@@ -31,6 +32,7 @@ def _gradients(parameters):
     return [p.grad for p in parameters if p.grad is not None]
 
 
+@no_grad()
 def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False):
     """Scales gradients in place so that their common norm is at most max_norm.
 
@@ -60,10 +62,11 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
         raise RuntimeError(f"clip_grad_norm_: the norm of the gradients is {float(total)}; pass error_if_nonfinite=False to go on with it")
     factor = (max_norm / (total + 1e-6)).clip(max=1.0)
     for grad, new in zip(grads, _scaled(grads, factor), strict=True):
-        grad._rebind(new._value)
+        grad._rebind(new._raw)
     return total
 
 
+@no_grad()
 def clip_grad_value_(parameters, clip_value):
     """Cuts gradients off in place at -clip_value and clip_value.
 
@@ -82,4 +85,4 @@ def clip_grad_value_(parameters, clip_value):
         raise ValueError(f"clip_grad_value_: clip_value: got {clip_value}; it must not be negative")
     grads = _gradients(parameters)
     for grad, new in zip(grads, _clipped(grads, clip_value) if grads else (), strict=True):
-        grad._rebind(new._value)
+        grad._rebind(new._raw)

@@ -27,8 +27,8 @@ class SpectralNorm:
         if iterate:
             with no_grad():
                 for _ in range(self.n_power_iterations):
-                    v._rebind(_unit(matrix.transpose([1, 0]) @ u, self.eps)._value)
-                    u._rebind(_unit(matrix @ v, self.eps)._value)
+                    v._rebind(_unit(matrix.transpose([1, 0]) @ u, self.eps)._raw)
+                    u._rebind(_unit(matrix @ v, self.eps)._raw)
         return weight / (u.detach() * (matrix @ v.detach())).sum()
 
     def __call__(self, layer, inputs):

@@ -48,5 +48,5 @@ def vector_to_parameters(vec, parameters, name=None):
     flat = vec.detach().reshape([-1])
     for parameter in parameters:
         part = flat[start : start + parameter.size].reshape(parameter.shape).astype(parameter.dtype)
-        parameter._rebind(part._value)
+        parameter._rebind(part._raw)
         start += parameter.size

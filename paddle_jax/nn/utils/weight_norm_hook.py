@@ -33,7 +33,7 @@ def _hook_of(layer, name):
 
 def _add(layer, name, value):
     parameter = layer.create_parameter(value.shape, dtype=value.dtype)
-    parameter._rebind(value._value)
+    parameter._rebind(value._raw)
     layer.add_parameter(name, parameter)
 
 

@@ -1,0 +1,67 @@
+"""XLA's persistent compile cache: what one process compiled, the next one loads.
+
+JAX keeps the cache; here is where it lies and how large it may grow. Entries are files named by what they hold, so processes share them; one that
+is read while it is written is compiled anew by JAX.
+"""
+
+import atexit
+import contextlib
+import hashlib
+import os
+import platform
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import jax
+
+LIMIT = 1 << 30  # bytes a cache directory may hold when a process ends
+FLAG = "FLAGS_compile_cache"
+
+
+def folder() -> Path:
+    """The cache directory: per user, jaxlib, Python and kind of CPU, since compiled code for the CPU uses its instruction set."""
+    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    kind = hashlib.sha256(_processor().encode()).hexdigest()[:8]
+    return root / "paddle_jax" / f"xla-{metadata.version('jaxlib')}-py{sys.version_info.major}{sys.version_info.minor}-{platform.machine()}-{kind}"
+
+
+def _processor():
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith(("flags", "Features")):
+                return line
+    return platform.processor()
+
+
+def start():
+    """Switches the cache on: FLAGS_compile_cache is "auto", "off", or a directory. What the user has told JAX itself stays."""
+    choice = os.environ.get(FLAG, "auto")
+    if choice == "off" or jax.config.jax_compilation_cache_dir is not None or "JAX_ENABLE_COMPILATION_CACHE" in os.environ:
+        return
+    try:
+        path = folder() if choice == "auto" else Path(choice)
+        path.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError):  # no home directory, or one that cannot be written: everything works without
+        return
+    jax.config.update("jax_compilation_cache_dir", str(path))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+    jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+    atexit.register(prune, path)
+
+
+def prune(path, limit=LIMIT):
+    """Deletes the files longest not used until the directory holds no more than `limit` bytes."""
+    files = []
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(path):
+            with contextlib.suppress(OSError):  # another process may be deleting, too
+                stat = entry.stat()
+                files.append((max(stat.st_atime, stat.st_mtime), stat.st_size, entry.path))
+    excess = sum(size for _, size, _ in files) - limit
+    for _, size, name in sorted(files):
+        if excess <= 0:
+            return
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+            excess -= size

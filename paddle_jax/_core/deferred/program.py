@@ -1,0 +1,254 @@
+"""Compiled segments: a bounded cache of programs, keyed by the recorded ops and by which results and leaves matter."""
+
+import collections
+import concurrent.futures
+import contextlib
+import sys
+import threading
+import time
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.deferred import rolled
+from paddle_jax._core.deferred.log import log
+from paddle_jax._core.deferred.positions import aval_at, needed, value_at
+from paddle_jax._core.deferred.segment import user_line
+from paddle_jax._core.deferred.settings import settings
+from paddle_jax._core.kernel import linearized, pulled
+
+_MAX_PROGRAMS = 256
+_MAX_SEEN = 1 << 16
+_VARIANTS = 8  # compiled forms of one sequence of ops with different shapes or live results, before more need more repeats
+_DONATE = 4096  # bytes; smaller operands are not worth the bookkeeping
+
+
+class _Cache:
+    """programs: key -> Program, least recently used first. seen: hash of a key -> how often it was met. variants: hash of the kernels ->
+    compiled forms."""
+
+    programs: collections.OrderedDict = collections.OrderedDict()
+    seen: dict = {}
+    variants: dict = {}
+    pool = None
+    lock = threading.Lock()
+
+
+def clear():
+    """Forgets all compiled segments."""
+    _Cache.programs.clear()
+    _Cache.seen.clear()
+    _Cache.variants.clear()
+
+
+def program_for(ops, leaves, live, why):
+    """The compiled form of a segment when there is one or it is time to make one; None: run it op by op."""
+    hosts = tuple([None if type(v.array) is not tuple else len(v.array) if v.device is None else v.array for v in leaves])
+    key = (tuple(ops), live, hosts)
+    found = _Cache.programs.get(key)
+    if found is not None:
+        if not found.ready():
+            return None
+        log.hits += 1
+        return found
+    with _Cache.lock:
+        return _new_program(key, leaves, why) if key not in _Cache.programs else None
+
+
+def _new_program(key, leaves, why):
+    ops, mark = key[0], hash(key)
+    count = _Cache.seen[mark] = _Cache.seen.get(mark, 0) + 1
+    if len(_Cache.seen) > _MAX_SEEN:
+        _Cache.seen.clear()
+    if count < settings.min_repeats:
+        return None
+    if 4 * sum(any(p >= 0 for p in entry[1:]) for entry in ops) < len(ops):
+        if count == settings.min_repeats:
+            log.add(f"left to run op by op: {len(ops)} ops at {user_line()}, few of which use each other's results")
+        return None
+    kernels = hash(tuple([entry[0].kernel for entry in ops]))
+    made = _Cache.variants.get(kernels, 0)
+    if made >= _VARIANTS and count < settings.min_repeats << min(made - _VARIANTS + 1, 20):
+        if made == _VARIANTS and count == settings.min_repeats:
+            log.add(f"left to run op by op: {len(ops)} ops at {user_line()} have been compiled for {made} sets of shapes and live results already")
+        return None
+    _Cache.variants[kernels] = made + 1
+    program = Program(key, leaves, why)
+    _Cache.programs[key] = program
+    if len(_Cache.programs) > _MAX_PROGRAMS:
+        _Cache.programs.popitem(last=False)
+    if settings.mode == "async":
+        if _Cache.pool is None:
+            _Cache.pool = concurrent.futures.ThreadPoolExecutor(1, "paddle_jax-compile")
+        program.future = _Cache.pool.submit(program.prepare, program.structs(leaves))
+        return None
+    return program
+
+
+def drop(program, error):
+    """Forgets a program that failed; its segment runs op by op from now on until it has been met often again."""
+    _Cache.programs.pop(program.key, None)
+    _Cache.seen[hash(program.key)] = -64
+    log.add(f"failed as a compiled program, now op by op: {len(program.key[0])} ops at {program.where}: {str(error).strip().splitlines()[0]}")
+
+
+def _refcounts():
+    """What sys.getrefcount says of an object that only a list holds, and of one that only an attribute holds."""
+    class Holder:
+        __slots__ = ("array",)
+
+    items, holder = [Holder()], Holder()
+    holder.array = Holder()
+    return sys.getrefcount(items[0]), sys.getrefcount(holder.array)
+
+
+_IN_LIST, _IN_SLOT = _refcounts()
+
+
+def _free(leaves, i):
+    """Whether nobody but the segment holds leaf i and its array."""
+    return sys.getrefcount(leaves[i]) <= _IN_LIST and sys.getrefcount(leaves[i].array) <= _IN_SLOT
+
+
+class Program:
+    """One compiled segment. `donate`: leaves whose memory the program reuses."""
+
+    def __init__(self, key, leaves, why):
+        self.key, self.why, self.future, self.where = key, why, None, user_line()
+        ops, live, hosts = key
+        self.donate = _donatable(ops, leaves, live)
+        self.keep = [i for i, numbers in enumerate(hosts) if numbers is None and i not in self.donate]
+        groups = {}
+        for i, numbers in enumerate(hosts):
+            if type(numbers) is int:
+                groups.setdefault(leaves[i].aval.dtype, []).append(i)
+        self.groups = list(groups.items())
+        self.avals = [v.aval for v in leaves]
+        self.last = [(None, None)] * len(self.groups)
+        self.fresh, self.lock = True, threading.Lock()
+        self.fn = jax.jit(self._trace, donate_argnums=0)
+
+    def ready(self):
+        """Whether it can be called without waiting for a compilation."""
+        with contextlib.suppress(KeyError):  # another thread may have dropped it
+            _Cache.programs.move_to_end(self.key)
+        return self.future is None or self.future.done()
+
+    def _trace(self, donated, kept, packed):
+        ops, live, hosts = self.key
+        leaves = [None] * len(self.avals)
+        for i, array in zip(self.donate, donated, strict=True):
+            leaves[i] = array
+        for i, array in zip(self.keep, kept, strict=True):
+            leaves[i] = array
+        for i, numbers in enumerate(hosts):
+            if type(numbers) is tuple:
+                leaves[i] = jnp.full(self.avals[i].shape, numbers[0], self.avals[i].dtype)
+        for (_, members), vector in zip(self.groups, packed, strict=True):
+            at = 0
+            for i in members:
+                leaves[i] = vector[at : at + hosts[i]].reshape(self.avals[i].shape)
+                at += hosts[i]
+        env, pulls = {}, {}
+
+        def value_of(p):
+            return value_at(p, leaves, env)
+
+        useful = [i for i, _ in needed(ops, live)]
+        heads, tails = _shared_loops(ops, useful)
+        run = None if heads else rolled.find(ops, live, self.avals, hosts)
+        for i in useful:
+            if run is not None and run.start <= i < run.start + run.count * run.period:
+                if run.last not in env:
+                    rolled.trace(run, ops, value_of, env)
+                continue
+            sig, *positions = ops[i]
+            operands = [value_of(p) for p in positions]
+            if i in heads:
+                env[i], pulls[i] = linearized(sig.kernel.fn, heads[i], operands)
+            elif i in tails:
+                _, _, given, arity = sig.kernel.of
+                env[i] = pulled(env[tails[i]], pulls[tails[i]], given, operands[arity:])
+            else:
+                env[i] = sig.kernel.run(*operands)
+        return [value_of(p) for p in live]
+
+    def structs(self, leaves):
+        """Shapes and dtypes of the arguments."""
+        packed = [jax.ShapeDtypeStruct((sum(len(leaves[i].array) for i in members),), dtype) for dtype, members in self.groups]
+        return [leaves[i].array for i in self.donate], [leaves[i].array for i in self.keep], packed
+
+    def prepare(self, arguments):
+        """Compiles ahead, in another thread."""
+        start = time.perf_counter()
+        self.fn.lower(*arguments).compile()
+        self._note(time.perf_counter() - start)
+
+    def _note(self, seconds):
+        from paddle_jax._core.deferred.explain import reason
+
+        self.fresh = False
+        log.compiles += 1
+        log.seconds += seconds
+        log.add(f"compiled {len(self.key[0])} ops in {seconds:.2f} s at {self.where} ({self.why}): {reason(self, _Cache.programs.values())}")
+
+    def _packed(self, slot, leaves):
+        """The host numbers of one dtype in one array; numbers that stay the same from call to call stay on the device."""
+        dtype, members = self.groups[slot]
+        vector = np.array([x for i in members for x in leaves[i].array], dtype)
+        bits, (before, array) = vector.tobytes(), self.last[slot]
+        if bits != before:
+            self.last[slot] = (bits, None)
+            return vector
+        if array is None:
+            array = jnp.asarray(vector)
+            self.last[slot] = (bits, array)
+        return array
+
+    def __call__(self, leaves):
+        """The live results, in order."""
+        donated = [leaves[i].array if _free(leaves, i) else jnp.array(leaves[i].array) for i in self.donate]
+        kept = [leaves[i].array for i in self.keep]
+        packed = [self._packed(slot, leaves) for slot in range(len(self.groups))]
+        if not self.fresh:
+            return self.fn(donated, kept, packed)
+        with self.lock:  # threads that meet a new program at the same time compile it once
+            start = time.perf_counter()
+            out = self.fn(donated, kept, packed)
+            if self.fresh:
+                self._note(time.perf_counter() - start)
+            return out
+
+
+def _donatable(ops, leaves, live):
+    """Leaves that nobody holds any more and whose shape and dtype a result has."""
+    room = collections.Counter(aval_at(p, (), ops) for p in live)
+    found = []
+    for i in range(len(leaves)):
+        aval = leaves[i].aval
+        if aval.nbytes >= _DONATE and room[aval] and type(leaves[i].array) is not tuple and _free(leaves, i):
+            room[aval] -= 1
+            found.append(i)
+    return tuple(found)
+
+
+def _shared_loops(ops, useful):
+    """Ops with a loop inside that have their gradient in the segment: {op: operands that get a gradient}, {gradient: op}.
+
+    XLA cannot merge the loop with the same loop in the recomputing gradient. Such a pair is traced as one `jax.vjp`, so that the loop runs
+    once and hands its intermediate values to the gradient.
+    """
+    at = {(ops[i][0].kernel, ops[i][1:]): i for i in useful}
+    heads, tails = {}, {}
+    for j in useful:
+        of = ops[j][0].kernel.of
+        i = None if of is None else at.get((of[0], ops[j][1 : 1 + of[3]]))
+        if i is not None and i not in heads and i not in tails and _has_loop(ops[i][0]):
+            heads[i], tails[j] = of[1], i
+    return heads, tails
+
+
+def _has_loop(sig):
+    traced = sig.kernel.run.trace(*[a.struct for a in sig.operands]).jaxpr
+    return any(equation.primitive.name in ("scan", "while") for equation in traced.eqns)

@@ -1,0 +1,231 @@
+"""Segments: what one thread has recorded since its last flush, and how ops get into them.
+
+An op is a tuple of its Sig and the positions of its operands (positions.py), so the recorded list is its own cache key. Appending that tuple is
+the one step that commits an op: whatever interrupts the code around it (a garbage collection that runs ops, KeyboardInterrupt) leaves the
+segment whole.
+"""
+
+import operator
+import sys
+import threading
+import time
+
+import jax
+
+from paddle_jax._core.deferred.log import log
+from paddle_jax._core.deferred.positions import OUTPUT
+from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, concrete, leaf
+from paddle_jax._core.errors import translate
+
+FIRST_LOOK = 256  # length at which a segment is first examined for a period
+_MAX_SIGS = 1024
+_MAX_KNOWN = 4096
+_PACKAGE = __name__.split(".")[0]
+_new = object.__new__
+ANY = object()  # device of a segment without leaves
+
+
+class Sig:
+    """A kernel with the Avals of its operands: the unit of shape inference. `out` is the Aval of the result, or a list of them.
+
+    many: None, tuple or list, the structure of the result. where: the user's line that first called it. flow: which of the first operands a gradient
+    can flow to from a single result (bit i for operand i).
+    """
+
+    __slots__ = ("flow", "kernel", "many", "operands", "out", "where")
+
+    def __repr__(self):
+        return f"{self.kernel.name}({', '.join(map(repr, self.operands))})"
+
+
+def infer(kernel, avals) -> Sig:
+    """The Sig of a kernel for operands of these Avals; raises what the op raises for them."""
+    structs = [a.struct for a in avals]
+    try:
+        out = kernel.run.eval_shape(*structs)
+    except Exception as error:
+        raise translate(kernel.name, structs, error) from None
+    sig = Sig()
+    sig.kernel, sig.operands, sig.where = kernel, avals, user_line()
+    sig.many = type(out) if isinstance(out, tuple | list) else None
+    avals_out = [aval_of(o.shape, o.dtype, o.weak_type) for o in (out if sig.many else [out])]
+    sig.out = avals_out if sig.many else avals_out[0]
+    passes = not kernel.nondiff and not sig.many and sig.out.dtype.kind in INEXACT
+    sig.flow = sum(1 << i for i, a in enumerate(avals[:3]) if passes and a.dtype.kind in INEXACT)
+    if len(kernel.sigs) >= _MAX_SIGS:
+        kernel.sigs.clear()
+    _Known.signatures += 1
+    if _Known.signatures >= _MAX_KNOWN:
+        _forget()
+    kernel.sigs[avals] = sig
+    return sig
+
+
+class _Known:
+    signatures = 0  # since compiled code was last forgotten
+
+
+def _forget():
+    """Drops all compiled code. A compiled kernel takes 1.6 MB and six memory maps, of which Linux allows a process 65 530: a program that keeps
+    meeting new shapes would otherwise end in a crash."""
+    from paddle_jax._core.deferred import program
+
+    _Known.signatures = 0
+    program.clear()
+    jax.clear_caches()
+    log.add(f"all compiled code was dropped: {_MAX_KNOWN} combinations of op and shapes have been met")
+
+
+def user_line() -> str:
+    """`file:line` of the innermost frame outside this package."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in (_PACKAGE, "jax", "jaxlib"):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else "?"
+
+
+class Segment:
+    """Ops recorded by one thread. `limit` is the length at which recording stops for a look (0: at a step boundary, -1: closed).
+
+    ops: the recorded ops. leaves, places: the operands from outside, and the position of each. results: the Values made; one that nobody
+    else references is not computed for its own sake. busy: an op is being recorded just now.
+    """
+
+    __slots__ = ("busy", "device", "error", "late", "leaves", "limit", "lock", "ops", "places", "results")
+
+    def __init__(self, limit):
+        self.ops, self.leaves, self.places, self.results = [], [], {}, []
+        self.limit, self.busy, self.device, self.error, self.late = limit, False, ANY, None, None
+        self.lock = threading.RLock()
+
+    def materialize(self, value):
+        """The array of a pending result: runs the segment, whichever thread recorded it."""
+        from paddle_jax._core.deferred.flush import flush
+
+        with self.lock:
+            if value.array is None and self.ops:
+                flush(self, "a value was asked for")
+            if value.array is None and self.late is not None:
+                value.array = self.late.get(value.pos)
+        if value.array is None:
+            raise self.error or RuntimeError("deferred: a value was lost while its op was being recorded; compute it again")
+        return value.array
+
+    def close(self):
+        """Stops recording here and takes everything out."""
+        self.limit = -1
+        taken = self.ops, self.leaves, self.results, self.device
+        self.ops, self.leaves, self.places, self.results = (), None, None, None
+        return taken
+
+
+def wait_idle(segment):
+    """Waits until the thread that owns a segment is between two ops."""
+    segment.limit = -1
+    while segment.busy:
+        time.sleep(0)
+
+
+def enter(seg, v):
+    """Makes a Value with an array an operand from outside; None when it lives on another device than the rest of the segment.
+
+    Host numbers enter anew at each use, so that two numbers that happen to be equal do not change the structure of the segment.
+    """
+    if type(v.array) is tuple:
+        seg.leaves.append(v)
+        return -len(seg.leaves)
+    if v.device is not seg.device:
+        if seg.device is ANY:
+            seg.device = v.device
+        elif seg.device != v.device:
+            return None
+    seg.leaves.append(v)
+    p = seg.places[v] = -len(seg.leaves)
+    return p
+
+
+def record(ctx, kernel, raws):
+    """Records a kernel on what Tensors hold and gives Values; runs it now when it cannot be deferred."""
+    seg = ctx.segment
+    try:
+        sig = kernel.sigs.get(tuple([v.aval for v in raws]))  # a jax array also has an aval, but never one that is found here
+    except AttributeError:
+        sig = None
+    if sig is None:
+        return _record_slowly(ctx, kernel, raws)
+    seg.busy = True
+    try:
+        ops, places = seg.ops, seg.places
+        if len(ops) < seg.limit:
+            entry = [sig]
+            for v in raws:
+                p = (v.pos if v.seg is seg else None) if v.array is None else places.get(v) or enter(seg, v)
+                if p is None:
+                    break
+                entry.append(p)
+            else:
+                ops.append(tuple(entry))
+                n = len(ops) - 1
+                if sig.many is None:
+                    out = _new(Value)
+                    out.aval = sig.out
+                    out.array = None
+                    out.seg = seg
+                    out.pos = n
+                    seg.results.append(out)
+                    return out
+                results, pos = [], n
+                for aval in sig.out:
+                    out = _new(Value)
+                    pos += 1 << OUTPUT
+                    out.aval = aval
+                    out.array = None
+                    out.seg = seg
+                    out.pos = pos
+                    results.append(out)
+                seg.results.extend(results)
+                return results if sig.many is list else tuple(results)
+    finally:
+        seg.busy = False
+    return _record_slowly(ctx, kernel, raws)
+
+
+def _record_slowly(ctx, kernel, raws):
+    """As `record`, for the first sight of a signature, operands that are not Values yet, and segments that must be looked at first."""
+    from paddle_jax._core.kernel import compute
+
+    if not kernel.deferrable:
+        return compute(kernel, raws)
+    values = [v if type(v) is Value else leaf(v) for v in raws]
+    if None in values:
+        return compute(kernel, raws)
+    avals = tuple([v.aval for v in values])
+    if avals not in kernel.sigs:
+        infer(kernel, avals)
+    elif all(map(operator.is_, values, raws)):
+        if len({v.device for v in values if v.array is not None and type(v.array) is not tuple}) > 1:
+            return compute(kernel, raws)  # operands on several devices: JAX decides, or refuses
+        make_room(ctx, values)
+    return record(ctx, kernel, values)
+
+
+def make_room(ctx, values):
+    """After a refused op: brings in results of other threads, flushes at a boundary or at the end of a period."""
+    from paddle_jax._core.deferred.flush import flush
+    from paddle_jax._core.deferred.period import look
+
+    seg = ctx.segment
+    for v in values:
+        if v.array is None and v.seg is not seg:
+            concrete(v)
+    if seg.limit < 0:
+        with seg.lock:  # another thread is running it
+            ctx.segment = Segment(FIRST_LOOK)
+    elif seg.limit == 0:
+        flush(seg, "the first op after optimizer.step() or the next batch")
+    elif len(seg.ops) >= seg.limit:
+        look(ctx, seg)
+    elif seg.ops:
+        flush(seg, "an operand on another device")
+    else:
+        ctx.segment = Segment(seg.limit)  # holds nothing but a leaf on another device

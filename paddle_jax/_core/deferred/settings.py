@@ -1,0 +1,42 @@
+"""Settings of the deferred tier, process-wide, set through FLAGS_deferred*."""
+
+from paddle_jax._core.state import Context, local
+
+MODES = ("off", "sync", "async")
+
+
+class _Settings:
+    """mode: see FLAGS_deferred. min_repeats: how often a segment is met before it is compiled whole. max_ops: ops a segment may have."""
+
+    mode, min_repeats, max_ops = "sync", 2, 2048
+    executor = None  # taken over by new threads, e.g. FLAGS_check_nan_inf
+
+
+settings = _Settings()
+
+
+def join(ctx):
+    """Puts a thread's Context into the mode of the process."""
+    from paddle_jax._core.deferred.segment import FIRST_LOOK, Segment
+
+    ctx.executor = settings.executor
+    deferring = settings.mode != "off" and settings.executor is None and ctx.recorder is None
+    ctx.segment = Segment(min(FIRST_LOOK, settings.max_ops)) if deferring else None
+
+
+def settle():
+    """Runs what the calling thread has pending."""
+    from paddle_jax._core.deferred.flush import run_pending
+
+    run_pending("a change of settings")
+
+
+def apply(**changes):
+    """Changes settings; what is pending runs first."""
+    settle()
+    for name, value in changes.items():
+        setattr(settings, name, value)
+    join(local.ctx)
+
+
+Context.started = staticmethod(join)

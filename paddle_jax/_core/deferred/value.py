@@ -1,0 +1,148 @@
+"""Values: what a Tensor holds while the deferred tier is on. A Value is an array, a few host numbers, or the result of an op not run yet."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+INEXACT = frozenset("fcV")  # NumPy kinds of floating and complex dtypes; V is how ml_dtypes show
+FILL = object()  # the device of constants
+_HOST = 16  # NumPy operands up to this many elements travel as numbers, packed together
+
+
+class Aval:
+    """Shape and dtype (and JAX's weak type) of a Value; one object per combination, compared by identity."""
+
+    __slots__ = ("dtype", "fills", "nbytes", "ndim", "shape", "size", "struct", "weak")
+
+    def __init__(self, shape, dtype, weak):
+        self.shape, self.dtype, self.weak, self.ndim = shape, dtype, weak, len(shape)
+        self.size = int(np.prod(shape, dtype=np.int64))
+        self.nbytes = self.size * dtype.itemsize
+        self.struct = jax.ShapeDtypeStruct(shape, dtype, weak_type=weak)
+        self.fills = {}
+
+    def __repr__(self):
+        return f"{self.dtype.name}{list(self.shape)}"
+
+
+_avals: dict = {}
+_MAX_AVALS = 1 << 16
+
+
+def aval_of(shape, dtype, weak=False) -> Aval:
+    """The Aval of a shape and NumPy dtype."""
+    key = (shape, dtype, weak)
+    found = _avals.get(key)
+    if found is None:
+        if len(_avals) >= _MAX_AVALS:
+            _avals.clear()
+        found = _avals[key] = Aval(tuple(map(int, shape)), np.dtype(dtype), weak)
+    return found
+
+
+class Value:
+    """An operand or result of recorded ops.
+
+    aval: shape and dtype. array: the jax array; a tuple of Python numbers (host numbers; a single one may fill a shape); None while the op that
+    makes it has not run.
+    seg, pos: for results, the Segment it is recorded in and the position there. device: where the array is (None for host numbers, FILL for
+    constants).
+    bounds: the least and the largest element, once somebody has asked.
+    """
+
+    __slots__ = ("array", "aval", "bounds", "device", "pos", "seg")
+
+    def __repr__(self):
+        return f"<Value {self.aval}{'' if self.array is not None else ' pending'}>"
+
+    @property
+    def shape(self):
+        return self.aval.shape
+
+    @property
+    def dtype(self):
+        return self.aval.dtype
+
+    @property
+    def ndim(self):
+        return self.aval.ndim
+
+    @property
+    def size(self):
+        return self.aval.size
+
+
+_ARRAY = None  # the concrete class of jax arrays, known once the first one is seen
+
+
+def _array_type():
+    global _ARRAY
+    from jax._src.array import ArrayImpl  # the one class of concrete arrays; jax.Array is also the class of tracers
+
+    _ARRAY = ArrayImpl
+    return ArrayImpl
+
+
+def leaf(raw):
+    """A Value round an array or NumPy operand; None for what cannot be deferred (tracers and the like)."""
+    if type(raw) is (_ARRAY or _array_type()):
+        v = Value()
+        aval = raw.aval
+        v.aval, v.array, v.device = aval_of(aval.shape, aval.dtype, aval.weak_type), raw, device_of(raw)
+        return v
+    if isinstance(raw, np.ndarray | np.generic):
+        if raw.size <= _HOST:
+            return host(raw.ravel().tolist(), aval_of(raw.shape, raw.dtype))
+        return leaf(jnp.array(raw))  # a copy: the caller may change the NumPy array later
+    return None
+
+
+def host(numbers, aval) -> Value:
+    """A Value of a few Python numbers; all host numbers of a segment are handed to the device in one array per dtype."""
+    v = Value()
+    v.aval, v.array, v.device = aval, tuple(numbers), None
+    return v
+
+
+def filled(number, aval) -> Value:
+    """A Value all of whose elements are one number, the same each time a program passes here: it is compiled in, and takes no memory."""
+    found = aval.fills.get(number)
+    if found is None:
+        found = aval.fills[number] = host((number,), aval)
+        found.device = FILL
+    return found
+
+
+def filled_like(number, raw) -> Value:
+    """`filled` with the shape and dtype of another Value."""
+    return filled(number, aval_of(raw.shape, raw.dtype) if raw.aval.weak else raw.aval)
+
+
+def is_zero(raw) -> bool:
+    """Whether a value is known to be zeros without looking at an array."""
+    return type(raw) is Value and type(raw.array) is tuple and raw.array == (0,)
+
+
+def device_of(array):
+    """The device an array is on; a frozenset for several."""
+    devices = array.sharding.device_set
+    return next(iter(devices)) if len(devices) == 1 else frozenset(devices)
+
+
+def concrete(raw):
+    """The jax array (NumPy array for host numbers) behind what a Tensor holds; runs what is pending."""
+    if type(raw) is not Value:
+        return raw
+    array = raw.array
+    if array is None:
+        array = raw.seg.materialize(raw)
+    if type(array) is tuple:
+        numbers, aval = np.array(array, raw.aval.dtype), raw.aval
+        return numbers.reshape(aval.shape) if len(array) == aval.size else np.full(aval.shape, numbers[0])
+    return array
+
+
+def observed(raw):
+    """As `concrete`, always a jax array."""
+    array = concrete(raw)
+    return jnp.asarray(array) if isinstance(array, np.ndarray) else array

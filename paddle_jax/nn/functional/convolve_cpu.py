@@ -1,0 +1,155 @@
+"""Convolution on the CPU without XLA's convolution: as matrix products or as sums over kernel elements.
+
+XLA:CPU hands most convolutions to a fast library and falls into a serial loop nest for the rest, hundreds of times slower. `better_than_xla` says
+where; the measured table is in docs/design/cpu-lowering.md. A convolution is linear in x and in the weight, and the best way differs
+for the result and for either gradient, so the derivative rule computes each term in the way whose transpose is the fast one. All of them are
+plain JAX functions: derivatives of every order and forward mode exist.
+"""
+
+import functools as ft
+import itertools
+import math
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.custom_derivatives import SymbolicZero
+
+from paddle_jax.tensor.lowering import computed_once
+
+_FEW = 2  # readers up to which computing x anew for each is harmless
+_UNROLLED = 128  # kernel elements that are written out at most
+_SUMMED = 32  # kernel elements up to which a sum beats XLA on images of one channel
+_PATCHES = 1 << 21  # elements of all patches together: more do not stay in the cache
+_FEW_PATCHES = 1 << 20
+_TINY = 8_000_000  # operations below which handing work to XLA's threads costs more than it saves
+
+
+class Plan(NamedTuple):
+    """Where the kernel lies: per spatial axis strides, (before, after) pads, dilations and output lengths; number of groups."""
+
+    strides: tuple
+    pads: tuple
+    dilations: tuple
+    out: tuple
+    groups: int
+
+
+def better_than_xla(x, weight, plan):
+    """The function (x, weight, plan) that beats XLA's convolution of x [N, C, ...] with weight [out, C / groups, ...] on a CPU, or None."""
+    elements, positions = math.prod(weight.shape[2:]), math.prod(plan.out)
+    rows, image, channels = x.shape[0] * positions, math.prod(x.shape[2:]), x.shape[1]
+    patches = rows * elements * channels
+    if not x.size or not weight.size or elements > _UNROLLED:
+        return None
+    if weight.shape[1] == 1 and elements > 1:
+        return _single_channel(weight, plan, elements, patches)
+    loops = plan.groups > 1 or len(plan.out) == 3 or min(image, positions) <= elements
+    heavy_weight = weight.size >= 2 * rows * (channels + weight.shape[0])  # XLA rearranges it for every call
+    light = 2 * rows * weight.size <= _TINY or (channels <= 8 and patches <= _FEW_PATCHES)
+    if not (loops or heavy_weight or elements == 1 or light):
+        return None
+    if patches > _PATCHES and elements > 1:
+        return _by_elements
+    return multiplied if weight.size >= rows else multiplied_light
+
+
+def _single_channel(weight, plan, elements, patches):
+    """The choice for one input channel per group."""
+    if plan.groups == 1 and elements > _SUMMED:
+        return None
+    if plan.groups > 1 and patches > _PATCHES:
+        return _by_elements
+    return depthwise if plan.groups == weight.shape[0] > 1 else single_channel
+
+
+def _chosen(forward, by_x, by_weight):
+    """A convolution computed by `forward`, its tangents by two other functions of the same value."""
+
+    @ft.partial(jax.custom_jvp, nondiff_argnums=(2,))
+    def convolution(x, weight, plan):
+        return forward(x, weight, plan)
+
+    def rule(plan, primals, tangents):
+        (x, weight), (dx, dweight) = primals, tangents
+        terms = [] if isinstance(dx, SymbolicZero) else [by_x(dx, weight, plan, True)]
+        terms += [] if isinstance(dweight, SymbolicZero) else [by_weight(x, dweight, plan)]
+        y = convolution(x, weight, plan)
+        return y, sum(terms[1:], terms[0]) if terms else jnp.zeros_like(y)
+
+    convolution.defjvp(rule, symbolic_zeros=True)
+    return convolution
+
+
+def _under(x, kernel, plan, tangent=False):
+    """For every kernel element the elements of x that it meets [N, C, *out], in row-major order."""
+    if any(map(any, plan.pads)):
+        x = lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, 0), (0, 0, 0), *((a, b, 0) for a, b in plan.pads)])
+    if math.prod(kernel) > _FEW and not tangent:
+        x = computed_once(x)
+    spans = [s * (o - 1) + 1 for s, o in zip(plan.strides, plan.out, strict=True)]
+    for at in itertools.product(*[range(0, k * d, d) for k, d in zip(kernel, plan.dilations, strict=True)]):
+        stop = [a + span for a, span in zip(at, spans, strict=True)]
+        yield lax.slice(x, [0, 0, *at], [*x.shape[:2], *stop], [1, 1, *plan.strides])
+
+
+def _at_once(x, weight, plan, tangent=False):
+    """One product over all images: the weight is used as it lies. Fast forwards and for the weight's gradient."""
+    return _product(jnp.stack([taken.swapaxes(0, 1) for taken in _under(x, weight.shape[2:], plan, tangent)], 1), weight, plan)
+
+
+def _product(columns, weight, plan):
+    """The product of the weight with columns [C, kernel elements, N, *out]."""
+    groups, n, o = plan.groups, columns.shape[2], weight.shape[0]
+    if groups == 1:
+        y = weight.reshape(o, -1) @ columns.reshape(-1, n * math.prod(plan.out))
+    else:
+        rows = weight[0].size
+        y = jnp.einsum("gok,gkp->gop", weight.reshape(groups, -1, rows), columns.reshape(groups, rows, -1))
+    return y.reshape(o, n, *plan.out).swapaxes(0, 1)
+
+
+def _per_image(x, weight, plan, tangent=False):
+    """One product per image. Fast for the gradient of x when the weight is large."""
+    groups, n, o, rows = plan.groups, x.shape[0], weight.shape[0], weight[0].size
+    columns = jnp.stack(list(_under(x, weight.shape[2:], plan, tangent)), 2)
+    if groups == 1:
+        y = jnp.einsum("ok,nkp->nop", weight.reshape(o, rows), columns.reshape(n, rows, -1))
+    else:
+        y = jnp.einsum("gok,ngkp->ngop", weight.reshape(groups, -1, rows), columns.reshape(n, groups, rows, -1))
+    return y.reshape(n, o, *plan.out)
+
+
+def _by_axis(x, weight, plan, tangent=False):
+    """As `_at_once`, the patches cut axis by axis. Fast for the gradient of x when the weight is small: the transpose adds up k1 + k2 shifted arrays
+    instead of k1 k2."""
+    if any(map(any, plan.pads)):
+        x = lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, 0), (0, 0, 0), *((a, b, 0) for a, b in plan.pads)])
+    columns = x.swapaxes(0, 1)
+    for axis, (k, d, s, o) in enumerate(zip(weight.shape[2:], plan.dilations, plan.strides, plan.out, strict=True)):
+        cuts = [lax.slice_in_dim(columns, i * d, i * d + s * (o - 1) + 1, s, 2 + 2 * axis) for i in range(k)]
+        columns = jnp.stack(cuts, 1 + axis)
+    return _product(columns.reshape(x.shape[1], -1, *columns.shape[-1 - len(plan.out) :]), weight, plan)
+
+
+def _by_elements(x, weight, plan, tangent=False):
+    """A sum over the kernel's elements, which needs no room for patches."""
+    flat = weight.reshape(*weight.shape[:2], -1)
+    return ft.reduce(jnp.add, (_one_element(taken, flat[:, :, i], plan.groups) for i, taken in enumerate(_under(x, weight.shape[2:], plan, tangent))))
+
+
+def _one_element(taken, weight, groups):
+    n, c, *out = taken.shape
+    o, per_group = weight.shape
+    if per_group == 1:
+        wide = taken.reshape(n, groups, 1, *out) * weight.reshape(groups, o // groups, *[1] * len(out))
+    else:
+        wide = jnp.einsum("goc,ngc...->ngo...", weight.reshape(groups, o // groups, per_group), taken.reshape(n, groups, per_group, *out))
+    return wide.reshape(n, o, *out)
+
+
+multiplied = _chosen(_at_once, _per_image, _at_once)
+multiplied_light = _chosen(_at_once, _by_axis, _at_once)
+single_channel = _chosen(_by_elements, _by_axis, _at_once)
+depthwise = _chosen(_by_elements, _by_elements, _at_once)

@@ -1,0 +1,77 @@
+"""Where XLA's own lowering is slow on the CPU, and what to compute instead. Measured in docs/design/cpu-lowering.md."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+_LOW = 0xFFFFFFFF
+
+
+def on_cpu():
+    """Whether what is traced now will run on a CPU, as far as is known: by the default device (`paddle.set_device` sets it).
+
+    Used where the CPU wants another lowering. Both lowerings are right on every platform, so a value that was put elsewhere by hand
+    only costs time. `lax.platform_dependent` would know better, but it traces both, and its derivative keeps what either of them needs.
+    """
+    device = jax.config.jax_default_device
+    return (jax.default_backend() if device is None else getattr(device, "platform", device)) == "cpu"
+
+
+@jax.custom_jvp
+def computed_once(x):
+    """x, which is about to be read many times. XLA:CPU would compute what x comes from anew for every reader, since its fusion copies producers.
+
+    A barrier does not keep it from that; a conditional does. The condition always holds, which the compiler cannot know.
+    """
+    bits = lax.bitcast_convert_type(x.reshape(-1)[0].astype(jnp.float32), jnp.int32)
+    return lax.cond(lax.population_count(bits) <= 32, lambda v: v, lambda v: v + v, x)
+
+
+@computed_once.defjvp
+def _computed_once_tangent(primals, tangents):
+    return computed_once(*primals), tangents[0]
+
+
+def running(function, whole, x, axis):
+    """`function` accumulated along an axis; `whole` is the function of jax.numpy that does so."""
+    if on_cpu() and x.shape[axis]:
+        return lax.associative_scan(function, x, axis=axis)  # XLA:CPU walks a window over the axis for each element otherwise
+    return whole(x, axis=axis, dtype=x.dtype)
+
+
+def stable_order(x, axis=-1, descending=False):
+    """The indices that sort x along an axis. Equal elements keep their order; NaN counts as larger than all numbers.
+
+    XLA:CPU has a fast sort for one array of integers only. So the key and the index are packed into one int64; a key of 64 bits takes two
+    rounds, low half first, as in a radix sort.
+    """
+    axis %= x.ndim
+    keys = _keys(x) if on_cpu() and x.shape[axis] <= _LOW else None
+    if keys is None:
+        return jnp.argsort(x, axis, stable=True, descending=descending)
+    keys = ~keys if descending else keys
+    if keys.dtype.itemsize == 4:
+        return _packed(keys.astype(jnp.int64), axis)
+    first = _packed((keys & _LOW) - (1 << 31), axis)
+    second = _packed(jnp.take_along_axis(keys >> 32, first, axis), axis)
+    return jnp.take_along_axis(first, second, axis)
+
+
+def _packed(keys, axis):
+    """The order of int64 keys that fit into 32 bits."""
+    place = lax.broadcasted_iota(jnp.int64, keys.shape, axis)
+    return lax.sort((keys << 32) | place, dimension=axis, is_stable=False) & _LOW
+
+
+def _keys(x):
+    """int32 or int64 with the order of x, equal where x is equal, NaN last; None for dtypes without one."""
+    if x.dtype == bool or (jnp.issubdtype(x.dtype, jnp.integer) and x.dtype not in (np.uint32, np.uint64)):
+        return x.astype(jnp.int64 if x.dtype.itemsize == 8 else jnp.int32)
+    if not jnp.issubdtype(x.dtype, jnp.floating):
+        return None
+    x = x if x.dtype.itemsize == 8 else x.astype(jnp.float32)
+    kind = jnp.int64 if x.dtype.itemsize == 8 else jnp.int32
+    most = jnp.iinfo(kind).max
+    bits = lax.bitcast_convert_type(jnp.where(x == 0, jnp.zeros((), x.dtype), x), kind)  # -0 equals 0
+    return jnp.where(jnp.isnan(x), most, jnp.where(bits < 0, bits ^ most, bits))

@@ -1,0 +1,12 @@
+"""paddle.vision.models: networks for images."""
+
+from paddle_jax.vision.models.lenet import LeNet
+from paddle_jax.vision.models.resnet import (
+    ResNet, resnet18, resnet34, resnet50, resnet101, resnet152, resnext50_32x4d, resnext50_64x4d, resnext101_32x4d, resnext101_64x4d,
+    resnext152_32x4d, resnext152_64x4d, wide_resnet50_2, wide_resnet101_2,
+)
+
+__all__ = [
+    "ResNet", "resnet18", "resnet34", "resnet50", "resnet101", "resnet152", "resnext50_32x4d", "resnext50_64x4d", "resnext101_32x4d",
+    "resnext101_64x4d", "resnext152_32x4d", "resnext152_64x4d", "wide_resnet50_2", "wide_resnet101_2", "LeNet",
+]
