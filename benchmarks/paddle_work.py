@@ -23,6 +23,29 @@ operations = {
 }
 
 
+@ft.cache
+def places():
+    """An index, a mask, and an index for each row."""
+    return paddle.to_tensor([5, 1, 3]), paddle.arange(64).reshape([8, 8]) % 3 == 0, paddle.arange(16).reshape([8, 2]) % 8
+
+
+indexing = {
+    "get_step": lambda x, y: x[::2],
+    "get_new_axis": lambda x, y: x[:, None, 1],
+    "get_array": lambda x, y: x[places()[0]],
+    "get_pairs": lambda x, y: x[places()[0], places()[0]],
+    "get_mask": lambda x, y: x[places()[1]],
+    "index_select": lambda x, y: paddle.index_select(x, places()[0], axis=1),
+    "along_axis": lambda x, y: paddle.take_along_axis(x, places()[2], 1),
+    "scatter": lambda x, y: paddle.scatter(x, places()[0], y[:3]),
+    "sort": lambda x, y: paddle.sort(x),
+    "argsort": lambda x, y: paddle.argsort(x),
+    "topk": lambda x, y: paddle.topk(x, 3)[0],
+    "cumsum": lambda x, y: paddle.cumsum(x, 0),
+}
+setting = {"set_slice": lambda: (slice(1, 5), 2), "set_array": lambda: places()[0], "set_mask": lambda: places()[1]}
+
+
 def pair(grad):
     x, y = paddle.randn([8, 8]), paddle.randn([8, 8])
     x.stop_gradient = y.stop_gradient = not grad
@@ -60,6 +83,30 @@ def set_row(grad):
         out = x * 1.0
         for _ in range(OPS):
             out[3] = row
+        return out
+
+    return Work(step, lambda out: out.numpy(), OPS)
+
+
+def set_item(key, value):
+    x, y = pair(False)
+    at, value = key(), y[:3] if value is None else value
+
+    def step():
+        out = x * 1.0
+        for _ in range(OPS):
+            out[at] = value
+        return out
+
+    return Work(step, lambda out: out.numpy(), OPS)
+
+
+def get_each():
+    x, _ = pair(False)
+
+    def step():
+        for number in range(OPS):
+            out = x[number % 8]
         return out
 
     return Work(step, lambda out: out.numpy(), OPS)
@@ -199,6 +246,8 @@ def heat():
 WORKLOADS = {name: ft.partial(operation, function, False) for name, function in operations.items()}
 WORKLOADS |= {name + "_grad": ft.partial(operation, function, True) for name, function in operations.items()}
 WORKLOADS |= {"set": ft.partial(set_row, False), "set_grad": ft.partial(set_row, True)}
+WORKLOADS |= {name: ft.partial(operation, function, False) for name, function in indexing.items()} | {"get_each": get_each}
+WORKLOADS |= {name: ft.partial(set_item, key, None if name == "set_array" else 0.0) for name, key in setting.items()}
 WORKLOADS |= {work.__name__: work for work in (chained_add, item, chain20, mlp, lenet, resnet18, transformer, lstm, burgers, beam, adam1000, heat)}
 
 if __name__ == "__main__":

@@ -37,6 +37,24 @@ OPERATIONS = {
     "slice": "x[1:5, 2]",
     "set": "x[3] = v",
 }
+INDEXING = {
+    "get_step": "x[::2]",
+    "get_new_axis": "x[:, None, 1]",
+    "get_each": "x[i], another i each time",
+    "get_array": "x[index]",
+    "get_pairs": "x[index, index]",
+    "get_mask": "x[mask]",
+    "index_select": "index_select",
+    "along_axis": "take_along_axis",
+    "scatter": "scatter",
+    "sort": "sort",
+    "argsort": "argsort",
+    "topk": "topk",
+    "cumsum": "cumsum",
+    "set_slice": "x[1:5, 2] = 0",
+    "set_array": "x[index] = v",
+    "set_mask": "x[mask] = 0",
+}
 OPERATIONS |= {name + "_grad": label + ", recording" for name, label in OPERATIONS.items()}
 OPERATIONS |= {"item": "x[0, 0].item()", "chained_add": "add, each to the last one's result"}
 
@@ -53,7 +71,7 @@ STEPS = {
     "adam1000": "Adam, 1000 parameters of 32",
     "heat": "heat equation 64x64, 10 000 explicit steps",
 }
-LABELS = OPERATIONS | STEPS
+LABELS = OPERATIONS | INDEXING | STEPS
 RATIOS = [("ours", "oracle"), ("ours", "torch"), ("ours", "hand"), ("off", "ours")]
 
 

@@ -22,6 +22,28 @@ operations = {
 }
 
 
+@ft.cache
+def places():
+    return torch.tensor([5, 1, 3]), torch.arange(64).reshape(8, 8) % 3 == 0, torch.arange(16).reshape(8, 2) % 8
+
+
+indexing = {
+    "get_step": lambda x, y: x[::2],
+    "get_new_axis": lambda x, y: x[:, None, 1],
+    "get_array": lambda x, y: x[places()[0]],
+    "get_pairs": lambda x, y: x[places()[0], places()[0]],
+    "get_mask": lambda x, y: x[places()[1]],
+    "index_select": lambda x, y: torch.index_select(x, 1, places()[0]),
+    "along_axis": lambda x, y: torch.take_along_dim(x, places()[2], 1),
+    "scatter": lambda x, y: torch.index_copy(x, 0, places()[0], y[:3]),
+    "sort": lambda x, y: torch.sort(x)[0],
+    "argsort": lambda x, y: torch.argsort(x),
+    "topk": lambda x, y: torch.topk(x, 3)[0],
+    "cumsum": lambda x, y: torch.cumsum(x, 0),
+}
+setting = {"set_slice": lambda: (slice(1, 5), 2), "set_array": lambda: places()[0], "set_mask": lambda: places()[1]}
+
+
 def read_array(out):
     return out.detach().cpu().numpy()
 
@@ -32,6 +54,30 @@ def operation(function, grad):
     def step():
         for _ in range(OPS):
             out = function(x, y)
+        return out
+
+    return Work(step, read_array, OPS)
+
+
+def set_item(key, value):
+    x, y = torch.randn(8, 8), torch.randn(8, 8)
+    at, value = key(), y[:3] if value is None else value
+
+    def step():
+        out = x * 1.0
+        for _ in range(OPS):
+            out[at] = value
+        return out
+
+    return Work(step, read_array, OPS)
+
+
+def get_each():
+    x = torch.randn(8, 8)
+
+    def step():
+        for number in range(OPS):
+            out = x[number % 8]
         return out
 
     return Work(step, read_array, OPS)
@@ -217,6 +263,8 @@ def heat():
 WORKLOADS = {name: ft.partial(operation, function, False) for name, function in operations.items()}
 WORKLOADS |= {name + "_grad": ft.partial(operation, function, True) for name, function in operations.items()}
 WORKLOADS |= {"set": ft.partial(set_row, False), "set_grad": ft.partial(set_row, True)}
+WORKLOADS |= {name: ft.partial(operation, function, False) for name, function in indexing.items()} | {"get_each": get_each}
+WORKLOADS |= {name: ft.partial(set_item, key, None if name == "set_array" else 0.0) for name, key in setting.items()}
 WORKLOADS |= {work.__name__: work for work in (chained_add, item, chain20, mlp, lenet, resnet18, transformer, lstm, burgers, beam, adam1000, heat)}
 
 

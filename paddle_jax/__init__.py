@@ -8,13 +8,15 @@ from paddle_jax.alias import install_as_paddle
 from paddle_jax._core.autograd_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from paddle_jax._core.dtype import (
     DType as dtype, bfloat16, bool_ as bool, complex64, complex128, float16, float32, float64, float8_e4m3fn, float8_e5m2, get_default_dtype, int8,
-    int16, int32, int64, pstring, set_default_dtype, uint8, uint16, uint32, uint64,
+    int16, int32, int64, pstring, set_default_dtype, uint8, uint16, uint32, uint64, undefined as raw,
 )
 from paddle_jax._core.deferred.explain import explain
 from paddle_jax._core.printing import set_printoptions
 from paddle_jax._core.flags import get_flags, set_flags
 from paddle_jax._core.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, CustomPlace, XPUPlace, get_device, set_device
-from paddle_jax._core.random import Generator, get_rng_state, seed, set_rng_state
+from paddle_jax._core.random import (
+    Generator, get_cuda_rng_state, get_rng_state, seed, set_cuda_rng_state, set_rng_state,
+)
 from paddle_jax._core.tensor import Tensor
 
 from paddle_jax._core.dtype import complex64 as cfloat, complex128 as cdouble, float16 as half, float32 as float, float64 as double
@@ -62,7 +64,7 @@ from paddle_jax.tensor.einsum import einsum
 from paddle_jax.tensor.bitwise import bitwise_and, bitwise_invert, bitwise_left_shift, bitwise_not, bitwise_or, bitwise_right_shift, bitwise_xor
 from paddle_jax.tensor.elementwise import atan2, copysign, frexp, gcd, heaviside, hypot, lcm, ldexp, logaddexp, multiplex, nextafter
 from paddle_jax.tensor.histogram import bincount, histogram, histogram_bin_edges, histogramdd
-from paddle_jax import linalg
+from paddle_jax import bounded, fft, linalg, signal
 abs_, acos_, addmm_, atan_, baddbmm_, bitwise_and_ = abs.inplace, acos.inplace, addmm.inplace, atan.inplace, baddbmm.inplace, bitwise_and.inplace
 bitwise_invert_, bitwise_left_shift_, bitwise_not_ = bitwise_invert.inplace, bitwise_left_shift.inplace, bitwise_not.inplace
 bitwise_or_, bitwise_right_shift_, bitwise_xor_, copysign_ = bitwise_or.inplace, bitwise_right_shift.inplace, bitwise_xor.inplace, copysign.inplace
@@ -79,6 +81,9 @@ subtract_, t_, tan_, tanh_, trunc_ = subtract.inplace, t.inplace, tan.inplace, t
 # end of arithmetic
 from paddle_jax.tensor.creation import (
     as_tensor, asarray, assign, clone, empty, empty_like, from_numpy, full, full_like, ones, ones_like, to_tensor, tolist, zeros, zeros_like,
+)
+from paddle_jax.tensor.typed import (
+    BFloat16Tensor, BoolTensor, ByteTensor, CharTensor, DoubleTensor, FloatTensor, HalfTensor, IntTensor, LongTensor, ShortTensor,
 )
 from paddle_jax.tensor.sequences import arange, linspace, logspace, range
 from paddle_jax.tensor.manipulation import (
@@ -125,11 +130,15 @@ triu_, unsqueeze_ = triu.inplace, unsqueeze.inplace
 # end of in-place twins
 
 # subpackages that every program uses; the rest is imported by its own name
-from paddle_jax import autograd, device, framework, io, metric, nn, optimizer, regularizer, utils, vision
+from paddle_jax import autograd, compat, device, framework, functional, io, metric, nn, optimizer, regularizer, special, utils, vision
 from paddle_jax.base.param_attr import ParamAttr
+from paddle_jax.compat.proxy import disable_compat, enable_compat, use_compat_guard
 from paddle_jax.framework import async_save, clear_async_save_task_queue, disable_signal_handler, disable_static, in_dynamic_mode, load, save
 from paddle_jax.nn.functional import adaptive_avg_pool1d, conv1d, conv2d, conv3d, group_norm, layer_norm
 from paddle_jax.nn.functional.softmaxes import tensor_softmax as softmax
+from paddle_jax.framework.checks import check_shape
+from paddle_jax.framework.mmap_storage import MmapStorage
+from paddle_jax.io.batch import batch
 from paddle_jax.utils.dlpack import from_dlpack, to_dlpack
 from paddle_jax.device import (
     get_cudnn_version, is_compiled_with_cinn, is_compiled_with_cuda, is_compiled_with_custom_device, is_compiled_with_distribute,

@@ -9,6 +9,7 @@ from paddle_jax._core.state import state
 class _GradMode:
     """Context manager, decorator (with or without parentheses) and generator wrapper."""
 
+    DECORATED_BY_MARKER_ATTR = "__decorated_by__"  # what a decorated function says which mode it was decorated with
     enabled = True
 
     def __init__(self):
@@ -19,30 +20,33 @@ class _GradMode:
         state.grad = self.enabled
         return self
 
-    def __exit__(self, *exc):
+    def __exit__(self, *args):
         state.grad = self._saved.pop()
         return False
 
-    def __call__(self, function):
-        if inspect.isgeneratorfunction(function):
-            return self._wrap_generator(function)
+    def __call__(self, func):
+        wrapped = self._wrap_generator(func) if inspect.isgeneratorfunction(func) else self._wrap(func)
+        setattr(wrapped, self.DECORATED_BY_MARKER_ATTR, self)
+        return wrapped
 
+    def clone(self):
+        """Another one of the same mode."""
+        return type(self)()
+
+    def _wrap(self, function):
         @ft.wraps(function)
         def wrapped(*args, **kwargs):
-            with self._fresh():
+            with self.clone():
                 return function(*args, **kwargs)
 
         return wrapped
-
-    def _fresh(self):
-        return type(self)()
 
     def _wrap_generator(self, function):
         @ft.wraps(function)
         def wrapped(*args, **kwargs):
             generator, sent = function(*args, **kwargs), None
             while True:
-                with self._fresh():
+                with self.clone():
                     try:
                         item = generator.send(sent)
                     except StopIteration as stop:
@@ -52,19 +56,18 @@ class _GradMode:
         return wrapped
 
 
-class _NoGrad(_GradMode):
-    enabled = False
+class _Switch(_GradMode):
+    """A mode without arguments. Given a function it decorates it at once: `@paddle.no_grad` is as good as `@paddle.no_grad()`."""
+
+    def __new__(cls, func=None):
+        if func is None:
+            return super().__new__(cls)
+        if not callable(func):
+            raise TypeError(f"{cls.__name__}: got {func!r}; it takes no argument, or the function to decorate")
+        return cls()(func)
 
 
-class _EnableGrad(_GradMode):
-    enabled = True
-
-
-def _mode(cls, function):
-    return cls() if function is None else cls()(function)
-
-
-def no_grad(func=None):
+class no_grad(_Switch):
     """Turns gradient recording off: `with paddle.no_grad():`, `@paddle.no_grad()` or `@paddle.no_grad`.
 
     Example:
@@ -74,10 +77,11 @@ def no_grad(func=None):
         >>> y.stop_gradient
         True
     """
-    return _mode(_NoGrad, func)
+
+    enabled = False
 
 
-def enable_grad(func=None):
+class enable_grad(_Switch):
     """Turns gradient recording on, e.g. inside `no_grad`; context manager or decorator.
 
     Example:
@@ -85,7 +89,6 @@ def enable_grad(func=None):
         ...     paddle.is_grad_enabled()
         True
     """
-    return _mode(_EnableGrad, func)
 
 
 class set_grad_enabled(_GradMode):
@@ -109,7 +112,12 @@ class set_grad_enabled(_GradMode):
         state.grad = self.enabled
         return self
 
-    def _fresh(self):
+    def __call__(self, func):
+        state.grad = self._before  # as a decorator it switches inside the function only
+        return super().__call__(func)
+
+    def clone(self):
+        """Another one of the same mode."""
         return type(self)(self.enabled)
 
 

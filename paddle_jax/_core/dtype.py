@@ -5,6 +5,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from paddle_jax._core.errors import ArgumentError
+
 
 class DType:
     """A data type of Paddle, e.g. `paddle.float32`.
@@ -40,7 +42,7 @@ class DType:
         return self._key.startswith(("int", "uint"))
 
     def __str__(self):
-        return "paddle." + self._key
+        return "paddle." + self._key if self._value else "DataType.UNDEFINED"
 
     def __repr__(self):
         return f"<DataType.{self.name}: {self._value}>"
@@ -79,6 +81,7 @@ float32 = DType("float32", 10, np.float32)
 float64 = DType("float64", 11, np.float64)
 complex64 = DType("complex64", 12, np.complex64)
 complex128 = DType("complex128", 13, np.complex128)
+undefined = DType("undefined", 0, None)
 pstring = DType("pstring", 14, None)
 float16 = DType("float16", 15, np.float16)
 bfloat16 = DType("bfloat16", 16, ml_dtypes.bfloat16)
@@ -87,7 +90,7 @@ float8_e5m2 = DType("float8_e5m2", 18, ml_dtypes.float8_e5m2)
 
 ALL = (bool_, uint8, int8, uint16, int16, uint32, int32, uint64, int64, float32, float64, complex64, complex128, float16, bfloat16,
        float8_e4m3fn, float8_e5m2)
-_MEMBERS = {d.name: d for d in (*ALL, pstring)}
+_MEMBERS = {d.name: d for d in (undefined, *ALL, pstring)} | {"ALL_DTYPE": undefined}
 for _name, _dtype in _MEMBERS.items():
     setattr(DType, _name, _dtype)
 setattr(DType, "__members__", _MEMBERS)  # noqa: B010  the form of Paddle's enumeration
@@ -103,7 +106,7 @@ def convert(dtype) -> DType:
     """Returns the DType for any spelling: DType, "float32", np.float32, np.dtype, float, another library's dtype object.
 
     Raises:
-        TypeError: the spelling is not a dtype that Paddle knows.
+        ArgumentError: the spelling is not a dtype that Paddle knows (TypeError there in Python functions, ValueError in those from C++).
     """
     if type(dtype) is DType:
         return dtype
@@ -116,7 +119,7 @@ def convert(dtype) -> DType:
     if found is None and isinstance(dtype, str) and dtype.startswith("paddle."):
         found = _BY_NAME.get(dtype[7:])
     if found is None:
-        raise TypeError(f"dtype: got {dtype!r}; allowed are paddle dtypes and their names such as 'float32', 'int64', 'bool'")
+        raise ArgumentError(f"dtype: got {dtype!r}; allowed are paddle dtypes and their names such as 'float32', 'int64', 'bool'")
     return found
 
 

@@ -6,8 +6,17 @@ _TRACING = (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversion
             jax.errors.UnexpectedTracerError, jax.errors.TracerBoolConversionError)
 
 
-class ArgumentError(ValueError, TypeError):
-    """A call whose arguments do not fit the signature: Paddle raises ValueError from C++ functions and TypeError from Python ones."""
+class TracedValueError(jax.errors.TracerArrayConversionError):
+    """A value was asked for inside a compiled function, where only shapes and dtypes are known."""
+
+    def __init__(self, op_name, instead=""):
+        instead = instead or "compute with tensors there, or return the tensor and look at it outside"
+        TypeError.__init__(self, f"{op_name}: the result hangs on the value of a tensor, which a function being compiled does not know; {instead}")
+
+
+class ArgumentError(ValueError, TypeError, AttributeError):
+    """A call whose arguments do not fit the signature: Paddle raises ValueError from C++ functions, TypeError from Python ones, and AttributeError
+    from those that ask a thing that is no Tensor for its dtype first."""
 
 
 def describe(values) -> str:

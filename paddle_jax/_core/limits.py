@@ -10,7 +10,8 @@ class finfo:
     """Limits of a floating (or complex: those of its parts) dtype.
 
     Args:
-        dtype: floating or complex dtype in any spelling.
+        dtype: floating or complex dtype in any spelling; None means float64.
+        type: another name for dtype.
     Attributes: min, max, eps, resolution, smallest_normal, tiny (floats), bits (int), dtype (str).
     Raises:
         ValueError: the dtype is not floating.
@@ -19,13 +20,14 @@ class finfo:
         1.1920928955078125e-07
     """
 
-    def __init__(self, dtype):
-        d = dtypes.convert(dtype)
+    def __init__(self, dtype=None, *, type=None):
+        d = dtypes.convert(dtype or type or dtypes.float64)
         if not (d.is_floating or d.is_complex):
             raise ValueError(f"finfo: dtype: got {d}; it must be a floating or complex dtype")
         real = {dtypes.complex64: dtypes.float32, dtypes.complex128: dtypes.float64}.get(d, d)
         info = ml_dtypes.finfo(real.np)
-        self.min, self.max, self.eps, self.resolution = float(info.min), float(info.max), float(info.eps), 10.0**-info.precision
+        self.min, self.max, self.eps = float(info.min), float(info.max), float(info.eps)
+        self.resolution = 10.0**-info.precision if info.bits > 8 else 1.0
         self.smallest_normal = self.tiny = float(info.smallest_normal)
         self.bits, self.dtype = info.bits, str(real)[7:]
 

@@ -27,7 +27,7 @@ from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.random import default_generator, key_from
 from paddle_jax._core.short_cuts import run1, run2, run3
 from paddle_jax._core.state import local, state
-from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.tensor import Tensor, on_host, wrap
 
 OPS = {}  # every declared op and composite by name, filled at import
 _MISSING = inspect.Parameter.empty
@@ -69,7 +69,7 @@ class Op:
     def kernel(self, layout, attrs) -> Kernel:
         """The kernel for a layout of operands and attribute values."""
         frozen = tuple([a if type(a) in _PLAIN else freeze(a) for a in attrs])
-        key = (layout, tuple([a if type(a) in _PLAIN else _typed(a) for a in frozen]))
+        key = (layout, tuple([a if type(a) in _PLAIN and type(a) is not bool else _typed(a) for a in frozen]))
         kernel = self.kernels.get(key)
         if kernel is None:
             if _MISSING in frozen:
@@ -148,7 +148,9 @@ class Op:
         if self.scalars and isinstance(value, bool | int | float | complex | np.number | np.bool_):
             like = next((v for v in operands if isinstance(v, Tensor)), None)
             if like is not None:
-                return scalar(value, dtypes.scalar_np(value, like._raw.dtype))
+                dtype = like._raw.dtype
+                whole = self.scalars == "whole" and dtype.kind in "iu" and isinstance(value, float) and value.is_integer()
+                return scalar(value, dtype if whole else dtypes.scalar_np(value, dtype))
         raise ArgumentError(self._expected(name, position, value, "Tensor"))
 
     def _expected(self, name, position, value, what):
@@ -173,7 +175,7 @@ def scalar(value, dtype) -> Tensor:
 def freeze(value):
     """A hashable form of an attribute: lists become tuples, Tensors and NumPy numbers become Python numbers."""
     if isinstance(value, Tensor):
-        return freeze(np.asarray(value._value).tolist())
+        return freeze(on_host(value, "an argument that is no tensor").tolist())
     if isinstance(value, list | tuple):
         return tuple([freeze(v) for v in value])
     if isinstance(value, np.ndarray):
@@ -184,10 +186,10 @@ def freeze(value):
 
 
 def _typed(value):
-    """A key in which 1 and 1.0 differ."""
+    """A key in which 1, 1.0 and True differ."""
     if isinstance(value, tuple):
         return ("t", *map(_typed, value))
-    return (type(value), value, str(value)) if isinstance(value, float | complex) else value
+    return (type(value), value, str(value)) if isinstance(value, float | complex | bool) else value
 
 
 # declaration ------------------------------------------------------------------------------------------------------
@@ -199,13 +201,13 @@ def op(tensors="x", *, alias=None, inplace=False, out=False, method=True, promot
 
     Args:
         tensors: names of the array parameters, `*x` for a list of arrays.
-        alias: extra keyword names of the call, e.g. {"input": "x", "dim": "axis"}.
+        alias: extra keyword names of the call, e.g. {"input": "x", "dim": "axis"}; a pair ("axis", {"mode": "min"}) changes defaults too.
         inplace: also make `name_`, which puts the result into its first argument ("reshapes": of another shape).
         out: accept `out=`, a Tensor that receives the result.
         method: make it a method of Tensor (a string: under that name).
         promote: bring arrays to Paddle's common dtype first (True: all; or a tuple of names; "mixed": two, of which a 0-d one counts as a
             number; "wide": as "mixed", but never to a narrower dtype).
-        scalars: accept Python numbers for array parameters.
+        scalars: accept Python numbers for array parameters ("whole": an integer Tensor stays one with 2.0).
         random: the body gets a jax `key`.
         nondiff: no gradient flows through.
         jit: False for bodies that need host values.
@@ -301,7 +303,10 @@ def _source(made, out):
 
 def _shown(made, out):
     params = list(made.params)
-    return [*params, inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None)] if out else params
+    if out:  # before a `name` that is keyword-only, else last
+        at = len(params) - (params[-1].name == "name" and params[-1].kind is inspect.Parameter.KEYWORD_ONLY)
+        params.insert(at, inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None))
+    return params
 
 
 def _tuple(names):
@@ -369,6 +374,9 @@ def _aliased(made, values, extra, out):
     defaults = {p.name: p.default for p in made.params}
     for name, value in extra.items():
         target = made.alias.get(name)
+        if isinstance(target, tuple):
+            target, implied = target
+            values |= {k: v for k, v in implied.items() if values[k] is defaults[k]}
         if target is None:
             raise ArgumentError(f"{made.name}() got an unexpected keyword argument '{name}'; allowed are {', '.join([*defaults, *made.alias])}")
         if values[target] is not defaults[target]:
@@ -397,7 +405,7 @@ def _inplace(made, public, reshapes):
         target = args[0] if args else kwargs.get(first)
         if target is None:
             target = next((kwargs[k] for k, v in made.alias.items() if v == first and k in kwargs), None)
-        check_inplace(made.name + "_", target)
+        check_inplace(made.name + "_", target, leaf=made.nondiff)
         result = public(*args, **kwargs)
         if not reshapes and list(result.shape) != list(target.shape):
             raise ValueError(f"{made.name}_: the result has shape {list(result.shape)}; an in-place operation keeps {list(target.shape)}")
@@ -406,14 +414,14 @@ def _inplace(made, public, reshapes):
     ft.update_wrapper(inplace, made.fn)
     del inplace.__wrapped__
     inplace.__name__ = inplace.__qualname__ = made.name + "_"
-    inplace.__signature__ = made.signature.replace(parameters=list(made.params))
+    inplace.__signature__ = made.signature.replace(parameters=[p for p in made.params if p.name != "out"])
     inplace.__doc__ = f"In-place {made.name}: puts the result into its first argument and returns it. See `{made.name}`."
     return inplace
 
 
-def check_inplace(name, target):
-    """Refuses to overwrite a leaf that waits for a gradient, as Paddle does."""
+def check_inplace(name, target, leaf=False):
+    """Refuses to overwrite a leaf that waits for a gradient, as Paddle does, unless the operation has no gradient (`leaf`)."""
     if not isinstance(target, Tensor):
         raise ArgumentError(f"{name}(): argument 'x' (position 0) must be Tensor, but got {type(target).__name__}")
-    if state.grad and not target.stop_gradient and target._node is None:
+    if not leaf and state.grad and not target.stop_gradient and target._node is None:
         raise ValueError(f"{name}: {target.name} is a leaf that needs a gradient and cannot be changed in place; use no_grad() or a copy")

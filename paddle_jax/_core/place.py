@@ -29,6 +29,16 @@ class Place:
         """True for page-locked host memory."""
         return isinstance(self, CUDAPinnedPlace)
 
+    def is_ipu_place(self):
+        """False: there are no IPUs."""
+        return False
+
+    is_xpu_pinned_place = is_ipu_place
+
+    def set_place(self, place):
+        """Makes this place the same as another one."""
+        self._kind, self._index = place._kind, place._index
+
     def is_custom_place(self):
         """True for devices that Paddle has no name for, such as TPUs."""
         return self._kind not in ("cpu", "gpu", "xpu")
@@ -37,7 +47,7 @@ class Place:
         """The number of the GPU."""
         return self._index
 
-    get_device_id = custom_device_id = xpu_device_id = gpu_device_id
+    get_device_id = custom_device_id = xpu_device_id = ipu_device_id = gpu_device_id
 
     def custom_device_type(self):
         """The kind of a custom device."""

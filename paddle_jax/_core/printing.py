@@ -61,19 +61,18 @@ def _format(array, indent):
     cut = array.size > _options.threshold
     if array.ndim == 0:
         return _item(array[()])
-    shown = _shown(array, cut).ravel()
+    shown = _edges(array).ravel()
     width = max((len(_item(v)) for v in shown), default=0)
-    signed = bool((shown.real < 0).any())
+    signed = bool((shown < 0).any())  # complex numbers by their real part, then the imaginary one
     return _axis(array, indent, cut, width, signed)
 
 
-def _shown(array, cut):
-    """The elements that will appear."""
-    if cut:
-        edge = _options.edgeitems
-        for axis, length in enumerate(array.shape):
-            if length > 2 * edge:
-                array = np.take(array, [*range(edge), *range(length - edge, length)], axis)
+def _edges(array):
+    """The elements that give the width of all: those at the ends of each axis, as in Paddle also where the middle is printed."""
+    edge = _options.edgeitems
+    for axis, length in enumerate(array.shape):
+        if length > 2 * edge:
+            array = np.take(array, [*range(edge), *range(length - edge, length)], axis)
     return array
 
 
@@ -92,7 +91,7 @@ def _item(v):
 
 def _padded(v, width, signed):
     text = _item(v)
-    if signed and len(text) < width and not v.real < 0:
+    if signed and len(text) < width and not v < 0:
         text = " " + text
     return text.ljust(width)
 

@@ -13,13 +13,18 @@ class Generator:
     compiles once and a recomputed backward sees the same numbers.
     """
 
-    def __init__(self, place=None, seed=None):
-        self._place, self._offset = place, 0
+    def __init__(self, device=None, seed=None):
+        if isinstance(device, str) and device.partition(":")[0] not in ("cpu", "gpu", "dcu", "xpu", "npu", "tpu"):
+            raise ValueError(f"Generator: device: got {device!r}; allowed are None, a Place, and texts such as 'cpu', 'gpu', 'gpu:0', 'tpu'")
+        self._place, self._offset = device, 0
         self.manual_seed(secrets.randbits(32) if seed is None else seed)
 
     def manual_seed(self, seed):
-        """Sets the seed and starts the sequence anew; returns the generator."""
-        self._seed = int(seed) & 0xFFFFFFFFFFFFFFFF
+        """Sets the seed, an integer in 0..2**64 - 1, and starts the sequence anew; returns the generator."""
+        number = int(seed)
+        if not 0 <= number < 2**64:
+            raise TypeError(f"seed: got {seed!r}; it must be an integer in 0..2**64 - 1")
+        self._seed = number
         self._words = np.array([self._seed >> 32, self._seed & 0xFFFFFFFF], np.uint32)
         self._offset = 0
         return self
@@ -32,6 +37,10 @@ class Generator:
         """Picks a new seed from the operating system, uses and returns it."""
         self.manual_seed(secrets.randbits(32))
         return self._seed
+
+    def random(self):
+        """The next random integer of 64 bits."""
+        return int(np.random.Philox(key=self._seed, counter=int(self.draw()[1])).random_raw())
 
     def draw(self):
         """The operands of one random op: (uint32[2] seed words, uint32 offset)."""
@@ -83,9 +92,11 @@ def seed(seed):
     """Seeds the default generator and returns it.
 
     Args:
-        seed: int.
+        seed: int in 0..2**64 - 1.
     Returns:
         The default Generator.
+    Raises:
+        TypeError: seed is not such an integer.
     Example:
         >>> g = paddle.seed(7); a = paddle.rand([2]); g = paddle.seed(7); bool((a == paddle.rand([2])).all())
         True
@@ -109,4 +120,30 @@ def set_rng_state(state_list, device=None):
     default_generator().set_state(state_list[0])
 
 
-__all__ = ["Generator", "default_generator", "get_rng_state", "key_from", "next_key", "seed", "set_rng_state"]
+def _gpus():
+    return sum(device.platform in ("gpu", "cuda", "rocm") for device in jax.devices())
+
+
+def get_cuda_rng_state():
+    """Returns one state per GPU, an empty list without one. All devices draw from one generator, so the states are the same.
+
+    Example:
+        >>> paddle.set_cuda_rng_state(paddle.get_cuda_rng_state())
+    """
+    return get_rng_state() * _gpus()
+
+
+def set_cuda_rng_state(state_list):
+    """Restores what `get_cuda_rng_state` returned.
+
+    Raises:
+        ValueError: the list has not one state per GPU.
+    """
+    if len(state_list) != _gpus():
+        raise ValueError(f"set_cuda_rng_state: got {len(state_list)} states; there are {_gpus()} GPUs")
+    if state_list:
+        set_rng_state(state_list[:1])
+
+
+__all__ = ["Generator", "default_generator", "get_cuda_rng_state", "get_rng_state", "key_from", "next_key", "seed", "set_cuda_rng_state",
+           "set_rng_state"]

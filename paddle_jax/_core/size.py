@@ -1,4 +1,4 @@
-"""The list type of `Tensor.shape`."""
+"""The types of `Tensor.shape` and `Tensor.size`."""
 
 import math
 
@@ -39,3 +39,19 @@ class Size(list):
 
 
 Size.__module__ = "paddle"
+
+
+class TensorSize(int):
+    """The number of elements as an int; called it gives the shape, or the length of one axis."""
+
+    def __new__(cls, shape):
+        made = int.__new__(cls, math.prod(shape))
+        made._shape = shape
+        return made
+
+    def __call__(self, dim=None):
+        """The shape, or the length of an axis."""
+        return Size(self._shape) if dim is None else self._shape[dim]
+
+    def __reduce__(self):
+        return TensorSize, (tuple(self._shape),)

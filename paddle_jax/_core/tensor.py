@@ -10,14 +10,17 @@ from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as places
 from paddle_jax._core import unique_name
 from paddle_jax._core.deferred.value import Value, filled_like, observed
-from paddle_jax._core.size import Size
+from paddle_jax._core.errors import ArgumentError, TracedValueError
+from paddle_jax._core.size import Size, TensorSize
 
 
 class Tensor:
     """A multi-dimensional array that can record what is computed from it.
 
     Args:
-        data: list, number, NumPy array or Tensor; lists and numbers become the default floating dtype.
+        data: list, NumPy array or Tensor; a list becomes the default floating dtype. Or integers: the lengths of the axes, filled with zeros.
+        rest: further lengths; beside an array the arguments below in the order of Paddle: place, persistable, zero_copy, name, stop_gradient.
+        value: another name for data.
         dtype: dtype of the result. Default: that of `data`.
     Example:
         >>> paddle.Tensor([1, 2]).dtype
@@ -28,7 +31,15 @@ class Tensor:
     __array_ufunc__ = None  # NumPy hands binary operators over to __radd__ and friends
     __array_priority__ = 100
 
-    def __init__(self, data=None, dtype=None, place=None, stop_gradient=True, name=None, persistable=False, zero_copy=None):
+    def __init__(self, data=None, *rest, value=None, dtype=None, place=None, stop_gradient=True, name=None, persistable=False, zero_copy=None):
+        data = value if data is None else data
+        if type(data) is int:
+            data = np.zeros((data, *rest), dtypes.default().np)
+        elif rest and not isinstance(rest[0], places.Place | None):
+            dtype = rest[0]
+        else:
+            ordered = (*rest, *(place, persistable, zero_copy, name, stop_gradient)[len(rest) :])
+            place, persistable, zero_copy, name, stop_gradient = ordered
         if data is None:
             value = jnp.zeros((0,), dtypes.convert(dtype).np if dtype is not None else np.float32)
         elif isinstance(data, Tensor):
@@ -78,8 +89,8 @@ class Tensor:
 
     @property
     def size(self):
-        """The number of elements."""
-        return int(self._raw.size)
+        """The number of elements. Called, `x.size()` and `x.size(axis)`, the shape or the length of an axis."""
+        return TensorSize(self._raw.shape)
 
     @property
     def dtype(self):
@@ -125,7 +136,7 @@ class Tensor:
     @grad.setter
     def grad(self, value):
         if value is not None and not isinstance(value, Tensor):
-            raise TypeError(f"Tensor.grad: got {type(value).__name__}; assign a Tensor or None")
+            raise ArgumentError(f"Tensor.grad: got {type(value).__name__}; assign a Tensor or None")
         if value is not None and list(value.shape) != list(self.shape):
             raise ValueError(f"Tensor.grad: got shape {list(value.shape)}; the tensor has shape {list(self.shape)}")
         self._grad = value
@@ -195,6 +206,18 @@ class Tensor:
         """A Tensor with the same value that takes no part in recording."""
         return wrap(self._raw)
 
+    @property
+    def data(self):
+        """A Tensor with the same value that takes no part in recording; what is written into it is written into this one too."""
+        view = _Data.__new__(_Data)
+        _init(view, self._raw, True)
+        view._owner = self
+        return view
+
+    @data.setter
+    def data(self, other):
+        self._rebind(other._raw)
+
     def detach_(self):
         """Cuts this tensor from what produced it, in place."""
         self._node, self._idx, self.stop_gradient = None, 0, True
@@ -204,60 +227,70 @@ class Tensor:
 
     def numpy(self, blocking=True):
         """A NumPy copy of the value. bfloat16 comes as ml_dtypes.bfloat16."""
-        return np.array(self._value)
+        return np.array(on_host(self, "numpy"))
 
     def tolist(self):
         """The value as nested lists of Python numbers."""
-        return np.asarray(self._value).tolist()
+        return on_host(self, "tolist").tolist()
 
     def item(self, *args):
         """The value of a one-element tensor, or the element at the given flat or multi-dimensional index, as a Python number.
 
         Raises:
-            ValueError: no index is given and there is not exactly one element, or the index is out of range.
+            ValueError: no index is given and there is not exactly one element, or the index is negative or out of range.
+            TypeError: an index is not an integer.
         """
-        array = np.asarray(self._value)
+        array = on_host(self, "item")
         if not args and array.size != 1:
             raise ValueError(f"item: got a tensor of {array.size} elements; only one element can become a Python number; give an index")
-        try:
-            return array.item(*args)
-        except IndexError as error:
-            raise ValueError(f"item: index {args} is out of range for shape {list(array.shape)}") from error
+        if any(isinstance(i, bool) or not hasattr(i, "__index__") for i in args):
+            raise TypeError(f"item: got the index {args}; each one must be an integer")
+        index = tuple(int(i) for i in args)
+        limits = array.shape if len(index) == array.ndim else (array.size,) * (len(index) == 1)
+        if index and not (limits and all(0 <= i < n for i, n in zip(index, limits, strict=True)) or array.ndim == 0 and index == (0,)):
+            raise ValueError(f"item: index {args} is out of range for shape {list(array.shape)}; use 0..length - 1")
+        return array.item(*(index if array.ndim else ()))
 
     def __array__(self, dtype=None, copy=None):
-        array = np.asarray(self._value)
-        return array.astype(dtype) if dtype is not None and array.dtype != dtype else np.array(array) if copy else array
+        array = on_host(self, "__array__")
+        return array.astype(dtype) if dtype is not None and array.dtype != dtype else np.array(array)  # always a copy, which may be written into
 
     def __jax_array__(self):
         return self._value
 
     def __dlpack__(self, *args, **kwargs):
+        if not self.stop_gradient:
+            raise BufferError("__dlpack__: the tensor needs a gradient, which another library would not know; use detach()")
         return self._value.__dlpack__(*args, **kwargs)
 
     def __dlpack_device__(self):
         return self._value.__dlpack_device__()
 
+    @property
+    def __cuda_array_interface__(self):
+        return self._value.__cuda_array_interface__  # an AttributeError where the array is not on a GPU
+
     def _one(self, kind):
         if self._raw.size != 1:
             raise AssertionError(f"{kind}: got a tensor of shape {list(self._raw.shape)}; only one element can be converted")
-        return np.asarray(self._value).reshape(())[()]
+        return on_host(self, kind).reshape(())[()]
 
     def __bool__(self):
-        if isinstance(self._raw, jax.core.Tracer):
-            return bool(self._raw.reshape(()))
+        if isinstance(self._raw, jax.core.Tracer) and self._raw.size == 1:
+            return bool(self._raw.reshape(()))  # JAX says where
         return bool(self._one("bool"))
 
     def __float__(self):
-        return float(self._one("float"))
+        return float(self._one("float").item())
 
     def __int__(self):
-        return int(self._one("int"))
+        return int(self._one("int").item())
 
     def __complex__(self):
         return complex(self._one("complex"))
 
     def __index__(self):
-        return int(self._one("index"))
+        return int(self._one("index").item())
 
     def __len__(self):
         if self._raw.ndim == 0:
@@ -270,10 +303,12 @@ class Tensor:
         return (self[i] for i in range(self._raw.shape[0]))
 
     def __contains__(self, item):
-        return bool((self == item).any())
+        if self._raw.ndim == 1 and isinstance(item, bool | int | float | np.number):
+            return bool((self == item).any())
+        return any(row is item or row == item for row in self)
 
     def __format__(self, spec):
-        return format(self.item(), spec) if spec and self._raw.size == 1 else str(self)
+        return object.__format__(self, spec) if self._raw.ndim else format(self.item(), spec)
 
     def __repr__(self):
         from paddle_jax._core.printing import to_string
@@ -282,25 +317,42 @@ class Tensor:
 
     __str__ = __repr__
 
+    def __copy__(self):
+        return wrap(self._raw, self.stop_gradient)
+
     def __deepcopy__(self, memo):
-        if self._node is not None:
-            raise RuntimeError("deepcopy: the tensor is the result of a recorded operation; only leaf tensors can be deep-copied; use clone()")
-        copy = type(self).__new__(type(self))
+        kind = Tensor if type(self) is _Data else type(self)
+        copy = kind.__new__(kind)
         _init(copy, self._raw, self.stop_gradient)
         copy.persistable = self.persistable
-        copy._grad = wrap(self._grad._raw, self._grad.stop_gradient) if self._grad is not None else None
+        copy._name = unique_name.generate(self.name + "_deepcopy")
         copy.__dict__.update(self.__dict__)
         memo[id(self)] = copy
         return copy
 
     def __reduce__(self):
-        own = {Tensor: "Tensor", Parameter: "Parameter"}  # by name: the module they show may not be importable
+        own = {Tensor: "Tensor", _Data: "Tensor", Parameter: "Parameter"}  # by name: the module they show may not be importable
         kind = own.get(type(self), type(self))
         return _unpickle, (kind, np.asarray(self._value), self.stop_gradient, self.persistable, self._name, dict(self.__dict__))
 
     def _set_meta(self, stop_gradient, persistable, name, attributes):
         self.stop_gradient, self.persistable, self._name = stop_gradient, persistable, name
         self.__dict__.update(attributes)
+
+
+class _Data(Tensor):
+    """What `x.data` gives: it writes through to x."""
+
+    __slots__ = ("_owner",)
+
+    def _rebind(self, value):
+        Tensor._rebind(self, value)
+        self._owner._rebind(value)
+
+    def _adopt(self, other):
+        Tensor._adopt(self, other)
+        self._owner._rebind(self._raw)
+        return self
 
 
 class HookRemoveHelper:
@@ -380,7 +432,6 @@ class Parameter(Tensor):
 
     def __deepcopy__(self, memo):
         copy = Tensor.__deepcopy__(self, memo)
-        copy._name = unique_name.generate(self.name + "_deepcopy")
         copy.optimize_attr = dict(self.optimize_attr)
         return copy
 
@@ -411,6 +462,13 @@ def wrap(value, stop_gradient=True, node=None, idx=0) -> Tensor:
     t._version = 0
     t.persistable = False
     return t
+
+
+def on_host(tensor, op, instead=""):
+    """The value as a NumPy array, for what a host has to know. Inside a compiled function an error says what to do instead."""
+    if isinstance(tensor._raw, jax.core.Tracer):
+        raise TracedValueError(op, instead)
+    return np.asarray(tensor._value)
 
 
 def zeros_like(raw):

@@ -9,6 +9,7 @@ from paddle_jax._core.random import seed
 from paddle_jax._core.tensor import Parameter as EagerParamBase
 from paddle_jax.autograd import grad
 from paddle_jax.base.param_attr import ParamAttr
+from paddle_jax.framework.checks import check_shape
 from paddle_jax.framework.io import async_save, clear_async_save_task_queue, load, save
 from paddle_jax.framework.mode import disable_signal_handler, disable_static, in_dynamic_mode
 

@@ -171,7 +171,7 @@ def complex(real, imag, name=None):
     return lax.complex(*jnp.broadcast_arrays(real, imag))
 
 
-@op("abs angle", promote=True, out=True, cases=["pos(2,3), f(2,3)", "pos_d(3), d(3)", "f(2,1), f(3)", "i(2), f(2)", "f(), f()",
+@op("abs angle", promote=True, out=True, cases=["pos(2,3), f(2,3)", "pos_d(3), d(3)", "f(2,1), f(3)", "i(2), f(2)", "i(2), i(2)", "f(), f()",
                                                               "f(0), f(0)"])
 def polar(abs, angle, name=None):
     """Complex numbers from moduli and angles in radians, with broadcasting.
@@ -180,10 +180,14 @@ def polar(abs, angle, name=None):
         abs, angle: floating Tensors.
     Returns:
         complex64 or complex128 Tensor.
+    Raises:
+        TypeError: the operands are not floating.
     Example:
         >>> paddle.polar(paddle.to_tensor([2.0]), paddle.to_tensor([0.0])).tolist()
         [(2+0j)]
     """
+    if not jnp.issubdtype(abs.dtype, jnp.floating):
+        raise TypeError(f"polar: got {abs.dtype}; allowed are float32 and float64")
     return lax.complex(*jnp.broadcast_arrays(abs * jnp.cos(angle), abs * jnp.sin(angle)))
 
 

@@ -76,6 +76,7 @@ def bounds(index):
 def check_index(op, index, size, error=IndexError, low=None, name="index"):
     """Refuses indices outside [low, size) (low defaults to -size). JAX would clamp them without a word; under a trace nothing can be checked."""
     low = -size if low is None else low
+    _check_tensor(op, index, name)
     found = bounds(index)
     if found is not None:
         least, most = found
@@ -83,8 +84,14 @@ def check_index(op, index, size, error=IndexError, low=None, name="index"):
             raise error(f"{op}: {name}: got {most if most >= size else least}; the axis has length {size}, use {low}..{size - 1}")
 
 
+def _check_tensor(op, value, name):
+    if not isinstance(value, Tensor):
+        raise ArgumentError(f"{op}: {name}: got {type(value).__name__}; it must be a Tensor")
+
+
 def check_index_dtype(op, index, allowed=("int32", "int64"), name="index", error=ValueError):
     """Refuses an index tensor of a dtype that is no index."""
+    _check_tensor(op, index, name)
     if index._raw.dtype.name not in allowed:
         raise error(f"{op}: {name}: got dtype {index._raw.dtype.name}; allowed are {', '.join(allowed)}")
 

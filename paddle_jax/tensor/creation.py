@@ -9,6 +9,7 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as places
 from paddle_jax._core.deferred.value import concrete
+from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.op import _into, composite, op
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import ints, variadic
@@ -52,19 +53,21 @@ def to_tensor(data, dtype=None, place=None, stop_gradient=True, device=None):
 
 
 def _to_numpy(data, exact=False):
-    """The data as a NumPy array; unless `exact`, Python floats and complex numbers take the default dtype."""
+    """The data as a NumPy array; unless `exact`, floats and complex numbers of a list take the default dtype, and uint16 is read as bfloat16."""
     if isinstance(data, np.ndarray | np.generic):
         array = np.asarray(data)
+        array = array.view(dtypes.bfloat16.np) if array.dtype == np.uint16 and not exact else array
     elif isinstance(data, bool | int | float | complex | list | tuple):
         array = np.array(_plain(data))
-        if not exact and not _typed_inside(data):
+        if not exact and not (isinstance(data, list | tuple) and any(isinstance(d, Tensor) for d in data)):
             array = _default_dtype(array)
     elif hasattr(data, "__array__"):
         array = np.asarray(data)
     else:
         raise TypeError(f"to_tensor: data: got {type(data).__name__}; allowed are numbers, lists, tuples, numpy.ndarray and paddle.Tensor")
     if array.dtype.kind in "OSUmM":
-        raise TypeError(f"to_tensor: data: got elements of type {array.dtype}; allowed are numbers and bools")
+        error = TypeError if isinstance(data, str) else ArgumentError
+        raise error(f"to_tensor: data: got elements of type {array.dtype}; allowed are numbers and bools")
     return array
 
 
@@ -72,17 +75,10 @@ def _plain(data):
     return [_plain(d) for d in data] if isinstance(data, list | tuple) else np.asarray(data) if isinstance(data, Tensor) else data
 
 
-def _typed_inside(data):
-    """Whether the (nested) list holds values that bring a dtype of their own."""
-    while isinstance(data, list | tuple) and data:
-        data = data[0]
-    return isinstance(data, np.ndarray | np.generic | Tensor)
-
-
 def _default_dtype(array):
-    if array.dtype == np.float64:
-        return array.astype(dtypes.default().np)
-    return array.astype(dtypes.default_complex().np) if array.dtype == np.complex128 else array
+    wanted = {"f": dtypes.default().np, "c": dtypes.default_complex().np}.get(array.dtype.kind)
+    wanted = np.dtype(np.int64) if array.dtype == np.int32 else wanted
+    return array if wanted is None else array.astype(wanted)
 
 
 def as_numpy_dtype(dtype, default=None):

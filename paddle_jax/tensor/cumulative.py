@@ -6,10 +6,11 @@ import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.op import op
+from paddle_jax._core.op import check_inplace, op
+from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.lowering import running
 from paddle_jax.tensor.ops import as_float
-from paddle_jax.tensor.reduced import one_axis
+from paddle_jax.tensor.reduced import accumulated, one_axis, total
 
 RUN = ["f(2,3)", "f(2,3), 0", "f(2,3), -1", "d(4), 0", "f()", "f(), 0", "f(0,3), 0", "f(0,3)", "f(2,3), 2"]
 
@@ -20,13 +21,14 @@ def _along(op_name, x, axis, error=IndexError):
         return x.reshape(-1), 0
     axis = axis[0] if isinstance(axis, tuple) and len(axis) == 1 else axis  # a Tensor of one element
     if not -max(x.ndim, 1) <= axis < max(x.ndim, 1):
+        error = error if x.ndim else ValueError
         raise error(f"{op_name}: axis={axis} is out of range for {x.ndim} axes")
     return x, int(axis) % max(x.ndim, 1)
 
 
 def _running(function, x, axis):
     """A running function along an axis; a 0-d tensor is its own result."""
-    return function(x.reshape(1), axis=0).reshape(()) if x.ndim == 0 else function(x, axis=axis)
+    return accumulated(function, x.reshape(1), axis=0).reshape(()) if x.ndim == 0 else accumulated(function, x, axis=axis)
 
 
 def _log_sums(x, axis):
@@ -50,7 +52,7 @@ def _cast(x, dtype):
     return x if dtype is None else x.astype(dtypes.convert(dtype).np)
 
 
-@op(inplace="reshapes", out=True, alias={"input": "x", "dim": "axis"}, cases=[*RUN, "i(3)", "i32(2,3), 1", "u8(3)", "f(3), dtype='float64'",
+@op(out=True, alias={"input": "x", "dim": "axis"}, cases=[*RUN, "f(), 1", "i(3)", "i32(2,3), 1", "u8(3)", "f(3), dtype='float64'",
                                                                         "c(2,3), 1", "h(3)"])
 def cumsum(x, axis=None, dtype=None, name=None):
     """Running sums along an axis.
@@ -74,7 +76,21 @@ def cumsum(x, axis=None, dtype=None, name=None):
     return _running(ft.partial(running, jnp.add, jnp.cumsum), x, axis)
 
 
-@op(inplace=True, out=True, alias={"input": "x"}, cases=[*RUN, "i32(3), 0", "f(3), 0, dtype='float64'", "c(2,3), 1",
+def cumsum_(x, axis=None, dtype=None, name=None):
+    """In-place cumsum: puts the result into x and returns it. An int32 tensor stays int32. See `cumsum`.
+
+    Example:
+        >>> paddle.cumsum_(paddle.to_tensor([1.0, 2.0])).tolist()
+        [1.0, 3.0]
+    """
+    check_inplace("cumsum_", x)
+    return x._adopt(cumsum(x, axis, "int32" if dtype is None and x._raw.dtype == jnp.int32 else dtype))
+
+
+cumsum.inplace = Tensor.cumsum_ = cumsum_
+
+
+@op(inplace="reshapes", out=True, alias={"input": "x"}, cases=[*RUN, "i32(3), 0", "f(3), 0, dtype='float64'", "c(2,3), 1",
                                                          "const([1.0, 0.0, 3.0, 0.0], 'float32'), 0"])
 def cumprod(x, dim=None, *, dtype=None, name=None):
     """Running products along an axis.
@@ -181,6 +197,8 @@ def diff(x, n=1, axis=-1, prepend=None, append=None, name=None):
         >>> paddle.diff(paddle.to_tensor([1.0, 4.0, 9.0])).tolist()
         [3.0, 5.0]
     """
+    if not isinstance(n, int) or not isinstance(axis, int):
+        raise TypeError(f"diff: got n={n!r} and axis={axis!r}; both must be ints")
     if n < 1:
         raise ValueError(f"diff: n: got {n}; it must be at least 1")
     if not -x.ndim <= axis < x.ndim:
@@ -194,6 +212,8 @@ def _panels(name, y, x, dx, axis):
         raise TypeError(f"{name}: y: got {y.dtype}; allowed are floats")
     if x is not None and dx is not None:
         raise ValueError(f"{name}: got both x and dx; give one of them")
+    if isinstance(axis, int) and not -y.ndim <= axis < y.ndim:
+        raise IndexError(f"{name}: axis={axis} is out of range for {y.ndim} axes")
     axis = one_axis(name, axis, y.ndim)
     length = y.shape[axis]
     if x is None:
@@ -230,7 +250,7 @@ def trapezoid(y, x=None, dx=None, axis=-1, name=None):
         10.0
     """
     areas, axis = _panels("trapezoid", y, x, dx, axis)
-    return jnp.sum(areas, axis)
+    return total(areas, axis)
 
 
 @op("y x dx", scalars=True, cases=AREAS)
@@ -242,7 +262,7 @@ def cumulative_trapezoid(y, x=None, dx=None, axis=-1, name=None):
         [4.5, 10.0]
     """
     areas, axis = _panels("cumulative_trapezoid", y, x, dx, axis)
-    return jnp.cumsum(areas, axis)
+    return accumulated(jnp.cumsum, areas, axis)
 
 
 @op(inplace=True, cases=["const([1.0, float('nan'), float('inf'), -float('inf')], 'float32')",
@@ -266,7 +286,7 @@ def nan_to_num(x, nan=0.0, posinf=None, neginf=None, name=None):
 
 
 @op(inplace=True, cases=["f(2,3), 2.0, 0, 1.0", "f(2,3), 1.0, 1, 0.5", "f(2,3,2), 2.0, -1, 1.0", "f(3), 2.0, 0, 1.0", "f(2,3), 2.0, 3, 1.0",
-                         "d(2,2), 3.0, 0, 10.0"])
+                         "d(2,2), 3.0, 0, 10.0", "d(2,3), 2.0, 1, 0.5"])
 def renorm(x, p, axis, max_norm):
     """Shrinks every slice along an axis whose p-norm exceeds a limit to that norm.
 
@@ -285,8 +305,8 @@ def renorm(x, p, axis, max_norm):
         raise ValueError(f"renorm: axis={axis} is out of range for {x.ndim} axes")
     others = tuple(i for i in range(x.ndim) if i != axis % x.ndim)
     powers = jnp.sum(jnp.abs(x) ** p, others, keepdims=True)
-    norm = jnp.where(powers > 0, jnp.where(powers > 0, powers, 1) ** (1 / p), 0)
-    return jnp.where(norm > max_norm, x * (max_norm / (norm + 1e-7)), x)
+    norm = jnp.where(powers > 0, jnp.where(powers > 0, powers, 1) ** (1 / p if p else jnp.inf), 0)
+    return jnp.where(norm > max_norm, x * (max_norm / jnp.where(norm > max_norm, norm, 1)), x)
 
 
 @op(cases=["f(3)", "i(3), 2", "i(3), 2, True", "d(3), 5", "c(2), 3", "i(3), 0", "i(3), -1", "f(2,2)", "const([0.0, 2.0], 'float32'), 3"])

@@ -104,6 +104,32 @@ def qr(x, mode="reduced", name=None):
     return out if mode == "r" else tuple(out)
 
 
+@jax.custom_jvp
+def _full_svd(x):
+    return tuple(jnp.linalg.svd(x, full_matrices=True))
+
+
+@_full_svd.defjvp
+def _full_svd_tangent(primals, tangents):
+    """With P = U^H dA V: the differential of U is U W for an antihermitian W, that of V likewise; among surplus columns W is free and taken as 0."""
+    u, s, vh = _full_svd(*primals)
+    k = s.shape[-1]
+    p = adjoint(u) @ tangents[0] @ adjoint(vh)
+    square, row, column = p[..., :k, :k], s[..., None, :], s[..., :, None]
+    apart = jnp.where(jnp.eye(k, dtype=bool), 0, 1 / jnp.where(jnp.eye(k, dtype=bool), 1, row**2 - column**2))
+    turn = jnp.eye(k, dtype=p.dtype) * (square - adjoint(square)) / (2 * row)  # of the phases of complex vectors
+    left = apart * (square * row + column * adjoint(square)) + turn
+    right = apart * (column * square + adjoint(square) * row)
+
+    def spread(inner, below):
+        w = jnp.concatenate([inner, below], -2)
+        return jnp.concatenate([w, jnp.concatenate([-adjoint(below), jnp.zeros(below.shape[:-1] + below.shape[-2:-1], p.dtype)], -2)], -1)
+
+    du = u @ spread(left, p[..., k:, :k] / row)
+    dvh = adjoint(spread(right, adjoint(p[..., :k, k:]) / row)) @ vh
+    return (u, s, vh), (du, jnp.real(jnp.diagonal(square, axis1=-2, axis2=-1)), dvh)
+
+
 # the signs of singular vectors are free
 @op(out=True, method=False, cases=["~f(3,2)", "~f(3,2), True", "f(3)", "~d(2,2,3)", "~c(3,2)"])
 def svd(x, full_matrices=False, name=None):
@@ -120,7 +146,8 @@ def svd(x, full_matrices=False, name=None):
         >>> paddle.linalg.svd(paddle.to_tensor([[3.0, 0.0], [0.0, 2.0]]))[1].tolist()
         [3.0, 2.0]
     """
-    return tuple(jnp.linalg.svd(matrices("svd", x), full_matrices=full_matrices))
+    x = matrices("svd", x)
+    return _full_svd(x) if full_matrices and x.size else tuple(jnp.linalg.svd(x, full_matrices=full_matrices))
 
 
 @op(method=False, cases=["f(3,2)", "f(3)", "d(2,3,4)", "f(2,2)"])
@@ -144,7 +171,7 @@ def _hermitian(name, x, side):
     if side not in ("L", "U"):
         raise ValueError(f"{name}: UPLO: got {side!r}; allowed are 'L' and 'U'")
     function = ft.partial(jnp.linalg.eigh, symmetrize_input=False)
-    return tuple(of_triangle(lambda a: tuple(function(a)), matrices(name, x, True), side == "L", lambda t: t))
+    return tuple(of_triangle(lambda a: tuple(function(a)), matrices(name, x, True), side == "L", lambda t: (t + adjoint(t)) / 2))
 
 
 # the signs of eigenvectors are free
@@ -232,17 +259,20 @@ def eigvals(x, name=None):
 @named("lu")
 def _lu(x):
     packed, pivots, _ = lax.linalg.lu(matrices("lu", x))
-    return packed, pivots.astype(jnp.int32) + 1, jnp.zeros(x.shape[:-2], jnp.int32)
+    zero = jnp.diagonal(packed, axis1=-2, axis2=-1) == 0
+    infos = jnp.where(zero.any(-1), jnp.argmax(zero, -1) + 1, 0) if zero.shape[-1] else jnp.zeros(x.shape[:-2])
+    return packed, pivots.astype(jnp.int32) + 1, infos.astype(jnp.int32)
 
 
-@composite(cases=["f(3,3)", "f(3,3), get_infos=True", "f(3,2)", "f(2,3)", "f(2,2), pivot=False", "f(3)", "d(2,3,3)"])
+@composite(cases=["f(3,3)", "f(3,3), get_infos=True", "f(3,2)", "f(2,3)", "f(2,2), pivot=False", "f(3)", "d(2,3,3)",
+                  "const([[1.0, 2.0], [2.0, 4.0]]), get_infos=True"])
 def lu(x, pivot=True, get_infos=False, name=None):
     """The LU factorisation with row exchanges, in packed form.
 
     Args:
         x: Tensor [..., m, n].
         pivot: only True is possible.
-        get_infos: also return an int32 Tensor of zeros (0: success).
+        get_infos: also return an int32 Tensor [...]: 0, or the number of the first zero on the diagonal of U, counted from 1.
     Returns:
         (LU, pivots): L below the diagonal of LU (its own diagonal is 1), U on and above it; row i was exchanged with row
         pivots[i] - 1. See `lu_unpack`.

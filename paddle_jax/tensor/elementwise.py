@@ -32,7 +32,16 @@ def atan2(x, y, name=None):
     return jnp.arctan2(x, y)
 
 
-@op("x y", promote=True, inplace=True, cases=[*FLOATS, "i(3), pos_i(3)", "const([0.0, 3.0], 'float32'), const([1.0, 4.0], 'float32')"])
+@jax.custom_jvp
+def _hypot(x, y):
+    return jnp.hypot(x, y)
+
+
+_hypot.defjvps(lambda t, size, x, y: t * x / size, lambda t, size, x, y: t * y / size)  # NaN at the origin, where there is no slope
+
+
+@op("x y", promote=True, inplace=True, cases=[*FLOATS, "f(), f()", "c(3), pos(3)", "i(3), pos_i(3)",
+                                         "const([0.0, 3.0], 'float32'), const([1.0, 4.0], 'float32')"])
 def hypot(x, y, name=None):
     """sqrt(x^2 + y^2), with broadcasting.
 
@@ -42,7 +51,7 @@ def hypot(x, y, name=None):
         >>> paddle.hypot(paddle.to_tensor(3.0), paddle.to_tensor(4.0)).item()
         5.0
     """
-    return jnp.hypot(as_float(x), as_float(y))
+    return jnp.sqrt(x * x + y * y) if jnp.iscomplexobj(x) else _hypot(as_float(x), as_float(y))
 
 
 @op("x y", promote=True, cases=[*FLOATS, "i(3), i(3)", "const([1000.0], 'float32'), const([1000.0], 'float32')"])

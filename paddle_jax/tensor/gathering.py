@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.op import composite, op
-from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.tensor import Tensor, on_host, wrap
 from paddle_jax.tensor.axes import check_index, check_index_dtype, concrete, number, one_axis, untracked
 from paddle_jax.tensor.manipulation import expand, reshape
 
@@ -224,11 +224,11 @@ def take_along_axis(arr, indices, axis, broadcast=True):
         raise ValueError(f"take_along_axis: indices: got shape {list(indices.shape)} for a tensor of shape {list(arr.shape)}; both need as many axes")
     axis = one_axis("take_along_axis", axis, arr.ndim, error=AssertionError)
     check_index_dtype("take_along_axis", indices, ("int16", "int32", "int64", "uint8"), "indices")
+    check_index("take_along_axis", indices, arr.shape[axis])
     if broadcast:
         arr, indices = fit_index("take_along_axis", arr, indices, axis)
     else:
         check_within("take_along_axis", arr, indices, axis)
-    check_index("take_along_axis", indices, arr.shape[axis])
     return take_elements(arr, indices, axis)
 
 
@@ -277,7 +277,7 @@ def masked_select(x, mask, name=None):
         shape = jnp.broadcast_shapes(tuple(x.shape), tuple(mask.shape))
     except ValueError:
         raise ValueError(f"masked_select: shapes {list(x.shape)} and {list(mask.shape)} do not broadcast") from None
-    host = np.broadcast_to(np.asarray(mask._value), shape)
+    chosen = np.broadcast_to(on_host(mask, "masked_select", "use paddle_jax.bounded.masked_select(x, mask, size) there, or where()"), shape)
     if untracked(x):  # a new number of elements would be a new program to compile
-        return wrap(jnp.asarray(np.broadcast_to(np.asarray(x._value), shape)[host]))
-    return take_rows(reshape(expand(x, shape), [-1]), wrap(np.flatnonzero(host)), 0)
+        return wrap(jnp.asarray(np.broadcast_to(np.asarray(x._value), shape)[chosen]))
+    return take_rows(reshape(expand(x, shape), [-1]), wrap(np.flatnonzero(chosen)), 0)

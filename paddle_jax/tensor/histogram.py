@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.op import composite, op
+from paddle_jax._core.tensor import on_host
 from paddle_jax.tensor.inner import named
 
 
@@ -31,7 +32,7 @@ def _floating(x):
 
 
 HISTOGRAMS = ["f(20), 5", "f(4,5), 4, -1.0, 1.0", "i(20), 4", "i(20), 4, -2, 3", "f(5), 4, 3.0, 1.0", "f(5), 0", "const([1.0, 1.0], 'float32'), 4",
-              "d(9), 3", "f(3)", "f(9), 4, 1, 1"]
+              "d(9), 3", "f(3)", "f(9), 4, 1, 1", "f(5), 2.5"]
 
 
 @op("input weight", nondiff=True, cases=[*HISTOGRAMS, "f(20), 5, weight=f(20)", "f(20), 5, -1, 1, density=True", "f(20), 5, weight=f(3)",
@@ -53,6 +54,8 @@ def histogram(input, bins=100, min=0.0, max=0.0, weight=None, density=False, nam
         >>> paddle.histogram(paddle.to_tensor([1, 2, 1]), bins=4, min=0, max=3).tolist()
         [0, 2, 1, 0]
     """
+    if not isinstance(bins, int):
+        raise TypeError(f"histogram: bins: got {bins!r}; it must be an int")
     _bins("histogram", bins, min, max)
     if weight is not None and weight.shape != input.shape:
         raise ValueError(f"histogram: weight: got shape {list(weight.shape)}; it must be that of input, {list(input.shape)}")
@@ -69,7 +72,7 @@ def histogram(input, bins=100, min=0.0, max=0.0, weight=None, density=False, nam
     return counts
 
 
-@op("input", nondiff=True, cases=[c for c in HISTOGRAMS if c not in ("d(9), 3", "f(5), 0")] + ["f(5), 4, 1, 1"])
+@op("input", nondiff=True, cases=[c for c in HISTOGRAMS if c not in ("d(9), 3", "f(5), 0", "f(5), 2.5")] + ["f(5), 4, 1, 1"])
 def histogram_bin_edges(input, bins=100, min=0.0, max=0.0, name=None):
     """The ends of the ranges that `histogram` counts in, as a float32 Tensor [bins + 1]. Arguments as there.
 
@@ -154,7 +157,7 @@ def bincount(x, weights=None, minlength=0, name=None):
     """Counts how often each number 0, 1, 2 ... comes.
 
     Args:
-        x: int Tensor [n], not negative.
+        x: int32 or int64 Tensor [n], not negative.
         weights: Tensor [n]: sum these instead of counting; integer weights give float64.
         minlength: the result has at least this length.
     Returns:
@@ -166,11 +169,11 @@ def bincount(x, weights=None, minlength=0, name=None):
         >>> paddle.bincount(paddle.to_tensor([1, 2, 1])).tolist()
         [0, 2, 1]
     """
-    if not x.dtype.is_integer:
-        raise TypeError(f"bincount: x: got {x.dtype}; allowed are integers")
+    if x._raw.dtype not in (np.int32, np.int64):
+        raise TypeError(f"bincount: x: got {x.dtype}; allowed are int32 and int64")
     if x.ndim != 1 or minlength < 0 or (weights is not None and list(weights.shape) != list(x.shape)):
         raise ValueError(f"bincount: got x of shape {list(x.shape)} and minlength={minlength}; x and weights must be [n] and minlength not negative")
-    values = np.asarray(x._value)
+    values = on_host(x, "bincount", "use scatter_nd_add there, or one_hot and sum")
     if values.size and values.min() < 0:
         raise ValueError(f"bincount: x: got {values.min()}; negative numbers cannot be counted")
     return _count_each(x, max(int(values.max()) + 1 if values.size else 0, int(minlength)), weights)

@@ -13,11 +13,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core.deferred.value import Value, aval_of, host
+from paddle_jax._core.deferred.value import Value, aval_of, host, leaf
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.op import check_inplace, composite, op, scalar
-from paddle_jax._core.short_cuts import run2, run3
-from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.short_cuts import run1, run2, run3
+from paddle_jax._core.state import local
+from paddle_jax._core.tensor import Tensor, on_host, wrap
+from paddle_jax.tensor.axes import bounds, untracked
+from paddle_jax.tensor.inner import converted
 
 _INT32 = np.dtype(np.int32)
 _ALLOWED = "allowed are integers, slices, ..., None, bools, and lists, arrays or Tensors of bools or integers"
@@ -43,15 +46,27 @@ def _expand(index, ndim):
     items = list(index) if isinstance(index, tuple) else [index]
     if len(items) == ndim and all(type(i) is int or type(i) is slice for i in items):
         return items
-    items = [np.asarray(i) if isinstance(i, list | range) else i for i in items]
+    items = [np.asarray(i) if isinstance(i, list | tuple | range) else i for i in items]
     if sum(i is Ellipsis for i in items) > 1:
         raise ValueError("Tensor index: got more than one '...'; at most one is allowed")
     used = sum(_axes_used(i) for i in items)
     if used > ndim:
-        raise IndexError(f"Tensor index: got {used} indices for a tensor of {ndim} axes")
+        raise _too_many(items, ndim, used)
     at = next((k for k, i in enumerate(items) if i is Ellipsis), None)
     full = [slice(None)] * (ndim - used)
     return [*items, *full] if at is None else [*items[:at], *full, *items[at + 1 :]]
+
+
+def _too_many(items, ndim, used):
+    """Paddle's exception: IndexError for an integer or a mask beyond the axes, ValueError for a slice or an index array."""
+    axis, error = 0, ValueError
+    for item in items:
+        axis += _axes_used(item)
+        if axis > ndim or item is Ellipsis:
+            is_position = isinstance(item, numbers.Integral) or (hasattr(item, "dtype") and (item.ndim == 0 or _dtype(item) == np.bool_))
+            error = IndexError if is_position else ValueError
+            break
+    return error(f"Tensor index: got {used} indices for a tensor of {ndim} axes; use at most {ndim}, or None to add axes")
 
 
 def _axes_used(item):
@@ -89,6 +104,9 @@ def _add(found, item, axis, shape):
     raise _error(item)
 
 
+_INSTEAD = "use paddle_jax.bounded.masked_select(x, mask, size) there, or where()"
+
+
 def _value(item):
     return item._value if isinstance(item, Tensor) else item
 
@@ -116,11 +134,22 @@ def _add_int(found, item, axis, length):
     return 1
 
 
+def _bound(value):
+    """A bound of a slice as an int or None."""
+    if value is None or type(value) is int:
+        return value
+    of_one = isinstance(value, Tensor) and value._raw.size == 1 and value._raw.dtype.kind in "iu"
+    if not of_one and (not isinstance(value, numbers.Integral) or isinstance(value, bool)):
+        got = f"a Tensor of dtype {value._raw.dtype} and shape {list(value.shape)}" if isinstance(value, Tensor) else type(value).__name__
+        raise ValueError(f"Tensor index: got {got} in a slice; allowed are None, integers and integer Tensors of one element")
+    return int(value)
+
+
 def _add_slice(found, item, length):
-    bounds = [None if b is None else int(b) for b in (item.start, item.stop, item.step)]
-    if bounds[2] == 0:
+    parts = [_bound(b) for b in (item.start, item.stop, item.step)]
+    if parts[2] == 0:
         raise ValueError("Tensor index: got a slice with step 0; the step must not be 0")
-    picked = range(*slice(*bounds).indices(length))
+    picked = range(*slice(*parts).indices(length))
     found.out += 1
     if len(picked) == length and picked.step == 1:
         found.axes.append((":",))
@@ -132,7 +161,7 @@ def _add_slice(found, item, length):
 
 def _add_array(found, item, axis, length):
     value = _value(item)
-    if value.size == 0 and not isinstance(item, Tensor):
+    if value.size == 0:
         value = np.zeros(value.shape, np.int64)
     if value.dtype.kind not in "iu" or value.dtype == np.uint8:
         raise ValueError(f"Tensor index: got an index of dtype {value.dtype}; {_ALLOWED}")
@@ -149,7 +178,7 @@ def _add_array(found, item, axis, length):
 
 
 def _add_mask(found, item, axis, shape):
-    mask = np.asarray(_value(item))
+    mask = on_host(item, "a bool mask as an index", _INSTEAD) if isinstance(item, Tensor) else np.asarray(item)
     if mask.ndim == 0:  # True adds an axis of length 1, False one of length 0
         found.axes.append(("n",))
         found.slots.append(found.out)
@@ -239,9 +268,7 @@ def take_index(x, starts=None, arrays=(), axes=(), slots=()):
 @op("x value starts *arrays", register=False, method=False)
 def put_index(x, value, starts=None, arrays=(), axes=(), slots=()):
     """x with x[index] = value for a parsed index."""
-    if jnp.iscomplexobj(value) and not jnp.iscomplexobj(x):
-        raise ValueError(f"Tensor index: cannot put {value.dtype} values into a {x.dtype} tensor; cast one of them")
-    value = value.astype(x.dtype)
+    value = converted(value, x.dtype)
     y, full = _read(x, starts, axes)
     y = y.at[_gather_index(y.ndim, arrays, slots)].set(_fit(value, y, arrays, slots)) if arrays else jnp.broadcast_to(_trim(value, y.shape), y.shape)
     y = lax.rev(y.reshape(full), _reversed(axes))
@@ -272,15 +299,31 @@ def _trim(value, target):
 def put_mask(x, mask, value):
     """x with value where the mask is True."""
     mask = mask.reshape(mask.shape + (1,) * (x.ndim - mask.ndim))
-    return jnp.where(mask, value.astype(x.dtype), x)
+    return jnp.where(mask, converted(value, x.dtype), x)
 
 
 _INT, _ALL, _NEW = ("i",), (":",), ("n",)
 
 
+def _plain(item):
+    """Whether a slice has bounds and a step that are ints or missing."""
+    start, stop, step = item.start, item.stop, item.step
+    return (start is None or type(start) is int) and (stop is None or type(stop) is int) and (step is None or type(step) is int)
+
+
+def _is_position(item, length):
+    """Whether a Tensor holds integers, one at the least, that are all positions on an axis."""
+    raw = item._raw
+    if raw.dtype.kind not in "iu" or raw.dtype == np.uint8 or not raw.ndim or not raw.size:
+        return False
+    found = bounds(item)
+    return found is not None and found[0] >= -length and found[1] < length
+
+
 def _quick(index, shape):
-    """(axes, starts) of an index of plain integers, slices of step 1, None and `...` only; None where `parse` has to look, or refuse."""
-    axes, starts, axis = [], [], 0
+    """(axes, starts, slots, arrays) of an index of plain integers, slices, None, `...` and Tensors of positions; None where `parse` has to
+    look, or refuse."""
+    axes, starts, slots, arrays, axis, integers = [], [], [], [], 0, 0
     items = index if type(index) is tuple else (index,)
     for item in items:
         kind = type(item)
@@ -289,33 +332,54 @@ def _quick(index, shape):
                 return None
             starts.append(item % shape[axis])
             axes.append(_INT)
+            integers += 1
             axis += 1
         elif kind is slice:
-            if axis >= len(shape) or not (item.step is None or item.step == 1):
+            if axis >= len(shape) or not _plain(item):
                 return None
             length = shape[axis]
-            start, stop, _ = item.indices(length)
-            if stop - start == length:
+            start, stop, step = item.indices(length)
+            if step == 1:
+                count = stop - start if stop > start else 0
+            else:
+                count = len(range(start, stop, step))
+                start += (count - 1) * step if step < 0 and count else 0
+                step = step if count > 1 else 1
+            if count == length and step == 1:
                 axes.append(_ALL)
             else:
-                axes.append(("s", stop - start if stop > start else 0, 1))
+                axes.append(("s", count, step))
                 starts.append(start)
             axis += 1
         elif item is None:
             axes.append(_NEW)
-        elif item is Ellipsis and items.count(Ellipsis) == 1:
+        elif kind is Tensor:
+            if axis >= len(shape) or not _is_position(item, shape[axis]):
+                return None
+            slots.append(len(axes) - integers)
+            arrays.append(item)
+            axes.append(_ALL)
+            axis += 1
+        elif item is Ellipsis and sum(i is Ellipsis for i in items) == 1:
             missing = len(shape) - sum(i is not None for i in items) + 1
+            if missing < 0:
+                return None
             axes.extend([_ALL] * missing)
             axis += missing
         else:
             return None
     axes.extend([_ALL] * (len(shape) - axis))
-    return tuple(axes), tuple(starts)
+    return tuple(axes), tuple(starts), tuple(slots), arrays
+
+
+@ft.lru_cache(maxsize=8192)
+def _one_slice(start, stop, step, shape):
+    return _quick(slice(start, stop, step), shape)
 
 
 def _quick_or_none(item, shape):
     try:
-        return _quick(item, shape)
+        return _one_slice(item.start, item.stop, item.step, shape) if type(item) is slice and _plain(item) else _quick(item, shape)
     except (TypeError, ValueError):  # Tensors in slices, arrays in tuples
         return None
 
@@ -334,22 +398,25 @@ def _row_kernel(op, ndim):
 
 def _run_quick(op, operands, quick):
     """Runs take_index or put_index for a quick index."""
-    axes, starts = quick
-    key = (axes, bool(starts))
+    axes, starts, slots, arrays = quick
+    key = (axes, slots, bool(starts))
     kernel = op.fast.get(key)
     if kernel is None:
-        kernel = op.remember(key, op.kernel((*[-2] * len(operands), -2 if starts else -1, 0), (axes, ())))
+        kernel = op.remember(key, op.kernel((*[-2] * len(operands), -2 if starts else -1, len(arrays)), (axes, slots)))
+    if arrays:
+        operands = (*operands, _host_starts(starts), *arrays) if starts else (*operands, *arrays)
+        return run2(kernel, *operands) if len(operands) == 2 else run3(kernel, *operands) if len(operands) == 3 else run(kernel, operands)
     if not starts:
-        return run(kernel, operands)
+        return run1(kernel, *operands) if len(operands) == 1 else run2(kernel, *operands)
     if len(operands) == 1:
         return run2(kernel, operands[0], _host_starts(starts))
-    return run(kernel, (*operands, _host_starts(starts)))
+    return run3(kernel, *operands, _host_starts(starts))
 
 
 def _run_parsed(op, tensors, found):
     """Runs take_index or put_index; the kernel of a pattern is looked up directly, since indexing is what eager loops do most."""
     axes, slots, count = tuple(found.axes), tuple(found.slots), len(found.arrays)
-    key = (axes, slots, count)
+    key = (axes, slots, bool(found.starts))
     kernel = op.fast.get(key)
     if kernel is None:
         layout = (*[-2] * len(tensors), -2 if found.starts else -1, count)
@@ -357,6 +424,12 @@ def _run_parsed(op, tensors, found):
     if found.starts:
         tensors.append(_starts(found))
     return run(kernel, [*tensors, *map(wrap, found.arrays)] if count else tensors)
+
+
+def _chosen(x, mask):
+    """x[mask] by NumPy: each number of elements would be a program of its own to compile."""
+    chosen = np.asarray(x._value)[on_host(mask, "a bool mask as an index", _INSTEAD)]
+    return wrap(leaf(chosen) if local.ctx.segment is not None else jnp.asarray(chosen))
 
 
 # methods ----------------------------------------------------------------------------------------------------------
@@ -391,6 +464,8 @@ def getitem(x, item):
     shape = raw.aval.shape if type(raw) is Value else raw.shape
     if type(item) is int and shape and -shape[0] <= item < shape[0]:
         return run2(_row_kernel(take_index.op, len(shape)), x, _host_starts((item % shape[0],)))
+    if type(item) is Tensor and item._raw.dtype == np.bool_ and item._raw.shape == shape[: item._raw.ndim] and item._raw.ndim and untracked(x):
+        return _chosen(x, item)
     quick = _quick_or_none(item, shape)
     if quick is not None:
         return _run_quick(take_index.op, (x,), quick)
@@ -402,11 +477,12 @@ def _assigned(value, x):
     if isinstance(value, Tensor):
         return value
     if isinstance(value, bool | int | float | complex | np.ndarray | np.generic | jax.Array):
+        if isinstance(value, complex | np.complexfloating) and x._raw.dtype.kind not in "bc":
+            raise ValueError(f"Tensor index: the value is complex and the tensor is {x._raw.dtype}; use its real part, or a complex tensor")
         array = value if isinstance(value, jax.Array) else np.asarray(value)
-        if getattr(array, "dtype", None) is not None and array.dtype.kind in "biufcV":
-            cast = array.astype(x._raw.dtype) if array.dtype.kind != "c" or x._raw.dtype.kind == "c" else array
-            return wrap(cast)
-    raise ValueError(f"Tensor index: the value is a {type(value).__name__}; allowed are Tensor, numpy.ndarray, numbers and bools")
+        if array.dtype.kind in "biufcV":
+            return wrap(converted(array, x._raw.dtype))
+    raise ValueError(f"Tensor index: the value is {value!r:.60}; allowed are Tensor, numpy.ndarray, numbers and bools")
 
 
 def setitem(x, item, value):

@@ -33,7 +33,7 @@ def _check_contraction(name, x, y):
         raise ValueError(f"{name}: got shapes {list(x.shape)} and {list(y.shape)}; the lengths {x.shape[-1]} and {inner} to sum over must be equal")
 
 
-@op("x y", out=True, cases=["f(2,3), f(3,4)", "f(3), f(3)", "f(2,3), f(3)", "f(3), f(3,2)", "f(3,2), f(3,4), True",
+@op("x y", out=True, alias=X_Y, cases=["f(2,3), f(3,4)", "input=f(3), other=f(3)", "f(2,3), f(3)", "f(3), f(3,2)", "f(3,2), f(3,4), True",
                             "f(2,3), f(4,3), transpose_y=True", "f(5,3,2), f(4,3), True, True", "f(5,1,2,3), f(4,3,2)",
                             "f(3), f(2,3), transpose_y=True", "f(0,3), f(3,2)", "f(2,0), f(0,3)", "d(2,3), d(3,2)", "i(2,3), i(3,2)",
                             "c(2,3), c(3,2)", "f(2,3), f(4,2)", "f(2,2,3), f(3,3,2)", "f(2,3), d(3,2)", "f(), f(2)"])
@@ -70,8 +70,8 @@ def mm(input, mat2, name=None):
     return jnp.matmul(input, mat2)
 
 
-@op("x y", out=True, cases=["f(2,3,4), f(2,4,5)", "d(2,3,4), d(2,4,5)", "f(2,3), f(2,3)", "f(2,2,3), f(1,3,2)", "f(2,2,3), f(2,2,2)",
-                            "f(0,2,3), f(0,3,2)"])
+@op("x y", out=True, alias={"input": "x", "mat2": "y"}, cases=["f(2,3,4), f(2,4,5)", "d(2,3,4), d(2,4,5)", "f(2,3), f(2,3)", "f(2,2,3), f(1,3,2)",
+                            "f(2,2,3), f(2,2,2)", "f(0,2,3), f(0,3,2)"])
 def bmm(x, y, name=None):
     """Multiplies two batches of matrices.
 

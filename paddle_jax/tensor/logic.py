@@ -157,7 +157,7 @@ def _close(name, x, y, rtol, atol, equal_nan):
     return jnp.isclose(x, y, float(rtol), float(atol), equal_nan)
 
 
-@op("x y", nondiff=True, cases=CLOSE)
+@op("x y", nondiff=True, alias={"input": "x", "other": "y"}, cases=CLOSE)
 def isclose(x, y, rtol=1e-05, atol=1e-08, equal_nan=False, name=None):
     """Tells elementwise whether |x - y| <= atol + rtol * |y|.
 

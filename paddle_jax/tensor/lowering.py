@@ -14,8 +14,17 @@ def on_cpu():
     Used where the CPU wants another lowering. Both lowerings are right on every platform, so a value that was put elsewhere by hand
     only costs time. `lax.platform_dependent` would know better, but it traces both, and its derivative keeps what either of them needs.
     """
+    return _platform() == "cpu"
+
+
+def has_float64():
+    """Whether the default device computes in float64 itself. A TPU splits it into many operations."""
+    return _platform() != "tpu"
+
+
+def _platform():
     device = jax.config.jax_default_device
-    return (jax.default_backend() if device is None else getattr(device, "platform", device)) == "cpu"
+    return jax.default_backend() if device is None else getattr(device, "platform", device)
 
 
 @jax.custom_jvp

@@ -9,13 +9,16 @@ from jax import lax
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import composite, op
 from paddle_jax.tensor.axes import ints, many_axes, one_axis, variadic
+from paddle_jax.tensor.inner import converted
 
 X = {"input": "x"}
 X_DIM = {"input": "x", "dim": "axis"}
 
 
 def _target_shape(name, shape, old):
-    """The shape that a reshape asks for: 0 copies the length at that place, one -1 takes what is left."""
+    """The shape that a reshape asks for: 0 copies the length at that place (of an empty tensor: is 0), one -1 takes what is left."""
+    if 0 in old and 0 in shape:
+        return _empty_shape(name, shape, old)
     new = [old[i] if s == 0 and i < len(old) else s for i, s in enumerate(shape)]
     size, known = math.prod(old), math.prod(s for s in new if s != -1)
     if new.count(-1) > 1 or any(s < -1 for s in new):
@@ -23,10 +26,18 @@ def _target_shape(name, shape, old):
     if -1 in new:
         new[new.index(-1)] = size // known if known else 0
     if math.prod(new) != size:
-        if math.prod(shape) == size:  # a zero-size tensor, where 0 means the length 0
-            return tuple(shape)
         raise ValueError(f"{name}: shape: got {list(shape)} for a tensor of shape {list(old)}; the number of elements must stay {size}")
     return tuple(new)
+
+
+def _empty_shape(name, shape, old):
+    """The shape of an empty tensor that is asked for with zeros: -1 takes what is left of the other lengths, of which as many are 0 as before."""
+    if -1 not in shape and min(shape) >= 0:
+        return tuple(shape)
+    left, known = math.prod(n for n in old if n), math.prod(n for n in shape if n not in (0, -1))
+    if shape.count(-1) != 1 or min(shape) < -1 or shape.count(0) != old.count(0) or left % known:
+        raise ValueError(f"{name}: shape: got {list(shape)} for a tensor of shape {list(old)}; it does not say what -1 stands for")
+    return tuple(left // known if n == -1 else n for n in shape)
 
 
 @op(inplace="reshapes", alias=X, cases=["f(2,3), [3, 2]", "f(2,3), [-1]", "f(2,3), [0, 0]", "f(2,3,4), [0, -1]", "f(2,3), (3, -1)", "f(1), []",
@@ -140,7 +151,7 @@ def _permutation(perm, ndim):
 
 
 def _swap(name, x, first, second):
-    first, second = one_axis(name, first, x.ndim, "dim0"), one_axis(name, second, x.ndim, "dim1")
+    first, second = one_axis(name, first, x.ndim, "dim0", IndexError), one_axis(name, second, x.ndim, "dim1", IndexError)
     order = list(range(x.ndim))
     order[first], order[second] = second, first
     return permute_axes(x, tuple(order))
@@ -216,6 +227,8 @@ def flatten(x, start_axis=0, stop_axis=-1, name=None):
         paddle.Size([2, 12])
     """
     if x.ndim == 0:
+        if start_axis not in (0, -1) or stop_axis not in (0, -1):
+            raise ValueError(f"flatten: got the axes {start_axis} and {stop_axis}; a 0-D tensor has 0 and -1 only")
         return x.reshape(1)
     start, stop = one_axis("flatten", start_axis, x.ndim, "start_axis"), one_axis("flatten", stop_axis, x.ndim, "stop_axis")
     if stop < start:
@@ -236,8 +249,8 @@ def expanded_shape(name, shape, old):
     return new
 
 
-@op(alias=X, cases=["f(3), [2, 3]", "f(1,3), [2, -1]", "f(3), [2, -1]", "f(), [2]", "f(), []", "f(1), const([4], 'int64')", "f(1,3), [0, 3]",
-                    "f(3), [-1, 3]", "f(3), [2]", "f(2,3), [3]",
+@op(alias={"input": "x", "size": "shape"}, cases=["f(3), [2, 3]", "f(1,3), size=[2, -1]", "f(3), [2, -1]", "f(), [2]", "f(), []",
+                    "f(1), const([4], 'int64')", "f(1,3), [0, 3]", "f(3), [-1, 3]", "f(3), [2]", "f(2,3), [3]",
                     "i(1), [3]", "b(1,2), [2, 2]", "f(1,3), 2, 3"])
 def expand(x, shape, name=None):
     """Repeats axes of length 1, and adds axes in front, to reach a shape.
@@ -271,7 +284,7 @@ def broadcast_to(x, shape, name=None):
 broadcast_to = variadic(broadcast_to)
 
 
-@op("x y", cases=["f(1,3), f(2,3)", "f(3), f(2,3)", "f(3), i(4,3)", "f(2,3), f(3)", "f(), f(2)"])
+@op("x y", alias={"input": "x", "other": "y"}, cases=["f(1,3), f(2,3)", "f(3), other=f(2,3)", "f(3), i(4,3)", "f(2,3), f(3)", "f(), f(2)"])
 def expand_as(x, y, name=None):
     """Expands x to the shape of y. See `expand`.
 
@@ -282,7 +295,7 @@ def expand_as(x, y, name=None):
     return jnp.broadcast_to(x, expanded_shape("expand_as", y.shape, x.shape))
 
 
-@composite(method=True, cases=["[f(1,3), f(2,1)]", "[f(2), f(2), f()]", "[f(2), f(3)]", "[f(0,1), f(3)]"], alias={})
+@composite(method=True, cases=["[f(1,3), f(2,1)]", "[f(2), f(2), f()]", "[f(2), f(3)]", "[f(0,1), f(3)]", "[]", "[f(2), i(2)]"], alias={})
 def broadcast_tensors(input, name=None):
     """Broadcasts tensors to their common shape.
 
@@ -291,11 +304,14 @@ def broadcast_tensors(input, name=None):
     Returns:
         List of Tensors.
     Raises:
-        ValueError: the shapes do not broadcast.
+        ValueError: the shapes do not broadcast, the dtypes differ, or the list is empty.
     Example:
         >>> [t.shape for t in paddle.broadcast_tensors([paddle.ones([2, 1]), paddle.ones([3])])]
         [paddle.Size([2, 3]), paddle.Size([2, 3])]
     """
+    if not isinstance(input, list | tuple) or not input or len({t._raw.dtype for t in input}) > 1:
+        got = [t.dtype for t in input] if isinstance(input, list | tuple) else type(input).__name__
+        raise ValueError(f"broadcast_tensors: input: got {got}; it must be a list of Tensors of one dtype")
     try:
         shape = jnp.broadcast_shapes(*[tuple(t.shape) for t in input])
     except ValueError:
@@ -326,7 +342,8 @@ def tile(x, repeat_times, name=None):
 
 @op(inplace=True, alias=X, cases=["f(3), 'int32'", "f(3), paddle.float64", "f(3), 'bool'", "i(3), float", "i(3), 'uint8'", "c(3), 'complex128'",
                                   "b(3), 'float16'", "f(2), 'foo'", "f(0), 'int64'",
-                         "u(-300,300,8), 'int8'", "u(-300,300,8), 'uint8'", "d(2), 'bfloat16'"])
+                         "u(-300,300,8), 'int8'", "u(-300,300,8), 'uint8'", "d(2), 'bfloat16'",
+                         "const([1e3, -1e6, 0.3, float('inf')]), 'float8_e5m2'"])
 def cast(x, dtype):
     """Converts to another dtype. Floats lose their fraction when they become integers; out-of-range values of float to int32 or int64 saturate.
 
@@ -339,12 +356,7 @@ def cast(x, dtype):
         >>> paddle.cast(paddle.to_tensor([1.5, -1.5]), "int32").tolist()
         [1, -1]
     """
-    target = dtypes.convert(dtype).np
-    if x.dtype.kind == "c" and target.kind != "c" and target != jnp.bool_:
-        x = x.real
-    if target.itemsize < 4 and target.kind in "iu" and x.dtype.kind in "fV":
-        x = x.astype(jnp.int32)  # wrap small integers as C does
-    return x.astype(target)
+    return converted(x, dtypes.convert(dtype).np)
 
 
 __all__ = ["broadcast_tensors", "broadcast_to", "cast", "expand", "expand_as", "flatten", "permute", "reshape", "squeeze", "tile", "transpose",

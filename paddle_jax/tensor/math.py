@@ -1,12 +1,13 @@
 """Arithmetic of two tensors, bounds, scaling."""
 
 import functools as ft
+import math
 
 import jax
 import jax.numpy as jnp
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.op import composite, op
+from paddle_jax._core.op import check_inplace, composite, op
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.inner import named
 
@@ -81,7 +82,8 @@ def divide(x, y, name=None, *, rounding_mode=None):
     return _quotient(x, y)
 
 
-@op("x y", promote="wide", inplace=True, out=True, alias=X_Y, scalars=True, cases=["f(2,3), pos(2,3)", "i(2,3), pos_i(3)", "i32(3), pos_i32(3)",
+@op("x y", promote="wide", inplace=True, out=True, alias=X_Y, scalars=True, nondiff=True, cases=[
+    "f(2,3), pos(2,3)", "i(2,3), pos_i(3)", "i32(3), pos_i32(3)", "const([-0.0, -1.0], 'float32'), const([1.0, -2.0], 'float32')",
                                                                                  "f(0,3), f(1,3)", "f(2), i(2)"])
 def floor_divide(x, y, name=None):
     """Divides elementwise and rounds towards minus infinity. Arguments as for `add`; y may be a number.
@@ -90,23 +92,42 @@ def floor_divide(x, y, name=None):
         >>> paddle.floor_divide(paddle.to_tensor([7, -7]), paddle.to_tensor([2, 2])).tolist()
         [3, -4]
     """
-    return jnp.floor_divide(x, y)
+    quotient = jnp.floor_divide(x, y)
+    if not jnp.issubdtype(x.dtype, jnp.floating):
+        return quotient
+    return jnp.where(quotient == 0, jnp.copysign(quotient, x / y), quotient)
 
 
 @op("x y", promote="mixed", inplace=True, out=True, alias=X_Y, scalars=True, cases=["f(2,3), pos(2,3)", "i(2,3), pos_i(3)", "i32(3), pos_i32(3)",
-                                                                                 "f(3), -2.5", "f(0,3), f(1,3)"])
+                                                                                 "f(3), -2.5", "f(0,3), f(1,3)", "~c(3), c(3)"])
 def remainder(x, y, name=None):
-    """The rest of the floor division, with the sign of the divisor. Arguments as for `add`; y may be a number.
+    """The rest of the floor division, with the sign of the divisor; of complex numbers the rest to the nearest multiple.
+
+    Arguments as for `add`; y may be a number.
 
     Example:
         >>> paddle.remainder(paddle.to_tensor([7, -7]), paddle.to_tensor([4, 4])).tolist()
         [3, 1]
     """
-    return jnp.remainder(x, y)
+    return x - jnp.round(x / y) * y if jnp.iscomplexobj(x) else jnp.remainder(x, y)
 
 
-@op("x y", promote="mixed", scalars=True, inplace=True, out=True, alias={"input": "x", "exponent": "y"},
-    cases=["pos(2,3), f(3)", "f(3), 2", "f(3), 3.0", "pos(3), 0.5", "f(3), 0", "i(3), 2", "pos(2), i(2)", "f(0,2), 2.0", "pos_d(3), d(3)"])
+@jax.custom_jvp
+def _power(x, y):
+    return jnp.power(x, y)
+
+
+def _slope(t, _, x, y):
+    """t times y x^(y - 1); 0 for y = 0 at x = 0 too."""
+    return t * jnp.where(y == 0, 0, y * _power(x, jnp.where(y == 0, 1, y - 1)))
+
+
+_power.defjvps(_slope, lambda t, power, x, y: t * jnp.where((x == 0) & (y >= 0), 0, jnp.log(x) * power))
+
+
+@op("x y", promote="mixed", scalars="whole", inplace=True, out=True, alias={"input": "x", "exponent": "y"},
+    cases=["const([0.0, 2.0], 'float32'), 0", "const([0.0, 2.0, 0.0]), const([0.0, 0.0, 1.0])", "i(3), 2.0",
+           "pos(2,3), f(3)", "f(3), 2", "f(3), 3.0", "pos(3), 0.5", "f(3), 0", "i(3), 2", "pos(2), i(2)", "f(0,2), 2.0", "pos_d(3), d(3)"])
 def pow(x, y, name=None):
     """Raises x to the power y elementwise.
 
@@ -119,7 +140,7 @@ def pow(x, y, name=None):
         >>> paddle.pow(paddle.to_tensor([1.0, 2.0, 3.0]), 2).tolist()
         [1.0, 4.0, 9.0]
     """
-    return jnp.power(x, y)
+    return _power(x, y) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.power(x, y)
 
 
 @op("input other", promote="mixed", scalars=True, out=True, cases=["f(2,3), pos(3)", "i(3), pos_i(3)", "i32(3), pos_i32(3)", "f(3), d(3)"])
@@ -146,7 +167,7 @@ NANS = ["const([1.0, float('nan'), 2.0], 'float32'), const([float('nan'), 1.0, 3
 TIE = ["const([1.0, 2.0, 5.0], 'float32'), const([1.0, 3.0, 4.0], 'float32')"]
 
 
-@op("x y", promote=True, out=True, cases=[*SAME, *NANS, *TIE])
+@op("x y", promote=True, out=True, alias=X_Y, cases=[*SAME, *NANS, *TIE])
 def maximum(x, y, name=None):
     """The larger of two elements; NaN if either is NaN. Equal elements share the gradient.
 
@@ -165,7 +186,7 @@ def maximum(x, y, name=None):
     return jnp.maximum(x, y)
 
 
-@op("x y", promote=True, out=True, cases=[*SAME, *NANS, *TIE])
+@op("x y", promote=True, out=True, alias=X_Y, cases=[*SAME, *NANS, *TIE])
 def minimum(x, y, name=None):
     """The smaller of two elements; NaN if either is NaN. Arguments as for `maximum`.
 
@@ -215,7 +236,20 @@ def clipped(x, min=None, max=None):
     return jnp.where(jnp.isnan(passed), jax.lax.stop_gradient(passed), x) if jnp.issubdtype(x.dtype, jnp.floating) else x
 
 
-@composite(alias={"input": "x"}, out=True, inplace=True, cases=[
+def clip_(x, min=None, max=None, name=None):
+    """In-place clip: puts the result into x and returns it. Of float bounds for an integer x the fraction is dropped. See `clip`.
+
+    Example:
+        >>> paddle.to_tensor([-1.0, 2.0]).clip_(0.0, 1.0).tolist()
+        [0.0, 1.0]
+    """
+    check_inplace("clip_", x)
+    if x.dtype.is_integer:
+        min, max = (int(b) if isinstance(b, float) and math.isfinite(b) else b for b in (min, max))
+    return x._adopt(clip(x, min, max))
+
+
+@composite(alias={"input": "x"}, out=True, cases=[
     "f(2,3), -0.5, 0.5", "f(4), 0.1", "f(4), max=0.1", "f(3)", "i(5), -1, 2", "i(5), -1.5, 2.5", "i32(3), 0", "f(4), const([0.1], 'float32')",
     "d(4), 0, 1",
     "const([1.0, 2.0, 0.0, 3.0, float('nan')], 'float32'), 1.0, 2.0", "f(3), 1.0, 0.0", "f(3), f(3)", "h(3), 0.0, 1.0", "f(0,3), 0.0, 1.0",
@@ -241,6 +275,8 @@ def clip(x, min=None, max=None, name=None):
         raise ValueError(f"clip: got min={min} and max={max}; min must not be greater than max")
     return clipped(x, min, max)
 
+
+clip.inplace = Tensor.clip_ = clip_
 
 ACTIVATIONS = {"relu": jax.nn.relu, "tanh": jnp.tanh, "sigmoid": jax.nn.sigmoid, "softmax": jax.nn.softmax, "relu6": jax.nn.relu6, "exp": jnp.exp,
                "square": jnp.square, "softplus": jax.nn.softplus, "gelu": ft.partial(jax.nn.gelu, approximate=False)}

@@ -136,7 +136,7 @@ def tril(x, diagonal=0, name=None):
         [[1.0, 0.0], [1.0, 1.0]]
     """
     _check_matrix("tril", x)
-    return jnp.tril(x, diagonal)
+    return jnp.tril(x, number("tril", diagonal, "diagonal"))
 
 
 @op(inplace=True, out=True, alias={"input": "x"}, cases=["f(3,3), 1", "f(3,4), -1", "f(2,3,3)", "f(3)", "b(3,3)", "i(2,4), diagonal=2", "c(2,2)",
@@ -149,7 +149,7 @@ def triu(x, diagonal=0, name=None):
         [[1.0, 1.0], [0.0, 1.0]]
     """
     _check_matrix("triu", x)
-    return jnp.triu(x, diagonal)
+    return jnp.triu(x, number("triu", diagonal, "diagonal"))
 
 
 def _triangle(op, find, row, col, offset, dtype):
@@ -217,6 +217,8 @@ def meshgrid(*args, indexing=None, name=None):
         [[0, 0, 0], [1, 1, 1]]
     """
     x = list(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple) else list(args)
+    if not x or not all(isinstance(t, Tensor) for t in x):
+        raise ValueError(f"meshgrid: got {[type(t).__name__ for t in x]}; give one Tensor or more")
     if any(t.ndim > 1 for t in x) or len({t._raw.dtype for t in x}) > 1:
         got = [f"{t._raw.dtype.name}{list(t.shape)}" for t in x]
         raise ValueError(f"meshgrid: got {', '.join(got)}; use 1-D tensors of one dtype")

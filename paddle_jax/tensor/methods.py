@@ -9,7 +9,7 @@ from paddle_jax._core import place as places
 from paddle_jax._core.op import check_inplace, op
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.tensor import creation, gathering, manipulation, matrices, reorder, slicing  # noqa: F401  matrices declares tril and triu
-from paddle_jax.tensor.axes import ints, variadic_method
+from paddle_jax.tensor.axes import ints, one_axis, variadic_method
 
 _CAST = {"float": "float32", "double": "float64", "half": "float16", "bfloat16": "bfloat16", "int": "int32", "long": "int64", "short": "int16",
          "char": "int8", "byte": "uint8", "bool": "bool", "cfloat": "complex64", "cdouble": "complex128", "float16": "float16", "float32": "float32",
@@ -80,7 +80,8 @@ def _moved(x, place):
 def to(self, *args, **kwargs):
     """A copy on another device or in another dtype; the tensor itself when nothing changes.
 
-    Called as to(device, dtype, blocking), to(dtype, blocking) or to(other, blocking), positionally or by these names.
+    Called as to(device, dtype, blocking), to(dtype, blocking) or to(other, blocking), positionally or by these names. With copy=True it is
+    a copy in any case.
 
     Args:
         device: "cpu", "gpu:0", a Place.
@@ -94,6 +95,8 @@ def to(self, *args, **kwargs):
         >>> paddle.to_tensor([1.5]).to("int32").tolist()
         [1]
     """
+    copy = kwargs.pop("copy", False)
+    kwargs.pop("non_blocking", None)
     if not 0 < len(args) + len(kwargs) <= 3 or not set(kwargs) <= {"device", "dtype", "other", "blocking"}:
         raise TypeError("to: got no fitting arguments; use to(device, dtype, blocking), to(dtype, blocking) or to(other, blocking)")
     first = args[0] if args else kwargs.get("other")
@@ -102,7 +105,8 @@ def to(self, *args, **kwargs):
     else:
         device, dtype = _device_and_dtype(args, kwargs)
     moved = self if device is None else _moved(self, device)
-    return moved if dtype is None or dtypes.convert(dtype) is moved.dtype else manipulation.cast(moved, dtype)
+    result = moved if dtype is None or dtypes.convert(dtype) is moved.dtype else manipulation.cast(moved, dtype)
+    return result.clone() if copy and result is self else result
 
 
 def _device_and_dtype(args, kwargs):
@@ -233,7 +237,7 @@ def stride(self, dim=None):
         [3, 1]
     """
     steps = _strides(self._raw.shape)
-    return steps if dim is None else steps[dim]
+    return steps if dim is None else steps[one_axis("stride", dim, len(steps), "dim")]
 
 
 @_attach
@@ -285,6 +289,17 @@ def is_same_shape(self, y):
     return self._raw.shape == y._raw.shape
 
 
+@_attach
+def dense_dim(self):
+    """How many of the axes are stored densely: all.
+
+    Example:
+        >>> paddle.ones([2, 3]).dense_dim()
+        2
+    """
+    return self._raw.ndim
+
+
 def _answer(name, value, doc):
     def method(self):
         return value
@@ -298,6 +313,9 @@ _answer("is_dense", True, "True: this is a dense tensor.")
 for _name in ("is_sparse", "is_sparse_coo", "is_sparse_csr", "is_selected_rows", "is_dist"):
     if not hasattr(Tensor, _name):
         _answer(_name, False, "False: this is a dense tensor on one device or sharded by XLA.")
+_answer("sparse_dim", 0, "How many of the axes are stored sparsely: none.")
+for _name in ("placements", "process_mesh", "num_shard"):
+    setattr(Tensor, _name, property(lambda self: None, doc="None: this tensor is not distributed over a mesh."))
 
 Tensor.swapaxes = Tensor.swapdims = manipulation.transpose
 Tensor.reverse = reorder.flip
@@ -448,16 +466,6 @@ def set_(self, source=None, shape=None, stride=None, offset=0, name=None):
     return self
 
 
-def _get_data(self):
-    """The tensor itself; assigning puts the value of another tensor in its place."""
-    return self
-
-
-def _set_data(self, other):
-    self._rebind(other._raw)
-
-
-Tensor.data = property(_get_data, _set_data, doc=_get_data.__doc__)
 Tensor.grad_ = property(lambda self: self._grad, doc="The gradient, the same as `grad`.")
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.deferred.value import Value, aval_of, host
+from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.op import scalar
 from paddle_jax._core.short_cuts import run2
 from paddle_jax._core.state import local
@@ -19,7 +20,7 @@ def operands(x, other, name):
     """Both sides as Tensors of the dtype the operation runs in.
 
     A number takes the dtype of the tensor; a float with an integer tensor makes the tensor float32, an int with a bool
-    tensor makes it int64, a complex number makes it complex.
+    tensor makes it int64, a complex number makes it complex. `@` brings a NumPy array to the dtype of the tensor.
     """
     if isinstance(other, _NUMBERS):
         dtype = dtypes.scalar_np(other, x._raw.dtype)
@@ -29,7 +30,8 @@ def operands(x, other, name):
     if isinstance(other, np.ndarray):
         from paddle_jax.tensor.creation import to_tensor
 
-        return x, to_tensor(other)
+        same = name.endswith("matmul__") and np.can_cast(other.dtype, x._raw.dtype, "same_kind")
+        return x, to_tensor(other.astype(x._raw.dtype) if same else other)
     if hasattr(other, "__jax_array__") or type(other).__module__.startswith("jax"):
         return x, wrap(other)
     raise TypeError(f"{name}(): argument (position 1) must be int, float, bool or Tensor, but got {type(other).__name__}")
@@ -47,16 +49,16 @@ def _number(value, dtype):
 def _binary(name, op, swapped=False):
     made, kernels = op.op, []
 
-    def method(self, other):
-        if isinstance(other, Tensor):
-            left, right = self, other
+    def method(self, y):
+        if isinstance(y, Tensor):
+            left, right = self, y
         else:
             raw = self._raw
             dtype = raw.aval.dtype if type(raw) is Value else raw.dtype
-            if dtype.kind == "f" and (type(other) is float or (type(other) is int and -_EXACT < other < _EXACT)) and other:
-                left, right = self, _number(other, dtype)  # the usual case of `operands`
+            if dtype.kind == "f" and (type(y) is float or (type(y) is int and -_EXACT < y < _EXACT)) and y:
+                left, right = self, _number(y, dtype)  # the usual case of `operands`
             else:
-                left, right = operands(self, other, name)
+                left, right = operands(self, y, name)
         if swapped:
             left, right = right, left
         if not kernels or local.ctx.amp is not None:
@@ -75,21 +77,21 @@ def _binary(name, op, swapped=False):
 _general_power = _binary("__pow__", math.pow)
 
 
-def _power(self, other):
+def _power(self, y):
     """The operator `**`: see `pow`. Squares, the most frequent power by far, are products."""
-    if type(other) in (int, float) and other == 2 and self._raw.dtype.kind in "fcV":
+    if type(y) in (int, float) and y == 2 and self._raw.dtype.kind in "fcV":
         return ops.square(self)
-    return _general_power(self, other)
+    return _general_power(self, y)
 
 
 def _compare(name, op):
-    def method(self, other):
+    def method(self, y):
         left = self
-        if not isinstance(other, Tensor):
-            if not isinstance(other, _NUMBERS | np.ndarray):
+        if not isinstance(y, Tensor):
+            if not isinstance(y, _NUMBERS | np.ndarray):
                 return NotImplemented
-            left, other = operands(self, other, name)
-        return op(left, other)
+            left, y = operands(self, y, name)
+        return op(left, y)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"The operator `{name}`: see `{op.__name__}`."
@@ -99,12 +101,12 @@ def _compare(name, op):
 def _bits(name, op, swapped=False):
     """Operators on bits: a number on the other side takes the dtype of the tensor; a float there is refused."""
 
-    def method(self, other, *args, **kwargs):
-        if not isinstance(other, Tensor):
-            if not isinstance(other, bool | int | np.integer):
-                raise TypeError(f"unsupported operand type(s) for {name}: 'Tensor' and '{type(other).__name__}'")
-            other = scalar(other, self._raw.dtype)
-        return op(other, self, *args, **kwargs) if swapped else op(self, other, *args, **kwargs)
+    def method(self, y, *args, **kwargs):
+        if not isinstance(y, Tensor):
+            if not isinstance(y, bool | int):
+                raise ArgumentError(f"{name}: y: got {type(y).__name__}; allowed are Tensor, int and bool")
+            y = scalar(y, self._raw.dtype)
+        return op(y, self, *args, **kwargs) if swapped else op(self, y, *args, **kwargs)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"The operator `{name}`: see `{op.__name__}`."

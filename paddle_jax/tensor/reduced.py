@@ -1,15 +1,32 @@
-"""Checks of the axes that a reduction works over."""
+"""What reductions share: checks of the axes they work over, and the dtype they accumulate in."""
+
+import jax.numpy as jnp
+
+from paddle_jax._core.errors import ArgumentError
+
+
+def accumulated(function, x, *args, **kwargs):
+    """function(x, ...) with float16 and bfloat16 accumulated as float32, which XLA does for parts of a sum only."""
+    if x.dtype not in (jnp.float16, jnp.bfloat16):
+        return function(x, *args, **kwargs)
+    return function(x.astype(jnp.float32), *args, **kwargs).astype(x.dtype)
+
+
+def total(x, axes=None, keepdims=False):
+    """The sum over axes in the dtype of x."""
+    return accumulated(lambda x: jnp.sum(x, axes, dtype=x.dtype, keepdims=keepdims), x)
+
 
 
 def one_axis(op, axis, ndim):
     """A single axis in 0..ndim-1; a 0-d tensor counts as having one axis.
 
     Raises:
-        TypeError: axis is not an int.
+        ArgumentError: axis is not an int (TypeError or ValueError in Paddle).
         ValueError: axis is out of range.
     """
     if not isinstance(axis, int) or isinstance(axis, bool):
-        raise TypeError(f"{op}: axis: got {axis!r}; it must be an int")
+        raise ArgumentError(f"{op}: axis: got {axis!r}; it must be an int")
     rank = max(ndim, 1)
     if not -rank <= axis < rank:
         raise ValueError(f"{op}: axis={axis} is out of range for {ndim} axes; use {-rank}..{rank - 1}")
@@ -20,7 +37,7 @@ def all_axes(op, axis, ndim):
     """The axes to reduce over as a sorted tuple of numbers in 0..ndim-1. None and an empty list mean all.
 
     Raises:
-        TypeError: axis is not an int or a list of ints.
+        ArgumentError: axis is not an int or a list of ints.
         ValueError: an axis is out of range or given twice.
     """
     if axis is None or axis == ():

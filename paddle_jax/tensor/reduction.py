@@ -9,7 +9,7 @@ from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import composite, op
 from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.ops import as_float
-from paddle_jax.tensor.reduced import all_axes
+from paddle_jax.tensor.reduced import accumulated, all_axes, total
 
 X_DIM = {"input": "x", "dim": "axis"}
 FORMS = ["f(2,3,4)", "f(2,3,4), -1", "f(2,3,4), [0, 2], keepdim=True", "d(3,2), axis=(0,)", "f(), -1", "f(2,3), []", "f(2,3), 2", "f(2,3), [0, 0]",
@@ -29,6 +29,7 @@ def _widened(x, dtype):
 
 
 @op(alias=X_DIM, out=True, cases=[*FORMS, "f(0,3), 0", "f(0,3)", "b(2,3), 0", "i32(4)", "f(3), dtype='float64'", "c(2,3), 1", "h(4,3), 0", "u8(3)",
+                                  "f(2,3), 1, True", "f(2,3), True",
                                   "f(3), None, 'int32'"])
 def sum(x, axis=None, dtype=None, keepdim=False, name=None):
     """Sums elements over the given axes.
@@ -36,7 +37,7 @@ def sum(x, axis=None, dtype=None, keepdim=False, name=None):
     Args:
         x: Tensor [...], any dtype; bool and int32 sum as int64. `input` is accepted as a name.
         axis: int, list of ints, or None (or an empty list) for all axes. `dim` is accepted as a name.
-        dtype: dtype to cast to before summing.
+        dtype: dtype to cast to before summing; a bool here is taken for keepdim.
         keepdim: keep the summed axes with length 1.
     Returns:
         Tensor of x's shape without the summed axes.
@@ -47,8 +48,10 @@ def sum(x, axis=None, dtype=None, keepdim=False, name=None):
         >>> paddle.sum(paddle.ones([2, 3]), axis=0).tolist()
         [2.0, 2.0, 2.0]
     """
+    if isinstance(dtype, bool):
+        dtype, keepdim = None, dtype
     x = _widened(x, dtype)
-    return jnp.sum(x, all_axes("sum", axis, x.ndim), dtype=x.dtype, keepdims=keepdim)
+    return total(x, all_axes("sum", axis, x.ndim), keepdim)
 
 
 @op(cases=["f(2,3)", "const([1.0, float('nan'), 2.0], 'float32')", "const([[1.0, float('nan')], [2.0, 3.0]], 'float64'), 0, keepdim=True",
@@ -62,7 +65,7 @@ def nansum(x, axis=None, dtype=None, keepdim=False, name=None):
         3.0
     """
     x = _widened(jnp.where(jnp.isnan(x), jnp.zeros((), x.dtype), x), dtype)
-    return jnp.sum(x, all_axes("nansum", axis, x.ndim), dtype=x.dtype, keepdims=keepdim)
+    return total(x, all_axes("nansum", axis, x.ndim), keepdim)
 
 
 @op(alias=X_DIM, out=True, cases=[*FORMS, "f(0,3)", "f(0,3), 0", "i(3)", "b(4)", "f(4), dtype='float64'", "h(4,3), 0", "c(2,3), 1"])
@@ -87,8 +90,8 @@ def mean(x, axis=None, keepdim=False, name=None, *, dtype=None):
     if x.dtype == jnp.bool_:
         return jnp.any(x, axes, keepdims=keepdim)
     if jnp.issubdtype(x.dtype, jnp.integer):
-        total = jnp.sum(x, axes, dtype=x.dtype, keepdims=keepdim)
-        return jax.lax.div(total, jnp.full_like(total, count(x, axes) or 1))
+        whole = jnp.sum(x, axes, dtype=x.dtype, keepdims=keepdim)
+        return jax.lax.div(whole, jnp.full_like(whole, count(x, axes) or 1))
     return jnp.mean(x, axes, keepdims=keepdim)
 
 
@@ -96,7 +99,8 @@ def mean(x, axis=None, keepdim=False, name=None, *, dtype=None):
 @named("prod")
 def _product(x, axis, keepdim, dtype):
     x = x if dtype is None else x.astype(dtypes.convert(dtype).np)
-    return jnp.prod(x, all_axes("prod", axis, x.ndim), dtype=x.dtype, keepdims=keepdim)
+    axes = all_axes("prod", axis, x.ndim)
+    return accumulated(lambda x: jnp.prod(x, axes, dtype=x.dtype, keepdims=keepdim), x)
 
 
 # Paddle's gradient of a complex product lacks the conjugate that its multiply has
@@ -162,7 +166,7 @@ def min(x, axis=None, keepdim=False, name=None):
     return _extreme("min", jnp.min, x, axis, keepdim)
 
 
-@op(out=True, cases=["f(2,3,4), [0, 2], keepdim=True", "f()", "f(3,0), 0", "i_(3,4), 1", "f(2), 1", *TIES])
+@op(out=True, alias=X_DIM, cases=["f(2,3,4), [0, 2], keepdim=True", "f()", "f(3,0), 0", "i_(3,4), 1", "f(2), 1", *TIES])
 def amax(x, axis=None, keepdim=False, name=None):
     """The largest element over the given axes, as `max`.
 
@@ -173,7 +177,7 @@ def amax(x, axis=None, keepdim=False, name=None):
     return _extreme("amax", jnp.max, x, axis, keepdim)
 
 
-@op(out=True, cases=["f(2,3,4), [0, 2], keepdim=True", "f()", "f(3,0), 0", "i_(3,4), 1", "f(2), 1", *TIES])
+@op(out=True, alias=X_DIM, cases=["f(2,3,4), [0, 2], keepdim=True", "f()", "f(3,0), 0", "i_(3,4), 1", "f(2), 1", *TIES])
 def amin(x, axis=None, keepdim=False, name=None):
     """The smallest element over the given axes, as `min`.
 
@@ -188,7 +192,7 @@ TRUTH = ["b(2,3)", "b(2,3), 0", "b(2,3,2), [0, 2], True", "f(2,3), 1", "i_(2,3),
          "c(3)"]
 
 
-@op(nondiff=True, out=True, cases=TRUTH)
+@op(nondiff=True, out=True, alias=X_DIM, cases=TRUTH)
 def all(x, axis=None, keepdim=False, name=None):
     """Tells whether all elements over the given axes are True (not zero).
 
@@ -229,7 +233,7 @@ def count_nonzero(x, axis=None, keepdim=False, name=None):
     return jnp.sum(x != 0, all_axes("count_nonzero", axis, x.ndim), dtype=jnp.int64, keepdims=keepdim)
 
 
-@op(out=True, cases=[*FORMS, "i(3)", "d(3), -1, True", "f(0,3)", "h(3)", "const([1000.0, 1000.0], 'float32')"])
+@op(out=True, alias=X_DIM, cases=[*FORMS, "i(3)", "input=d(3), dim=-1, keepdim=True", "f(0,3)", "h(3)", "const([1000.0, 1000.0], 'float32')"])
 def logsumexp(x, axis=None, keepdim=False, name=None):
     """The logarithm of the sum of exponentials over the given axes, computed without overflow.
 
@@ -244,7 +248,7 @@ def logsumexp(x, axis=None, keepdim=False, name=None):
         >>> round(paddle.logsumexp(paddle.to_tensor([0.0, 0.0])).item(), 4)
         0.6931
     """
-    return jax.scipy.special.logsumexp(as_float(x), all_axes("logsumexp", axis, x.ndim), keepdims=keepdim)
+    return accumulated(jax.scipy.special.logsumexp, as_float(x), all_axes("logsumexp", axis, x.ndim), keepdims=keepdim)
 
 
 @op("x target", cases=["f(2,3,4), f(3,1)", "f(2,3), f()", "d(4,2), d(4,2)", "f(2,3), f(4)", "i(2,3), i(3)"])
@@ -265,4 +269,4 @@ def reduce_as(x, target, name=None):
         raise ValueError(f"reduce_as: target: shape {list(target.shape)} does not broadcast to {list(x.shape)}")
     axes = [i for i, n in enumerate(x.shape) if i < lead or target.shape[i - lead] != n]
     x = _widened(x, None)
-    return jnp.sum(x, tuple(axes), dtype=x.dtype).reshape(target.shape)
+    return total(x, tuple(axes)).reshape(target.shape)

@@ -4,9 +4,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from paddle_jax._core.errors import TracedValueError
 from paddle_jax._core.op import composite, op
 from paddle_jax._core.tensor import Tensor, wrap
-from paddle_jax.tensor.axes import concrete, ints, many_axes, one_axis
+from paddle_jax.tensor.axes import check_index_dtype, concrete, ints, many_axes, one_axis
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.gathering import take_rows
 from paddle_jax.tensor.manipulation import permute_axes, reshape
@@ -91,7 +92,8 @@ def rot90(x, k=1, axes=[0, 1], name=None):  # noqa: B006  Paddle's default, neve
     return jnp.rot90(x, k, axes)
 
 
-@op(alias=X_DIM, cases=["f(2,3), 1", "f(2,3), 1, 0", "f(2,3), [1, 2], [0, 1]", "f(2,3), [1, 2], 0", "f(2,3), 1, 2", "f(), 1", "f(0,2), 1, 0",
+@op(alias={**X_DIM, "dims": "axis"}, cases=["f(2,3), 1", "f(2,3), [1, 2]", "f(2,3), 1, dims=0", "f(2,3), [1, 2], [0, 1]",
+                        "f(2,3), [1, 2], 0", "f(2,3), 1, 2", "f(), 1", "f(0,2), 1, 0",
                         "f(2,3), const(1, 'int64'), 0", "i(5), -7", "f(2,3), 1, (0, 1)", "f(3,4), [2, 1], [-1, 0]"])
 def roll(x, shifts, axis=None, name=None):
     """Shifts elements along axes; what leaves at one end comes in at the other.
@@ -108,7 +110,9 @@ def roll(x, shifts, axis=None, name=None):
     """
     shifts = ints("roll", shifts, "shifts")
     if axis is None or axis == ():
-        return jnp.roll(x.reshape(-1), sum(shifts)).reshape(x.shape)
+        if len(shifts) != 1:
+            raise ValueError(f"roll: got {len(shifts)} shifts without axes; give one, or as many axes")
+        return jnp.roll(x.reshape(-1), shifts).reshape(x.shape)
     axes = tuple(one_axis("roll", a, x.ndim) for a in ints("roll", axis, "axis"))
     if len(axes) != len(shifts):
         raise ValueError(f"roll: got {len(shifts)} shifts for {len(axes)} axes; give as many")
@@ -185,8 +189,11 @@ def repeat_interleave(x, repeats, axis=None, name=None, *, output_size=None):
 
 
 def _repeated(repeats, length, total):
+    check_index_dtype("repeat_interleave", repeats, name="repeats")
     values = concrete(repeats)
     if values is None:
+        if total is None:
+            raise TracedValueError("repeat_interleave", "give output_size, the sum of the repeats")
         return wrap(jnp.repeat(jnp.arange(length), repeats._value, total_repeat_length=total))
     if values.size and values.min() < 0:
         raise ValueError(f"repeat_interleave: repeats: got {values.min()}; the numbers are >= 0")

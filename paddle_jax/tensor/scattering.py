@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.errors import CheckError
 from paddle_jax._core.op import check_inplace, composite, op
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import check_index, check_index_dtype, concrete, ints, one_axis
@@ -124,11 +125,11 @@ def put_along_axis(arr, indices, values, axis, reduce="assign", include_self=Tru
         raise ValueError(f"{name}: reduce: got {reduce!r}; allowed are {', '.join(REDUCE)}")
     axis = one_axis(name, axis, arr.ndim, error=AssertionError)
     check_index_dtype(name, indices, ("int16", "int32", "int64", "uint8"), "indices")
+    check_index(name, indices, arr.shape[axis])
     if broadcast:
         arr, indices = fit_index(name, arr, indices, axis)
     else:
         check_within(name, arr, indices, axis)
-    check_index(name, indices, arr.shape[axis])
     values = _values(name, arr, values)
     if broadcast or values.ndim == 0:
         values = values if values._raw.shape in ((), indices._raw.shape) else expand(values, indices.shape)
@@ -526,5 +527,5 @@ def masked_scatter(x, mask, value, name=None):
     if known is not None:
         times = np.prod(np.broadcast_shapes(tuple(x.shape), known.shape)) // max(known.size, 1)
         if known.sum() * times > value.size:
-            raise ValueError(f"masked_scatter: value: got {value.size} elements; the mask needs {known.sum() * times}")
+            raise CheckError(f"masked_scatter: value: got {value.size} elements; the mask needs {known.sum() * times}")
     return fill_in_order(x, mask, value)

@@ -9,14 +9,16 @@ import numpy as np
 from jax import lax
 
 from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.op import check_inplace, composite, op
-from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.tensor import Tensor, on_host, wrap
 from paddle_jax.tensor.axes import number, one_axis
 from paddle_jax.tensor.gathering import take_along_axis
 from paddle_jax.tensor.lowering import on_cpu, stable_order
 
 X_DIM = {"input": "x", "dim": "axis"}
-ARG = ["f(2,3)", "f(2,3), 0", "f(2,3), -1, True", "f(2,3), keepdim=True", "i_(3,4), 1", "f()", "f(), 0", "f(2,3), 5", "f(2,3), 1, dtype='int32'",
+ARG = ["f(), -1, True", "f(), 1", "f(2,3), 1.0",
+       "f(2,3)", "f(2,3), 0", "f(2,3), -1, True", "f(2,3), keepdim=True", "i_(3,4), 1", "f()", "f(), 0", "f(2,3), 5", "f(2,3), 1, dtype='int32'",
 "f(2,3), 1, dtype='float32'", "f(0,3), 1",
        "const([1.0, float('nan'), 3.0])", "d(2,3), 0", "f(2,3), dim=1", "const([2.0, 5.0, 5.0])", "i_(20), -1"]
 
@@ -27,10 +29,13 @@ def _arg_extreme(name, find, worst, x, axis, keepdim, dtype):
         raise ValueError(f"{name}: dtype: got {dtype.name}; allowed are int32, int64")
     if jnp.issubdtype(x.dtype, jnp.floating):
         x = jnp.where(jnp.isnan(x), jnp.asarray(worst, x.dtype), x)
-    axis = None if axis is None else one_axis(name, axis, max(x.ndim, 1)) if x.ndim else None
+    axis = int(axis) if isinstance(axis, float) else axis
+    axis = None if axis is None else one_axis(name, axis, max(x.ndim, 1))
+    if x.ndim == 0:
+        return jnp.zeros((1,) if keepdim and axis is not None else (), dtype)
     if x.size == 0 and (axis is None or x.shape[axis] == 0):
         raise ValueError(f"{name}: x: got shape {list(x.shape)}; there is no element to choose from")
-    if on_cpu() and x.ndim:
+    if on_cpu():
         return _first_extreme(x, axis, keepdim, find is jnp.argmax).astype(dtype)
     return find(x, axis=axis, keepdims=keepdim).astype(dtype)
 
@@ -44,7 +49,7 @@ def _first_extreme(x, axis, keepdims, largest):
     return jnp.min(jnp.where(x == best, place, x.shape[axis] - 1), axis, keepdims=keepdims)
 
 
-@op(nondiff=True, alias=X_DIM, cases=ARG)
+@op(nondiff=True, alias={**X_DIM, "keepdims": "keepdim"}, cases=ARG)
 def argmax(x, axis=None, keepdim=False, dtype="int64", name=None):
     """The index of the largest element, the first one of equals; NaN is not looked at.
 
@@ -64,7 +69,7 @@ def argmax(x, axis=None, keepdim=False, dtype="int64", name=None):
     return _arg_extreme("argmax", jnp.argmax, -jnp.inf, x, axis, keepdim, dtype)
 
 
-@op(nondiff=True, alias=X_DIM, cases=ARG)
+@op(nondiff=True, alias={**X_DIM, "keepdims": "keepdim"}, cases=ARG)
 def argmin(x, axis=None, keepdim=False, dtype="int64", name=None):
     """The index of the smallest element. Arguments as for `argmax`.
 
@@ -79,7 +84,8 @@ TopKRetType = collections.namedtuple("TopKRetType", ["values", "indices"])
 TopKRetType.__module__ = "paddle.tensor.search"
 
 
-@composite(alias=X_DIM, out=True, cases=["f(5), 2", "f(5), const(2, 'int64')", "f(2,5), 2, 0", "f(2,5), 3, -1, False", "f(5), 6", "f(5), 0",
+@composite(alias=X_DIM, out=True, cases=["f(5), 2.0", "'a', 1",
+                                         "f(5), const(2, 'int64')", "f(2,5), 2, 0", "f(2,5), 3, -1, False", "f(5), 6", "f(5), 0",
                                          "f(2,5), 2, 2", "f(), 1", "d(3,4), 4", "perm(7), 3, largest=False",
                                          "f(2,5), k=2, sorted=False", "const([1.0, float('nan'), 3.0]), 2",
                                          "const([1.0, float('nan'), 3.0]), 2, largest=False", "const([1.0, 1.0, 2.0, 2.0]), 3", "f(0,2), 1"])
@@ -100,7 +106,9 @@ def topk(x, k, axis=None, largest=True, sorted=True, name=None):
         >>> values, indices = paddle.topk(paddle.to_tensor([1.0, 3.0, 2.0]), 2); indices.tolist()
         [1, 2]
     """
-    k = number("topk", k, "k")
+    if not isinstance(x, Tensor):
+        raise ArgumentError(f"topk: x: got {type(x).__name__}; it must be a Tensor")
+    k = number("topk", int(k) if isinstance(k, float) else k, "k")
     axis = one_axis("topk", -1 if axis is None else axis, max(x.ndim, 1))
     length = x.shape[axis] if x.ndim else 1
     if not 1 <= k <= length:
@@ -138,11 +146,13 @@ def _number_dtype(value):
 
 
 def _branch(name, value):
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, bool | int | float | complex):
         return wrap(np.asarray(value, _number_dtype(value)))
     if isinstance(value, Tensor):
         return value
-    raise ValueError(f"where(): argument '{name}' must be Tensor, but got {type(value).__name__}")
+    raise ArgumentError(f"where(): argument '{name}' must be Tensor, but got {type(value).__name__}")
 
 
 @composite(alias={"input": "x", "other": "y"}, out=True,
@@ -169,7 +179,7 @@ def where(condition, x=None, y=None, name=None):
     if x is None or y is None:
         raise ValueError("where: x, y: got only one of them; give both or neither")
     if not isinstance(condition, Tensor) or condition._raw.dtype != bool:
-        raise ValueError(f"where: condition: got {getattr(condition, 'dtype', type(condition).__name__)}; it must be a bool Tensor")
+        raise ArgumentError(f"where: condition: got {getattr(condition, 'dtype', type(condition).__name__)}; it must be a bool Tensor")
     return choose(condition, _branch("x", x), _branch("y", y))
 
 
@@ -191,7 +201,7 @@ def nonzero(x, as_tuple=False):
     """
     if x.ndim == 0:
         raise ValueError("nonzero: x: got a 0-D tensor; it needs at least one axis")
-    found = np.nonzero(np.asarray(x._value))
+    found = np.nonzero(on_host(x, "nonzero", "use paddle_jax.bounded.nonzero(x, size) there"))
     return tuple(wrap(jnp.asarray(i)) for i in found) if as_tuple else wrap(jnp.asarray(np.stack(found, 1)))
 
 
@@ -305,7 +315,7 @@ def kthvalue(x, k, axis=None, keepdim=False, name=None):
         >>> value, index = paddle.kthvalue(paddle.to_tensor([3.0, 1.0, 2.0]), 2); value.item()
         2.0
     """
-    axis = one_axis("kthvalue", -1 if axis is None else axis, max(x.ndim, 1))
+    k, axis = number("kthvalue", k, "k"), one_axis("kthvalue", -1 if axis is None else axis, max(x.ndim, 1))
     length = x.shape[axis] if x.ndim else 1
     if not 1 <= k <= length:
         raise ValueError(f"kthvalue: k={k} for an axis of length {length}; use 1..{length}")
@@ -358,7 +368,7 @@ def mode(x, axis=-1, keepdim=False, name=None):
 # sorted sequences -----------------------------------------------------------------------------------------------------
 
 
-@op("sorted_sequence values", nondiff=True, register=False, method=False)
+@op("sorted_sequence values", nondiff=True, register=False, method=False, out=True)
 def find_sorted(sorted_sequence, values, side, dtype):
     """Where values belong in a sorted sequence, row by row."""
     common = jnp.promote_types(sorted_sequence.dtype, values.dtype)
@@ -375,14 +385,14 @@ def _by_sorter(op, sequence, sorter):
     return take_along_axis(sequence, sorter, sequence.ndim - 1)
 
 
-@composite(alias={"input": "values"}, out=True,
+@composite(alias={"input": "values"},
            cases=["const([1.0, 3.0, 5.0]), const([0.0, 3.0, 6.0])", "const([1.0, 3.0, 5.0]), const([0.0, 3.0, 6.0]), right=True",
                   "const([1.0, 3.0, 5.0]), const([0.0, 3.0, 6.0]), True", "const([1.0, 3.0, 5.0]), const(3.0)", "const([1.0, 3.0, 5.0]), 3.0",
                   "const([[1.0, 3.0, 5.0], [2.0, 4.0, 6.0]]), const([[3.0], [3.0]])", "const([[1.0, 3.0, 5.0], [2.0, 4.0, 6.0]]), const([3.0])",
                   "const([1.0, 3.0, 5.0]), const([3.0]), side='right'",
                   "const([5.0, 1.0, 3.0]), const([3.0]), sorter=const([1, 2, 0], 'int64')", "const([1, 3, 5], 'int64'), const([3, 4], 'int64')",
                   "const([1.0, 3.0, 5.0]), const([float('nan')])", "const([1.0, 3.0]), f(2,3)"])
-def searchsorted(sorted_sequence, values, out_int32=False, right=False, name=None, *, side=None, sorter=None):
+def searchsorted(sorted_sequence, values, out_int32=False, right=False, name=None, *, side=None, out=None, sorter=None):
     """Where values would be inserted into sorted sequences so that they stay sorted.
 
     Args:
@@ -390,6 +400,7 @@ def searchsorted(sorted_sequence, values, out_int32=False, right=False, name=Non
         values: Tensor of any shape for a 1-D sequence, otherwise [..., m]. `input` is accepted as a name.
         out_int32: int32 instead of int64.
         right: insert after equal elements instead of before. `side="right"` says the same.
+        out: Tensor that receives the result.
         sorter: int Tensor of the shape of the sequence: indices that sort it.
     Returns:
         Integer Tensor of the shape of values.
@@ -406,7 +417,7 @@ def searchsorted(sorted_sequence, values, out_int32=False, right=False, name=Non
         got = f"{list(values.shape)} for sequences of shape {list(sorted_sequence.shape)}"
         raise RuntimeError(f"searchsorted: values: got shape {got}; all but the last axis must agree")
     sequence = sorted_sequence if sorter is None else _by_sorter("searchsorted", sorted_sequence, sorter)
-    return find_sorted(sequence, values, "right" if right or side == "right" else "left", np.dtype(np.int32 if out_int32 else np.int64))
+    return find_sorted(sequence, values, "right" if right or side == "right" else "left", np.dtype(np.int32 if out_int32 else np.int64), out=out)
 
 
 @composite(alias={"input": "x", "boundaries": "sorted_sequence"}, out=True,

@@ -6,7 +6,7 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import composite
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensor import Tensor, on_host
 from paddle_jax.tensor.axes import number
 from paddle_jax.tensor.creation import as_numpy_dtype, finish
 
@@ -16,7 +16,7 @@ def _bound(op, name, value):
     if isinstance(value, Tensor):
         if value.size != 1:
             raise ValueError(f"{op}: {name}: got a tensor of shape {list(value.shape)}; it must have one element")
-        return np.asarray(value._value).reshape(())[()]
+        return on_host(value, op).reshape(())[()]
     if not isinstance(value, bool | int | float | np.number):
         raise TypeError(f"{op}: {name}: got {type(value).__name__}; it must be a number or a Tensor of one element")
     return value
@@ -67,7 +67,7 @@ def _steps(start, step, count, dtype):
     return (np.arange(count).astype(work) * np.asarray(step, work) + np.asarray(start, work)).astype(dtype)
 
 
-@composite(method=False, cases=["0, 5, 1", "5", "0, 5.0", "0, 1, 0.25", "5, 0, -1", "0, 5, dtype='int64'"])
+@composite(method=False, cases=["0, 5, 1", "5", "0, 5.0", "0, 1, 0.25", "5, 0, -1", "0, 5, dtype='int64'", "1e-3, 1e-2, 1e-3", "0, 0.3, 0.1"])
 def range(start=0, end=None, step=1, dtype=None, *, out=None, device=None, requires_grad=False, name=None):
     """Numbers from start to end, which is included. Arguments as for `arange`; the default dtype is floating.
 
@@ -80,8 +80,10 @@ def range(start=0, end=None, step=1, dtype=None, *, out=None, device=None, requi
     start, end, step = (_bound("range", n, v) for n, v in (("start", start), ("end", end), ("step", step)))
     if step == 0:
         raise ValueError("range: step: got 0; it must not be 0")
-    count = max(0, int(np.floor((end - start) / step)) + 1)
-    return finish(_steps(start, step, count, as_numpy_dtype(dtype)), out, device, requires_grad)
+    dtype = as_numpy_dtype(dtype)
+    low, high, by = (np.asarray(v).astype(dtype) for v in (start, end, step))  # Paddle counts in the dtype of the result
+    count = max(0, int(np.floor((high - low) / by)) + 1)
+    return finish(_steps(start, step, count, dtype), out, device, requires_grad)
 
 
 @composite(method=False, alias={"end": "stop", "steps": "num"},

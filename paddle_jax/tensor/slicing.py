@@ -24,8 +24,8 @@ def _cut(x, starts, sizes):
 
 def _checked(op, x, axes, *lists):
     """Axes in [0, ndim) and lists of as many ints."""
-    if not isinstance(axes, list | tuple):
-        raise ValueError(f"{op}: axes: got {type(axes).__name__}; it must be a list or tuple")
+    if not isinstance(axes, list | tuple) or not axes:
+        raise ValueError(f"{op}: axes: got {axes!r}; it must be a list or tuple of one axis or more")
     lists = [ints(op, values, "starts, ends or strides") for values in lists]
     if any(len(values) != len(axes) for values in lists):
         raise ValueError(f"{op}: got {len(axes)} axes and lists of {[len(v) for v in lists]} numbers; give one number per axis")

@@ -239,7 +239,8 @@ def det(x, name=None):
         >>> paddle.linalg.det(paddle.to_tensor([[2.0, 0.0], [0.0, 4.0]])).item()
         8.0
     """
-    return jnp.linalg.det(as_float(matrices("det", x, True)))
+    x = as_float(matrices("det", x, True))
+    return jnp.linalg.det(x) if x.size else jnp.ones(x.shape[:-2], x.dtype)
 
 
 @op(cases=["f(3,3)", "f(2,3,3)", "f(2,3)", "~c(2,2)", "~const([[1.0, 1.0], [1.0, 1.0]], 'float32')"])
@@ -260,7 +261,13 @@ def slogdet(x, name=None):
     return jnp.stack([sign, logarithm.astype(sign.dtype)])
 
 
-@op(cases=["f(2,2), 3", "f(2,2), -1", "f(2,2), 0", "f(2,3), 2", "f(2,2), 1.5", "d(2,3,3), -2"])
+@op(register=False, method=False)
+@named("matrix_power")
+def _power(x, n):
+    return jnp.linalg.matrix_power(matrices("matrix_power", x, True), n)
+
+
+@composite(cases=["f(2,2), 3", "f(2,2), -1", "f(2,2), 0", "f(2,3), 2", "f(2,2), 1.5", "d(2,3,3), -2", "const([[1.0, 2.0], [2.0, 4.0]]), -1"])
 def matrix_power(x, n, name=None):
     """Square matrices raised to an integer power.
 
@@ -268,7 +275,7 @@ def matrix_power(x, n, name=None):
         x: Tensor [..., k, k].
         n: int; negative powers are powers of the inverse.
     Raises:
-        ValueError: the matrices are not square.
+        ValueError: the matrices are not square, or n is negative and one is singular.
         TypeError: n is not an int.
     Example:
         >>> paddle.linalg.matrix_power(paddle.to_tensor([[1.0, 1.0], [0.0, 1.0]]), 3).tolist()
@@ -276,13 +283,14 @@ def matrix_power(x, n, name=None):
     """
     if not isinstance(n, int):
         raise TypeError(f"matrix_power: n: got {n!r}; it must be an int")
-    return jnp.linalg.matrix_power(matrices("matrix_power", x, True), n)
+    power = _power(x, n)
+    return power if n >= 0 else checked("matrix_power", power, x, "a matrix is singular and has no inverse")
 
 
 @op("x tol atol rtol", scalars=True, nondiff=True, cases=[
     "f(3,3)", "const([[1.0, 1.0], [1.0, 1.0]], 'float32')", "f(3,2,2)", "f(2,2), 0.5", "f(3,2,2), const([0.5, 10.0, 1.0], 'float32')",
     "spd(3), hermitian=True",
-    "f(2,2), atol=0.5, rtol=0.1", "f(2,2), 0.5, rtol=0.1", "f(2)", "d(3,2), rtol=0.9", "d(3,2), atol=1.0"])
+    "f(2,2), atol=0.5, rtol=0.1", "f(2,2), 0.5, rtol=0.1", "f(2)", "d(3,2), rtol=0.9", "d(3,2), atol=1.0", "f(0,3)"])
 def matrix_rank(x, tol=None, hermitian=False, atol=None, rtol=None, name=None):
     """The ranks of matrices: how many singular values exceed a tolerance.
 
@@ -302,6 +310,8 @@ def matrix_rank(x, tol=None, hermitian=False, atol=None, rtol=None, name=None):
     matrices("matrix_rank", x, hermitian)
     if tol is not None and (atol is not None or rtol is not None):
         raise ValueError("matrix_rank: got tol together with atol or rtol; give either tol alone or the other two")
+    if 0 in x.shape[-2:]:
+        return jnp.zeros(x.shape[:-2], jnp.int64)
     sizes = jnp.abs(jnp.linalg.eigvalsh(x)) if hermitian else jnp.linalg.svd(x, compute_uv=False)
     top = jnp.max(sizes, -1)
     if tol is None:

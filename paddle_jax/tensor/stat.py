@@ -3,11 +3,13 @@
 import jax.numpy as jnp
 from jax import lax
 
-from paddle_jax._core.op import composite, op
+from paddle_jax._core.errors import CheckError
+from paddle_jax._core.op import composite, freeze, op
+from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.lowering import stable_order
 from paddle_jax.tensor.ops import as_float
-from paddle_jax.tensor.reduced import all_axes
+from paddle_jax.tensor.reduced import accumulated, all_axes, total
 from paddle_jax.tensor.reduction import X_DIM, count
 
 SPREAD = ["f(2,3)", "f(2,3), 1", "f(2,3), [0, 1], keepdim=True", "f(2,3), -1, False", "d(4), 0", "f(2,3), []", "f(0,3)", "f(0,3), 0", "f(2,3), 5",
@@ -16,11 +18,14 @@ SPREAD = ["f(2,3)", "f(2,3), 1", "f(2,3), [0, 1], keepdim=True", "f(2,3), -1, Fa
 
 def _variance(name, x, axis, correction, keepdim):
     axes = all_axes(name, axis, x.ndim)
-    n = count(x, axes)
+    return accumulated(_spread, x, axes, count(x, axes), correction, keepdim)
+
+
+def _spread(x, axes, n, correction, keepdim):
     if jnp.issubdtype(x.dtype, jnp.integer):
         average = lax.div(jnp.sum(x, axes, dtype=x.dtype, keepdims=True), jnp.asarray(n or 1, x.dtype))
-        total = jnp.sum((x - average) ** 2, axes, dtype=x.dtype, keepdims=keepdim)
-        return lax.div(total, jnp.full_like(total, max(int(n - correction), 1)))
+        squares = jnp.sum((x - average) ** 2, axes, dtype=x.dtype, keepdims=keepdim)
+        return lax.div(squares, jnp.full_like(squares, max(int(n - correction), 1)))
     spread = x - jnp.mean(x, axes, keepdims=True)
     return jnp.sum(spread * spread, axes, keepdims=keepdim) / jnp.asarray(max(n - correction, 0), x.dtype)
 
@@ -44,7 +49,7 @@ def var(x, axis=None, unbiased=None, keepdim=False, name=None, *, correction=1):
     """
     if unbiased is not None and correction != 1:
         raise ValueError("var: got both unbiased and correction; give one of them")
-    return _variance("var", x, axis, correction if unbiased is None else int(unbiased), keepdim)
+    return _variance("var", x, axis, correction if unbiased is None else int(bool(unbiased)), keepdim)
 
 
 @op(cases=SPREAD)
@@ -62,7 +67,7 @@ def std(x, axis=None, unbiased=True, keepdim=False, name=None):
         >>> paddle.std(paddle.to_tensor([1.0, 2.0, 3.0])).item()
         1.0
     """
-    return jnp.sqrt(as_float(_variance("std", x, axis, int(unbiased), keepdim)))
+    return jnp.sqrt(as_float(_variance("std", x, axis, int(unbiased is None or bool(unbiased)), keepdim)))
 
 
 @op(cases=["f(2,3)", "const([1.0, float('nan'), 3.0], 'float32')", "const([[1.0, float('nan')], [3.0, float('nan')]]), 0", "i(4)", "f(2,3), 5",
@@ -82,13 +87,13 @@ def nanmean(x, axis=None, keepdim=False, name=None):
     """
     axes, x = all_axes("nanmean", axis, x.ndim), as_float(x)
     good = ~jnp.isnan(x)
-    return jnp.sum(jnp.where(good, x, 0), axes, keepdims=keepdim) / jnp.sum(good, axes, dtype=x.dtype, keepdims=keepdim)
+    return accumulated(lambda x: total(jnp.where(good, x, 0), axes, keepdim) / jnp.sum(good, axes, dtype=x.dtype, keepdims=keepdim), x)
 
 
 def _last(x, axes):
     """x with the given axes flattened into a last one."""
     kept = [i for i in range(x.ndim) if i not in axes]
-    return x.transpose(*kept, *axes).reshape(*[x.shape[i] for i in kept], -1)
+    return x.transpose(*kept, *axes).reshape(*[x.shape[i] for i in kept], count(x, axes))
 
 
 def _restore(out, x, axes, keepdim):
@@ -118,8 +123,10 @@ def _middle(rows, ignore_nan):
 
 def _median(x, axes, keepdim, mode, ignore_nan):
     rows = _last(x, axes)
-    if rows.shape[-1] == 0:
-        return jnp.full(rows.shape[:-1], jnp.nan, x.dtype), jnp.zeros(rows.shape[:-1], jnp.int64)
+    if rows.size == 0:
+        empty = jnp.zeros(rows.shape[:-1], jnp.int64)
+        value = empty.astype(x.dtype) + jnp.asarray(jnp.nan, x.dtype) if jnp.issubdtype(x.dtype, jnp.inexact) else empty.astype(x.dtype)
+        return _restore(value, x, axes, keepdim), _restore(empty, x, axes, keepdim)
     low, high, index, n = _middle(rows, ignore_nan)
     inexact = jnp.issubdtype(x.dtype, jnp.inexact)
     if mode == "min":
@@ -142,24 +149,31 @@ def _median_of(x, axes, keepdim, mode, ignore_nan):
     return _median(x, axes, keepdim, mode, ignore_nan)
 
 
-def _check_mode(name, mode):
+def _check_median(name, x, mode):
+    if not isinstance(x, Tensor):
+        raise TypeError(f"{name}: x: got {type(x).__name__}; it must be a Tensor")
     if mode not in ("avg", "min"):
         raise ValueError(f"{name}: mode: got {mode!r}; allowed are 'avg' and 'min'")
 
 
-@composite(out=True, alias=X_DIM, cases=[
+_AVG = "".join(("a", "vg"))  # "avg" as an object of its own, which tells the default from an "avg" of the caller
+
+
+@composite(out=True, alias={"input": ("x", {"mode": "min"}), "dim": ("axis", {"mode": "min"})}, cases=[
+    "f(2,4), dim=1", "input=f(4)", "f(2,4), dim=1, mode='avg'", "f(2,0), 1, True", "f(2,0), 0", "f(), 1",
     "f(5)", "f(4)", "f(2,3), 1", "f(2,4), -1, True", "d(3,4), 0", "i(5)", "i(4), mode='min'", "f(3,4), 1, mode='min'", "f(3,4), 1, True, 'min'",
     "f(4), mode='x'",
     "const([1.0, float('nan'), 2.0], 'float32')", "const([1.0, float('nan'), 2.0], 'float32'), 0, mode='min'", "f(2,3), 3", "f(0)",
     "f(2,3), [0, 1]", "h(4)"])
-def median(x, axis=None, keepdim=False, mode="avg", name=None):
+def median(x, axis=None, keepdim=False, mode=_AVG, name=None):
     """The median over all elements or along an axis; NaN if there is a NaN.
 
     Args:
         x: Tensor [...], real. `input` is accepted as a name.
         axis: int, or None for all axes. `dim` is accepted as a name.
         keepdim: keep the reduced axes with length 1.
-        mode: "avg" takes the mean of the two middle values of an even count, "min" the smaller one.
+        mode: "avg" takes the mean of the two middle values of an even count, "min" the smaller one. With `input` or `dim` as a keyword
+            the default is "min".
     Returns:
         Tensor, float64 for a float64 x and float32 otherwise with "avg", x's dtype with "min". With "min" and an axis: (values, indices).
     Raises:
@@ -168,7 +182,12 @@ def median(x, axis=None, keepdim=False, mode="avg", name=None):
         >>> paddle.median(paddle.to_tensor([3.0, 1.0, 2.0, 4.0])).item()
         2.5
     """
-    _check_mode("median", mode)
+    _check_median("median", x, mode)
+    axis = freeze(axis)
+    if isinstance(axis, bool):
+        raise TypeError(f"median: axis: got {axis}; it must be an int or None")
+    if x.ndim == 0 and axis not in (None, 0, -1):
+        raise CheckError(f"median: axis={axis} for a 0-d tensor; allowed are 0, -1 and None")
     if axis is not None and (not isinstance(axis, int) or not -max(x.ndim, 1) <= axis < max(x.ndim, 1)):
         raise ValueError(f"median: axis={axis} is not an int in range for {x.ndim} axes")
     axes = tuple(range(x.ndim)) if axis is None else (axis % x.ndim,) if x.ndim else ()
@@ -199,10 +218,10 @@ def nanmedian(x, axis=None, keepdim=False, mode="avg", name=None):
         >>> paddle.nanmedian(paddle.to_tensor([3.0, float("nan"), 1.0])).item()
         2.0
     """
-    _check_mode("nanmedian", mode)
-    if isinstance(axis, list | tuple) and not axis:
+    _check_median("nanmedian", x, mode)
+    axis = freeze(axis)
+    if axis == ():
         raise ValueError("nanmedian: axis: got an empty list; give at least one axis, or None for all")
-    axis = tuple(axis) if isinstance(axis, list) else axis
     value, index = _median_of(x, all_axes("nanmedian", axis, x.ndim), keepdim, mode, True)
     return (value, index) if mode == "min" and isinstance(axis, int) else value
 
@@ -216,9 +235,10 @@ def _between(rows, at, interpolation):
     if interpolation in ("lower", "higher", "nearest"):
         place = {"lower": low, "higher": high, "nearest": jnp.round(at)}[interpolation]
         return _pick(rows, place.astype(jnp.int32))
-    part = (at - low).astype(rows.dtype) if interpolation == "linear" else jnp.where(high > low, 0.5, 0).astype(rows.dtype)
     first, second = (_pick(rows, p.astype(jnp.int32)) for p in (low, high))
-    return first + part * (second - first)
+    if interpolation == "midpoint":
+        return first / 2 + second / 2
+    return first + (at - low).astype(rows.dtype) * (second - first)
 
 
 @op(register=False, method=False)
@@ -226,8 +246,9 @@ def _between(rows, at, interpolation):
 def _quantile_of(x, q, axes, keepdim, interpolation, ignore_nan):
     x = as_float(x)
     rows = _last(x, axes)
-    if rows.shape[-1] == 0:
-        rows = jnp.full((*rows.shape[:-1], 1), jnp.nan, x.dtype)
+    if rows.size == 0:
+        none = _restore(jnp.full(rows.shape[:-1], jnp.nan, x.dtype), x, axes, keepdim)
+        return none if len(q) == 1 else jnp.stack([none] * len(q))
     bad = jnp.isnan(rows)
     n = jnp.full(rows.shape[:-1], rows.shape[-1])
     n = jnp.where(jnp.all(bad, -1), n, jnp.sum(~bad, -1)) if ignore_nan else n
@@ -240,14 +261,19 @@ def _quantile_of(x, q, axes, keepdim, interpolation, ignore_nan):
 
 
 def _quantile(name, x, q, axis, keepdim, interpolation, ignore_nan):
-    q = q.tolist() if hasattr(q, "tolist") else q
-    q = tuple(q) if isinstance(q, list | tuple) else (q,)
+    if isinstance(q, Tensor) and q.ndim > 1:
+        raise ValueError(f"{name}: q: got shape {list(q.shape)}; it must have at most one axis")
+    q = freeze(q)
+    q = q if isinstance(q, tuple) else (q,)
+    if not all(isinstance(v, int | float) for v in q):
+        raise TypeError(f"{name}: q: got {q}; give a number, a list of numbers or a Tensor")
+    if axis is not None and x.ndim == 0:
+        raise ValueError(f"{name}: axis={axis} for a 0-d tensor; it has no axes")
     if not q or not all(0 <= v <= 1 for v in q):
         raise ValueError(f"{name}: q: got {list(q)}; give one or more numbers in 0..1")
     if interpolation not in INTERPOLATION:
         raise ValueError(f"{name}: interpolation: got {interpolation!r}; allowed are {', '.join(INTERPOLATION)}")
-    axis = tuple(axis) if isinstance(axis, list) else axis
-    return _quantile_of(x, q, all_axes(name, axis, x.ndim), keepdim, interpolation, ignore_nan)
+    return _quantile_of(x, q, all_axes(name, freeze(axis), x.ndim), keepdim, interpolation, ignore_nan)
 
 
 QUANTILES = ["f(5), 0.5", "f(5), [0.25, 0.6]", "f(2,3), 0.3, 1", "f(2,3), [0.5, 0.3], 1, True", "d(2,3), 0.4, [0, 1]", "f(2,3), 2.0", "f(2,3), []",

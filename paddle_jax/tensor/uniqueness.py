@@ -7,7 +7,7 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import composite
-from paddle_jax._core.tensor import wrap
+from paddle_jax._core.tensor import on_host, wrap
 from paddle_jax.tensor.axes import one_axis, untracked
 from paddle_jax.tensor.creation import clone
 from paddle_jax.tensor.gathering import take_rows
@@ -16,13 +16,15 @@ from paddle_jax.tensor.manipulation import reshape
 
 def _rows(op, x, axis):
     """The tensor flattened (axis None) and the axis along which its slices are compared, with the slices on the host as a matrix."""
+    if axis is not None and x.ndim == 0:
+        raise ValueError(f"{op}: axis={axis} for a 0-d tensor; it has no axes")
     if axis is None and x.size == 0:
         return x, 0, np.zeros((0, 1), x._raw.dtype)
     if axis is None or x.ndim == 0:
         x, axis = reshape(x, [-1]), 0
     axis = one_axis(op, axis, x.ndim)
-    host = np.moveaxis(np.asarray(x._value), axis, 0)
-    return x, axis, host.reshape(host.shape[0], math.prod(host.shape[1:]))
+    slices = np.moveaxis(on_host(x, op, "use paddle_jax.bounded.unique(x, size) there"), axis, 0)
+    return x, axis, slices.reshape(slices.shape[0], math.prod(slices.shape[1:]))
 
 
 def _index_dtype(op, dtype):
@@ -80,7 +82,7 @@ def unique(x, return_index=False, return_inverse=False, return_counts=False, axi
            cases=["const([1, 1, 2, 2, 1], 'int64')", "const([1, 1, 2, 2, 1], 'int64'), True, True",
                   "const([[1, 1], [1, 1], [2, 2]], 'int64'), axis=0, return_inverse=True", "f(0)", "const(1, 'int64')",
                   "const([1, 2], 'int64'), dtype='int32', return_counts=True",
-                  "i_(2,6)", "f(3), axis=1"])
+                  "i_(2,6)", "f(3), axis=1", "f(), axis=0"])
 def unique_consecutive(x, return_inverse=False, return_counts=False, axis=None, dtype="int64", name=None):
     """The first of each run of equal elements, or of equal slices along an axis.
 

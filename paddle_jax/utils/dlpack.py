@@ -1,5 +1,7 @@
 """Exchange of tensors with other libraries without copying, through DLPack."""
 
+import ctypes
+
 import jax
 
 from paddle_jax._core.errors import ArgumentError
@@ -16,25 +18,44 @@ def to_dlpack(x):
     """
     if not isinstance(x, Tensor):
         raise ArgumentError(f"to_dlpack: x: got {type(x).__name__}; it must be a Tensor")
-    return x._value.__dlpack__()
+    return x.__dlpack__()
+
+
+class _Capsule:
+    """A DLPack capsule as an object that hands it out once, and tells the device that stands in it."""
+
+    def __init__(self, capsule):
+        self._capsule = capsule
+
+    def __dlpack__(self, **kwargs):
+        return self._capsule
+
+    def __dlpack_device__(self):
+        pointer = ctypes.pythonapi.PyCapsule_GetPointer
+        pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+        kind, number = (ctypes.c_int32 * 2).from_address(pointer(self._capsule, b"dltensor") + ctypes.sizeof(ctypes.c_void_p))
+        return kind, number
 
 
 def from_dlpack(dlpack, *, device=None, copy=None):
-    """A Tensor over the memory of another library's array (any object with `__dlpack__`).
+    """A Tensor over the memory of another library's array: any object with `__dlpack__`, or a capsule that was not used before.
 
     Args:
-        dlpack: array of NumPy, PyTorch, CuPy, JAX...
+        dlpack: array of NumPy, PyTorch, CuPy, JAX..., or what `to_dlpack` gave.
         device: where the Tensor shall be; None where the array is.
         copy: True always copies, False never.
     Raises:
-        TypeError: the object does not speak DLPack.
+        ValueError: the object does not speak DLPack, or the capsule was used before.
+        BufferError: it is a Tensor that needs a gradient.
     Example:
         >>> import numpy as np
         >>> paddle.utils.dlpack.from_dlpack(np.arange(3)).tolist()
         [0, 1, 2]
     """
+    if type(dlpack).__name__ == "PyCapsule":
+        dlpack = _Capsule(dlpack)
     if not hasattr(dlpack, "__dlpack__"):
-        raise TypeError(f"from_dlpack: got {type(dlpack).__name__}; it must be an array with __dlpack__ and __dlpack_device__")
+        raise ArgumentError(f"from_dlpack: got {type(dlpack).__name__}; it must be an array with __dlpack__ and __dlpack_device__")
     value = jax.dlpack.from_dlpack(dlpack, copy=copy)
     if device is not None:
         from paddle_jax._core.place import put

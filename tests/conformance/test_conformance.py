@@ -44,8 +44,9 @@ def cache_folder(folder, config):
 def start(folder, module, sample, out):
     """One run of the calls in `sample` on `module`, in its own process; its messages go to a file beside the answers."""
     command = [sys.executable, folder / "run.py", "--module", module, "--sample", sample, "--out", out]
+    environment = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}  # compiled as users have it, not as the other tests
     with out.with_suffix(".log").open("w") as log:
-        return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=out.parent)
+        return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=out.parent, env=environment)
 
 
 def finish(process, out):

@@ -72,7 +72,7 @@ def name_of(t):
 
 
 def to_numpy(t):
-    return t.astype("float32").numpy() if name_of(t) in ("bfloat16", "float16") else np.asarray(t.numpy())
+    return t.astype("float32").numpy() if name_of(t) in ("bfloat16", "float16", "float8_e4m3fn", "float8_e5m2") else np.asarray(t.numpy())
 
 
 def flat(value, tensor_type):

@@ -37,6 +37,34 @@ def test_svd_full_matrices_and_complete_qr_have_square_factors():
     np.testing.assert_allclose(q @ r, make(3, 2), atol=1e-12)
 
 
+@pytest.mark.parametrize("shape", [(4, 3), (2, 3, 4), (3, 3)])
+@pytest.mark.parametrize("kind", ["float64", "complex128"])
+def test_gradient_of_full_svd_against_differences(shape, kind):
+    """Of what does not depend on phases: moduli of the leading vectors, the values, and the projection on the surplus columns."""
+    x, direction, k = make(*shape, kind=kind), make(*shape, seed=5, kind=kind), min(shape[-2:])
+
+    def loss(t):
+        u, s, vh = paddle.linalg.svd(t, True)
+        surplus = u[..., k:]
+        parts = [u[..., :k].abs() ** 2, s, vh[..., :k, :].abs() ** 2, paddle.matmul(surplus, surplus.conj().mT).abs() ** 2]
+        return sum((p * paddle.to_tensor(make(*p.shape, seed=9))).sum() for p in parts)
+
+    t = paddle.to_tensor(x, stop_gradient=False)
+    (g,) = paddle.grad(loss(t), [t])
+    up, down = (loss(paddle.to_tensor(x + sign * 1e-6 * direction)).item() for sign in (1, -1))
+    assert np.real(np.conj(g.numpy()) * direction).sum() == pytest.approx((up - down) / 2e-6, rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize("side", ["L", "U"])
+def test_gradient_of_eigh_is_symmetric(side, oracle):
+    grads = []
+    for module in (paddle, oracle):
+        x = module.to_tensor(make(3, 3), stop_gradient=False)
+        w, v = module.linalg.eigh(x, side)
+        grads.append(module.grad([(w * 2).sum() + (v.abs() * module.to_tensor(make(3, 3, seed=4))).sum()], [x])[0].numpy())
+    np.testing.assert_allclose(*grads, rtol=1e-8, atol=1e-10)
+
+
 @pytest.mark.parametrize("side", ["L", "U"])
 def test_eigh_reads_one_triangle(side):
     x = make(3, 3)

@@ -6,6 +6,7 @@ from jax import lax
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import composite, op
+from paddle_jax._core.tensor import on_host
 from paddle_jax.tensor.matrices import diag_embed as diag_embed
 
 
@@ -30,7 +31,7 @@ def sequence_mask(x, maxlen=None, dtype="int64", name=None):
         [[1, 0, 0], [1, 1, 1]]
     """
     if maxlen is None:
-        maxlen = np.asarray(x._value).max()
+        maxlen = on_host(x, "sequence_mask", "give maxlen").max()
     return _mask(x, int(maxlen), dtypes.convert(dtype))
 
 

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.op import composite, op
+from paddle_jax._core.tensor import on_host
 
 
 def concrete(tensor):
@@ -57,7 +58,7 @@ def one_hot(x, num_classes=-1, name=None):
     if n == -1:
         if x.size == 0:
             raise ValueError("one_hot: num_classes: got -1 with an empty x; give the number of classes")
-        n = int(np.asarray(x._value).max()) + 1
+        n = int(on_host(x, "one_hot", "give num_classes").max()) + 1
     check_ids("one_hot", "x", x, n)
     return _one_hot(x, n)
 

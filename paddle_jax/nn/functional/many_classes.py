@@ -8,7 +8,7 @@ import numpy as np
 
 from paddle_jax._core.op import composite, op
 from paddle_jax._core.random import next_key
-from paddle_jax._core.tensor import wrap
+from paddle_jax._core.tensor import on_host, wrap
 from paddle_jax.nn.functional.input import check_ids
 from paddle_jax.nn.functional.reduce_loss import reduced
 
@@ -180,7 +180,7 @@ def class_center_sample(label, num_classes, num_samples, group=None):
     if num_samples > num_classes:
         raise ValueError(f"class_center_sample: num_samples: got {num_samples}; there are only {num_classes} classes")
     check_ids("class_center_sample", "label", label, num_classes)
-    array = np.asarray(label._value)
+    array = on_host(label, "class_center_sample")
     present, renumbered = np.unique(array, return_inverse=True)
     rest = np.setdiff1d(np.arange(num_classes, dtype=array.dtype), present)
     drawn = np.asarray(jax.random.permutation(next_key(), rest))[: max(0, num_samples - present.size)]

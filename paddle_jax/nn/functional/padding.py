@@ -46,7 +46,8 @@ def _checked(x, pairs, mode):
     "f(2,3,4), [1,2], mode='replicate'",
     "f(1,1,3,4), [4,2,3,1], mode='circular'", "f(2,3,2,2,3), [1,1,1,1,1,0], mode='reflect'",
     "f(1,2,3,4,2), [1,2,0,1,1,0], mode='replicate', data_format='NDHWC'",
-    "f(2,3,4,5), [1,2]", "f(2,3,4), [-1,1]", "f(2,3), [-1,1]", "f(2,3,4), [4,1], mode='reflect'", "f(2,3), [1,1], mode='reflect'",
+    "f(2,3,4,5), [1,2]", "f(1,2,4), [-1,2], mode='reflect'", "f(1,2,3), [-1,1], mode='circular'", "f(2,3), [-1,1]",
+    "f(2,3,4), [4,1], mode='reflect'", "f(2,3), [1,1], mode='reflect'",
     "f(2,3,4), [1,1], mode='x'",
     "f(2,3,4), [1,1], data_format='NCHW'", "i(2,3), [1,1,0,0], value=2", "d(0,3), [1,1,1,1]", "f(2,3,4,5), [1,2,3,4,5,6,0,1]", "f(2,3,4,5), 1",
     "f(2,3,4), const([1,2],'int32')"])
@@ -78,19 +79,22 @@ def pad(x, pad, mode="constant", value=0.0, data_format=None, pad_from_left_axis
     if x.ndim in _FORMATS and (len(pad) == 2 * (x.ndim - 2) or mode != "constant"):
         if len(pad) != 2 * (x.ndim - 2):
             raise ValueError(f"pad: pad: got {len(pad)} numbers; mode {mode!r} takes {2 * (x.ndim - 2)} for shape {list(x.shape)}")
-        return _extend(x, _spatial(x, pad, data_format or _FORMATS[x.ndim][0]), mode, value)
+        return extended(x, _spatial(x, pad, data_format or _FORMATS[x.ndim][0]), mode, value)
     if mode != "constant":
         raise AssertionError(f"pad: x: got shape {list(x.shape)}; mode {mode!r} needs 3 to 5 axes")
-    return _extend(x, _all_axes(x, pad, pad_from_left_axis), mode, value)
+    return extended(x, _all_axes(x, pad, pad_from_left_axis), mode, value)
 
 
-def _extend(x, pairs, mode, value):
-    crop = tuple(slice(max(-a, 0), n - max(-b, 0)) for (a, b), n in zip(pairs, x.shape, strict=True))
-    x, pairs = x[crop], [(max(a, 0), max(b, 0)) for a, b in pairs]
-    _checked(x, pairs, mode)
+def extended(x, pairs, mode, value):
+    """x with pairs (before, after) added at both ends of each axis; negative numbers crop."""
+    if any(n + a + b < 0 for (a, b), n in zip(pairs, x.shape, strict=True)):
+        raise ValueError(f"pad: pad: got {pairs} for shape {list(x.shape)}; no axis can get a negative length")
+    more = _checked(x, [(max(a, 0), max(b, 0)) for a, b in pairs], mode)
     if mode == "constant":
-        return jnp.pad(x, pairs, constant_values=jnp.asarray(value).astype(x.dtype))
-    return jnp.pad(x, pairs, mode=_MODES[mode])
+        x = jnp.pad(x, more, constant_values=jnp.asarray(value).astype(x.dtype))
+    else:
+        x = jnp.pad(x, more, mode=_MODES[mode])
+    return x[tuple(slice(max(-a, 0), max(n - max(-b, 0), 0)) for (a, b), n in zip(pairs, x.shape, strict=True))]
 
 
 @op(method=False, cases=["f(1,2,3,4), [1,2,3,4]", "f(1,2,3,4), 1", "f(1,3,4,2), [1,0,0,1], 'NHWC'", "f(2,3), [1,1,1,1]", "d(1,1,2,2), [0,0,1,1]",
@@ -111,4 +115,4 @@ def zeropad2d(x, padding, data_format="NCHW", name=None):
     pad = (padding,) * 4 if isinstance(padding, int) else padding
     if x.ndim != 4 or len(pad) != 4:
         raise ValueError(f"zeropad2d: padding: got {padding} for shape {list(x.shape)}; x must have 4 axes and padding 4 numbers")
-    return _extend(x, _spatial(x, pad, data_format), "constant", 0.0)
+    return extended(x, _spatial(x, pad, data_format), "constant", 0.0)

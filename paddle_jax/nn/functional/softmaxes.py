@@ -91,11 +91,13 @@ def tensor_softmax(input, dim=None, dtype=None, *, out=None):
 
     Args:
         input: Tensor [...], floating.
-        dim: int. Default: the last axis.
+        dim: int. Default: axis 0 of tensors of 0, 1 or 3 axes, otherwise axis 1.
         dtype: input is cast to this dtype first.
         out: Tensor that receives the result.
     Example:
         >>> paddle.to_tensor([1.0, 1.0]).softmax().tolist()
         [0.5, 0.5]
     """
-    return softmax(input, -1 if dim is None else dim, dtype, out=out)
+    if dim is None:
+        dim = 0 if input.ndim in (0, 1, 3) else 1
+    return softmax(input, dim, dtype, out=out)

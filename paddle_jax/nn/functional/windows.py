@@ -1,5 +1,7 @@
 """Window geometry shared by convolution, pooling and unfolding: sizes, strides, data formats and the many forms of a padding argument."""
 
+from paddle_jax._core.errors import ArgumentError
+
 FORMATS = {1: ("NCL", "NLC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 
 
@@ -22,7 +24,7 @@ def ints(op_name, what, value, n, least=1):
     if values is not None and len(values) == 1:
         values *= n
     if values is None or len(values) != n or not all(isinstance(v, int) for v in values):
-        raise ValueError(f"{op_name}: {what}: got {value!r}; it must be an int or a list of {n} ints")
+        raise ArgumentError(f"{op_name}: {what}: got {value!r}; it must be an int or a list of {n} ints")
     if any(v < least for v in values):
         raise ValueError(f"{op_name}: {what}: got {value!r}; each must be at least {least}")
     return values

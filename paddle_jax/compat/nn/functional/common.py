@@ -1,0 +1,82 @@
+"""Linear maps, padding and unfolding with PyTorch's signatures."""
+
+import jax.numpy as jnp
+
+from paddle_jax._core.op import op
+from paddle_jax.nn import functional as F
+from paddle_jax.nn.functional.padding import extended
+from paddle_jax.tensor.axes import ints
+
+
+@op("input weight bias", method=False, register=False)
+def linear(input, weight, bias=None):
+    """Computes input @ weight^T + bias.
+
+    Args:
+        input: Tensor [..., in].
+        weight: Tensor [out, in], or [in] for one output without an axis.
+        bias: Tensor [out], or None.
+    Returns:
+        Tensor [..., out].
+    Raises:
+        ValueError: the sizes do not fit.
+    Example:
+        >>> paddle.compat.nn.functional.linear(paddle.ones([1, 2]), paddle.ones([3, 2])).tolist()
+        [[2.0, 2.0, 2.0]]
+    """
+    out = jnp.matmul(input, weight.T)
+    return out if bias is None else out + bias
+
+
+@op("input", method=False, register=False)
+def pad(input, pad, mode="constant", value=0.0):
+    """Extends a tensor at its edges.
+
+    Args:
+        input: Tensor [...].
+        pad: list of ints (before, after) for the last axis, then for the one before it, and so on. Negative numbers crop.
+        mode: "constant", "reflect" (mirrored, edge not repeated), "replicate" (edge repeated) or "circular" (from the other end).
+        value: what mode "constant" fills in.
+    Returns:
+        Tensor of the dtype of input.
+    Raises:
+        AssertionError: mode is unknown, or another than "constant" meets more than 5 axes.
+        ValueError: the numbers do not fit input; modes other than "constant" leave the first axis alone and extend 3 axes at most.
+        TypeError: pad is no list of ints, or value no number.
+    Example:
+        >>> paddle.compat.nn.functional.pad(paddle.ones([1, 2]), [1, 0], value=5.0).tolist()
+        [[5.0, 1.0, 1.0]]
+    """
+    if mode not in ("constant", "reflect", "replicate", "circular"):
+        raise AssertionError(f"pad: mode: got {mode!r}; allowed are 'constant', 'reflect', 'replicate' and 'circular'")
+    if not isinstance(pad, tuple) or not isinstance(value, int | float | complex):
+        raise TypeError(f"pad: got pad={pad!r} and value={value!r}; pad must be a list of ints and value a number")
+    pad = ints("pad", pad, "pad")
+    if mode != "constant" and input.ndim > 5:
+        raise AssertionError(f"pad: input: got {input.ndim} axes; mode {mode!r} allows 2 to 5")
+    if mode != "constant" and input.ndim < 2:
+        raise ValueError(f"pad: input: got {input.ndim} axes; mode {mode!r} allows 2 to 5")
+    most = 2 * (input.ndim if mode == "constant" else min(input.ndim - 1, 3))
+    if len(pad) % 2 or len(pad) > most:
+        raise ValueError(f"pad: pad: got {len(pad)} numbers for {input.ndim} axes; give pairs, at most {most} numbers with mode {mode!r}")
+    pairs = list(zip(pad[::2], pad[1::2], strict=True))
+    return input if not pairs else extended(input, [(0, 0)] * (input.ndim - len(pairs)) + pairs[::-1], mode, value)
+
+
+def unfold(input, kernel_size, dilation=1, padding=0, stride=1):
+    """Collects sliding blocks of images as columns: `nn.functional.unfold` with PyTorch's order of arguments.
+
+    Args:
+        input: Tensor [N, C, H, W].
+        kernel_size, dilation, stride: int or [height, width].
+        padding: int, [height, width] or [top, left, bottom, right].
+    Returns:
+        Tensor [N, C * height * width, number of blocks].
+    Raises:
+        AssertionError: input has not 4 axes.
+        ValueError: the blocks do not fit.
+    Example:
+        >>> paddle.compat.nn.functional.unfold(paddle.ones([1, 1, 3, 3]), 2).shape
+        paddle.Size([1, 4, 4])
+    """
+    return F.unfold(input, kernel_size, stride, padding, dilation)

@@ -1,0 +1,135 @@
+"""Lets `import torch` give this package: on request only, for all modules or for some of them."""
+
+import builtins
+import contextlib
+import importlib
+import types
+
+_NAME, _TARGET = "torch", "paddle_jax"
+
+
+class ProxyModule(types.ModuleType):
+    """A module under PyTorch's name: the one of this package, with the names of its twin in paddle.compat before it."""
+
+    def __init__(self, name):
+        super().__init__(name)
+        path = name[len(_NAME) :]
+        real = importlib.import_module(_TARGET + path)
+        try:
+            twin = importlib.import_module(f"{_TARGET}.compat{path}") if path else None
+        except ModuleNotFoundError:
+            twin = None
+        self.__file__, self.__doc__, self.__path__ = real.__file__, real.__doc__, getattr(real, "__path__", [])
+        self._real, self._twin = real, twin
+
+    def __getattr__(self, name):
+        value = getattr(self._twin, name, None) if name in getattr(self._twin, "__all__", ()) else getattr(self._real, name)
+        if isinstance(value, types.ModuleType) and value.__name__ == f"{self._real.__name__}.{name}":
+            value = ProxyModule(f"{self.__name__}.{name}")
+        setattr(self, name, value)
+        return value
+
+    def __dir__(self):
+        return dir(self._real)
+
+
+class _Import:
+    """Stands in for builtins.__import__ while the proxy is on."""
+
+    def __init__(self, original, scope, blocked):
+        self.original, self.scope, self.blocked, self.top = original, scope, blocked, ProxyModule(_NAME)
+
+    def __call__(self, name, globals=None, locals=None, fromlist=(), level=0):
+        if level == 0 and name.partition(".")[0] == _NAME and self.concerns((globals or {}).get("__name__", "")):
+            return self.found(name, fromlist)
+        return self.original(name, globals, locals, fromlist, level)
+
+    def concerns(self, importer):
+        """Whether the module of this name gets the proxy; PyTorch itself never does."""
+        return not _within(importer, self.blocked | {_NAME}) and (self.scope is None or _within(importer, self.scope))
+
+    def found(self, name, fromlist):
+        module = self.top
+        for part in name.split(".")[1:]:
+            module = _member(module, part)
+        for part in fromlist or ():
+            if part != "*" and not hasattr(module, part):
+                with contextlib.suppress(ModuleNotFoundError):
+                    _member(module, part)
+        return module if fromlist else self.top
+
+
+def _member(module, part):
+    """The submodule of a proxy, imported if need be."""
+    value = getattr(module, part, None)
+    if not isinstance(value, types.ModuleType):
+        value = ProxyModule(f"{module.__name__}.{part}")
+        setattr(module, part, value)
+    return value
+
+
+def _within(name, packages):
+    return any(name == p or name.startswith(p + ".") for p in packages)
+
+
+def _names(given):
+    return {given} if isinstance(given, str) else set(given or ())
+
+
+def enable_compat(*, scope=None, blocked_modules=None, backend="torch", silent=False):
+    """Makes every later `import torch`, `import torch.x` and `from torch.x import y` give this package, with paddle.compat's layers and functions.
+
+    PyTorch itself, if it is there, keeps working for those who have imported it. `importlib.import_module("torch")` is not affected.
+
+    Args:
+        scope: names of modules (or packages) whose imports are concerned. Default: all.
+        blocked_modules: names of those whose imports are not.
+        backend: "torch".
+        silent: accepted; nothing is printed anyway.
+    Raises:
+        AssertionError: backend is something else.
+    Example:
+        >>> paddle.enable_compat()
+        >>> import torch
+        >>> torch.nn.Linear(2, 3).weight.shape
+        paddle.Size([3, 2])
+        >>> paddle.disable_compat()
+    """
+    if backend != "torch":
+        raise AssertionError(f"enable_compat: backend: got {backend!r}; allowed is 'torch'")
+    disable_compat()
+    builtins.__import__ = _Import(builtins.__import__, None if scope is None else _names(scope), _names(blocked_modules))
+
+
+def disable_compat():
+    """Ends what `enable_compat` began. Modules that were imported under PyTorch's name stay what they are.
+
+    Example:
+        >>> paddle.disable_compat()
+    """
+    if isinstance(builtins.__import__, _Import):
+        builtins.__import__ = builtins.__import__.original
+
+
+@contextlib.contextmanager
+def use_compat_guard(*, enable=True, scope=None, silent=False):
+    """A context in which `enable_compat` (or, with enable=False, `disable_compat`) holds.
+
+    Args:
+        enable: whether `import torch` gives this package.
+        scope, silent: as for `enable_compat`.
+    Example:
+        >>> with paddle.use_compat_guard():
+        ...     from torch.nn.functional import linear
+        >>> linear is paddle.compat.nn.functional.linear
+        True
+    """
+    before = builtins.__import__
+    if enable:
+        enable_compat(scope=scope, silent=silent)
+    else:
+        disable_compat()
+    try:
+        yield
+    finally:
+        builtins.__import__ = before

@@ -1,0 +1,262 @@
+"""Discrete Fourier transforms: the transforms proper, their checks, and the functions of one axis.
+
+Three inner ops do all the work: complex to complex, real to half a spectrum, and half a spectrum to real. Definitions and normalisation are those of
+numpy.fft and scipy.fft (https://numpy.org/doc/stable/reference/routines.fft.html).
+"""
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.errors import ArgumentError
+from paddle_jax._core.op import composite, op
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.tensor.inner import named
+from paddle_jax.tensor.manipulation import cast
+
+DIM = {"input": "x", "dim": "axis"}
+_SWAPPED = {"forward": "backward", "backward": "forward", "ortho": "ortho"}
+_AT_ONCE = 3  # axes that XLA transforms in one go
+ONE = [
+    "d(5)", "f(2,3), axis=0", "f(2,3,2), 2, -2, 'ortho'", "f(3), 6, norm='forward'", "f(4), 0", "f(4), 2.5", "f(4), axis=1", "f(4), norm='x'", "f()"]
+
+
+# the transforms on arrays ---------------------------------------------------------------------------------------------
+
+
+def _resized(x, axes, lengths):
+    """x cut or filled up with zeros at the end of the given axes."""
+    for axis, n in zip(axes, lengths or (), strict=bool(lengths)):
+        missing = n - x.shape[axis]
+        if missing > 0:
+            x = jnp.pad(x, [(0, missing if a == axis else 0) for a in range(x.ndim)])
+        elif missing:
+            x = lax.slice_in_dim(x, 0, n, axis=axis)
+    return x
+
+
+def as_complex(x):
+    """x in the complex dtype of its precision."""
+    return x.astype(jnp.complex128 if x.dtype in (jnp.float64, jnp.complex128) else jnp.complex64)
+
+
+def _complex_axes(x, axes, forward, norm):
+    """The transform over any number of axes of a complex array."""
+    function = jnp.fft.fftn if forward else jnp.fft.ifftn
+    for i in range(0, len(axes) if x.size else 0, _AT_ONCE):
+        x = function(x, axes=axes[i : i + _AT_ONCE], norm=norm)
+    return x
+
+
+def _half_of_real(x, axis, forward, norm):
+    """The first n // 2 + 1 terms of the transform of a real array along one axis; the rest are their conjugates."""
+    if not x.size:
+        return as_complex(jnp.zeros([n // 2 + 1 if a == axis else n for a, n in enumerate(x.shape)], x.dtype))
+    x = x if x.dtype == jnp.float64 else x.astype(jnp.float32)
+    return jnp.fft.rfft(x, axis=axis, norm=norm) if forward else jnp.conj(jnp.fft.rfft(x, axis=axis, norm=_SWAPPED[norm]))
+
+
+def _real_of_half(x, axis, n, forward, norm):
+    """The real array of length n whose transform begins with x along one axis."""
+    shape = [n if a == axis else m for a, m in enumerate(x.shape)]
+    if 0 in shape or not x.size:
+        return jnp.real(jnp.zeros(shape, x.dtype))
+    return jnp.fft.irfft(jnp.conj(x), n, axis, _SWAPPED[norm]) if forward else jnp.fft.irfft(x, n, axis, norm)
+
+
+@op(register=False, method=False)
+@named("fft_c2c")
+def c2c(x, lengths, axes, forward, norm):
+    """Complex (or real) to complex."""
+    return _complex_axes(as_complex(_resized(x, axes, lengths)), axes, forward, norm)
+
+
+@op(register=False, method=False)
+@named("fft_r2c")
+def r2c(x, lengths, axes, forward, norm):
+    """Real to complex, half of the last axis."""
+    half = _half_of_real(_resized(x, axes, lengths), axes[-1], forward, norm)
+    return _complex_axes(half, axes[:-1], forward, norm)
+
+
+@op(register=False, method=False)
+@named("fft_c2r")
+def c2r(x, lengths, axes, forward, norm):
+    """Complex, of which half of the last axis is given, to real. All lengths are those of the result."""
+    x = as_complex(_resized(x, axes, (*lengths[:-1], lengths[-1] // 2 + 1)))
+    return _real_of_half(_complex_axes(x, axes[:-1], forward, norm), axes[-1], lengths[-1], forward, norm)
+
+
+# checks ---------------------------------------------------------------------------------------------------------------
+
+
+def _is_int(value):
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _operand(name, x, real):
+    """x as a floating or complex Tensor."""
+    if not isinstance(x, Tensor):
+        raise ArgumentError(f"{name}(): argument 'x' (position 0) must be Tensor, but got {type(x).__name__}")
+    kind = x._raw.dtype.kind
+    if real and kind == "c":
+        raise RuntimeError(f"{name}: x: got {x._raw.dtype.name}; it must be real; use a transform of complex tensors such as fft")
+    return cast(x, dtypes.default()) if kind in "biu" else x
+
+
+def _length(name, n, given="n"):
+    if isinstance(n, bool):
+        raise TypeError(f"{name}: {given}: got a bool; it must be a positive int")
+    if not _is_int(n) or n <= 0:
+        raise ValueError(f"{name}: {given}: got {n!r}; it must be a positive int")
+    return int(n)
+
+
+def _axis(name, axis, ndim, given="axis"):
+    if not _is_int(axis) or not -ndim <= axis < ndim:
+        raise ValueError(f"{name}: {given}: got {axis!r} for a tensor of {ndim} axes; it must be an int in {-ndim}..{ndim - 1}")
+    return int(axis) % ndim
+
+
+def _norm(name, norm):
+    if not isinstance(norm, str) or norm not in _SWAPPED:
+        raise ValueError(f"{name}: norm: got {norm!r}; allowed are 'forward', 'backward' and 'ortho'")
+
+
+def _one(name, x, n, axis, norm, real=False):
+    """Checked (x, lengths or None, axes) of a transform along one axis."""
+    x = _operand(name, x, real)
+    _norm(name, norm)
+    return x, None if n is None else (_length(name, n),), (_axis(name, -1 if axis is None else axis, x.ndim),)
+
+
+def many(name, x, s, axes, norm, real=False):
+    """Checked (x, lengths or None, axes) of a transform along several axes."""
+    x = _operand(name, x, real)
+    _norm(name, norm)
+    for given, value in (("s", s), ("axes", axes)):
+        if value is not None and not isinstance(value, list | tuple | range):
+            raise ValueError(f"{name}: {given}: got {value!r}; it must be a list or a tuple of ints")
+    lengths = None if s is None else tuple(_length(name, n, "s") for n in s)
+    if axes is None:
+        axes = range(-(x.ndim if s is None else len(s)), 0)
+        if len(axes) > x.ndim or not axes:
+            raise ValueError(f"{name}: s: got {s} for a tensor of {x.ndim} axes; give 1 to {x.ndim} lengths, of the last axes")
+    if len(axes) == 0:
+        raise IndexError(f"{name}: axes: got none; name at least one axis")
+    axes = tuple(_axis(name, a, x.ndim, "axes") for a in axes)
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"{name}: axes: got {list(axes)}; each axis may be named once")
+    if lengths is not None and len(lengths) != len(axes):
+        raise ValueError(f"{name}: s: got {len(lengths)} lengths for {len(axes)} axes; give one for each")
+    return x, lengths, axes
+
+
+def whole(name, x, lengths, axes):
+    """The lengths of the real result of half a spectrum: by default 2 (m - 1) for m terms of the last axis."""
+    if lengths is not None:
+        return lengths
+    lengths = [x.shape[a] for a in axes]
+    lengths[-1] = 2 * (lengths[-1] - 1)
+    if lengths[-1] < 0:
+        raise ValueError(f"{name}: x: got shape {list(x.shape)}; the axis of half the spectrum (axis {axes[-1]}) must not be empty")
+    return tuple(lengths)
+
+
+# functions of one axis ------------------------------------------------------------------------------------------------
+
+
+@composite(method=False, out=True, alias=DIM, cases=[
+    *ONE, "f(4)", "c(2,5), 3, 0", "c128(3), norm='ortho'", "i(4)", "f(0)", "f(0,3)", "f(0), 3", "f(4), -1", "[1.0]", "f(4), True", "f(4), axis=None",
+    "input=f(2,3), dim=0"])
+def fft(x, n=None, axis=-1, norm="backward", name=None):
+    """The discrete Fourier transform along one axis: X[k] = sum_j x[j] exp(-2 pi i j k / n).
+
+    Args:
+        x: Tensor [...], real or complex; integers are taken in the default floating dtype. `input` is accepted as a name.
+        n: length of the transform; x is cut or filled up with zeros to it. Default: the length of the axis.
+        axis: int. `dim` is accepted as a name.
+        norm: where the factor 1 / n is: "backward" (in the inverse), "forward", or "ortho" (1 / sqrt(n) in both).
+        out: Tensor that receives the result.
+    Returns:
+        Tensor, complex128 for a float64 or complex128 x, else complex64; the axis has length n.
+    Raises:
+        ValueError: n is not a positive int, the axis is out of range, or norm is something else.
+        TypeError: x is no Tensor.
+    Example:
+        >>> paddle.fft.fft(paddle.to_tensor([1.0, 0.0, -1.0, 0.0])).real().tolist()
+        [0.0, 2.0, 0.0, 2.0]
+    """
+    return c2c(*_one("fft", x, n, axis, norm), True, norm)
+
+
+@composite(method=False, out=True, alias=DIM, cases=[*ONE, "c(2,5), 3, 0", "i(4)", "c(0,3)"])
+def ifft(x, n=None, axis=-1, norm="backward", name=None):
+    """The inverse of `fft` along one axis: x[j] = 1/n sum_k X[k] exp(2 pi i j k / n). Arguments as for `fft`.
+
+    Example:
+        >>> paddle.fft.ifft(paddle.to_tensor([4.0, 0.0, 0.0, 0.0])).real().tolist()
+        [1.0, 1.0, 1.0, 1.0]
+    """
+    return c2c(*_one("ifft", x, n, axis, norm), False, norm)
+
+
+@composite(method=False, out=True, alias=DIM, cases=[*ONE, "f(4)", "i8(4)", "c(4)", "f(0)", "f(0,3)", "f(3,0)"])
+def rfft(x, n=None, axis=-1, norm="backward", name=None):
+    """The first n // 2 + 1 terms of `fft` of a real tensor; the others are their conjugates. Arguments as for `fft`.
+
+    Returns:
+        Complex Tensor; the axis has length n // 2 + 1.
+    Raises:
+        RuntimeError: x is complex.
+        ValueError: as for `fft`.
+    Example:
+        >>> paddle.fft.rfft(paddle.to_tensor([1.0, 0.0, -1.0, 0.0])).real().tolist()
+        [0.0, 2.0, 0.0]
+    """
+    return r2c(*_one("rfft", x, n, axis, norm, True), True, norm)
+
+
+@composite(method=False, out=True, alias=DIM, cases=[*ONE, "c(4)", "c(4), 5", "c128(2,3), 7, 0", "c(1)", "c(1), 1", "c(3,0)", "c(0,3)"])
+def irfft(x, n=None, axis=-1, norm="backward", name=None):
+    """The inverse of `rfft`: the real tensor of length n whose transform begins with x.
+
+    Args:
+        x: Tensor [...], the first n // 2 + 1 terms; it is cut or filled up with zeros to as many. Imaginary parts that would make the result complex
+            (of the first term, and of the last for an even n) are not read. `input` is accepted as a name.
+        n: length of the result. Default: 2 (m - 1) for an axis of length m.
+        axis, norm, out: as for `fft`.
+    Returns:
+        Real Tensor; the axis has length n.
+    Raises:
+        ValueError: as for `fft`, or the axis is empty.
+    Example:
+        >>> paddle.fft.irfft(paddle.to_tensor([4.0, 0.0, 0.0])).tolist()
+        [1.0, 1.0, 1.0, 1.0]
+    """
+    x, lengths, axes = _one("irfft", x, n, axis, norm)
+    return c2r(x, whole("irfft", x, lengths, axes), axes, False, norm)
+
+
+@composite(method=False, out=True, alias=DIM, cases=[*ONE, "c(4)", "c(4), 5", "c128(2,3), 7, 0", "c(1)", "c(0)"])
+def hfft(x, n=None, axis=-1, norm="backward", name=None):
+    """The real transform of a signal that is Hermitian (x[-j] = conj(x[j])), of which n // 2 + 1 terms are given. Arguments as for `irfft`.
+
+    Example:
+        >>> paddle.fft.hfft(paddle.to_tensor([1.0, 1.0, 1.0])).tolist()
+        [4.0, 0.0, 0.0, 0.0]
+    """
+    x, lengths, axes = _one("hfft", x, n, axis, norm)
+    return c2r(x, whole("hfft", x, lengths, axes), axes, True, norm)
+
+
+@composite(method=False, out=True, alias=DIM, cases=[*ONE, "f(4)", "i(4)", "c(4)", "f(3,0)"])
+def ihfft(x, n=None, axis=-1, norm="backward", name=None):
+    """The inverse of `hfft`: the first n // 2 + 1 terms of the Hermitian signal whose transform is the real x. Arguments as for `rfft`.
+
+    Example:
+        >>> paddle.fft.ihfft(paddle.to_tensor([4.0, 0.0, 0.0, 0.0])).real().tolist()
+        [1.0, 1.0, 1.0]
+    """
+    return r2c(*_one("ihfft", x, n, axis, norm, True), False, norm)

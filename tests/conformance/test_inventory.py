@@ -1,0 +1,69 @@
+"""Every public name of the tensor namespaces exists, or stands with its reason under "Absent names" in docs/differences.md.
+
+The inventory (a list of Paddle's public names) is not part of this repository: it is looked for in the folder named by PADDLE_JAX_INVENTORY, else in
+../shared/inventory beside the checkout, else beside the conformance calls; without it the test is skipped.
+"""
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+import paddle_jax
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMESPACES = ["paddle", "paddle.Tensor", "paddle.linalg", "paddle.fft", "paddle.signal", "paddle.special", "paddle.functional", "paddle.compat",
+              "paddle.compat.nn", "paddle.compat.nn.functional"]
+
+
+@pytest.fixture(scope="module")
+def entries():
+    folders = [os.environ.get("PADDLE_JAX_INVENTORY"), ROOT.parent / "shared" / "inventory"]
+    if calls := os.environ.get("PADDLE_JAX_CONFORMANCE"):
+        folders.append(Path(calls).parent / "inventory")
+    found = next((path for folder in folders if folder and (path := Path(folder) / "paddle-3.3.1-api.json").is_file()), None)
+    if found is None:
+        pytest.skip("no inventory found; set PADDLE_JAX_INVENTORY to the folder that has paddle-3.3.1-api.json")
+    return json.loads(found.read_text())
+
+
+@pytest.fixture(scope="module")
+def absent():
+    """The names that the documentation calls absent, as in the inventory."""
+    document = ROOT / "docs" / "differences.md"
+    if not document.is_file():
+        pytest.skip("the documentation is not part of the wheel")
+    section = document.read_text().split("## Absent names")[1].split("\n## ")[0]
+    rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("|")]
+    return {f"paddle.{name.removeprefix('paddle.')}" for name in re.findall(r"`([\w.]+)`", " ".join(rows))}
+
+
+def exists(name):
+    owner = paddle_jax
+    for part in name.split(".")[1:]:
+        if part == "__cuda_array_interface__":  # refuses, by AttributeError, where the tensor is not on a GPU
+            return part in paddle_jax.Tensor.__dict__
+        if not hasattr(owner, part):
+            return False
+        owner = getattr(owner, part)
+    return True
+
+
+def parents(name):
+    parts = name.split(".")
+    return {".".join(parts[:n]) for n in range(2, len(parts) + 1)}
+
+
+@pytest.mark.parametrize("namespace", NAMESPACES)
+def test_every_name_exists_or_is_called_absent(namespace, entries, absent):
+    names = [entry["name"] for entry in entries if entry["ns"] == namespace]
+    assert names
+    missing = [name for name in names if not exists(name) and not parents(name) & absent]
+    assert not missing
+
+
+def test_what_is_called_absent_is_absent(entries, absent):
+    assert len(absent) > 20
+    assert not [name for name in absent if exists(name)]
