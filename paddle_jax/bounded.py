@@ -2,8 +2,7 @@
 
 What is more than `size` is left out, what is missing is filled up, so the shape is known without the values.
 
-    >>> import paddle_jax
-    >>> paddle_jax.bounded.nonzero(paddle.to_tensor([0, 3, 4]), size=3).tolist()
+    >>> paddle.bounded.nonzero(paddle.to_tensor([0, 3, 4]), size=3).tolist()
     [[1], [2], [0]]
 """
 
@@ -33,7 +32,7 @@ def nonzero(x, size, fill_value=0):
     Raises:
         ValueError: size is negative or x is 0-D.
     Example:
-        >>> paddle_jax.bounded.nonzero(paddle.to_tensor([0, 3, 4]), 3, fill_value=-1).tolist()
+        >>> paddle.bounded.nonzero(paddle.to_tensor([0, 3, 4]), 3, fill_value=-1).tolist()
         [[1], [2], [-1]]
     """
     if x.ndim == 0:
@@ -56,7 +55,7 @@ def masked_select(x, mask, size, fill_value=0):
         ValueError: size is negative or the shapes do not broadcast.
     Example:
         >>> x = paddle.to_tensor([1.0, -2.0, 3.0])
-        >>> paddle_jax.bounded.masked_select(x, x > 0, 3).tolist()
+        >>> paddle.bounded.masked_select(x, x > 0, 3).tolist()
         [1.0, 3.0, 0.0]
     """
     x, mask = jnp.broadcast_arrays(x, mask)
@@ -77,7 +76,7 @@ def unique(x, size, fill_value=None):
     Raises:
         ValueError: size is negative.
     Example:
-        >>> values, counts = paddle_jax.bounded.unique(paddle.to_tensor([3, 1, 3]), 3, fill_value=0)
+        >>> values, counts = paddle.bounded.unique(paddle.to_tensor([3, 1, 3]), 3, fill_value=0)
         >>> values.tolist(), counts.tolist()
         ([1, 3, 0], [1, 2, 0])
     """

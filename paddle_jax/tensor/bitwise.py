@@ -170,3 +170,7 @@ def bitwise_right_shift(x, y, is_arithmetic=True, out=None, name=None):
         [4, -4]
     """
     return _right(x, y, is_arithmetic, out=out)
+
+
+for _shift in (bitwise_left_shift, bitwise_right_shift):
+    _shift.inplace.__signature__ = _shift.op.signature  # with `out`, which the other in-place forms do not show

@@ -198,6 +198,9 @@ def asin(x, name=None):
     return jnp.arcsin(as_float(x))
 
 
+asin.__signature__ = asin.op.signature  # Paddle's takes `out` without showing it
+
+
 @op(alias=INPUT, inplace=True, out=True, cases=UNIT)
 def acos(x, name=None):
     """The arc cosine, in radians. Arguments as for `sin`.

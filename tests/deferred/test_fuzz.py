@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.mark.slow
 @pytest.mark.parametrize("options", ["0 40 --short", "1000 1030 --short --wild", "20 21"])
 def test_programs(options):
-    """In a process of its own, compiled as users have it: without the compiler's optimisations, as other tests run, tanh saturates at another number."""
+    """In a process of its own, compiled as users have it: without the compiler's optimisations tanh saturates at another number."""
     environment = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
     command = [sys.executable, "-W", "ignore", "-m", "tests.deferred.explore", "all", *options.split()]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=1500, check=False)

@@ -156,7 +156,7 @@ def test_the_source_of_to_tensor_may_change_afterwards(paddle):
 SNAPSHOTS = {
     "numpy": lambda paddle, t: t.numpy(),
     "asarray": lambda paddle, t: np.asarray(t),
-    "dlpack": lambda paddle, t: np.from_dlpack(t),
+    "dlpack": lambda paddle, t: np.from_dlpack(t.detach()),
     "jax": lambda paddle, t: t.__jax_array__(),
     "detach": lambda paddle, t: t.detach(),
     "clone": lambda paddle, t: t.clone(),

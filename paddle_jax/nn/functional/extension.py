@@ -1,7 +1,6 @@
 """Masks of sequences, beam search traces, shifts in time."""
 
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 
 from paddle_jax._core import dtype as dtypes
