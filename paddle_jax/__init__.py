@@ -130,7 +130,7 @@ triu_, unsqueeze_ = triu.inplace, unsqueeze.inplace
 # end of in-place twins
 
 # subpackages that every program uses; the rest is imported by its own name
-from paddle_jax import autograd, compat, device, framework, functional, io, metric, nn, optimizer, regularizer, special, utils, vision
+from paddle_jax import autograd, compat, device, framework, functional, incubate, io, metric, nn, optimizer, regularizer, special, utils, vision
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.compat.proxy import disable_compat, enable_compat, use_compat_guard
 from paddle_jax.framework import async_save, clear_async_save_task_queue, disable_signal_handler, disable_static, in_dynamic_mode, load, save

@@ -60,7 +60,7 @@ VALUES = {
     "asarray": np.asarray,
     "jax": lambda t: t.__jax_array__(),
     "dlpack": np.from_dlpack,
-    "contains": lambda t: 3.0 in t,
+    "contains": lambda t: 3.0 in t.flatten(),
     "mask": lambda t: t[t > 0],
     "nonzero": lambda t: t.nonzero(),
     "if": lambda t: 1 if t.sum() > 0 else 2,

@@ -1,0 +1,174 @@
+"""Jacobians and Hessians of results already computed, row by row when they are looked at."""
+
+import operator
+
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.autograd.backward_mode import grad
+from paddle_jax.tensor.creation import zeros
+from paddle_jax.tensor.joining import concat, stack
+from paddle_jax.tensor.manipulation import reshape
+from paddle_jax.tensor.sequences import arange
+
+_ALL = slice(None)
+
+
+class LazyRows:
+    """The derivatives of `ys`, one row per element, by all elements of `xs`. A row is computed when it is first looked at, and kept.
+
+    Args:
+        ys: Tensor, flattened; of [batch, ...] each batch element by itself when batched.
+        xs: list of Tensors, flattened and put one after the other.
+        batched: the first axis is one of independent samples.
+        squeeze: (drop the axis of rows, drop the axis of columns).
+    """
+
+    def __init__(self, ys, xs, batched, squeeze=(False, False)):
+        self._batch = list(ys.shape[:1]) if batched else []
+        self._ys, self._xs, self._squeeze, self._known = reshape(ys, [*self._batch, -1]), xs, squeeze, {}
+        count = self._ys.shape[-1]
+        width = sum(int(x.size) for x in xs) // (self._batch[0] if batched and self._batch[0] else 1)
+        self._rows_at = len(self._batch)  # the axis of rows
+        self.shape = [*self._batch, *([] if squeeze[0] else [count]), *([] if squeeze[1] else [width])]
+
+    def _row(self, i):
+        if i not in self._known:
+            one = (arange(self._ys.shape[-1]) == i).astype(self._ys.dtype).expand(self._ys.shape)
+            found = grad([self._ys], self._xs, grad_outputs=[one], create_graph=True, allow_unused=True)
+            found = [zeros(x.shape, x.dtype) if g is None else g for g, x in zip(found, self._xs, strict=True)]
+            flat = [reshape(g, [*self._batch, -1]) for g in found]
+            self._known[i] = flat[0] if len(flat) == 1 else concat(flat, -1)
+        return self._known[i]
+
+    def _of(self, rows):
+        """The Tensor of the given rows, without the axes to be dropped."""
+        drop_rows, drop_columns = self._squeeze
+        width = [] if drop_columns else self.shape[-1:]
+        if not rows:
+            return zeros([*self._batch, 0, *width], self._ys.dtype)
+        made = self._row(rows[0]) if drop_rows else stack([self._row(i) for i in rows], self._rows_at)
+        return reshape(made, [*self._batch, *([] if drop_rows else [len(rows)])]) if drop_columns else made
+
+    def _all(self):
+        return self._of(list(range(self._ys.shape[-1])))
+
+    def __getitem__(self, indexes):
+        items = list(indexes) if isinstance(indexes, tuple) else [indexes]
+        if any(i is Ellipsis for i in items):
+            raise IndexError("Jacobian: got an index with `...`; use an integer or a slice for each axis")
+        if not self.shape:
+            raise IndexError("Jacobian: it has no axis to index; every Tensor method works on it, such as numpy()")
+        at, count = self._rows_at, self._ys.shape[-1]
+        if self._squeeze[0] or len(items) <= at or not isinstance(items[at], int | slice):
+            return self._all()[tuple(items)]
+        if isinstance(items[at], slice):
+            rows, items[at] = list(range(*items[at].indices(count))), _ALL
+        elif -count <= items[at] < count:
+            rows, items[at] = [items[at] % count], 0
+        else:
+            raise IndexError(f"Jacobian: row {items[at]} is out of range; use {-count}..{count - 1}")
+        return self._of(rows)[tuple(items)]
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._all(), name)
+
+
+def _operator(name):
+    function = getattr(operator, name)
+
+    def method(self, other):
+        return function(self._all(), other._all() if isinstance(other, LazyRows) else other)
+
+    method.__name__ = method.__qualname__ = f"__{name}__"
+    return method
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "eq", "ne", "lt", "le", "gt", "ge"):
+    setattr(LazyRows, f"__{_name}__", _operator(_name))
+LazyRows.__hash__ = object.__hash__
+
+
+class Jacobian(LazyRows):
+    """What `paddle.autograd.jacobian` returns: like a Tensor, with rows computed when they are looked at. Index it, or call Tensor methods."""
+
+
+class Hessian(LazyRows):
+    """What `paddle.autograd.hessian` returns: like a Tensor, with rows computed when they are looked at."""
+
+
+def _lazy(kind, ys, xs, batched):
+    ndim = int(batched)
+    for name, t in (("ys", ys), ("xs", xs)):
+        if not ndim <= t.ndim <= ndim + 1:
+            raise ValueError(f"{name}: got {t.ndim} axes; allowed are {ndim} and {ndim + 1} when batch_axis is {0 if batched else None}")
+    return kind(ys, [xs], batched, (ys.ndim == ndim, xs.ndim == ndim))
+
+
+def _check_axis(batch_axis):
+    if batch_axis not in (None, 0):
+        raise ValueError(f"batch_axis: got {batch_axis}; allowed are None and 0")
+
+
+def _nested(function, values):
+    return tuple(function(v) for v in values) if isinstance(values, list | tuple) else function(values)
+
+
+def jacobian(ys, xs, batch_axis=None):
+    """The derivatives of each element of ys by each element of xs.
+
+    Args:
+        ys: Tensor [n] or [], or with batch_axis=0 [batch, n] or [batch]; or a tuple of such.
+        xs: Tensor [m] or [], or [batch, m] or [batch], from which ys was computed; or a tuple of such.
+        batch_axis: None, or 0: the first axis is one of independent samples.
+    Returns:
+        Jacobian [n, m] or [batch, n, m], without the axes that ys or xs do not have; a tuple for a tuple, ys outside, xs inside. It can be
+        differentiated further.
+    Raises:
+        ValueError: batch_axis or a number of axes is not allowed.
+    Example:
+        >>> x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> paddle.autograd.jacobian(x * x, x)[:].tolist()
+        [[2.0, 0.0], [0.0, 4.0]]
+    """
+    _check_axis(batch_axis)
+    return _nested(lambda y: _nested(lambda x: _lazy(Jacobian, y, x, batch_axis == 0), xs), ys)
+
+
+def hessian(ys, xs, batch_axis=None):
+    """The second derivatives of a scalar, or of one number per sample.
+
+    Args:
+        ys: Tensor of one element, or with batch_axis=0 [batch] or [batch, 1].
+        xs: Tensor [m] or [], or [batch, m] or [batch]; or a tuple of such.
+        batch_axis: None, or 0: the first axis is one of independent samples.
+    Returns:
+        Hessian [m, m] or [batch, m, m]; a tuple of tuples for a tuple.
+    Raises:
+        ValueError: ys has more than one element (per sample), or batch_axis or a number of axes is not allowed.
+    Example:
+        >>> x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> paddle.autograd.hessian((x * x * x).sum(), x)[:].tolist()
+        [[6.0, 0.0], [0.0, 12.0]]
+    """
+    _check_axis(batch_axis)
+    batched = batch_axis == 0
+    if batched and (not 1 <= ys.ndim <= 2 or (ys.ndim == 2 and ys.shape[1] != 1)):
+        raise ValueError(f"hessian: ys: got shape {list(ys.shape)}; with batch_axis=0 it must be [batch] or [batch, 1]")
+    if not batched and ys.size != 1:
+        raise ValueError(f"hessian: ys: got {ys.size} elements; it must have one")
+    several = list(xs) if isinstance(xs, list | tuple) else [xs]
+    for x in several:
+        if not int(batched) <= x.ndim <= int(batched) + 1:
+            raise ValueError(f"hessian: xs: got {x.ndim} axes; allowed are {int(batched)} and {int(batched) + 1} when batch_axis is {batch_axis}")
+    first = grad([ys.sum()], several, create_graph=True, allow_unused=True)
+    first = [_live(zeros(x.shape, x.dtype) if g is None else g) for g, x in zip(first, several, strict=True)]
+    if not isinstance(xs, list | tuple):
+        return _lazy(Hessian, first[0], xs, batched)
+    return tuple(tuple(_lazy(Hessian, g, x, batched) for x in several) for g in first)
+
+
+def _live(gradient) -> Tensor:
+    """A gradient that may be a constant, as the start of another one."""
+    gradient.stop_gradient = False
+    return gradient

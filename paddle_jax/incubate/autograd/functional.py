@@ -1,0 +1,144 @@
+"""Derivatives of functions of Tensors: products with the Jacobian from both sides, Jacobian and Hessian matrices."""
+
+from paddle_jax.autograd.autograd import LazyRows
+from paddle_jax.autograd.backward_mode import grad
+from paddle_jax.tensor.creation import ones_like, zeros_like
+from paddle_jax.tensor.joining import concat
+from paddle_jax.tensor.manipulation import reshape
+
+
+def _listed(values):
+    return list(values) if isinstance(values, list | tuple) else [values]
+
+
+def _start(func, xs):
+    """Results of the function at copies of xs that wait for gradients: (as the function gives them, as a list, the copies)."""
+    inputs = [x.detach() for x in _listed(xs)]
+    for x in inputs:
+        x.stop_gradient = False
+    made = func(*inputs)
+    return made, _listed(made), inputs
+
+
+def _directions(v, like):
+    """The directions, ones by default, one for each tensor."""
+    found = [ones_like(t) for t in like] if v is None else _listed(v)
+    if len(found) != len(like):
+        raise RuntimeError(f"v: got {len(found)} tensors; {len(like)} are needed")
+    for i, (d, t) in enumerate(zip(found, like, strict=True)):
+        if list(d.shape) != list(t.shape):
+            raise RuntimeError(f"v[{i}]: got shape {list(d.shape)}; it must be {list(t.shape)}")
+    return found
+
+
+def _products(outputs, inputs, directions):
+    """grad with zeros where nothing depends."""
+    found = grad(outputs, inputs, grad_outputs=directions, create_graph=True, allow_unused=True)
+    return [zeros_like(x) if g is None else g for g, x in zip(found, inputs, strict=True)]
+
+
+def _plain(values, like):
+    return tuple(values) if isinstance(like, list | tuple) or len(values) > 1 else values[0]
+
+
+def vjp(func, xs, v=None):
+    """The product of v with the Jacobian of a function: what reverse mode computes.
+
+    Args:
+        func: function of Tensors that returns a Tensor or a tuple of Tensors.
+        xs: Tensor or list of Tensors, the arguments; nothing flows back through them.
+        v: Tensors of the shapes of the results. Default: ones.
+    Returns:
+        (results, products of the shapes of xs).
+    Raises:
+        RuntimeError: v has wrong shapes.
+    Example:
+        >>> y, g = paddle.incubate.autograd.vjp(lambda x: x * x, paddle.to_tensor([1.0, 3.0]))
+        >>> g.tolist()
+        [2.0, 6.0]
+    """
+    made, outputs, inputs = _start(func, xs)
+    return made, _plain(_products(outputs, inputs, _directions(v, outputs)), xs)
+
+
+def jvp(func, xs, v=None):
+    """The product of the Jacobian of a function with v: the change of the results when xs changes by v.
+
+    Computed as the derivative of the reverse product by its direction, so it can be differentiated like all else.
+
+    Args:
+        func: function of Tensors that returns a Tensor or a tuple of Tensors.
+        xs: Tensor or list of Tensors, the arguments; nothing flows back through them.
+        v: Tensors of the shapes of xs. Default: ones.
+    Returns:
+        (results, products of the shapes of the results).
+    Raises:
+        RuntimeError: v has wrong shapes.
+    Example:
+        >>> y, t = paddle.incubate.autograd.jvp(lambda x: x * x, paddle.to_tensor([1.0, 3.0]), paddle.to_tensor([1.0, 0.5]))
+        >>> t.tolist()
+        [2.0, 3.0]
+    """
+    made, outputs, inputs = _start(func, xs)
+    directions = _directions(v, inputs)
+    dummies = [zeros_like(y) for y in outputs]
+    for d in dummies:
+        d.stop_gradient = False
+    return made, _plain(_products(_products(outputs, inputs, dummies), dummies, directions), made)
+
+
+def _flat(tensors, batched):
+    """Tensors as one of shape [n], or [batch, n]."""
+    keep = [tensors[0].shape[0]] if batched else []
+    flat = [reshape(t, [*keep, -1]) for t in tensors]
+    return flat[0] if len(flat) == 1 else concat(flat, -1)
+
+
+class Jacobian(LazyRows):
+    """The Jacobian matrix of a function. Rows are computed when they are looked at.
+
+    Args:
+        func: function of Tensors that returns a Tensor or a tuple of Tensors.
+        xs: Tensor or list of Tensors, the arguments.
+        is_batched: the first axis of arguments and results is one of independent samples.
+    Shape:
+        (n, m), or (batch, n, m): n numbers in the results, m in the arguments.
+    Example:
+        >>> J = paddle.incubate.autograd.Jacobian(lambda x: x * x, paddle.to_tensor([1.0, 3.0]))
+        >>> J[:].tolist(), J[1, 1].item()
+        ([[2.0, 0.0], [0.0, 6.0]], 6.0)
+    """
+
+    def __init__(self, func, xs, is_batched=False):
+        _, outputs, inputs = _start(func, xs)
+        super().__init__(_flat(outputs, is_batched), inputs, is_batched)
+        self.shape = tuple(self.shape)
+
+
+class Hessian(LazyRows):
+    """The matrix of second derivatives of a function that returns one number, or one per sample.
+
+    Args:
+        func: function of Tensors that returns a Tensor of one element, or [batch, 1].
+        xs: Tensor or list of Tensors, the arguments.
+        is_batched: the first axis of arguments and results is one of independent samples.
+    Shape:
+        (m, m), or (batch, m, m).
+    Raises:
+        RuntimeError: the function returns something else.
+    Example:
+        >>> H = paddle.incubate.autograd.Hessian(lambda x: (x * x * x).sum(), paddle.to_tensor([1.0, 2.0]))
+        >>> H[:].tolist()
+        [[6.0, 0.0], [0.0, 12.0]]
+    """
+
+    def __init__(self, func, xs, is_batched=False):
+        _, outputs, inputs = _start(func, xs)
+        if len(outputs) != 1 or (list(outputs[0].shape[1:]) not in ([], [1]) if is_batched else outputs[0].size != 1):
+            got = [list(y.shape) for y in outputs]
+            raise RuntimeError(f"Hessian: the function gives shapes {got}; it must give one number, or one per sample when is_batched")
+        first = _products([outputs[0].sum()], inputs, None)
+        for g in first:
+            g.stop_gradient = False
+        super().__init__(_flat(first, is_batched), inputs, is_batched)
+        self.shape = tuple(self.shape)
