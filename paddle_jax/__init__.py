@@ -20,6 +20,7 @@ from paddle_jax._core.random import (
 from paddle_jax._core.tensor import Tensor
 
 from paddle_jax._core.dtype import complex64 as cfloat, complex128 as cdouble, float16 as half, float32 as float, float64 as double
+from paddle_jax._core.dtype import int16 as short, int32 as int, int64 as long
 from paddle_jax._core.limits import finfo, iinfo
 from paddle_jax._core.random import seed as manual_seed
 from paddle_jax._core.size import Size
@@ -58,7 +59,7 @@ from paddle_jax.tensor.linalg import (
     addmm, baddbmm, bmm, cross, dot, inner, kron, matmul, matrix_transpose, mm, mv, outer, outer as ger, t, trace, vecdot,
 )
 from paddle_jax.tensor.norms import cdist, dist, norm, pdist
-from paddle_jax.tensor.decomposition import cholesky
+from paddle_jax.tensor.decomposition import cholesky, eigvalsh
 from paddle_jax.tensor.solve import inv as inverse
 from paddle_jax.tensor.einsum import einsum
 from paddle_jax.tensor.bitwise import bitwise_and, bitwise_invert, bitwise_left_shift, bitwise_not, bitwise_or, bitwise_right_shift, bitwise_xor
@@ -78,6 +79,8 @@ logical_or_, logit_, mod_, multigammaln_, multiply_ = logical_or.inplace, logit.
 nan_to_num_, neg_, polygamma_, pow_, remainder_ = nan_to_num.inplace, neg.inplace, polygamma.inplace, pow.inplace, remainder.inplace
 renorm_, sin_, sinc_, sinh_, square_, sub_ = renorm.inplace, sin.inplace, sinc.inplace, sinh.inplace, square.inplace, subtract.inplace
 subtract_, t_, tan_, tanh_, trunc_ = subtract.inplace, t.inplace, tan.inplace, tanh.inplace, trunc.inplace
+acosh_, asin_, asinh_, atanh_, cosh_ = acosh.inplace, asin.inplace, asinh.inplace, atanh.inplace, cosh.inplace
+log1p_, logical_xor_, not_equal_ = log1p.inplace, logical_xor.inplace, not_equal.inplace
 # end of arithmetic
 from paddle_jax.tensor.creation import (
     as_tensor, asarray, assign, clone, empty, empty_like, from_numpy, full, full_like, ones, ones_like, to_tensor, tolist, zeros, zeros_like,
@@ -101,6 +104,7 @@ from paddle_jax.tensor.search import (
     argmax, argmin, argsort, argwhere, bucketize, kthvalue, mode, msort, nonzero, searchsorted, sort, topk, where, where_,
 )
 from paddle_jax.tensor.random import normal, rand, randint, randn, randperm, standard_normal, uniform
+from paddle_jax.tensor.windows import bartlett_window, blackman_window, hamming_window, hann_window, kaiser_window
 from paddle_jax.tensor.matrices import (
     block_diag, cartesian_prod, combinations, diag, diag_embed, diagflat, eye, meshgrid, tensordot, tril, tril_indices, triu, triu_indices,
 )
@@ -130,7 +134,8 @@ triu_, unsqueeze_ = triu.inplace, unsqueeze.inplace
 # end of in-place twins
 
 # subpackages that every program uses; the rest is imported by its own name
-from paddle_jax import autograd, compat, device, framework, functional, incubate, io, metric, nn, optimizer, regularizer, special, utils, vision
+from paddle_jax import autograd, base, compat, device, framework, functional, incubate, io, metric, nn, optimizer, regularizer, special, utils, vision
+from paddle_jax.base import dygraph as _dygraph
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.compat.proxy import disable_compat, enable_compat, use_compat_guard
 from paddle_jax.framework import async_save, clear_async_save_task_queue, disable_signal_handler, disable_static, in_dynamic_mode, load, save
@@ -141,7 +146,8 @@ from paddle_jax.framework.mmap_storage import MmapStorage
 from paddle_jax.io.batch import batch
 from paddle_jax.utils.dlpack import from_dlpack, to_dlpack
 from paddle_jax.device import (
-    get_cudnn_version, is_compiled_with_cinn, is_compiled_with_cuda, is_compiled_with_custom_device, is_compiled_with_distribute,
+    device_guard, get_cudnn_version, get_default_device, set_default_device, is_compiled_with_cinn,
+    is_compiled_with_cuda, is_compiled_with_custom_device, is_compiled_with_distribute,
     is_compiled_with_ipu, is_compiled_with_rocm, is_compiled_with_xpu,
 )
 from paddle_jax.version import full_version as __version__

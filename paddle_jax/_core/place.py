@@ -203,7 +203,9 @@ def set_device(device):
     return place
 
 
-def get_device() -> str:
-    """Returns the device new tensors are put on, e.g. "cpu" or "gpu:0"."""
+def get_device(input=None):
+    """Returns the device new tensors are put on, e.g. "cpu" or "gpu:0"; for a Tensor the number of its GPU, -1 on the CPU."""
+    if input is not None:
+        return -1 if input.place.is_cpu_place() else input.place._index
     place = current()
     return "cpu" if place._kind == "cpu" else f"{place._kind}:{place._index}"

@@ -139,6 +139,8 @@ class Tensor:
             raise ArgumentError(f"Tensor.grad: got {type(value).__name__}; assign a Tensor or None")
         if value is not None and list(value.shape) != list(self.shape):
             raise ValueError(f"Tensor.grad: got shape {list(value.shape)}; the tensor has shape {list(self.shape)}")
+        if value is not None and self._grad is not None and not self._grad.stop_gradient and value.stop_gradient:
+            value = wrap(value._raw, stop_gradient=False)  # a gradient that is there keeps its flag
         self._grad = value
 
     @property

@@ -8,10 +8,12 @@ from paddle_jax._core.random import get_rng_state, seed as manual_seed, set_rng_
 from paddle_jax.device import cuda
 
 __all__ = [
-    "XPUPlace", "cuda", "device_count", "get_all_custom_device_type", "get_all_device_type", "get_available_custom_device", "get_available_device",
-    "get_cudnn_version", "get_device", "get_rng_state", "is_available", "is_bf16_supported", "is_compiled_with_cinn", "is_compiled_with_cuda",
+    "XPUPlace", "cuda", "device_count", "device_guard", "get_all_custom_device_type", "get_all_device_type",
+    "get_available_custom_device", "get_available_device",
+    "get_cudnn_version", "get_default_device", "get_device", "get_rng_state", "is_available", "is_bf16_supported",
+    "is_compiled_with_cinn", "is_compiled_with_cuda",
     "is_compiled_with_custom_device", "is_compiled_with_distribute", "is_compiled_with_ipu", "is_compiled_with_rocm", "is_compiled_with_xpu",
-    "manual_seed", "max_memory_allocated", "set_device", "set_rng_state", "synchronize",
+    "manual_seed", "max_memory_allocated", "set_default_device", "set_device", "set_rng_state", "synchronize",
 ]
 
 
@@ -19,6 +21,45 @@ def _kinds():
     """The kinds of accelerators JAX sees, in Paddle's words: "gpu", "tpu", ..."""
     names = {d.platform for d in jax.devices()}
     return sorted({"gpu" if n in ("cuda", "rocm", "gpu") else n for n in names if n != "cpu"})
+
+
+def get_default_device():
+    """The device new tensors are put on, e.g. "cpu" or "gpu:0"."""
+    return get_device()
+
+
+def set_default_device(device):
+    """Chooses the device new tensors are put on.
+
+    Args:
+        device: "cpu", "gpu", "gpu:1", a Place, or the number of a GPU.
+    Example:
+        >>> paddle.set_default_device("cpu"); paddle.get_default_device()
+        'cpu'
+    """
+    set_device(f"gpu:{device}" if isinstance(device, int) else device)
+
+
+class device_guard:
+    """Context in which new tensors are put on a device.
+
+    Args:
+        device: "cpu", "gpu:1", a Place, or the number of a GPU.
+    Example:
+        >>> with paddle.device.device_guard("cpu"):
+        ...     paddle.ones([1]).place
+        Place(cpu)
+    """
+
+    def __init__(self, device):
+        self._device = device
+
+    def __enter__(self):
+        self._before = get_device()
+        set_default_device(self._device)
+
+    def __exit__(self, *args):
+        set_device(self._before)
 
 
 def device_count() -> int:

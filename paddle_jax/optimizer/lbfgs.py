@@ -61,7 +61,7 @@ class LBFGS(Optimizer):
     ):
         if weight_decay is not None or grad_clip is not None:
             warnings.warn("LBFGS: weight_decay: weight_decay and grad_clip have no effect, as in Paddle; put them into the loss.", stacklevel=2)
-        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+        super().__init__(float(learning_rate) if isinstance(learning_rate, int) else learning_rate, parameters, weight_decay, grad_clip, name)
         self.max_iter = max_iter
         self.max_eval = max_iter * 5 // 4 if max_eval is None else max_eval
         self.tolerance_grad = tolerance_grad

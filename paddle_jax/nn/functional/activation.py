@@ -3,8 +3,9 @@
 import jax
 import jax.numpy as jnp
 
-from paddle_jax._core.op import op
+from paddle_jax._core.op import check_inplace, composite, op
 from paddle_jax.nn.functional.softmaxes import gumbel_softmax, log_softmax, softmax  # noqa: F401
+from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.ops import sigmoid, tanh  # noqa: F401
 
 SHAPES = ["f(2,3)", "d(2,3)", "f()", "f(0,3)"]
@@ -125,20 +126,29 @@ def selu(x, scale=1.0507009873554804934193349852946, alpha=1.6732632423543772848
     return scale * jnp.where(x > 0, x, alpha * jnp.expm1(_below(x)))
 
 
-@op(method=False, cases=[*SHAPES, "f(2,3), True", "d(2,3), approximate=True", "u(-30, 30, 10)"])
+@op(method=False, cases=[*SHAPES, "f(2,3), True", "d(2,3), approximate=True", "u(-30, 30, 10)", "f(3), 'tanh'",
+                         "f(3), 'none'", "f(3), None", "f(3), 'x'",
+                         "f(3), 1"])
 def gelu(x, approximate=False, name=None):
     """Multiplies x by the probability that a standard normal variable is below x.
 
     Args:
         x: Tensor [...], floating.
-        approximate: True uses the tanh formula 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
+        approximate: True or "tanh" uses the formula 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))); False, "none" or None the exact one.
+    Raises:
+        ValueError: approximate is another text.
+        TypeError: approximate is neither a bool nor a text.
     Example:
         >>> paddle.nn.functional.gelu(paddle.to_tensor([0.0])).tolist()
         [0.0]
 
     See: Hendrycks and Gimpel, Gaussian Error Linear Units, 2016.
     """
-    return jax.nn.gelu(x, approximate=bool(approximate))
+    if not isinstance(approximate, bool | str | None):
+        raise TypeError(f"gelu: approximate: got {type(approximate).__name__}; allowed are bools, 'tanh' and 'none'")
+    if isinstance(approximate, str) and approximate not in ("tanh", "none"):
+        raise ValueError(f"gelu: approximate: got {approximate!r}; allowed are 'tanh' and 'none'")
+    return jax.nn.gelu(x, approximate=approximate in (True, "tanh"))
 
 
 @op(method=False, cases=[*SHAPES, "u(-30, 30, 10)"])
@@ -152,20 +162,29 @@ def swish(x, name=None):
     return jax.nn.silu(x)
 
 
-@op(method=False, alias={"input": "x"}, cases=[*SHAPES, "u(-30, 30, 10)", "c(3)"])
+@op(register=False, method=False)
+@named("silu")
+def _silu(x):
+    return x * jax.nn.sigmoid(x)
+
+
+@composite(method=False, alias={"input": "x"}, cases=[*SHAPES, "u(-30, 30, 10)", "c(3)", "f(3).detach(), True", "f(3), True", "f(3) * 1, True"])
 def silu(x, inplace=False, name=None):
     """Computes x * sigmoid(x).
 
     Args:
         x: Tensor [...], floating or complex. `input` is accepted as a name.
-        inplace: accepted for compatibility; the result is the same.
+        inplace: put the result into x.
     Example:
         >>> paddle.nn.functional.silu(paddle.to_tensor([0.0])).tolist()
         [0.0]
 
     See: Elfwing et al., Sigmoid-Weighted Linear Units, 2017.
     """
-    return x * jax.nn.sigmoid(x)
+    if inplace:
+        check_inplace("silu", x)
+        return x._adopt(_silu(x))
+    return _silu(x)
 
 
 @op(method=False, cases=[*SHAPES, "u(-30, 30, 10)", "const([30.0], 'float32')"])

@@ -103,7 +103,7 @@ SOFT = "paddle.nn.functional.softmax(i(2,3).astype('float32'))"
     "f(2,3), const([1,3])", "f(2,3), const([1,-1])", "f(2,3), const([1,0]), ignore_index=0", "f(2,3), const([0,0]), ignore_index=0",
     "f(2,3), const([1,0]), reduction='x'",
     "f(2,3,4), idx(3,2,4), axis=1", "f(2,3,4), idx(3,2,1,4), pos(3), axis=1, reduction='none'", f"f(2,3), {SOFT}, pos(3), soft_label=True",
-    f"f(2,3), {SOFT}, pos(3), soft_label=True, reduction='none'", "f(2,3), idx(3,2), label_smoothing=0.1",
+    f"f(2,3), {SOFT}, pos(3), soft_label=True, reduction='none'", "f(2,3), idx(3,2), label_smoothing=0.1", f"f(2,3), {SOFT}, label_smoothing=0.1",
     "f(2,3), idx(3,2), label_smoothing=0.1, reduction='none'",
     "f(2,3), idx(3,2), pos(3), label_smoothing=0.1", "f(2,3), const([1,-100]), label_smoothing=0.1",
     "u(.1,1,2,3), idx(3,2), use_softmax=False, reduction='none'",
@@ -140,7 +140,7 @@ def cross_entropy(input, label, weight=None, ignore_index=-100, reduction="mean"
     axis = _class_axis("cross_entropy", input, axis)
     if weight is not None and list(weight.shape) != [input.shape[axis]]:
         raise ValueError(f"cross_entropy: weight: got shape {list(weight.shape)}; it must be [{input.shape[axis]}], one for each class")
-    if soft_label:
+    if soft_label or (label_smoothing > 0 and list(label.shape) == list(input.shape) and label._raw.dtype.kind == "f"):
         if list(label.shape) != list(input.shape):
             raise ValueError(f"cross_entropy: label: got shape {list(label.shape)}; "
                              f"with soft_label=True it must be that of input, {list(input.shape)}")

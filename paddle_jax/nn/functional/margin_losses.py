@@ -158,14 +158,15 @@ def triplet_margin_with_distance_loss(input, positive, negative, distance_functi
     return _triplet(near, far, distance(positive, negative) if swap else None, float(margin), reduction)
 
 
-@op("input label", method=False, promote=True, cases=[f"f(2,3), {SIGNS}", f"f(2,3), {SIGNS}, 'none'",
-    "d(3), const([1,-1,1]).astype('float64'), 'sum'", f"f(2,3), {SIGNS}, 'x'", "f(2,3), f(2,4)"])
+@op("input label", method=False, cases=[f"f(2,3), {SIGNS}", f"f(2,3), {SIGNS}, 'none'",
+    "d(3), const([1,-1,1]).astype('float64'), 'sum'", "f(3), const([1,-1,1])",
+    "d(3), const([1,-1,1]).astype('float32')", f"f(2,3), {SIGNS}, 'x'", "f(2,3), f(2,4)"])
 def soft_margin_loss(input, label, reduction="mean", name=None):
     """log(1 + exp(-label input)).
 
     Args:
         input: Tensor [...]: scores.
-        label: Tensor of the same shape: 1 or -1.
+        label: Tensor of the same shape: 1 or -1; cast to the dtype of input.
         reduction: "mean", "sum" or "none".
     Returns:
         Tensor: 0-D, or of the shape of input for "none".
@@ -177,7 +178,7 @@ def soft_margin_loss(input, label, reduction="mean", name=None):
     """
     if input.shape != label.shape:
         raise ValueError(f"soft_margin_loss: label: got shape {list(label.shape)}; it must be that of input, {list(input.shape)}")
-    return reduced("soft_margin_loss", jax.nn.softplus(-label * input), reduction)
+    return reduced("soft_margin_loss", jax.nn.softplus(-label.astype(input.dtype) * input), reduction)
 
 
 @op("input label weight", method=False, cases=[

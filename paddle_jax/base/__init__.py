@@ -1,0 +1,8 @@
+"""Names that programs take from Paddle's inside."""
+
+from paddle_jax._core.flags import get_flags, set_flags
+from paddle_jax._core.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, CustomPlace, XPUPlace
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.base.param_attr import ParamAttr
+
+__all__ = ["CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "CustomPlace", "ParamAttr", "Tensor", "XPUPlace", "get_flags", "set_flags"]
