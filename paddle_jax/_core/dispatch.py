@@ -3,7 +3,7 @@
 from paddle_jax._core.deferred.segment import record
 from paddle_jax._core.deferred.value import INEXACT, Value, leaf
 from paddle_jax._core.kernel import execute
-from paddle_jax._core.node import Node, source_of
+from paddle_jax._core.node import Node, PackedNode, packed, source_of
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import wrap
 
@@ -42,7 +42,9 @@ def _record(kernel, tensors, values, out):
     if not diff:
         return type(out)([wrap(o) for o in out]) if many else wrap(out)
     edges = tuple([source_of(tensors[i]) for i in diff])
-    node = Node(kernel, values, diff, edges, len(out) if many else 1)
+    packing = local.ctx.packing
+    kind, kept = (Node, values) if packing is None else (PackedNode, packed(packing, values))
+    node = kind(kernel, kept, diff, edges, len(out) if many else 1)
     if many:
         return type(out)([wrap(o, False, node, i) if is_inexact(o) else wrap(o) for i, o in enumerate(out)])
     return wrap(out, False, node, 0) if is_inexact(out) else wrap(out)

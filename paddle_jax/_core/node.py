@@ -5,7 +5,7 @@ import itertools
 from paddle_jax._core.deferred.value import INEXACT
 from paddle_jax._core.kernel import execute
 from paddle_jax._core.state import local
-from paddle_jax._core.tensor import wrap
+from paddle_jax._core.tensor import Tensor, wrap
 
 next_serial = itertools.count().__next__
 
@@ -91,6 +91,37 @@ class Node:
     def free(self):
         """Drops the operands; the links stay so that a second backward can say what happened."""
         self.values = None
+
+
+class Packed:
+    """An operand in the form that the user's function gave it."""
+
+    def __init__(self, packing, value):
+        self.unpack = packing[1]
+        self.kept = packing[0](wrap(value))
+
+    def value(self):
+        tensor = self.unpack(self.kept)
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"saved_tensors_hooks: unpack_hook returned {type(tensor).__name__}; it must return the Tensor that was packed")
+        return tensor._raw
+
+
+def packed(packing, values):
+    """Operands to keep, those that gradients can flow into in the user's form."""
+    return [Packed(packing, v) if v.dtype.kind in INEXACT else v for v in values]
+
+
+class PackedNode(Node):
+    """A Node whose operands are kept in the form that `saved_tensors_hooks` gave them."""
+
+    __slots__ = ()
+
+    def pull(self, cts, create_graph=False, kept=None):
+        """As `Node.pull`, with the operands brought back."""
+        values = self.values and [v.value() if type(v) is Packed else v for v in self.values]
+        plain = Node(self.kernel, values, self.diff, self.edges, self.n_out)
+        return plain.pull(cts, create_graph, kept)
 
 
 def source_of(tensor):

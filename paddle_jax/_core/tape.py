@@ -110,7 +110,7 @@ def _sweep(walk, roots, retain_graph, wanted=None, captured=None, cut=frozenset(
         cts = nodes.pop(node, None)
         if cts is None or (useful is not None and node not in useful and id(node) not in asked):
             continue
-        if plain and node.n_out == 1 and node.hooks is None and node.retain is None and node.values is not None and type(node) is Node:
+        if plain and type(node) is Node and node.n_out == 1 and node.hooks is None and node.retain is None and node.values is not None:
             # the usual case, as below without further calls
             kernel = node.kernel.grads.get(node.diff) or node.kernel.grad(node.diff, None, len(node.values))
             out = record(ctx, kernel, (*node.values, cts))

@@ -4,8 +4,9 @@ from paddle_jax._core.autograd_mode import enable_grad, is_grad_enabled, no_grad
 from paddle_jax.autograd.autograd import hessian, jacobian
 from paddle_jax.autograd.backward_mode import backward, grad
 from paddle_jax.autograd.py_layer import PyLayer, PyLayerContext
+from paddle_jax.autograd.saved_tensors_hooks import saved_tensors_hooks
 
 Function = PyLayer
 
 __all__ = ["Function", "PyLayer", "PyLayerContext", "backward", "enable_grad", "grad", "hessian",
-           "is_grad_enabled", "jacobian", "no_grad", "set_grad_enabled"]
+           "is_grad_enabled", "jacobian", "no_grad", "saved_tensors_hooks", "set_grad_enabled"]

@@ -3,8 +3,8 @@
 import jax.numpy as jnp
 
 from paddle_jax._core.dispatch import is_inexact
-from paddle_jax._core.node import GraphFreedError, Node, source_of
-from paddle_jax._core.state import state
+from paddle_jax._core.node import GraphFreedError, Node, Packed, source_of
+from paddle_jax._core.state import local, state
 from paddle_jax._core.tensor import Tensor, wrap
 
 
@@ -16,11 +16,12 @@ class PyLayerContext:
 
     def save_for_backward(self, *tensors):
         """Keeps tensors for `backward`."""
-        self._saved = tensors
+        packing = local.ctx.packing
+        self._saved = tensors if packing is None else [Packed(packing, t._raw) if isinstance(t, Tensor) else t for t in tensors]
 
     def saved_tensor(self):
         """The tensors that `save_for_backward` kept, as a tuple."""
-        return self._saved
+        return tuple([wrap(t.value()) if type(t) is Packed else t for t in self._saved])
 
     def mark_non_differentiable(self, *tensors):
         """Declares outputs of `forward` that have no gradient."""

@@ -20,7 +20,7 @@ def join(ctx):
     from paddle_jax._core.deferred.segment import FIRST_LOOK, Segment
 
     ctx.executor = settings.executor
-    deferring = settings.mode != "off" and settings.executor is None and ctx.recorder is None
+    deferring = settings.mode != "off" and settings.executor is None and ctx.recorder is None and ctx.packing is None
     ctx.segment = Segment(min(FIRST_LOOK, settings.max_ops)) if deferring else None
 
 

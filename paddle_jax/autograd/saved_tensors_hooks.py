@@ -1,0 +1,36 @@
+"""Keeping what backward needs in another form."""
+
+from paddle_jax._core.deferred.settings import join, settle
+from paddle_jax._core.state import local
+
+
+class saved_tensors_hooks:
+    """Context in which the tensors that backward will need pass through functions: to the disk, to host memory, to fewer bits.
+
+    Inside, every operation runs at once and keeps its floating and complex operands; backward derives gradients from what comes back.
+
+    Args:
+        pack_hook: function of a Tensor, called when the operation runs; returns anything.
+        unpack_hook: function of what pack_hook returned, called in backward; returns the Tensor.
+    Raises:
+        TypeError: in backward, when unpack_hook returns something else.
+    Example:
+        >>> x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+        >>> with paddle.autograd.saved_tensors_hooks(lambda t: t.numpy(), lambda a: paddle.to_tensor(a)):
+        ...     y = x * x
+        >>> y.sum().backward(); x.grad.tolist()
+        [2.0, 4.0]
+    """
+
+    def __init__(self, pack_hook, unpack_hook):
+        self._hooks, self._before = (pack_hook, unpack_hook), []
+
+    def __enter__(self):
+        settle()
+        self._before.append(local.ctx.packing)
+        local.ctx.packing = self._hooks
+        join(local.ctx)
+
+    def __exit__(self, *args):
+        local.ctx.packing = self._before.pop()
+        join(local.ctx)
