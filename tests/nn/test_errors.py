@@ -108,3 +108,12 @@ def test_gradients_that_the_real_paddle_gets_wrong(paddle, build):
     step = 1e-6 * direction
     numeric = float(value(paddle.to_tensor(at + step)) - value(paddle.to_tensor(at - step))) / 2e-6
     assert (x.grad.numpy() * direction).sum() == pytest.approx(numeric, rel=1e-6)
+
+
+def test_nll_loss_leaves_out_labels_of_minus_100(paddle):
+    """Not compared with the real Paddle: its gradient writes before the beginning of the memory for such labels (`free(): invalid pointer`)."""
+    scores = paddle.to_tensor([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]], stop_gradient=False)
+    loss = paddle.nn.functional.nll_loss(scores, paddle.to_tensor([1, -100]))
+    loss.backward()
+    np.testing.assert_allclose(loss.item(), -0.2, rtol=1e-6)
+    np.testing.assert_array_equal(scores.grad.numpy(), [[0, -1, 0], [0, 0, 0]])
