@@ -110,10 +110,20 @@ def test_gradients_that_the_real_paddle_gets_wrong(paddle, build):
     assert (x.grad.numpy() * direction).sum() == pytest.approx(numeric, rel=1e-6)
 
 
-def test_nll_loss_leaves_out_labels_of_minus_100(paddle):
-    """Not compared with the real Paddle: its gradient writes before the beginning of the memory for such labels (`free(): invalid pointer`)."""
-    scores = paddle.to_tensor([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]], stop_gradient=False)
-    loss = paddle.nn.functional.nll_loss(scores, paddle.to_tensor([1, -100]))
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
+@pytest.mark.parametrize("weight", [None, [1, 2, 3]])
+def test_nll_loss_leaves_out_a_label(reduction, weight, paddle):
+    """Not compared with the real Paddle: where a label is left out and losses are reduced it writes beyond its memory (`free(): invalid pointer`)."""
+    scores = paddle.to_tensor([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6], [0.7, 0.2, 0.6]], stop_gradient=False)
+    weights = None if weight is None else paddle.to_tensor(weight, "float32")
+    labels = [1, -100, 2]
+    loss = paddle.nn.functional.nll_loss(scores, paddle.to_tensor(labels), weights, reduction=reduction)
     loss.backward()
-    np.testing.assert_allclose(loss.item(), -0.2, rtol=1e-6)
-    np.testing.assert_array_equal(scores.grad.numpy(), [[0, -1, 0], [0, 0, 0]])
+    kept = np.zeros((3, 3), "float32")
+    for row, label in enumerate(labels):
+        if label >= 0:
+            kept[row, label] = -1 if weight is None else -weight[label]
+    share = kept / -kept.sum() if reduction == "mean" else kept
+    np.testing.assert_allclose(loss.item(), (share * scores.numpy()).sum(), rtol=1e-6)
+    np.testing.assert_allclose(scores.grad.numpy(), share, rtol=1e-6)
+    assert paddle.nn.functional.nll_loss(scores, paddle.to_tensor([-100, -100, -100]), reduction="sum").item() == 0

@@ -199,10 +199,10 @@ def negative_log_likelihood(input, label, weight=None, ignore_index=-100, reduct
 
 
 @composite(method=False, cases=[
-    "f(2,3), idx(3,2)", "f(2,3), idx(3,2), reduction='none'", "f(2,3), idx(3,2), pos_i(3).astype('float32')", "f(2,3), const([1,0]), None, 0",
-    "f(2,3), const([1,0]), ignore_index=0, reduction='sum'", "f(2,3), const([1,3])",
+    "f(2,3), idx(3,2)", "f(2,3), idx(3,2), reduction='none'", "f(2,3), idx(3,2), pos_i(3).astype('float32')", "f(2,3), const([1,0]), None, 0, 'none'",
+    "f(2,3), const([1,-100]), reduction='none'", "f(2,3), const([1,3])",
     "f(2,3,2,2), idx(3,2,2,2), reduction='none'", "f(2,3,2), idx(3,2,2), pos_i(3).astype('float32')", "f(3), idx(3)", "f(0,3), idx(3,0)",
-    "f(2,3), const([0,0]), None, 0", "f(2,3), idx(3,2), reduction='x'",
+    "f(2,3), idx(3,2), reduction='x'",
     "d(2,3), idx(3,2), pos_i(3).astype('float64'), 1, 'none'", "f(2,3), idx(3,4)"])
 def nll_loss(input, label, weight=None, ignore_index=-100, reduction="mean", name=None):
     """Negative log likelihood: -input[label] where input holds logarithms of probabilities.
