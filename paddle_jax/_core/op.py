@@ -33,6 +33,7 @@ OPS = {}  # every declared op and composite by name, filled at import
 _MISSING = inspect.Parameter.empty
 _MAX_KERNELS = 4096
 _PLAIN = frozenset({int, str, bool, type(None), dtypes.DType})
+_UNLIKE = _PLAIN - {bool}  # those that are equal to nothing of another type; True is 1
 
 
 class Op:
@@ -69,7 +70,7 @@ class Op:
     def kernel(self, layout, attrs) -> Kernel:
         """The kernel for a layout of operands and attribute values."""
         frozen = tuple([a if type(a) in _PLAIN else freeze(a) for a in attrs])
-        key = (layout, tuple([a if type(a) in _PLAIN and type(a) is not bool else _typed(a) for a in frozen]))
+        key = (layout, tuple([a if type(a) in _UNLIKE else _typed(a) for a in frozen]))
         kernel = self.kernels.get(key)
         if kernel is None:
             if _MISSING in frozen:

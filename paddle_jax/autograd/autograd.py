@@ -2,7 +2,6 @@
 
 import operator
 
-from paddle_jax._core.tensor import Tensor
 from paddle_jax.autograd.backward_mode import grad
 from paddle_jax.tensor.creation import zeros
 from paddle_jax.tensor.joining import concat, stack
@@ -10,6 +9,20 @@ from paddle_jax.tensor.manipulation import reshape
 from paddle_jax.tensor.sequences import arange
 
 _ALL = slice(None)
+
+
+def gradients(outputs, inputs, directions=None):
+    """`grad` that can be differentiated further, with zeros where nothing depends."""
+    found = grad(outputs, inputs, grad_outputs=directions, create_graph=True, allow_unused=True)
+    return [zeros(x.shape, x.dtype) if g is None else g for g, x in zip(found, inputs, strict=True)]
+
+
+def live_gradients(output, inputs):
+    """Gradients of the sum of a Tensor, to be differentiated again even where they are constants."""
+    found = gradients([output.sum()], inputs)
+    for g in found:
+        g.stop_gradient = False
+    return found
 
 
 class LazyRows:
@@ -33,9 +46,7 @@ class LazyRows:
     def _row(self, i):
         if i not in self._known:
             one = (arange(self._ys.shape[-1]) == i).astype(self._ys.dtype).expand(self._ys.shape)
-            found = grad([self._ys], self._xs, grad_outputs=[one], create_graph=True, allow_unused=True)
-            found = [zeros(x.shape, x.dtype) if g is None else g for g, x in zip(found, self._xs, strict=True)]
-            flat = [reshape(g, [*self._batch, -1]) for g in found]
+            flat = [reshape(g, [*self._batch, -1]) for g in gradients([self._ys], self._xs, [one])]
             self._known[i] = flat[0] if len(flat) == 1 else concat(flat, -1)
         return self._known[i]
 
@@ -97,11 +108,16 @@ class Hessian(LazyRows):
     """What `paddle.autograd.hessian` returns: like a Tensor, with rows computed when they are looked at."""
 
 
+def _check_axes(name, t, batched):
+    ndim = int(batched)
+    if not ndim <= t.ndim <= ndim + 1:
+        raise ValueError(f"{name}: got {t.ndim} axes; allowed are {ndim} and {ndim + 1} when batch_axis is {0 if batched else None}")
+
+
 def _lazy(kind, ys, xs, batched):
     ndim = int(batched)
-    for name, t in (("ys", ys), ("xs", xs)):
-        if not ndim <= t.ndim <= ndim + 1:
-            raise ValueError(f"{name}: got {t.ndim} axes; allowed are {ndim} and {ndim + 1} when batch_axis is {0 if batched else None}")
+    _check_axes("ys", ys, batched)
+    _check_axes("xs", xs, batched)
     return kind(ys, [xs], batched, (ys.ndim == ndim, xs.ndim == ndim))
 
 
@@ -159,16 +175,9 @@ def hessian(ys, xs, batch_axis=None):
         raise ValueError(f"hessian: ys: got {ys.size} elements; it must have one")
     several = list(xs) if isinstance(xs, list | tuple) else [xs]
     for x in several:
-        if not int(batched) <= x.ndim <= int(batched) + 1:
-            raise ValueError(f"hessian: xs: got {x.ndim} axes; allowed are {int(batched)} and {int(batched) + 1} when batch_axis is {batch_axis}")
-    first = grad([ys.sum()], several, create_graph=True, allow_unused=True)
-    first = [_live(zeros(x.shape, x.dtype) if g is None else g) for g, x in zip(first, several, strict=True)]
+        _check_axes("xs", x, batched)
+    first = live_gradients(ys, several)
     if not isinstance(xs, list | tuple):
         return _lazy(Hessian, first[0], xs, batched)
     return tuple(tuple(_lazy(Hessian, g, x, batched) for x in several) for g in first)
 
-
-def _live(gradient) -> Tensor:
-    """A gradient that may be a constant, as the start of another one."""
-    gradient.stop_gradient = False
-    return gradient

@@ -22,6 +22,7 @@ from paddle_jax._core.tensor import Tensor, on_host, wrap
 from paddle_jax.tensor.axes import bounds, untracked
 from paddle_jax.tensor.inner import converted
 
+_INT, _ALL, _NEW = ("i",), (":",), ("n",)  # an axis that an integer removes, one that stays whole, a new one; ("s", length, step) is cut
 _INT32 = np.dtype(np.int32)
 _ALLOWED = "allowed are integers, slices, ..., None, bools, and lists, arrays or Tensors of bools or integers"
 
@@ -145,17 +146,27 @@ def _bound(value):
     return int(value)
 
 
+def _cut(item, length):
+    """What a slice of integers does to an axis, as an entry of the pattern, and the least position it picks."""
+    start, stop, step = item.indices(length)
+    if step == 1:
+        count = stop - start if stop > start else 0
+    else:
+        count = len(range(start, stop, step))
+        start += (count - 1) * step if step < 0 and count else 0
+        step = step if count > 1 else 1
+    return (_ALL if count == length and step == 1 else ("s", count, step)), start
+
+
 def _add_slice(found, item, length):
     parts = [_bound(b) for b in (item.start, item.stop, item.step)]
     if parts[2] == 0:
         raise ValueError("Tensor index: got a slice with step 0; the step must not be 0")
-    picked = range(*slice(*parts).indices(length))
+    cut, start = _cut(slice(*parts), length)
     found.out += 1
-    if len(picked) == length and picked.step == 1:
-        found.axes.append((":",))
-        return 1
-    found.starts.append(min(picked) if picked else 0)
-    found.axes.append(("s", len(picked), picked.step if len(picked) > 1 else 1))
+    found.axes.append(cut)
+    if cut is not _ALL:
+        found.starts.append(start)
     return 1
 
 
@@ -302,9 +313,6 @@ def put_mask(x, mask, value):
     return jnp.where(mask, converted(value, x.dtype), x)
 
 
-_INT, _ALL, _NEW = ("i",), (":",), ("n",)
-
-
 def _plain(item):
     """Whether a slice has bounds and a step that are ints or missing."""
     start, stop, step = item.start, item.stop, item.step
@@ -321,7 +329,7 @@ def _is_position(item, length):
 
 
 def _quick(index, shape):
-    """(axes, starts, slots, arrays) of an index of plain integers, slices, None, `...` and Tensors of positions; None where `parse` has to
+    """(axes, slots, starts, arrays) of an index of plain integers, slices, None, `...` and Tensors of positions; None where `parse` has to
     look, or refuse."""
     axes, starts, slots, arrays, axis, integers = [], [], [], [], 0, 0
     items = index if type(index) is tuple else (index,)
@@ -337,18 +345,9 @@ def _quick(index, shape):
         elif kind is slice:
             if axis >= len(shape) or not _plain(item):
                 return None
-            length = shape[axis]
-            start, stop, step = item.indices(length)
-            if step == 1:
-                count = stop - start if stop > start else 0
-            else:
-                count = len(range(start, stop, step))
-                start += (count - 1) * step if step < 0 and count else 0
-                step = step if count > 1 else 1
-            if count == length and step == 1:
-                axes.append(_ALL)
-            else:
-                axes.append(("s", count, step))
+            cut, start = _cut(item, shape[axis])
+            axes.append(cut)
+            if cut is not _ALL:
                 starts.append(start)
             axis += 1
         elif item is None:
@@ -369,7 +368,7 @@ def _quick(index, shape):
         else:
             return None
     axes.extend([_ALL] * (len(shape) - axis))
-    return tuple(axes), tuple(starts), tuple(slots), arrays
+    return tuple(axes), tuple(slots), _host_starts(tuple(starts)) if starts else None, arrays
 
 
 @ft.lru_cache(maxsize=8192)
@@ -396,34 +395,23 @@ def _row_kernel(op, ndim):
     return op.kernel((*[-2] * len(op.tensors[:-1]), 0), ((_INT, *[_ALL] * (ndim - 1)), ()))
 
 
-def _run_quick(op, operands, quick):
-    """Runs take_index or put_index for a quick index."""
-    axes, starts, slots, arrays = quick
-    key = (axes, slots, bool(starts))
-    kernel = op.fast.get(key)
-    if kernel is None:
-        kernel = op.remember(key, op.kernel((*[-2] * len(operands), -2 if starts else -1, len(arrays)), (axes, slots)))
-    if arrays:
-        operands = (*operands, _host_starts(starts), *arrays) if starts else (*operands, *arrays)
-        return run2(kernel, *operands) if len(operands) == 2 else run3(kernel, *operands) if len(operands) == 3 else run(kernel, operands)
-    if not starts:
-        return run1(kernel, *operands) if len(operands) == 1 else run2(kernel, *operands)
-    if len(operands) == 1:
-        return run2(kernel, operands[0], _host_starts(starts))
-    return run3(kernel, *operands, _host_starts(starts))
+_SHORT = {1: run1, 2: run2, 3: run3}
 
 
-def _run_parsed(op, tensors, found):
+def _run_pattern(op, operands, axes, slots, starts, arrays):
     """Runs take_index or put_index; the kernel of a pattern is looked up directly, since indexing is what eager loops do most."""
-    axes, slots, count = tuple(found.axes), tuple(found.slots), len(found.arrays)
-    key = (axes, slots, bool(found.starts))
+    key = (axes, slots, starts is not None)
     kernel = op.fast.get(key)
     if kernel is None:
-        layout = (*[-2] * len(tensors), -2 if found.starts else -1, count)
-        kernel = op.remember(key, op.kernel(layout, (axes, slots)))
-    if found.starts:
-        tensors.append(_starts(found))
-    return run(kernel, [*tensors, *map(wrap, found.arrays)] if count else tensors)
+        kernel = op.remember(key, op.kernel((*[-2] * len(operands), -1 if starts is None else -2, len(arrays)), (axes, slots)))
+    operands = (*operands, *arrays) if starts is None else (*operands, starts, *arrays)
+    short = _SHORT.get(len(operands))
+    return run(kernel, operands) if short is None else short(kernel, *operands)
+
+
+def _run_parsed(op, operands, found):
+    starts = _starts(found) if found.starts else None
+    return _run_pattern(op, operands, tuple(found.axes), tuple(found.slots), starts, [wrap(a) for a in found.arrays])
 
 
 def _chosen(x, mask):
@@ -468,8 +456,8 @@ def getitem(x, item):
         return _chosen(x, item)
     quick = _quick_or_none(item, shape)
     if quick is not None:
-        return _run_quick(take_index.op, (x,), quick)
-    return _run_parsed(take_index.op, [x], parse(item, shape))
+        return _run_pattern(take_index.op, (x,), *quick)
+    return _run_parsed(take_index.op, (x,), parse(item, shape))
 
 
 def _assigned(value, x):
@@ -509,13 +497,13 @@ def setitem(x, item, value):
         return
     quick = _quick_or_none(item, shape)
     if quick is not None:
-        x._adopt(_run_quick(put_index.op, (x, value), quick))
+        x._adopt(_run_pattern(put_index.op, (x, value), *quick))
         return
     is_mask = isinstance(item, Tensor | np.ndarray) and _dtype(item) == np.bool_ and item.ndim > 0
     if is_mask and tuple(item.shape) == shape[: item.ndim] and value.ndim <= len(shape) - item.ndim:
         result = put_mask(x, item if isinstance(item, Tensor) else wrap(item), value)
     else:
-        result = _run_parsed(put_index.op, [x, value], parse(item, shape))
+        result = _run_parsed(put_index.op, (x, value), parse(item, shape))
     x._adopt(result)
 
 

@@ -1,7 +1,6 @@
 """Derivatives of functions of Tensors: products with the Jacobian from both sides, Jacobian and Hessian matrices."""
 
-from paddle_jax.autograd.autograd import LazyRows
-from paddle_jax.autograd.backward_mode import grad
+from paddle_jax.autograd.autograd import LazyRows, gradients, live_gradients
 from paddle_jax.tensor.creation import ones_like, zeros_like
 from paddle_jax.tensor.joining import concat
 from paddle_jax.tensor.manipulation import reshape
@@ -31,12 +30,6 @@ def _directions(v, like):
     return found
 
 
-def _products(outputs, inputs, directions):
-    """grad with zeros where nothing depends."""
-    found = grad(outputs, inputs, grad_outputs=directions, create_graph=True, allow_unused=True)
-    return [zeros_like(x) if g is None else g for g, x in zip(found, inputs, strict=True)]
-
-
 def _plain(values, like):
     return tuple(values) if isinstance(like, list | tuple) or len(values) > 1 else values[0]
 
@@ -58,7 +51,7 @@ def vjp(func, xs, v=None):
         [2.0, 6.0]
     """
     made, outputs, inputs = _start(func, xs)
-    return made, _plain(_products(outputs, inputs, _directions(v, outputs)), xs)
+    return made, _plain(gradients(outputs, inputs, _directions(v, outputs)), xs)
 
 
 def jvp(func, xs, v=None):
@@ -84,7 +77,7 @@ def jvp(func, xs, v=None):
     dummies = [zeros_like(y) for y in outputs]
     for d in dummies:
         d.stop_gradient = False
-    return made, _plain(_products(_products(outputs, inputs, dummies), dummies, directions), made)
+    return made, _plain(gradients(gradients(outputs, inputs, dummies), dummies, directions), made)
 
 
 def _flat(tensors, batched):
@@ -137,8 +130,5 @@ class Hessian(LazyRows):
         if len(outputs) != 1 or (list(outputs[0].shape[1:]) not in ([], [1]) if is_batched else outputs[0].size != 1):
             got = [list(y.shape) for y in outputs]
             raise RuntimeError(f"Hessian: the function gives shapes {got}; it must give one number, or one per sample when is_batched")
-        first = _products([outputs[0].sum()], inputs, None)
-        for g in first:
-            g.stop_gradient = False
-        super().__init__(_flat(first, is_batched), inputs, is_batched)
+        super().__init__(_flat(live_gradients(outputs[0], inputs), is_batched), inputs, is_batched)
         self.shape = tuple(self.shape)
