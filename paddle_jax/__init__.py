@@ -65,7 +65,7 @@ from paddle_jax.tensor.einsum import einsum
 from paddle_jax.tensor.bitwise import bitwise_and, bitwise_invert, bitwise_left_shift, bitwise_not, bitwise_or, bitwise_right_shift, bitwise_xor
 from paddle_jax.tensor.elementwise import atan2, copysign, frexp, gcd, heaviside, hypot, lcm, ldexp, logaddexp, multiplex, nextafter
 from paddle_jax.tensor.histogram import bincount, histogram, histogram_bin_edges, histogramdd
-from paddle_jax import bounded, fft, linalg, signal
+from paddle_jax import bounded, fft, func, interop, linalg, signal
 abs_, acos_, addmm_, atan_, baddbmm_, bitwise_and_ = abs.inplace, acos.inplace, addmm.inplace, atan.inplace, baddbmm.inplace, bitwise_and.inplace
 bitwise_invert_, bitwise_left_shift_, bitwise_not_ = bitwise_invert.inplace, bitwise_left_shift.inplace, bitwise_not.inplace
 bitwise_or_, bitwise_right_shift_, bitwise_xor_, copysign_ = bitwise_or.inplace, bitwise_right_shift.inplace, bitwise_xor.inplace, copysign.inplace
@@ -134,7 +134,8 @@ triu_, unsqueeze_ = triu.inplace, unsqueeze.inplace
 # end of in-place twins
 
 # subpackages that every program uses; the rest is imported by its own name
-from paddle_jax import autograd, base, compat, device, framework, functional, incubate, io, metric, nn, optimizer, regularizer, special, utils, vision
+from paddle_jax import amp, autograd, base, compat, device, distributed, framework, functional, incubate, io, jit, metric, nn, optimizer, pir
+from paddle_jax import regularizer, sparse, special, static, utils, vision
 from paddle_jax.base import dygraph as _dygraph
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.compat.proxy import disable_compat, enable_compat, use_compat_guard

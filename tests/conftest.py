@@ -3,6 +3,7 @@
 Set-up that has to happen before JAX or Paddle is imported stands at module level.
 """
 
+import faulthandler
 import gc
 import importlib.metadata
 import importlib.util
@@ -12,6 +13,7 @@ import sys
 import warnings
 
 import pytest
+from _pytest.faulthandler import fault_handler_stderr_fd_key
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("GLOG_minloglevel", "3")
@@ -46,7 +48,7 @@ def _bounded_memory():
 
 
 @pytest.fixture(scope="session")
-def oracle():
+def oracle(pytestconfig):
     """The real Paddle on the CPU; tests that compare with it are skipped where it is not installed."""
     if importlib.util.find_spec("paddle") is None:
         pytest.skip("the real Paddle is not installed: pip install 'paddle_jax[oracle]' (Python 3.11 to 3.13)")
@@ -59,6 +61,8 @@ def oracle():
         pytest.skip(f"the oracle is Paddle 3.3.1, found {paddle.__version__}")
     paddle.set_device("cpu")
     paddle.disable_signal_handler()  # it prints a C++ stack, for which it needs memory: after a crash in malloc it waits for ever instead
+    faulthandler.disable()  # what is enabled is not enabled again
+    faulthandler.enable(file=pytestconfig.stash.get(fault_handler_stderr_fd_key, 2))  # Paddle had put its handler in the place of pytest's
     return paddle
 
 

@@ -18,13 +18,14 @@ class _GradMode:
     def __enter__(self):
         self._saved.append(state.grad)
         state.grad = self.enabled
-        return self
 
     def __exit__(self, *args):
         state.grad = self._saved.pop()
         return False
 
     def __call__(self, func):
+        if not callable(func):
+            raise TypeError(f"{type(self).__name__}: got {type(func).__name__} to decorate; it must be a function")
         wrapped = self._wrap_generator(func) if inspect.isgeneratorfunction(func) else self._wrap(func)
         setattr(wrapped, self.DECORATED_BY_MARKER_ATTR, self)
         return wrapped
@@ -44,14 +45,22 @@ class _GradMode:
     def _wrap_generator(self, function):
         @ft.wraps(function)
         def wrapped(*args, **kwargs):
-            generator, sent = function(*args, **kwargs), None
+            generator = function(*args, **kwargs)
+            resume, given = generator.send, (None,)
             while True:
-                with self.clone():
-                    try:
-                        item = generator.send(sent)
-                    except StopIteration as stop:
-                        return stop.value
-                sent = yield item
+                try:
+                    with self.clone():  # between two steps the caller's mode is back
+                        item = resume(*given)
+                except StopIteration as stop:
+                    return stop.value
+                try:
+                    resume, given = generator.send, ((yield item),)
+                except GeneratorExit:
+                    with self.clone():
+                        generator.close()
+                    raise
+                except BaseException as error:
+                    resume, given = generator.throw, (error,)
 
         return wrapped
 
@@ -103,14 +112,17 @@ class set_grad_enabled(_GradMode):
     """
 
     def __init__(self, mode):
-        super().__init__()
+        if not (mode is None or hasattr(type(mode), "__bool__")):
+            raise TypeError(f"set_grad_enabled: mode: got {type(mode).__name__}; it must be True or False")
         self.enabled, self._before = bool(mode), state.grad
         state.grad = self.enabled
 
     def __enter__(self):
-        self._saved.append(self._before)
-        state.grad = self.enabled
-        return self
+        pass  # switched already
+
+    def __exit__(self, *args):
+        state.grad = self._before
+        return False
 
     def __call__(self, func):
         state.grad = self._before  # as a decorator it switches inside the function only

@@ -5,7 +5,7 @@ from paddle_jax._core.deferred.value import INEXACT, Value, leaf
 from paddle_jax._core.kernel import execute
 from paddle_jax._core.node import Node, PackedNode, packed, source_of
 from paddle_jax._core.state import local
-from paddle_jax._core.tensor import wrap
+from paddle_jax._core.tensor import inside, wrap
 
 
 def is_inexact(value) -> bool:
@@ -21,8 +21,11 @@ def run(kernel, tensors):
     ctx = local.ctx
     if ctx.recorder is not None:
         return ctx.recorder(kernel, tensors)
-    if ctx.segment is None:
-        values = [t._raw for t in tensors]
+    if ctx.trace is not None:
+        values = ctx.trace.operands(tensors, ctx.segment is not None)
+        out = execute(kernel, values)
+    elif ctx.segment is None:
+        values = [inside(t) for t in tensors]
         out = execute(kernel, values)
     else:
         values = [t._raw if type(t._raw) is Value else _held(t) for t in tensors]
@@ -54,6 +57,6 @@ def _held(tensor):
     """What a Tensor holds, as a Value where it can be one; the Tensor keeps it for the next time."""
     value = leaf(tensor._raw)
     if value is None:
-        return tensor._raw
+        return inside(tensor)
     tensor._raw = value
     return value

@@ -11,23 +11,27 @@ from jax import dtypes as jax_dtypes
 
 from paddle_jax._core.deferred.segment import record
 from paddle_jax._core.deferred.value import Value, concrete
+from paddle_jax._core.dependence import smooth, struct_of
 from paddle_jax._core.errors import translate
 from paddle_jax._core.state import local
+
+_MAX_FLOWS = 1024
 
 
 class Kernel:
     """One pure function `fn(*arrays) -> array | tuple | list`, its compiled form and its derived gradients.
 
     deferrable: whether it can be recorded to run later (bodies that need host values cannot). sigs: what the deferred tier knows about it, by
-    the Avals of the operands. of: for a derived gradient, (the kernel, diff, given, arity) it was derived from.
+    the Avals of the operands. flows: where gradients can flow, by the avals of the operands. of: for a derived gradient, (the kernel, diff, given,
+    arity) it was derived from.
     """
 
-    __slots__ = ("deferrable", "fn", "grads", "name", "nondiff", "of", "run", "sigs")
+    __slots__ = ("deferrable", "flows", "fn", "grads", "name", "nondiff", "of", "run", "sigs")
 
     def __init__(self, name, fn, *, jit=True, nondiff=False):
         self.name, self.fn, self.nondiff, self.grads = name, fn, nondiff, {}
         self.run = jax.jit(fn, inline=True) if jit else fn
-        self.deferrable, self.sigs, self.of = jit, {}, None
+        self.deferrable, self.sigs, self.flows, self.of = jit, {}, {}, None
 
     def __repr__(self):
         return f"<Kernel {self.name}>"
@@ -42,6 +46,19 @@ class Kernel:
         if found is None:
             found = self.grads[key] = Kernel(self.name + "_grad", _vjp(self.fn, diff, given or (True,), arity))
             found.of = (self, diff, given or (True,), arity)
+        return found
+
+    def flow(self, values) -> int:
+        """Bit i is set when a gradient can flow to operand i; -1 (everywhere) when that cannot be told."""
+        try:
+            avals = tuple([v.aval for v in values])
+        except AttributeError:  # a NumPy array
+            return -1
+        found = self.flows.get(avals)
+        if found is None:
+            if len(self.flows) >= _MAX_FLOWS:
+                self.flows.clear()
+            found = self.flows[avals] = smooth(self, [struct_of(a) for a in avals]) if self.deferrable else -1
         return found
 
 

@@ -3,9 +3,10 @@
 import itertools
 
 from paddle_jax._core.deferred.value import INEXACT
-from paddle_jax._core.kernel import execute
+from paddle_jax._core.errors import ArgumentError
+from paddle_jax._core.kernel import ADD, execute
 from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.tensor import Tensor, wrap, zeros_like
 
 next_serial = itertools.count().__next__
 
@@ -18,32 +19,48 @@ class Node:
     """One recorded operation.
 
     kernel, values: what ran on what. diff: positions of the operands that get a gradient. edges: for each of them the source, as
-    (producing Node or leaf Tensor, output index). n_out: number of outputs. serial: counts up, so that sources come before what uses them.
+    (producing Node or leaf Tensor, output index). n_out: number of outputs. hooks: None, or functions of the gradients by output. loose: None, or
+    sources among the operands that the gradient is zero for. serial: counts up, so that sources come before what uses them.
     """
 
-    __slots__ = ("__weakref__", "diff", "edges", "hooks", "kernel", "n_out", "retain", "serial", "values")
+    __slots__ = ("__weakref__", "diff", "edges", "hooks", "kernel", "loose", "n_out", "serial", "values")
 
-    def __init__(self, kernel, values, diff, edges, n_out):
-        self.kernel, self.values, self.diff, self.edges, self.n_out = kernel, values, diff, edges, n_out
-        self.hooks = self.retain = None
+    def __init__(self, kernel, values, diff, edges, n_out, loose=None):
+        self.kernel, self.values, self.diff, self.edges, self.n_out, self.loose = kernel, values, diff, edges, n_out, loose
+        self.hooks = None
         self.serial = next_serial()
 
     def __repr__(self):
         return f"<{self.name()}>"
 
     def name(self):
-        """The name of the backward step, e.g. `tanh_grad`."""
-        return self.kernel.name + "_grad"
+        """The name of the backward step, e.g. `TanhGradNode`, `TanhDoubleGradNode`."""
+        base, order = self.kernel.name, 1
+        while base.endswith("_grad"):
+            base, order = base[:-5], order + 1
+        times = ("", "Double", "Triple")[order - 1] if order <= 3 else f"{order}Fold"
+        return "".join(word.capitalize() for word in _NAMES.get(base, base).split("_")) + f"{times}GradNode"
+
+    @property
+    def next_functions(self):
+        """For each operand the node that its gradient goes to, None where it gets none."""
+        found = [None] * (max(self.diff, default=-1) + 1)
+        for i, (source, _) in zip(self.diff, self.edges, strict=True):
+            found[i] = Accumulation(source) if isinstance(source, Tensor) else source
+        return found
 
     def hooks_of(self, idx):
         """The gradient hooks of output `idx`, a dict that can be added to."""
         self.hooks = {} if self.hooks is None else self.hooks
         return self.hooks.setdefault(idx, {})
 
-    def retain_of(self, idx, ref):
-        """Asks to store the gradient of output `idx` on the tensor behind the weak reference."""
-        self.retain = {} if self.retain is None else self.retain
-        self.retain[idx] = ref
+    def zeros_of(self, idx):
+        """A gradient of zeros for output `idx` of several; None where that cannot be told."""
+        return None if self.values is None else zeros_like(execute(self.kernel, self.operands())[idx])
+
+    def operands(self):
+        """The operand values."""
+        return self.values
 
     def pull(self, cts, create_graph=False, kept=None):
         """Gradients for `edges` (or the ones at `kept`) from the cotangents of the outputs (None where an output has none).
@@ -75,10 +92,16 @@ class Node:
                 diff += (at,)
                 edges += (source_of(ct),)
             at += 1
+        flow, loose = kernel.flow(values), self.loose
+        if any(not flow >> i & 1 for i in diff):
+            loose = {(id(edge[0]), edge[1]): edge for i, edge in zip(diff, edges, strict=True) if not flow >> i & 1}
+            loose = (*loose.values(), *(self.loose or ()))
+            edges = tuple([edge for i, edge in zip(diff, edges, strict=True) if flow >> i & 1])
+            diff = tuple([i for i in diff if flow >> i & 1])
         out = execute(kernel, values)
         if type(out) is not tuple:
-            return (wrap(out, False, Node(kernel, values, diff, edges, 1), 0),)
-        node = Node(kernel, values, diff, edges, len(out))
+            return (wrap(out, False, Node(kernel, values, diff, edges, 1, loose), 0),)
+        node = Node(kernel, values, diff, edges, len(out), loose)
         return [wrap(o, False, node, i) for i, o in enumerate(out)]
 
     def _operands(self):
@@ -93,6 +116,75 @@ class Node:
         self.values = None
 
 
+_NAMES = {  # what Paddle calls the operation behind ours
+    "true_divide": "divide", "permute_axes": "transpose", "take_index": "slice", "choose": "where", "clone": "assign", "neg": "scale",
+    "linear": "matmul", "scale_by": "scale",
+}
+
+
+class Sum(Node):
+    """The sum of two gradients of the same shape and dtype: it passes its own gradient on."""
+
+    __slots__ = ()
+
+    def pull(self, cts, create_graph=False, kept=None):
+        return cts * len(self.edges if kept is None else kept)
+
+
+def added(a, b):
+    """The sum of two Tensors that are gradients of the same thing, recorded."""
+    x, y = a._raw, b._raw
+    out = execute(ADD, (x, y))
+    edges = tuple([source_of(t) for t in (a, b) if not t.stop_gradient])
+    if not edges:
+        return wrap(out)
+    if x.shape == y.shape and x.dtype == y.dtype:
+        return wrap(out, False, Sum(ADD, (), (0, 1)[: len(edges)], edges, 1))
+    return wrap(out, False, Node(ADD, (x, y), tuple([i for i, t in enumerate((a, b)) if not t.stop_gradient]), edges, 1))
+
+
+class Cut(Node):
+    """Stands for a value that was put in place of a recorded one: nothing flows back from it, and what it replaced counts as used."""
+
+    __slots__ = ()
+
+    def __init__(self, source):
+        super().__init__(ADD, (), (), (), 1, (source,))
+
+    def name(self):
+        return "FullGradNode"
+
+    def pull(self, cts, create_graph=False, kept=None):
+        return ()
+
+
+class Accumulation:
+    """What `grad_fn` of a leaf that gets a gradient says it is."""
+
+    __slots__ = ("_leaf",)
+
+    def __init__(self, leaf):
+        self._leaf = leaf
+
+    def name(self):
+        """The name of the step that adds to `grad`."""
+        return "GradNodeAccumulation"
+
+    @property
+    def next_functions(self):
+        """Nothing comes after a leaf."""
+        return [None]
+
+    def __eq__(self, other):
+        return isinstance(other, Accumulation) and self._leaf is other._leaf
+
+    def __hash__(self):
+        return id(self._leaf)
+
+    def __repr__(self):
+        return f"<{self.name()}>"
+
+
 class Packed:
     """An operand in the form that the user's function gave it."""
 
@@ -103,7 +195,7 @@ class Packed:
     def value(self):
         tensor = self.unpack(self.kept)
         if not isinstance(tensor, Tensor):
-            raise TypeError(f"saved_tensors_hooks: unpack_hook returned {type(tensor).__name__}; it must return the Tensor that was packed")
+            raise ArgumentError(f"saved_tensors_hooks: unpack_hook returned {type(tensor).__name__}; it must return the Tensor that was packed")
         return tensor._raw
 
 
@@ -119,9 +211,12 @@ class PackedNode(Node):
 
     def pull(self, cts, create_graph=False, kept=None):
         """As `Node.pull`, with the operands brought back."""
-        values = self.values and [v.value() if type(v) is Packed else v for v in self.values]
-        plain = Node(self.kernel, values, self.diff, self.edges, self.n_out)
+        plain = Node(self.kernel, self.operands(), self.diff, self.edges, self.n_out, self.loose)
         return plain.pull(cts, create_graph, kept)
+
+    def operands(self):
+        """The operand values, brought back."""
+        return self.values and [v.value() if type(v) is Packed else v for v in self.values]
 
 
 def source_of(tensor):

@@ -64,7 +64,8 @@ class Op:
             flat = state.amp(self, flat)
         kernel = self.kernel(layout, attrs)
         if self.random:
-            flat = [*flat, *map(wrap, default_generator().draw())]
+            generator, trace = default_generator(), state.trace
+            flat = [*flat, *map(wrap, generator.draw() if trace is None else trace.draw(generator))]
         return run(kernel, flat)
 
     def kernel(self, layout, attrs) -> Kernel:

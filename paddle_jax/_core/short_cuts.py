@@ -57,7 +57,7 @@ def run{n}(kernel, {xs}):
     node.kernel = kernel
     node.values = ({vs},)
     node.n_out = 1
-    node.hooks = node.retain = None
+    node.hooks = node.loose = None
     node.serial = next_serial()
 {edges}
     return t

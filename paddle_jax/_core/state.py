@@ -12,16 +12,17 @@ class Context:
     executor: None, or a callable `(kernel, values) -> values` that takes over running a kernel; `segment` is None then.
     amp: None, or a callable `(op, tensors) -> tensors` that casts operands before a call.
     packing: None, or (pack, unpack): functions that keep the operands of recorded calls in another form; `segment` is None then.
+    trace: None, or the Trace of a run of Paddle code inside a JAX trace (tracing.py).
     unit, hint: lengths at which the next segment is looked at (see deferred/segment.py).
     """
 
-    __slots__ = ("amp", "executor", "grad", "hint", "packing", "recorder", "segment", "unit")
+    __slots__ = ("amp", "executor", "grad", "hint", "packing", "recorder", "segment", "trace", "unit")
 
     started = None  # called with every new Context: the thread takes over the process-wide modes
 
     def __init__(self):
         self.grad, self.recorder, self.executor, self.amp, self.segment, self.unit, self.hint = True, None, None, None, None, 0, 0
-        self.packing = None
+        self.packing = self.trace = None
         if Context.started is not None:
             Context.started(self)
 

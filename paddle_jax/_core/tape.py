@@ -3,25 +3,34 @@
 import operator
 
 from paddle_jax._core.deferred.segment import record
-from paddle_jax._core.deferred.value import Value, filled_like, is_zero
-from paddle_jax._core.errors import CheckError
-from paddle_jax._core.kernel import ADD, ONES, execute
-from paddle_jax._core.node import Node, source_of
+from paddle_jax._core.deferred.value import INEXACT, Value, filled_like, is_zero
+from paddle_jax._core.errors import ArgumentError, CheckError
+from paddle_jax._core.kernel import ADD, ONES, Kernel, execute
+from paddle_jax._core.node import Cut, Node, added, source_of
 from paddle_jax._core.short_cuts import run2
 from paddle_jax._core.state import local, state
-from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.tensor import Tensor, wrap, zeros_like
 
 
 class _Walk:
-    """One backward pass: which sources have which gradient so far (Tensors with create_graph, else raw values)."""
+    """One backward pass: which sources have which gradient so far (Tensors with create_graph, else raw values).
+
+    nodes: Node -> gradient of its output, or a list of those of its outputs. leaves: id(leaf Tensor) -> [leaf, gradient]. blank: leaves that a
+    PyLayer gave None for. order: the nodes reached, consumers first.
+    """
 
     def __init__(self, create_graph):
-        self.create_graph = create_graph
-        self.nodes = {}  # Node -> gradient of its output, or a list of those of its outputs
-        self.leaves = {}  # id(leaf Tensor) -> [leaf, gradient]
+        self.create_graph, self.mode = create_graph, state.grad
+        self.nodes, self.leaves, self.blank, self.order = {}, {}, set(), ()
+
+    def __enter__(self):
+        state.grad = self.create_graph  # recording on exactly when the backward pass itself is to be differentiated
+
+    def __exit__(self, *exc):
+        state.grad = self.mode
 
     def add(self, a, b):
-        return run2(ADD, a, b) if self.create_graph else execute(ADD, (a, b))
+        return added(a, b) if self.create_graph else execute(ADD, (a, b))
 
     def push(self, source, idx, ct):
         """Adds a gradient to what a Node's output or a leaf has got."""
@@ -41,11 +50,20 @@ class _Walk:
             cts[idx] = ct if cts[idx] is None else self.add(cts[idx], ct)
 
     def hooked(self, ct, hooks):
-        for hook in list(hooks.values()):
-            tensor = ct if self.create_graph else wrap(ct, False)
-            got = hook(tensor)
-            if got is not None:
+        """A gradient after its hooks, which run in the caller's mode."""
+        state.grad = self.mode
+        try:
+            for hook in list(hooks.values()):
+                got = hook(ct if self.create_graph else wrap(ct, False))
+                if got is None:
+                    continue
+                if not isinstance(got, Tensor):
+                    raise ArgumentError(f"register_hook: the hook returned {type(got).__name__}; it must return a Tensor, or None for no change")
+                if got._raw.dtype != (ct._raw if self.create_graph else ct).dtype:
+                    raise RuntimeError(f"register_hook: the hook returned {got._raw.dtype.name}; the gradient must keep its dtype; use astype")
                 ct = got if self.create_graph else got._raw
+        finally:
+            state.grad = self.create_graph
         return ct
 
 
@@ -61,6 +79,21 @@ def _order(roots, cut):
 
 
 _SERIAL = operator.attrgetter("serial")
+
+
+def _loose_sources(order, cut=frozenset()):
+    """Sources that results were computed from but do not change with: [(Node or leaf, output index)]."""
+    stack, found = [node for node in order if node.loose is not None], []
+    seen = set(order) if stack else ()
+    while stack:
+        node = stack.pop()
+        for source, idx in (*(node.loose or ()), *(() if node in seen else node.edges)):
+            if (id(source), idx) not in cut:
+                found.append((source, idx))
+                if not isinstance(source, Tensor) and source not in seen:
+                    stack.append(source)
+        seen.add(node)
+    return found
 
 
 def _useful(order, wanted, cut):
@@ -80,17 +113,30 @@ def _useful(order, wanted, cut):
 def _start(walk, tensors, grads):
     roots = []
     for tensor, grad in zip(tensors, grads, strict=True):
-        if grad is not None and not isinstance(grad, Tensor):
-            raise TypeError(f"backward: the gradient to start from is a {type(grad).__name__}; it must be a Tensor or None")
-        if grad is not None and list(grad.shape) != list(tensor.shape):
-            raise CheckError(f"backward: the gradient to start from has shape {list(grad.shape)}; the tensor has {list(tensor.shape)}")
-        ct = _ones(tensor._raw) if grad is None else grad if walk.create_graph else grad._raw
+        if grad is None:
+            ct = wrap(_ones(tensor._raw)) if walk.create_graph else _ones(tensor._raw)
+        else:
+            ct = _shaped(walk, grad, tensor._raw)
         if tensor.stop_gradient:
             continue
-        walk.push(*source_of(tensor), wrap(ct) if walk.create_graph and grad is None else ct)
+        walk.push(*source_of(tensor), ct)
         if tensor._node is not None:
             roots.append(tensor._node)
     return roots
+
+
+def _shaped(walk, grad, like):
+    """A gradient that was given to start from, in the shape of its tensor."""
+    if not isinstance(grad, Tensor):
+        raise CheckError(f"backward: the gradient to start from is a {type(grad).__name__}; it must be a Tensor or None")
+    if grad._raw.size != like.size:
+        raise CheckError(f"backward: the gradient to start from has shape {list(grad.shape)}; the tensor has {list(like.shape)}")
+    if tuple(grad._raw.shape) == tuple(like.shape):
+        return grad if walk.create_graph else grad._raw
+    return run2(_RESHAPE, grad, wrap(like)) if walk.create_graph else execute(_RESHAPE, (grad._raw, like))
+
+
+_RESHAPE = Kernel("reshape_as", lambda x, like: x.reshape(like.shape))
 
 
 def _ones(raw):
@@ -101,7 +147,7 @@ def _ones(raw):
 
 
 def _sweep(walk, roots, retain_graph, wanted=None, captured=None, cut=frozenset()):
-    order = _order(roots, cut)
+    walk.order = order = _order(roots, cut)
     useful = None if wanted is None else _useful(order, wanted, cut)
     nodes, create_graph, push, ctx = walk.nodes, walk.create_graph, walk.push, local.ctx
     plain = wanted is None and not create_graph and ctx.segment is not None
@@ -110,45 +156,43 @@ def _sweep(walk, roots, retain_graph, wanted=None, captured=None, cut=frozenset(
         cts = nodes.pop(node, None)
         if cts is None or (useful is not None and node not in useful and id(node) not in asked):
             continue
-        if plain and type(node) is Node and node.n_out == 1 and node.hooks is None and node.retain is None and node.values is not None:
+        if plain and type(node) is Node and node.n_out == 1 and node.hooks is None and node.values is not None:
             # the usual case, as below without further calls
             kernel = node.kernel.grads.get(node.diff) or node.kernel.grad(node.diff, None, len(node.values))
-            out = record(ctx, kernel, (*node.values, cts))
             edges = node.edges
             if len(edges) == 1:
-                push(edges[0][0], edges[0][1], out)
-            else:
-                for edge, ct in zip(edges, out, strict=True):
+                push(edges[0][0], edges[0][1], record(ctx, kernel, (*node.values, cts)))
+            elif edges:
+                for edge, ct in zip(edges, record(ctx, kernel, (*node.values, cts)), strict=True):
                     push(edge[0], edge[1], ct)
             if not retain_graph:
                 node.values = None
             continue
         if node.n_out == 1:
             cts = [cts]
-        if node.hooks is not None or node.retain is not None or id(node) in asked:
+        if node.hooks is not None or id(node) in asked:
             _visit(walk, node, cts, wanted, captured)
         kept = None if useful is None else useful.get(node, ())
-        if kept is None or kept:
+        if kept or (kept is None and node.edges):
             edges = node.edges if kept is None or len(kept) == len(node.edges) else [node.edges[k] for k in kept]
             for edge, ct in zip(edges, node.pull(cts, create_graph, kept if edges is not node.edges else None), strict=True):
                 if ct is not None:
                     push(edge[0], edge[1], ct)
+                else:
+                    walk.blank.add((id(edge[0]), edge[1]))
             if not retain_graph:
                 node.free()
 
 
 def _visit(walk, node, cts, wanted, captured):
-    """Hooks, retained and wanted gradients of one node's outputs, now that they are complete."""
+    """Hooks and wanted gradients of one node's outputs, now that they are complete. A hook of an output that got none sees zeros."""
     for idx, hooks in (node.hooks or {}).items():
+        if cts[idx] is None and hooks:
+            zeros = node.zeros_of(idx)
+            cts[idx] = wrap(zeros) if walk.create_graph and zeros is not None else zeros
         if cts[idx] is not None:
             cts[idx] = walk.hooked(cts[idx], hooks)
-    if wanted is None:
-        for idx, ref in (node.retain or {}).items():
-            tensor = ref()
-            if tensor is not None and cts[idx] is not None:
-                tensor._grad = cts[idx] if walk.create_graph else wrap(cts[idx], False)
-        return
-    for idx, ct in enumerate(cts):
+    for idx, ct in enumerate(cts if wanted is not None else ()):
         if (id(node), idx) in wanted and ct is not None:
             captured[id(node), idx] = ct
 
@@ -156,42 +200,55 @@ def _visit(walk, node, cts, wanted, captured):
 def backward(tensors, grads, retain_graph=False, create_graph=False):
     """Gradients of `tensors` into the `grad` of every leaf they depend on."""
     walk = _Walk(create_graph)
-    with _grad_mode(create_graph):
+    with walk:
         roots = _start(walk, tensors, grads)
         _sweep(walk, roots, retain_graph or create_graph)
         for leaf, ct in list(walk.leaves.values()):
             if leaf._hooks:
                 ct = walk.hooked(ct, leaf._hooks)
-            new = ct if create_graph else wrap(ct, False)  # as in Paddle, gradients themselves count as differentiable
-            old = leaf._grad
-            if old is None or (not create_graph and is_zero(old._raw)):
-                leaf._grad = new
-            else:
-                leaf._grad = walk.add(old, new) if create_graph else wrap(execute(ADD, (old._raw, ct)), False)
+            _accumulate(walk, leaf, ct)
+        for source, _ in _loose_sources(walk.order):
+            if not isinstance(source, Tensor):
+                if not (retain_graph or create_graph or source.kernel is None or source.kernel.of is None):
+                    source.free()  # recorded gradients only: another result may still need what it was computed by
+            elif source._grad is None:
+                source._grad = wrap(zeros_like(source._raw), False)
 
 
-def gradients(outputs, inputs, grad_outputs, retain_graph, create_graph, cut):
-    """Gradients of `outputs` with respect to `inputs`: Tensors, or None where there is no path."""
-    walk = _Walk(create_graph)
-    with _grad_mode(create_graph):
+def _accumulate(walk, leaf, ct):
+    """Adds to the `grad` of a leaf, in place: who holds it sees the sum."""
+    old = leaf._grad
+    if old is None:
+        leaf._grad = ct if walk.create_graph else wrap(ct, False)  # as in Paddle, gradients themselves count as differentiable
+    elif walk.create_graph:
+        leaf._grad = added(old, ct)
+    else:
+        old._fill(ct if is_zero(old._raw) else execute(ADD, (old._raw, ct)))
+
+
+def gradients(outputs, inputs, grad_outputs, retain_graph, create_graph, cut, missing=None):
+    """Gradients of `outputs` with respect to `inputs`: Tensors, or None where there is no path; the places of those are added to `missing`."""
+    walk, captured = _Walk(create_graph), {}
+    with walk:
         roots = _start(walk, outputs, grad_outputs)
-        wanted = {(id(s), i) for s, i in map(source_of, inputs)}
-        captured = {}
-        _sweep(walk, roots, retain_graph, wanted, captured, {(id(s), i) for s, i in map(source_of, cut)})
+        sources = [(id(s), i) for s, i in map(source_of, inputs)]
+        cut = {(id(s), i) for s, i in map(source_of, cut)}
+        _sweep(walk, roots, retain_graph, set(sources), captured, cut)
         for leaf, ct in list(walk.leaves.values()):
             captured[id(leaf), 0] = ct
-        found = [captured.get((id(s), i)) for s, i in map(source_of, inputs)]
-    return [f if f is None or create_graph else wrap(f) for f in found]
-
-
-class _grad_mode:
-    """Recording on exactly when the backward pass itself is to be differentiated."""
-
-    def __init__(self, enabled):
-        self.enabled = enabled
-
-    def __enter__(self):
-        self.before, state.grad = state.grad, self.enabled
-
-    def __exit__(self, *exc):
-        state.grad = self.before
+    lost = [source for source in sources if source not in captured and source not in walk.blank]
+    loose = {(id(s), i) for s, i in _loose_sources(walk.order, cut)} if lost else ()
+    found = []
+    for place, (tensor, source) in enumerate(zip(inputs, sources, strict=True)):
+        got = captured.get(source)
+        if got is None and source in loose:
+            zeros = zeros_like(tensor._raw)
+            got = wrap(zeros, False, Cut(source_of(tensor))) if create_graph else zeros
+        if got is None and source not in walk.blank and missing is not None:
+            missing.append(place)
+        if got is not None and not create_graph:
+            got = wrap(got)
+        elif got is not None and got.stop_gradient and got._raw.dtype.kind in INEXACT:
+            got = wrap(got._raw, False)
+        found.append(got)
+    return found

@@ -9,9 +9,10 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as places
 from paddle_jax._core import unique_name
-from paddle_jax._core.deferred.value import Value, filled_like, observed
-from paddle_jax._core.errors import ArgumentError, TracedValueError
+from paddle_jax._core.deferred.value import INEXACT, Value, filled_like, observed
+from paddle_jax._core.errors import ArgumentError, CheckError, TracedValueError
 from paddle_jax._core.size import Size, TensorSize
+from paddle_jax._core.state import local
 
 
 class Tensor:
@@ -44,6 +45,8 @@ class Tensor:
             value = jnp.zeros((0,), dtypes.convert(dtype).np if dtype is not None else np.float32)
         elif isinstance(data, Tensor):
             value = data._raw if dtype is None else data._value
+        elif isinstance(data, jax.core.Tracer):
+            value, stop_gradient = data, data.dtype.kind not in INEXACT
         else:
             array = np.array(data)  # a copy: jax may share the memory of a NumPy array
             keep = isinstance(data, np.ndarray)
@@ -67,15 +70,33 @@ class Tensor:
 
     def _rebind(self, value):
         """Replaces the value in place, as an in-place operation does."""
-        self._raw = value
+        self._fill(value)
         self._version += 1
+
+    def _fill(self, value):
+        """Replaces the value without counting it as a change; the history stays."""
+        if type(value) is not Value and local.ctx.trace is not None:
+            local.ctx.trace.note(self)
+        self._raw = value
 
     def _adopt(self, other):
         """Becomes `other` (value and history) while staying the same object: the end of every in-place operation."""
-        self._raw, self._node, self._idx = other._raw, other._node, other._idx
+        if type(other._raw) is not Value and local.ctx.trace is not None:
+            local.ctx.trace.note(self)
+        if other._node is not None or self._node is None:
+            self._node, self._idx = other._node, other._idx
+        elif local.ctx.grad:
+            self._cut()  # unrecorded changes leave the history as it is
+        self._raw = other._raw
         self.stop_gradient = self.stop_gradient and other.stop_gradient
         self._version += 1
         return self
+
+    def _cut(self):
+        """Nothing flows back through this tensor any more; what it was computed from gets zeros."""
+        from paddle_jax._core.node import Cut
+
+        self._node, self._idx = Cut((self._node, self._idx)), 0
 
     @property
     def shape(self):
@@ -137,16 +158,19 @@ class Tensor:
     def grad(self, value):
         if value is not None and not isinstance(value, Tensor):
             raise ArgumentError(f"Tensor.grad: got {type(value).__name__}; assign a Tensor or None")
-        if value is not None and list(value.shape) != list(self.shape):
-            raise ValueError(f"Tensor.grad: got shape {list(value.shape)}; the tensor has shape {list(self.shape)}")
-        if value is not None and self._grad is not None and not self._grad.stop_gradient and value.stop_gradient:
-            value = wrap(value._raw, stop_gradient=False)  # a gradient that is there keeps its flag
-        self._grad = value
+        if value is None or self._grad is None:
+            self._grad = None if value is None else wrap(value._raw)
+        else:
+            self._grad._fill(value._raw)  # a gradient that is there stays the same object and keeps its flag
 
     @property
     def grad_fn(self):
-        """The tape node that produced this tensor, or None for a leaf."""
-        return self._node
+        """The tape node that produced this tensor; for a leaf that wants a gradient, the step that adds to it; else None."""
+        if self._node is not None or self.stop_gradient:
+            return self._node
+        from paddle_jax._core.node import Accumulation
+
+        return Accumulation(self)
 
     @property
     def requires_grad(self):
@@ -157,14 +181,16 @@ class Tensor:
     def requires_grad(self, value):
         self.stop_gradient = not value
 
-    def backward(self, grad_tensor=None, retain_graph=False):
+    def backward(self, grad_tensor=None, retain_graph=False, *, dump_backward_graph_path=None):
         """Computes gradients of this tensor and adds them to the `grad` of the leaves it depends on.
 
         Args:
             grad_tensor: Tensor of the same shape, the gradient to start from. Default: ones.
             retain_graph: keep the tape so that backward can be called again.
+            dump_backward_graph_path: accepted for compatibility; nothing is written.
         Raises:
-            ValueError: the shape of grad_tensor differs.
+            AssertionError: grad_tensor is no Tensor, or of another shape.
+            TypeError: retain_graph is not a bool.
             RuntimeError: the tape was freed by an earlier backward.
         Example:
             >>> x = paddle.to_tensor([2.0], stop_gradient=False); (x * x).backward(); x.grad.tolist()
@@ -172,6 +198,11 @@ class Tensor:
         """
         from paddle_jax._core.tape import backward
 
+        if grad_tensor is not None and (not isinstance(grad_tensor, Tensor) or grad_tensor._raw.shape != self._raw.shape):
+            got = f"shape {list(grad_tensor.shape)}" if isinstance(grad_tensor, Tensor) else type(grad_tensor).__name__
+            raise CheckError(f"backward: grad_tensor: got {got}; it must be a Tensor of shape {list(self.shape)}, or None")
+        if not isinstance(retain_graph, bool):
+            raise TypeError(f"backward: retain_graph: got {type(retain_graph).__name__}; it must be a bool")
         backward([self], [grad_tensor], retain_graph)
 
     def register_hook(self, hook):
@@ -188,21 +219,24 @@ class Tensor:
             hooks = self._node.hooks_of(self._idx)
         else:
             self._hooks = hooks = {} if self._hooks is None else self._hooks
-        return HookRemoveHelper(hooks, hook)
+        return TensorHookRemoveHelper(hooks, hook)
 
     def retain_grads(self):
         """Makes `backward` keep the gradient of this non-leaf tensor in `grad`."""
         if not self.stop_gradient and self._node is not None:
-            self._node.retain_of(self._idx, weakref.ref(self))
+            hooks = self._node.hooks_of(self._idx)
+            hooks.setdefault(_Retain, _Retain(weakref.ref(self)))
 
     def clear_gradient(self, set_to_zero=True):
-        """Sets the gradient to zeros, or to None with set_to_zero=False."""
-        if self._grad is not None:
-            self._grad = wrap(zeros_like(self._grad._raw), False) if set_to_zero else None
+        """Sets the gradient to zeros, in place, or to None with set_to_zero=False."""
+        if not set_to_zero:
+            self._grad = None
+        elif self._grad is not None:
+            self._grad._fill(zeros_like(self._grad._raw))
 
-    def clear_grad(self, set_to_zero=True):
-        """Same as clear_gradient."""
-        self.clear_gradient(set_to_zero)
+    def clear_grad(self):
+        """Sets the gradient to zeros, in place."""
+        self.clear_gradient()
 
     def detach(self):
         """A Tensor with the same value that takes no part in recording."""
@@ -258,7 +292,7 @@ class Tensor:
         return array.astype(dtype) if dtype is not None and array.dtype != dtype else np.array(array)  # always a copy, which may be written into
 
     def __jax_array__(self):
-        return self._value
+        return inside(self) if isinstance(self._raw, jax.core.Tracer) else self._value
 
     def __dlpack__(self, *args, **kwargs):
         if not self.stop_gradient:
@@ -347,9 +381,13 @@ class _Data(Tensor):
 
     __slots__ = ("_owner",)
 
+    def _fill(self, value):
+        Tensor._fill(self, value)
+        self._owner._fill(value)
+
     def _rebind(self, value):
         Tensor._rebind(self, value)
-        self._owner._rebind(value)
+        self._owner._version += 1
 
     def _adopt(self, other):
         Tensor._adopt(self, other)
@@ -357,7 +395,21 @@ class _Data(Tensor):
         return self
 
 
-class HookRemoveHelper:
+class _Retain:
+    """A hook that stores the gradient on the tensor it belongs to."""
+
+    __slots__ = ("_ref",)
+
+    def __init__(self, ref):
+        self._ref = ref
+
+    def __call__(self, grad):
+        tensor = self._ref()
+        if tensor is not None:
+            tensor._grad = grad
+
+
+class TensorHookRemoveHelper:
     """Takes a hook away with `remove()`."""
 
     __slots__ = ("_hooks", "_key")
@@ -464,6 +516,12 @@ def wrap(value, stop_gradient=True, node=None, idx=0) -> Tensor:
     t._version = 0
     t.persistable = False
     return t
+
+
+def inside(tensor):
+    """What a Tensor holds, for use inside a JAX trace: one that wants no gradient is a constant to JAX's derivatives as it is to the tape."""
+    raw = tensor._raw
+    return jax.lax.stop_gradient(raw) if tensor.stop_gradient and isinstance(raw, jax.core.Tracer) else raw
 
 
 def on_host(tensor, op, instead=""):

@@ -14,7 +14,13 @@ _ALL = slice(None)
 def gradients(outputs, inputs, directions=None):
     """`grad` that can be differentiated further, with zeros where nothing depends."""
     found = grad(outputs, inputs, grad_outputs=directions, create_graph=True, allow_unused=True)
-    return [zeros(x.shape, x.dtype) if g is None else g for g, x in zip(found, inputs, strict=True)]
+    return [_zeros(x) if g is None else g for g, x in zip(found, inputs, strict=True)]
+
+
+def _zeros(x):
+    made = zeros(x.shape, x.dtype)
+    made.stop_gradient = x.stop_gradient
+    return made
 
 
 def live_gradients(output, inputs):
@@ -64,6 +70,8 @@ class LazyRows:
 
     def __getitem__(self, indexes):
         items = list(indexes) if isinstance(indexes, tuple) else [indexes]
+        if any(isinstance(i, str | float) for i in items):
+            raise TypeError(f"Jacobian: got the index {indexes!r}; use an integer or a slice for each axis")
         if any(i is Ellipsis for i in items):
             raise IndexError("Jacobian: got an index with `...`; use an integer or a slice for each axis")
         if not self.shape:
@@ -78,6 +86,9 @@ class LazyRows:
         else:
             raise IndexError(f"Jacobian: row {items[at]} is out of range; use {-count}..{count - 1}")
         return self._of(rows)[tuple(items)]
+
+    def __array__(self, *args, **kwargs):
+        return self._all().__array__(*args, **kwargs)
 
     def __getattr__(self, name):
         if name.startswith("__"):
@@ -176,7 +187,7 @@ def hessian(ys, xs, batch_axis=None):
     several = list(xs) if isinstance(xs, list | tuple) else [xs]
     for x in several:
         _check_axes("xs", x, batched)
-    first = live_gradients(ys, several)
+    first = live_gradients(ys, several) if several else []
     if not isinstance(xs, list | tuple):
         return _lazy(Hessian, first[0], xs, batched)
     return tuple(tuple(_lazy(Hessian, g, x, batched) for x in several) for g in first)

@@ -6,8 +6,8 @@ from paddle_jax._core.tensor import Tensor
 
 
 def _tensors(value, what):
-    """A Tensor or a non-empty sequence of Tensors as a list."""
-    values = [value] if isinstance(value, Tensor) else list(value) if isinstance(value, list | tuple | set) else None
+    """A Tensor or a non-empty list or tuple of Tensors as a list."""
+    values = [value] if isinstance(value, Tensor) else list(value) if isinstance(value, list | tuple) else None
     if values is None or not all(isinstance(v, Tensor) for v in values):
         raise CheckError(f"{what}: got {type(value).__name__}; it must be a Tensor or a list of Tensors")
     if not values:
@@ -17,10 +17,23 @@ def _tensors(value, what):
 
 def _starts(grads, outputs, what):
     """The gradients to start from: one (or None) for each output."""
-    values = [None] * len(outputs) if grads is None else [grads] if isinstance(grads, Tensor) else list(grads)
+    if not isinstance(grads, Tensor | list | tuple | None):
+        raise CheckError(f"{what}: got {type(grads).__name__}; it must be None, a Tensor or a list of them")
+    values = [grads] if isinstance(grads, Tensor) else list(grads or [None] * len(outputs))
     if len(values) != len(outputs):
         raise CheckError(f"{what}: got {len(values)} gradients for {len(outputs)} outputs; give one for each")
     return values
+
+
+def _flags(what, **flags):
+    for name, value in flags.items():
+        if not isinstance(value, bool):
+            raise CheckError(f"{what}: {name}: got {value!r}; it must be True or False")
+
+
+def _distinct(values, what):
+    if len({id(t) for t in values}) != len(values):
+        raise RuntimeError(f"{what}: a Tensor is given twice; give each once")
 
 
 def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=False, no_grad_vars=None, *,
@@ -31,7 +44,7 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         outputs: Tensor or list of Tensors.
         inputs: Tensor or list of Tensors; leaves or results of operations.
         grad_outputs: Tensor or list (None entries allowed) of the outputs' shapes, what to start from. Default: ones.
-        retain_graph: keep the tape for another backward. Default: create_graph.
+        retain_graph: accepted for compatibility; `grad` never frees the tape, which lives as long as the outputs.
         create_graph: record the gradient computation too, so that it can be differentiated again, to any order.
         only_inputs: must be True.
         allow_unused: give None for an input the outputs do not depend on, instead of raising.
@@ -42,7 +55,7 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     Raises:
         ValueError: an input is unused and allow_unused is False.
         AssertionError: a list is empty, or shapes or lengths do not fit.
-        RuntimeError: an input is given twice, or the tape was freed by an earlier backward.
+        RuntimeError: an output or input is given twice, or the tape was freed by an earlier backward.
     Example:
         >>> x = paddle.to_tensor([3.0], stop_gradient=False)
         >>> (g,) = paddle.grad(x**3, x, create_graph=True)
@@ -50,16 +63,17 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         [18.0]
     """
     outs, ins = _tensors(outputs, "grad: outputs"), _tensors(inputs, "grad: inputs")
+    _flags("grad", create_graph=create_graph, only_inputs=only_inputs, allow_unused=allow_unused, retain_graph=retain_graph is None or retain_graph)
     if not only_inputs:
         raise CheckError("grad: only_inputs: got False; only True is supported")
-    if len({id(t) for t in ins}) != len(ins):
-        raise RuntimeError("grad: inputs: a Tensor is given twice; give each input once")
-    cut = [] if no_grad_vars is None else _tensors(no_grad_vars, "grad: no_grad_vars") if no_grad_vars else []
-    retain = create_graph if retain_graph is None else retain_graph
-    found = tape.gradients(outs, ins, _starts(grad_outputs, outs, "grad: grad_outputs"), retain, create_graph, cut)
-    if not allow_unused and any(f is None for f in found):
-        place = next(i for i, f in enumerate(found) if f is None)
-        raise ValueError(f"grad: inputs[{place}] is not used by the outputs (or has stop_gradient=True); pass allow_unused=True to get None for it")
+    _distinct(outs, "grad: outputs")
+    _distinct(ins, "grad: inputs")
+    cut = list(no_grad_vars) if isinstance(no_grad_vars, set) else no_grad_vars
+    cut = _tensors(cut, "grad: no_grad_vars") if isinstance(cut, Tensor) or cut else []
+    missing = []
+    found = tape.gradients(outs, ins, _starts(grad_outputs, outs, "grad: grad_outputs"), True, create_graph, cut, missing)
+    if missing and not allow_unused:
+        raise ValueError(f"grad: inputs[{missing[0]}] is not used by the outputs (or has stop_gradient=True); pass allow_unused=True to get None")
     return found
 
 
@@ -72,7 +86,7 @@ def backward(tensors, grad_tensors=None, retain_graph=False, *, dump_backward_gr
         retain_graph: keep the tape for another backward.
         dump_backward_graph_path: accepted for compatibility; nothing is written.
     Raises:
-        AssertionError: a list is empty or lengths do not fit.
+        AssertionError: a list is empty, lengths or shapes do not fit, or an argument is of another type.
     Example:
         >>> x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
         >>> paddle.autograd.backward([x * x]); x.grad.tolist()
@@ -81,4 +95,5 @@ def backward(tensors, grad_tensors=None, retain_graph=False, *, dump_backward_gr
     values = _tensors(tensors, "backward: tensors")
     if len({id(t) for t in values}) != len(values):
         raise CheckError("backward: tensors: a Tensor is given twice; give each once")
+    _flags("backward", retain_graph=retain_graph)
     tape.backward(values, _starts(grad_tensors, values, "backward: grad_tensors"), retain_graph)

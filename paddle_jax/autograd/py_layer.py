@@ -1,82 +1,151 @@
 """PyLayer: operations whose gradient the user writes in Python."""
 
+import functools as ft
+import weakref
+
 import jax.numpy as jnp
 
+from paddle_jax._core.autograd_mode import no_grad
 from paddle_jax._core.dispatch import is_inexact
+from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.node import GraphFreedError, Node, Packed, source_of
 from paddle_jax._core.state import local, state
 from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax.autograd.py_layer_trace import is_traced, teach
 
 
 class PyLayerContext:
     """What `forward` hands to `backward`: saved tensors, settings and any attribute the user sets."""
 
     def __init__(self):
-        self._saved, self._not_differentiable, self._materialize = (), (), True
+        self._saved, self._not_differentiable, self._not_in_place, self._materialize, self._node = None, (), (), True, None
 
     def save_for_backward(self, *tensors):
-        """Keeps tensors for `backward`."""
+        """Keeps tensors (and anything else) for `backward`; a further call replaces what was kept."""
         packing = local.ctx.packing
         self._saved = tensors if packing is None else [Packed(packing, t._raw) if isinstance(t, Tensor) else t for t in tensors]
 
     def saved_tensor(self):
-        """The tensors that `save_for_backward` kept, as a tuple."""
-        return tuple([wrap(t.value()) if type(t) is Packed else t for t in self._saved])
+        """What `save_for_backward` kept, as a tuple; None when nothing was."""
+        return None if self._saved is None else tuple([self._restored(t) for t in self._saved])
 
-    def mark_non_differentiable(self, *tensors):
+    @property
+    def container(self):
+        """The same as `saved_tensor()`."""
+        return self.saved_tensor()
+
+    def _restored(self, kept):
+        if type(kept) is Packed:
+            return wrap(kept.value())
+        return wrap(kept.raw, False, self._node(), kept.idx) if type(kept) is _Output else kept
+
+    def mark_non_differentiable(self, *args):
         """Declares outputs of `forward` that have no gradient."""
-        self._not_differentiable = tuple(id(t) for t in tensors)
+        self._not_differentiable = tuple(id(t) for t in args)
 
-    def mark_not_inplace(self, *tensors):
-        """Declares inputs that `forward` returns unchanged; they are copied anyway."""
+    def mark_not_inplace(self, *args):
+        """Declares inputs that `forward` returns unchanged, so that the results are new Tensors."""
+        self._not_in_place = tuple(id(t) for t in args)
 
     def set_materialize_grads(self, value):
         """True (default): missing output gradients arrive as zeros. False: as None."""
         self._materialize = bool(value)
 
-    def set_grad_in_dtype_consistent(self, value):
+    def set_grad_in_dtype_consistent(self, flag):
         """Accepted for compatibility: gradients always get the dtype of the input they belong to."""
 
 
+class _Output:
+    """A saved Tensor that is an output of the same call: kept without its node, which keeps the context."""
+
+    __slots__ = ("idx", "raw")
+
+    def __init__(self, raw, idx):
+        self.raw, self.idx = raw, idx
+
+
 class _PyNode(Node):
-    """A tape node whose backward is the user's Python function."""
+    """A tape node whose backward is the user's Python function. wanted: for each Tensor among the inputs whether it gets a gradient."""
 
-    __slots__ = ("context", "layer", "outputs")
+    __slots__ = ("context", "layer", "outputs", "wanted")
 
-    def __init__(self, layer, context, edges, outputs):
-        super().__init__(None, (), (), edges, len(outputs))
-        self.layer, self.context, self.outputs = layer, context, outputs
+    def __init__(self, layer, context, inputs, outputs):
+        wanted = [not t.stop_gradient for t in inputs]
+        diff = tuple([i for i, w in enumerate(wanted) if w])
+        super().__init__(None, (), diff, tuple([source_of(inputs[i]) for i in diff]), len(outputs))
+        self.layer, self.context, self.wanted = layer, context, wanted
+        self.outputs = [(o._raw.shape, o._raw.dtype) if isinstance(o, Tensor) else None for o in outputs]
+        context._node, context._shapes = weakref.ref(self), [(t._raw.shape, t._raw.dtype) for t in inputs]
 
     def name(self):
-        return f"{self.layer.__name__}_backward"
+        return f"GradNodePyLayer_{self.layer.__name__}"
+
+    def zeros_of(self, idx):
+        return None  # backward gets its zeros when it is called
 
     def pull(self, cts, create_graph=False, kept=None):
+        name = self.layer.__name__
         if self.values is None:
-            raise GraphFreedError(f"{self.layer.__name__}: backward was called a second time; pass retain_graph=True to the first call")
+            raise GraphFreedError(f"{name}: backward was called a second time; pass retain_graph=True to the first call")
         passed = [self._passed(ct, i) for i, ct in enumerate(cts) if self.outputs[i] is not None]
-        got = self.layer.backward(self.context, *passed)
-        got = got if isinstance(got, tuple | list) else (got,)
-        targets = self.context._inputs
-        if len(got) != len(targets):
-            name = self.layer.__name__
-            raise ValueError(f"{name}.backward: got {len(got)} gradients for {len(targets)} Tensor inputs of forward; return one for each")
+        got = _flat(self.layer.backward(self.context, *passed))
+        if len(got) > len(self.wanted) or any(self.wanted[len(got) :]):
+            raise ValueError(f"{name}.backward: got {len(got)} gradients for {len(self.wanted)} Tensor inputs of forward; return one for each")
         found = []
-        for gradient, target in zip(got, targets, strict=True):
-            if target is None and gradient is not None:
-                raise ValueError(f"{self.layer.__name__}.backward: got a gradient for an input with stop_gradient=True; return None there")
-            if target is not None:
-                found.append(gradient if create_graph or gradient is None else gradient._raw)
+        for i, gradient in enumerate(got):
+            if gradient is not None and not self.wanted[i]:
+                raise ValueError(f"{name}.backward: got a gradient for input {i}, which has stop_gradient=True; return None there")
+            if gradient is not None and not isinstance(gradient, Tensor):
+                raise ArgumentError(f"{name}.backward: gradient {i} is a {type(gradient).__name__}; it must be a Tensor or None")
+            if self.wanted[i]:
+                found.append(self._handed(gradient, i, len(found), create_graph))
         return found if kept is None else [found[k] for k in kept]
 
     def _passed(self, ct, i):
         if ct is None:
-            shape, dtype = self.outputs[i]
-            return wrap(jnp.zeros(shape, dtype)) if self.context._materialize else None
-        return ct if isinstance(ct, Tensor) else wrap(ct)
+            return wrap(jnp.zeros(*self.outputs[i])) if self.context._materialize else None
+        return ct if isinstance(ct, Tensor) else wrap(ct, False)
+
+    def _handed(self, gradient, i, edge, create_graph):
+        """A gradient for the walk. None stays None at a leaf; operations further down get zeros."""
+        if gradient is None and not isinstance(self.edges[edge][0], Tensor):
+            gradient = wrap(jnp.zeros(*self.context._shapes[i]))
+        return gradient if gradient is None or create_graph else gradient._raw
 
     def free(self):
         super().free()
         self.context._saved = ()
+
+
+def _flat(got):
+    """Gradients as one list; those of a list of Tensors may come as a list."""
+    return [g for item in got for g in _flat(item)] if isinstance(got, tuple | list) else [got]
+
+
+def once_differentiable(backward):
+    """Decorates `PyLayer.backward`: it runs without recording, so the gradients are constants to further differentiation.
+
+    Example:
+        >>> from paddle_jax.autograd.py_layer import once_differentiable
+        >>> class Double(paddle.autograd.PyLayer):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         return x * 2
+        ...     @staticmethod
+        ...     @once_differentiable
+        ...     def backward(ctx, g):
+        ...         return g * 2
+        >>> x = paddle.ones([2]); x.stop_gradient = False
+        >>> Double.apply(x).sum().backward(); x.grad.tolist()
+        [2.0, 2.0]
+    """
+
+    @ft.wraps(backward)
+    def wrapped(ctx, *grads):
+        with no_grad():
+            return backward(ctx, *grads)
+
+    return wrapped
 
 
 class PyLayer:
@@ -113,42 +182,52 @@ class PyLayer:
         """Runs `forward` with gradient recording off and puts one node for it on the tape.
 
         Raises:
-            ValueError: forward returns no Tensor.
+            ValueError: forward returns no Tensor, or an input that is a leaf and not marked with `mark_not_inplace`.
         """
-        context = type(f"{cls.__name__}_backward", (PyLayerContext,), {})()
-        inputs = [a for a in [*args, *kwargs.values()] if isinstance(a, Tensor)]
-        inputs += [t for a in [*args, *kwargs.values()] if isinstance(a, list | tuple) for t in a if isinstance(t, Tensor)]
-        enabled, state.grad = state.grad, False
-        try:
-            result = cls.forward(context, *args, **kwargs)
-        finally:
-            state.grad = enabled
-        outputs = list(result) if isinstance(result, tuple | list) else [result]
-        if not any(isinstance(o, Tensor) for o in outputs):
-            raise ValueError(f"{cls.__name__}: forward returned no Tensor; at least one output must be a Tensor")
-        if enabled and any(not t.stop_gradient for t in inputs):
-            outputs = _attach(cls, context, inputs, outputs)
-        return type(result)(outputs) if isinstance(result, tuple | list) else outputs[0]
+        inputs = [t for a in [*args, *kwargs.values()] for t in (a if isinstance(a, list | tuple) else (a,)) if isinstance(t, Tensor)]
+        recorded = state.grad and any(not t.stop_gradient for t in inputs)
+
+        def call(tensors):
+            context, fresh = type(f"{cls.__name__}_backward", (PyLayerContext,), {})(), iter(tensors)
+            with no_grad():
+                result = cls.forward(context, *[_filled(a, fresh) for a in args], **{k: _filled(a, fresh) for k, a in kwargs.items()})
+            outputs = list(result) if isinstance(result, tuple | list) else [result]
+            if not any(isinstance(o, Tensor) for o in outputs):
+                raise ValueError(f"{cls.__name__}: forward returned no Tensor; at least one output must be a Tensor")
+            outputs, node = _attach(cls, context, tensors, outputs) if recorded else (outputs, None)
+            return type(result)(outputs) if isinstance(result, tuple | list) else outputs[0], outputs, node
+
+        result, outputs, node = call(inputs)
+        if recorded and is_traced(inputs):
+            teach(lambda tensors: call(tensors)[1:], inputs, outputs, node)
+        return result
+
+
+def _filled(argument, tensors):
+    """An argument with the next Tensors in the place of its own."""
+    if isinstance(argument, Tensor):
+        return next(tensors)
+    if isinstance(argument, list | tuple) and any(isinstance(a, Tensor) for a in argument):
+        return type(argument)([next(tensors) if isinstance(a, Tensor) else a for a in argument])
+    return argument
 
 
 def _attach(cls, context, inputs, outputs):
-    """Outputs connected to a new tape node; a returned input becomes a new Tensor."""
-    context._inputs = [t if not t.stop_gradient else None for t in inputs]
-    edges = tuple(source_of(t) for t in context._inputs if t is not None)
-    described = [(o._raw.shape, o._raw.dtype) if isinstance(o, Tensor) else None for o in outputs]
-    node = _PyNode(cls, context, edges, described)
-    context._inputs = [None if t is None else True for t in context._inputs]
-    attached = []
+    """Outputs connected to a new tape node: the Tensors that forward made, an input that it returned, or new ones where neither can be; the node."""
+    node, given, attached = _PyNode(cls, context, inputs, outputs), {id(t) for t in inputs}, []
     for i, out in enumerate(outputs):
-        if not isinstance(out, Tensor) or id(out) in context._not_differentiable or not is_inexact(out._raw):
-            attached.append(out)
-        else:
-            changed_in_place = any(out is t for t in inputs) and out._version > 0
-            attached.append(_move(out, node, i) if changed_in_place else wrap(out._raw, False, node, i))
-    return attached
-
-
-def _move(tensor, node, idx):
-    """The same Tensor object, now produced by the node: forward changed an input in place and returned it."""
-    tensor._node, tensor._idx, tensor.stop_gradient = node, idx, False
-    return tensor
+        if isinstance(out, Tensor) and is_inexact(out._raw) and id(out) not in context._not_differentiable:
+            returned = id(out) in given and id(out) not in context._not_in_place
+            if returned and out._node is None:
+                raise ValueError(f"{cls.__name__}: forward returned a leaf that it was given, which counts as a change in place; "
+                                 "call ctx.mark_not_inplace on it, or return a copy")
+            if returned or (out._node is None and out.stop_gradient and id(out) not in given):
+                out._version += returned
+                out._node, out._idx, out.stop_gradient = node, i, False
+            else:
+                out = wrap(out._raw, False, node, i)
+        attached.append(out)
+    places = {id(t): i for i, t in enumerate(attached) if isinstance(t, Tensor) and t._node is node}
+    saved = context._saved
+    context._saved = saved and [_Output(t._raw, places[id(t)]) if id(t) in places and id(t) not in given else t for t in saved]
+    return attached, node

@@ -3,6 +3,9 @@
 from paddle_jax._core.flags import get_flags, set_flags
 from paddle_jax._core.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, CustomPlace, XPUPlace
 from paddle_jax._core.tensor import Tensor
+from paddle_jax.base import core, framework
 from paddle_jax.base.param_attr import ParamAttr
 
-__all__ = ["CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "CustomPlace", "ParamAttr", "Tensor", "XPUPlace", "get_flags", "set_flags"]
+__all__ = [
+    "CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "CustomPlace", "ParamAttr", "Tensor", "XPUPlace", "core", "framework", "get_flags", "set_flags",
+]

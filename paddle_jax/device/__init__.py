@@ -7,6 +7,8 @@ from paddle_jax._core.place import CUDAPlace, XPUPlace, current, get_device, jax
 from paddle_jax._core.random import get_rng_state, seed as manual_seed, set_rng_state
 from paddle_jax.device import cuda
 
+_convert_to_place = parse
+
 __all__ = [
     "XPUPlace", "cuda", "device_count", "device_guard", "get_all_custom_device_type", "get_all_device_type",
     "get_available_custom_device", "get_available_device",

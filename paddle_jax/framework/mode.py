@@ -11,6 +11,33 @@ def in_dynamic_mode() -> bool:
     return True
 
 
+def in_dynamic_or_pir_mode() -> bool:
+    """True: operations run when they are called."""
+    return True
+
+
+def in_pir_mode() -> bool:
+    """False: no static program is being built."""
+    return False
+
+
+def use_pir_api() -> bool:
+    """True: what Paddle 3.3 says."""
+    return True
+
+
+def non_static_only(func):
+    """Decorator of functions that a static program cannot use. They are what they are here.
+
+    Args:
+        func: callable.
+    """
+    return func
+
+
+dygraph_only = non_static_only
+
+
 def disable_static(place=None):
     """Makes sure operations run when they are called, which they do.
 

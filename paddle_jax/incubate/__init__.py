@@ -1,5 +1,5 @@
 """Newer interfaces (`paddle.incubate`)."""
 
-from paddle_jax.incubate import autograd
+from paddle_jax.incubate import autograd, optimizer
 
-__all__ = ["autograd"]
+__all__ = ["autograd", "optimizer"]

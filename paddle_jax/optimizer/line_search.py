@@ -75,11 +75,14 @@ def strong_wolfe(evaluate, length, direction, loss, grad, slope, tolerance, decr
     low, high = bracket or (start, point)
     if high.loss < low.loss and math.isfinite(high.loss):
         low, high = high, low
-    largest = float(jnp.abs(direction).max())
+    largest, near_end = float(jnp.abs(direction).max()), False
     while used < limit and abs(high.length - low.length) * largest >= tolerance:
         left, right = sorted((low.length, high.length))
-        margin = 0.1 * (right - left)
-        point = at(_minimum(low, high, left + margin, right - margin) if math.isfinite(high.loss) else (left + right) / 2)
+        length, margin = _minimum(low, high, left, right) if math.isfinite(high.loss) else (left + right) / 2, 0.1 * (right - left)
+        inside = min(max(length, left + margin), right - margin)
+        # A minimum close to an end is tried once; the second time in a row, or at the end itself, a tenth of the interval is cut off.
+        near_end, length = (True, length) if inside != length and left < length < right and not near_end else (False, inside)
+        point = at(length)
         if too_high(point) or point.loss >= low.loss:
             high = point
             continue

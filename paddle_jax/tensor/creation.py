@@ -8,7 +8,8 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as places
-from paddle_jax._core.deferred.value import concrete
+from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, concrete
+from paddle_jax._core.deferred.value import filled as constant
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.op import _into, composite, op
 from paddle_jax._core.tensor import Tensor, wrap
@@ -23,7 +24,7 @@ def to_tensor(data, dtype=None, place=None, stop_gradient=True, device=None):
     """Makes a tensor from numbers, nested lists, NumPy arrays or Tensors. The data are copied.
 
     Args:
-        data: number, bool, list or tuple (nested, may hold Tensors), NumPy array, Tensor.
+        data: number, bool, list or tuple (nested, may hold Tensors), NumPy array, Tensor, jax array. What a JAX transform traces wants gradients.
         dtype: dtype of the result. Default: that of the data; Python floats become the default floating dtype, ints int64.
         place: where the tensor is put, e.g. "cpu" or paddle.CPUPlace(). Default: the current device.
         stop_gradient: False makes it a leaf that gets gradients.
@@ -45,6 +46,8 @@ def to_tensor(data, dtype=None, place=None, stop_gradient=True, device=None):
             value = concrete(value)
             value = value if want is None else value.astype(want)
             value = value if place is None else places.put(value, place)
+        if isinstance(data, jax.core.Tracer) and data.dtype.kind in INEXACT:
+            stop_gradient = False  # JAX decides what it differentiates
         return wrap(value, stop_gradient)
     array = _to_numpy(data, exact=want is not None)
     if want is not None and array.dtype != want:
@@ -200,6 +203,13 @@ def fill(op, value, dtype):
         return np.asarray(value).astype(dtype)
 
 
+def _constant_like(x, number, dtype, device, requires_grad):
+    """zeros_like and ones_like: beside a deferred tensor a constant of the compiled program, otherwise an array."""
+    wanted, raw = _like(x, dtype), x._raw
+    deferred = type(raw) is Value and device is None
+    return finish(constant(number, aval_of(raw.shape, wanted)) if deferred else filled(raw.shape, number, wanted), None, device, requires_grad)
+
+
 def _like(x, dtype):
     if not isinstance(x, Tensor):
         raise AttributeError(f"x: got {type(x).__name__}; it must be a Tensor")
@@ -214,8 +224,7 @@ def zeros_like(x, dtype=None, name=None, *, device=None, requires_grad=False, pi
         >>> paddle.zeros_like(paddle.to_tensor([1, 2])).tolist()
         [0, 0]
     """
-    target = _like(x, dtype)
-    return finish(filled(x._raw.shape, 0, target), None, device, requires_grad)
+    return _constant_like(x, 0, dtype, device, requires_grad)
 
 
 @composite(method=False, alias={"input": "x"}, cases=["f(2,3)", "i(2), 'float32'", "f()", "f(0,2)", "[1]", "c(2)"])
@@ -226,8 +235,7 @@ def ones_like(x, dtype=None, name=None, *, device=None, requires_grad=False, pin
         >>> paddle.ones_like(paddle.to_tensor([1, 2])).tolist()
         [1, 1]
     """
-    target = _like(x, dtype)
-    return finish(filled(x._raw.shape, 1, target), None, device, requires_grad)
+    return _constant_like(x, 1, dtype, device, requires_grad)
 
 
 @composite(method=False, alias={"input": "x"}, cases=["~f(2,3)", "~i(2), 'float32'", "~f()", "~f(0,2)", "[1]"])
@@ -238,8 +246,7 @@ def empty_like(x, dtype=None, name=None, *, device=None, requires_grad=False, pi
         >>> paddle.empty_like(paddle.ones([2])).shape
         paddle.Size([2])
     """
-    target = _like(x, dtype)
-    return finish(filled(x._raw.shape, 0, target), None, device, requires_grad)
+    return _constant_like(x, 0, dtype, device, requires_grad)
 
 
 @composite(method=False, alias={"input": "x"}, cases=["f(2,3), 3", "i(2), 3.5", "f(2), 3.5, 'int32'", "i(2), True", "f(2), const(3, 'int64')",

@@ -8,6 +8,7 @@ from jax import lax
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import check_inplace, op
 from paddle_jax._core.tensor import Tensor
+from paddle_jax.tensor.inner import magnitude
 from paddle_jax.tensor.lowering import running
 from paddle_jax.tensor.ops import as_float
 from paddle_jax.tensor.reduced import accumulated, one_axis, total
@@ -304,7 +305,7 @@ def renorm(x, p, axis, max_norm):
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(f"renorm: axis={axis} is out of range for {x.ndim} axes")
     others = tuple(i for i in range(x.ndim) if i != axis % x.ndim)
-    powers = jnp.sum(jnp.abs(x) ** p, others, keepdims=True)
+    powers = jnp.sum(jnp.where(x == 0, 0 if p else 1, jnp.where(x == 0, 1, magnitude(x)) ** p), others, keepdims=True)
     norm = jnp.where(powers > 0, jnp.where(powers > 0, powers, 1) ** (1 / p if p else jnp.inf), 0)
     return jnp.where(norm > max_norm, x * (max_norm / jnp.where(norm > max_norm, norm, 1)), x)
 

@@ -139,7 +139,7 @@ def svd(x, full_matrices=False, name=None):
         x: Tensor [..., m, n].
         full_matrices: make U [m, m] and VH [n, n] instead of [m, k] and [k, n], k = min(m, n).
     Returns:
-        (U, S, VH), S falling.
+        (U, S, VH), S falling. Gradients through U and VH need distinct singular values.
     Raises:
         ValueError: x has fewer than two axes.
     Example:
@@ -183,7 +183,8 @@ def eigh(x, UPLO="L", name=None):
         x: Tensor [..., n, n]; only the triangle that UPLO names is read.
         UPLO: "L" (lower) or "U" (upper).
     Returns:
-        (eigenvalues [..., n], rising; eigenvectors [..., n, n], one per column).
+        (eigenvalues [..., n], rising; eigenvectors [..., n, n], one per column). Gradients need distinct eigenvalues: equal ones give NaN, since
+        their vectors have no derivative. `eigvalsh` has a first derivative there too.
     Raises:
         ValueError: the matrices are not square or UPLO is not known.
     Example:

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import composite, op
 from paddle_jax._core.tensor import Tensor
+from paddle_jax.tensor.axes import concrete
 from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.math import X_Y
 from paddle_jax.tensor.ops import as_float
@@ -205,7 +206,8 @@ def multiplex(inputs, index, name=None):
         raise ValueError(f"multiplex: index: got {index._raw.dtype}; it must be int32")
     if index.ndim != 2 or index.shape[0] > inputs[0].shape[0]:
         raise RuntimeError(f"multiplex: index: got shape {list(index.shape)}; it must be [n, 1] with n at most the number of rows")
-    if not isinstance(index._raw, jax.core.Tracer) and not bool(((index._value >= 0) & (index._value < len(inputs))).all()):
+    known = concrete(index)
+    if known is not None and not ((known >= 0) & (known < len(inputs))).all():
         raise RuntimeError(f"multiplex: index: got a number outside 0..{len(inputs) - 1}")
     return _pick_rows(inputs, index)
 

@@ -1,6 +1,8 @@
 """What bodies of several op families share: names of inner ops, conversion between dtypes."""
 
 import jax.numpy as jnp
+from jax import lax
+from jax.custom_derivatives import SymbolicZero
 
 
 def named(name):
@@ -11,6 +13,13 @@ def named(name):
         return fn
 
     return rename
+
+
+def magnitude(x):
+    """|x| of a floating or complex array with slope 0 at 0, as Paddle has it; that of `jnp.abs` is 1."""
+    if x.dtype.kind != "c":
+        return x * lax.stop_gradient(jnp.sign(x))
+    return jnp.where(x == 0, 0, jnp.abs(jnp.where(x == 0, 1, x)))
 
 
 def converted(x, dtype):
@@ -24,3 +33,17 @@ def converted(x, dtype):
         most = float(jnp.finfo(dtype).max)
         x = jnp.clip(x.astype(jnp.float32), -most, most)
     return x.astype(dtype)
+
+
+def defslopes(function, *slopes):
+    """Gives a `jax.custom_jvp` function one slope per operand, `(tangent, result, *operands) -> tangent of the result`.
+
+    As `defjvps`, but the slope of an operand that does not change is not computed: it may be NaN or dear.
+    """
+
+    def rule(primals, tangents):
+        out = function(*primals)
+        parts = [slope(t, out, *primals) for slope, t in zip(slopes, tangents, strict=True) if not isinstance(t, SymbolicZero)]
+        return out, sum(parts[1:], parts[0]) if parts else jnp.zeros_like(out)
+
+    function.defjvp(rule, symbolic_zeros=True)

@@ -356,7 +356,7 @@ def set_value(self, value):
         raise AssertionError(f"set_value: value: got shape {list(array.shape)}; {self.name} has {list(self.shape)}")
     if array.dtype != self._raw.dtype:
         raise AssertionError(f"set_value: value: got dtype {array.dtype.name}; {self.name} has {self._raw.dtype.name}")
-    self._rebind(array if isinstance(value, Tensor) else places.put(np.array(array), self.place))
+    self._fill(array if isinstance(value, Tensor) else places.put(np.array(array), self.place))
 
 
 @_attach

@@ -2,13 +2,14 @@
 
 import math
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import composite, op
-from paddle_jax.tensor.inner import named
+from paddle_jax.tensor.inner import magnitude, named
 from paddle_jax.tensor.ops import as_float
 from paddle_jax.tensor.reduced import all_axes
 
@@ -29,7 +30,7 @@ def vector_power_norm(x, p, axes, keepdim):
     """The p-norm over the given axes. Where it is not smooth (a zero vector) the gradient is 0."""
     if p == 2:
         return _root(jnp.sum(_squares(x), axes, keepdims=keepdim))
-    size = jnp.abs(x)
+    size = magnitude(x)
     if p == 0:
         return jnp.sum((size != 0).astype(size.dtype), axes, keepdims=keepdim)
     if math.isinf(p):
@@ -46,8 +47,50 @@ def vector_power_norm(x, p, axes, keepdim):
     return jnp.where(flat, total ** (1 / p), jnp.where(flat, 1, total) ** (1 / p))
 
 
-def _singular(x, axes):
-    return jnp.linalg.svd(jnp.moveaxis(x, axes, (-2, -1)), compute_uv=False)
+def _adjoint(x):
+    return jnp.conj(jnp.swapaxes(x, -1, -2))
+
+
+def _turned(h, k):
+    """The X with X h + h X = k for a Hermitian positive definite h, differentiable without derivatives of eigenvectors."""
+    values, vectors = jnp.linalg.eigh(lax.stop_gradient(h))
+
+    def solve(_, k):
+        return vectors @ (_adjoint(vectors) @ k @ vectors / (values[..., :, None] + values[..., None, :])) @ _adjoint(vectors)
+
+    def transposed(_, k):
+        return jnp.swapaxes(solve(None, jnp.swapaxes(k, -1, -2)), -1, -2)
+
+    return lax.custom_linear_solve(lambda x: x @ h + h @ x, k, solve, transposed)
+
+
+@jax.custom_jvp
+def _polar(x):
+    """The factor Q of x = Q H with orthonormal columns, H Hermitian; x has at least as many rows as columns."""
+    u, _, vh = jnp.linalg.svd(x, full_matrices=False)
+    return u @ vh
+
+
+@_polar.defjvp
+def _polar_tangent(primals, tangents):
+    """dQ = Q X + (1 - Q Q^H) dx H^-1 with X H + H X = Q^H dx - dx^H Q (Higham, Functions of Matrices, 8.9)."""
+    (x,), (t,) = primals, tangents
+    q = _polar(x)
+    h, along = _adjoint(q) @ x, _adjoint(q) @ t
+    h = (h + _adjoint(h)) / 2
+    turn = q @ _turned(h, along - _adjoint(along))
+    return q, turn if x.shape[-1] == x.shape[-2] else turn + _adjoint(jnp.linalg.solve(h, _adjoint(t - q @ along)))
+
+
+@jax.custom_jvp
+def _nuclear(x):
+    """The sum of singular values. It is smooth where singular values are equal, unlike these."""
+    return jnp.sum(jnp.linalg.svd(x, compute_uv=False), -1)
+
+
+@_nuclear.defjvp
+def _nuclear_tangent(primals, tangents):
+    return _nuclear(*primals), jnp.sum(jnp.real(jnp.conj(_polar(*primals)) * tangents[0]), (-2, -1))
 
 
 def matrix_order_norm(x, p, axes, keepdim):
@@ -56,11 +99,14 @@ def matrix_order_norm(x, p, axes, keepdim):
     if p == "fro":
         return vector_power_norm(x, 2, axes, keepdim)
     if p in ("nuc", 2, -2):
-        values = _singular(x, axes)
-        out = jnp.sum(values, -1) if p == "nuc" else jnp.max(values, -1) if p == 2 else jnp.min(values, -1)
+        moved = jnp.moveaxis(x, axes, (-2, -1))
+        if p == "nuc":
+            out = _nuclear(moved if moved.shape[-2] >= moved.shape[-1] else jnp.swapaxes(moved, -1, -2))
+        else:
+            out = (jnp.max if p == 2 else jnp.min)(jnp.linalg.svd(moved, compute_uv=False), -1)
         return jnp.expand_dims(out, axes) if keepdim else out
     total_axis, best_axis = (rows, columns) if abs(p) == 1 else (columns, rows)
-    sums = jnp.sum(jnp.abs(x), total_axis, keepdims=True)
+    sums = jnp.sum(magnitude(x), total_axis, keepdims=True)
     out = (jnp.max if p > 0 else jnp.min)(sums, best_axis, keepdims=True)
     return out if keepdim else jnp.squeeze(out, axes)
 

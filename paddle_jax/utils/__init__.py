@@ -6,9 +6,12 @@ import re
 import warnings
 
 from paddle_jax.utils import dlpack, download, unique_name
+from paddle_jax.utils.nested import flatten, map_structure, pack_sequence_as
 from paddle_jax.version import full_version
 
-__all__ = ["deprecated", "dlpack", "download", "require_version", "run_check", "try_import", "unique_name"]
+__all__ = [
+    "deprecated", "dlpack", "download", "flatten", "map_structure", "pack_sequence_as", "require_version", "run_check", "try_import", "unique_name",
+]
 
 
 def try_import(module_name, err_msg=None):

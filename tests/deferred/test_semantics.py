@@ -558,13 +558,11 @@ def test_values_reach_jax(paddle):
     import jax
     import jax.numpy as jnp
 
-    from paddle_jax._core.tensor import wrap
-
     for _ in range(3):
         x = paddle.to_tensor(array(0, 3)) * 2
         np.testing.assert_allclose(jnp.sin(x.__jax_array__()), np.sin(2 * array(0, 3)), rtol=1e-6)
         y = x + 1
         doubled = jax.jit(lambda v, y=y: v * 2 + y._value)(jnp.ones(3))
         np.testing.assert_allclose(doubled, 2 + 2 * array(0, 3) + 1, rtol=1e-6)
-        grad = jax.grad(lambda v: (paddle.tanh(wrap(v)) * 2).sum()._value)(jnp.asarray(array(1, 3)))
+        grad = jax.grad(lambda v: (paddle.tanh(paddle.to_tensor(v)) * 2).sum()._value)(jnp.asarray(array(1, 3)))
         np.testing.assert_allclose(grad, 2 * (1 - np.tanh(array(1, 3)) ** 2), rtol=1e-5)

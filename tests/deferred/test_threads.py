@@ -1,12 +1,10 @@
 """Deferred execution with threads, interrupts, forked and spawned processes, data loaders."""
 
 import concurrent.futures
-import ctypes
 import os
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -108,57 +106,11 @@ def test_a_thread_that_ends_with_pending_results(paddle, tier):
     np.testing.assert_allclose(found[0].numpy(), chain_numpy(np.ones(3), 5), rtol=1e-10)
 
 
-def test_interrupts_between_and_inside_ops(paddle, tier, monkeypatch):
-    """KeyboardInterrupt at any time: only the statement it hits is lost."""
-    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)  # an interrupt may hit a callback of the garbage collector
-    value = np.random.RandomState(0).uniform(-1, 1, 4)
-    want = chain_numpy(value, 6)
-    state = {"rounds": 0, "hits": 0, "wrong": [], "stop": False, "ready": False}
-
-    def rounds():
-        kept = None
-        while not state["stop"]:
-            try:
-                base = paddle.to_tensor(value)
-                kept = chain(paddle, base, 3)
-                x = base
-                for i in range(6):
-                    x = paddle.tanh(x) * 0.5 + x * (0.1 * i)
-                got = x.numpy()
-                state["rounds"] += 1
-                if not np.allclose(got, want, rtol=1e-10) or not np.allclose(kept.numpy(), chain_numpy(value, 3), rtol=1e-10):
-                    state["wrong"].append(got)
-                state["ready"] = True
-            except KeyboardInterrupt:
-                state["hits"] += 1
-
-    def work():
-        while not state["stop"]:
-            try:
-                rounds()
-            except KeyboardInterrupt:  # it came while the handler above ran
-                state["hits"] += 1
-            except Exception as error:
-                state["wrong"].append(error)
-                return
-
-    worker = threading.Thread(target=work)
-    worker.start()
-    while not state["ready"]:
-        time.sleep(0.01)
-    random = np.random.RandomState(1)
-    end = time.monotonic() + 1
-    while time.monotonic() < end and worker.is_alive():
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(worker.ident), ctypes.py_object(KeyboardInterrupt))
-        time.sleep(random.uniform(0, 0.01))
-    time.sleep(0.05)
-    before = state["rounds"]
-    while state["rounds"] < before + 3 and worker.is_alive():  # it still works
-        time.sleep(0.01)
-    state["stop"] = True
-    worker.join()
-    assert state["wrong"] == []
-    assert state["hits"] > 10
+def test_interrupts_between_and_inside_ops(tier):
+    """In a process of its own: an interrupt can hit the C++ code of JAX anywhere, and what it leaves there must not meet other tests."""
+    command = [sys.executable, "-m", "tests.deferred.interrupts", tier]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr[-3000:]
 
 
 def test_loader_workers_may_use_tensors(paddle, tier):

@@ -1,5 +1,7 @@
 """Derivatives of functions of Tensors: products with the Jacobian from both sides, Jacobian and Hessian matrices."""
 
+from paddle_jax._core.errors import ArgumentError
+from paddle_jax._core.tensor import Tensor
 from paddle_jax.autograd.autograd import LazyRows, gradients, live_gradients
 from paddle_jax.tensor.creation import ones_like, zeros_like
 from paddle_jax.tensor.joining import concat
@@ -12,16 +14,22 @@ def _listed(values):
 
 def _start(func, xs):
     """Results of the function at copies of xs that wait for gradients: (as the function gives them, as a list, the copies)."""
+    if not all(isinstance(x, Tensor) for x in _listed(xs)):
+        raise ArgumentError(f"xs: got {type(xs).__name__}; it must be a Tensor or a list of Tensors")
     inputs = [x.detach() for x in _listed(xs)]
     for x in inputs:
         x.stop_gradient = False
     made = func(*inputs)
+    if not all(isinstance(y, Tensor) for y in _listed(made)):
+        raise ArgumentError(f"func: it returned {type(made).__name__}; it must return a Tensor or a tuple of Tensors")
     return made, _listed(made), inputs
 
 
 def _directions(v, like):
     """The directions, ones by default, one for each tensor."""
     found = [ones_like(t) for t in like] if v is None else _listed(v)
+    if not all(isinstance(d, Tensor) for d in found):
+        raise ArgumentError(f"v: got {type(v).__name__}; it must be a Tensor or a list of Tensors")
     if len(found) != len(like):
         raise RuntimeError(f"v: got {len(found)} tensors; {len(like)} are needed")
     for i, (d, t) in enumerate(zip(found, like, strict=True)):

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 
 from paddle_jax._core.op import check_inplace, composite, op
 from paddle_jax.nn.functional.softmaxes import gumbel_softmax, log_softmax, softmax  # noqa: F401
-from paddle_jax.tensor.inner import named
+from paddle_jax.tensor.inner import magnitude, named
 from paddle_jax.tensor.ops import sigmoid, tanh  # noqa: F401
 
 SHAPES = ["f(2,3)", "d(2,3)", "f()", "f(0,3)"]
@@ -356,7 +356,7 @@ def softsign(x, name=None):
         >>> paddle.nn.functional.softsign(paddle.to_tensor([-1.0, 3.0])).tolist()
         [-0.5, 0.75]
     """
-    return x / (1 + jnp.abs(x))
+    return x / (1 + magnitude(x))
 
 
 @op(method=False, alias={"input": "x"}, cases=[*SHAPES, "u(-90, 90, 10)", "c(3)"])
@@ -480,4 +480,6 @@ def maxout(x, groups, axis=1, name=None):
     if groups <= 1 or axis >= x.ndim or x.shape[axis] % groups:
         raise ValueError(f"maxout: groups: got {groups} for shape {list(x.shape)}; it must be at least 2 and divide the channels on axis {axis}")
     shape = (*x.shape[:axis], x.shape[axis] // groups, groups, *x.shape[axis + 1 :])
-    return jnp.max(x.reshape(shape), axis + 1)
+    x = x.reshape(shape)
+    first = jnp.argmax(jax.lax.stop_gradient(x), axis + 1, keepdims=True)  # of equals the first gets the gradient
+    return jnp.squeeze(jnp.take_along_axis(x, first, axis + 1), axis + 1)

@@ -5,11 +5,12 @@ import math
 import jax.numpy as jnp
 
 from paddle_jax._core.op import op
+from paddle_jax.tensor.inner import magnitude
 
 
 def p_norm(x, p, axis, keepdims=False):
     """The p-norm of real x along an axis. Where all elements are 0 its gradient is 0."""
-    size = jnp.abs(x)
+    size = magnitude(x)
     if p == math.inf:
         return jnp.max(size, axis, keepdims=keepdims)
     if p == -math.inf:

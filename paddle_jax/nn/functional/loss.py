@@ -23,6 +23,7 @@ from paddle_jax.nn.functional.margin_losses import (
 )
 from paddle_jax.nn.functional.reduce_loss import check_reduction, reduced
 from paddle_jax.nn.functional.sequence_losses import ctc_loss, rnnt_loss  # noqa: F401
+from paddle_jax.tensor.inner import magnitude
 
 PAIR = ["f(2,3), f(2,3)", "f(2,3), f(2,3), reduction='none'", "f(2,3), f(2,3), reduction='sum'", "d(2,3), d(2,3)", "f(), f()", "f(0,3), f(0,3)",
     "f(2,3), f(2,3), reduction='x'"]
@@ -59,7 +60,7 @@ def l1_loss(input, label, reduction="mean", name=None):
         >>> paddle.nn.functional.l1_loss(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([1.0, 4.0])).item()
         1.0
     """
-    return reduced("l1_loss", jnp.abs(input - label), reduction)
+    return reduced("l1_loss", magnitude(input - label), reduction)
 
 
 @op("input label", method=False, promote=True, cases=["f(2,3), f(2,3)", "f(2,3), f(3)", "d(2,3), d(2,3)", "f(0,3), f(0,3)", "i(2), i(2)",

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import unique_name
+from paddle_jax._core.pytree import register_layer
 from paddle_jax._core.tensor import Parameter, Tensor, wrap
 from paddle_jax.nn.layer.convert import ConvertMixin
 from paddle_jax.nn.layer.helpers import alias
@@ -51,6 +52,10 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
             training=True, _full_name=full_name, _dtype=dtype, _parameters=collections.OrderedDict(), _buffers=collections.OrderedDict(),
             _non_persistable_buffer_names_set=set(), _sub_layers=collections.OrderedDict())
         self._init_hooks()
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        register_layer(cls)
 
     # calling ------------------------------------------------------------------------------------------------------
 
@@ -316,3 +321,6 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
 
 
 __all__ = ["Layer"]
+
+
+register_layer(Layer)

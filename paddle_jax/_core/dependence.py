@@ -1,0 +1,51 @@
+"""Which operands of a kernel its results change smoothly with: a gradient flows nowhere else, so the tape need not go there.
+
+The gradient of `add` does not depend on the operands of `add` at all, that of `relu` only through a comparison. Without this, every derivative of a
+derivative would carry zeros through the whole graph below.
+"""
+
+import jax
+import jax.numpy as jnp
+
+_STEPS = frozenset(("sign", "floor", "ceil", "round", "stop_gradient"))  # derivative zero wherever there is one
+_CALLS = frozenset(("jit", "pjit", "closed_call", "core_call", "remat", "checkpoint"))
+
+
+def smooth(kernel, structs) -> int:
+    """Bit i is set when a result of the kernel may have a derivative by operand i other than zero."""
+    masks = _through(kernel.run.trace(*structs).jaxpr.jaxpr, [1 << i for i in range(len(structs))])
+    found = 0
+    for mask in masks:
+        found |= mask
+    return found
+
+
+def _through(jaxpr, masks):
+    """The masks of the results of a jaxpr from those of its inputs. Numbers that are no floats carry nothing."""
+    known = {v: mask for v, mask in zip(jaxpr.invars, masks, strict=True) if _inexact(v)}
+
+    def of(v):
+        return 0 if hasattr(v, "val") else known.get(v, 0)
+
+    for equation in jaxpr.eqns:
+        name, given = equation.primitive.name, [of(v) for v in equation.invars]
+        if name in _STEPS or not any(given):
+            continue
+        if name in _CALLS:
+            made = _through(getattr(equation.params["jaxpr"], "jaxpr", equation.params["jaxpr"]), given)
+        else:
+            together = 0
+            for mask in given:
+                together |= mask
+            made = [together] * len(equation.outvars)
+        known.update((v, mask) for v, mask in zip(equation.outvars, made, strict=True) if mask and _inexact(v))
+    return [of(v) for v in jaxpr.outvars]
+
+
+def _inexact(v):
+    return jnp.issubdtype(v.aval.dtype, jnp.inexact)
+
+
+def struct_of(aval):
+    """Shape and dtype of an operand as `trace` takes them, from the aval of a Value or of a jax array."""
+    return aval.struct if hasattr(aval, "struct") else jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type)

@@ -1,0 +1,238 @@
+"""Paddle code as a pure function of arrays: one run of it inside a JAX trace, with everything it takes from outside found and made an operand.
+
+What the code takes from outside shows as constants of the jaxpr. Those that gradients are wanted of enter under an array object of their own,
+which tells where they came from; all others are constants to JAX's derivatives too. What the code changes outside (running statistics, random
+state) is noted while it runs, put back, and becomes a result.
+"""
+
+import collections
+import weakref
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.deferred.value import INEXACT, Value, concrete
+from paddle_jax._core.kernel import Kernel
+from paddle_jax._core.node import source_of
+from paddle_jax._core.state import local
+from paddle_jax._core.tensor import Tensor, inside, wrap
+
+_MAX_KERNELS = 512
+
+
+class Trace:
+    """A run of Paddle code inside a JAX trace, as long as it lasts: notes what happens to Tensors and generators outside.
+
+    index: None, or the traced position in a batch, which then gets random numbers of its own. outer: the Trace this one runs inside.
+    taken: what came in from outside and wants gradients, {id of array: (array, what the Tensor holds, source, output index)}; known: those
+    arrays by where they came from.
+    """
+
+    def __init__(self, index=None):
+        self.index, self.outer = index, None
+        self.written, self.bases, self.taken, self.known = {}, {}, {}, {}
+
+    def __enter__(self):
+        ctx = local.ctx
+        self.outer, ctx.trace = ctx.trace, self
+        self.grad, ctx.grad = ctx.grad, True
+        return self
+
+    def __exit__(self, *exc):
+        local.ctx.trace, local.ctx.grad = self.outer, self.grad
+
+    def operands(self, tensors, deferred):
+        """What a kernel gets for Tensors; pending values alone stay pending."""
+        if deferred and all(type(t._raw) is Value for t in tensors):
+            return [t._raw for t in tensors]
+        return [self._operand(t) for t in tensors]
+
+    def _operand(self, tensor):
+        value = concrete(tensor._raw)
+        if value.dtype.kind not in INEXACT:
+            return value
+        if tensor.stop_gradient:
+            return jax.lax.stop_gradient(value)  # also what is no tracer: the same array may come in with a gradient wanted
+        if isinstance(value, jax.core.Tracer):
+            self.taken[id(value)] = (value, value, *source_of(tensor))
+            return value
+        source, idx = source_of(tensor)
+        own = self.known.get((id(source), idx, id(tensor._raw)))
+        if own is None:
+            with jax.ensure_compile_time_eval():
+                value = jnp.asarray(value)
+                own = jax.make_array_from_single_device_arrays(value.shape, value.sharding, [s.data for s in value.addressable_shards])
+            self.known[id(source), idx, id(tensor._raw)] = own
+            self.taken[id(own)] = (own, tensor._raw, source, idx)
+        return own
+
+    def note(self, tensor):
+        """Called before a Tensor gets a traced value in place."""
+        if id(tensor) not in self.written:
+            before = (tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient, tensor._grad)
+            self.written[id(tensor)] = (weakref.ref(tensor), before)
+
+    def settle(self):
+        """Puts back what was noted; returns [(Tensor, its traced value)] for those that are still alive."""
+        changed = []
+        for ref, before in self.written.values():
+            tensor = ref()
+            if tensor is not None:
+                if tensor._raw is not before[0]:
+                    changed.append((tensor, tensor._raw))
+                tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient, tensor._grad = before
+        self.written.clear()
+        return changed
+
+    def draw(self, generator):
+        """The operands of a random op: the same numbers as outside a trace, or others for each position of a batch."""
+        offset = generator._offset
+        operands = self._operands(generator, offset)
+        generator._offset = offset + 1
+        return operands
+
+    def _operands(self, generator, offset):
+        words, first, start = self._base(generator)
+        if self.index is not None:
+            words = jax.random.key_data(jax.random.fold_in(jax.random.wrap_key_data(words, impl="threefry2x32"), self.index))
+        return words, first + np.uint32(offset - start)
+
+    def _base(self, generator):
+        """Seed words and offset at the first draw of this run, as values of the run around it."""
+        seed, start, arrays = self.bases.get(id(generator), (None, 0, None))
+        if seed is not generator._words:
+            seed, start = generator._words, generator._offset
+            if self.outer is not None:
+                arrays = self.outer._operands(generator, start)
+            else:
+                with jax.ensure_compile_time_eval():
+                    arrays = jnp.asarray(seed), jnp.asarray(np.uint32(start & 0xFFFFFFFF))
+            self.bases[id(generator)] = seed, start, arrays
+        return *arrays, start
+
+
+class Traced:
+    """A function over Tensors after its run: `fn(*operands, *taken) -> tuple of arrays`, and how the results are to be seen.
+
+    fn.jaxpr: what it runs. taken: Tensors that the code took from outside, in the order of the operands they have become. changed: Tensors
+    outside that get the last results. rebuild: makes what the function returned from a list of its Tensors. key: equal for equal programs.
+    structs: shapes and dtypes of the results.
+    """
+
+    __slots__ = ("changed", "fn", "key", "rebuild", "structs", "taken")
+
+
+def is_tensor(x):
+    """For `is_leaf`: Tensors are leaves here, though JAX could look inside."""
+    return isinstance(x, Tensor)
+
+
+def trace(function, structs, indexed=False) -> Traced:
+    """Runs `function` on traced Tensors of the given shapes and dtypes; with `indexed` the last one is the position in a batch, which the
+    function does not get."""
+    found, taken = Traced(), {}
+
+    def inner(*arrays):
+        with Trace(arrays[-1] if indexed else None) as run:
+            try:
+                tensors = [wrap(a, a.dtype.kind not in INEXACT) for a in (arrays[:-1] if indexed else arrays)]
+                leaves, tree = jax.tree.flatten(function(*tensors), is_leaf=is_tensor)
+                results = tuple([_result(x) for x in leaves if is_tensor(x)])
+                leaves = [None if is_tensor(x) else (x,) for x in leaves]
+                found.rebuild = lambda out: _rebuilt(out, leaves, tree)
+                del tensors
+            finally:
+                changed = run.settle()
+            taken.update(run.taken)
+            found.changed = [t for t, _ in changed]
+            return results + tuple(concrete(raw) for _, raw in changed)
+
+    closed, found.structs = jax.make_jaxpr(inner, return_shape=True)(*structs)
+    jaxpr, n = closed.jaxpr, len(structs)
+    # with what the Tensors hold, not the array objects of the run: these share its memory, which the deferred tier may give away
+    found.taken = [wrap(taken[id(c)][1], False, *taken[id(c)][2:]) if id(c) in taken else wrap(jnp.asarray(c)) for c in closed.consts]
+    found.fn = lambda *operands: tuple(jax.core.eval_jaxpr(jaxpr, operands[n:], *operands[:n]))
+    found.fn.jaxpr = jaxpr
+    found.key = (fingerprint(jaxpr),)
+    return found
+
+
+def _result(tensor):
+    return concrete(inside(tensor))
+
+
+def _rebuilt(tensors, leaves, tree):
+    tensors = iter(tensors)
+    return jax.tree.unflatten(tree, [next(tensors) if x is None else x[0] for x in leaves])
+
+
+class _Same:
+    """An object that is equal to itself only, kept alive."""
+
+    __slots__ = ("it",)
+
+    def __init__(self, it):
+        self.it = it
+
+    def __eq__(self, other):
+        return type(other) is _Same and other.it is self.it
+
+    def __hash__(self):
+        return id(self.it)
+
+
+def fingerprint(jaxpr):
+    """A hashable value that is equal for jaxprs which compute the same in the same way, whatever their variables are."""
+    numbers = {}
+
+    def atom(v):
+        if hasattr(v, "val"):  # a literal; the classes are in jax.extend.core, which takes 0.1 s to import
+            value = np.asarray(v.val)
+            return value.dtype, value.tobytes(), value.shape, v.aval.weak_type
+        return numbers.setdefault(v, len(numbers))
+
+    entries = [tuple((atom(v), v.aval.shape, v.aval.dtype, v.aval.weak_type) for v in vs) for vs in (jaxpr.constvars, jaxpr.invars)]
+    for e in jaxpr.eqns:
+        params = tuple((k, _frozen(e.params[k])) for k in sorted(e.params))
+        entries.append((e.primitive, tuple(map(atom, e.invars)), tuple(map(atom, e.outvars)), params))
+    entries.append(tuple(map(atom, jaxpr.outvars)))
+    return tuple(entries)
+
+
+def opened(jaxpr):
+    """A jaxpr, closed or not, and its constants."""
+    return (jaxpr.jaxpr, jaxpr.consts) if hasattr(jaxpr, "consts") else (jaxpr, ())
+
+
+def _frozen(value):
+    if hasattr(value, "eqns"):
+        jaxpr, consts = opened(value)
+        return fingerprint(jaxpr), tuple(map(_Same, consts))
+    if isinstance(value, tuple | list):
+        return tuple(map(_frozen, value))
+    if isinstance(value, dict):
+        return tuple((k, _frozen(value[k])) for k in sorted(value))
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype, value.tobytes()
+    try:
+        hash(value)
+    except TypeError:
+        return _Same(value)
+    return type(value), value
+
+
+_kernels: "collections.OrderedDict" = collections.OrderedDict()
+
+
+def kernel_for(name, key, make) -> Kernel:
+    """The Kernel of a transformed program, made with `make()` unless an equal one is kept."""
+    key = (name, *key)
+    found = _kernels.get(key)
+    if found is None:
+        found = _kernels[key] = Kernel(name, make())
+        if len(_kernels) > _MAX_KERNELS:
+            _kernels.popitem(last=False)
+    else:
+        _kernels.move_to_end(key)
+    return found

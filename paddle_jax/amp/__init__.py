@@ -1,0 +1,30 @@
+"""Facts about mixed precision (`paddle.amp`)."""
+
+from paddle_jax._core.place import parse as _parse
+from paddle_jax.base import core as _core
+
+__all__ = ["is_bfloat16_supported", "is_float16_supported"]
+
+
+def is_float16_supported(device=None) -> bool:
+    """Whether computing in float16 is faster than in float32 on a device: not on a CPU, where it works nevertheless.
+
+    Args:
+        device: "cpu", "gpu:0". Default: the kind JAX computes on.
+    Example:
+        >>> paddle.amp.is_float16_supported("cpu")
+        False
+    """
+    return _core.is_float16_supported(None if device is None else _parse(device))
+
+
+def is_bfloat16_supported(device=None) -> bool:
+    """True: XLA computes in bfloat16 everywhere.
+
+    Args:
+        device: "cpu", "gpu:0". Default: the current one.
+    Example:
+        >>> paddle.amp.is_bfloat16_supported()
+        True
+    """
+    return True

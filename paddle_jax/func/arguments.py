@@ -1,0 +1,102 @@
+"""Arguments of the functions in paddle_jax.func: the Tensors in them, and what a run of the function makes of others in their place."""
+
+import functools as ft
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.deferred.value import INEXACT
+from paddle_jax._core.dispatch import run
+from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.tracing import is_tensor, kernel_for, trace
+
+
+class Arguments:
+    """The arguments of one call, taken apart: `tensors` in them (arrays count as Tensors), and where they stood.
+
+    args: the positional arguments. spans: for each of these the range of its Tensors; those of keyword arguments come last.
+    """
+
+    def __init__(self, args, kwargs):
+        self.leaves, self.tree = jax.tree.flatten((args, kwargs), is_leaf=is_tensor)
+        self.at = [i for i, leaf in enumerate(self.leaves) if isinstance(leaf, Tensor | jax.Array | np.ndarray)]
+        self.tensors = [_as_tensor(self.leaves[i]) for i in self.at]
+        self.args, self.spans, end, place = args, [], 0, 0
+        for arg in args:
+            end += len(jax.tree.leaves(arg, is_leaf=is_tensor))
+            count = sum(i < end for i in self.at)
+            self.spans.append(range(place, count))
+            place = count
+
+    def call(self, function, tensors):
+        """Calls a function with other Tensors in their place."""
+        leaves = list(self.leaves)
+        for i, t in zip(self.at, tensors, strict=True):
+            leaves[i] = t
+        args, kwargs = jax.tree.unflatten(self.tree, leaves)
+        return function(*args, **kwargs)
+
+    def part(self, k, tensors):
+        """Positional argument k with other Tensors in it."""
+        leaves, tree = jax.tree.flatten(self.args[k], is_leaf=is_tensor)
+        places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor | jax.Array | np.ndarray)]
+        for i, t in zip(places, tensors, strict=True):
+            leaves[i] = t
+        return jax.tree.unflatten(tree, leaves)
+
+    def chosen(self, name, argnums):
+        """Positions in `tensors` of what is differentiated: the floating Tensors of the arguments `argnums`."""
+        found = []
+        for k in (argnums,) if isinstance(argnums, int) else argnums:
+            if not -len(self.args) <= k < len(self.args):
+                raise ValueError(f"{name}: argnums: got {argnums}; the function was called with {len(self.args)} positional arguments")
+            inexact = [i for i in self.spans[k] if is_inexact(self.tensors[i])]
+            if not inexact:
+                raise TypeError(f"{name}: argument {k} has no floating or complex Tensor to differentiate by; choose another one with argnums")
+            found += inexact
+        return found
+
+    def structs(self):
+        """Shapes and dtypes of the Tensors."""
+        return [jax.ShapeDtypeStruct(t._raw.shape, t._raw.dtype) for t in self.tensors]
+
+    def traced(self, function):
+        """The run of a function on these arguments as a pure function."""
+        return trace(ft.partial(_call, self, function), self.structs())
+
+
+def _call(arguments, function, *tensors):
+    return arguments.call(function, tensors)
+
+
+def _as_tensor(x):
+    return x if isinstance(x, Tensor) else wrap(jnp.asarray(x))
+
+
+def is_inexact(tensor):
+    """Whether a Tensor is floating or complex."""
+    return tensor._raw.dtype.kind in INEXACT
+
+
+def dispatch(name, traced, make, key, tensors):
+    """Runs a transformed program, `make(fn) -> function of arrays`, as one op on the tape; the Tensors it gives."""
+    kernel = kernel_for(name, (key, traced.key), lambda: make(traced.fn))
+    return list(run(kernel, [*tensors, *traced.taken]))
+
+
+def finish(traced, out):
+    """What the function returned, from the Tensors of its results; gives Tensors outside that it changed their new values."""
+    n = len(out) - len(traced.changed)
+    for tensor, new in zip(traced.changed, out[n:], strict=True):
+        tensor._rebind(new._raw)
+    return traced.rebuild(out[:n])
+
+
+def split_aux(name, returned, has_aux):
+    """(results, aux) of what a function returned."""
+    if not has_aux:
+        return returned, None
+    if not isinstance(returned, tuple) or len(returned) != 2:
+        raise TypeError(f"{name}: has_aux: the function returned {type(returned).__name__}; it must return (value, aux)")
+    return returned

@@ -1,0 +1,176 @@
+"""Forward mode: derivatives along a direction, of first and of higher order."""
+
+import jax
+import jax.numpy as jnp
+
+from paddle_jax.func.arguments import Arguments, dispatch, finish, is_inexact
+from paddle_jax.func.reverse import grad
+from paddle_jax.func.series import series
+from paddle_jax.tensor.creation import ones_like
+
+
+def _directions(name, given, tangents):
+    """The tangent of each floating Tensor among the arguments."""
+    along = Arguments(tangents, {})
+    if along.tree != given.tree:
+        raise ValueError(f"{name}: tangents: got the structure {along.tree}; the arguments have {given.tree}")
+    found = []
+    for t, v in zip(given.tensors, along.tensors, strict=True):
+        if is_inexact(t):
+            if t.shape != v.shape or t.dtype != v.dtype:
+                raise ValueError(f"{name}: tangents: got {v.dtype} {list(v.shape)} for an argument of {t.dtype} {list(t.shape)}; they must be alike")
+            found.append(v)
+    return found
+
+
+def jvp(func, primals, tangents):
+    """Runs a function together with its derivative along a direction, in one forward pass.
+
+    Args:
+        func: function of Tensors, or of lists, dicts and Layers of Tensors.
+        primals: tuple of its arguments.
+        tangents: tuple of the direction for each argument, of the same structure, shapes and dtypes (what stands for integers is not looked at).
+    Returns:
+        `(results, derivatives)`, both in the structure of what `func` returns.
+    Raises:
+        ValueError: the structures, shapes or dtypes of primals and tangents differ.
+    Example:
+        >>> y, dy = paddle.func.jvp(lambda x: x ** 2, (paddle.to_tensor([1.0, 2.0]),), (paddle.to_tensor([1.0, 0.0]),))
+        >>> y.tolist(), dy.tolist()
+        ([1.0, 4.0], [2.0, 0.0])
+    """
+    given = Arguments(tuple(primals), {})
+    directions = _directions("jvp", given, tuple(tangents))
+    chosen = [i for i, t in enumerate(given.tensors) if is_inexact(t)]
+    run = given.traced(func)
+    n, m = len(given.tensors), len(chosen)
+
+    def make(fn):
+        def computed(*arrays):
+            primals, tangents, taken = arrays[:n], arrays[n : n + m], arrays[n + m :]
+            out, derivatives = jax.jvp(_of(fn, chosen, primals, taken), [primals[i] for i in chosen], list(tangents))
+            return *[jnp.zeros_like(y) if d.dtype == jax.dtypes.float0 else d for y, d in zip(out, derivatives, strict=True)], *out
+
+        return computed
+
+    out = dispatch("jvp", run, make, tuple(chosen), [*given.tensors, *directions])
+    count = len(run.structs)
+    derivatives = run.rebuild(out[: count - len(run.changed)])
+    return finish(run, out[count:]), derivatives
+
+
+def _of(fn, chosen, primals, taken):
+    """A function of the chosen operands alone."""
+
+    def of_chosen(*picked):
+        full = list(primals)
+        for i, value in zip(chosen, picked, strict=True):
+            full[i] = value
+        return fn(*full, *taken)
+
+    return of_chosen
+
+
+def hvp(func, primals, tangents):
+    """The product of the Hessian of a function with a vector, without the Hessian: forward mode over reverse mode.
+
+    Args:
+        func: function that returns a real number as a Tensor.
+        primals, tangents: tuples of its arguments and of the vector's parts.
+    Returns:
+        The product, in the structure of the argument; a tuple for several arguments.
+    Example:
+        >>> x, v = paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([1.0, 1.0])
+        >>> paddle.func.hvp(lambda x: (x ** 3).sum(), (x,), (v,)).tolist()
+        [6.0, 12.0]
+    """
+    return jvp(grad(func, 0 if len(primals) == 1 else tuple(range(len(primals)))), primals, tangents)[1]
+
+
+def taylor(func, x, direction=None, order=2):
+    """A function and its derivatives along one direction up to an order, in one pass of Taylor mode.
+
+    The cost grows with the square of the order, where nested gradients grow exponentially. For a function of rows (a network that maps points [n, d]
+    to values [n, k]) and a direction that is 1 in one column it gives u, u_x, u_xx, ... at every point: the same numbers as nested
+    `paddle.grad(u.sum(), x, create_graph=True)` taken column by column.
+
+    Args:
+        func: function of one Tensor that returns Tensors. It may use layers from outside.
+        x: floating Tensor.
+        direction: Tensor of the shape of x. Default: ones.
+        order: int >= 1.
+    Returns:
+        List of order + 1 results in the structure of what `func` returns: the value and the derivatives d^k/dt^k func(x + t direction) at t = 0.
+    Raises:
+        ValueError: order is below 1, or direction is not like x.
+        TypeError: x is not floating.
+    Example:
+        >>> u, u_x, u_xx, u_xxx = paddle.func.taylor(lambda x: x ** 3, paddle.to_tensor([2.0]), order=3)
+        >>> [d.item() for d in (u, u_x, u_xx, u_xxx)]
+        [8.0, 12.0, 12.0, 6.0]
+    Source: A. Griewank, A. Walther, Evaluating Derivatives, 2nd ed., SIAM 2008, chapter 13.
+    """
+    if order < 1:
+        raise ValueError(f"taylor: order: got {order}; it must be at least 1")
+    given = Arguments((x,), {})
+    given.chosen("taylor", 0)
+    v = _directions("taylor", given, (ones_like(given.tensors[0]) if direction is None else direction,))
+    run = given.traced(func)
+
+    def make(fn):
+        def computed(x, v, *taken):
+            found = _derivatives(fn, x, v, taken, order)
+            return *[term for j in range(order) for term in found[1 + j]], *found[0]
+
+        return computed
+
+    out = dispatch("taylor", run, make, order, [*given.tensors, *v])
+    count = len(run.structs)
+    higher = [run.rebuild(out[j * count : (j + 1) * count - len(run.changed)]) for j in range(order)]
+    return [finish(run, out[order * count :]), *higher]
+
+
+def _derivatives(fn, x, v, taken, order):
+    """[values, first derivatives, ..., those of the given order] of a traced function along v, for each of its results."""
+    out = series(fn.jaxpr, taken, [(x, [v, *[None] * (order - 1)])], order)
+    terms = [[None] * order if terms is None else terms for _, terms in out]
+    return [[p for p, _ in out], *[[jnp.zeros_like(p) if t[j] is None else t[j] for (p, _), t in zip(out, terms, strict=True)] for j in range(order)]]
+
+
+def laplacian(func, x):
+    """The sum of the second derivatives of a function of points, by Taylor mode along each axis at once.
+
+    Args:
+        func: function of rows: it maps points [..., d] to Tensors [..., k] and treats each point on its own. It may use layers from outside.
+        x: floating Tensor [..., d].
+    Returns:
+        `(results, Laplacian of each)`, in the structure of what `func` returns.
+    Raises:
+        TypeError: x is not floating.
+        ValueError: x is 0-D.
+    Example:
+        >>> u, lap = paddle.func.laplacian(lambda x: (x ** 2).sum(-1, keepdim=True), paddle.to_tensor([[1.0, 2.0, 3.0]]))
+        >>> u.tolist(), lap.tolist()
+        ([[14.0]], [[6.0]])
+    """
+    given = Arguments((x,), {})
+    given.chosen("laplacian", 0)
+    if given.tensors[0].ndim == 0:
+        raise ValueError("laplacian: x: got a 0-D tensor; it must be points along the last axis")
+    run = given.traced(func)
+
+    def make(fn):
+        def computed(x, *taken):
+            def second(v):
+                values, _, seconds = _derivatives(fn, x, jnp.broadcast_to(v, x.shape), taken, 2)
+                return values, seconds
+
+            values, seconds = jax.vmap(second, out_axes=(None, 0))(jnp.eye(x.shape[-1], dtype=x.dtype))
+            return *[s.sum(0) for s in seconds], *values
+
+        return computed
+
+    out = dispatch("laplacian", run, make, None, given.tensors)
+    count = len(run.structs)
+    sums = run.rebuild(out[: count - len(run.changed)])
+    return finish(run, out[count:]), sums

@@ -1,0 +1,110 @@
+"""Whole Jacobian and Hessian matrices."""
+
+import functools as ft
+
+import jax
+
+from paddle_jax.func.arguments import Arguments, dispatch, finish, split_aux
+
+
+class _Plan:
+    """The run of a function as a program that gives its Jacobian: blocks (results x chosen arguments) first, then the results.
+
+    chosen: positions of the Tensors differentiated by. places: the results that are differentiated, as positions in their structure.
+    """
+
+    def __init__(self, name, given, func, argnums, has_aux):
+        self.given, self.argnums = given, argnums
+        self.chosen = given.chosen(name, argnums)
+        self.run = given.traced(lambda *args, **kwargs: split_aux(name, func(*args, **kwargs), has_aux))
+        self.places, _ = self.run.rebuild(list(range(len(self.run.structs) - len(self.run.changed))))
+        self.rows = jax.tree.leaves(self.places)
+        self.holomorphic = any(given.tensors[i]._raw.dtype.kind == "c" for i in self.chosen)
+
+    def program(self, jacobian, fn):
+        """The pure function for a transform of JAX."""
+
+        def of_chosen(picked, arrays):
+            full = list(arrays)
+            for i, value in zip(self.chosen, picked, strict=True):
+                full[i] = value
+            results = fn(*full)
+            return [results[k] for k in self.rows], results
+
+        def computed(*arrays):
+            blocks, results = jacobian(of_chosen, has_aux=True, holomorphic=self.holomorphic)([arrays[i] for i in self.chosen], arrays)
+            return (*[block for row in blocks for block in row], *results)
+
+        return computed
+
+    def shaped(self, blocks):
+        """The blocks in the structure of the results, each row in that of the arguments."""
+        rows, width = [], len(self.chosen)
+        for r in range(len(self.rows)):
+            by_place = dict(zip(self.chosen, blocks[r * width : (r + 1) * width], strict=True))
+            numbers = (self.argnums,) if isinstance(self.argnums, int) else self.argnums
+            parts = tuple(self.given.part(k, [by_place.get(i) for i in self.given.spans[k]]) for k in numbers)
+            rows.append(parts[0] if isinstance(self.argnums, int) else parts)
+        return jax.tree.unflatten(jax.tree.structure(self.places), rows)
+
+
+def _transform(name, jacobian, func, argnums, has_aux):
+    @ft.wraps(func)
+    def differentiated(*args, **kwargs):
+        given = Arguments(args, kwargs)
+        plan = _Plan(name, given, func, argnums, has_aux)
+        key = (tuple(plan.chosen), tuple(plan.rows), plan.holomorphic)
+        out = dispatch(name, plan.run, lambda fn: plan.program(jacobian, fn), key, given.tensors)
+        count = len(plan.rows) * len(plan.chosen)
+        _, aux = finish(plan.run, out[count:])
+        found = plan.shaped(out[:count])
+        return (found, aux) if has_aux else found
+
+    return differentiated
+
+
+def jacfwd(func, argnums=0, has_aux=False):
+    """Makes the function that computes the Jacobian of `func`, a column at a time in forward mode: for fewer inputs than outputs.
+
+    Args:
+        func: function of Tensors, or of lists, dicts and Layers of Tensors.
+        argnums: int or tuple of ints, the positional arguments to differentiate by.
+        has_aux: `func` returns `(results, aux)`.
+    Returns:
+        A function of the same arguments. For each Tensor of the results it gives, in the structure of the argument, a Tensor of shape
+        `result.shape + argument.shape`; with has_aux `(Jacobian, aux)`. Complex arguments need a holomorphic function.
+    Raises:
+        TypeError: an argument has nothing to differentiate by.
+        ValueError: argnums names an argument that is not there.
+    Example:
+        >>> paddle.func.jacfwd(lambda x: x ** 2)(paddle.to_tensor([1.0, 2.0])).tolist()
+        [[2.0, 0.0], [0.0, 4.0]]
+    """
+    return _transform("jacfwd", jax.jacfwd, func, argnums, has_aux)
+
+
+def jacrev(func, argnums=0, has_aux=False):
+    """As `jacfwd`, a row at a time in reverse mode: for fewer outputs than inputs.
+
+    Example:
+        >>> paddle.func.jacrev(lambda x: x.sum() * x)(paddle.to_tensor([1.0, 2.0])).tolist()
+        [[4.0, 1.0], [2.0, 5.0]]
+    """
+    return _transform("jacrev", jax.jacrev, func, argnums, has_aux)
+
+
+def hessian(func, argnums=0, has_aux=False):
+    """Makes the function that computes the second derivatives of `func`, forward mode over reverse mode.
+
+    Args:
+        func: function that returns a real number as a Tensor (or several results).
+        argnums, has_aux: as in `jacfwd`.
+    Returns:
+        A function of the same arguments: the Jacobian of the Jacobian, for one argument of shape s and a number a Tensor of shape `s + s`.
+    Raises:
+        TypeError: an argument has nothing to differentiate by.
+    Example:
+        >>> paddle.func.hessian(lambda x: (x ** 3).sum())(paddle.to_tensor([1.0, 2.0])).tolist()
+        [[6.0, 0.0], [0.0, 12.0]]
+    """
+    return jacfwd(jacrev(func, argnums, has_aux), argnums, has_aux)

@@ -1,0 +1,163 @@
+"""Reverse mode: gradients of a function by the tape, which runs as the function does, eagerly or inside a trace."""
+
+import functools as ft
+
+import jax
+
+from paddle_jax._core.autograd_mode import enable_grad, is_grad_enabled
+from paddle_jax._core.node import next_serial
+from paddle_jax._core.tape import gradients
+from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.tracing import is_tensor
+from paddle_jax.func.arguments import Arguments, is_inexact, split_aux
+from paddle_jax.tensor.creation import assign, zeros_like
+
+
+def _fresh(tensor):
+    """The same value as a Tensor of its own, connected to where it came from."""
+    if tensor.stop_gradient or not is_inexact(tensor):
+        return wrap(tensor._raw, not is_inexact(tensor))
+    return assign(tensor)
+
+
+def _reaches_out(tensors, start, own):
+    """Whether what was computed hangs on something that is older than `start`, a serial number, and not in `own`."""
+    own, seen = {id(t) for t in own}, set()
+    stack = [t._node if t._node is not None else t for t in tensors if not t.stop_gradient]
+    while stack:
+        source = stack.pop()
+        if id(source) in own or source in seen:
+            continue
+        if isinstance(source, Tensor) or source.serial < start:
+            return True
+        seen.add(source)
+        stack += [edge for edge, _ in source.edges]
+    return False
+
+
+class _Run:
+    """One run of a function with its results on the tape, ready to be pulled back to the chosen Tensors among the arguments."""
+
+    def __init__(self, name, func, given, argnums):
+        chosen = given.chosen(name, argnums)
+        self.keep = is_grad_enabled()  # whether the gradients may be differentiated further
+        start = next_serial()
+        with enable_grad():
+            fresh = [_fresh(t) if i in chosen else t for i, t in enumerate(given.tensors)]
+            self.inputs = [fresh[i] for i in chosen]
+            self.returned = given.call(func, fresh)
+        self.start = start
+
+    def pull(self, outputs, cotangents, retain=False):
+        """Gradients by the inputs, zeros where the outputs do not depend on one."""
+        outputs_ = [(y, c) for y, c in zip(outputs, cotangents, strict=True) if not y.stop_gradient]
+        leads = self.keep and _reaches_out([*self.inputs, *[y for y, _ in outputs_]], self.start, [t for t in self.inputs if t._node is None])
+        outward = leads or any(c is not None and not c.stop_gradient for c in cotangents)
+        with enable_grad():
+            found = gradients([y for y, _ in outputs_], self.inputs, [c for _, c in outputs_], retain or outward, outward, [])
+        found = [zeros_like(x) if g is None else g for g, x in zip(found, self.inputs, strict=True)]
+        return found if outward else [g.detach() for g in found]
+
+    def released(self, tensors):
+        """Results for the caller: on the tape only where something outside wants gradients."""
+        if self.keep and _reaches_out(tensors, self.start, [t for t in self.inputs if t._node is None]):
+            return tensors
+        return [t.detach() for t in tensors]
+
+
+def _shaped(given, argnums, found):
+    """Gradients in the structure of the arguments they belong to."""
+    parts, found = [], iter(found)
+    for k in (argnums,) if isinstance(argnums, int) else argnums:
+        parts.append(given.part(k, [next(found) if is_inexact(given.tensors[i]) else zeros_like(given.tensors[i]) for i in given.spans[k]]))
+    return parts[0] if isinstance(argnums, int) else tuple(parts)
+
+
+def value_and_grad(func, argnums=0, has_aux=False):
+    """As `grad`; the function returns `(value, gradients)`, and with has_aux `((value, aux), gradients)`.
+
+    Example:
+        >>> value, slope = paddle.func.value_and_grad(lambda x: (x ** 2).sum())(paddle.to_tensor([3.0]))
+        >>> value.item(), slope.tolist()
+        (9.0, [6.0])
+    """
+
+    @ft.wraps(func)
+    def differentiated(*args, **kwargs):
+        given = Arguments(args, kwargs)
+        run = _Run("grad", func, given, argnums)
+        value, aux = split_aux("grad", run.returned, has_aux)
+        if not isinstance(value, Tensor) or value.size != 1 or value._raw.dtype.kind == "c" or not is_inexact(value):
+            got = f"{value.dtype} of shape {list(value.shape)}" if isinstance(value, Tensor) else type(value).__name__
+            raise TypeError(f"grad: the function returned {got}; it must return one real floating number as a Tensor; take jacrev or vjp for others")
+        found = run.pull([value], [None])
+        leaves, tree = jax.tree.flatten((value, aux), is_leaf=is_tensor)
+        released = iter(run.released([x for x in leaves if is_tensor(x)]))
+        value, aux = jax.tree.unflatten(tree, [next(released) if is_tensor(x) else x for x in leaves])
+        return ((value, aux) if has_aux else value), _shaped(given, argnums, found)
+
+    return differentiated
+
+
+def grad(func, argnums=0, has_aux=False):
+    """Makes the function that computes the gradient of `func`.
+
+    Args:
+        func: function of Tensors, or of lists, dicts and Layers of Tensors, that returns one real number as a Tensor.
+        argnums: int or tuple of ints, the positional arguments to differentiate by.
+        has_aux: `func` returns `(value, aux)`, where aux is anything.
+    Returns:
+        A function of the same arguments. It returns the gradient in the structure of the argument (a tuple with one for each if argnums is a
+        tuple), zeros where the value does not depend on a Tensor; with has_aux `(gradient, aux)`. For complex arguments the gradient follows
+        `backward`.
+    Raises:
+        TypeError: `func` does not return a real number, or an argument has nothing to differentiate by.
+        ValueError: argnums names an argument that is not there.
+    Example:
+        >>> cube = lambda x: (x ** 3).sum()
+        >>> paddle.func.grad(paddle.func.grad(lambda x: x ** 3))(paddle.to_tensor(2.0)).item()
+        12.0
+    """
+
+    @ft.wraps(func)
+    def differentiated(*args, **kwargs):
+        value, found = value_and_grad(func, argnums, has_aux)(*args, **kwargs)
+        return (found, value[1]) if has_aux else found
+
+    return differentiated
+
+
+def vjp(func, *primals, has_aux=False):
+    """Runs a function and gives the product of any cotangents with its Jacobian.
+
+    Args:
+        func: function of Tensors, or of lists, dicts and Layers of Tensors.
+        primals: its arguments.
+        has_aux: `func` returns `(results, aux)`.
+    Returns:
+        `(results, pull)`, with has_aux `(results, pull, aux)`. `pull(cotangents)` takes Tensors in the structure of the results and returns a tuple
+        with the gradient for each argument; it may be called several times.
+    Raises:
+        TypeError: an argument has nothing to differentiate by.
+        ValueError: cotangents of another structure or shape.
+    Example:
+        >>> y, pull = paddle.func.vjp(paddle.sin, paddle.to_tensor([0.0, 0.0]))
+        >>> pull(paddle.to_tensor([1.0, 2.0]))[0].tolist()
+        [1.0, 2.0]
+    """
+    given = Arguments(primals, {})
+    argnums = tuple(range(len(primals)))
+    run = _Run("vjp", func, given, argnums)
+    returned, aux = split_aux("vjp", run.returned, has_aux)
+    leaves, tree = jax.tree.flatten(returned, is_leaf=is_tensor)
+    if not all(map(is_tensor, leaves)):
+        raise TypeError("vjp: the function returned something that is not a Tensor; return it as aux, with has_aux=True")
+
+    def pull(cotangents):
+        cts, got = jax.tree.flatten(cotangents, is_leaf=is_tensor)
+        if got != tree:
+            raise ValueError(f"vjp: cotangents: got the structure {got}; the results have {tree}")
+        return _shaped(given, argnums, run.pull(leaves, cts, retain=True))
+
+    results = jax.tree.unflatten(tree, run.released(leaves))
+    return (results, pull, aux) if has_aux else (results, pull)

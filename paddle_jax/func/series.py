@@ -1,0 +1,110 @@
+"""Taylor mode: a program run on truncated series instead of numbers.
+
+Each operation is carried out by its rule in `jax.experimental.jet`. Where there is none, or where the operation has a derivative rule of its own
+(`jax.custom_jvp`, which jet would leave out), the series of its result comes from forward mode over forward mode along the curve, for this one
+operation.
+"""
+
+import math
+
+import jax
+import jax.numpy as jnp
+from jax.experimental import jet
+
+from paddle_jax._core.tracing import opened
+
+_LINEAR = {"neg", "reshape", "broadcast_in_dim", "transpose", "reduce_sum", "slice", "squeeze", "copy", "rev", "real", "imag", "expand_dims"}
+_BILINEAR = {"mul", "dot_general"}  # linear in one operand when the other is a constant
+_ADDITIVE = {"add", "sub", "add_any"}
+_INSIDE = {"jit", "pjit", "closed_call", "core_call", "remat", "checkpoint"}
+
+
+def series(jaxpr, consts, inputs, order):
+    """Runs a jaxpr on series.
+
+    inputs: (primal, terms) of each input; terms are the derivatives 1..order along the curve, None for zeros; None in the place of terms for a
+    constant. Returns the same of each output.
+    """
+    known = dict(zip(jaxpr.constvars, [(c, None) for c in consts], strict=True)) | dict(zip(jaxpr.invars, inputs, strict=True))
+
+    def read(v):
+        return (v.val, None) if hasattr(v, "val") else known[v]
+
+    for eqn in jaxpr.eqns:
+        results = _step(eqn, [read(v) for v in eqn.invars], order)
+        known.update(zip(eqn.outvars, results, strict=True))
+    return [read(v) for v in jaxpr.outvars]
+
+
+def _step(eqn, operands, order):
+    primals, moving = [p for p, _ in operands], [i for i, (_, terms) in enumerate(operands) if terms is not None]
+    name, params = eqn.primitive.name, eqn.params
+
+    def apply(*values):
+        out = eqn.primitive.bind(*values, **eqn.primitive.get_bind_params(params))
+        return out if eqn.primitive.multiple_results else [out]
+
+    if not moving or name == "stop_gradient":
+        return [(p, None) for p in apply(*primals)]
+    inner = params.get("jaxpr") if name in _INSIDE else None
+    if inner is not None:
+        return series(*opened(inner), operands, order)
+    if name in _LINEAR or (name in _BILINEAR and len(moving) == 1) or (name == "div" and moving == [0]):
+        return [(apply(*primals)[0], [t if t is None else apply(*_with(primals, moving, [t]))[0] for t in operands[moving[0]][1]])]
+    if name in _ADDITIVE:
+        return [(apply(*primals)[0], [_sum(name, operands, j, apply) for j in range(order)])]
+    return _general(apply, primals, moving, [_full(*operands[i]) for i in moving], order, eqn)
+
+
+def _with(primals, moving, values):
+    full = list(primals)
+    for i, value in zip(moving, values, strict=True):
+        full[i] = value
+    return full
+
+
+def _full(primal, terms):
+    return [jnp.zeros_like(primal) if t is None else t for t in terms]
+
+
+def _sum(name, operands, j, apply):
+    """Term j of a sum or difference."""
+    one, two = [None if terms is None else terms[j] for _, terms in operands]
+    if two is None:
+        return one
+    return apply(jnp.zeros_like(operands[0][0]) if one is None else one, two)[0] if one is not None or name == "sub" else two
+
+
+def _general(apply, primals, moving, terms, order, eqn):
+    def moved(*values):
+        return apply(*_with(primals, moving, values))
+
+    start = [primals[i] for i in moving]
+    if all(not jnp.issubdtype(v.aval.dtype, jnp.inexact) for v in eqn.outvars):
+        return [(p, None) for p in moved(*start)]
+    if not eqn.primitive.name.startswith("custom_") and eqn.primitive in jet.jet_rules:
+        out, series_out = jet.jet(moved, start, terms)
+        return list(zip(out, series_out, strict=True))
+    derivatives = along(lambda t: moved(*[_point(x, ts, t) for x, ts in zip(start, terms, strict=True)]), order)
+    return [(p, [d[k] for d in derivatives]) for k, p in enumerate(moved(*start))]  # the value on its own: a batch of curves shares it
+
+
+def _point(primal, terms, t):
+    """The curve at t."""
+    return primal + sum((term * (t ** (j + 1) / math.factorial(j + 1)).astype(term.dtype) for j, term in enumerate(terms)), jnp.zeros_like(primal))
+
+
+def along(curve, order):
+    """[derivatives of all results for each order] of a function of one number at 0, by forward mode over forward mode."""
+
+    def level(k):
+        if k == 0:
+            return lambda t: (tuple(curve(t)), ())
+
+        def computed(t):
+            (values, lower), (first, higher) = jax.jvp(level(k - 1), (t,), (jnp.ones_like(t),))
+            return values, (first, *higher)
+
+        return computed
+
+    return level(order)(jnp.zeros((), jnp.float64))[1]

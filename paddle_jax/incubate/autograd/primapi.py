@@ -1,0 +1,107 @@
+"""Derivatives of results that are already computed, forwards and backwards, and the switch for primitive operations."""
+
+from paddle_jax._core.prim import Prim
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.autograd.autograd import gradients
+from paddle_jax.tensor.creation import ones_like, zeros_like
+
+
+def _tensors(value, what):
+    found = list(value) if isinstance(value, list | tuple) else [value]
+    for t in found:
+        if not isinstance(t, Tensor):
+            raise TypeError(f"{what}: got {type(t).__name__}; it must be a Tensor or a list of Tensors")
+    return found
+
+
+def _directions(given, like, what):
+    found = [ones_like(t) for t in like] if given is None else _tensors(given, what)
+    for d, t in zip(found, like, strict=False):
+        if list(d.shape) != list(t.shape):
+            raise RuntimeError(f"{what}: got shape {list(d.shape)}; it must be {list(t.shape)}")
+    if len(found) != len(like):
+        raise RuntimeError(f"{what}: got {len(found)} Tensors; {len(like)} are needed")
+    return found
+
+
+def forward_grad(outputs, inputs, grad_inputs=None):
+    """The change of results when their inputs change in a direction: the product of the Jacobian matrix with it.
+
+    The derivative of the backward product by its direction, so it can be differentiated again.
+
+    Differs from Paddle: works where operations run when they are called; Paddle allows it in static programs only.
+
+    Args:
+        outputs: Tensor or list of Tensors, computed from the inputs.
+        inputs: Tensor or list of Tensors.
+        grad_inputs: Tensors of the shapes of the inputs, the direction. Default: ones.
+    Returns:
+        Tensor or list of Tensors like the outputs.
+    Raises:
+        TypeError: something is no Tensor. RuntimeError: a direction has a wrong shape.
+    Example:
+        >>> x = paddle.to_tensor([1.0, 3.0], stop_gradient=False)
+        >>> paddle.incubate.autograd.forward_grad(x * x, x, paddle.to_tensor([1.0, 0.5])).tolist()
+        [2.0, 3.0]
+    """
+    outs, ins = _tensors(outputs, "forward_grad: outputs"), _tensors(inputs, "forward_grad: inputs")
+    directions = _directions(grad_inputs, ins, "forward_grad: grad_inputs")
+    dummies = [zeros_like(y) for y in outs]
+    for d in dummies:
+        d.stop_gradient = False
+    found = gradients(gradients(outs, ins, dummies), dummies, directions)
+    return found if isinstance(outputs, list | tuple) else found[0]
+
+
+def grad(outputs, inputs, grad_outputs=None):
+    """Gradients of the sum of results; they can be differentiated again. Zeros where nothing depends.
+
+    Differs from Paddle: works where operations run when they are called; Paddle allows it in static programs only.
+
+    Args:
+        outputs: Tensor or list of Tensors.
+        inputs: Tensor or list of Tensors.
+        grad_outputs: Tensors of the shapes of the outputs, factors. Default: ones.
+    Returns:
+        Tensor or list of Tensors like the inputs.
+    Raises:
+        TypeError: something is no Tensor. RuntimeError: a factor has a wrong shape.
+    Example:
+        >>> x = paddle.to_tensor([3.0], stop_gradient=False)
+        >>> first = paddle.incubate.autograd.grad(x**3, x)
+        >>> first.item(), paddle.incubate.autograd.grad(first, x).item()
+        (27.0, 18.0)
+    """
+    outs, ins = _tensors(outputs, "grad: outputs"), _tensors(inputs, "grad: inputs")
+    found = gradients(outs, ins, _directions(grad_outputs, outs, "grad: grad_outputs"))
+    return found if isinstance(inputs, list | tuple) else found[0]
+
+
+def enable_prim():
+    """Turns the switch for primitive operations on. Nothing changes: derivatives are always made of them.
+
+    Differs from Paddle: works where operations run when they are called; Paddle allows it in static programs only.
+
+    Example:
+        >>> paddle.incubate.autograd.enable_prim(); paddle.incubate.autograd.prim_enabled()
+        True
+        >>> paddle.incubate.autograd.disable_prim()
+    """
+    Prim.incubate = True
+
+
+def disable_prim():
+    """Turns the switch for primitive operations off."""
+    Prim.incubate = False
+
+
+def prim_enabled() -> bool:
+    """Whether the switch for primitive operations is on.
+
+    Differs from Paddle: works where operations run when they are called; Paddle allows it in static programs only.
+
+    Example:
+        >>> paddle.incubate.autograd.prim_enabled()
+        False
+    """
+    return Prim.incubate

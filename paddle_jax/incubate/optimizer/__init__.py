@@ -1,0 +1,5 @@
+"""Optimizers under their older path."""
+
+from paddle_jax.optimizer import LBFGS
+
+__all__ = ["LBFGS"]

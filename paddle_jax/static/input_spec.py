@@ -1,0 +1,61 @@
+"""The description of an input: shape, dtype, name."""
+
+import numpy as np
+
+from paddle_jax._core import dtype as dtypes
+
+
+class InputSpec:
+    """Describes a Tensor that is not there yet.
+
+    Args:
+        shape: ints; None or -1 for a size that is not known.
+        dtype: dtype. Default "float32".
+        name: str. Default None.
+        stop_gradient: bool. Default False.
+    Raises:
+        TypeError: the shape is no sequence of ints.
+    Example:
+        >>> paddle.static.InputSpec([None, 3], "float32", "x")
+        InputSpec(shape=(-1, 3), dtype=paddle.float32, name=x, stop_gradient=False)
+    """
+
+    def __init__(self, shape, dtype="float32", name=None, stop_gradient=False):
+        if not isinstance(shape, list | tuple):
+            raise TypeError(f"InputSpec: shape: got {type(shape).__name__}; it must be a list or tuple of ints")
+        self.shape = tuple(-1 if size is None else size for size in shape)
+        self.dtype, self.name, self.stop_gradient = None if dtype is None else dtypes.convert(dtype), name, stop_gradient
+
+    @classmethod
+    def from_tensor(cls, tensor, name=None):
+        """The description of a Tensor."""
+        return cls(list(tensor.shape), tensor.dtype, name or tensor.name, tensor.stop_gradient)
+
+    @classmethod
+    def from_numpy(cls, ndarray, name=None):
+        """The description of a NumPy array."""
+        return cls(list(np.shape(ndarray)), ndarray.dtype, name)
+
+    def batch(self, batch_size):
+        """Puts an axis of this size in front; returns itself."""
+        self.shape = (-1 if batch_size is None else int(batch_size), *self.shape)
+        return self
+
+    def unbatch(self):
+        """Removes the first axis; returns itself."""
+        if not self.shape:
+            raise ValueError("InputSpec.unbatch: the shape is (); there is no axis to remove")
+        self.shape = self.shape[1:]
+        return self
+
+    def _key(self):
+        return type(self), self.shape, self.dtype, self.name, self.stop_gradient
+
+    def __eq__(self, other):
+        return isinstance(other, InputSpec) and self._key() == other._key()
+
+    def __hash__(self):
+        return hash(self._key())
+
+    def __repr__(self):
+        return f"InputSpec(shape={self.shape}, dtype={self.dtype}, name={self.name}, stop_gradient={self.stop_gradient})"

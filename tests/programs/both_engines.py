@@ -1,0 +1,44 @@
+"""Runs one program with the real Paddle and, unchanged, through the alias; each writes what it found into an .npz file."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+HERE = Path(__file__).resolve().parent
+
+
+def library(name):
+    """Skips the tests of a file where a library, or the real Paddle, is not installed."""
+    missing = [module for module in (name, "paddle") if importlib.util.find_spec(module) is None]
+    return pytest.mark.skipif(bool(missing), reason=f"not installed: {', '.join(missing)}")
+
+
+def run(arguments, folder, seconds=900, **environment):
+    """Runs Python in `folder`; returns its output, and shows it when the program fails."""
+    command = [sys.executable, "-W", "ignore", *arguments]
+    done = subprocess.run(command, cwd=folder, env=os.environ | environment, capture_output=True, text=True, timeout=seconds, check=False)
+    assert done.returncode == 0, f"exit code {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+    return done.stdout
+
+
+def both(program, folder, *arguments, **environment):
+    """(what the real Paddle found, what paddle_jax found): name -> array. The program gets: folder of weights, file to write, arguments."""
+    found = []
+    for engine in ([], ["-m", "paddle_jax"]):
+        file = folder / f"{'ours' if engine else 'theirs'}.npz"
+        run([*engine, str(HERE / program), str(folder), str(file), *arguments], folder, **environment)
+        found.append(dict(np.load(file)))
+    names = [str(values.pop("engine")) for values in found]
+    assert names == ["paddle", "paddle_jax"]
+    return found
+
+
+def equal_losses(theirs, ours, rtol, of_largest):
+    """Every loss of every step within rtol, or within a part of the largest that it was: losses on their way through zero have no digits."""
+    assert theirs.shape == ours.shape and np.isfinite(theirs).all()
+    np.testing.assert_array_less(np.abs(ours - theirs), rtol * np.abs(theirs) + of_largest * np.abs(theirs).max(0) + 1e-30)

@@ -1,0 +1,40 @@
+"""DeepXDE, as it is published, on paddle_jax: the losses of every step are those of the real Paddle."""
+
+import numpy as np
+import pytest
+
+from .both_engines import both, equal_losses, library
+
+pytestmark = [library("deepxde"), pytest.mark.slow]
+ADAM = ["function", "burgers", "heat", "beam", "reaction", "lorenz", "operator", "advection", "hard", "volterra", "quadrant"]
+DOUBLE = ["burgers", "beam", "reaction"]
+ENVIRONMENT = {"DDE_BACKEND": "paddle"}
+
+
+@pytest.fixture(scope="module")
+def single(tmp_path_factory):
+    return both("deepxde_problems.py", tmp_path_factory.mktemp("float32"), "100", "float32", *ADAM, **ENVIRONMENT)
+
+
+@pytest.fixture(scope="module")
+def double(tmp_path_factory):
+    return both("deepxde_problems.py", tmp_path_factory.mktemp("float64"), "40", "float64", "poisson", *DOUBLE, **ENVIRONMENT)
+
+
+@pytest.mark.parametrize("name", ADAM)
+def test_losses_of_100_steps(name, single):
+    theirs, ours = (found[name] for found in single)
+    assert len(theirs) == 101
+    equal_losses(theirs, ours, rtol=1e-4, of_largest=1e-6)
+
+
+@pytest.mark.parametrize("name", DOUBLE)
+def test_losses_in_double_precision(name, double):
+    equal_losses(*(found[name] for found in double), rtol=1e-10, of_largest=1e-13)
+
+
+def test_lbfgs_takes_the_same_way_and_converges(double):
+    """The first 25 iterations agree; after that rounding errors lead to different ways to the minimum."""
+    theirs, ours = (found["poisson"] for found in double)
+    np.testing.assert_allclose(ours[:6], theirs[:6], rtol=1e-7)
+    assert ours[-1, 0] < 1e-2 * ours[0, 0] and theirs[-1, 0] < 1e-2 * theirs[0, 0]
