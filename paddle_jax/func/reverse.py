@@ -15,9 +15,7 @@ from paddle_jax.tensor.creation import assign, zeros_like
 
 def _fresh(tensor):
     """The same value as a Tensor of its own, connected to where it came from."""
-    if tensor.stop_gradient or not is_inexact(tensor):
-        return wrap(tensor._raw, not is_inexact(tensor))
-    return assign(tensor)
+    return wrap(tensor._raw, False) if tensor.stop_gradient else assign(tensor)
 
 
 def _reaches_out(tensors, start, own):
@@ -43,7 +41,9 @@ class _Run:
         self.keep = is_grad_enabled()  # whether the gradients may be differentiated further
         start = next_serial()
         with enable_grad():
-            fresh = [_fresh(t) if i in chosen else t for i, t in enumerate(given.tensors)]
+            fresh = list(given.tensors)
+            for i in chosen:
+                fresh[i] = _fresh(fresh[i])
             self.inputs = [fresh[i] for i in chosen]
             self.returned = given.call(func, fresh)
         self.start = start
