@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 _STEPS = frozenset(("sign", "floor", "ceil", "round", "stop_gradient"))  # derivative zero wherever there is one
-_CALLS = frozenset(("jit", "pjit", "closed_call", "core_call", "remat", "checkpoint"))
+CALLS = frozenset(("jit", "pjit", "closed_call", "core_call", "remat", "checkpoint"))  # primitives that run the jaxpr they hold, as it stands
 
 
 def smooth(kernel, structs) -> int:
@@ -25,14 +25,14 @@ def _through(jaxpr, masks):
     known = {v: mask for v, mask in zip(jaxpr.invars, masks, strict=True) if _inexact(v)}
 
     def of(v):
-        return 0 if hasattr(v, "val") else known.get(v, 0)
+        return 0 if is_literal(v) else known.get(v, 0)
 
     for equation in jaxpr.eqns:
         name, given = equation.primitive.name, [of(v) for v in equation.invars]
         if name in _STEPS or not any(given):
             continue
-        if name in _CALLS:
-            made = _through(getattr(equation.params["jaxpr"], "jaxpr", equation.params["jaxpr"]), given)
+        if name in CALLS:
+            made = _through(opened(equation.params["jaxpr"])[0], given)
         else:
             together = 0
             for mask in given:
@@ -40,6 +40,16 @@ def _through(jaxpr, masks):
             made = [together] * len(equation.outvars)
         known.update((v, mask) for v, mask in zip(equation.outvars, made, strict=True) if mask and _inexact(v))
     return [of(v) for v in jaxpr.outvars]
+
+
+def opened(jaxpr):
+    """A jaxpr, closed or not, and its constants."""
+    return (jaxpr.jaxpr, jaxpr.consts) if hasattr(jaxpr, "consts") else (jaxpr, ())
+
+
+def is_literal(v) -> bool:
+    """Whether an operand in a jaxpr is a literal; the classes are in jax.extend.core, which takes 0.1 s to import."""
+    return hasattr(v, "val")
 
 
 def _inexact(v):

@@ -3,7 +3,7 @@
 import operator
 
 from paddle_jax.autograd.backward_mode import grad
-from paddle_jax.tensor.creation import zeros
+from paddle_jax.tensor.creation import zeros, zeros_like
 from paddle_jax.tensor.joining import concat, stack
 from paddle_jax.tensor.manipulation import reshape
 from paddle_jax.tensor.sequences import arange
@@ -21,6 +21,14 @@ def _zeros(x):
     made = zeros(x.shape, x.dtype)
     made.stop_gradient = x.stop_gradient
     return made
+
+
+def pushed(outputs, inputs, directions):
+    """The changes of outputs when the inputs change in the given directions: the backward product, differentiated by the direction it starts from."""
+    starts = [zeros_like(y) for y in outputs]
+    for s in starts:
+        s.stop_gradient = False
+    return gradients(gradients(outputs, inputs, starts), starts, directions)
 
 
 def live_gradients(output, inputs):

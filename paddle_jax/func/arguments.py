@@ -1,13 +1,10 @@
 """Arguments of the functions in paddle_jax.func: the Tensors in them, and what a run of the function makes of others in their place."""
 
-import functools as ft
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.deferred.value import INEXACT
-from paddle_jax._core.dispatch import run
+from paddle_jax._core import dispatch as dispatch_point
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax._core.tracing import is_tensor, kernel_for, trace
 
@@ -20,7 +17,7 @@ class Arguments:
 
     def __init__(self, args, kwargs):
         self.leaves, self.tree = jax.tree.flatten((args, kwargs), is_leaf=is_tensor)
-        self.at = [i for i, leaf in enumerate(self.leaves) if isinstance(leaf, Tensor | jax.Array | np.ndarray)]
+        self.at = [i for i, leaf in enumerate(self.leaves) if is_operand(leaf)]
         self.tensors = [_as_tensor(self.leaves[i]) for i in self.at]
         self.args, self.spans, end, place = args, [], 0, 0
         for arg in args:
@@ -40,7 +37,7 @@ class Arguments:
     def part(self, k, tensors):
         """Positional argument k with other Tensors in it."""
         leaves, tree = jax.tree.flatten(self.args[k], is_leaf=is_tensor)
-        places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor | jax.Array | np.ndarray)]
+        places = [i for i, leaf in enumerate(leaves) if is_operand(leaf)]
         for i, t in zip(places, tensors, strict=True):
             leaves[i] = t
         return jax.tree.unflatten(tree, leaves)
@@ -63,11 +60,12 @@ class Arguments:
 
     def traced(self, function):
         """The run of a function on these arguments as a pure function."""
-        return trace(ft.partial(_call, self, function), self.structs())
+        return trace(lambda *tensors: self.call(function, tensors), self.structs())
 
 
-def _call(arguments, function, *tensors):
-    return arguments.call(function, tensors)
+def is_operand(x) -> bool:
+    """Whether a part of an argument is seen as a Tensor; all else is handed on as it is."""
+    return isinstance(x, Tensor | jax.Array | np.ndarray)
 
 
 def _as_tensor(x):
@@ -76,13 +74,13 @@ def _as_tensor(x):
 
 def is_inexact(tensor):
     """Whether a Tensor is floating or complex."""
-    return tensor._raw.dtype.kind in INEXACT
+    return dispatch_point.is_inexact(tensor._raw)
 
 
 def dispatch(name, traced, make, key, tensors):
     """Runs a transformed program, `make(fn) -> function of arrays`, as one op on the tape; the Tensors it gives."""
     kernel = kernel_for(name, (key, traced.key), lambda: make(traced.fn))
-    return list(run(kernel, [*tensors, *traced.taken]))
+    return list(dispatch_point.run(kernel, [*tensors, *traced.taken]))
 
 
 def finish(traced, out):

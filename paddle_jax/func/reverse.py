@@ -45,13 +45,14 @@ class _Run:
             for i in chosen:
                 fresh[i] = _fresh(fresh[i])
             self.inputs = [fresh[i] for i in chosen]
+            self.own = [t for t in self.inputs if t._node is None]
             self.returned = given.call(func, fresh)
         self.start = start
 
     def pull(self, outputs, cotangents, retain=False):
         """Gradients by the inputs, zeros where the outputs do not depend on one."""
         outputs_ = [(y, c) for y, c in zip(outputs, cotangents, strict=True) if not y.stop_gradient]
-        leads = self.keep and _reaches_out([*self.inputs, *[y for y, _ in outputs_]], self.start, [t for t in self.inputs if t._node is None])
+        leads = self.keep and _reaches_out([*self.inputs, *[y for y, _ in outputs_]], self.start, self.own)
         outward = leads or any(c is not None and not c.stop_gradient for c in cotangents)
         with enable_grad():
             found = gradients([y for y, _ in outputs_], self.inputs, [c for _, c in outputs_], retain or outward, outward, [])
@@ -60,7 +61,7 @@ class _Run:
 
     def released(self, tensors):
         """Results for the caller: on the tape only where something outside wants gradients."""
-        if self.keep and _reaches_out(tensors, self.start, [t for t in self.inputs if t._node is None]):
+        if self.keep and _reaches_out(tensors, self.start, self.own):
             return tensors
         return [t.detach() for t in tensors]
 
@@ -119,9 +120,11 @@ def grad(func, argnums=0, has_aux=False):
         12.0
     """
 
+    both = value_and_grad(func, argnums, has_aux)
+
     @ft.wraps(func)
     def differentiated(*args, **kwargs):
-        value, found = value_and_grad(func, argnums, has_aux)(*args, **kwargs)
+        value, found = both(*args, **kwargs)
         return (found, value[1]) if has_aux else found
 
     return differentiated

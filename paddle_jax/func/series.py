@@ -11,12 +11,11 @@ import jax
 import jax.numpy as jnp
 from jax.experimental import jet
 
-from paddle_jax._core.tracing import opened
+from paddle_jax._core.dependence import CALLS, is_literal, opened
 
 _LINEAR = {"neg", "reshape", "broadcast_in_dim", "transpose", "reduce_sum", "slice", "squeeze", "copy", "rev", "real", "imag", "expand_dims"}
 _BILINEAR = {"mul", "dot_general"}  # linear in one operand when the other is a constant
 _ADDITIVE = {"add", "sub", "add_any"}
-_INSIDE = {"jit", "pjit", "closed_call", "core_call", "remat", "checkpoint"}
 
 
 def series(jaxpr, consts, inputs, order):
@@ -28,7 +27,7 @@ def series(jaxpr, consts, inputs, order):
     known = dict(zip(jaxpr.constvars, [(c, None) for c in consts], strict=True)) | dict(zip(jaxpr.invars, inputs, strict=True))
 
     def read(v):
-        return (v.val, None) if hasattr(v, "val") else known[v]
+        return (v.val, None) if is_literal(v) else known[v]
 
     for eqn in jaxpr.eqns:
         results = _step(eqn, [read(v) for v in eqn.invars], order)
@@ -46,7 +45,7 @@ def _step(eqn, operands, order):
 
     if not moving or name == "stop_gradient":
         return [(p, None) for p in apply(*primals)]
-    inner = params.get("jaxpr") if name in _INSIDE else None
+    inner = params.get("jaxpr") if name in CALLS else None
     if inner is not None:
         return series(*opened(inner), operands, order)
     if name in _LINEAR or (name in _BILINEAR and len(moving) == 1) or (name == "div" and moving == [0]):

@@ -20,9 +20,14 @@ from jax.scipy import special as sp
 
 from paddle_jax.tensor.inner import defslopes
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 _SHIFT = 8  # P(a, x) = P(a + 8, x) + 8 terms: below a = 8 the lower tail is too long for one rule
 _FALL = 40  # the integrand is left out where it has fallen by e^-40
+
+
+@ft.cache
+def _gauss():
+    """Nodes and weights of Gauss's rule on [-1, 1], once they are needed: numpy.polynomial takes its time to import."""
+    return np.polynomial.legendre.leggauss(64)
 
 
 def _bell(n, at, psi):
@@ -40,13 +45,14 @@ def _size(a, x, lgamma):
 
 def _tail(n, a, x, upper, lgamma, psi):
     """The integral of B_n f over the tail below (or above) log x."""
+    nodes, weights = _gauss()
     c = _FALL / a  # a w^2 / (2 + w) and x w^2 / 2 are lower bounds of how far log f falls over a distance w
     width = jnp.minimum(jnp.sqrt(2 * _FALL / x), jnp.log1p(2 * _FALL / x) + 2) if upper else (c + jnp.sqrt(c * c + 8 * c)) / 2
-    w = width[..., None] * (_NODES + 1) / 2
+    w = width[..., None] * (nodes + 1) / 2
     a, x, lgamma = a[..., None], x[..., None], lgamma[..., None]
     fallen = x * jnp.expm1(w) - a * w if upper else a * w + x * jnp.expm1(-w)
     at = jnp.log(x) + (w if upper else -w)
-    return (_bell(n, at, [p[..., None] for p in psi]) * jnp.exp(a * jnp.log(x) - x - lgamma - fallen)) @ (_WEIGHTS / 2) * width
+    return (_bell(n, at, [p[..., None] for p in psi]) * jnp.exp(a * jnp.log(x) - x - lgamma - fallen)) @ (weights / 2) * width
 
 
 def _by_parameter(n, a, x, lgamma, polygamma):

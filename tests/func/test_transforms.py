@@ -334,27 +334,20 @@ def test_equal_programs_are_compiled_once(func, paddle):
     assert len(tracing._kernels) == before + 1
 
 
-class Odd:
-    """A layer with a gradient that is not the derivative."""
-
-    def __new__(cls, paddle):
-        class Layer(paddle.autograd.PyLayer):
-            @staticmethod
-            def forward(ctx, x, factor, others):
-                ctx.save_for_backward(x, others[0])
-                return x * factor * others[0], x.floor()
-
-            @staticmethod
-            def backward(ctx, g, _):
-                x, y = ctx.saved_tensor()
-                return g * 7 * x * y, g * 100
-
-        return Layer
-
-
 def test_py_layers_keep_their_gradient(func, paddle):
-    layer, x, y = Odd(paddle), paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([3.0, 4.0])
-    f = lambda a, b: layer.apply(a, 2.0, [b])[0].sum()  # noqa: E731
+    class Odd(paddle.autograd.PyLayer):  # its gradient is not the derivative
+        @staticmethod
+        def forward(ctx, x, factor, others):
+            ctx.save_for_backward(x, others[0])
+            return x * factor * others[0], x.floor()
+
+        @staticmethod
+        def backward(ctx, g, _):
+            x, y = ctx.saved_tensor()
+            return g * 7 * x * y, g * 100
+
+    x, y = paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([3.0, 4.0])
+    f = lambda a, b: Odd.apply(a, 2.0, [b])[0].sum()  # noqa: E731
     for derivative in (func.grad(f, (0, 1)), func.jacrev(f, (0, 1))):
         a, b = derivative(x, y)
         assert a.tolist() == [21, 56] and b.tolist() == [100, 100]

@@ -2,8 +2,8 @@
 
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.tensor import Tensor
-from paddle_jax.autograd.autograd import LazyRows, gradients, live_gradients
-from paddle_jax.tensor.creation import ones_like, zeros_like
+from paddle_jax.autograd.autograd import LazyRows, gradients, live_gradients, pushed
+from paddle_jax.tensor.creation import ones_like
 from paddle_jax.tensor.joining import concat
 from paddle_jax.tensor.manipulation import reshape
 
@@ -81,11 +81,7 @@ def jvp(func, xs, v=None):
         [2.0, 3.0]
     """
     made, outputs, inputs = _start(func, xs)
-    directions = _directions(v, inputs)
-    dummies = [zeros_like(y) for y in outputs]
-    for d in dummies:
-        d.stop_gradient = False
-    return made, _plain(gradients(gradients(outputs, inputs, dummies), dummies, directions), made)
+    return made, _plain(pushed(outputs, inputs, _directions(v, inputs)), made)
 
 
 def _flat(tensors, batched):

@@ -2,8 +2,8 @@
 
 from paddle_jax._core.prim import Prim
 from paddle_jax._core.tensor import Tensor
-from paddle_jax.autograd.autograd import gradients
-from paddle_jax.tensor.creation import ones_like, zeros_like
+from paddle_jax.autograd.autograd import gradients, pushed
+from paddle_jax.tensor.creation import ones_like
 
 
 def _tensors(value, what):
@@ -45,11 +45,7 @@ def forward_grad(outputs, inputs, grad_inputs=None):
         [2.0, 3.0]
     """
     outs, ins = _tensors(outputs, "forward_grad: outputs"), _tensors(inputs, "forward_grad: inputs")
-    directions = _directions(grad_inputs, ins, "forward_grad: grad_inputs")
-    dummies = [zeros_like(y) for y in outs]
-    for d in dummies:
-        d.stop_gradient = False
-    found = gradients(gradients(outs, ins, dummies), dummies, directions)
+    found = pushed(outs, ins, _directions(grad_inputs, ins, "forward_grad: grad_inputs"))
     return found if isinstance(outputs, list | tuple) else found[0]
 
 

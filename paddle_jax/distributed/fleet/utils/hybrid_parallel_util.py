@@ -1,6 +1,6 @@
 """Gradients of several processes."""
 
-import os
+from paddle_jax.distributed.parallel import get_world_size
 
 
 def fused_allreduce_gradients(parameter_list, hcg):
@@ -12,5 +12,5 @@ def fused_allreduce_gradients(parameter_list, hcg):
     Raises:
         RuntimeError: the launcher started several processes.
     """
-    if int(os.environ.get("PADDLE_TRAINERS_NUM", "1")) > 1:
+    if get_world_size() > 1:
         raise RuntimeError("fused_allreduce_gradients: there are several processes and no group of them; run one process, it drives all devices")
