@@ -23,15 +23,15 @@ class Kernel:
 
     deferrable: whether it can be recorded to run later (bodies that need host values cannot). sigs: what the deferred tier knows about it, by
     the Avals of the operands. flows: where gradients can flow, by the avals of the operands. of: for a derived gradient, (the kernel, diff, given,
-    arity) it was derived from.
+    arity) it was derived from. made_of: for a kernel of a declared op, (the Op, layout of operands, attribute values).
     """
 
-    __slots__ = ("deferrable", "flows", "fn", "grads", "name", "nondiff", "of", "run", "sigs")
+    __slots__ = ("deferrable", "flows", "fn", "grads", "made_of", "name", "nondiff", "of", "run", "sigs")
 
     def __init__(self, name, fn, *, jit=True, nondiff=False):
         self.name, self.fn, self.nondiff, self.grads = name, fn, nondiff, {}
         self.run = jax.jit(fn, inline=True) if jit else fn
-        self.deferrable, self.sigs, self.flows, self.of = jit, {}, {}, None
+        self.deferrable, self.sigs, self.flows, self.of, self.made_of = jit, {}, {}, None, None
 
     def __repr__(self):
         return f"<Kernel {self.name}>"

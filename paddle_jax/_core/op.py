@@ -79,6 +79,7 @@ class Op:
             if len(self.kernels) >= _MAX_KERNELS:
                 self.kernels.clear()
             kernel = self.kernels[key] = Kernel(self.name, self._bind(layout, frozen), jit=self.jit, nondiff=self.nondiff)
+            kernel.made_of = (self, layout, frozen)
         return kernel
 
     def remember(self, key, kernel):
