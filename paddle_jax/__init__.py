@@ -139,7 +139,9 @@ from paddle_jax import regularizer, sparse, special, static, utils, vision
 from paddle_jax.base import dygraph as _dygraph
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.compat.proxy import disable_compat, enable_compat, use_compat_guard
-from paddle_jax.framework import async_save, clear_async_save_task_queue, disable_signal_handler, disable_static, in_dynamic_mode, load, save
+from paddle_jax.framework import (
+    async_save, clear_async_save_task_queue, disable_signal_handler, disable_static, enable_static, in_dynamic_mode, load, save,
+)
 from paddle_jax.nn.functional import adaptive_avg_pool1d, conv1d, conv2d, conv3d, group_norm, layer_norm
 from paddle_jax.nn.functional.softmaxes import tensor_softmax as softmax
 from paddle_jax.framework.checks import check_shape

@@ -2,8 +2,8 @@
 
 import jax
 
-_TRACING = (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError, jax.errors.TracerIntegerConversionError,
-            jax.errors.UnexpectedTracerError, jax.errors.TracerBoolConversionError)
+TRACING = (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError, jax.errors.TracerIntegerConversionError,
+           jax.errors.UnexpectedTracerError, jax.errors.TracerBoolConversionError)
 
 
 class TracedValueError(jax.errors.TracerArrayConversionError):
@@ -34,7 +34,7 @@ def _raised_by_us(error) -> bool:
 
 def translate(op_name: str, values, error: Exception) -> Exception:
     """The exception to raise for `error` that came up while `op_name` ran on `values`."""
-    if isinstance(error, _TRACING) or _raised_by_us(error):
+    if isinstance(error, TRACING) or _raised_by_us(error):
         return error
     text = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     message = f"{op_name}: {text}; operands are {describe(values)}"
@@ -49,3 +49,7 @@ def translate(op_name: str, values, error: Exception) -> Exception:
 
 class CheckError(AssertionError, ValueError):
     """A check that Paddle does with `assert`: an AssertionError for its users, a ValueError in meaning."""
+
+
+class Unsupported(Exception):
+    """Code that cannot become part of a compiled program; it can still run operation by operation. The text says why and what to do."""

@@ -27,7 +27,7 @@ from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.random import default_generator, key_from
 from paddle_jax._core.short_cuts import run1, run2, run3
 from paddle_jax._core.state import local, state
-from paddle_jax._core.tensor import Tensor, on_host, wrap
+from paddle_jax._core.tensor import Number, Tensor, init, on_host, wrap
 
 OPS = {}  # every declared op and composite by name, filled at import
 _MISSING = inspect.Parameter.empty
@@ -64,8 +64,7 @@ class Op:
             flat = state.amp(self, flat)
         kernel = self.kernel(layout, attrs)
         if self.random:
-            generator, trace = default_generator(), state.trace
-            flat = [*flat, *map(wrap, generator.draw() if trace is None else trace.draw(generator))]
+            flat = [*flat, *map(wrap, default_generator().draw())]
         return run(kernel, flat)
 
     def kernel(self, layout, attrs) -> Kernel:
@@ -167,7 +166,9 @@ def _cached_scalar(kind, value, sign, dtype, deferring):
     if deferring:
         return wrap(host((number.item(),), aval_of((), dtype)))
     with jax.ensure_compile_time_eval():
-        return wrap(jnp.asarray(number))
+        made = Number.__new__(Number)
+        init(made, jnp.asarray(number), True)
+        return made
 
 
 def scalar(value, dtype) -> Tensor:
@@ -225,12 +226,15 @@ def op(tensors="x", *, alias=None, inplace=False, out=False, method=True, promot
     return declare
 
 
-def composite(*, alias=None, inplace=False, out=False, method=True, register=True, cases=()):
-    """Declares a function over Tensors as part of the API: aliases, method, in-place twin and cases as for `op`."""
+def composite(*, alias=None, inplace=False, out=False, method=True, register=True, whole=True, cases=()):
+    """Declares a function over Tensors as part of the API: aliases, method, in-place twin and cases as for `op`.
+
+    whole: a recorder of static Programs is told of the call; False where it is on its own (indexing, which must be quick).
+    """
 
     def declare(fn):
         made = Op(fn, alias=alias, cases=cases, composite=True)
-        return _publish(made, _wrapper(made, out) if alias or out else fn, inplace, method, register)
+        return _publish(made, _wrapper(made, out), inplace, method, register)
 
     return declare
 
@@ -282,6 +286,7 @@ def _wrapper(made, out):
 def _source(made, out):
     """Text of the public function (Paddle's signature, a fast path for plain Tensor operands, aliases and out= aside) and its defaults."""
     head, star, defaults = [], False, {}
+    plain = made.composite and not made.alias and not out  # nothing to do but to call it
     for p in made.params:
         if p.kind is p.KEYWORD_ONLY and not star:
             head.append("*")
@@ -290,12 +295,19 @@ def _source(made, out):
             star = True
             head.append("*" + p.name)
             continue
+        if plain and p.default is _MISSING:
+            head.append(p.name)
+            continue
         defaults["_d_" + p.name] = p.default
         head.append(f"{p.name}=_d_{p.name}")
     if out:
         head += ([] if star else ["*"]) + ["out=None"]
     values = "dict(" + ", ".join(f"{p.name}={p.name}" for p in made.params) + ")"
-    lines = [f"def {made.name}({', '.join([*head, '**_kw'])}):", f"    if _kw: return _aliased(_op, {values}, _kw{', out' if out else ', None'})"]
+    lines = [f"def {made.name}({', '.join(head if plain else [*head, '**_kw'])}):"]
+    lines += [] if plain else [f"    if _kw: return _aliased(_op, {values}, _kw{', out' if out else ', None'})"]
+    if made.composite:
+        test = "_local.ctx.recorder is not None" + (" and out is None" if out else "")
+        lines += [f"    if {test}: return _local.ctx.recorder.composite(_op, {_arguments(made)})"]
     result = _composite_call(made) if made.composite else f"_call(({_tuple(made.tensors)}), ({_tuple(made.attrs)}))"
     if out:
         lines += [f"    if out is not None: return _into(out, {result})"]
@@ -319,6 +331,13 @@ def _tuple(names):
 def _composite_call(made):
     parts = ["*" + p.name if p.kind is p.VAR_POSITIONAL else p.name + "=" + p.name if p.kind is p.KEYWORD_ONLY else p.name for p in made.params]
     return f"_fn({', '.join(parts)})"
+
+
+def _arguments(made):
+    """The arguments of a composite as a tuple and a dict."""
+    parts = ["*" + p.name if p.kind is p.VAR_POSITIONAL else p.name for p in made.params if p.kind is not p.KEYWORD_ONLY]
+    named = [f"'{p.name}': {p.name}" for p in made.params if p.kind is p.KEYWORD_ONLY]
+    return f"({_tuple(parts)}), {{{', '.join(named)}}}"
 
 
 def _fast_path(made):

@@ -4,6 +4,7 @@ import jax
 
 from paddle_jax._core.deferred.settings import settle
 from paddle_jax._core.deferred.value import Value, concrete
+from paddle_jax._core.symbol import ABSTRACT
 
 _KINDS = {"cpu": "cpu", "gpu": "gpu", "cuda": "gpu", "rocm": "gpu", "xpu": "xpu", "tpu": "tpu"}
 
@@ -122,7 +123,7 @@ def make(kind, index=0) -> Place:
 
 def of(value) -> Place:
     """The Place of an array (of the first device when it is spread over several)."""
-    if isinstance(value, jax.core.Tracer):
+    if isinstance(value, ABSTRACT):
         return current()
     if type(value) is Value:
         device = value.device if value.array is not None else value.seg.device

@@ -6,6 +6,8 @@ import math
 import jax
 import numpy as np
 
+from paddle_jax._core import dtype as dtypes
+
 
 @dataclasses.dataclass
 class _Options:
@@ -48,11 +50,16 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, sci_mode=No
 def to_string(tensor) -> str:
     """The text that `print(tensor)` shows."""
     value = tensor._value
-    head = f"Tensor(shape={list(value.shape)}, dtype={str(tensor.dtype)[7:]}"
     if isinstance(value, jax.core.Tracer):
-        return f"{head}, stop_gradient={tensor.stop_gradient}, traced)"
+        return f"Tensor(shape={list(value.shape)}, dtype={str(tensor.dtype)[7:]}, stop_gradient={tensor.stop_gradient}, traced)"
+    return text_of(np.asarray(value), tensor.place, tensor.stop_gradient)
+
+
+def text_of(array, place, stop_gradient) -> str:
+    """The text of a Tensor with the values of a NumPy array."""
     indent = 7
-    return f"{head}, place={tensor.place}, stop_gradient={tensor.stop_gradient},\n{' ' * indent}{_format(np.asarray(value), indent)})"
+    head = f"Tensor(shape={list(array.shape)}, dtype={str(dtypes.of(array))[7:]}, place={place}, stop_gradient={stop_gradient}"
+    return f"{head},\n{' ' * indent}{_format(array, indent)})"
 
 
 def _format(array, indent):

@@ -5,6 +5,8 @@ import secrets
 import jax
 import numpy as np
 
+from paddle_jax._core.state import local
+
 
 class Generator:
     """A source of random numbers: a 64-bit seed and an offset that counts the draws.
@@ -21,6 +23,8 @@ class Generator:
 
     def manual_seed(self, seed):
         """Sets the seed, an integer in 0..2**64 - 1, and starts the sequence anew; returns the generator."""
+        if local.ctx.trace is not None and "_words" in self.__dict__:
+            local.ctx.trace.reseeded(self)
         number = int(seed)
         if not 0 <= number < 2**64:
             raise TypeError(f"seed: got {seed!r}; it must be an integer in 0..2**64 - 1")
@@ -44,6 +48,8 @@ class Generator:
 
     def draw(self):
         """The operands of one random op: (uint32[2] seed words, uint32 offset)."""
+        if local.ctx.trace is not None:
+            return local.ctx.trace.draw(self)
         offset = self._offset
         self._offset = offset + 1
         return self._words, np.uint32(offset & 0xFFFFFFFF)

@@ -37,6 +37,12 @@ class _Local(threading.local):
 local = _Local()
 
 
+class Changes:
+    """count goes up whenever an attribute of any Layer is set: what was learnt about Layers holds as long as it stays the same."""
+
+    count = 0
+
+
 class _State:
     """The calling thread's Context by attribute, for code that is not in a hurry."""
 

@@ -9,7 +9,7 @@ from paddle_jax._core.kernel import ADD, ONES, Kernel, execute
 from paddle_jax._core.node import Cut, Node, added, source_of
 from paddle_jax._core.short_cuts import run2
 from paddle_jax._core.state import local, state
-from paddle_jax._core.tensor import Tensor, wrap, zeros_like
+from paddle_jax._core.tensor import Tensor, held, wrap, zeros_like
 
 
 class _Walk:
@@ -211,19 +211,24 @@ def backward(tensors, grads, retain_graph=False, create_graph=False):
             if not isinstance(source, Tensor):
                 if not (retain_graph or create_graph or source.kernel is None or source.kernel.of is None):
                     source.free()  # recorded gradients only: another result may still need what it was computed by
-            elif source._grad is None:
+                continue
+            if local.ctx.trace is not None:
+                local.ctx.trace.watch(source, True)
+            if source._grad is None:
                 source._grad = wrap(zeros_like(source._raw), False)
 
 
 def _accumulate(walk, leaf, ct):
     """Adds to the `grad` of a leaf, in place: who holds it sees the sum."""
+    if local.ctx.trace is not None:
+        local.ctx.trace.watch(leaf, True)
     old = leaf._grad
     if old is None:
         leaf._grad = ct if walk.create_graph else wrap(ct, False)  # as in Paddle, gradients themselves count as differentiable
     elif walk.create_graph:
         leaf._grad = added(old, ct)
     else:
-        old._fill(ct if is_zero(old._raw) else execute(ADD, (old._raw, ct)))
+        old._fill(ct if is_zero(old._raw) else execute(ADD, (held(old), ct)))
 
 
 def gradients(outputs, inputs, grad_outputs, retain_graph, create_graph, cut, missing=None):

@@ -9,7 +9,7 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as places
 from paddle_jax._core import unique_name
-from paddle_jax._core.deferred.value import INEXACT, Value, filled_like, observed
+from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, filled, filled_like, observed
 from paddle_jax._core.errors import ArgumentError, CheckError, TracedValueError
 from paddle_jax._core.size import Size, TensorSize
 from paddle_jax._core.state import local
@@ -44,7 +44,7 @@ class Tensor:
         if data is None:
             value = jnp.zeros((0,), dtypes.convert(dtype).np if dtype is not None else np.float32)
         elif isinstance(data, Tensor):
-            value = data._raw if dtype is None else data._value
+            value = held(data) if dtype is None else data._value
         elif isinstance(data, jax.core.Tracer):
             value, stop_gradient = data, data.dtype.kind not in INEXACT
         else:
@@ -53,7 +53,7 @@ class Tensor:
             value = places.put(array if keep or dtype is not None else array.astype(dtypes.default().np), place)
         if dtype is not None:
             value = value.astype(dtypes.convert(dtype).np)
-        _init(self, value, stop_gradient)
+        init(self, value, stop_gradient)
         self._name, self.persistable = name, persistable
 
     # value and identity -------------------------------------------------------------------------------------------
@@ -61,11 +61,13 @@ class Tensor:
     @property
     def _value(self):
         """The concrete jax array: runs what is pending. For shape, dtype and handing the value on, use `_raw`."""
-        raw = self._raw
+        raw = held(self)
         return observed(raw) if type(raw) is Value else raw
 
     @_value.setter
     def _value(self, value):
+        if local.ctx.trace is not None:
+            local.ctx.trace.note(self)
         self._raw = value
 
     def _rebind(self, value):
@@ -152,16 +154,20 @@ class Tensor:
     @property
     def grad(self):
         """The gradient that `backward` accumulated, or None."""
+        if local.ctx.trace is not None:
+            local.ctx.trace.watch(self)
         return self._grad
 
     @grad.setter
     def grad(self, value):
         if value is not None and not isinstance(value, Tensor):
             raise ArgumentError(f"Tensor.grad: got {type(value).__name__}; assign a Tensor or None")
+        if local.ctx.trace is not None:
+            local.ctx.trace.watch(self)
         if value is None or self._grad is None:
-            self._grad = None if value is None else wrap(value._raw)
+            self._grad = None if value is None else wrap(held(value))
         else:
-            self._grad._fill(value._raw)  # a gradient that is there stays the same object and keeps its flag
+            self._grad._fill(held(value))  # a gradient that is there stays the same object and keeps its flag
 
     @property
     def grad_fn(self):
@@ -229,6 +235,8 @@ class Tensor:
 
     def clear_gradient(self, set_to_zero=True):
         """Sets the gradient to zeros, in place, or to None with set_to_zero=False."""
+        if local.ctx.trace is not None:
+            local.ctx.trace.watch(self)
         if not set_to_zero:
             self._grad = None
         elif self._grad is not None:
@@ -240,19 +248,19 @@ class Tensor:
 
     def detach(self):
         """A Tensor with the same value that takes no part in recording."""
-        return wrap(self._raw)
+        return wrap(held(self))
 
     @property
     def data(self):
         """A Tensor with the same value that takes no part in recording; what is written into it is written into this one too."""
         view = _Data.__new__(_Data)
-        _init(view, self._raw, True)
+        init(view, held(self), True)
         view._owner = self
         return view
 
     @data.setter
     def data(self, other):
-        self._rebind(other._raw)
+        self._rebind(held(other))
 
     def detach_(self):
         """Cuts this tensor from what produced it, in place."""
@@ -312,8 +320,6 @@ class Tensor:
         return on_host(self, kind).reshape(())[()]
 
     def __bool__(self):
-        if isinstance(self._raw, jax.core.Tracer) and self._raw.size == 1:
-            return bool(self._raw.reshape(()))  # JAX says where
         return bool(self._one("bool"))
 
     def __float__(self):
@@ -354,12 +360,12 @@ class Tensor:
     __str__ = __repr__
 
     def __copy__(self):
-        return wrap(self._raw, self.stop_gradient)
+        return wrap(held(self), self.stop_gradient)
 
     def __deepcopy__(self, memo):
         kind = Tensor if type(self) is _Data else type(self)
         copy = kind.__new__(kind)
-        _init(copy, self._raw, self.stop_gradient)
+        init(copy, held(self), self.stop_gradient)
         copy.persistable = self.persistable
         copy._name = unique_name.generate(self.name + "_deepcopy")
         copy.__dict__.update(self.__dict__)
@@ -446,7 +452,7 @@ class Parameter(Tensor):
             error = ValueError if isinstance(value, np.ndarray) else TypeError
             raise error(f"Parameter: value: got {type(value).__name__}; it must be a Tensor; make one with paddle.to_tensor")
         array = jnp.zeros((0,), np.float32) if value is None else value._raw if isinstance(value, Tensor) else value
-        _init(self, array, not (requires_grad if trainable is None else trainable))
+        init(self, array, not (requires_grad if trainable is None else trainable))
         self._name, self.persistable = name or unique_name.generate("_eager_param_base"), True
         self.__dict__.update(optimize_attr={"learning_rate": 1.0}, regularizer=None, do_model_average=None, need_clip=True, is_distributed=False,
                              init_func=None)
@@ -500,7 +506,8 @@ Parameter.__name__ = Parameter.__qualname__ = "EagerParamBase"
 Tensor.__module__ = "paddle"
 
 
-def _init(t, value, stop_gradient):
+def init(t, value, stop_gradient):
+    """Fills the slots of a new Tensor."""
     t._raw, t.stop_gradient = value, stop_gradient
     t._node, t._idx, t._grad, t._hooks, t._name, t._version, t.persistable = None, 0, None, None, None, 0, False
 
@@ -518,6 +525,18 @@ def wrap(value, stop_gradient=True, node=None, idx=0) -> Tensor:
     return t
 
 
+def held(tensor):
+    """What a Tensor holds, to compute with it or to hand it on."""
+    trace = local.ctx.trace
+    return tensor._raw if trace is None else trace.read(tensor)
+
+
+class Number(Tensor):
+    """A Tensor of a Python number, which no one changes."""
+
+    __slots__ = ()
+
+
 def inside(tensor):
     """What a Tensor holds, for use inside a JAX trace: one that wants no gradient is a constant to JAX's derivatives as it is to the tape."""
     raw = tensor._raw
@@ -526,21 +545,27 @@ def inside(tensor):
 
 def on_host(tensor, op, instead=""):
     """The value as a NumPy array, for what a host has to know. Inside a compiled function an error says what to do instead."""
-    if isinstance(tensor._raw, jax.core.Tracer):
+    trace = local.ctx.trace
+    if trace is not None and (known := trace.host(tensor)) is not None:
+        return known
+    value = tensor._value
+    if isinstance(value, jax.core.Tracer):
         raise TracedValueError(op, instead)
-    return np.asarray(tensor._value)
+    return np.asarray(value)
 
 
 def zeros_like(raw):
     """Zeros of the shape and dtype of a value; in the deferred tier they take no memory until they are looked at."""
     if type(raw) is Value:
         return filled_like(0, raw)
+    if local.ctx.trace is not None and not local.ctx.trace.deferring:
+        return filled(0, aval_of(raw.shape, raw.dtype))
     return jnp.zeros_like(observed(raw))
 
 
 def _unpickle(cls, array, stop_gradient, persistable, name, attributes):
     cls = {"Tensor": Tensor, "Parameter": Parameter}.get(cls, cls)
     t = cls.__new__(cls)
-    _init(t, jnp.asarray(array), stop_gradient)
+    init(t, jnp.asarray(array), stop_gradient)
     t._set_meta(stop_gradient, persistable, name, attributes)
     return t

@@ -27,16 +27,20 @@ class Trace:
 
     index: None, or the traced position in a batch, which then gets random numbers of its own. outer: the Trace this one runs inside.
     taken: what came in from outside and wants gradients, {id of array: (array, what the Tensor holds, source, output index)}; known: those
-    arrays by where they came from.
+    arrays by where they came from. capture: the Capture this one runs inside, if any (capture.py). deferring: whether the deferred tier goes on.
     """
 
+    deferring = True
+
     def __init__(self, index=None):
-        self.index, self.outer = index, None
+        self.index, self.outer, self.capture = index, None, None
         self.written, self.bases, self.taken, self.known = {}, {}, {}, {}
 
     def __enter__(self):
         ctx = local.ctx
         self.outer, ctx.trace = ctx.trace, self
+        if self.outer is not None:
+            self.capture = self.outer.capture if self.outer.deferring else self.outer
         self.grad, ctx.grad = ctx.grad, True
         return self
 
@@ -49,8 +53,43 @@ class Trace:
             return [t._raw for t in tensors]
         return [self._operand(t) for t in tensors]
 
+    def read(self, tensor):
+        """What a Tensor holds."""
+        return tensor._raw if self.capture is None else self.capture.read(tensor)
+
+    def host(self, tensor):
+        """The value of a Tensor for the host where only this run can tell; else None."""
+        return None if self.capture is None else self.capture.host(tensor)
+
+    def watch(self, tensor, accumulates=False):
+        """Called before the `grad` of a Tensor is looked at."""
+        if self.capture is not None:
+            self.capture.watch(tensor, accumulates)
+
+    def reseeded(self, generator):
+        """Called before a generator gets another state."""
+        if self.capture is not None:
+            self.capture.reseeded(generator)
+
+    def assigned(self, layer):
+        """Called before an attribute of a Layer changes."""
+        if self.capture is not None:
+            self.capture.assigned(layer)
+
+    def settled(self, get):
+        """What `get()` gives: something on the host that the code depends on."""
+        return get() if self.capture is None else self.capture.settled(get)
+
+    def number(self, get):
+        """A number from the host."""
+        return np.float64(get()) if self.capture is None else self.capture.number(get)
+
+    def effect(self, call, thing, args, kwargs):
+        """Lets `call` change an object on the host."""
+        return call(thing, *args, **kwargs) if self.capture is None else self.capture.effect(call, thing, args, kwargs)
+
     def _operand(self, tensor):
-        value = concrete(tensor._raw)
+        value = concrete(self.read(tensor))
         if value.dtype.kind not in INEXACT:
             return value
         if tensor.stop_gradient:
@@ -62,8 +101,7 @@ class Trace:
         own = self.known.get((id(source), idx, id(tensor._raw)))
         if own is None:
             with jax.ensure_compile_time_eval():
-                value = jnp.asarray(value)
-                own = jax.make_array_from_single_device_arrays(value.shape, value.sharding, [s.data for s in value.addressable_shards])
+                own = alike(jnp.asarray(value))
             self.known[id(source), idx, id(tensor._raw)] = own
             self.taken[id(own)] = (own, tensor._raw, source, idx)
         return own
@@ -111,6 +149,11 @@ class Trace:
                     arrays = jnp.asarray(seed), jnp.asarray(np.uint32(start & 0xFFFFFFFF))
             self.bases[id(generator)] = seed, start, arrays
         return *arrays, start
+
+
+def alike(value):
+    """Another array object with the same memory."""
+    return jax.make_array_from_single_device_arrays(value.shape, value.sharding, [shard.data for shard in value.addressable_shards])
 
 
 class Traced:

@@ -1,24 +1,28 @@
-"""Which way programs run. Here it is always the dynamic one."""
+"""Which way programs run: operation by operation, or recorded into a static Program first."""
+
+import functools as ft
+
+from paddle_jax._core.state import local
 
 
 def in_dynamic_mode() -> bool:
-    """True: operations run when they are called.
+    """Whether operations run when they are called; False between `enable_static` and `disable_static`.
 
     Example:
         >>> paddle.in_dynamic_mode()
         True
     """
-    return True
+    return local.ctx.recorder is None
 
 
 def in_dynamic_or_pir_mode() -> bool:
-    """True: operations run when they are called."""
+    """True: there is no third mode."""
     return True
 
 
 def in_pir_mode() -> bool:
-    """False: no static program is being built."""
-    return False
+    """Whether a static program is being built."""
+    return local.ctx.recorder is not None
 
 
 def use_pir_api() -> bool:
@@ -27,23 +31,47 @@ def use_pir_api() -> bool:
 
 
 def non_static_only(func):
-    """Decorator of functions that a static program cannot use. They are what they are here.
+    """Decorator of functions that a static program cannot use: they raise AssertionError while one is built.
 
     Args:
         func: callable.
     """
-    return func
+
+    @ft.wraps(func)
+    def checked(*args, **kwargs):
+        if local.ctx.recorder is not None:
+            raise AssertionError(f"{func.__name__}: it works in dynamic mode only; call paddle.disable_static() first")
+        return func(*args, **kwargs)
+
+    return checked
 
 
 dygraph_only = non_static_only
 
 
+def enable_static():
+    """Switches to static mode in this thread: operations are added to the default main program, which a `paddle.static.Executor` runs.
+
+    Example:
+        >>> paddle.enable_static()
+        >>> paddle.in_dynamic_mode()
+        False
+        >>> paddle.disable_static()
+    """
+    from paddle_jax.static.recorder import start
+
+    start()
+
+
 def disable_static(place=None):
-    """Makes sure operations run when they are called, which they do.
+    """Switches back to dynamic mode: operations run when they are called.
 
     Args:
         place: the device to use from now on. Default: the current one.
     """
+    recorder = local.ctx.recorder
+    if recorder is not None and recorder.own is None:
+        recorder.__exit__()
     if place is not None:
         from paddle_jax._core.place import set_device
 

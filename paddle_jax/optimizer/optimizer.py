@@ -9,7 +9,8 @@ import numpy as np
 
 from paddle_jax._core.deferred.flush import boundary
 from paddle_jax._core.state import state
-from paddle_jax._core.tensor import Tensor, wrap, zeros_like
+from paddle_jax._core.symbol import Symbol
+from paddle_jax._core.tensor import Tensor, held, wrap, zeros_like
 from paddle_jax.nn.clip import ClipGradBase
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
 from paddle_jax.optimizer.stack import Stack, chunks, fresh, pack, run_calls, vectors
@@ -57,6 +58,8 @@ class Optimizer:
 
     def __init__(self, learning_rate, parameters=None, weight_decay=None, grad_clip=None, name=None):
         owner = type(self).__name__
+        if parameters is None and state.recorder is not None:
+            parameters = []  # in a static program those that the loss depends on
         if parameters is None:
             raise AttributeError(f"{owner}: parameters: got None; pass layer.parameters().")
         if isinstance(parameters, dict):
@@ -122,7 +125,14 @@ class Optimizer:
             >>> paddle.optimizer.SGD(0.5, parameters=[]).get_lr()
             0.5
         """
+        return self._lr() if state.trace is None else state.trace.settled(self._lr)
+
+    def _lr(self):
         return self._learning_rate() if isinstance(self._learning_rate, LRScheduler) else self._learning_rate
+
+    def _rate(self):
+        """The learning rate as an operand of the update."""
+        return np.float64(self.get_lr()) if state.trace is None else state.trace.number(self._lr)
 
     def set_lr(self, value):
         """Sets the learning rate.
@@ -163,18 +173,26 @@ class Optimizer:
             >>> optimizer.step()
             >>> optimizer.clear_grad()
         """
-        lr = np.float64(self.get_lr())
+        lr = self._rate()
+        self._watch()
         for group in self._groups:
             active = [p for p in group.params if p._grad is not None and not p.stop_gradient]
             if active:
                 self._step_group(group, active, lr)
         boundary()
 
+    def _watch(self):
+        """Tells a run that is being traced that the gradients are looked at."""
+        if state.trace is not None:
+            for param in self._all_params():
+                if not param.stop_gradient:
+                    state.trace.watch(param)
+
     def _step_group(self, group, active, lr):
         clip = group.settings.get("grad_clip", self._grad_clip)
         grads = None
         if clip is not None and not _is_rule(clip):
-            grads = {id(p): g._raw for p, g in clip([(p, p._grad) for p in active])}
+            grads = {id(p): held(g) for p, g in clip([(p, p._grad) for p in active])}
         self._run(group, active, grads, clip, lr)
 
     def _run(self, group, active, grads, clip, lr):
@@ -191,7 +209,7 @@ class Optimizer:
 
     def _whole(self, group, grads):
         if grads is None:
-            return [(call, [[p._grad._raw for p in same] for same in call.lists], call.extras) for call in group.calls]
+            return [(call, [[held(p._grad) for p in same] for same in call.lists], call.extras) for call in group.calls]
         return [(call, [[grads[id(p)] for p in same] for same in call.lists], call.extras) for call in group.calls]
 
     def _part(self, group, active, grads):
@@ -208,6 +226,10 @@ class Optimizer:
     def _hyper(self, settings):
         """The rule's settings as a sorted tuple of pairs; a group may have its own values."""
         return ()
+
+    def _clips_inside(self, clip):
+        """Whether the compiled update can do the clipping."""
+        return _is_rule(clip)
 
     @staticmethod
     def _rule(p, g, s, lr):
@@ -229,18 +251,21 @@ class Optimizer:
     def _place(self, group, params):
         """Makes stacks and state for parameters that have a gradient for the first time."""
         for same in chunks(params):
-            decays = [self._decay_of(p, group.settings) for p in same]
-            extras = vectors(
-                lr=[getattr(p, "optimize_attr", {}).get("learning_rate", 1.0) for p in same],
-                l2=[d._coeff if isinstance(d, L2Decay) else 0 for d in decays],
-                l1=[d._coeff if isinstance(d, L1Decay) else 0 for d in decays],
-                free=[not getattr(p, "need_clip", True) for p in same],
-                **self._marks(same, group.settings),
-            )
-            stack = Stack(same, self._new_state(same, group.settings), extras)
+            stack = Stack(same, self._new_state(same, group.settings), self._columns(same, group.settings))
             group.stacks.append(stack)
             group.places |= {id(p): (stack, row) for row, p in enumerate(same)}
         group.calls = pack(group.stacks)
+
+    def _columns(self, params, settings):
+        """What the update wants to know per parameter, as columns over a stack."""
+        decays = [self._decay_of(p, settings) for p in params]
+        return vectors(
+            lr=[getattr(p, "optimize_attr", {}).get("learning_rate", 1.0) for p in params],
+            l2=[d._coeff if isinstance(d, L2Decay) else 0 for d in decays],
+            l1=[d._coeff if isinstance(d, L1Decay) else 0 for d in decays],
+            free=[not getattr(p, "need_clip", True) for p in params],
+            **self._marks(params, settings),
+        )
 
     def _new_state(self, params, settings):
         value = params[0]._raw
@@ -417,6 +442,7 @@ class Optimizer:
         Args:
             set_to_zero: keep the gradients as zeros. Default True.
         """
+        self._watch()
         for group in self._groups:
             for param in group.params:
                 grad = param._grad
@@ -434,25 +460,34 @@ class Optimizer:
         self.clear_grad(not set_to_none)
 
     def minimize(self, loss, startup_program=None, parameters=None, no_grad_set=None):
-        """Updates the parameters with the gradients that `loss.backward()` has made.
+        """Updates the parameters with the gradients that `loss.backward()` has made; in a static program adds gradients and updates to it.
 
         Args:
-            loss: Tensor.
-            startup_program: accepted. Default None.
-            parameters: accepted; the optimizer's own are updated. Default None.
-            no_grad_set: accepted. Default None.
+            loss: Tensor or Variable.
+            startup_program: of a static program: the Program that fills the states. Default: the one in use.
+            parameters: of a static program: list of Parameters or names to update. Default: those of the optimizer, else all trainable ones.
+            no_grad_set: of a static program: Variables or names that no gradient passes.
         Returns:
-            ([], list of (parameter, gradient)).
+            (list of operations, list of (parameter, gradient)).
         """
+        if _in_program(loss):
+            from paddle_jax.static import optimize
+
+            return optimize.minimize(self, loss, startup_program, parameters, no_grad_set)
         pairs = self._pairs()
         self.step()
         return [], pairs
 
     def _pairs(self):
+        self._watch()
         return [(p, p._grad) for p in self._all_params() if p._grad is not None and not p.stop_gradient]
 
     def backward(self, loss, startup_program=None, parameters=None, no_grad_set=None, callbacks=None):
-        """Returns the list of (parameter, gradient) that `loss.backward()` has made."""
+        """Returns the list of (parameter, gradient) that `loss.backward()` has made, or that is added to the static program of the loss."""
+        if _in_program(loss):
+            from paddle_jax.static import optimize
+
+            return optimize.backward(self, loss, parameters, no_grad_set, callbacks)
         return self._pairs()
 
     def apply_gradients(self, params_grads):
@@ -463,15 +498,19 @@ class Optimizer:
         Returns:
             [].
         """
-        given = {id(param): grad._raw for param, grad in params_grads if grad is not None}
-        lr = np.float64(self.get_lr())
+        if params_grads and _in_program(params_grads[0][0]):
+            from paddle_jax.static import optimize
+
+            return optimize.apply_gradients(self, params_grads)
+        given = {id(param): held(grad) for param, grad in params_grads if grad is not None}
+        lr = self._rate()
         for group in self._groups:
             active = [p for p in group.params if id(p) in given and not p.stop_gradient]
             if active:
                 clip = group.settings.get("grad_clip", self._grad_clip)
                 grads = {id(p): given[id(p)] for p in active}
                 if clip is not None and not _is_rule(clip):
-                    grads = {id(p): g._raw for p, g in clip([(p, wrap(grads[id(p)])) for p in active])}
+                    grads = {id(p): held(g) for p, g in clip([(p, wrap(grads[id(p)])) for p in active])}
                 self._run(group, active, grads, clip, lr)
         boundary()
         return []
@@ -479,12 +518,17 @@ class Optimizer:
 
 def _zeros(group, raw):
     """Zeros for a gradient; at once, the equal ones of a group share one array."""
-    if state.segment is not None:
+    if state.segment is not None or state.trace is not None:
         return zeros_like(raw)
     key = raw.shape, raw.dtype
     if key not in group.zeros:
         group.zeros[key] = fresh(raw.shape, 0, raw.dtype)._value
     return group.zeros[key]
+
+
+def _in_program(tensor):
+    """Whether a Tensor is a Variable of a static program."""
+    return isinstance(tensor, Tensor) and type(tensor._raw) is Symbol
 
 
 def _is_rule(clip):

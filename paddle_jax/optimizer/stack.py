@@ -39,7 +39,8 @@ def vectors(**columns):
     for name, values in columns.items():
         column = np.asarray(values, np.float32)
         if (column != (1 if name == "lr" else 0)).any():
-            found[name] = jnp.asarray(column)
+            with jax.ensure_compile_time_eval():  # kept for later steps, also when this one is being traced
+                found[name] = jnp.asarray(column)
     return found
 
 

@@ -2,13 +2,13 @@
 
 import functools as ft
 
-import jax
 import numpy as np
 
 from paddle_jax._core.deferred.value import Value
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.op import _inplace, freeze
 from paddle_jax._core.state import state
+from paddle_jax._core.symbol import ABSTRACT
 from paddle_jax._core.tensor import Tensor
 
 
@@ -51,12 +51,12 @@ def ints(op, values, name):
 
 def concrete(tensor):
     """The NumPy view of a tensor's value, or None while it is being traced."""
-    return None if isinstance(tensor._raw, jax.core.Tracer) else np.asarray(tensor._value)
+    return None if isinstance(tensor._raw, ABSTRACT) else np.asarray(tensor._value)
 
 
 def untracked(tensor):
     """Whether a result of this tensor needs neither a gradient nor a trace, so that NumPy may compute it."""
-    return (tensor.stop_gradient or not state.grad) and not isinstance(tensor._raw, jax.core.Tracer)
+    return (tensor.stop_gradient or not state.grad) and not isinstance(tensor._raw, ABSTRACT)
 
 
 def bounds(index):

@@ -21,6 +21,7 @@ def join(ctx):
 
     ctx.executor = settings.executor
     deferring = settings.mode != "off" and settings.executor is None and ctx.recorder is None and ctx.packing is None
+    deferring = deferring and (ctx.trace is None or ctx.trace.deferring)
     ctx.segment = Segment(min(FIRST_LOOK, settings.max_ops)) if deferring else None
 
 

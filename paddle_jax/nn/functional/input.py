@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.op import composite, op
+from paddle_jax._core.symbol import ABSTRACT
 from paddle_jax._core.tensor import on_host
 
 
@@ -13,7 +14,7 @@ def concrete(tensor):
     value = tensor._value
     if isinstance(value, np.ndarray):
         return value
-    if not isinstance(value, jax.Array) or isinstance(value, jax.core.Tracer) or not value.is_fully_addressable:
+    if not isinstance(value, jax.Array) or isinstance(value, ABSTRACT) or not value.is_fully_addressable:
         return None
     return np.asarray(value) if next(iter(value.devices())).platform == "cpu" else None
 

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import unique_name
 from paddle_jax._core.pytree import register_layer
+from paddle_jax._core.state import Changes, local
 from paddle_jax._core.tensor import Parameter, Tensor, wrap
 from paddle_jax.nn.layer.convert import ConvertMixin
 from paddle_jax.nn.layer.helpers import alias
@@ -239,6 +240,9 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name, value):
+        Changes.count += 1
+        if local.ctx.trace is not None and "_parameters" in self.__dict__:
+            local.ctx.trace.assigned(self)
         if isinstance(getattr(type(self), name, None), property):
             object.__setattr__(self, name, value)
         elif isinstance(value, Parameter):
@@ -284,6 +288,9 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
             raise TypeError(f"{name}: got {type(value).__name__}; a {kind} can be replaced by a {allowed} or None")
 
     def __delattr__(self, name):
+        Changes.count += 1
+        if local.ctx.trace is not None:
+            local.ctx.trace.assigned(self)
         for store in _STORES:
             if name in self.__dict__.get(store, ()):
                 del self.__dict__[store][name]

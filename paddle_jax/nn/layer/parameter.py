@@ -8,6 +8,7 @@ from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as places
 from paddle_jax._core import unique_name
 from paddle_jax._core.param_defaults import Defaults
+from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Parameter, Tensor
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.nn.initializer import Constant, Initializer, XavierUniform
@@ -56,15 +57,31 @@ def new_parameter(shape, attr, dtype, is_bias, default_initializer, owner, devic
     dtype = dtypes.default() if dtype is None else dtypes.convert(dtype)
     initializer = attr.initializer or (Defaults.bias if is_bias else Defaults.weight) or default_initializer or _fallback(dtype, is_bias)
     name = attr.name or unique_name.generate(f"{owner}.{'b' if is_bias else 'w'}")
-    unique_name.claim(name)
-    parameter = Parameter(trainable=bool(attr.trainable), name=name)
-    parameter._value = jax.ShapeDtypeStruct(shape, dtype.np)
-    parameter.set_init_func(lambda p: _fill(p, initializer, shape, dtype, device))
-    if not Defaults.lazy:
-        parameter.initialize()
+    if local.ctx.recorder is not None and local.ctx.recorder.own is None:
+        parameter = _declared(shape, dtype, name, bool(attr.trainable), initializer)
+    else:
+        unique_name.claim(name)
+        parameter = Parameter(trainable=bool(attr.trainable), name=name)
+        parameter._value = jax.ShapeDtypeStruct(shape, dtype.np)
+        parameter.set_init_func(lambda p: _fill(p, initializer, shape, dtype, device))
+        if not Defaults.lazy:
+            parameter.initialize()
     parameter.optimize_attr = {"learning_rate": attr.learning_rate}
     parameter.regularizer, parameter.need_clip, parameter.do_model_average = attr.regularizer, attr.need_clip, attr.do_model_average
     return parameter
+
+
+def _declared(shape, dtype, name, trainable, initializer):
+    """A parameter of the static program that is being recorded; running the startup program fills it."""
+    from paddle_jax.static.parameters import parameter
+
+    def fill():
+        made = Parameter(name=name)
+        made._value = jax.ShapeDtypeStruct(shape, dtype.np)
+        _fill(made, initializer, shape, dtype, None)
+        return made._value
+
+    return parameter(shape, dtype.np, name, trainable, fill)
 
 
 def _fill(parameter, initializer, shape, dtype, device):

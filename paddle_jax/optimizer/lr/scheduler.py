@@ -1,7 +1,9 @@
 """The base class of all schedulers and the checks they share."""
 
+import functools as ft
 import warnings
 
+from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
 
 
@@ -16,6 +18,17 @@ def need_type(value, types, owner, argument):
     if not isinstance(value, types):
         allowed = " or ".join(t.__name__ for t in (types if isinstance(types, tuple) else (types,)))
         raise TypeError(f"{owner}: {argument}: got {type(value).__name__}; pass {allowed}.")
+
+
+def _on_host(step):
+    """A `step` that a function being compiled repeats at each of its calls: it changes Python numbers only."""
+
+    @ft.wraps(step)
+    def stepped(self, *args, **kwargs):
+        trace = local.ctx.trace
+        return step(self, *args, **kwargs) if trace is None else trace.effect(step, self, args, kwargs)
+
+    return stepped
 
 
 class LRScheduler:
@@ -52,14 +65,20 @@ class LRScheduler:
         self._var_name = None
         self.step()
 
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if "step" in cls.__dict__:
+            cls.step = _on_host(cls.step)
+
     def __call__(self):
         """Returns the current learning rate (a float)."""
-        return self.last_lr
+        return self.last_lr if local.ctx.trace is None else local.ctx.trace.settled(lambda: self.last_lr)
 
     def get_lr(self):
         """Computes the rate for `self.last_epoch`; a subclass must define it."""
         raise NotImplementedError(f"{type(self).__name__}: get_lr() is not defined; a scheduler must define it.")
 
+    @_on_host
     def step(self, epoch=None):
         """Moves the schedule on by one, or to `epoch`, and computes the new rate.
 

@@ -1,0 +1,427 @@
+"""A run of Paddle code inside a JAX trace that is going to be repeated as one program.
+
+Everything the code reads from outside becomes an operand, found by the Tensor object that was read (not by its array, which two Tensors may
+share); everything it changes outside becomes a result. What only the host can do (a scheduler's step) is noted, to be done again at each call.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.deferred.value import INEXACT, Value, concrete, is_zero
+from paddle_jax._core.errors import TRACING, TracedValueError, Unsupported
+from paddle_jax._core.state import local
+from paddle_jax._core.tensor import Number, init
+from paddle_jax._core.tracing import Trace, alike, is_tensor
+
+_SMALL = 64  # elements of an integer Tensor that the host may look at; its value is compared at each call
+_MISSING = object()
+
+
+class Given:
+    """Something from outside: a Tensor, or a number or array that `get` gives anew for each call.
+
+    own: an array object of its own, by which JAX's constant is recognised. tracer: its value in the run. before: what the Tensor held.
+    """
+
+    __slots__ = ("before", "get", "own", "tensor", "tracer", "value")
+
+    def __init__(self, value, tensor=None, get=None):
+        with jax.ensure_compile_time_eval():
+            self.value = jnp.asarray(concrete(value))
+        self.tensor, self.get, self.tracer, self.own = tensor, get, None, alike(self.value)
+        if tensor is not None:
+            self.before = (tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient, tensor._grad)
+
+
+class Capture(Trace):
+    """The Trace of a run that is to be repeated. `start` are Tensors known beforehand to be read perhaps.
+
+    given: what came from outside, in the order it was met, the first `known` of it known beforehand. places: the place there of a Tensor, by id.
+    arrays: the same by the id of `own`. guards: (function without arguments, its value) that must stay the same. effects: (function, object,
+    arguments) to repeat on the host after each call. looked: values that the host has looked at and that must stay the same, by place; it may not
+    look at the first `variable` ones. grads: Tensors whose `grad` was looked at, by id. attributes: Layers that got attributes, with what they had.
+    objects: others that changed. drawn: generators in use. hooked: a hook was put on a Tensor.
+    """
+
+    deferring = False
+
+    def __init__(self, start, converted=False, variable=0):
+        super().__init__()
+        self.variable, self.looked = variable, {}
+        self.start, self.converted, self.given, self.arrays, self.places, self.known = start, converted, [], {}, {}, 0
+        self.guards, self.effects, self.attributes, self.objects, self.grads, self.drawn = [], [], {}, {}, {}, {}
+        self.hooked = self.quiet = False
+
+    def __enter__(self):
+        ctx = local.ctx
+        self.outer, ctx.trace = ctx.trace, self
+        self.segment, ctx.segment = ctx.segment, None
+        for tensor in self.start:
+            if id(tensor) not in self.places:
+                self._lifted(self._meet(tensor))
+        self.known = len(self.given)
+        return self
+
+    def __exit__(self, *exc):
+        local.ctx.trace, local.ctx.segment = self.outer, self.segment
+        for given in self.given:
+            if given.tensor is not None:
+                tensor = given.tensor
+                tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient, _ = given.before
+        for tensor, grad, raw, _ in self.grads.values():
+            tensor._grad = grad
+            if grad is not None and id(grad) not in self.places:
+                grad._raw = raw
+        for generator, (_, words, offset) in self.drawn.items():
+            generator._words, generator._offset = words, offset
+        for layer, stores in self.attributes.values():
+            for store, content in zip(_stores(layer), stores, strict=True):
+                store.clear()
+                store.update(content)
+        for thing, content in self.objects.values():
+            thing.__dict__.clear()
+            thing.__dict__.update(content)
+
+    # reading ------------------------------------------------------------------------------------------------------
+
+    def operands(self, tensors, deferred):
+        """What a kernel gets for Tensors."""
+        return [self._operand(t) for t in tensors]
+
+    def _operand(self, tensor):
+        value = self.read(tensor)
+        return jax.lax.stop_gradient(value) if tensor.stop_gradient and value.dtype.kind in INEXACT else value
+
+    def read(self, tensor):
+        """The value to compute with."""
+        raw = tensor._raw
+        if type(raw) is Value:
+            if type(raw.array) is tuple:
+                return constant(raw)
+            raw = concrete(raw)
+        if isinstance(raw, jax.core.Tracer | np.ndarray | np.generic):
+            return raw  # NumPy arrays are constants that an operation made
+        given = self.arrays.get(id(raw))
+        if given is None:
+            if type(tensor) is Number:
+                return raw
+            given = self._meet(tensor)
+        return self._lifted(given)
+
+    def _meet(self, tensor):
+        given = Given(tensor._raw, tensor)
+        tensor._raw, tensor._node, tensor._idx = given.own, None, 0
+        self.places[id(tensor)] = len(self.given)
+        return self._keep(given)
+
+    def _keep(self, given):
+        self.arrays[id(given.own)] = given
+        self.given.append(given)
+        return given
+
+    def _lifted(self, given):
+        """The value in this run; inside a trace within it the array, which that trace hands on as an operand."""
+        if local.ctx.trace is not self:
+            return given.own
+        if given.tracer is None:
+            given.tracer = jax.lax.optimization_barrier(given.own)
+        if given.tensor is not None and given.tensor._raw is given.own:
+            given.tensor._raw = given.tracer
+        return given.tracer
+
+    def number(self, get):
+        """A number that the host knows at each call, such as a learning rate."""
+        if self.effects:
+            raise Unsupported("a learning rate is used after scheduler.step(); call scheduler.step() at the end of the function")
+        self.quiet = True
+        try:
+            return self._lifted(self._keep(Given(np.float64(get()), get=lambda: np.float64(get()))))
+        finally:
+            self.quiet = False
+
+    def host(self, tensor):
+        """The value of a Tensor for the host, where it may count as constant: a few integers from outside. Else None."""
+        raw = tensor._raw
+        if isinstance(raw, np.ndarray | np.generic) or type(raw) is Value and type(raw.array) is tuple or type(tensor) is Number:
+            return np.asarray(concrete(raw))
+        at, given = next(((i, g) for i, g in enumerate(self.given) if _holds(g, tensor)), (-1, None))
+        if at < self.variable or given.value.dtype.kind not in "biu" or given.value.size > _SMALL:
+            if local.ctx.trace is not self and not isinstance(raw, jax.core.Tracer):
+                self.read(tensor)
+                raise TracedValueError("host")  # a trace within this one holds the array, which is another one at the next call
+            return None
+        self.looked[at] = value = np.asarray(given.value)
+        return value
+
+    def reseeded(self, generator):
+        """Called before a generator gets another state."""
+        raise Unsupported("the state of the random generator is set inside the function (paddle.seed, set_rng_state); set it outside")
+
+    def settled(self, get):
+        """What `get()` gives, compared again at each call."""
+        value = get()
+        if not self.quiet:
+            self.guards.append((get, value))
+        return value
+
+    # changing -----------------------------------------------------------------------------------------------------
+
+    def note(self, tensor):
+        """Called before a Tensor gets another value in place."""
+        if id(tensor) not in self.places:
+            self.read(tensor)
+
+    def watch(self, tensor, accumulates=False):
+        """Called before the `grad` of a Tensor is looked at; `accumulates`: only to add to it."""
+        if id(tensor) in self.grads:
+            return
+        self.read(tensor)
+        if id(tensor) not in self.places:
+            return  # made by the run itself
+        if accumulates and self.given[self.places[id(tensor)]].before[1] is not None:
+            raise Unsupported(f"backward reaches {tensor.name}, which was computed outside; call backward outside, or compute it inside")
+        grad = tensor._grad
+        kind = "none" if grad is None else "zero" if is_zero(grad._raw) else "array"
+        self.grads[id(tensor)] = tensor, grad, None if grad is None else grad._raw, "empty" if accumulates and kind != "array" else kind
+        if kind == "array":
+            self.read(grad)
+
+    def assigned(self, layer):
+        """Called before an attribute of a Layer is set or deleted."""
+        if id(layer) not in self.attributes:
+            self.attributes[id(layer)] = layer, [dict(store) for store in _stores(layer)]
+
+    def effect(self, call, thing, args, kwargs):
+        """Lets `call` change an object on the host; it will do so again after each call of the program."""
+        if self.quiet:  # the call is part of one that is noted already
+            return call(thing, *args, **kwargs)
+        if id(thing) not in self.objects:
+            self.objects[id(thing)] = thing, dict(thing.__dict__)
+        self.effects.append((call, thing, args, kwargs))
+        self.quiet = True
+        try:
+            return call(thing, *args, **kwargs)
+        finally:
+            self.quiet = False
+
+    def draw(self, generator):
+        """The operands of a random op: the numbers that follow those drawn before the call."""
+        words, start = self._base(generator)
+        offset = generator._offset
+        generator._offset = offset + 1
+        return words, start + np.uint32((offset - self.drawn[generator][2]) & 0xFFFFFFFF)
+
+    def _operands(self, generator, offset):
+        words, start = self._base(generator)
+        return words, start + np.uint32((offset - self.drawn[generator][2]) & 0xFFFFFFFF)
+
+    def _base(self, generator):
+        found = self.drawn.get(generator)
+        if found is None:
+            words = Given(generator._words, get=lambda: generator._words)
+            start = Given(np.uint32(generator._offset & 0xFFFFFFFF), get=lambda: np.uint32(generator._offset & 0xFFFFFFFF))
+            self.drawn[generator] = (self._keep(words), self._keep(start)), generator._words, generator._offset
+            found = self.drawn[generator]
+        return [self._lifted(given) for given in found[0]]
+
+
+def constant(raw):
+    """The value of a few host numbers, or of one number that fills a shape, inside a trace."""
+    if len(raw.array) == 1 != raw.aval.size:
+        return jnp.full(raw.aval.shape, raw.array[0], raw.aval.dtype)
+    return concrete(raw)
+
+
+def _holds(given, tensor):
+    return given.tensor is not None and (tensor._raw is given.own or tensor._raw is given.tracer)
+
+
+def _stores(layer):
+    own = layer.__dict__
+    return [own, own["_parameters"], own["_sub_layers"], own["_buffers"]]
+
+
+class Captured:
+    """A function of Tensors after its run.
+
+    fn: `(*arrays of given) -> tuple of arrays`: results, then new values of what it changes. jaxpr: what it computes. structs: shapes and dtypes
+    of the results. given: what is passed, the inputs first. rebuild: makes what the function returned from a list of its Tensors. results: for each
+    of those (stop_gradient, whether gradients flow into it or None for a leaf, the place in `given` of the Tensor it is, or None). changes: list of
+    Change. grads: [(Tensor, what is known of its grad)]. draws: [(Generator, how many)]. looked: [(place in `given`, value)]. guards, effects: see
+    Capture.
+    """
+
+    __slots__ = ("changes", "draws", "effects", "fn", "given", "grads", "guards", "jaxpr", "looked", "rebuild", "results", "structs")
+
+
+class Change:
+    """Something outside that changes. kind: "value", "grad", or "attribute" of a Layer. target: the Tensor or Layer. count: how many arrays it
+    takes. flows: whether gradients flow through it.
+
+    For a value: stop_gradient as in Captured. For a gradient: to is "none", "zero" or "array"; anew: it is another object afterwards.
+    For an attribute: key is (number of the store, name), rebuild makes its value, gone tells that it is removed.
+    """
+
+    __slots__ = ("anew", "count", "flows", "gone", "key", "kind", "rebuild", "stop_gradient", "target", "to")
+
+    def __init__(self, kind, target, count, **more):
+        self.kind, self.target, self.count, self.flows = kind, target, count, False
+        for name, value in more.items():
+            setattr(self, name, value)
+
+
+def capture(function, inputs, start, converted=False, fixed=False) -> Captured:
+    """Runs `function()`, which uses the Tensors `inputs`, and gives it as a program.
+
+    fixed: whether integer inputs may count as constant where the host asks for their value.
+    start: further Tensors that it may read. converted: whether functions with control flow on Tensors are converted on the way.
+    """
+    start, more = list(start), 0
+    while True:
+        run = Capture([*inputs, *start], converted, 0 if fixed else len(inputs))
+        try:
+            return _capture(run, function, len(inputs))
+        except TRACING:
+            found = [g.tensor for g in run.given[run.known :] if g.tensor is not None]
+            more += 1
+            if not found or more > 3:
+                raise
+            start += found  # met on the way as arrays: this time they are known from the beginning
+
+
+def _capture(run, function, n):
+    found = Captured()
+
+    def inner():
+        with run:
+            out = function()
+            leaves, tree = jax.tree.flatten(out, is_leaf=is_tensor)
+            tensors = [x for x in leaves if is_tensor(x)]
+            values = [run.read(t) for t in tensors]
+            marks = [None if is_tensor(x) else (x,) for x in leaves]
+            found.rebuild = lambda made: _rebuilt(made, marks, tree)
+            found.results = [(t.stop_gradient, None if t._node is None else flows_into(t), run.places.get(id(t))) for t in tensors]
+            found.changes, new = _changes(run)
+            if run.hooked and any(flows for _, flows, _ in found.results):
+                raise Unsupported("register_hook is called on a Tensor inside the function; register the hook outside, or call backward inside too")
+            found.draws = [(g, g._offset - start) for g, (_, _, start) in run.drawn.items()]
+            found.grads = [(t, known) for t, _, _, known in run.grads.values()]
+            return tuple([*values, *new])
+
+    closed, found.structs = jax.make_jaxpr(inner, return_shape=True)()
+    found.guards, found.effects = run.guards, run.effects
+    _open(found, closed, run, n)
+    return found
+
+
+def _rebuilt(tensors, marks, tree):
+    tensors = iter(tensors)
+    return jax.tree.unflatten(tree, [next(tensors) if x is None else x[0] for x in marks])
+
+
+def flows_into(tensor):
+    """Whether a backward from outside could go on into what a Tensor was computed from."""
+    return not tensor.stop_gradient and tensor._node is not None and tensor._node.values is not None
+
+
+def _changes(run):
+    """What the run has changed outside: [Change], [new arrays]."""
+    changes, arrays = [], []
+    for given in run.given:
+        tensor = given.tensor
+        if tensor is not None and tensor._raw is not given.tracer and tensor._raw is not given.own:
+            changes.append(Change("value", tensor, 1, stop_gradient=tensor.stop_gradient, flows=flows_into(tensor)))
+            arrays.append(run.read(tensor))
+    for tensor, grad, raw, known in run.grads.values():
+        now = tensor._grad
+        if now is grad and (grad is None or id(grad) in run.places or (grad._raw is raw and known != "empty")):
+            continue  # the value of a gradient that was there counts as that of any other Tensor
+        to = "none" if now is None else "zero" if is_zero(now._raw) else "array"
+        changes.append(Change("grad", tensor, int(to == "array"), to=to, anew=now is not grad and grad is not None))
+        arrays += [run.read(now)] if to == "array" else []
+    for layer, stores in run.attributes.values():
+        for number, (store, before) in enumerate(zip(_stores(layer), stores, strict=True)):
+            for name in {**before, **store}:
+                if not _same(store.get(name, _MISSING), before.get(name, _MISSING)):
+                    change, new = _assignment(run, layer, (number, name), store.get(name, _MISSING))
+                    changes.append(change)
+                    arrays += new
+    return changes, arrays
+
+
+def _assignment(run, layer, key, value):
+    leaves, tree = jax.tree.flatten(value, is_leaf=is_tensor)
+    inside = [x for x in leaves if is_tensor(x) and id(x) not in run.places]
+    mine = set(map(id, inside))
+    marks = [None if id(x) in mine else (x,) for x in leaves]
+    change = Change("attribute", layer, len(inside), key=key, rebuild=_maker(inside, marks, tree), gone=value is _MISSING)
+    change.flows = any(map(flows_into, inside))
+    return change, [run.read(t) for t in inside]
+
+
+def _same(a, b):
+    return a is b or type(a) is type(b) and isinstance(a, bool | int | float | str | tuple | list | type(None)) and not _has_tensor(a) and a == b
+
+
+def _has_tensor(value):
+    return isinstance(value, tuple | list) and any(is_tensor(v) or _has_tensor(v) for v in value)
+
+
+def _maker(prototypes, marks, tree):
+    """A function that makes an attribute's value of results, in Tensors like those of the run."""
+    kinds = [(type(t), t.stop_gradient, t._name, t.persistable, dict(t.__dict__), flows_into(t)) for t in prototypes]
+
+    def make(values, results):
+        made = []
+        for (kind, stop, name, persistable, more, flows), value, result in zip(kinds, values, results, strict=True):
+            tensor = kind.__new__(kind)
+            init(tensor, value, stop)
+            tensor._name, tensor.persistable = name, persistable
+            tensor.__dict__.update(more)
+            if flows:
+                tensor._node, tensor._idx = result._node, result._idx
+            made.append(tensor)
+        return _rebuilt(made, marks, tree)
+
+    return make
+
+
+def _open(found, closed, run, n):
+    """The jaxpr as a function of the inputs and what was given; what no operation reads is not passed."""
+    jaxpr, by_var = closed.jaxpr, {}
+    for var, const in zip(jaxpr.constvars, closed.consts, strict=True):
+        given = run.arrays.get(id(const))
+        if given is not None:
+            by_var[var] = given
+    alias, eqns = {}, []
+    for eqn in jaxpr.eqns:
+        if eqn.primitive.name == "optimization_barrier" and len(eqn.invars) == 1 and eqn.invars[0] in by_var:
+            alias[eqn.outvars[0]] = by_var[eqn.invars[0]]
+        else:
+            eqns.append(eqn)
+    used = {v for e in eqns for v in e.invars if not hasattr(v, "val")} | {v for v in jaxpr.outvars if not hasattr(v, "val")}
+    slots = {**{v: g for v, g in by_var.items() if v in used}, **{v: g for v, g in alias.items() if v in used}}
+    wanted = {id(g) for g in slots.values()}
+    wanted |= {id(run.given[run.places[id(c.target)]]) for c in found.changes if c.kind != "attribute"}
+    wanted |= {id(run.given[run.places[id(t)]]) for t, _ in found.grads} | {id(run.given[place]) for place in run.looked}
+    wanted |= {id(run.given[place]) for _, _, place in found.results if place is not None}
+    at = [i for i, g in enumerate(run.given) if i < n or id(g) in wanted]
+    found.given = [run.given[i] for i in at]
+    renumbered = {old: new for new, old in enumerate(at)}
+    found.looked = [(renumbered[place], value) for place, value in run.looked.items()]
+    found.results = [(stop, flows, None if place is None else renumbered[place]) for stop, flows, place in found.results]
+    where = {id(g): i for i, g in enumerate(found.given)}
+    order = [(v, where[id(g)]) for v, g in slots.items()]
+    constants = [(v, c) for v, c in zip(jaxpr.constvars, closed.consts, strict=True) if v not in by_var]
+    head = [v for v, _ in constants] + [v for v, _ in order]
+    body = jaxpr.replace(constvars=head, eqns=eqns, invars=[])
+    fixed = [c for _, c in constants]
+    places = [i for _, i in order]
+
+    def fn(*values):
+        return tuple(jax.core.eval_jaxpr(body, [*fixed, *[values[i] for i in places]]))
+
+    found.fn, found.jaxpr = fn, body
+    for given in found.given:
+        given.own = given.tracer = given.value = given.before = None  # their memory may be given away

@@ -1,0 +1,245 @@
+"""Building a PIR program: values, operations with attributes of the right kinds, and parameters."""
+
+import json
+import math
+
+import numpy as np
+
+from paddle_jax.framework.pir.program import TYPES, VERSION
+from paddle_jax.framework.pir.signatures import signatures
+
+_CODES = {name: code for code, name in TYPES.items()}
+_SCALARS = {"bool": "0.a_bool", "i32": "0.a_i32", "i64": "0.a_i64", "f32": "0.a_f32", "f64": "0.a_f64", "str": "0.a_str", "dtype": "1.a_dtype"}
+_PLACE = {"#": "1.a_place", "D": [0, 0, ""]}
+CONSTANT = 64  # elements up to which an array is written into the program instead of the parameter file
+
+
+class Length:
+    """A length or number that depends on the inputs: its value in each of two recordings with different inputs."""
+
+    __slots__ = ("pair",)
+
+    def __init__(self, first, second):
+        self.pair = first, second
+
+    def __eq__(self, other):
+        return isinstance(other, Length) and self.pair == other.pair
+
+    def __hash__(self):
+        return hash(self.pair)
+
+    def __repr__(self):
+        return f"Length{self.pair}"
+
+
+class Value:
+    """A value of the program: number, dtype, shape (ints and Lengths). A list of values has dtype None and the items in `items`."""
+
+    __slots__ = ("dtype", "items", "number", "shape")
+
+    def __init__(self, number, dtype, shape, items=None):
+        self.number, self.dtype, self.shape, self.items = number, dtype, list(shape), items
+
+    @property
+    def ndim(self):
+        return len(self.shape)
+
+    @property
+    def type(self):
+        """(dtype, shape), to make a value like it."""
+        return self.dtype, self.shape
+
+
+class NotWritable(Exception):
+    """An operation has no form in PIR; the text says why."""
+
+
+def dims(shape):
+    """A shape with -1 for what is not known."""
+    return [-1 if isinstance(n, Length) else int(n) for n in shape]
+
+
+def _type(dtype, shape):
+    return {"#": "0.t_dtensor", "D": [{"#": _CODES[dtype]}, dims(shape), "NCHW", [], 0]}
+
+
+def _bools(name, values):
+    return {"N": name, "AT": {"#": "0.a_array", "D": [{"#": "0.a_bool", "D": v} for v in values]}}
+
+
+def _number(code, value):
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"#": code, "VD": "NaN" if math.isnan(value) else "INF" if value > 0 else "-INF"}
+    return {"#": code, "D": value}
+
+
+def _encoded(kind, value):
+    if kind == "place":
+        return _PLACE
+    if kind == "ints":
+        return {"#": "1.a_intarray", "D": [int(n) for n in value]}
+    if kind.endswith("s") and kind != "str":
+        cast = float if kind[0] == "f" else int
+        return {"#": "0.a_array", "D": [_number(_SCALARS[kind[:-1]], cast(v)) for v in value]}
+    cast = {"b": bool, "i": int, "f": float}.get(kind[0], str)
+    return _number(_SCALARS[kind], cast(value))
+
+
+class Builder:
+    """Collects operations; `document()` is the JSON of the program and `arrays` the parameters."""
+
+    def __init__(self):
+        self.ops, self.parameter_ops, self.arrays, self.count = [], [], {}, 0
+        self.lengths = {}  # pair -> (Value, axis) that has this length
+        self._cache, self.foreign = {}, set()
+
+    # values -------------------------------------------------------------------------------------------------------
+
+    def value(self, dtype, shape):
+        """A new value of a tensor type."""
+        self.count += 1
+        found = Value(self.count, dtype, shape)
+        for axis, n in enumerate(shape):
+            if isinstance(n, Length):
+                self.lengths.setdefault(n.pair, (found, axis))
+        return found
+
+    def parameter(self, name, array, trainable):
+        """A value from the parameter file."""
+        array = np.asarray(array)
+        found = self.value(array.dtype.name, array.shape)
+        self.arrays[name] = array
+        self.parameter_ops.append({"#": "p", "A": [0, 1, 1, name], "DA": [], "O": {"%": found.number, "TT": _type(*found.type)},
+                                   "OA": [1, int(not trainable), int(trainable)], "QA": []})
+        return found
+
+    def data(self, name, dtype, shape):
+        """An input."""
+        found = self.value(dtype, shape)
+        self._append("1.data", {"name": name, "shape": dims(shape), "dtype": dtype}, [], [found], "data", stop=False)
+        return found
+
+    def fetch(self, value, at):
+        """Makes a value an output."""
+        found = self.value(value.dtype, value.shape)
+        self._append("1.fetch", {"name": f"fetch_name_{at}", "col": at}, [value], [found], "fetch", stop=False)
+        self.ops[-1]["OA"].insert(0, _bools("persistable", [True]))
+
+    # operations ---------------------------------------------------------------------------------------------------
+
+    def op(self, name, inputs, out, **attrs):
+        """Adds an operation of pd_op. `out`: (dtype, shape) of its result, or a list of those, None for a result that is not used.
+
+        Operands are Values or None. Gives a Value or a list.
+        """
+        many = isinstance(out, list)
+        outputs = [self.value(*(kind or ("float32", [0]))) for kind in (out if many else [out])]
+        self._append("1." + name, attrs, inputs, outputs, name)
+        return outputs if many else outputs[0]
+
+    def list_op(self, name, inputs, outs, **attrs):
+        """Adds an operation whose one result is a list of tensors; gives its items."""
+        self.count += 1
+        whole = self.count
+        self._append("1." + name, attrs, inputs, [(whole, outs)], name)
+        items = [self.value(*kind) for kind in outs]
+        self._append("0.split", {}, [Value(whole, None, [])], items, None)
+        return items
+
+    def combine(self, values):
+        """A list of values as one value."""
+        self.count += 1
+        found = Value(self.count, None, [], list(values))
+        self._append("0.combine", {}, values, [(found.number, [v.type for v in values])], None)
+        return found
+
+    def _append(self, full_name, attrs, inputs, outputs, name, stop=None):
+        known = signatures().get(name, ())
+        unknown = set(attrs) - {a for a, _, _ in known}
+        if unknown:
+            raise NotWritable(f"{name}: attributes {sorted(unknown)} are not PIR's")
+        listed = []
+        for attr, kind, default in known:
+            value = attrs.get(attr, default)
+            if value is None and kind != "place":
+                raise NotWritable(f"{name}: attribute {attr} is missing")
+            if isinstance(value, Length) or (isinstance(value, list | tuple) and any(isinstance(v, Length) for v in value)):
+                raise NotWritable(f"{name}: {attr} depends on lengths of the inputs that are not fixed")
+            listed.append({"N": attr, "AT": _encoded(kind, value)})
+        ends, stops = [], []
+        for out in outputs:
+            if isinstance(out, Value):
+                ends.append({"%": out.number, "TT": _type(*out.type)})
+                dtype = out.dtype
+            else:
+                ends.append({"%": out[0], "TT": {"#": "0.t_vec", "D": [_type(*kind) for kind in out[1]]}})
+                dtype = out[1][0][0] if out[1] else "float32"
+            stops.append(not dtype.startswith(("float", "bfloat", "complex")) if stop is None else stop)
+        self.ops.append({"#": full_name, "A": listed, "I": [{"%": v.number if v is not None else 0} for v in inputs], "O": ends,
+                         "OA": [_bools("stop_gradient", stops)]})
+
+    # numbers ------------------------------------------------------------------------------------------------------
+
+    def full(self, value, dtype="float32", shape=(1,)):
+        """A tensor of one number."""
+        key = "full", float(value).hex(), dtype, tuple(shape)
+        if key not in self._cache:
+            self._cache[key] = self.op("full", [], (dtype, list(shape)), shape=shape, value=value, dtype=dtype)
+        return self._cache[key]
+
+    def ints(self, numbers):
+        """A list of ints as an operand: a constant, or put together where some depend on the inputs."""
+        numbers = list(numbers)
+        if not any(isinstance(n, Length) for n in numbers):
+            key = "ints", tuple(numbers)
+            if key not in self._cache:
+                self._cache[key] = self.op("full_int_array", [], ("int64", [len(numbers)]), value=numbers, dtype="int64")
+            return self._cache[key]
+        return self.combine([self.length(n) if isinstance(n, Length) else self.full(n, "int64", ()) for n in numbers])
+
+    def length(self, number):
+        """A 0-D int64 tensor of a number that depends on the inputs."""
+        key = "length", number.pair
+        if key not in self._cache:
+            self._cache[key] = self._computed(number.pair)
+        return self._cache[key]
+
+    def _computed(self, pair):
+        if pair in self.lengths:
+            value, axis = self.lengths[pair]
+            key = "shape", value.number
+            if key not in self._cache:
+                self._cache[key] = self.op("shape64", [value], ("int64", [value.ndim]))
+            return self.op("slice", [self._cache[key], self.ints([axis]), self.ints([axis + 1])], ("int64", []), axes=[0], infer_flags=[1],
+                           decrease_axis=[0])
+        for first, second in list(self.lengths):
+            factor, rest = divmod(pair[1] - pair[0], second - first)
+            offset = pair[0] - factor * first
+            if rest == 0 and factor and (offset == 0 or factor == 1):
+                return self.op("scale", [self.length(Length(first, second)), self.full(factor)], ("int64", []), bias=offset)
+        for one in list(self.lengths):
+            for other in list(self.lengths):
+                products = one[0] * other[0], one[1] * other[1]
+                if pair[0] % products[0] == 0 and pair[0] // products[0] * products[1] == pair[1]:
+                    product = self.op("multiply", [self.length(Length(*one)), self.length(Length(*other))], ("int64", []))
+                    factor = pair[0] // products[0]
+                    return product if factor == 1 else self.op("scale", [product, self.full(factor)], ("int64", []))
+        raise NotWritable("a number depends on lengths of the inputs in a way that cannot be written")
+
+    def constant(self, array):
+        """A tensor of known numbers: in the program when it is small, else in the parameter file."""
+        array = np.asarray(array)
+        kind = array.dtype.name, list(array.shape)
+        if array.dtype.kind in "biuf" and kind[0] != "bfloat16":
+            if array.size and (array == array.flat[0]).all():
+                return self.op("full", [], kind, shape=kind[1], value=float(array.flat[0]), dtype=kind[0])
+            if 0 < array.size <= CONSTANT and kind[0] in ("float32", "float64", "int32", "int64", "bool"):
+                start = self.op("full", [], kind, shape=kind[1], value=0.0, dtype=kind[0])
+                return self.op("assign_value_", [start], kind, shape=kind[1], dtype=kind[0], values=[float(v) for v in array.ravel()])
+        return self.parameter(f"constant_{len(self.arrays)}", array, False)
+
+    def document(self):
+        """The JSON bytes of the program."""
+        block = {"#": "block_0", "args": [], "ops": [*self.parameter_ops, *self.ops]}
+        return json.dumps({"base_code": {"magic": "pir", "trainable": True, "version": VERSION},
+                           "program": {"regions": [{"#": "region_0", "blocks": [block]}]}}).encode()

@@ -1,0 +1,199 @@
+"""Running a PIR program: every operation is looked up in the rules and dispatched to our own operations.
+
+Values are Tensors (on the tape, traceable by JAX), ndarrays where they are known on the host, or lists of either. Results are the same whether
+a program runs operation by operation or, as `Runner` does, as one compiled kernel per input shape.
+"""
+
+import types
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.deferred.value import concrete
+from paddle_jax._core.dispatch import run
+from paddle_jax._core.errors import TracedValueError
+from paddle_jax._core.kernel import Kernel, compute
+from paddle_jax._core.state import Context, local
+from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax.framework.pir.on_host import HOST, fold, known
+from paddle_jax.framework.pir.rules import RULES
+from paddle_jax.framework.pir.rules_math import RANDOM
+from paddle_jax.framework.pir import rules_nn as rules_nn  # noqa: F401  adds its rules
+from paddle_jax.framework.pir import rules_shape as rules_shape  # noqa: F401
+
+_INPLACE = {"assign_out_": {0: 1}, "batch_norm_": {1: 1, 2: 2}}  # result -> operand it is written into; else the first into the first
+_SKIP = ("parameter", "data", "fetch")
+_CONTROL = ("if", "while")
+
+
+class UnknownOpError(NotImplementedError):
+    """A program holds operations that cannot be run here."""
+
+
+def _walk(block):
+    for op in block.ops:
+        yield op
+        for inner in op.blocks:
+            yield from _walk(inner)
+
+
+def check(program):
+    """Raises UnknownOpError naming all operations of a program that have no rule."""
+    known_names = RULES.keys() | HOST.keys()
+    ops = {op.name for op in _walk(program.block)} - {*_SKIP, *_CONTROL, "cf.yield"}
+    unknown = sorted(name for name in ops if name not in known_names and name.removesuffix("_") not in known_names)
+    if unknown:
+        raise UnknownOpError(f"the model uses operations that are not known here: {', '.join(unknown)}")
+
+
+def is_random(program) -> bool:
+    """Whether a program draws random numbers."""
+    return any(op.name in RANDOM for op in _walk(program.block))
+
+
+def to_tensor(value):
+    """A Tensor of a value of a program; a list of one stands for its item."""
+    if isinstance(value, list) and len(value) == 1:
+        return to_tensor(value[0])
+    return value if isinstance(value, Tensor) else wrap(jnp.asarray(value))
+
+
+def run_block(block, env):
+    """Runs the operations of a block; `env` is {number: value} and is filled. Returns what the block yields."""
+    for op in block.ops:
+        if op.name in _SKIP:
+            continue
+        operands = [env[n] if n else None for n in op.inputs]
+        if op.name == "cf.yield":
+            return operands
+        results = _CONTROLS[op.name](op, operands, env) if op.name in _CONTROL else _apply(op, operands)
+        for number, value in zip(op.outputs, results, strict=False):
+            env[number] = value
+        if op.name.endswith("_") and op.outputs:
+            for result, operand in _INPLACE.get(op.name, {0: 0}).items():
+                if op.inputs[operand]:
+                    env[op.inputs[operand]] = env[op.outputs[result]]
+    return None
+
+
+def _apply(op, operands):
+    attrs = types.SimpleNamespace(**op.attrs)
+    folded = fold(op, attrs, operands)
+    if folded is not None:
+        return [folded]
+    rule = RULES.get(op.name) or RULES[op.name.removesuffix("_")]
+    found = rule(attrs, *operands)
+    if len(op.outputs) == 1:
+        return [found]
+    return found if isinstance(found, tuple | list) else [found]
+
+
+def _if(op, operands, env):
+    test, (yes, no) = operands[0], op.blocks
+    if known(test) or not isinstance(test._raw, jax.core.Tracer):
+        taken = yes if bool(np.asarray(test if known(test) else test._value)) else no
+        return run_block(taken, env) or []
+
+    def branch(block):
+        def traced():
+            inside = dict(env)
+            found = run_block(block, inside) or []
+            _no_writes(env, inside, op)
+            return [_array(value) for value in found]
+
+        return traced
+
+    found = jax.lax.cond(test._raw.reshape(()), branch(yes), branch(no))
+    return [_wrap(array) for array in found]
+
+
+def _while(op, operands, env):
+    test, values, body = operands[0], operands[1:], op.blocks[0]
+    while known(test) or not isinstance(test._raw, jax.core.Tracer):
+        if not bool(np.asarray(test if known(test) else test._value)):
+            return values
+        env.update(zip(body.args, values, strict=True))
+        test, *values = run_block(body, env)
+    if any(isinstance(value, list) for value in values):
+        raise UnknownOpError("while: a list of tensors in a loop whose length hangs on values cannot be compiled; run the model op by op")
+    types_of = [np.asarray(value).dtype if known(value) else value._raw.dtype for value in values]
+
+    def step(state):
+        inside = dict(env)
+        inside.update(zip(body.args, map(_wrap, state[1:]), strict=True))
+        found = [_array(value) for value in run_block(body, inside)]
+        _no_writes(env, inside, op)
+        return [found[0].reshape(()), *[a.astype(t).reshape(s.shape) for a, t, s in zip(found[1:], types_of, state[1:], strict=True)]]
+
+    start = [_array(test).reshape(()), *[_array(value) for value in values]]
+    return [_wrap(array) for array in jax.lax.while_loop(lambda state: state[0], step, start)[1:]]
+
+
+_CONTROLS = {"if": _if, "while": _while}
+
+
+def _no_writes(outer, inner, op):
+    if any(inner[n] is not value for n, value in outer.items()):
+        raise UnknownOpError(f"{op.name}: a branch or loop body writes into a tensor from outside, which cannot be compiled")
+
+
+def _array(value):
+    return concrete(value._raw) if isinstance(value, Tensor) else jnp.asarray(value)
+
+
+def _wrap(array):
+    return wrap(array, array.dtype.kind not in "fcV")
+
+
+class Runner:
+    """A program that is called: `runner(parameters, inputs)` with Tensors gives a list of Tensors, on the tape.
+
+    It is compiled whole, once per shapes of the inputs. A program whose shapes hang on values, or that draws random numbers, runs operation by
+    operation.
+    """
+
+    def __init__(self, program):
+        check(program)
+        self.program = program
+        self._names = list(program.parameters)
+        self._kernel = None if is_random(program) else Kernel("run_program", self._pure)
+        if self._kernel is not None:
+            self._kernel.deferrable = False  # compiled on its own, not once more together with what surrounds it
+
+    def __call__(self, parameters, inputs):
+        operands = [*(parameters[name] for name in self._names), *inputs]
+        if self._kernel is None or local.ctx.recorder is not None:
+            return self.steps(operands)
+        try:
+            return list(run(self._kernel, operands))
+        except TracedValueError:
+            self._kernel = None
+            return self.steps(operands)
+
+    def arrays(self, parameters, inputs):
+        """The results as arrays, without the tape: parameters and inputs are arrays."""
+        operands = [*(parameters[name] for name in self._names), *inputs]
+        if self._kernel is not None:
+            try:
+                return compute(self._kernel, operands)
+            except TracedValueError:
+                self._kernel = None
+        return [_array(value) for value in self.steps(list(map(wrap, operands)))]
+
+    def steps(self, operands):
+        """Runs operation by operation."""
+        numbers = [*(self.program.parameters[name][0] for name in self._names), *(feed[1] for feed in self.program.feeds)]
+        env = dict.fromkeys(self.program.absent)
+        env.update(zip(numbers, operands, strict=True))
+        run_block(self.program.block, env)
+        return [to_tensor(env[fetch[1]]) for fetch in self.program.fetches]
+
+    def _pure(self, *arrays):
+        """The program as a function of arrays, for compiling: operations run at once inside the trace, whatever the thread's modes are."""
+        outer, local.ctx = local.ctx, Context()
+        local.ctx.segment = None
+        try:
+            return tuple([_array(value) for value in self.steps([_wrap(a) for a in arrays])])
+        finally:
+            local.ctx = outer

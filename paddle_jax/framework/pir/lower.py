@@ -1,0 +1,172 @@
+"""How each of our operations is written in PIR: `rule(w, a, out, *operands)` adds operations to the Builder `w` and gives the Value of the result,
+or a list of them.
+
+a: the attributes; out: (dtype, shape) of each result; operands: Values, lists of Values, or None where left out.
+"""
+
+import functools as ft
+import types
+
+import numpy as np
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax.framework.pir.builder import Length, NotWritable, Value
+
+LOWER = {}
+
+
+def define(rules):
+    """Adds rules; several names may share one."""
+    for names, rule in rules.items():
+        for name in names.split():
+            LOWER[name] = rule
+
+
+def same(names, **attrs):
+    """Rules for operations that are one PIR operation of the same name, with attributes {PIR's: ours, or a function of ours}."""
+    for name in names.split():
+        LOWER[name] = _one(name, attrs)
+
+
+def renamed(names, **attrs):
+    """As `same`, for pairs "ours=PIR's"."""
+    for pair in names.split():
+        ours, theirs = pair.split("=")
+        LOWER[ours] = _one(theirs, attrs)
+
+
+def _one(theirs, attrs):
+    def rule(w, a, out, *operands):
+        values = {name: getattr(a, source) if isinstance(source, str) else source(a) for name, source in attrs.items()}
+        return w.op(theirs, operands, out if len(out) > 1 else out[0], **values)
+
+    return rule
+
+
+def apply(w, op, attrs, operands, out):
+    """Adds one of our operations to the program.
+
+    Raises:
+        NotWritable: it has no rule, or its rule does not cover this case.
+    """
+    rule = LOWER.get(f"{op.fn.__module__.rpartition('.')[2]}.{op.name}") or LOWER.get(op.name)
+    if rule is None:
+        raise NotWritable(f"{op.name} has no form in PIR")
+    if op.promote:
+        operands = _promoted(w, op, operands)
+    found = rule(w, types.SimpleNamespace(**attrs), out, *operands)
+    return found if isinstance(found, list) else [found]
+
+
+def cast(w, value, dtype):
+    """The value with another dtype."""
+    return value if value.dtype == dtype else w.op("cast", [value], (dtype, value.shape), dtype=dtype)
+
+
+def _promoted(w, op, operands):
+    names = op.promote if isinstance(op.promote, tuple) else op.tensors
+    at = [i for i, name in enumerate(op.tensors) if name in names and operands[i] is not None]
+    values = [v for i in at for v in (operands[i] if isinstance(operands[i], list) else [operands[i]])]
+    if isinstance(op.promote, str) and min(v.ndim for v in values) == 0:
+        common = dtypes.mixed_np(*map(_like, values), op.promote == "wide")
+    else:
+        common = ft.reduce(dtypes.promote_np, [dtypes.convert(v.dtype).np for v in values])
+    done, name = list(operands), np.dtype(common).name
+    for i in at:
+        done[i] = [cast(w, v, name) for v in done[i]] if isinstance(done[i], list) else cast(w, done[i], name)
+    return done
+
+
+class _Like:
+    def __init__(self, dtype, ndim):
+        self.dtype, self.ndim, self.shape = dtype, ndim, (1,) * ndim
+
+
+def _like(value):
+    return _Like(dtypes.convert(value.dtype).np, value.ndim)
+
+
+# parts that several rules use ----------------------------------------------------------------------------------------
+
+
+def pair(value, n):
+    """n numbers from a number or a sequence."""
+    return [value] * n if isinstance(value, int | float | Length) else list(value)
+
+
+def positive(axis, ndim):
+    """An axis counted from the front."""
+    return axis % ndim if ndim else 0
+
+
+def axes_of(axis, ndim):
+    """All axes for None, a list of axes counted from the front otherwise."""
+    if axis is None:
+        return list(range(ndim))
+    return [positive(i, ndim) for i in (axis if isinstance(axis, tuple | list) else [axis])]
+
+
+def reshape(w, x, shape):
+    """x in another shape, which may hold Lengths: one of them is -1, more are put together from the shapes of other values."""
+    shape = list(shape)
+    open_axes = [i for i, n in enumerate(shape) if isinstance(n, Length)]
+    spec = list(shape)
+    if len(open_axes) == 1:
+        spec[open_axes[0]] = -1
+    elif open_axes and x.ndim and len(shape) <= x.ndim + 8:
+        rest = [i for i in open_axes if not (i < x.ndim and x.shape[i] == shape[i])]
+        for i in open_axes:
+            if i not in rest:
+                spec[i] = 0
+        if len(rest) == 1:
+            spec[rest[0]] = -1
+    return w.op("reshape", [x, w.ints(spec)], (x.dtype, shape))
+
+
+def squeeze(w, x, axes):
+    """x without axes of length 1."""
+    return w.op("squeeze", [x, w.ints(axes)], (x.dtype, [n for i, n in enumerate(x.shape) if i not in axes]))
+
+
+def unsqueeze(w, x, axis):
+    """x with a new axis of length 1."""
+    return w.op("unsqueeze", [x, w.ints([axis])], (x.dtype, [*x.shape[:axis], 1, *x.shape[axis:]]))
+
+
+def transpose(w, x, perm):
+    """x with its axes in another order."""
+    return x if list(perm) == list(range(x.ndim)) else w.op("transpose", [x], (x.dtype, [x.shape[i] for i in perm]), perm=perm)
+
+
+def scale(w, x, factor=1.0, bias=0.0, out=None):
+    """x * factor + bias with numbers."""
+    return w.op("scale", [x, w.full(factor)], out or x.type, bias=bias)
+
+
+def binary(w, name, x, y, out=None):
+    """An operation on two values of one shape."""
+    return w.op(name, [x, y], out or (x.dtype, _broadcast(x.shape, y.shape)))
+
+
+def _broadcast(one, two):
+    one, two = ([1] * (max(len(one), len(two)) - len(s)) + list(s) for s in (one, two))
+    return [b if a == 1 else a for a, b in zip(one, two, strict=True)]
+
+
+def reduced(w, name, x, axes, keepdim, out, **attrs):
+    """A reduction with its axes as an operand."""
+    return w.op(name, [x, w.ints(axes)], out, keepdim=keepdim, **attrs)
+
+
+def average(w, loss, reduction, out):
+    """A loss per element as it is, summed, or averaged."""
+    if reduction == "none":
+        return loss
+    return reduced(w, "sum" if reduction == "sum" else "mean", loss, list(range(loss.ndim)), False, (loss.dtype, []))
+
+
+def known_ints(value):
+    """The numbers of an operand that must be constant."""
+    if isinstance(value, Value):
+        raise NotWritable("an operand that has to be constant is computed")
+    return value

@@ -1,0 +1,37 @@
+"""Parameter files of models (`.pdiparams`): tensor records one after the other, in the order of the sorted names, which the file does not hold."""
+
+import io
+
+import numpy as np
+
+from paddle_jax.framework.pickle_reader import CorruptFileError
+from paddle_jax.framework.tensor_record import read_record, write_record
+
+
+def encode(arrays) -> bytes:
+    """The bytes of a file that holds a dict of arrays."""
+    stream = io.BytesIO()
+    for name in sorted(arrays):
+        write_record(np.asarray(arrays[name]), stream)
+    return stream.getvalue()
+
+
+def decode(data, parameters) -> dict:
+    """The arrays of a file's bytes by name.
+
+    Args:
+        data: bytes.
+        parameters: {name: (number, shape, dtype, trainable)} of the program they belong to.
+    Raises:
+        CorruptFileError: the file is damaged, or belongs to another program.
+    """
+    stream, found = io.BytesIO(data), {}
+    for name in sorted(parameters):
+        _, shape, dtype, _ = parameters[name]
+        array = read_record(stream)
+        if list(array.shape) != shape or array.dtype.name != dtype:
+            raise CorruptFileError(f"parameter {name} is {array.dtype} {list(array.shape)}, but {dtype} {shape} in the program: a file of another model")
+        found[name] = array
+    if stream.read(1):
+        raise CorruptFileError("bytes follow the last parameter: a file of another model")
+    return found

@@ -1,0 +1,166 @@
+"""The structure of a PIR program as the `.json` file holds it: blocks of operations on numbered values.
+
+    {"base_code": {"magic": "pir", ...}, "program": {"regions": [{"blocks": [{"args": [...], "ops": [...]}]}]}}
+
+An operation has a name ("#", with the number of its dialect in front), attributes ("A"), operands ("I", value 0 for none), results ("O" with
+their types) and, for control flow, regions. Parameters are operations named "p". Inputs are `pd_op.data`, outputs `pd_op.fetch`.
+"""
+
+import json
+import math
+
+from paddle_jax.framework.pickle_reader import CorruptFileError
+
+VERSION = 4
+DIALECTS = {"0": "builtin.", "1": "", "2": "cf."}  # the prefix of names here: those of pd_op have none
+TYPES = {"0.t_bool": "bool", "0.t_i8": "int8", "0.t_i16": "int16", "0.t_i32": "int32", "0.t_i64": "int64", "0.t_ui8": "uint8", "0.t_f16": "float16"}
+TYPES |= {"0.t_bf16": "bfloat16", "0.t_f32": "float32", "0.t_f64": "float64", "0.t_c64": "complex64", "0.t_c128": "complex128"}
+TYPES |= {"0.t_f8e4m3fn": "float8_e4m3fn", "0.t_f8e5m2": "float8_e5m2"}
+_SPECIAL = {"INF": math.inf, "-INF": -math.inf, "NaN": math.nan}
+
+
+class Op:
+    """One operation: name without its dialect's number, attributes, numbers of operands and results, blocks."""
+
+    __slots__ = ("attrs", "blocks", "inputs", "name", "outputs", "types")
+
+    def __init__(self, name, attrs, inputs, outputs, types, blocks=()):
+        self.name, self.attrs, self.inputs, self.outputs, self.types, self.blocks = name, attrs, inputs, outputs, types, blocks
+
+
+class Block:
+    """Operations in order, and the numbers of the values that come in."""
+
+    __slots__ = ("args", "ops")
+
+    def __init__(self, args, ops):
+        self.args, self.ops = args, ops
+
+
+class Program:
+    """A whole model: its block, and what goes in and out.
+
+    parameters: {name: (number, shape, dtype, trainable)} of those in the parameter file, absent: numbers of the others (states of dropout, which
+    nothing here reads); feeds and fetches: lists of (name, number, shape, dtype); document: the JSON it came from.
+    """
+
+    def __init__(self, block, document=None):
+        self.block, self.document = block, document
+        self.parameters, self.absent, self.feeds, fetches = {}, [], [], []
+        for op in block.ops:
+            if op.name == "parameter" and not op.attrs["stored"]:
+                self.absent.append(op.outputs[0])
+            elif op.name == "parameter":
+                self.parameters[op.attrs["name"]] = (op.outputs[0], *_tensor_type(op.types[0]), op.attrs["trainable"])
+            elif op.name == "data":
+                self.feeds.append((op.attrs["name"], op.outputs[0], *_tensor_type(op.types[0])))
+            elif op.name == "fetch":
+                fetches.append((op.attrs["col"], (op.attrs["name"], op.inputs[0], *_tensor_type(op.types[0]))))
+        self.fetches = [fetch for _, fetch in sorted(fetches, key=lambda pair: pair[0])]
+
+    def __str__(self):
+        return "{\n" + _text(self.block, "    ") + "}\n"
+
+    def num_blocks(self):
+        """1: what control flow holds is counted with its operation."""
+        return 1
+
+
+def _tensor_type(kind):
+    if not isinstance(kind, tuple) or len(kind) != 2 or not isinstance(kind[0], str):
+        raise CorruptFileError("a parameter, an input or an output is no tensor")
+    return list(kind[1]), kind[0]
+
+
+def parse(data) -> Program:
+    """Reads the bytes of a `.json` file.
+
+    Raises:
+        CorruptFileError: they hold no PIR program, or a damaged one.
+    """
+    try:
+        document = json.loads(data)
+        if document["base_code"]["magic"] != "pir":
+            raise CorruptFileError("it is not a PIR program")
+        if document["base_code"]["version"] > VERSION:
+            raise CorruptFileError(f"it has version {document['base_code']['version']} of the PIR format; versions up to {VERSION} are known")
+        regions = document["program"]["regions"]
+        if len(regions) != 1 or len(regions[0]["blocks"]) != 1:
+            raise CorruptFileError("its program has no single block")
+        program = Program(_block(regions[0]["blocks"][0]), document)
+        _check(program.block, set())
+        return program
+    except CorruptFileError:
+        raise
+    except RecursionError:
+        raise CorruptFileError("it is nested too deeply") from None
+    except Exception as error:  # as many ways as there are to leave something out
+        raise CorruptFileError(f"it is damaged or not a model ({type(error).__name__}: {error})") from error
+
+
+def _block(raw):
+    return Block([int(arg["#"]) for arg in raw["args"]], [_op(one) for one in raw["ops"]])
+
+
+def _op(raw):
+    if raw["#"] == "p":
+        name, output, (persistable, _, trainable) = raw["A"][3], raw["O"], raw["OA"]
+        if not isinstance(name, str):
+            raise CorruptFileError("a parameter has no name")
+        return Op("parameter", {"name": name, "trainable": bool(trainable), "stored": bool(persistable)}, [], [_number(output)], [_type(output["TT"])])
+    dialect, _, name = raw["#"].partition(".")
+    if dialect not in DIALECTS or not name or name == "parameter":
+        raise CorruptFileError(f"operation {raw['#']!r} is of no known dialect")
+    attrs = {one["N"]: _attribute(one["AT"]) for one in raw["A"]}
+    blocks = [_block(block) for region in raw.get("regions", ()) for block in region["blocks"]]
+    inputs, outputs = ([_number(one) for one in raw[key]] for key in "IO")
+    return Op(DIALECTS[dialect] + name, attrs, inputs, outputs, [_type(one["TT"]) for one in raw["O"]], blocks)
+
+
+def _number(raw):
+    if type(raw["%"]) is not int:
+        raise CorruptFileError("a value has no number")
+    return raw["%"]
+
+
+def _attribute(raw):
+    if "VD" in raw:
+        return _SPECIAL[raw["VD"]]
+    value = raw.get("D")
+    return [_attribute(one) for one in value] if raw["#"] == "0.a_array" else value
+
+
+def _type(raw):
+    """(dtype, dims) of a tensor, a list of types of a list, None of anything else."""
+    if raw.get("#") == "0.t_dtensor":
+        dtype, dims = raw["D"][0]["#"], raw["D"][1]
+        if dtype not in TYPES or not all(type(n) is int for n in dims):
+            raise CorruptFileError("a value has an unknown type")
+        return TYPES[dtype], tuple([max(n, -1) for n in dims])  # Paddle multiplies -1 by lengths
+    return [_type(one) for one in raw["D"]] if raw.get("#") == "0.t_vec" else None
+
+
+def _check(block, known):
+    """Every operand has been made before, every value once, and names are names."""
+    known = known | set(block.args)
+    for op in block.ops:
+        if op.name in ("data", "fetch") and not isinstance(op.attrs["name"], str):
+            raise CorruptFileError("an input or an output has no name")
+        if any(number and number not in known for number in op.inputs):
+            raise CorruptFileError(f"operation {op.name} uses a value that nothing has made")
+        for inner in op.blocks:
+            _check(inner, known)
+        if known & set(op.outputs):
+            raise CorruptFileError(f"operation {op.name} makes a value that exists")
+        known |= set(op.outputs)
+
+
+def _text(block, indent):
+    lines = []
+    for op in block.ops:
+        results = ", ".join(f"%{n}" for n in op.outputs)
+        operands = ", ".join(f"%{n}" if n else "<<NULL VALUE>>" for n in op.inputs)
+        attrs = ", ".join(f"{key}:{value}" for key, value in op.attrs.items())
+        lines.append(f'{indent}({results}) = "{op.name}" ({operands}) {{{attrs}}}\n')
+        lines += [f"{indent}{{\n{_text(inner, indent + '    ')}{indent}}}\n" for inner in op.blocks]
+    return "".join(lines)

@@ -1,0 +1,72 @@
+"""How each PIR operation is run by ours: `rule(attributes, *operands)`.
+
+An operand is a Tensor, an ndarray where the value is known on the host, a list of these, or None. A rule's parameter named `n_...` gets Python
+numbers (a list, or what is left of a Tensor that is not known), one named `s_...` a single number, every other one Tensors.
+"""
+
+import inspect
+
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.op import OPS
+from paddle_jax._core.tensor import Tensor, wrap
+
+
+class _Public:
+    """The public functions of declared operations by name."""
+
+    def __getattr__(self, name):
+        return OPS[name].public
+
+
+P = _Public()
+RULES = {}
+
+
+def tensor(value):
+    """An operand as a Tensor; lists item by item."""
+    if isinstance(value, list):
+        return [tensor(one) for one in value]
+    return wrap(jnp.asarray(value)) if isinstance(value, np.ndarray) else value
+
+
+def numbers(value):
+    """An operand as Python numbers where they are known."""
+    if isinstance(value, list):
+        return [single(one) for one in value]
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def single(value):
+    """An operand of one element as a Python number where it is known."""
+    return value.item() if isinstance(value, np.ndarray) else value.reshape([]) if isinstance(value, Tensor) else value
+
+
+_FORMS = {"n_": numbers, "s_": single}
+
+
+def define(rules):
+    """Adds rules, with operands brought into the form their parameters ask for."""
+    for names, function in rules.items():
+        for name in names.split():
+            RULES[name] = _converting(function)
+
+
+def _converting(function):
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    forms = [_FORMS.get(p.name[:2], tensor) for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    rest = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+
+    def rule(attrs, *operands):
+        chosen = [*forms, *[tensor] * (len(operands) - len(forms))] if rest else forms
+        return function(attrs, *[form(value) for form, value in zip(chosen, operands, strict=False)])
+
+    return rule
+
+
+def same(names, *attrs):
+    """Rules for operations of which ours has the same name and operands, and attributes given as "name" or "ours=name"."""
+    pairs = [attr.split("=") if "=" in attr else (attr, attr) for attr in attrs]
+    for name in names.split():
+        RULES[name] = _converting(lambda a, *xs, name=name: OPS[name].public(*xs, **{ours: getattr(a, theirs) for ours, theirs in pairs}))

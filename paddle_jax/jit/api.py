@@ -1,0 +1,119 @@
+"""`to_static` and what goes with it."""
+
+import inspect
+
+from paddle_jax.jit.function import StaticFunction, Switch
+from paddle_jax.nn.layer.layers import Layer
+from paddle_jax.static.input_spec import InputSpec
+
+_BACKENDS = ("CINN", None)
+
+
+def to_static(function=None, input_spec=None, build_strategy=None, backend="CINN", **kwargs):
+    """Compiles a function, a method or a Layer with XLA.
+
+    The function runs once in Python for each signature of its arguments, and as one compiled program after that. What it uses from outside
+    (parameters, buffers, optimizer state, gradients, random numbers, the learning rate) goes in with its present values, and what it changes comes
+    out: a whole training step with `backward()`, `optimizer.step()` and `clear_grad()` is one program. Derivatives of any order go through a
+    compiled function.
+    `if`, `while` and `for` on values of Tensors are converted (docs/control-flow.md). What cannot be compiled runs op by op, with one warning
+    that names the line; `paddle_jax.explain()` tells what was compiled and why.
+
+    Args:
+        function: callable, method or Layer (whose `forward` is compiled). Default None: returns a decorator.
+        input_spec: list of InputSpecs of the arguments, which `paddle.jit.save` uses; calls with other shapes compile anew. Default None.
+        build_strategy: paddle.static.BuildStrategy; without effect.
+        backend: "CINN" or None; XLA compiles either way.
+        kwargs: `full_graph`, bool: raise a RuntimeError where the function cannot be compiled whole. Default False.
+    Returns:
+        A StaticFunction; for a Layer, the Layer.
+    Raises:
+        TypeError: the function is not callable, or input_spec or build_strategy has the wrong type.
+        ValueError: backend is unknown.
+    Differs from Paddle: Python code with side effects (print, appending to a list) runs once per signature.
+    Example:
+        >>> net = paddle.nn.Linear(2, 1); sgd = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+        >>> @paddle.jit.to_static
+        ... def step(x, y):
+        ...     loss = ((net(x) - y) ** 2).mean()
+        ...     loss.backward()
+        ...     sgd.step()
+        ...     sgd.clear_grad()
+        ...     return loss
+        >>> x, y = paddle.ones([4, 2]), paddle.zeros([4, 1])
+        >>> first = step(x, y).item()
+        >>> step(x, y).item() < first
+        True
+    """
+    if input_spec is not None and not isinstance(input_spec, list | tuple):
+        raise TypeError(f"to_static: input_spec: got {type(input_spec).__name__}; it must be a list or tuple of InputSpecs")
+    if build_strategy is not None and type(build_strategy).__name__ != "BuildStrategy":
+        raise TypeError(f"to_static: build_strategy: got {type(build_strategy).__name__}; it must be a paddle.static.BuildStrategy or None")
+    if backend not in _BACKENDS:
+        raise ValueError(f"to_static: backend: got {backend!r}; allowed are 'CINN' and None")
+    full_graph = bool(kwargs.get("full_graph", False))
+
+    def compiled(given):
+        if isinstance(given, StaticFunction):
+            return given
+        if isinstance(given, Layer):
+            if not isinstance(given.forward, StaticFunction):
+                object.__setattr__(given, "forward", StaticFunction(given.forward, input_spec, full_graph))
+            return given
+        if isinstance(given, staticmethod | classmethod):
+            return type(given)(compiled(given.__func__))
+        if not callable(given):
+            raise TypeError(f"to_static: function: got {type(given).__name__}; it must be a function, a method or a Layer")
+        return StaticFunction(given if inspect.isroutine(given) else given.__call__, input_spec, full_graph)
+
+    return compiled if function is None else compiled(function)
+
+
+def not_to_static(func=None):
+    """Marks a function that is not to be converted: inside a compiled function it is traced as it is.
+
+    Args:
+        func: callable. Default None: returns a decorator.
+    Returns:
+        The function itself.
+    Example:
+        >>> @paddle.jit.not_to_static
+        ... def plain(x):
+        ...     return x + 1
+        >>> plain(paddle.ones([1])).item()
+        2.0
+    """
+
+    def mark(function):
+        function._paddle_jax_not_to_static = True
+        return function
+
+    return mark if func is None else mark(func)
+
+
+def enable_to_static(enable_to_static_bool):
+    """Turns compilation by `to_static` on or off; off, functions run as they are written.
+
+    Args:
+        enable_to_static_bool: bool.
+    Example:
+        >>> paddle.jit.enable_to_static(True)
+    """
+    Switch.on = bool(enable_to_static_bool)
+
+
+def ignore_module(modules):
+    """Names modules whose functions are not converted when a compiled function calls them.
+
+    Args:
+        modules: list of modules.
+    Example:
+        >>> import math
+        >>> paddle.jit.ignore_module([math])
+    """
+    from paddle_jax.jit import dy2static
+
+    dy2static.ignore(modules)
+
+
+__all__ = ["InputSpec", "enable_to_static", "ignore_module", "not_to_static", "to_static"]

@@ -1,0 +1,257 @@
+"""`cond` and `switch` on traced Tensors: one operation on the tape, whatever its branches read."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.deferred.value import INEXACT
+from paddle_jax._core.dispatch import run
+from paddle_jax._core.random import default_generator
+from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.tracing import kernel_for
+from paddle_jax._core.errors import Unsupported
+from paddle_jax.jit.dy2static.parts import Leaf, Operands, Part, Undefined, finished, flat, is_number, is_traced, write_back
+
+
+def cond(pred, true_fn, false_fn):
+    """Calls one of two functions without arguments. Where `pred` is traced both are compiled, and one of them runs.
+
+    Args:
+        pred: Tensor with one element, or bool.
+        true_fn, false_fn: functions that return Tensors, numbers or nested lists, tuples and dicts of them: both the same structure, shapes and dtypes. They
+            may read and change Tensors from outside.
+    Returns:
+        What the function returned. Gradients of any order flow to all that the functions read.
+    Raises:
+        Unsupported: pred is traced, and what the functions return cannot be joined.
+    Example:
+        >>> from paddle_jax.jit.dy2static import cond
+        >>> x = paddle.to_tensor(3.0)
+        >>> cond(x > 2, lambda: x * 2, lambda: x).item()
+        6.0
+    """
+    if not is_traced(pred):
+        return true_fn() if pred else false_fn()
+    return select(truth(pred), [false_fn, true_fn])
+
+
+def switch(index, functions):
+    """Calls one of several functions without arguments, the last one for an index out of range. As `cond` otherwise.
+
+    Args:
+        index: integer Tensor with one element, or int.
+        functions: list of functions.
+    Returns:
+        What the function returned.
+    Raises:
+        Unsupported: index is traced, and what the functions return cannot be joined.
+    Example:
+        >>> from paddle_jax.jit.dy2static import switch
+        >>> switch(paddle.to_tensor(1), [lambda: "zero", lambda: "one", lambda: "else"])
+        'one'
+    """
+    last = len(functions) - 1
+    if not is_traced(index):
+        index = int(index)
+        return functions[index if 0 <= index <= last else last]()
+    index = index.reshape([]).astype("int32")
+    outside = (index < 0).logical_or(index > last)
+    return select(index * outside.logical_not().astype("int32") + outside.astype("int32") * last, list(functions))
+
+
+def truth(value):
+    """A Tensor with one element as a bool Tensor without axes."""
+    if value.size != 1:
+        raise ValueError(f"if or while: the condition is a tensor of shape {list(value.shape)}; it must have one element; use any() or all()")
+    return value.reshape([]).astype("bool")
+
+
+def select(index, codes, names=None, roots=()):
+    """Runs `codes[index]()`; index is a traced Tensor without axes, bool for two codes. names: how the parts of what they return (a tuple) are called
+    in messages."""
+    generator = default_generator()
+    start = generator._offset
+    parts = [Part(code, roots=(*roots, code)) for code in codes]
+    watched = list({key: c.tensor for part in parts for key, c in part.changes.items()}.values())
+    if watched:
+        parts = [Part(code, watched=watched, roots=(*roots, code)) for code in codes]
+    generator._offset = start + max(part.drawn for part in parts)
+    joined = Joined(len(parts))
+    if names is None:
+        out = joined.join("the result", [part.value for part in parts])
+    else:
+        out = [joined.join(name, values) for name, *values in zip(names, *[part.value for part in parts], strict=True)]
+    changes = []
+    for tensor in watched:
+        versions = [part.changes[id(tensor)] for part in parts]
+        changes.append((versions, joined.tensor(tensor.name, [c.leaf for c in versions])))
+    if joined.outputs or any(part.effects for part in parts):
+        made = _run(index, parts, joined)
+    else:
+        made = []
+    for versions, at in changes:
+        versions[0].adopts = any(c.adopts for c in versions)
+        write_back(versions[0], made[at.at])
+    return joined.fill(out, made) if names is None else [joined.fill(value, made) for value in out]
+
+
+def _run(index, parts, joined):
+    operands = Operands([index])
+    places = [operands.places_of(part.taken) for part in parts]
+    outputs = [(out.picks, out.shape, out.dtype) for out in joined.outputs]
+    wanted = [[out.picks[k] for out in joined.outputs] for k in range(len(parts))]
+
+    def make(quiet=False):
+        def branch(part, at, picks):
+            run_part = part.quiet() if quiet else part.fn
+
+            def chosen(arrays):
+                found = run_part(np.uint32(0), *[arrays[i] for i in at])
+                return tuple([_value(pick, found, out) for pick, out in zip(picks, joined.outputs, strict=True)])
+
+            return chosen
+
+        branches = [branch(*each) for each in zip(parts, places, wanted, strict=True)]
+
+        def fn(index, *arrays):
+            arrays = (index, *arrays)
+            if len(branches) == 2:
+                return jax.lax.cond(index.astype(bool), branches[1], branches[0], arrays)
+            return jax.lax.switch(index, branches, arrays)
+
+        return fn
+
+    key = (tuple([part.key for part in parts]), tuple(places), repr(outputs))
+    kernel = kernel_for("cond", key, make)
+    if any(part.effects for part in parts):
+        kernel.fn = make(quiet=True)  # what gradients compute again neither prints nor checks
+    made = list(run(kernel, operands.tensors))
+    return [finished(t, out.stop) for t, out in zip(made, joined.outputs, strict=True)]
+
+
+class Output:
+    """A result of the operation. picks: for each branch the place among its arrays, or (number,). stop: whether no gradient flows through it."""
+
+    __slots__ = ("at", "dtype", "picks", "shape", "stop")
+
+    def __init__(self, at, picks, shape, dtype, stop):
+        self.at, self.picks, self.shape, self.dtype, self.stop = at, picks, shape, dtype, stop
+
+
+def _value(pick, arrays, out):
+    if isinstance(pick, tuple):
+        return jnp.full(out.shape, pick[0], out.dtype)
+    return arrays[pick].astype(out.dtype)
+
+
+class Joined:
+    """Makes one value of those that several branches gave: what is the same in all stays, Tensors and numbers become results of the operation."""
+
+    def __init__(self, count):
+        self.count, self.outputs = count, []
+
+    def fill(self, value, made):
+        """The joined value with the Tensors of the operation."""
+        leaves, tree = flat(value)
+        return jax.tree.unflatten(tree, [made[x.at] if isinstance(x, Output) else x for x in leaves])
+
+    def join(self, name, values):
+        """The joined value, with Outputs."""
+        known = [v for v in values if not isinstance(v, Undefined)]
+        if not known:
+            return values[0]
+        trees = [flat(v) for v in known]
+        if any(tree != trees[0][1] for _, tree in trees):
+            raise Unsupported(f"{name} is {' and '.join(sorted({_described(v) for v in known}))} in the branches of a condition on a tensor; make it the same "
+                              "kind of thing in all")
+        missing = [isinstance(v, Undefined) for v in values]
+        leaves = []
+        for column in zip(*[leaves for leaves, _ in trees], strict=True):
+            column = iter(column)
+            leaves.append(self.leaf(name, [values[k] if missing[k] else next(column) for k in range(self.count)]))
+        return jax.tree.unflatten(trees[0][1], leaves)
+
+    def leaf(self, name, values):
+        """The joined leaf."""
+        known = [v for v in values if not isinstance(v, Undefined)]
+        first = known[0]
+        if isinstance(first, Leaf):
+            same = first.ref()
+            if same is not None and len(known) == self.count and all(isinstance(v, Leaf) and v.ref() is same for v in known):
+                return same
+        elif all(v is first or _equal(v, first) for v in known):
+            return first
+        if all(isinstance(v, Leaf) or is_number(v) for v in known):
+            return self.tensor(name, values)
+        raise Unsupported(f"{name} is {' and '.join(sorted({_described(v) for v in known}))} in the branches of a condition on a tensor; make it a Tensor in all")
+
+    def tensor(self, name, values):
+        """The joined leaf where it is a Tensor or number in all branches that define it."""
+        shape, dtype = joint(name, [v for v in values if not isinstance(v, Undefined)])
+        picks = []
+        for value in values:
+            if isinstance(value, Undefined):
+                picks.append((blank(dtype),))
+            else:
+                picks.append(value.at if isinstance(value, Leaf) else (np.asarray(value).astype(dtype).item(),))
+        stop = dtype.kind not in INEXACT or all(v.stop for v in values if isinstance(v, Leaf))
+        self.outputs.append(Output(len(self.outputs), tuple(picks), shape, dtype, stop))
+        return self.outputs[-1]
+
+
+def blank(dtype):
+    """What a name that is undefined holds: not a number, where there is such a thing."""
+    return np.nan if dtype.kind in INEXACT else False if dtype.kind == "b" else 0
+
+
+def joint(name, values):
+    """The common (shape, dtype) of Leafs and numbers."""
+    leaves = [v for v in values if isinstance(v, Leaf)]
+    numbers = [v for v in values if not isinstance(v, Leaf)]
+    shapes, kinds = {v.shape for v in leaves}, {v.dtype for v in leaves}
+    if len(shapes) > 1 or len(kinds) > 1:
+        raise Unsupported(f"{name} is {' and '.join(sorted({_described(v) for v in leaves}))} in the branches of a condition on a tensor; make shapes and dtypes the "
+                          "same in all")
+    if not leaves:
+        return (), number_dtype(numbers)
+    shape, dtype = shapes.pop(), kinds.pop()
+    for number in numbers:
+        if np.prod(shape) != 1 or not fits(number, dtype):
+            raise Unsupported(f"{name} is the number {number!r} and {_described(leaves[0])} in the branches of a condition on a tensor; make it a Tensor of that "
+                              "shape and dtype")
+    return shape, dtype
+
+
+def fits(number, dtype):
+    """Whether a number may become a Tensor of a dtype without losing anything but digits."""
+    ranks = "b", "iu", "fV", "c"
+    rank = {kind: i for i, kinds in enumerate(ranks) for kind in kinds}
+    return rank[np.asarray(number).dtype.kind] <= rank[dtype.kind] and (isinstance(number, bool | np.bool_) == (dtype.kind == "b"))
+
+
+def number_dtype(numbers):
+    """The dtype of a Tensor that stands for one of several Python numbers."""
+    kinds = {np.asarray(n).dtype.kind for n in numbers}
+    if kinds == {"b"}:
+        return np.dtype(bool)
+    if "b" in kinds:
+        raise Unsupported(f"a variable is {' and '.join(map(repr, numbers))} in the branches of a condition on a tensor; use numbers of one kind")
+    return np.dtype(np.complex64 if "c" in kinds else dtypes.default().np if "f" in kinds else np.int64)
+
+
+def _equal(a, b):
+    return type(a) is type(b) and isinstance(a, bool | int | float | str | np.generic | np.dtype) and a == b
+
+
+def _described(value):
+    if isinstance(value, Leaf):
+        return f"a Tensor of {value.dtype.name}{list(value.shape)}"
+    if isinstance(value, list | tuple | dict):
+        return f"a {type(value).__name__} of {len(value)}"
+    return "None" if value is None else f"{value!r}" if is_number(value) else f"a {type(value).__name__}"
+
+
+def as_tensor(value):
+    """A Tensor, or the Tensor of a number."""
+    return value if isinstance(value, Tensor) else wrap(jnp.asarray(value, number_dtype([value])))

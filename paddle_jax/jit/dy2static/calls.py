@@ -1,0 +1,203 @@
+"""Calls in converted code: user's functions are converted as they are called, everything else is called as it is."""
+
+import contextlib
+import functools as ft
+import inspect
+import sys
+import types
+
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.jit.dy2static.host import show
+from paddle_jax.jit.dy2static.parts import is_traced
+from paddle_jax.jit.dy2static.statements import Range
+from paddle_jax.nn.layer.layers import Layer
+
+
+class Ignored:
+    """Whose functions are called as they are. modules: names of modules, those below included; filled by `paddle.jit.ignore_module`."""
+
+    modules = {"paddle_jax", "jax", "jaxlib", "numpy", "malt", "scipy", "flax", "optax", "torch", "tensorflow", "pandas", "matplotlib", "PIL", "cv2",
+               "sklearn", "tqdm", "pytest", "_pytest", "pluggy", "IPython", "ipykernel"}
+    mark = "_paddle_jax_not_to_static"  # an attribute that `paddle.jit.not_to_static` sets on functions
+
+
+def ignore(modules):
+    """Leaves functions of modules (and of modules below them) as they are when converted code calls them.
+
+    Args:
+        modules: list of modules, or their names.
+    Example:
+        >>> import json
+        >>> from paddle_jax.jit.dy2static import ignore
+        >>> ignore([json])
+    """
+    Ignored.modules |= {module if isinstance(module, str) else module.__name__ for module in modules}
+
+
+def is_users(function) -> bool:
+    """Whether a plain function is code of the user, or of a library on top of Paddle."""
+    module = function.__globals__.get("__name__") or ""
+    if module.partition(".")[0] in sys.stdlib_module_names and module != "__main__":
+        return False
+    parts = module.split(".")
+    return not any(".".join(parts[:k]) in Ignored.modules for k in range(1, len(parts) + 1))
+
+
+def is_plain(function) -> bool:
+    """Whether a function is to be called as it is: not the user's, marked, converted already, or nothing that can be converted."""
+    return (getattr(function, Ignored.mark, False) or hasattr(function, "autograph_info__") or not is_users(function)
+            or bool(function.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR))
+            or "ag__" in function.__code__.co_freevars or "ag__" in function.__code__.co_names)
+
+
+def converted_call(function, args, kwargs=None, scope=None, options=None):
+    """Calls a function as converted code does."""
+    kwargs = kwargs or {}
+    replaced = _BUILTINS.get(function) if type(function) in (type, types.BuiltinFunctionType) else None
+    if replaced is not None:
+        return replaced(scope, *args, **kwargs)
+    if isinstance(function, types.BuiltinFunctionType | type) and function not in (map, filter):
+        return function(*args, **kwargs)
+    if function is map or function is filter:
+        first = args[0] and ft.partial(_called, args[0])
+        return function(first, *args[1:], **kwargs)
+    return lifted(function)(*args, **kwargs)
+
+
+def _called(function, *args, **kwargs):
+    return converted_call(function, args, kwargs)
+
+
+def lifted(function):
+    """A callable that runs what the user wrote as converted code; the callable itself where there is nothing to convert."""
+    from paddle_jax.jit.dy2static.conversion import transformed
+
+    if isinstance(function, ft.partial):
+        return ft.partial(lifted(function.func), *function.args, **function.keywords)
+    if isinstance(function, types.MethodType):
+        if isinstance(function.__self__, Tensor):
+            return _tensor_method(function)
+        inner = lifted(function.__func__)
+        return function if inner is function.__func__ else types.MethodType(inner, function.__self__)
+    if isinstance(function, types.FunctionType):
+        if is_plain(function):
+            return _rewired(function)
+        return transformed(function) or function
+    if isinstance(function, Layer):
+        return ft.partial(_call_layer, function)
+    if getattr(function, Ignored.mark, False):
+        return function
+    inner = getattr(function, "dygraph_function", None) or getattr(function, "__wrapped__", None)
+    if inner is not None and not isinstance(function, type):
+        return lifted(inner)
+    call = inspect.getattr_static(type(function), "__call__", None)
+    if isinstance(call, types.FunctionType) and not is_plain(call):
+        return types.MethodType(transformed(call) or call, function)
+    return function
+
+
+def _rewired(function):
+    """A library's wrapper round a function of the user (`paddle.no_grad()`, say), with that function converted."""
+    inner = getattr(function, "__wrapped__", None)
+    if not isinstance(inner, types.FunctionType) or getattr(function, Ignored.mark, False) or function.__closure__ is None:
+        return function
+    if not any(_holds(cell, inner) for cell in function.__closure__):
+        return function
+    new = lifted(inner)
+    if new is inner:
+        return function
+    cells = tuple([types.CellType(new) if _holds(cell, inner) else cell for cell in function.__closure__])
+    made = types.FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, cells)
+    made.__kwdefaults__ = function.__kwdefaults__
+    return made
+
+
+def _holds(cell, content):
+    try:
+        return cell.cell_contents is content
+    except ValueError:
+        return False
+
+
+def _call_layer(layer, *args, **kwargs):
+    """Calls a Layer, with its hooks."""
+    with converted_forwards(layer):
+        return layer(*args, **kwargs)
+
+
+@contextlib.contextmanager
+def converted_forwards(layer):
+    """Inside the block the `forward`s that the user wrote, of a Layer and those below it, run converted."""
+    swapped = []
+    try:
+        for part in layer.sublayers(include_self=True):
+            forward = part.forward
+            if "forward" not in part.__dict__ and isinstance(forward, types.MethodType):
+                new = lifted(forward)
+                if new is not forward:
+                    swapped.append(part)
+                    part.__dict__["forward"] = new
+        yield
+    finally:
+        for part in swapped:
+            part.__dict__.pop("forward", None)
+
+
+def _tensor_method(method):
+    """`t.item()` of a traced Tensor is the Tensor without axes."""
+    tensor = method.__self__
+    if method.__name__ == "item" and is_traced(tensor):
+        return lambda *args: (tensor.reshape([]) if not args and tensor.size == 1 else method(*args))
+    return method
+
+
+# builtins ---------------------------------------------------------------------------------------------------------
+
+
+def _range(scope, *args):
+    return Range(*args) if any(is_traced(a) for a in args) else range(*args)
+
+
+def _print(scope, *args, **kwargs):
+    return show(*args, **kwargs) if any(is_traced(a) for a in args) else print(*args, **kwargs)
+
+
+def _number(kind):
+    def convert(scope, *args, **kwargs):
+        if len(args) == 1 and is_traced(args[0]) and not kwargs:
+            tensor = args[0]
+            if tensor.size != 1:
+                raise TypeError(f"{kind.__name__}: got a tensor of shape {list(tensor.shape)}; only one element can be converted")
+            if kind is float and tensor.is_floating_point():
+                return tensor.reshape([])
+            return tensor.reshape([]).astype({bool: "bool", int: "int64", float: "float32"}[kind])
+        return kind(*args, **kwargs)
+
+    return convert
+
+
+def _super(scope, *args):
+    if args:
+        return super(*args)
+    frame = sys._getframe()
+    while frame is not None and not ("__class__" in frame.f_locals and frame.f_locals.get(scope.name) is scope):
+        frame = frame.f_back
+    found = None
+    while frame is not None:  # the outermost frame of the function, which has its arguments
+        if frame.f_locals.get(scope.name) is scope and frame.f_code.co_argcount:
+            found = frame
+        frame = frame.f_back
+    if found is None:
+        raise RuntimeError("super(): no arguments")
+    return super(found.f_locals["__class__"], found.f_locals[found.f_code.co_varnames[0]])
+
+
+def _frame_of(scope):
+    frame = sys._getframe()
+    while frame is not None and frame.f_locals.get(scope.name) is not scope:
+        frame = frame.f_back
+    return frame
+
+
+_BUILTINS = {range: _range, print: _print, int: _number(int), float: _number(float), bool: _number(bool), super: _super,
+             locals: lambda scope: _frame_of(scope).f_locals, globals: lambda scope: _frame_of(scope).f_globals}

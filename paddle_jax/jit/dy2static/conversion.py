@@ -1,0 +1,210 @@
+"""Source conversion: diastatic-malt rewrites the statements and calls of a function into calls of `statements` and `calls`."""
+
+import __future__
+
+import ast
+import contextlib
+import functools as ft
+import importlib.util  # noqa: F401  malt uses it without importing it
+import types
+import weakref
+
+from paddle_jax._core.errors import Unsupported
+from paddle_jax.jit.dy2static import statements
+from paddle_jax.jit.dy2static.calls import converted_call, converted_forwards, is_plain, lifted
+from paddle_jax.jit.dy2static.log import CodeLog
+from paddle_jax.jit.dy2static.parts import Undefined, Unreturned, is_traced
+from paddle_jax.jit.dy2static.preparation import Prepared, class_of
+from paddle_jax.nn.layer.layers import Layer
+
+_STATEMENTS = ("if_stmt", "while_stmt", "for_stmt", "and_", "or_", "not_", "if_exp", "assert_stmt", "ld", "ldu")
+_FUTURE = ft.reduce(lambda flags, name: flags | getattr(__future__, name).compiler_flag, __future__.all_feature_names, 0)
+
+
+def convert(function):
+    """Makes a function whose control flow may hang on traced Tensors: `if`, `while`, `for`, `and`, `assert` and so on become compiled branches and
+    loops.
+
+    Args:
+        function: function, method, lambda, Layer (its `forward`) or other callable. What it calls is converted on the way, if it is not Paddle's,
+            JAX's, NumPy's or Python's own, and not marked with `paddle.jit.not_to_static`.
+    Returns:
+        A callable of the same arguments.
+    Raises:
+        Unsupported: diastatic-malt is not installed, the source is not there, or it has something that cannot be converted.
+    """
+    transpiler()
+    if isinstance(function, types.FunctionType) and not is_plain(function):
+        return transformed(function, strict=True)
+    if isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType) and not is_plain(function.__func__):
+        return types.MethodType(transformed(function.__func__, strict=True), function.__self__)
+    if isinstance(function, Layer):
+        forward = type(function).forward
+        if isinstance(forward, types.FunctionType) and not is_plain(forward):
+            transformed(forward, strict=True)
+    made = lifted(function)
+    return ft.partial(_of_a_library, function) if made is function else made
+
+
+def _of_a_library(function, *args, **kwargs):
+    """Calls a function that is not the user's: what is, in a Layer it belongs to, runs converted."""
+    owner = getattr(function, "__self__", args[0] if args else None)
+    with converted_forwards(owner) if isinstance(owner, Layer) else contextlib.nullcontext():
+        return function(*args, **kwargs)
+
+
+def transformed(function, strict=False):
+    """The converted form of a plain function, sharing its closure, defaults and attributes; None (with `strict`: Unsupported) if there is none."""
+    try:
+        return transpiler().converted(function)
+    except Exception as error:
+        if not strict:
+            return None
+        code = function.__code__
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise Unsupported(f"{function.__qualname__} ({code.co_filename}:{code.co_firstlineno}) cannot be converted: {reason}") from error
+
+
+class Scope:
+    """The frame of a converted function."""
+
+    def __init__(self, function, name, options):
+        self.name, self.callopts = name, None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        return False
+
+    def ret(self, value, returned):
+        """What the function returns."""
+        if isinstance(value, Undefined):
+            return None
+        if is_traced(returned):
+            raise Unsupported("a function returns nothing on one of its ways, depending on a tensor; add a return to each")
+        return value
+
+
+def _with_scope(code, name, options):
+    with Scope("lambda", name, options) as scope:
+        return code(scope)
+
+
+def _artifact(function, extras=None):
+    """Marks what is converted already."""
+    function.autograph_info__ = extras
+    return function
+
+
+@ft.cache
+def transpiler():
+    """malt's transpiler with our statements; made when it is first needed, since malt is an extra."""
+    try:
+        import malt.impl.api
+    except ImportError:
+        raise Unsupported("control flow that depends on tensors is compiled by converting its source, which needs diastatic-malt: "
+                          "pip install diastatic-malt") from None
+    from malt.converters import (
+        break_statements, call_trees, conditional_expressions, continue_statements, control_flow, functions, logical_expressions, return_statements,
+        variables,
+    )
+    from malt.core import converter, unsupported_features_checker
+    from malt.pyct import anno, cfg, qual_names
+    from malt.pyct import transpiler as base
+    from malt.pyct.static_analysis import activity, liveness, reaching_definitions, reaching_fndefs
+
+    options = converter.ConversionOptions(recursive=True, user_requested=True, optional_features=(converter.Feature.BUILTIN_FUNCTIONS,))
+    operators = types.SimpleNamespace(**{name: getattr(statements, name) for name in _STATEMENTS})
+    operators.converted_call, operators.FunctionScope, operators.with_function_scope = converted_call, Scope, _with_scope
+    operators.Undefined, operators.UndefinedReturnValue, operators.autograph_artifact = Undefined, Unreturned, _artifact
+    operators.ConversionOptions, operators.Feature, operators.STD = converter.ConversionOptions, converter.Feature, converter.STANDARD_OPTIONS
+
+    class Flow(control_flow.ControlFlowTransformer):
+        """Writing into a Tensor (or list) at an index is seen by tracing, not as a variable of its own."""
+
+        def _get_block_composite_vars(self, modified, live_in):
+            found = super()._get_block_composite_vars(modified, live_in)
+            return frozenset(s for s in found if all(not q.has_subscript() or str(q).endswith(("']", '"]')) for q in _parts(s)))
+
+    class Transpiler(base.GenericTranspiler):
+        """Converts functions, keeping the code by the code object it was made of."""
+
+        def __init__(self):
+            super().__init__()
+            self.made = weakref.WeakKeyDictionary()
+
+        def transform_ast(self, node, ctx):
+            node = Prepared(ctx.user.owner).visit(node)
+            unsupported_features_checker.verify(node)
+            node = self.analysed(node, ctx, reaching_definitions)
+            anno.dup(node, {anno.Static.DEFINITIONS: anno.Static.ORIG_DEFINITIONS})
+            for step in (functions, break_statements, continue_statements, return_statements, call_trees):
+                node = step.transform(node, ctx)
+            node = self.analysed(node, ctx, reaching_definitions, reaching_fndefs, liveness)
+            node = Flow(ctx).visit(node)
+            for step in (conditional_expressions, logical_expressions, variables):
+                node = step.transform(node, ctx)
+            return node
+
+        def analysed(self, node, ctx, *analyses):
+            graphs = cfg.build(node)
+            node = activity.resolve(qual_names.resolve(node), ctx, None)
+            for analysis in analyses:
+                node = analysis.resolve(node, ctx, graphs)
+            return node
+
+        def converted(self, function):
+            code = self.made.get(function.__code__)
+            if code is None:
+                code = self.made[function.__code__] = self.code_of(function)
+            cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+            factory = types.FunctionType(code, function.__globals__, closure=tuple([cells[name] for name in code.co_freevars]))
+            made = factory(operators)
+            made.__dict__.update(function.__dict__)
+            made.__defaults__, made.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+            made.__name__, made.__qualname__, made.__doc__, made.__module__ = (function.__name__, function.__qualname__, function.__doc__,
+                                                                               function.__module__)
+            return _artifact(made)
+
+        def code_of(self, function):
+            """Code that makes the converted function of the operators, in a scope with the variables of its closure."""
+            program = converter.ProgramContext(options=options)
+            program.owner = class_of(function)
+            node, ctx = self.transform_function(function, program)
+            if isinstance(node, ast.Lambda):
+                node = ast.Assign([ast.Name(ctx.info.name, ast.Store())], node)
+            else:
+                node.name = ctx.info.name
+            free = "".join([f"    {name} = None\n" for name in function.__code__.co_freevars])
+            frame = ast.parse(f"def outer():\n{free}    def inner(ag__):\n        pass\n        return {ctx.info.name}\n    return inner")
+            frame.body[0].body[-2].body[0] = node
+            text = ast.unparse(ast.fix_missing_locations(frame))
+            CodeLog.show(function, text)
+            tree = ast.parse(text)
+            _place(frame, tree, function.__code__.co_firstlineno, lambda n: anno.getanno(n, anno.Basic.ORIGIN, default=None))
+            scope: dict = {}
+            compiled = compile(tree, function.__code__.co_filename, "exec", flags=function.__code__.co_flags & _FUTURE, dont_inherit=True)
+            exec(compiled, scope)  # noqa: S102  the user's function, rewritten
+            return scope["outer"]().__code__
+
+    return Transpiler()
+
+
+def _parts(symbol):
+    """A composite name and what it is made of: a.b['c'], a.b, a."""
+    while symbol is not None:
+        yield symbol
+        symbol = symbol.parent if symbol.is_composite() else None
+
+
+def _place(before, after, line, origin_of):
+    """Gives code that was written out and read again the lines it came from, so that errors show the user's lines."""
+    origin = origin_of(before)
+    line = line if origin is None else origin.loc.lineno
+    if hasattr(after, "lineno"):
+        after.lineno = after.end_lineno = line
+        after.col_offset = after.end_col_offset = 0
+    old, new = list(ast.iter_child_nodes(before)), list(ast.iter_child_nodes(after))
+    for i, child in enumerate(new):
+        _place(old[i] if len(old) == len(new) else before, child, line, origin_of)

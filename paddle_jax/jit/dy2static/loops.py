@@ -1,0 +1,241 @@
+"""`while_loop` on traced Tensors: one operation on the tape, with gradients of any order in reverse."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.deferred.value import INEXACT
+from paddle_jax._core.dispatch import run
+from paddle_jax._core.random import default_generator
+from paddle_jax._core.state import local
+from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.tracing import kernel_for
+from paddle_jax.jit.dy2static.branches import as_tensor, blank, fits, number_dtype, truth
+from paddle_jax._core.errors import Unsupported
+from paddle_jax.jit.dy2static.parts import Leaf, Operands, Part, Undefined, finished, flat, is_number, is_traced, write_back
+from paddle_jax.jit.dy2static.reversible import Loop
+
+_PASSES = 8
+
+
+def while_loop(test, body, state):
+    """Repeats `state = body(*state)` as long as `test(*state)` holds. Where the answer is traced, the loop is compiled.
+
+    Args:
+        test: function of the state, gives a bool or a Tensor with one element.
+        body: function of the state, gives the next state, a list or tuple. Both may read and change Tensors from outside.
+        state: list or tuple of Tensors, numbers, and nested lists, tuples and dicts of them. Shapes and dtypes of Tensors stay the same.
+    Returns:
+        list, the last state. Gradients of any order flow to all that the loop reads; states are saved at some steps and computed again between them.
+    Raises:
+        Unsupported: the loop is traced, and a part of the state changes its shape, dtype or kind.
+    Example:
+        >>> from paddle_jax.jit.dy2static import while_loop
+        >>> i, total = while_loop(lambda i, t: i < 4, lambda i, t: (i + 1, t + i), (paddle.to_tensor(0), paddle.to_tensor(0)))
+        >>> total.item()
+        6
+    """
+    state = list(state)
+    while True:
+        answer = test(*state)
+        if is_traced(answer):
+            names = [f"item {i} of the state" for i in range(len(state))]
+            return repeat(lambda values: test(*values), lambda values, _: list(body(*values)), state, names, roots=(test, body))
+        if not answer:
+            return state
+        state = list(body(*state))
+
+
+class _Carried:
+    """A part of the state that changes from step to step: a Tensor of this shape, dtype and stop_gradient, at first `start`. number: it was a number."""
+
+    __slots__ = ("dtype", "number", "shape", "start", "stop")
+
+    def __init__(self, start, shape, dtype, stop, number=False):
+        self.start, self.shape, self.dtype, self.stop, self.number = start, tuple(shape), np.dtype(dtype), stop, number
+
+    @staticmethod
+    def of(tensor):
+        """From a Tensor."""
+        return _Carried(tensor, tensor._raw.shape, tensor._raw.dtype, tensor.stop_gradient)
+
+
+class State:
+    """The variables of a loop: what stays, and what changes (a _Carried in its place)."""
+
+    def __init__(self, values, names):
+        self.names, self.columns = names, []
+        for value in values:
+            leaves, tree = flat(value)
+            self.columns.append(([_Carried.of(x) if isinstance(x, Tensor) else x for x in leaves], tree))
+
+    def carried(self):
+        """The _Carrieds, in order."""
+        return [x for leaves, _ in self.columns for x in leaves if isinstance(x, _Carried)]
+
+    def filled(self, tensors):
+        """The values with given Tensors for what changes."""
+        tensors = iter(tensors)
+        return [jax.tree.unflatten(tree, [next(tensors) if isinstance(x, _Carried) else x for x in leaves]) for leaves, tree in self.columns]
+
+    def adapt(self, values):
+        """Takes over what a step has shown to change; whether there was anything new."""
+        found = False
+        for k, (value, name) in enumerate(zip(values, self.names, strict=True)):
+            leaves, tree = self.columns[k]
+            new, new_tree = flat(value)
+            if isinstance(leaves[0] if leaves else None, Undefined) and not (new and isinstance(new[0], Undefined)):
+                self.columns[k] = [_undefined(x) if isinstance(x, Leaf) or is_number(x) else x for x in new], new_tree
+                found = True
+                continue
+            if tree != new_tree:
+                raise Unsupported(f"{name} changes its structure in a loop over a tensor; give it all its items before the loop")
+            pairs = [_adapted(name, a, b) for a, b in zip(leaves, new, strict=True)]
+            self.columns[k] = [leaf for leaf, _ in pairs], tree
+            found |= any(changed for _, changed in pairs)
+        return found
+
+
+def _undefined(new):
+    """For a name that the first step defines."""
+    shape, dtype, stop = (new.shape, new.dtype, new.stop) if isinstance(new, Leaf) else ((), number_dtype([new]), True)
+    return _Carried(wrap(jnp.full(shape, blank(dtype), dtype)), shape, dtype, stop)
+
+
+def _adapted(name, old, new):
+    """(what to take for a leaf of the state that a step makes `new` of, whether that is something else than before)."""
+    if not isinstance(old, _Carried):
+        if not is_number(old):
+            if new is old or (not isinstance(new, Leaf) and type(new) is type(old) and isinstance(old, str) and new == old):
+                return old, False
+            kind = "a Tensor" if isinstance(new, Leaf) else repr(new) if is_number(new) else f"a {type(new).__name__}"
+            raise Unsupported(f"{name} is {'None' if old is None else f'a {type(old).__name__}'} before and {kind} after a step of a loop over a tensor; start with a "
+                              "Tensor of the right shape")
+        if not isinstance(new, Leaf) and type(new) is type(old) and (new == old or (new != new and old != old)):
+            return old, False
+        return _from_number(name, old, new), True
+    if not isinstance(new, Leaf):
+        if not is_number(new) or not fits(new, old.dtype) or np.prod(old.shape) != 1:
+            raise Unsupported(f"{name} is a Tensor of {old.dtype.name}{list(old.shape)} before and {new!r} after a step of a loop over a tensor; keep it a Tensor")
+        return old, False
+    if new.shape != old.shape or new.dtype != old.dtype:
+        if old.number and np.prod(new.shape) == 1 and fits(old.number[0], new.dtype) and np.can_cast(old.dtype, new.dtype, "same_kind"):
+            return _from_number(name, old.number[0], new), True
+        raise Unsupported(f"{name} is a Tensor of {old.dtype.name}{list(old.shape)} before and of {new.dtype.name}{list(new.shape)} after a step of a loop over a tensor; "
+                          "start with the shape and dtype it ends with")
+    if old.stop and not new.stop:
+        return _Carried(old.start, old.shape, old.dtype, False, old.number), True
+    return old, False
+
+
+def _from_number(name, old, new):
+    if not isinstance(new, Leaf):
+        dtype = number_dtype([old, new]) if is_number(new) else None
+        if dtype is None:
+            raise Unsupported(f"{name} is {old!r} before and {new!r} after a step of a loop over a tensor; keep it one kind of thing")
+        return _Carried(wrap(jnp.asarray(old, dtype)), (), dtype, True, (old,))
+    if np.prod(new.shape) != 1 or not fits(old, new.dtype):
+        raise Unsupported(f"{name} is {old!r} before and a Tensor of {new.dtype.name}{list(new.shape)} after a step of a loop over a tensor; start with a Tensor of that "
+                          "shape and dtype, e.g. paddle.zeros")
+    return _Carried(wrap(jnp.full(new.shape, old, new.dtype)), new.shape, new.dtype, new.stop, (old,))
+
+
+def repeat(test, body, values, names, length=None, roots=()):
+    """Runs `values = body(values, step)` while `test(values)`, or `length` times; gives the last values. `step` is a Tensor that counts from 0."""
+    generator = default_generator()
+    start, state, changing = generator._offset, State(values, names), {}
+    counter = _Carried(wrap(jnp.zeros((), np.int64)), (), np.int64, True)
+    for _ in range(_PASSES):
+        generator._offset = start
+        inputs = [counter, *state.carried()]
+        shared = {"inputs": inputs, "carried": [(c.tensor, c.tensor.stop_gradient and not c.adopts) for c in changing.values()], "indexed": True}
+        tested = None
+        if length is None:
+            tested = Part(lambda _, *now: _answer(test(state.filled(now))), roots=roots, **shared)
+            generator._offset = start + tested.drawn
+            if any(id(c.tensor) not in changing for c in tested.changes.values()):
+                raise Unsupported("the condition of a loop over a tensor changes a Tensor in place; change it in the loop")
+        step = Part(lambda count, *now: body(state.filled(now), count), roots=roots, **shared)
+        new = [c for key, c in step.changes.items() if key not in changing]
+        more = state.adapt(step.value)
+        more |= _softened(changing, step.changes)
+        if not new and not more:
+            break
+        changing.update((id(c.tensor), c) for c in new)
+    else:
+        raise Unsupported("the variables of a loop over a tensor do not settle; keep their shapes and dtypes the same from step to step")
+    generator._offset = start + step.drawn + (0 if tested is None else tested.drawn)
+    made = _run(state, changing, tested, step, length)
+    out = state.filled(made[: len(made) - len(changing)])
+    for change, new in zip(changing.values(), made[len(made) - len(changing) :], strict=True):
+        write_back(change, new)
+    return out
+
+
+def _answer(value):
+    return truth(as_tensor(value))
+
+
+def _softened(changing, found):
+    """Lets gradients flow through Tensors that got a recorded value in a step."""
+    more = False
+    for key, change in changing.items():
+        now = found[key]
+        if now.leaf.shape != tuple(change.tensor._raw.shape) or now.leaf.dtype != change.tensor._raw.dtype:
+            raise Unsupported(f"{change.tensor.name} changes its shape or dtype in place in a loop over a tensor")
+        if now.adopts and not change.adopts:
+            change.adopts, more = True, True
+    return more
+
+
+def _run(state, changing, tested, step, length):
+    """The operation. Its arrays are what is carried, then the Tensors changed in place."""
+    carried = state.carried()
+    tensors = [c.start for c in carried] + [c.tensor for c in changing.values()]
+    stops = [c.stop for c in carried] + [not c.adopts and c.tensor.stop_gradient for c in changing.values()]
+    operands = Operands([])
+    first = operands.places_of(tensors)
+    tests = () if tested is None else operands.places_of(tested.taken)
+    steps = operands.places_of(step.taken)
+    picks = _picks(state, step, changing)
+    dtypes = [c.dtype for c in carried] + [np.dtype(t._raw.dtype) for t in tensors[len(carried) :]]
+    flows = [not stop and dtype.kind in INEXACT for stop, dtype in zip(stops, dtypes, strict=True)]
+    reads = [not t.stop_gradient and np.dtype(t._raw.dtype).kind in INEXACT for t in operands.tensors]
+    backward = local.ctx.grad and any(reads)
+
+    def make(quiet=False):
+        test_part, step_part = (None if part is None else part.quiet() if quiet else part.fn for part in (tested, step))
+
+        def test(i, carry, fixed):
+            return test_part(i.astype(np.int64), *carry, i, *[fixed[k] for k in tests])[tested.value.at]
+
+        def advance(i, carry, fixed):
+            found = step_part(i.astype(np.int64), *carry, i, *[fixed[k] for k in steps])
+            return tuple([jnp.full(x.shape, pick[0], x.dtype) if isinstance(pick, tuple) else found[pick] for pick, x in zip(picks, carry, strict=True)])
+
+        loop = Loop(test, advance, flows, reads)
+
+        def fn(*arrays):
+            carry = tuple([arrays[k] for k in first])
+            if length is not None:
+                return jax.lax.scan(lambda carry, i: (advance(i, carry, arrays), None), carry, jnp.arange(length, dtype=np.uint32))[0]
+            return (loop.reversible if backward else loop.plain)(carry, arrays)
+
+        return fn
+
+    key = (None if tested is None else (tested.key, tested.value.at), step.key, length, backward, first, tests, steps, repr(picks), tuple(flows), tuple(reads))
+    kernel = kernel_for("while", key, make)
+    if step.effects:
+        kernel.fn = make(quiet=True)  # what gradients compute again neither prints nor checks
+    made = list(run(kernel, operands.tensors)) if tensors or step.effects else []
+    return [finished(t, stop) for t, stop in zip(made, stops, strict=True)]
+
+
+def _picks(state, step, changing):
+    """Where a step's arrays have the next values of what is carried; (number,) for a number."""
+    picks = []
+    for (leaves, _), value in zip(state.columns, step.value, strict=True):
+        for old, new in zip(leaves, flat(value)[0], strict=True):
+            if isinstance(old, _Carried):
+                picks.append(new.at if isinstance(new, Leaf) else (np.asarray(new).astype(old.dtype).item(),))
+    return picks + [step.changes[key].leaf.at for key in changing]

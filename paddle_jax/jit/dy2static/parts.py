@@ -1,0 +1,197 @@
+"""A piece of Paddle code (a branch, a loop's body or test) as a pure function of arrays.
+
+`Part` runs code once with `_core.tracing.trace` and keeps what is needed to make an operation of it: what it returned with a `Leaf` in the place of
+every Tensor, which Tensors outside it reads and which it changes in place.
+"""
+
+import weakref
+
+import jax
+import numpy as np
+
+from paddle_jax._core.random import default_generator
+from paddle_jax._core.state import local
+from paddle_jax._core.tensor import Tensor, inside, wrap
+from paddle_jax._core.tracing import trace
+from paddle_jax.jit.dy2static.effects import without_effects
+from paddle_jax._core.errors import Unsupported
+from paddle_jax.jit.dy2static.side_effects import Objects
+
+
+class Undefined:
+    """The value of a name that has none. Reading it raises UnboundLocalError, as Python does."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name="the variable"):
+        self.name = name
+
+    def read(self):
+        """Raises."""
+        raise UnboundLocalError(f"cannot access local variable '{self.name}' where it is not associated with a value")
+
+    def __repr__(self):
+        return f"<undefined {self.name}>"
+
+
+class Unreturned(Undefined):
+    """What a function returns before it has come to a `return`."""
+
+    __slots__ = ()
+
+
+class Leaf:
+    """A Tensor in what code returned. at: its place among the arrays. stop: its stop_gradient. ref: the Tensor itself, if it is from outside."""
+
+    __slots__ = ("at", "dtype", "ref", "shape", "stop")
+
+    def __init__(self, at, tensor):
+        self.at, self.shape, self.dtype, self.stop = at, tuple(tensor._raw.shape), np.dtype(tensor._raw.dtype), tensor.stop_gradient
+        self.ref = weakref.ref(tensor)
+
+
+def flat(value):
+    """(leaves, structure) of nested lists, tuples and dicts; everything else counts as a leaf."""
+    return jax.tree.flatten(value, is_leaf=lambda x: not isinstance(x, list | tuple | dict))
+
+
+def is_number(value) -> bool:
+    """Whether a leaf is a Python or NumPy number."""
+    return isinstance(value, bool | int | float | complex | np.generic)
+
+
+def is_traced(value) -> bool:
+    """Whether a value is known to the compiled program only."""
+    return isinstance(value._raw if isinstance(value, Tensor) else value, jax.core.Tracer)
+
+
+class Change:
+    """A Tensor outside that code changes in place. adopts: whether gradients flow to the new value. leaf: the new value."""
+
+    __slots__ = ("adopts", "leaf", "tensor")
+
+    def __init__(self, tensor, adopts, leaf):
+        self.tensor, self.adopts, self.leaf = tensor, adopts, leaf
+
+
+class Part:
+    """`code(*Tensors) -> value` after its run on Tensors of the shapes, dtypes and stop_gradients given by Leafs.
+
+    value: what it returned, with Leafs. changes: {id: Change} of Tensors outside. fn: `(*inputs, [index], *taken) -> arrays`, one per Leaf. taken: the
+    Tensors outside that it reads. drawn: how many random numbers it drew. effects: whether it prints or asserts.
+    """
+
+    def __init__(self, code, inputs=(), watched=(), carried=(), indexed=False, roots=()):
+        """watched: Tensors whose last values are results even where the code does not change them. carried: (Tensor, stop_gradient) for Tensors outside
+        whose first values are inputs and last values results. indexed: the code runs many times, with random numbers of its own each time.
+        roots: functions through which the code may reach Python objects, which it must not change."""
+        self.changes, grad = {}, local.ctx.grad
+        generator = default_generator()
+        start = generator._offset
+        objects = Objects(roots)
+
+        def run(*tensors):
+            current, results = local.ctx.trace, []
+            local.ctx.grad = grad
+            grads = _watching(current)
+            given, first = tensors[: len(inputs)], tensors[len(inputs) :]
+            mine = (current.index if indexed else tensors[-1]._raw)._trace
+            for tensor, leaf in zip(given, inputs, strict=True):
+                tensor.stop_gradient = leaf.stop
+            for (tensor, stop), new in zip(carried, first[: len(carried)], strict=True):
+                current.note(tensor)
+                tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient = new._raw, None, 0, stop
+
+            def leaf(tensor):
+                results.append(wrap(current.operands([tensor], False)[0], tensor.stop_gradient))
+                return Leaf(len(results) - 1, tensor)
+
+            try:
+                leaves, tree = flat(code(*given))
+                self.value = jax.tree.unflatten(tree, [leaf(x) if isinstance(x, Tensor) else x for x in leaves])
+                self._find_changes(current, mine, [*watched, *[t for t, _ in carried]], leaf)
+            finally:
+                appeared = [tensor for tensor, before in grads.values() if tensor._grad is not before]
+                for tensor, before in grads.values():
+                    tensor._grad = before
+                del current.watch
+            if appeared:
+                raise Unsupported(f"{appeared[0].name}.grad appears inside a compiled branch or loop; call backward outside of it")
+            return results
+
+        structs = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in inputs]
+        structs += [jax.ShapeDtypeStruct(t._raw.shape, t._raw.dtype) for t, _ in carried]
+        try:
+            found = trace(run, [*structs, jax.ShapeDtypeStruct((), "uint32")], indexed)
+            self.drawn = generator._offset - start
+        finally:
+            generator._offset = start
+        objects.check()
+        self.fn, self.taken, self.key = found.fn, found.taken, found.key
+        self.effects = bool(found.fn.jaxpr.effects)
+
+    def quiet(self):
+        """`fn` without its prints and checks, for computing it again."""
+        jaxpr, n = without_effects(self.fn.jaxpr), len(self.fn.jaxpr.invars)
+        return lambda *operands: tuple(jax.core.eval_jaxpr(jaxpr, operands[n:], *operands[:n]))
+
+    def _find_changes(self, current, mine, watched, leaf):
+        for ref, before in list(current.written.values()):
+            tensor = ref()
+            own = isinstance(before[0], jax.core.Tracer) and before[0]._trace is mine
+            if tensor is not None and tensor._raw is not before[0] and not own:
+                adopts = tensor._node is not None and tensor._node is not before[1]
+                self.changes[id(tensor)] = Change(tensor, adopts, leaf(tensor))
+        for tensor in watched:
+            if id(tensor) not in self.changes:
+                self.changes[id(tensor)] = Change(tensor, False, leaf(tensor))
+
+
+def _watching(current):
+    """Notes the Tensors whose `grad` is looked at from now on: {id: (Tensor, grad before)}."""
+    grads, watch = {}, current.watch
+
+    def noting(tensor, accumulates=False):
+        grads.setdefault(id(tensor), (tensor, tensor._grad))
+        watch(tensor, accumulates)
+
+    current.watch = noting
+    return grads
+
+
+class Operands:
+    """The Tensors that an operation made of several Parts reads, each once."""
+
+    def __init__(self, tensors):
+        self.tensors, self.places = list(tensors), {}
+        for at, tensor in enumerate(self.tensors):
+            self.places.setdefault(self._key(tensor), at)
+
+    def places_of(self, tensors):
+        """Where given Tensors are among the operands; those that are not there yet are added."""
+        return tuple([self._place(t) for t in tensors])
+
+    def _place(self, tensor):
+        key = self._key(tensor)
+        if key not in self.places:
+            self.places[key] = len(self.tensors)
+            self.tensors.append(tensor)
+        return self.places[key]
+
+    @staticmethod
+    def _key(tensor):
+        source = tensor if tensor._node is None else tensor._node
+        return (id(tensor._raw), tensor.stop_gradient, 0 if tensor.stop_gradient else id(source), tensor._idx)
+
+
+def finished(tensor, stop):
+    """A result of an operation: one that no gradient flows through is a plain value, though the operation has gradients."""
+    return wrap(inside(tensor)) if stop else tensor
+
+
+def write_back(change, new):
+    """Gives a Tensor outside the value that a branch or loop left it with."""
+    if change.adopts:
+        change.tensor._adopt(new)
+    else:
+        change.tensor._rebind(new._raw)

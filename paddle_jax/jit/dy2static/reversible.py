@@ -1,0 +1,211 @@
+"""A while loop over arrays that has gradients of every order in reverse, in bounded memory: nobody needs to know how often it runs.
+
+Going forward, states are saved at every `stride`-th step; when the room for them is used up, every other one is dropped and the stride doubles. Going
+backward, the states between are computed again, with some of them saved on the way in the room that gets free. With 64 + 16 saved states, 64
+steps need no step twice, 1000 steps each one more time, 100 000 steps each two to three more times.
+
+The gradient of the gradient uses that the gradient is linear in what comes in: contracted with (u, v) it is what comes in times the derivative of the
+loop along (u, v), and that derivative is a loop of the same kind, over states and their tangents.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.deferred.value import INEXACT
+
+_SAVED, _SPARE = 64, 16
+
+
+class Loop:
+    """`while test(i, carry, fixed): carry = step(i, carry, fixed)` over tuples of arrays; i counts the steps as uint32.
+
+    carried, read: for each array of carry and of fixed whether gradients flow through it (integers never).
+    """
+
+    __slots__ = ("carried", "read", "step", "test")
+
+    def __init__(self, test, step, carried, read):
+        self.test, self.step, self.carried, self.read = test, step, tuple(carried), tuple(read)
+
+    def plain(self, carry, fixed):
+        """The last carry; no gradient in reverse, but forward."""
+
+        def body(state):
+            i, now = state
+            return i + 1, self.step(i, now, fixed)
+
+        return jax.lax.while_loop(lambda state: self.test(*state, fixed), body, (jnp.uint32(0), tuple(carry)))[1]
+
+    def reversible(self, carry, fixed):
+        """The last carry; differentiable in reverse, any number of times."""
+        return _loop(self)[0](tuple(carry), tuple(fixed))
+
+    def smooth(self, i, carry, fixed):
+        """The step as a function of what gradients flow through, and its arguments: (function, carry, fixed)."""
+
+        def step(some, others):
+            out = self.step(i, _merged(self.carried, carry, some), _merged(self.read, fixed, others))
+            return _chosen(self.carried, out), out
+
+        return step, _chosen(self.carried, carry), _chosen(self.read, fixed)
+
+    def tangent(self):
+        """The loop over (carry, tangents of its smooth part) with fixed values and tangents of their smooth part."""
+        n, m = len(self.carried), len(self.read)
+
+        def step(i, carry, fixed):
+            function, some, others = self.smooth(i, carry[:n], fixed[:m])
+            _, moved, out = jax.jvp(function, (some, others), (tuple(carry[n:]), tuple(fixed[m:])), has_aux=True)
+            return (*out, *moved)
+
+        def test(i, carry, fixed):
+            return self.test(i, carry[:n], fixed[:m])
+
+        return Loop(test, step, self.carried + (True,) * sum(self.carried), self.read + (True,) * sum(self.read))
+
+
+def _chosen(mask, values):
+    return tuple(v for v, has in zip(values, mask, strict=True) if has)
+
+
+def _merged(mask, values, chosen):
+    chosen = iter(chosen)
+    return tuple(next(chosen) if has else v for v, has in zip(values, mask, strict=True))
+
+
+def _padded(mask, chosen):
+    """Cotangents with None where there is none."""
+    return _merged(mask, (None,) * len(mask), chosen)
+
+
+def _loop(loop):
+    """(the loop with a gradient in reverse, the same that also gives the saved states)."""
+
+    @jax.custom_vjp
+    def run(carry, fixed):
+        return loop.plain(carry, fixed)
+
+    @jax.custom_vjp
+    def saving(carry, fixed):
+        return _saving(loop, carry, fixed)
+
+    def forward(carry, fixed):
+        out, saved = saving(carry, fixed)
+        return out, (carry, fixed, saved)
+
+    def backward(kept, cts):
+        carry, fixed, saved = kept
+        into_carry, into_fixed = _pull(loop)(carry, fixed, saved, _chosen(loop.carried, cts))
+        return _padded(loop.carried, into_carry), _padded(loop.read, into_fixed)
+
+    def forward_saving(carry, fixed):
+        out, kept = forward(carry, fixed)
+        return (out, kept[2]), kept
+
+    run.defvjp(forward, backward)
+    saving.defvjp(forward_saving, lambda kept, cts: backward(kept, cts[0]))
+    return run, saving
+
+
+def _pull(loop):
+    """The gradient of the loop as a function (carry, fixed, saved states, cotangents) that has gradients itself."""
+
+    @jax.custom_vjp
+    def pull(carry, fixed, saved, cts):
+        return _reversed(loop, fixed, saved, cts)
+
+    def forward(carry, fixed, saved, cts):
+        return pull(carry, fixed, saved, cts), (carry, fixed, cts)
+
+    def backward(kept, directions):
+        carry, fixed, cts = kept
+        along_carry, along_fixed = directions
+
+        def moved(some, others):
+            state = (*_merged(loop.carried, carry, some), *along_carry)
+            out = loop.tangent().reversible(state, (*_merged(loop.read, fixed, others), *along_fixed))
+            return out[len(loop.carried) :]
+
+        into_cts, back = jax.vjp(moved, _chosen(loop.carried, carry), _chosen(loop.read, fixed))
+        into_carry, into_fixed = back(cts)
+        return _padded(loop.carried, into_carry), _padded(loop.read, into_fixed), None, into_cts
+
+    pull.defvjp(forward, backward)
+    return pull
+
+
+def _saving(loop, carry, fixed):
+    """(last carry, (number of steps, stride, places of the saved states in order, saved states))."""
+
+    def body(state):
+        i, stride, places, rooms, now = state
+        at = i // stride
+        full = (i % stride == 0) & (at >= _SAVED)
+        places = jnp.where(full, jnp.concatenate([places[0::2], places[1::2]]), places)
+        stride = jnp.where(full, stride * 2, stride)
+        at, due = i // stride, i % stride == 0
+        place = places[at]
+        rooms = [_put(room, place, value, due) for room, value in zip(rooms, now, strict=True)]
+        return i + 1, stride, places, rooms, loop.step(i, now, fixed)
+
+    rooms = [jnp.zeros((_SAVED, *x.shape), x.dtype) for x in carry]
+    start = jnp.uint32(0), jnp.uint32(1), jnp.arange(_SAVED, dtype=jnp.uint32), rooms, tuple(carry)
+    n, stride, places, rooms, last = jax.lax.while_loop(lambda s: loop.test(s[0], s[4], fixed), body, start)
+    return last, (n, stride, places, tuple(rooms))
+
+
+def _put(room, place, value, due):
+    return room.at[place].set(jnp.where(due, value, room[place]))
+
+
+def _reversed(loop, fixed, saved, cts):
+    """Goes back over the steps. The saved states are a stack; on top is the last one not after the step to go back over."""
+    n, stride, places, rooms = saved
+    n, stride = n.astype(jnp.int32), stride.astype(jnp.int32)
+    used = (n + stride - 1) // stride
+    rooms = [jnp.concatenate([room[places], jnp.zeros((_SPARE, *room.shape[1:]), room.dtype)]) for room in rooms]
+    where = jnp.arange(_SAVED + _SPARE, dtype=jnp.int32) * stride
+
+    def taken(rooms, top):
+        return tuple(room[jnp.maximum(top, 0)] for room in rooms)
+
+    def advance(at, now, cts, sums):
+        return loop.step(at.astype(jnp.uint32), now, fixed), cts, sums
+
+    def go_back(at, now, cts, sums):
+        function, some, others = loop.smooth(at.astype(jnp.uint32), now, fixed)
+        _, back, _ = jax.vjp(function, some, others, has_aux=True)
+        into_carry, into_fixed = back(cts)
+        return now, into_carry, tuple(a + b for a, b in zip(sums, into_fixed, strict=True))
+
+    def body(state):
+        goal, at, now, top, where, rooms, cts, sums = state
+        ahead = at < goal
+        now, cts, sums = jax.lax.cond(ahead, advance, go_back, at, now, cts, sums)
+        # going forward: save a state where it divides the rest of the way well
+        free = _SAVED + _SPARE - 1 - top
+        base = where[jnp.maximum(top, 0)]
+        share = free // 2 + 1
+        at = jnp.where(ahead, at + 1, at)
+        due = ahead & (at == base + jnp.maximum(1, (goal - base + share - 1) // share)) & (at < goal) & (free > 0)
+        top = jnp.where(due, top + 1, top)
+        rooms = [_put(room, jnp.maximum(top, 0), value, due) for room, value in zip(rooms, now, strict=True)]
+        where = _put(where, jnp.maximum(top, 0), at, due)
+        # going back: continue from the last saved state
+        goal = jnp.where(ahead, goal, goal - 1)
+        top = jnp.where(~ahead & (where[jnp.maximum(top, 0)] > goal), top - 1, top)
+        now = tuple(jnp.where(ahead, a, b) for a, b in zip(now, taken(rooms, top), strict=True))
+        at = jnp.where(ahead, at, where[jnp.maximum(top, 0)])
+        return goal, at, now, top, where, rooms, cts, sums
+
+    sums = tuple(jnp.zeros(x.shape, x.dtype) for x in _chosen(loop.read, fixed))
+    top = used - 1
+    start = n - 1, where[jnp.maximum(top, 0)], taken(rooms, top), top, where, rooms, tuple(cts), sums
+    found = jax.lax.while_loop(lambda state: state[0] >= 0, body, start)
+    return found[6], found[7]
+
+
+def is_smooth(array) -> bool:
+    """Whether gradients can flow through an array of this dtype."""
+    return np.dtype(array.dtype).kind in INEXACT

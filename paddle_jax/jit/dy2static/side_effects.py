@@ -1,0 +1,87 @@
+"""Python objects that traced code must leave alone: a branch runs while both are compiled, a loop's body runs once whatever the number of steps.
+
+Variables, attributes and dict items that the code assigns are known to the conversion and become results. What else it changes (`list.append` in a
+loop, an attribute set in a function it calls) would happen once, or in both branches; it is found here by comparing before and after.
+"""
+
+import collections
+import types
+
+from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.errors import Unsupported
+
+_DEPTH, _MOST = 5, 4000
+_CONTAINERS = (list, dict, set, collections.deque)
+_SKIPPED = (types.ModuleType, type, Tensor, str, bytes, int, float, complex, type(None), types.CodeType, types.BuiltinFunctionType)
+_NOT_USERS = ("jax", "malt", "numpy", "paddle_jax._core")
+
+
+class Objects:
+    """The lists, dicts, sets and objects that functions can reach, with what they held."""
+
+    def __init__(self, functions):
+        self.held, self.seen = [], set()
+        for function in functions:
+            self._visit(function, 0, "")
+
+    def _visit(self, thing, depth, name):
+        if isinstance(thing, _SKIPPED) or id(thing) in self.seen or depth > _DEPTH or len(self.seen) > _MOST:
+            return
+        self.seen.add(id(thing))
+        if isinstance(thing, types.MethodType):
+            self._visit(thing.__self__, depth, name)
+            self._visit(thing.__func__, depth, name)
+        elif isinstance(thing, types.FunctionType):
+            self._visit_function(thing, depth)
+        elif isinstance(thing, tuple):
+            for item in thing:
+                self._visit(item, depth + 1, name)
+        elif isinstance(thing, _CONTAINERS):
+            self._hold(thing, name)
+            for item in list(thing.values() if isinstance(thing, dict) else thing):
+                self._visit(item, depth + 1, name)
+        elif not type(thing).__module__.startswith(_NOT_USERS) and isinstance(getattr(thing, "__dict__", None), dict):
+            self._hold(thing.__dict__, name or type(thing).__name__)
+            for key, item in list(thing.__dict__.items()):
+                self._visit(item, depth + 1, f"{name or type(thing).__name__}.{key}")
+
+    def _visit_function(self, function, depth):
+        names = function.__code__.co_freevars
+        for name, cell in zip(names, function.__closure__ or (), strict=True):
+            try:
+                content = cell.cell_contents
+            except ValueError:  # not assigned yet
+                continue
+            if name != "ag__":
+                self._visit(content, depth if isinstance(content, types.FunctionType) else depth + 1, name)
+        for name in function.__code__.co_names:
+            content = function.__globals__.get(name)
+            if isinstance(content, _CONTAINERS):
+                self._visit(content, depth + 1, name)
+
+    def _hold(self, thing, name):
+        self.held.append((thing, thing.copy(), name))
+
+    def check(self):
+        """Puts back what has changed, and raises Unsupported if something has."""
+        found = [(thing, before, name) for thing, before, name in self.held if _differs(thing, before)]
+        for thing, before, _ in found:
+            thing.clear()
+            (thing.update if isinstance(thing, dict | set) else thing.extend)(before)
+        if found:
+            raise Unsupported(f"the {type(found[0][0]).__name__} {found[0][2] or 'object'!r} is changed inside a compiled branch or loop, which happens "
+                              "while compiling only; return the value instead, or keep it in a Tensor")
+
+
+def _differs(thing, before):
+    if len(thing) != len(before):
+        return True
+    if isinstance(thing, set):
+        return thing != before
+    if isinstance(thing, dict):
+        return any(k not in before or not _same(v, before[k]) for k, v in thing.items())
+    return not all(map(_same, thing, before))
+
+
+def _same(a, b):
+    return a is b or (type(a) is type(b) and isinstance(a, bool | int | float | str) and a == b)

@@ -1,0 +1,223 @@
+"""What converted code calls in place of Python's statements: as Python where the condition is known, a compiled branch or loop where it is traced."""
+
+import functools as ft
+
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.jit.dy2static.branches import cond, select, truth
+from paddle_jax._core.errors import Unsupported
+from paddle_jax.jit.dy2static.host import check
+from paddle_jax.jit.dy2static.loops import repeat
+from paddle_jax.jit.dy2static.parts import Undefined, is_traced
+
+_UNROLLED = 64  # longest tensor that a `for` over it is unrolled for
+
+
+class Range:
+    """`range` with a traced bound."""
+
+    def __init__(self, *bounds):
+        if len(bounds) == 3 and not is_traced(bounds[2]) and int(bounds[2]) == 0:
+            raise ValueError("range() arg 3 must not be zero")
+        tensors = [b for b in bounds if is_traced(b)]
+        if any(t.size != 1 or not t.is_integer() for t in tensors):
+            raise TypeError("range: a bound is not an integer tensor with one element; cast it with astype('int64')")
+        bounds = [b.reshape([]) if isinstance(b, Tensor) else b for b in bounds]
+        self.start, self.stop, self.step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+        self.dtype = tensors[0].dtype
+
+    def __iter__(self):
+        raise Unsupported("a range with a traced bound can only be looped over with a plain `for i in range(n)`")
+
+    def first(self):
+        """The start, as a Tensor."""
+        from paddle_jax.tensor.creation import full
+
+        return self.start.astype(self.dtype) if isinstance(self.start, Tensor) else full([], self.start, self.dtype)
+
+    def holds(self, i):
+        """Whether i is not past the end."""
+        if is_traced(self.step):
+            return ((self.step > 0) & (i < self.stop)) | ((self.step < 0) & (i > self.stop))
+        return i < self.stop if self.step > 0 else i > self.stop
+
+
+class _Variables:
+    """The variables that a statement may change, through the functions that malt makes."""
+
+    def __init__(self, get, put, names):
+        self.get, self.put, self.names = get, put, names
+        self.before = get()
+
+    def run(self, code, values=None):
+        """What the variables are after `code()`, which starts with the given values; then they are as before."""
+        try:
+            self.put(self.before if values is None else tuple(values))
+            answer = code()
+            return answer, list(self.get())
+        finally:
+            self.put(self.before)
+
+
+def if_stmt(test, body, orelse, get_state, set_state, names, nouts):
+    """`if`."""
+    if not is_traced(test):
+        return body() if test else orelse()
+    variables = _Variables(get_state, set_state, names)
+    known = [_known(value, test) for value in variables.before]
+
+    def branch(code, k):
+        values = [value if facts is None else facts[k] for value, facts in zip(variables.before, known, strict=True)]
+        return lambda: tuple(variables.run(code, values)[1])
+
+    found = select(truth(test), [branch(orelse, 1), branch(body, 0)], names, roots=(body, orelse))
+    variables.put(tuple(found))
+
+
+def _known(value, test):
+    """What a variable is in the two branches where it is itself the condition, or what the condition is the opposite of; else None."""
+    if value is test:
+        return True, False
+    return (False, True) if isinstance(value, Tensor) and getattr(test, "_not_of", None) is value else None
+
+
+def while_stmt(test, body, get_state, set_state, names, opts):
+    """`while`."""
+    while True:
+        answer = test()
+        if is_traced(answer):
+            break
+        if not answer:
+            return
+        body()
+    variables = _Variables(get_state, set_state, names)
+
+    def tested(values):
+        answer, after = variables.run(test, values)
+        if any(a is not b for a, b in zip(after, values, strict=True)):
+            raise Unsupported("the condition of a while over a tensor assigns a variable; assign it in the loop")
+        return answer
+
+    found = repeat(tested, lambda values, _: variables.run(body, values)[1], variables.before, names, roots=(test, body))
+    variables.put(tuple(found))
+
+
+def for_stmt(over, extra_test, body, get_state, set_state, names, opts):
+    """`for`. extra_test: None, or what has to hold besides (no `break` or `return` yet)."""
+    if isinstance(over, Range):
+        return _for_range(over, extra_test, body, get_state, set_state, names)
+    if isinstance(over, Tensor) and over.ndim and over.shape[0] > _UNROLLED and extra_test is None:
+        before = get_state()
+        try:
+            return _for_rows(over, body, get_state, set_state, names)
+        except Unsupported:
+            set_state(before)  # what one program for all rows cannot do, one piece per row may
+    for item in over:
+        if extra_test is not None:
+            going = extra_test()
+            if is_traced(going):
+                if_stmt(going, ft.partial(body, item), lambda: None, get_state, set_state, names, 0)
+                continue
+            if not going:
+                break
+        body(item)
+
+
+def _for_range(over, extra_test, body, get_state, set_state, names):
+    variables = _Variables(get_state, set_state, names)
+
+    def tested(values):
+        goes = over.holds(values[-1])
+        if extra_test is None:
+            return goes
+        return and_(lambda: goes, lambda: variables.run(extra_test, values[:-1])[0])
+
+    def step(values, _):
+        i = values[-1]
+        return [*variables.run(ft.partial(body, i), values[:-1])[1], i + over.step]
+
+    found = repeat(tested, step, [*variables.before, over.first()], [*names, "the counter"], roots=(body,))
+    variables.put(tuple(found[:-1]))
+
+
+def _for_rows(over, body, get_state, set_state, names):
+    variables = _Variables(get_state, set_state, names)
+
+    def step(values, i):
+        return variables.run(lambda: body(over[i]), values)[1]
+
+    found = repeat(None, step, variables.before, names, length=over.shape[0], roots=(body,))
+    variables.put(tuple(found))
+
+
+# expressions ------------------------------------------------------------------------------------------------------
+
+
+def and_(left, right):
+    """`left and right`, of functions."""
+    a = left()
+    if not is_traced(a):
+        return a and right()
+    if _is_bool(a):
+        b = right()
+        if isinstance(b, bool):
+            return truth(a) if b else False
+        if _is_bool(b):
+            return truth(a).logical_and(truth(b))
+        return cond(a, lambda: b, lambda: a)
+    return cond(a, right, lambda: a)
+
+
+def or_(left, right):
+    """`left or right`, of functions."""
+    a = left()
+    if not is_traced(a):
+        return a or right()
+    if _is_bool(a):
+        b = right()
+        if isinstance(b, bool):
+            return True if b else truth(a)
+        if _is_bool(b):
+            return truth(a).logical_or(truth(b))
+        return cond(a, lambda: a, lambda: b)
+    return cond(a, lambda: a, right)
+
+
+def _is_bool(value):
+    return isinstance(value, Tensor) and value._raw.dtype == bool and value.size == 1
+
+
+def not_(value):
+    """`not value`."""
+    if not is_traced(value):
+        return not value
+    result = truth(value).logical_not()
+    result._not_of = value
+    return result
+
+
+def if_exp(test, body, orelse, text):
+    """`body if test else orelse`."""
+    if not is_traced(test):
+        return body() if test else orelse()
+    return select(truth(test), [lambda: (orelse(),), lambda: (body(),)], (f"the value of `{text}`",), roots=(body, orelse))[0]
+
+
+def assert_stmt(test, message):
+    """`assert`. A traced condition is checked when the program runs."""
+    if is_traced(test):
+        check(truth(test), message)
+    elif not test:
+        raise AssertionError(*([message()] if message is not None else []))
+
+
+def ld(value):
+    """Reads a variable."""
+    return value.read() if isinstance(value, Undefined) else value
+
+
+def ldu(load, name):
+    """Reads an attribute or item that may not be there."""
+    try:
+        return load()
+    except (KeyError, AttributeError, NameError, IndexError):
+        return Undefined(name)

@@ -1,0 +1,336 @@
+"""StaticFunction: a function that is run once to see what it does, and from then on as a compiled program."""
+
+import collections
+import copy
+import functools as ft
+import inspect
+import threading
+import time
+import types
+import warnings
+import weakref
+
+import jax
+import numpy as np
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.capture import capture
+from paddle_jax._core.deferred.log import log
+from paddle_jax._core.deferred.segment import user_line
+from paddle_jax._core.errors import TRACING, Unsupported
+from paddle_jax._core.state import local
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.jit.program import Program, Stale
+from paddle_jax.jit.reach import Reach
+from paddle_jax.static.input_spec import InputSpec
+from paddle_jax.tensor.creation import to_tensor
+
+_MAX_PROGRAMS = 32
+_MANY_SHAPES = 9
+_MAX_STALE = 6  # programs for one signature, before a value that keeps changing sends it back to eager execution
+_EAGER = object()
+
+
+class Switch:
+    """on: whether functions are compiled at all (paddle.jit.enable_to_static)."""
+
+    on = True
+
+
+class StaticFunction:
+    """A function compiled by XLA: what `paddle.jit.to_static` returns.
+
+    It is run in Python once per signature (shapes, dtypes, stop_gradient and other arguments; training mode and plain attributes of the Layers it
+    uses; variables it sees), inside a JAX trace. Parameters, buffers, optimizer state, gradients and the random generator are found while it runs,
+    and go in and out of the compiled program with their present values.
+
+    Args:
+        function: function or method. instance: the object it is bound to. input_spec: InputSpecs of its arguments. full_graph: an error where it
+        cannot be compiled, instead of running it eagerly with a warning.
+    """
+
+    def __init__(self, function, input_spec=None, full_graph=False, instance=None):
+        if isinstance(function, types.MethodType):
+            function, instance = function.__func__, function.__self__
+        self._function, self._instance, self._input_spec, self._full_graph = function, instance, input_spec, full_graph
+        self._programs, self._shapes, self._bound = collections.OrderedDict(), {}, {}
+        self._converted, self._lock, self._last = None, threading.RLock(), None
+        ft.update_wrapper(self, function)
+        self.__dict__.pop("__wrapped__", None)
+
+    def __paddle_jax_function__(self):
+        return self.dygraph_function
+
+    def __get__(self, instance, owner=None):
+        """The function bound to an object, with programs of its own."""
+        if instance is None:
+            return self
+        entry = self._bound.get(id(instance))
+        if entry is None or entry[0]() is not instance:
+            try:
+                key = id(instance)
+                ref = weakref.ref(instance, lambda _, bound=self._bound: bound.pop(key, None))
+            except TypeError:  # an object without weak references is kept alive
+                ref = ft.partial(_same, instance)
+            entry = self._bound[id(instance)] = ref, StaticFunction(self._function, self._input_spec, self._full_graph, instance)
+            entry[1]._weak()
+        return entry[1]
+
+    def _weak(self):
+        """Holds the instance weakly: it holds this object, directly or through its class."""
+        try:
+            self._instance = weakref.ref(self._instance)
+        except TypeError:
+            self._instance = ft.partial(_same, self._instance)
+
+    def __deepcopy__(self, memo):
+        instance = self.class_instance
+        return StaticFunction(self._function, self._input_spec, self._full_graph, memo.get(id(instance), instance))
+
+    def __repr__(self):
+        return f"<StaticFunction {self.__dict__.get('__qualname__', self._function)}>"
+
+    # calling ------------------------------------------------------------------------------------------------------
+
+    @property
+    def class_instance(self):
+        """The object the function is bound to, or None."""
+        return self._instance() if isinstance(self._instance, weakref.ref | ft.partial) else self._instance
+
+    @property
+    def dygraph_function(self):
+        """The function as it was written."""
+        return self._function if self._instance is None else types.MethodType(self._function, self.class_instance)
+
+    def __call__(self, *args, **kwargs):
+        ctx = local.ctx
+        if ctx.trace is not None or ctx.recorder is not None or not Switch.on:
+            return self._inline(args, kwargs)
+        tensors, key = _signature(args, kwargs)
+        if any([isinstance(t._raw, jax.core.Tracer) for t in tensors]):
+            return self._inline(args, kwargs)
+        key = (ctx.grad, dtypes.default(), ctx.amp, key)
+        programs = self._programs.get(key)
+        if programs is _EAGER:
+            return self.dygraph_function(*args, **kwargs)
+        why = None
+        for program in programs or ():
+            try:
+                operands = program.operands(tensors)
+                return program(operands)
+            except Stale as stale:
+                why = why or str(stale)
+        return self._first(key, args, kwargs, why)
+
+    def _inline(self, args, kwargs):
+        """As part of what is being traced or recorded, or without compilation."""
+        trace = local.ctx.trace
+        if trace is not None and getattr(trace.capture or trace, "converted", False):
+            return self._conversion()(*args, **kwargs)
+        return self.dygraph_function(*args, **kwargs)
+
+    def _conversion(self):
+        """The function with control flow on Tensors converted."""
+        from paddle_jax.jit.dy2static import convert
+
+        if self._converted is None:
+            self._converted = convert(self._function)
+        return self._converted if self._instance is None else types.MethodType(self._converted, self.class_instance)
+
+    def _first(self, key, args, kwargs, why):
+        """The first call with a signature: captures, compiles, runs."""
+        with self._lock:
+            programs = self._programs.setdefault(key, [])
+            self._programs.move_to_end(key)
+            if len(self._programs) > _MAX_PROGRAMS:
+                self._programs.popitem(last=False)
+            if why is not None and len(programs) >= _MAX_STALE:
+                return self._give_up(key, args, kwargs, Unsupported(f"it was compiled {len(programs)} times and something changes each time: {why}"))
+            self._check(args, kwargs)
+            start = time.perf_counter()
+            args, kwargs, tensors, others = _as_tensors(args, kwargs)
+            try:
+                program = self._capture(args, kwargs, tensors, others)
+            except (Unsupported, *TRACING) as error:
+                return self._give_up(key, args, kwargs, error)
+            if why is None:
+                self._advise(key)
+            programs.insert(0, program)
+            out = program(program.operands(tensors))
+            self._last = program
+            reason = why or ("a signature not met before" if len(self._programs) > 1 else "the first call")
+            log.add(f"to_static: compiled {self._name()} in {time.perf_counter() - start:.2f} s at {user_line()}: {reason}")
+            return out
+
+    def _check(self, args, kwargs):
+        """Raises what Paddle raises for arguments that do not fit."""
+        try:
+            inspect.signature(self.dygraph_function).bind(*args, **kwargs)
+        except TypeError as error:
+            raise ValueError(f"{self._name()}: {error}") from None
+        specs = self._input_spec or ()
+        if len(specs) > len(args) + len(kwargs):
+            raise ValueError(f"{self._name()}: got {len(args) + len(kwargs)} arguments and {len(specs)} InputSpecs; give at most one for each")
+        for spec, arg in zip(specs, args, strict=False):
+            if isinstance(spec, InputSpec) and isinstance(arg, bool | int | float | str):
+                raise RuntimeError(f"{self._name()}: got {arg!r} where input_spec has {spec}; pass a Tensor")
+
+    def _capture(self, args, kwargs, inputs, others):
+        reach = Reach()
+        reach.function(self.dygraph_function)
+        for thing in others:
+            reach.thing(thing)
+        mine = {id(t) for t in inputs}
+        start = [t for t in reach.tensors if id(t) not in mine]
+        plain = self.dygraph_function
+        try:
+            found = capture(lambda: plain(*args, **kwargs), inputs, start)
+        except (Unsupported, *TRACING) as first:
+            try:
+                converted = self._conversion()
+                found = capture(lambda: converted(*args, **kwargs), inputs, start, True)
+            except (Unsupported, *TRACING) as second:
+                try:
+                    found = capture(lambda: plain(*args, **kwargs), inputs, start, fixed=True)
+                except (Unsupported, *TRACING):
+                    raise (second if isinstance(second, Unsupported) else first) from None
+        return Program(self._name(), found, reach, inputs)
+
+    def _give_up(self, key, args, kwargs, error):
+        """What cannot be compiled runs as it is, or is an error where the user wants it compiled whole."""
+        where = _place(error, self._function)
+        if self._full_graph:
+            raise RuntimeError(f"to_static: {self._name()} cannot be compiled: {_text(error)} ({where})") from error
+        self._programs[key] = _EAGER
+        text = (f"{self._name()} runs op by op, since it cannot be compiled: {_text(error)} ({where}). To compile it, change that line, or leave it "
+                "out of to_static with paddle.jit.not_to_static")
+        log.add("to_static: " + text)
+        warnings.warn(text, stacklevel=_stacklevel())
+        return self.dygraph_function(*args, **kwargs)
+
+    def _advise(self, key):
+        """Says once that shapes keep changing, and which axis."""
+        shapes = [tuple(leaf[1] for leaf in _leaves(k[-1])) for k in self._programs]
+        if len(shapes) != _MANY_SHAPES or self._shapes:
+            return
+        self._shapes[True] = True
+        changing = sorted({(i, axis) for old in shapes for i, (a, b) in enumerate(zip(old, shapes[-1], strict=False))
+                           for axis, (m, n) in enumerate(zip(a, b, strict=False)) if m != n})
+        names = ", ".join(f"axis {axis} of Tensor argument {i}" for i, axis in changing[:3])
+        warnings.warn(f"{self._name()} has been compiled for {len(shapes)} signatures" + (f"; {names} changes" if names else "")
+                      + ": each one is compiled anew. Pad to a few sizes, or leave the function eager with paddle.jit.not_to_static",
+                      stacklevel=_stacklevel())
+
+    def _name(self):
+        return getattr(self._function, "__qualname__", type(self._function).__name__)
+
+
+def _same(value):
+    return value
+
+
+def _stacklevel():
+    """The level of the caller outside the package, for a warning."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("paddle_jax"):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _text(error):
+    return str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else type(error).__name__
+
+
+def _place(error, function):
+    """file:line in the user's code where an error came up."""
+    found, frame = None, error.__traceback__
+    while frame is not None:
+        name = frame.tb_frame.f_globals.get("__name__", "").partition(".")[0]
+        if name not in ("paddle_jax", "jax", "jaxlib", "malt", "contextlib", "functools"):
+            file, line = frame.tb_frame.f_code.co_filename, frame.tb_lineno
+            found = f"{file}:{line}"
+        frame = frame.tb_next
+    code = getattr(function, "__code__", None)
+    return found or (f"{code.co_filename}:{code.co_firstlineno}" if code is not None else "unknown place")
+
+
+# signatures -----------------------------------------------------------------------------------------------------------
+
+
+def _signature(args, kwargs):
+    """(Tensors among the arguments, a hashable description of the arguments)."""
+    tensors, key = [], []
+    for arg in args:
+        key.append(_leaf(arg, tensors))
+    for name in kwargs:
+        key.append((name, _leaf(kwargs[name], tensors)))
+    if len(tensors) > 1:
+        ids = list(map(id, tensors))
+        if len(set(ids)) != len(ids):
+            key.append(tuple(map(ids.index, ids)))
+            tensors = list(dict(zip(ids, tensors, strict=True)).values())
+    return tensors, tuple(key)
+
+
+def _leaf(value, tensors):
+    if isinstance(value, Tensor):
+        tensors.append(value)
+        raw = value._raw
+        return "t", raw.shape, raw.dtype, value.stop_gradient
+    if isinstance(value, list | tuple):
+        return type(value), *[_leaf(v, tensors) for v in value]
+    if isinstance(value, dict):
+        return dict, *[(k, _leaf(v, tensors)) for k, v in value.items()]
+    if isinstance(value, np.ndarray | jax.Array):
+        made = to_tensor(value)
+        tensors.append(made)
+        return "t", made._raw.shape, made._raw.dtype, True
+    try:
+        hash(value)
+    except TypeError:
+        return type(value), id(value)
+    if isinstance(value, float):
+        return float, value, str(value)
+    return type(value), value
+
+
+def _leaves(key):
+    """The descriptions of Tensors in a signature."""
+    if isinstance(key, tuple):
+        if len(key) == 4 and isinstance(key[0], str) and key[0] == "t":
+            yield key
+        else:
+            for part in key:
+                yield from _leaves(part)
+
+
+def _as_tensors(args, kwargs):
+    """The arguments with Tensors in the place of arrays; the Tensors among them, each once; what else is among them."""
+    found, others = {}, []
+
+    def convert(value):
+        if isinstance(value, Tensor):
+            found[id(value)] = value
+            return value
+        if isinstance(value, np.ndarray | jax.Array):
+            made = to_tensor(value)
+            found[id(made)] = made
+            return made
+        if isinstance(value, tuple):
+            items = [convert(v) for v in value]
+            return tuple(items) if type(value) is tuple else type(value)(*items) if hasattr(value, "_fields") else value
+        if isinstance(value, list):
+            items = [convert(v) for v in value]
+            made = copy.copy(value)
+            made[:] = items
+            return made
+        if isinstance(value, dict):
+            items = {k: convert(v) for k, v in value.items()}
+            made = copy.copy(value)
+            made.update(items)
+            return made
+        others.append(value)
+        return value
+
+    args, kwargs = tuple(map(convert, args)), {k: convert(v) for k, v in kwargs.items()}
+    return args, kwargs, list(found.values()), others

@@ -1,0 +1,280 @@
+"""One compiled form of a function: a captured run, the places where it finds its operands anew at each call, and what a call does.
+
+Two ways of running: when gradients can flow through a result, as one operation on the tape; when not (a whole training step), directly, giving
+the memory of what it changes to the new values.
+"""
+
+import operator
+import sys
+
+import jax
+import numpy as np
+
+from paddle_jax._core.deferred.value import Value, aval_of, concrete, filled, is_zero, observed
+from paddle_jax._core.dispatch import run
+from paddle_jax._core.kernel import Kernel
+from paddle_jax._core.node import Node
+from paddle_jax._core.state import Changes
+from paddle_jax._core.tensor import wrap
+from paddle_jax.jit.reach import MISSING
+
+
+class Stale(Exception):
+    """Something the compiled form rests on has changed."""
+
+
+class Program:
+    """A compiled form.
+
+    n: how many inputs. slots: (dict, key) of Tensors that are looked up at each call; fixed: other Tensors; owners: places of Tensors whose gradients
+    are operands; getters: functions giving numbers. `order` brings their values into the order of the captured function. flags, avals: what the
+    operands must be like. watched: (place, what its gradient must be like).
+    """
+
+    def __init__(self, name, captured, reach, inputs):
+        self.name, self.captured, self.reach, self.n = name, captured, reach, len(inputs)
+        self.ids = {id(t) for t in reach.tensors}
+        self.aliased = [id(t) in self.ids for t in inputs]
+        self.inputs = [t if same else None for t, same in zip(inputs, self.aliased, strict=True)]
+        self._arrange(captured, reach)
+        tensors = self._tensors(inputs)
+        self.flags = [t.stop_gradient for t in tensors]
+        self.avals = [None] * len(tensors)
+        self.shapes = [(t._raw.shape, t._raw.dtype) for t in tensors]
+        self.places = {id(t): i for i, t in enumerate(tensors)}
+        self.watched = [(self.places[id(t)], known) for t, known in captured.grads]
+        self.seen, self.steady = ([], []), False
+        self._plan(captured)
+        self.differentiable = any(flows for _, flows, _ in captured.results) or any(c.flows for c in captured.changes)
+        self.kernel = Kernel(name, self._flat)
+        self.spent = Node(self.kernel, None, (0,), ((wrap(None), 0),), 1)  # of results whose tape backward has used up inside
+        if not self.differentiable:
+            self._split(tensors)
+        del self.places
+
+    def _plan(self, captured):
+        """Who gets which of the last results: plain values, gradients that become zeros, and the rest one by one."""
+        at = len(captured.results)
+        self.values, self.zeros, self.rest = [], [], []
+        for change in captured.changes:
+            target = None if change.kind == "attribute" else self.places[id(change.target)]
+            plain = change.kind == "value" and not change.flows and change.stop_gradient is self.flags[target]
+            if plain:
+                self.values.append((target, at))
+            elif change.kind == "grad" and change.to == "zero" and not change.anew:
+                self.zeros.append((target, change))
+            else:
+                self.rest.append((target, at, change))
+            at += change.count
+
+    def _arrange(self, captured, reach):
+        at = {id(g.tensor): i for i, g in enumerate(captured.given) if g.tensor is not None}
+        grads = {id(t._grad): at[id(t)] for t, _ in captured.grads if t._grad is not None}
+        slots, fixed, owners, getters = [], [], [], []
+        for i, given in enumerate(captured.given):
+            if given.tensor is None:
+                getters.append((i, given.get))
+            elif i >= self.n:
+                slot = reach.slots.get(id(given.tensor), (None, None))
+                if slot[0] is not None:
+                    slots.append((i, slot))
+                elif id(given.tensor) in grads:
+                    owners.append((i, grads[id(given.tensor)]))
+                else:
+                    fixed.append((i, given.tensor))
+        order = [*range(self.n), *[i for part in (slots, fixed, owners, getters) for i, _ in part]]
+        self.order = [order.index(i) for i in range(len(order))]
+        self.slots, self.fixed, self.getters = ([x for _, x in part] for part in (slots, fixed, getters))
+        self.owners = [self.order[owner] for _, owner in owners]
+        self.looked = [(self.order[place], value) for place, value in captured.looked]
+        captured.results = [(stop, flows, None if place is None else self.order[place]) for stop, flows, place in captured.results]
+
+    def _flat(self, *values):
+        return self.captured.fn(*[values[i] for i in self.order])
+
+    def _tensors(self, inputs):
+        tensors = [*inputs, *[store[key] for store, key in self.slots], *self.fixed]
+        if self.owners:
+            tensors += [tensors[i]._grad for i in self.owners]
+        return tensors
+
+    # is it still right? -------------------------------------------------------------------------------------------
+
+    def operands(self, inputs):
+        """The Tensors for a call, or Stale."""
+        if [id(t) in self.ids for t in inputs] != self.aliased or any(a is not None and a is not b for a, b in zip(self.inputs, inputs, strict=True)):
+            raise Stale("another Tensor that the function also uses itself is passed")
+        if not self.reach.holds():
+            raise Stale(self.reach.changed())
+        for get, value in self.captured.guards:
+            now = get()
+            if now is not value and now != value:
+                raise Stale("a value that the function read on the host has changed")
+        try:
+            tensors = self._tensors(inputs)
+            flags = [t.stop_gradient for t in tensors]
+        except (KeyError, AttributeError):
+            raise Stale("a Tensor that the function uses is gone") from None
+        if flags != self.flags:
+            at = next(i for i, flag in enumerate(flags) if flag != self.flags[i])
+            raise Stale(f"stop_gradient of {tensors[at].name} is {flags[at]}")
+        for i, value in self.looked:
+            if not np.array_equal(concrete(tensors[i]._raw), value):
+                raise Stale(f"the value of {tensors[i].name}, which the function looks at on the host, has changed")
+        if self.watched:
+            self._check_grads(tensors)
+        return tensors
+
+    def _check_grads(self, tensors):
+        grads = [tensors[i]._grad for i, _ in self.watched]
+        raws = [None if g is None else g._raw for g in grads]
+        self.steady = len(self.seen[0]) == len(grads) and all(map(operator.is_, grads, self.seen[0])) and all(map(operator.is_, raws, self.seen[1]))
+        if self.steady:
+            return
+        for (i, known), grad in zip(self.watched, grads, strict=True):
+            kind = "none" if grad is None else "zero" if is_zero(grad._raw) else "array"
+            if kind != known and (known != "empty" or kind == "array"):
+                raise Stale(f"the gradient of {tensors[i].name} is {_KINDS[kind]}")
+            if tensors[i]._node is not None:
+                raise Stale(f"{tensors[i].name} was computed outside, and backward is called inside")
+        # only what is no array, so that memory is not kept
+        self.seen = (grads, raws) if all(raw is None or is_zero(raw) for raw in raws) else ([], [])
+
+    def _arrays(self, tensors):
+        """What the Tensors hold, as arrays."""
+        raws = [t._raw for t in tensors]
+        try:
+            avals = [raw.aval for raw in raws]
+        except AttributeError:
+            avals = ()
+        if len(avals) == len(self.avals) and all(map(operator.is_, avals, self.avals)):
+            return raws
+        for i, (tensor, raw) in enumerate(zip(tensors, raws, strict=True)):
+            if type(raw) is Value or not isinstance(raw, jax.Array):
+                raws[i] = tensor._raw = observed(raw)
+            if (raws[i].shape, raws[i].dtype) != self.shapes[i]:
+                raise Stale(f"{tensor.name} is {raws[i].dtype.name}{list(raws[i].shape)}, before {self.shapes[i][1].name}{list(self.shapes[i][0])}")
+        self.avals = [raw.aval for raw in raws]
+        return raws
+
+    # running ------------------------------------------------------------------------------------------------------
+
+    def __call__(self, tensors):
+        """Runs it on operands that `operands` gave; returns what the function returns."""
+        captured = self.captured
+        if self.differentiable:
+            for tensor, shape in zip(tensors, self.shapes, strict=True):
+                if (tensor._raw.shape, tensor._raw.dtype) != shape:
+                    raise Stale(f"{tensor.name} is {tensor._raw.dtype.name}{list(tensor._raw.shape)}")
+            out = run(self.kernel, [*tensors, *[wrap(get()) for get in self.getters]])
+            raws = [o._raw for o in out]
+        else:
+            out = raws = self._run(tensors)
+        results = []
+        for (stop, flows, place), value, raw in zip(captured.results, out, raws, strict=False):
+            if place is not None:
+                results.append(tensors[place])
+            elif flows:
+                value.stop_gradient = False
+                results.append(value)
+            else:
+                results.append(wrap(raw, stop, None if stop or flows is None else self.spent))
+        self._write(tensors, out, raws)
+        for generator, count in captured.draws:
+            generator._offset += count
+        for call, thing, args, kwargs in captured.effects:
+            call(thing, *args, **kwargs)
+        return captured.rebuild(results)
+
+    def _run(self, tensors):
+        arrays = self._arrays(tensors)
+        given = [arrays[i] for i in self.donated]
+        if any(map(_SHARED.__lt__, map(sys.getrefcount, given))):
+            given = [a if sys.getrefcount(a) <= _SHARED + 1 else jax.numpy.array(a) for a in given]  # + 1: the variable of this line
+        kept = [arrays[i] for i in self.kept]
+        del arrays
+        try:
+            return self.direct(given, kept, [get() for get in self.getters])
+        except Exception:
+            if any(a.is_deleted() for a in given):
+                names = ", ".join(tensors[i].name for i in self.donated[:3])
+                raise RuntimeError(f"{self.name}: failed after it had taken over the memory of {names} and others; load their values again") from None
+            raise
+
+    def _split(self, tensors):
+        """Which operands give their memory away: what gets a new value of the same shape."""
+        self.donated = [target for target, _ in self.values] + [target for target, _, c in self.rest if c.kind == "value"]
+        taken = set(self.donated)
+        self.kept = [i for i in range(len(tensors)) if i not in taken]
+        place = {i: ("donated", k) for k, i in enumerate(self.donated)} | {i: ("kept", k) for k, i in enumerate(self.kept)}
+        sources = [place[i] for i in range(len(tensors))]
+
+        def direct(donated, kept, numbers):
+            parts = {"donated": donated, "kept": kept}
+            return self._flat(*[parts[part][k] for part, k in sources], *numbers)
+
+        direct.__name__ = self.name
+        self.direct = jax.jit(direct, donate_argnums=0)
+
+    def _write(self, tensors, out, raws):
+        for target, at in self.values:
+            tensor = tensors[target]
+            tensor._raw = raws[at]
+            tensor._version += 1
+            if tensor._node is not None:
+                tensor._node, tensor._idx = None, 0
+        if not self.steady:
+            for target, change in self.zeros:
+                _set_grad(tensors[target], change, None)
+        for target, at, change in self.rest:
+            if change.kind == "value":
+                tensor = tensors[target]
+                if change.flows:
+                    tensor._adopt(out[at])
+                else:
+                    tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient = raws[at], None, 0, change.stop_gradient
+                    tensor._version += 1
+            elif change.kind == "grad":
+                _set_grad(tensors[target], change, raws[at] if change.count else None)
+            else:
+                _set_attribute(change, raws[at : at + change.count], out[at : at + change.count])
+
+
+_KINDS = {"none": "None", "zero": "zero", "array": "there"}
+
+
+def _set_grad(tensor, change, raw):
+    grad = tensor._grad
+    if change.to == "none":
+        tensor._grad = None
+        return
+    if change.to == "zero":
+        raw = filled(0, aval_of(tensor._raw.shape, tensor._raw.dtype))
+    if grad is None or change.anew:
+        tensor._grad = wrap(raw, False)
+    elif grad._raw is not raw:
+        grad._raw = raw
+
+
+def _set_attribute(change, raws, results):
+    number, name = change.key
+    own = change.target.__dict__
+    store = (own, own["_parameters"], own["_sub_layers"], own["_buffers"])[number]
+    if change.gone:
+        store.pop(name, None)
+        return
+    value, now = change.rebuild(raws, results), store.get(name, MISSING)
+    if type(now) is not type(value) or raws or now != value:
+        store[name] = value
+        Changes.count += 1
+
+
+def _baseline():
+    """What sys.getrefcount says in `_run` of an array that only its Tensor holds."""
+    tensor = wrap(object())
+    arrays = [t._raw for t in [tensor]]
+    given = [arrays[i] for i in [0]]
+    return next(map(sys.getrefcount, given))
+
+
+_SHARED = _baseline()

@@ -1,0 +1,235 @@
+"""Recording a function for a model file: which operations it runs, and which of their numbers depend on lengths that are not fixed.
+
+The function runs twice, with different lengths in the place of the unknown ones. What differs between the two runs is a `Length`; if the runs call
+different operations, the code looks at the lengths in a way that a program cannot hold. Each axis gets lengths of its own, with a ratio of its
+own, so that it can be told which length a number is made of; where axes turn out to belong together, all get the same.
+"""
+
+import numpy as np
+
+from paddle_jax._core.deferred.value import aval_of, concrete
+from paddle_jax._core.errors import TracedValueError
+from paddle_jax._core.state import local
+from paddle_jax._core.symbol import Symbol, SymbolError
+from paddle_jax._core.tensor import Parameter, Tensor
+from paddle_jax.framework.pir.builder import Length, NotWritable
+from paddle_jax.static.program import Program
+from paddle_jax.static.recorder import Recorder, tensors_in
+from paddle_jax.static.variable import variable
+
+_PROBES = ((96, 192), (160, 480), (160, 800), (160, 1120), (32, 352), (32, 416))
+_SAME = ((160, 320),) * len(_PROBES)
+
+
+class Step:
+    """One operation of a recording: the declared Op (or None), its attributes, how operands are laid out, operands and results as Symbols."""
+
+    __slots__ = ("attrs", "inputs", "kernel", "layout", "name", "op", "outputs")
+
+    def __init__(self, kernel, op, attrs, layout, inputs, outputs):
+        self.kernel, self.name, self.op, self.attrs, self.layout = kernel, kernel.name, op, attrs, layout
+        self.inputs, self.outputs = inputs, outputs
+
+
+class Filled:
+    """An array of one number whose shape depends on the inputs."""
+
+    __slots__ = ("dtype", "number", "shape")
+
+    def __init__(self, number, dtype, shape):
+        self.number, self.dtype, self.shape = number, dtype, shape
+
+
+class Ramp:
+    """start, start + step, ... of a length that depends on the inputs."""
+
+    __slots__ = ("dtype", "shape", "start", "step")
+
+    def __init__(self, start, step, dtype, shape):
+        self.start, self.step, self.dtype, self.shape = start, step, dtype, shape
+
+
+class Recording:
+    """What a function does. inputs: Symbols of the inputs; outputs: Symbols; steps: in order.
+
+    shapes: {Symbol: shape, with Lengths}; tensors: {Symbol: the eager Tensor, or an array, that it stands for}.
+    """
+
+    __slots__ = ("inputs", "outputs", "shapes", "steps", "tensors")
+
+
+class _Recorder(Recorder):
+    """A recorder that runs everything under a probe, so that all code sees lengths."""
+
+    def __init__(self):
+        super().__init__(Program())
+        self.depth, self.taken = 1, {}
+
+    def symbol(self, tensor):
+        raw = tensor._raw
+        if type(raw) is Symbol:
+            return raw
+        known = self.taken.get(id(tensor))
+        if known is None or known[1] is not raw:
+            aval = aval_of(raw.shape, raw.dtype)
+            known = self.taken[id(tensor)] = tensor, raw, Symbol((aval, aval), "constant", self.program, value=tensor)
+        return known[2]
+
+    def _is_own(self):
+        return False
+
+
+def record(function, specs) -> Recording:
+    """Runs a function on descriptions of its arguments.
+
+    Args:
+        function: callable.
+        specs: list of InputSpecs (nested in lists and dicts if need be), and other values, which are passed as they are.
+    Raises:
+        NotWritable: the function needs values, or does different things for different lengths.
+    """
+    try:
+        return _record(function, specs, _PROBES)
+    except NotWritable:
+        raise
+    except Exception:
+        if not any(n == -1 for spec in _specs(specs) for n in spec.shape):
+            raise
+        return _record(function, specs, _SAME)
+
+
+def _specs(value):
+    if isinstance(value, list | tuple):
+        return [s for v in value for s in _specs(v)]
+    if isinstance(value, dict):
+        return [s for v in value.values() for s in _specs(v)]
+    return [value] if hasattr(value, "shape") and hasattr(value, "dtype") else []
+
+
+def _record(function, specs, probes):
+    inputs, runs = [], []
+    recorder = _Recorder()
+
+    def made(value):
+        if isinstance(value, list | tuple):
+            return type(value)([made(v) for v in value])
+        if isinstance(value, dict):
+            return {k: made(v) for k, v in value.items()}
+        if not _specs(value):
+            return value
+        pair = [aval_of(tuple(probes[min(axis, len(probes) - 1)][run] if n == -1 else n for axis, n in enumerate(value.shape)),
+                        np.dtype(value.dtype.np)) for run in (0, 1)]
+        inputs.append(Symbol(tuple(pair), "data", recorder.program, value.name))
+        return variable(inputs[-1], value.stop_gradient)
+
+    arguments = [made(spec) for spec in specs]
+    try:
+        for run in (0, 1):
+            recorder.probe = run
+            with recorder:
+                noted = {id(t): (t, t._raw) for t in tensors_in(arguments)}
+                mark = recorder._mark()
+                try:
+                    out = [recorder.symbol(t) for t in tensors_in(function(*arguments))]
+                finally:
+                    ops, _, _ = recorder._back(mark)
+                    for tensor, raw in noted.values():
+                        tensor._raw = raw
+                runs.append((out, ops))
+    except (SymbolError, TracedValueError) as error:
+        raise NotWritable(f"the value of a tensor is asked for: {error}") from error
+    return _merged(inputs, *runs)
+
+
+def _merged(inputs, first, second):
+    found = Recording()
+    found.inputs, found.outputs, found.steps, found.tensors, found.shapes = inputs, first[0], [], {}, {}
+    partner = {symbol: symbol for symbol in inputs}
+    for symbol in inputs:
+        found.shapes[symbol] = _shape(symbol.avals[0].shape, symbol.avals[1].shape)
+    if len(first[1]) != len(second[1]) or len(first[0]) != len(second[0]):
+        raise NotWritable(f"it runs {len(first[1])} operations for one set of lengths and {len(second[1])} for another; give these lengths as numbers "
+                          "in input_spec")
+    for a, b in zip(first[1], second[1], strict=True):
+        found.steps.append(_step(found, partner, a, b))
+    for a, b in zip(first[0], second[0], strict=True):
+        _pair(found, partner, a, b)
+    return found
+
+
+def _step(found, partner, a, b):
+    made, other = a.kernel.made_of, b.kernel.made_of
+    if a.name != b.name or len(a.inputs) != len(b.inputs) or len(a.outputs) != len(b.outputs) or (made is None) != (other is None):
+        raise NotWritable(f"it runs {a.name} for one set of lengths and {b.name} for another; give these lengths as numbers in input_spec")
+    for x, y in zip(a.inputs, b.inputs, strict=True):
+        _pair(found, partner, x, y)
+    for x, y in zip(a.outputs, b.outputs, strict=True):
+        partner[x] = y
+        found.shapes[x] = _shape(x.avals[0].shape, y.avals[1].shape)
+    if made is None:
+        return Step(a.kernel, None, {}, None, a.inputs, a.outputs)
+    op, layout, values = made
+    if other[0] is not op or other[1] != layout:
+        raise NotWritable(f"it calls {op.name} in different ways for different lengths; give these lengths as numbers in input_spec")
+    attrs = {name: _attribute(op.name, x, y) for name, x, y in zip(op.attrs, values, other[2], strict=True)}
+    return Step(a.kernel, op, attrs, layout, a.inputs, a.outputs)
+
+
+def _pair(found, partner, x, y):
+    """Notes that x of the first run is y of the second."""
+    if partner.get(x) is y:
+        return
+    if x.kind == y.kind == "random":
+        return
+    if x.kind != "constant" or y.kind != "constant":
+        raise NotWritable("it uses different tensors for different lengths; give these lengths as numbers in input_spec")
+    partner[x] = y
+    found.shapes[x] = _shape(x.avals[0].shape, y.avals[0].shape)
+    if x.value is y.value:
+        found.tensors[x] = x.value
+        return
+    one, two = (np.asarray(concrete(s.value._raw) if isinstance(s.value, Tensor) else concrete(s.value)) for s in (x, y))
+    if one.shape != two.shape:
+        found.tensors[x] = _made(one, two, found.shapes[x])
+    elif np.array_equal(one, two, equal_nan=one.dtype.kind in "fc"):
+        found.tensors[x] = one
+    else:
+        found.tensors[x] = [_attribute("an operand", int(p), int(q)) for p, q in zip(one.ravel(), two.ravel(), strict=True)]
+
+
+def _made(one, two, shape):
+    """The Filled or Ramp that both arrays, which differ in shape, are."""
+    if one.size and (one == one.flat[0]).all() and (two == one.flat[0]).all():
+        return Filled(one.flat[0].item(), one.dtype.name, shape)
+    if one.ndim == two.ndim == 1 and min(one.size, two.size) > 1 and one.dtype.kind in "if":
+        step = one[1] - one[0]
+        if all(np.allclose(a, one[0] + step * np.arange(a.size), rtol=1e-6, atol=0) for a in (one, two)):
+            return Ramp(one[0].item(), step.item(), one.dtype.name, shape)
+    raise NotWritable("it makes a tensor whose numbers depend on lengths that are not fixed; give these lengths as numbers in input_spec")
+
+
+def _shape(one, two):
+    if len(one) != len(two):
+        raise NotWritable("a result has another number of axes for other lengths")
+    return [a if a == b else Length(a, b) for a, b in zip(one, two, strict=True)]
+
+
+def _attribute(name, one, two):
+    """An attribute of both runs: the value, with Lengths for ints that differ."""
+    if isinstance(one, tuple) and isinstance(two, tuple) and len(one) == len(two):
+        return tuple([_attribute(name, a, b) for a, b in zip(one, two, strict=True)])
+    if type(one) is int and type(two) is int and one != two:
+        return Length(one, two)
+    if one == two or one is two or (one != one and two != two):
+        return one
+    raise NotWritable(f"{name}: {one!r} for one set of lengths and {two!r} for another; give these lengths as numbers in input_spec")
+
+
+def is_stored(tensor):
+    """Whether an eager Tensor goes into the parameter file under its own name."""
+    return isinstance(tensor, Tensor) and (isinstance(tensor, Parameter) or tensor.persistable)
+
+
+def in_dynamic_mode():
+    """Whether a function may be recorded now."""
+    return local.ctx.recorder is None

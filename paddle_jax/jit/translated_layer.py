@@ -1,0 +1,154 @@
+"""TranslatedLayer: a model from files as a Layer."""
+
+from pathlib import Path
+
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core import unique_name
+from paddle_jax._core.tensor import Parameter, Tensor, wrap
+from paddle_jax.framework.pir.files import read_parameters, read_program, split_prefix
+from paddle_jax.framework.pir.interpreter import Runner
+from paddle_jax.nn.layer.layers import Layer
+from paddle_jax.static.input_spec import InputSpec
+
+_LOAD_CONFIGS = ("model_filename", "params_filename")
+
+
+class TranslatedLayer(Layer):
+    """A model that was saved with `paddle.jit.save`, here or by the real Paddle, without the code of its class. `paddle.jit.load` makes it.
+
+    It is called like the saved Layer (a nested result comes as a flat list). Its parameters are named `param_0`, `param_1`, ... in the order of
+    the saved names. Dropout and batch norm are as they were in evaluation mode, also after `train()`; with it, parameters can be fine-tuned.
+
+    Args:
+        programs: dict of the programs by method name.
+        persistable_vars: dict of their parameters by name.
+    """
+
+    def __init__(self, programs, persistable_vars):
+        super().__init__()
+        self._runners = {method: Runner(program) for method, program in programs.items()}
+        self._held = {}
+        for number, name in enumerate(sorted(persistable_vars)):
+            self._held[name] = f"param_{number}"
+            self.add_parameter(f"param_{number}", persistable_vars[name])
+        self.training = False
+
+    def _run(self, method, inputs):
+        runner = self._runner(method)
+        tensors = _tensors(method, runner.program.feeds, inputs)
+        out = runner({name: self._parameters[self._held[name]] for name in runner.program.parameters}, tensors)
+        return out[0] if len(out) == 1 else out
+
+    def _runner(self, method):
+        try:
+            return self._runners[method]
+        except KeyError:
+            raise KeyError(f"TranslatedLayer: method_name: {method!r} was not saved; there are {', '.join(self._runners) or 'none'}") from None
+
+    def forward(self, *inputs):
+        """Runs the saved `forward`.
+
+        Args:
+            inputs: Tensors (or arrays), as the InputSpecs of the saved model say.
+        Returns:
+            Tensor, or list of Tensors.
+        Raises:
+            ValueError: the number, shapes or dtypes of the inputs do not fit.
+        """
+        return self._run("forward", inputs)
+
+    def __getattr__(self, name):
+        if not name.startswith("_") and name != "forward" and name in self.__dict__.get("_runners", ()):
+            return lambda *inputs: self._run(name, inputs)
+        return super().__getattr__(name)
+
+    def program(self, method_name="forward"):
+        """The program of a method, which prints as text.
+
+        Args:
+            method_name: str.
+        Raises:
+            KeyError: there is no such method.
+        """
+        return self._runner(method_name).program
+
+    def _input_spec(self, method_name="forward"):
+        return [InputSpec(shape, dtype, name) for name, _, shape, dtype in self._runner(method_name).program.feeds]
+
+    def _output_spec(self, method_name="forward"):
+        return [InputSpec(shape, dtype, f"output_{i}") for i, (_, _, shape, dtype) in enumerate(self._runner(method_name).program.fetches)]
+
+
+def _tensors(method, feeds, inputs):
+    if len(inputs) != len(feeds):
+        error = IndexError if len(inputs) > len(feeds) else ValueError
+        raise error(f"{method}: got {len(inputs)} inputs; the model takes {len(feeds)}: {', '.join(feed[0] for feed in feeds)}")
+    found = []
+    for value, (name, _, shape, dtype) in zip(inputs, feeds, strict=True):
+        if not isinstance(value, Tensor):
+            value = wrap(jnp.asarray(np.asarray(value)))
+        if dtypes.of(value._raw).name != dtypes.convert(dtype).name:
+            raise ValueError(f"{method}: {name}: got {value.dtype}; the model takes {dtype}; use .astype('{dtype}')")
+        if value.ndim != len(shape):
+            raise ValueError(f"{method}: {name}: got shape {list(value.shape)}; the model takes {shape}")
+        found.append(value)
+    return found
+
+
+def load(path, **configs):
+    """Loads a model saved with `paddle.jit.save` or `paddle.static.save_inference_model`, by the real Paddle too: `<path>.json` and
+    `<path>.pdiparams`.
+
+    Args:
+        path: str, directory and prefix of the files.
+        model_filename: str, name of the program's file in `path`, then a directory. Default None.
+        params_filename: str, name of the parameters' file there. Default None.
+    Returns:
+        TranslatedLayer in evaluation mode.
+    Raises:
+        ValueError: the files are missing or damaged (then also a RuntimeError), or a setting is not known.
+        NotImplementedError: the model uses operations that are not known here; the message names them.
+    Example:
+        >>> import tempfile
+        >>> path = tempfile.mkdtemp() + "/linear"
+        >>> paddle.jit.save(paddle.nn.Linear(3, 2), path, input_spec=[paddle.static.InputSpec([None, 3], "float32", "x")])
+        >>> model = paddle.jit.load(path)
+        >>> model(paddle.ones([4, 3])).shape
+        paddle.Size([4, 2])
+    """
+    for name in configs:
+        if name not in _LOAD_CONFIGS:
+            raise ValueError(f"jit.load: {name}: not a setting; allowed are {', '.join(_LOAD_CONFIGS)}.")
+    prefix = split_prefix("jit.load", path)
+    files = _files(prefix, configs)
+    if not files:
+        raise ValueError(f"jit.load: path: {prefix}.json does not exist; give the prefix without .json that the model was saved with.")
+    programs, held = {}, {}
+    for method, (model, stored) in files.items():
+        programs[method] = read_program("jit.load", model)
+        for name, array in read_parameters("jit.load", stored, programs[method]).items():
+            if name not in held:
+                held[name] = Parameter(wrap(jnp.array(array)), programs[method].parameters[name][3], unique_name.generate(name))
+    return TranslatedLayer(programs, held)
+
+
+def _files(prefix, configs):
+    """{method: (program file, parameter file)} of those that exist."""
+    if configs.get("model_filename"):
+        folder = Path(prefix)
+        model = folder / configs["model_filename"]
+        return {"forward": (model, folder / (configs.get("params_filename") or model.with_suffix(".pdiparams").name))} if model.is_file() else {}
+    base = Path(prefix)
+    found = {"forward": (Path(prefix + ".json"), Path(prefix + ".pdiparams"))} if Path(prefix + ".json").is_file() else {}
+    for model in sorted(base.parent.glob(_escaped(base.name) + ".*.json")):
+        method = model.name[len(base.name) + 1 : -len(".json")]
+        if method.isidentifier():
+            found[method] = model, model.with_suffix(".pdiparams")
+    return found
+
+
+def _escaped(name):
+    return "".join(f"[{c}]" if c in "*?[" else c for c in name)

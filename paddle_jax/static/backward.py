@@ -1,0 +1,151 @@
+"""Gradients in static Programs: `gradients` and `append_backward`."""
+
+from paddle_jax._core.deferred.value import INEXACT
+from paddle_jax._core.state import local
+from paddle_jax._core.symbol import Symbol
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.static.program import Program
+from paddle_jax.static.run import Gradient
+from paddle_jax.static.variable import Variable, variable
+
+
+def _list_of(where, name, value):
+    found = list(value) if isinstance(value, list | tuple) else [value]
+    for item in found:
+        if not isinstance(item, Variable):
+            raise TypeError(f"{where}: {name}: got {type(item).__name__}; it must be a Variable, or a list of such")
+    return found
+
+
+def _program(where, target):
+    recorder = local.ctx.recorder
+    if recorder is not None and recorder.own is not None:
+        return recorder.own
+    found = target._raw.program
+    if not isinstance(found, Program):
+        raise TypeError(f"{where}: the target belongs to no program")
+    return found
+
+
+def _names(no_grad_set):
+    """The Symbols that gradients do not pass."""
+    found, names = set(), set()
+    for item in no_grad_set or ():
+        if isinstance(item, str):
+            names.add(item)
+        else:
+            found.add(item._raw)
+    return found, names
+
+
+def differentiated(program, targets, starts, wanted, no_grad_set):
+    """Appends derivatives of Symbols by Symbols; returns a list of Variables, None for those that no target depends on."""
+    ends, names = _names(no_grad_set)
+    ops = program.pruned(targets)
+    reached, between = set(wanted), []
+    for op in ops:  # forwards: what depends on something wanted
+        ends.update(s for s in (*op.inputs, *op.outputs) if s.name in names)
+        if any(s in reached and not stop and s not in ends and s.dtype.kind in INEXACT for s, stop in zip(op.inputs, op.stops, strict=True)):
+            if not op.kernel.nondiff:
+                between.append(op)
+                reached.update(o for o in op.outputs if o.dtype.kind in INEXACT)
+    targets_reached = [(t, s) for t, s in zip(targets, starts, strict=True) if t in reached]
+    touched, kept = {t for t, _ in targets_reached}, []
+    for op in reversed(between):  # backwards: what a target depends on
+        if any(o in touched for o in op.outputs):
+            kept.append(op)
+            touched.update(s for s, stop in zip(op.inputs, op.stops, strict=True) if s in reached and not stop and s not in ends)
+    found = [s for s in dict.fromkeys(wanted) if s in touched and s not in ends]
+    if not found:
+        return [None] * len(wanted)
+    operation = Gradient(kept[::-1], [t for t, _ in targets_reached], [s for _, s in targets_reached], found, ends)
+    operation.outputs = [Symbol(s.avals, "result", program, f"{s.name}@GRAD" if s.name else None, op=operation) for s in found]
+    program.append(operation)
+    made = {s: variable(o, False) for s, o in zip(found, operation.outputs, strict=True)}
+    return [made.get(s) for s in wanted]
+
+
+def gradients(targets, inputs, target_gradients=None, no_grad_set=None):
+    """Adds to a program what computes the gradients of targets by inputs. Gradients of gradients work.
+
+    Args:
+        targets: Variable or list of Variables.
+        inputs: Variable or list of Variables.
+        target_gradients: Variable or list, the gradients to start from, None for ones. Default: ones.
+        no_grad_set: set of Variables or names that no gradient passes.
+    Returns:
+        list of Variables, None for inputs with stop_gradient=True, or that no target depends on.
+    Raises:
+        TypeError: an argument is no Variable.
+        ValueError: target_gradients has another length or shape than targets.
+    Example:
+        >>> paddle.enable_static()
+        >>> with paddle.static.program_guard(paddle.static.Program()):
+        ...     x = paddle.static.data("x", [2]); x.stop_gradient = False
+        ...     first, = paddle.static.gradients(x ** 3, x)
+        ...     second, = paddle.static.gradients(first, x)
+        ...     paddle.static.Executor().run(feed={"x": np.array([1, 2], "float32")}, fetch_list=[first, second])
+        [array([ 3., 12.], dtype=float32), array([ 6., 12.], dtype=float32)]
+        >>> paddle.disable_static()
+    """
+    targets, inputs = _list_of("gradients", "targets", targets), _list_of("gradients", "inputs", inputs)
+    starts = [None] * len(targets)
+    if target_gradients is not None:
+        starts = list(target_gradients) if isinstance(target_gradients, list | tuple) else [target_gradients]
+        if len(starts) != len(targets):
+            raise ValueError(f"gradients: target_gradients: got {len(starts)}; there are {len(targets)} targets")
+        for start, target in zip(starts, targets, strict=True):
+            if start is not None and list(start.shape) != list(target.shape):
+                raise ValueError(f"gradients: target_gradients: got shape {list(start.shape)}; the target has {list(target.shape)}")
+    program = _program("gradients", targets[0])
+    wanted = [program.symbol_of(v) if v.persistable else v._raw for v in inputs]
+    started = [None if s is None else _symbol(s) for s in starts]
+    found = differentiated(program, [t._raw for t in targets], started, wanted, no_grad_set)
+    return [None if v.stop_gradient else g for v, g in zip(inputs, found, strict=True)]
+
+
+def _symbol(start):
+    return start._raw if isinstance(start, Variable) or not isinstance(start, Tensor) else local.ctx.recorder.symbol(start)
+
+
+def append_backward(loss, parameter_list=None, no_grad_set=None, callbacks=None, checkpoints=None, distop_context=None):
+    """Adds to a program what computes the gradients of a loss by parameters.
+
+    Args:
+        loss: Variable of one element.
+        parameter_list: list of Parameters or their names. Default: all trainable ones that the loss depends on.
+        no_grad_set: set of Variables or names that no gradient passes.
+        callbacks: functions `callback(block, context)`, called when the gradients have been added.
+        checkpoints, distop_context: accepted; XLA plans what is kept.
+    Returns:
+        list of (Parameter, its gradient).
+    Raises:
+        TypeError: an argument is of the wrong type.
+        ValueError: the loss has more than one element.
+    Example:
+        >>> paddle.enable_static()
+        >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        ...     w = paddle.static.create_parameter([2], "float32")
+        ...     pairs = paddle.static.append_backward((w * w).sum())
+        >>> len(pairs), pairs[0][0] is w
+        (1, True)
+        >>> paddle.disable_static()
+    """
+    if not isinstance(loss, Variable):
+        raise TypeError(f"append_backward: loss: got {type(loss).__name__}; it must be a Variable")
+    if loss._raw.size != 1:
+        raise ValueError(f"append_backward: loss: got shape {list(loss.shape)}; it must have one element")
+    for name, value, kinds in (("parameter_list", parameter_list, list | tuple | set), ("no_grad_set", no_grad_set, list | tuple | set | frozenset)):
+        if value is not None and not isinstance(value, kinds):
+            raise TypeError(f"append_backward: {name}: got {type(value).__name__}; it must be a list")
+    program = _program("append_backward", loss)
+    chosen = program.all_parameters() if parameter_list is None else [program.var(p) if isinstance(p, str) else p for p in parameter_list]
+    chosen = [p for p in chosen if not p.stop_gradient]
+    found = differentiated(program, [loss._raw], [None], [program.symbol_of(p) for p in chosen], no_grad_set)
+    pairs = [(p, g) for p, g in zip(chosen, found, strict=True) if g is not None or parameter_list is not None]
+    for callback in callbacks or ():
+        callback(program, {})
+    return pairs
+
+
+__all__ = ["append_backward", "differentiated", "gradients"]

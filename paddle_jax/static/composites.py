@@ -1,0 +1,148 @@
+"""Composites seen from outside: the Tensors in their arguments, whether two runs did the same, and composites that become one operation."""
+
+import contextlib
+
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.deferred.value import concrete
+from paddle_jax._core.state import local
+from paddle_jax._core.symbol import Symbol
+from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.tracing import Trace
+
+
+class Random(Exception):  # noqa: N818  a message from inside a composite to whoever records it
+    """Raised by a composite that draws random numbers and has been given none."""
+
+
+class _Draws(Trace):
+    """Random numbers of a composite that runs as one operation."""
+
+    def __init__(self, words, first):
+        super().__init__()
+        self.words, self.first, self.count = words, first, 0
+
+    def draw(self, generator):
+        if self.words is None:
+            raise Random
+        self.count += 1
+        return self.words, self.first + np.uint32(self.count - 1)
+
+
+class Whole:
+    """The function of a composite that is one operation: it runs the composite's code on arrays.
+
+    random: whether the last two operands are those of a random op; draws: how many random numbers it takes. writes: positions of the operands that it
+    changes in place, whose new values come last. layout: what the code returned.
+    """
+
+    def __init__(self, fn, args, kwargs, tensors, writes, random):
+        self.fn, self.args, self.kwargs, self.writes, self.random = fn, args, kwargs, writes, random
+        self.stops, self.draws, self.layout = [t.stop_gradient for t in tensors], 0, None
+
+    def __call__(self, *arrays):
+        words = first = None
+        if self.random:
+            *arrays, words, first = arrays
+        given = [wrap(a, stop) for a, stop in zip(arrays, self.stops, strict=True)]
+        rest = iter(given)
+        args, kwargs = mapped((self.args, self.kwargs), lambda _: next(rest))
+        with computing(), _Draws(words, first) as trace:
+            out = self.fn(*args, **kwargs)
+            self.draws = trace.count
+            found = [concrete(t._raw) for t in tensors_in(out)] + [concrete(given[i]._raw) for i in self.writes]
+            self.layout = mapped(out, lambda _: _Slot())
+        return tuple(map(jnp.asarray, found))
+
+    def rebuild(self, found):
+        """What the function returned, with the given Tensors."""
+        rest = iter(found)
+        return mapped(self.layout, lambda _: next(rest), _Slot)
+
+
+class _Slot:
+    """Stands for a Tensor in what a function returned."""
+
+
+@contextlib.contextmanager
+def computing():
+    """Inside the block operations run instead of being recorded (on traced arrays, or at once)."""
+    ctx = local.ctx
+    before = ctx.recorder, ctx.trace, ctx.segment
+    ctx.recorder = ctx.trace = ctx.segment = None
+    try:
+        yield
+    finally:
+        ctx.recorder, ctx.trace, ctx.segment = before
+
+
+def tensors_in(value):
+    """The Tensors in nested lists, tuples, dicts and slices."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from tensors_in(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from tensors_in(item)
+    elif isinstance(value, slice):
+        yield from tensors_in((value.start, value.stop, value.step))
+
+
+def mapped(value, change, kind=Tensor):
+    """The same structure with every Tensor (or object of another kind) changed."""
+    if isinstance(value, kind):
+        return change(value)
+    if isinstance(value, slice):
+        return slice(*[mapped(v, change, kind) for v in (value.start, value.stop, value.step)])
+    if isinstance(value, dict):
+        return {k: mapped(v, change, kind) for k, v in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)([mapped(v, change, kind) for v in value])
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*[mapped(v, change, kind) for v in value])
+    return value
+
+
+def same(one, other):
+    """Whether two probe runs (results, operations, number of draws, changes) called the same kernels on the same operands."""
+    (out, ops, count, changed), (out2, ops2, count2, changed2) = one, other
+    if len(ops) != len(ops2) or count != count2 or [id(t) for t, _, _ in changed] != [id(t) for t, _, _ in changed2]:
+        return False
+    known = {}
+
+    def equal(a, b):
+        if a is b or known.get(b) is a:
+            return True
+        if a.kind != b.kind or a.kind not in ("constant", "random"):
+            return False
+        if a.kind == "random":
+            return a.value == b.value
+        x, y = np.asarray(concrete(a.value)), np.asarray(concrete(b.value))
+        return x.shape == y.shape and x.dtype == y.dtype and x.tobytes() == y.tobytes()
+
+    for a, b in zip(ops, ops2, strict=True):
+        if a.kernel is not b.kernel or a.stops != b.stops or not all(equal(x, y) for x, y in zip(a.inputs, b.inputs, strict=True)):
+            return False
+        known.update(zip(b.outputs, a.outputs, strict=True))
+    plain = [mapped(o, lambda t: None) for o in (out, out2)]
+    results = zip(tensors_in(out), tensors_in(out2), strict=True)
+    try:
+        if not bool(plain[0] == plain[1]):
+            return False
+    except Exception:  # what cannot be compared differs
+        return False
+    for a, b in [*[(x._raw, y._raw) for x, y in results], *[(x[1], y[1]) for x, y in zip(changed, changed2, strict=True)]]:
+        if type(a) is not type(b) or (type(a) is Symbol and not equal(a, b)) or (type(a) is not Symbol and _differ(a, b)):
+            return False
+    return True
+
+
+def _differ(a, b):
+    x, y = np.asarray(concrete(a)), np.asarray(concrete(b))
+    return x.shape != y.shape or x.dtype != y.dtype or x.tobytes() != y.tobytes()
+
+
+__all__ = ["Random", "Whole", "computing", "mapped", "same", "tensors_in"]

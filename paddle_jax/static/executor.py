@@ -1,0 +1,237 @@
+"""The Executor: compiles what a run of a Program needs, and runs it on the values in a Scope."""
+
+import jax
+import numpy as np
+
+from paddle_jax._core import place as places
+from paddle_jax._core import random
+from paddle_jax._core.deferred.value import concrete
+from paddle_jax._core.symbol import Symbol
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.static.composites import computing
+from paddle_jax.static.program import Program, default_main_program
+from paddle_jax.static.run import evaluate, random_values, symbols_of
+from paddle_jax.static.scope import DenseTensor, global_scope
+
+_BAKED = 64  # elements up to which a constant is compiled in; larger ones are passed
+
+
+class Executor:
+    """Runs Programs.
+
+    Args:
+        place: where they run. Default: the current device.
+    Example:
+        >>> paddle.enable_static()
+        >>> main = paddle.static.Program()
+        >>> with paddle.static.program_guard(main):
+        ...     x = paddle.static.data("x", [None, 2])
+        ...     y = x * 2
+        >>> exe = paddle.static.Executor(paddle.CPUPlace())
+        >>> exe.run(main, feed={"x": np.ones([1, 2], "float32")}, fetch_list=[y])[0].tolist()
+        [[2.0, 2.0]]
+        >>> paddle.disable_static()
+    """
+
+    def __init__(self, place=None):
+        self.place = places.current() if place is None else place
+        self._elsewhere = place is not None and str(place) != str(places.current())
+        self._closed = False
+
+    def run(self, program=None, feed=None, fetch_list=None, feed_var_name="feed", fetch_var_name="fetch", scope=None, return_numpy=True,
+            use_program_cache=False, use_prune=False):
+        """Runs a program: computes what is fetched, and stores new values of parameters and other persistable Variables.
+
+        Args:
+            program: Program or CompiledProgram. Default: the default main program.
+            feed: dict of arrays by name of the inputs. Names the program does not have are ignored.
+            fetch_list: list of Variables or names of such. Default: nothing is returned.
+            feed_var_name, fetch_var_name, use_program_cache: accepted; compiled runs are always kept.
+            scope: Scope. Default: the global one.
+            return_numpy: False gives DenseTensors instead of NumPy arrays.
+            use_prune: True leaves out what is not fetched, even new values of parameters.
+        Returns:
+            list of arrays.
+        Raises:
+            KeyError: an input is not fed.
+            ValueError: an input has the wrong shape or dtype, or a name is not known.
+            RuntimeError: a parameter has no value.
+        """
+        if self._closed:
+            raise RuntimeError("Executor.run: the executor is closed; make a new one")
+        if program is None:
+            program = default_main_program()
+        elif type(program) is not Program:
+            program = getattr(program, "_program", program)
+            if not isinstance(program, Program):
+                raise TypeError(f"Executor.run: program: got {type(program).__name__}; it must be a Program or a CompiledProgram")
+        values = (global_scope() if scope is None else scope).values
+        if type(feed) is list:
+            feed = {name: value for one in feed for name, value in one.items()}
+        if program.inits:
+            initialise(program, values, self.place if self._elsewhere else None)
+        if fetch_list.__class__ is not list:
+            fetch_list = [] if fetch_list is None else list(fetch_list) if isinstance(fetch_list, tuple) else [fetch_list]
+        entry = program.entries.get((use_prune, *[f if type(f) is str else id(f) for f in fetch_list]))
+        if entry is None:
+            entry = prepared(program, fetch_list, use_prune)
+        out = entry(values, feed or {})
+        if not return_numpy:
+            return [DenseTensor({"fetched": v}, "fetched") for v in out]
+        return [np.asarray(v) for v in out]
+
+    def close(self):
+        """Ends the executor: it runs nothing any more."""
+        self._closed = True
+
+    def flush(self):
+        """Does nothing: nothing is held back."""
+
+
+def initialise(program, values, place=None):
+    """Runs the initialisations of a startup program."""
+    before = random._Generators.default
+    if program.random_seed:
+        random._Generators.default = random.Generator(seed=program.random_seed)
+    try:
+        with computing():
+            for name, fill in program.inits.items():
+                made = fill()
+                values[name] = made if place is None else places.put(np.asarray(made), place)
+    finally:
+        random._Generators.default = before
+
+
+def prepared(program, fetch_list, use_prune):
+    """The compiled run of a program for what is fetched; kept on the program."""
+    symbols = [_fetched(program, f) for f in fetch_list]
+    same = (use_prune, *symbols)
+    entry = program.entries.get(same) or Entry(program, symbols, use_prune)
+    program.entries[same] = entry
+    program.entries[use_prune, *[f if type(f) is str else id(f) for f in fetch_list]] = entry
+    entry.kept.append(list(fetch_list))
+    return entry
+
+
+def _fetched(program, what):
+    if isinstance(what, Tensor):
+        raw = what._raw
+        if type(raw) is not Symbol:
+            raise TypeError("Executor.run: fetch_list: got an eager Tensor; it must hold Variables of the program")
+        if getattr(what, "persistable", False) and hasattr(what, "avals"):
+            raw = program.symbol_of(what)
+        return raw
+    if not isinstance(what, str):
+        raise TypeError(f"Executor.run: fetch_list: got {type(what).__name__}; it must hold Variables or names")
+    if program.has_var(what):
+        return _fetched(program, program.var(what))
+    for op in program.ops:
+        for out in op.outputs:
+            if out.name == what:
+                return out
+    raise ValueError(f"Executor.run: fetch_list: the program has no Variable {what!r}; fetch the Variable itself")
+
+
+class Entry:
+    """One compiled run: what goes in, what comes out."""
+
+    def __init__(self, program, fetches, use_prune):
+        self.program, self.fetches, self.kept = program, fetches, []
+        writes = {} if use_prune else program.writes
+        targets = [*fetches, *writes.values()]
+        ops = self.ops = program.pruned(targets, effects=not use_prune)
+        used = dict.fromkeys([*symbols_of(ops), *targets])
+        self.written = [name for name in writes]
+        self.read = [s.name for s in used if s.kind == "variable" and s.name not in writes]
+        self.data = [(s.name, s) for s in used if s.kind == "data"]
+        self.random = any(s.kind == "random" for s in used)
+        self.rates = [(name, program.rates[name]) for name in (*self.written, *self.read) if name in program.rates]
+        constants = [s for s in used if s.kind == "constant" and s.size > _BAKED]
+        self.constants = [concrete(s.value) for s in constants]
+        homes, outputs = program.homes, [*fetches]
+
+        def body(written, read, fed, constants_, words, offset):
+            env = {homes[name]: value for name, value in zip(self.written, written, strict=True)}
+            env.update((homes[name], value) for name, value in zip(self.read, read, strict=True))
+            env.update((s, value) for (_, s), value in zip(self.data, fed, strict=True))
+            env.update(zip(constants, constants_, strict=True))
+            env.update(random_values(program, words, offset, used))
+            with computing():
+                evaluate(ops, env)
+            found = [env[s] if s in env else concrete(s.value) for s in (*outputs, *writes.values())]
+            return found[: len(outputs)], found[len(outputs) :]
+
+        self.empty = not targets and not ops
+        self.compiled = jax.jit(body, donate_argnums=0)
+        self.copied = [i for i, s in enumerate(fetches) if s.kind == "variable" or s in writes.values()]
+
+    def __call__(self, values, feed):
+        if self.empty:
+            return []
+        for name, optimizer in self.rates:
+            values[name] = optimizer.rate_now(values.get(name))
+        fed = []
+        for name, symbol in self.data:
+            if name not in feed:
+                raise KeyError(name)
+            value = feed[name]
+            fed.append(value if type(value) is np.ndarray and _fits(value, symbol) else _taken(value, name, symbol))
+        words = offset = None
+        if self.random:
+            words, offset = self._draw()
+        try:
+            written = [values[name] for name in self.written]
+            read = [values[name] for name in self.read]
+        except KeyError:
+            written, read = self._values(values)
+        out, new = self.compiled(written, read, fed, self.constants, words, offset)
+        for name, value in zip(self.written, new, strict=True):
+            values[name] = value
+        for i in self.copied:
+            out[i] = np.array(out[i])
+        return out
+
+    def _draw(self):
+        program = self.program
+        if program.random_seed:
+            offset = np.uint32(program.runs * program.draws & 0xFFFFFFFF)
+            program.runs += 1
+            return np.array([program.random_seed >> 32, program.random_seed & 0xFFFFFFFF], np.uint32), offset
+        generator = random.default_generator()
+        offset = np.uint32(generator._offset & 0xFFFFFFFF)
+        generator._offset += program.draws
+        return generator._words, offset
+
+    def _values(self, values):
+        """The values of the Scope; those that came along with the program are put there first."""
+        for name in (*self.written, *self.read):
+            if values.get(name) is None:
+                if name not in self.program.values:
+                    raise RuntimeError(f"Executor.run: {name!r} has no value in the scope; run the startup program first: "
+                                       "exe.run(paddle.static.default_startup_program())")
+                with jax.ensure_compile_time_eval():
+                    values[name] = jax.numpy.array(concrete(self.program.values[name]))
+        return [values[name] for name in self.written], [values[name] for name in self.read]
+
+
+def _fits(value, symbol):
+    first, second = symbol.avals
+    if value.dtype != first.dtype or value.ndim != first.ndim:
+        return False
+    return value.shape == first.shape or all(n == a or a != b for n, a, b in zip(value.shape, first.shape, second.shape, strict=True))
+
+
+def _taken(value, name, symbol):
+    """What is fed for an input, checked."""
+    if isinstance(value, Tensor):
+        value = concrete(value._raw)
+    elif not isinstance(value, jax.Array):
+        value = np.asarray(value._array() if isinstance(value, DenseTensor) else value)
+    if value.dtype != symbol.dtype:
+        raise ValueError(f"Executor.run: feed: {name!r}: got dtype {value.dtype}; the input is {symbol.dtype}; use astype")
+    if not _fits(value, symbol):
+        raise ValueError(f"Executor.run: feed: {name!r}: got shape {list(value.shape)}; the input has {list(symbol.shape)} (-1: any length)")
+    return value
+
+
+__all__ = ["Executor"]

@@ -1,0 +1,137 @@
+"""`minimize` in static Programs: the optimizers' own update rules as one operation; their states are Variables in the Scope."""
+
+import functools as ft
+
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core import unique_name
+from paddle_jax._core.kernel import Kernel
+from paddle_jax._core.state import local
+from paddle_jax._core.symbol import Symbol
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.optimizer.update import compiled
+from paddle_jax.static.backward import append_backward
+from paddle_jax.static.parameters import new_variable
+from paddle_jax.static.program import Program, program_guard
+from paddle_jax.static.scope import global_scope
+
+
+class Rate:
+    """The learning rate of an optimizer in a program, a Variable in the Scope."""
+
+    def __init__(self, optimizer, program, startup):
+        self.optimizer, self.given = optimizer, None
+        self.variable = new_variable(program, unique_name.generate("learning_rate"), (), np.dtype(np.float32),
+                                     lambda: np.float32(optimizer.get_lr()), startup=startup)
+        program.rates[self.variable.name] = self
+
+    def rate_now(self, held):
+        """The value for a run: that of the optimizer, or what was put into the Scope by hand since the last run."""
+        value = self.optimizer.get_lr()
+        if held is None or value != self.given:
+            self.given = value
+            return np.float32(value)
+        return held
+
+
+def minimize(optimizer, loss, startup_program=None, parameters=None, no_grad_set=None):
+    """Adds gradients and updates to the program of the loss; returns (operations, pairs of Parameter and gradient)."""
+    pairs = backward(optimizer, loss, parameters, no_grad_set)
+    return apply_gradients(optimizer, pairs, loss._raw.program, startup_program), pairs
+
+
+def backward(optimizer, loss, parameters=None, no_grad_set=None, callbacks=None):
+    """The pairs of Parameter and gradient that an optimizer updates by."""
+    chosen = parameters or list(optimizer._all_params()) or None
+    pairs = append_backward(loss, chosen, no_grad_set, callbacks)
+    return [(p, g) for p, g in pairs if g is not None]
+
+
+def apply_gradients(optimizer, pairs, program=None, startup_program=None):
+    """Adds the updates for given gradients; returns the operations."""
+    if not pairs:
+        raise ValueError(f"{type(optimizer).__name__}: there is no Parameter to update: the loss depends on none that is trainable")
+    recorder = local.ctx.recorder
+    program = program if isinstance(program, Program) else recorder.program
+    rate = next((r for r in program.rates.values() if r.optimizer is optimizer), None) or Rate(optimizer, program, startup_program)
+    groups = [(g, [(p, grad) for p, grad in pairs if any(p is q for q in g.params)]) for g in optimizer._groups]
+    rest = [(p, grad) for p, grad in pairs if not any(p is q for g in optimizer._groups for q in g.params)]
+    groups = [(g, own if len(groups) > 1 or own else rest) for g, own in groups]
+    start = len(program.ops)
+    with program_guard(program, startup_program):
+        for group, own in groups:
+            if own:
+                _update(optimizer, group, own, program, rate, startup_program)
+    return program.ops[start:]
+
+
+def _update(optimizer, group, pairs, program, rate, startup):
+    clip = group.settings.get("grad_clip", optimizer._grad_clip)
+    rule = None
+    if clip is not None and optimizer._clips_inside(clip):
+        rule = clip.rule()
+    elif clip is not None:
+        pairs = [(p, g) for p, g in clip(pairs) if g is not None]
+    params, grads = [p for p, _ in pairs], [g for _, g in pairs]
+    states = [_states(optimizer, group, p, program, startup) for p in params]
+    extras = [optimizer._columns([p], group.settings) for p in params]
+    layout = tuple((tuple(s), tuple(e)) for s, e in zip(states, extras, strict=True))
+    kernel = _kernel(compiled(type(optimizer)._rule, optimizer._hyper(group.settings), rule), layout)
+    recorder = local.ctx.recorder
+    flat = [rate.variable, *params, *grads, *[v for s in states for v in s.values()]]
+    symbols = [recorder.symbol(t) for t in flat]
+    for columns in extras:
+        symbols += [recorder.constant(v)._raw for v in columns.values()]
+    outs = recorder.record(kernel, symbols, [True] * len(symbols))
+    for target, out in zip([*params, *[v for s in states for v in s.values()]], outs, strict=True):
+        program.write(target, out._raw)
+
+
+def _states(optimizer, group, param, program, startup):
+    """The state Variables of a Parameter, by slot."""
+    raw = param._raw
+    if not jnp.issubdtype(raw.dtype, jnp.floating):
+        raise RuntimeError(f"{type(optimizer).__name__}: parameters: {param.name} is {raw.dtype}; only floating-point ones can be updated.")
+    wide, found = jnp.promote_types(raw.dtype, jnp.float32), {}
+    for slot in optimizer._slots:
+        lead, value, dtype = optimizer._slot_init(slot, group.settings)
+        shape, dtype = (1,) if lead is None else (*lead, *raw.shape), np.dtype(dtype or wide)
+        fill = ft.partial(np.full, shape, value, dtype)
+        found[slot] = _held(program, optimizer._state_name(param, slot), shape, dtype, fill, startup)
+    if optimizer._multi_precision and str(raw.dtype) in ("float16", "bfloat16"):
+        name = param.name
+        found["master"] = _held(program, name + "_fp32_master_0", raw.shape, np.dtype(wide),
+                                lambda: global_scope().values[name].astype(wide), startup)
+    return found
+
+
+def _held(program, name, shape, dtype, fill, startup):
+    return program.vars.get(name) or new_variable(program, name, shape, dtype, fill, startup=startup)
+
+
+@ft.lru_cache(maxsize=256)
+def _kernel(update, layout):
+    """The update as a kernel: (rate, parameters, gradients, states, columns) -> (parameters, states). Each parameter is a stack of its own."""
+    count = len(layout)
+
+    def fn(rate, *flat):
+        values = iter(flat)
+        params, grads = ([[next(values)] for _ in range(count)] for _ in range(2))
+        states = [{slot: next(values)[None] for slot in slots} for slots, _ in layout]
+        columns = [{name: next(values) for name in names} for _, names in layout]
+        new, kept = update(states, params, grads, columns, rate, None)
+        return (*[p[0] for p in new], *[kept[i][slot][0] for i, (slots, _) in enumerate(layout) for slot in slots])
+
+    return Kernel("optimizer_step", fn, nondiff=True)
+
+
+def in_static(loss_or_pairs):
+    """Whether a call of an optimizer concerns a static program."""
+    first = loss_or_pairs
+    while isinstance(first, list | tuple) and first:
+        first = first[0]
+    return isinstance(first, Tensor) and type(first._raw) is Symbol
+
+
+__all__ = ["apply_gradients", "backward", "in_static", "minimize"]

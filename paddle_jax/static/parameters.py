@@ -1,0 +1,82 @@
+"""Parameters and other persistable Variables of static Programs."""
+
+import numpy as np
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core import unique_name
+from paddle_jax._core.state import local
+from paddle_jax._core.symbol import avals_of
+from paddle_jax.nn.layer.parameter import create_parameter as _create
+from paddle_jax.static.program import default_startup_program
+from paddle_jax.static.variable import ParameterVariable, persistent
+
+
+def new_variable(program, name, shape, dtype, fill, stop_gradient=True, kind=None, startup=None):
+    """A Variable that lives in the Scope; running the startup program puts `fill()` there."""
+    made = persistent(program, name, avals_of(shape, dtype), stop_gradient, **({} if kind is None else {"kind": kind}))
+    program.home(made)
+    startup = default_startup_program() if startup is None else startup
+    startup.inits[name] = fill
+    return made
+
+
+def parameter(shape, dtype, name, trainable, fill):
+    """A Parameter of the program that is being recorded. A name that it has already gives the Parameter that has it."""
+    program = local.ctx.recorder.program
+    found = program.vars.get(name)
+    if found is not None:
+        if found.avals[0].shape != tuple(shape) or found.avals[0].dtype != dtype:
+            raise ValueError(f"create_parameter: {name!r} exists with shape {list(found.shape)}; it cannot have {list(shape)} as well")
+        return found
+    made = new_variable(program, name, shape, dtype, fill, not trainable, ParameterVariable)
+    made.__dict__.update(is_distributed=False, init_func=None)
+    return made
+
+
+def create_parameter(shape, dtype, name=None, attr=None, is_bias=False, default_initializer=None):
+    """Creates a parameter; see `paddle.create_parameter`.
+
+    Example:
+        >>> paddle.enable_static()
+        >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        ...     w = paddle.static.create_parameter([2, 3], "float32", name="my_weight")
+        >>> w.name, w.shape, w.persistable
+        ('my_weight', paddle.Size([2, 3]), True)
+        >>> paddle.disable_static()
+    """
+    return _create(shape, dtype, name, attr, is_bias, default_initializer)
+
+
+def create_global_var(shape, value, dtype, persistable=False, force_cpu=False, name=None):
+    """Creates a Variable that lives in the Scope and starts with one value.
+
+    Args:
+        shape: list of ints.
+        value: number that running the startup program fills it with.
+        dtype: dtype.
+        persistable: accepted: it lives in the Scope either way.
+        force_cpu: accepted.
+        name: str. Default: generated.
+    Returns:
+        Variable.
+    Example:
+        >>> paddle.enable_static()
+        >>> startup = paddle.static.Program()
+        >>> with paddle.static.program_guard(paddle.static.Program(), startup):
+        ...     count = paddle.static.create_global_var([1], 3.0, "float32", persistable=True, name="my_count")
+        >>> _ = paddle.static.Executor().run(startup)
+        >>> np.array(paddle.static.global_scope().find_var("my_count").get_tensor()).tolist()
+        [3.0]
+        >>> paddle.disable_static()
+    """
+    recorder = local.ctx.recorder
+    if recorder is None:
+        raise AssertionError("create_global_var: it belongs to a static program; call paddle.enable_static() first")
+    if not isinstance(shape, list | tuple | np.ndarray):
+        raise TypeError(f"create_global_var: shape: got {type(shape).__name__}; it must be a list of ints")
+    kind = dtypes.convert(dtype).np
+    lengths = tuple(int(n) for n in shape)
+    return new_variable(recorder.program, name or unique_name.generate("global_var"), lengths, kind, lambda: np.full(lengths, value, kind))
+
+
+__all__ = ["create_global_var", "create_parameter", "new_variable", "parameter"]

@@ -1,0 +1,367 @@
+"""Recording: every operation that would run becomes an Operation of a Program.
+
+A composite (Python code that calls operations) may look at lengths, which can be unknown. It is then run once per probe of the unknown lengths. If
+both runs call the same kernels on the same operands, these are recorded; else the composite as a whole becomes one operation, which runs its code
+when the program is compiled and lengths are known.
+"""
+
+import numpy as np
+
+from paddle_jax._core.deferred.settings import join, settle
+from paddle_jax._core.deferred.value import INEXACT, aval_of, concrete
+from paddle_jax._core.errors import TracedValueError
+from paddle_jax._core.kernel import Kernel
+from paddle_jax._core.random import default_generator
+from paddle_jax._core.state import local
+from paddle_jax._core.symbol import Symbol, SymbolError, avals_of
+from paddle_jax._core.tensor import Parameter, Tensor, wrap
+from paddle_jax._core.tracing import Trace
+from paddle_jax.static.composites import Random, Whole, mapped, same, tensors_in
+from paddle_jax.static.inference import full_kernel, results_of
+from paddle_jax.static.program import Operation, Program, default_main_program
+from paddle_jax.static.variable import ParameterVariable, PersistentVariable, Variable, persistent, variable
+
+
+class Recorder(Trace):
+    """Takes the place of running operations in one thread (`Context.recorder`), and that of a Trace.
+
+    own: the Program it records into; None: the default main program at the time. probe: None, or which probe a composite is being run under.
+    """
+
+    def __init__(self, program=None):
+        super().__init__()
+        self.own, self.probe, self.depth, self.blocks, self.scope = program, None, 0, [], ""
+        self.written = {}  # id of a Tensor changed in place -> (Tensor, what it held)
+
+    # entering -----------------------------------------------------------------------------------------------------
+
+    def __enter__(self):
+        ctx = local.ctx
+        settle()
+        self.around = ctx.recorder, ctx.trace
+        ctx.recorder = ctx.trace = self
+        join(ctx)
+        return self
+
+    def __exit__(self, *exc):
+        ctx = local.ctx
+        ctx.recorder, ctx.trace = self.around
+        join(ctx)
+
+    @property
+    def program(self):
+        """The Program that is being recorded."""
+        return default_main_program() if self.own is None else self.own
+
+    @property
+    def ops(self):
+        """Where operations go: the Program's list, or that of the innermost block of control flow."""
+        return self.blocks[-1].ops if self.blocks else self.program.ops
+
+    # operations ---------------------------------------------------------------------------------------------------
+
+    def __call__(self, kernel, tensors):
+        """Records a call; what `dispatch.run` does."""
+        return self.record(kernel, [self.symbol(t) for t in tensors], [t.stop_gradient for t in tensors])
+
+    def record(self, kernel, symbols, stops):
+        """Adds an operation and returns its results as Variables."""
+        operation = Operation(kernel, symbols, tuple(stops), scope=self.scope)
+        firsts = tuple([s.avals[self.probe or 0] for s in symbols])
+        many, outs = results_of(kernel, firsts)
+        seconds = outs
+        if self.probe is None and any(s.avals[0] is not s.avals[1] for s in symbols):
+            _, seconds = results_of(kernel, tuple([s.avals[1] for s in symbols]))
+        operation.many = many
+        program = self.program
+        operation.outputs = [Symbol(pair, "result", program, op=operation) for pair in zip(outs, seconds, strict=True)]
+        self.ops.append(operation)
+        program.changed()
+        flows = local.ctx.grad and not kernel.nondiff and any(
+            not stop and s.dtype.kind in INEXACT for s, stop in zip(symbols, stops, strict=True))
+        found = [variable(o, not (flows and o.dtype.kind in INEXACT)) for o in operation.outputs]
+        return many(found) if many else found[0]
+
+    def symbol(self, tensor):
+        """The Symbol of an operand."""
+        raw = tensor._raw
+        if type(raw) is Symbol:
+            return raw
+        taken = self.program.taken
+        found = taken.get(id(tensor)) or taken.get(id(raw))
+        if found is None or found[1] is not raw:
+            found = self.take_in(tensor)
+        return found[2]
+
+    def take_in(self, tensor, name=None):
+        """Takes in an eager Tensor: a Parameter, or one with a given name, as a Variable of the Program, others as a constant."""
+        raw, program = tensor._raw, self.program
+        aval = aval_of(raw.shape, raw.dtype, getattr(raw, "weak_type", False))
+        if name is None and not isinstance(tensor, Parameter):
+            found = program.taken[id(tensor)] = tensor, raw, Symbol((aval, aval), "constant", program, value=raw)
+            return found
+        name = name or tensor.name
+        kind = ParameterVariable if isinstance(tensor, Parameter) else PersistentVariable
+        made = persistent(program, name, (aval, aval), tensor.stop_gradient, kind)
+        made.__dict__.update({k: v for k, v in vars(tensor).items() if k != "init_func"})
+        program.values[name] = raw
+        found = program.taken[id(tensor)] = program.taken[id(raw)] = tensor, raw, program.symbol_of(made)
+        return found
+
+    def fill(self, shape, value, dtype):
+        """A Symbol for an array of one value."""
+        return self.record(full_kernel(tuple(shape), np.asarray(value).item(), np.dtype(dtype)), [], [])._raw
+
+    def constant(self, array):
+        """A Variable for an array that is known."""
+        aval = aval_of(array.shape, array.dtype)
+        return variable(Symbol((aval, aval), "constant", self.program, value=array))
+
+    # what a Trace does --------------------------------------------------------------------------------------------
+
+    def draw(self, generator):
+        """The operands of a random op: seed words and number of the draw."""
+        program = self.program
+        if program.words is None:
+            pair = aval_of((2,), np.uint32)
+            program.words = Symbol((pair, pair), "random", program)
+        program.draws += 1
+        return program.words, self._draw(program.draws - 1)
+
+    def _draw(self, number):
+        pair = aval_of((), np.uint32)
+        return Symbol((pair, pair), "random", self.program, value=number)
+
+    def host(self, tensor):
+        """The value of a Tensor for the host; there is none of a Variable."""
+        if type(tensor._raw) is Symbol:
+            raise SymbolError(tensor._raw.name or "a Variable")
+
+    def note(self, tensor):
+        """Called before a Tensor changes in place."""
+        self.written.setdefault(id(tensor), (tensor, tensor._raw))
+
+    # composites ---------------------------------------------------------------------------------------------------
+
+    def composite(self, op, args, kwargs):
+        """Runs a composite and returns its results, as Variables if it is the outermost one."""
+        if self.depth:
+            return op.fn(*args, **kwargs)
+        self.depth += 1
+        try:
+            if any(type(t._raw) is Symbol and t._raw.is_open for t in tensors_in((args, kwargs))):
+                return self._probed(op, args, kwargs)
+            return self._lifted(op, args, kwargs)
+        finally:
+            self.depth -= 1
+
+    def _mark(self):
+        return len(self.ops), self.program.draws
+
+    def _back(self, mark):
+        """Takes back what was recorded since a mark; returns it with what Tensors that were changed in place hold now."""
+        ops, program = self.ops, self.program
+        recorded = ops[mark[0] :]
+        del ops[mark[0] :]
+        count, program.draws = program.draws - mark[1], mark[1]
+        changed = [(tensor, tensor._raw, before) for tensor, before in self.written.values()]
+        for tensor, _, before in changed:
+            tensor._raw = before
+        return recorded, count, changed
+
+    def _lifted(self, op, args, kwargs):
+        mark, noted = self._mark(), self.written
+        self.written = {}
+        try:
+            return mapped(op.fn(*args, **kwargs), self.lift)
+        except (SymbolError, TracedValueError):
+            self._back(mark)
+            return self.whole(op.name, op.fn, args, kwargs)
+        finally:
+            self.written = {**self.written, **noted}
+
+    def lift(self, tensor):
+        """A Variable for a result that may be an eager Tensor."""
+        if isinstance(tensor, Variable) or not self._is_own():
+            return tensor
+        if type(tensor._raw) is Symbol:
+            return variable(tensor._raw, tensor.stop_gradient)
+        return self.constant(concrete(tensor._raw))
+
+    def _is_own(self):
+        return self.own is None  # eager results stay eager where a dygraph function is recorded
+
+    def _probed(self, op, args, kwargs):
+        mark, noted = self._mark(), self.written
+        runs = []
+        try:
+            for self.probe in (0, 1):
+                self.written = {}
+                out = op.fn(*args, **kwargs)
+                runs.append((out, *self._back(mark)))
+        except (SymbolError, TracedValueError):
+            self._back(mark)
+        finally:
+            self.probe, self.written = None, noted
+        if len(runs) == 2 and same(*runs):
+            (out, ops, count, changed), (_, others, _, _) = runs
+            for a, b in zip(ops, others, strict=True):
+                for mine, other in zip(a.outputs, b.outputs, strict=True):
+                    mine.avals = mine.avals[0], other.avals[1]
+            self.ops.extend(ops)
+            self.program.draws += count
+            self.program.changed()
+            for tensor, raw, before in changed:
+                self.written.setdefault(id(tensor), (tensor, before))
+                tensor._raw = raw
+            return mapped(out, self.lift)
+        return self.whole(op.name, op.fn, args, kwargs, [t for t, _, _ in runs[0][3]] if runs else ())
+
+    def whole(self, name, fn, args, kwargs, changed=()):
+        """Records a function over Tensors as one operation."""
+        tensors = list(tensors_in((args, kwargs)))
+        writes = [i for i, t in enumerate(tensors) if any(t is c for c in changed)]
+        symbols, stops = [self.symbol(t) for t in tensors], [t.stop_gradient for t in tensors]
+        code = Whole(fn, args, kwargs, tensors, writes, False)
+        mark = self._mark()
+        try:
+            found = self.record(Kernel(name, code), symbols, stops)
+        except Random:
+            self._back(mark)
+            code = Whole(fn, args, kwargs, tensors, writes, True)
+            found = self.record(Kernel(name, code), [*symbols, *self.draw(default_generator())], [*stops, True, True])
+            self.program.draws += code.draws - 1
+        found = list(found)
+        for at in code.writes[::-1]:
+            made = found.pop()
+            self.note(tensors[at])
+            tensors[at]._raw = made._raw
+        return code.rebuild(found)
+
+
+def set_item(target, item, value):
+    """x[item] = value for a Variable."""
+    from paddle_jax.tensor.indexing import setitem
+
+    recorder = local.ctx.recorder
+    if recorder is None:
+        setitem(target, item, value)
+        return
+
+    def assign(x, item, value):
+        x = wrap(x._raw, x.stop_gradient)
+        setitem(x, item, value)
+        return x
+
+    target._adopt(recorder.composite(_Code("set_value", assign), (target, item, value), {}))
+
+
+class _Code:
+    """A function over Tensors, seen as a composite."""
+
+    def __init__(self, name, fn):
+        self.name, self.fn = name, fn
+
+
+# modes and inputs -------------------------------------------------------------------------------------------------
+
+
+def start():
+    """Switches this thread to static mode."""
+    if local.ctx.recorder is None:
+        Recorder().__enter__()
+
+
+def data(name, shape, dtype=None, lod_level=0):
+    """Declares an input of the program, to be fed by its name.
+
+    Args:
+        name: str.
+        shape: list or tuple of ints; None or -1 for a length that is known when the program runs.
+        dtype: Default: the default floating dtype.
+        lod_level: 0; there are no other levels.
+    Returns:
+        Variable with stop_gradient=True.
+    Raises:
+        AssertionError: not in static mode.
+        TypeError: name or shape is of the wrong type.
+    Example:
+        >>> paddle.enable_static()
+        >>> x = paddle.static.data("x", [None, 3])
+        >>> x.shape, x.stop_gradient
+        (paddle.Size([-1, 3]), True)
+        >>> paddle.disable_static()
+    """
+    from paddle_jax._core import dtype as dtypes
+
+    recorder = local.ctx.recorder
+    if recorder is None:
+        raise AssertionError("data: it declares an input of a static program; call paddle.enable_static() first")
+    if not isinstance(name, str):
+        raise TypeError(f"data: name: got {type(name).__name__}; it must be a str")
+    if not isinstance(shape, list | tuple):
+        raise TypeError(f"data: shape: got {type(shape).__name__}; it must be a list or tuple of ints")
+    kind = (dtypes.default() if dtype is None else dtypes.convert(dtype)).np
+    program = recorder.program
+    found = variable(Symbol(avals_of(shape, kind), "data", program, name))
+    program.data[name] = found
+    program.changed()
+    return found
+
+
+def record(function, input_specs):
+    """Records a function or a Layer of dynamic mode into a Program.
+
+    Args:
+        function: callable on Tensors, or a Layer (its `forward`).
+        input_specs: list of InputSpecs, Tensors (their shape and dtype are taken), or other values, which are passed as they are; nested lists and
+            dicts are allowed.
+    Returns:
+        (Program, list of input Variables, what the function returned with Variables for Tensors). The Parameters and buffers of the Layer are the
+        Program's `vars`, under their own names, with `values`; other eager Tensors are constants.
+    """
+    from paddle_jax.static.input_spec import InputSpec
+
+    program, inputs = Program(), []
+
+    def taken(spec):
+        if isinstance(spec, list | tuple):
+            return type(spec)([taken(s) for s in spec])
+        if isinstance(spec, dict):
+            return {k: taken(v) for k, v in spec.items()}
+        if isinstance(spec, Tensor):
+            spec = InputSpec.from_tensor(spec, spec._name or f"x_{len(inputs)}")
+        if not isinstance(spec, InputSpec):
+            return spec
+        name = spec.name or f"x_{len(inputs)}"
+        made = data(name, spec.shape, spec.dtype)
+        made.stop_gradient = spec.stop_gradient
+        inputs.append(made)
+        return made
+
+    with Recorder(program) as recorder:
+        try:
+            for tensor in _state_of(function):
+                recorder.take_in(tensor, tensor.name)
+            out = function(*[taken(spec) for spec in input_specs])
+            out = mapped(out, lambda t: t if isinstance(t, Variable) else variable(recorder.symbol(t), t.stop_gradient))
+        finally:
+            changed = [(tensor, tensor._raw, before) for tensor, before in recorder.written.values()]
+            for tensor, now, before in changed:
+                if type(before) is not Symbol:
+                    known = program.taken.get(id(tensor))
+                    if known is not None and known[2].kind == "variable" and type(now) is Symbol:
+                        program.current[known[2].name] = now
+                    tensor._raw = before
+    return program, inputs, out
+
+
+def _state_of(function):
+    """Parameters and buffers of a Layer, or of the Layer a method belongs to."""
+    owner = function if hasattr(function, "named_buffers") else getattr(function, "__self__", None)
+    if not hasattr(owner, "named_buffers"):
+        return []
+    return [*owner.parameters(), *[b for _, b in owner.named_buffers()]]
+
+
+__all__ = ["Recorder", "data", "record", "set_item", "start"]

@@ -1,0 +1,120 @@
+"""Running the operations of a Program on arrays: inside a trace, or at once."""
+
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.deferred.value import INEXACT, concrete
+from paddle_jax._core.errors import translate
+from paddle_jax._core.kernel import Kernel, linearized, pulled
+from paddle_jax.static.program import Operation
+
+
+def evaluate(ops, env):
+    """Runs operations in order; `env` maps Symbols to arrays and gets the results. Gradients use the forward results of the same run."""
+    taped = {op for gradient in ops if isinstance(gradient, Gradient) for op in gradient.region}
+    pulls = {}
+    for op in ops:
+        if isinstance(op, Gradient) and op not in taped:
+            op.pull(env, pulls)
+        elif op in taped:
+            pulls[op] = _taped(op, env)
+        else:
+            _store(op, _call(op, operands(op, env)), env)
+
+
+def operands(op, env):
+    """The arrays of an operation's inputs."""
+    return [env[s] if s in env else constant_of(s) for s in op.inputs]
+
+
+def constant_of(symbol):
+    """The array of a constant."""
+    if symbol.kind != "constant":
+        raise RuntimeError(f"{symbol!r} was made in another program, or in a branch or a loop of it; pass it on as a result, or build it again")
+    return concrete(symbol.value)
+
+
+def _call(op, values):
+    try:
+        return op.kernel.fn(*values)
+    except Exception as error:
+        raise translate(op.name, [v for v in values if hasattr(v, "dtype")], error) from None
+
+
+def _store(op, out, env):
+    for symbol, value in zip(op.outputs, out if op.many else (out,), strict=True):
+        env[symbol] = value
+
+
+def _taped(op, env):
+    """Runs an operation so that its gradient can be taken: (positions, function of cotangents)."""
+    values = operands(op, env)
+    diff = () if op.kernel.nondiff else tuple([i for i, s in enumerate(op.inputs) if not op.stops[i] and s.dtype.kind in INEXACT])
+    if not diff:
+        _store(op, _call(op, values), env)
+        return None
+    out, pull = linearized(op.kernel.fn, diff, [jnp.asarray(v) for v in values])
+    _store(op, out, env)
+    return diff, out, pull
+
+
+class Gradient(Operation):
+    """Derivatives of some Symbols by others.
+
+    region: the operations between them, in order. targets: what is derived; starts: Symbols of the gradients to start from, None for ones. wanted:
+    what is derived by. outside: what the region takes from elsewhere. ends: Symbols that gradients do not pass.
+    """
+
+    __slots__ = ("ends", "outside", "region", "starts", "targets", "wanted")
+
+    def __init__(self, region, targets, starts, wanted, ends, scope=""):
+        self.region, self.targets, self.starts, self.wanted, self.ends = region, targets, starts, wanted, ends
+        made = {o for op in region for o in op.outputs}
+        self.outside = [s for s in dict.fromkeys([*[i for op in region for i in op.inputs], *wanted]) if s not in made and s.kind != "constant"]
+        inputs = [*self.outside, *[s for s in starts if s is not None], *targets]
+        super().__init__(Kernel("gradients", self._alone), inputs, (False,) * len(inputs), tuple, scope)
+
+    def _alone(self, *values):
+        """The derivatives as a function of the inputs alone, for derivatives of derivatives."""
+        env = dict(zip(self.inputs, values, strict=True))
+        for target in self.targets:
+            env.pop(target, None)
+        env.update(zip(self.outside, values, strict=False))
+        evaluate([*self.region, self], env)
+        return tuple([env[o] for o in self.outputs])
+
+    def pull(self, env, pulls):
+        """Computes the derivatives into `env` from what the region left."""
+        grads = {}
+        for target, start in zip(self.targets, self.starts, strict=True):
+            value = env[target] if target in env else constant_of(target)
+            ct = jnp.ones_like(value) if start is None else jnp.reshape(jnp.asarray(env[start] if start in env else constant_of(start)), value.shape)
+            grads[target] = grads[target] + ct if target in grads else ct
+        for op in reversed(self.region):
+            found = pulls.get(op)
+            cts = [grads.get(o) for o in op.outputs]
+            if found is None or all(ct is None for ct in cts):
+                continue
+            diff, out, pull = found
+            got = pulled(out, pull, tuple([ct is not None for ct in cts]), [ct for ct in cts if ct is not None])
+            for i, grad in zip(diff, got if len(diff) > 1 else (got,), strict=True):
+                symbol = op.inputs[i]
+                if symbol not in self.ends:
+                    grads[symbol] = grads[symbol] + grad if symbol in grads else grad
+        for symbol, out in zip(self.wanted, self.outputs, strict=True):
+            env[out] = grads.get(symbol, None)
+            if env[out] is None:
+                env[out] = jnp.zeros(np.shape(env[symbol]), symbol.dtype)
+
+
+def random_values(program, words, offset, symbols):
+    """{Symbol: value} of the random operands among some Symbols."""
+    return {s: words if s.value is None else offset + np.uint32(s.value) for s in symbols if s.kind == "random"}
+
+
+def symbols_of(ops):
+    """All Symbols that operations take in, each once, in order."""
+    return list(dict.fromkeys(s for op in ops for s in op.inputs))
+
+
+__all__ = ["Gradient", "constant_of", "evaluate", "operands", "random_values", "symbols_of"]

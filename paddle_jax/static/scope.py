@@ -1,0 +1,184 @@
+"""Scopes: where the values of parameters and other persistable Variables live, by name."""
+
+import contextlib
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core import place as places
+from paddle_jax._core.deferred.value import concrete
+from paddle_jax._core.symbol import Programs
+from paddle_jax._core.tensor import Tensor, wrap
+
+
+class DenseTensor:
+    """A value in a Scope, as `scope.find_var(name).get_tensor()` gives it. What is set is set in the Scope.
+
+    Example:
+        >>> scope = paddle.static.global_scope()
+        >>> tensor = scope.var("weight").get_tensor()
+        >>> tensor.set(np.ones([2], "float32"), paddle.CPUPlace())
+        >>> np.array(tensor).tolist(), tensor.shape()
+        ([1.0, 1.0], [2])
+    """
+
+    def __init__(self, values, name):
+        self._values, self._name = values, name
+
+    def _array(self):
+        found = self._values.get(self._name)
+        if found is None:
+            raise RuntimeError(f"get_tensor: {self._name!r} has no value yet; run the startup program, or set one")
+        return found
+
+    def set(self, array, place=None):
+        """Puts an array into the Scope.
+
+        Args:
+            array: NumPy array or Tensor.
+            place: where it is put. Default: the current device.
+        """
+        self._values[self._name] = _taken(array, place)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self._array(), dtype)
+
+    def numpy(self):
+        """The value as a NumPy array."""
+        return np.array(self._array())
+
+    def shape(self):
+        """The lengths of the axes."""
+        return list(self._array().shape)
+
+    def set_dims(self, dims):
+        """Gives the value another shape with the same number of elements."""
+        self._values[self._name] = self._array().reshape(dims)
+
+    def _dtype(self):
+        return dtypes.of(self._array())
+
+    def _is_initialized(self):
+        """Whether there is a value."""
+        return self._values.get(self._name) is not None
+
+    def lod(self):
+        """[]: there are no nested sequences."""
+        return []
+
+    def __repr__(self):
+        return f"DenseTensor({self._name}, {self._array() if self._is_initialized() else 'not initialized'})"
+
+
+class ScopeVariable:
+    """A name in a Scope."""
+
+    def __init__(self, values, name):
+        self._values, self._name = values, name
+
+    def name(self):
+        """The name."""
+        return self._name
+
+    def get_tensor(self):
+        """The value, a DenseTensor."""
+        return DenseTensor(self._values, self._name)
+
+    def is_initialized(self):
+        """Whether there is a value."""
+        return self._values.get(self._name) is not None
+
+
+class Scope:
+    """Values by name."""
+
+    def __init__(self):
+        self.values, self.declared = {}, set()
+
+    def var(self, name):
+        """The variable of a name, made if it is not there."""
+        self.declared.add(name)
+        return ScopeVariable(self.values, name)
+
+    def find_var(self, name):
+        """The variable of a name, or None."""
+        return ScopeVariable(self.values, name) if name in self.values or name in self.declared else None
+
+    def erase(self, names):
+        """Removes variables."""
+        for name in names:
+            self.values.pop(name, None)
+            self.declared.discard(name)
+
+    def local_var_names(self):
+        """The names of all variables."""
+        return sorted({*self.values, *self.declared})
+
+    def new_scope(self):
+        """A Scope of its own."""
+        return Scope()
+
+    def drop_kids(self):
+        """Does nothing: scopes are not nested."""
+
+
+def _taken(array, place=None):
+    if isinstance(array, Tensor):
+        array = concrete(array._raw)
+    if isinstance(array, jax.Array) and place is None:
+        return jnp.array(array)  # a copy: a run may give its memory away
+    return places.put(np.array(array), place)
+
+
+def global_scope():
+    """Returns the Scope that programs run in unless told otherwise.
+
+    Example:
+        >>> paddle.static.global_scope().find_var("no such name") is None
+        True
+    """
+    if Programs.scope is None:
+        Programs.scope = Scope()
+    return Programs.scope
+
+
+@contextlib.contextmanager
+def scope_guard(scope):
+    """Inside the block programs run in another Scope.
+
+    Args:
+        scope: Scope.
+    Example:
+        >>> scope = type(paddle.static.global_scope())()
+        >>> with paddle.static.scope_guard(scope):
+        ...     paddle.static.global_scope() is scope
+        True
+    """
+    if not isinstance(scope, Scope):
+        raise TypeError(f"scope_guard: scope: got {type(scope).__name__}; it must be a Scope, such as paddle.static.global_scope() gives")
+    before, Programs.scope = global_scope(), scope
+    try:
+        yield
+    finally:
+        Programs.scope = before
+
+
+def value_in(scope, name):
+    """The value of a name as an eager Tensor."""
+    found = (scope or global_scope()).values.get(name)
+    if found is None:
+        raise ValueError(f"{name}: it has no value in the scope; run the startup program first")
+    return wrap(jnp.array(found))
+
+
+def put_into(scope, name, value, avals):
+    """Puts a value into a Scope, in the shape and dtype of a Variable."""
+    array = np.asarray(concrete(value._raw) if isinstance(value, Tensor) else value)
+    if array.shape != avals[0].shape:
+        raise ValueError(f"set_value: {name}: got shape {list(array.shape)}; it must be {list(avals[0].shape)}")
+    (scope or global_scope()).values[name] = _taken(array.astype(avals[0].dtype))
+
+
+__all__ = ["DenseTensor", "Scope", "ScopeVariable", "global_scope", "put_into", "scope_guard", "value_in"]

@@ -1,0 +1,307 @@
+"""Compiled functions against the same functions run op by op."""
+
+import copy
+import gc
+import warnings
+import weakref
+
+import numpy as np
+import pytest
+
+import paddle_jax as paddle
+from paddle_jax import nn
+from paddle_jax.jit.function import StaticFunction
+from tests.jit.scenarios import SCENARIOS, data, small
+
+
+def compiled(function):
+    return paddle.jit.to_static(function, full_graph=True)
+
+
+def flat(value, found=None):
+    found = [] if found is None else found
+    if isinstance(value, list | tuple):
+        for item in value:
+            flat(item, found)
+    elif isinstance(value, dict):
+        for key in value:
+            found.append(key)
+            flat(value[key], found)
+    else:
+        found.append(value)
+    return found
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_equal_to_eager(name):
+    paddle.seed(0)
+    expected = flat(SCENARIOS[name](lambda function: function))
+    paddle.seed(0)
+    got = flat(SCENARIOS[name](compiled))
+    assert len(got) == len(expected)
+    for a, b in zip(got, expected, strict=True):
+        if isinstance(b, np.ndarray | float):
+            np.testing.assert_allclose(a, b, rtol=2e-5, atol=2e-6)
+            assert np.asarray(a).dtype == np.asarray(b).dtype
+        else:
+            assert a == b
+
+
+def runs(function):
+    """The function, and a list that grows whenever its Python code runs."""
+    seen = []
+
+    def counted(*args, **kwargs):
+        seen.append(1)
+        return function(*args, **kwargs)
+
+    return counted, seen
+
+
+def test_runs_once_per_signature():
+    factor = paddle.to_tensor([2.0])
+    function, seen = runs(lambda x: x * factor)
+    f = compiled(function)
+    for value in (1.0, 2.0, 3.0):
+        factor.set_value(np.array([value], "float32"))
+        for _ in range(2):
+            assert f(paddle.ones([2])).tolist() == [value, value]
+    assert len(seen) == 1
+    f(paddle.ones([3])), f(paddle.ones([2], "float64")), f(paddle.ones([3]))
+    assert len(seen) == 3
+
+
+def test_a_whole_step_is_one_program_and_later_calls_run_no_python():
+    net = small()
+    opt = paddle.optimizer.Adam(0.1, parameters=net.parameters())
+
+    def step(x):
+        loss = net(x).sum()
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+        return loss
+
+    function, seen = runs(step)
+    f = compiled(function)
+    for i in range(5):
+        f(data(2, 3, seed=i))
+    assert len(seen) == 1
+
+
+def test_memory_of_parameters_is_reused():
+    net = nn.Linear(64, 64)
+    opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+
+    @compiled
+    def step(x):
+        net(x).sum().backward()
+        opt.step()
+        opt.clear_grad()
+
+    step(data(2, 64))
+    before = net.weight._value.unsafe_buffer_pointer()
+    step(data(2, 64))
+    assert net.weight._value.unsafe_buffer_pointer() == before
+    kept = net.weight.detach()
+    step(data(2, 64))
+    assert np.isfinite(kept.numpy()).all() and not np.array_equal(kept.numpy(), net.weight.numpy())
+
+
+def test_a_failing_run_leaves_everything_as_it_was():
+    net = small()
+    opt = paddle.optimizer.Adam(0.1, parameters=net.parameters())
+    count = paddle.zeros([1])
+    rate = paddle.optimizer.lr.StepDecay(0.1, 1)
+
+    @compiled
+    def step(x):
+        count.add_(paddle.ones([1]))
+        net.extra = x * 2
+        net(x).sum().backward()
+        opt.step()
+        rate.step()
+        paddle.rand([2])
+        return x.reshape([7])
+
+    paddle.seed(1)
+    before = [p.numpy() for p in net.parameters()]
+    with pytest.raises(ValueError, match="reshape"):
+        step(data(2, 3))
+    assert [p.grad for p in net.parameters()] == [None] * 4
+    for old, p in zip(before, net.parameters(), strict=True):
+        np.testing.assert_array_equal(old, p.numpy())
+    assert count.tolist() == [0.0] and not hasattr(net, "extra") and rate.last_epoch == 0
+    drawn = paddle.rand([2]).numpy()
+    paddle.seed(1)
+    np.testing.assert_array_equal(drawn, paddle.rand([2]).numpy())
+
+
+class Odd(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+
+    def forward(self, x):
+        self.calls += 1
+        return x * self.calls
+
+
+def test_a_counter_of_the_host_falls_back_to_eager_with_one_warning():
+    layer = Odd()
+    f = paddle.jit.to_static(layer)
+    x = paddle.ones([1])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        got = [f(x).item() for _ in range(12)]
+    assert got == [float(i) for i in range(1, 13)]
+    texts = [str(w.message) for w in caught]
+    assert len(texts) == 1 and "calls" in texts[0] and "test_to_static.py" in texts[0]
+
+
+def test_what_cannot_be_compiled_warns_once_with_the_line():
+    def f(x):
+        return paddle.to_tensor(x.numpy() * 2)  # the line
+
+    g = paddle.jit.to_static(f)
+    with pytest.warns(UserWarning, match=r"runs op by op.*test_to_static\.py:\d+") as caught:
+        assert g(paddle.ones([2])).tolist() == [2.0, 2.0]
+    line = int(str(caught[0].message).split("test_to_static.py:")[1].split(")")[0])
+    assert line == f.__code__.co_firstlineno + 1 and caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert g(paddle.full([2], 3.0)).tolist() == [6.0, 6.0]
+    with pytest.raises(RuntimeError, match=r"cannot be compiled.*test_to_static\.py"):
+        compiled(f)(paddle.ones([2]))
+
+
+def test_changing_shapes_are_advised_about_once():
+    f = paddle.jit.to_static(lambda x: x + 1)
+    with pytest.warns(UserWarning, match="axis 0 of Tensor argument 0") as caught:
+        for n in range(1, 14):
+            f(paddle.ones([n]))
+    assert len(caught) == 1
+
+
+def test_backward_twice_through_a_used_up_result_is_an_error():
+    w = data(2)
+    w.stop_gradient = False
+
+    @compiled
+    def step(x):
+        loss = (w * x).sum()
+        loss.backward()
+        return loss
+
+    for _ in range(2):
+        loss = step(paddle.ones([2]))
+        assert not loss.stop_gradient
+        with pytest.raises(RuntimeError, match="freed"):
+            loss.backward()
+
+
+def test_backward_inside_does_not_reach_out_silently():
+    w = data(2)
+    w.stop_gradient = False
+
+    def f(h):
+        h.sum().backward()
+        return h
+
+    g = paddle.jit.to_static(f)
+    with pytest.warns(UserWarning, match="computed outside"):
+        g(w * 3)
+    assert w.grad.tolist() == [3.0, 3.0]
+
+
+def test_errors_and_arguments():
+    def f(x, y=1):
+        return x + y
+
+    with pytest.raises(TypeError, match="function"):
+        paddle.jit.to_static(3)
+    with pytest.raises(TypeError, match="input_spec"):
+        paddle.jit.to_static(f, input_spec=paddle.static.InputSpec([2]))
+    with pytest.raises(TypeError, match="build_strategy"):
+        paddle.jit.to_static(f, build_strategy=3)
+    with pytest.raises(ValueError, match="backend"):
+        paddle.jit.to_static(f, backend="x")
+    with pytest.raises(ValueError, match="x"):
+        compiled(f)()
+    with pytest.raises(ValueError, match="argument"):
+        compiled(f)(paddle.ones([1]), 2, 3)
+    with pytest.raises(ValueError, match="InputSpec"):
+        paddle.jit.to_static(f, input_spec=[paddle.static.InputSpec([2])] * 3)(paddle.ones([2]))
+    with pytest.raises(RuntimeError, match="input_spec"):
+        paddle.jit.to_static(f, input_spec=[paddle.static.InputSpec([2])])(3)
+    assert paddle.jit.to_static(f, input_spec=[paddle.static.InputSpec([None, 3])])(paddle.ones([2, 4])).shape == [2, 4]
+
+
+def test_forms():
+    def f(x):
+        """Doubles."""
+        return x * 2
+
+    g = paddle.jit.to_static(f)
+    assert (g.__name__, g.__doc__) == ("f", "Doubles.") and paddle.jit.to_static(g) is g and isinstance(g, StaticFunction)
+    assert paddle.jit.to_static(full_graph=True)(f)(paddle.ones([1])).item() == 2.0
+    layer = nn.Linear(2, 2)
+    assert paddle.jit.to_static(layer) is layer and isinstance(layer.forward, StaticFunction)
+    twin = copy.deepcopy(layer)
+    twin.weight.set_value(np.zeros((2, 2), "float32"))
+    x = paddle.ones([1, 2])
+    assert twin(x).tolist() == [twin.bias.tolist()] and layer(x).tolist() != twin(x).tolist()
+    paddle.jit.enable_to_static(False)
+    try:
+        function, seen = runs(f)
+        off = paddle.jit.to_static(function)
+        off(x), off(x)
+        assert len(seen) == 2
+    finally:
+        paddle.jit.enable_to_static(True)
+
+    class Static:
+        @staticmethod
+        @paddle.jit.to_static
+        def twice(x):
+            return x * 2
+
+    assert Static.twice(x).tolist() == [[2.0, 2.0]] and Static().twice(x).tolist() == [[2.0, 2.0]]
+
+
+def test_an_object_can_die():
+    class Net(nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.linear = nn.Linear(2, 2)
+
+        @paddle.jit.to_static
+        def forward(self, x):
+            return self.linear(x)
+
+    net = Net()
+    net(paddle.ones([1, 2]))
+    ref = weakref.ref(net)
+    del net
+    gc.collect()
+    assert ref() is None
+
+
+def test_inside_jax_and_func():
+    import jax
+
+    net = small()
+    f = compiled(lambda x: net(x).sum())
+    x = data(2, 3)
+    expected = net(x).sum().item()
+    assert abs(jax.jit(lambda t: f(t))(x).item() - expected) < 1e-6
+    np.testing.assert_allclose(paddle.func.grad(f)(x).numpy(), paddle.func.grad(lambda t: net(t).sum())(x).numpy(), rtol=1e-6)
+    assert paddle.func.vmap(f)(x).shape == [2]
+
+
+def test_explains():
+    paddle.explain(reset=True)
+    f = compiled(lambda x: x - 1)
+    f(paddle.ones([2])), f(paddle.ones([3]))
+    text = str(paddle.explain())
+    assert "the first call" in text and "a signature not met before" in text and "test_to_static.py" in text
