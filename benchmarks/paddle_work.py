@@ -1,6 +1,11 @@
-"""The workloads of `steps.py` written for Paddle: the same lines run in the real Paddle and, through `python -m paddle_jax`, in paddle_jax."""
+"""The workloads of `steps.py` written for Paddle: the same lines run in the real Paddle and, through `python -m paddle_jax`, in paddle_jax.
 
+With BENCHMARK_TO_STATIC=1 in the environment each step goes through `paddle.jit.to_static`.
+"""
+
+import dataclasses
 import functools as ft
+import os
 
 import measure
 import numpy as np
@@ -249,6 +254,16 @@ WORKLOADS |= {"set": ft.partial(set_row, False), "set_grad": ft.partial(set_row,
 WORKLOADS |= {name: ft.partial(operation, function, False) for name, function in indexing.items()} | {"get_each": get_each}
 WORKLOADS |= {name: ft.partial(set_item, key, None if name == "set_array" else 0.0) for name, key in setting.items()}
 WORKLOADS |= {work.__name__: work for work in (chained_add, item, chain20, mlp, lenet, resnet18, transformer, lstm, burgers, beam, adam1000, heat)}
+
+
+
+def through_to_static(build):
+    work = build()
+    return dataclasses.replace(work, step=paddle.jit.to_static(work.step))
+
+
+if os.environ.get("BENCHMARK_TO_STATIC") == "1":
+    WORKLOADS = {name: ft.partial(through_to_static, build) for name, build in WORKLOADS.items()}
 
 if __name__ == "__main__":
     measure.main(WORKLOADS, paddle.set_device)

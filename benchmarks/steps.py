@@ -5,8 +5,8 @@
 A peer is a framework in a child process of its own. Per workload the peers take turns for `rounds` rounds, and of each the fastest round counts, so a
 busy moment of the machine harms none of them; ratios carry over to other machines, times do not. One line of a Markdown table per workload.
 
-Peers: ours (paddle_jax), off (paddle_jax with FLAGS_deferred=off), async (FLAGS_deferred=async), oracle (the real Paddle), torch (PyTorch, eager),
-hand (jax.jit and optax). A peer whose interpreter lacks the framework is left out. `--list` prints the workloads; NAME may be a pattern, and
+Peers: ours (paddle_jax), off (paddle_jax with FLAGS_deferred=off), async (FLAGS_deferred=async), static (paddle_jax, each step through to_static),
+oracle (the real Paddle), oracle_static (the same with its to_static), torch (PyTorch, eager), hand (jax.jit and optax). A peer whose interpreter lacks the framework is left out. `--list` prints the workloads; NAME may be a pattern, and
 NAME@N reads the loss every N-th step only.
 
     --memory   also the peak memory of the processes
@@ -102,7 +102,10 @@ def peers(args):
         "ours": ours["sync"],
         "off": ours["off"],
         "async": ours["async"],
+        "static": Peer(args.ours, program, "paddle_jax", flags={"BENCHMARK_TO_STATIC": "1"}),
         "oracle": Peer(args.oracle, ["-W", "ignore", str(HERE / "paddle_work.py")], "paddle", "m.is_compiled_with_cuda()", compiles=False),
+        "oracle_static": Peer(args.oracle, ["-W", "ignore", str(HERE / "paddle_work.py")], "paddle", "m.is_compiled_with_cuda()",
+                              flags={"BENCHMARK_TO_STATIC": "1"}, compiles=False),
         "torch": Peer(args.torch, [str(HERE / "torch_work.py")], "torch", "m.cuda.is_available()", compiles=False),
         "hand": Peer(args.ours, [str(HERE / "jax_work.py")], "optax"),
     }

@@ -41,7 +41,8 @@ class Capture(Trace):
     arrays: the same by the id of `own`. guards: (function without arguments, its value) that must stay the same. effects: (function, object,
     arguments) to repeat on the host after each call. looked: values that the host has looked at and that must stay the same, by place; it may not
     look at the first `variable` ones. grads: Tensors whose `grad` was looked at, by id. attributes: Layers that got attributes, with what they had.
-    objects: others that changed. drawn: generators in use. hooked: a hook was put on a Tensor.
+    objects: others that changed. drawn: generators in use. hooked: a hook was put on a Tensor. refusal: why the
+    code cannot be compiled, though it may have caught that.
     """
 
     deferring = False
@@ -52,6 +53,7 @@ class Capture(Trace):
         self.start, self.converted, self.given, self.arrays, self.places, self.known = start, converted, [], {}, {}, 0
         self.guards, self.effects, self.attributes, self.objects, self.grads, self.drawn = [], [], {}, {}, {}, {}
         self.hooked = self.quiet = False
+        self.refusal = None
 
     def __enter__(self):
         ctx = local.ctx
@@ -153,6 +155,13 @@ class Capture(Trace):
             return None
         self.looked[at] = value = np.asarray(given.value)
         return value
+
+    def recalls(self, node):
+        """Nothing to do: what operations of the run keep is from the run."""
+
+    def refused(self, error):
+        """Called before an error says that the code cannot be compiled, which the code itself might catch."""
+        self.refusal = self.refusal or error
 
     def reseeded(self, generator):
         """Called before a generator gets another state."""
@@ -295,7 +304,14 @@ def _capture(run, function, n):
 
     def inner():
         with run:
-            out = function()
+            try:
+                out = function()
+            except Exception as error:
+                if run.refusal is None or isinstance(error, (Unsupported, *TRACING)):
+                    raise
+                raise run.refusal from error
+            if run.refusal is not None:
+                raise run.refusal
             leaves, tree = jax.tree.flatten(out, is_leaf=is_tensor)
             tensors = [x for x in leaves if is_tensor(x)]
             values = [run.read(t) for t in tensors]
@@ -417,10 +433,11 @@ def _open(found, closed, run, n):
     head = [v for v, _ in constants] + [v for v, _ in order]
     body = jaxpr.replace(constvars=head, eqns=eqns, invars=[])
     fixed = [c for _, c in constants]
-    places = [i for _, i in order]
+    places, structs = [i for _, i in order], found.structs
 
     def fn(*values):
-        return tuple(jax.core.eval_jaxpr(body, [*fixed, *[values[i] for i in places]]))
+        out = jax.core.eval_jaxpr(body, [*fixed, *[values[i] for i in places]])
+        return tuple([v if hasattr(v, "dtype") else np.asarray(v, s.dtype) for v, s in zip(out, structs, strict=True)])  # constants are numbers
 
     found.fn, found.jaxpr = fn, body
     for given in found.given:

@@ -68,6 +68,8 @@ class Node:
         With `create_graph` the cotangents and gradients are Tensors and are recorded, so that the gradient can be differentiated again.
         """
         values = self.values
+        if local.ctx.trace is not None and values is not None:
+            local.ctx.trace.recalls(self)
         if values is None:
             raise GraphFreedError("backward: this part of the tape was freed by an earlier backward; pass retain_graph=True to the earlier call")
         diff = self.diff if kept is None else tuple([self.diff[k] for k in kept])

@@ -59,6 +59,9 @@ class Op:
 
     def call(self, operands, attrs):
         """Runs the op on operands as the user gave them (Tensors, numbers, lists of Tensors, None)."""
+        recorder = state.recorder
+        if recorder is not None and recorder.holds(attrs):
+            return recorder.whole(self.name, self.call, (operands, attrs), {})
         flat, layout = self._flatten(operands)
         if state.amp is not None:
             flat = state.amp(self, flat)
@@ -368,6 +371,8 @@ def _fast_path(made):
 
 def _first(made, operands, attrs, key):
     """First call with these attribute values: runs it and, when they make a safe key, remembers the kernel for the fast path."""
+    if local.ctx.recorder is not None:
+        return made.call(operands, attrs)
     flat, layout = made._flatten(operands)
     kernel = made.kernel(layout, attrs)
     found = key() if all(type(a) in _PLAIN for a in attrs) else _with_ints(key())

@@ -13,8 +13,8 @@ class SymbolError(TypeError, AttributeError):
     """The value of a Variable was asked for while a program is recorded, where only its shape and dtype are known."""
 
     def __init__(self, what):
-        TypeError.__init__(self, f"{what}: the value is not known while a static program is recorded; run the program and fetch it, or use "
-                                 "paddle.static.nn.cond and while_loop for decisions")
+        text = "" if " " in what and ";" in what else ": the value is not known while a static program is recorded; run the program and fetch it"
+        TypeError.__init__(self, what + text)
 
 
 class Symbol:
@@ -71,9 +71,6 @@ class Symbol:
         return -1 if -1 in shape else int(np.prod(shape, dtype=np.int64))
 
     def __array__(self, dtype=None, copy=None):
-        raise SymbolError(self.name or "a Variable")
-
-    def __jax_array__(self):
         raise SymbolError(self.name or "a Variable")
 
     def __getattr__(self, name):

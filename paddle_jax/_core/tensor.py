@@ -550,7 +550,10 @@ def on_host(tensor, op, instead=""):
         return known
     value = tensor._value
     if isinstance(value, jax.core.Tracer):
-        raise TracedValueError(op, instead)
+        error = TracedValueError(op, instead)
+        if trace is not None:
+            trace.refused(error)
+        raise error
     return np.asarray(value)
 
 

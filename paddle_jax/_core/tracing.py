@@ -66,6 +66,18 @@ class Trace:
         if self.capture is not None:
             self.capture.watch(tensor, accumulates)
 
+    def recalls(self, node):
+        """Called before the gradient of a recorded operation is computed: what it kept from outside comes from where it came from then."""
+        for i, (source, idx) in zip(node.diff, node.edges, strict=True):
+            value = node.values[i]
+            if isinstance(value, jax.core.Tracer):
+                self.taken.setdefault(id(value), (value, value, source, idx))
+
+    def refused(self, error):
+        """Called before an error says that the code cannot be compiled, which the code itself might catch."""
+        if self.capture is not None:
+            self.capture.refused(error)
+
     def reseeded(self, generator):
         """Called before a generator gets another state."""
         if self.capture is not None:

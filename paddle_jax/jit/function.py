@@ -102,6 +102,32 @@ class StaticFunction:
         """The function as it was written."""
         return self._function if self._instance is None else types.MethodType(self._function, self.class_instance)
 
+    @property
+    def input_spec(self):
+        """The InputSpecs it was given, or None."""
+        return self._input_spec
+
+    @property
+    def program_cache(self):
+        """The compiled programs."""
+        return [program for found in self._programs.values() if found is not _EAGER for program in found]
+
+    def get_traced_count(self):
+        """How often the function has been run to be compiled."""
+        return len(self.program_cache)
+
+    @property
+    def code(self):
+        """The source of the function."""
+        return inspect.getsource(self._function)
+
+    def rollback(self):
+        """Gives the function as it was written; a Layer gets it back as its method."""
+        instance = self.class_instance
+        if instance is not None and instance.__dict__.get(self.__name__) is self:
+            del instance.__dict__[self.__name__]
+        return self.dygraph_function
+
     def __call__(self, *args, **kwargs):
         ctx = local.ctx
         if ctx.trace is not None or ctx.recorder is not None or not Switch.on:

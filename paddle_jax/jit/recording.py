@@ -1,7 +1,7 @@
 """Recording a function for a model file: which operations it runs, and which of their numbers depend on lengths that are not fixed.
 
 The function runs twice, with different lengths in the place of the unknown ones. What differs between the two runs is a `Length`; if the runs call
-different operations, the code looks at the lengths in a way that a program cannot hold. Each axis gets lengths of its own, with a ratio of its
+different operations, the code looks at the lengths in a way that a program cannot hold. Each axis gets lengths of its own, with a difference of its
 own, so that it can be told which length a number is made of; where axes turn out to belong together, all get the same.
 """
 
@@ -17,8 +17,11 @@ from paddle_jax.static.program import Program
 from paddle_jax.static.recorder import Recorder, tensors_in
 from paddle_jax.static.variable import variable
 
-_PROBES = ((96, 192), (160, 480), (160, 800), (160, 1120), (32, 352), (32, 416))
-_SAME = ((160, 320),) * len(_PROBES)
+# (first run, second run) for each axis: odd, so that half of a length is seen to be rounded; multiples of 32, for models that halve lengths again and
+# again; the same for all axes.
+_ODD = ((97, 198), (103, 212), (107, 220), (109, 236), (113, 244), (127, 264))
+_EVEN = ((96, 192), (160, 480), (160, 800), (160, 1120), (32, 352), (32, 416))
+_SAME = ((97, 198),) * len(_ODD)
 
 
 class Step:
@@ -88,14 +91,15 @@ def record(function, specs) -> Recording:
     Raises:
         NotWritable: the function needs values, or does different things for different lengths.
     """
-    try:
-        return _record(function, specs, _PROBES)
-    except NotWritable:
-        raise
-    except Exception:
-        if not any(n == -1 for spec in _specs(specs) for n in spec.shape):
-            raise
-        return _record(function, specs, _SAME)
+    if not any(n == -1 for spec in _specs(specs) for n in spec.shape):
+        return _record(function, specs, _ODD)
+    first = None
+    for probes in (_ODD, _EVEN, _SAME):
+        try:
+            return _record(function, specs, probes)
+        except Exception as error:  # an operation may refuse these lengths
+            first = first or error
+    raise first
 
 
 def _specs(value):

@@ -1,6 +1,7 @@
 """Static programs: operations are recorded into a Program, which an Executor compiles and runs."""
 
 from paddle_jax._core.tensor import Tensor as Variable  # an eager Tensor counts as one, as in Paddle
+from paddle_jax.static import nn
 from paddle_jax.static.backward import append_backward, gradients
 from paddle_jax.static.executor import Executor
 from paddle_jax.static.input_spec import InputSpec
@@ -11,5 +12,5 @@ from paddle_jax.static.scope import global_scope, scope_guard
 
 __all__ = [
     "Executor", "InputSpec", "Program", "Variable", "append_backward", "create_global_var", "create_parameter", "data", "default_main_program",
-    "default_startup_program", "global_scope", "gradients", "program_guard", "scope_guard",
+    "default_startup_program", "global_scope", "gradients", "nn", "program_guard", "scope_guard",
 ]

@@ -34,12 +34,12 @@ class Whole:
     """The function of a composite that is one operation: it runs the composite's code on arrays.
 
     random: whether the last two operands are those of a random op; draws: how many random numbers it takes. writes: positions of the operands that it
-    changes in place, whose new values come last. layout: what the code returned.
+    changes in place, whose new values come last. layout: what the code returned. free: for each result whether no gradient flows into it.
     """
 
     def __init__(self, fn, args, kwargs, tensors, writes, random):
         self.fn, self.args, self.kwargs, self.writes, self.random = fn, args, kwargs, writes, random
-        self.stops, self.draws, self.layout = [t.stop_gradient for t in tensors], 0, None
+        self.stops, self.draws, self.layout, self.free = [t.stop_gradient for t in tensors], 0, None, []
 
     def __call__(self, *arrays):
         words = first = None
@@ -51,9 +51,17 @@ class Whole:
         with computing(), _Draws(words, first) as trace:
             out = self.fn(*args, **kwargs)
             self.draws = trace.count
-            found = [concrete(t._raw) for t in tensors_in(out)] + [concrete(given[i]._raw) for i in self.writes]
+            results = [*tensors_in(out), *[given[i] for i in self.writes]]
+            found, self.free = [concrete(t._raw) for t in results], [t.stop_gradient for t in results]
             self.layout = mapped(out, lambda _: _Slot())
         return tuple(map(jnp.asarray, found))
+
+    def on_tensors(self, tensors):
+        """The results as Tensors, with their place on the tape."""
+        rest = iter(tensors)
+        args, kwargs = mapped((self.args, self.kwargs), lambda _: next(rest))
+        out = self.fn(*args, **kwargs)
+        return tuple([*tensors_in(out), *[tensors[i] for i in self.writes]])
 
     def rebuild(self, found):
         """What the function returned, with the given Tensors."""

@@ -162,7 +162,7 @@ class Entry:
             return found[: len(outputs)], found[len(outputs) :]
 
         self.empty = not targets and not ops
-        self.compiled = jax.jit(body, donate_argnums=0)
+        self.compiled = body if any(op.host for op in ops) else jax.jit(body, donate_argnums=0)
         self.copied = [i for i, s in enumerate(fetches) if s.kind == "variable" or s in writes.values()]
 
     def __call__(self, values, feed):

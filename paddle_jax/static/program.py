@@ -34,13 +34,13 @@ class Operation:
     """One recorded call of a kernel.
 
     stops: for each input whether gradients end there. many: tuple or list where the kernel gives several results, else None.
-    scope: the prefix of `name_scope`.
+    scope: the prefix of `name_scope`. host: whether it needs values on the host (the shape of its result hangs on them).
     """
 
-    __slots__ = ("inputs", "kernel", "many", "outputs", "scope", "stops")
+    __slots__ = ("host", "inputs", "kernel", "many", "outputs", "scope", "stops")
 
-    def __init__(self, kernel, inputs, stops, many=None, scope=""):
-        self.kernel, self.inputs, self.stops, self.many, self.scope, self.outputs = kernel, inputs, stops, many, scope, []
+    def __init__(self, kernel, inputs, stops, many=None, scope="", host=False):
+        self.kernel, self.inputs, self.stops, self.many, self.scope, self.host, self.outputs = kernel, inputs, stops, many, scope, host, []
 
     @property
     def name(self):

@@ -17,7 +17,7 @@ from paddle_jax._core.symbol import Symbol, SymbolError, avals_of
 from paddle_jax._core.tensor import Parameter, Tensor, wrap
 from paddle_jax._core.tracing import Trace
 from paddle_jax.static.composites import Random, Whole, mapped, same, tensors_in
-from paddle_jax.static.inference import full_kernel, results_of
+from paddle_jax.static.inference import full_kernel, infer
 from paddle_jax.static.program import Operation, Program, default_main_program
 from paddle_jax.static.variable import ParameterVariable, PersistentVariable, Variable, persistent, variable
 
@@ -66,21 +66,16 @@ class Recorder(Trace):
 
     def record(self, kernel, symbols, stops):
         """Adds an operation and returns its results as Variables."""
-        operation = Operation(kernel, symbols, tuple(stops), scope=self.scope)
-        firsts = tuple([s.avals[self.probe or 0] for s in symbols])
-        many, outs = results_of(kernel, firsts)
-        seconds = outs
-        if self.probe is None and any(s.avals[0] is not s.avals[1] for s in symbols):
-            _, seconds = results_of(kernel, tuple([s.avals[1] for s in symbols]))
-        operation.many = many
-        program = self.program
-        operation.outputs = [Symbol(pair, "result", program, op=operation) for pair in zip(outs, seconds, strict=True)]
+        found, program = infer(kernel, symbols, self.probe), self.program
+        operation = Operation(kernel, symbols, tuple(stops), found.many, self.scope, found.host)
+        operation.outputs = [Symbol(pair, "result", program, value=value, op=operation)
+                             for pair, value in zip(found.avals, found.known, strict=True)]
         self.ops.append(operation)
         program.changed()
         flows = local.ctx.grad and not kernel.nondiff and any(
             not stop and s.dtype.kind in INEXACT for s, stop in zip(symbols, stops, strict=True))
-        found = [variable(o, not (flows and o.dtype.kind in INEXACT)) for o in operation.outputs]
-        return many(found) if many else found[0]
+        made = [variable(o, not (flows and o.dtype.kind in INEXACT)) for o in operation.outputs]
+        return found.many(made) if found.many else made[0]
 
     def symbol(self, tensor):
         """The Symbol of an operand."""
@@ -107,6 +102,11 @@ class Recorder(Trace):
         program.values[name] = raw
         found = program.taken[id(tensor)] = program.taken[id(raw)] = tensor, raw, program.symbol_of(made)
         return found
+
+    @staticmethod
+    def holds(values):
+        """Whether there are Variables in nested arguments."""
+        return any(type(t._raw) is Symbol for t in tensors_in(values))
 
     def fill(self, shape, value, dtype):
         """A Symbol for an array of one value."""
@@ -174,8 +174,8 @@ class Recorder(Trace):
         self.written = {}
         try:
             return mapped(op.fn(*args, **kwargs), self.lift)
-        except (SymbolError, TracedValueError):
-            self._back(mark)
+        except (SymbolError, TracedValueError, TypeError, ValueError):
+            self._back(mark)  # a value is needed: as a whole, or it is an error there too
             return self.whole(op.name, op.fn, args, kwargs)
         finally:
             self.written = {**self.written, **noted}
@@ -199,8 +199,8 @@ class Recorder(Trace):
                 self.written = {}
                 out = op.fn(*args, **kwargs)
                 runs.append((out, *self._back(mark)))
-        except (SymbolError, TracedValueError):
-            self._back(mark)
+        except (SymbolError, TracedValueError, TypeError, ValueError, AssertionError, IndexError, RuntimeError):
+            self._back(mark)  # a value is needed, or a probe does not fit: as a whole, or it is an error there too
         finally:
             self.probe, self.written = None, noted
         if len(runs) == 2 and same(*runs):
@@ -232,6 +232,8 @@ class Recorder(Trace):
             found = self.record(Kernel(name, code), [*symbols, *self.draw(default_generator())], [*stops, True, True])
             self.program.draws += code.draws - 1
         found = list(found)
+        for made, stop in zip(found, code.free, strict=True):
+            made.stop_gradient = made.stop_gradient or stop
         for at in code.writes[::-1]:
             made = found.pop()
             self.note(tensors[at])

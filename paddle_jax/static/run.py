@@ -1,25 +1,34 @@
 """Running the operations of a Program on arrays: inside a trace, or at once."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.autograd_mode import enable_grad
 from paddle_jax._core.deferred.value import INEXACT, concrete
+from paddle_jax._core.dispatch import run
 from paddle_jax._core.errors import translate
 from paddle_jax._core.kernel import Kernel, linearized, pulled
+from paddle_jax._core.tensor import wrap
+from paddle_jax.autograd import grad as tape_grad
+from paddle_jax.static.inference import is_shape, of_shape
 from paddle_jax.static.program import Operation
+
+_SMALL = 64  # elements of integers that are computed on the host, if they hang on shapes alone
 
 
 def evaluate(ops, env):
     """Runs operations in order; `env` maps Symbols to arrays and gets the results. Gradients use the forward results of the same run."""
+    host = any(op.host for op in ops)
     taped = {op for gradient in ops if isinstance(gradient, Gradient) for op in gradient.region}
     pulls = {}
     for op in ops:
         if isinstance(op, Gradient) and op not in taped:
             op.pull(env, pulls)
         elif op in taped:
-            pulls[op] = _taped(op, env)
+            pulls[op] = _taped(op, env, host)
         else:
-            _store(op, _call(op, operands(op, env)), env)
+            _store(op, _call(op, operands(op, env), host), env)
 
 
 def operands(op, env):
@@ -34,9 +43,14 @@ def constant_of(symbol):
     return concrete(symbol.value)
 
 
-def _call(op, values):
+def _call(op, values, host=False):
     try:
-        return op.kernel.fn(*values)
+        if is_shape(op.kernel):
+            return of_shape(op.kernel, np.shape(values[0]))
+        if not host and values and all(isinstance(v, np.ndarray | np.generic) and v.dtype.kind in "iub" and v.size <= _SMALL for v in values):
+            with jax.ensure_compile_time_eval():  # integers that hang on shapes alone stay on the host: they may be lengths
+                return jax.tree.map(np.asarray, op.kernel.fn(*map(jnp.asarray, values)))
+        return op.kernel.run(*values) if host and not op.host else op.kernel.fn(*values)
     except Exception as error:
         raise translate(op.name, [v for v in values if hasattr(v, "dtype")], error) from None
 
@@ -46,16 +60,37 @@ def _store(op, out, env):
         env[symbol] = value
 
 
-def _taped(op, env):
-    """Runs an operation so that its gradient can be taken: (positions, function of cotangents)."""
+def _taped(op, env, host):
+    """Runs an operation so that its gradient can be taken: (positions, results, function of cotangents)."""
     values = operands(op, env)
     diff = () if op.kernel.nondiff else tuple([i for i, s in enumerate(op.inputs) if not op.stops[i] and s.dtype.kind in INEXACT])
     if not diff:
-        _store(op, _call(op, values), env)
+        _store(op, _call(op, values, host), env)
         return None
+    if op.host:
+        return _taped_on_host(op, values, diff, env)
     out, pull = linearized(op.kernel.fn, diff, [jnp.asarray(v) for v in values])
     _store(op, out, env)
     return diff, out, pull
+
+
+def _taped_on_host(op, values, diff, env):
+    """As `_taped` for an operation that needs values: by the tape of eager operations."""
+    tensors = [wrap(jnp.asarray(v), i not in diff) for i, v in enumerate(values)]
+    fn = getattr(op.kernel.fn, "on_tensors", None)
+    with enable_grad():
+        out = run(op.kernel, tensors) if fn is None else fn(tensors)
+    results = list(out) if isinstance(out, tuple | list) else [out]
+    _store(op, tuple(concrete(t._raw) for t in results) if op.many else concrete(results[0]._raw), env)
+
+    def pull(cts):
+        starts = [None if c is None else wrap(c) for c in cts]
+        pairs = [(t, c) for t, c in zip(results, starts, strict=True) if c is not None and not t.stop_gradient]
+        wanted = [tensors[i] for i in diff]
+        got = tape_grad([t for t, _ in pairs], wanted, [c for _, c in pairs], allow_unused=True, retain_graph=True) if pairs else [None] * len(diff)
+        return [None if g is None else concrete(g._raw) for g in got]
+
+    return diff, None, pull
 
 
 class Gradient(Operation):
@@ -96,10 +131,14 @@ class Gradient(Operation):
             if found is None or all(ct is None for ct in cts):
                 continue
             diff, out, pull = found
-            got = pulled(out, pull, tuple([ct is not None for ct in cts]), [ct for ct in cts if ct is not None])
-            for i, grad in zip(diff, got if len(diff) > 1 else (got,), strict=True):
+            if out is None:
+                got = pull(cts)
+            else:
+                got = pulled(out, pull, tuple([ct is not None for ct in cts]), [ct for ct in cts if ct is not None])
+                got = got if len(diff) > 1 else (got,)
+            for i, grad in zip(diff, got, strict=True):
                 symbol = op.inputs[i]
-                if symbol not in self.ends:
+                if symbol not in self.ends and grad is not None:
                     grads[symbol] = grads[symbol] + grad if symbol in grads else grad
         for symbol, out in zip(self.wanted, self.outputs, strict=True):
             env[out] = grads.get(symbol, None)

@@ -7,12 +7,12 @@ from paddle_jax._core import place as places
 from paddle_jax._core import unique_name
 from paddle_jax._core.size import Size
 from paddle_jax._core.state import local
-from paddle_jax._core.symbol import Symbol
+from paddle_jax._core.symbol import Symbol, SymbolError
 from paddle_jax._core.tensor import Parameter, Tensor
 
 
 def _unknown(what, instead):
-    return TypeError(f"{what}(Tensor) is not supported in static graph mode: the value is not known while a program is recorded; {instead}")
+    return SymbolError(f"{what}(Tensor) is not supported in static graph mode: the value is not known while a program is recorded; {instead}")
 
 
 def _eager_only(name):

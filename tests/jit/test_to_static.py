@@ -260,6 +260,12 @@ def test_forms():
     finally:
         paddle.jit.enable_to_static(True)
 
+    function, seen = runs(f)
+    counted = paddle.jit.to_static(function)
+    counted(x), counted(x)
+    assert counted.get_traced_count() == len(counted.program_cache) == 1 and "return x * 2" in g.code
+    assert counted.rollback() is function and layer.forward.rollback()(x).tolist() == layer(x).tolist() and "forward" not in layer.__dict__
+
     class Static:
         @staticmethod
         @paddle.jit.to_static
@@ -297,6 +303,15 @@ def test_inside_jax_and_func():
     assert abs(jax.jit(lambda t: f(t))(x).item() - expected) < 1e-6
     np.testing.assert_allclose(paddle.func.grad(f)(x).numpy(), paddle.func.grad(lambda t: net(t).sum())(x).numpy(), rtol=1e-6)
     assert paddle.func.vmap(f)(x).shape == [2]
+
+
+def test_an_integer_argument_may_be_looked_at():
+    function, seen = runs(lambda x, n: x[: n.item()] * n)
+    f = compiled(function)
+    x = data(5)
+    for n in (2, 3, 2, 3):
+        np.testing.assert_allclose(f(x, paddle.to_tensor(n)).numpy(), x.numpy()[:n] * n, rtol=1e-6)
+    assert len(seen) <= 6
 
 
 def test_explains():

@@ -50,6 +50,10 @@ class Value:
         return self.dtype, self.shape
 
 
+def _give_up():
+    raise NotWritable("a number depends on lengths of the inputs in a way that cannot be written; give these lengths as numbers in input_spec")
+
+
 class NotWritable(Exception):
     """An operation has no form in PIR; the text says why."""
 
@@ -91,7 +95,7 @@ class Builder:
     def __init__(self):
         self.ops, self.parameter_ops, self.arrays, self.count = [], [], {}, 0
         self.lengths = {}  # pair -> (Value, axis) that has this length
-        self._cache, self.foreign = {}, set()
+        self._cache, self.foreign = {}, set()  # foreign: operations that are not Paddle's
 
     # values -------------------------------------------------------------------------------------------------------
 
@@ -137,6 +141,13 @@ class Builder:
         self._append("1." + name, attrs, inputs, outputs, name)
         return outputs if many else outputs[0]
 
+    def undo(self, mark):
+        """Takes back the operations after the first `mark`."""
+        gone = {out["%"] for op in self.ops[mark:] for out in op["O"]}
+        del self.ops[mark:]
+        self._cache = {key: value for key, value in self._cache.items() if value.number not in gone}
+        self.lengths = {pair: entry for pair, entry in self.lengths.items() if entry[0].number not in gone}
+
     def list_op(self, name, inputs, outs, **attrs):
         """Adds an operation whose one result is a list of tensors; gives its items."""
         self.count += 1
@@ -178,6 +189,28 @@ class Builder:
         self.ops.append({"#": full_name, "A": listed, "I": [{"%": v.number if v is not None else 0} for v in inputs], "O": ends,
                          "OA": [_bools("stop_gradient", stops)]})
 
+    def own(self, name, inputs, outs, attrs):
+        """Adds an operation that only paddle_jax knows; its attributes are one text."""
+        outputs = [self.value(*kind) for kind in outs]
+        self._append("1." + name, {}, inputs, outputs, None)
+        self.ops[-1]["A"] = [{"N": "attributes", "AT": _encoded("str", attrs)}]
+        self.foreign.add(name)
+        return outputs
+
+    def rnn(self, inputs, size, states, **attrs):
+        """The recurrent operation, of which one result is a list: (outputs, [last states])."""
+        done, mask, reserve = self.value(*size), self.value("uint8", []), self.value("float32", [0])
+        self.count += 1
+        whole = self.count
+        self._append("1.rnn", {"dropout_prob": 0.0, "is_bidirec": False, **attrs}, inputs, [done, mask, (whole, states), reserve], "rnn")
+        last = [self.value(*kind) for kind in states]
+        self._append("0.split", {}, [Value(whole, None, [])], last, None)
+        return done, last
+
+    def dropout_state(self):
+        """What the recurrent operation wants for the state of its dropout, which evaluation does not use."""
+        return self.op("full", [], ("uint8", []), shape=[], value=0.0, dtype="uint8")
+
     # numbers ------------------------------------------------------------------------------------------------------
 
     def full(self, value, dtype="float32", shape=(1,)):
@@ -212,11 +245,31 @@ class Builder:
                 self._cache[key] = self.op("shape64", [value], ("int64", [value.ndim]))
             return self.op("slice", [self._cache[key], self.ints([axis]), self.ints([axis + 1])], ("int64", []), axes=[0], infer_flags=[1],
                            decrease_axis=[0])
+        return self._scaled(pair) or self._divided(pair) or self._product(pair) or _give_up()
+
+    def _scaled(self, pair):
+        """factor * length + offset"""
         for first, second in list(self.lengths):
             factor, rest = divmod(pair[1] - pair[0], second - first)
             offset = pair[0] - factor * first
             if rest == 0 and factor and (offset == 0 or factor == 1):
                 return self.op("scale", [self.length(Length(first, second)), self.full(factor)], ("int64", []), bias=offset)
+        return None
+
+    def _divided(self, pair):
+        """length / divisor, rounded down or up; told apart by odd lengths."""
+        for one in [p for p in self.lengths if p[0] % 2]:
+            for divisor in range(2, 65):
+                for more in (0, divisor - 1):
+                    if one[0] % divisor and tuple((n + more) // divisor for n in one) == pair:
+                        dividend = self.length(Length(*one))
+                        if more:
+                            dividend = self.op("scale", [dividend, self.full(1.0)], ("int64", []), bias=more)
+                        return self.op("floor_divide", [dividend, self.full(divisor, "int64", ())], ("int64", []))
+        return None
+
+    def _product(self, pair):
+        """factor * length * length"""
         for one in list(self.lengths):
             for other in list(self.lengths):
                 products = one[0] * other[0], one[1] * other[1]
@@ -224,7 +277,7 @@ class Builder:
                     product = self.op("multiply", [self.length(Length(*one)), self.length(Length(*other))], ("int64", []))
                     factor = pair[0] // products[0]
                     return product if factor == 1 else self.op("scale", [product, self.full(factor)], ("int64", []))
-        raise NotWritable("a number depends on lengths of the inputs in a way that cannot be written")
+        return None
 
     def constant(self, array):
         """A tensor of known numbers: in the program when it is small, else in the parameter file."""

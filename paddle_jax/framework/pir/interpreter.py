@@ -16,8 +16,9 @@ from paddle_jax._core.errors import TracedValueError
 from paddle_jax._core.kernel import Kernel, compute
 from paddle_jax._core.state import Context, local
 from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax.framework.pir import own_ops
 from paddle_jax.framework.pir.on_host import HOST, fold, known
-from paddle_jax.framework.pir.rules import RULES
+from paddle_jax.framework.pir.rules import RULES, tensor
 from paddle_jax.framework.pir.rules_math import RANDOM
 from paddle_jax.framework.pir import rules_nn as rules_nn  # noqa: F401  adds its rules
 from paddle_jax.framework.pir import rules_shape as rules_shape  # noqa: F401
@@ -42,6 +43,7 @@ def check(program):
     """Raises UnknownOpError naming all operations of a program that have no rule."""
     known_names = RULES.keys() | HOST.keys()
     ops = {op.name for op in _walk(program.block)} - {*_SKIP, *_CONTROL, "cf.yield"}
+    ops = {name for name in ops if own_ops.find(name) is None}
     unknown = sorted(name for name in ops if name not in known_names and name.removesuffix("_") not in known_names)
     if unknown:
         raise UnknownOpError(f"the model uses operations that are not known here: {', '.join(unknown)}")
@@ -49,7 +51,8 @@ def check(program):
 
 def is_random(program) -> bool:
     """Whether a program draws random numbers."""
-    return any(op.name in RANDOM for op in _walk(program.block))
+    own = (own_ops.find(op.name) for op in _walk(program.block))
+    return any(op.random for op in own if op is not None) or any(op.name in RANDOM for op in _walk(program.block))
 
 
 def to_tensor(value):
@@ -82,8 +85,11 @@ def _apply(op, operands):
     folded = fold(op, attrs, operands)
     if folded is not None:
         return [folded]
-    rule = RULES.get(op.name) or RULES[op.name.removesuffix("_")]
-    found = rule(attrs, *operands)
+    own = own_ops.find(op.name)
+    if own is not None:
+        found = own_ops.call(own, attrs.attributes, [tensor(value) for value in operands])
+    else:
+        found = (RULES.get(op.name) or RULES[op.name.removesuffix("_")])(attrs, *operands)
     if len(op.outputs) == 1:
         return [found]
     return found if isinstance(found, tuple | list) else [found]

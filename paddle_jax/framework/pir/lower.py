@@ -11,6 +11,7 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax.framework.pir.builder import Length, NotWritable, Value
+from paddle_jax.framework.pir.own_ops import encode
 
 LOWER = {}
 
@@ -44,18 +45,26 @@ def _one(theirs, attrs):
 
 
 def apply(w, op, attrs, operands, out):
-    """Adds one of our operations to the program.
+    """Adds one of our operations to the program: as operations of Paddle where there is a rule, else as one of our own, which only paddle_jax reads.
 
     Raises:
-        NotWritable: it has no rule, or its rule does not cover this case.
+        NotWritable: its attributes cannot be written.
     """
     rule = LOWER.get(f"{op.fn.__module__.rpartition('.')[2]}.{op.name}") or LOWER.get(op.name)
-    if rule is None:
-        raise NotWritable(f"{op.name} has no form in PIR")
-    if op.promote:
-        operands = _promoted(w, op, operands)
-    found = rule(w, types.SimpleNamespace(**attrs), out, *operands)
-    return found if isinstance(found, list) else [found]
+    mark = len(w.ops)
+    if rule is not None:
+        try:
+            found = rule(w, types.SimpleNamespace(**attrs), out, *(_promoted(w, op, operands) if op.promote else operands))
+            return found if isinstance(found, list) else [found]
+        except NotWritable:
+            w.undo(mark)
+    inputs = []
+    for value in operands:
+        if isinstance(value, list) and not all(isinstance(v, Value) for v in value):
+            value = w.op("stack", [w.combine([w.length(v) if isinstance(v, Length) else w.full(v, "int64", ()) for v in value])],
+                         ("int64", [len(value)]), axis=0)
+        inputs.append(w.combine(value) if isinstance(value, list) else value)
+    return w.own(f"{op.fn.__module__}.{op.name}", inputs, out, encode(attrs))
 
 
 def cast(w, value, dtype):

@@ -137,7 +137,8 @@ def _scale(w, a, out, x, factor, bias):
 
 def _clip(w, a, out, x, low, high):
     x = cast(w, x, out[0][0])
-    return binary(w, "minimum", binary(w, "maximum", x, cast(w, low, x.dtype), x.type), cast(w, high, x.dtype), x.type)
+    x = x if low is None else binary(w, "maximum", x, cast(w, low, x.dtype), x.type)
+    return x if high is None else binary(w, "minimum", x, cast(w, high, x.dtype), x.type)
 
 
 def _sgn(w, a, out, x):
@@ -162,6 +163,8 @@ def _fft(name):
             raise NotWritable("a Fourier transform that cuts or pads has no form in PIR")
         if name == "fft_c2r" and list(a.lengths[:-1]) != [x.shape[i] for i in a.axes[:-1]]:
             raise NotWritable("a Fourier transform that cuts or pads has no form in PIR")
+        if name == "fft_c2c" and not x.dtype.startswith("complex"):
+            return w.op("fft_r2c", [x], out[0], axes=a.axes, normalization=a.norm, forward=a.forward, onesided=False)
         return w.op(name, [x], out[0], axes=a.axes, normalization=a.norm, forward=a.forward, **extra)
 
     return rule
@@ -201,6 +204,27 @@ def _close(name):
     return rule
 
 
+def _pairwise(w, a, out, x, y):
+    gap = scale(w, binary(w, "subtract", x, y), 1.0, a.epsilon)
+    return w.op("p_norm", [gap], out[0], porder=a.p, axis=-1, epsilon=0.0, keepdim=a.keepdim, asvector=False)
+
+
+def _cosine(w, a, out, x, y):
+    kind = out[0]
+    both = binary(w, "multiply", x, y)
+    axes = [positive(a.axis, both.ndim)]
+    top = reduced(w, "sum", both, axes, False, kind)
+    norms = [reduced(w, "sum", w.op("square", [v], v.type), axes, False, kind) for v in (x, y)]
+    bottom = w.op("sqrt", [binary(w, "maximum", binary(w, "multiply", *norms, kind), w.full(a.eps * a.eps, x.dtype, ()), kind)], kind)
+    return binary(w, "divide", top, bottom, kind)
+
+
+def _nanmean(w, a, out, x):
+    present = cast(w, w.op("logical_not", [w.op("isnan", [x], ("bool", x.shape))], ("bool", x.shape)), x.dtype)
+    total, count = (reduced(w, "sum", v, _listed(a.axis), a.keepdim, out[0]) for v in (_without_nan(w, x), present))
+    return binary(w, "divide", total, count, out[0])
+
+
 define({
     "add": _arithmetic("add"), "subtract": _arithmetic("subtract"), "divide true_divide": _divide,
     "neg negative": lambda w, a, out, x: scale(w, x, -1.0),
@@ -225,6 +249,7 @@ define({
     "baddbmm": lambda w, a, out, x, y, z: binary(w, "add", scale(w, x, a.beta), scale(w, binary(w, "bmm", y, z, out[0]), a.alpha), out[0]),
     "inner": lambda w, a, out, x, y: w.op("matmul", [x, y], out[0], transpose_y=True) if x.ndim and y.ndim == 2 else _unwritable("inner"),
     "solve": lambda w, a, out, x, y: w.op("solve", [x, y], out[0]) if a.left else _unwritable("solve from the right"),
+    "pairwise_distance": _pairwise, "cosine_similarity": _cosine, "nanmean": _nanmean,
     "_normalized": lambda w, a, out, x: _normalized(w, a, out, x),
     "t": lambda w, a, out, x: w.op("transpose", [x], out[0], perm=list(range(x.ndim))[::-1]),
 })

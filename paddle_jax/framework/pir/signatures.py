@@ -8,6 +8,8 @@ import ast
 import functools as ft
 
 _TEXT = """
+affine_grid align_corners:bool=True
+all axis:i64s keepdim:bool=False
 addmm beta:f32 alpha:f32
 allclose equal_nan:bool
 amax axis:i64s keepdim:bool=False
@@ -102,6 +104,7 @@ median axis:ints keepdim:bool=False mode:str
 min keepdim:bool=False
 mish lambda:f32=20.0
 mode axis:i32 keepdim:bool=False
+max_pool3d_with_index kernel_size:i32s strides:i32s paddings:i32s global_pooling:bool=False adaptive:bool=False ceil_mode:bool=False
 multinomial replacement:bool
 nearest_interp data_format:str='NCHW' out_d:i32=-1 out_h:i32=-1 out_w:i32=-1 scale:f64s interp_method:str align_corners:bool=False align_mode:i32=0
 nll_loss ignore_index:i64=-100 reduction:str
@@ -149,6 +152,7 @@ triangular_solve upper:bool transpose:bool unitriangular:bool
 tril diagonal:i32
 trilinear_interp data_format:str='NCHW' out_d:i32=-1 out_h:i32=-1 out_w:i32=-1 scale:f64s interp_method:str align_corners:bool=False align_mode:i32=0
 triu diagonal:i32
+uniform shape:ints dtype:dtype seed:i32=0 diag_num:i32=0 diag_step:i32=0 diag_val:f32=1.0 place:place
 unbind axis:i32
 unfold kernel_sizes:i32s strides:i32s paddings:i32s dilations:i32s
 unique return_index:bool return_inverse:bool return_counts:bool axis:i32s dtype:dtype is_sorted:bool

@@ -166,6 +166,8 @@ class Joined:
             raise Unsupported(f"{name} is {' and '.join(sorted({_described(v) for v in known}))} in the branches of a condition on a tensor; make it the same "
                               "kind of thing in all")
         missing = [isinstance(v, Undefined) for v in values]
+        if any(missing) and ("." in name or "[" in name):
+            raise Unsupported(f"{name} exists after one branch of a condition on a tensor only; set it in all")
         leaves = []
         for column in zip(*[leaves for leaves, _ in trees], strict=True):
             column = iter(column)

@@ -82,7 +82,7 @@ def lifted(function):
     if isinstance(function, types.FunctionType):
         if is_plain(function):
             return _rewired(function)
-        return transformed(function) or function
+        return transformed(function)
     if isinstance(function, Layer):
         return ft.partial(_call_layer, function)
     if getattr(function, Ignored.mark, False):
@@ -92,7 +92,7 @@ def lifted(function):
         return lifted(inner)
     call = inspect.getattr_static(type(function), "__call__", None)
     if isinstance(call, types.FunctionType) and not is_plain(call):
-        return types.MethodType(transformed(call) or call, function)
+        return types.MethodType(transformed(call), function)
     return function
 
 
@@ -144,10 +144,10 @@ def converted_forwards(layer):
 
 
 def _tensor_method(method):
-    """`t.item()` of a traced Tensor is the Tensor without axes."""
+    """`t.item()` of a traced Tensor is the Tensor without axes, and without gradient as a number is."""
     tensor = method.__self__
     if method.__name__ == "item" and is_traced(tensor):
-        return lambda *args: (tensor.reshape([]) if not args and tensor.size == 1 else method(*args))
+        return lambda *args: (tensor.detach().reshape([]) if not args and tensor.size == 1 else method(*args))
     return method
 
 
@@ -165,7 +165,7 @@ def _print(scope, *args, **kwargs):
 def _number(kind):
     def convert(scope, *args, **kwargs):
         if len(args) == 1 and is_traced(args[0]) and not kwargs:
-            tensor = args[0]
+            tensor = args[0].detach()
             if tensor.size != 1:
                 raise TypeError(f"{kind.__name__}: got a tensor of shape {list(tensor.shape)}; only one element can be converted")
             if kind is float and tensor.is_floating_point():

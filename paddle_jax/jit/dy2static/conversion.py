@@ -9,15 +9,16 @@ import importlib.util  # noqa: F401  malt uses it without importing it
 import types
 import weakref
 
-from paddle_jax._core.errors import Unsupported
+from paddle_jax._core.errors import TRACING, Unsupported
 from paddle_jax.jit.dy2static import statements
 from paddle_jax.jit.dy2static.calls import converted_call, converted_forwards, is_plain, lifted
 from paddle_jax.jit.dy2static.log import CodeLog
 from paddle_jax.jit.dy2static.parts import Undefined, Unreturned, is_traced
-from paddle_jax.jit.dy2static.preparation import Prepared, class_of
+from paddle_jax.jit.dy2static.preparation import Prepared, class_of, no_arguments
 from paddle_jax.nn.layer.layers import Layer
 
-_STATEMENTS = ("if_stmt", "while_stmt", "for_stmt", "and_", "or_", "not_", "if_exp", "assert_stmt", "ld", "ldu")
+_STATEMENTS = ("if_stmt", "while_stmt", "for_stmt", "and_", "or_", "not_", "if_exp", "assert_stmt", "ld", "ldu", "put_attribute",
+               "put_item")
 _FUTURE = ft.reduce(lambda flags, name: flags | getattr(__future__, name).compiler_flag, __future__.all_feature_names, 0)
 
 
@@ -54,15 +55,25 @@ def _of_a_library(function, *args, **kwargs):
 
 
 def transformed(function, strict=False):
-    """The converted form of a plain function, sharing its closure, defaults and attributes; None (with `strict`: Unsupported) if there is none."""
+    """The converted form of a plain function, sharing its closure, defaults and attributes. Where there is none, Unsupported is raised: with `strict` at
+    once, else when the function turns out to need it."""
     try:
         return transpiler().converted(function)
     except Exception as error:
-        if not strict:
-            return None
         code = function.__code__
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise Unsupported(f"{function.__qualname__} ({code.co_filename}:{code.co_firstlineno}) cannot be converted: {reason}") from error
+        refusal = Unsupported(f"{function.__qualname__} ({code.co_filename}:{code.co_firstlineno}) cannot be converted: {reason}")
+        if strict:
+            raise refusal from error
+
+    @ft.wraps(function)
+    def unconverted(*args, **kwargs):
+        try:
+            return function(*args, **kwargs)
+        except TRACING as error:
+            raise refusal from error
+
+    return _artifact(unconverted)
 
 
 class Scope:
@@ -106,8 +117,7 @@ def transpiler():
         raise Unsupported("control flow that depends on tensors is compiled by converting its source, which needs diastatic-malt: "
                           "pip install diastatic-malt") from None
     from malt.converters import (
-        break_statements, call_trees, conditional_expressions, continue_statements, control_flow, functions, logical_expressions, return_statements,
-        variables,
+        break_statements, call_trees, continue_statements, control_flow, functions, logical_expressions, return_statements, variables,
     )
     from malt.core import converter, unsupported_features_checker
     from malt.pyct import anno, cfg, qual_names
@@ -121,7 +131,19 @@ def transpiler():
     operators.ConversionOptions, operators.Feature, operators.STD = converter.ConversionOptions, converter.Feature, converter.STANDARD_OPTIONS
 
     class Flow(control_flow.ControlFlowTransformer):
-        """Writing into a Tensor (or list) at an index is seen by tracing, not as a variable of its own."""
+        """Writing into a Tensor (or list) at an index is seen by tracing, not as a variable of its own. Attributes and dict items that are not there
+        are taken away again."""
+
+        def _create_state_functions(self, block_vars, *more):
+            made = super()._create_state_functions(block_vars, *more)
+            if block_vars:
+                setter = made[1].body
+                targets = setter[-1].targets[0].elts
+                for i, target in enumerate(targets):
+                    if not isinstance(target, ast.Name):
+                        targets[i] = ast.Name(f"new_{i}_", ast.Store())
+                        setter.append(_stored(target, f"new_{i}_"))
+            return made
 
         def _get_block_composite_vars(self, modified, live_in):
             found = super()._get_block_composite_vars(modified, live_in)
@@ -142,10 +164,8 @@ def transpiler():
             for step in (functions, break_statements, continue_statements, return_statements, call_trees):
                 node = step.transform(node, ctx)
             node = self.analysed(node, ctx, reaching_definitions, reaching_fndefs, liveness)
-            node = Flow(ctx).visit(node)
-            for step in (conditional_expressions, logical_expressions, variables):
-                node = step.transform(node, ctx)
-            return node
+            node = _Ternaries().visit(Flow(ctx).visit(node))
+            return variables.transform(logical_expressions.transform(node, ctx), ctx)
 
         def analysed(self, node, ctx, *analyses):
             graphs = cfg.build(node)
@@ -189,6 +209,23 @@ def transpiler():
             return scope["outer"]().__code__
 
     return Transpiler()
+
+
+def _stored(target, name):
+    """`target = name` for an attribute or item, as a call."""
+    key = ast.Constant(target.attr) if isinstance(target, ast.Attribute) else target.slice
+    called = ast.Attribute(ast.Name("ag__", ast.Load()), "put_attribute" if isinstance(target, ast.Attribute) else "put_item", ast.Load())
+    return ast.Expr(ast.Call(called, [target.value, key, ast.Name(name, ast.Load())], []))
+
+
+class _Ternaries(ast.NodeTransformer):
+    """`a if test else b` as a call."""
+
+    def visit_IfExp(self, node):
+        text = ast.Constant(ast.unparse(node.test)[:60])
+        self.generic_visit(node)
+        called = ast.Attribute(ast.Name("ag__", ast.Load()), "if_exp", ast.Load())
+        return ast.Call(called, [node.test, ast.Lambda(no_arguments(), node.body), ast.Lambda(no_arguments(), node.orelse), text], [])
 
 
 def _parts(symbol):

@@ -9,6 +9,8 @@ import weakref
 import jax
 import numpy as np
 
+from paddle_jax._core.kernel import ADD
+from paddle_jax._core.node import Node
 from paddle_jax._core.random import default_generator
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, inside, wrap
@@ -96,11 +98,12 @@ class Part:
             grads = _watching(current)
             given, first = tensors[: len(inputs)], tensors[len(inputs) :]
             mine = (current.index if indexed else tensors[-1]._raw)._trace
+            origin = Node(ADD, (), (), (), 1)  # they are no leaves, so they may be changed in place
             for tensor, leaf in zip(given, inputs, strict=True):
-                tensor.stop_gradient = leaf.stop
+                tensor.stop_gradient, tensor._node = leaf.stop, None if leaf.stop else origin
             for (tensor, stop), new in zip(carried, first[: len(carried)], strict=True):
                 current.note(tensor)
-                tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient = new._raw, None, 0, stop
+                tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient = new._raw, None if stop else origin, 0, stop
 
             def leaf(tensor):
                 results.append(wrap(current.operands([tensor], False)[0], tensor.stop_gradient))
@@ -109,7 +112,7 @@ class Part:
             try:
                 leaves, tree = flat(code(*given))
                 self.value = jax.tree.unflatten(tree, [leaf(x) if isinstance(x, Tensor) else x for x in leaves])
-                self._find_changes(current, mine, [*watched, *[t for t, _ in carried]], leaf)
+                self._find_changes(current, mine, origin, [*watched, *[t for t, _ in carried]], leaf)
             finally:
                 appeared = [tensor for tensor, before in grads.values() if tensor._grad is not before]
                 for tensor, before in grads.values():
@@ -135,12 +138,12 @@ class Part:
         jaxpr, n = without_effects(self.fn.jaxpr), len(self.fn.jaxpr.invars)
         return lambda *operands: tuple(jax.core.eval_jaxpr(jaxpr, operands[n:], *operands[:n]))
 
-    def _find_changes(self, current, mine, watched, leaf):
+    def _find_changes(self, current, mine, origin, watched, leaf):
         for ref, before in list(current.written.values()):
             tensor = ref()
             own = isinstance(before[0], jax.core.Tracer) and before[0]._trace is mine
             if tensor is not None and tensor._raw is not before[0] and not own:
-                adopts = tensor._node is not None and tensor._node is not before[1]
+                adopts = tensor._node is not None and tensor._node is not before[1] and tensor._node is not origin
                 self.changes[id(tensor)] = Change(tensor, adopts, leaf(tensor))
         for tensor in watched:
             if id(tensor) not in self.changes:

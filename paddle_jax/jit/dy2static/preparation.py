@@ -19,7 +19,7 @@ class Prepared(ast.NodeTransformer):
 
     def visit_Assert(self, node):
         self.generic_visit(node)
-        message = ast.Constant(None) if node.msg is None else ast.Lambda(_no_arguments(), node.msg)
+        message = ast.Constant(None) if node.msg is None else ast.Lambda(no_arguments(), node.msg)
         called = ast.Attribute(ast.Name("ag__", ast.Load()), "assert_stmt", ast.Load())
         return _like(node, ast.Expr(ast.Call(called, [node.test, message], [])))
 
@@ -90,5 +90,6 @@ def _like(old, new):
     return ast.fix_missing_locations(ast.copy_location(new, old))
 
 
-def _no_arguments():
+def no_arguments():
+    """The arguments of a function without any, as syntax."""
     return ast.arguments(posonlyargs=[], args=[], vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[])

@@ -37,11 +37,11 @@ class Objects:
             for item in thing:
                 self._visit(item, depth + 1, name)
         elif isinstance(thing, _CONTAINERS):
-            self._hold(thing, name)
+            self._hold(thing, f"the {type(thing).__name__} {name!r}")
             for item in list(thing.values() if isinstance(thing, dict) else thing):
                 self._visit(item, depth + 1, name)
         elif not type(thing).__module__.startswith(_NOT_USERS) and isinstance(getattr(thing, "__dict__", None), dict):
-            self._hold(thing.__dict__, name or type(thing).__name__)
+            self._hold(thing.__dict__, f"an attribute of {name or type(thing).__name__!r}")
             for key, item in list(thing.__dict__.items()):
                 self._visit(item, depth + 1, f"{name or type(thing).__name__}.{key}")
 
@@ -69,8 +69,8 @@ class Objects:
             thing.clear()
             (thing.update if isinstance(thing, dict | set) else thing.extend)(before)
         if found:
-            raise Unsupported(f"the {type(found[0][0]).__name__} {found[0][2] or 'object'!r} is changed inside a compiled branch or loop, which happens "
-                              "while compiling only; return the value instead, or keep it in a Tensor")
+            raise Unsupported(f"{found[0][2]} is changed inside a compiled branch or loop, which would happen while compiling only; "
+                              "return the value instead, or keep it in a Tensor")
 
 
 def _differs(thing, before):

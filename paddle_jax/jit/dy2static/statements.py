@@ -4,12 +4,28 @@ import functools as ft
 
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.jit.dy2static.branches import cond, select, truth
-from paddle_jax._core.errors import Unsupported
+from paddle_jax._core.errors import TRACING, Unsupported
+from paddle_jax._core.state import local
 from paddle_jax.jit.dy2static.host import check
 from paddle_jax.jit.dy2static.loops import repeat
 from paddle_jax.jit.dy2static.parts import Undefined, is_traced
 
 _UNROLLED = 64  # longest tensor that a `for` over it is unrolled for
+
+
+def _final(statement):
+    """Lets the run know that a statement cannot be compiled: the user's `except` may catch the error."""
+
+    @ft.wraps(statement)
+    def known(*args):
+        try:
+            return statement(*args)
+        except Unsupported as error:
+            if local.ctx.trace is not None:
+                local.ctx.trace.refused(error)
+            raise
+
+    return known
 
 
 class Range:
@@ -47,6 +63,7 @@ class _Variables:
     def __init__(self, get, put, names):
         self.get, self.put, self.names = get, put, names
         self.before = get()
+        self.put(self.before)
 
     def run(self, code, values=None):
         """What the variables are after `code()`, which starts with the given values; then they are as before."""
@@ -58,6 +75,7 @@ class _Variables:
             self.put(self.before)
 
 
+@_final
 def if_stmt(test, body, orelse, get_state, set_state, names, nouts):
     """`if`."""
     if not is_traced(test):
@@ -80,6 +98,7 @@ def _known(value, test):
     return (False, True) if isinstance(value, Tensor) and getattr(test, "_not_of", None) is value else None
 
 
+@_final
 def while_stmt(test, body, get_state, set_state, names, opts):
     """`while`."""
     while True:
@@ -99,18 +118,25 @@ def while_stmt(test, body, get_state, set_state, names, opts):
 
     found = repeat(tested, lambda values, _: variables.run(body, values)[1], variables.before, names, roots=(test, body))
     variables.put(tuple(found))
+    # a loop that only a `return` or `break` ends has come to it
+    over = getattr(test(), "_not_of", None)
+    variables.put(tuple([True if value is over and over is not None else value for value in found]))
 
 
+@_final
 def for_stmt(over, extra_test, body, get_state, set_state, names, opts):
     """`for`. extra_test: None, or what has to hold besides (no `break` or `return` yet)."""
     if isinstance(over, Range):
         return _for_range(over, extra_test, body, get_state, set_state, names)
     if isinstance(over, Tensor) and over.ndim and over.shape[0] > _UNROLLED and extra_test is None:
-        before = get_state()
+        before, capture = get_state(), local.ctx.trace and (local.ctx.trace.capture or local.ctx.trace)
+        refusal = getattr(capture, "refusal", None)
         try:
             return _for_rows(over, body, get_state, set_state, names)
-        except Unsupported:
+        except (Unsupported, *TRACING):
             set_state(before)  # what one program for all rows cannot do, one piece per row may
+            if capture is not None:
+                capture.refusal = refusal
     for item in over:
         if extra_test is not None:
             going = extra_test()
@@ -160,7 +186,7 @@ def and_(left, right):
     if _is_bool(a):
         b = right()
         if isinstance(b, bool):
-            return truth(a) if b else False
+            return a if b else False
         if _is_bool(b):
             return truth(a).logical_and(truth(b))
         return cond(a, lambda: b, lambda: a)
@@ -175,7 +201,7 @@ def or_(left, right):
     if _is_bool(a):
         b = right()
         if isinstance(b, bool):
-            return True if b else truth(a)
+            return True if b else a
         if _is_bool(b):
             return truth(a).logical_or(truth(b))
         return cond(a, lambda: a, lambda: b)
@@ -195,6 +221,7 @@ def not_(value):
     return result
 
 
+@_final
 def if_exp(test, body, orelse, text):
     """`body if test else orelse`."""
     if not is_traced(test):
@@ -202,6 +229,7 @@ def if_exp(test, body, orelse, text):
     return select(truth(test), [lambda: (orelse(),), lambda: (body(),)], (f"the value of `{text}`",), roots=(body, orelse))[0]
 
 
+@_final
 def assert_stmt(test, message):
     """`assert`. A traced condition is checked when the program runs."""
     if is_traced(test):
@@ -213,6 +241,22 @@ def assert_stmt(test, message):
 def ld(value):
     """Reads a variable."""
     return value.read() if isinstance(value, Undefined) else value
+
+
+def put_attribute(thing, name, value):
+    """Sets an attribute, or takes it away."""
+    if not isinstance(value, Undefined):
+        setattr(thing, name, value)
+    elif hasattr(thing, name):
+        delattr(thing, name)
+
+
+def put_item(thing, key, value):
+    """Sets an item, or takes it away."""
+    if not isinstance(value, Undefined):
+        thing[key] = value
+    elif key in thing:
+        del thing[key]
 
 
 def ldu(load, name):

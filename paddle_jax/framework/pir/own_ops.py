@@ -1,0 +1,64 @@
+"""Operations of ours that Paddle does not have, in a program: `paddle_jax.<module>.<name>` with the attributes as one text."""
+
+import ast
+import sys
+
+import numpy as np
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.op import Op
+from paddle_jax.framework.pickle_reader import CorruptFileError
+from paddle_jax.framework.pir.builder import Length, NotWritable
+
+PREFIX = "paddle_jax."
+
+
+def encode(attrs) -> str:
+    """The attributes of an operation as text.
+
+    Raises:
+        NotWritable: one depends on lengths of the inputs, or is of a type that has no text.
+    """
+    return repr({name: _plain(name, value) for name, value in attrs.items()})
+
+
+def _plain(name, value):
+    if isinstance(value, Length):
+        raise NotWritable(f"{name}={value}: it depends on lengths of the inputs; give these lengths as numbers in input_spec")
+    if isinstance(value, tuple):
+        return tuple([_plain(name, v) for v in value])
+    if isinstance(value, dtypes.DType):
+        return {"dtype": value.name}
+    if isinstance(value, np.dtype):
+        return {"numpy": value.name}
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return {"float": repr(value)}
+    raise NotWritable(f"{name}={value!r}: a {type(value).__name__} has no form in a file")
+
+
+def _value(plain):
+    if isinstance(plain, tuple):
+        return tuple([_value(v) for v in plain])
+    if isinstance(plain, dict):
+        ((kind, text),) = plain.items()
+        return {"dtype": dtypes.convert, "numpy": np.dtype, "float": float}[kind](text)
+    return plain
+
+
+def find(name) -> Op | None:
+    """The declared operation of a name in a program: nothing is imported for it, and nothing but operations can be named."""
+    module, _, function = name.rpartition(".")
+    found = getattr(getattr(sys.modules.get(module), function, None), "op", None) if name.startswith(PREFIX) else None
+    return found if isinstance(found, Op) and not found.composite else None
+
+
+def call(op, text, operands):
+    """Runs an operation with the attributes in a text."""
+    try:
+        attrs = {name: _value(value) for name, value in ast.literal_eval(text).items()}
+        values = tuple([attrs[name] for name in op.attrs])
+    except Exception as error:
+        raise CorruptFileError(f"the attributes of {op.name} are damaged ({type(error).__name__})") from error
+    return op.call(operands, values)

@@ -1,0 +1,118 @@
+"""From a recording to a PIR program and its parameters."""
+
+import numpy as np
+
+from paddle_jax._core.deferred.value import concrete
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.framework.pir import lower_math as lower_math  # noqa: F401  adds its rules
+from paddle_jax.framework.pir import lower_nn as lower_nn  # noqa: F401
+from paddle_jax.framework.pir import lower_shape as lower_shape  # noqa: F401
+from paddle_jax.framework.pir.builder import Builder, Length, NotWritable
+from paddle_jax.framework.pir.lower import apply
+
+
+def write(recording, names):
+    """(JSON bytes, {name: array}, names of operations that are not Paddle's) of a recording.
+
+    Args:
+        recording: see jit/recording.py.
+        names: names of the inputs.
+    Raises:
+        NotWritable: an operation has no form in PIR.
+    """
+    w, values = Builder(), {}
+    for symbol, name in zip(recording.inputs, names, strict=True):
+        values[symbol] = w.data(name, symbol.dtype.name, recording.shapes[symbol])
+    for step in recording.steps:
+        _write_step(w, recording, values, step)
+    for at, symbol in enumerate(recording.outputs):
+        w.fetch(_operand(w, recording, values, symbol), at)
+    return w.document(), w.arrays, sorted(w.foreign)
+
+
+def _write_step(w, recording, values, step):
+    out = [(symbol.dtype.name, recording.shapes[symbol]) for symbol in step.outputs]
+    if step.op is None:
+        if step.inputs or len(out) != 1:
+            raise NotWritable(f"{step.name} is code of a composite operation, which has no form in PIR")
+        found = [_filled(w, step.kernel, out[0])]
+    else:
+        found = apply(w, step.op, step.attrs, _operands(w, recording, values, step), out)
+    for symbol, value in zip(step.outputs, found, strict=False):
+        values[symbol] = value
+
+
+def _filled(w, kernel, kind):
+    """A kernel without operands: an array of one number, or known numbers."""
+    dtype, shape = kind
+    array = np.asarray(kernel.fn())
+    if not any(isinstance(n, Length) for n in shape):
+        return w.constant(array)
+    if array.size and (array == array.flat[0]).all():
+        return w.op("full_with_tensor", [w.full(array.flat[0], dtype), w.ints(shape)], kind, dtype=dtype)
+    raise NotWritable(f"{kernel.name} makes numbers that depend on lengths of the inputs")
+
+
+def _operands(w, recording, values, step):
+    rest, found = iter(step.inputs), []
+    for name, count in zip(step.op.tensors, step.layout, strict=True):
+        if count == -1:
+            found.append(None)
+        elif count == -2:
+            found.append(_one(w, recording, values, next(rest), raw=name == "starts"))
+        else:
+            found.append([_one(w, recording, values, next(rest)) for _ in range(count)])
+    return found
+
+
+def _one(w, recording, values, symbol, raw=False):
+    """An operand as a Value; with `raw` the numbers of a constant."""
+    if raw and symbol in recording.tensors:
+        known = recording.tensors[symbol]
+        return known if isinstance(known, list) else np.asarray(_array(known)).ravel().tolist()
+    return _operand(w, recording, values, symbol)
+
+
+def _array(known):
+    return np.asarray(concrete(known._raw)) if isinstance(known, Tensor) else np.asarray(concrete(known))
+
+
+def _operand(w, recording, values, symbol):
+    found = values.get(symbol)
+    if found is None:
+        found = values[symbol] = _made(w, recording, symbol)
+    return found
+
+
+def _made(w, recording, symbol):
+    known, kind = recording.tensors[symbol], (symbol.dtype.name, recording.shapes[symbol])
+    if isinstance(known, list):
+        return _numbers(w, known, kind)
+    if hasattr(known, "number"):
+        return w.op("full_with_tensor", [w.full(known.number, kind[0]), w.ints(kind[1])], kind, dtype=kind[0])
+    if hasattr(known, "step"):
+        return _ramp(w, known, kind)
+    if isinstance(known, Tensor) and known.persistable:
+        return w.parameter(known.name, _array(known), not known.stop_gradient)
+    return w.constant(_array(known))
+
+
+def _numbers(w, known, kind):
+    """A tensor of numbers of which some depend on lengths."""
+    items = [w.length(n) if isinstance(n, Length) else w.full(n, "int64", ()) for n in known]
+    joined = items[0] if len(kind[1]) == 0 else w.op("stack", [w.combine(items)], ("int64", [len(items)]), axis=0)
+    if len(kind[1]) > 1:
+        joined = w.op("reshape", [joined, w.ints(kind[1])], ("int64", kind[1]))
+    return joined if kind[0] == "int64" else w.op("cast", [joined], kind, dtype=kind[0])
+
+
+def _ramp(w, known, kind):
+    """start, start + step, ...: counted from 0, then scaled."""
+    length = known.shape[0]
+    zero, one = w.full(0, "int64", ()), w.full(1, "int64", ())
+    found = w.op("arange", [zero, w.length(length), one], ("int64", [length]), dtype="int64")
+    if kind[0] != "int64":
+        found = w.op("cast", [found], kind, dtype=kind[0])
+    if (known.start, known.step) == (0, 1):
+        return found
+    return w.op("scale", [found, w.full(known.step)], kind, bias=known.start)

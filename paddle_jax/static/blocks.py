@@ -1,0 +1,297 @@
+"""Branches and loops of a static Program: each branch and body is recorded into a block of its own, and the whole is one operation."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.deferred.value import INEXACT, aval_of
+from paddle_jax._core.kernel import Kernel
+from paddle_jax._core.state import local
+from paddle_jax._core.symbol import PROBES, Symbol
+from paddle_jax._core.tracing import is_tensor
+from paddle_jax.jit.dy2static.reversible import Loop
+from paddle_jax.static.inference import Inferred
+from paddle_jax.static.program import Operation
+from paddle_jax.static.run import constant_of, evaluate
+from paddle_jax.static.variable import variable
+
+_ROUNDS = 4
+
+
+class Block:
+    """Operations that run as a part of another one.
+
+    inputs: Symbols that are given to it. results: Symbols that it gives. changed: [(Tensor, Symbol)] of Tensors outside that it changes in place.
+    """
+
+    def __init__(self, inputs=()):
+        self.ops, self.inputs, self.results, self.changed = [], list(inputs), [], []
+
+    def outside(self):
+        """Symbols that it takes from outside."""
+        made = {*self.inputs, *[o for op in self.ops for o in op.outputs]}
+        used = [*[s for op in self.ops for s in op.inputs], *self.results, *[s for _, s in self.changed]]
+        return [s for s in dict.fromkeys(used) if s not in made and s.kind != "constant"]
+
+    def run(self, outside, values, given=()):
+        """The arrays of some Symbols (by default the results)."""
+        env = dict(zip(outside, values, strict=True))
+        env.update(zip(self.inputs, given, strict=True))
+        evaluate(self.ops, env)
+        return env
+
+    @property
+    def host(self):
+        """Whether an operation needs values on the host."""
+        return any(op.host for op in self.ops)
+
+
+def recorded(function, inputs=(), arguments=()):
+    """(Block, what `function(*arguments)` returned) with the operations of the call in the block."""
+    recorder = local.ctx.recorder
+    block, noted = Block(inputs), recorder.written
+    recorder.blocks.append(block)
+    recorder.written = {}
+    try:
+        out = function(*arguments)
+        leaves, tree = jax.tree.flatten(out, is_leaf=is_tensor)
+        leaves = [_leaf(recorder, x) for x in leaves]
+        block.results = [recorder.symbol(x) for x in leaves if is_tensor(x)]
+    finally:
+        recorder.blocks.pop()
+        changes, recorder.written = list(recorder.written.values()), noted
+        mine = {o for op in block.ops for o in op.outputs}
+        for tensor, before in changes:
+            now = tensor._raw
+            tensor._raw = before
+            if type(before) is Symbol and before not in mine and before is not now:
+                block.changed.append((tensor, now))
+    return block, leaves, tree
+
+
+def _leaf(recorder, value):
+    """A leaf of a result: numbers become constants, of which the value may differ between branches."""
+    if isinstance(value, bool | int | float | np.number | np.bool_):
+        kind = np.bool_ if isinstance(value, bool | np.bool_) else np.int64 if isinstance(value, int | np.integer) else dtypes.default().np
+        return recorder.constant(np.asarray(value, kind))
+    return value
+
+
+def _value(env, symbol):
+    return env[symbol] if symbol in env else constant_of(symbol)
+
+
+def _operation(kernel, symbols, stops, found):
+    """Adds an operation whose results are known; returns Variables."""
+    recorder = local.ctx.recorder
+    operation = Operation(kernel, symbols, stops, tuple, recorder.scope, found.host)
+    program = recorder.program
+    operation.outputs = [Symbol(pair, "result", program, op=operation) for pair in found.avals]
+    recorder.ops.append(operation)
+    program.changed()
+    return operation
+
+
+def _wants_gradient(symbols, stops):
+    return any(s.dtype.kind in INEXACT and not stop for s, stop in zip(symbols, stops, strict=True))
+
+
+def _stops(blocks, symbols):
+    """For each Symbol from outside whether no gradient flows to it: every use of it in the blocks is one where gradients end."""
+    flows = set()
+    for block in blocks:
+        for op in block.ops:
+            flows.update(s for s, stop in zip(op.inputs, op.stops, strict=True) if not stop)
+        flows.update(block.results)
+        flows.update(s for _, s in block.changed)
+    return tuple([s not in flows for s in symbols])
+
+
+def joined(one, other):
+    """The pair of avals that two results have in common; None where they have no dtype or number of axes in common."""
+    a, b = one.avals, other.avals
+    if a[0].dtype != b[0].dtype or a[0].ndim != b[0].ndim:
+        return None
+    if a == b:
+        return a
+    shapes = [[n if n == m else probe for n, m in zip(one.shape, other.shape, strict=True)] for probe in PROBES]
+    return tuple([aval_of(tuple(probe if n == -1 else n for n in shape), a[0].dtype) for shape, probe in zip(shapes, PROBES, strict=True)])
+
+
+def branch(pred, true_fn, false_fn):
+    """cond for a Variable."""
+    recorder = local.ctx.recorder
+    (yes, leaves, tree), (no, others, tree2) = (recorded(f or (lambda: None)) for f in (true_fn, false_fn))
+    if len(leaves) != len(others):
+        if not leaves or not others:
+            raise ValueError("cond: one of true_fn and false_fn returns None, the other does not; let both return the same structure")
+        raise ValueError(f"cond: true fn returns {len(leaves)} vars, but false fn returns {len(others)} vars; they must return the same structure")
+    _same_kinds(leaves, others)
+    results = list(zip(yes.results, no.results, strict=True))
+    targets = {id(t): t for t, _ in (*yes.changed, *no.changed)}
+    for tensor in targets.values():
+        pair = [next((s for t, s in block.changed if t is tensor), tensor._raw) for block in (yes, no)]
+        results.append(tuple(pair))
+    pairs = []
+    for number, (a, b) in enumerate(results):
+        pair = joined(a, b)
+        if pair is None:
+            raise RuntimeError(f"cond: result {number} is {a.dtype.name} of {a.ndim} axes in true_fn and {b.dtype.name} of {b.ndim} axes in false_fn; "
+                               "they must be equal; use astype and reshape")
+        pairs.append(pair)
+    uneven = any(a.shape != b.shape for a, b in results)
+    outside = list(dict.fromkeys([*yes.outside(), *no.outside(), *[s for pair in results for s in pair if _is_outer(s, yes, no)]]))
+    kernel = Kernel("cond", _branching(yes, no, outside, results))
+    found = Inferred(tuple, pairs, host=uneven or yes.host or no.host)
+    symbols, stops = [pred._raw, *outside], (True, *_stops((yes, no), outside))
+    operation = _operation(kernel, symbols, stops, found)
+    flows = local.ctx.grad and _wants_gradient(symbols, stops)
+    made = [variable(s, not (flows and s.dtype.kind in INEXACT)) for s in operation.outputs]
+    for tensor, new in zip(targets.values(), made[len(yes.results) :], strict=True):
+        recorder.note(tensor)
+        tensor._raw = new._raw
+    rest = iter(made)
+    return jax.tree.unflatten(tree, [next(rest) if is_tensor(x) else x for x in leaves])
+
+
+def _is_outer(symbol, *blocks):
+    return symbol.kind != "constant" and not any(symbol in op.outputs for block in blocks for op in block.ops)
+
+
+def _same_kinds(leaves, others):
+    for a, b in zip(leaves, others, strict=True):
+        if is_tensor(a) != is_tensor(b) or not is_tensor(a) and a != b:
+            raise TypeError(f"cond: true_fn returns {type(a).__name__} where false_fn returns {type(b).__name__}; both must return Variables there")
+
+
+def _branching(yes, no, outside, results):
+    """The function of a cond: (pred, *outside) -> results."""
+
+    def side(block, at):
+        def run(*values):
+            env = block.run(outside, values)
+            return tuple([jnp.asarray(_value(env, pair[at])) for pair in results])
+
+        return run
+
+    def fn(pred, *values):
+        pred = jnp.asarray(pred).reshape(()).astype(bool) if np.size(pred) == 1 else jnp.all(jnp.asarray(pred))
+        if not isinstance(pred, jax.core.Tracer):
+            return (side(yes, 0) if pred else side(no, 1))(*values)
+        return jax.lax.cond(pred, side(yes, 0), side(no, 1), *map(jnp.asarray, values))
+
+    return fn
+
+
+def loop(test, body, state):
+    """while_loop for Variables; returns the last state, a list."""
+    recorder = local.ctx.recorder
+    leaves, tree = jax.tree.flatten(list(state), is_leaf=is_tensor)
+    at = [i for i, x in enumerate(leaves) if is_tensor(x)]
+    starts = [recorder.symbol(leaves[i]) for i in at]
+    stops = [leaves[i].stop_gradient for i in at]
+    pairs = [s.avals for s in starts]
+    for _ in range(_ROUNDS):
+        carried, testing, step, new = _one_step(recorder, test, body, leaves, tree, at, pairs, stops)
+        wider = [joined(a, b) for a, b in zip(carried, new, strict=True)]
+        for number, (pair, a, b) in enumerate(zip(wider, carried, new, strict=True)):
+            if pair is None:
+                raise ValueError(f"while_loop: loop variable {number} is {a.dtype.name} of {a.ndim} axes, and {b.dtype.name} of {b.ndim} axes after body; "
+                                 "they must be equal; use astype and reshape")
+        if wider == pairs:
+            break
+        pairs = wider
+    uneven = any(s.shape != c.shape for s, c in zip(starts, carried, strict=True)) or any(a.shape != b.shape for a, b in zip(carried, new, strict=True))
+    targets = [(t, s) for t, s in step.changed if type(t._raw) is Symbol]
+    outside = [s for s in dict.fromkeys([*testing.outside(), *step.outside()]) if s not in [t._raw for t, _ in targets]]
+    befores, afters = [t._raw for t, _ in targets], [s for _, s in targets]
+    read = _stops((testing, step), outside)
+    kernel = Kernel("while", _looping(testing, step, outside, (starts, stops), befores, [*new, *afters], read))
+    found = Inferred(tuple, [*pairs, *[s.avals for s in befores]], host=uneven or testing.host or step.host)
+    symbols = [*starts, *befores, *outside]
+    ends = (*stops, *[t.stop_gradient for t, _ in targets], *read)
+    operation = _operation(kernel, symbols, ends, found)
+    flows = local.ctx.grad and _wants_gradient(symbols, ends)
+    made = [variable(s, not (flows and s.dtype.kind in INEXACT)) for s in operation.outputs]
+    for (tensor, _), out in zip(targets, made[len(at) :], strict=True):
+        recorder.note(tensor)
+        tensor._raw = out._raw
+    rest = iter(made)
+    return jax.tree.unflatten(tree, [next(rest) if is_tensor(x) else x for x in leaves])
+
+
+def _one_step(recorder, test, body, leaves, tree, at, pairs, stops):
+    """Records test and body on Symbols of given avals: (Symbols of the state, block of the test, block of the body, Symbols after it)."""
+    carried = [Symbol(pair, "block", recorder.program) for pair in pairs]
+
+    def filled():
+        given = iter([variable(s, stop) for s, stop in zip(carried, stops, strict=True)])
+        return jax.tree.unflatten(tree, [next(given) if is_tensor(x) else x for x in leaves])
+
+    testing, answer, _ = recorded(test, carried, filled())
+    if len(answer) != 1 or not is_tensor(answer[0]):
+        raise TypeError(f"while_loop: cond returns {len(answer)} values; it must return one Variable of dtype bool and one element")
+    _check_answer(answer[0])
+    step, out, _ = recorded(lambda *given: _as_list(body(*given)), carried, filled())
+    if len(out) != len(leaves):
+        raise ValueError(f"while_loop: body in while_loop should return the same arity (length and structure) as loop_vars: got {len(out)} values, "
+                         f"{len(leaves)} are needed")
+    new = iter(step.results)
+    found = [next(new) if is_tensor(x) else None for x in out]
+    for i, x in enumerate(leaves):
+        if is_tensor(x) and found[i] is None:
+            raise ValueError(f"while_loop: body returns {out[i]!r} for loop variable {i}, a Variable; return a Variable")
+        if not is_tensor(x) and is_tensor(out[i]) or not is_tensor(x) and x is not out[i] and x != out[i]:
+            raise ValueError(f"while_loop: loop variable {i} is {x!r}, no Variable, and changes in body; start with a Variable: paddle.full([1], {x!r})")
+    return carried, testing, step, [found[i] for i in at]
+
+
+def _as_list(out):
+    return list(out) if isinstance(out, tuple | list) else [out]
+
+
+def _check_answer(answer):
+    if answer._raw.dtype != np.bool_:
+        raise TypeError(f"while_loop: cond returns dtype {answer._raw.dtype.name}; it must be bool")
+    if answer._raw.size != 1:
+        raise TypeError(f"while_loop: cond returns shape {list(answer.shape)}; it must have one element")
+
+
+def _looping(testing, step, outside, state, befores, new, read):
+    """The function of a while: (*state, *changed, *outside) -> (state, changed)."""
+    starts, stops = state
+    count = len(starts) + len(befores)
+    smooth = [s.dtype.kind in INEXACT and not stop for s, stop in zip(starts, stops, strict=True)] + [s.dtype.kind in INEXACT for s in befores]
+    fixed_smooth = [s.dtype.kind in INEXACT and not stop for s, stop in zip(outside, read, strict=True)]
+
+    def environment(carry, fixed):
+        return [*carry[len(starts) :], *fixed], carry[: len(starts)]
+
+    names = [*befores, *outside]
+
+    def test(_, carry, fixed):
+        values, given = environment(carry, fixed)
+        env = testing.run(names, values, given)
+        return jnp.asarray(_value(env, testing.results[0])).reshape(())
+
+    def advance(_, carry, fixed):
+        values, given = environment(carry, fixed)
+        env = step.run(names, values, given)
+        return tuple([jnp.asarray(_value(env, s)) for s in new])
+
+    whole = Loop(test, advance, smooth, fixed_smooth)
+
+    def fn(*values):
+        values = tuple(map(jnp.asarray, values))
+        carry, fixed = values[:count], values[count:]
+        if not any(isinstance(v, jax.core.Tracer) for v in values):
+            while test(0, carry, fixed):
+                carry = advance(0, carry, fixed)
+            return carry
+        return tuple(whole.reversible(carry, fixed))
+
+    return fn
+
+
+__all__ = ["Block", "branch", "joined", "loop", "recorded"]
