@@ -6,7 +6,8 @@ A peer is a framework in a child process of its own. Per workload the peers take
 busy moment of the machine harms none of them; ratios carry over to other machines, times do not. One line of a Markdown table per workload.
 
 Peers: ours (paddle_jax), off (paddle_jax with FLAGS_deferred=off), async (FLAGS_deferred=async), static (paddle_jax, each step through to_static),
-oracle (the real Paddle), oracle_static (the same with its to_static), torch (PyTorch, eager), hand (jax.jit and optax). A peer whose interpreter lacks the framework is left out. `--list` prints the workloads; NAME may be a pattern, and
+oracle (the real Paddle), oracle_static (the same with its to_static), torch (PyTorch, eager), hand (jax.jit and optax).
+A peer whose interpreter lacks the framework is left out. `--list` prints the workloads; NAME may be a pattern, and
 NAME@N reads the loss every N-th step only.
 
     --memory   also the peak memory of the processes

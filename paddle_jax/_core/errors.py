@@ -34,6 +34,8 @@ def _raised_by_us(error) -> bool:
 
 def translate(op_name: str, values, error: Exception) -> Exception:
     """The exception to raise for `error` that came up while `op_name` ran on `values`."""
+    if isinstance(error, jax.errors.JaxRuntimeError) and Failed.texts:
+        return told(error)
     if isinstance(error, TRACING) or _raised_by_us(error):
         return error
     text = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
@@ -49,6 +51,21 @@ def translate(op_name: str, values, error: Exception) -> Exception:
 
 class CheckError(AssertionError, ValueError):
     """A check that Paddle does with `assert`: an AssertionError for its users, a ValueError in meaning."""
+
+
+class Failed:
+    """texts: what assertions said that failed in compiled programs, and that nobody has been told yet."""
+
+    texts: list = []
+
+
+def told(error: Exception) -> Exception:
+    """The exception to raise for one that came up when a compiled program ran: a failed assertion is one again."""
+    if not Failed.texts:
+        return error
+    text = Failed.texts[0]
+    Failed.texts.clear()
+    return CheckError(text)
 
 
 class Unsupported(Exception):

@@ -10,7 +10,7 @@ from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as places
 from paddle_jax._core import unique_name
 from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, filled, filled_like, observed
-from paddle_jax._core.errors import ArgumentError, CheckError, TracedValueError
+from paddle_jax._core.errors import ArgumentError, CheckError, TracedValueError, told
 from paddle_jax._core.size import Size, TensorSize
 from paddle_jax._core.state import local
 
@@ -554,7 +554,10 @@ def on_host(tensor, op, instead=""):
         if trace is not None:
             trace.refused(error)
         raise error
-    return np.asarray(value)
+    try:
+        return np.asarray(value)
+    except jax.errors.JaxRuntimeError as error:
+        raise told(error) from None
 
 
 def zeros_like(raw):

@@ -14,6 +14,7 @@ import numpy as np
 
 from paddle_jax._core.deferred.value import INEXACT, Value, concrete
 from paddle_jax._core.dependence import is_literal, opened
+from paddle_jax._core.errors import Unsupported
 from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.node import source_of
 from paddle_jax._core.state import local
@@ -63,6 +64,11 @@ class Trace:
 
     def watch(self, tensor, accumulates=False):
         """Called before the `grad` of a Tensor is looked at."""
+        outside = not isinstance(tensor._raw, jax.core.Tracer) or (self.capture is not None and id(tensor) in self.capture.places)
+        if accumulates and outside:
+            kind = RuntimeError if self.capture is None else Unsupported
+            raise kind(f"backward is called inside a transformed function or a compiled branch, and reaches {tensor.name} outside of it; take the "
+                       "gradient with paddle.grad or paddle.func.grad and return it")
         if self.capture is not None:
             self.capture.watch(tensor, accumulates)
 

@@ -16,6 +16,7 @@ from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.node import Node
 from paddle_jax._core.state import Changes
 from paddle_jax._core.tensor import wrap
+from paddle_jax.jit.dy2static.effects import silent
 from paddle_jax.jit.reach import MISSING
 
 
@@ -47,6 +48,8 @@ class Program:
         self._plan(captured)
         self.differentiable = any(flows for _, flows, _ in captured.results) or any(c.flows for c in captured.changes)
         self.kernel = Kernel(name, self._flat)
+        if captured.jaxpr.effects:
+            silent(self.kernel)
         self.spent = Node(self.kernel, None, (0,), ((wrap(None), 0),), 1)  # of results whose tape backward has used up inside
         if not self.differentiable:
             self._split(tensors)

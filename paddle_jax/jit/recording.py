@@ -9,13 +9,12 @@ import numpy as np
 
 from paddle_jax._core.deferred.value import aval_of, concrete
 from paddle_jax._core.errors import TracedValueError
-from paddle_jax._core.state import local
 from paddle_jax._core.symbol import Symbol, SymbolError
-from paddle_jax._core.tensor import Parameter, Tensor
+from paddle_jax._core.tensor import Tensor
 from paddle_jax.framework.pir.builder import Length, NotWritable
 from paddle_jax.static.program import Program
 from paddle_jax.static.recorder import Recorder, tensors_in
-from paddle_jax.static.variable import variable
+from paddle_jax.static.variable import Variable, variable
 
 # (first run, second run) for each axis: odd, so that half of a length is seen to be rounded; multiples of 32, for models that halve lengths again and
 # again; the same for all axes.
@@ -61,6 +60,12 @@ class Recording:
     __slots__ = ("inputs", "outputs", "shapes", "steps", "tensors")
 
 
+class _Known(Variable):
+    """A Variable whose lengths are known: it can be counted and taken apart."""
+
+    __iter__, __len__, size = Tensor.__iter__, Tensor.__len__, Tensor.size
+
+
 class _Recorder(Recorder):
     """A recorder that runs everything under a probe, so that all code sees lengths."""
 
@@ -77,6 +82,13 @@ class _Recorder(Recorder):
             aval = aval_of(raw.shape, raw.dtype)
             known = self.taken[id(tensor)] = tensor, raw, Symbol((aval, aval), "constant", self.program, value=tensor)
         return known[2]
+
+    def record(self, kernel, symbols, stops):
+        """Adds an operation; its results are Variables of known lengths."""
+        found = super().record(kernel, symbols, stops)
+        for one in found if isinstance(found, tuple | list) else [found]:
+            one.__class__ = _Known
+        return found
 
     def _is_own(self):
         return False
@@ -124,7 +136,7 @@ def _record(function, specs, probes):
         pair = [aval_of(tuple(probes[min(axis, len(probes) - 1)][run] if n == -1 else n for axis, n in enumerate(value.shape)),
                         np.dtype(value.dtype.np)) for run in (0, 1)]
         inputs.append(Symbol(tuple(pair), "data", recorder.program, value.name))
-        return variable(inputs[-1], value.stop_gradient)
+        return variable(inputs[-1], value.stop_gradient, _Known)
 
     arguments = [made(spec) for spec in specs]
     try:
@@ -227,13 +239,3 @@ def _attribute(name, one, two):
     if one == two or one is two or (one != one and two != two):
         return one
     raise NotWritable(f"{name}: {one!r} for one set of lengths and {two!r} for another; give these lengths as numbers in input_spec")
-
-
-def is_stored(tensor):
-    """Whether an eager Tensor goes into the parameter file under its own name."""
-    return isinstance(tensor, Tensor) and (isinstance(tensor, Parameter) or tensor.persistable)
-
-
-def in_dynamic_mode():
-    """Whether a function may be recorded now."""
-    return local.ctx.recorder is None

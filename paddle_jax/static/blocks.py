@@ -119,6 +119,10 @@ def joined(one, other):
     return tuple([aval_of(tuple(probe if n == -1 else n for n in shape), a[0].dtype) for shape, probe in zip(shapes, PROBES, strict=True)])
 
 
+def _shown(symbol):
+    return f"{symbol.dtype.name}{list(symbol.shape)}"
+
+
 def branch(pred, true_fn, false_fn):
     """cond for a Variable."""
     recorder = local.ctx.recorder
@@ -137,10 +141,10 @@ def branch(pred, true_fn, false_fn):
     for number, (a, b) in enumerate(results):
         pair = joined(a, b)
         if pair is None:
-            raise RuntimeError(f"cond: result {number} is {a.dtype.name} of {a.ndim} axes in true_fn and {b.dtype.name} of {b.ndim} axes in false_fn; "
-                               "they must be equal; use astype and reshape")
+            raise RuntimeError(f"cond: result {number} is {_shown(a)} in true_fn and {_shown(b)} in false_fn; both must have the same dtype and number "
+                               "of axes; use astype and reshape")
         pairs.append(pair)
-    uneven = any(a.shape != b.shape for a, b in results)
+    uneven = any(a.avals != b.avals for a, b in results)
     outside = list(dict.fromkeys([*yes.outside(), *no.outside(), *[s for pair in results for s in pair if _is_outer(s, yes, no)]]))
     kernel = Kernel("cond", _branching(yes, no, outside, results))
     found = Inferred(tuple, pairs, host=uneven or yes.host or no.host)
@@ -197,12 +201,12 @@ def loop(test, body, state):
         wider = [joined(a, b) for a, b in zip(carried, new, strict=True)]
         for number, (pair, a, b) in enumerate(zip(wider, carried, new, strict=True)):
             if pair is None:
-                raise ValueError(f"while_loop: loop variable {number} is {a.dtype.name} of {a.ndim} axes, and {b.dtype.name} of {b.ndim} axes after body; "
-                                 "they must be equal; use astype and reshape")
+                raise ValueError(f"while_loop: loop variable {number} is {_shown(a)}, and {_shown(b)} after body; the dtype and the number of axes must "
+                                 "stay; use astype and reshape")
         if wider == pairs:
             break
         pairs = wider
-    uneven = any(s.shape != c.shape for s, c in zip(starts, carried, strict=True)) or any(a.shape != b.shape for a, b in zip(carried, new, strict=True))
+    uneven = any(s.avals != c.avals or c.avals != n.avals for s, c, n in zip(starts, carried, new, strict=True))
     targets = [(t, s) for t, s in step.changed if type(t._raw) is Symbol]
     outside = [s for s in dict.fromkeys([*testing.outside(), *step.outside()]) if s not in [t._raw for t, _ in targets]]
     befores, afters = [t._raw for t, _ in targets], [s for _, s in targets]
@@ -242,8 +246,8 @@ def _one_step(recorder, test, body, leaves, tree, at, pairs, stops):
     for i, x in enumerate(leaves):
         if is_tensor(x) and found[i] is None:
             raise ValueError(f"while_loop: body returns {out[i]!r} for loop variable {i}, a Variable; return a Variable")
-        if not is_tensor(x) and is_tensor(out[i]) or not is_tensor(x) and x is not out[i] and x != out[i]:
-            raise ValueError(f"while_loop: loop variable {i} is {x!r}, no Variable, and changes in body; start with a Variable: paddle.full([1], {x!r})")
+        if not is_tensor(x) and (is_tensor(out[i]) or x is not out[i] and x != out[i]):
+            raise ValueError(f"while_loop: loop variable {i} is {x!r}, no Variable, and changes in body; start with paddle.full([1], {x!r})")
     return carried, testing, step, [found[i] for i in at]
 
 

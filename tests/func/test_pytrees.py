@@ -1,7 +1,6 @@
 """Tensors and Layers as JAX pytrees, optax and flax beside Paddle, and the documents about them."""
 
 import importlib.util
-import re
 from pathlib import Path
 
 import jax
@@ -16,19 +15,6 @@ X = np.random.RandomState(3).randn(4, 3).astype("float32")
 @pytest.fixture
 def net(paddle):
     return paddle.nn.Sequential(paddle.nn.Linear(3, 4), paddle.nn.BatchNorm1D(4), paddle.nn.Dropout(0.5), paddle.nn.Linear(4, 2))
-
-
-@pytest.mark.parametrize("name", ["func", "interop"])
-def test_documents(name, paddle):
-    path = ROOT / "docs" / f"{name}.md"
-    if not path.is_file():
-        pytest.skip("the documentation is not part of the wheel")
-    if name == "interop":
-        pytest.importorskip("optax")
-        pytest.importorskip("flax")
-    names = {}
-    for block in re.findall(r"```python\n(.*?)```", path.read_text(), re.DOTALL):
-        exec(block, names)
 
 
 def test_tensors(paddle):

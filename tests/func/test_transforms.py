@@ -401,3 +401,18 @@ def test_ensembles(func, paddle):
     assert not nets[0].weight.grad.any() and bool(nets[1].weight.grad.any())
     with pytest.raises(ValueError, match="same kind"):
         func.stack_states([nets[0], paddle.nn.BatchNorm1D(2)])
+
+
+def test_backward_to_what_lies_outside_is_refused(paddle):
+    net = paddle.nn.Linear(2, 1)
+
+    def loss(x):
+        out = net(x).sum()
+        out.backward()
+        return out
+
+    with pytest.raises(RuntimeError, match="reaches linear"):
+        paddle.func.vmap(loss)(paddle.ones([3, 2]))
+    assert net.weight.grad is None
+    inside = paddle.func.vmap(lambda x: ((x * x).sum().backward(), x.grad)[1])(paddle.to_tensor([[1.0, 2.0]]))
+    assert inside.tolist() == [[2.0, 4.0]]

@@ -402,7 +402,8 @@ def snapshots_survive(compile):
     for i in range(3):
         snapshots.append(([p.detach() for p in net.parameters()], opt.state_dict()))
         step(data(2, 3, seed=i))
-    return [[t.numpy() for t in params] for params, _ in snapshots], [np.asarray(v) for _, s in snapshots for k, v in s.items() if hasattr(v, "numpy")]
+    states = [np.asarray(v) for _, state in snapshots for v in state.values() if hasattr(v, "numpy")]
+    return [[t.numpy() for t in params] for params, _ in snapshots], states
 
 
 @scenario

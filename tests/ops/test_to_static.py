@@ -1,6 +1,5 @@
 """The op table through `to_static`: values and first gradients as in eager execution. Many ops share one compiled function."""
 
-import numpy as np
 import pytest
 
 import paddle_jax

@@ -11,7 +11,7 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax.framework.pir.builder import Length, NotWritable, Value
-from paddle_jax.framework.pir.own_ops import encode
+from paddle_jax.framework.pir.own_ops import encode, find
 
 LOWER = {}
 
@@ -58,13 +58,16 @@ def apply(w, op, attrs, operands, out):
             return found if isinstance(found, list) else [found]
         except NotWritable:
             w.undo(mark)
+    name = f"{op.fn.__module__}.{op.name}"
+    if find(name) is not op:
+        raise NotWritable(f"{op.name} has no form in a file")
     inputs = []
     for value in operands:
         if isinstance(value, list) and not all(isinstance(v, Value) for v in value):
             value = w.op("stack", [w.combine([w.length(v) if isinstance(v, Length) else w.full(v, "int64", ()) for v in value])],
                          ("int64", [len(value)]), axis=0)
         inputs.append(w.combine(value) if isinstance(value, list) else value)
-    return w.own(f"{op.fn.__module__}.{op.name}", inputs, out, encode(attrs))
+    return w.own(name, inputs, out, encode(attrs))
 
 
 def cast(w, value, dtype):

@@ -12,7 +12,6 @@ same("masked_fill where")
 renamed("choose=where fill_masked=masked_fill add_points=scatter_nd_add take_points=gather_nd shape=shape64")
 renamed("embed_diagonal=diag_embed", offset="offset", dim1="first", dim2="second")
 renamed("put_rows=scatter", overwrite="overwrite")
-renamed("draw_bernoulli=bernoulli draw_poisson=poisson")
 
 
 def _slice(w, x, axes, starts, ends, shape, decrease=()):

@@ -7,10 +7,12 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.deferred.value import INEXACT
 from paddle_jax._core.dispatch import run
+from paddle_jax._core.errors import Unsupported
+from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.random import default_generator
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax._core.tracing import kernel_for
-from paddle_jax._core.errors import Unsupported
+from paddle_jax.jit.dy2static.effects import silent
 from paddle_jax.jit.dy2static.parts import Leaf, Operands, Part, Undefined, finished, flat, is_number, is_traced, write_back
 
 
@@ -102,12 +104,10 @@ def _run(index, parts, joined):
     outputs = [(out.picks, out.shape, out.dtype) for out in joined.outputs]
     wanted = [[out.picks[k] for out in joined.outputs] for k in range(len(parts))]
 
-    def make(quiet=False):
+    def make():
         def branch(part, at, picks):
-            run_part = part.quiet() if quiet else part.fn
-
             def chosen(arrays):
-                found = run_part(np.uint32(0), *[arrays[i] for i in at])
+                found = part.fn(np.uint32(0), *[arrays[i] for i in at])
                 return tuple([_value(pick, found, out) for pick, out in zip(picks, joined.outputs, strict=True)])
 
             return chosen
@@ -123,9 +123,11 @@ def _run(index, parts, joined):
         return fn
 
     key = (tuple([part.key for part in parts]), tuple(places), repr(outputs))
-    kernel = kernel_for("cond", key, make)
     if any(part.effects for part in parts):
-        kernel.fn = make(quiet=True)  # what gradients compute again neither prints nor checks
+        kernel = Kernel("cond", make())
+        silent(kernel)
+    else:
+        kernel = kernel_for("cond", key, make)
     made = list(run(kernel, operands.tensors))
     return [finished(t, out.stop) for t, out in zip(made, joined.outputs, strict=True)]
 

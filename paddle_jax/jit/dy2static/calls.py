@@ -6,6 +6,7 @@ import inspect
 import sys
 import types
 
+from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.jit.dy2static.host import show
 from paddle_jax.jit.dy2static.parts import is_traced
@@ -159,7 +160,7 @@ def _range(scope, *args):
 
 
 def _print(scope, *args, **kwargs):
-    return show(*args, **kwargs) if any(is_traced(a) for a in args) else print(*args, **kwargs)
+    return show(*args, **kwargs) if any(is_traced(a) for a in args) or getattr(local.ctx.trace, "part", False) else print(*args, **kwargs)
 
 
 def _number(kind):

@@ -117,7 +117,14 @@ def transpiler():
         raise Unsupported("control flow that depends on tensors is compiled by converting its source, which needs diastatic-malt: "
                           "pip install diastatic-malt") from None
     from malt.converters import (
-        break_statements, call_trees, continue_statements, control_flow, functions, logical_expressions, return_statements, variables,
+        break_statements,
+        call_trees,
+        continue_statements,
+        control_flow,
+        functions,
+        logical_expressions,
+        return_statements,
+        variables,
     )
     from malt.core import converter, unsupported_features_checker
     from malt.pyct import anno, cfg, qual_names

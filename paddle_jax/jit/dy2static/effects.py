@@ -1,4 +1,18 @@
 """What compiled code does besides computing (printing, checking assertions), and how it is kept from happening twice."""
+import jax
+
+
+def silent(kernel):
+    """Takes prints and checks out of what the gradients of a kernel compute again; the kernel itself still does them."""
+    loud = kernel.fn
+
+    def quiet(*operands):
+        closed, out = jax.make_jaxpr(loud, return_shape=True)(*operands)
+        found = jax.core.eval_jaxpr(without_effects(closed.jaxpr), closed.consts, *operands)
+        return jax.tree.unflatten(jax.tree.structure(out), found)
+
+    kernel.fn = quiet
+
 
 def without_effects(jaxpr):
     """A jaxpr without its debug callbacks, also those in branches and loops."""

@@ -1,17 +1,21 @@
 """`while_loop` on traced Tensors: one operation on the tape, with gradients of any order in reverse."""
 
+import functools as ft
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.deferred.value import INEXACT
 from paddle_jax._core.dispatch import run
+from paddle_jax._core.errors import Unsupported
+from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.random import default_generator
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax._core.tracing import kernel_for
 from paddle_jax.jit.dy2static.branches import as_tensor, blank, fits, number_dtype, truth
-from paddle_jax._core.errors import Unsupported
+from paddle_jax.jit.dy2static.effects import silent
 from paddle_jax.jit.dy2static.parts import Leaf, Operands, Part, Undefined, finished, flat, is_number, is_traced, write_back
 from paddle_jax.jit.dy2static.reversible import Loop
 
@@ -203,17 +207,15 @@ def _run(state, changing, tested, step, length):
     reads = [not t.stop_gradient and np.dtype(t._raw.dtype).kind in INEXACT for t in operands.tensors]
     backward = local.ctx.grad and any(reads)
 
-    def make(quiet=False):
-        test_part, step_part = (None if part is None else part.quiet() if quiet else part.fn for part in (tested, step))
-
+    def make():
         def test(i, carry, fixed):
-            return test_part(i.astype(np.int64), *carry, i, *[fixed[k] for k in tests])[tested.value.at]
+            return tested.fn(i.astype(np.int64), *carry, i, *[fixed[k] for k in tests])[tested.value.at]
 
-        def advance(i, carry, fixed):
-            found = step_part(i.astype(np.int64), *carry, i, *[fixed[k] for k in steps])
+        def advance(i, carry, fixed, quiet=False):
+            found = (step.quiet() if quiet else step.fn)(i.astype(np.int64), *carry, i, *[fixed[k] for k in steps])
             return tuple([jnp.full(x.shape, pick[0], x.dtype) if isinstance(pick, tuple) else found[pick] for pick, x in zip(picks, carry, strict=True)])
 
-        loop = Loop(test, advance, flows, reads)
+        loop = Loop(test, advance, flows, reads, ft.partial(advance, quiet=True) if step.effects else advance)
 
         def fn(*arrays):
             carry = tuple([arrays[k] for k in first])
@@ -224,9 +226,11 @@ def _run(state, changing, tested, step, length):
         return fn
 
     key = (None if tested is None else (tested.key, tested.value.at), step.key, length, backward, first, tests, steps, repr(picks), tuple(flows), tuple(reads))
-    kernel = kernel_for("while", key, make)
     if step.effects:
-        kernel.fn = make(quiet=True)  # what gradients compute again neither prints nor checks
+        kernel = Kernel("while", make())
+        silent(kernel)
+    else:
+        kernel = kernel_for("while", key, make)
     made = list(run(kernel, operands.tensors)) if tensors or step.effects else []
     return [finished(t, stop) for t, stop in zip(made, stops, strict=True)]
 

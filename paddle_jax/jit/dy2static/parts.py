@@ -9,6 +9,7 @@ import weakref
 import jax
 import numpy as np
 
+from paddle_jax._core.errors import Unsupported
 from paddle_jax._core.kernel import ADD
 from paddle_jax._core.node import Node
 from paddle_jax._core.random import default_generator
@@ -16,7 +17,6 @@ from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, inside, wrap
 from paddle_jax._core.tracing import trace
 from paddle_jax.jit.dy2static.effects import without_effects
-from paddle_jax._core.errors import Unsupported
 from paddle_jax.jit.dy2static.side_effects import Objects
 
 
@@ -94,7 +94,7 @@ class Part:
 
         def run(*tensors):
             current, results = local.ctx.trace, []
-            local.ctx.grad = grad
+            local.ctx.grad, current.part = grad, True
             grads = _watching(current)
             given, first = tensors[: len(inputs)], tensors[len(inputs) :]
             mine = (current.index if indexed else tensors[-1]._raw)._trace

@@ -20,13 +20,14 @@ _SAVED, _SPARE = 64, 16
 class Loop:
     """`while test(i, carry, fixed): carry = step(i, carry, fixed)` over tuples of arrays; i counts the steps as uint32.
 
-    carried, read: for each array of carry and of fixed whether gradients flow through it (integers never).
+    carried, read: for each array of carry and of fixed whether gradients flow through it (integers never). again: the step as it is computed when
+    gradients are (without prints); default: `step`.
     """
 
-    __slots__ = ("carried", "read", "step", "test")
+    __slots__ = ("again", "carried", "read", "step", "test")
 
-    def __init__(self, test, step, carried, read):
-        self.test, self.step, self.carried, self.read = test, step, tuple(carried), tuple(read)
+    def __init__(self, test, step, carried, read, again=None):
+        self.test, self.step, self.carried, self.read, self.again = test, step, tuple(carried), tuple(read), again or step
 
     def plain(self, carry, fixed):
         """The last carry; no gradient in reverse, but forward."""
@@ -45,7 +46,7 @@ class Loop:
         """The step as a function of what gradients flow through, and its arguments: (function, carry, fixed)."""
 
         def step(some, others):
-            out = self.step(i, _merged(self.carried, carry, some), _merged(self.read, fixed, others))
+            out = self.again(i, _merged(self.carried, carry, some), _merged(self.read, fixed, others))
             return _chosen(self.carried, out), out
 
         return step, _chosen(self.carried, carry), _chosen(self.read, fixed)
@@ -147,7 +148,7 @@ def _saving(loop, carry, fixed):
         at, due = i // stride, i % stride == 0
         place = places[at]
         rooms = [_put(room, place, value, due) for room, value in zip(rooms, now, strict=True)]
-        return i + 1, stride, places, rooms, loop.step(i, now, fixed)
+        return i + 1, stride, places, rooms, loop.again(i, now, fixed)
 
     rooms = [jnp.zeros((_SAVED, *x.shape), x.dtype) for x in carry]
     start = jnp.uint32(0), jnp.uint32(1), jnp.arange(_SAVED, dtype=jnp.uint32), rooms, tuple(carry)
@@ -171,7 +172,7 @@ def _reversed(loop, fixed, saved, cts):
         return tuple(room[jnp.maximum(top, 0)] for room in rooms)
 
     def advance(at, now, cts, sums):
-        return loop.step(at.astype(jnp.uint32), now, fixed), cts, sums
+        return loop.again(at.astype(jnp.uint32), now, fixed), cts, sums
 
     def go_back(at, now, cts, sums):
         function, some, others = loop.smooth(at.astype(jnp.uint32), now, fixed)

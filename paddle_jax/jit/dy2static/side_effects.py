@@ -7,8 +7,8 @@ loop, an attribute set in a function it calls) would happen once, or in both bra
 import collections
 import types
 
-from paddle_jax._core.tensor import Tensor
 from paddle_jax._core.errors import Unsupported
+from paddle_jax._core.tensor import Tensor
 
 _DEPTH, _MOST = 5, 4000
 _CONTAINERS = (list, dict, set, collections.deque)

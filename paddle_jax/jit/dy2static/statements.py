@@ -2,10 +2,10 @@
 
 import functools as ft
 
-from paddle_jax._core.tensor import Tensor
-from paddle_jax.jit.dy2static.branches import cond, select, truth
 from paddle_jax._core.errors import TRACING, Unsupported
 from paddle_jax._core.state import local
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.jit.dy2static.branches import cond, select, truth
 from paddle_jax.jit.dy2static.host import check
 from paddle_jax.jit.dy2static.loops import repeat
 from paddle_jax.jit.dy2static.parts import Undefined, is_traced

@@ -1,0 +1,192 @@
+"""`paddle.jit.save`: a Layer or function as a model file that Paddle and paddle_jax load without its code."""
+
+import contextlib
+import inspect
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.framework.pir import parameters
+from paddle_jax.framework.pir.builder import NotWritable
+from paddle_jax.framework.pir.files import split_prefix, write
+from paddle_jax.framework.pir.writer import write as write_program
+from paddle_jax.jit.function import StaticFunction
+from paddle_jax.jit.recording import record
+from paddle_jax.jit.translated_layer import TranslatedLayer
+from paddle_jax.nn.layer.layers import Layer
+from paddle_jax.static.input_spec import InputSpec
+
+_SAVE_CONFIGS = ("with_hook", "combine_params", "clip_extra", "skip_forward", "skip_prune_program")
+
+
+def save(layer, path, input_spec=None, **configs):
+    """Saves a Layer or a function as a model: `<path>.json`, the program, and `<path>.pdiparams`, its parameters.
+
+    The real Paddle loads the files with `paddle.jit.load`, `paddle.inference` and `paddle.static.load_inference_model`, and so does paddle_jax. Dropout
+    and batch norm are saved in evaluation mode. Other methods of a Layer that `to_static` decorates go to `<path>.<method>.json`. All files are written
+    under temporary names first: when saving fails, existing files stay as they were.
+
+    Args:
+        layer: Layer, function, or what `to_static` returns.
+        path: str, directory and prefix of the files; missing directories are made.
+        input_spec: list of InputSpecs, one for each argument; None or -1 for a length that may vary. Tensors stand for their shape and dtype; other values
+            are saved as they are. Default None: those of `to_static`, or of its last call.
+        skip_forward: bool, save the other methods only. Default False.
+        with_hook, combine_params, clip_extra, skip_prune_program: accepted; there is one form of the files.
+    Raises:
+        TypeError: layer is neither a Layer nor a function, or input_spec is no list.
+        ValueError: there is no input_spec, path names no file, a setting is not known, or the code does something that depends on values or on lengths
+            that are not given; the message says what.
+    Warns:
+        UserWarning: the code uses operations that Paddle does not have; then only paddle_jax loads the files.
+    Example:
+        >>> import tempfile
+        >>> path = tempfile.mkdtemp() + "/model"
+        >>> net = paddle.nn.Sequential(paddle.nn.Linear(3, 4), paddle.nn.ReLU())
+        >>> paddle.jit.save(net, path, input_spec=[paddle.static.InputSpec([None, 3], "float32", "x")])
+        >>> paddle.jit.load(path)(paddle.ones([5, 3])).shape
+        paddle.Size([5, 4])
+    """
+    for name in configs:
+        if name not in _SAVE_CONFIGS:
+            raise ValueError(f"jit.save: {name}: not a setting; allowed are {', '.join(_SAVE_CONFIGS)}.")
+    prefix = split_prefix("jit.save", path)
+    if input_spec is not None and not isinstance(input_spec, list | tuple):
+        raise TypeError(f"jit.save: input_spec: got {type(input_spec).__name__}; it must be a list of InputSpecs")
+    if isinstance(layer, TranslatedLayer):
+        contents = _translated(layer, prefix)
+    else:
+        contents, foreign = {}, set()
+        for name, function in _functions(layer, configs.get("skip_forward", False)).items():
+            base = prefix if name == "forward" else f"{prefix}.{name}"
+            document, arrays, own = encode(function, input_spec if name == "forward" else None, layer)
+            contents[base + ".json"] = document
+            if arrays:
+                contents[base + ".pdiparams"] = parameters.encode(arrays)
+            foreign |= set(own)
+        if foreign:
+            warnings.warn(f"jit.save: {', '.join(sorted(foreign))}: not operations of Paddle; only paddle_jax can load {prefix}.json", stacklevel=2)
+    write(contents)
+    for name in [n for n in contents if n.endswith(".json")]:
+        stored = name.removesuffix(".json") + ".pdiparams"
+        if stored not in contents:  # what an earlier model left there would be taken for this one's
+            Path(stored).unlink(missing_ok=True)
+
+
+def _functions(layer, skip_forward):
+    """{method: function} to save."""
+    if not isinstance(layer, Layer):
+        if not callable(layer) or inspect.isclass(layer):
+            raise TypeError(f"jit.save: layer: got {type(layer).__name__}; it must be a Layer or a function")
+        return {"forward": layer}
+    found = {} if skip_forward else {"forward": layer.forward}
+    for name in dir(type(layer)):
+        if name != "forward" and isinstance(inspect.getattr_static(type(layer), name), StaticFunction):
+            found[name] = getattr(layer, name)
+    return found
+
+
+def encode(function, specs, owner):
+    """(JSON bytes, {name: array}, names of operations that are not Paddle's) of one function."""
+    plain = function.dygraph_function if isinstance(function, StaticFunction) else function
+    specs = _specs(function, plain, specs)
+    holder = owner if isinstance(owner, Layer) else getattr(plain, "__self__", None)
+    named, names = _named(plain, specs)
+    with _evaluating(holder):
+        try:
+            recording = record(plain, named)
+            unused = [n for n, symbol in zip(names, recording.inputs, strict=True) if not _used(recording, symbol)]
+            if unused and len(unused) == len(names):
+                raise ValueError(f"jit.save: none of the inputs {', '.join(unused)} reaches a result")
+            return write_program(recording, names)
+        except NotWritable as error:
+            raise ValueError(f"jit.save: {getattr(plain, '__qualname__', plain)}: {error}") from error
+
+
+def _used(recording, symbol):
+    return symbol in recording.outputs or any(symbol in step.inputs for step in recording.steps)
+
+
+def _specs(function, plain, given):
+    """The specs of a function's arguments."""
+    if given is not None:
+        return list(given)
+    if isinstance(function, StaticFunction):
+        if function._input_spec is not None:
+            return list(function._input_spec)
+        if function._programs:
+            return _called_with(next(reversed(function._programs))[-1])
+    raise ValueError(f"jit.save: input_spec: {getattr(plain, '__qualname__', plain)} has none and has not been called as a compiled function; "
+                     "give a list of paddle.static.InputSpec, one for each argument")
+
+
+def _called_with(key):
+    """The specs of a compiled function's last call, from its signature (see jit/function.py)."""
+    found = []
+    for leaf in key:
+        if leaf[0] == "t":
+            found.append(InputSpec(leaf[1], leaf[2], None, leaf[3]))
+        elif isinstance(leaf[0], type) and leaf[0] not in (list, tuple, dict) and len(leaf) > 1:
+            found.append(leaf[1])
+        else:
+            raise ValueError("jit.save: input_spec: the last call had keyword or nested arguments; give a list of paddle.static.InputSpec")
+    return found
+
+
+def _named(plain, specs):
+    """The specs with names (those of the arguments where they have none), and the names in order."""
+    try:
+        arguments = [p.name for p in inspect.signature(plain).parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    except (TypeError, ValueError):
+        arguments = []
+    names = []
+
+    def take(spec, name):
+        if isinstance(spec, list | tuple):
+            return type(spec)([take(one, f"{name}_{i}") for i, one in enumerate(spec)])
+        if isinstance(spec, dict):
+            return {key: take(one, f"{name}_{key}") for key, one in spec.items()}
+        if isinstance(spec, Tensor):
+            spec = InputSpec(list(spec.shape), spec.dtype, None, spec.stop_gradient)
+        elif isinstance(spec, np.ndarray):
+            spec = InputSpec(list(spec.shape), spec.dtype)
+        if not isinstance(spec, InputSpec):
+            return spec
+        chosen = spec.name or name
+        while chosen in names:
+            chosen += "_1"
+        names.append(chosen)
+        return InputSpec(spec.shape, spec.dtype or dtypes.default(), chosen, spec.stop_gradient)
+
+    return [take(spec, arguments[i] if i < len(arguments) else f"input_{i}") for i, spec in enumerate(specs)], names
+
+
+@contextlib.contextmanager
+def _evaluating(layer):
+    """A Layer in evaluation mode inside the block."""
+    if not isinstance(layer, Layer):
+        yield
+        return
+    before = [(one, one.training) for one in layer.sublayers(include_self=True)]
+    layer.eval()
+    try:
+        yield
+    finally:
+        for one, training in before:
+            one.training = training
+
+
+def _translated(layer, prefix):
+    """The files of a model from files, with its parameters as they are now."""
+    contents = {}
+    for method, runner in layer._runners.items():
+        base = prefix if method == "forward" else f"{prefix}.{method}"
+        contents[base + ".json"] = json.dumps(runner.program.document).encode()
+        if runner.program.parameters:
+            held = {name: np.asarray(layer._parameters[layer._held[name]]._value) for name in runner.program.parameters}
+            contents[base + ".pdiparams"] = parameters.encode(held)
+    return contents
