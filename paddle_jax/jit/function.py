@@ -32,9 +32,10 @@ _EAGER = object()
 
 
 class Switch:
-    """on: whether functions are compiled at all (paddle.jit.enable_to_static)."""
+    """on: whether functions are compiled at all (paddle.jit.enable_to_static). lock: held while a function is captured, when the Tensors it uses hold
+    no values; busy: whether one is."""
 
-    on = True
+    on, busy, lock = True, False, threading.RLock()
 
 
 class StaticFunction:
@@ -54,7 +55,7 @@ class StaticFunction:
             function, instance = function.__func__, function.__self__
         self._function, self._instance, self._input_spec, self._full_graph = function, instance, input_spec, full_graph
         self._programs, self._shapes, self._bound = collections.OrderedDict(), {}, {}
-        self._converted, self._lock, self._last = None, threading.RLock(), None
+        self._converted, self._last = None, None
         ft.update_wrapper(self, function)
         self.__dict__.pop("__wrapped__", None)
 
@@ -132,6 +133,9 @@ class StaticFunction:
         ctx = local.ctx
         if ctx.trace is not None or ctx.recorder is not None or not Switch.on:
             return self._inline(args, kwargs)
+        if Switch.busy:  # in another thread, since there is no trace in this one
+            with Switch.lock:
+                pass
         tensors, key = _signature(args, kwargs)
         if any([isinstance(t._raw, jax.core.Tracer) for t in tensors]):
             return self._inline(args, kwargs)
@@ -165,7 +169,7 @@ class StaticFunction:
 
     def _first(self, key, args, kwargs, why):
         """The first call with a signature: captures, compiles, runs."""
-        with self._lock:
+        with Switch.lock:
             programs = self._programs.setdefault(key, [])
             self._programs.move_to_end(key)
             if len(self._programs) > _MAX_PROGRAMS:
@@ -208,19 +212,26 @@ class StaticFunction:
             reach.thing(thing)
         mine = {id(t) for t in inputs}
         start = [t for t in reach.tensors if id(t) not in mine]
+        Switch.busy = True
+        try:
+            return Program(self._name(), self._captured(args, kwargs, inputs, start), reach, inputs)
+        finally:
+            Switch.busy = False
+
+    def _captured(self, args, kwargs, inputs, start):
+        """The run of the function: as it is; with its control flow converted; with integers counted as constant."""
         plain = self.dygraph_function
         try:
-            found = capture(lambda: plain(*args, **kwargs), inputs, start)
+            return capture(lambda: plain(*args, **kwargs), inputs, start)
         except (Unsupported, *TRACING) as first:
             try:
                 converted = self._conversion()
-                found = capture(lambda: converted(*args, **kwargs), inputs, start, True)
+                return capture(lambda: converted(*args, **kwargs), inputs, start, True)
             except (Unsupported, *TRACING) as second:
                 try:
-                    found = capture(lambda: plain(*args, **kwargs), inputs, start, fixed=True)
+                    return capture(lambda: plain(*args, **kwargs), inputs, start, fixed=True)
                 except (Unsupported, *TRACING):
                     raise (second if isinstance(second, Unsupported) else first) from None
-        return Program(self._name(), found, reach, inputs)
 
     def _give_up(self, key, args, kwargs, error):
         """What cannot be compiled runs as it is, or is an error where the user wants it compiled whole."""

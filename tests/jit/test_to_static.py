@@ -1,5 +1,6 @@
 """Compiled functions against the same functions run op by op."""
 
+import concurrent.futures
 import copy
 import gc
 import warnings
@@ -312,6 +313,15 @@ def test_an_integer_argument_may_be_looked_at():
     for n in (2, 3, 2, 3):
         np.testing.assert_allclose(f(x, paddle.to_tensor(n)).numpy(), x.numpy()[:n] * n, rtol=1e-6)
     assert len(seen) <= 6
+
+
+def test_threads_share_what_is_compiled():
+    net = small()
+    f = compiled(lambda x: net(x))
+    expected = {n: net(data(n, 3)).numpy() for n in range(1, 9)}
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        for n, got in zip([*expected] * 3, pool.map(lambda n: f(data(n, 3)).numpy(), [*expected] * 3), strict=True):
+            np.testing.assert_allclose(got, expected[n], rtol=1e-6)
 
 
 def test_explains():

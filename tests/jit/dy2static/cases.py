@@ -242,6 +242,54 @@ def gradient_taken_inside_a_branch(P, x):
     return g * x
 
 
+@case([POS], [NEG])
+def name_of_one_branch_and_shapes(P, x):
+    if x.shape[0] > 2 and x.ndim == 1:
+        x = x.reshape([-1, 1])
+    if x.sum() > 0:
+        helper = x * 2
+        y = helper + 1
+    else:
+        y = x
+    return y
+
+
+@case([POS], [NEG])
+def list_of_fixed_length(P, x):
+    parts = []
+    for i in range(3):
+        parts.append(x * i if x.sum() > 0 else x)
+    parts[1] = parts[1] + 1
+    return P.stack(parts).sum(0)
+
+
+@case([POS], [NEG])
+def exceptions_that_the_code_catches(P, x):
+    try:
+        if x.sum() > 0:
+            y = x * 2
+        else:
+            y = x * 3
+        y = y + P.ones([2, 5])
+    except ValueError:
+        y = x - 1
+    return y
+
+
+@case([POS], [NEG])
+def deleted_and_global_names(P, x):
+    part = x * 2
+    if x.sum() > FACTOR:
+        y = part
+    else:
+        y = x
+    del part
+    return y * FACTOR
+
+
+FACTOR = 0.5
+
+
 # calls ----------------------------------------------------------------------------------------------------------------
 
 
@@ -863,6 +911,35 @@ def no_return_on_one_way(P, x):
 
     y = half(x)
     return x if y is None else y
+
+
+@case([POS], [NEG], why="the result hangs on the value of a tensor")
+def refusal_that_the_code_catches(P, x):
+    try:
+        scale = float(np.asarray(x).sum())
+    except Exception:
+        scale = 100.0
+    return x * scale
+
+
+@case([POS], [NEG], why="an attribute of 'holder' is changed")
+def attribute_that_only_one_branch_makes(P, x):
+    holder = Holder()
+
+    def keep(y):
+        holder.kept = y
+
+    if x.sum() > 0:
+        keep(x)
+    return holder.kept if hasattr(holder, "kept") else x * 2
+
+
+@case([POS], [NEG], why="d['y'] exists after one branch of a condition on a tensor only")
+def item_that_only_one_branch_makes(P, x):
+    d = {"x": x}
+    if x.sum() > 0:
+        d["y"] = x * 2
+    return sum(d.values())
 
 
 @case([POS, 2], [NEG, 3], why="start with the shape and dtype it ends with", grad=False)

@@ -1,0 +1,285 @@
+"""Predictors: a model from files that is compiled and run, without gradients."""
+
+import jax.numpy as jnp
+import ml_dtypes
+import numpy as np
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.tensor import Tensor as EagerTensor
+from paddle_jax._core.tensor import wrap
+from paddle_jax.framework.pickle_reader import CorruptFileError
+from paddle_jax.framework.pir import parameters
+from paddle_jax.framework.pir.files import CorruptModelError, read_parameters, read_program
+from paddle_jax.framework.pir.interpreter import Runner
+from paddle_jax.framework.pir.program import parse
+from paddle_jax.inference.types import DataType
+from paddle_jax.version import full_version
+
+_TYPES = {np.dtype(name.lower()): DataType[name] for name in ("FLOAT32", "INT64", "INT32", "UINT8", "INT8", "FLOAT16", "BOOL", "FLOAT64")}
+_TYPES[np.dtype(ml_dtypes.bfloat16)] = DataType.BFLOAT16
+
+
+class Tensor:
+    """A named input or output of a Predictor. `get_input_handle` and `get_output_handle` give it."""
+
+    def __init__(self, name, dtype):
+        self._name, self._dtype, self._shape, self._array = name, dtype, None, None
+
+    def copy_from_cpu(self, data):
+        """Sets the value.
+
+        Args:
+            data: ndarray, copied.
+        Raises:
+            TypeError: data is no ndarray.
+        """
+        if not isinstance(data, np.ndarray):
+            raise TypeError(f"copy_from_cpu: data: got {type(data).__name__}; it must be a NumPy array")
+        self._array, self._shape = np.array(data), list(data.shape)
+
+    def copy_to_cpu(self):
+        """The value as an ndarray.
+
+        Raises:
+            RuntimeError: there is none yet.
+        """
+        if self._array is None:
+            raise RuntimeError(f"copy_to_cpu: {self._name} has no value yet; set it, or run the predictor first")
+        return np.array(self._array)
+
+    def share_external_data(self, data):
+        """Sets the value to that of a Tensor, without a copy.
+
+        Args:
+            data: paddle.Tensor.
+        Raises:
+            TypeError: data is no Tensor.
+        """
+        if not isinstance(data, EagerTensor):
+            raise TypeError(f"share_external_data: data: got {type(data).__name__}; it must be a paddle.Tensor")
+        self._array, self._shape = data._value, list(data.shape)
+
+    def reshape(self, shape):
+        """Announces the shape of the next value; a value that is there and fits takes it."""
+        self._shape = [int(n) for n in shape]
+        if self._array is not None:
+            fits = self._array.size == np.prod(self._shape, dtype=np.int64)
+            self._array = self._array.reshape(self._shape) if fits else None
+
+    def shape(self):
+        """The shape as a list; [0] before there is one."""
+        return list(self._shape) if self._shape is not None else [0]
+
+    def type(self):
+        """The DataType."""
+        return _TYPES[self._array.dtype if self._array is not None else self._dtype]
+
+    def lod(self):
+        """[]: there are no levels."""
+        return []
+
+    def _set(self, array):
+        self._array, self._shape = array, list(array.shape)
+
+
+class Predictor:
+    """A compiled model. Each shape of inputs is compiled once; threads may share it when they use `run(inputs)`, or each take a `clone()`.
+
+    Args:
+        config: Config.
+    Raises:
+        RuntimeError: a file does not exist or is damaged.
+        ValueError: the config was used for another Predictor.
+    Example:
+        >>> import tempfile
+        >>> path = tempfile.mkdtemp() + "/net"
+        >>> paddle.jit.save(paddle.nn.Linear(3, 2), path, input_spec=[paddle.static.InputSpec([None, 3], "float32", "x")])
+        >>> predictor = paddle.inference.create_predictor(paddle.inference.Config(path + ".json", path + ".pdiparams"))
+        >>> predictor.get_input_handle("x").copy_from_cpu(np.ones([4, 3], "float32"))
+        >>> predictor.run()
+        >>> predictor.get_output_handle(predictor.get_output_names()[0]).copy_to_cpu().shape
+        (4, 2)
+    """
+
+    def __init__(self, config):
+        if config._used:
+            raise ValueError("create_predictor: config: it was used for another predictor; make a new Config, or use predictor.clone()")
+        program, arrays = _model(config)
+        self._runner = Runner(program)
+        self._arrays = {name: jnp.array(array) for name, array in arrays.items()}
+        config._used = True
+        self._make_handles()
+
+    def _make_handles(self):
+        program = self._runner.program
+        self._inputs = {name: Tensor(name, dtypes.convert(dtype).np) for name, _, _, dtype in program.feeds}
+        self._outputs = {name: Tensor(name, dtypes.convert(dtype).np) for name, _, _, dtype in program.fetches}
+
+    def clone(self):
+        """Another Predictor of the same model, with inputs and outputs of its own; parameters and compiled code are shared."""
+        found = type(self).__new__(type(self))
+        found._runner, found._arrays = self._runner, self._arrays
+        found._make_handles()
+        return found
+
+    def get_input_names(self):
+        """The names of the inputs."""
+        return list(self._inputs)
+
+    def get_output_names(self):
+        """The names of the outputs."""
+        return list(self._outputs)
+
+    def get_input_handle(self, name):
+        """The input of a name.
+
+        Raises:
+            RuntimeError: there is none.
+        """
+        return _handle("input", self._inputs, name)
+
+    def get_output_handle(self, name):
+        """The output of a name.
+
+        Raises:
+            RuntimeError: there is none.
+        """
+        return _handle("output", self._outputs, name)
+
+    def run(self, inputs=None):
+        """Runs the model.
+
+        Args:
+            inputs: list of Tensors, one for each input. Default None: the values of the input handles are taken, and the output handles get the results.
+        Returns:
+            List of Tensors, or None without `inputs`.
+        Raises:
+            ValueError: the number, dtypes or shapes of the inputs do not fit.
+            RuntimeError: an input handle has no value.
+        """
+        if inputs is None:
+            found = self._call([_value(handle) for handle in self._inputs.values()])
+            for handle, array in zip(self._outputs.values(), found, strict=True):
+                handle._set(array)
+            return None
+        inputs = list(inputs)
+        if not all(isinstance(one, EagerTensor) for one in inputs):
+            raise TypeError("Predictor.run: inputs: it must be a list of Tensors; NumPy arrays go into the input handles")
+        if len(inputs) != len(self._inputs):
+            raise ValueError(f"Predictor.run: inputs: got {len(inputs)}; the model takes {len(self._inputs)}: {', '.join(self._inputs)}")
+        return [wrap(array) for array in self._call([one._value for one in inputs])]
+
+    def _call(self, arrays):
+        for array, (name, _, shape, dtype) in zip(arrays, self._runner.program.feeds, strict=True):
+            if array.dtype != dtypes.convert(dtype).np:
+                raise ValueError(f"Predictor.run: {name}: got {array.dtype}; the model takes {dtype}; use .astype('{dtype}')")
+            if array.ndim != len(shape):
+                raise ValueError(f"Predictor.run: {name}: got shape {list(array.shape)}; the model takes {shape}")
+        return self._runner.arrays(self._arrays, [jnp.asarray(array) for array in arrays])
+
+    def clear_intermediate_tensor(self):
+        """Does nothing: nothing is kept between runs."""
+
+    def try_shrink_memory(self):
+        """Returns 0: nothing is kept between runs."""
+        return 0
+
+
+def _value(handle):
+    if handle._array is None:
+        raise RuntimeError(f"Predictor.run: input {handle._name!r} has no value; call get_input_handle({handle._name!r}).copy_from_cpu(array) first")
+    return handle._array
+
+
+def _handle(kind, handles, name):
+    if name not in handles:
+        raise RuntimeError(f"get_{kind}_handle: {name!r} is no {kind} of the model; it has {', '.join(handles)}")
+    return handles[name]
+
+
+def _model(config):
+    """The program and arrays that a Config describes."""
+    if config.model_from_memory():
+        try:
+            program = parse(config._prog)
+            return program, parameters.decode(config._params, program.parameters) if program.parameters else {}
+        except CorruptFileError as error:
+            raise CorruptModelError(f"create_predictor: cannot read the model in memory: {error}.") from error
+    if not config.prog_file():
+        raise RuntimeError("create_predictor: config: no model is set; use Config(prog_file, params_file) or set_model")
+    try:
+        program = read_program("create_predictor", config.prog_file())
+        return program, read_parameters("create_predictor", config.params_file(), program)
+    except OSError as error:
+        raise RuntimeError(f"create_predictor: cannot open {config.prog_file()}: {error.strerror}") from error
+    except CorruptModelError:
+        raise
+    except ValueError as error:
+        raise RuntimeError(str(error)) from error
+
+
+def create_predictor(config):
+    """Makes the Predictor of a Config.
+
+    Args:
+        config: Config; each one makes one Predictor.
+    Returns:
+        Predictor.
+    Raises:
+        RuntimeError: a file does not exist or is damaged.
+        NotImplementedError: the model uses operations that are not known here.
+    """
+    return Predictor(config)
+
+
+class PredictorPool:
+    """Several Predictors of one model, one for each thread; they share parameters and compiled code.
+
+    Args:
+        config: Config.
+        size: int, how many.
+    """
+
+    def __init__(self, config, size):
+        first = Predictor(config)
+        self._all = [first, *(first.clone() for _ in range(int(size) - 1))]
+
+    def retrieve(self, index):
+        """The Predictor of a number.
+
+        Raises:
+            ValueError: there are not that many.
+        """
+        if not 0 <= index < len(self._all):
+            raise ValueError(f"PredictorPool.retrieve: {index}: there are {len(self._all)} predictors")
+        return self._all[index]
+
+
+def get_version():
+    """The version of Paddle's API as text, with ours.
+
+    Example:
+        >>> "3.3.1" in paddle.inference.get_version()
+        True
+    """
+    return f"version: {full_version}\ncompiler: XLA\n"
+
+
+def get_trt_compile_version():
+    """(0, 0, 0): there is no TensorRT.
+
+    Example:
+        >>> paddle.inference.get_trt_compile_version()
+        (0, 0, 0)
+    """
+    return (0, 0, 0)
+
+
+def get_trt_runtime_version():
+    """(0, 0, 0): there is no TensorRT.
+
+    Example:
+        >>> paddle.inference.get_trt_runtime_version()
+        (0, 0, 0)
+    """
+    return (0, 0, 0)

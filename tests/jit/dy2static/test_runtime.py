@@ -1,0 +1,290 @@
+"""Compiled branches and loops by themselves, and what converted code does besides computing."""
+
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from paddle_jax._core.errors import Unsupported
+from paddle_jax.jit import dy2static
+from paddle_jax.jit.dy2static import cond, convert, switch, while_loop
+from paddle_jax.jit.dy2static.conversion import transpiler
+from paddle_jax.jit.dy2static.reversible import Loop
+
+# loops over arrays ----------------------------------------------------------------------------------------------------
+
+
+def rotate(x, angles, n):
+    """n turns of a point, each with an angle of its own and a bit further out: nothing dies away over many steps."""
+
+    def step(i, carry, fixed):
+        k, (a, b) = carry[0], carry[1]
+        angle = fixed[0][i.astype(jnp.int32) % 3]
+        turned = jnp.stack([a * jnp.cos(angle) - b * jnp.sin(angle * a), a * jnp.sin(angle) + b * jnp.cos(angle)])
+        return k + 1, turned / jnp.sqrt((turned**2).sum()) + 0.01 * turned
+
+    return Loop(lambda i, carry, fixed: carry[0] < fixed[1], step, (False, True), (True, False)), (jnp.int32(0), x), (angles, n)
+
+
+def looped(x, angles, n):
+    loop, carry, fixed = rotate(x, angles, n)
+    return loop.reversible(carry, fixed)[1]
+
+
+def scanned(x, angles, n):
+    loop, carry, fixed = rotate(x, angles, n)
+    return jax.lax.scan(lambda c, i: (loop.step(i, c, fixed), None), carry, jnp.arange(n, dtype=jnp.uint32))[0][1]
+
+
+POINT, ANGLES = jnp.array([1.0, 0.5]), jnp.array([0.3, 1.1, -0.7])
+
+
+@pytest.fixture(scope="module")
+def gradient():
+    return jax.jit(jax.grad(lambda x, a, n: looped(x, a, n)[0], argnums=(0, 1)))
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 64, 65, 129, 300, 1000])
+def test_gradient_of_a_loop_of_any_length(n, gradient):
+    expected = jax.jit(jax.grad(lambda x, a: scanned(x, a, n)[0], argnums=(0, 1)))(POINT, ANGLES)
+    for got, want in zip(gradient(POINT, ANGLES, jnp.int32(n)), expected, strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-6)
+        assert n < 2 or np.abs(want).max() > 1e-3
+
+
+def test_second_and_third_derivative_of_a_loop():
+    def third(f, n):
+        return jax.jit(lambda s: jax.grad(jax.grad(jax.grad(lambda s: f(s * POINT, s * s * ANGLES, n).sum())))(s))
+
+    def second(f, n):
+        return jax.jit(lambda x: jax.jacrev(jax.grad(lambda x: f(x, ANGLES, n)[0]))(x))
+
+    for n in (1, 70):
+        np.testing.assert_allclose(second(looped, jnp.int32(n))(POINT), second(scanned, n)(POINT), rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(third(looped, jnp.int32(3))(0.9), third(scanned, 3)(0.9), rtol=1e-3)
+
+
+def test_a_batch_of_loops_of_different_lengths():
+    gradient = jax.grad(lambda x, n: looped(x, ANGLES, n)[0])
+    got = jax.jit(jax.vmap(gradient))(jnp.stack([POINT, 2 * POINT, POINT]), jnp.array([2, 0, 5]))
+    want = [jax.grad(lambda x, n=n: scanned(x, ANGLES, n)[0])(x) for x, n in ((POINT, 2), (2 * POINT, 0), (POINT, 5))]
+    np.testing.assert_allclose(got, jnp.stack(want), rtol=1e-4, atol=1e-6)
+
+
+# functions over Tensors -----------------------------------------------------------------------------------------------
+
+
+def in_both(paddle, function, *arguments):
+    """Results and gradients, eager and compiled."""
+    found = []
+    for call in (function, paddle.jit.to_static(function, full_graph=True)):
+        given = [paddle.to_tensor(a, stop_gradient=False) for a in arguments]
+        out = call(*given)
+        out.sum().backward()
+        found.append([out.numpy(), *[t.grad.numpy() for t in given]])
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+def test_cond_while_loop_and_switch(paddle):
+    weight = paddle.to_tensor([3.0, 4.0], stop_gradient=False)
+
+    def function(x):
+        y = cond(x.sum() > 0, lambda: x * weight, lambda: x)
+        _, y = while_loop(lambda i, y: i < x.max(), lambda i, y: [i + 1, y * weight.tanh()], [paddle.zeros([]), y])
+        return switch(x.max().astype("int32"), [lambda: y, lambda: y * y, lambda: y * x, lambda: y - x])
+
+    for value in ([1.0, 2.0], [1.0, -3.0], [-1.0, -2.0], [7.0, 0.0]):
+        weight.clear_gradient(False)
+        in_both(paddle, function, np.array(value, "f4"))
+    with pytest.raises(Unsupported, match="float32"):
+        jax.jit(lambda a: cond(paddle.Tensor(a) > 0, lambda: paddle.ones([2]), lambda: paddle.ones([3]))._value)(1.0)
+
+
+def test_branches_under_functional_transforms(paddle):
+    def function(x):
+        return cond(x > 0, lambda: x**3, lambda: x * 2)
+
+    x = paddle.to_tensor([2.0, -1.0])
+    np.testing.assert_allclose(paddle.func.vmap(function)(x).numpy(), [8.0, -2.0])
+    np.testing.assert_allclose(paddle.func.vmap(paddle.func.grad(paddle.func.grad(function)))(x).numpy(), [12.0, 0.0])
+
+
+# random numbers, printing, checks -------------------------------------------------------------------------------------
+
+
+def test_random_numbers_in_branches_are_those_of_eager_execution(paddle):
+    def function(x):
+        first = paddle.rand([2])
+        y = x + paddle.rand([2]) if x.sum() > 0 else x - paddle.rand([2])
+        return [first, y, paddle.rand([2])]
+
+    call = paddle.jit.to_static(function, full_graph=True)
+    for sign in (1.0, -1.0):
+        found = []
+        for run in (function, call):
+            paddle.seed(5)
+            found.append([t.numpy() for _ in range(2) for t in run(paddle.full([2], sign))])
+        np.testing.assert_array_equal(found[0], found[1])
+
+
+def test_random_numbers_in_loops_differ_from_step_to_step(paddle):
+    def function(x):
+        found, i = paddle.zeros([6, 2, 50]), 0
+        while i < x.sum():
+            found[i, 0] = paddle.rand([50])
+            j = paddle.zeros([])
+            while j < 1:
+                found[i, 1] = paddle.nn.functional.dropout(x[0] * paddle.rand([50]), 0.5)
+                j = j + 1
+            i = i + 1
+        return found, paddle.rand([50])
+
+    call = paddle.jit.to_static(function, full_graph=True)
+    x = paddle.to_tensor([1.0, 5.0])
+    paddle.seed(1)
+    (first, after), (second, _) = call(x), call(x)
+    paddle.seed(1)
+    again, _ = call(x)
+    np.testing.assert_array_equal(first.numpy(), again.numpy())
+    rows = np.concatenate([first.numpy().reshape(12, 50), second.numpy().reshape(12, 50), after.numpy()[None]])
+    nonzero = [row[row > 0] for row in rows]
+    assert len(np.unique(np.concatenate(nonzero))) == sum(map(len, nonzero))  # no number twice
+    dropped = (first.numpy()[:, 1] == 0).mean()
+    assert 0.35 < dropped < 0.65 and (first.numpy()[:, 0] > 0).all()
+
+
+def test_prints_when_the_program_comes_to_it(paddle, capsys):
+    def function(x):
+        if x.sum() > 0:
+            print("positive", x, x.max(), sep="; ")
+            x = x * x
+        else:
+            print("negative")
+        return x
+
+    call = paddle.jit.to_static(function, full_graph=True)
+    x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+    for value in (x, -x, x):
+        function(value).sum().backward()
+        expected = capsys.readouterr().out
+        call(value).sum().backward()  # what backward computes again does not print again
+        jax.effects_barrier()
+        assert capsys.readouterr().out == expected
+
+
+def test_failed_assertion_arrives_where_a_result_is_looked_at(paddle, capfd):
+    def function(x):
+        y = x
+        while y.sum() < 10:
+            assert y.max() < 4, f"too large for shape {x.shape}"
+            y = y + x
+        return y
+
+    call = paddle.jit.to_static(function, full_graph=True)
+    assert call(paddle.to_tensor([5.0, 5.0])).tolist() == [5.0, 5.0]
+    with pytest.raises(AssertionError, match="too large for shape"):
+        call(paddle.to_tensor([0.5, 3.0])).tolist()
+    assert call(paddle.to_tensor([2.0, 3.0])).tolist() == [4.0, 6.0]
+
+
+# conversion -----------------------------------------------------------------------------------------------------------
+
+
+def halved(x, by=2, *, more=0):
+    """Halves."""
+    if x > 0:
+        return x / by + more
+    return x
+
+
+halved.tag = "kept"
+
+
+def test_converted_functions_keep_what_they_were(paddle):
+    made = convert(halved)
+    assert (made.__name__, made.__doc__, made.__module__, made.tag) == ("halved", "Halves.", __name__, "kept")
+    assert made.__defaults__ == (2,) and made.__kwdefaults__ == {"more": 0}
+    assert made(paddle.to_tensor(4.0), more=1).item() == 3.0
+    assert made.__code__.co_filename == __file__ and made.__code__.co_firstlineno == halved.__code__.co_firstlineno
+
+
+def test_errors_show_the_users_line(paddle):
+    def function(x):
+        if x.sum() > 0:
+            y = x * 2
+        else:
+            y = x
+        return y + undefined_name  # noqa: F821  this line
+
+    call = paddle.jit.to_static(function, full_graph=True)
+    with pytest.raises(NameError) as error:
+        call(paddle.ones([2]))
+    last = error.traceback[-1]
+    assert str(last.path) == __file__ and "this line" in str(last.statement)
+
+
+def test_marked_and_ignored_functions_stay_as_they_are(paddle):
+    @paddle.jit.not_to_static
+    def marked(x):
+        return x if x.sum() > 0 else -x
+
+    def caller(x):
+        if x.sum() > 0:
+            x = x + 1
+        return marked(x)
+
+    with pytest.raises(RuntimeError, match="hangs on the value"):
+        paddle.jit.to_static(caller, full_graph=True)(paddle.ones([2]))
+    other = {"__name__": "some_library.part"}
+    exec("def plain(x):\n    return x if x.sum() > 0 else -x", other)  # noqa: S102
+    with pytest.raises(Unsupported, match="plain .* cannot be converted"):
+        convert(other["plain"])
+    dy2static.ignore(["some_library"])
+    try:
+        assert convert(other["plain"])(paddle.ones([1])).item() == 1.0
+    finally:
+        dy2static.calls.Ignored.modules.remove("some_library")
+
+
+def test_without_malt_the_error_names_what_to_install(paddle, monkeypatch):
+    monkeypatch.setitem(sys.modules, "malt.impl.api", None)
+    transpiler.cache_clear()
+    try:
+        with pytest.raises(Unsupported, match="pip install diastatic-malt"):
+            convert(halved)
+    finally:
+        transpiler.cache_clear()
+
+
+def test_converted_code_is_shown(paddle, capsys):
+    def function(x):
+        return x if x > 0 else -x
+
+    paddle.jit.set_code_level(100, also_to_stdout=True)
+    try:
+        convert(function)
+    finally:
+        paddle.jit.set_code_level(0)
+    assert "ag__.if_exp" in capsys.readouterr().out
+    convert(lambda x: x if x > 1 else -x)
+    assert capsys.readouterr().out == ""
+
+
+def test_statements_that_cannot_be_converted_are_named(paddle):
+    def matching(x):
+        match x.ndim:
+            case 1:
+                return x
+        return -x
+
+    def asking(x):
+        while (y := x.sum()) > 0:
+            x = x - 1
+        return y
+
+    for function, text in ((matching, "match"), (asking, "assigns a variable")):
+        with pytest.raises(Unsupported, match=text):
+            convert(function)
