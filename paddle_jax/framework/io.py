@@ -15,7 +15,7 @@ from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.framework import pickle_reader, pickle_writer, safetensors_file
 from paddle_jax.framework.atomic import replace_file
 from paddle_jax.framework.pickle_reader import CorruptFileError
-from paddle_jax.framework.state_file import NAME_TABLE, SLICE_TABLE, contains, is_state_dict, join_slices, to_plain
+from paddle_jax.framework.state_file import NAME_TABLE, SLICE_TABLE, contains, is_state_dict, join_slices, slice_big, to_plain
 from paddle_jax.framework.tensor_record import read_record, write_record
 
 _SAVE_CONFIGS = ("use_binary_format", "pickle_protocol", "safetensors")
@@ -113,6 +113,13 @@ def _only_tensors(obj):
     if not isinstance(obj, dict) or not all(isinstance(k, str) and isinstance(v, Tensor) for k, v in obj.items()):
         raise ValueError("save: obj: safetensors=True can save a dict of names and Tensors only; leave it out for other objects.")
     return {name: np.asarray(tensor._value) for name, tensor in obj.items()}
+
+
+def write_arrays(arrays, path, protocol=4):
+    """Writes a dict of ndarrays as it is, which is the form of `paddle.static.save`; bfloat16 as uint16."""
+    _check_protocol(protocol)
+    plain = slice_big(dict(arrays)) if protocol in (2, 3) else arrays
+    _write(lambda stream: pickle_writer.write(plain, stream, protocol), _check_path(path))
 
 
 class _Background:

@@ -1,7 +1,6 @@
 """StaticFunction: a function that is run once to see what it does, and from then on as a compiled program."""
 
 import collections
-import copy
 import functools as ft
 import inspect
 import threading
@@ -11,7 +10,6 @@ import warnings
 import weakref
 
 import jax
-import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.capture import capture
@@ -22,8 +20,8 @@ from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.jit.program import Program, Stale
 from paddle_jax.jit.reach import Reach
+from paddle_jax.jit.signature import as_tensors, leaves_of, signature
 from paddle_jax.static.input_spec import InputSpec
-from paddle_jax.tensor.creation import to_tensor
 
 _MAX_PROGRAMS = 32
 _MANY_SHAPES = 9
@@ -55,7 +53,7 @@ class StaticFunction:
             function, instance = function.__func__, function.__self__
         self._function, self._instance, self._input_spec, self._full_graph = function, instance, input_spec, full_graph
         self._programs, self._shapes, self._bound = collections.OrderedDict(), {}, {}
-        self._converted, self._last = None, None
+        self._converted, self._last, self._concrete = None, None, (None, None)
         ft.update_wrapper(self, function)
         self.__dict__.pop("__wrapped__", None)
 
@@ -122,6 +120,37 @@ class StaticFunction:
         """The source of the function."""
         return inspect.getsource(self._function)
 
+    @property
+    def concrete_program(self):
+        """The function as a static program (`inputs`, `outputs`, `parameters`, `main_program`), for its InputSpecs or the last new signature.
+
+        Raises:
+            ValueError: it has no InputSpecs and has not been called.
+        """
+        from paddle_jax.jit.concrete import ConcreteProgram
+
+        specs = self._input_spec or (self._last and self._last.specs)
+        if not specs:
+            raise ValueError(f"concrete_program: {self._name()} has no input_spec and has not been called; give to_static an input_spec, or call it")
+        if self._concrete[0] is not specs:
+            self._concrete = specs, ConcreteProgram(self.dygraph_function, specs)
+        return self._concrete[1]
+
+    @property
+    def inputs(self):
+        """The inputs of the static program."""
+        return self.concrete_program.inputs
+
+    @property
+    def outputs(self):
+        """The outputs of the static program."""
+        return self.concrete_program.outputs
+
+    @property
+    def main_program(self):
+        """The static program."""
+        return self.concrete_program.main_program
+
     def rollback(self):
         """Gives the function as it was written; a Layer gets it back as its method."""
         instance = self.class_instance
@@ -136,7 +165,7 @@ class StaticFunction:
         if Switch.busy:  # in another thread, since there is no trace in this one
             with Switch.lock:
                 pass
-        tensors, key = _signature(args, kwargs)
+        tensors, key = signature(args, kwargs)
         if any([isinstance(t._raw, jax.core.Tracer) for t in tensors]):
             return self._inline(args, kwargs)
         key = (ctx.grad, dtypes.default(), ctx.amp, key)
@@ -178,7 +207,7 @@ class StaticFunction:
                 return self._give_up(key, args, kwargs, Unsupported(f"it was compiled {len(programs)} times and something changes each time: {why}"))
             self._check(args, kwargs)
             start = time.perf_counter()
-            args, kwargs, tensors, others = _as_tensors(args, kwargs)
+            args, kwargs, tensors, others = as_tensors(args, kwargs)
             try:
                 program = self._capture(args, kwargs, tensors, others)
             except (Unsupported, *TRACING) as error:
@@ -214,7 +243,9 @@ class StaticFunction:
         start = [t for t in reach.tensors if id(t) not in mine]
         Switch.busy = True
         try:
-            return Program(self._name(), self._captured(args, kwargs, inputs, start), reach, inputs)
+            program = Program(self._name(), self._captured(args, kwargs, inputs, start), reach, inputs)
+            program.specs = [InputSpec(list(t.shape), t.dtype, None, t.stop_gradient) if isinstance(t, Tensor) else t for t in args]
+            return program
         finally:
             Switch.busy = False
 
@@ -247,7 +278,7 @@ class StaticFunction:
 
     def _advise(self, key):
         """Says once that shapes keep changing, and which axis."""
-        shapes = [tuple(leaf[1] for leaf in _leaves(k[-1])) for k in self._programs]
+        shapes = [tuple(leaf[1] for leaf in leaves_of(k[-1])) for k in self._programs]
         if len(shapes) != _MANY_SHAPES or self._shapes:
             return
         self._shapes[True] = True
@@ -289,85 +320,3 @@ def _place(error, function):
         frame = frame.tb_next
     code = getattr(function, "__code__", None)
     return found or (f"{code.co_filename}:{code.co_firstlineno}" if code is not None else "unknown place")
-
-
-# signatures -----------------------------------------------------------------------------------------------------------
-
-
-def _signature(args, kwargs):
-    """(Tensors among the arguments, a hashable description of the arguments)."""
-    tensors, key = [], []
-    for arg in args:
-        key.append(_leaf(arg, tensors))
-    for name in kwargs:
-        key.append((name, _leaf(kwargs[name], tensors)))
-    if len(tensors) > 1:
-        ids = list(map(id, tensors))
-        if len(set(ids)) != len(ids):
-            key.append(tuple(map(ids.index, ids)))
-            tensors = list(dict(zip(ids, tensors, strict=True)).values())
-    return tensors, tuple(key)
-
-
-def _leaf(value, tensors):
-    if isinstance(value, Tensor):
-        tensors.append(value)
-        raw = value._raw
-        return "t", raw.shape, raw.dtype, value.stop_gradient
-    if isinstance(value, list | tuple):
-        return type(value), *[_leaf(v, tensors) for v in value]
-    if isinstance(value, dict):
-        return dict, *[(k, _leaf(v, tensors)) for k, v in value.items()]
-    if isinstance(value, np.ndarray | jax.Array):
-        made = to_tensor(value)
-        tensors.append(made)
-        return "t", made._raw.shape, made._raw.dtype, True
-    try:
-        hash(value)
-    except TypeError:
-        return type(value), id(value)
-    if isinstance(value, float):
-        return float, value, str(value)
-    return type(value), value
-
-
-def _leaves(key):
-    """The descriptions of Tensors in a signature."""
-    if isinstance(key, tuple):
-        if len(key) == 4 and isinstance(key[0], str) and key[0] == "t":
-            yield key
-        else:
-            for part in key:
-                yield from _leaves(part)
-
-
-def _as_tensors(args, kwargs):
-    """The arguments with Tensors in the place of arrays; the Tensors among them, each once; what else is among them."""
-    found, others = {}, []
-
-    def convert(value):
-        if isinstance(value, Tensor):
-            found[id(value)] = value
-            return value
-        if isinstance(value, np.ndarray | jax.Array):
-            made = to_tensor(value)
-            found[id(made)] = made
-            return made
-        if isinstance(value, tuple):
-            items = [convert(v) for v in value]
-            return tuple(items) if type(value) is tuple else type(value)(*items) if hasattr(value, "_fields") else value
-        if isinstance(value, list):
-            items = [convert(v) for v in value]
-            made = copy.copy(value)
-            made[:] = items
-            return made
-        if isinstance(value, dict):
-            items = {k: convert(v) for k, v in value.items()}
-            made = copy.copy(value)
-            made.update(items)
-            return made
-        others.append(value)
-        return value
-
-    args, kwargs = tuple(map(convert, args)), {k: convert(v) for k, v in kwargs.items()}
-    return args, kwargs, list(found.values()), others

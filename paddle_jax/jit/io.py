@@ -15,7 +15,7 @@ from paddle_jax.framework.pir.builder import NotWritable
 from paddle_jax.framework.pir.files import split_prefix, write
 from paddle_jax.framework.pir.writer import write as write_program
 from paddle_jax.jit.function import StaticFunction
-from paddle_jax.jit.recording import record
+from paddle_jax.static.recording import record
 from paddle_jax.jit.translated_layer import TranslatedLayer
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.static.input_spec import InputSpec

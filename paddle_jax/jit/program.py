@@ -12,12 +12,21 @@ import numpy as np
 
 from paddle_jax._core.deferred.value import Value, aval_of, concrete, filled, is_zero, observed
 from paddle_jax._core.dispatch import run
+from paddle_jax._core.errors import told
 from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.node import Node
 from paddle_jax._core.state import Changes
 from paddle_jax._core.tensor import wrap
 from paddle_jax.jit.dy2static.effects import silent
 from paddle_jax.jit.reach import MISSING
+
+
+def _finished(call, *args):
+    """Runs a program that prints or asserts to its end; raises what it raises."""
+    try:
+        return jax.block_until_ready(call(*args))
+    except jax.errors.JaxRuntimeError as error:
+        raise told(error) from None
 
 
 class Stale(Exception):
@@ -48,7 +57,9 @@ class Program:
         self._plan(captured)
         self.differentiable = any(flows for _, flows, _ in captured.results) or any(c.flows for c in captured.changes)
         self.kernel = Kernel(name, self._flat)
-        if captured.jaxpr.effects:
+        self.loud = bool(captured.jaxpr.effects)
+        if self.loud:
+            self.kernel.deferrable = False
             silent(self.kernel)
         self.spent = Node(self.kernel, None, (0,), ((wrap(None), 0),), 1)  # of results whose tape backward has used up inside
         if not self.differentiable:
@@ -171,6 +182,8 @@ class Program:
                     raise Stale(f"{tensor.name} is {tensor._raw.dtype.name}{list(tensor._raw.shape)}")
             out = run(self.kernel, [*tensors, *[wrap(get()) for get in self.getters]])
             raws = [o._raw for o in out]
+            if self.loud:
+                _finished(lambda: raws)
         else:
             out = raws = self._run(tensors)
         results = []
@@ -197,7 +210,8 @@ class Program:
         kept = [arrays[i] for i in self.kept]
         del arrays
         try:
-            return self.direct(given, kept, [get() for get in self.getters])
+            numbers = [get() for get in self.getters]
+            return _finished(self.direct, given, kept, numbers) if self.loud else self.direct(given, kept, numbers)
         except Exception:
             if any(a.is_deleted() for a in given):
                 names = ", ".join(tensors[i].name for i in self.donated[:3])
@@ -217,7 +231,7 @@ class Program:
             return self._flat(*[parts[part][k] for part, k in sources], *numbers)
 
         direct.__name__ = self.name
-        self.direct = jax.jit(direct, donate_argnums=0)
+        self.direct = jax.jit(direct, donate_argnums=() if self.loud else 0)  # after a failed assertion everything is as before
 
     def _write(self, tensors, out, raws):
         for target, at in self.values:

@@ -79,6 +79,7 @@ class Program:
         self.random_seed, self.version, self.draws, self.words = 0, 0, 0, None
         self.rates = {}  # name of a learning rate -> object whose `rate_now(old)` gives its value before a run
         self.entries = {}  # compiled runs, see executor.py
+        self.fetched = []  # the Variables of the results, for a program from a file
         self.runs = 0  # how often it ran, for the random numbers of a seeded program
 
     # symbols ------------------------------------------------------------------------------------------------------

@@ -267,6 +267,12 @@ def test_forms():
     assert counted.get_traced_count() == len(counted.program_cache) == 1 and "return x * 2" in g.code
     assert counted.rollback() is function and layer.forward.rollback()(x).tolist() == layer(x).tolist() and "forward" not in layer.__dict__
 
+    with pytest.raises(ValueError, match="input_spec"):
+        paddle.jit.to_static(f).concrete_program
+    net = paddle.jit.to_static(nn.Linear(2, 3), input_spec=[paddle.static.InputSpec([None, 2])]).forward
+    assert [list(v.shape) for v in (*net.inputs, *net.outputs)] == [[-1, 2], [-1, 3]] and len(net.concrete_program.parameters[0]) == 2
+    assert counted.main_program is counted.concrete_program.main_program and list(counted.inputs[0].shape) == [1, 2]
+
     class Static:
         @staticmethod
         @paddle.jit.to_static

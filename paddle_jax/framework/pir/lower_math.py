@@ -23,7 +23,7 @@ same("qr", mode="mode")
 same("svd", full_matrices="full_matrices")
 same("cholesky", upper="upper")
 same("triangular_solve", upper="upper", transpose="transpose", unitriangular="unitriangular")
-same("cummax cummin", axis="axis", dtype=lambda a: a.dtype if isinstance(a.dtype, str) else a.dtype.name)
+same("cummax cummin", axis="axis", dtype=lambda a: a.dtype if isinstance(a.dtype, str) else a.dtype.np.name)
 same("kthvalue", k="k", axis="axis", keepdim="keepdim")
 same("mode", axis="axis", keepdim="keepdim")
 same("amax amin", axis=lambda a: _listed(a.axis), keepdim="keepdim")
@@ -105,7 +105,7 @@ def _norm(w, a, out, x):
 
 def _argument(name):
     def rule(w, a, out, x):
-        dtype = a.dtype if isinstance(a.dtype, str) else a.dtype.name
+        dtype = a.dtype if isinstance(a.dtype, str) else a.dtype.np.name
         return w.op(name, [x, w.full(0 if a.axis is None else a.axis, "int64")], out[0], keepdims=a.keepdim, flatten=a.axis is None, dtype=dtype)
 
     return rule

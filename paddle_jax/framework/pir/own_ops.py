@@ -28,7 +28,7 @@ def _plain(name, value):
     if isinstance(value, tuple):
         return tuple([_plain(name, v) for v in value])
     if isinstance(value, dtypes.DType):
-        return {"dtype": value.name}
+        return {"dtype": value.np.name}
     if isinstance(value, np.dtype):
         return {"numpy": value.name}
     if value is None or isinstance(value, bool | int | str):

@@ -15,7 +15,7 @@ def write(recording, names):
     """(JSON bytes, {name: array}, names of operations that are not Paddle's) of a recording.
 
     Args:
-        recording: see jit/recording.py.
+        recording: see static/recording.py.
         names: names of the inputs.
     Raises:
         NotWritable: an operation has no form in PIR.

@@ -125,6 +125,7 @@ def _run(index, parts, joined):
     key = (tuple([part.key for part in parts]), tuple(places), repr(outputs))
     if any(part.effects for part in parts):
         kernel = Kernel("cond", make())
+        kernel.deferrable = False  # also where nobody wants its results
         silent(kernel)
     else:
         kernel = kernel_for("cond", key, make)

@@ -228,6 +228,7 @@ def _run(state, changing, tested, step, length):
     key = (None if tested is None else (tested.key, tested.value.at), step.key, length, backward, first, tests, steps, repr(picks), tuple(flows), tuple(reads))
     if step.effects:
         kernel = Kernel("while", make())
+        kernel.deferrable = False  # also where nobody wants its results
         silent(kernel)
     else:
         kernel = kernel_for("while", key, make)

@@ -69,6 +69,8 @@ class _Known(Variable):
 class _Recorder(Recorder):
     """A recorder that runs everything under a probe, so that all code sees lengths."""
 
+    single_steps = True  # a program inside the function is recorded operation by operation
+
     def __init__(self):
         super().__init__(Program())
         self.depth, self.taken = 1, {}

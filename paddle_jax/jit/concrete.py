@@ -1,0 +1,24 @@
+"""What real code asks of a compiled function: its static program with inputs, outputs and parameters."""
+
+from paddle_jax.static.program import Program
+from paddle_jax.static.recorder import record
+
+
+class ConcreteProgram:
+    """A function as a static program. inputs, outputs: Variables; parameters: (Parameters, their values); main_program, startup_program: Programs."""
+
+    def __init__(self, function, specs):
+        self.function = function
+        self.main_program, self.inputs, outputs = record(function, specs)
+        self.startup_program = Program()
+        self.outputs = _flat(outputs)
+        found = self.main_program.all_parameters()
+        self.parameters = found, found
+
+
+def _flat(value):
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return [item for part in value for item in _flat(part)]
+    return [] if value is None else [value]

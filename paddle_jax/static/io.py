@@ -1,0 +1,371 @@
+"""Programs and their parameters in files: models for inference, and the state of training."""
+
+import os
+import warnings
+from pathlib import Path
+
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.deferred.value import aval_of
+from paddle_jax._core.dispatch import run
+from paddle_jax._core.tensor import Parameter, Tensor, wrap
+from paddle_jax.framework import io as files
+from paddle_jax.framework.atomic import replace_file
+from paddle_jax.framework.pickle_reader import CorruptFileError
+from paddle_jax.framework.pir import parameters
+from paddle_jax.framework.pir.builder import NotWritable
+from paddle_jax.framework.pir.files import CorruptModelError, read_parameters, read_program, write
+from paddle_jax.framework.pir.interpreter import Runner
+from paddle_jax.framework.pir.program import parse
+from paddle_jax.framework.pir.writer import write as write_program
+from paddle_jax.static.composites import Whole
+from paddle_jax.static.input_spec import InputSpec
+from paddle_jax.static.program import Program, default_main_program
+from paddle_jax.static.recorder import Recorder, data
+from paddle_jax.static.recording import record
+from paddle_jax.static.scope import global_scope, put_into
+from paddle_jax.static.variable import ParameterVariable, Variable, persistent, variable
+
+
+def _variables(where, name, given):
+    given = [given] if isinstance(given, Tensor) else given
+    if not isinstance(given, list | tuple) or not given or not all(isinstance(v, Variable) for v in given):
+        raise ValueError(f"{where}: {name}: it must be a Variable of a static program, or a list of such")
+    return list(given)
+
+
+def _prefix(where, path):
+    if not isinstance(path, str | os.PathLike):
+        raise ValueError(f"{where}: path_prefix: got {type(path).__name__}; it must be a str")
+    path = os.fspath(path)
+    if path.endswith(os.sep) or Path(path).is_dir():
+        raise ValueError(f"{where}: path_prefix: {path!r} is a directory; give directory/prefix")
+    return path
+
+
+def _encode(where, feed_vars, fetch_vars, program):
+    """(JSON bytes, {name: array}, names of operations that are not Paddle's) of the part of a Program that leads from inputs to results."""
+    feeds, fetches = _variables(where, "feed_vars", feed_vars), _variables(where, "fetch_vars", fetch_vars)
+    program = feeds[0].block if program is None else program
+    specs = [InputSpec(list(v.shape), v.dtype, v.name) for v in feeds]
+    targets = [v._raw for v in fetches]
+    ops = program.pruned(targets)
+    used = {symbol for op in ops for symbol in op.inputs} | set(targets)
+    unused = [v.name for v in feeds if v._raw not in used]
+    if unused:
+        raise ValueError(f"{where}: feed_vars: {', '.join(unused)} does not lead to fetch_vars; leave it out")
+    missing = sorted({s.name for s in used if s.kind == "data"} - {v.name for v in feeds})
+    if missing:
+        raise ValueError(f"{where}: feed_vars: fetch_vars also need {', '.join(missing)}")
+    replay = _replay(ops, [v._raw for v in feeds], targets)
+    try:
+        return write_program(record(replay, specs), [v.name for v in feeds])
+    except NotWritable as error:
+        raise ValueError(f"{where}: {error}") from error
+
+
+def _replay(ops, feeds, targets):
+    """A function of Tensors that does what operations of a Program do."""
+    held = {}
+
+    def tensor(env, symbol):
+        if symbol in env:
+            return env[symbol]
+        if symbol not in held:
+            held[symbol] = _eager(symbol)
+        return held[symbol]
+
+    def replay(*inputs):
+        env = dict(zip(feeds, inputs, strict=True))
+        for op in ops:
+            operands = [tensor(env, symbol) for symbol in op.inputs]
+            if isinstance(op.kernel.fn, Whole):
+                found = op.kernel.fn.on_tensors(operands[:-2] if op.kernel.fn.random else operands)
+            else:
+                found = run(op.kernel, operands)
+            env.update(zip(op.outputs, found if isinstance(found, tuple | list) else [found], strict=True))
+        return [tensor(env, symbol) for symbol in targets]
+
+    return replay
+
+
+def _eager(symbol):
+    """The Tensor that a parameter or constant of a Program stands for."""
+    if symbol.kind == "random":
+        return variable(symbol)
+    if symbol.kind == "constant":
+        value = symbol.value
+        return value if isinstance(value, Tensor) else wrap(jnp.asarray(value))
+    values = global_scope().values
+    if symbol.name not in values:
+        raise ValueError(f"{symbol.name} has no value in the scope; run the startup program first")
+    made = symbol.program.vars.get(symbol.name)
+    return Parameter(wrap(jnp.asarray(values[symbol.name])), made is None or not made.stop_gradient, symbol.name)
+
+
+def save_inference_model(path_prefix, feed_vars, fetch_vars, executor, program=None, **kwargs):
+    """Saves the part of a Program that leads from inputs to results as a model: `<path_prefix>.json` and `<path_prefix>.pdiparams`.
+
+    The real Paddle loads the files as well; see `paddle.jit.save`. Parameters have the values of the Scope.
+
+    Args:
+        path_prefix: str, directory and prefix.
+        feed_vars: Variable or list of Variables, the inputs.
+        fetch_vars: Variable or list of Variables, the results.
+        executor: accepted.
+        program: Program. Default: that of `feed_vars`.
+        kwargs: `clip_extra`, `legacy_format` and the like; accepted.
+    Raises:
+        ValueError: an argument is no Variable, an input is not used or missing, or an operation cannot be written.
+    Example:
+        >>> import tempfile
+        >>> path = tempfile.mkdtemp() + "/double"
+        >>> paddle.enable_static()
+        >>> main = paddle.static.Program()
+        >>> with paddle.static.program_guard(main):
+        ...     x = paddle.static.data("x", [None, 2])
+        ...     y = x * 2
+        >>> exe = paddle.static.Executor()
+        >>> paddle.static.save_inference_model(path, [x], [y], exe, program=main)
+        >>> program, feeds, fetches = paddle.static.load_inference_model(path, exe)
+        >>> exe.run(program, feed={feeds[0]: np.ones([1, 2], "float32")}, fetch_list=fetches)[0].tolist()
+        [[2.0, 2.0]]
+        >>> paddle.disable_static()
+    """
+    prefix = _prefix("save_inference_model", path_prefix)
+    document, arrays, foreign = _encode("save_inference_model", feed_vars, fetch_vars, program)
+    if foreign:
+        warnings.warn(f"save_inference_model: {', '.join(foreign)}: not operations of Paddle; only paddle_jax can load {prefix}.json", stacklevel=2)
+    write({prefix + ".json": document} | ({prefix + ".pdiparams": parameters.encode(arrays)} if arrays else {}))
+    if not arrays:
+        Path(prefix + ".pdiparams").unlink(missing_ok=True)
+
+
+def load_inference_model(path_prefix, executor, **kwargs):
+    """Loads a model as a Program; its parameters go into the Scope under their names.
+
+    Args:
+        path_prefix: str, directory and prefix of the files; or None to read both from memory.
+        executor: accepted.
+        model_filename: str, name of the program's file in `path_prefix`, then a directory; with None as prefix the bytes of the file.
+        params_filename: the same for the parameters.
+    Returns:
+        [Program, list of the names of its inputs, list of the Variables of its results].
+    Raises:
+        RuntimeError: the program does not exist or is damaged.
+        ValueError: the parameters do not exist or are damaged.
+    """
+    where, model, stored = "load_inference_model", kwargs.get("model_filename"), kwargs.get("params_filename")
+    if path_prefix is None:
+        pir = _parsed(where, model)
+        arrays = parameters.decode(stored, pir.parameters) if pir.parameters else {}
+    else:
+        file = Path(path_prefix) / model if model else Path(f"{os.fspath(path_prefix)}.json")
+        if not file.is_file():
+            raise RuntimeError(f"{where}: path_prefix: {file} does not exist; give the prefix without .json that the model was saved with.")
+        pir = read_program(where, file)
+        arrays = read_parameters(where, Path(path_prefix) / stored if stored else file.with_suffix(".pdiparams"), pir)
+    program, fetches = _program(pir)
+    for name, array in arrays.items():
+        global_scope().values[name] = jnp.array(array)
+    return [program, list(program.data), fetches]
+
+
+def _parsed(where, content):
+    try:
+        return parse(content)
+    except CorruptFileError as error:
+        raise CorruptModelError(f"{where}: cannot read the program in memory: {error}.") from error
+
+
+def _program(pir):
+    """(Program, Variables of its results) that runs a PIR program."""
+    program, runner = Program(), Runner(pir)
+    with Recorder(program):
+        held = {}
+        for name, (_, shape, dtype, trainable) in pir.parameters.items():
+            aval = aval_of(tuple(shape), dtypes.convert(dtype).np)
+            held[name] = persistent(program, name, (aval, aval), not trainable, ParameterVariable)
+            program.home(held[name])
+        fetches = runner(held, [data(name, shape, dtype) for name, _, shape, dtype in pir.feeds])
+    program.fetched = fetches
+    return program, fetches
+
+
+def serialize_program(feed_vars, fetch_vars, program=None, **kwargs):
+    """The bytes that `save_inference_model` writes to the `.json` file. Arguments as there.
+
+    Returns:
+        bytes.
+    Differs from Paddle: works with PIR programs.
+    """
+    return _encode("serialize_program", feed_vars, fetch_vars, program)[0]
+
+
+def serialize_persistables(feed_vars, fetch_vars, executor, program=None, **kwargs):
+    """The bytes that `save_inference_model` writes to the `.pdiparams` file. Arguments as there.
+
+    Returns:
+        bytes; b"" for a program without parameters.
+    Differs from Paddle: works with PIR programs.
+    """
+    arrays = _encode("serialize_persistables", feed_vars, fetch_vars, program)[1]
+    return parameters.encode(arrays)
+
+
+def deserialize_program(data):
+    """The Program in bytes from `serialize_program`; its results are `program.fetched`.
+
+    Args:
+        data: bytes.
+    Returns:
+        Program.
+    Raises:
+        RuntimeError: the bytes are damaged.
+    Differs from Paddle: works with PIR programs.
+    """
+    return _program(_parsed("deserialize_program", data))[0]
+
+
+def deserialize_persistables(program, data, executor):
+    """Puts the parameters in bytes from `serialize_persistables` into the Scope.
+
+    Args:
+        program: Program from `deserialize_program` of the same model.
+        data: bytes.
+        executor: accepted.
+    Raises:
+        TypeError: program is no Program.
+        ValueError: the bytes are damaged or belong to another program.
+    Differs from Paddle: works with PIR programs.
+    """
+    if not isinstance(program, Program):
+        raise TypeError(f"deserialize_persistables: program: got {type(program).__name__}; it must be a Program")
+    stored = {v.name: (0, list(v.shape), v.avals[0].dtype.name, True) for v in program.all_parameters()}
+    for name, array in parameters.decode(data, stored).items():
+        global_scope().values[name] = jnp.array(array)
+
+
+def normalize_program(program, feed_vars, fetch_vars, **kwargs):
+    """The part of a Program that leads from inputs to results, as a Program of its own.
+
+    Args:
+        program: Program.
+        feed_vars: Variable or list of Variables, the inputs.
+        fetch_vars: Variable or list of Variables, the results.
+    Returns:
+        Program, whose results are `program.fetched`.
+    """
+    if not isinstance(program, Program):
+        raise TypeError(f"normalize_program: program: got {type(program).__name__}; it must be a Program")
+    return _program(parse(_encode("normalize_program", feed_vars, fetch_vars, program)[0]))[0]
+
+
+def save_to_file(path, content):
+    """Writes bytes to a file.
+
+    Args:
+        path: str.
+        content: bytes.
+    Raises:
+        ValueError: content is no bytes.
+    Example:
+        >>> import tempfile
+        >>> path = tempfile.mkdtemp() + "/file"
+        >>> paddle.static.save_to_file(path, b"abc")
+        >>> paddle.static.load_from_file(path)
+        b'abc'
+    """
+    if not isinstance(content, bytes):
+        raise ValueError(f"save_to_file: content: got {type(content).__name__}; it must be bytes")
+    with replace_file(path) as stream:
+        stream.write(content)
+
+
+def load_from_file(path):
+    """The bytes of a file.
+
+    Args:
+        path: str.
+    """
+    return Path(path).read_bytes()
+
+
+# the state of training ------------------------------------------------------------------------------------------------
+
+
+def save(program, model_path, protocol=4, **configs):
+    """Saves what a Program keeps in the Scope: parameters in `<model_path>.pdparams`, the rest (states of optimizers) in `<model_path>.pdopt`.
+
+    Args:
+        program: Program.
+        model_path: str, directory and prefix.
+        protocol: int, pickle protocol from 2 to 4. Default 4.
+    Raises:
+        ValueError: model_path names no file.
+    """
+    prefix = _prefix("static.save", model_path)
+    values = global_scope().values
+    names = [name for name in program.vars if name in values]
+    learned = {name for name in names if program.vars[name].is_parameter}
+    for suffix, chosen in ((".pdparams", [n for n in names if n in learned]), (".pdopt", [n for n in names if n not in learned])):
+        if chosen or suffix == ".pdparams":
+            files.write_arrays({name: np.asarray(values[name]) for name in chosen}, prefix + suffix, protocol)
+
+
+def load_program_state(model_path, var_list=None):
+    """The arrays that `save` wrote, by name.
+
+    Args:
+        model_path: str, directory and prefix.
+        var_list: list of Variables to take. Default: all.
+    Returns:
+        dict of ndarrays.
+    Raises:
+        FileNotFoundError: there is no `.pdparams` file.
+    """
+    prefix = os.fspath(model_path)
+    if not Path(prefix + ".pdparams").is_file():
+        raise FileNotFoundError(f"load_program_state: {prefix}.pdparams does not exist")
+    state = files.load(prefix + ".pdparams", return_numpy=True)
+    if Path(prefix + ".pdopt").is_file():
+        state |= files.load(prefix + ".pdopt", return_numpy=True)
+    wanted = None if var_list is None else {v.name for v in var_list}
+    return {name: array for name, array in state.items() if wanted is None or name in wanted}
+
+
+def set_program_state(program, state_dict):
+    """Puts arrays into the Scope, for those Variables of a Program that have their names.
+
+    Args:
+        program: Program.
+        state_dict: dict of ndarrays by name.
+    Raises:
+        AssertionError: a shape does not match; then nothing is changed.
+    """
+    found = {name: np.asarray(array) for name, array in state_dict.items() if name in program.vars}
+    for name, array in found.items():
+        if list(array.shape) != list(program.vars[name].shape):
+            raise AssertionError(f"set_program_state: {name}: got shape {list(array.shape)}; the program has {list(program.vars[name].shape)}")
+    for name, array in found.items():
+        put_into(None, name, array, program.vars[name].avals)
+
+
+def load(program, model_path, executor=None, var_list=None):
+    """Loads what `save` wrote into the Scope.
+
+    Args:
+        program: Program.
+        model_path: str, directory and prefix.
+        executor: accepted.
+        var_list: list of Variables to load. Default: all.
+    Raises:
+        FileNotFoundError: there is no `.pdparams` file.
+    """
+    set_program_state(program or default_main_program(), load_program_state(model_path, var_list))
+
+
+__all__ = ["deserialize_persistables", "deserialize_program", "load", "load_from_file", "load_inference_model", "load_program_state",
+           "normalize_program", "save", "save_inference_model", "save_to_file", "serialize_persistables", "serialize_program", "set_program_state"]

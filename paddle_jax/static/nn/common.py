@@ -1,0 +1,338 @@
+"""Layers as functions: each call creates its parameters in the program and applies them."""
+
+import math
+
+from paddle_jax._core import unique_name
+from paddle_jax._core.state import local
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.base.param_attr import ParamAttr
+from paddle_jax.nn import functional as F
+from paddle_jax.nn.initializer import Constant, Normal
+from paddle_jax.nn.layer.norm import SpectralNorm
+from paddle_jax.nn.layer.parameter import new_parameter
+from paddle_jax.static.weight_norm import WeightNormParamAttr, normalized
+
+
+class Owner:
+    """Creates the parameters of one call, named after it."""
+
+    def __init__(self, kind, name, *inputs):
+        if local.ctx.recorder is None:
+            raise RuntimeError(f"{kind}: it creates parameters of a static program; call paddle.enable_static() first, or use the Layer in paddle.nn")
+        for x in inputs:
+            if not isinstance(x, Tensor):
+                raise TypeError(f"{kind}: input: got {type(x).__name__}; it must be a Variable")
+        self.kind, self.name = kind, name or unique_name.generate(kind)
+
+    def parameter(self, shape, attr, dtype, is_bias=False, default=None):
+        """A Parameter, or None for attr=False."""
+        if isinstance(attr, WeightNormParamAttr):
+            return normalized(attr, lambda s, a, d: new_parameter(s, a, dtype, is_bias, d, self.name), shape, default)
+        return new_parameter(shape, attr, dtype, is_bias, default, self.name)
+
+
+def activated(out, act):
+    """The result after an activation given by name."""
+    if act is None:
+        return out
+    function = getattr(F, act, None)
+    if not isinstance(act, str) or function is None:
+        raise ValueError(f"act: got {act!r}; it must be the name of a function in paddle.nn.functional, such as 'relu'")
+    return function(out)
+
+
+def fc(x, size, num_flatten_dims=1, weight_attr=None, bias_attr=None, activation=None, name=None):
+    """A fully connected layer: `activation(x @ w + b)`; of several inputs the products are added.
+
+    Args:
+        x: Variable [..., ...], or list of such.
+        size: int, the number of outputs.
+        num_flatten_dims: int, how many leading axes stay; the others become one.
+        weight_attr, bias_attr: ParamAttr, or what stands for one; False: no bias.
+        activation: str, the name of a function in paddle.nn.functional. Default None.
+        name: str that the names of the parameters begin with.
+    Returns:
+        Variable [leading axes, size].
+    Raises:
+        ValueError: num_flatten_dims is out of range, or the other lengths are not known.
+    Example:
+        >>> paddle.enable_static()
+        >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        ...     x = paddle.static.data("x", [None, 3, 4])
+        ...     paddle.static.nn.fc(x, 5).shape
+        paddle.Size([-1, 5])
+        >>> paddle.disable_static()
+    """
+    inputs = list(x) if isinstance(x, list | tuple) else [x]
+    owner = Owner("fc", name, *inputs)
+    attrs = weight_attr if isinstance(weight_attr, list | tuple) else [weight_attr] * len(inputs)
+    total = None
+    for one, attr in zip(inputs, attrs, strict=True):
+        axes = num_flatten_dims + one.ndim if num_flatten_dims < 0 else num_flatten_dims
+        if not 0 < axes < max(one.ndim, 1):
+            raise ValueError(f"fc: num_flatten_dims: got {num_flatten_dims} for an input of {one.ndim} axes; it must leave one axis at least")
+        width = one.shape[axes:]
+        if -1 in width:
+            raise ValueError(f"fc: x: got shape {list(one.shape)}; the lengths after axis {axes} must be known")
+        weight = owner.parameter([math.prod(width), size], attr, one.dtype)
+        flat = one if one.ndim == axes + 1 else one.flatten(axes, -1)
+        total = flat @ weight if total is None else total + flat @ weight
+    bias = owner.parameter([size], bias_attr, inputs[0].dtype, is_bias=True)
+    return activated(total if bias is None else total + bias, activation)
+
+
+def embedding(input, size, is_sparse=False, is_distributed=False, padding_idx=None, param_attr=None, dtype="float32"):
+    """Rows of a table that is a Parameter.
+
+    Args:
+        input: Variable of int64 [...], the numbers of the rows.
+        size: list or tuple of two ints, the shape of the table.
+        is_sparse, is_distributed: accepted; gradients are dense.
+        padding_idx: int, the row that is zeros and gets no gradient; negative counts from the end. Default None.
+        param_attr: ParamAttr, or what stands for one.
+        dtype: of the table.
+    Returns:
+        Variable [..., size[1]].
+    Example:
+        >>> paddle.enable_static()
+        >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        ...     ids = paddle.static.data("ids", [None, 3], "int64")
+        ...     paddle.static.nn.embedding(ids, [10, 4]).shape
+        paddle.Size([-1, 3, 4])
+        >>> paddle.disable_static()
+    """
+    table = Owner("embedding", None, input).parameter(list(size), param_attr, dtype)
+    return F.embedding(input, table, padding_idx=padding_idx, sparse=is_sparse)
+
+
+def batch_norm(input, act=None, is_test=False, momentum=0.9, epsilon=1e-05, param_attr=None, bias_attr=None, data_layout="NCHW", in_place=False, name=None,
+               moving_mean_name=None, moving_variance_name=None, do_model_average_for_mean_and_var=True, use_global_stats=False):
+    """Normalises each channel over the batch. Running the program updates the running statistics, unless is_test.
+
+    Args:
+        input: Variable [N, C, ...] or [N, ..., C].
+        act: str, the name of an activation. Default None.
+        is_test, use_global_stats: normalise with the running statistics.
+        momentum: float, how much of the running statistics is kept.
+        epsilon: float, added to the variance.
+        param_attr, bias_attr: ParamAttr of factor and offset, or what stands for one.
+        data_layout: "NCHW" or "NHWC".
+        in_place, do_model_average_for_mean_and_var: accepted.
+        name: str that the names of the parameters begin with.
+        moving_mean_name, moving_variance_name: str, names of the running statistics.
+    Returns:
+        Variable of the shape of input.
+    Example:
+        >>> paddle.enable_static()
+        >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        ...     paddle.static.nn.batch_norm(paddle.static.data("x", [None, 3, 8, 8])).shape
+        paddle.Size([-1, 3, 8, 8])
+        >>> paddle.disable_static()
+    """
+    owner = Owner("batch_norm", name, input)
+    channels = input.shape[-1 if data_layout[-1] == "C" and input.ndim > 2 else 1]
+    scale = owner.parameter([channels], param_attr, input.dtype, default=Constant(1.0))
+    offset = owner.parameter([channels], bias_attr, input.dtype, is_bias=True)
+    mean, variance = (
+        owner.parameter([channels], ParamAttr(name=given, initializer=Constant(value), trainable=False), input.dtype)
+        for given, value in ((moving_mean_name, 0.0), (moving_variance_name, 1.0))
+    )
+    layout = data_layout if input.ndim > 2 else "NC"
+    out = F.batch_norm(input, mean, variance, scale, offset, not is_test, momentum, epsilon, layout, use_global_stats or None)
+    return activated(out, act)
+
+
+def layer_norm(input, scale=True, shift=True, begin_norm_axis=1, epsilon=1e-05, param_attr=None, bias_attr=None, act=None, name=None):
+    """Normalises the axes from `begin_norm_axis` on, for each sample.
+
+    Args:
+        input: Variable [...].
+        scale, shift: whether there is a factor, an offset per element.
+        begin_norm_axis: int, the first axis that is normalised over.
+        epsilon: float, added to the variance.
+        param_attr, bias_attr: ParamAttr of factor and offset.
+        act: str, the name of an activation. Default None.
+        name: str that the names of the parameters begin with.
+    Returns:
+        Variable of the shape of input.
+    Example:
+        >>> paddle.enable_static()
+        >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        ...     paddle.static.nn.layer_norm(paddle.static.data("x", [None, 3, 4])).shape
+        paddle.Size([-1, 3, 4])
+        >>> paddle.disable_static()
+    """
+    owner = Owner("layer_norm", name, input)
+    shape = list(input.shape[begin_norm_axis:])
+    if -1 in shape:
+        raise ValueError(f"layer_norm: input: got shape {list(input.shape)}; the lengths from axis {begin_norm_axis} on must be known")
+    count = math.prod(shape)
+    weight = owner.parameter([count], param_attr, input.dtype, default=Constant(1.0)) if scale else None
+    bias = owner.parameter([count], bias_attr, input.dtype, is_bias=True) if shift else None
+    return activated(F.layer_norm(input, shape, weight, bias, epsilon), act)
+
+
+def group_norm(input, groups, epsilon=1e-05, param_attr=None, bias_attr=None, act=None, data_layout="NCHW", name=None):
+    """Normalises groups of channels of each sample.
+
+    Args:
+        input: Variable [N, C, ...] or [N, ..., C].
+        groups: int, the number of groups.
+        epsilon: float, added to the variance.
+        param_attr, bias_attr: ParamAttr of factor and offset per channel; None or False: there is none.
+        act: str, the name of an activation. Default None.
+        data_layout: "NCHW" or "NHWC".
+        name: str that the names of the parameters begin with.
+    Returns:
+        Variable of the shape of input.
+    Example:
+        >>> paddle.enable_static()
+        >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        ...     paddle.static.nn.group_norm(paddle.static.data("x", [None, 4, 3, 3]), 2).shape
+        paddle.Size([-1, 4, 3, 3])
+        >>> paddle.disable_static()
+    """
+    owner = Owner("group_norm", name, input)
+    channels = input.shape[-1 if data_layout[-1] == "C" else 1]
+    weight = owner.parameter([channels], param_attr, input.dtype, default=Constant(1.0)) if param_attr else None
+    bias = owner.parameter([channels], bias_attr, input.dtype, is_bias=True) if bias_attr else None
+    return activated(F.group_norm(input, groups, epsilon, weight, bias, data_layout), act)
+
+
+def instance_norm(input, epsilon=1e-05, param_attr=None, bias_attr=None, name=None):
+    """Normalises each channel of each sample.
+
+    Args:
+        input: Variable [N, C, ...].
+        epsilon: float, added to the variance.
+        param_attr, bias_attr: ParamAttr of factor and offset per channel; None or False: there is none.
+        name: str that the names of the parameters begin with.
+    Returns:
+        Variable of the shape of input.
+    Example:
+        >>> paddle.enable_static()
+        >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        ...     paddle.static.nn.instance_norm(paddle.static.data("x", [None, 4, 3, 3])).shape
+        paddle.Size([-1, 4, 3, 3])
+        >>> paddle.disable_static()
+    """
+    owner, channels = Owner("instance_norm", name, input), input.shape[1]
+    weight = owner.parameter([channels], param_attr, input.dtype, default=Constant(1.0)) if param_attr else None
+    bias = owner.parameter([channels], bias_attr, input.dtype, is_bias=True) if bias_attr else None
+    return F.instance_norm(input, weight=weight, bias=bias, eps=epsilon)
+
+
+def prelu(x, mode, param_attr=None, data_format="NCHW", name=None):
+    """max(x, 0) + slope * min(x, 0), the slope a Parameter.
+
+    Args:
+        x: Variable [N, C, ...] or [N, ..., C].
+        mode: "all" (one slope), "channel" (one per channel) or "element" (one per element of a sample).
+        param_attr: ParamAttr of the slope, which starts at 0.25.
+        data_format: "NCHW" or "NHWC".
+        name: str that the name of the parameter begins with.
+    Returns:
+        Variable of the shape of x.
+    Raises:
+        ValueError: mode or data_format is not known.
+    Example:
+        >>> paddle.enable_static()
+        >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        ...     paddle.static.nn.prelu(paddle.static.data("x", [None, 4, 3, 3]), "channel").shape
+        paddle.Size([-1, 4, 3, 3])
+        >>> paddle.disable_static()
+    """
+    if mode not in ("all", "channel", "element"):
+        raise ValueError(f"prelu: mode: got {mode!r}; allowed are 'all', 'channel' and 'element'")
+    if mode == "channel" and data_format not in ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC"):
+        raise ValueError(f"prelu: data_format: got {data_format!r}; allowed are NC, NCL, NCHW, NCDHW, NLC, NHWC, NDHWC")
+    owner, last = Owner("prelu", name, x), data_format[-1] == "C" and data_format != "NC"
+    ones = [1] * (x.ndim - 2)
+    shape = {"all": [1], "channel": [1, *ones, x.shape[-1]] if last else [1, x.shape[1], *ones], "element": [1, *x.shape[1:]]}[mode]
+    slope = owner.parameter(shape, param_attr, x.dtype, default=Constant(0.25))
+    return x.maximum(x * 0) + slope * x.minimum(x * 0)
+
+
+def bilinear_tensor_product(x, y, size, act=None, name=None, param_attr=None, bias_attr=None):
+    """`x @ w[i] @ y + b[i]` for each output i.
+
+    Args:
+        x: Variable [N, m].
+        y: Variable [N, n].
+        size: int, the number of outputs.
+        act: str, the name of an activation. Default None.
+        name: str that the names of the parameters begin with.
+        param_attr, bias_attr: ParamAttr of the weight [size, m, n] and the bias [1, size]; False: no bias.
+    Returns:
+        Variable [N, size].
+    Example:
+        >>> paddle.enable_static()
+        >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        ...     x, y = paddle.static.data("x", [None, 3]), paddle.static.data("y", [None, 4])
+        ...     paddle.static.nn.bilinear_tensor_product(x, y, 5).shape
+        paddle.Size([-1, 5])
+        >>> paddle.disable_static()
+    """
+    owner = Owner("bilinear_tensor_product", name, x, y)
+    weight = owner.parameter([size, x.shape[1], y.shape[1]], param_attr, x.dtype)
+    bias = owner.parameter([1, size], bias_attr, x.dtype, is_bias=True)
+    return activated(F.bilinear(x, y, weight, bias), act)
+
+
+def spectral_norm(weight, dim=0, power_iters=1, eps=1e-12, name=None):
+    """A weight divided by its largest singular value; see `paddle.nn.SpectralNorm`.
+
+    Args:
+        weight: Variable, a Parameter.
+        dim: int, the axis that becomes the rows of a matrix.
+        power_iters: int, how many power iterations.
+        eps: float, keeps norms above zero.
+        name: accepted.
+    Returns:
+        Variable of the shape of weight.
+    Example:
+        >>> paddle.enable_static()
+        >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        ...     paddle.static.nn.spectral_norm(paddle.static.create_parameter([3, 4], "float32")).shape
+        paddle.Size([3, 4])
+        >>> paddle.disable_static()
+    """
+    Owner("spectral_norm", name or "spectral_norm", weight)
+    return SpectralNorm(weight.shape, dim, power_iters, eps, weight.dtype)(weight)
+
+
+def row_conv(input, future_context_size, param_attr=None, act=None):
+    """Each position plus the following ones, each weighted per channel.
+
+    Args:
+        input: Variable [batch, time, channels].
+        future_context_size: int, how many following positions are looked at.
+        param_attr: ParamAttr of the weights [future_context_size + 1, channels].
+        act: str, the name of an activation. Default None.
+    Returns:
+        Variable of the shape of input.
+    Example:
+        >>> paddle.enable_static()
+        >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        ...     paddle.static.nn.row_conv(paddle.static.data("x", [2, 5, 4]), 2).shape
+        paddle.Size([2, 5, 4])
+        >>> paddle.disable_static()
+    """
+    owner = Owner("row_conv", None, input)
+    weight = owner.parameter([future_context_size + 1, input.shape[-1]], param_attr, input.dtype)
+    ahead = F.pad(input, [0, 0, 0, future_context_size, 0, 0], pad_from_left_axis=True)
+    length = input.shape[1]
+    if length == -1:
+        raise ValueError(f"row_conv: input: got shape {list(input.shape)}; the length of axis 1 must be known")
+    return activated(sum(ahead[:, k : k + length] * weight[k] for k in range(future_context_size + 1)), act)
+
+
+def he_normal(kernel, channels):
+    """The default initializer of convolutions."""
+    return Normal(0.0, math.sqrt(2.0 / (math.prod(kernel) * channels)))
+
+
+__all__ = [
+    "Owner", "activated", "batch_norm", "bilinear_tensor_product", "embedding", "fc", "group_norm", "he_normal", "instance_norm", "layer_norm", "prelu",
+    "row_conv", "spectral_norm",
+]

@@ -1,0 +1,202 @@
+"""Python functions inside static programs, and operations with a gradient of one's own."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.deferred.value import INEXACT
+from paddle_jax._core.kernel import Kernel
+from paddle_jax._core.state import local
+from paddle_jax._core.symbol import Symbol
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.static.blocks import recorded
+from paddle_jax.static.program import Operation
+from paddle_jax.static.run import constant_of
+from paddle_jax.static.variable import Variable, variable
+
+
+def _listed(value):
+    return [] if value is None else list(value) if isinstance(value, list | tuple) else [value]
+
+
+def py_func(func, x, out, backward_func=None, skip_vars_in_backward_input=None):
+    """Calls a Python function on the values of Variables when the program runs.
+
+    Args:
+        func: callable that gets NumPy arrays, the values of `x`, and returns an array, or a list of arrays for `out`, or None.
+        x: Variable, or list or tuple of such, or None.
+        out: Variable, or list or tuple of such, that stand for the results: their shapes and dtypes are those of the results. None: there are none.
+        backward_func: callable that gets the values of x, of out and the gradients of out, and returns the gradients of x (None: zeros). Default:
+            no gradient flows through.
+        skip_vars_in_backward_input: Variables among x and out whose values backward_func does not get.
+    Returns:
+        `out`, which now stands for the results.
+    Raises:
+        TypeError: an argument is of the wrong type.
+    Differs from Paddle: it works; Paddle 3.3.1 raises.
+    Example:
+        >>> paddle.enable_static()
+        >>> with paddle.static.program_guard(paddle.static.Program()):
+        ...     x, y = paddle.static.data("x", [None]), paddle.static.data("y", [None])
+        ...     y = paddle.static.py_func(lambda a: np.sort(a), x, y)
+        ...     paddle.static.Executor().run(feed={"x": np.array([3, 1], "float32")}, fetch_list=[y])
+        [array([1., 3.], dtype=float32)]
+        >>> paddle.disable_static()
+    """
+    inputs, outs = _listed(x), _listed(out)
+    for name, values in (("x", inputs), ("out", outs)):
+        for value in values:
+            if not isinstance(value, Variable):
+                raise TypeError(f"py_func: {name}: got {type(value).__name__}; it must be a Variable, or a list of such")
+    if not callable(func) or not (backward_func is None or callable(backward_func)):
+        raise TypeError("py_func: func and backward_func must be callable")
+    recorder = local.ctx.recorder
+    skipped = {id(v._raw) for v in _listed(skip_vars_in_backward_input)}
+    symbols = [recorder.symbol(v) for v in inputs]
+    kept = [id(v._raw) not in skipped for v in (*inputs, *outs)]
+    kernel = Kernel("py_func", _calling(func, backward_func, symbols, [v._raw for v in outs], kept), nondiff=backward_func is None)
+    operation = Operation(kernel, symbols, tuple(v.stop_gradient for v in inputs), tuple, recorder.scope)
+    operation.outputs = [Symbol(v._raw.avals, "result", recorder.program, v._raw.name, op=operation) for v in outs]
+    recorder.ops.append(operation)
+    recorder.program.changed()
+    flows = backward_func is not None and local.ctx.grad and any(not v.stop_gradient for v in inputs)
+    for value, symbol in zip(outs, operation.outputs, strict=True):
+        value._raw, value.stop_gradient = symbol, not (flows and symbol.dtype.kind in INEXACT)
+    return out
+
+
+def _struct(symbol, symbols, arrays):
+    """Shape and dtype of a result: unknown lengths are those of the first input with an unknown length on that axis, or of the only one."""
+    shape = list(symbol.shape)
+    for axis, length in enumerate(shape):
+        if length == -1:
+            found = [a.shape[axis] for s, a in zip(symbols, arrays, strict=True) if s.ndim > axis and s.shape[axis] == -1]
+            if not found:
+                raise ValueError(f"py_func: out: got shape {list(symbol.shape)}; the length of axis {axis} is not that of an input; declare it")
+            shape[axis] = found[0]
+    return jax.ShapeDtypeStruct(tuple(shape), symbol.dtype)
+
+
+def _calling(func, backward_func, symbols, outs, kept):
+    """The function of a py_func."""
+
+    def called(structs):
+        def run(*arrays):
+            out = _listed(func(*map(np.asarray, arrays)))
+            return tuple([np.asarray(o, s.dtype).reshape(s.shape) for o, s in zip(out, structs, strict=True)]) if structs else ()
+
+        return run
+
+    def forward(*arrays):
+        structs = tuple([_struct(s, symbols, arrays) for s in outs])
+        if not structs:
+            jax.debug.callback(called(()), *arrays, ordered=False)
+            return ()
+        return jax.pure_callback(called(structs), structs, *arrays)
+
+    if backward_func is None:
+        return forward
+    whole = jax.custom_vjp(forward)
+
+    def with_residuals(*arrays):
+        out = forward(*arrays)
+        return out, (arrays, out)
+
+    def backward(residuals, cts):
+        arrays, out = residuals
+        given = [v for v, keep in zip((*arrays, *out), kept, strict=True) if keep]
+        smooth = [i for i, a in enumerate(arrays) if a.dtype.kind in INEXACT]
+        structs = tuple([jax.ShapeDtypeStruct(arrays[i].shape, arrays[i].dtype) for i in smooth])
+
+        def run(*values):
+            grads = _listed(backward_func(*map(np.asarray, values)))
+            grads = [grads[i] if len(grads) == len(arrays) else grads[n] for n, i in enumerate(smooth)]
+            return tuple([np.zeros(s.shape, s.dtype) if g is None else np.asarray(g, s.dtype).reshape(s.shape) for g, s in zip(grads, structs, strict=True)])
+
+        found = dict(zip(smooth, jax.pure_callback(run, structs, *given, *cts), strict=True))
+        return tuple([found.get(i, None if i in found else _no_gradient(a)) for i, a in enumerate(arrays)])
+
+    whole.defvjp(with_residuals, backward)
+    return whole
+
+
+def _no_gradient(array):
+    return np.zeros(array.shape, jax.dtypes.float0)
+
+
+def static_pylayer(forward_fn, inputs, backward_fn=None, name=None):
+    """Operations with a gradient of one's own.
+
+    Args:
+        forward_fn: callable that takes the inputs and returns a Variable or a list of such.
+        inputs: list or tuple of Variables.
+        backward_fn: callable that takes the gradients of the results and returns those of the inputs. Default None: no gradient flows through.
+        name: accepted.
+    Returns:
+        What forward_fn returns.
+    Raises:
+        TypeError: an argument is of the wrong type.
+        ValueError: backward_fn returns another number of gradients than there are inputs.
+    Example:
+        >>> paddle.enable_static()
+        >>> with paddle.static.program_guard(paddle.static.Program()):
+        ...     x = paddle.static.data("x", [2]); x.stop_gradient = False
+        ...     y = paddle.static.nn.static_pylayer(paddle.exp, [x], lambda g: g * 5)
+        ...     paddle.static.Executor().run(feed={"x": np.zeros(2, "float32")}, fetch_list=paddle.static.gradients(y, x))
+        [array([5., 5.], dtype=float32)]
+        >>> paddle.disable_static()
+    """
+    if not isinstance(inputs, list | tuple) or not all(isinstance(x, Tensor) for x in inputs):
+        raise TypeError(f"static_pylayer: inputs: got {type(inputs).__name__}; it must be a list or tuple of Variables")
+    if not callable(forward_fn) or not (backward_fn is None or callable(backward_fn)):
+        raise TypeError("static_pylayer: forward_fn and backward_fn must be callable")
+    recorder = local.ctx.recorder
+    if recorder is None:
+        raise RuntimeError("static_pylayer: it belongs to a static program; in dynamic mode subclass paddle.autograd.PyLayer")
+    starts = [recorder.symbol(x) for x in inputs]
+    given = [Symbol(s.avals, "block", recorder.program) for s in starts]
+    block, leaves, tree = recorded(forward_fn, given, [variable(s) for s in given])
+    backward = None
+    if backward_fn is not None:
+        cts = [Symbol(s.avals, "block", recorder.program) for s in block.results]
+        backward, grads, _ = recorded(backward_fn, cts, [variable(s) for s in cts])
+        if len(grads) != len(inputs):
+            raise ValueError(f"static_pylayer: backward_fn returns {len(grads)} gradients; there are {len(inputs)} inputs")
+    outside = list(dict.fromkeys([*block.outside(), *(backward.outside() if backward else ())]))
+    kernel = Kernel("pylayer", _with_gradient(block, backward, outside, len(starts)), nondiff=backward_fn is None)
+    stops = (*[x.stop_gradient for x in inputs], *[True] * len(outside))
+    operation = Operation(kernel, [*starts, *outside], stops, tuple, recorder.scope, block.host)
+    operation.outputs = [Symbol(s.avals, "result", recorder.program, op=operation) for s in block.results]
+    recorder.ops.append(operation)
+    recorder.program.changed()
+    flows = backward_fn is not None and local.ctx.grad and any(not x.stop_gradient for x in inputs)
+    made = iter([variable(s, not (flows and s.dtype.kind in INEXACT)) for s in operation.outputs])
+    return jax.tree.unflatten(tree, [next(made) if isinstance(x, Tensor) else x for x in leaves])
+
+
+def _with_gradient(block, backward, outside, count):
+    """The function of a static_pylayer: (*inputs, *outside) -> results."""
+
+    def values_of(part, env):
+        return tuple([jnp.asarray(env[s] if s in env else constant_of(s)) for s in part.results])
+
+    def forward(*arrays):
+        return values_of(block, block.run(outside, arrays[count:], arrays[:count]))
+
+    if backward is None:
+        return forward
+    whole = jax.custom_vjp(forward)
+
+    def with_residuals(*arrays):
+        return forward(*arrays), arrays
+
+    def pull(arrays, cts):
+        grads = values_of(backward, backward.run(outside, arrays[count:], cts))
+        found = [_no_gradient(a) if a.dtype.kind not in INEXACT else g.astype(a.dtype) for a, g in zip(arrays, grads, strict=False)]
+        return (*found, *[jnp.zeros_like(a) if a.dtype.kind in INEXACT else _no_gradient(a) for a in arrays[count:]])
+
+    whole.defvjp(with_residuals, pull)
+    return whole
+
+
+__all__ = ["py_func", "static_pylayer"]

@@ -1,0 +1,58 @@
+"""Weights as a length times a direction, in static programs."""
+
+import copy
+
+import numpy as np
+
+from paddle_jax.base.param_attr import ParamAttr
+from paddle_jax.static.program import default_startup_program
+from paddle_jax.static.scope import global_scope
+
+
+class WeightNormParamAttr(ParamAttr):
+    """Settings of a weight that is a product of a length `g` and a direction `v / |v|`, both Parameters.
+
+    Args:
+        dim: int, the axis that each index of has a length of its own. Default None: one length.
+        name, initializer, learning_rate, regularizer, trainable, do_model_average, need_clip: as for `ParamAttr`.
+    Example:
+        >>> paddle.enable_static()
+        >>> main = paddle.static.Program()
+        >>> with paddle.static.program_guard(main, paddle.static.Program()):
+        ...     y = paddle.static.nn.fc(paddle.static.data("x", [None, 3]), 5, weight_attr=paddle.static.WeightNormParamAttr(dim=0, name="w"))
+        >>> sorted(list(p.shape) for p in main.all_parameters())
+        [[3, 1], [3, 5], [5]]
+        >>> paddle.disable_static()
+    Differs from Paddle: it works; Paddle 3.3.1 raises.
+    """
+
+    params_with_weight_norm: list = []  # noqa: RUF012  Paddle's name for those made so far
+
+    def __init__(self, dim=None, name=None, initializer=None, learning_rate=1.0, regularizer=None, trainable=True, do_model_average=False, need_clip=True):
+        super().__init__(name, initializer, learning_rate, regularizer, trainable, do_model_average, need_clip)
+        self.dim = dim
+
+
+def _length(array, axes):
+    return np.sqrt((array.astype(np.float64) ** 2).sum(axes, keepdims=True))
+
+
+def normalized(attr, make, shape, default):
+    """The weight; `make(shape, ParamAttr, default initializer)` creates a Parameter."""
+
+    def named(end):
+        plain = ParamAttr.__new__(ParamAttr)
+        plain.__dict__.update({k: v for k, v in copy.copy(vars(attr)).items() if k != "dim"})
+        plain.name = None if attr.name is None else attr.name + end
+        return plain
+
+    axes = tuple(i for i in range(len(shape)) if i != attr.dim)
+    v = make(shape, named("_v"), default)
+    g = make([1 if i in axes else n for i, n in enumerate(shape)], named("_g"), default)
+    name = v.name
+    default_startup_program().inits[g.name] = lambda: _length(np.asarray(global_scope().values[name]), axes).astype(v.avals[0].dtype)
+    WeightNormParamAttr.params_with_weight_norm.append(v)
+    return g * (v / (v * v).sum(axis=list(axes), keepdim=True).sqrt())
+
+
+__all__ = ["WeightNormParamAttr", "normalized"]
