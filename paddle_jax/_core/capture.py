@@ -159,6 +159,10 @@ class Capture(Trace):
     def recalls(self, node):
         """Nothing to do: what operations of the run keep is from the run."""
 
+    def hooks(self):
+        """Called before a hook is put on a Tensor."""
+        self.hooked = True
+
     def refused(self, error):
         """Called before an error says that the code cannot be compiled, which the code itself might catch."""
         self.refusal = self.refusal or error

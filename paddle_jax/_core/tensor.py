@@ -221,6 +221,8 @@ class Tensor:
         """
         if self.stop_gradient:
             raise RuntimeError("register_hook: the tensor has stop_gradient=True, so it gets no gradient; set stop_gradient = False first")
+        if local.ctx.trace is not None:
+            local.ctx.trace.hooks()
         if self._node is not None:
             hooks = self._node.hooks_of(self._idx)
         else:

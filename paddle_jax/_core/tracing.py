@@ -32,6 +32,7 @@ class Trace:
     """
 
     deferring = True
+    part = False  # whether it is a branch or loop, whose gradients JAX derives
 
     def __init__(self, index=None):
         self.index, self.outer, self.capture = index, None, None
@@ -79,6 +80,13 @@ class Trace:
             if isinstance(value, jax.core.Tracer):
                 self.taken.setdefault(id(value), (value, value, source, idx))
 
+    def hooks(self):
+        """Called before a hook is put on a Tensor."""
+        if self.part:
+            raise Unsupported("register_hook is called inside a compiled branch or loop, where it would never run; register the hook outside")
+        if self.capture is not None:
+            self.capture.hooks()
+
     def refused(self, error):
         """Called before an error says that the code cannot be compiled, which the code itself might catch."""
         if self.capture is not None:
@@ -112,10 +120,12 @@ class Trace:
             return value
         if tensor.stop_gradient:
             return jax.lax.stop_gradient(value)  # also what is no tracer: the same array may come in with a gradient wanted
-        if isinstance(value, jax.core.Tracer):
-            self.taken[id(value)] = (value, value, *source_of(tensor))
-            return value
         source, idx = source_of(tensor)
+        if isinstance(value, jax.core.Tracer):
+            found = self.taken.setdefault(id(value), (value, value, source, idx))
+            if found[2] is not source or found[3] != idx:
+                raise Unsupported(f"{tensor.name} shares its values with another Tensor that has a gradient of its own (detach() or copy()); use clone()")
+            return value
         own = self.known.get((id(source), idx, id(tensor._raw)))
         if own is None:
             with jax.ensure_compile_time_eval():

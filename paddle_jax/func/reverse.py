@@ -7,7 +7,7 @@ import jax
 from paddle_jax._core.autograd_mode import enable_grad, is_grad_enabled
 from paddle_jax._core.node import next_serial
 from paddle_jax._core.tape import gradients
-from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.tensor import Tensor, held, wrap
 from paddle_jax._core.tracing import is_tensor
 from paddle_jax.func.arguments import Arguments, is_inexact, split_aux
 from paddle_jax.tensor.creation import assign, zeros_like
@@ -15,7 +15,7 @@ from paddle_jax.tensor.creation import assign, zeros_like
 
 def _fresh(tensor):
     """The same value as a Tensor of its own, connected to where it came from."""
-    return wrap(tensor._raw, False) if tensor.stop_gradient else assign(tensor)
+    return wrap(held(tensor), False) if tensor.stop_gradient else assign(tensor)
 
 
 def _reaches_out(tensors, start, own):

@@ -214,7 +214,7 @@ class Optimizer:
 
     def _part(self, group, active, grads):
         """As `_whole` where some parameters have no gradient this time: they get zeros and are masked out."""
-        grads = {i: p._grad._raw for i, p in active.items()} if grads is None else grads
+        grads = {i: held(p._grad) for i, p in active.items()} if grads is None else grads
         work = []
         for call in group.calls:
             if any(id(p) in grads for same in call.lists for p in same):

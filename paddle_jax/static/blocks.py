@@ -141,8 +141,8 @@ def branch(pred, true_fn, false_fn):
     for number, (a, b) in enumerate(results):
         pair = joined(a, b)
         if pair is None:
-            raise RuntimeError(f"cond: result {number} is {_shown(a)} in true_fn and {_shown(b)} in false_fn; both must have the same dtype and number "
-                               "of axes; use astype and reshape")
+            raise RuntimeError(f"cond: result {number} is {_shown(a)} in true_fn and {_shown(b)} in false_fn; both must have the same dtype and "
+                               "number of axes; use astype and reshape")
         pairs.append(pair)
     uneven = any(a.avals != b.avals for a, b in results)
     outside = list(dict.fromkeys([*yes.outside(), *no.outside(), *[s for pair in results for s in pair if _is_outer(s, yes, no)]]))
@@ -201,8 +201,8 @@ def loop(test, body, state):
         wider = [joined(a, b) for a, b in zip(carried, new, strict=True)]
         for number, (pair, a, b) in enumerate(zip(wider, carried, new, strict=True)):
             if pair is None:
-                raise ValueError(f"while_loop: loop variable {number} is {_shown(a)}, and {_shown(b)} after body; the dtype and the number of axes must "
-                                 "stay; use astype and reshape")
+                raise ValueError(f"while_loop: loop variable {number} is {_shown(a)}, and {_shown(b)} after body; the dtype and the number of axes "
+                                 "must stay; use astype and reshape")
         if wider == pairs:
             break
         pairs = wider

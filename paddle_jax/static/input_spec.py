@@ -3,6 +3,7 @@
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.tensor import Tensor
 
 
 class InputSpec:
@@ -14,7 +15,8 @@ class InputSpec:
         name: str. Default None.
         stop_gradient: bool. Default False.
     Raises:
-        TypeError: the shape is no sequence of ints.
+        TypeError: the shape is no list or tuple.
+        ValueError: a length in it is no int.
     Example:
         >>> paddle.static.InputSpec([None, 3], "float32", "x")
         InputSpec(shape=(-1, 3), dtype=paddle.float32, name=x, stop_gradient=False)
@@ -23,12 +25,21 @@ class InputSpec:
     def __init__(self, shape, dtype="float32", name=None, stop_gradient=False):
         if not isinstance(shape, list | tuple):
             raise TypeError(f"InputSpec: shape: got {type(shape).__name__}; it must be a list or tuple of ints")
-        self.shape = tuple(-1 if size is None else size for size in shape)
+        for axis, size in enumerate(shape):
+            if size is not None and (isinstance(size, bool) or not isinstance(size, int | np.integer)):
+                raise ValueError(f"InputSpec: shape: got {size!r} for axis {axis}; it must be an int, or None for a length that is not known")
+        self.shape = tuple(-1 if size is None or size < 0 else int(size) for size in shape)
         self.dtype, self.name, self.stop_gradient = None if dtype is None else dtypes.convert(dtype), name, stop_gradient
 
     @classmethod
     def from_tensor(cls, tensor, name=None):
-        """The description of a Tensor."""
+        """The description of a Tensor.
+
+        Raises:
+            ValueError: it is none.
+        """
+        if not isinstance(tensor, Tensor):
+            raise ValueError(f"InputSpec.from_tensor: tensor: got {type(tensor).__name__}; it must be a Tensor")
         return cls(list(tensor.shape), tensor.dtype, name or tensor.name, tensor.stop_gradient)
 
     @classmethod
@@ -37,8 +48,21 @@ class InputSpec:
         return cls(list(np.shape(ndarray)), ndarray.dtype, name)
 
     def batch(self, batch_size):
-        """Puts an axis of this size in front; returns itself."""
-        self.shape = (-1 if batch_size is None else int(batch_size), *self.shape)
+        """Puts an axis of this size in front; returns itself.
+
+        Args:
+            batch_size: int, -1 for a length that is not known; or a list or tuple of one.
+        Raises:
+            ValueError: the list has another length.
+            TypeError: batch_size is no int.
+        """
+        if isinstance(batch_size, list | tuple):
+            if len(batch_size) != 1:
+                raise ValueError(f"InputSpec.batch: batch_size: got {list(batch_size)}; it must have one item")
+            batch_size = batch_size[0]
+        if isinstance(batch_size, bool) or not isinstance(batch_size, int | np.integer):
+            raise TypeError(f"InputSpec.batch: batch_size: got {type(batch_size).__name__}; it must be an int")
+        self.shape = (int(batch_size), *self.shape)
         return self
 
     def unbatch(self):

@@ -186,6 +186,58 @@ class Program:
         """Sets the seed of its random operations."""
         self.random_seed = int(seed)
 
+    def clone(self, for_test=False):
+        """A Program with the same operations, whose Variables are those of this one.
+
+        Args:
+            for_test: leaves gradients and updates out; normalisation then uses running statistics, and nothing is dropped at random.
+        """
+        from paddle_jax.static.clone import copied
+
+        return copied(self, for_test)
+
+    def state_dict(self, mode="all", scope=None):
+        """The values of its persistable Variables as a dict of DenseTensors by name.
+
+        Args:
+            mode: "all", "param" (Parameters) or "opt" (the others).
+            scope: Scope. Default: the global one.
+        Raises:
+            ValueError: mode is none of these.
+        """
+        from paddle_jax.static.scope import DenseTensor, global_scope
+
+        kinds = {"all": (True, False), "param": (True,), "opt": (False,)}
+        if mode not in kinds:
+            raise ValueError(f"state_dict: mode: got {mode!r}; allowed are 'all', 'param' and 'opt'")
+        values = (scope or global_scope()).values
+        return {name: DenseTensor(values, name) for name, v in self.vars.items() if v.is_parameter in kinds[mode] and name in values}
+
+    def set_state_dict(self, state_dict, scope=None, copy_tensor=False):
+        """Puts values, a dict by name, into a Scope; names that the program does not have are left out."""
+        from paddle_jax.static.scope import put_into
+
+        for name, value in state_dict.items():
+            if name in self.vars:
+                put_into(scope, name, value, self.vars[name].avals)
+
+    def get_parameter_value_by_name(self, name):
+        """The Parameter of a name, or None."""
+        found = self.vars.get(name)
+        return found if found is not None and found.is_parameter else None
+
+    def get_all_parameter_values(self):
+        """The Parameters by name."""
+        return {p.name: p for p in self.all_parameters()}
+
+    def get_output_value_by_name(self, name):
+        """The Variable of a name.
+
+        Raises:
+            ValueError: there is none.
+        """
+        return self.var(name)
+
     def __str__(self):
         return listing(self)
 

@@ -28,7 +28,8 @@ class WeightNormParamAttr(ParamAttr):
 
     params_with_weight_norm: list = []  # noqa: RUF012  Paddle's name for those made so far
 
-    def __init__(self, dim=None, name=None, initializer=None, learning_rate=1.0, regularizer=None, trainable=True, do_model_average=False, need_clip=True):
+    def __init__(self, dim=None, name=None, initializer=None, learning_rate=1.0, regularizer=None, trainable=True, do_model_average=False,
+                 need_clip=True):
         super().__init__(name, initializer, learning_rate, regularizer, trainable, do_model_average, need_clip)
         self.dim = dim
 

@@ -12,7 +12,7 @@ from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, concrete
 from paddle_jax._core.deferred.value import filled as constant
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.op import _into, composite, op
-from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.tensor import Tensor, held, wrap
 from paddle_jax.tensor.axes import ints, variadic
 
 _SMALL = 1 << 16  # elements
@@ -41,7 +41,7 @@ def to_tensor(data, dtype=None, place=None, stop_gradient=True, device=None):
     place = device if place is None else place
     want = None if dtype is None else dtypes.convert(dtype).np
     if isinstance(data, Tensor | jax.Array):
-        value = data._raw if isinstance(data, Tensor) else data
+        value = held(data) if isinstance(data, Tensor) else data
         if place is not None or (want is not None and want != value.dtype):
             value = concrete(value)
             value = value if want is None else value.astype(want)

@@ -5,7 +5,7 @@ import hashlib
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.tensor import wrap
+from paddle_jax._core.tensor import held, wrap
 from paddle_jax.tensor.methods import _attach, _moved
 
 _CLEARED = np.zeros((0,), np.float32)  # the value of a tensor whose memory was given back
@@ -33,7 +33,7 @@ def _copy_to(self, place, blocking=True):
 
 @_attach
 def _share_buffer_to(self, other):
-    other._rebind(self._raw)
+    other._rebind(held(self))
 
 
 @_attach

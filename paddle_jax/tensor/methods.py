@@ -7,7 +7,7 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as places
 from paddle_jax._core.op import check_inplace, op
-from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.tensor import Tensor, held, wrap
 from paddle_jax.tensor import creation, gathering, manipulation, matrices, reorder, slicing  # noqa: F401  matrices declares tril and triu
 from paddle_jax.tensor.axes import ints, one_axis, variadic_method
 
@@ -351,7 +351,7 @@ def set_value(self, value):
     """
     if not isinstance(value, Tensor | np.ndarray | jax.Array):
         raise AssertionError(f"set_value: value: got {type(value).__name__}; it must be a Tensor or a NumPy array")
-    array = value._raw if isinstance(value, Tensor) else value
+    array = held(value) if isinstance(value, Tensor) else value
     if tuple(array.shape) != tuple(self._raw.shape):
         raise AssertionError(f"set_value: value: got shape {list(array.shape)}; {self.name} has {list(self.shape)}")
     if array.dtype != self._raw.dtype:

@@ -719,3 +719,68 @@ def tuple_of_learning_rates(compile):
         step(data(2, 3, seed=i))
         rate.step()
     return see(net), opt.get_lr()
+
+
+@scenario
+def tensors_deep_in_objects(compile):
+    class Box:
+        def __init__(self, inside):
+            self.inside = inside
+
+    class Module:
+        pass
+
+    boxes = Box(Box(Box(Box(Box(Box(data(2)))))))
+    state = Box(Box(Box(Box(Box(Box(data(2, seed=1)))))))
+
+    def deep(box):
+        while isinstance(box, Box):
+            last, box = box, box.inside
+        return last
+
+    @compile
+    def f(x):
+        a, b = deep(boxes).inside, deep(state).inside
+        b.add_(x)
+        return a.detach() + paddle.to_tensor(a) + b
+
+    out = [f(data(2, seed=2)).numpy()]
+    deep(boxes).inside.set_value(np.array([5.0, 6.0], "float32"))
+    out.append(f(data(2, seed=3)).numpy())
+    return out, deep(state).inside.numpy()
+
+
+@scenario
+def buffers_set_from_others(compile):
+    a, b = nn.Linear(2, 2), nn.Linear(2, 2)
+    for i, p in enumerate([*a.parameters(), *b.parameters()]):
+        p.set_value(np.full(p.shape, i + 1.0, "float32"))
+
+    @compile
+    def average(x):  # an exponential moving average, as in self-supervised learning
+        with paddle.no_grad():
+            for p, q in zip(a.parameters(), b.parameters(), strict=True):
+                q.set_value(q * 0.9 + p * 0.1)
+        a.bias.set_value(x)
+        return b(paddle.ones([1, 2]))
+
+    return [average(data(2, seed=i)).numpy() for i in range(3)], see(a), see(b)
+
+
+@scenario
+def large_unused_parameters(compile):
+    a, b = nn.Linear(2, 2), nn.Linear(100, 100)
+    for p in (*a.parameters(), *b.parameters()):
+        p.set_value(np.full(p.shape, 0.5, "float32"))
+    opt = paddle.optimizer.Adam(0.1, parameters=[*a.parameters(), *b.parameters()], weight_decay=0.1, grad_clip=nn.ClipGradByGlobalNorm(1.0))
+    b(paddle.ones([1, 100])).sum().backward()
+
+    @compile
+    def step(x):
+        a(x).sum().backward()
+        opt.step()
+        opt.clear_grad()
+
+    for i in range(3):
+        step(data(3, 2, seed=i))
+    return see(a), see(b)

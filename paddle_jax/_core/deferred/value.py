@@ -6,6 +6,7 @@ import numpy as np
 
 INEXACT = frozenset("fcV")  # NumPy kinds of floating and complex dtypes; V is how ml_dtypes show
 FILL = object()  # the device of constants
+_LARGE = 4096
 _HOST = 16  # NumPy operands up to this many elements travel as numbers, packed together
 
 
@@ -144,5 +145,7 @@ def concrete(raw):
 
 def observed(raw):
     """As `concrete`, always a jax array."""
+    if type(raw) is Value and type(raw.array) is tuple and len(raw.array) == 1 and raw.aval.size > _LARGE:
+        return jnp.full(raw.aval.shape, raw.array[0], raw.aval.dtype)  # inside a trace a NumPy array would become part of the program
     array = concrete(raw)
     return jnp.asarray(array) if isinstance(array, np.ndarray) else array

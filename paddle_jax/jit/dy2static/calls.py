@@ -160,7 +160,7 @@ def _range(scope, *args):
 
 
 def _print(scope, *args, **kwargs):
-    return show(*args, **kwargs) if any(is_traced(a) for a in args) or getattr(local.ctx.trace, "part", False) else print(*args, **kwargs)
+    return show(*args, **kwargs) if any(is_traced(a) for a in args) or (local.ctx.trace is not None and local.ctx.trace.part) else print(*args, **kwargs)
 
 
 def _number(kind):

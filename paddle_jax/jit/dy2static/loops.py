@@ -58,11 +58,6 @@ class _Carried:
     def __init__(self, start, shape, dtype, stop, number=False):
         self.start, self.shape, self.dtype, self.stop, self.number = start, tuple(shape), np.dtype(dtype), stop, number
 
-    @staticmethod
-    def of(tensor):
-        """From a Tensor."""
-        return _Carried(tensor, tensor._raw.shape, tensor._raw.dtype, tensor.stop_gradient)
-
 
 class State:
     """The variables of a loop: what stays, and what changes (a _Carried in its place)."""
@@ -71,7 +66,7 @@ class State:
         self.names, self.columns = names, []
         for value in values:
             leaves, tree = flat(value)
-            self.columns.append(([_Carried.of(x) if isinstance(x, Tensor) else x for x in leaves], tree))
+            self.columns.append((leaves, tree))
 
     def carried(self):
         """The _Carrieds, in order."""
@@ -108,6 +103,11 @@ def _undefined(new):
 
 def _adapted(name, old, new):
     """(what to take for a leaf of the state that a step makes `new` of, whether that is something else than before)."""
+    if isinstance(old, Tensor):
+        if isinstance(new, Leaf) and new.ref() is old:
+            return old, False
+        stop = old.stop_gradient and (not isinstance(new, Leaf) or new.stop)
+        return _adapted(name, _Carried(old, old._raw.shape, old._raw.dtype, stop), new)[0], True
     if not isinstance(old, _Carried):
         if not is_number(old):
             if new is old or (not isinstance(new, Leaf) and type(new) is type(old) and isinstance(old, str) and new == old):
@@ -163,6 +163,8 @@ def repeat(test, body, values, names, length=None, roots=()):
         new = [c for key, c in step.changes.items() if key not in changing]
         more = state.adapt(step.value)
         more |= _softened(changing, step.changes)
+        if any(id(c.start) in step.changes for c in state.carried()):
+            raise Unsupported("a loop over a tensor changes a Tensor in place and then gives its name to another one; copy it with clone() before the loop")
         if not new and not more:
             break
         changing.update((id(c.tensor), c) for c in new)

@@ -127,6 +127,8 @@ class Part:
         try:
             found = trace(run, [*structs, jax.ShapeDtypeStruct((), "uint32")], indexed)
             self.drawn = generator._offset - start
+        except RecursionError:
+            raise Unsupported("a recursion ends depending on a tensor; use a loop") from None
         finally:
             generator._offset = start
         objects.check()

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.deferred.value import concrete
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensor import Tensor, held
 
 _Keys = collections.namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])
 
@@ -148,7 +148,7 @@ def _matching(tensor, value):
     """The array to put into `tensor`; its dtype must be the same. uint16 is how NumPy files hold bfloat16."""
     if not isinstance(value, Tensor | np.ndarray | np.generic) and not hasattr(value, "__jax_array__") and not hasattr(value, "devices"):
         raise AssertionError(f"set_state_dict: {tensor.name}: got {type(value).__name__}; values must be Tensors or NumPy arrays")
-    array = value._raw if isinstance(value, Tensor) else np.array(value)
+    array = held(value) if isinstance(value, Tensor) else np.array(value)
     target = np.dtype(tensor._raw.dtype)
     if array.dtype == np.uint16 and target.name == "bfloat16":
         return jnp.asarray(np.asarray(concrete(array)).view(target))

@@ -105,8 +105,8 @@ def embedding(input, size, is_sparse=False, is_distributed=False, padding_idx=No
     return F.embedding(input, table, padding_idx=padding_idx, sparse=is_sparse)
 
 
-def batch_norm(input, act=None, is_test=False, momentum=0.9, epsilon=1e-05, param_attr=None, bias_attr=None, data_layout="NCHW", in_place=False, name=None,
-               moving_mean_name=None, moving_variance_name=None, do_model_average_for_mean_and_var=True, use_global_stats=False):
+def batch_norm(input, act=None, is_test=False, momentum=0.9, epsilon=1e-05, param_attr=None, bias_attr=None, data_layout="NCHW", in_place=False,
+               name=None, moving_mean_name=None, moving_variance_name=None, do_model_average_for_mean_and_var=True, use_global_stats=False):
     """Normalises each channel over the batch. Running the program updates the running statistics, unless is_test.
 
     Args:
@@ -333,6 +333,6 @@ def he_normal(kernel, channels):
 
 
 __all__ = [
-    "Owner", "activated", "batch_norm", "bilinear_tensor_product", "embedding", "fc", "group_norm", "he_normal", "instance_norm", "layer_norm", "prelu",
-    "row_conv", "spectral_norm",
+    "Owner", "activated", "batch_norm", "bilinear_tensor_product", "embedding", "fc", "group_norm", "he_normal", "instance_norm", "layer_norm",
+    "prelu", "row_conv", "spectral_norm",
 ]

@@ -22,8 +22,8 @@ def _conv(kind, n, input, num_filters, filter_size, stride, padding, dilation, g
     return activated(getattr(F, kind)(input, weight, bias, stride, padding, dilation, groups, data_format), act)
 
 
-def conv2d(input, num_filters, filter_size, stride=1, padding=0, dilation=1, groups=None, param_attr=None, bias_attr=None, use_cudnn=True, act=None, name=None,
-           data_format="NCHW"):
+def conv2d(input, num_filters, filter_size, stride=1, padding=0, dilation=1, groups=None, param_attr=None, bias_attr=None, use_cudnn=True, act=None,
+           name=None, data_format="NCHW"):
     """A convolution over images, with parameters of its own.
 
     Args:
@@ -51,8 +51,8 @@ def conv2d(input, num_filters, filter_size, stride=1, padding=0, dilation=1, gro
     return _conv("conv2d", 2, input, num_filters, filter_size, stride, padding, dilation, groups, param_attr, bias_attr, act, name, data_format)
 
 
-def conv3d(input, num_filters, filter_size, stride=1, padding=0, dilation=1, groups=None, param_attr=None, bias_attr=None, use_cudnn=True, act=None, name=None,
-           data_format="NCDHW"):
+def conv3d(input, num_filters, filter_size, stride=1, padding=0, dilation=1, groups=None, param_attr=None, bias_attr=None, use_cudnn=True, act=None,
+           name=None, data_format="NCDHW"):
     """A convolution over volumes, with parameters of its own. Arguments as for `conv2d`, with one more axis.
 
     Differs from Paddle: it works; Paddle 3.3.1 raises.
@@ -66,7 +66,8 @@ def conv3d(input, num_filters, filter_size, stride=1, padding=0, dilation=1, gro
     return _conv("conv3d", 3, input, num_filters, filter_size, stride, padding, dilation, groups, param_attr, bias_attr, act, name, data_format)
 
 
-def _transposed(kind, n, input, num_filters, output_size, filter_size, padding, stride, dilation, groups, param_attr, bias_attr, act, name, data_format):
+def _transposed(kind, n, input, num_filters, output_size, filter_size, padding, stride, dilation, groups, param_attr, bias_attr, act, name,
+                data_format):
     owner, last = Owner(kind, name, input), data_format[-1] == "C"
     channels, groups = input.shape[-1 if last else 1], groups or 1
     sizes = input.shape[1:-1] if last else input.shape[2:]
@@ -81,12 +82,13 @@ def _transposed(kind, n, input, num_filters, output_size, filter_size, padding, 
     weight = owner.parameter([channels, num_filters // groups, *kernel], param_attr, input.dtype)
     bias = owner.parameter([num_filters], bias_attr, input.dtype, is_bias=True)
     size = None if output_size is None else _tuple(output_size, n)
-    out = getattr(F, kind)(input, weight, bias, stride=strides, padding=padding, dilation=dilations, groups=groups, output_size=size, data_format=data_format)
+    out = getattr(F, kind)(input, weight, bias, stride=strides, padding=padding, dilation=dilations, groups=groups, output_size=size,
+                           data_format=data_format)
     return activated(out, act)
 
 
-def conv2d_transpose(input, num_filters, output_size=None, filter_size=None, padding=0, stride=1, dilation=1, groups=None, param_attr=None, bias_attr=None,
-                     use_cudnn=True, act=None, name=None, data_format="NCHW"):
+def conv2d_transpose(input, num_filters, output_size=None, filter_size=None, padding=0, stride=1, dilation=1, groups=None, param_attr=None,
+                     bias_attr=None, use_cudnn=True, act=None, name=None, data_format="NCHW"):
     """A transposed convolution over images, with parameters of its own.
 
     Args:
@@ -108,12 +110,12 @@ def conv2d_transpose(input, num_filters, output_size=None, filter_size=None, pad
         paddle.Size([-1, 4, 10, 10])
         >>> paddle.disable_static()
     """
-    return _transposed("conv2d_transpose", 2, input, num_filters, output_size, filter_size, padding, stride, dilation, groups, param_attr, bias_attr, act, name,
-                       data_format)
+    return _transposed("conv2d_transpose", 2, input, num_filters, output_size, filter_size, padding, stride, dilation, groups, param_attr, bias_attr, act,
+                       name, data_format)
 
 
-def conv3d_transpose(input, num_filters, output_size=None, filter_size=None, padding=0, stride=1, dilation=1, groups=None, param_attr=None, bias_attr=None,
-                     use_cudnn=True, act=None, name=None, data_format="NCDHW"):
+def conv3d_transpose(input, num_filters, output_size=None, filter_size=None, padding=0, stride=1, dilation=1, groups=None, param_attr=None,
+                     bias_attr=None, use_cudnn=True, act=None, name=None, data_format="NCDHW"):
     """A transposed convolution over volumes, with parameters of its own. Arguments as for `conv2d_transpose`, with one more axis.
 
     Differs from Paddle: it works; Paddle 3.3.1 raises.
@@ -124,8 +126,8 @@ def conv3d_transpose(input, num_filters, output_size=None, filter_size=None, pad
         paddle.Size([-1, 4, 6, 6, 6])
         >>> paddle.disable_static()
     """
-    return _transposed("conv3d_transpose", 3, input, num_filters, output_size, filter_size, padding, stride, dilation, groups, param_attr, bias_attr, act, name,
-                       data_format)
+    return _transposed("conv3d_transpose", 3, input, num_filters, output_size, filter_size, padding, stride, dilation, groups, param_attr, bias_attr, act,
+                       name, data_format)
 
 
 __all__ = ["conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose"]

@@ -111,7 +111,8 @@ def _calling(func, backward_func, symbols, outs, kept):
         def run(*values):
             grads = _listed(backward_func(*map(np.asarray, values)))
             grads = [grads[i] if len(grads) == len(arrays) else grads[n] for n, i in enumerate(smooth)]
-            return tuple([np.zeros(s.shape, s.dtype) if g is None else np.asarray(g, s.dtype).reshape(s.shape) for g, s in zip(grads, structs, strict=True)])
+            return tuple([np.zeros(s.shape, s.dtype) if g is None else np.asarray(g, s.dtype).reshape(s.shape)
+                          for g, s in zip(grads, structs, strict=True)])
 
         found = dict(zip(smooth, jax.pure_callback(run, structs, *given, *cts), strict=True))
         return tuple([found.get(i, None if i in found else _no_gradient(a)) for i, a in enumerate(arrays)])

@@ -1,0 +1,5 @@
+"""Models as ONNX files."""
+
+from paddle_jax.onnx.export import export
+
+__all__ = ["export"]

@@ -1,0 +1,115 @@
+"""`paddle.onnx.export`."""
+
+import numpy as np
+
+from paddle_jax.framework.atomic import replace_file
+from paddle_jax.framework.pir import parameters as _parameters  # noqa: F401  the form the arrays come in
+from paddle_jax.framework.pir.program import parse
+from paddle_jax.jit.io import encode
+from paddle_jax.jit.translated_layer import TranslatedLayer
+from paddle_jax.onnx.graph import OPSET, Graph
+from paddle_jax.onnx.rules import RULES, Unsupported
+
+_CONFIGS = ("output_spec", "enable_onnx_checker", "deploy_backend", "verbose")
+
+
+def export(layer, path, input_spec=None, opset_version=9, **configs):
+    """Saves a Layer or function as an ONNX file, `<path>.onnx`. Needs the package `onnx`: pip install 'paddle_jax[onnx]'.
+
+    Args:
+        layer: Layer, function, what `to_static` returns, or a TranslatedLayer.
+        path: str, the file's name without .onnx.
+        input_spec: list of InputSpecs, as for `paddle.jit.save`; None or -1 for a length that may vary.
+        opset_version: int; operations of ONNX 17 are used when it is lower. Default 9.
+        enable_onnx_checker: bool, let `onnx` check the result. Default True.
+        deploy_backend, verbose: accepted.
+    Raises:
+        ImportError: `onnx` is not installed.
+        NotImplementedError: the model uses operations that have no form in ONNX here; the message names them.
+        ValueError: as for `paddle.jit.save`.
+    Differs from Paddle: the conversion is built in; Paddle needs paddle2onnx.
+    Example:
+        >>> import tempfile, os
+        >>> path = tempfile.mkdtemp() + "/net"
+        >>> paddle.onnx.export(paddle.nn.Linear(3, 2), path, input_spec=[paddle.static.InputSpec([None, 3], "float32", "x")])
+        >>> os.path.exists(path + ".onnx")
+        True
+    """
+    try:
+        import onnx
+    except ImportError as error:
+        raise ImportError("onnx.export: it needs the package onnx; install it with: pip install 'paddle_jax[onnx]'") from error
+    for name in configs:
+        if name not in _CONFIGS:
+            raise ValueError(f"onnx.export: {name}: not a setting; allowed are {', '.join(_CONFIGS)}.")
+    if isinstance(layer, TranslatedLayer):
+        program = layer.program()
+        arrays = {name: np.asarray(layer._parameters[layer._held[name]]._value) for name in program.parameters}
+    else:
+        function = getattr(layer, "forward", layer)
+        document, arrays, _ = encode(function, input_spec, layer)
+        program = parse(document)
+    model = convert(program, arrays, max(OPSET, int(opset_version)))
+    if configs.get("enable_onnx_checker", True):
+        onnx.checker.check_model(model)
+    with replace_file(f"{path}.onnx") as stream:
+        stream.write(model.SerializeToString())
+
+
+def convert(program, arrays, opset):
+    """The ONNX ModelProto of a PIR program.
+
+    Raises:
+        NotImplementedError: it has operations without a form in ONNX here.
+    """
+    import onnx
+
+    missing = sorted({op.name for op in program.block.ops} - RULES.keys() - {"parameter", "data", "fetch"})
+    if missing:
+        raise NotImplementedError(f"onnx.export: no form in ONNX here for {', '.join(missing)}")
+    g, env, kinds = Graph(onnx), {}, {}
+    for name, (number, shape, dtype, _) in program.parameters.items():
+        env[number], kinds[number] = g.constant(arrays[name], name), (dtype, tuple(shape))
+    inputs = []
+    for name, number, shape, dtype in program.feeds:
+        env[number], kinds[number] = name, (dtype, tuple(shape))
+        inputs.append(_info(onnx, name, dtype, [f"{name}_{i}" if n < 0 else n for i, n in enumerate(shape)]))
+    for op in program.block.ops:
+        if op.name not in ("parameter", "data", "fetch"):
+            try:
+                found = RULES[op.name](g, _Op(op, kinds), *[env[n] if n else None for n in op.inputs])
+            except Unsupported as error:
+                raise NotImplementedError(f"onnx.export: {op.name}: {error}") from error
+            env.update(zip(op.outputs, [found] if len(op.outputs) == 1 else found, strict=False))
+            kinds.update(zip(op.outputs, op.types, strict=True))
+    outputs = []
+    for name, number, shape, dtype in program.fetches:
+        g.nodes.append(onnx.helper.make_node("Identity", [env[number]], [name]))
+        outputs.append(_info(onnx, name, dtype, [None if n < 0 else n for n in shape]))
+    graph = onnx.helper.make_graph(g.nodes, "paddle_jax", inputs, outputs, g.initializers)
+    return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", opset)], ir_version=8, producer_name="paddle_jax")
+
+
+def _info(onnx, name, dtype, shape):
+    return onnx.helper.make_tensor_value_info(name, onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape)
+
+
+class _Op:
+    """What a rule sees of an operation: attributes by name, and `kinds`, the (dtype, shape) of each operand; `out` that of the first result."""
+
+    def __init__(self, op, kinds):
+        self.__dict__.update(op.attrs)
+        self.kinds, self.out = [kinds.get(n) for n in op.inputs], op.types[0] if op.types else None
+        self.count = len(op.outputs)
+
+    def dtype(self, at=0):
+        """The dtype of an operand."""
+        return self.kinds[at][0]
+
+    def ndim(self, at=0):
+        """The number of axes of an operand."""
+        return len(self.kinds[at][1])
+
+    def shape(self, at=0):
+        """The shape of an operand, -1 for unknown lengths."""
+        return self.kinds[at][1]

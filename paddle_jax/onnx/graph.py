@@ -1,0 +1,44 @@
+"""Building an ONNX graph: nodes, constants, names."""
+
+import numpy as np
+
+OPSET = 17
+
+
+class Graph:
+    """Collects nodes and initializers; `onnx` is the module. Names stand for values, `known` has the arrays of those that are constant."""
+
+    def __init__(self, onnx):
+        self.onnx, self.nodes, self.initializers, self.known, self.count, self._cache = onnx, [], [], {}, 0, {}
+
+    def name(self):
+        """A new name."""
+        self.count += 1
+        return f"v{self.count}"
+
+    def node(self, kind, inputs, outputs=1, **attrs):
+        """Adds a node; gives the name of its result, or a list of them. An input of None is left out."""
+        names = [self.name() for _ in range(outputs)]
+        self.nodes.append(self.onnx.helper.make_node(kind, ["" if i is None else i for i in inputs], names, **attrs))
+        return names[0] if outputs == 1 else names
+
+    def constant(self, array, name=None):
+        """The name of an array."""
+        array = np.ascontiguousarray(array).reshape(np.shape(array))
+        key = (array.dtype.str, array.shape, array.tobytes()) if array.size <= 64 and name is None else None
+        if key not in self._cache or key is None:
+            name = name or self.name()
+            self.initializers.append(self.onnx.numpy_helper.from_array(array, name))
+            self.known[name] = array
+            if key is None:
+                return name
+            self._cache[key] = name
+        return self._cache[key]
+
+    def ints(self, numbers):
+        """The name of a list of int64."""
+        return self.constant(np.array(numbers, np.int64))
+
+    def number(self, value, dtype):
+        """The name of a 0-D tensor."""
+        return self.constant(np.array(value, dtype))

@@ -1,0 +1,98 @@
+"""Moving averages of parameters, to be used instead of them when a model is evaluated."""
+
+import contextlib
+
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core import unique_name
+from paddle_jax._core.state import local
+from paddle_jax.static.parameters import new_variable
+from paddle_jax.static.program import default_main_program
+from paddle_jax.static.scope import global_scope
+
+
+class ExponentialMovingAverage:
+    """Keeps for every trainable Parameter `average = decay * average + (1 - decay) * parameter`, starting at zero.
+
+    Args:
+        decay: float.
+        thres_steps: Variable of one integer, the number of steps: the decay is then at most (1 + steps) / (10 + steps). Default None.
+        name: str that becomes part of the names of the averages.
+    Differs from Paddle: it works; Paddle 3.3.1 raises.
+    Example:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     w = paddle.static.create_parameter([1], "float32", default_initializer=paddle.nn.initializer.Constant(2.0), name="averaged_w")
+        ...     ema = paddle.static.ExponentialMovingAverage(0.5)
+        ...     ema.update()
+        >>> exe = paddle.static.Executor()
+        >>> _ = exe.run(startup); _ = exe.run(main)
+        >>> with ema.apply(exe):
+        ...     np.array(paddle.static.global_scope().find_var("averaged_w").get_tensor()).tolist()
+        [2.0]
+        >>> paddle.disable_static()
+    """
+
+    def __init__(self, decay=0.999, thres_steps=None, name=None):
+        recorder = local.ctx.recorder
+        program = default_main_program() if recorder is None else recorder.program
+        self._decay, self._steps, self._name = decay, thres_steps, name or ""
+        self._program = program
+        f32 = np.dtype(np.float32)
+        self._params = [p for p in program.all_parameters() if not p.stop_gradient and getattr(p, "do_model_average", None) is not False]
+        # the share that the starting value, zero, still has in the averages: the product of all decays
+        self._share = new_variable(program, unique_name.generate(f"{self._name}ema_share"), (1,), f32, lambda: np.ones(1, f32))
+        self._averages = {}
+        for param in self._params:
+            shape, dtype = param.avals[0].shape, param.avals[0].dtype
+            own = unique_name.generate(f"{param.name}_{self._name}ema")
+            self._averages[param.name] = new_variable(program, own, shape, dtype, lambda shape=shape, dtype=dtype: np.zeros(shape, dtype))
+        self._backup = {}
+
+    def update(self):
+        """Adds the updates of the averages to the program; call it after the optimizer's `minimize`."""
+        from paddle_jax.tensor.creation import full
+        from paddle_jax.tensor.math import minimum
+
+        decay = full([1], self._decay, "float32")
+        if self._steps is not None:
+            steps = self._steps.astype("float32")
+            decay = minimum(decay, ((steps + 1.0) / (steps + 10.0)).reshape([1]))
+        self._share._adopt(self._share * decay)
+        for param in self._params:
+            average, rate = self._averages[param.name], decay.astype(param.dtype)
+            average._adopt(average * rate + param.detach() * (1 - rate))
+
+    @contextlib.contextmanager
+    def apply(self, executor, need_restore=True):
+        """Inside the block the Parameters have the averages, freed of the share of the starting value, as their values.
+
+        Args:
+            executor: accepted.
+            need_restore: whether the Parameters get their own values back at the end; else call `restore`.
+        """
+        values = global_scope().values
+        self._backup = {p.name: values[p.name] for p in self._params}
+        share = np.float64(np.asarray(values[self._share.name])[0])
+        for param in self._params:
+            average = np.asarray(values[self._averages[param.name].name])
+            values[param.name] = jnp.asarray((average / (1.0 - share)).astype(average.dtype)) if share < 1.0 else jnp.asarray(average)
+        try:
+            yield
+        finally:
+            if need_restore:
+                self.restore(executor)
+
+    def restore(self, executor):
+        """Gives the Parameters their own values back.
+
+        Args:
+            executor: accepted.
+        """
+        global_scope().values.update(self._backup)
+        self._backup = {}
+
+
+__all__ = ["ExponentialMovingAverage"]

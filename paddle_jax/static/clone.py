@@ -1,0 +1,63 @@
+"""Copies of Programs: whole, and for testing."""
+
+from paddle_jax._core.kernel import Kernel
+from paddle_jax.nn.functional.norm import batch_norm_infer
+from paddle_jax.static.program import Operation, Program
+from paddle_jax.static.run import Gradient
+from paddle_jax.tensor.creation import clone as identity
+
+_TRAINING = ("optimizer_step", "gradients")
+
+
+def copied(program, for_test=False):
+    """A Program with the same operations; its Variables are those of the original."""
+    found = Program()
+    for name in ("data", "vars", "values", "inits", "current", "homes", "taken", "rates"):
+        setattr(found, name, dict(getattr(program, name)))
+    found.fetched = list(program.fetched)
+    found.ops, found.random_seed, found.draws, found.words = list(program.ops), program.random_seed, program.draws, program.words
+    if for_test:
+        _tested(found)
+    return found
+
+
+def _tested(program):
+    """Takes training out: gradients and updates go, normalisation uses running statistics, nothing is dropped."""
+    ops, gone = [], set()
+    for op in program.ops:
+        if isinstance(op, Gradient) or op.name in _TRAINING or any(s in gone for s in op.inputs):
+            gone.update(op.outputs)
+            continue
+        changed = _evaluation(op)
+        gone.update(set(op.outputs) - set(changed.outputs))
+        ops.append(changed)
+    program.ops = ops
+    for name, symbol in list(program.current.items()):
+        if symbol in gone:
+            program.current[name] = program.homes[name]
+
+
+def _evaluation(op):
+    """What an operation is outside training."""
+    made = op.kernel.made_of
+    if op.name == "batch_norm_train":
+        attrs = dict(zip(made[0].attrs, made[2], strict=True))
+        kernel = batch_norm_infer.op.kernel(made[1], (attrs["epsilon"], attrs["data_format"]))
+        return _replaced(op, kernel, op.inputs, None)
+    if op.name in ("_drop", "_alpha_drop"):
+        attrs = dict(zip(made[0].attrs, made[2], strict=True))
+        kernel = identity.op.kernel((-2,), ())
+        if not attrs.get("upscale", True):
+            keep = 1 - attrs["p"]
+            kernel = Kernel("scale", lambda x: x * keep)
+        return _replaced(op, kernel, op.inputs[:1], None)
+    return op
+
+
+def _replaced(op, kernel, inputs, many):
+    found = Operation(kernel, list(inputs), op.stops[: len(inputs)], many, op.scope)
+    found.outputs = op.outputs[:1]
+    return found
+
+
+__all__ = ["copied"]

@@ -1,0 +1,81 @@
+"""Blocks that mark operations, and lists of devices."""
+
+import contextlib
+import os
+
+import jax
+
+from paddle_jax._core.place import CPUPlace, CUDAPlace
+from paddle_jax._core.state import local
+
+_KINDS = ("cpu", "gpu", "xpu", "dcu", "npu", "")
+
+
+@contextlib.contextmanager
+def name_scope(prefix=None):
+    """Operations that are recorded inside the block have the prefix in their `scope`.
+
+    Args:
+        prefix: str; blocks may be nested.
+    Example:
+        >>> paddle.enable_static()
+        >>> with paddle.static.program_guard(paddle.static.Program()), paddle.static.name_scope("encoder"):
+        ...     y = paddle.static.data("x", [1]) * 2
+        >>> paddle.disable_static()
+    """
+    recorder = local.ctx.recorder
+    if recorder is None:
+        yield
+        return
+    before, recorder.scope = recorder.scope, f"{recorder.scope}{prefix or ''}/"
+    try:
+        yield
+    finally:
+        recorder.scope = before
+
+
+@contextlib.contextmanager
+def device_guard(device=None):
+    """Accepted: a program runs on the device of its Executor as a whole.
+
+    Args:
+        device: "cpu", "gpu", "xpu", with a number ("gpu:0") or without; or None.
+    Raises:
+        ValueError: device is something else.
+    Example:
+        >>> with paddle.static.device_guard("cpu"):
+        ...     pass
+    """
+    if device is not None and str(device).partition(":")[0] not in _KINDS:
+        raise ValueError(f"device_guard: device: got {device!r}; allowed are 'cpu', 'gpu', 'xpu', 'dcu', one of them with a number, '' and None")
+    yield
+
+
+def cpu_places(device_count=None):
+    """Returns a list of CPU places.
+
+    Args:
+        device_count: int. Default: the environment variable CPU_NUM, else 1.
+    Example:
+        >>> paddle.static.cpu_places(2)
+        [Place(cpu), Place(cpu)]
+    """
+    return [CPUPlace()] * (int(os.environ.get("CPU_NUM", 1)) if device_count is None else device_count)
+
+
+def cuda_places(device_ids=None):
+    """Returns a list of GPU places.
+
+    Args:
+        device_ids: list or tuple of ints. Default: all GPUs.
+    Raises:
+        AssertionError: there is no GPU.
+    """
+    count = sum(device.platform in ("gpu", "cuda", "rocm") for device in jax.devices())
+    if not count:
+        raise AssertionError("cuda_places: JAX sees no GPU; install a jaxlib for it, or use cpu_places")
+    ids = range(count) if device_ids is None else device_ids if isinstance(device_ids, list | tuple) else [device_ids]
+    return [CUDAPlace(i) for i in ids]
+
+
+__all__ = ["cpu_places", "cuda_places", "device_guard", "name_scope"]

@@ -1,0 +1,75 @@
+"""`Print`: shows a Variable's value whenever the program runs."""
+
+import itertools
+
+import jax
+import numpy as np
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core import place as places
+from paddle_jax._core.kernel import Kernel
+from paddle_jax._core.state import local
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.static.program import Operation
+from paddle_jax.tensor.creation import assign
+
+_PHASES = ("FORWARD", "BACKWARD", "BOTH")
+
+
+def Print(input, first_n=-1, message=None, summarize=20, print_tensor_name=True, print_tensor_type=True, print_tensor_shape=True,  # noqa: N802
+          print_tensor_layout=True, print_tensor_lod=True, print_phase="both"):
+    """Shows the value of a Variable whenever the program runs.
+
+    Args:
+        input: Variable.
+        first_n: int, how often it is shown; negative: always.
+        message: str that is shown before it.
+        summarize: int, how many elements are shown; -1: all.
+        print_tensor_name, print_tensor_type, print_tensor_shape, print_tensor_layout, print_tensor_lod: bool, what else is shown.
+        print_phase: "forward", "backward" or "both"; only the value is shown, with "backward" nothing.
+    Returns:
+        A Variable with the same value.
+    Raises:
+        TypeError: input is no Tensor.
+        ValueError: print_phase is something else.
+    Example:
+        >>> paddle.enable_static()
+        >>> main = paddle.static.Program()
+        >>> with paddle.static.program_guard(main):
+        ...     x = paddle.static.data("x", [2])
+        ...     y = paddle.static.Print(x, message="here it is", print_tensor_name=False) * 1
+        >>> y.shape
+        paddle.Size([2])
+        >>> paddle.disable_static()
+    """
+    if not isinstance(input, Tensor):
+        raise TypeError(f"Print: input: got {type(input).__name__}; it must be a Variable")
+    if str(print_phase).upper() not in _PHASES:
+        raise ValueError(f"Print: print_phase: got {print_phase!r}; allowed are 'forward', 'backward' and 'both'")
+    name, count, place = input.name, itertools.count(), str(places.current())
+    parts = [("lod", print_tensor_lod, lambda a: "{}"), ("place", True, lambda a: place), ("shape", print_tensor_shape, lambda a: list(a.shape)),
+             ("layout", print_tensor_layout, lambda a: "NCHW"), ("dtype", print_tensor_type, lambda a: dtypes.convert(a.dtype)._key)]
+
+    def show(value):
+        array = np.asarray(value)
+        if 0 <= first_n <= next(count):
+            return
+        lines = [f"Variable: {name}"] if print_tensor_name else []
+        lines += [f"  - message: {message}"] if message else []
+        lines += [f"  - {what}: {get(array)}" for what, wanted, get in parts if wanted]
+        shown = array.ravel() if summarize < 0 else array.ravel()[:summarize]
+        print("\n".join([*lines, f"  - data: [{' '.join(map(str, shown.tolist()))}]"]))
+
+    recorder = local.ctx.recorder
+    if recorder is None:
+        if str(print_phase).upper() != "BACKWARD":
+            show(input.numpy())
+        return assign(input)
+    if str(print_phase).upper() != "BACKWARD":
+        kernel = Kernel("print", lambda x: (jax.debug.callback(show, x), ())[1])
+        recorder.ops.append(Operation(kernel, [recorder.symbol(input)], (True,), tuple, recorder.scope))
+        recorder.program.changed()
+    return assign(input)
+
+
+__all__ = ["Print"]
