@@ -31,7 +31,7 @@ class Given:
             self.value = jnp.asarray(concrete(value))
         self.tensor, self.get, self.tracer, self.own = tensor, get, None, alike(self.value)
         if tensor is not None:
-            self.before = (tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient, tensor._grad)
+            self.before = (tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient, tensor._version)
 
 
 class Capture(Trace):
@@ -70,7 +70,7 @@ class Capture(Trace):
         for given in self.given:
             if given.tensor is not None:
                 tensor = given.tensor
-                tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient, _ = given.before
+                tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient, tensor._version = given.before
         for tensor, grad, raw, _ in self.grads.values():
             tensor._grad = grad
             if grad is not None and id(grad) not in self.places:
@@ -159,10 +159,6 @@ class Capture(Trace):
     def recalls(self, node):
         """Nothing to do: what operations of the run keep is from the run."""
 
-    def hooks(self):
-        """Called before a hook is put on a Tensor."""
-        self.hooked = True
-
     def refused(self, error):
         """Called before an error says that the code cannot be compiled, which the code itself might catch."""
         self.refusal = self.refusal or error
@@ -204,6 +200,12 @@ class Capture(Trace):
         """Called before an attribute of a Layer is set or deleted."""
         if id(layer) not in self.attributes:
             self.attributes[id(layer)] = layer, [dict(store) for store in _stores(layer)]
+
+    def hooks(self, tensor):
+        """Called before a hook is put on a Tensor."""
+        if id(tensor) in self.places:
+            raise Unsupported(f"register_hook is called inside the function on {tensor.name} from outside; register the hook outside")
+        self.hooked = True
 
     def effect(self, call, thing, args, kwargs):
         """Lets `call` change an object on the host; it will do so again after each call of the program."""
@@ -269,14 +271,15 @@ class Captured:
 
 
 class Change:
-    """Something outside that changes. kind: "value", "grad", or "attribute" of a Layer. target: the Tensor or Layer. count: how many arrays it
+    """Something outside that changes. kind: "value", "grad", "flag" or "attribute" of a Layer. target: the Tensor or Layer. count: how many arrays it
     takes. flows: whether gradients flow through it.
 
-    For a value: stop_gradient as in Captured. For a gradient: to is "none", "zero" or "array"; anew: it is another object afterwards.
-    For an attribute: key is (number of the store, name), rebuild makes its value, gone tells that it is removed.
+    For a value: stop_gradient as in Captured, steps the versions it goes on by. For a flag: stop_gradient, its new setting. For a gradient: to is
+    "none", "zero" or "array"; anew: it is another object afterwards. For an attribute: key is (number of the store, name), rebuild makes its value,
+    gone tells that it is removed.
     """
 
-    __slots__ = ("anew", "count", "flows", "gone", "key", "kind", "rebuild", "stop_gradient", "target", "to")
+    __slots__ = ("anew", "count", "flows", "gone", "key", "kind", "rebuild", "steps", "stop_gradient", "target", "to")
 
     def __init__(self, kind, target, count, **more):
         self.kind, self.target, self.count, self.flows = kind, target, count, False
@@ -351,8 +354,11 @@ def _changes(run):
     for given in run.given:
         tensor = given.tensor
         if tensor is not None and tensor._raw is not given.tracer and tensor._raw is not given.own:
-            changes.append(Change("value", tensor, 1, stop_gradient=tensor.stop_gradient, flows=flows_into(tensor)))
+            steps = tensor._version - given.before[4]
+            changes.append(Change("value", tensor, 1, stop_gradient=tensor.stop_gradient, flows=flows_into(tensor), steps=steps))
             arrays.append(run.read(tensor))
+        elif tensor is not None and tensor.stop_gradient is not given.before[3]:
+            changes.append(Change("flag", tensor, 0, stop_gradient=tensor.stop_gradient))
     for tensor, grad, raw, known in run.grads.values():
         now = tensor._grad
         if now is grad and (grad is None or id(grad) in run.places or (grad._raw is raw and known != "empty")):

@@ -222,7 +222,9 @@ class Tensor:
         if self.stop_gradient:
             raise RuntimeError("register_hook: the tensor has stop_gradient=True, so it gets no gradient; set stop_gradient = False first")
         if local.ctx.trace is not None:
-            local.ctx.trace.hooks()
+            local.ctx.trace.hooks(self)
+        if local.ctx.trace is not None:
+            local.ctx.trace.hooks(self)
         if self._node is not None:
             hooks = self._node.hooks_of(self._idx)
         else:

@@ -28,7 +28,8 @@ class Trace:
 
     index: None, or the traced position in a batch, which then gets random numbers of its own. outer: the Trace this one runs inside.
     taken: what came in from outside and wants gradients, {id of array: (array, what the Tensor holds, source, output index)}; known: those
-    arrays by where they came from. capture: the Capture this one runs inside, if any (capture.py). deferring: whether the deferred tier goes on.
+    arrays by where they came from; shared: ids of those that came from several places. capture: the Capture this one runs inside, if any
+    (capture.py). deferring: whether the deferred tier goes on.
     """
 
     deferring = True
@@ -36,7 +37,7 @@ class Trace:
 
     def __init__(self, index=None):
         self.index, self.outer, self.capture = index, None, None
-        self.written, self.bases, self.taken, self.known = {}, {}, {}, {}
+        self.written, self.bases, self.taken, self.known, self.shared = {}, {}, {}, {}, set()
 
     def __enter__(self):
         ctx = local.ctx
@@ -78,14 +79,14 @@ class Trace:
         for i, (source, idx) in zip(node.diff, node.edges, strict=True):
             value = node.values[i]
             if isinstance(value, jax.core.Tracer):
-                self.taken.setdefault(id(value), (value, value, source, idx))
+                self._take(value, source, idx)
 
-    def hooks(self):
+    def hooks(self, tensor):
         """Called before a hook is put on a Tensor."""
         if self.part:
             raise Unsupported("register_hook is called inside a compiled branch or loop, where it would never run; register the hook outside")
         if self.capture is not None:
-            self.capture.hooks()
+            self.capture.hooks(tensor)
 
     def refused(self, error):
         """Called before an error says that the code cannot be compiled, which the code itself might catch."""
@@ -122,9 +123,7 @@ class Trace:
             return jax.lax.stop_gradient(value)  # also what is no tracer: the same array may come in with a gradient wanted
         source, idx = source_of(tensor)
         if isinstance(value, jax.core.Tracer):
-            found = self.taken.setdefault(id(value), (value, value, source, idx))
-            if found[2] is not source or found[3] != idx:
-                raise Unsupported(f"{tensor.name} shares its values with another Tensor that has a gradient of its own (detach() or copy()); use clone()")
+            self._take(value, source, idx)
             return value
         own = self.known.get((id(source), idx, id(tensor._raw)))
         if own is None:
@@ -133,6 +132,11 @@ class Trace:
             self.known[id(source), idx, id(tensor._raw)] = own
             self.taken[id(own)] = (own, tensor._raw, source, idx)
         return own
+
+    def _take(self, value, source, idx):
+        found = self.taken.setdefault(id(value), (value, value, source, idx))
+        if found[2] is not source or found[3] != idx:
+            self.shared.add(id(value))
 
     def note(self, tensor):
         """Called before a Tensor gets a traced value in place."""
@@ -203,7 +207,7 @@ def is_tensor(x):
 def trace(function, structs, indexed=False) -> Traced:
     """Runs `function` on traced Tensors of the given shapes and dtypes; with `indexed` the last one is the position in a batch, which the
     function does not get."""
-    found, taken = Traced(), {}
+    found, taken, shared = Traced(), {}, set()
 
     def inner(*arrays):
         with Trace(arrays[-1] if indexed else None) as run:
@@ -217,11 +221,14 @@ def trace(function, structs, indexed=False) -> Traced:
             finally:
                 changed = run.settle()
             taken.update(run.taken)
+            shared.update(run.shared)
             found.changed = [t for t, _ in changed]
             return results + tuple(concrete(raw) for _, raw in changed)
 
     closed, found.structs = jax.make_jaxpr(inner, return_shape=True)(*structs)
     jaxpr, n = closed.jaxpr, len(structs)
+    if any(id(c) in shared for c in closed.consts):
+        raise Unsupported("two Tensors hold the same values, and each has a gradient of its own (one is a detach() of the other, say); use clone()")
     # with what the Tensors hold, not the array objects of the run: these share its memory, which the deferred tier may give away
     found.taken = [wrap(taken[id(c)][1], False, *taken[id(c)][2:]) if id(c) in taken else wrap(jnp.asarray(c)) for c in closed.consts]
     found.fn = lambda *operands: tuple(jax.core.eval_jaxpr(jaxpr, operands[n:], *operands[:n]))

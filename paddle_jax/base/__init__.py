@@ -9,3 +9,16 @@ from paddle_jax.base.param_attr import ParamAttr
 __all__ = [
     "CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "CustomPlace", "ParamAttr", "Tensor", "XPUPlace", "core", "framework", "get_flags", "set_flags",
 ]
+
+_STATIC = ("CompiledProgram", "Executor", "Program", "append_backward", "default_main_program", "default_startup_program", "global_scope",
+           "name_scope", "program_guard", "scope_guard")
+
+
+def __getattr__(name):
+    if name in _STATIC:  # that package needs this one
+        from paddle_jax import static
+
+        return getattr(static, name)
+    if name == "Scope":
+        return core.Scope
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -30,6 +30,14 @@ __all__ = [
 ]
 
 
+def __getattr__(name):
+    if name == "Scope":  # where the values of static programs live; it is made when that package is
+        from paddle_jax.static.scope import Scope
+
+        return Scope
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 class EOFException(Exception):  # noqa: N818  Paddle's name
     """Raised by readers of old programs at the end of the data; programs catch it."""
 

@@ -235,10 +235,7 @@ class StaticFunction:
                 raise RuntimeError(f"{self._name()}: got {arg!r} where input_spec has {spec}; pass a Tensor")
 
     def _capture(self, args, kwargs, inputs, others):
-        reach = Reach()
-        reach.function(self.dygraph_function)
-        for thing in others:
-            reach.thing(thing)
+        reach = Reach(self.dygraph_function, others)
         mine = {id(t) for t in inputs}
         start = [t for t in reach.tensors if id(t) not in mine]
         Switch.busy = True

@@ -74,7 +74,7 @@ class Program:
             target = None if change.kind == "attribute" else self.places[id(change.target)]
             plain = change.kind == "value" and not change.flows and change.stop_gradient is self.flags[target]
             if plain:
-                self.values.append((target, at))
+                self.values.append((target, at, change.steps))
             elif change.kind == "grad" and change.to == "zero" and not change.anew:
                 self.zeros.append((target, change))
             else:
@@ -220,7 +220,7 @@ class Program:
 
     def _split(self, tensors):
         """Which operands give their memory away: what gets a new value of the same shape."""
-        self.donated = [target for target, _ in self.values] + [target for target, _, c in self.rest if c.kind == "value"]
+        self.donated = [target for target, _, _ in self.values] + [target for target, _, c in self.rest if c.kind == "value"]
         taken = set(self.donated)
         self.kept = [i for i in range(len(tensors)) if i not in taken]
         place = {i: ("donated", k) for k, i in enumerate(self.donated)} | {i: ("kept", k) for k, i in enumerate(self.kept)}
@@ -234,10 +234,10 @@ class Program:
         self.direct = jax.jit(direct, donate_argnums=() if self.loud else 0)  # after a failed assertion everything is as before
 
     def _write(self, tensors, out, raws):
-        for target, at in self.values:
+        for target, at, steps in self.values:
             tensor = tensors[target]
             tensor._raw = raws[at]
-            tensor._version += 1
+            tensor._version += steps
             if tensor._node is not None:
                 tensor._node, tensor._idx = None, 0
         if not self.steady:
@@ -250,7 +250,9 @@ class Program:
                     tensor._adopt(out[at])
                 else:
                     tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient = raws[at], None, 0, change.stop_gradient
-                    tensor._version += 1
+                    tensor._version += change.steps
+            elif change.kind == "flag":
+                tensors[target].stop_gradient = change.stop_gradient
             elif change.kind == "grad":
                 _set_grad(tensors[target], change, raws[at] if change.count else None)
             else:

@@ -21,11 +21,18 @@ class Reach:
 
     slots: {id of Tensor: (dict, key) where it is found}; tensors: the Tensors. values: [(dict, key, value)] that must stay the same; settings: the
     same of Layers, which are compared only when an attribute of some Layer has changed. cells: [(cell, value)].
+
+    Of the user's own objects only attributes count whose names stand in the code that may run: a counter of the training loop does not matter.
+    names: those names; owners: [(object, its list of values)], while looking.
     """
 
-    def __init__(self):
+    def __init__(self, function, others=()):
         self.slots, self.tensors, self.values, self.settings, self.cells = {}, [], [], [], []
-        self.seen, self.changes = set(), Changes.count
+        self.seen, self.changes, self.names, self.owners = set(), Changes.count, {"forward", "__call__", "training"}, []
+        self.function(function)
+        for thing in others:
+            self.thing(thing)
+        self._finish()
 
     def holds(self):
         """Whether all values are still those that were found."""
@@ -77,7 +84,26 @@ class Reach:
             self._item(default, None, None, depth)
         self._names(function.__code__, function.__globals__, depth)
 
+    def _finish(self):
+        """Reads the methods that may be called, and then the attributes of the user's objects that the code names."""
+        known = -1
+        while known != len(self.names):
+            known = len(self.names)
+            for kind in {type(owner) for owner, _ in self.owners}:
+                for cls in kind.__mro__:
+                    for name, method in list(cls.__dict__.items()):
+                        if name in self.names:
+                            self._method(method)
+        for owner, found in self.owners:
+            own = owner.__dict__
+            found += [(own, name, value) for name, value in own.items() if type(value) in _SCALARS and self._named(name)]
+        self.owners = []  # not kept alive
+
+    def _named(self, name):
+        return name in self.names or "getattr" in self.names and name != "_full_name"
+
     def _names(self, code, scope, depth):
+        self.names.update(code.co_names)
         for name in code.co_names:
             if name in scope:
                 self._item(scope[name], scope, name, depth)
@@ -122,8 +148,10 @@ class Reach:
         elif _is_plain(value):
             self.seen.add(id(value))
             own = value.__dict__
+            self.owners.append((value, self.values))
             for name, item in list(own.items()):
-                self._item(item, own, name, depth)
+                if type(item) not in _SCALARS:
+                    self._item(item, own, name, depth)
 
     def _layer(self, layer, depth):
         for one in layer.sublayers(include_self=True):
@@ -137,19 +165,22 @@ class Reach:
                         self.settings.append((store, name, None))
                     else:
                         self._tensor(tensor, store, name)
+            ours = type(one).__module__.partition(".")[0] in _OURS
+            if not ours:
+                self.owners.append((one, self.settings))
             for name, item in own.items():
                 if type(item) in _SCALARS:
-                    if name != "_full_name":
+                    if ours and name != "_full_name":
                         self.settings.append((own, name, item))
                 elif name[0] != "_" or isinstance(item, Tensor):
                     self._item(item, own, name, min(depth, 2))
-            self._method(type(one).forward, depth)
 
-    def _method(self, method, depth):
-        """The globals that a method uses."""
-        if isinstance(method, types.FunctionType) and id(method.__code__) not in self.seen:
-            self.seen.add(id(method.__code__))
-            self.function(method, depth)
+    def _method(self, method):
+        """Looks at a method or property of a class."""
+        if isinstance(method, property):
+            method = method.fget
+        method = getattr(method, "__func__", method)  # of a classmethod or staticmethod
+        self.function(method.__paddle_jax_function__() if hasattr(method, "__paddle_jax_function__") else method)
 
     def _optimizer(self, optimizer):
         self.seen.add(id(optimizer))

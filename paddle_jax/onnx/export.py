@@ -3,7 +3,6 @@
 import numpy as np
 
 from paddle_jax.framework.atomic import replace_file
-from paddle_jax.framework.pir import parameters as _parameters  # noqa: F401  the form the arrays come in
 from paddle_jax.framework.pir.program import parse
 from paddle_jax.jit.io import encode
 from paddle_jax.jit.translated_layer import TranslatedLayer

@@ -226,10 +226,6 @@ def _pad3d(g, op, x, pads):
     return g.node("Pad", [x, g.ints([*begin, *end]), g.number(op.pad_value, op.dtype())], mode=mode)
 
 
-def _where_values(g, op, test, x, y):
-    return g.node("Where", [test, x, y])
-
-
 def _expand(g, op, x, shape):
     shape = _ints(g, shape)
     return g.node("Expand", [x, g.node("Where", [g.node("Less", [shape, g.number(0, "int64")]), g.number(1, "int64"), shape])])
@@ -337,6 +333,12 @@ def _pieces(g, op, x):
     return found if isinstance(found, list) else [found]
 
 
+def _meshgrid(g, op, xs):
+    shape = g.node("Concat", [g.node("Shape", [g.node("Reshape", [x, g.ints([-1])])]) for x in xs], axis=0)
+    rows = [g.node("Reshape", [x, g.ints([-1 if i == j else 1 for j in range(len(xs))])]) for i, x in enumerate(xs)]
+    return [g.node("Expand", [row, shape]) for row in rows]
+
+
 def _triangle(upper):
     return lambda g, op, x: g.node("Trilu", [x, g.number(op.diagonal, "int64")], upper=upper)
 
@@ -429,6 +431,9 @@ _define({
     "unsqueeze": lambda g, op, x, axes: g.node("Unsqueeze", [x, _ints(g, axes)]),
     "expand": _expand, "tile": lambda g, op, x, times: g.node("Tile", [x, _ints(g, times)]),
     "slice strided_slice": _slice, "tril": _triangle(0), "triu": _triangle(1),
+    "meshgrid": _meshgrid,
+    "flip": lambda g, op, x: g.node("Slice", [x, g.ints([-1] * len(op.axis)), g.ints([-(2**63)] * len(op.axis)), g.ints(op.axis),
+                                              g.ints([-1] * len(op.axis))]),
     "concat": lambda g, op, xs, axis: g.node("Concat", xs, axis=int(_known(g, axis)[0])),
     "stack": lambda g, op, xs: g.node("Concat", [g.node("Unsqueeze", [x, g.ints([op.axis])]) for x in xs], axis=op.axis),
     "split": _split, "split_with_num": _split_evenly, "unbind unstack": _unbind,

@@ -78,9 +78,11 @@ def gradients(targets, inputs, target_gradients=None, no_grad_set=None):
     Raises:
         TypeError: an argument is no Variable.
         ValueError: target_gradients has another length or shape than targets.
+    Differs from Paddle: every differentiable operation has gradients of gradients.
     Example:
         >>> paddle.enable_static()
-        >>> with paddle.static.program_guard(paddle.static.Program()):
+        >>> main = paddle.static.Program()
+        >>> with paddle.static.program_guard(main):
         ...     x = paddle.static.data("x", [2]); x.stop_gradient = False
         ...     first, = paddle.static.gradients(x ** 3, x)
         ...     second, = paddle.static.gradients(first, x)
@@ -124,10 +126,11 @@ def append_backward(loss, parameter_list=None, no_grad_set=None, callbacks=None,
         ValueError: the loss has more than one element.
     Example:
         >>> paddle.enable_static()
-        >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
         ...     w = paddle.static.create_parameter([2], "float32")
         ...     pairs = paddle.static.append_backward((w * w).sum())
-        >>> len(pairs), pairs[0][0] is w
+        >>> len(pairs), pairs[0][0].name == w.name
         (1, True)
         >>> paddle.disable_static()
     """

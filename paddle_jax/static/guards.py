@@ -19,7 +19,8 @@ def name_scope(prefix=None):
         prefix: str; blocks may be nested.
     Example:
         >>> paddle.enable_static()
-        >>> with paddle.static.program_guard(paddle.static.Program()), paddle.static.name_scope("encoder"):
+        >>> main = paddle.static.Program()
+        >>> with paddle.static.program_guard(main), paddle.static.name_scope("encoder"):
         ...     y = paddle.static.data("x", [1]) * 2
         >>> paddle.disable_static()
     """

@@ -23,7 +23,8 @@ def accuracy(input, label, k=1, correct=None, total=None):
         float32 Variable of shape [].
     Example:
         >>> paddle.enable_static()
-        >>> with paddle.static.program_guard(paddle.static.Program()):
+        >>> main = paddle.static.Program()
+        >>> with paddle.static.program_guard(main):
         ...     paddle.static.accuracy(paddle.static.data("x", [None, 3]), paddle.static.data("y", [None, 1], "int64")).shape
         paddle.Size([])
         >>> paddle.disable_static()

@@ -38,7 +38,8 @@ def create_parameter(shape, dtype, name=None, attr=None, is_bias=False, default_
 
     Example:
         >>> paddle.enable_static()
-        >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
         ...     w = paddle.static.create_parameter([2, 3], "float32", name="my_weight")
         >>> w.name, w.shape, w.persistable
         ('my_weight', paddle.Size([2, 3]), True)
@@ -59,10 +60,11 @@ def create_global_var(shape, value, dtype, persistable=False, force_cpu=False, n
         name: str. Default: generated.
     Returns:
         Variable.
+    Differs from Paddle: it works; Paddle 3.3.1 raises.
     Example:
         >>> paddle.enable_static()
-        >>> startup = paddle.static.Program()
-        >>> with paddle.static.program_guard(paddle.static.Program(), startup):
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
         ...     count = paddle.static.create_global_var([1], 3.0, "float32", persistable=True, name="my_count")
         >>> _ = paddle.static.Executor().run(startup)
         >>> np.array(paddle.static.global_scope().find_var("my_count").get_tensor()).tolist()

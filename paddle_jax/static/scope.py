@@ -151,7 +151,7 @@ def scope_guard(scope):
     Args:
         scope: Scope.
     Example:
-        >>> scope = type(paddle.static.global_scope())()
+        >>> scope = paddle.base.core.Scope()
         >>> with paddle.static.scope_guard(scope):
         ...     paddle.static.global_scope() is scope
         True

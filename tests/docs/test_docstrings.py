@@ -80,6 +80,8 @@ def _in_empty_folder(tmp_path, monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
+    for engine in [sys.modules[name] for name in ("paddle", "paddle_jax") if name in sys.modules]:
+        engine.disable_static()  # an example that failed may have left it on
 
 
 def test_examples_of_the_alias_run():

@@ -784,3 +784,17 @@ def large_unused_parameters(compile):
     for i in range(3):
         step(data(3, 2, seed=i))
     return see(a), see(b)
+
+
+@scenario
+def versions_and_flags(compile):
+    @compile
+    def f(x, w):
+        x.add_(w)
+        x[0] = 1.0
+        w.stop_gradient = False
+        return (x * w).sum()
+
+    x, w = data(2), data(2, seed=1)
+    f(x, w)
+    return x.inplace_version, w.inplace_version, w.stop_gradient, x.stop_gradient

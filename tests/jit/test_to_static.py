@@ -336,3 +336,50 @@ def test_explains():
     f(paddle.ones([2])), f(paddle.ones([3]))
     text = str(paddle.explain())
     assert "the first call" in text and "a signature not met before" in text and "test_to_static.py" in text
+
+
+def test_a_counter_the_code_does_not_name_does_not_matter():
+    class Trainer:
+        def __init__(self):
+            self.net, self.done, self.scale = small(), 0, 2.0
+
+        def train(self, x):
+            return self.loss(self.net(x))
+
+        def loss(self, y):
+            return y.sum() * self.scale
+
+    trainer = Trainer()
+    f = compiled(trainer.train)
+    x = data(1, 3)
+    values = []
+    for _ in range(9):
+        values.append(f(x).item())
+        trainer.done += 1
+    assert f.get_traced_count() == 1 and len(set(values)) == 1
+    trainer.scale = 4.0  # named in a method that the function calls
+    assert abs(f(x).item() - 2 * values[0]) < 1e-5
+
+
+def test_hooks_on_outside_tensors_are_not_lost():
+    w = data(2)
+    w.stop_gradient = False
+
+    def f(x):
+        w.register_hook(lambda g: g * 2)
+        return (w * x).sum()
+
+    with pytest.warns(UserWarning, match="register_hook"):
+        paddle.jit.to_static(f)(paddle.ones([2])).backward()
+    assert w.grad.tolist() == [2.0, 2.0]
+
+    def g(x):
+        h = w * x
+        h.register_hook(lambda g: g * 2)
+        return h.sum()
+
+    w = data(2)
+    w.stop_gradient = False
+    with pytest.warns(UserWarning, match="register_hook"):
+        paddle.jit.to_static(g)(paddle.ones([2])).backward()
+    assert w.grad.tolist() == [2.0, 2.0]

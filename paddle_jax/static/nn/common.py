@@ -57,7 +57,8 @@ def fc(x, size, num_flatten_dims=1, weight_attr=None, bias_attr=None, activation
         ValueError: num_flatten_dims is out of range, or the other lengths are not known.
     Example:
         >>> paddle.enable_static()
-        >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
         ...     x = paddle.static.data("x", [None, 3, 4])
         ...     paddle.static.nn.fc(x, 5).shape
         paddle.Size([-1, 5])
@@ -93,9 +94,11 @@ def embedding(input, size, is_sparse=False, is_distributed=False, padding_idx=No
         dtype: of the table.
     Returns:
         Variable [..., size[1]].
+    Differs from Paddle: it works; Paddle 3.3.1 raises.
     Example:
         >>> paddle.enable_static()
-        >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
         ...     ids = paddle.static.data("ids", [None, 3], "int64")
         ...     paddle.static.nn.embedding(ids, [10, 4]).shape
         paddle.Size([-1, 3, 4])
@@ -122,9 +125,11 @@ def batch_norm(input, act=None, is_test=False, momentum=0.9, epsilon=1e-05, para
         moving_mean_name, moving_variance_name: str, names of the running statistics.
     Returns:
         Variable of the shape of input.
+    Differs from Paddle: it works; Paddle 3.3.1 raises.
     Example:
         >>> paddle.enable_static()
-        >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
         ...     paddle.static.nn.batch_norm(paddle.static.data("x", [None, 3, 8, 8])).shape
         paddle.Size([-1, 3, 8, 8])
         >>> paddle.disable_static()
@@ -155,9 +160,11 @@ def layer_norm(input, scale=True, shift=True, begin_norm_axis=1, epsilon=1e-05, 
         name: str that the names of the parameters begin with.
     Returns:
         Variable of the shape of input.
+    Differs from Paddle: it works; Paddle 3.3.1 raises.
     Example:
         >>> paddle.enable_static()
-        >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
         ...     paddle.static.nn.layer_norm(paddle.static.data("x", [None, 3, 4])).shape
         paddle.Size([-1, 3, 4])
         >>> paddle.disable_static()
@@ -185,9 +192,11 @@ def group_norm(input, groups, epsilon=1e-05, param_attr=None, bias_attr=None, ac
         name: str that the names of the parameters begin with.
     Returns:
         Variable of the shape of input.
+    Differs from Paddle: it works; Paddle 3.3.1 raises.
     Example:
         >>> paddle.enable_static()
-        >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
         ...     paddle.static.nn.group_norm(paddle.static.data("x", [None, 4, 3, 3]), 2).shape
         paddle.Size([-1, 4, 3, 3])
         >>> paddle.disable_static()
@@ -209,9 +218,11 @@ def instance_norm(input, epsilon=1e-05, param_attr=None, bias_attr=None, name=No
         name: str that the names of the parameters begin with.
     Returns:
         Variable of the shape of input.
+    Differs from Paddle: it works; Paddle 3.3.1 raises.
     Example:
         >>> paddle.enable_static()
-        >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
         ...     paddle.static.nn.instance_norm(paddle.static.data("x", [None, 4, 3, 3])).shape
         paddle.Size([-1, 4, 3, 3])
         >>> paddle.disable_static()
@@ -235,9 +246,11 @@ def prelu(x, mode, param_attr=None, data_format="NCHW", name=None):
         Variable of the shape of x.
     Raises:
         ValueError: mode or data_format is not known.
+    Differs from Paddle: it works; Paddle 3.3.1 raises.
     Example:
         >>> paddle.enable_static()
-        >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
         ...     paddle.static.nn.prelu(paddle.static.data("x", [None, 4, 3, 3]), "channel").shape
         paddle.Size([-1, 4, 3, 3])
         >>> paddle.disable_static()
@@ -265,9 +278,11 @@ def bilinear_tensor_product(x, y, size, act=None, name=None, param_attr=None, bi
         param_attr, bias_attr: ParamAttr of the weight [size, m, n] and the bias [1, size]; False: no bias.
     Returns:
         Variable [N, size].
+    Differs from Paddle: it works; Paddle 3.3.1 raises.
     Example:
         >>> paddle.enable_static()
-        >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
         ...     x, y = paddle.static.data("x", [None, 3]), paddle.static.data("y", [None, 4])
         ...     paddle.static.nn.bilinear_tensor_product(x, y, 5).shape
         paddle.Size([-1, 5])
@@ -292,7 +307,8 @@ def spectral_norm(weight, dim=0, power_iters=1, eps=1e-12, name=None):
         Variable of the shape of weight.
     Example:
         >>> paddle.enable_static()
-        >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
         ...     paddle.static.nn.spectral_norm(paddle.static.create_parameter([3, 4], "float32")).shape
         paddle.Size([3, 4])
         >>> paddle.disable_static()
@@ -311,9 +327,11 @@ def row_conv(input, future_context_size, param_attr=None, act=None):
         act: str, the name of an activation. Default None.
     Returns:
         Variable of the shape of input.
+    Differs from Paddle: it works; Paddle 3.3.1 raises.
     Example:
         >>> paddle.enable_static()
-        >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
         ...     paddle.static.nn.row_conv(paddle.static.data("x", [2, 5, 4]), 2).shape
         paddle.Size([2, 5, 4])
         >>> paddle.disable_static()

@@ -43,7 +43,8 @@ def conv2d(input, num_filters, filter_size, stride=1, padding=0, dilation=1, gro
     Differs from Paddle: it works; Paddle 3.3.1 raises.
     Example:
         >>> paddle.enable_static()
-        >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
         ...     paddle.static.nn.conv2d(paddle.static.data("x", [None, 3, 8, 8]), 4, 3, act="relu").shape
         paddle.Size([-1, 4, 6, 6])
         >>> paddle.disable_static()
@@ -58,7 +59,8 @@ def conv3d(input, num_filters, filter_size, stride=1, padding=0, dilation=1, gro
     Differs from Paddle: it works; Paddle 3.3.1 raises.
     Example:
         >>> paddle.enable_static()
-        >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
         ...     paddle.static.nn.conv3d(paddle.static.data("x", [None, 3, 8, 8, 8]), 4, 3).shape
         paddle.Size([-1, 4, 6, 6, 6])
         >>> paddle.disable_static()
@@ -105,13 +107,14 @@ def conv2d_transpose(input, num_filters, output_size=None, filter_size=None, pad
     Differs from Paddle: it works; Paddle 3.3.1 raises.
     Example:
         >>> paddle.enable_static()
-        >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
         ...     paddle.static.nn.conv2d_transpose(paddle.static.data("x", [None, 3, 8, 8]), 4, filter_size=3).shape
         paddle.Size([-1, 4, 10, 10])
         >>> paddle.disable_static()
     """
-    return _transposed("conv2d_transpose", 2, input, num_filters, output_size, filter_size, padding, stride, dilation, groups, param_attr, bias_attr, act,
-                       name, data_format)
+    return _transposed("conv2d_transpose", 2, input, num_filters, output_size, filter_size, padding, stride, dilation, groups, param_attr, bias_attr,
+                       act, name, data_format)
 
 
 def conv3d_transpose(input, num_filters, output_size=None, filter_size=None, padding=0, stride=1, dilation=1, groups=None, param_attr=None,
@@ -121,13 +124,14 @@ def conv3d_transpose(input, num_filters, output_size=None, filter_size=None, pad
     Differs from Paddle: it works; Paddle 3.3.1 raises.
     Example:
         >>> paddle.enable_static()
-        >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
         ...     paddle.static.nn.conv3d_transpose(paddle.static.data("x", [None, 3, 4, 4, 4]), 4, filter_size=3).shape
         paddle.Size([-1, 4, 6, 6, 6])
         >>> paddle.disable_static()
     """
-    return _transposed("conv3d_transpose", 3, input, num_filters, output_size, filter_size, padding, stride, dilation, groups, param_attr, bias_attr, act,
-                       name, data_format)
+    return _transposed("conv3d_transpose", 3, input, num_filters, output_size, filter_size, padding, stride, dilation, groups, param_attr, bias_attr,
+                       act, name, data_format)
 
 
 __all__ = ["conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose"]

@@ -36,7 +36,8 @@ def py_func(func, x, out, backward_func=None, skip_vars_in_backward_input=None):
     Differs from Paddle: it works; Paddle 3.3.1 raises.
     Example:
         >>> paddle.enable_static()
-        >>> with paddle.static.program_guard(paddle.static.Program()):
+        >>> main = paddle.static.Program()
+        >>> with paddle.static.program_guard(main):
         ...     x, y = paddle.static.data("x", [None]), paddle.static.data("y", [None])
         ...     y = paddle.static.py_func(lambda a: np.sort(a), x, y)
         ...     paddle.static.Executor().run(feed={"x": np.array([3, 1], "float32")}, fetch_list=[y])
@@ -140,7 +141,8 @@ def static_pylayer(forward_fn, inputs, backward_fn=None, name=None):
         ValueError: backward_fn returns another number of gradients than there are inputs.
     Example:
         >>> paddle.enable_static()
-        >>> with paddle.static.program_guard(paddle.static.Program()):
+        >>> main = paddle.static.Program()
+        >>> with paddle.static.program_guard(main):
         ...     x = paddle.static.data("x", [2]); x.stop_gradient = False
         ...     y = paddle.static.nn.static_pylayer(paddle.exp, [x], lambda g: g * 5)
         ...     paddle.static.Executor().run(feed={"x": np.zeros(2, "float32")}, fetch_list=paddle.static.gradients(y, x))

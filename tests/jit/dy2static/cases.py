@@ -290,6 +290,24 @@ def deleted_and_global_names(P, x):
 FACTOR = 0.5
 
 
+@case([POS], [NEG])
+def own_derivative_in_a_branch(P, x):
+    class Rounded(P.autograd.PyLayer):
+        @staticmethod
+        def forward(ctx, t):
+            return t.round()
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 10
+
+    if x.sum() > 0:
+        y = Rounded.apply(x * 1.3)
+    else:
+        y = x
+    return y * y
+
+
 # calls ----------------------------------------------------------------------------------------------------------------
 
 
@@ -710,10 +728,12 @@ def writing_into_a_buffer(P, x, n):
 @case([POS, 4], [NEG, 2])
 def in_place_in_a_loop(P, x, n):
     y = x * 1.0
+    z = y
     for _ in range(n):
-        y.multiply_(x * 0.5)
-        y += 0.1
-    return y
+        y.add_(x * 0.5)
+        if y.sum() > 0:
+            y[0] = x[1] * x[0]
+    return z
 
 
 @case([POS, 4], [NEG, 2])
@@ -940,6 +960,49 @@ def item_that_only_one_branch_makes(P, x):
     if x.sum() > 0:
         d["y"] = x * 2
     return sum(d.values())
+
+
+@case([POS, 2], [NEG, 3], why="changes a Tensor in place and then gives its name")
+def tensor_changed_and_replaced(P, x, n):
+    y = x * 1.0
+    z = y
+    for _ in range(n):
+        y.multiply_(x)
+        y = y + 1
+    return y, z
+
+
+@case([POS], [NEG], why="two Tensors hold the same values")
+def shared_values_with_own_gradients(P, x):
+    y = x * 1.0
+    z = y.detach()
+    z.stop_gradient = False
+    if x.sum() > 0:
+        w = (y * z * z).sum()
+    else:
+        w = y.sum() + z.sum()
+    (g,) = P.grad(w, [z], retain_graph=True)
+    return w, g
+
+
+@case([POS], [NEG], why="a recursion ends depending on a tensor")
+def recursion_without_a_known_end(P, x):
+    def halved(t):
+        if t.abs().max() < 0.1:
+            return t
+        return halved(t / 2)
+
+    return halved(x)
+
+
+@case([POS], [NEG], why="register_hook is called inside")
+def hook_in_a_branch(P, x):
+    y = x * 2
+    if x.sum() > 0:
+        z = y * 1.0
+        z.register_hook(lambda g: g * 10)
+        y = z * 3
+    return y
 
 
 @case([POS, 2], [NEG, 3], why="start with the shape and dtype it ends with", grad=False)

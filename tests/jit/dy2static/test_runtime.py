@@ -61,8 +61,7 @@ def test_second_and_third_derivative_of_a_loop():
     def second(f, n):
         return jax.jit(lambda x: jax.jacrev(jax.grad(lambda x: f(x, ANGLES, n)[0]))(x))
 
-    for n in (1, 70):
-        np.testing.assert_allclose(second(looped, jnp.int32(n))(POINT), second(scanned, n)(POINT), rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(second(looped, jnp.int32(70))(POINT), second(scanned, 70)(POINT), rtol=1e-3, atol=1e-4)
     np.testing.assert_allclose(third(looped, jnp.int32(3))(0.9), third(scanned, 3)(0.9), rtol=1e-3)
 
 
