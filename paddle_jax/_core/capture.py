@@ -41,14 +41,16 @@ class Capture(Trace):
     arrays: the same by the id of `own`. guards: (function without arguments, its value) that must stay the same. effects: (function, object,
     arguments) to repeat on the host after each call. looked: values that the host has looked at and that must stay the same, by place; it may not
     look at the first `variable` ones. grads: Tensors whose `grad` was looked at, by id. attributes: Layers that got attributes, with what they had.
-    objects: others that changed. drawn: generators in use. hooked: a hook was put on a Tensor. refusal: why the
-    code cannot be compiled, though it may have caught that.
+    objects: others that changed; contents: lists, dicts and objects that may change, with what they had. drawn: generators in use. hooked: a hook was
+    put on a Tensor. refusal: why the code cannot be compiled, though it may have caught that. once: lists and dicts may change in the run only.
     """
 
     deferring = False
 
-    def __init__(self, start, converted=False, variable=0):
+    def __init__(self, start, converted=False, variable=0, objects=(), once=False):
         super().__init__()
+        self.once = once
+        self.contents = [(thing, _content(thing)) for thing in objects]
         self.variable, self.looked = variable, {}
         self.start, self.converted, self.given, self.arrays, self.places, self.known = start, converted, [], {}, {}, 0
         self.guards, self.effects, self.attributes, self.objects, self.grads, self.drawn = [], [], {}, {}, {}, {}
@@ -81,9 +83,9 @@ class Capture(Trace):
             for store, content in zip(_stores(layer), stores, strict=True):
                 store.clear()
                 store.update(content)
-        for thing, content in self.objects.values():
-            thing.__dict__.clear()
-            thing.__dict__.update(content)
+        for thing, content in (*self.objects.values(), *self.contents):
+            if not (self.once and exc[0] is None and isinstance(thing, list | dict)):
+                _restore(thing, content)
 
     # reading ------------------------------------------------------------------------------------------------------
 
@@ -212,7 +214,7 @@ class Capture(Trace):
         if self.quiet:  # the call is part of one that is noted already
             return call(thing, *args, **kwargs)
         if id(thing) not in self.objects:
-            self.objects[id(thing)] = thing, dict(thing.__dict__)
+            self.objects[id(thing)] = thing, _content(thing)
         self.effects.append((call, thing, args, kwargs))
         self.quiet = True
         try:
@@ -252,8 +254,25 @@ def _holds(given, tensor):
     return given.tensor is not None and (tensor._raw is given.own or tensor._raw is given.tracer)
 
 
+def _content(thing):
+    """What a list, dict or object of the user's holds."""
+    return list(thing) if isinstance(thing, list) else dict(thing if isinstance(thing, dict) else thing.__dict__)
+
+
+def _restore(thing, content):
+    if isinstance(thing, list):
+        thing[:] = content
+        return
+    store = thing if isinstance(thing, dict) else thing.__dict__
+    if len(store) != len(content) or any(store.get(k, _MISSING) is not v for k, v in content.items()):
+        store.clear()
+        store.update(content)
+
+
 def _stores(layer):
     own = layer.__dict__
+    if "_parameters" not in own:
+        return [own]
     return [own, own["_parameters"], own["_sub_layers"], own["_buffers"]]
 
 
@@ -271,7 +290,7 @@ class Captured:
 
 
 class Change:
-    """Something outside that changes. kind: "value", "grad", "flag" or "attribute" of a Layer. target: the Tensor or Layer. count: how many arrays it
+    """Something outside that changes. kind: "value", "grad", "flag" or "attribute" of an object. target: the Tensor or object. count: how many arrays it
     takes. flows: whether gradients flow through it.
 
     For a value: stop_gradient as in Captured, steps the versions it goes on by. For a flag: stop_gradient, its new setting. For a gradient: to is
@@ -287,15 +306,16 @@ class Change:
             setattr(self, name, value)
 
 
-def capture(function, inputs, start, converted=False, fixed=False) -> Captured:
+def capture(function, inputs, start, converted=False, fixed=False, objects=(), once=False) -> Captured:
     """Runs `function()`, which uses the Tensors `inputs`, and gives it as a program.
 
-    fixed: whether integer inputs may count as constant where the host asks for their value.
+    fixed: whether integer inputs may count as constant where the host asks for their value. objects: lists, dicts and objects that it may change; a
+    list or dict may be changed in the run only, with `once`.
     start: further Tensors that it may read. converted: whether functions with control flow on Tensors are converted on the way.
     """
     start, more = list(start), 0
     while True:
-        run = Capture([*inputs, *start], converted, 0 if fixed else len(inputs))
+        run = Capture([*inputs, *start], converted, 0 if fixed else len(inputs), objects, once)
         try:
             return _capture(run, function, len(inputs))
         except TRACING:
@@ -366,7 +386,14 @@ def _changes(run):
         to = "none" if now is None else "zero" if is_zero(now._raw) else "array"
         changes.append(Change("grad", tensor, int(to == "array"), to=to, anew=now is not grad and grad is not None))
         arrays += [run.read(now)] if to == "array" else []
-    for layer, stores in run.attributes.values():
+    owners = list(run.attributes.values())
+    for thing, content in run.contents:
+        if not isinstance(thing, list | dict):
+            owners.append((thing, [content]))
+        elif not _same_items(thing, content) and (not run.once or _traced(thing, content)):
+            raise Unsupported(f"a {type(thing).__name__} from outside the function is changed, which would happen while compiling only; return what it "
+                              "is to hold")
+    for layer, stores in owners:
         for number, (store, before) in enumerate(zip(_stores(layer), stores, strict=True)):
             for name in {**before, **store}:
                 if not _same(store.get(name, _MISSING), before.get(name, _MISSING)):
@@ -384,6 +411,21 @@ def _assignment(run, layer, key, value):
     change = Change("attribute", layer, len(inside), key=key, rebuild=_maker(inside, marks, tree), gone=value is _MISSING)
     change.flows = any(map(flows_into, inside))
     return change, [run.read(t) for t in inside]
+
+
+def _traced(thing, content):
+    """Whether something new in a list or dict hangs on the run."""
+    old = set(map(id, content if isinstance(thing, list) else content.values()))
+    new = [v for v in (thing if isinstance(thing, list) else thing.values()) if id(v) not in old]
+    return any(is_tensor(leaf) for leaf in jax.tree.leaves(new, is_leaf=is_tensor))
+
+
+def _same_items(thing, content):
+    if len(thing) != len(content):
+        return False
+    if isinstance(thing, list):
+        return all(a is b for a, b in zip(thing, content, strict=True))
+    return all(thing.get(k, _MISSING) is v for k, v in content.items())
 
 
 def _same(a, b):

@@ -240,24 +240,25 @@ class StaticFunction:
         start = [t for t in reach.tensors if id(t) not in mine]
         Switch.busy = True
         try:
-            program = Program(self._name(), self._captured(args, kwargs, inputs, start), reach, inputs)
+            program = Program(self._name(), self._captured(args, kwargs, inputs, start, objects=reach.objects, once=self._full_graph), reach, inputs)
+            reach.objects = []
             program.specs = [InputSpec(list(t.shape), t.dtype, None, t.stop_gradient) if isinstance(t, Tensor) else t for t in args]
             return program
         finally:
             Switch.busy = False
 
-    def _captured(self, args, kwargs, inputs, start):
+    def _captured(self, args, kwargs, inputs, start, **more):
         """The run of the function: as it is; with its control flow converted; with integers counted as constant."""
         plain = self.dygraph_function
         try:
-            return capture(lambda: plain(*args, **kwargs), inputs, start)
+            return capture(lambda: plain(*args, **kwargs), inputs, start, **more)
         except (Unsupported, *TRACING) as first:
             try:
                 converted = self._conversion()
-                return capture(lambda: converted(*args, **kwargs), inputs, start, True)
+                return capture(lambda: converted(*args, **kwargs), inputs, start, True, **more)
             except (Unsupported, *TRACING) as second:
                 try:
-                    return capture(lambda: plain(*args, **kwargs), inputs, start, fixed=True)
+                    return capture(lambda: plain(*args, **kwargs), inputs, start, fixed=True, **more)
                 except (Unsupported, *TRACING):
                     raise (second if isinstance(second, Unsupported) else first) from None
 

@@ -10,9 +10,10 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.tensor import Tensor
+from paddle_jax.framework.atomic import replace_files
 from paddle_jax.framework.pir import parameters
 from paddle_jax.framework.pir.builder import NotWritable
-from paddle_jax.framework.pir.files import split_prefix, write
+from paddle_jax.framework.pir.files import split_prefix
 from paddle_jax.framework.pir.writer import write as write_program
 from paddle_jax.jit.function import StaticFunction
 from paddle_jax.static.recording import record
@@ -70,7 +71,7 @@ def save(layer, path, input_spec=None, **configs):
             foreign |= set(own)
         if foreign:
             warnings.warn(f"jit.save: {', '.join(sorted(foreign))}: not operations of Paddle; only paddle_jax can load {prefix}.json", stacklevel=2)
-    write(contents)
+    replace_files(contents)
     for name in [n for n in contents if n.endswith(".json")]:
         stored = name.removesuffix(".json") + ".pdiparams"
         if stored not in contents:  # what an earlier model left there would be taken for this one's
@@ -99,6 +100,7 @@ def encode(function, specs, owner):
     with _evaluating(holder):
         try:
             recording = record(plain, named)
+            recording.stored = {id(buffer) for _, buffer in holder.named_buffers()} if isinstance(holder, Layer) else set()
             unused = [n for n, symbol in zip(names, recording.inputs, strict=True) if not _used(recording, symbol)]
             if unused and len(unused) == len(names):
                 raise ValueError(f"jit.save: none of the inputs {', '.join(unused)} reaches a result")

@@ -278,7 +278,7 @@ def _set_grad(tensor, change, raw):
 def _set_attribute(change, raws, results):
     number, name = change.key
     own = change.target.__dict__
-    store = (own, own["_parameters"], own["_sub_layers"], own["_buffers"])[number]
+    store = own if number == 0 else own[("_parameters", "_sub_layers", "_buffers")[number - 1]]
     if change.gone:
         store.pop(name, None)
         return

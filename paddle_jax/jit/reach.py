@@ -22,12 +22,15 @@ class Reach:
     slots: {id of Tensor: (dict, key) where it is found}; tensors: the Tensors. values: [(dict, key, value)] that must stay the same; settings: the
     same of Layers, which are compared only when an attribute of some Layer has changed. cells: [(cell, value)].
 
+    objects: plain objects and containers whose content the function may change.
+
     Of the user's own objects only attributes count whose names stand in the code that may run: a counter of the training loop does not matter.
     names: those names; owners: [(object, its list of values)], while looking.
     """
 
     def __init__(self, function, others=()):
         self.slots, self.tensors, self.values, self.settings, self.cells = {}, [], [], [], []
+        self.objects = []
         self.seen, self.changes, self.names, self.owners = set(), Changes.count, {"forward", "__call__", "training"}, []
         self.function(function)
         for thing in others:
@@ -139,6 +142,8 @@ class Reach:
             self._optimizer(value)
         elif isinstance(value, list | tuple | dict) and len(value) <= _MANY:
             self.seen.add(id(value))
+            if not isinstance(value, tuple):
+                self.objects.append(value)
             store = value if isinstance(value, dict) else None
             for key, item in list(value.items() if store is not None else enumerate(value)):
                 if type(item) not in _SCALARS:
@@ -149,6 +154,7 @@ class Reach:
             self.seen.add(id(value))
             own = value.__dict__
             self.owners.append((value, self.values))
+            self.objects.append(value)
             for name, item in list(own.items()):
                 if type(item) not in _SCALARS:
                     self._item(item, own, name, depth)

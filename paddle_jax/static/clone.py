@@ -23,15 +23,25 @@ def copied(program, for_test=False):
 
 def _tested(program):
     """Takes training out: gradients and updates go, normalisation uses running statistics, nothing is dropped."""
-    ops, gone = [], set()
+    kept, gone = [], set()
     for op in program.ops:
         if isinstance(op, Gradient) or op.name in _TRAINING or any(s in gone for s in op.inputs):
             gone.update(op.outputs)
-            continue
+        else:
+            kept.append(op)
+    program.ops = kept
+    evaluated(program, gone)
+
+
+def evaluated(program, gone=frozenset()):
+    """Makes operations what they are outside training; what a Program stores of those that are gone it stores no more."""
+    ops, gone = [], set(gone)
+    for op in program.ops:
         changed = _evaluation(op)
         gone.update(set(op.outputs) - set(changed.outputs))
         ops.append(changed)
     program.ops = ops
+    program.changed()
     for name, symbol in list(program.current.items()):
         if symbol in gone:
             program.current[name] = program.homes[name]

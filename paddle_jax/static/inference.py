@@ -89,7 +89,7 @@ def _paired(kernel, many, outs, others):
 def _fitted(kernel, symbols):
     """As `infer`, with unknown lengths taken to be known ones that make the call possible; None where none does."""
     places = [(i, axis) for i, s in enumerate(symbols) for axis, n in enumerate(s.shape) if n == -1]
-    lengths = {n for s in symbols for n in s.shape if n != -1}
+    lengths = {1, *[n for s in symbols for n in s.shape if n != -1]}
     if kernel.made_of is not None:
         lengths |= set(_ints(kernel.made_of[2]))
     choices = itertools.islice(itertools.product((None, *sorted(lengths)), repeat=len(places)), 4096)

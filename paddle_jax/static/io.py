@@ -12,11 +12,11 @@ from paddle_jax._core.deferred.value import aval_of
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.tensor import Parameter, Tensor, wrap
 from paddle_jax.framework import io as files
-from paddle_jax.framework.atomic import replace_file
+from paddle_jax.framework.atomic import replace_file, replace_files
 from paddle_jax.framework.pickle_reader import CorruptFileError
 from paddle_jax.framework.pir import parameters
 from paddle_jax.framework.pir.builder import NotWritable
-from paddle_jax.framework.pir.files import CorruptModelError, read_parameters, read_program, write
+from paddle_jax.framework.pir.files import CorruptModelError, read_parameters, read_program
 from paddle_jax.framework.pir.interpreter import Runner
 from paddle_jax.framework.pir.program import parse
 from paddle_jax.framework.pir.writer import write as write_program
@@ -138,7 +138,7 @@ def save_inference_model(path_prefix, feed_vars, fetch_vars, executor, program=N
     document, arrays, foreign = _encode("save_inference_model", feed_vars, fetch_vars, program)
     if foreign:
         warnings.warn(f"save_inference_model: {', '.join(foreign)}: not operations of Paddle; only paddle_jax can load {prefix}.json", stacklevel=2)
-    write({prefix + ".json": document} | ({prefix + ".pdiparams": parameters.encode(arrays)} if arrays else {}))
+    replace_files({prefix + ".json": document} | ({prefix + ".pdiparams": parameters.encode(arrays)} if arrays else {}))
     if not arrays:
         Path(prefix + ".pdiparams").unlink(missing_ok=True)
 

@@ -72,11 +72,13 @@ class Program:
         1
     """
 
+    random_seed = 0  # of its random operations; 0: they draw from the generator of `paddle.seed`
+
     def __init__(self):
         self.ops, self.data, self.vars, self.values, self.inits = [], {}, {}, {}, {}
         self.current, self.homes = {}, {}
         self.taken = {}  # id of an eager Tensor that was taken in, and of what it held -> (Tensor, what it held, Symbol)
-        self.random_seed, self.version, self.draws, self.words = 0, 0, 0, None
+        self.version, self.draws, self.words = 0, 0, None
         self.rates = {}  # name of a learning rate -> object whose `rate_now(old)` gives its value before a run
         self.entries = {}  # compiled runs, see executor.py
         self.fetched = []  # the Variables of the results, for a program from a file
@@ -195,6 +197,12 @@ class Program:
         from paddle_jax.static.clone import copied
 
         return copied(self, for_test)
+
+    def set_is_test_attr(self):
+        """Makes normalisation use running statistics, and drops nothing at random any more."""
+        from paddle_jax.static.clone import evaluated
+
+        evaluated(self)
 
     def state_dict(self, mode="all", scope=None):
         """The values of its persistable Variables as a dict of DenseTensors by name.

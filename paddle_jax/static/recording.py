@@ -5,21 +5,25 @@ different operations, the code looks at the lengths in a way that a program cann
 own, so that it can be told which length a number is made of; where axes turn out to belong together, all get the same.
 """
 
+import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.deferred.value import aval_of, concrete
+from paddle_jax._core.dispatch import run
 from paddle_jax._core.errors import TracedValueError
 from paddle_jax._core.symbol import Symbol, SymbolError
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.framework.pir.builder import Length, NotWritable
+from paddle_jax.static.composites import computing, tensors_in
 from paddle_jax.static.program import Program
-from paddle_jax.static.recorder import Recorder, tensors_in
+from paddle_jax.static.recorder import Recorder
 from paddle_jax.static.variable import Variable, variable
 
 # (first run, second run) for each axis: odd, so that half of a length is seen to be rounded; multiples of 32, for models that halve lengths again and
 # again; the same for all axes.
 _ODD = ((97, 198), (103, 212), (107, 220), (109, 236), (113, 244), (127, 264))
 _EVEN = ((96, 192), (160, 480), (160, 800), (160, 1120), (32, 352), (32, 416))
+_SMALL = 64  # elements up to which operations on constants are carried out while recording
 _SAME = ((97, 198),) * len(_ODD)
 
 
@@ -54,10 +58,14 @@ class Ramp:
 class Recording:
     """What a function does. inputs: Symbols of the inputs; outputs: Symbols; steps: in order.
 
-    shapes: {Symbol: shape, with Lengths}; tensors: {Symbol: the eager Tensor, or an array, that it stands for}.
+    shapes: {Symbol: shape, with Lengths}; tensors: {Symbol: the eager Tensor, or what else, that it stands for}; stored: ids of Tensors that go into the
+    parameter file under their names, beside Parameters.
     """
 
-    __slots__ = ("inputs", "outputs", "shapes", "steps", "tensors")
+    __slots__ = ("inputs", "outputs", "shapes", "steps", "stored", "tensors")
+
+    def __init__(self, inputs, outputs):
+        self.inputs, self.outputs, self.steps, self.tensors, self.shapes, self.stored = inputs, outputs, [], {}, {}, set()
 
 
 class _Known(Variable):
@@ -84,6 +92,17 @@ class _Recorder(Recorder):
             aval = aval_of(raw.shape, raw.dtype)
             known = self.taken[id(tensor)] = tensor, raw, Symbol((aval, aval), "constant", self.program, value=tensor)
         return known[2]
+
+    def __call__(self, kernel, tensors):
+        """Records a call. What is known from lengths and small constants stays known."""
+        made = kernel.made_of
+        if made is not None and made[0].name == "shape":
+            return wrap(jnp.asarray(np.array(tensors[0].shape, np.int64)))
+        held = [t._raw for t in tensors]
+        if held and not any(type(raw) is Symbol or t.persistable or raw.size > _SMALL for raw, t in zip(held, tensors, strict=True)):
+            with computing():
+                return run(kernel, tensors)
+        return super().__call__(kernel, tensors)
 
     def record(self, kernel, symbols, stops):
         """Adds an operation; its results are Variables of known lengths."""
@@ -160,8 +179,7 @@ def _record(function, specs, probes):
 
 
 def _merged(inputs, first, second):
-    found = Recording()
-    found.inputs, found.outputs, found.steps, found.tensors, found.shapes = inputs, first[0], [], {}, {}
+    found = Recording(inputs, first[0])
     partner = {symbol: symbol for symbol in inputs}
     for symbol in inputs:
         found.shapes[symbol] = _shape(symbol.avals[0].shape, symbol.avals[1].shape)
@@ -212,6 +230,8 @@ def _pair(found, partner, x, y):
     elif np.array_equal(one, two, equal_nan=one.dtype.kind in "fc"):
         found.tensors[x] = one
     else:
+        if (one != np.round(one)).any() or (two != np.round(two)).any():
+            raise NotWritable("it uses a fraction made of lengths that are not fixed; give these lengths as numbers in input_spec")
         found.tensors[x] = [_attribute("an operand", int(p), int(q)) for p, q in zip(one.ravel(), two.ravel(), strict=True)]
 
 

@@ -15,7 +15,7 @@ import paddle_jax
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMESPACES = ["paddle", "paddle.Tensor", "paddle.linalg", "paddle.fft", "paddle.signal", "paddle.special", "paddle.functional", "paddle.compat",
-              "paddle.compat.nn", "paddle.compat.nn.functional"]
+              "paddle.compat.nn", "paddle.compat.nn.functional", "paddle.static", "paddle.static.nn"]
 
 
 @pytest.fixture(scope="module")

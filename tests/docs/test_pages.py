@@ -7,10 +7,10 @@ import runpy
 import pytest
 
 DOCS = pathlib.Path(__file__).parents[2] / "docs"
-NEEDS = {"interop": ("optax", "flax")}
+NEEDS = {"control-flow": ("malt",), "interop": ("optax", "flax")}
 
 
-@pytest.mark.parametrize("name", ["func", "interop", "to_static"])
+@pytest.mark.parametrize("name", ["control-flow", "func", "interop", "to_static"])
 def test_snippets(name, tmp_path):
     page = DOCS / f"{name}.md"
     if not page.is_file():

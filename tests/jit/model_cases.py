@@ -72,7 +72,7 @@ BOTH = {
         x[:,paddle.to_tensor([0,1])] ;; x[0:x.shape[0]-1] ;;
     """,
     "f(-1,-1,4)": """
-        x*x.shape[1] ;; paddle.expand(x[:,:1],[x.shape[0],x.shape[1],4]) ;; x[:,:x.shape[1]//2] ;; x ;;
+        x*x.shape[1] ;; paddle.expand(x[:,:1],[x.shape[0],x.shape[1],4]) ;; x[:,:x.shape[1]//2] ;; 
         F.scaled_dot_product_attention(x.unsqueeze(2),x.unsqueeze(2),x.unsqueeze(2)) ;; F.dropout(x,0.5,training=False) ;;
         F.dropout(x,0.5,training=False,mode="downscale_in_infer") ;; F.layer_norm(x,4) ;; F.linear(x,paddle.ones([4,2]),paddle.zeros([2])) ;;
         F.alpha_dropout(x,0.5,training=False) ;;
@@ -125,8 +125,8 @@ READ = {
         F.kl_div(x,y) ;;
     """,
     "f(-1,3,4)": """
-        paddle.median(x,1) ;; paddle.quantile(x,0.5,1) ;; paddle.unique(x) ;; paddle.nonzero(x) ;; paddle.masked_select(x,x>0) ;;
-        paddle.diff(x) ;; paddle.rot90(x,1,[1,2]) ;; paddle.where(x>0) ;; paddle.histogram(x,10,-1,1) ;; paddle.cdist(x,x) ;; x[x>0] ;;
+        paddle.median(x,1) ;; paddle.quantile(x,0.5,1) ;;
+        paddle.diff(x) ;; paddle.rot90(x,1,[1,2]) ;; paddle.histogram(x,10,-1,1) ;; paddle.cdist(x,x) ;;
     """,
     "f(-1,-1,4)": """
         F.label_smooth(x) ;;
@@ -148,7 +148,7 @@ WRITE = {
         paddle.inner(x,y) ;;
     """,
     "f(-1,3)": """
-        paddle.increment(x,2.) ;;
+       
     """,
     "b(-1,3) b(-1,3)": """
         paddle.logical_not(x) ;; paddle.any(x) ;; paddle.all(x,axis=1) ;; ~x ;;
@@ -174,4 +174,29 @@ WRITE = {
     "f(-1,5) i(-1,1)": """
         F.embedding(y,paddle.ones([10,3])) ;; F.embedding(y,paddle.ones([10,3]),padding_idx=1) ;; F.one_hot(y.squeeze(-1),5) ;;
     """,
+}
+
+VALUES = "paddle.unique(x) ;; paddle.nonzero(x) ;; paddle.masked_select(x,x>0) ;; paddle.where(x>0) ;; x[x>0]"  # shapes that hang on values
+
+LAYERS = {
+    "f(-1,8)": """
+        nn.Linear(8,3) ;; nn.Sequential(nn.Linear(8,4),nn.ReLU(),nn.Linear(4,2),nn.Softmax()) ;; nn.BatchNorm1D(8) ;; nn.LayerNorm(8) ;;
+        nn.Linear(8,3,bias_attr=False) ;; nn.Dropout() ;; nn.PReLU()
+    """,
+    "f(-1,4,8,8)": """
+        nn.Conv2D(4,6,3) ;; nn.Conv2D(4,4,3,padding=1,groups=4) ;; nn.Conv2DTranspose(4,3,2,2) ;; nn.Conv2DTranspose(4,4,3,2,groups=4) ;;
+        nn.BatchNorm2D(4) ;; nn.InstanceNorm2D(4) ;; nn.GroupNorm(2,4) ;; nn.Conv2D(4,6,3,padding="valid") ;;
+        nn.Conv2D(4,6,3,padding=1,padding_mode="reflect") ;; nn.Upsample(scale_factor=2,mode="bilinear") ;; nn.LocalResponseNorm(3) ;;
+        nn.BatchNorm2D(4,use_global_stats=True) ;; nn.AdaptiveAvgPool2D(1) ;; nn.ChannelShuffle(2) ;; nn.UpsamplingNearest2D(scale_factor=2)
+    """,
+    "f(-1,4,8)": """
+        nn.Conv1D(4,3,3) ;; nn.Conv1DTranspose(4,3,3) ;; nn.BatchNorm1D(4) ;; nn.InstanceNorm1D(4) ;; nn.RNN(nn.LSTMCell(8,6)) ;;
+        nn.BiRNN(nn.GRUCell(8,6),nn.GRUCell(8,6)) ;; nn.TransformerEncoder(nn.TransformerEncoderLayer(8,2,16),2)
+    """,
+    "f(-1,-1,8)": """
+        nn.LSTM(8,6) ;; nn.GRU(8,6,2,direction="bidirect") ;; nn.SimpleRNN(8,6) ;; nn.LSTM(8,6,2,direction="bidirect") ;;
+        nn.TransformerEncoderLayer(8,2,16) ;; nn.MultiHeadAttention(8,2)
+    """,
+    "f(-1,2,4,4,4)": "nn.Conv3D(2,3,2) ;; nn.Conv3DTranspose(2,3,2) ;; nn.BatchNorm3D(2)",
+    "i(-1,5)": "nn.Embedding(10,4) ;; nn.Embedding(10,4,padding_idx=0) ;; nn.Sequential(nn.Embedding(10,8),nn.Linear(8,2))",
 }

@@ -798,3 +798,25 @@ def versions_and_flags(compile):
     x, w = data(2), data(2, seed=1)
     f(x, w)
     return x.inplace_version, w.inplace_version, w.stop_gradient, x.stop_gradient
+
+
+@scenario
+def attributes_of_plain_objects(compile):
+    class Trainer:
+        def __init__(self):
+            self.net, self.loss, self.best = small(), None, None
+
+        def step(self, x):
+            self.loss = self.net(x).sum()
+            self.parts = [self.loss * 2, "text"]
+            return self.loss
+
+    trainer = Trainer()
+    f = compile(trainer.step)
+    seen = []
+    for i in range(3):
+        f(data(2, 3, seed=i))
+        trainer.best = trainer.loss
+        seen.append((trainer.loss.item(), trainer.parts[0].item(), trainer.parts[1]))
+    trainer.loss.backward()
+    return seen, [p.grad.numpy() for p in trainer.net.parameters()]

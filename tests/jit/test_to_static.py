@@ -1,5 +1,6 @@
 """Compiled functions against the same functions run op by op."""
 
+import collections
 import concurrent.futures
 import copy
 import gc
@@ -49,8 +50,8 @@ def test_equal_to_eager(name):
 
 
 def runs(function):
-    """The function, and a list that grows whenever its Python code runs."""
-    seen = []
+    """The function, and what grows whenever its Python code runs (no list: a function that appends to one runs eagerly)."""
+    seen = collections.deque()
 
     def counted(*args, **kwargs):
         seen.append(1)
@@ -383,3 +384,24 @@ def test_hooks_on_outside_tensors_are_not_lost():
     with pytest.warns(UserWarning, match="register_hook"):
         paddle.jit.to_static(g)(paddle.ones([2])).backward()
     assert w.grad.tolist() == [2.0, 2.0]
+
+
+def test_lists_that_grow_run_eagerly():
+    history, table = [], {}
+
+    def f(x):
+        history.append(x * 2)
+        table["last"] = x
+        return x + 1
+
+    with pytest.warns(UserWarning, match="a list from outside"):
+        g = paddle.jit.to_static(f)
+        for i in range(3):
+            g(paddle.full([1], float(i)))
+    assert [h.item() for h in history] == [0.0, 2.0, 4.0] and table["last"].item() == 2.0
+    with pytest.raises(RuntimeError, match="a list from outside"):
+        compiled(f)(paddle.ones([1]))
+    assert len(history) == 3
+    seen = []
+    h = compiled(lambda x: (seen.append(tuple(x.shape)), x + 1)[1])
+    assert h(paddle.ones([2])).tolist() == h(paddle.ones([2])).tolist() == [2.0, 2.0] and seen == [(2,)]  # with full_graph, once

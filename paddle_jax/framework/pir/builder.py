@@ -111,6 +111,8 @@ class Builder:
     def parameter(self, name, array, trainable):
         """A value from the parameter file."""
         array = np.asarray(array)
+        while name in self.arrays:
+            name += "_1"
         found = self.value(array.dtype.name, array.shape)
         self.arrays[name] = array
         self.parameter_ops.append({"#": "p", "A": [0, 1, 1, name], "DA": [], "O": {"%": found.number, "TT": _type(*found.type)},

@@ -4,7 +4,6 @@ import contextlib
 import os
 from pathlib import Path
 
-from paddle_jax.framework.atomic import replace_file
 from paddle_jax.framework.pickle_reader import CorruptFileError
 from paddle_jax.framework.pir import parameters
 from paddle_jax.framework.pir.program import parse
@@ -59,10 +58,3 @@ def split_prefix(where, path):
     if prefix.endswith(os.sep) or not Path(prefix).name:
         raise ValueError(f"{where}: path: {prefix!r} has no file name; give directory/prefix.")
     return prefix
-
-
-def write(contents):
-    """Writes several files {path: bytes}, or none of them: each goes to a temporary name first, then all are put in place."""
-    with contextlib.ExitStack() as stack:
-        for path, data in contents.items():
-            stack.enter_context(replace_file(path)).write(data)

@@ -50,8 +50,9 @@ def _value(plain):
 def find(name) -> Op | None:
     """The declared operation of a name in a program: nothing is imported for it, and nothing but operations can be named."""
     module, _, function = name.rpartition(".")
-    found = getattr(getattr(sys.modules.get(module), function, None), "op", None) if name.startswith(PREFIX) else None
-    return found if isinstance(found, Op) and not found.composite else None
+    held = vars(sys.modules[module]) if name.startswith(PREFIX) and module in sys.modules else {}
+    found = (getattr(value, "op", None) for value in held.values() if callable(value))
+    return next((op for op in found if isinstance(op, Op) and not op.composite and op.name == function and op.fn.__module__ == module), None)
 
 
 def call(op, text, operands):

@@ -92,7 +92,7 @@ def _made(w, recording, symbol):
         return w.op("full_with_tensor", [w.full(known.number, kind[0]), w.ints(kind[1])], kind, dtype=kind[0])
     if hasattr(known, "step"):
         return _ramp(w, known, kind)
-    if isinstance(known, Tensor) and known.persistable:
+    if isinstance(known, Tensor) and (known.persistable or id(known) in recording.stored):
         return w.parameter(known.name, _array(known), not known.stop_gradient)
     return w.constant(_array(known))
 

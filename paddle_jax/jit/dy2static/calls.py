@@ -3,14 +3,16 @@
 import contextlib
 import functools as ft
 import inspect
+import operator
 import sys
 import types
 
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
+from paddle_jax.jit.dy2static.branches import cond
 from paddle_jax.jit.dy2static.host import show
-from paddle_jax.jit.dy2static.parts import is_traced
-from paddle_jax.jit.dy2static.statements import Range
+from paddle_jax.jit.dy2static.parts import is_number, is_traced
+from paddle_jax.jit.dy2static.statements import Range, and_, or_
 from paddle_jax.nn.layer.layers import Layer
 
 
@@ -163,6 +165,37 @@ def _print(scope, *args, **kwargs):
     return show(*args, **kwargs) if any(is_traced(a) for a in args) or (local.ctx.trace is not None and local.ctx.trace.part) else print(*args, **kwargs)
 
 
+def _reversed(scope, over):
+    return over.__reversed__() if isinstance(over, Range) else reversed(over)
+
+
+def _extreme(kind, better):
+    """`max` and `min` of traced numbers."""
+
+    def pick(scope, *args, **kwargs):
+        items = list(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple | Tensor) else args
+        if kwargs or len(items) < 2 or not any(map(is_traced, items)) or not all(isinstance(i, Tensor) or is_number(i) for i in items):
+            return kind(*args, **kwargs)
+        best = items[0]
+        for item in items[1:]:
+            best = cond(better(item, best), lambda item=item: item, lambda best=best: best)
+        return best
+
+    return pick
+
+
+def _quantor(kind, joined):
+    """`any` and `all` of traced truth values."""
+
+    def ask(scope, items):
+        items = list(items)
+        if not any(map(is_traced, items)):
+            return kind(items)
+        return ft.reduce(lambda a, b: joined(lambda: a, lambda: b), items)
+
+    return ask
+
+
 def _number(kind):
     def convert(scope, *args, **kwargs):
         if len(args) == 1 and is_traced(args[0]) and not kwargs:
@@ -201,4 +234,5 @@ def _frame_of(scope):
 
 
 _BUILTINS = {range: _range, print: _print, int: _number(int), float: _number(float), bool: _number(bool), super: _super,
+             reversed: _reversed, max: _extreme(max, operator.gt), min: _extreme(min, operator.lt), any: _quantor(any, or_), all: _quantor(all, and_),
              locals: lambda scope: _frame_of(scope).f_locals, globals: lambda scope: _frame_of(scope).f_globals}

@@ -127,8 +127,11 @@ class Part:
         try:
             found = trace(run, [*structs, jax.ShapeDtypeStruct((), "uint32")], indexed)
             self.drawn = generator._offset - start
-        except RecursionError:
-            raise Unsupported("a recursion ends depending on a tensor; use a loop") from None
+        except BaseException as error:
+            objects.restore()
+            if isinstance(error, RecursionError):
+                raise Unsupported("a recursion ends depending on a tensor; use a loop") from None
+            raise
         finally:
             generator._offset = start
         objects.check()

@@ -14,13 +14,14 @@ _DEPTH, _MOST = 5, 4000
 _CONTAINERS = (list, dict, set, collections.deque)
 _SKIPPED = (types.ModuleType, type, Tensor, str, bytes, int, float, complex, type(None), types.CodeType, types.BuiltinFunctionType)
 _NOT_USERS = ("jax", "malt", "numpy", "paddle_jax._core")
+_NOTHING = object()
 
 
 class Objects:
-    """The lists, dicts, sets and objects that functions can reach, with what they held."""
+    """The lists, dicts, sets, objects and variables of enclosing functions that functions can reach, with what they held."""
 
     def __init__(self, functions):
-        self.held, self.seen = [], set()
+        self.held, self.variables, self.seen = [], [], set()
         for function in functions:
             self._visit(function, 0, "")
 
@@ -46,31 +47,51 @@ class Objects:
                 self._visit(item, depth + 1, f"{name or type(thing).__name__}.{key}")
 
     def _visit_function(self, function, depth):
-        names = function.__code__.co_freevars
-        for name, cell in zip(names, function.__closure__ or (), strict=True):
-            try:
-                content = cell.cell_contents
-            except ValueError:  # not assigned yet
-                continue
-            if name != "ag__":
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+            content = _content(cell)
+            if name != "ag__" and content is not _NOTHING:
+                self.variables.append((lambda cell=cell: _content(cell), lambda value, cell=cell: setattr(cell, "cell_contents", value), content, name))
                 self._visit(content, depth if isinstance(content, types.FunctionType) else depth + 1, name)
+        outside = function.__globals__
         for name in function.__code__.co_names:
-            content = function.__globals__.get(name)
-            if isinstance(content, _CONTAINERS):
-                self._visit(content, depth + 1, name)
+            content = outside.get(name, _NOTHING)
+            if isinstance(content, types.FunctionType):
+                if not (content.__globals__.get("__name__") or "").startswith(_NOT_USERS):
+                    self._visit(content, depth + 1, name)
+            elif content is not _NOTHING and not isinstance(content, types.ModuleType | type):
+                self.variables.append((lambda name=name: outside.get(name), lambda value, name=name: outside.__setitem__(name, value), content, name))
+                if isinstance(content, _CONTAINERS):
+                    self._visit(content, depth + 1, name)
 
     def _hold(self, thing, name):
         self.held.append((thing, thing.copy(), name))
 
+    def restore(self):
+        """Puts back what has changed; returns what that is, in words."""
+        found = []
+        for thing, before, name in self.held:
+            if _differs(thing, before):
+                thing.clear()
+                (thing.update if isinstance(thing, dict | set) else thing.extend)(before)
+                found.append(name)
+        for get, put, before, name in self.variables:
+            if not _same(get(), before):
+                put(before)
+                found.append(f"the variable {name!r}")
+        return found
+
     def check(self):
         """Puts back what has changed, and raises Unsupported if something has."""
-        found = [(thing, before, name) for thing, before, name in self.held if _differs(thing, before)]
-        for thing, before, _ in found:
-            thing.clear()
-            (thing.update if isinstance(thing, dict | set) else thing.extend)(before)
-        if found:
-            raise Unsupported(f"{found[0][2]} is changed inside a compiled branch or loop, which would happen while compiling only; "
+        for name in self.restore()[:1]:
+            raise Unsupported(f"{name} is changed inside a compiled branch or loop, which would happen while compiling only; "
                               "return the value instead, or keep it in a Tensor")
+
+
+def _content(cell):
+    try:
+        return cell.cell_contents
+    except ValueError:  # not assigned
+        return _NOTHING
 
 
 def _differs(thing, before):

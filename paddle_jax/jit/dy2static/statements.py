@@ -34,7 +34,7 @@ class Range:
     def __init__(self, *bounds):
         if len(bounds) == 3 and not is_traced(bounds[2]) and int(bounds[2]) == 0:
             raise ValueError("range() arg 3 must not be zero")
-        tensors = [b for b in bounds if is_traced(b)]
+        tensors = [b for b in bounds if isinstance(b, Tensor)]
         if any(t.size != 1 or not t.is_integer() for t in tensors):
             raise TypeError("range: a bound is not an integer tensor with one element; cast it with astype('int64')")
         bounds = [b.reshape([]) if isinstance(b, Tensor) else b for b in bounds]
@@ -43,6 +43,11 @@ class Range:
 
     def __iter__(self):
         raise Unsupported("a range with a traced bound can only be looped over with a plain `for i in range(n)`")
+
+    def __reversed__(self):
+        if is_traced(self.step) or self.step != 1:
+            raise Unsupported("reversed(range(...)) with a traced bound and a step; write range(last, first - 1, -step)")
+        return Range(self.stop - 1, self.start - 1, -1)
 
     def first(self):
         """The start, as a Tensor."""

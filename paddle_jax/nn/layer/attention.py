@@ -5,6 +5,7 @@ import collections
 from paddle_jax._core import dtype as dtypes
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.layer.common import Linear
+from paddle_jax.nn.layer.helpers import length_of
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.tensor.creation import zeros
 from paddle_jax.tensor.joining import concat
@@ -79,7 +80,7 @@ class MultiHeadAttention(Layer):
             return StaticCache(*self.compute_kv(key, key if value is None else value))
         if value is not None:
             return Cache(key, value)
-        empty = [key.shape[0], self.num_heads, 0, self.head_dim]
+        empty = [length_of(key, 0), self.num_heads, 0, self.head_dim]
         return Cache(zeros(empty, dtype=key.dtype), zeros(empty, dtype=key.dtype))
 
     def forward(self, query, key=None, value=None, attn_mask=None, cache=None):

@@ -22,6 +22,16 @@ def alias(**names):
     return decorate
 
 
+def length_of(tensor, axis):
+    """The length of an axis; in a static program where it is not known, a Tensor of it."""
+    length = tensor.shape[axis]
+    if length < 0:
+        from paddle_jax.tensor.attribute import shape
+
+        return shape(tensor)[axis]
+    return length
+
+
 def linked(name, doc):
     """A property that reads and writes the attribute `name`."""
     return property(lambda self: getattr(self, name), lambda self, value: setattr(self, name, value), doc=doc)

@@ -6,6 +6,7 @@ from paddle_jax._core.tensor import Tensor
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.nn.functional import rnn as ops
 from paddle_jax.nn.initializer import Constant, Uniform
+from paddle_jax.nn.layer.helpers import length_of
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.tensor.creation import full
 
@@ -39,7 +40,7 @@ class RNNCellBase(Layer):
         """
         while not isinstance(batch_ref, Tensor):
             batch_ref = next(iter(batch_ref.values() if isinstance(batch_ref, dict) else batch_ref))
-        batch = batch_ref.shape[batch_dim_idx]
+        batch = length_of(batch_ref, batch_dim_idx)
         shape = self.state_shape if shape is None else shape
         dtype = batch_ref.dtype if dtype is None else dtype
         return _nested(shape, lambda one: full([batch, *(one[1:] if one and one[0] == -1 else one)], init_value, dtype))

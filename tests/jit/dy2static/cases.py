@@ -308,6 +308,14 @@ def own_derivative_in_a_branch(P, x):
     return y * y
 
 
+@case([POS], [NEG], [BIG])
+def builtin_functions(P, x):
+    low, high = min(x[0], x[1], 2.0), max(x)
+    if any([low > 1.5, high > 5.5]) or all([x[0] < 0, x[1] > 0]):
+        return low * high
+    return low + high + abs(x[1])
+
+
 # calls ----------------------------------------------------------------------------------------------------------------
 
 
@@ -606,6 +614,14 @@ def range_with_bounds(P, x, stop, start, step):
 def range_backwards(P, x, n):
     y = x * 0
     for i in range(n, 1, -2):
+        y = y * 0.5 + x * i
+    return y
+
+
+@case([POS, 4], [NEG, 1])
+def range_reversed(P, x, n):
+    y = x * 0
+    for i in reversed(range(1, n)):
         y = y * 0.5 + x * i
     return y
 
@@ -983,6 +999,21 @@ def shared_values_with_own_gradients(P, x):
         w = y.sum() + z.sum()
     (g,) = P.grad(w, [z], retain_graph=True)
     return w, g
+
+
+@case([POS], [NEG], why="the variable 'h' is changed")
+def variable_changed_by_a_condition(P, x):
+    h = x
+
+    def step():
+        nonlocal h
+        h = h * 0.5
+        return h.abs().sum()
+
+    k = 0
+    while step() > 1 and k < 4:
+        k += 1
+    return h
 
 
 @case([POS], [NEG], why="a recursion ends depending on a tensor")

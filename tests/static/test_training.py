@@ -1,0 +1,238 @@
+"""Training in static programs: step by step as the real Paddle, from the same values."""
+
+import numpy as np
+import pytest
+
+import paddle_jax
+from tests.static.engines import close, pair
+
+STEPS = 4
+OPTIMIZERS = {
+    "SGD": lambda m: m.optimizer.SGD(0.1),
+    "SGD decay": lambda m: m.optimizer.SGD(0.1, weight_decay=0.1),
+    "SGD L1": lambda m: m.optimizer.SGD(0.1, weight_decay=m.regularizer.L1Decay(0.1)),
+    "SGD schedule": lambda m: m.optimizer.SGD(m.optimizer.lr.StepDecay(0.1, 2, 0.5)),
+    "SGD norm": lambda m: m.optimizer.SGD(0.1, grad_clip=m.nn.ClipGradByNorm(0.3)),
+    "Momentum": lambda m: m.optimizer.Momentum(0.1, 0.8),
+    "Momentum Nesterov": lambda m: m.optimizer.Momentum(0.1, 0.8, use_nesterov=True, weight_decay=0.01),
+    "Adagrad": lambda m: m.optimizer.Adagrad(0.1),
+    "Adadelta": lambda m: m.optimizer.Adadelta(0.5),
+    "RMSProp": lambda m: m.optimizer.RMSProp(0.05, centered=True, momentum=0.5),
+    "Adam": lambda m: m.optimizer.Adam(0.1, grad_clip=m.nn.ClipGradByGlobalNorm(0.5)),
+    "Adam amsgrad": lambda m: m.optimizer.Adam(0.1, amsgrad=True),
+    "AdamW": lambda m: m.optimizer.AdamW(0.1, weight_decay=0.2, apply_decay_param_fun=lambda name: ".w_" in name),
+    "Adamax": lambda m: m.optimizer.Adamax(0.1),
+    "NAdam": lambda m: m.optimizer.NAdam(0.1),
+    "RAdam": lambda m: m.optimizer.RAdam(0.1),
+    "ASGD": lambda m: m.optimizer.ASGD(0.05, batch_num=1),  # with more, the real Paddle's static mode differs from its dynamic mode
+    "Rprop": lambda m: m.optimizer.Rprop(0.01),
+    "Lamb": lambda m: m.optimizer.Lamb(0.1),
+}
+
+
+def regression(make):
+    def build(m):
+        x, y = m.static.data("x", [None, 4]), m.static.data("y", [None, 1])
+        hidden = m.nn.functional.tanh(m.nn.Linear(4, 5)(x))
+        loss = ((m.nn.Linear(5, 1, weight_attr=m.ParamAttr(learning_rate=0.5))(hidden) - y) ** 2).mean()
+        optimizer = make(m)
+        optimizer.minimize(loss)
+        Held.optimizers[m.__name__] = optimizer
+        return [loss]
+
+    return build
+
+
+class Held:
+    """The optimizers of the programs last built."""
+
+    optimizers: dict = {}  # noqa: RUF012
+
+
+def batch(seed, size=6):
+    r = np.random.RandomState(seed)
+    x = r.randn(size, 4).astype("float32")
+    return {"x": x, "y": (x.sum(1, keepdims=True) * 0.5 + 1).astype("float32")}
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_optimizers(name, oracle):
+    theirs, mine = pair(oracle, paddle_jax, regression(OPTIMIZERS[name]))
+    for step in range(STEPS):
+        feed = batch(step, 6 + step % 2)
+        close(mine.run(feed), theirs.run(feed), 1e-4)
+        if "schedule" in name:
+            for optimizer in Held.optimizers.values():
+                optimizer._learning_rate.step()
+    for parameter in theirs.names():
+        close([mine.get(parameter)], [theirs.get(parameter)], 2e-4)
+
+
+def conv_net(m):
+    image, label = m.static.data("image", [None, 1, 8, 8]), m.static.data("label", [None, 1], "int64")
+    net = m.nn.Sequential(m.nn.Conv2D(1, 3, 3), m.nn.BatchNorm2D(3), m.nn.ReLU(), m.nn.MaxPool2D(2), m.nn.Flatten(), m.nn.Linear(27, 4))
+    logits = net(image)
+    loss = m.nn.functional.cross_entropy(logits, label)
+    accuracy = m.static.accuracy(m.nn.functional.softmax(logits), label)
+    m.optimizer.Momentum(0.05, 0.9).minimize(loss)
+    return [loss, logits, accuracy]
+
+
+def test_convolutions_and_running_statistics(oracle):
+    theirs, mine = pair(oracle, paddle_jax, conv_net)
+    for step in range(3):
+        r = np.random.RandomState(step)
+        feed = {"image": r.randn(5, 1, 8, 8).astype("float32"), "label": r.randint(0, 4, (5, 1))}
+        close(mine.run(feed), theirs.run(feed), 2e-4)
+    for name in theirs.names():
+        close([mine.get(name)], [theirs.get(name)], 2e-4)
+
+
+def lstm_net(m):
+    ids, y = m.static.data("ids", [None, 7], "int64"), m.static.data("y", [None, 1])
+    table, rnn, head = m.nn.Embedding(11, 4), m.nn.LSTM(4, 5), m.nn.Linear(5, 1)
+    out, _ = rnn(table(ids))
+    loss = m.nn.functional.mse_loss(head(out[:, -1]), y)
+    m.optimizer.SGD(0.1).minimize(loss)
+    return [loss]
+
+
+def test_recurrent_net(oracle):
+    theirs, mine = pair(oracle, paddle_jax, lstm_net)
+    for step in range(2):
+        r = np.random.RandomState(step)
+        feed = {"ids": r.randint(0, 11, (3, 7)), "y": r.randn(3, 1).astype("float32")}
+        close(mine.run(feed), theirs.run(feed), 1e-4)
+    for name in theirs.names():
+        close([mine.get(name)], [theirs.get(name)], 2e-4)
+
+
+def encoder(m):
+    x, y = m.static.data("x", [None, 6, 8]), m.static.data("y", [None, 8])
+    layer = m.nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0)
+    loss = m.nn.functional.mse_loss(layer(x).mean(1), y)
+    m.optimizer.Adam(0.01).minimize(loss)
+    return [loss]
+
+
+def test_transformer(oracle):
+    theirs, mine = pair(oracle, paddle_jax, encoder)
+    for step in range(2):
+        r = np.random.RandomState(step)
+        feed = {"x": r.randn(3, 6, 8).astype("float32"), "y": r.randn(3, 8).astype("float32")}
+        close(mine.run(feed), theirs.run(feed), 1e-4)
+
+
+def test_clone_for_test_leaves_training_out(oracle):
+    theirs, mine = pair(oracle, paddle_jax, conv_net)
+    test = mine.main.clone(for_test=True)
+    r = np.random.RandomState(1)
+    feed = {"image": r.randn(4, 1, 8, 8).astype("float32"), "label": r.randint(0, 4, (4, 1))}
+    before = {name: mine.get(name) for name in mine.names()}
+    tested = mine.run(feed, test, mine.fetches[:2])
+    assert all((mine.get(name) == value).all() for name, value in before.items())
+    layer = paddle_jax.nn.functional
+    weights = {name: paddle_jax.to_tensor(value) for name, value in before.items()}
+    x = layer.conv2d(paddle_jax.to_tensor(feed["image"]), weights["conv2d_0.w_0"], weights["conv2d_0.b_0"])
+    x = layer.batch_norm(x, *[weights[f"batch_norm2d_0.{n}"] for n in ("w_1", "w_2", "w_0", "b_0")])
+    x = layer.max_pool2d(layer.relu(x), 2).flatten(1)
+    np.testing.assert_allclose(tested[1], (x @ weights["linear_0.w_0"] + weights["linear_0.b_0"]).numpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_gradients_of_every_order_and_their_starts(oracle, static):
+    S, main, _ = static
+    x = S.data("x", [3])
+    x.stop_gradient = False
+    y = paddle_jax.sin(x) * x
+    first, = S.gradients(y, x)
+    second, = S.gradients(first, x)
+    third, = S.gradients(second, x)
+    start = S.data("start", [3])
+    scaled, = S.gradients([y], [x], [start])
+    value = np.array([0.5, 1.0, 2.0], "float32")
+    got = S.Executor().run(main, {"x": value, "start": value}, [first, second, third, scaled])
+    sin, cos = np.sin(value), np.cos(value)
+    want = [sin + value * cos, 2 * cos - value * sin, -3 * sin - value * cos, (sin + value * cos) * value]
+    for a, b in zip(got, want, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5)
+
+
+def test_gradient_rules_of_the_real_paddle(oracle):
+    def build(m):
+        x, frozen = m.static.data("x", [2]), m.static.data("frozen", [2])
+        x.stop_gradient = False
+        y, other = x * frozen.detach() + x.detach() * x, x * 3
+        grads = m.static.gradients(y, [x, frozen, other])
+        assert [g is None for g in grads] == [False, True, True]
+        through = m.static.gradients([y, other], x)
+        blocked = m.static.gradients(x * 2 + other, x, no_grad_set={other})
+        return [grads[0], through[0], blocked[0]]
+
+    feed = {"x": np.array([1, 2], "float32"), "frozen": np.array([3, 4], "float32")}
+    theirs, mine = pair(oracle, paddle_jax, build)
+    close(mine.run(feed), theirs.run(feed))
+
+
+def test_lists_of_parameters(static):
+    S, _, startup = static
+    a, b = S.create_parameter([2], "float32", name="a"), S.create_parameter([2], "float32", name="b")
+    loss = (a * b).sum()
+    assert [p.name for p, _ in S.append_backward(loss, parameter_list=["b"])] == ["b"]
+    assert [p.name for p, _ in S.append_backward(loss, no_grad_set={"a"})] == ["b"]
+    operations, pairs = paddle_jax.optimizer.SGD(0.1).minimize(loss, parameters=[a])
+    assert [p.name for p, _ in pairs] == ["a"] and len(operations) == 1
+    exe = S.Executor()
+    exe.run(startup)
+    before = [np.array(S.global_scope().find_var(n).get_tensor()) for n in "ab"]
+    exe.run(S.default_main_program())
+    after = [np.array(S.global_scope().find_var(n).get_tensor()) for n in "ab"]
+    np.testing.assert_allclose(after[0], before[0] - 0.1 * before[1], rtol=1e-6)
+    assert (after[1] == before[1]).all()
+
+
+def test_random_operations_draw_anew_and_follow_seeds(static):
+    S, main, _ = static
+    dropped = paddle_jax.nn.functional.dropout(paddle_jax.ones([200]))
+    again = paddle_jax.nn.functional.dropout(paddle_jax.ones([200]))
+    exe = S.Executor()
+    runs = []
+    for _ in range(2):
+        paddle_jax.seed(3)
+        runs.append([exe.run(main, fetch_list=[dropped, again]) for _ in range(2)])
+    (one, two), (three, four) = runs
+    assert (one[0] == three[0]).all() and (two[1] == four[1]).all()
+    assert (one[0] != two[0]).any() and (one[0] != one[1]).any()
+    assert set(np.unique(one[0])) == {0.0, 2.0}
+    seeded, values = S.Program(), []
+    seeded.random_seed = 7
+    with S.program_guard(seeded):
+        drawn = paddle_jax.rand([5])
+    for program in (seeded, seeded.clone()):
+        values.append([exe.run(program, fetch_list=[drawn])[0] for _ in range(2)])
+    assert (values[0][0] == values[1][0]).all() and (values[0][0] != values[0][1]).any()
+
+
+def test_a_program_and_eager_training_agree(static):
+    """The same network and data, once in a program and once eagerly."""
+    S, main, startup = static
+    x, y = S.data("x", [None, 4]), S.data("y", [None, 1])
+    layer = paddle_jax.nn.Linear(4, 1)
+    loss = ((layer(x) - y) ** 2).mean()
+    paddle_jax.optimizer.AdamW(0.1).minimize(loss)
+    exe = S.Executor()
+    exe.run(startup)
+    start = {name: np.array(S.global_scope().find_var(v.name).get_tensor()) for name, v in layer.state_dict().items()}
+    static_losses = [exe.run(main, batch(step), [loss])[0].item() for step in range(3)]
+    paddle_jax.disable_static()
+    eager = paddle_jax.nn.Linear(4, 1)
+    eager.set_state_dict({name: paddle_jax.to_tensor(value) for name, value in start.items()})
+    optimizer, losses = paddle_jax.optimizer.AdamW(0.1, parameters=eager.parameters()), []
+    for step in range(3):
+        feed = batch(step)
+        value = ((eager(paddle_jax.to_tensor(feed["x"])) - paddle_jax.to_tensor(feed["y"])) ** 2).mean()
+        value.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+        losses.append(value.item())
+    paddle_jax.enable_static()
+    np.testing.assert_allclose(static_losses, losses, rtol=1e-5)
