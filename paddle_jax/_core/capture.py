@@ -290,8 +290,8 @@ class Captured:
 
 
 class Change:
-    """Something outside that changes. kind: "value", "grad", "flag" or "attribute" of an object. target: the Tensor or object. count: how many arrays it
-    takes. flows: whether gradients flow through it.
+    """Something outside that changes. kind: "value", "grad", "flag" or "attribute" of an object. target: the Tensor or object. count: how many
+    arrays it takes. flows: whether gradients flow through it.
 
     For a value: stop_gradient as in Captured, steps the versions it goes on by. For a flag: stop_gradient, its new setting. For a gradient: to is
     "none", "zero" or "array"; anew: it is another object afterwards. For an attribute: key is (number of the store, name), rebuild makes its value,
@@ -391,8 +391,8 @@ def _changes(run):
         if not isinstance(thing, list | dict):
             owners.append((thing, [content]))
         elif not _same_items(thing, content) and (not run.once or _traced(thing, content)):
-            raise Unsupported(f"a {type(thing).__name__} from outside the function is changed, which would happen while compiling only; return what it "
-                              "is to hold")
+            raise Unsupported(f"a {type(thing).__name__} from outside the function is changed, which would happen while compiling only; return what "
+                              "it is to hold")
     for layer, stores in owners:
         for number, (store, before) in enumerate(zip(_stores(layer), stores, strict=True)):
             for name in {**before, **store}:

@@ -27,7 +27,7 @@ class Config:
     def __init__(self, prog_file="", params_file=""):
         self._prog, self._params, self._buffer = os.fspath(prog_file), os.fspath(params_file), False
         self._gpu, self._gpu_id, self._pool_mb, self._threads, self._used = False, 0, 100, 1, False
-        self._on = {"ir_optim": True, "memory_optim": False, "mkldnn": True, "glog": True, "profile": False, "input_names": False, "feed_fetch": False,
+        self._on = {"ir_optim": True, "memory_optim": False, "mkldnn": True, "glog": True, "profile": False, "input_names": False,
                     "new_ir": True}
         self._deleted, self._cache_dir, self._level = set(), "", 2
 
@@ -121,14 +121,6 @@ class Config:
         """What `switch_specify_input_names` was given."""
         return self._on["input_names"]
 
-    def switch_use_feed_fetch_ops(self, x=True):
-        """Kept; it changes nothing."""
-        self._on["feed_fetch"] = bool(x)
-
-    def use_feed_fetch_ops_enabled(self):
-        """What `switch_use_feed_fetch_ops` was given."""
-        return self._on["feed_fetch"]
-
     def disable_glog_info(self):
         """Kept; nothing is logged anyway."""
         self._on["glog"] = False
@@ -202,7 +194,8 @@ def _answer(name, value, what):
 
 _PASSES, _TRT, _KERNELS = "XLA compiles the model whole", "XLA takes the place of TensorRT", "XLA's kernels are used"
 for _name, _what in {
-    "enable_cinn": _PASSES, "enable_custom_passes": _PASSES, "enable_new_executor": _PASSES, "enable_profile": "use paddle.profiler",
+    "enable_cinn": _PASSES, "switch_use_feed_fetch_ops": "inputs and outputs go through handles",
+     "enable_custom_passes": _PASSES, "enable_new_executor": _PASSES, "enable_profile": "use paddle.profiler",
     "enable_save_optim_model": _PASSES, "use_optimized_model": _PASSES, "switch_ir_debug": _PASSES, "enable_low_precision_io": _PASSES,
     "exp_disable_mixed_precision_ops": _PASSES, "exp_enable_mixed_precision_ops": _PASSES, "exp_enable_use_cutlass": _KERNELS,
     "collect_shape_range_info": _TRT, "enable_tensorrt_engine": _TRT, "enable_tensorrt_memory_optim": _TRT, "enable_tensorrt_varseqlen": _TRT,
@@ -218,7 +211,8 @@ for _name, _what in {
     setattr(Config, _name, _accepted(_name, _what))
 for _name in ("tensorrt_engine_enabled", "tensorrt_dla_enabled", "tensorrt_dynamic_shape_enabled", "tensorrt_explicit_quantization_enabled",
               "tensorrt_inspector_enabled", "tensorrt_varseqlen_enabled", "trt_allow_build_at_runtime", "tuned_tensorrt_dynamic_shape",
-              "shape_range_info_collected", "onnxruntime_enabled", "openvino_engine_enabled", "mkldnn_int8_enabled", "onednn_int8_enabled", "use_xpu"):
+              "shape_range_info_collected", "onnxruntime_enabled", "openvino_engine_enabled", "mkldnn_int8_enabled", "onednn_int8_enabled", "use_xpu",
+              "use_feed_fetch_ops_enabled"):
     setattr(Config, _name, _answer(_name, False, "there is no such engine here"))
 Config.tensorrt_precision_mode = _answer("tensorrt_precision_mode", PrecisionType.Float32, "there is no TensorRT here")
 Config.tensorrt_optimization_level = _answer("tensorrt_optimization_level", 3, "there is no TensorRT here")

@@ -207,9 +207,8 @@ class StaticFunction:
                 return self._give_up(key, args, kwargs, Unsupported(f"it was compiled {len(programs)} times and something changes each time: {why}"))
             self._check(args, kwargs)
             start = time.perf_counter()
-            args, kwargs, tensors, others = as_tensors(args, kwargs)
             try:
-                program = self._capture(args, kwargs, tensors, others)
+                program, tensors = self._capture(args, kwargs)
             except (Unsupported, *TRACING) as error:
                 return self._give_up(key, args, kwargs, error)
             if why is None:
@@ -234,16 +233,19 @@ class StaticFunction:
             if isinstance(spec, InputSpec) and isinstance(arg, bool | int | float | str):
                 raise RuntimeError(f"{self._name()}: got {arg!r} where input_spec has {spec}; pass a Tensor")
 
-    def _capture(self, args, kwargs, inputs, others):
+    def _capture(self, args, kwargs):
+        """The Program for a call, and the Tensors to call it with."""
+        args, kwargs, inputs, others, containers = as_tensors(args, kwargs)
         reach = Reach(self.dygraph_function, others)
         mine = {id(t) for t in inputs}
         start = [t for t in reach.tensors if id(t) not in mine]
         Switch.busy = True
         try:
-            program = Program(self._name(), self._captured(args, kwargs, inputs, start, objects=reach.objects, once=self._full_graph), reach, inputs)
+            program = Program(self._name(), self._captured(args, kwargs, inputs, start, objects=[*reach.objects, *containers], once=self._full_graph),
+                              reach, inputs)
             reach.objects = []
             program.specs = [InputSpec(list(t.shape), t.dtype, None, t.stop_gradient) if isinstance(t, Tensor) else t for t in args]
-            return program
+            return program, inputs
         finally:
             Switch.busy = False
 

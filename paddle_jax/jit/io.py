@@ -16,10 +16,10 @@ from paddle_jax.framework.pir.builder import NotWritable
 from paddle_jax.framework.pir.files import split_prefix
 from paddle_jax.framework.pir.writer import write as write_program
 from paddle_jax.jit.function import StaticFunction
-from paddle_jax.static.recording import record
 from paddle_jax.jit.translated_layer import TranslatedLayer
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.static.input_spec import InputSpec
+from paddle_jax.static.recording import record
 
 _SAVE_CONFIGS = ("with_hook", "combine_params", "clip_extra", "skip_forward", "skip_prune_program")
 
@@ -27,21 +27,21 @@ _SAVE_CONFIGS = ("with_hook", "combine_params", "clip_extra", "skip_forward", "s
 def save(layer, path, input_spec=None, **configs):
     """Saves a Layer or a function as a model: `<path>.json`, the program, and `<path>.pdiparams`, its parameters.
 
-    The real Paddle loads the files with `paddle.jit.load`, `paddle.inference` and `paddle.static.load_inference_model`, and so does paddle_jax. Dropout
-    and batch norm are saved in evaluation mode. Other methods of a Layer that `to_static` decorates go to `<path>.<method>.json`. All files are written
-    under temporary names first: when saving fails, existing files stay as they were.
+    The real Paddle loads the files with `paddle.jit.load`, `paddle.inference` and `paddle.static.load_inference_model`, and so does paddle_jax.
+    Dropout and batch norm are saved in evaluation mode. Other methods of a Layer that `to_static` decorates go to `<path>.<method>.json`. All files
+    are written under temporary names first: when saving fails, existing files stay as they were.
 
     Args:
         layer: Layer, function, or what `to_static` returns.
         path: str, directory and prefix of the files; missing directories are made.
-        input_spec: list of InputSpecs, one for each argument; None or -1 for a length that may vary. Tensors stand for their shape and dtype; other values
-            are saved as they are. Default None: those of `to_static`, or of its last call.
+        input_spec: list of InputSpecs, one for each argument; None or -1 for a length that may vary. Tensors stand for their shape and dtype; other
+            values are saved as they are. Default None: those of `to_static`, or of its last call.
         skip_forward: bool, save the other methods only. Default False.
         with_hook, combine_params, clip_extra, skip_prune_program: accepted; there is one form of the files.
     Raises:
         TypeError: layer is neither a Layer nor a function, or input_spec is no list.
-        ValueError: there is no input_spec, path names no file, a setting is not known, or the code does something that depends on values or on lengths
-            that are not given; the message says what.
+        ValueError: there is no input_spec, path names no file, a setting is not known, or the code does something that depends on values or on
+            lengths that are not given; the message says what.
     Warns:
         UserWarning: the code uses operations that Paddle does not have; then only paddle_jax loads the files.
     Example:

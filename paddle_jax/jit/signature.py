@@ -57,8 +57,8 @@ def leaves_of(key):
 
 
 def as_tensors(args, kwargs):
-    """The arguments with Tensors in the place of arrays; the Tensors among them, each once; what else is among them."""
-    found, others = {}, []
+    """The arguments with Tensors in the place of arrays; the Tensors among them, each once; what else is among them; lists and dicts."""
+    found, others, containers = {}, [], []
 
     def convert(value):
         if isinstance(value, Tensor):
@@ -69,20 +69,26 @@ def as_tensors(args, kwargs):
             found[id(made)] = made
             return made
         if isinstance(value, tuple):
-            items = [convert(v) for v in value]
-            return tuple(items) if type(value) is tuple else type(value)(*items) if hasattr(value, "_fields") else value
-        if isinstance(value, list):
-            items = [convert(v) for v in value]
-            made = copy.copy(value)
-            made[:] = items
-            return made
-        if isinstance(value, dict):
-            items = {k: convert(v) for k, v in value.items()}
-            made = copy.copy(value)
-            made.update(items)
-            return made
+            return _rebuilt(value, [convert(v) for v in value])
+        if isinstance(value, list | dict):
+            keys, items = (None, value) if isinstance(value, list) else (list(value), value.values())
+            old, new = list(items), [convert(v) for v in items]
+            if any(a is not b for a, b in zip(old, new, strict=True)):
+                value = copy.copy(value)
+                if keys is None:
+                    value[:] = new
+                else:
+                    value.update(zip(keys, new, strict=True))
+            containers.append(value)
+            return value
         others.append(value)
         return value
 
     args, kwargs = tuple(map(convert, args)), {k: convert(v) for k, v in kwargs.items()}
-    return args, kwargs, list(found.values()), others
+    return args, kwargs, list(found.values()), others, containers
+
+
+def _rebuilt(value, items):
+    if all(a is b for a, b in zip(value, items, strict=True)):
+        return value
+    return tuple(items) if type(value) is tuple else type(value)(*items) if hasattr(value, "_fields") else value

@@ -101,7 +101,7 @@ class _Op:
         self.kinds, self.out = [kinds.get(n) for n in op.inputs], op.types[0] if op.types else None
         self.count = len(op.outputs)
 
-    def dtype(self, at=0):
+    def kind(self, at=0):
         """The dtype of an operand."""
         return self.kinds[at][0]
 
@@ -109,6 +109,6 @@ class _Op:
         """The number of axes of an operand."""
         return len(self.kinds[at][1])
 
-    def shape(self, at=0):
+    def lengths(self, at=0):
         """The shape of an operand, -1 for unknown lengths."""
         return self.kinds[at][1]

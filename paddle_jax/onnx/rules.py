@@ -47,11 +47,11 @@ def _cast(g, x, dtype):
 
 def _scalar(g, op, x, dtype=None):
     """A [1] operand as a number of the dtype of the first one."""
-    return g.number(_known(g, x)[0], dtype or op.dtype())
+    return g.number(_known(g, x)[0], dtype or op.kind())
 
 
 def _scale(g, op, x, factor):
-    dtype = op.dtype()
+    dtype = op.kind()
     factor, bias = _scalar(g, op, factor), g.number(op.bias, dtype)
     if op.bias_after_scale:
         y = x if g.known[factor] == 1 else g.node("Mul", [x, factor])
@@ -69,7 +69,7 @@ def _reduced(kind):
         if not axes:
             return g.node("Identity", [x])
         if kind == "ReduceSum":
-            x = _cast(g, x, op.out[0]) if op.dtype() != op.out[0] else x
+            x = _cast(g, x, op.out[0]) if op.kind() != op.out[0] else x
             return g.node(kind, [x, g.ints(axes)], keepdims=int(op.keepdim))
         return g.node(kind, [x], axes=axes, keepdims=int(op.keepdim))
 
@@ -119,7 +119,7 @@ def _pool(g, op, x, size=None):
         return g.node(f"Global{kind}Pool", [x])
     strides = op.strides
     if op.adaptive:
-        lengths = op.shape()[2:]
+        lengths = op.lengths()[2:]
         if any(m < 0 or m % s for m, s in zip(lengths, size, strict=True)):
             raise Unsupported("adaptive pooling to lengths that do not divide those of the input")
         size = strides = [m // s for m, s in zip(lengths, size, strict=True)]
@@ -140,22 +140,22 @@ def _batch_norm(g, op, x, mean, var, w, b):
 
 def _layer_norm(g, op, x, w, b):
     axis = op.begin_norm_axis
-    shape = [int(n) for n in op.shape()[axis:]]
-    w = g.constant(np.ones(shape, op.dtype())) if w is None else g.node("Reshape", [w, g.ints(shape)])
+    shape = [int(n) for n in op.lengths()[axis:]]
+    w = g.constant(np.ones(shape, op.kind())) if w is None else g.node("Reshape", [w, g.ints(shape)])
     b = None if b is None else g.node("Reshape", [b, g.ints(shape)])
     return [g.node("LayerNormalization", [x, w, b], axis=axis, epsilon=op.epsilon), None, None]
 
 
 def _instance_norm(g, op, x, w, b):
-    channels = op.shape()[1]
-    w = g.constant(np.ones(channels, op.dtype())) if w is None else w
-    b = g.constant(np.zeros(channels, op.dtype())) if b is None else b
+    channels = op.lengths()[1]
+    w = g.constant(np.ones(channels, op.kind())) if w is None else w
+    b = g.constant(np.zeros(channels, op.kind())) if b is None else b
     return [g.node("InstanceNormalization", [x, w, b], epsilon=op.epsilon), None, None]
 
 
 def _group_norm(g, op, x, w, b):
     _channels_first(op)
-    ones, n = np.ones(op.groups, op.dtype()), op.ndim()
+    ones, n = np.ones(op.groups, op.kind()), op.ndim()
     folded = g.node("Reshape", [x, g.ints([0, op.groups, -1])])
     y = g.node("InstanceNormalization", [folded, g.constant(ones), g.constant(0 * ones)], epsilon=op.epsilon)
     y = g.node("Reshape", [y, g.node("Shape", [x])])
@@ -166,7 +166,7 @@ def _group_norm(g, op, x, w, b):
 
 
 def _gelu(g, op, x):
-    dtype = op.dtype()
+    dtype = op.kind()
     if op.approximate:
         cube = g.node("Mul", [x, g.node("Mul", [x, x])])
         inner = g.node("Mul", [g.node("Add", [x, g.node("Mul", [cube, g.number(0.044715, dtype)])]), g.number(math.sqrt(2 / math.pi), dtype)])
@@ -195,7 +195,7 @@ def _embedding(g, op, x, w):
     y = g.node("Gather", [w, x], axis=0)
     if op.padding_idx < 0:
         return y
-    kept = _cast(g, g.node("Not", [g.node("Equal", [x, g.number(op.padding_idx, op.dtype())])]), op.dtype(1))
+    kept = _cast(g, g.node("Not", [g.node("Equal", [x, g.number(op.padding_idx, op.kind())])]), op.kind(1))
     return g.node("Mul", [y, g.node("Unsqueeze", [kept, g.ints([-1])])])
 
 
@@ -223,7 +223,7 @@ def _pad3d(g, op, x, pads):
         raise Unsupported("circular padding")
     begin, end = ([0, 0, *[pads[i] for i in order]] for order in ((4, 2, 0), (5, 3, 1)))
     mode = {"constant": "constant", "reflect": "reflect", "replicate": "edge"}[op.mode]
-    return g.node("Pad", [x, g.ints([*begin, *end]), g.number(op.pad_value, op.dtype())], mode=mode)
+    return g.node("Pad", [x, g.ints([*begin, *end]), g.number(op.pad_value, op.kind())], mode=mode)
 
 
 def _expand(g, op, x, shape):
@@ -232,7 +232,7 @@ def _expand(g, op, x, shape):
 
 
 def _pow(g, op, x):
-    return g.node("Pow", [x, g.number(op.y, op.dtype())])
+    return g.node("Pow", [x, g.number(op.y, op.kind())])
 
 
 def _argument(kind):
@@ -240,14 +240,9 @@ def _argument(kind):
         if op.flatten:
             x = g.node("Reshape", [x, g.ints([-1])])
         y = g.node(kind, [x], axis=0 if op.flatten else int(_known(g, axis)[0]), keepdims=int(op.keepdims and not op.flatten))
-        return y if op.dtype_ == "int64" else _cast(g, y, op.dtype_)
+        return y if op.dtype == "int64" else _cast(g, y, op.dtype)
 
-    return lambda g, op, x, axis: rule(g, _with_dtype(op), x, axis)
-
-
-def _with_dtype(op):
-    op.dtype_ = op.__dict__.get("dtype", "int64")
-    return op
+    return rule
 
 
 def _topk(g, op, x, k):
@@ -296,15 +291,15 @@ def _reordered(g, weight, order, hidden):
 
 
 def _full(g, op):
-    return g.constant(np.full(op.__dict__["shape"], op.value, op.__dict__["dtype"]))
+    return g.constant(np.full(op.shape, op.value, op.dtype))
 
 
 def _assigned(g, op, x):
-    return g.constant(np.array(op.values, op.__dict__["dtype"]).reshape(op.__dict__["shape"]))
+    return g.constant(np.array(op.values, op.dtype).reshape(op.shape))
 
 
 def _arange(g, op, start, end, step):
-    dtype = op.__dict__["dtype"]
+    dtype = op.dtype
     return g.node("Range", [g.node("Reshape", [_cast(g, v, dtype), g.ints([])]) for v in (start, end, step)])
 
 
@@ -316,7 +311,7 @@ def _split(g, op, x, sizes, axis):
 
 def _split_evenly(g, op, x, axis):
     axis = int(_known(g, axis)[0])
-    length = op.shape()[axis]
+    length = op.lengths()[axis]
     if length < 0:
         raise Unsupported("split of an axis whose length is not fixed")
     return g.node("Split", [x, g.ints([length // op.num] * op.num)], op.num, axis=axis)
@@ -328,7 +323,7 @@ def _unbind(g, op, x):
 
 
 def _pieces(g, op, x):
-    length = op.shape()[op.axis]
+    length = op.lengths()[op.axis]
     found = g.node("Split", [x, g.ints([1] * length)], length, axis=op.axis)
     return found if isinstance(found, list) else [found]
 
@@ -344,19 +339,19 @@ def _triangle(upper):
 
 
 def _full_like(g, op, x, value):
-    dtype = op.__dict__["dtype"]
+    dtype = op.dtype
     return g.node("ConstantOfShape", [g.node("Shape", [x])], value=g.onnx.numpy_helper.from_array(np.array([_known(g, value)[0]], dtype)))
 
 
 def _floor_divide(g, op, x, y):
-    if np.dtype(op.dtype()).kind == "f":
+    if np.dtype(op.kind()).kind == "f":
         return g.node("Floor", [g.node("Div", [x, y])])
-    return _cast(g, g.node("Floor", [g.node("Div", [_cast(g, x, "float64"), _cast(g, y, "float64")])]), op.dtype())
+    return _cast(g, g.node("Floor", [g.node("Div", [_cast(g, x, "float64"), _cast(g, y, "float64")])]), op.kind())
 
 
 def _compared(kind, invert=False):
     def rule(g, op, x, y):
-        y = _cast(g, y, op.dtype()) if op.dtype() != op.dtype(1) else y
+        y = _cast(g, y, op.kind()) if op.kind() != op.kind(1) else y
         z = g.node(kind, [x, y])
         return g.node("Not", [z]) if invert else z
 
@@ -370,7 +365,7 @@ def _prelu(g, op, x, w):
 
 
 def _flatten(g, op, x):
-    shape, start, stop = op.shape(), op.start_axis, op.stop_axis
+    shape, start, stop = op.lengths(), op.start_axis, op.stop_axis
     head = [0] * start
     if all(n > 0 for n in shape[stop + 1 :]):
         return g.node("Reshape", [x, g.ints([*head, -1, *shape[stop + 1 :]])])
@@ -380,8 +375,9 @@ def _flatten(g, op, x):
 _define({name: _plain(kind) for name, kind in {
     "relu": "Relu", "sigmoid": "Sigmoid", "tanh": "Tanh", "exp": "Exp", "log": "Log", "sqrt": "Sqrt", "abs": "Abs", "floor": "Floor", "ceil": "Ceil",
     "round": "Round", "sin": "Sin", "cos": "Cos", "tan": "Tan", "asin": "Asin", "acos": "Acos", "atan": "Atan", "sinh": "Sinh", "cosh": "Cosh",
-    "erf": "Erf", "sign": "Sign", "reciprocal": "Reciprocal", "softsign": "Softsign", "add": "Add", "subtract": "Sub", "multiply": "Mul", "divide": "Div",
-    "elementwise_pow": "Pow", "logical_and": "And", "logical_or": "Or", "logical_xor": "Xor", "logical_not": "Not", "isnan": "IsNaN", "isinf": "IsInf",
+    "erf": "Erf", "sign": "Sign", "reciprocal": "Reciprocal", "softsign": "Softsign", "add": "Add", "subtract": "Sub", "multiply": "Mul",
+    "divide": "Div", "elementwise_pow": "Pow", "logical_and": "And", "logical_or": "Or", "logical_xor": "Xor", "logical_not": "Not", "isnan": "IsNaN",
+    "isinf": "IsInf",
     "bmm": "MatMul", "dot": "MatMul", "mv": "MatMul", "nonzero": "NonZero", "det": "Det", "asinh": "Asinh", "acosh": "Acosh", "atanh": "Atanh",
     "hardswish": "HardSwish", "where": "Where", "maximum": "Max", "minimum": "Min", "assign": "Identity", "shape64": "Shape", "numel": "Size",
     "gather_nd": "GatherND",
@@ -390,8 +386,8 @@ _define({
     "matmul": _matmul, "scale": _scale, "pow": _pow, "gelu": _gelu, "floor_divide": _floor_divide,
     "rsqrt": lambda g, op, x: g.node("Reciprocal", [g.node("Sqrt", [x])]),
     "square": lambda g, op, x: g.node("Mul", [x, x]),
-    "log1p": lambda g, op, x: g.node("Log", [g.node("Add", [x, g.number(1, op.dtype())])]),
-    "expm1": lambda g, op, x: g.node("Sub", [g.node("Exp", [x]), g.number(1, op.dtype())]),
+    "log1p": lambda g, op, x: g.node("Log", [g.node("Add", [x, g.number(1, op.kind())])]),
+    "expm1": lambda g, op, x: g.node("Sub", [g.node("Exp", [x]), g.number(1, op.kind())]),
     "remainder": lambda g, op, x, y: g.node("Sub", [x, g.node("Mul", [_floor_divide(g, op, x, y), y])]),
     "cast": lambda g, op, x: _cast(g, x, op.out[0]),
     "clip": lambda g, op, x, low, high: g.node("Clip", [x, _scalar(g, op, low), _scalar(g, op, high)]),
@@ -403,8 +399,8 @@ _define({
     "argmax": _argument("ArgMax"), "argmin": _argument("ArgMin"), "topk": _topk, "argsort": _argsort, "cumsum": _cumsum,
     # activations
     "silu swish": lambda g, op, x: g.node("Mul", [x, g.node("Sigmoid", [x])]),
-    "relu6": lambda g, op, x: g.node("Clip", [x, g.number(0, op.dtype()), g.number(6, op.dtype())]),
-    "hardtanh": lambda g, op, x: g.node("Clip", [x, g.number(op.t_min, op.dtype()), g.number(op.t_max, op.dtype())]),
+    "relu6": lambda g, op, x: g.node("Clip", [x, g.number(0, op.kind()), g.number(6, op.kind())]),
+    "hardtanh": lambda g, op, x: g.node("Clip", [x, g.number(op.t_min, op.kind()), g.number(op.t_max, op.kind())]),
     "hardsigmoid": lambda g, op, x: g.node("HardSigmoid", [x], alpha=op.slope, beta=op.offset),
     "leaky_relu": lambda g, op, x: g.node("LeakyRelu", [x], alpha=op.negative_slope),
     "elu": lambda g, op, x: g.node("Elu", [x], alpha=op.alpha), "celu": lambda g, op, x: g.node("Celu", [x], alpha=op.alpha),
@@ -423,7 +419,8 @@ _define({
     "batch_norm_": _batch_norm, "layer_norm": _layer_norm, "instance_norm": _instance_norm, "group_norm": _group_norm, "embedding": _embedding,
     "nearest_interp bilinear_interp linear_interp trilinear_interp bicubic_interp": _interp, "pad3d": _pad3d, "rnn": _rnn,
     "pixel_shuffle": lambda g, op, x: g.node("DepthToSpace", [x], blocksize=op.upscale_factor, mode="CRD"),
-    "grid_sample": lambda g, op, x, at: g.node("GridSample", [x, at], mode=op.mode, padding_mode=op.padding_mode, align_corners=int(op.align_corners)),
+    "grid_sample": lambda g, op, x, at: g.node("GridSample", [x, at], mode=op.mode, padding_mode=op.padding_mode,
+                                               align_corners=int(op.align_corners)),
     # shapes
     "reshape": lambda g, op, x, shape: g.node("Reshape", [x, _ints(g, shape)]), "flatten": _flatten,
     "transpose": lambda g, op, x: g.node("Transpose", [x], perm=op.perm),
@@ -453,4 +450,4 @@ _define({
 def _softplus(g, op, x):
     if op.beta == 1:
         return g.node("Softplus", [x])
-    return g.node("Div", [g.node("Softplus", [g.node("Mul", [x, g.number(op.beta, op.dtype())])]), g.number(op.beta, op.dtype())])
+    return g.node("Div", [g.node("Softplus", [g.node("Mul", [x, g.number(op.beta, op.kind())])]), g.number(op.beta, op.kind())])

@@ -22,11 +22,11 @@ _ROUNDS = 4
 class Block:
     """Operations that run as a part of another one.
 
-    inputs: Symbols that are given to it. results: Symbols that it gives. changed: [(Tensor, Symbol)] of Tensors outside that it changes in place.
+    inputs: Symbols that are given to it. results: Symbols that it gives; stops: whether gradients end there. changed: [(Tensor, Symbol)] of Tensors outside that it changes in place.
     """
 
     def __init__(self, inputs=()):
-        self.ops, self.inputs, self.results, self.changed = [], list(inputs), [], []
+        self.ops, self.inputs, self.results, self.stops, self.changed = [], list(inputs), [], [], []
 
     def outside(self):
         """Symbols that it takes from outside."""
@@ -58,6 +58,7 @@ def recorded(function, inputs=(), arguments=()):
         leaves, tree = jax.tree.flatten(out, is_leaf=is_tensor)
         leaves = [_leaf(recorder, x) for x in leaves]
         block.results = [recorder.symbol(x) for x in leaves if is_tensor(x)]
+        block.stops = [x.stop_gradient for x in leaves if is_tensor(x)]
     finally:
         recorder.blocks.pop()
         changes, recorder.written = list(recorder.written.values()), noted
@@ -140,6 +141,8 @@ def branch(pred, true_fn, false_fn):
     pairs = []
     for number, (a, b) in enumerate(results):
         pair = joined(a, b)
+        if pair is None and a.kind == b.kind == "constant":
+            raise TypeError(f"cond: result {number} is {_shown(a)} in true_fn and {_shown(b)} in false_fn; numbers must be of one kind")
         if pair is None:
             raise RuntimeError(f"cond: result {number} is {_shown(a)} in true_fn and {_shown(b)} in false_fn; both must have the same dtype and "
                                "number of axes; use astype and reshape")
@@ -151,7 +154,8 @@ def branch(pred, true_fn, false_fn):
     symbols, stops = [pred._raw, *outside], (True, *_stops((yes, no), outside))
     operation = _operation(kernel, symbols, stops, found)
     flows = local.ctx.grad and _wants_gradient(symbols, stops)
-    made = [variable(s, not (flows and s.dtype.kind in INEXACT)) for s in operation.outputs]
+    ends = [a and b for a, b in zip(yes.stops, no.stops, strict=True)] + [False] * len(targets)
+    made = [variable(s, stop or not (flows and s.dtype.kind in INEXACT)) for s, stop in zip(operation.outputs, ends, strict=True)]
     for tensor, new in zip(targets.values(), made[len(yes.results) :], strict=True):
         recorder.note(tensor)
         tensor._raw = new._raw
@@ -194,18 +198,19 @@ def loop(test, body, state):
     leaves, tree = jax.tree.flatten(list(state), is_leaf=is_tensor)
     at = [i for i, x in enumerate(leaves) if is_tensor(x)]
     starts = [recorder.symbol(leaves[i]) for i in at]
-    stops = [leaves[i].stop_gradient for i in at]
-    pairs = [s.avals for s in starts]
+    given = [leaves[i].stop_gradient for i in at]
+    pairs, stops = [s.avals for s in starts], given
     for _ in range(_ROUNDS):
-        carried, testing, step, new = _one_step(recorder, test, body, leaves, tree, at, pairs, stops)
+        carried, testing, step, new, after = _one_step(recorder, test, body, leaves, tree, at, pairs, stops)
         wider = [joined(a, b) for a, b in zip(carried, new, strict=True)]
+        freed = [a and b for a, b in zip(stops, after, strict=True)]
         for number, (pair, a, b) in enumerate(zip(wider, carried, new, strict=True)):
             if pair is None:
                 raise ValueError(f"while_loop: loop variable {number} is {_shown(a)}, and {_shown(b)} after body; the dtype and the number of axes "
                                  "must stay; use astype and reshape")
-        if wider == pairs:
+        if wider == pairs and freed == stops:
             break
-        pairs = wider
+        pairs, stops = wider, freed
     uneven = any(s.avals != c.avals or c.avals != n.avals for s, c, n in zip(starts, carried, new, strict=True))
     targets = [(t, s) for t, s in step.changed if type(t._raw) is Symbol]
     outside = [s for s in dict.fromkeys([*testing.outside(), *step.outside()]) if s not in [t._raw for t, _ in targets]]
@@ -214,10 +219,11 @@ def loop(test, body, state):
     kernel = Kernel("while", _looping(testing, step, outside, (starts, stops), befores, [*new, *afters], read))
     found = Inferred(tuple, [*pairs, *[s.avals for s in befores]], host=uneven or testing.host or step.host)
     symbols = [*starts, *befores, *outside]
-    ends = (*stops, *[t.stop_gradient for t, _ in targets], *read)
+    ends = (*given, *[t.stop_gradient for t, _ in targets], *read)
     operation = _operation(kernel, symbols, ends, found)
     flows = local.ctx.grad and _wants_gradient(symbols, ends)
-    made = [variable(s, not (flows and s.dtype.kind in INEXACT)) for s in operation.outputs]
+    stopped = [*stops, *[False] * len(targets)]
+    made = [variable(s, stop or not (flows and s.dtype.kind in INEXACT)) for s, stop in zip(operation.outputs, stopped, strict=True)]
     for (tensor, _), out in zip(targets, made[len(at) :], strict=True):
         recorder.note(tensor)
         tensor._raw = out._raw
@@ -226,7 +232,8 @@ def loop(test, body, state):
 
 
 def _one_step(recorder, test, body, leaves, tree, at, pairs, stops):
-    """Records test and body on Symbols of given avals: (Symbols of the state, block of the test, block of the body, Symbols after it)."""
+    """Records test and body on Symbols of given avals: (Symbols of the state, block of the test, block of the body, Symbols after it, whether
+    gradients end at each of them)."""
     carried = [Symbol(pair, "block", recorder.program) for pair in pairs]
 
     def filled():
@@ -241,14 +248,15 @@ def _one_step(recorder, test, body, leaves, tree, at, pairs, stops):
     if len(out) != len(leaves):
         raise ValueError(f"while_loop: body in while_loop should return the same arity (length and structure) as loop_vars: got {len(out)} values, "
                          f"{len(leaves)} are needed")
-    new = iter(step.results)
+    new, ends = iter(step.results), iter(step.stops)
     found = [next(new) if is_tensor(x) else None for x in out]
+    ends = [next(ends) if is_tensor(x) else None for x in out]
     for i, x in enumerate(leaves):
         if is_tensor(x) and found[i] is None:
             raise ValueError(f"while_loop: body returns {out[i]!r} for loop variable {i}, a Variable; return a Variable")
         if not is_tensor(x) and (is_tensor(out[i]) or x is not out[i] and x != out[i]):
             raise ValueError(f"while_loop: loop variable {i} is {x!r}, no Variable, and changes in body; start with paddle.full([1], {x!r})")
-    return carried, testing, step, [found[i] for i in at]
+    return carried, testing, step, [found[i] for i in at], [ends[i] for i in at]
 
 
 def _as_list(out):

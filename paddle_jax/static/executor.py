@@ -225,6 +225,9 @@ def _taken(value, name, symbol):
     """What is fed for an input, checked."""
     if isinstance(value, Tensor):
         value = concrete(value._raw)
+    elif isinstance(value, list | tuple | int | float):
+        value = np.asarray(value)
+        value = value.astype(symbol.dtype) if value.dtype.kind in "biuf" else value
     elif not isinstance(value, jax.Array):
         value = np.asarray(value._array() if isinstance(value, DenseTensor) else value)
     if value.dtype != symbol.dtype:

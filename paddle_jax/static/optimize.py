@@ -107,7 +107,8 @@ def _states(optimizer, group, param, program, startup):
 
 
 def _held(program, name, shape, dtype, fill, startup):
-    return program.vars.get(name) or new_variable(program, name, shape, dtype, fill, startup=startup)
+    found = program.vars.get(name)
+    return new_variable(program, name, shape, dtype, fill, startup=startup) if found is None else found
 
 
 @ft.lru_cache(maxsize=256)

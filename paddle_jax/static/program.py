@@ -179,7 +179,7 @@ class Program:
         Raises:
             ValueError: there is none.
         """
-        found = self.data.get(name) or self.vars.get(name)
+        found = self.data.get(name, self.vars.get(name))
         if found is None:
             raise ValueError(f"Program.var: {name!r} is no input and no persistable Variable of this program; it has {[*self.data, *self.vars]}")
         return found

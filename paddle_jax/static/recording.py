@@ -58,8 +58,8 @@ class Ramp:
 class Recording:
     """What a function does. inputs: Symbols of the inputs; outputs: Symbols; steps: in order.
 
-    shapes: {Symbol: shape, with Lengths}; tensors: {Symbol: the eager Tensor, or what else, that it stands for}; stored: ids of Tensors that go into the
-    parameter file under their names, beside Parameters.
+    shapes: {Symbol: shape, with Lengths}; tensors: {Symbol: the eager Tensor, or what else, that it stands for}; stored: ids of Tensors that go
+    into the parameter file under their names, beside Parameters.
     """
 
     __slots__ = ("inputs", "outputs", "shapes", "steps", "stored", "tensors")
@@ -184,8 +184,8 @@ def _merged(inputs, first, second):
     for symbol in inputs:
         found.shapes[symbol] = _shape(symbol.avals[0].shape, symbol.avals[1].shape)
     if len(first[1]) != len(second[1]) or len(first[0]) != len(second[0]):
-        raise NotWritable(f"it runs {len(first[1])} operations for one set of lengths and {len(second[1])} for another; give these lengths as numbers "
-                          "in input_spec")
+        raise NotWritable(f"it runs {len(first[1])} operations for one set of lengths and {len(second[1])} for another; give these lengths as "
+                          "numbers in input_spec")
     for a, b in zip(first[1], second[1], strict=True):
         found.steps.append(_step(found, partner, a, b))
     for a, b in zip(first[0], second[0], strict=True):

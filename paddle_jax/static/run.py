@@ -32,8 +32,13 @@ def evaluate(ops, env):
 
 
 def operands(op, env):
-    """The arrays of an operation's inputs."""
-    return [env[s] if s in env else constant_of(s) for s in op.inputs]
+    """The arrays of an operation's inputs; where gradients end, they end for JAX's derivatives too (loops, derivatives of derivatives)."""
+    found = []
+    for symbol, stop in zip(op.inputs, op.stops, strict=True):
+        value = env[symbol] if symbol in env else constant_of(symbol)
+        cut = stop and isinstance(value, jax.core.Tracer) and value.dtype.kind in INEXACT
+        found.append(jax.lax.stop_gradient(value) if cut else value)
+    return found
 
 
 def constant_of(symbol):
@@ -47,7 +52,7 @@ def _call(op, values, host=False):
     try:
         if is_shape(op.kernel):
             return of_shape(op.kernel, np.shape(values[0]))
-        if not host and values and all(isinstance(v, np.ndarray | np.generic) and v.dtype.kind in "iub" and v.size <= _SMALL for v in values):
+        if not host and values and all(not isinstance(v, jax.core.Tracer) and v.dtype.kind in "iub" and v.size <= _SMALL for v in values):
             with jax.ensure_compile_time_eval():  # integers that hang on shapes alone stay on the host: they may be lengths
                 return jax.tree.map(np.asarray, op.kernel.fn(*map(jnp.asarray, values)))
         return op.kernel.run(*values) if host and not op.host else op.kernel.fn(*values)

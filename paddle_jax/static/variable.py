@@ -117,7 +117,9 @@ class Variable(Tensor):
         raise _unknown("index", "use gather or slice")
 
     def item(self, *args):
-        """Raises TypeError: the value is not known."""
+        """Raises TypeError, as the value is not known; ValueError for more than one element."""
+        if not args and self._raw.size != 1:
+            raise ValueError(f"item: got a Variable of shape {list(self.shape)}; only one element can become a Python number")
         raise _unknown("item", "run the program and fetch it")
 
     def __len__(self):

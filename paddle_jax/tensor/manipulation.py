@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.errors import CheckError
 from paddle_jax._core.op import composite, op
 from paddle_jax.tensor.axes import ints, many_axes, one_axis, variadic
 from paddle_jax.tensor.inner import converted
@@ -22,7 +23,7 @@ def _target_shape(name, shape, old):
     new = [old[i] if s == 0 and i < len(old) else s for i, s in enumerate(shape)]
     size, known = math.prod(old), math.prod(s for s in new if s != -1)
     if new.count(-1) > 1 or any(s < -1 for s in new):
-        raise ValueError(f"{name}: shape: got {list(shape)}; lengths are >= 0 and at most one is -1")
+        raise CheckError(f"{name}: shape: got {list(shape)}; lengths are >= 0 and at most one is -1")
     if -1 in new:
         new[new.index(-1)] = size // known if known else 0
     if math.prod(new) != size:

@@ -7,10 +7,10 @@ import warnings
 
 import numpy as np
 import pytest
-from tests.jit.model_cases import BOTH, LAYERS, READ, VALUES, WRITE
 
 import paddle_jax
 from paddle_jax.jit import load, save
+from tests.jit.model_cases import BOTH, LAYERS, READ, VALUES, WRITE
 
 DTYPES = {"f": "float32", "i": "int64", "b": "bool", "c": "complex64"}
 

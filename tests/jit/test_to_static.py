@@ -13,6 +13,8 @@ import pytest
 import paddle_jax as paddle
 from paddle_jax import nn
 from paddle_jax.jit.function import StaticFunction
+from tests.deferred.programs import generate
+from tests.jit.explore import HOST, differs
 from tests.jit.scenarios import SCENARIOS, data, small
 
 
@@ -405,3 +407,33 @@ def test_lists_that_grow_run_eagerly():
     seen = []
     h = compiled(lambda x: (seen.append(tuple(x.shape)), x + 1)[1])
     assert h(paddle.ones([2])).tolist() == h(paddle.ones([2])).tolist() == [2.0, 2.0] and seen == [(2,)]  # with full_graph, once
+
+
+def test_containers_among_the_arguments_are_not_copied():
+    def f(x, out, table):
+        out.append(x * 2)
+        table["n"] = len(out)
+        return x
+
+    with pytest.warns(UserWarning, match="is changed"):
+        g = paddle.jit.to_static(f)
+        out, table = [], {}
+        for _ in range(2):
+            g(paddle.ones([1]), out, table)
+    assert [t.item() for t in out] == [2.0, 2.0] and table == {"n": 2}
+    array = [np.ones(2, "float32")]
+    with pytest.warns(UserWarning, match="op by op"):
+        kinds = paddle.jit.to_static(lambda x: [type(v) for v in x if float(x[0].sum()) > 0])(array)
+    assert kinds == [np.ndarray] and type(array[0]) is np.ndarray
+
+
+@pytest.mark.slow
+def test_random_programs():
+    """Many more: `python -m tests.jit.explore 0 500`."""
+    for seed in range(500, 516):
+        program = generate(seed, short=True, randomness=False)
+        if not any(word in unit.text for unit in program.body for word in HOST):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                problem = differs(program)
+            assert problem is None, f"seed {seed}: {problem}"

@@ -17,11 +17,11 @@ from paddle_jax._core.kernel import Kernel, compute
 from paddle_jax._core.state import Context, local
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.framework.pir import own_ops
+from paddle_jax.framework.pir import rules_nn as rules_nn  # noqa: F401  adds its rules
+from paddle_jax.framework.pir import rules_shape as rules_shape  # noqa: F401
 from paddle_jax.framework.pir.on_host import HOST, fold, known
 from paddle_jax.framework.pir.rules import RULES, tensor
 from paddle_jax.framework.pir.rules_math import RANDOM
-from paddle_jax.framework.pir import rules_nn as rules_nn  # noqa: F401  adds its rules
-from paddle_jax.framework.pir import rules_shape as rules_shape  # noqa: F401
 
 _INPLACE = {"assign_out_": {0: 1}, "batch_norm_": {1: 1, 2: 2}}  # result -> operand it is written into; else the first into the first
 _SKIP = ("parameter", "data", "fetch")

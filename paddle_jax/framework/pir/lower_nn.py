@@ -6,7 +6,20 @@ import numpy as np
 
 from paddle_jax.framework.pir.builder import Length, NotWritable
 from paddle_jax.framework.pir.lower import (
-    average, binary, cast, define, pair, positive, reduced, renamed, reshape, same, scale, squeeze, transpose, unsqueeze,
+    average,
+    binary,
+    cast,
+    define,
+    pair,
+    positive,
+    reduced,
+    renamed,
+    reshape,
+    same,
+    scale,
+    squeeze,
+    transpose,
+    unsqueeze,
 )
 from paddle_jax.nn.functional.windows import paddings
 

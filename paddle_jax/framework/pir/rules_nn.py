@@ -83,7 +83,7 @@ def _batch_norm(a, x, mean, var, w, b):
     training = not (a.is_test or a.use_global_stats)
     if training:
         mean, var = P.assign(mean), P.assign(var)
-    done = P.batch_norm(x, mean, var, w, b, training, a.momentum, a.epsilon, a.data_format, a.use_global_stats)
+    done = P.batch_norm(x, mean, var, w, b, training, a.momentum, a.epsilon, a.data_format, not training)
     return done, mean, var, None, None, None
 
 

@@ -21,8 +21,8 @@ def cond(pred, true_fn, false_fn):
 
     Args:
         pred: Tensor with one element, or bool.
-        true_fn, false_fn: functions that return Tensors, numbers or nested lists, tuples and dicts of them: both the same structure, shapes and dtypes. They
-            may read and change Tensors from outside.
+        true_fn, false_fn: functions that return Tensors, numbers or nested lists, tuples and dicts of them: both the same structure, shapes and
+            dtypes. They may read and change Tensors from outside.
     Returns:
         What the function returned. Gradients of any order flow to all that the functions read.
     Raises:
@@ -166,8 +166,7 @@ class Joined:
             return values[0]
         trees = [flat(v) for v in known]
         if any(tree != trees[0][1] for _, tree in trees):
-            raise Unsupported(f"{name} is {' and '.join(sorted({_described(v) for v in known}))} in the branches of a condition on a tensor; make it the same "
-                              "kind of thing in all")
+            raise _unlike(name, known, "make it the same kind of thing in all")
         missing = [isinstance(v, Undefined) for v in values]
         if any(missing) and ("." in name or "[" in name):
             raise Unsupported(f"{name} exists after one branch of a condition on a tensor only; set it in all")
@@ -189,7 +188,7 @@ class Joined:
             return first
         if all(isinstance(v, Leaf) or is_number(v) for v in known):
             return self.tensor(name, values)
-        raise Unsupported(f"{name} is {' and '.join(sorted({_described(v) for v in known}))} in the branches of a condition on a tensor; make it a Tensor in all")
+        raise _unlike(name, known, "make it a Tensor in all")
 
     def tensor(self, name, values):
         """The joined leaf where it is a Tensor or number in all branches that define it."""
@@ -216,15 +215,13 @@ def joint(name, values):
     numbers = [v for v in values if not isinstance(v, Leaf)]
     shapes, kinds = {v.shape for v in leaves}, {v.dtype for v in leaves}
     if len(shapes) > 1 or len(kinds) > 1:
-        raise Unsupported(f"{name} is {' and '.join(sorted({_described(v) for v in leaves}))} in the branches of a condition on a tensor; make shapes and dtypes the "
-                          "same in all")
+        raise _unlike(name, leaves, "make shapes and dtypes the same in all")
     if not leaves:
         return (), number_dtype(numbers)
     shape, dtype = shapes.pop(), kinds.pop()
     for number in numbers:
         if np.prod(shape) != 1 or not fits(number, dtype):
-            raise Unsupported(f"{name} is the number {number!r} and {_described(leaves[0])} in the branches of a condition on a tensor; make it a Tensor of that "
-                              "shape and dtype")
+            raise _unlike(name, [number, leaves[0]], "make it a Tensor of that shape and dtype")
     return shape, dtype
 
 
@@ -245,16 +242,22 @@ def number_dtype(numbers):
     return np.dtype(np.complex64 if "c" in kinds else dtypes.default().np if "f" in kinds else np.int64)
 
 
+def _unlike(name, values, advice):
+    """The refusal to join values of a variable."""
+    return Unsupported(f"{name} is {' and '.join(sorted({described(v) for v in values}))} in the branches of a condition on a tensor; {advice}")
+
+
 def _equal(a, b):
     return type(a) is type(b) and isinstance(a, bool | int | float | str | np.generic | np.dtype) and a == b
 
 
-def _described(value):
-    if isinstance(value, Leaf):
-        return f"a Tensor of {value.dtype.name}{list(value.shape)}"
+def described(value):
+    """A value in words."""
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        return f"a Tensor of {np.dtype(value.dtype).name}{list(value.shape)}"
     if isinstance(value, list | tuple | dict):
         return f"a {type(value).__name__} of {len(value)}"
-    return "None" if value is None else f"{value!r}" if is_number(value) else f"a {type(value).__name__}"
+    return f"the number {value!r}" if is_number(value) else repr(value) if value is None or isinstance(value, str) else f"a {type(value).__name__}"
 
 
 def as_tensor(value):

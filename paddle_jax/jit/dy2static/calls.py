@@ -162,7 +162,8 @@ def _range(scope, *args):
 
 
 def _print(scope, *args, **kwargs):
-    return show(*args, **kwargs) if any(is_traced(a) for a in args) or (local.ctx.trace is not None and local.ctx.trace.part) else print(*args, **kwargs)
+    inside = local.ctx.trace is not None and local.ctx.trace.part
+    return show(*args, **kwargs) if inside or any(is_traced(a) for a in args) else print(*args, **kwargs)
 
 
 def _reversed(scope, over):

@@ -55,8 +55,8 @@ def _of_a_library(function, *args, **kwargs):
 
 
 def transformed(function, strict=False):
-    """The converted form of a plain function, sharing its closure, defaults and attributes. Where there is none, Unsupported is raised: with `strict` at
-    once, else when the function turns out to need it."""
+    """The converted form of a plain function, sharing its closure, defaults and attributes. Where there is none, Unsupported is raised: with `strict`
+    at once, else when the function turns out to need it."""
     try:
         return transpiler().converted(function)
     except Exception as error:
@@ -112,7 +112,7 @@ def _artifact(function, extras=None):
 def transpiler():
     """malt's transpiler with our statements; made when it is first needed, since malt is an extra."""
     try:
-        import malt.impl.api
+        import malt.impl.api  # noqa: F401  the whole of malt, in the order it needs
     except ImportError:
         raise Unsupported("control flow that depends on tensors is compiled by converting its source, which needs diastatic-malt: "
                           "pip install diastatic-malt") from None

@@ -14,7 +14,7 @@ from paddle_jax._core.random import default_generator
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax._core.tracing import kernel_for
-from paddle_jax.jit.dy2static.branches import as_tensor, blank, fits, number_dtype, truth
+from paddle_jax.jit.dy2static.branches import as_tensor, blank, described, fits, number_dtype, truth
 from paddle_jax.jit.dy2static.effects import silent
 from paddle_jax.jit.dy2static.parts import Leaf, Operands, Part, Undefined, finished, flat, is_number, is_traced, write_back
 from paddle_jax.jit.dy2static.reversible import Loop
@@ -51,7 +51,8 @@ def while_loop(test, body, state):
 
 
 class _Carried:
-    """A part of the state that changes from step to step: a Tensor of this shape, dtype and stop_gradient, at first `start`. number: it was a number."""
+    """A part of the state that changes from step to step: a Tensor of this shape, dtype and stop_gradient, at first `start`. number: (the number it
+    was before the loop,), or False."""
 
     __slots__ = ("dtype", "number", "shape", "start", "stop")
 
@@ -108,40 +109,46 @@ def _adapted(name, old, new):
             return old, False
         stop = old.stop_gradient and (not isinstance(new, Leaf) or new.stop)
         return _adapted(name, _Carried(old, old._raw.shape, old._raw.dtype, stop), new)[0], True
-    if not isinstance(old, _Carried):
-        if not is_number(old):
-            if new is old or (not isinstance(new, Leaf) and type(new) is type(old) and isinstance(old, str) and new == old):
-                return old, False
-            kind = "a Tensor" if isinstance(new, Leaf) else repr(new) if is_number(new) else f"a {type(new).__name__}"
-            raise Unsupported(f"{name} is {'None' if old is None else f'a {type(old).__name__}'} before and {kind} after a step of a loop over a tensor; start with a "
-                              "Tensor of the right shape")
+    if isinstance(old, _Carried):
+        return _again(name, old, new)
+    if is_number(old):
         if not isinstance(new, Leaf) and type(new) is type(old) and (new == old or (new != new and old != old)):
             return old, False
         return _from_number(name, old, new), True
+    if new is old or (isinstance(old, str) and isinstance(new, str) and new == old):
+        return old, False
+    raise _changing(name, old, new, "start with a Tensor of the right shape")
+
+
+def _again(name, old, new):
+    """`_adapted` for what is known to change."""
     if not isinstance(new, Leaf):
         if not is_number(new) or not fits(new, old.dtype) or np.prod(old.shape) != 1:
-            raise Unsupported(f"{name} is a Tensor of {old.dtype.name}{list(old.shape)} before and {new!r} after a step of a loop over a tensor; keep it a Tensor")
+            raise _changing(name, old, new, "keep it a Tensor")
         return old, False
     if new.shape != old.shape or new.dtype != old.dtype:
         if old.number and np.prod(new.shape) == 1 and fits(old.number[0], new.dtype) and np.can_cast(old.dtype, new.dtype, "same_kind"):
             return _from_number(name, old.number[0], new), True
-        raise Unsupported(f"{name} is a Tensor of {old.dtype.name}{list(old.shape)} before and of {new.dtype.name}{list(new.shape)} after a step of a loop over a tensor; "
-                          "start with the shape and dtype it ends with")
+        raise _changing(name, old, new, "start with the shape and dtype it ends with")
     if old.stop and not new.stop:
         return _Carried(old.start, old.shape, old.dtype, False, old.number), True
     return old, False
 
 
 def _from_number(name, old, new):
-    if not isinstance(new, Leaf):
-        dtype = number_dtype([old, new]) if is_number(new) else None
-        if dtype is None:
-            raise Unsupported(f"{name} is {old!r} before and {new!r} after a step of a loop over a tensor; keep it one kind of thing")
+    """What to take for a number that a step makes another number or a Tensor of."""
+    if is_number(new):
+        dtype = number_dtype([old, new])
         return _Carried(wrap(jnp.asarray(old, dtype)), (), dtype, True, (old,))
+    if not isinstance(new, Leaf):
+        raise _changing(name, old, new, "keep it one kind of thing")
     if np.prod(new.shape) != 1 or not fits(old, new.dtype):
-        raise Unsupported(f"{name} is {old!r} before and a Tensor of {new.dtype.name}{list(new.shape)} after a step of a loop over a tensor; start with a Tensor of that "
-                          "shape and dtype, e.g. paddle.zeros")
+        raise _changing(name, old, new, "start with a Tensor of that shape and dtype, e.g. paddle.zeros")
     return _Carried(wrap(jnp.full(new.shape, old, new.dtype)), new.shape, new.dtype, new.stop, (old,))
+
+
+def _changing(name, old, new, advice):
+    return Unsupported(f"{name} is {described(old)} before and {described(new)} after a step of a loop over a tensor; {advice}")
 
 
 def repeat(test, body, values, names, length=None, roots=()):
@@ -164,7 +171,7 @@ def repeat(test, body, values, names, length=None, roots=()):
         more = state.adapt(step.value)
         more |= _softened(changing, step.changes)
         if any(id(c.start) in step.changes for c in state.carried()):
-            raise Unsupported("a loop over a tensor changes a Tensor in place and then gives its name to another one; copy it with clone() before the loop")
+            raise Unsupported("a loop over a tensor changes a Tensor in place and then gives its name to another one; take a clone() before the loop")
         if not new and not more:
             break
         changing.update((id(c.tensor), c) for c in new)
@@ -215,7 +222,7 @@ def _run(state, changing, tested, step, length):
 
         def advance(i, carry, fixed, quiet=False):
             found = (step.quiet() if quiet else step.fn)(i.astype(np.int64), *carry, i, *[fixed[k] for k in steps])
-            return tuple([jnp.full(x.shape, pick[0], x.dtype) if isinstance(pick, tuple) else found[pick] for pick, x in zip(picks, carry, strict=True)])
+            return tuple([_next(pick, found, x) for pick, x in zip(picks, carry, strict=True)])
 
         loop = Loop(test, advance, flows, reads, ft.partial(advance, quiet=True) if step.effects else advance)
 
@@ -227,7 +234,8 @@ def _run(state, changing, tested, step, length):
 
         return fn
 
-    key = (None if tested is None else (tested.key, tested.value.at), step.key, length, backward, first, tests, steps, repr(picks), tuple(flows), tuple(reads))
+    programs = None if tested is None else (tested.key, tested.value.at), step.key
+    key = (*programs, length, backward, first, tests, steps, repr(picks), tuple(flows), tuple(reads))
     if step.effects:
         kernel = Kernel("while", make())
         kernel.deferrable = False  # also where nobody wants its results
@@ -236,6 +244,10 @@ def _run(state, changing, tested, step, length):
         kernel = kernel_for("while", key, make)
     made = list(run(kernel, operands.tensors)) if tensors or step.effects else []
     return [finished(t, stop) for t, stop in zip(made, stops, strict=True)]
+
+
+def _next(pick, found, x):
+    return jnp.full(x.shape, pick[0], x.dtype) if isinstance(pick, tuple) else found[pick]
 
 
 def _picks(state, step, changing):

@@ -79,14 +79,14 @@ class Change:
 class Part:
     """`code(*Tensors) -> value` after its run on Tensors of the shapes, dtypes and stop_gradients given by Leafs.
 
-    value: what it returned, with Leafs. changes: {id: Change} of Tensors outside. fn: `(*inputs, [index], *taken) -> arrays`, one per Leaf. taken: the
-    Tensors outside that it reads. drawn: how many random numbers it drew. effects: whether it prints or asserts.
+    value: what it returned, with Leafs. changes: {id: Change} of Tensors outside. fn: `(*inputs, *carried, index, *taken) -> arrays`, one per Leaf.
+    taken: the Tensors outside that it reads. drawn: how many random numbers it drew. effects: whether it prints or asserts.
     """
 
     def __init__(self, code, inputs=(), watched=(), carried=(), indexed=False, roots=()):
-        """watched: Tensors whose last values are results even where the code does not change them. carried: (Tensor, stop_gradient) for Tensors outside
-        whose first values are inputs and last values results. indexed: the code runs many times, with random numbers of its own each time.
-        roots: functions through which the code may reach Python objects, which it must not change."""
+        """watched: Tensors whose last values are results even where the code does not change them. carried: (Tensor, stop_gradient) for Tensors
+        outside whose first values are inputs and last values results. indexed: the code runs many times, with random numbers of its own each
+        time. roots: functions through which the code may reach Python objects, which it must not change."""
         self.changes, grad = {}, local.ctx.grad
         generator = default_generator()
         start = generator._offset

@@ -5,6 +5,7 @@ loop, an attribute set in a function it calls) would happen once, or in both bra
 """
 
 import collections
+import functools as ft
 import types
 
 from paddle_jax._core.errors import Unsupported
@@ -50,7 +51,7 @@ class Objects:
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             content = _content(cell)
             if name != "ag__" and content is not _NOTHING:
-                self.variables.append((lambda cell=cell: _content(cell), lambda value, cell=cell: setattr(cell, "cell_contents", value), content, name))
+                self.variables.append((ft.partial(_content, cell), ft.partial(setattr, cell, "cell_contents"), content, name))
                 self._visit(content, depth if isinstance(content, types.FunctionType) else depth + 1, name)
         outside = function.__globals__
         for name in function.__code__.co_names:
@@ -59,7 +60,7 @@ class Objects:
                 if not (content.__globals__.get("__name__") or "").startswith(_NOT_USERS):
                     self._visit(content, depth + 1, name)
             elif content is not _NOTHING and not isinstance(content, types.ModuleType | type):
-                self.variables.append((lambda name=name: outside.get(name), lambda value, name=name: outside.__setitem__(name, value), content, name))
+                self.variables.append((ft.partial(outside.get, name), ft.partial(outside.__setitem__, name), content, name))
                 if isinstance(content, _CONTAINERS):
                     self._visit(content, depth + 1, name)
 

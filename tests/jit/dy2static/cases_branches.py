@@ -1,0 +1,273 @@
+"""Branches."""
+
+from tests.jit.dy2static.kinds import BIG, NEG, POS, Holder, case
+
+
+@case([POS], [NEG], [BIG], second=True)
+def elif_chain_with_nested_if(P, x):
+    s = x.sum()
+    if s > 10:
+        if x.max() > 5:
+            y = x.tanh()
+        else:
+            y = x * 2
+    elif s > 0:
+        y = x * x
+    else:
+        y = x.exp()
+    return y
+
+
+@case([POS], [NEG], [BIG])
+def returns_from_nested_ifs_with_other_arity_below(P, x):
+    if x.sum() > 0:
+        if x.max() > 5:
+            return x, x + 1
+        return x * 2, x
+    y = x.abs()
+    return y, y
+
+
+@case([POS], [NEG])
+def two_names_of_which_one_stays(P, x):
+    a, b = x, x * 2
+    if x.sum() > 0:
+        b = a + b
+    return a, b
+
+
+@case([POS], [NEG])
+def numbers_in_both_branches(P, x):
+    if x.sum() > 0:
+        scale, shift, flag = 2, 0.5, True
+    else:
+        scale, shift, flag = 3, 0.25, False
+    if flag:
+        x = x + 1
+    return x * scale + shift
+
+
+@case([POS], [NEG])
+def number_against_tensor(P, x):
+    bonus = 0
+    if x.sum() > 0:
+        bonus = x.mean()
+    return x + bonus
+
+
+@case([POS], [NEG])
+def values_by_and_or(P, x):
+    positive = x.sum() > 0
+    y = (positive and x.max() > 2.5) or x.min() < -2.5
+    return x + 1 if y else x - 1
+
+
+@case([POS], [NEG])
+def and_of_tensor_and_python_values(P, x, training=True):
+    if x.sum() > 0 and training and not (x.max() > 100 or not training):
+        return x * 3
+    return x
+
+
+@case([POS], [NEG], [BIG])
+def chained_comparison_in_a_ternary(P, x):
+    return x * 2 if -1 < x.sum() <= 2 else (x * 3 if x.sum() > 2 else -x)
+
+
+@case([POS], [NEG])
+def nested_structures(P, x):
+    out = {"a": x, "b": [x, (x, 1)]}
+    if x.sum() > 0:
+        out = {"a": x * 2, "b": [x, (x + 1, 1)]}
+    return out["a"] + out["b"][0] * out["b"][1][0] * out["b"][1][1]
+
+
+@case([POS], [NEG])
+def dict_items_and_new_keys(P, x):
+    d = {"x": x}
+    if x.sum() > 0:
+        d["x"] = x * 2
+        d["y"] = x + 1
+    else:
+        d["y"] = x
+    return d["x"] + d["y"]
+
+
+@case([POS], [NEG])
+def attributes(P, x):
+    holder = Holder()
+    holder.value, holder.inner = x, Holder()
+    holder.inner.value = x
+    if x.sum() > 0:
+        holder.value = x * 2
+        holder.inner.value = holder.value * x
+    return holder.value + holder.inner.value
+
+
+@case([POS], [NEG])
+def in_place_in_both_branches(P, x):
+    y = x * 1.0
+    if x.sum() > 0:
+        y[0] = x[1] * 5
+        y.add_(x)
+    else:
+        y[1:] = x[:-1] * x[:-1]
+    return y * y
+
+
+@case([POS], [NEG])
+def in_place_in_one_branch_of_a_called_function(P, x):
+    def fill(t):
+        if t.sum() > 0:
+            t.multiply_(P.to_tensor(3.0))
+            t[2] = 0.0
+
+    y = x + 0.5
+    fill(y)
+    return y
+
+
+@case([POS], [NEG])
+def statements_around(P, x):
+    try:
+        with P.no_grad():
+            if x.sum() > 0:
+                shift = x.mean()
+            else:
+                shift = x.max()
+        if x.min() < -2.5:
+            y = x * shift
+        else:
+            y = x / 2
+    finally:
+        y = y + 1
+    return y
+
+
+@case([POS], [NEG])
+def no_grad_inside_a_branch(P, x):
+    if x.sum() > 0:
+        with P.no_grad():
+            scale = x * x
+        y = scale * x
+    else:
+        y = x * x.detach()
+    return y
+
+
+@case([POS], [NEG])
+def assertions_that_hold(P, x):
+    assert (x * x).sum() > 0, f"squares of {x.shape} are positive"
+    assert x.shape[0] == 3
+    if x.sum() > 0:
+        assert x.max() > 0
+        return x
+    return -x
+
+
+@case([POS], [NEG])
+def conversions_to_numbers(P, x):
+    n, s, t = int(x.max()), float(x.sum()), bool(x.sum() > 0)
+    if isinstance(x, P.Tensor) and len(x) == 3 and t:
+        s = s + n
+    return x * s + int(x.shape[0])
+
+
+@case([POS], [NEG])
+def item_of_a_sum(P, x):
+    if x.sum().item() > 0:
+        return x * x.max().item()
+    return x
+
+
+@case([POS], [NEG])
+def maximum_by_hand_then_tensor_minimum(P, x):
+    best = x[0]
+    for v in x:
+        if v > best:
+            best = v
+    return best * P.minimum(x[0], best)
+
+
+@case([POS], [NEG], second=True)
+def gradient_taken_inside_a_branch(P, x):
+    y = (x * x * x).sum()
+    if x.sum() > 0:
+        (g,) = P.grad(y, [x], create_graph=True)
+    else:
+        g = x * 2
+    return g * x
+
+
+@case([POS], [NEG])
+def name_of_one_branch_and_shapes(P, x):
+    if x.shape[0] > 2 and x.ndim == 1:
+        x = x.reshape([-1, 1])
+    if x.sum() > 0:
+        helper = x * 2
+        y = helper + 1
+    else:
+        y = x
+    return y
+
+
+@case([POS], [NEG])
+def list_of_fixed_length(P, x):
+    parts = []
+    for i in range(3):
+        parts.append(x * i if x.sum() > 0 else x)
+    parts[1] = parts[1] + 1
+    return P.stack(parts).sum(0)
+
+
+@case([POS], [NEG])
+def exceptions_that_the_code_catches(P, x):
+    try:
+        if x.sum() > 0:
+            y = x * 2
+        else:
+            y = x * 3
+        y = y + P.ones([2, 5])
+    except ValueError:
+        y = x - 1
+    return y
+
+
+@case([POS], [NEG])
+def deleted_and_global_names(P, x):
+    part = x * 2
+    if x.sum() > FACTOR:
+        y = part
+    else:
+        y = x
+    del part
+    return y * FACTOR
+
+
+FACTOR = 0.5
+
+
+@case([POS], [NEG])
+def own_derivative_in_a_branch(P, x):
+    class Rounded(P.autograd.PyLayer):
+        @staticmethod
+        def forward(ctx, t):
+            return t.round()
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 10
+
+    if x.sum() > 0:
+        y = Rounded.apply(x * 1.3)
+    else:
+        y = x
+    return y * y
+
+
+@case([POS], [NEG], [BIG])
+def builtin_functions(P, x):
+    low, high = min(x[0], x[1], 2.0), max(x)
+    if any([low > 1.5, high > 5.5]) or all([x[0] < 0, x[1] > 0]):
+        return low * high
+    return low + high + abs(x[1])

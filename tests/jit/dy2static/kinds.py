@@ -1,0 +1,43 @@
+"""Functions whose control flow hangs on Tensors. Each takes the engine P (paddle_jax, or the real Paddle) and Tensors.
+
+`@case(inputs, ...)`: a function and the argument lists it is called with. `@layer(inputs, ...)`: a function that builds a Layer. `why=`: no one
+program can do it; the text is part of the error.
+"""
+
+import functools
+from typing import NamedTuple
+
+import numpy as np
+
+POS, NEG, BIG = np.array([1.0, -2.0, 3.0], "f4"), np.array([-1.0, 2.0, -3.0], "f4"), np.array([4.0, 5.0, 6.0], "f4")
+CASES = {}
+
+
+class Case(NamedTuple):
+    """why: None, or what the refusal says. grad: whether gradients by floating inputs and parameters are compared. second: second ones too."""
+
+    build: object
+    inputs: list
+    why: "str | None" = None
+    grad: bool = True
+    second: bool = False
+
+
+def case(*inputs, **options):
+    def add(function):
+        CASES[function.__name__] = Case(lambda P: functools.partial(function, P), list(inputs), **options)
+        return function
+
+    return add
+
+
+def layer(*inputs, **options):
+    def add(build):
+        CASES[build.__name__] = Case(build, list(inputs), **options)
+        return build
+
+    return add
+
+
+class Holder:
+    """An object with attributes."""

@@ -1,0 +1,172 @@
+"""cond, case, switch_case and while_loop: in static programs as the real Paddle, in dynamic mode and inside compiled functions the same."""
+
+import numpy as np
+import pytest
+
+import paddle_jax
+from tests.static.engines import Built, close
+
+X = np.array([1.0, -2.0, 3.0], "float32")
+
+
+def cases(m):
+    nn = m.static.nn
+    return {
+        "cond": lambda p, i, x: nn.cond(p, lambda: x + 1, lambda: x * 2),
+        "cond of several": lambda p, i, x: nn.cond(p, lambda: (x + 1, x.sum()), lambda: (x * 2, x.max())),
+        "cond of a dict": lambda p, i, x: nn.cond(p, lambda: {"a": x + 1}, lambda: {"a": x - 1})["a"],
+        "nested": lambda p, i, x: nn.cond(p, lambda: nn.cond(x.sum() > 0, lambda: x * 5, lambda: x), lambda: x * 2),
+        "nothing": lambda p, i, x: nn.cond(p, None, None),
+        "case": lambda p, i, x: nn.case([(x.sum() > 100, lambda: x), (p, lambda: x * 2)], lambda: x * 3),
+        "case without default": lambda p, i, x: nn.case([(p, lambda: x * 1), (x.sum() > 0, lambda: x * 2)]),
+        "switch": lambda p, i, x: nn.switch_case(i, [lambda: x * 1, lambda: x * 2, lambda: x * 3]),
+        "switch dict": lambda p, i, x: nn.switch_case(i, {0: lambda: x * 1, 5: lambda: x * 2}, lambda: x * 7),
+        "switch pairs": lambda p, i, x: nn.switch_case(i, [(3, lambda: x * 1), (1, lambda: x * 2)]),
+        "while": lambda p, i, x: nn.while_loop(lambda k, v: (k < 4).all(), lambda k, v: [k + 1, v * 2], [i * 1, x * 1])[1],
+        "while of a dict": lambda p, i, x: nn.while_loop(lambda k, v: (k < 4).all(), lambda k, v: [k + 1, {"a": v["a"] + x}], [i * 1, {"a": x * 1}])[1]["a"],
+        "while in cond": lambda p, i, x: nn.cond(
+            p, lambda: nn.while_loop(lambda k, v: (k < 3).all(), lambda k, v: [k + 1, v + k.astype("float32")], [i * 1, x * 1])[1], lambda: x * 2),
+        "no step": lambda p, i, x: nn.while_loop(lambda k, v: (k > 99).all(), lambda k, v: [k + 1, v * 2], [i * 1, x * 1])[1],
+    }
+
+
+NAMES = list(cases(paddle_jax))
+FEEDS = [{"p": np.array([p]), "i": np.array([i], "int32"), "x": X} for p, i in ((True, 0), (False, 1), (False, 9))]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_as_the_real_paddle(name, oracle):
+    def build(m):
+        data = m.static.data
+        out = cases(m)[name](data("p", [1], "bool"), data("i", [1], "int32"), data("x", [None]))
+        return [] if out is None else list(out) if isinstance(out, tuple | list) else [out]
+
+    theirs, mine = Built(oracle, build), Built(paddle_jax, build)
+    for feed in FEEDS:
+        close(mine.run(feed), theirs.run(feed))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("compiled", [False, True], ids=["eager", "compiled"])
+def test_the_same_with_values(name, compiled):
+    """In dynamic mode, and inside a compiled function, the results and gradients of a program."""
+    def build(m):
+        p, i, x = m.static.data("p", [1], "bool"), m.static.data("i", [1], "int32"), m.static.data("x", [None])
+        x.stop_gradient = False
+        out = cases(m)[name](p, i, x)
+        outs = [] if out is None else list(out) if isinstance(out, tuple | list) else [out]
+        return [*outs, *m.static.gradients(sum(o.sum() for o in outs), x)] if outs else []
+
+    program = Built(paddle_jax, build)
+    for feed in FEEDS:
+        p, i, x = (paddle_jax.to_tensor(feed[n]) for n in "pix")
+        x.stop_gradient = False
+        function = cases(paddle_jax)[name]
+        out = (paddle_jax.jit.to_static(function, full_graph=True) if compiled else function)(p, i, x)
+        outs = [] if out is None else list(out) if isinstance(out, tuple | list) else [out]
+        grads = paddle_jax.grad(sum(o.sum() for o in outs), [x]) if outs else []
+        want = program.run(feed)
+        assert len(want) == len(outs) + len(grads)
+        for got, value in zip([*outs, *grads], want, strict=True):
+            np.testing.assert_allclose(got.numpy(), value, rtol=1e-6)
+
+
+REFUSED = {
+    "arity": lambda nn, p, i, x: nn.cond(p, lambda: (x, x), lambda: x), "one is None": lambda nn, p, i, x: nn.cond(p, lambda: x, None),
+    "dtypes": lambda nn, p, i, x: nn.cond(p, lambda: x, lambda: x.astype("int64")), "float condition": lambda nn, p, i, x: nn.cond(x.sum(), lambda: x, lambda: x),
+    "Python condition": lambda nn, p, i, x: nn.cond(True, lambda: x, lambda: x), "no function": lambda nn, p, i, x: nn.cond(p, x, lambda: x),
+    "number kinds": lambda nn, p, i, x: nn.cond(p, lambda: 1, lambda: 2.0),
+    "empty loop": lambda nn, p, i, x: nn.while_loop(lambda: p, lambda: [], []), "loop of one": lambda nn, p, i, x: nn.while_loop(lambda k: k < 1, lambda k: k, i),
+    "test of two": lambda nn, p, i, x: nn.while_loop(lambda v: v > 0, lambda v: [v], [x]), "loop test": lambda nn, p, i, x: nn.while_loop(3, lambda k: [k], [i]),
+    "loop arity": lambda nn, p, i, x: nn.while_loop(lambda k: (k < 1).all(), lambda k: [k, k], [i]), "case of number": lambda nn, p, i, x: nn.case(3),
+    "case of tensors": lambda nn, p, i, x: nn.case([p]), "case pair": lambda nn, p, i, x: nn.case([(p,)]), "case function": lambda nn, p, i, x: nn.case([(p, x)]),
+    "case condition": lambda nn, p, i, x: nn.case([(3, lambda: x)]), "empty case": lambda nn, p, i, x: nn.case([]),
+    "case default": lambda nn, p, i, x: nn.case([(p, lambda: x)], default=3), "switch twice": lambda nn, p, i, x: nn.switch_case(i, [(0, lambda: x), (0, lambda: x)]),
+    "switch float": lambda nn, p, i, x: nn.switch_case(x, [lambda: x]), "switch number": lambda nn, p, i, x: nn.switch_case(3, [lambda: x]),
+    "switch of number": lambda nn, p, i, x: nn.switch_case(i, 3), "switch key": lambda nn, p, i, x: nn.switch_case(i, [("a", lambda: x)]),
+    "switch function": lambda nn, p, i, x: nn.switch_case(i, [(0, x)]), "switch default": lambda nn, p, i, x: nn.switch_case(i, {0: lambda: x}, default=3),
+    "switch arity": lambda nn, p, i, x: nn.switch_case(i, [lambda: x, lambda: (x, x)]),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals(name, oracle):
+    errors = []
+    for engine in (oracle, paddle_jax):
+        engine.enable_static()
+        main, S = engine.static.Program(), engine.static
+        with S.program_guard(main):
+            try:
+                errors.append(REFUSED[name](S.nn, S.data("p", [1], "bool"), S.data("i", [1], "int32"), S.data("x", [2])))
+            except Exception as error:
+                errors.append(error)
+        engine.disable_static()
+    want, got = errors
+    assert isinstance(want, Exception)
+    assert isinstance(got, type(want)), repr(got)
+
+
+def test_second_gradients_through_a_loop(static):
+    S, main, _ = static
+    x = S.data("x", [2])
+    x.stop_gradient = False
+    _, power = S.nn.while_loop(lambda k, v: (k < 3).all(), lambda k, v: [k + 1, v * x], [paddle_jax.zeros([1], "int32"), x * 1])
+    first, = S.gradients(power, x)
+    second, = S.gradients(first, x)
+    value = np.array([2.0, -1.0], "float32")
+    got = S.Executor().run(main, {"x": value}, [power, first, second])
+    for a, b in zip(got, [value**4, 4 * value**3, 12 * value**2], strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5)
+
+
+def test_branches_change_what_is_outside(static):
+    S, main, startup = static
+    count = S.create_global_var([1], 0.0, "float32", persistable=True, name="count")
+    p, x = S.data("p", [1], "bool"), S.data("x", [2])
+    kept = x * 1
+
+    def counted():
+        count.add_(paddle_jax.ones([1]))
+        kept.add_(x)
+        return x * 2
+
+    out = S.nn.cond(p, counted, lambda: x * 3)
+    exe = S.Executor()
+    exe.run(startup)
+    results = [exe.run(main, {"p": np.array([p]), "x": X[:2]}, [out, kept]) for p in (True, False, True)]
+    assert np.array(S.global_scope().find_var("count").get_tensor()).tolist() == [2.0]
+    assert [r[1].tolist() for r in results] == [[2, -4], [1, -2], [2, -4]]
+
+
+def test_a_loop_that_trains_inside(static):
+    """Parameters that a body reads get gradients."""
+    S, main, startup = static
+    w = S.create_parameter([2, 2], "float32", default_initializer=paddle_jax.nn.initializer.Constant(0.5))
+    x = S.data("x", [1, 2])
+    _, out = S.nn.while_loop(lambda k, v: (k < 2).all(), lambda k, v: [k + 1, v @ w], [paddle_jax.zeros([1], "int32"), x * 1])
+    (_, grad), = S.append_backward(out.sum())
+    exe = S.Executor()
+    exe.run(startup)
+    a = np.full((2, 2), 0.5)
+    v, ones = np.array([[1.0, 3.0]]), np.ones((1, 2))
+    want = v.T @ (ones @ a.T) + (v @ a).T @ ones
+    np.testing.assert_allclose(exe.run(main, {"x": v.astype("float32")}, [grad])[0], want, rtol=1e-6)
+
+
+def test_shapes_that_hang_on_the_branch_or_the_step(static):
+    S, main, _ = static
+    p, x = S.data("p", [1], "bool"), S.data("x", [None])
+    branch = S.nn.cond(p, lambda: x, lambda: paddle_jax.zeros([5]))
+    _, grown = S.nn.while_loop(lambda k, v: (k < 2).all(), lambda k, v: [k + 1, paddle_jax.concat([v, v])], [paddle_jax.zeros([1], "int32"), x])
+    assert branch.shape == [-1] and grown.shape == [-1]
+    out = S.Executor().run(main, {"p": np.array([False]), "x": X}, [branch, grown])
+    assert out[0].shape == (5,) and out[1].tolist() == [*X.tolist()] * 4
+
+
+def test_random_numbers_in_a_loop_and_a_branch(static):
+    S, main, _ = static
+    p = S.data("p", [1], "bool")
+    drawn = S.nn.cond(p, lambda: paddle_jax.rand([50]), lambda: paddle_jax.zeros([50]))
+    exe = S.Executor()
+    runs = [exe.run(main, {"p": np.array([v])}, [drawn])[0] for v in (True, True, False)]
+    assert (runs[0] != runs[1]).any() and (runs[2] == 0).all() and ((runs[0] >= 0) & (runs[0] < 1)).all()

@@ -1,0 +1,128 @@
+"""Static programs in files: models for inference both ways, bytes, and the state of training."""
+
+import contextlib
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import paddle_jax as ours
+
+
+@contextlib.contextmanager
+def static_mode(engine):
+    """Static mode with programs and a scope of its own."""
+    engine.enable_static()
+    scope = type(engine.static.global_scope())() if engine is ours else engine.base.core.Scope()
+    try:
+        with engine.static.scope_guard(scope):
+            yield
+    finally:
+        engine.disable_static()
+
+
+def regression(engine, steps=3):
+    """(executor, main program, inputs, prediction) after a few steps of training."""
+    static, main, start = engine.static, engine.static.Program(), engine.static.Program()
+    with static.program_guard(main, start):
+        x, y = static.data("x", [None, 3]), static.data("y", [None, 1])
+        hidden = engine.nn.functional.relu(engine.nn.Linear(3, 4)(x))
+        out = engine.nn.Linear(4, 1)(hidden.reshape([-1, 4]))
+        loss = engine.mean((out - y) ** 2)
+        engine.optimizer.Adam(0.01).minimize(loss)
+    exe = static.Executor()
+    exe.run(start)
+    for _ in range(steps):
+        exe.run(main, feed={"x": X, "y": X[:, :1]}, fetch_list=[loss])
+    return exe, main, (x, y), out
+
+
+X = np.arange(6, dtype="float32").reshape(2, 3) / 7
+
+
+def predicted(engine, exe, prefix):
+    program, feeds, fetches = engine.static.load_inference_model(prefix, exe)
+    return feeds, exe.run(program, feed={feeds[0]: X}, fetch_list=fetches)[0]
+
+
+def test_models_both_ways(oracle, tmp_path):
+    for writer, reader in ((ours, oracle), (oracle, ours), (ours, ours)):
+        prefix = str(tmp_path / writer.__name__)
+        with static_mode(writer):
+            exe, main, (x, _), out = regression(writer)
+            writer.static.save_inference_model(prefix, [x], [out], exe, program=main)
+            _, want = predicted(writer, exe, prefix)
+        with static_mode(reader):
+            feeds, got = predicted(reader, reader.static.Executor(), prefix)
+        assert feeds == ["x"]
+        np.testing.assert_allclose(got, want, atol=1e-6)
+        np.testing.assert_allclose(reader.jit.load(prefix)(reader.to_tensor(X)).numpy(), want, atol=1e-6)
+
+
+def test_bytes(tmp_path):
+    static = ours.static
+    with static_mode(ours):
+        exe, main, (x, _), out = regression(ours)
+        program, params = static.serialize_program([x], [out], program=main), static.serialize_persistables([x], [out], exe, program=main)
+        static.save_inference_model(str(tmp_path / "m"), x, out, exe, program=main)
+        _, want = predicted(ours, exe, str(tmp_path / "m"))
+        normal = static.normalize_program(main, [x], [out])
+        np.testing.assert_allclose(exe.run(normal, feed={"x": X}, fetch_list=normal.fetched)[0], want, atol=1e-6)
+    static.save_to_file(str(tmp_path / "p"), program)
+    assert static.load_from_file(str(tmp_path / "p")) == program == (tmp_path / "m.json").read_bytes()
+    with static_mode(ours):
+        again = static.deserialize_program(program)
+        with pytest.raises(RuntimeError, match="value"):
+            static.Executor().run(again, feed={"x": X}, fetch_list=again.fetched)
+        static.deserialize_persistables(again, params, exe)
+        np.testing.assert_allclose(static.Executor().run(again, feed={"x": X}, fetch_list=again.fetched)[0], want, atol=1e-6)
+        for call in (lambda: static.deserialize_program(program[:40]), lambda: static.deserialize_persistables(again, params[:40], exe)):
+            with pytest.raises((RuntimeError, ValueError)):
+                call()
+        with pytest.raises(ValueError, match="bytes"):
+            static.save_to_file(str(tmp_path / "p"), "text")
+
+
+def test_state_both_ways(oracle, tmp_path):
+    """`static.save` writes plain dicts of arrays, parameters apart from the rest."""
+    for writer, reader in ((ours, oracle), (oracle, ours), (ours, ours)):
+        prefix = str(tmp_path / writer.__name__ / "s")
+        (tmp_path / writer.__name__).mkdir(exist_ok=True)
+        with static_mode(writer):
+            exe, main, *_ = regression(writer)
+            writer.static.save(main, prefix)
+        plain = pickle.loads(Path(prefix + ".pdparams").read_bytes())
+        assert len(plain) == 4 and all(type(v) is np.ndarray for v in plain.values())
+        state = reader.static.load_program_state(prefix)
+        assert plain.keys() <= state.keys() and any("moment" in name for name in state)
+        for name, value in plain.items():
+            np.testing.assert_array_equal(np.asarray(state[name]), value)
+    with static_mode(ours):
+        exe, main, *_ = regression(ours, 0)
+        names = [p.name for p in main.all_parameters()]
+        ours.static.set_program_state(main, {names[0]: np.full([3, 4], 2.0, "float32"), "no such": X})
+        ours.static.save(main, str(tmp_path / "t"))
+        ours.static.set_program_state(main, {names[0]: np.zeros([3, 4], "float32")})
+        ours.static.load(main, str(tmp_path / "t"), exe)
+        assert np.array(ours.static.global_scope().find_var(names[0]).get_tensor()).min() == 2.0
+        before = ours.static.load_program_state(str(tmp_path / "t"))
+        with pytest.raises(AssertionError, match="shape"):
+            ours.static.set_program_state(main, {names[1]: np.ones(4, "float32"), names[0]: np.ones(7, "float32")})
+        np.testing.assert_array_equal(np.array(ours.static.global_scope().find_var(names[1]).get_tensor()), before[names[1]])
+        with pytest.raises(FileNotFoundError):
+            ours.static.load(main, str(tmp_path / "none"), exe)
+
+
+def test_errors(tmp_path):
+    static = ours.static
+    with static_mode(ours):
+        exe, main, (x, y), out = regression(ours, 0)
+        for args, text in (((str(tmp_path / "m"), [x, y], [out]), "y does not lead"), ((str(tmp_path / "m"), [], [out]), "feed_vars"),
+                           ((str(tmp_path / "m"), ["x"], [out]), "feed_vars"), ((str(tmp_path / "m"), [x], []), "fetch_vars"),
+                           ((3, [x], [out]), "path_prefix"), ((str(tmp_path) + "/", [x], [out]), "directory")):
+            with pytest.raises(ValueError, match=text):
+                static.save_inference_model(*args, exe, program=main)
+        with pytest.raises(RuntimeError, match="does not exist"):
+            static.load_inference_model(str(tmp_path / "none"), exe)
+    assert not list(tmp_path.iterdir())
