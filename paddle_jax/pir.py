@@ -1,9 +1,18 @@
 """The classes of static programs that programs ask about with isinstance (`paddle.pir`)."""
 
+from paddle_jax._core.symbol import Symbol
+
 __all__ = ["Value"]
 
 
-class Value:
+class _Kind(type):
+    """Makes the Variables of static programs count as Values."""
+
+    def __instancecheck__(cls, instance):
+        return type(getattr(instance, "_raw", None)) is Symbol
+
+
+class Value(metaclass=_Kind):
     """A value of a static program. Only programs make one; eager results are Tensors.
 
     Raises:

@@ -343,7 +343,7 @@ def _capture(run, function, n):
             tensors = [x for x in leaves if is_tensor(x)]
             values = [run.read(t) for t in tensors]
             marks = [None if is_tensor(x) else (x,) for x in leaves]
-            found.rebuild = lambda made: _rebuilt(made, marks, tree)
+            found.rebuild = _only if marks == [None] and jax.tree_util.treedef_is_leaf(tree) else lambda made: _rebuilt(made, marks, tree)
             found.results = [(t.stop_gradient, None if t._node is None else flows_into(t), run.places.get(id(t))) for t in tensors]
             found.changes, new = _changes(run)
             if run.hooked and any(flows for _, flows, _ in found.results):
@@ -356,6 +356,10 @@ def _capture(run, function, n):
     found.guards, found.effects = run.guards, run.effects
     _open(found, closed, run, n)
     return found
+
+
+def _only(tensors):
+    return tensors[0]
 
 
 def _rebuilt(tensors, marks, tree):

@@ -34,7 +34,7 @@ def _raised_by_us(error) -> bool:
 
 def translate(op_name: str, values, error: Exception) -> Exception:
     """The exception to raise for `error` that came up while `op_name` ran on `values`."""
-    if isinstance(error, jax.errors.JaxRuntimeError) and Failed.texts:
+    if isinstance(error, jax.errors.JaxRuntimeError) and Failed.errors:
         return told(error)
     if isinstance(error, TRACING) or _raised_by_us(error):
         return error
@@ -54,18 +54,18 @@ class CheckError(AssertionError, ValueError):
 
 
 class Failed:
-    """texts: what assertions said that failed in compiled programs, and that nobody has been told yet."""
+    """errors: what assertions and other exceptions in compiled programs said, and nobody has been told yet."""
 
-    texts: list = []
+    errors: list = []
 
 
 def told(error: Exception) -> Exception:
-    """The exception to raise for one that came up when a compiled program ran: a failed assertion is one again."""
-    if not Failed.texts:
+    """The exception to raise for one that came up when a compiled program ran: the user's own, where it was one."""
+    if not Failed.errors:
         return error
-    text = Failed.texts[0]
-    Failed.texts.clear()
-    return CheckError(text)
+    found = Failed.errors[0]
+    Failed.errors.clear()
+    return found
 
 
 class Unsupported(Exception):

@@ -50,6 +50,13 @@ class Generator:
         """The operands of one random op: (uint32[2] seed words, uint32 offset)."""
         if local.ctx.trace is not None:
             return local.ctx.trace.draw(self)
+        return self._next()
+
+    def draw_on_host(self):
+        """As `draw`, for numbers that the host needs at once, also while a static program is recorded."""
+        return self._next() if local.ctx.recorder is not None else self.draw()
+
+    def _next(self):
         offset = self._offset
         self._offset = offset + 1
         return self._words, np.uint32(offset & 0xFFFFFFFF)

@@ -15,6 +15,7 @@ class Config:
     Args:
         prog_file: str, the `.json` file. May be set later with `set_prog_file`.
         params_file: str, the `.pdiparams` file.
+    Differs from Paddle: the files are looked for by `create_predictor`, not here.
     Example:
         >>> config = paddle.inference.Config("net.json", "net.pdiparams")
         >>> config.prog_file(), config.use_gpu()

@@ -150,7 +150,8 @@ class Predictor:
         """Runs the model.
 
         Args:
-            inputs: list of Tensors, one for each input. Default None: the values of the input handles are taken, and the output handles get the results.
+            inputs: list of Tensors, one for each input. Default None: the values of the input handles are taken, and the output handles get the
+                results.
         Returns:
             List of Tensors, or None without `inputs`.
         Raises:

@@ -80,7 +80,7 @@ def get_num_bytes_of_data_type(dtype):
     Args:
         dtype: DataType.
     Example:
-        >>> paddle.inference.get_num_bytes_of_data_type(paddle.inference.DataType.FLOAT64)
-        8
+        >>> paddle.inference.get_num_bytes_of_data_type(paddle.inference.DataType.FLOAT32)
+        4
     """
     return BYTES[dtype]

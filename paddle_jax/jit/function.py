@@ -20,7 +20,7 @@ from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.jit.program import Program, Stale
 from paddle_jax.jit.reach import Reach
-from paddle_jax.jit.signature import as_tensors, leaves_of, signature
+from paddle_jax.jit.signature import as_tensors, differences, signature
 from paddle_jax.static.input_spec import InputSpec
 
 _MAX_PROGRAMS = 32
@@ -212,11 +212,11 @@ class StaticFunction:
             except (Unsupported, *TRACING) as error:
                 return self._give_up(key, args, kwargs, error)
             if why is None:
-                self._advise(key)
+                self._advise()
             programs.insert(0, program)
             out = program(program.operands(tensors))
             self._last = program
-            reason = why or ("a signature not met before" if len(self._programs) > 1 else "the first call")
+            reason = why or self._news()
             log.add(f"to_static: compiled {self._name()} in {time.perf_counter() - start:.2f} s at {user_line()}: {reason}")
             return out
 
@@ -276,18 +276,22 @@ class StaticFunction:
         warnings.warn(text, stacklevel=_stacklevel())
         return self.dygraph_function(*args, **kwargs)
 
-    def _advise(self, key):
-        """Says once that shapes keep changing, and which axis."""
-        shapes = [tuple(leaf[1] for leaf in leaves_of(k[-1])) for k in self._programs]
-        if len(shapes) != _MANY_SHAPES or self._shapes:
+    def _advise(self):
+        """Says once that signatures keep changing, and in what."""
+        if len(self._programs) != _MANY_SHAPES or self._shapes:
             return
         self._shapes[True] = True
-        changing = sorted({(i, axis) for old in shapes for i, (a, b) in enumerate(zip(old, shapes[-1], strict=False))
-                           for axis, (m, n) in enumerate(zip(a, b, strict=False)) if m != n})
-        names = ", ".join(f"axis {axis} of Tensor argument {i}" for i, axis in changing[:3])
-        warnings.warn(f"{self._name()} has been compiled for {len(shapes)} signatures" + (f"; {names} changes" if names else "")
-                      + ": each one is compiled anew. Pad to a few sizes, or leave the function eager with paddle.jit.not_to_static",
-                      stacklevel=_stacklevel())
+        warnings.warn(f"{self._name()} has been compiled for {_MANY_SHAPES} signatures; {self._news()}. Pad shapes to a few sizes and pass numbers "
+                      "as Tensors, or leave the function eager", stacklevel=_stacklevel())
+
+    def _news(self):
+        """What is new in the last signature."""
+        if len(self._programs) < 2:
+            return "the first call"
+        old, new = list(self._programs)[-2:]
+        if old[:-1] != new[:-1]:
+            return "gradient recording, the default dtype or mixed precision is switched"
+        return ", ".join(differences(old[-1], new[-1])[:3])
 
     def _name(self):
         return getattr(self._function, "__qualname__", type(self._function).__name__)

@@ -46,14 +46,34 @@ def _leaf(value, tensors):
     return type(value), value
 
 
-def leaves_of(key):
-    """The descriptions of Tensors in a signature."""
-    if isinstance(key, tuple):
-        if len(key) == 4 and isinstance(key[0], str) and key[0] == "t":
-            yield key
-        else:
-            for part in key:
-                yield from leaves_of(part)
+def differences(old, new):
+    """In words, what differs between two descriptions of arguments."""
+    if len(old) != len(new):
+        return ["the number of arguments is another one"]
+    found = []
+    for i, (a, b) in enumerate(zip(old, new, strict=True)):
+        name = f"argument {i}"
+        if b and isinstance(b[0], str) and b[0] != "t" and len(b) == 2:  # a keyword argument
+            name, a, b = b[0], a[1], b[1]
+        found += [f"{name}{what}" for what in _of_one(a, b)]
+    return found
+
+
+def _of_one(a, b):
+    if a == b:
+        return []
+    if a[:1] != b[:1]:
+        return [" is of another kind"]
+    if b[0] == "t":
+        if len(a[1]) != len(b[1]):
+            return [f" has the shape {list(b[1])}, before {list(a[1])}"]
+        spec = [m if m == n else None for m, n in zip(a[1], b[1], strict=True)]
+        axes = [f": axis {axis} is {n}, before {m} (InputSpec({spec}))" for axis, (m, n) in enumerate(zip(a[1], b[1], strict=True)) if m != n]
+        return axes + ([f" is {b[2]}, before {a[2]}"] if a[2] != b[2] else []) + ([f" has stop_gradient={b[3]}"] if a[3] != b[3] else [])
+    if b[0] in (list, tuple, dict) and len(a) == len(b):
+        pairs = zip(a[1:], b[1:], strict=True)
+        return [what for x, y in pairs for what in (_of_one(x[1], y[1]) if b[0] is dict else _of_one(x, y))]
+    return [f" is {b[1]!r}, before {a[1]!r}" if len(b) > 1 and b[0] in (bool, int, float, str) else " is another object or value"]
 
 
 def as_tensors(args, kwargs):

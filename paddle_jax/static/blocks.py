@@ -22,7 +22,8 @@ _ROUNDS = 4
 class Block:
     """Operations that run as a part of another one.
 
-    inputs: Symbols that are given to it. results: Symbols that it gives; stops: whether gradients end there. changed: [(Tensor, Symbol)] of Tensors outside that it changes in place.
+    inputs: Symbols that are given to it. results: Symbols that it gives; stops: whether gradients end there. changed: [(Tensor, Symbol)] of Tensors
+    outside that it changes in place.
     """
 
     def __init__(self, inputs=()):

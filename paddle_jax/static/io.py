@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.deferred.value import aval_of
+from paddle_jax._core.deferred.value import aval_of, concrete
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.tensor import Parameter, Tensor, wrap
 from paddle_jax.framework import io as files
@@ -97,7 +97,7 @@ def _eager(symbol):
         return variable(symbol)
     if symbol.kind == "constant":
         value = symbol.value
-        return value if isinstance(value, Tensor) else wrap(jnp.asarray(value))
+        return value if isinstance(value, Tensor) else wrap(jnp.asarray(concrete(value)))
     values = global_scope().values
     if symbol.name not in values:
         raise ValueError(f"{symbol.name} has no value in the scope; run the startup program first")

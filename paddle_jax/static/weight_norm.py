@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 
+from paddle_jax._core import unique_name
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.static.program import default_startup_program
 from paddle_jax.static.scope import global_scope
@@ -38,13 +39,14 @@ def _length(array, axes):
     return np.sqrt((array.astype(np.float64) ** 2).sum(axes, keepdims=True))
 
 
-def normalized(attr, make, shape, default):
-    """The weight; `make(shape, ParamAttr, default initializer)` creates a Parameter."""
+def normalized(attr, make, shape, default, owner):
+    """The weight; `make(shape, ParamAttr, default initializer)` creates a Parameter. owner: what a generated name begins with."""
+    base = attr.name or unique_name.generate(f"{owner}.w")
 
     def named(end):
         plain = ParamAttr.__new__(ParamAttr)
         plain.__dict__.update({k: v for k, v in copy.copy(vars(attr)).items() if k != "dim"})
-        plain.name = None if attr.name is None else attr.name + end
+        plain.name = base + end
         return plain
 
     axes = tuple(i for i in range(len(shape)) if i != attr.dim)

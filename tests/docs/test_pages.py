@@ -10,7 +10,7 @@ DOCS = pathlib.Path(__file__).parents[2] / "docs"
 NEEDS = {"control-flow": ("malt",), "interop": ("optax", "flax")}
 
 
-@pytest.mark.parametrize("name", ["control-flow", "func", "interop", "to_static"])
+@pytest.mark.parametrize("name", ["control-flow", "func", "interop", "static", "to_static"])
 def test_snippets(name, tmp_path):
     page = DOCS / f"{name}.md"
     if not page.is_file():

@@ -1,4 +1,4 @@
-"""The op table through static Programs: a share of the ops, many in one program, with the same results and first gradients as when each runs at once."""
+"""A share of the op table through static Programs, many ops in one: results and first gradients as when each runs at once."""
 
 import pytest
 

@@ -6,6 +6,7 @@ Paddle 3.3.1 refuses most of these functions in the programs it makes by default
 the other in one process.
 """
 
+import pathlib
 import pickle
 import sys
 
@@ -88,8 +89,7 @@ def main():
             found[case] = run(paddle, case, exe)
         except Exception as error:
             found[case] = repr(error)
-    with open(sys.argv[1], "wb") as stream:
-        pickle.dump(found, stream)
+    pathlib.Path(sys.argv[1]).write_bytes(pickle.dumps(found))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,8 @@ def doubled(m):
 
 
 FEEDS = {
-    "all": {"x": X, "y": X}, "unknown name too": {"x": X, "y": X, "z": X}, "lists": {"x": X.tolist(), "y": X.tolist()}, "in a list": [{"x": X, "y": X}],
+    "all": {"x": X, "y": X}, "unknown name too": {"x": X, "y": X, "z": X}, "lists": {"x": X.tolist(), "y": X.tolist()}, "in a list": [{"x": X,
+    "y": X}],
     "missing": {"x": X}, "float64": {"x": X.astype("float64"), "y": X}, "int32": {"x": X.astype("int32"), "y": X}, "shape": {"x": X[:, :2], "y": X},
     "other batch": {"x": X[:1], "y": X[:1]}, "axes": {"x": X[0], "y": X},
 }
@@ -41,7 +42,8 @@ def test_feeds(name, oracle):
 
 
 FETCHES = {
-    "none": lambda m, v: [], "nothing": lambda m, v: None, "one": lambda m, v: v[0], "tuple": lambda m, v: tuple(v), "twice": lambda m, v: [v[1], v[1]],
+    "none": lambda m, v: [], "nothing": lambda m, v: None, "one": lambda m, v: v[0], "tuple": lambda m, v: tuple(v),
+    "twice": lambda m, v: [v[1], v[1]],
     "number": lambda m, v: [3],
 }
 
@@ -151,7 +153,8 @@ def test_scopes(static):
 
 
 HOST = {
-    "bool": bool, "int": int, "float": float, "complex": complex, "len": len, "index": lambda x: [0][x], "item": lambda x: x.item(), "numpy": lambda x: x.numpy(),
+    "bool": bool, "int": int, "float": float, "complex": complex, "len": len, "index": lambda x: [0][x], "item": lambda x: x.item(),
+    "numpy": lambda x: x.numpy(),
     "tolist": lambda x: x.tolist(), "backward": lambda x: x.backward(), "grad": lambda x: x.grad, "contains": lambda x: 1 in x, "pickle": copy.copy,
     "clear_gradient": lambda x: x.clear_gradient(), "register_hook": lambda x: x.register_hook(print), "if": lambda x: 1 if x.sum() > 0 else 2,
     "range": lambda x: range(x.sum()), "is_leaf": lambda x: x.is_leaf, "set_value": lambda x: x.set_value(X), "data": lambda x: x.data,
@@ -180,7 +183,8 @@ def test_values_are_not_to_be_asked_for(name, oracle):
 
 REFUSED = {
     "matmul": lambda m, x: m.matmul(x, m.zeros([4, 2])), "add": lambda m, x: x + m.zeros([4]), "two unknown": lambda m, x: x.reshape([-1, -1]),
-    "negative length": lambda m, x: m.zeros([-2, 3]), "data name": lambda m, x: m.static.data(3, [2]), "data shape": lambda m, x: m.static.data("q", 3),
+    "negative length": lambda m, x: m.zeros([-2, 3]), "data name": lambda m, x: m.static.data(3, [2]),
+    "data shape": lambda m, x: m.static.data("q", 3),
     "data dtype": lambda m, x: m.static.data("q", [2], "foo"), "guard": lambda m, x: m.static.program_guard(3).__enter__(),
     "guard startup": lambda m, x: m.static.program_guard(m.static.Program(), 3).__enter__(), "loss": lambda m, x: m.static.append_backward(3),
     "targets": lambda m, x: m.static.gradients(3, x),
@@ -223,9 +227,11 @@ SHAPES = {
     "flatten": lambda m, x: x.flatten(), "reshape": lambda m, x: x.reshape([-1, 1]), "fixed": lambda m, x: x.reshape([4, -1]), "T": lambda m, x: x.T,
     "mean": lambda m, x: x.mean(0), "concat": lambda m, x: m.concat([x, x], 0), "known": lambda m, x: m.concat([x, m.zeros([2, 3])], 0),
     "tile": lambda m, x: m.tile(x, [2, 1]), "expand": lambda m, x: m.expand(x, [2, -1, 3]), "matmul": lambda m, x: x @ m.zeros([3, 5]),
-    "shape": lambda m, x: m.shape(x), "numel": lambda m, x: x.numel(), "arange": lambda m, x: m.arange(m.shape(x)[0]), "unsqueeze": lambda m, x: x.unsqueeze(1),
+    "shape": lambda m, x: m.shape(x), "numel": lambda m, x: x.numel(), "arange": lambda m, x: m.arange(m.shape(x)[0]),
+    "unsqueeze": lambda m, x: x.unsqueeze(1),
     "softmax": lambda m, x: m.nn.functional.softmax(x), "topk": lambda m, x: m.topk(x, 2)[1], "split": lambda m, x: m.split(x, 3, 1)[0],
-    "nonzero": lambda m, x: m.nonzero(x), "mask": lambda m, x: x[x > 0], "select": lambda m, x: m.masked_select(x, x > 0), "zeros": lambda m, x: m.zeros([2, 3]),
+    "nonzero": lambda m, x: m.nonzero(x), "mask": lambda m, x: x[x > 0], "select": lambda m, x: m.masked_select(x, x > 0),
+    "zeros": lambda m, x: m.zeros([2, 3]),
     "cast": lambda m, x: x.astype("int64"), "compare": lambda m, x: x > 0, "outer": lambda m, x: x.unsqueeze(1) + x.unsqueeze(0),
 }
 
@@ -248,7 +254,8 @@ def test_lengths_that_hang_on_shapes(static):
     S, main, _ = static
     x = S.data("x", [None, None])
     rows, columns = paddle_jax.shape(x)[0], paddle_jax.shape(x)[1]
-    made = [paddle_jax.zeros([columns, rows]), x.reshape([columns, rows]), paddle_jax.expand(x.sum(), [rows * 2]), x.reshape([x.shape[0], 1, columns])]
+    made = [paddle_jax.zeros([columns, rows]), x.reshape([columns, rows]), paddle_jax.expand(x.sum(), [rows * 2])]
+    made.append(x.reshape([x.shape[0], 1, columns]))
     out = S.Executor().run(main, {"x": X}, made)
     assert [o.shape for o in out] == [(3, 2), (3, 2), (4,), (2, 1, 3)]
 

@@ -7,7 +7,8 @@ from paddle_jax.framework.pir.lower import axes_of, binary, cast, define, positi
 
 same("abs acos acosh asin asinh atan atanh ceil conj cos cosh digamma erf erfinv exp expm1 floor i0 i0e i1 i1e imag isfinite isinf isnan lgamma "
      "log log10 log1p log2 logical_not real reciprocal rsqrt sigmoid sign sin sinh sqrt square tan tanh trunc angle as_complex as_real bitwise_not "
-     "numel is_empty equal_all logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor copysign heaviside kron nextafter lerp dot mv bmm "
+     "numel is_empty equal_all logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor copysign heaviside kron nextafter lerp dot mv "
+     "bmm "
      "complex atan2 equal not_equal less_than less_equal greater_than greater_equal maximum minimum fmax fmin remainder floor_divide multiply det "
      "slogdet")
 same("bitwise_left_shift bitwise_right_shift", is_arithmetic=lambda a: True)

@@ -172,7 +172,8 @@ def _adaptive(n, kind):
 def _lp_pool(w, a, out, x):
     pads, how = _padding(a, 2, a.data_format[-1] == "C")
     size = pair(a.kernel_size, 2)
-    return w.op("lp_pool2d", [x], out[0], kernel_size=size, strides=size if a.stride is None else pair(a.stride, 2), paddings=pads, padding_algorithm=how,
+    stride = size if a.stride is None else pair(a.stride, 2)
+    return w.op("lp_pool2d", [x], out[0], kernel_size=size, strides=stride, paddings=pads, padding_algorithm=how,
                 ceil_mode=a.ceil_mode, data_format=a.data_format, pooling_type="lp", norm_type=float(a.norm_type))
 
 
@@ -223,7 +224,8 @@ def _zero_pad(w, a, out, x):
 def _unfold(w, a, out, x):
     pads = pair(a.paddings, 2) if not isinstance(a.paddings, int) else [a.paddings] * 2
     pads = pads if len(pads) == 4 else [*pads, *pads]
-    return w.op("unfold", [x], out[0], kernel_sizes=pair(a.kernel_sizes, 2), strides=pair(a.strides, 2), paddings=pads, dilations=pair(a.dilations, 2))
+    sizes, strides, dilations = (pair(v, 2) for v in (a.kernel_sizes, a.strides, a.dilations))
+    return w.op("unfold", [x], out[0], kernel_sizes=sizes, strides=strides, paddings=pads, dilations=dilations)
 
 
 # norms ------------------------------------------------------------------------------------------------------------
@@ -344,8 +346,8 @@ def _rnn(w, x, start, weights, hidden, mode):
     size = x.dtype, [*x.shape[:2], hidden]
     state = x.dtype, [1, x.shape[1], hidden]
     mask = w.dropout_state()
-    return w.rnn([x, start, w.combine(weights), None, mask], size, [state] * len(start.items), input_size=x.shape[2], hidden_size=hidden, num_layers=1,
-                 mode=mode)
+    operands = [x, start, w.combine(weights), None, mask]
+    return w.rnn(operands, size, [state] * len(start.items), input_size=x.shape[2], hidden_size=hidden, num_layers=1, mode=mode)
 
 
 # losses ---------------------------------------------------------------------------------------------------------------

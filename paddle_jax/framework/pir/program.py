@@ -107,7 +107,8 @@ def _op(raw):
         name, output, (persistable, _, trainable) = raw["A"][3], raw["O"], raw["OA"]
         if not isinstance(name, str):
             raise CorruptFileError("a parameter has no name")
-        return Op("parameter", {"name": name, "trainable": bool(trainable), "stored": bool(persistable)}, [], [_number(output)], [_type(output["TT"])])
+        attrs = {"name": name, "trainable": bool(trainable), "stored": bool(persistable)}
+        return Op("parameter", attrs, [], [_number(output)], [_type(output["TT"])])
     dialect, _, name = raw["#"].partition(".")
     if dialect not in DIALECTS or not name or name == "parameter":
         raise CorruptFileError(f"operation {raw['#']!r} is of no known dialect")

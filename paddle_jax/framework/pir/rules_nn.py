@@ -129,8 +129,8 @@ def _rnn(a, x, states, weights, length=None, *_):
         for line in range(lines):
             at = layer * lines + line
             start = [s[at] for s in states]
-            out, *end = kind(x, *start, *weights[2 * at : 2 * at + 2], *biases[2 * at : 2 * at + 2], length=length, reverse=bool(line), time_major=True,
-                             **extra)
+            own = [*weights[2 * at : 2 * at + 2], *biases[2 * at : 2 * at + 2]]
+            out, *end = kind(x, *start, *own, length=length, reverse=bool(line), time_major=True, **extra)
             outs.append(out)
             for rows, one in zip(last, end, strict=True):
                 rows.append(one)

@@ -22,17 +22,21 @@ argsort axis:i32 descending:bool=False stable:bool=False
 array_to_tensor axis:i32 use_stack:bool
 assign_value_ shape:i32s dtype:dtype values:f64s place:place
 batch_norm_ is_test:bool=True momentum:f32 epsilon:f32 data_format:str='NCHW' use_global_stats:bool=False trainable_statistics:bool=False
-bicubic_interp data_format:str='NCHW' out_d:i32=-1 out_h:i32=-1 out_w:i32=-1 scale:f64s interp_method:str align_corners:bool=False align_mode:i32=0
-bilinear_interp data_format:str='NCHW' out_d:i32=-1 out_h:i32=-1 out_w:i32=-1 scale:f64s interp_method:str align_corners:bool=False align_mode:i32=0
+bicubic_interp data_format:str='NCHW' out_d:i32=-1 out_h:i32=-1 out_w:i32=-1 scale:f64s interp_method:str align_corners:bool=False
+    align_mode:i32=0
+bilinear_interp data_format:str='NCHW' out_d:i32=-1 out_h:i32=-1 out_w:i32=-1 scale:f64s interp_method:str align_corners:bool=False
+    align_mode:i32=0
 bitwise_left_shift is_arithmetic:bool
 cast dtype:dtype
 celu alpha:f32
 channel_shuffle groups:i32=1 data_format:str='NCHW'
 cholesky upper:bool
 conv2d strides:i32s paddings:i32s padding_algorithm:str='EXPLICIT' dilations:i32s groups:i32=1 data_format:str='NCHW'
-conv2d_transpose strides:i32s paddings:i32s output_padding:i32s padding_algorithm:str='EXPLICIT' groups:i32=1 dilations:i32s data_format:str='NCHW'
+conv2d_transpose strides:i32s paddings:i32s output_padding:i32s padding_algorithm:str='EXPLICIT' groups:i32=1 dilations:i32s
+    data_format:str='NCHW'
 conv3d strides:i32s paddings:i32s padding_algorithm:str='EXPLICIT' groups:i32=1 dilations:i32s data_format:str='NCDHW'
-conv3d_transpose strides:i32s paddings:i32s output_padding:i32s output_size:i32s=() padding_algorithm:str='EXPLICIT' groups:i32=1 dilations:i32s data_format:str='NCHW'
+conv3d_transpose strides:i32s paddings:i32s output_padding:i32s output_size:i32s=() padding_algorithm:str='EXPLICIT' groups:i32=1
+    dilations:i32s data_format:str='NCHW'
 create_array dtype:dtype
 cross axis:i32
 cross_entropy_with_softmax soft_label:bool=False use_softmax:bool=True numeric_stable_mode:bool=True ignore_index:i32=-100 axis:i32
@@ -42,7 +46,8 @@ cumprod dim:i32 exclusive:bool=False reverse:bool=False
 cumsum flatten:bool=False exclusive:bool=False reverse:bool=False
 data name:str shape:ints dtype:dtype place:place
 depthwise_conv2d strides:i32s paddings:i32s padding_algorithm:str='EXPLICIT' groups:i32=1 dilations:i32s data_format:str='NCHW'
-depthwise_conv2d_transpose strides:i32s paddings:i32s output_padding:i32s padding_algorithm:str='EXPLICIT' groups:i32=1 dilations:i32s data_format:str='NCHW'
+depthwise_conv2d_transpose strides:i32s paddings:i32s output_padding:i32s padding_algorithm:str='EXPLICIT' groups:i32=1 dilations:i32s
+    data_format:str='NCHW'
 diag offset:i32 padding_value:f32
 diag_embed offset:i32 dim1:i32 dim2:i32
 diagonal offset:i32 axis1:i32 axis2:i32
@@ -86,12 +91,14 @@ kthvalue k:i64 axis:i32 keepdim:bool=False
 label_smooth epsilon:f32
 layer_norm epsilon:f32 begin_norm_axis:i32
 leaky_relu negative_slope:f64
-linear_interp data_format:str='NCHW' out_d:i32=-1 out_h:i32=-1 out_w:i32=-1 scale:f64s interp_method:str align_corners:bool=False align_mode:i32=0
+linear_interp data_format:str='NCHW' out_d:i32=-1 out_h:i32=-1 out_w:i32=-1 scale:f64s interp_method:str align_corners:bool=False
+    align_mode:i32=0
 log_softmax axis:i32
 logcumsumexp axis:i32 flatten:bool=False exclusive:bool=False reverse:bool=False
 logit eps:f64
 logsumexp axis:i32s keepdim:bool=False reduce_all:bool
-lp_pool2d kernel_size:ints strides:i64s paddings:i64s ceil_mode:bool=False exclusive:bool=True data_format:str='NCHW' pooling_type:str global_pooling:bool=False adaptive:bool=False padding_algorithm:str='EXPLICIT' norm_type:f32
+lp_pool2d kernel_size:ints strides:i64s paddings:i64s ceil_mode:bool=False exclusive:bool=True data_format:str='NCHW' pooling_type:str
+    global_pooling:bool=False adaptive:bool=False padding_algorithm:str='EXPLICIT' norm_type:f32
 lu pivot:bool
 matmul transpose_x:bool=False transpose_y:bool=False
 matrix_power n:i32
@@ -106,15 +113,18 @@ mish lambda:f32=20.0
 mode axis:i32 keepdim:bool=False
 max_pool3d_with_index kernel_size:i32s strides:i32s paddings:i32s global_pooling:bool=False adaptive:bool=False ceil_mode:bool=False
 multinomial replacement:bool
-nearest_interp data_format:str='NCHW' out_d:i32=-1 out_h:i32=-1 out_w:i32=-1 scale:f64s interp_method:str align_corners:bool=False align_mode:i32=0
+nearest_interp data_format:str='NCHW' out_d:i32=-1 out_h:i32=-1 out_w:i32=-1 scale:f64s interp_method:str align_corners:bool=False
+    align_mode:i32=0
 nll_loss ignore_index:i64=-100 reduction:str
 p_norm porder:f32 axis:i32 epsilon:f32 keepdim:bool=False asvector:bool
 pad paddings:i32s
 pad3d mode:str pad_value:f64 data_format:str='NCDHW'
 pixel_shuffle upscale_factor:i32 data_format:str='NCHW'
 pixel_unshuffle downscale_factor:i32 data_format:str='NCHW'
-pool2d strides:i64s paddings:i64s ceil_mode:bool=False exclusive:bool=True data_format:str='NCHW' pooling_type:str global_pooling:bool=False adaptive:bool=False padding_algorithm:str='EXPLICIT'
-pool3d kernel_size:i64s strides:i64s paddings:i64s ceil_mode:bool=False exclusive:bool=True data_format:str='NCDHW' pooling_type:str global_pooling:bool=False adaptive:bool=False padding_algorithm:str='EXPLICIT'
+pool2d strides:i64s paddings:i64s ceil_mode:bool=False exclusive:bool=True data_format:str='NCHW' pooling_type:str global_pooling:bool=False
+    adaptive:bool=False padding_algorithm:str='EXPLICIT'
+pool3d kernel_size:i64s strides:i64s paddings:i64s ceil_mode:bool=False exclusive:bool=True data_format:str='NCDHW' pooling_type:str
+    global_pooling:bool=False adaptive:bool=False padding_algorithm:str='EXPLICIT'
 pow y:f32
 prelu data_format:str='NCHW' mode:str
 prod keepdim:bool=False reduce_all:bool
@@ -150,7 +160,8 @@ trace offset:i32 axis1:i32 axis2:i32
 transpose perm:i32s
 triangular_solve upper:bool transpose:bool unitriangular:bool
 tril diagonal:i32
-trilinear_interp data_format:str='NCHW' out_d:i32=-1 out_h:i32=-1 out_w:i32=-1 scale:f64s interp_method:str align_corners:bool=False align_mode:i32=0
+trilinear_interp data_format:str='NCHW' out_d:i32=-1 out_h:i32=-1 out_w:i32=-1 scale:f64s interp_method:str align_corners:bool=False
+    align_mode:i32=0
 triu diagonal:i32
 uniform shape:ints dtype:dtype seed:i32=0 diag_num:i32=0 diag_step:i32=0 diag_val:f32=1.0 place:place
 unbind axis:i32
@@ -165,7 +176,7 @@ unstack axis:i32 num:i32
 def signatures():
     """{operation: [(attribute, kind, default)]}; a default of None: it has to be given."""
     found = {}
-    for line in _TEXT.strip().splitlines():
+    for line in _TEXT.replace("\n    ", " ").strip().splitlines():
         name, *attrs = line.split()
         found[name] = [_attribute(one) for one in attrs]
     return found

@@ -5,5 +5,5 @@ import numpy as np
 
 def permutation(count, generator):
     """A random order of `range(count)` as a list of ints; `paddle.seed` makes it repeatable."""
-    words, offset = generator.draw()
+    words, offset = generator.draw_on_host()
     return np.random.default_rng([*map(int, words), int(offset)]).permutation(count).tolist()

@@ -7,12 +7,13 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.deferred.value import INEXACT
 from paddle_jax._core.dispatch import run
-from paddle_jax._core.errors import Unsupported
+from paddle_jax._core.errors import TRACING, Unsupported
 from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.random import default_generator
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax._core.tracing import kernel_for
 from paddle_jax.jit.dy2static.effects import silent
+from paddle_jax.jit.dy2static.host import check
 from paddle_jax.jit.dy2static.parts import Leaf, Operands, Part, Undefined, finished, flat, is_number, is_traced, write_back
 
 
@@ -74,7 +75,16 @@ def select(index, codes, names=None, roots=()):
     in messages."""
     generator = default_generator()
     start = generator._offset
-    parts = [Part(code, roots=(*roots, code)) for code in codes]
+    parts, raised = [], {}
+    for k, code in enumerate(codes):
+        try:
+            parts.append(Part(code, roots=(*roots, code)))
+        except (Unsupported, *TRACING):
+            raise
+        except Exception as error:
+            raised[k] = error
+    if raised:
+        return _without(index, codes, raised)
     watched = list({key: c.tensor for part in parts for key, c in part.changes.items()}.values())
     if watched:
         parts = [Part(code, watched=watched, roots=(*roots, code)) for code in codes]
@@ -96,6 +106,23 @@ def select(index, codes, names=None, roots=()):
         versions[0].adopts = any(c.adopts for c in versions)
         write_back(versions[0], made[at.at])
     return joined.fill(out, made) if names is None else [joined.fill(value, made) for value in out]
+
+
+class Tries:
+    """open: how many `try` blocks with handlers the run is in."""
+
+    open = 0
+
+
+def _without(index, codes, raised):
+    """As `select` where codes raise: an exception if one of them is chosen."""
+    if len(raised) == len(codes):
+        raise raised[0]
+    for k, error in raised.items():
+        if Tries.open or len(codes) != 2:
+            raise Unsupported(f"a branch of a condition on a tensor raises {type(error).__name__}: {error}, which a `try` might catch") from error
+        check(index if k == 0 else index.logical_not(), error.with_traceback(None))
+    return next(code for k, code in enumerate(codes) if k not in raised)()
 
 
 def _run(index, parts, joined):

@@ -17,8 +17,8 @@ from paddle_jax.jit.dy2static.parts import Undefined, Unreturned, is_traced
 from paddle_jax.jit.dy2static.preparation import Prepared, class_of, no_arguments
 from paddle_jax.nn.layer.layers import Layer
 
-_STATEMENTS = ("if_stmt", "while_stmt", "for_stmt", "and_", "or_", "not_", "if_exp", "assert_stmt", "ld", "ldu", "put_attribute",
-               "put_item")
+_STATEMENTS = ("if_stmt", "while_stmt", "for_stmt", "and_", "or_", "not_", "if_exp", "assert_stmt", "guarded", "ld", "ldu",
+               "put_attribute", "put_item")
 _FUTURE = ft.reduce(lambda flags, name: flags | getattr(__future__, name).compiler_flag, __future__.all_feature_names, 0)
 
 

@@ -24,14 +24,13 @@ def show(*values, **kwargs):
     jax.debug.callback(written, *map(_array, tensors), ordered=True)
 
 
-def check(holds: Tensor, message):
-    """Raises AssertionError where the program comes to it, if `holds` is False; it arrives where a result is looked at."""
-    text = "an assertion on a tensor does not hold" if message is None else str(message())
+def check(holds: Tensor, error):
+    """Raises an exception where the program comes to it, if `holds` is False; it arrives where the program was called, or a result is looked at."""
 
     def checked(holds):
         if not holds:
-            Failed.texts.append(text)
-            raise AssertionError(text)
+            Failed.errors.append(error)
+            raise type(error)(*error.args)
 
     jax.debug.callback(checked, _array(holds))
 

@@ -23,6 +23,13 @@ class Prepared(ast.NodeTransformer):
         called = ast.Attribute(ast.Name("ag__", ast.Load()), "assert_stmt", ast.Load())
         return _like(node, ast.Expr(ast.Call(called, [node.test, message], [])))
 
+    def visit_Try(self, node):
+        self.generic_visit(node)
+        if node.handlers:
+            called = ast.Call(ast.Attribute(ast.Name("ag__", ast.Load()), "guarded", ast.Load()), [], [])
+            node.body = [_like(node.body[0], ast.With([ast.withitem(called)], node.body))]
+        return node
+
     def visit_FunctionDef(self, node):
         node.returns = None
         return self.generic_visit(node)

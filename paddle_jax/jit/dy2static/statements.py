@@ -1,11 +1,12 @@
 """What converted code calls in place of Python's statements: as Python where the condition is known, a compiled branch or loop where it is traced."""
 
+import contextlib
 import functools as ft
 
-from paddle_jax._core.errors import TRACING, Unsupported
+from paddle_jax._core.errors import TRACING, CheckError, Unsupported
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
-from paddle_jax.jit.dy2static.branches import cond, select, truth
+from paddle_jax.jit.dy2static.branches import Tries, cond, select, truth
 from paddle_jax.jit.dy2static.host import check
 from paddle_jax.jit.dy2static.loops import repeat
 from paddle_jax.jit.dy2static.parts import Undefined, is_traced
@@ -238,7 +239,7 @@ def if_exp(test, body, orelse, text):
 def assert_stmt(test, message):
     """`assert`. A traced condition is checked when the program runs."""
     if is_traced(test):
-        check(truth(test), message)
+        check(truth(test), CheckError("an assertion on a tensor does not hold" if message is None else str(message())))
     elif not test:
         raise AssertionError(*([message()] if message is not None else []))
 
@@ -246,6 +247,16 @@ def assert_stmt(test, message):
 def ld(value):
     """Reads a variable."""
     return value.read() if isinstance(value, Undefined) else value
+
+
+@contextlib.contextmanager
+def guarded():
+    """The body of a `try` with handlers."""
+    Tries.open += 1
+    try:
+        yield
+    finally:
+        Tries.open -= 1
 
 
 def put_attribute(thing, name, value):

@@ -41,7 +41,7 @@ class Initializer:
 
 def generator():
     """A NumPy generator for one draw from Paddle's random state. Filling on the host costs no compilation per shape."""
-    words, offset = default_generator().draw()
+    words, offset = default_generator().draw_on_host()
     seed = (int(words[0]) << 32) | int(words[1])
     return np.random.Generator(np.random.Philox(key=[seed, int(offset)]))
 

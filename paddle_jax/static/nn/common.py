@@ -27,7 +27,7 @@ class Owner:
     def parameter(self, shape, attr, dtype, is_bias=False, default=None):
         """A Parameter, or None for attr=False."""
         if isinstance(attr, WeightNormParamAttr):
-            return normalized(attr, lambda s, a, d: new_parameter(s, a, dtype, is_bias, d, self.name), shape, default)
+            return normalized(attr, lambda s, a, d: new_parameter(s, a, dtype, is_bias, d, self.name), shape, default, self.name)
         return new_parameter(shape, attr, dtype, is_bias, default, self.name)
 
 

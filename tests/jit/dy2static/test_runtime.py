@@ -200,6 +200,42 @@ def test_failed_assertion_arrives_where_a_result_is_looked_at(paddle, capfd):
     assert call(paddle.to_tensor([2.0, 3.0])).tolist() == [4.0, 6.0]
 
 
+def test_exception_in_a_branch_is_raised_when_the_branch_is_taken(paddle, capfd):
+    class Invalid(Exception):
+        pass
+
+    net = paddle.nn.BatchNorm1D(2)
+
+    def function(x):
+        y = net(x)
+        if paddle.isnan(x).any():
+            raise Invalid("not a number")
+        if x.sum() > 10:
+            return y + paddle.ones([3])
+        return y * 2
+
+    call = paddle.jit.to_static(function, full_graph=True)
+    x = paddle.to_tensor([[1.0, 2.0], [3.0, 1.0]])
+    np.testing.assert_allclose(call(x).numpy(), function(x).numpy(), rtol=1e-5)
+    before = net._mean.numpy()
+    with pytest.raises(Invalid, match="not a number"):
+        call(paddle.full([2, 2], float("nan"))).numpy()
+    with pytest.raises(ValueError, match="add"):
+        call(x * 10).numpy()
+    np.testing.assert_array_equal(net._mean.numpy(), before)  # a call that fails has changed nothing
+
+    def catching(x):
+        try:
+            if x.sum() > 0:
+                raise Invalid
+            return x
+        except Invalid:
+            return x * 2
+
+    with pytest.raises(RuntimeError, match="raises Invalid"):
+        paddle.jit.to_static(catching, full_graph=True)(x)
+
+
 # conversion -----------------------------------------------------------------------------------------------------------
 
 
