@@ -84,6 +84,7 @@ def _write(encode, path):
 def _encoder(obj, protocol, configs):
     """The function that writes `obj` to a stream, after all settings have been checked."""
     from paddle_jax.nn.layer.layers import Layer
+    from paddle_jax.static.scope import DenseTensor
 
     _check_configs("save", configs, _SAVE_CONFIGS)
     if "pickle_protocol" in configs:
@@ -96,13 +97,18 @@ def _encoder(obj, protocol, configs):
     if contains(obj, Layer):
         raise ValueError("save: obj: it holds a Layer; save layer.state_dict() instead.")
     if binary:
+        if isinstance(obj, DenseTensor):
+            return lambda stream: write_record(np.asarray(obj), stream)
         if not isinstance(obj, Tensor):
             raise NotImplementedError(f"save: obj: got {type(obj).__name__}; use_binary_format=True can save one Tensor only.")
         return lambda stream: write_record(np.asarray(obj._value), stream)
     if configs.get("safetensors", False):
         data = safetensors_file.encode(_only_tensors(obj))
         return lambda stream: stream.write(data)
-    if is_state_dict(obj):
+    if isinstance(obj, dict) and obj and all(isinstance(v, DenseTensor) for v in obj.values()):  # of a static program: plain arrays, no table
+        plain = {name: pickle_writer.as_bits(np.asarray(value)) for name, value in obj.items()}
+        obj = slice_big(plain) if protocol in (2, 3) else plain
+    elif is_state_dict(obj):
         if not obj:
             warnings.warn("save: obj: the state dict is empty.", stacklevel=3)
         obj = to_plain(obj, protocol)
@@ -118,7 +124,8 @@ def _only_tensors(obj):
 def write_arrays(arrays, path, protocol=4):
     """Writes a dict of ndarrays as it is, which is the form of `paddle.static.save`; bfloat16 as uint16."""
     _check_protocol(protocol)
-    plain = slice_big(dict(arrays)) if protocol in (2, 3) else arrays
+    arrays = {name: pickle_writer.as_bits(array) for name, array in arrays.items()}
+    plain = slice_big(arrays) if protocol in (2, 3) else arrays
     _write(lambda stream: pickle_writer.write(plain, stream, protocol), _check_path(path))
 
 

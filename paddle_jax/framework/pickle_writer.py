@@ -14,7 +14,11 @@ _NUMPY_GLOBALS = {np.empty(0).__reduce__()[0]: "_reconstruct", np.float32(0).__r
 
 def to_array(tensor):
     """The ndarray that stands for a Tensor in a file: bfloat16 as the uint16 of its bits, float8 as int8, as Paddle does."""
-    array = np.asarray(tensor._value)
+    return as_bits(np.asarray(tensor._value))
+
+
+def as_bits(array):
+    """An ndarray in the form it has in a file."""
     if array.dtype == ml_dtypes.bfloat16:
         return array.view(np.uint16)
     if array.dtype.kind == "V" or array.dtype.name.startswith("float8"):

@@ -1,6 +1,7 @@
 """StaticFunction: a function that is run once to see what it does, and from then on as a compiled program."""
 
 import collections
+import contextlib
 import functools as ft
 import inspect
 import threading
@@ -172,6 +173,9 @@ class StaticFunction:
         programs = self._programs.get(key)
         if programs is _EAGER:
             return self.dygraph_function(*args, **kwargs)
+        if len(self._programs) > _MANY_SHAPES:
+            with contextlib.suppress(KeyError):  # not there yet
+                self._programs.move_to_end(key)
         why = None
         for program in programs or ():
             try:
@@ -254,15 +258,23 @@ class StaticFunction:
         plain = self.dygraph_function
         try:
             return capture(lambda: plain(*args, **kwargs), inputs, start, **more)
-        except (Unsupported, *TRACING) as first:
+        except TRACING as error:
+            first = error
+        try:
+            converted = self._conversion()
+        except Unsupported as error:
+            problem = Unsupported(f"{_text(first)}; {_text(error)}").with_traceback(first.__traceback__)
+        else:
             try:
-                converted = self._conversion()
                 return capture(lambda: converted(*args, **kwargs), inputs, start, True, **more)
-            except (Unsupported, *TRACING) as second:
-                try:
-                    return capture(lambda: plain(*args, **kwargs), inputs, start, fixed=True, **more)
-                except (Unsupported, *TRACING):
-                    raise (second if isinstance(second, Unsupported) else first) from None
+            except Unsupported as error:
+                problem = error
+            except TRACING:
+                problem = first
+        try:
+            return capture(lambda: plain(*args, **kwargs), inputs, start, fixed=True, **more)
+        except (Unsupported, *TRACING):
+            raise problem from None
 
     def _give_up(self, key, args, kwargs, error):
         """What cannot be compiled runs as it is, or is an error where the user wants it compiled whole."""

@@ -384,3 +384,20 @@ def test_async_save(tmp_path):
     async_save([1], str(tmp_path / "x" / "no_directory"))
     with pytest.raises(OSError, match="x"):
         clear_async_save_task_queue()
+
+
+def test_tensors_of_static_programs(oracle, tmp_path):
+    """What lives in a scope: alone, in a dict and nested, written by either engine and read by either."""
+    for writer in (oracle, ours):
+        writer.enable_static()
+        held = writer.static.global_scope().var("held").get_tensor()
+        held.set(np.arange(3, dtype="float32"), writer.CPUPlace())
+        forms = {"alone": held, "dict": {"w": held}, "nested": {"a": [held, 1]}}
+        for name, form in forms.items():
+            writer.save(form, str(tmp_path / name))
+        writer.save(held, str(tmp_path / "binary"), use_binary_format=True)
+        writer.disable_static()
+        for reader in (oracle, ours):
+            read = {name: reader.load(str(tmp_path / name)) for name in [*forms, "binary"]}
+            for tensor in (read["alone"], read["dict"]["w"], read["nested"]["a"][0], read["binary"]):
+                assert isinstance(tensor, reader.Tensor) and tensor.tolist() == [0.0, 1.0, 2.0]
