@@ -2,9 +2,11 @@
 
 from paddle_jax._core.deferred.segment import record
 from paddle_jax._core.deferred.value import INEXACT, Value, leaf
+from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.kernel import execute
 from paddle_jax._core.node import Node, PackedNode, packed, source_of
 from paddle_jax._core.state import local
+from paddle_jax._core.symbol import Symbol
 from paddle_jax._core.tensor import inside, wrap
 
 
@@ -57,6 +59,9 @@ def _held(tensor):
     """What a Tensor holds, as a Value where it can be one; the Tensor keeps it for the next time."""
     value = leaf(tensor._raw)
     if value is None:
+        if type(tensor._raw) is Symbol:
+            raise ArgumentError(f"{tensor._raw!r} belongs to a static program: operations on it are recorded after paddle.enable_static(), and run "
+                                "by an Executor")
         return inside(tensor)
     tensor._raw = value
     return value

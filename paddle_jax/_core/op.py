@@ -450,5 +450,5 @@ def check_inplace(name, target, leaf=False):
     """Refuses to overwrite a leaf that waits for a gradient, as Paddle does, unless the operation has no gradient (`leaf`)."""
     if not isinstance(target, Tensor):
         raise ArgumentError(f"{name}(): argument 'x' (position 0) must be Tensor, but got {type(target).__name__}")
-    if not leaf and state.grad and not target.stop_gradient and target._node is None:
+    if not leaf and state.grad and not target.stop_gradient and target._node is None and state.recorder is None:
         raise ValueError(f"{name}: {target.name} is a leaf that needs a gradient and cannot be changed in place; use no_grad() or a copy")

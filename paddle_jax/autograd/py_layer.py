@@ -187,10 +187,18 @@ class PyLayer:
         inputs = [t for a in [*args, *kwargs.values()] for t in (a if isinstance(a, list | tuple) else (a,)) if isinstance(t, Tensor)]
         recorded = state.grad and any(not t.stop_gradient for t in inputs)
 
-        def call(tensors):
+        def run(tensors):
             context, fresh = type(f"{cls.__name__}_backward", (PyLayerContext,), {})(), iter(tensors)
             with no_grad():
-                result = cls.forward(context, *[_filled(a, fresh) for a in args], **{k: _filled(a, fresh) for k, a in kwargs.items()})
+                return context, cls.forward(context, *[_filled(a, fresh) for a in args], **{k: _filled(a, fresh) for k, a in kwargs.items()})
+
+        if state.recorder is not None:
+            from paddle_jax.static.nn.python import apply_layer
+
+            return apply_layer(cls, run, inputs)
+
+        def call(tensors):
+            context, result = run(tensors)
             outputs = list(result) if isinstance(result, tuple | list) else [result]
             if not any(isinstance(o, Tensor) for o in outputs):
                 raise ValueError(f"{cls.__name__}: forward returned no Tensor; at least one output must be a Tensor")

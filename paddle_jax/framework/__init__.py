@@ -20,6 +20,7 @@ _current_expected_place = _place.current
 
 __all__ = [
     "CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "CustomPlace", "EagerParamBase", "ParamAttr", "Parameter", "XPUPlace", "async_save",
-    "clear_async_save_task_queue", "core", "disable_signal_handler", "disable_static", "dygraph_only", "enable_static", "get_default_dtype", "get_flags", "grad",
-    "in_dynamic_mode", "in_dynamic_or_pir_mode", "in_pir_mode", "load", "no_grad", "save", "seed", "set_default_dtype", "set_flags", "use_pir_api",
+    "clear_async_save_task_queue", "core", "disable_signal_handler", "disable_static", "dygraph_only", "enable_static", "get_default_dtype",
+    "get_flags", "grad", "in_dynamic_mode", "in_dynamic_or_pir_mode", "in_pir_mode", "load", "no_grad", "save", "seed", "set_default_dtype",
+    "set_flags", "use_pir_api",
 ]

@@ -23,7 +23,7 @@ class Config:
     """
 
     Precision = PrecisionType
-    Float32, Int8, Half, Bfloat16 = PrecisionType
+    Float32, Int8, Half, Bfloat16 = PrecisionType.__members__.values()
 
     def __init__(self, prog_file="", params_file=""):
         self._prog, self._params, self._buffer = os.fspath(prog_file), os.fspath(params_file), False

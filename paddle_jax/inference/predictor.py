@@ -15,7 +15,7 @@ from paddle_jax.framework.pir.program import parse
 from paddle_jax.inference.types import DataType
 from paddle_jax.version import full_version
 
-_TYPES = {np.dtype(name.lower()): DataType[name] for name in ("FLOAT32", "INT64", "INT32", "UINT8", "INT8", "FLOAT16", "BOOL", "FLOAT64")}
+_TYPES = {np.dtype(name.lower()): DataType.__members__[name] for name in ("FLOAT32", "INT64", "INT32", "UINT8", "INT8", "FLOAT16", "BOOL", "FLOAT64")}
 _TYPES[np.dtype(ml_dtypes.bfloat16)] = DataType.BFLOAT16
 
 

@@ -1,31 +1,58 @@
 """Enumerations of `paddle.inference`: dtypes, devices, precisions."""
 
-import enum
 
+class _Member:
+    """A named number, as Paddle's enumerations have them: `__members__` has all of a class by name."""
 
-class _Named(enum.Enum):
-    def __str__(self):
-        return f"{self._shown()}.{self.name}"
+    _shown, __members__ = "", {}
 
-    def __repr__(self):
-        return f"<{self._shown()}.{self.name}: {self.value}>"
+    def __new__(cls, value):
+        found = next((m for m in cls.__members__.values() if m.value == value), None)
+        if found is None:
+            raise ValueError(f"{cls.__name__}: {value!r} is no value of it; there are {', '.join(cls.__members__)}")
+        return found
+
+    @classmethod
+    def _fill(cls, shown, names):
+        cls._shown, cls.__members__ = shown, {}
+        for name, value in names.items():
+            made = object.__new__(cls)
+            made._name, made._value = name, value
+            cls.__members__[name] = made
+            setattr(cls, name, made)
+
+    @property
+    def name(self):
+        """The name."""
+        return self._name
+
+    @property
+    def value(self):
+        """The number."""
+        return self._value
 
     def __int__(self):
-        return self.value
+        return self._value
 
     __index__ = __int__
 
-    @classmethod
-    def _shown(cls):
-        return cls.__name__
-
     def __eq__(self, other):
-        return self is other or (isinstance(other, int) and other == self.value)
+        return self is other or (type(other) is int and other == self._value)
 
-    __hash__ = enum.Enum.__hash__
+    def __hash__(self):
+        return hash(self._value)
+
+    def __str__(self):
+        return f"{self._shown}.{self._name}"
+
+    def __repr__(self):
+        return f"<{self}: {self._value}>"
+
+    def __reduce__(self):
+        return type(self), (self._value,)
 
 
-class DataType(_Named):
+class DataType(_Member):
     """The dtype of a Predictor's input or output.
 
     Example:
@@ -33,14 +60,18 @@ class DataType(_Named):
         1
     """
 
-    FLOAT32, INT64, INT32, UINT8, INT8, FLOAT16, BOOL, FLOAT64, BFLOAT16 = range(9)
+    FLOAT32: "DataType"
+    INT64: "DataType"
+    INT32: "DataType"
+    UINT8: "DataType"
+    INT8: "DataType"
+    FLOAT16: "DataType"
+    BOOL: "DataType"
+    FLOAT64: "DataType"
+    BFLOAT16: "DataType"
 
-    @classmethod
-    def _shown(cls):
-        return "PaddleDType"
 
-
-class PlaceType(_Named):
+class PlaceType(_Member):
     """The kind of device data is on.
 
     Example:
@@ -48,14 +79,8 @@ class PlaceType(_Named):
         0
     """
 
-    UNK, CPU, GPU, XPU, CUSTOM = -1, 0, 1, 2, 4
 
-    @classmethod
-    def _shown(cls):
-        return "PaddlePlace"
-
-
-class PrecisionType(_Named):
+class PrecisionType(_Member):
     """The precision a model is run with.
 
     Example:
@@ -63,12 +88,13 @@ class PrecisionType(_Named):
         2
     """
 
-    Float32, Int8, Half, Bfloat16 = range(4)
+    Float32: "PrecisionType"
 
-    @classmethod
-    def _shown(cls):
-        return "Precision"
 
+DataType._fill("PaddleDType", {name: i for i, name in enumerate(
+    ("FLOAT32", "INT64", "INT32", "UINT8", "INT8", "FLOAT16", "BOOL", "FLOAT64", "BFLOAT16"))})
+PlaceType._fill("PaddlePlace", {"UNK": -1, "CPU": 0, "GPU": 1, "XPU": 2, "CUSTOM": 4})
+PrecisionType._fill("Precision", {"Float32": 0, "Int8": 1, "Half": 2, "Bfloat16": 3})
 
 BYTES = {DataType.FLOAT32: 4, DataType.INT64: 8, DataType.INT32: 4, DataType.UINT8: 1, DataType.INT8: 1, DataType.FLOAT16: 2, DataType.BOOL: 1,
          DataType.FLOAT64: 8, DataType.BFLOAT16: 2}

@@ -99,7 +99,7 @@ def encode(function, specs, owner):
     named, names = _named(plain, specs)
     with _evaluating(holder):
         try:
-            recording = record(plain, named)
+            recording = record(_fresh(plain, holder), named)
             recording.stored = {id(buffer) for _, buffer in holder.named_buffers()} if isinstance(holder, Layer) else set()
             unused = [n for n, symbol in zip(names, recording.inputs, strict=True) if not _used(recording, symbol)]
             if unused and len(unused) == len(names):
@@ -165,6 +165,27 @@ def _named(plain, specs):
         return InputSpec(spec.shape, spec.dtype or dtypes.default(), chosen, spec.stop_gradient)
 
     return [take(spec, arguments[i] if i < len(arguments) else f"input_{i}") for i, spec in enumerate(specs)], names
+
+
+def _fresh(function, layer):
+    """The function, with the attributes and buffers that it gives a Layer taken back after each run."""
+    if not isinstance(layer, Layer):
+        return function
+
+    def run(*args):
+        kept = [(one, dict(vars(one)), {name: dict(vars(one)[name]) for name in ("_buffers", "_parameters", "_sub_layers")})
+                for one in layer.sublayers(include_self=True)]
+        try:
+            return function(*args)
+        finally:
+            for one, attributes, held in kept:
+                vars(one).clear()
+                vars(one).update(attributes)
+                for name, items in held.items():
+                    vars(one)[name].clear()
+                    vars(one)[name].update(items)
+
+    return run
 
 
 @contextlib.contextmanager

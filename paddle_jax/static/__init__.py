@@ -17,14 +17,14 @@ from paddle_jax.static.parameters import create_global_var, create_parameter
 from paddle_jax.static.printing import Print
 from paddle_jax.static.program import Program, default_main_program, default_startup_program, program_guard
 from paddle_jax.static.recorder import data
-from paddle_jax.static.scope import global_scope, scope_guard
+from paddle_jax.static.scope import Scope, global_scope, scope_guard
 from paddle_jax.static.strategy import BuildStrategy, CompiledProgram
 from paddle_jax.static.weight_norm import WeightNormParamAttr
 
 __all__ = [
-    "BuildStrategy", "CompiledProgram", "Executor", "ExponentialMovingAverage", "InputSpec", "Print", "Program", "Variable", "WeightNormParamAttr",
-    "accuracy", "append_backward", "auc", "cpu_places", "create_global_var", "create_parameter", "cuda_places", "data", "default_main_program",
-    "default_startup_program", "deserialize_persistables", "deserialize_program", "device_guard", "global_scope", "gradients", "load",
-    "load_from_file", "load_inference_model", "load_program_state", "name_scope", "nn", "normalize_program", "program_guard", "py_func", "save",
-    "save_inference_model", "save_to_file", "scope_guard", "serialize_persistables", "serialize_program", "set_program_state",
+    "BuildStrategy", "CompiledProgram", "Executor", "ExponentialMovingAverage", "InputSpec", "Print", "Program", "Scope", "Variable",
+    "WeightNormParamAttr", "accuracy", "append_backward", "auc", "cpu_places", "create_global_var", "create_parameter", "cuda_places", "data",
+    "default_main_program", "default_startup_program", "deserialize_persistables", "deserialize_program", "device_guard", "global_scope",
+    "gradients", "load", "load_from_file", "load_inference_model", "load_program_state", "name_scope", "nn", "normalize_program", "program_guard",
+    "py_func", "save", "save_inference_model", "save_to_file", "scope_guard", "serialize_persistables", "serialize_program", "set_program_state",
 ]

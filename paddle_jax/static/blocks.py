@@ -151,6 +151,7 @@ def branch(pred, true_fn, false_fn):
     uneven = any(a.avals != b.avals for a, b in results)
     outside = list(dict.fromkeys([*yes.outside(), *no.outside(), *[s for pair in results for s in pair if _is_outer(s, yes, no)]]))
     kernel = Kernel("cond", _branching(yes, no, outside, results))
+    kernel.fn.parts = yes, no, results  # for files: static/recording.py
     found = Inferred(tuple, pairs, host=uneven or yes.host or no.host)
     symbols, stops = [pred._raw, *outside], (True, *_stops((yes, no), outside))
     operation = _operation(kernel, symbols, stops, found)
@@ -218,6 +219,7 @@ def loop(test, body, state):
     befores, afters = [t._raw for t, _ in targets], [s for _, s in targets]
     read = _stops((testing, step), outside)
     kernel = Kernel("while", _looping(testing, step, outside, (starts, stops), befores, [*new, *afters], read))
+    kernel.fn.parts = testing, step, [(s, s) for s in new], len(befores)
     found = Inferred(tuple, [*pairs, *[s.avals for s in befores]], host=uneven or testing.host or step.host)
     symbols = [*starts, *befores, *outside]
     ends = (*given, *[t.stop_gradient for t, _ in targets], *read)

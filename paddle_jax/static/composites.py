@@ -37,6 +37,8 @@ class Whole:
     changes in place, whose new values come last. layout: what the code returned. free: for each result whether no gradient flows into it.
     """
 
+    once = True  # one call has it alone, so nothing is kept for the next
+
     def __init__(self, fn, args, kwargs, tensors, writes, random):
         self.fn, self.args, self.kwargs, self.writes, self.random = fn, args, kwargs, writes, random
         self.stops, self.draws, self.layout, self.free = [t.stop_gradient for t in tensors], 0, None, []

@@ -11,7 +11,7 @@ from paddle_jax._core.tensor import Tensor
 from paddle_jax.static.composites import computing
 from paddle_jax.static.program import Program, default_main_program
 from paddle_jax.static.run import evaluate, random_values, symbols_of
-from paddle_jax.static.scope import DenseTensor, global_scope
+from paddle_jax.static.scope import DenseTensor, global_scope, scope_guard
 
 _BAKED = 64  # elements up to which a constant is compiled in; larger ones are passed
 
@@ -65,11 +65,12 @@ class Executor:
             program = getattr(program, "_program", program)
             if not isinstance(program, Program):
                 raise TypeError(f"Executor.run: program: got {type(program).__name__}; it must be a Program or a CompiledProgram")
-        values = (global_scope() if scope is None else scope).values
+        scope = global_scope() if scope is None else scope
+        values = scope.values
         if type(feed) is list:
             feed = {name: value for one in feed for name, value in one.items()}
         if program.inits:
-            initialise(program, values, self.place if self._elsewhere else None)
+            initialise(program, scope, self.place if self._elsewhere else None)
         if fetch_list.__class__ is not list:
             fetch_list = [] if fetch_list is None else list(fetch_list) if isinstance(fetch_list, tuple) else [fetch_list]
         entry = program.entries.get((use_prune, *[f if type(f) is str else id(f) for f in fetch_list]))
@@ -88,16 +89,16 @@ class Executor:
         """Does nothing: nothing is held back."""
 
 
-def initialise(program, values, place=None):
+def initialise(program, scope, place=None):
     """Runs the initialisations of a startup program."""
     before = random._Generators.default
     if program.random_seed:
         random._Generators.default = random.Generator(seed=program.random_seed)
     try:
-        with computing():
+        with computing(), scope_guard(scope):
             for name, fill in program.inits.items():
                 made = fill()
-                values[name] = made if place is None else places.put(np.asarray(made), place)
+                scope.values[name] = made if place is None else places.put(np.asarray(made), place)
     finally:
         random._Generators.default = before
 

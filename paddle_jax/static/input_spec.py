@@ -40,7 +40,7 @@ class InputSpec:
         """
         if not isinstance(tensor, Tensor):
             raise ValueError(f"InputSpec.from_tensor: tensor: got {type(tensor).__name__}; it must be a Tensor")
-        return cls(list(tensor.shape), tensor.dtype, name or tensor.name, tensor.stop_gradient)
+        return cls(list(tensor.shape), tensor.dtype, name or tensor.name)
 
     @classmethod
     def from_numpy(cls, ndarray, name=None):

@@ -78,7 +78,7 @@ class Program:
         self.ops, self.data, self.vars, self.values, self.inits = [], {}, {}, {}, {}
         self.current, self.homes = {}, {}
         self.taken = {}  # id of an eager Tensor that was taken in, and of what it held -> (Tensor, what it held, Symbol)
-        self.version, self.draws, self.words = 0, 0, None
+        self.draws, self.words = 0, None
         self.rates = {}  # name of a learning rate -> object whose `rate_now(old)` gives its value before a run
         self.entries = {}  # compiled runs, see executor.py
         self.fetched = []  # the Variables of the results, for a program from a file
@@ -88,7 +88,6 @@ class Program:
 
     def changed(self):
         """Forgets what was compiled."""
-        self.version += 1
         self.entries.clear()
 
     def home(self, variable):

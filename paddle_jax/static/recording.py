@@ -20,21 +20,25 @@ from paddle_jax.static.recorder import Recorder
 from paddle_jax.static.variable import Variable, variable
 
 # (first run, second run) for each axis: odd, so that half of a length is seen to be rounded; multiples of 32, for models that halve lengths again and
-# again; the same for all axes.
+# again; the same for all axes; short ones, for tables of few positions.
 _ODD = ((97, 198), (103, 212), (107, 220), (109, 236), (113, 244), (127, 264))
 _EVEN = ((96, 192), (160, 480), (160, 800), (160, 1120), (32, 352), (32, 416))
+_SHORT = ((5, 8), (7, 12), (9, 16), (11, 18), (13, 24), (15, 28))
 _SMALL = 64  # elements up to which operations on constants are carried out while recording
 _SAME = ((97, 198),) * len(_ODD)
 
 
 class Step:
-    """One operation of a recording: the declared Op (or None), its attributes, how operands are laid out, operands and results as Symbols."""
+    """One operation of a recording: the declared Op (or None), its attributes, how operands are laid out, operands and results as Symbols.
 
-    __slots__ = ("attrs", "inputs", "kernel", "layout", "name", "op", "outputs")
+    blocks: for `cond` and `while` a list of (Symbols that come in, Steps, Symbols of the results).
+    """
 
-    def __init__(self, kernel, op, attrs, layout, inputs, outputs):
+    __slots__ = ("attrs", "blocks", "inputs", "kernel", "layout", "name", "op", "outputs")
+
+    def __init__(self, kernel, op, attrs, layout, inputs, outputs, blocks=()):
         self.kernel, self.name, self.op, self.attrs, self.layout = kernel, kernel.name, op, attrs, layout
-        self.inputs, self.outputs = inputs, outputs
+        self.inputs, self.outputs, self.blocks = inputs, outputs, blocks
 
 
 class Filled:
@@ -127,7 +131,7 @@ def record(function, specs) -> Recording:
     if not any(n == -1 for spec in _specs(specs) for n in spec.shape):
         return _record(function, specs, _ODD)
     first = None
-    for probes in (_ODD, _EVEN, _SAME):
+    for probes in (_ODD, _EVEN, _SHORT, _SAME):
         try:
             return _record(function, specs, probes)
         except Exception as error:  # an operation may refuse these lengths
@@ -203,12 +207,34 @@ def _step(found, partner, a, b):
         partner[x] = y
         found.shapes[x] = _shape(x.avals[0].shape, y.avals[1].shape)
     if made is None:
-        return Step(a.kernel, None, {}, None, a.inputs, a.outputs)
+        blocks = _control(found, partner, a, b) if hasattr(a.kernel.fn, "parts") else ()
+        return Step(a.kernel, None, {}, None, a.inputs, a.outputs, blocks)
     op, layout, values = made
     if other[0] is not op or other[1] != layout:
         raise NotWritable(f"it calls {op.name} in different ways for different lengths; give these lengths as numbers in input_spec")
     attrs = {name: _attribute(op.name, x, y) for name, x, y in zip(op.attrs, values, other[2], strict=True)}
     return Step(a.kernel, op, attrs, layout, a.inputs, a.outputs)
+
+
+def _control(found, partner, a, b):
+    """The blocks of a `cond` (both branches) or `while` (test and body)."""
+    (*blocks, results), (*others, results2) = a.kernel.fn.parts[:3], b.kernel.fn.parts[:3]
+    if a.name == "while" and a.kernel.fn.parts[3]:
+        raise NotWritable("a loop changes a tensor from outside in place; give it to the loop as a variable")
+    done = []
+    for at, (one, two) in enumerate(zip(blocks, others, strict=True)):
+        for x, y in zip(one.inputs, two.inputs, strict=True):
+            partner[x] = y
+            found.shapes[x] = _shape(x.avals[0].shape, y.avals[1].shape)
+        if len(one.ops) != len(two.ops):
+            raise NotWritable(f"a part of {a.name} runs other operations for other lengths; give these lengths as numbers in input_spec")
+        steps = [_step(found, partner, x, y) for x, y in zip(one.ops, two.ops, strict=True)]
+        ends = one.results if a.name == "while" and at == 0 else [pair[at] for pair in results]
+        ends2 = two.results if a.name == "while" and at == 0 else [pair[at] for pair in results2]
+        for x, y in zip(ends, ends2, strict=True):
+            _pair(found, partner, x, y)
+        done.append((one.inputs, steps, ends))
+    return done
 
 
 def _pair(found, partner, x, y):

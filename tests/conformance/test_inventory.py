@@ -15,7 +15,8 @@ import paddle_jax
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMESPACES = ["paddle", "paddle.Tensor", "paddle.linalg", "paddle.fft", "paddle.signal", "paddle.special", "paddle.functional", "paddle.compat",
-              "paddle.compat.nn", "paddle.compat.nn.functional", "paddle.static", "paddle.static.nn"]
+              "paddle.compat.nn", "paddle.compat.nn.functional", "paddle.static", "paddle.static.nn", "paddle.jit", "paddle.inference",
+              "paddle.onnx"]
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,12 @@ import runpy
 import pytest
 
 DOCS = pathlib.Path(__file__).parents[2] / "docs"
-NEEDS = {"control-flow": ("malt",), "interop": ("optax", "flax")}
+NEEDS = {"control-flow": ("malt",), "interop": ("optax", "flax"), "model-files": ("onnx",)}
 
 
-@pytest.mark.parametrize("name", ["control-flow", "func", "interop", "static", "to_static"])
-def test_snippets(name, tmp_path):
+@pytest.mark.parametrize("name", ["control-flow", "func", "interop", "model-files", "static", "to_static"])
+def test_snippets(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     page = DOCS / f"{name}.md"
     if not page.is_file():
         pytest.skip("the documentation is not part of the wheel")

@@ -188,10 +188,11 @@ def test_engines_that_are_not_there_are_accepted():
 @pytest.mark.parametrize("name", ["DataType", "PlaceType", "PrecisionType"])
 def test_enumerations(oracle, name):
     mine, theirs = getattr(inference, name), getattr(oracle.inference, name)
-    for member in mine:
+    for member in mine.__members__.values():
         other = getattr(theirs, member.name)
         assert (member.value, str(member), repr(member)) == (int(other.value), str(other), repr(other))
-    assert {m for m in dir(theirs) if m[0].isupper()} == {m.name for m in mine}
+    assert {m for m in dir(theirs) if m[0].isupper()} == set(mine.__members__) == set(theirs.__members__)
+    assert mine(1) is next(m for m in mine.__members__.values() if m.value == 1)
 
 
 def test_names_are_paddles(oracle):

@@ -1,6 +1,7 @@
 """Expressions that become model files, by the descriptions of their inputs x, y, z: letter of the dtype and shape, -1 for any length.
 
-BOTH are written by the real Paddle and read here, and the other way round; READ and WRITE one way only: what the other engine cannot write.
+BOTH are written by the real Paddle and read here, and the other way round. READ, MORE and WRITE go one way only: for READ and WRITE the other way has
+no form, MORE are less usual.
 """
 
 BOTH = {
@@ -173,6 +174,49 @@ WRITE = {
     """,
     "f(-1,5) i(-1,1)": """
         F.embedding(y,paddle.ones([10,3])) ;; F.embedding(y,paddle.ones([10,3]),padding_idx=1) ;; F.one_hot(y.squeeze(-1),5) ;;
+    """,
+}
+
+MORE = {
+    "f(-1,3,4)": """
+        F.bilinear(x[:,:,0],x[:,:,1],paddle.ones([2,3,3])) ;; F.sequence_mask(x[:,0,0].astype("int64")+4,maxlen=5) ;;
+        paddle.all(x>0,axis=1) ;; paddle.any(x>0) ;; ~(x>0) ;; paddle.rot90(x,1,[1,2]) ;; paddle.bincount((x>0).astype("int64").flatten()) ;;
+        paddle.tril_indices(3,3,0)+x[0,0,0].astype("int64") ;; paddle.full_like(x,2) ;; paddle.linspace(0,1,5)+x[0,0,0] ;;
+        paddle.logspace(0,1,5)+x[0,0,0] ;; paddle.eye(4)+x[0,0] ;; paddle.diagflat(x[0,0]) ;; paddle.nanmedian(x,1) ;;
+        paddle.vander(x[0,0],3) ;; paddle.trapezoid(x) ;;
+        paddle.gammaln(paddle.abs(x)+1) ;;
+        paddle.sinc(x) ;; paddle.ldexp(x,(x>0).astype("int32")) ;;
+        paddle.isreal(x) ;; paddle.block_diag([x[0],x[1]]) ;;
+        paddle.cartesian_prod([x[0,0],x[0,1]]) ;; paddle.hsplit(x,[1]) ;; paddle.column_stack([x[0],x[1]]) ;; paddle.hstack([x,x]) ;;
+        paddle.vstack([x,x]) ;; paddle.dstack([x,x]) ;; paddle.take(x,paddle.to_tensor([0,3])) ;;
+        paddle.slice_scatter(x,x[:,:1],[1],[0],[1],[1]) ;; paddle.diagonal_scatter(x[0],x[0,:,0],0) ;;
+        paddle.index_fill(x,paddle.to_tensor([0]),1,2.0) ;; paddle.pdist(x[0]) ;; paddle.atleast_3d(x[0]) ;; paddle.reduce_as(x,x[0]) ;;
+        paddle.subtract(x,x[0]) ;; paddle.signal.stft(paddle.flatten(x,1),4) ;;
+        paddle.linalg.vector_norm(x,3.0,1) ;; paddle.linalg.matrix_norm(x,"fro",[1,2]) ;; paddle.linalg.corrcoef(x[0]) ;; F.swiglu(x) ;;
+        F.npair_loss(x[0],x[0],x[0,:,0]) ;; F.dice_loss(F.softmax(x[0]),paddle.zeros([3,1],"int64")) ;;
+        F.square_error_cost(x,x+1) ;; F.poisson_nll_loss(x,paddle.abs(x)) ;;
+        F.gaussian_nll_loss(x,x,paddle.abs(x)+1) ;; F.soft_margin_loss(x,paddle.sign(x)) ;;
+        F.multi_margin_loss(x[0],paddle.zeros([3],"int64")) ;; F.triplet_margin_loss(x,x+1,x-1) ;;
+        F.cosine_embedding_loss(x[0],x[0],paddle.ones([3])) ;; F.multi_label_soft_margin_loss(x[0],paddle.ones([3,4])) ;;
+        F.ctc_loss(x.transpose([1,0,2]),paddle.ones([2,2],"int32"),paddle.full([2],3,"int64"),paddle.full([2],2,"int64")) ;;
+        F.hsigmoid_loss(x[0],paddle.zeros([3,1],"int64"),4,paddle.ones([3,4])) ;; F.pairwise_distance(x,x+1) ;;
+        paddle.as_real(paddle.fft.fft(x)) ;; paddle.fft.fftshift(x) ;; paddle.fft.hfft(x) ;; paddle.polar(paddle.abs(x),x) ;;
+        paddle.multiply(x,x) ;; paddle.floor_mod(x,x+2) ;; paddle.clip(x,x.min(),x.max()) ;; paddle.renorm(x,2.0,1,1.0) ;;
+        paddle.mean(x,[]) ;; x.mT ;; x.cast("bfloat16").cast("float32") ;;
+        F.scaled_dot_product_attention(x.unsqueeze(2),x.unsqueeze(2),x.unsqueeze(2),is_causal=True) ;;
+        F.fold(F.unfold(paddle.ones([1,2,4,4])*x[0,0,0],2,2),4,2,2) ;; paddle.crop(x,[2,2,2]) ;;
+        paddle.shard_index(paddle.ones([3,1],"int64")*2,10,2,0)+x[0,0,0].astype("int64") ;;
+    """,
+    "f(-1,4,8,8)": """
+        F.adaptive_max_pool2d(x,2,return_mask=True) ;; F.local_response_norm(x,5) ;; F.affine_grid(x[:,:2,0,:3],[2,4,5,5]) ;;
+        F.grid_sample(x,paddle.tanh(x[:,:2].transpose([0,2,3,1])),mode="nearest",padding_mode="border") ;;
+        F.max_pool3d(x.unsqueeze(1),2,return_mask=True) ;; F.max_unpool3d(*F.max_pool3d(x.unsqueeze(1),2,return_mask=True),2) ;;
+        F.pixel_shuffle(x.transpose([0,2,3,1]),2,"NHWC") ;; F.lp_pool1d(x[:,:,0],2.0,2) ;; F.adaptive_avg_pool3d(x.unsqueeze(1),[2,4,4]) ;;
+        F.adaptive_max_pool3d(x.unsqueeze(1),2) ;; paddle.nn.functional.rrelu(x,training=False) ;;
+        F.conv2d(x,paddle.ones([2,4,3,3]),padding=[1,0,2,1]) ;; F.avg_pool2d(x,3,1,[1,0,0,1]) ;;
+        F.interpolate(x,scale_factor=[2,1.5],mode="bilinear",align_mode=1) ;;
+        F.conv2d_transpose(x,paddle.ones([4,2,3,3]),stride=2,output_size=[17,18]) ;; F.dropout3d(x.unsqueeze(2),training=False) ;;
+        F.thresholded_relu(x,0.5,0.1) ;; F.alpha_dropout(x,0.1,training=False) ;;
     """,
 }
 

@@ -10,7 +10,7 @@ import pytest
 
 import paddle_jax
 from paddle_jax.jit import load, save
-from tests.jit.model_cases import BOTH, LAYERS, READ, VALUES, WRITE
+from tests.jit.model_cases import BOTH, LAYERS, MORE, READ, VALUES, WRITE
 
 DTYPES = {"f": "float32", "i": "int64", "b": "bool", "c": "complex64"}
 
@@ -105,6 +105,16 @@ def test_reads_what_paddle_writes(oracle, tmp_path, inputs):
     ours, theirs = load(str(tmp_path / "m")), oracle.jit.load(str(tmp_path / "m"))
     values = arrays(inputs, [3, 5, 7, 9])
     check(expressions, model.counts, flat(ours(*tensors(paddle_jax, values))), flat(theirs(*tensors(oracle, values))))
+
+
+@pytest.mark.parametrize("inputs", MORE)
+def test_reads_more(oracle, tmp_path, inputs):
+    expressions = split(MORE[inputs])
+    model = body(oracle, expressions)
+    oracle.jit.save(model, str(tmp_path / "m"), input_spec=specs(oracle, inputs))
+    values = arrays(inputs, [2, 5, 7, 9])
+    want = model(*tensors(oracle, values))
+    check(expressions, model.counts, flat(load(str(tmp_path / "m"))(*tensors(paddle_jax, values))), flat(want))
 
 
 @pytest.mark.parametrize("inputs", joined(BOTH, WRITE))

@@ -93,6 +93,35 @@ def test_control_flow(oracle, tmp_path):
         close(mine(ours.to_tensor(x)), theirs(oracle.to_tensor(x)))
 
 
+def test_control_flow_of_ours(oracle, tmp_path):
+    """Branches and loops, nested, with parameters and tensors from outside, and lengths that vary."""
+    nn = ours.static.nn
+
+    class Flow(ours.nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.line = ours.nn.Linear(3, 3)
+
+        def forward(self, x):
+            a, b = nn.cond(x.sum() > 0, lambda: (self.line(x) + 1, x.sum()), lambda: (x - self.line(x).mean(), x.max()))
+            _, c = nn.while_loop(lambda i, a: i < 3, lambda i, a: [i + 1, self.line(a) * 2], [ours.zeros([], "int64"), x])
+            (d,) = nn.while_loop(lambda a: a.sum() < 50, lambda a: [a * 2 + 1], [ours.abs(x)])
+            flat = x.reshape([x.shape[0] * 3])
+            e = nn.cond(x.mean() > 0.1, lambda: nn.cond(x.max() > 1, lambda: x * 2, lambda: x * 3), lambda: flat.reshape([-1, 3]))
+            return a, b, c, d, e
+
+    flow = Flow()
+    saved(ours, tmp_path / "m", flow)
+    theirs, mine = oracle.jit.load(str(tmp_path / "m")), ours.jit.load(str(tmp_path / "m"))
+    assert len(list(mine.parameters())) == 2
+    for sign in (1.0, -1.0):
+        for batch in (2, 5):
+            x = np.abs(example("float32", [batch, 3])) * np.float32(sign)
+            want = flow(ours.to_tensor(x))
+            close(theirs(oracle.to_tensor(x)), want)
+            close(mine(ours.to_tensor(x)), want)
+
+
 def net(engine):
     nn = engine.nn
     return nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1D(4), nn.Dropout(0.5), nn.ReLU(), nn.Linear(4, 2))

@@ -294,6 +294,18 @@ def test_an_eager_layer_in_a_program(static):
     np.testing.assert_allclose(S.Executor().run(main, {"x": X}, [out])[0], want, rtol=1e-6)
 
 
+def test_variables_in_dynamic_mode(oracle):
+    for engine in (oracle, paddle_jax):
+        engine.enable_static()
+        main = engine.static.Program()
+        with engine.static.program_guard(main):
+            x = engine.static.data("x", [2])
+        engine.disable_static()
+        for call in (lambda m, x: x + 1, lambda m, x: m.concat([x, x]), lambda m, x: m.nn.functional.softmax(x), lambda m, x: x[0]):
+            with pytest.raises(ValueError):
+                call(engine, x)
+
+
 def test_recording_a_layer_outside_static_mode():
     from paddle_jax.static.recorder import record
 

@@ -1,6 +1,7 @@
 """Averages, metrics, printing, names, devices, descriptions of inputs, settings; and what the inventory says of signatures."""
 
 import inspect
+import sys
 
 import jax
 import numpy as np
@@ -113,6 +114,7 @@ SPECS = {
     "batch two": lambda S: S.InputSpec([2]).batch([4, 3]), "batch none": lambda S: S.InputSpec([2]).batch(None),
     "batch text": lambda S: S.InputSpec([2]).batch("a"), "batch open": lambda S: S.InputSpec([2]).batch(-1),
     "unbatch": lambda S: S.InputSpec([2, 3]).unbatch(), "unbatch empty": lambda S: S.InputSpec([2]).unbatch().unbatch(),
+    "of a tensor": lambda S: S.InputSpec.from_tensor(sys.modules[S.__name__.partition(".")[0]].ones([2]), "n"),
     "numpy": lambda S: S.InputSpec.from_numpy(np.ones((2, 3)), "n"), "tensor": lambda S: S.InputSpec.from_tensor(3),
     "equal": lambda S: (S.InputSpec([2]) == S.InputSpec([2]), S.InputSpec([2], name="a") == S.InputSpec([2], name="b")),
     "hash": lambda S: hash(S.InputSpec([None, 2])) == hash(S.InputSpec([-1, 2])),

@@ -91,3 +91,37 @@ def test_own_gradients(static):
         S.nn.static_pylayer(lambda a: a, [x], lambda g: [g, g])
     with pytest.raises(TypeError):
         S.nn.static_pylayer(lambda a: a, x)
+
+
+class Scaled(paddle_jax.autograd.PyLayer):
+    """Doubles; its gradient is a hundred times the saved input."""
+
+    @staticmethod
+    def forward(ctx, x, factor):
+        ctx.save_for_backward(x, x * 3)
+        return x * factor, x + 1
+
+    @staticmethod
+    def backward(ctx, first, second):
+        x, tripled = ctx.saved_tensor()
+        return first * x * 100 + second * tripled
+
+
+def test_layers_with_their_own_gradient(static):
+    S, main, _ = static
+    x = S.data("x", [2])
+    x.stop_gradient = False
+    first, second = Scaled.apply(x, 2)
+    grad, = S.gradients(first.sum() + second.sum(), x)
+    got = S.Executor().run(main, {"x": np.array([1, 2], "float32")}, [first, second, grad])
+    assert [g.tolist() for g in got] == [[2, 4], [2, 3], [103, 206]]
+
+
+def test_recomputing_and_compiled_functions_are_recorded(static):
+    S, main, _ = static
+    x = S.data("x", [2])
+    x.stop_gradient = False
+    square = paddle_jax.jit.to_static(lambda a: a * a)
+    y = paddle_jax.distributed.fleet.utils.recompute(square, x)
+    grad, = S.gradients(y, x)
+    assert [g.tolist() for g in S.Executor().run(main, {"x": np.array([1, 2], "float32")}, [y, grad])] == [[1, 4], [2, 4]]

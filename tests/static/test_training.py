@@ -236,3 +236,64 @@ def test_a_program_and_eager_training_agree(static):
         losses.append(value.item())
     paddle_jax.enable_static()
     np.testing.assert_allclose(static_losses, losses, rtol=1e-5)
+
+
+def test_learning_rates(static):
+    S, main, startup = static
+    w = S.create_parameter([1], "float32", default_initializer=paddle_jax.nn.initializer.Constant(0.0))
+    optimizer = paddle_jax.optimizer.SGD(0.5)
+    optimizer.minimize(-w.sum())
+    exe = S.Executor()
+    exe.run(startup)
+
+    def moved():
+        return round(exe.run(main, fetch_list=[w])[0].item(), 4)
+
+    rate = S.global_scope().find_var("learning_rate_0").get_tensor()
+    assert moved() == 0.5 and np.array(rate) == 0.5
+    optimizer.set_lr(0.25)
+    assert moved() == 0.75
+    rate.set(np.float32(1.0), paddle_jax.CPUPlace())
+    assert moved() == 1.75
+    assert moved() == 2.75
+    scheduler = paddle_jax.optimizer.lr.StepDecay(0.5, 1, 0.1)
+    optimizer.set_lr_scheduler(scheduler)
+    assert moved() == 3.25
+    scheduler.step()
+    assert moved() == 3.3
+
+
+def test_low_precision_parameters_have_wide_copies(static):
+    S, main, startup = static
+    w = S.create_parameter([4], "float16", default_initializer=paddle_jax.nn.initializer.Constant(1.0))
+    paddle_jax.optimizer.Adam(1e-4, multi_precision=True).minimize((w * w).sum())
+    exe, other = S.Executor(), paddle_jax.base.core.Scope()
+    exe.run(startup, scope=other)
+    for _ in range(3):
+        exe.run(main, scope=other)
+    master = np.array(other.find_var(w.name + "_fp32_master_0").get_tensor())
+    assert master.dtype == np.float32 and (master < 0.99975).all() and (master > 0.9996).all()
+    assert np.array(other.find_var(w.name).get_tensor()).dtype == np.float16
+    assert S.global_scope().find_var(w.name) is None
+
+
+def test_two_optimizers_and_groups(static):
+    S, main, startup = static
+    a, b = (S.create_parameter([1], "float32", name=n, default_initializer=paddle_jax.nn.initializer.Constant(0.0)) for n in "ab")
+    loss = -(a + b).sum()
+    paddle_jax.optimizer.SGD(0.5, parameters=[a]).minimize(loss)
+    groups = [{"params": [b], "learning_rate": 0.1}]
+    paddle_jax.optimizer.SGD(1.0, parameters=groups).minimize(loss)
+    exe = S.Executor()
+    exe.run(startup)
+    assert [round(v.item(), 4) for v in exe.run(main, fetch_list=[a, b])] == [0.5, 0.1]
+
+
+def test_clipping_by_value_as_eagerly(static):
+    """The real Paddle has it in dynamic mode only."""
+    S, main, startup = static
+    w = S.create_parameter([3], "float32", default_initializer=paddle_jax.nn.initializer.Assign(np.array([3, -0.2, 0.1], "float32")))
+    paddle_jax.optimizer.SGD(1.0, grad_clip=paddle_jax.nn.ClipGradByValue(0.3)).minimize((w * w).sum())
+    exe = S.Executor()
+    exe.run(startup)
+    np.testing.assert_allclose(exe.run(main, fetch_list=[w])[0], [2.7, 0.1, -0.1], rtol=1e-5)

@@ -1,5 +1,6 @@
 """Building a PIR program: values, operations with attributes of the right kinds, and parameters."""
 
+import contextlib
 import json
 import math
 
@@ -54,6 +55,13 @@ def _give_up():
     raise NotWritable("a number depends on lengths of the inputs in a way that cannot be written; give these lengths as numbers in input_spec")
 
 
+class _Region:
+    """A block of control flow: the values that come in, and its JSON when it is done."""
+
+    def __init__(self, args):
+        self.args, self.document = args, None
+
+
 class NotWritable(Exception):
     """An operation has no form in PIR; the text says why."""
 
@@ -95,6 +103,7 @@ class Builder:
     def __init__(self):
         self.ops, self.parameter_ops, self.arrays, self.count = [], [], {}, 0
         self.lengths = {}  # pair -> (Value, axis) that has this length
+        self.blocks, self.arguments, self.held = 0, 0, {}  # held: id of a Tensor in the parameter file -> (it, its Value)
         self._cache, self.foreign = {}, set()  # foreign: operations that are not Paddle's
 
     # values -------------------------------------------------------------------------------------------------------
@@ -190,6 +199,38 @@ class Builder:
             stops.append(not dtype.startswith(("float", "bfloat", "complex")) if stop is None else stop)
         self.ops.append({"#": full_name, "A": listed, "I": [{"%": v.number if v is not None else 0} for v in inputs], "O": ends,
                          "OA": [_bools("stop_gradient", stops)]})
+
+    @contextlib.contextmanager
+    def block(self, args=()):
+        """Inside, operations go to a block of their own: gives [its JSON]. `args`: types of the values that come in, as `block.args`."""
+        outer, self.ops = self.ops, []
+        kept = dict(self._cache), dict(self.lengths)
+        self.blocks += 1
+        number, made = self.blocks, []
+        found = _Region([self._argument(kind) for kind in args])
+        try:
+            yield found
+            made = self.ops
+        finally:
+            self.ops = outer
+            self._cache, self.lengths = kept
+        listed = [{"#": value.number, "TT": _type(*value.type)} for value in found.args]
+        found.document = {"#": f"region_{number}", "blocks": [{"#": f"block_{number}", "args": listed, "ops": made}]}
+
+    def _argument(self, kind):
+        self.arguments -= 1
+        return Value(self.arguments, *kind)
+
+    def yields(self, values):
+        """Ends a block with its results."""
+        self.ops.append({"#": "2.yield", "A": [], "I": [{"%": v.number} for v in values], "O": [], "OA": []})
+
+    def control(self, name, inputs, regions, outs):
+        """Adds `if` or `while`."""
+        outputs = [self.value(*kind) for kind in outs]
+        self._append("1." + name, {}, inputs, outputs, name)
+        self.ops[-1]["regions"] = [region.document for region in regions]
+        return outputs
 
     def own(self, name, inputs, outs, attrs):
         """Adds an operation that only paddle_jax knows; its attributes are one text."""

@@ -198,7 +198,7 @@ class Runner:
     def _pure(self, *arrays):
         """The program as a function of arrays, for compiling: operations run at once inside the trace, whatever the thread's modes are."""
         outer, local.ctx = local.ctx, Context()
-        local.ctx.segment = None
+        local.ctx.segment = local.ctx.executor = None
         try:
             return tuple([_array(value) for value in self.steps([_wrap(a) for a in arrays])])
         finally:

@@ -342,6 +342,19 @@ def _recurrent(mode, count):
     return rule
 
 
+def _cell(mode, count):
+    """One step of a recurrent network, as a sequence of one."""
+    whole = _recurrent(mode, count)
+
+    def rule(w, a, out, x, *operands):
+        a.time_major, a.reverse = True, False
+        kinds = [(dtype, [1, *shape]) for dtype, shape in out]
+        found = whole(w, a, [kinds[0], *out], unsqueeze(w, x, 0), *operands)
+        return found[1:]
+
+    return rule
+
+
 def _rnn(w, x, start, weights, hidden, mode):
     size = x.dtype, [*x.shape[:2], hidden]
     state = x.dtype, [1, x.shape[1], hidden]
@@ -410,6 +423,7 @@ define({
     "local_response_norm": _local_response_norm,
     "attend": _attend, "_lookup": _lookup,
     "lstm": _recurrent("LSTM", 2), "gru": _recurrent("GRU", 1), "simple_rnn": _recurrent("RNN", 1),
+    "lstm_cell": _cell("LSTM", 2), "gru_cell": _cell("GRU", 1), "simple_rnn_cell": _cell("RNN", 1),
     "mse_loss": _loss(lambda w, a, x, y: w.op("square", [_gap(w, x, y)], x.type)),
     "square_error_cost": lambda w, a, out, x, y: w.op("square", [_gap(w, x, y)], x.type),
     "l1_loss": _loss(lambda w, a, x, y: w.op("abs", [_gap(w, x, y)], x.type)),

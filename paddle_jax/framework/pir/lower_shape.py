@@ -8,8 +8,8 @@ END = 2**31 - 1  # a slice to the end
 same("tril triu", diagonal="diagonal")
 same("flip", axis=lambda a: a.axis if isinstance(a.axis, tuple) else (a.axis,))
 same("diag", offset="offset", padding_value="padding_value")
-same("masked_fill where")
-renamed("choose=where fill_masked=masked_fill add_points=scatter_nd_add take_points=gather_nd shape=shape64")
+same("masked_fill")
+renamed("fill_masked=masked_fill add_points=scatter_nd_add take_points=gather_nd shape=shape64")
 renamed("embed_diagonal=diag_embed", offset="offset", dim1="first", dim2="second")
 renamed("put_rows=scatter", overwrite="overwrite")
 
@@ -273,6 +273,7 @@ define({
     "take_elements": lambda w, a, out, x, index: w.op("take_along_axis", [x, index], out[0], axis=a.axis),
     "put_elements": _put_elements, "change_slices": _change_slices,
     "put_at": lambda w, a, out, x, index, value: w.op("index_put", [x, w.combine(index), value], out[0], accumulate=a.accumulate),
+    "where choose": lambda w, a, out, test, x, y: w.op("where", [_broadcast(w, one, out[0][1]) for one in (test, x, y)], out[0]),
     "put_mask": lambda w, a, out, x, mask, value: w.op("where", [_mask(w, mask, x), _full_like(w, x, value), x], out[0]),
     "_top": _top, "sort": _sorted(0), "argsort": _sorted(1),
     "find_sorted": lambda w, a, out, rows, values: w.op("searchsorted", [rows, values], out[0], out_int32=out[0][0] == "int32",
@@ -282,6 +283,10 @@ define({
     "rank": lambda w, a, out, x: w.full(x.ndim, "int32", ()),
     "draw_uniform": _uniform,
 })
+
+
+def _broadcast(w, x, shape):
+    return x if list(map(str, x.shape)) == list(map(str, shape)) else w.op("expand", [x, w.ints(shape)], (x.dtype, shape))
 
 
 def _mask(w, mask, x):

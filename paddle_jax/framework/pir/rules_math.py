@@ -66,14 +66,19 @@ define({
     "scale": lambda a, x, s_factor: P.scale(x, s_factor, a.bias, a.bias_after_scale),
     "round": lambda a, x: P.round(x, getattr(a, "decimals", 0)),
     "logit": lambda a, x: P.logit(x, a.eps or None),
-    "clip": lambda a, x, s_low, s_high: P.clip(x, s_low, s_high),
+    "clip": lambda a, x, s_low, s_high: _clip(x, s_low, s_high),
     "cast": lambda a, x: P.cast(x, a.dtype),
     "add_n": lambda a, xs: P.add_n(xs),
     "inverse": lambda a, x: P.inv(x),
     "multi_dot": lambda a, xs: P.multi_dot(xs),
     "eigh": lambda a, x: P.eigh(x, a.UPLO),
     "eigvalsh": lambda a, x: P.eigvalsh(x, a.uplo),
-    "eig eigvals": lambda a, x: P.eig(x),
+    "eig": lambda a, x: P.eig(x), "eigvals": lambda a, x: P.eigvals(x), "svdvals": lambda a, x: P.svdvals(x),
+    "lu_unpack": lambda a, x, y: P.lu_unpack(x, y, a.unpack_ludata, a.unpack_pivots),
+    "lstsq": lambda a, x, y, s_rcond: P.lstsq(x, y, s_rcond, a.driver),
+    "frame": lambda a, x: P.frame(x, a.frame_length, a.hop_length, a.axis),
+    "overlap_add": lambda a, x: P.overlap_add(x, a.hop_length, a.axis),
+    "standard_gamma": lambda a, x: P.standard_gamma(x),
     "lu": lambda a, x: P.lu(x, a.pivot, True),
     "pinv": lambda a, x: P.pinv(x),
     "matrix_rank": lambda a, x: P.matrix_rank(x, None if a.use_default_tol else a.tol, a.hermitian),
@@ -118,6 +123,13 @@ define({
     "multinomial": lambda a, x, s_count: P.multinomial(x, s_count, a.replacement),
     "gumbel_softmax": lambda a, x: P.gumbel_softmax(x, a.temperature, a.hard, a.axis),
 })
+
+
+def _clip(x, low, high):
+    if isinstance(low, float) and isinstance(high, float) and x.dtype.is_integer:
+        limit = 2**63 - 1
+        return P.clip(x, *(int(max(-limit, min(bound, limit))) for bound in (low, high)))
+    return P.cast(P.clip(x, low, high), x.dtype)
 
 
 def _cumsum(a, x, axis):

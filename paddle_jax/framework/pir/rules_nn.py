@@ -198,8 +198,15 @@ define({
     "huber_loss": lambda a, x, label: (P.smooth_l1_loss(x, label, "none", a.delta), P.subtract(label, x)),
     "kldiv_loss": lambda a, x, label: P.kl_div(x, label, a.reduction, a.log_target),
     "accuracy": lambda a, x, indices, label: _accuracy(indices, label),
+    "warpctc": lambda a, x, labels, lengths, sizes: (_ctc(a, x, labels, lengths, sizes), None),
+    "bilinear": lambda a, x, y, w, b: P.bilinear(x, y, w, b),
+    "hsigmoid_loss": lambda a, x, label, w, b, table, code: (P.hsigmoid_loss(x, label, a.num_classes, w, b, table, code), None, None),
     "rnn": _rnn,
 })
+
+
+def _ctc(a, x, labels, lengths, sizes):
+    return P.ctc_loss(x, labels, lengths, sizes, a.blank, "none").reshape([-1, 1])
 
 
 def _accuracy(indices, label):

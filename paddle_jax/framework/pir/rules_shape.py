@@ -79,6 +79,11 @@ def _unique(a, x):
     return found
 
 
+def _fill_diagonal(a, x, y):
+    shape = list(P.diagonal(x, a.offset, a.dim1, a.dim2).shape)
+    return P.fill_diagonal_tensor(x, P.reshape(y, shape), a.offset, a.dim1, a.dim2)
+
+
 def _one_axis(axis):
     return axis[0] if isinstance(axis, list) and axis else None if isinstance(axis, list) else axis
 
@@ -155,7 +160,8 @@ define({
     "index_add": lambda a, x, index, value: P.index_add(x, index, a.axis, value),
     "nonzero": lambda a, x: P.nonzero(x),
     "fill": lambda a, x, s_value: P.full_like(x, s_value),
-    "fill_diagonal_tensor": lambda a, x, y: P.fill_diagonal_tensor(x, y, a.offset, a.dim1, a.dim2),
+    "fill_diagonal_tensor": lambda a, x, y: _fill_diagonal(a, x, y),
+    "sequence_mask": lambda a, x, s_length: P.sequence_mask(x, s_length if s_length is not None and s_length >= 0 else None, a.out_dtype),
     # sorting
     "topk": lambda a, x, s_k: P.topk(x, s_k, a.axis, a.largest, a.sorted),
     "argsort": lambda a, x: _sorted(a, x),

@@ -32,7 +32,9 @@ def write(recording, names):
 
 def _write_step(w, recording, values, step):
     out = [(symbol.dtype.name, recording.shapes[symbol]) for symbol in step.outputs]
-    if step.op is None:
+    if step.blocks:
+        found = (_write_cond if step.name == "cond" else _write_while)(w, recording, values, step, out)
+    elif step.op is None:
         if step.inputs or len(out) != 1:
             raise NotWritable(f"{step.name} is code of a composite operation, which has no form in PIR")
         found = [_filled(w, step.kernel, out[0])]
@@ -40,6 +42,48 @@ def _write_step(w, recording, values, step):
         found = apply(w, step.op, step.attrs, _operands(w, recording, values, step), out)
     for symbol, value in zip(step.outputs, found, strict=False):
         values[symbol] = value
+
+
+def _flag(w, value):
+    """A condition as a 0-D tensor."""
+    return value if value.shape == [] else w.op("reshape", [value, w.ints([])], ("bool", []))
+
+
+def _ends(w, recording, values, symbols, kinds):
+    """The results of a block in the types the operation gives."""
+    found = [_operand(w, recording, values, symbol) for symbol in symbols]
+    return [v if v.dtype == dtype else w.op("cast", [v], (dtype, v.shape), dtype=dtype) for v, (dtype, _) in zip(found, kinds, strict=True)]
+
+
+def _write_cond(w, recording, values, step, out):
+    test, regions = _flag(w, _operand(w, recording, values, step.inputs[0])), []
+    for _, steps, results in step.blocks:
+        inner = dict(values)
+        with w.block() as region:
+            for one in steps:
+                _write_step(w, recording, inner, one)
+            w.yields(_ends(w, recording, inner, results, out))
+        regions.append(region)
+    return w.control("if", [test], regions, out)
+
+
+def _write_while(w, recording, values, step, out):
+    (carried, tests, (answer,)), (_, steps, results) = step.blocks
+    starts = [_operand(w, recording, values, symbol) for symbol in step.inputs[: len(carried)]]
+
+    def tested(env):
+        for one in tests:
+            _write_step(w, recording, env, one)
+        return _flag(w, _operand(w, recording, env, answer))
+
+    first = tested(values | dict(zip(carried, starts, strict=True)))
+    with w.block(out) as region:
+        inner = values | dict(zip(carried, region.args, strict=True))
+        for one in steps:
+            _write_step(w, recording, inner, one)
+        new = _ends(w, recording, inner, results, out)
+        w.yields([tested(values | dict(zip(carried, new, strict=True))), *new])
+    return w.control("while", [first, *starts], [region], out)
 
 
 def _filled(w, kernel, kind):
@@ -93,7 +137,9 @@ def _made(w, recording, symbol):
     if hasattr(known, "step"):
         return _ramp(w, known, kind)
     if isinstance(known, Tensor) and (known.persistable or id(known) in recording.stored):
-        return w.parameter(known.name, _array(known), not known.stop_gradient)
+        if id(known) not in w.held:
+            w.held[id(known)] = known, w.parameter(known.name, _array(known), not known.stop_gradient)
+        return w.held[id(known)][1]
     return w.constant(_array(known))
 
 

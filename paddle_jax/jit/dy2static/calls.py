@@ -64,7 +64,20 @@ def converted_call(function, args, kwargs=None, scope=None, options=None):
     if function is map or function is filter:
         first = args[0] and ft.partial(_called, args[0])
         return function(first, *args[1:], **kwargs)
+    if isinstance(function, types.FunctionType) and (function.__globals__.get("__name__") or "").startswith("paddle_jax"):
+        return _call_with_functions(function, args, kwargs)
     return lifted(function)(*args, **kwargs)
+
+
+def _call_with_functions(function, args, kwargs):
+    """Calls one of our functions; functions and Layers of the user among its arguments run converted (those given to `recompute`, say)."""
+    with contextlib.ExitStack() as stack:
+        for arg in (*args, *kwargs.values()):
+            if isinstance(arg, Layer):
+                stack.enter_context(converted_forwards(arg))
+        args = [lifted(a) if isinstance(a, types.FunctionType) else a for a in args]
+        kwargs = {k: lifted(a) if isinstance(a, types.FunctionType) else a for k, a in kwargs.items()}
+        return lifted(function)(*args, **kwargs)
 
 
 def _called(function, *args, **kwargs):

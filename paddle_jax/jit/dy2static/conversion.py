@@ -17,7 +17,7 @@ from paddle_jax.jit.dy2static.parts import Undefined, Unreturned, is_traced
 from paddle_jax.jit.dy2static.preparation import Prepared, class_of, no_arguments
 from paddle_jax.nn.layer.layers import Layer
 
-_STATEMENTS = ("if_stmt", "while_stmt", "for_stmt", "and_", "or_", "not_", "if_exp", "assert_stmt", "guarded", "ld", "ldu",
+_STATEMENTS = ("if_stmt", "while_stmt", "for_stmt", "and_", "or_", "not_", "if_exp", "assert_stmt", "guarded", "item", "ld", "ldu",
                "put_attribute", "put_item")
 _FUTURE = ft.reduce(lambda flags, name: flags | getattr(__future__, name).compiler_flag, __future__.all_feature_names, 0)
 
@@ -138,15 +138,17 @@ def transpiler():
     operators.ConversionOptions, operators.Feature, operators.STD = converter.ConversionOptions, converter.Feature, converter.STANDARD_OPTIONS
 
     class Flow(control_flow.ControlFlowTransformer):
-        """Writing into a Tensor (or list) at an index is seen by tracing, not as a variable of its own. Attributes and dict items that are not there
-        are taken away again."""
+        """Writing into a Tensor at an index is seen by tracing, not as a variable of its own. Attributes and items that are not there are taken away
+        again."""
 
         def _create_state_functions(self, block_vars, *more):
             made = super()._create_state_functions(block_vars, *more)
             if block_vars:
-                setter = made[1].body
+                getters, setter = made[0].body[-1].value.elts, made[1].body
                 targets = setter[-1].targets[0].elts
                 for i, target in enumerate(targets):
+                    if isinstance(target, ast.Subscript):
+                        getters[i].args[0].body = _operator("item", target.value, target.slice)
                     if not isinstance(target, ast.Name):
                         targets[i] = ast.Name(f"new_{i}_", ast.Store())
                         setter.append(_stored(target, f"new_{i}_"))
@@ -154,7 +156,7 @@ def transpiler():
 
         def _get_block_composite_vars(self, modified, live_in):
             found = super()._get_block_composite_vars(modified, live_in)
-            return frozenset(s for s in found if all(not q.has_subscript() or str(q).endswith(("']", '"]')) for q in _parts(s)))
+            return frozenset(s for s in found if not any(q.has_subscript() for q in _bases(s)))
 
     class Transpiler(base.GenericTranspiler):
         """Converts functions, keeping the code by the code object it was made of."""
@@ -221,25 +223,28 @@ def transpiler():
 def _stored(target, name):
     """`target = name` for an attribute or item, as a call."""
     key = ast.Constant(target.attr) if isinstance(target, ast.Attribute) else target.slice
-    called = ast.Attribute(ast.Name("ag__", ast.Load()), "put_attribute" if isinstance(target, ast.Attribute) else "put_item", ast.Load())
-    return ast.Expr(ast.Call(called, [target.value, key, ast.Name(name, ast.Load())], []))
+    put = "put_attribute" if isinstance(target, ast.Attribute) else "put_item"
+    return ast.Expr(_operator(put, target.value, key, ast.Name(name, ast.Load())))
+
+
+def _operator(name, *args):
+    """A call of one of our statements."""
+    return ast.Call(ast.Attribute(ast.Name("ag__", ast.Load()), name, ast.Load()), list(args), [])
 
 
 class _Ternaries(ast.NodeTransformer):
     """`a if test else b` as a call."""
 
     def visit_IfExp(self, node):
-        text = ast.Constant(ast.unparse(node.test)[:60])
         self.generic_visit(node)
-        called = ast.Attribute(ast.Name("ag__", ast.Load()), "if_exp", ast.Load())
-        return ast.Call(called, [node.test, ast.Lambda(no_arguments(), node.body), ast.Lambda(no_arguments(), node.orelse), text], [])
+        return _operator("if_exp", node.test, ast.Lambda(no_arguments(), node.body), ast.Lambda(no_arguments(), node.orelse))
 
 
-def _parts(symbol):
-    """A composite name and what it is made of: a.b['c'], a.b, a."""
-    while symbol is not None:
+def _bases(symbol):
+    """What a composite name is made of, without itself: a.b and a of a.b['c']."""
+    while symbol.is_composite():
+        symbol = symbol.parent
         yield symbol
-        symbol = symbol.parent if symbol.is_composite() else None
 
 
 def _place(before, after, line, origin_of):

@@ -2,7 +2,7 @@
 
 Going forward, states are saved at every `stride`-th step; when the room for them is used up, every other one is dropped and the stride doubles. Going
 backward, the states between are computed again, with some of them saved on the way in the room that gets free. With 64 + 16 saved states, 64
-steps need no step twice, 1000 steps each one more time, 100 000 steps each two to three more times.
+steps need no step twice, 1000 steps each one more time, 100 000 steps each two to three more times. Large states are saved less often.
 
 The gradient of the gradient uses that the gradient is linear in what comes in: contracted with (u, v) it is what comes in times the derivative of the
 loop along (u, v), and that derivative is a loop of the same kind, over states and their tangents.
@@ -14,7 +14,7 @@ import numpy as np
 
 from paddle_jax._core.deferred.value import INEXACT
 
-_SAVED, _SPARE = 64, 16
+_BYTES = 1 << 29  # what saved states may take; at least eight are saved
 
 
 class Loop:
@@ -136,13 +136,22 @@ def _pull(loop):
     return pull
 
 
+def _room(carry):
+    """How many states are saved going forward, and how many more going backward."""
+    size, saved = sum(x.size * x.dtype.itemsize for x in carry), 64
+    while saved > 8 and (saved + saved // 4) * size > _BYTES:
+        saved //= 2
+    return saved, max(8, saved // 4)
+
+
 def _saving(loop, carry, fixed):
     """(last carry, (number of steps, stride, places of the saved states in order, saved states))."""
+    most, _ = _room(carry)
 
     def body(state):
         i, stride, places, rooms, now = state
         at = i // stride
-        full = (i % stride == 0) & (at >= _SAVED)
+        full = (i % stride == 0) & (at >= most)
         places = jnp.where(full, jnp.concatenate([places[0::2], places[1::2]]), places)
         stride = jnp.where(full, stride * 2, stride)
         at, due = i // stride, i % stride == 0
@@ -150,8 +159,8 @@ def _saving(loop, carry, fixed):
         rooms = [_put(room, place, value, due) for room, value in zip(rooms, now, strict=True)]
         return i + 1, stride, places, rooms, loop.again(i, now, fixed)
 
-    rooms = [jnp.zeros((_SAVED, *x.shape), x.dtype) for x in carry]
-    start = jnp.uint32(0), jnp.uint32(1), jnp.arange(_SAVED, dtype=jnp.uint32), rooms, tuple(carry)
+    rooms = [jnp.zeros((most, *x.shape), x.dtype) for x in carry]
+    start = jnp.uint32(0), jnp.uint32(1), jnp.arange(most, dtype=jnp.uint32), rooms, tuple(carry)
     n, stride, places, rooms, last = jax.lax.while_loop(lambda s: loop.test(s[0], s[4], fixed), body, start)
     return last, (n, stride, places, tuple(rooms))
 
@@ -165,8 +174,9 @@ def _reversed(loop, fixed, saved, cts):
     n, stride, places, rooms = saved
     n, stride = n.astype(jnp.int32), stride.astype(jnp.int32)
     used = (n + stride - 1) // stride
-    rooms = [jnp.concatenate([room[places], jnp.zeros((_SPARE, *room.shape[1:]), room.dtype)]) for room in rooms]
-    where = jnp.arange(_SAVED + _SPARE, dtype=jnp.int32) * stride
+    most, spare = _room([room[0] for room in rooms])
+    rooms = [jnp.concatenate([room[places], jnp.zeros((spare, *room.shape[1:]), room.dtype)]) for room in rooms]
+    where = jnp.arange(most + spare, dtype=jnp.int32) * stride
 
     def taken(rooms, top):
         return tuple(room[jnp.maximum(top, 0)] for room in rooms)
@@ -185,7 +195,7 @@ def _reversed(loop, fixed, saved, cts):
         ahead = at < goal
         now, cts, sums = jax.lax.cond(ahead, advance, go_back, at, now, cts, sums)
         # going forward: save a state where it divides the rest of the way well
-        free = _SAVED + _SPARE - 1 - top
+        free = most + spare - 1 - top
         base = where[jnp.maximum(top, 0)]
         share = free // 2 + 1
         at = jnp.where(ahead, at + 1, at)

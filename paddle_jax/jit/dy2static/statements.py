@@ -3,6 +3,8 @@
 import contextlib
 import functools as ft
 
+import numpy as np
+
 from paddle_jax._core.errors import TRACING, CheckError, Unsupported
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
@@ -11,6 +13,7 @@ from paddle_jax.jit.dy2static.host import check
 from paddle_jax.jit.dy2static.loops import repeat
 from paddle_jax.jit.dy2static.parts import Undefined, is_traced
 
+_IN_A_TENSOR = object()
 _UNROLLED = 64  # longest tensor that a `for` over it is unrolled for
 
 
@@ -228,11 +231,11 @@ def not_(value):
 
 
 @_final
-def if_exp(test, body, orelse, text):
+def if_exp(test, body, orelse):
     """`body if test else orelse`."""
     if not is_traced(test):
         return body() if test else orelse()
-    return select(truth(test), [lambda: (orelse(),), lambda: (body(),)], (f"the value of `{text}`",), roots=(body, orelse))[0]
+    return select(truth(test), [lambda: (orelse(),), lambda: (body(),)], ("the value of `... if ... else ...`",), roots=(body, orelse))[0]
 
 
 @_final
@@ -269,10 +272,17 @@ def put_attribute(thing, name, value):
 
 def put_item(thing, key, value):
     """Sets an item, or takes it away."""
+    if value is _IN_A_TENSOR or isinstance(thing, Tensor):
+        return
     if not isinstance(value, Undefined):
         thing[key] = value
-    elif key in thing:
+    elif isinstance(thing, dict) and key in thing:
         del thing[key]
+
+
+def item(thing, key):
+    """An item as a variable; what is in a Tensor is none."""
+    return _IN_A_TENSOR if isinstance(thing, Tensor | np.ndarray) else thing[key]
 
 
 def ldu(load, name):

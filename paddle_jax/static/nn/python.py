@@ -11,7 +11,7 @@ from paddle_jax._core.symbol import Symbol
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.static.blocks import recorded
 from paddle_jax.static.program import Operation
-from paddle_jax.static.run import constant_of
+from paddle_jax.static.run import constant_of, evaluate
 from paddle_jax.static.variable import Variable, variable
 
 
@@ -156,16 +156,43 @@ def static_pylayer(forward_fn, inputs, backward_fn=None, name=None):
     recorder = local.ctx.recorder
     if recorder is None:
         raise RuntimeError("static_pylayer: it belongs to a static program; in dynamic mode subclass paddle.autograd.PyLayer")
+    return _own_gradient("static_pylayer", forward_fn, inputs, backward_fn)
+
+
+def apply_layer(layer, call, inputs):
+    """PyLayer.apply in a static program. call: function of Tensors in the place of the inputs, gives (context, results)."""
+    context = []
+
+    def forward(*tensors):
+        made, result = call(tensors)
+        context.append(made)
+        return result
+
+    def backward(*cts):
+        grads = layer.backward(context[0], *cts)
+        grads = list(grads) if isinstance(grads, tuple | list) else [grads]
+        grads += [None] * (len(inputs) - len(grads))
+        return [x * 0 if g is None else g for x, g in zip(inputs, grads, strict=True)]
+
+    return _own_gradient(layer.__name__, forward, inputs, backward)
+
+
+def _own_gradient(where, forward_fn, inputs, backward_fn):
+    """Records `forward_fn(*inputs)` as one operation whose gradient is `backward_fn`; it may use what the forward part made."""
+    recorder = local.ctx.recorder
     starts = [recorder.symbol(x) for x in inputs]
     given = [Symbol(s.avals, "block", recorder.program) for s in starts]
     block, leaves, tree = recorded(forward_fn, given, [variable(s) for s in given])
+    if not block.results:
+        raise ValueError(f"{where}: forward returned no Tensor; at least one result must be a Tensor")
     backward = None
     if backward_fn is not None:
         cts = [Symbol(s.avals, "block", recorder.program) for s in block.results]
         backward, grads, _ = recorded(backward_fn, cts, [variable(s) for s in cts])
         if len(grads) != len(inputs):
-            raise ValueError(f"static_pylayer: backward_fn returns {len(grads)} gradients; there are {len(inputs)} inputs")
-    outside = list(dict.fromkeys([*block.outside(), *(backward.outside() if backward else ())]))
+            raise ValueError(f"{where}: backward_fn returns {len(grads)} gradients; there are {len(inputs)} inputs")
+    mine = {*given, *[o for op in block.ops for o in op.outputs]}
+    outside = list(dict.fromkeys([*block.outside(), *[s for s in (backward.outside() if backward else ()) if s not in mine]]))
     kernel = Kernel("pylayer", _with_gradient(block, backward, outside, len(starts)), nondiff=backward_fn is None)
     stops = (*[x.stop_gradient for x in inputs], *[True] * len(outside))
     operation = Operation(kernel, [*starts, *outside], stops, tuple, recorder.scope, block.host)
@@ -194,7 +221,10 @@ def _with_gradient(block, backward, outside, count):
         return forward(*arrays), arrays
 
     def pull(arrays, cts):
-        grads = values_of(backward, backward.run(outside, arrays[count:], cts))
+        env = block.run(outside, arrays[count:], arrays[:count])
+        env.update(zip(backward.inputs, cts, strict=True))
+        evaluate(backward.ops, env)
+        grads = values_of(backward, env)
         found = [_no_gradient(a) if a.dtype.kind not in INEXACT else g.astype(a.dtype) for a, g in zip(arrays, grads, strict=False)]
         return (*found, *[jnp.zeros_like(a) if a.dtype.kind in INEXACT else _no_gradient(a) for a in arrays[count:]])
 
@@ -202,4 +232,4 @@ def _with_gradient(block, backward, outside, count):
     return whole
 
 
-__all__ = ["py_func", "static_pylayer"]
+__all__ = ["apply_layer", "py_func", "static_pylayer"]

@@ -212,6 +212,21 @@ def name_of_one_branch_and_shapes(P, x):
 
 
 @case([POS], [NEG])
+def items_of_lists_and_dicts(P, x):
+    rows, table, (first, *rest) = [x, x * 2], {}, x
+    if x.sum() > 0:
+        rows[0] = x * 5
+        first, rest[0] = rest[0], first
+    for key in ("a", "b"):
+        if rows[0].sum() > 3:
+            table[key] = rows[0] + 1
+        else:
+            table[key] = x
+        rows[1][0] = table[key][1] * 2
+    return rows[0] + rows[1] + table["a"] * table["b"] * first + rest[0]
+
+
+@case([POS], [NEG])
 def list_of_fixed_length(P, x):
     parts = []
     for i in range(3):

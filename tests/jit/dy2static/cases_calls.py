@@ -90,6 +90,21 @@ def function_under_no_grad(P, x):
 
 
 @case([POS], [NEG])
+def functions_given_to_paddle(P, x):
+    class Gate(P.nn.Layer):
+        def forward(self, t):
+            return t.tanh() if t.sum() > 0 else t * t
+
+    def twice(t):
+        if t.max() > 2:
+            return t * 2
+        return t
+
+    recompute = P.distributed.fleet.utils.recompute
+    return recompute(twice, x * 1.0) + recompute(Gate(), x * 1.0)
+
+
+@case([POS], [NEG])
 def recursion(P, x):
     return power(x, 4)
 

@@ -9,7 +9,7 @@ import pytest
 
 from paddle_jax._core.errors import Unsupported
 from paddle_jax.jit import dy2static
-from paddle_jax.jit.dy2static import cond, convert, switch, while_loop
+from paddle_jax.jit.dy2static import cond, convert, reversible, switch, while_loop
 from paddle_jax.jit.dy2static.conversion import transpiler
 from paddle_jax.jit.dy2static.reversible import Loop
 
@@ -52,6 +52,14 @@ def test_gradient_of_a_loop_of_any_length(n, gradient):
     for got, want in zip(gradient(POINT, ANGLES, jnp.int32(n)), expected, strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-6)
         assert n < 2 or np.abs(want).max() > 1e-3
+
+
+def test_large_states_are_saved_less_often(monkeypatch, gradient):
+    expected = gradient(POINT, ANGLES, jnp.int32(200))
+    monkeypatch.setattr(reversible, "_BYTES", 0)
+    got = jax.jit(jax.grad(lambda x, a, n: looped(x, a, n)[0], argnums=(0, 1)))(POINT, ANGLES, jnp.int32(200))
+    np.testing.assert_allclose(got[0], expected[0], rtol=1e-4)
+    np.testing.assert_allclose(got[1], expected[1], rtol=1e-4)
 
 
 def test_second_derivative_of_a_loop():

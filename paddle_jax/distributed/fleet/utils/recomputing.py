@@ -2,6 +2,7 @@
 
 from paddle_jax._core.autograd_mode import enable_grad
 from paddle_jax._core.random import get_rng_state, set_rng_state
+from paddle_jax._core.state import state
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.autograd import PyLayer, backward
 
@@ -53,7 +54,8 @@ def recompute(function, *args, **kwargs):
     for name in ("use_reentrant", "offload_indices"):
         kwargs.pop(name, None)
     places = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)]
-    if all(args[i].stop_gradient for i in places):
+    traced = state.recorder is not None or state.trace is not None  # a compiled program keeps what XLA finds best
+    if traced or all(args[i].stop_gradient for i in places):
         return function(*args, **kwargs)
 
     def run(*tensors):
