@@ -251,7 +251,7 @@ def set_item(target, item, value):
         return
 
     def assign(x, item, value):
-        x = wrap(x._raw, x.stop_gradient)
+        x = wrap(x._raw, x.stop_gradient) if local.ctx.recorder is not None else x.clone()
         setitem(x, item, value)
         return x
 

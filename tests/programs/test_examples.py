@@ -19,11 +19,12 @@ TOY = {
     "newton_cg": ["--samples", "100", "--steps", "1"],
     "maml": ["--steps", "2", "--tasks", "2"],
     "operator_learning": ["--steps", "2", "--functions", "2", "--points", "4"],
+    "deploy": ["--steps", "5"],
 }
 LAST_LINE = {
     "digits": "after reloading", "pinn_burgers": "saved burgers.png", "char_transformer": "-" * 40, "beam": "relative L2 error",
     "kuramoto_sivashinsky": "error of nu", "maml": "accuracy on tasks", "newton_cg": "accuracy on the training data",
-    "operator_learning": "relative L2 error",
+    "operator_learning": "relative L2 error", "deploy": "accuracy of digits.json",
 }
 OURS_ALONE = ("newton_cg", "maml", "operator_learning")  # they use paddle.func
 
@@ -67,6 +68,16 @@ def test_runs_through_the_alias(name, tmp_path):
 def test_runs_unchanged_with_the_real_paddle(name, tmp_path):
     out = run(["-W", "ignore", str(EXAMPLES / f"{name}.py"), *TOY[name]], tmp_path)
     assert LAST_LINE[name] in out.splitlines()[-1]
+
+
+@pytest.mark.slow
+@needs_oracle
+def test_model_files_cross_over(tmp_path):
+    """Each engine serves what the other has trained and written; both accuracies are over 97 % and agree."""
+    script, engines = str(EXAMPLES / "deploy.py"), (["-m", "paddle_jax"], ["-W", "ignore"])
+    for name, writer, reader in (("ours", *engines), ("theirs", *engines[::-1])):
+        trained = run([*writer, script, "--path", name], tmp_path).splitlines()[-1]
+        assert run([*reader, script, "--path", name, "--serve-only"], tmp_path).splitlines()[-1] == trained
 
 
 @pytest.mark.slow

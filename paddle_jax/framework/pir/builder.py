@@ -300,11 +300,12 @@ class Builder:
         return None
 
     def _divided(self, pair):
-        """length / divisor, rounded down or up; told apart by odd lengths."""
-        for one in [p for p in self.lengths if p[0] % 2]:
+        """length / divisor, rounded down or up. Odd lengths tell which; where only multiples work (even ones), there is nothing to round."""
+        for one in list(self.lengths):
             for divisor in range(2, 65):
                 for more in (0, divisor - 1):
-                    if one[0] % divisor and tuple((n + more) // divisor for n in one) == pair:
+                    whole = not any(n % divisor for n in one) and not any(n % 2 for n in one)
+                    if (one[0] % divisor or whole) and tuple((n + more) // divisor for n in one) == pair:
                         dividend = self.length(Length(*one))
                         if more:
                             dividend = self.op("scale", [dividend, self.full(1.0)], ("int64", []), bias=more)

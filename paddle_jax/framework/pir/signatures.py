@@ -143,6 +143,7 @@ selu scale:f32 alpha:f32
 shard_index index_num:i32 nshards:i32 shard_id:i32 ignore_value:i32
 sigmoid_cross_entropy_with_logits normalize:bool=False ignore_index:i32=-100
 slice axes:i64s infer_flags:i64s decrease_axis:i64s
+set_value_with_tensor_ axes:i64s decrease_axes:i64s none_axes:i64s
 softmax axis:i32
 softplus beta:f64 threshold:f64
 softshrink threshold:f32
