@@ -171,7 +171,7 @@ class Reach:
                         self.settings.append((store, name, None))
                     else:
                         self._tensor(tensor, store, name)
-            ours = type(one).__module__.partition(".")[0] in _OURS
+            ours = (type(one).__module__ or "").partition(".")[0] in _OURS
             if not ours:
                 self.owners.append((one, self.settings))
             for name, item in own.items():
@@ -216,5 +216,5 @@ def _is_plain(value):
     """Whether it is an object of a class of the user's, whose attributes the function may use."""
     if not isinstance(getattr(value, "__dict__", None), dict) or isinstance(value, LRScheduler):
         return False
-    module = type(value).__module__.partition(".")[0]
+    module = (type(value).__module__ or "").partition(".")[0]
     return module not in _OURS and module not in sys.stdlib_module_names

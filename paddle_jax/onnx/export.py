@@ -7,7 +7,6 @@ from paddle_jax.framework.pir.program import parse
 from paddle_jax.jit.io import encode
 from paddle_jax.jit.translated_layer import TranslatedLayer
 from paddle_jax.onnx.graph import OPSET, Graph
-from paddle_jax.onnx.rules import RULES, Unsupported
 
 _CONFIGS = ("output_spec", "enable_onnx_checker", "deploy_backend", "verbose")
 
@@ -62,6 +61,8 @@ def convert(program, arrays, opset):
         NotImplementedError: it has operations without a form in ONNX here.
     """
     import onnx
+
+    from paddle_jax.onnx.rules import RULES, Unsupported
 
     missing = sorted({op.name for op in program.block.ops} - RULES.keys() - {"parameter", "data", "fetch"})
     if missing:

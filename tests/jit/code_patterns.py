@@ -205,7 +205,7 @@ def spp(paddle, x):
 
 def pads(paddle, x):
     F = paddle.nn.functional
-    return (F.pad(x, [1, 1, 2, 2]), F.pad(x, [1, 1, 1, 1], mode="reflect"), F.pad(x, [0, 1, 0, 1], mode="replicate"), F.zeropad2d(x, [1, 2, 0, 1]))
+    return (F.pad(x, [1, 1, 2, 2]), F.pad(x, [1, 1, 1, 1], mode="reflect"), F.pad(x, [0, 1, 0, 1], mode="replicate"))
 
 
 def unfold(paddle, x):

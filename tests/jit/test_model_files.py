@@ -107,6 +107,7 @@ def test_reads_what_paddle_writes(oracle, tmp_path, inputs):
     check(expressions, model.counts, flat(ours(*tensors(paddle_jax, values))), flat(theirs(*tensors(oracle, values))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inputs", MORE)
 def test_reads_more(oracle, tmp_path, inputs):
     expressions = split(MORE[inputs])

@@ -26,7 +26,7 @@ def run(path, *values):
     return opened.run(None, dict(zip([i.name for i in opened.get_inputs()], values, strict=True)))
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n == "resnet18" else n for n in NETWORKS])
 def test_networks(tmp_path, name):
     make, dtype, shape, *sizes = NETWORKS[name]
     network = make(ours)

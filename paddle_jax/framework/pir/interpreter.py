@@ -4,8 +4,6 @@ Values are Tensors (on the tape, traceable by JAX), ndarrays where they are know
 a program runs operation by operation or, as `Runner` does, as one compiled kernel per input shape.
 """
 
-import types
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -16,12 +14,10 @@ from paddle_jax._core.errors import TracedValueError
 from paddle_jax._core.kernel import Kernel, compute
 from paddle_jax._core.state import Context, local
 from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax.framework.pickle_reader import CorruptFileError
 from paddle_jax.framework.pir import own_ops
-from paddle_jax.framework.pir import rules_nn as rules_nn  # noqa: F401  adds its rules
-from paddle_jax.framework.pir import rules_shape as rules_shape  # noqa: F401
 from paddle_jax.framework.pir.on_host import HOST, fold, known
 from paddle_jax.framework.pir.rules import RULES, tensor
-from paddle_jax.framework.pir.rules_math import RANDOM
 
 _INPLACE = {"assign_out_": {0: 1}, "batch_norm_": {1: 1, 2: 2}}  # result -> operand it is written into; else the first into the first
 _SKIP = ("parameter", "data", "fetch")
@@ -41,6 +37,9 @@ def _walk(block):
 
 def check(program):
     """Raises UnknownOpError naming all operations of a program that have no rule."""
+    # The rules are hundreds of small functions, which most programs do without.
+    from paddle_jax.framework.pir import rules_math, rules_nn, rules_shape  # noqa: F401
+
     known_names = RULES.keys() | HOST.keys()
     ops = {op.name for op in _walk(program.block)} - {*_SKIP, *_CONTROL, "cf.yield"}
     ops = {name for name in ops if own_ops.find(name) is None}
@@ -51,6 +50,8 @@ def check(program):
 
 def is_random(program) -> bool:
     """Whether a program draws random numbers."""
+    from paddle_jax.framework.pir.rules_math import RANDOM
+
     own = (own_ops.find(op.name) for op in _walk(program.block))
     return any(op.random for op in own if op is not None) or any(op.name in RANDOM for op in _walk(program.block))
 
@@ -80,8 +81,22 @@ def run_block(block, env):
     return None
 
 
+class MissingAttributeError(CorruptFileError, AttributeError):
+    """An operation of a program lacks an attribute."""
+
+
+class _Attributes:
+    """The attributes of an operation by name."""
+
+    def __init__(self, op):
+        self.__dict__.update(op.attrs, _name=op.name)
+
+    def __getattr__(self, name):
+        raise MissingAttributeError(f"operation {self._name} has no attribute {name!r}; the model is damaged, or of another version")
+
+
 def _apply(op, operands):
-    attrs = types.SimpleNamespace(**op.attrs)
+    attrs = _Attributes(op)
     folded = fold(op, attrs, operands)
     if folded is not None:
         return [folded]

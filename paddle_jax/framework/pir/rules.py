@@ -54,9 +54,9 @@ def define(rules):
 
 
 def _converting(function):
-    parameters = list(inspect.signature(function).parameters.values())[1:]
-    forms = [_FORMS.get(p.name[:2], tensor) for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
-    rest = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    code = function.__code__
+    forms = [_FORMS.get(name[:2], tensor) for name in code.co_varnames[1 : code.co_argcount]]
+    rest = code.co_flags & inspect.CO_VARARGS
 
     def rule(attrs, *operands):
         chosen = [*forms, *[tensor] * (len(operands) - len(forms))] if rest else forms

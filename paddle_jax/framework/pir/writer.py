@@ -4,9 +4,6 @@ import numpy as np
 
 from paddle_jax._core.deferred.value import concrete
 from paddle_jax._core.tensor import Tensor
-from paddle_jax.framework.pir import lower_math as lower_math  # noqa: F401  adds its rules
-from paddle_jax.framework.pir import lower_nn as lower_nn  # noqa: F401
-from paddle_jax.framework.pir import lower_shape as lower_shape  # noqa: F401
 from paddle_jax.framework.pir.builder import Builder, Length, NotWritable
 from paddle_jax.framework.pir.lower import apply
 
@@ -20,6 +17,9 @@ def write(recording, names):
     Raises:
         NotWritable: an operation has no form in PIR.
     """
+    # The rules are hundreds of small functions, which most programs do without.
+    from paddle_jax.framework.pir import lower_math, lower_nn, lower_shape  # noqa: F401
+
     w, values = Builder(), {}
     for symbol, name in zip(recording.inputs, names, strict=True):
         values[symbol] = w.data(name, symbol.dtype.name, recording.shapes[symbol])

@@ -9,6 +9,7 @@ from paddle_jax.nn.functional.windows import FORMATS
 
 _NDIM = {"linear": (3,), "bilinear": (4,), "bicubic": (4,), "trilinear": (5,), "nearest": (4, 5), "area": (3, 4, 5)}
 _DENSE = 64 * 64  # up to this matrix size a matrix product beats gathering, whose gradient is a scatter
+_PERIODIC = 1024  # length up to which it is looked whether an enlargement has a pattern that repeats
 
 
 def _source(out, ratio, half_pixel):
@@ -64,7 +65,7 @@ def _apply(x, axis, index, weights):
     size, out = x.shape[axis], index.shape[0]
     index = np.clip(index, -size, 2 * size)
     period = out // size if size and out % size == 0 else 0
-    if period and _periodic(index, weights, period, size):
+    if period and size <= _PERIODIC and _periodic(index, weights, period, size):
         return _by_phase(x, axis, index, weights, period)
     index = np.clip(index, 0, size - 1)
     if index.shape[1] == 1:
@@ -87,7 +88,7 @@ def _periodic(index, weights, period, size):
     rows = np.arange(index.shape[0])[:, None]
     np.add.at(dense[0], (rows, limit(index)), weights)
     np.add.at(dense[1], (rows, limit(shifted.reshape(index.shape))), np.tile(weights[middle : middle + period], (size, 1)))
-    return size <= 1024 and np.allclose(dense[0], dense[1], atol=1e-5)
+    return np.allclose(dense[0], dense[1], atol=1e-5)
 
 
 def _by_phase(x, axis, index, weights, period):
