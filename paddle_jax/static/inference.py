@@ -47,7 +47,10 @@ def infer(kernel, symbols, probe=None):
     except _Varies:
         raise
     except (ValueError, TypeError, AssertionError, IndexError, RuntimeError):
-        found = None if first == second else _fitted(kernel, symbols)
+        try:
+            found = None if first == second else _fitted(kernel, symbols)
+        except TracedValueError:
+            found = _with_values(kernel, symbols)
         if found is None:
             raise
     _fold(kernel, symbols, found)
@@ -184,7 +187,8 @@ def _with_values(kernel, symbols):
 def _sampled(kernel, symbols):
     """Inference by running a kernel on small arrays; lengths that differ between them are unknown."""
     runs, error = [], None
-    for length, make in ((2, np.zeros), (3, np.zeros), (2, _count), (3, _count), (3, _mixed)):
+    known = sorted({n for s in symbols for n in s.shape if 3 < n <= _SMALL})[:3] if any(s.is_open for s in symbols) else []
+    for length, make in itertools.product((2, 3, *known), (np.zeros, _count, _mixed)):
         arrays = [_sample(s, length, make) for s in symbols]
         try:
             out = kernel.fn(*map(jnp.asarray, arrays))

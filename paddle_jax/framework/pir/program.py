@@ -128,7 +128,11 @@ def _attribute(raw):
     if "VD" in raw:
         return _SPECIAL[raw["VD"]]
     value = raw.get("D")
-    return [_attribute(one) for one in value] if raw["#"] == "0.a_array" else value
+    if raw["#"] == "0.a_array":
+        return [_attribute(one) for one in value]
+    if any(isinstance(one, dict) for one in (value if isinstance(value, list) else [value])):
+        raise CorruptFileError(f"an attribute of kind {raw['#']!r} has no plain value")
+    return value
 
 
 def _type(raw):
