@@ -223,8 +223,6 @@ class Tensor:
             raise RuntimeError("register_hook: the tensor has stop_gradient=True, so it gets no gradient; set stop_gradient = False first")
         if local.ctx.trace is not None:
             local.ctx.trace.hooks(self)
-        if local.ctx.trace is not None:
-            local.ctx.trace.hooks(self)
         if self._node is not None:
             hooks = self._node.hooks_of(self._idx)
         else:
@@ -455,7 +453,7 @@ class Parameter(Tensor):
         if not isinstance(value, Tensor | jax.Array | None):
             error = ValueError if isinstance(value, np.ndarray) else TypeError
             raise error(f"Parameter: value: got {type(value).__name__}; it must be a Tensor; make one with paddle.to_tensor")
-        array = jnp.zeros((0,), np.float32) if value is None else value._raw if isinstance(value, Tensor) else value
+        array = jnp.zeros((0,), np.float32) if value is None else held(value) if isinstance(value, Tensor) else value
         init(self, array, not (requires_grad if trainable is None else trainable))
         self._name, self.persistable = name or unique_name.generate("_eager_param_base"), True
         self.__dict__.update(optimize_attr={"learning_rate": 1.0}, regularizer=None, do_model_average=None, need_clip=True, is_distributed=False,

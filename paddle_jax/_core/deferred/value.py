@@ -6,7 +6,7 @@ import numpy as np
 
 INEXACT = frozenset("fcV")  # NumPy kinds of floating and complex dtypes; V is how ml_dtypes show
 FILL = object()  # the device of constants
-_LARGE = 4096
+_LARGE = 4096  # elements from which one number that fills a shape is spread out on the device
 _HOST = 16  # NumPy operands up to this many elements travel as numbers, packed together
 
 
