@@ -1,0 +1,93 @@
+"""What one call of a compiled training step costs beside the computation, and what compiling costs.
+
+    python -m paddle_jax benchmarks/to_static_calls.py [--layers 5 50 500]
+
+A chain of tiny linear layers with Adam, so that the computation is next to nothing. "Compiled function alone" is that of the same step, called
+by hand with the same arrays, taking over the memory of what it replaces in the same way; both in turns, the fastest of many short runs. The time of
+the first call is split into running the Python code (capture) and the rest (XLA).
+"""
+
+import argparse
+import time
+
+import jax
+import jax.numpy as jnp
+import paddle
+from paddle import nn
+
+from paddle_jax.jit import function
+
+
+def training_step(layers):
+    net = nn.Sequential(*[part for _ in range(layers) for part in (nn.Linear(8, 8), nn.Tanh())])
+    adam, x, y = paddle.optimizer.Adam(1e-3, parameters=net.parameters()), paddle.randn([4, 8]), paddle.randn([4, 8])
+
+    def step():
+        loss = ((net(x) - y) ** 2).mean()
+        loss.backward()
+        adam.step()
+        adam.clear_grad()
+        return loss
+
+    return paddle.jit.to_static(step, full_graph=True)
+
+
+def alone(step):
+    """A function that calls the compiled function of a step with arrays of its own."""
+    (program,) = step.program_cache
+    tensors = program.operands([])
+    held = [jnp.array(tensors[i]._value) for i in program.donated]
+    kept, numbers = [tensors[i]._value for i in program.kept], [get() for get in program.getters]
+
+    def call():
+        nonlocal held
+        out = program.direct(held, kept, numbers)
+        held = list(out[1:])
+        return out[0]
+
+    return call, len(program.donated)
+
+
+def seconds(calls, rounds=60, loop=0.01):
+    """The time of one call of each function, taking turns."""
+    best = [float("inf")] * len(calls)
+    for _ in range(rounds):
+        for i, call in enumerate(calls):
+            count = max(1, int(loop / best[i])) if best[i] < 1 else 1
+            start = time.perf_counter()
+            for _ in range(count):
+                out = call()
+            jax.block_until_ready(out)
+            best[i] = min(best[i], (time.perf_counter() - start) / count)
+    return best
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--layers", type=int, nargs="+", default=[5, 50, 500])
+    args = parser.parse_args()
+    print("| parameters | arrays taken over | equations | capture | first call | one call | compiled function alone | difference |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    plain = function.capture
+    for layers in args.layers:
+        step, spent = training_step(layers), []
+
+        def timed(*a, spent=spent, **k):
+            start = time.perf_counter()
+            found = plain(*a, **k)
+            spent += [time.perf_counter() - start, len(found.jaxpr.eqns)]
+            return found
+
+        function.capture = timed
+        start = time.perf_counter()
+        step()
+        first = time.perf_counter() - start
+        function.capture = plain
+        call, count = alone(step)
+        ours, bare = seconds([lambda step=step: step()._value, call])
+        times = " | ".join(f"{t * 1e6:.0f} us" for t in (ours, bare, ours - bare))
+        print(f"| {2 * layers} | {count} | {spent[1]} | {spent[0]:.2f} s | {first:.2f} s | {times} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
