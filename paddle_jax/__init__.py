@@ -134,8 +134,8 @@ triu_, unsqueeze_ = triu.inplace, unsqueeze.inplace
 # end of in-place twins
 
 # subpackages that every program uses; the rest is imported by its own name
-from paddle_jax import amp, autograd, base, compat, device, distributed, framework, functional, incubate, inference, io, jit, metric, nn, onnx, optimizer, pir
-from paddle_jax import regularizer, sparse, special, static, utils, vision
+from paddle_jax import amp, autograd, base, compat, device, distributed, framework, functional, incubate, inference, io, jit, metric, nn, onnx
+from paddle_jax import optimizer, pir, regularizer, sparse, special, static, utils, vision
 from paddle_jax.base import dygraph as _dygraph
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.compat.proxy import disable_compat, enable_compat, use_compat_guard

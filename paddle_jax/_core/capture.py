@@ -4,6 +4,8 @@ Everything the code reads from outside becomes an operand, found by the Tensor o
 share); everything it changes outside becomes a result. What only the host can do (a scheduler's step) is noted, to be done again at each call.
 """
 
+import random
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -276,6 +278,24 @@ def _stores(layer):
     return [own, own["_parameters"], own["_sub_layers"], own["_buffers"]]
 
 
+class _HostRandom:
+    """Refuses code that draws random numbers of NumPy or Python, which would be the same at each call, and puts those generators back."""
+
+    def __enter__(self):
+        self.before = np.random.get_state(), random.getstate()  # noqa: NPY002  the generator that Paddle's users seed and draw from
+
+    def __exit__(self, *exc):
+        (_, words, *rest), (_, now, *now_rest) = self.before[0], np.random.get_state()  # noqa: NPY002
+        numpy, python = rest != now_rest or not np.array_equal(words, now), self.before[1] != random.getstate()
+        if numpy:
+            np.random.set_state(self.before[0])  # noqa: NPY002
+        if python:
+            random.setstate(self.before[1])
+        if exc[0] is None and (numpy or python):
+            raise Unsupported(f"random numbers of {'NumPy' if numpy else 'Python'} are drawn inside the function, which would be the same at each "
+                              "call; draw them with Paddle (paddle.rand), or pass them in")
+
+
 class Captured:
     """A function of Tensors after its run.
 
@@ -352,7 +372,8 @@ def _capture(run, function, n):
             found.grads = [(t, known) for t, _, _, known in run.grads.values()]
             return tuple([*values, *new])
 
-    closed, found.structs = jax.make_jaxpr(inner, return_shape=True)()
+    with _HostRandom():
+        closed, found.structs = jax.make_jaxpr(inner, return_shape=True)()
     found.guards, found.effects = run.guards, run.effects
     _open(found, closed, run, n)
     return found

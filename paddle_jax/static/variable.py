@@ -40,7 +40,7 @@ class Variable(Tensor):
 
     numpy, tolist, clear_gradient, register_hook = map(_eager_only, ("numpy", "tolist", "clear_gradient", "register_hook"))
     clear_grad = _eager_only("clear_grad")
-    backward, grad, gradient, data, is_leaf, grad_fn, __dlpack__ = map(
+    backward, grad, gradient, data, is_leaf, grad_fn, __dlpack__ = map(  # pyright: ignore[reportAssignmentType]  hidden on purpose
         _absent, ("backward", "grad", "gradient", "data", "is_leaf", "grad_fn", "__dlpack__"))
     __iter__ = None  # type: ignore[assignment]
     is_parameter = False

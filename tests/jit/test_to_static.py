@@ -4,6 +4,7 @@ import collections
 import concurrent.futures
 import copy
 import gc
+import random
 import warnings
 import weakref
 
@@ -447,3 +448,16 @@ def test_random_programs():
                 warnings.simplefilter("ignore")
                 problem = differs(program)
             assert problem is None, f"seed {seed}: {problem}"
+
+
+@pytest.mark.parametrize("draw", [np.random.rand, random.random])
+def test_random_numbers_of_the_host_are_drawn_at_each_call(draw):
+    f = paddle.jit.to_static(lambda x: x + draw())
+    np.random.seed(3), random.seed(3)
+    expected = [draw() for _ in range(3)]
+    np.random.seed(3), random.seed(3)
+    with pytest.warns(UserWarning, match="random numbers of"):
+        got = [f(paddle.zeros([1], "float64")).item() for _ in range(3)]
+    assert got == expected
+    with pytest.raises(RuntimeError, match=r"paddle\.rand"):
+        compiled(lambda x: x + draw())(paddle.zeros([1]))
