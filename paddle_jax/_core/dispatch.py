@@ -3,8 +3,8 @@
 from paddle_jax._core.deferred.segment import record
 from paddle_jax._core.deferred.value import INEXACT, Value, leaf
 from paddle_jax._core.errors import ArgumentError
-from paddle_jax._core.kernel import execute
-from paddle_jax._core.node import Node, PackedNode, packed, source_of
+from paddle_jax._core.kernel import execute, has_loop, linearized
+from paddle_jax._core.node import Linear, Node, PackedNode, packed, source_of
 from paddle_jax._core.state import local
 from paddle_jax._core.symbol import Symbol
 from paddle_jax._core.tensor import inside, wrap
@@ -47,9 +47,13 @@ def _record(kernel, tensors, values, out):
     if not diff:
         return type(out)([wrap(o) for o in out]) if many else wrap(out)
     edges = tuple([source_of(tensors[i]) for i in diff])
-    packing = local.ctx.packing
+    packing, trace = local.ctx.packing, local.ctx.trace
     kind, kept = (Node, values) if packing is None else (PackedNode, packed(packing, values))
+    if trace is not None and not trace.deferring and packing is None and has_loop(kernel, values):
+        kind, (out, pull) = Linear, linearized(kernel.fn, diff, values)
     node = kind(kernel, kept, diff, edges, len(out) if many else 1)
+    if kind is Linear:
+        node.made = out, pull
     if many:
         return type(out)([wrap(o, False, node, i) if is_inexact(o) else wrap(o) for i, o in enumerate(out)])
     return wrap(out, False, node, 0) if is_inexact(out) else wrap(out)

@@ -24,14 +24,15 @@ class Kernel:
     deferrable: whether it can be recorded to run later (bodies that need host values cannot). sigs: what the deferred tier knows about it, by
     the Avals of the operands. flows: where gradients can flow, by the avals of the operands. of: for a derived gradient, (the kernel, diff, given,
     arity) it was derived from. made_of: for a kernel of a declared op, (the Op, layout of operands, attribute values).
+    loops: whether it has a loop inside, by the avals of the operands.
     """
 
-    __slots__ = ("deferrable", "flows", "fn", "grads", "made_of", "name", "nondiff", "of", "run", "sigs")
+    __slots__ = ("deferrable", "flows", "fn", "grads", "loops", "made_of", "name", "nondiff", "of", "run", "sigs")
 
     def __init__(self, name, fn, *, jit=True, nondiff=False):
         self.name, self.fn, self.nondiff, self.grads = name, fn, nondiff, {}
         self.run = jax.jit(fn, inline=True) if jit else fn
-        self.deferrable, self.sigs, self.flows, self.of, self.made_of = jit, {}, {}, None, None
+        self.deferrable, self.sigs, self.flows, self.loops, self.of, self.made_of = jit, {}, {}, {}, None, None
 
     def __repr__(self):
         return f"<Kernel {self.name}>"
@@ -60,6 +61,18 @@ class Kernel:
                 self.flows.clear()
             found = self.flows[avals] = smooth(self, [struct_of(a) for a in avals]) if self.deferrable else -1
         return found
+
+
+def has_loop(kernel, operands) -> bool:
+    """Whether a kernel has a loop for operands of these shapes and dtypes. XLA cannot merge it with the same loop in the recomputing gradient."""
+    key = tuple([(s.shape, s.dtype) for s in operands])
+    found = kernel.loops.get(key)
+    if found is None and not kernel.deferrable:
+        return False
+    if found is None:
+        jaxpr = kernel.run.trace(*[jax.ShapeDtypeStruct(*each) for each in key]).jaxpr
+        found = kernel.loops[key] = any(equation.primitive.name in ("scan", "while") for equation in jaxpr.eqns)
+    return found
 
 
 def _vjp(fn, diff, given, arity):

@@ -4,7 +4,7 @@ import itertools
 
 from paddle_jax._core.deferred.value import INEXACT
 from paddle_jax._core.errors import ArgumentError
-from paddle_jax._core.kernel import ADD, execute
+from paddle_jax._core.kernel import ADD, execute, pulled
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, wrap, zeros_like
 
@@ -122,6 +122,23 @@ _NAMES = {  # what Paddle calls the operation behind ours
     "true_divide": "divide", "permute_axes": "transpose", "take_index": "slice", "choose": "where", "clone": "assign", "neg": "scale",
     "linear": "matmul", "scale_by": "scale",
 }
+
+
+class Linear(Node):
+    """An operation with a loop inside, in a function that is captured: its loop runs once, and hands its intermediate values to the gradient."""
+
+    __slots__ = ("made",)
+
+    def pull(self, cts, create_graph=False, kept=None):
+        """As `Node.pull`; a gradient that is recorded, or of some operands only, is computed anew."""
+        if create_graph or kept is not None or self.values is None:
+            return super().pull(cts, create_graph, kept)
+        out = pulled(*self.made, tuple([ct is not None for ct in cts]), [ct for ct in cts if ct is not None])
+        return out if type(out) is tuple else (out,)
+
+    def free(self):
+        """Drops the operands and the intermediate values."""
+        self.values = self.made = None
 
 
 class Sum(Node):

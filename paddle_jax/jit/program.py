@@ -80,6 +80,8 @@ class Program:
             else:
                 self.rest.append((target, at, change))
             at += change.count
+        self.targets, self.news = _picker([target for target, _, _ in self.values]), _picker([at for _, at, _ in self.values])
+        self.steps = [steps for _, _, steps in self.values]
 
     def _arrange(self, captured, reach):
         at = {id(g.tensor): i for i, g in enumerate(captured.given) if g.tensor is not None}
@@ -126,7 +128,7 @@ class Program:
                 raise Stale("a value that the function read on the host has changed")
         try:
             tensors = self._tensors(inputs)
-            flags = [t.stop_gradient for t in tensors]
+            flags = list(map(_STOP, tensors))
         except (KeyError, AttributeError):
             raise Stale("a Tensor that the function uses is gone") from None
         if flags != self.flags:
@@ -156,9 +158,9 @@ class Program:
 
     def _arrays(self, tensors):
         """What the Tensors hold, as arrays."""
-        raws = [t._raw for t in tensors]
+        raws = list(map(_RAW, tensors))
         try:
-            avals = [raw.aval for raw in raws]
+            avals = list(map(_AVAL, raws))
         except AttributeError:
             avals = ()
         if len(avals) == len(self.avals) and all(map(operator.is_, avals, self.avals)):
@@ -204,7 +206,7 @@ class Program:
 
     def _run(self, tensors):
         arrays = self._arrays(tensors)
-        given = [arrays[i] for i in self.donated]
+        given = list(self.pick(arrays))
         if any(map(_SHARED.__lt__, map(sys.getrefcount, given))):
             given = [a if sys.getrefcount(a) <= _SHARED + 1 else jax.numpy.array(a) for a in given]  # + 1: the variable of this line
         kept = [arrays[i] for i in self.kept]
@@ -221,7 +223,7 @@ class Program:
     def _split(self, tensors):
         """Which operands give their memory away: what gets a new value of the same shape."""
         self.donated = [target for target, _, _ in self.values] + [target for target, _, c in self.rest if c.kind == "value"]
-        taken = set(self.donated)
+        self.pick, taken = _picker(self.donated), set(self.donated)
         self.kept = [i for i in range(len(tensors)) if i not in taken]
         place = {i: ("donated", k) for k, i in enumerate(self.donated)} | {i: ("kept", k) for k, i in enumerate(self.kept)}
         sources = [place[i] for i in range(len(tensors))]
@@ -234,9 +236,8 @@ class Program:
         self.direct = jax.jit(direct, donate_argnums=() if self.loud else 0)  # after a failed assertion everything is as before
 
     def _write(self, tensors, out, raws):
-        for target, at, steps in self.values:
-            tensor = tensors[target]
-            tensor._raw = raws[at]
+        for tensor, raw, steps in zip(self.targets(tensors), self.news(raws), self.steps, strict=True):
+            tensor._raw = raw
             tensor._version += steps
             if tensor._node is not None:
                 tensor._node, tensor._idx = None, 0
@@ -257,6 +258,16 @@ class Program:
                 _set_grad(tensors[target], change, raws[at] if change.count else None)
             else:
                 _set_attribute(change, raws[at : at + change.count], out[at : at + change.count])
+
+
+_RAW, _AVAL, _STOP = map(operator.attrgetter, ("_raw", "aval", "stop_gradient"))
+
+
+def _picker(places):
+    """A quick function that picks these places of a list."""
+    if len(places) > 1:
+        return operator.itemgetter(*places)
+    return lambda values: [values[i] for i in places]
 
 
 _KINDS = {"none": "None", "zero": "zero", "array": "there"}
@@ -291,8 +302,8 @@ def _set_attribute(change, raws, results):
 def _baseline():
     """What sys.getrefcount says in `_run` of an array that only its Tensor holds."""
     tensor = wrap(object())
-    arrays = [t._raw for t in [tensor]]
-    given = [arrays[i] for i in [0]]
+    arrays = list(map(_RAW, [tensor]))
+    given = list(_picker([0])(arrays))
     return next(map(sys.getrefcount, given))
 
 

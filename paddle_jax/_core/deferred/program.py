@@ -16,7 +16,7 @@ from paddle_jax._core.deferred.log import log
 from paddle_jax._core.deferred.positions import aval_at, needed, value_at
 from paddle_jax._core.deferred.segment import user_line
 from paddle_jax._core.deferred.settings import settings
-from paddle_jax._core.kernel import linearized, pulled
+from paddle_jax._core.kernel import has_loop, linearized, pulled
 
 _MAX_PROGRAMS = 256
 _MAX_SEEN = 1 << 16
@@ -244,11 +244,7 @@ def _shared_loops(ops, useful):
     for j in useful:
         of = ops[j][0].kernel.of
         i = None if of is None else at.get((of[0], ops[j][1 : 1 + of[3]]))
-        if i is not None and i not in heads and i not in tails and _has_loop(ops[i][0]):
+        if i is not None and i not in heads and i not in tails and has_loop(ops[i][0].kernel, ops[i][0].operands):
             heads[i], tails[j] = of[1], i
     return heads, tails
 
-
-def _has_loop(sig):
-    traced = sig.kernel.run.trace(*[a.struct for a in sig.operands]).jaxpr
-    return any(equation.primitive.name in ("scan", "while") for equation in traced.eqns)
