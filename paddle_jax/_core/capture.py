@@ -224,14 +224,8 @@ class Capture(Trace):
         finally:
             self.quiet = False
 
-    def draw(self, generator):
-        """The operands of a random op: the numbers that follow those drawn before the call."""
-        words, start = self._base(generator)
-        offset = generator._offset
-        generator._offset = offset + 1
-        return words, start + np.uint32((offset - self.drawn[generator][2]) & 0xFFFFFFFF)
-
     def _operands(self, generator, offset):
+        """The operands of a random op: the numbers that follow those drawn before the call."""
         words, start = self._base(generator)
         return words, start + np.uint32((offset - self.drawn[generator][2]) & 0xFFFFFFFF)
 

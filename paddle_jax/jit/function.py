@@ -53,7 +53,7 @@ class StaticFunction:
         if isinstance(function, types.MethodType):
             function, instance = function.__func__, function.__self__
         self._function, self._instance, self._input_spec, self._full_graph = function, instance, input_spec, full_graph
-        self._programs, self._shapes, self._bound = collections.OrderedDict(), {}, {}
+        self._programs, self._bound, self._advised = collections.OrderedDict(), {}, False
         self._converted, self._last, self._concrete = None, None, (None, None)
         ft.update_wrapper(self, function)
         self.__dict__.pop("__wrapped__", None)
@@ -72,16 +72,9 @@ class StaticFunction:
                 ref = weakref.ref(instance, lambda _, bound=self._bound: bound.pop(key, None))
             except TypeError:  # an object without weak references is kept alive
                 ref = ft.partial(_same, instance)
-            entry = self._bound[id(instance)] = ref, StaticFunction(self._function, self._input_spec, self._full_graph, instance)
-            entry[1]._weak()
+            entry = self._bound[id(instance)] = ref, StaticFunction(self._function, self._input_spec, self._full_graph)
+            entry[1]._instance = ref  # not the instance, which holds this object, directly or through its class
         return entry[1]
-
-    def _weak(self):
-        """Holds the instance weakly: it holds this object, directly or through its class."""
-        try:
-            self._instance = weakref.ref(self._instance)
-        except TypeError:
-            self._instance = ft.partial(_same, self._instance)
 
     def __deepcopy__(self, memo):
         instance = self.class_instance
@@ -179,11 +172,13 @@ class StaticFunction:
         why = None
         for program in programs or ():
             try:
-                operands = program.operands(tensors)
-                return program(operands)
+                return program(program.operands(tensors))
             except Stale as stale:
                 why = why or str(stale)
-        return self._first(key, args, kwargs, why)
+        with Switch.lock:
+            if programs is None and key in self._programs:  # compiled by another thread in the meantime
+                return self(*args, **kwargs)
+            return self._first(key, args, kwargs, why)
 
     def _inline(self, args, kwargs):
         """As part of what is being traced or recorded, or without compilation."""
@@ -201,28 +196,27 @@ class StaticFunction:
         return self._converted if self._instance is None else types.MethodType(self._converted, self.class_instance)
 
     def _first(self, key, args, kwargs, why):
-        """The first call with a signature: captures, compiles, runs."""
-        with Switch.lock:
-            programs = self._programs.setdefault(key, [])
-            self._programs.move_to_end(key)
-            if len(self._programs) > _MAX_PROGRAMS:
-                self._programs.popitem(last=False)
-            if why is not None and len(programs) >= _MAX_STALE:
-                return self._give_up(key, args, kwargs, Unsupported(f"it was compiled {len(programs)} times and something changes each time: {why}"))
-            self._check(args, kwargs)
-            start = time.perf_counter()
-            try:
-                program, tensors = self._capture(args, kwargs)
-            except (Unsupported, *TRACING) as error:
-                return self._give_up(key, args, kwargs, error)
-            if why is None:
-                self._advise()
-            programs.insert(0, program)
-            out = program(program.operands(tensors))
-            self._last = program
-            reason = why or self._news()
-            log.add(f"to_static: compiled {self._name()} in {time.perf_counter() - start:.2f} s at {user_line()}: {reason}")
-            return out
+        """The first call with a signature: captures, compiles, runs. The lock is held."""
+        programs = self._programs.setdefault(key, [])
+        self._programs.move_to_end(key)
+        if len(self._programs) > _MAX_PROGRAMS:
+            self._programs.popitem(last=False)
+        if why is not None and len(programs) >= _MAX_STALE:
+            return self._give_up(key, args, kwargs, Unsupported(f"it was compiled {len(programs)} times and something changes each time: {why}"))
+        self._check(args, kwargs)
+        start = time.perf_counter()
+        try:
+            program, tensors = self._capture(args, kwargs)
+        except (Unsupported, *TRACING) as error:
+            return self._give_up(key, args, kwargs, error)
+        if why is None:
+            self._advise()
+        programs.insert(0, program)
+        out = program(program.operands(tensors))
+        self._last = program
+        reason = why or self._news()
+        log.add(f"to_static: compiled {self._name()} in {time.perf_counter() - start:.2f} s at {user_line()}: {reason}")
+        return out
 
     def _check(self, args, kwargs):
         """Raises what Paddle raises for arguments that do not fit."""
@@ -290,9 +284,9 @@ class StaticFunction:
 
     def _advise(self):
         """Says once that signatures keep changing, and in what."""
-        if len(self._programs) != _MANY_SHAPES or self._shapes:
+        if len(self._programs) != _MANY_SHAPES or self._advised:
             return
-        self._shapes[True] = True
+        self._advised = True
         warnings.warn(f"{self._name()} has been compiled for {_MANY_SHAPES} signatures; {self._news()}. Pad shapes to a few sizes and pass numbers "
                       "as Tensors, or leave the function eager", stacklevel=_stacklevel())
 

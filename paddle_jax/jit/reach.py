@@ -44,7 +44,7 @@ class Reach:
             if now is not value and not _equal(now, value):
                 return False
         for cell, value in self.cells:
-            now = _content(cell)
+            now = content_of(cell)
             if now is not value and not _equal(now, value):
                 return False
         if self.changes != Changes.count:
@@ -78,7 +78,7 @@ class Reach:
             return
         self.seen.add(id(function))
         for cell in function.__closure__ or ():
-            content = _content(cell)
+            content = content_of(cell)
             if type(content) in _SCALARS:
                 self.cells.append((cell, content))
             elif content is not MISSING:
@@ -201,7 +201,8 @@ class Reach:
             self._tensor(param, None, None)
 
 
-def _content(cell):
+def content_of(cell):
+    """What a variable of an enclosing function holds; MISSING before it is set."""
     try:
         return cell.cell_contents
     except ValueError:  # not set yet

@@ -28,6 +28,19 @@ def small():
     return nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
 
 
+def trainer(net, opt):
+    """A training step on the sum of a network's outputs."""
+
+    def step(x):
+        loss = net(x).sum()
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+        return loss
+
+    return step
+
+
 def see(layer):
     return [value.numpy() for value in layer.state_dict().values()]
 
@@ -332,14 +345,7 @@ def train_and_eval(compile):
 def frozen_on_the_way(compile):
     net = small()
     opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
-
-    @compile
-    def step(x):
-        loss = net(x).sum()
-        loss.backward()
-        opt.step()
-        opt.clear_grad()
-        return loss
+    step = compile(trainer(net, opt))
 
     for i in range(4):
         net[0].weight.stop_gradient = i in (1, 2)
@@ -391,12 +397,7 @@ def what_is_returned_keeps_its_identity(compile):
 def snapshots_survive(compile):
     net = small()
     opt = paddle.optimizer.Adam(0.1, parameters=net.parameters())
-
-    @compile
-    def step(x):
-        net(x).sum().backward()
-        opt.step()
-        opt.clear_grad()
+    step = compile(trainer(net, opt))
 
     snapshots = []
     for i in range(3):
@@ -411,14 +412,7 @@ def values_set_between_calls(compile):
     net = small()
     start = {k: v.numpy() for k, v in net.state_dict().items()}
     opt = paddle.optimizer.Adam(0.1, parameters=net.parameters())
-
-    @compile
-    def step(x):
-        loss = net(x).sum()
-        loss.backward()
-        opt.step()
-        opt.clear_grad()
-        return loss
+    step = compile(trainer(net, opt))
 
     x, seen = data(2, 3), []
     seen.append(step(x).item())
@@ -708,12 +702,7 @@ def tuple_of_learning_rates(compile):
     groups = [{"params": net[0].parameters(), "learning_rate": 0.1}, {"params": net[2].parameters(), "weight_decay": 0.1}]
     rate = paddle.optimizer.lr.LinearWarmup(0.1, 3, 0.0, 0.1)
     opt = paddle.optimizer.AdamW(rate, parameters=groups)
-
-    @compile
-    def step(x):
-        net(x).sum().backward()
-        opt.step()
-        opt.clear_grad()
+    step = compile(trainer(net, opt))
 
     for i in range(5):
         step(data(2, 3, seed=i))

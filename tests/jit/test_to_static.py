@@ -16,7 +16,7 @@ from paddle_jax import nn
 from paddle_jax.jit.function import StaticFunction
 from tests.deferred.programs import generate
 from tests.jit.explore import HOST, differs
-from tests.jit.scenarios import SCENARIOS, data, small
+from tests.jit.scenarios import SCENARIOS, data, small, trainer
 
 
 def compiled(function):
@@ -80,14 +80,7 @@ def test_a_whole_step_is_one_program_and_later_calls_run_no_python():
     net = small()
     opt = paddle.optimizer.Adam(0.1, parameters=net.parameters())
 
-    def step(x):
-        loss = net(x).sum()
-        loss.backward()
-        opt.step()
-        opt.clear_grad()
-        return loss
-
-    function, seen = runs(step)
+    function, seen = runs(trainer(net, opt))
     f = compiled(function)
     for i in range(5):
         f(data(2, 3, seed=i))

@@ -10,12 +10,12 @@ import types
 
 from paddle_jax._core.errors import Unsupported
 from paddle_jax._core.tensor import Tensor
+from paddle_jax.jit.reach import MISSING, content_of
 
 _DEPTH, _MOST = 5, 4000
 _CONTAINERS = (list, dict, set, collections.deque)
 _SKIPPED = (types.ModuleType, type, Tensor, str, bytes, int, float, complex, type(None), types.CodeType, types.BuiltinFunctionType)
 _NOT_USERS = ("jax", "malt", "numpy", "paddle_jax._core")
-_NOTHING = object()
 
 
 class Objects:
@@ -49,17 +49,17 @@ class Objects:
 
     def _visit_function(self, function, depth):
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-            content = _content(cell)
-            if name != "ag__" and content is not _NOTHING:
-                self.variables.append((ft.partial(_content, cell), ft.partial(setattr, cell, "cell_contents"), content, name))
+            content = content_of(cell)
+            if name != "ag__" and content is not MISSING:
+                self.variables.append((ft.partial(content_of, cell), ft.partial(setattr, cell, "cell_contents"), content, name))
                 self._visit(content, depth if isinstance(content, types.FunctionType) else depth + 1, name)
         outside = function.__globals__
         for name in function.__code__.co_names:
-            content = outside.get(name, _NOTHING)
+            content = outside.get(name, MISSING)
             if isinstance(content, types.FunctionType):
                 if not (content.__globals__.get("__name__") or "").startswith(_NOT_USERS):
                     self._visit(content, depth + 1, name)
-            elif content is not _NOTHING and not isinstance(content, types.ModuleType | type):
+            elif content is not MISSING and not isinstance(content, types.ModuleType | type):
                 self.variables.append((ft.partial(outside.get, name), ft.partial(outside.__setitem__, name), content, name))
                 if isinstance(content, _CONTAINERS):
                     self._visit(content, depth + 1, name)
@@ -86,13 +86,6 @@ class Objects:
         for name in self.restore()[:1]:
             raise Unsupported(f"{name} is changed inside a compiled branch or loop, which would happen while compiling only; "
                               "return the value instead, or keep it in a Tensor")
-
-
-def _content(cell):
-    try:
-        return cell.cell_contents
-    except ValueError:  # not assigned
-        return _NOTHING
 
 
 def _differs(thing, before):

@@ -30,6 +30,11 @@ class Owner:
             return normalized(attr, lambda s, a, d: new_parameter(s, a, dtype, is_bias, d, self.name), shape, default, self.name)
         return new_parameter(shape, attr, dtype, is_bias, default, self.name)
 
+    def affine(self, count, factor, offset, dtype, has_factor=True, has_offset=True):
+        """Factor (ones at first) and offset of a normalisation; None for what it does not have."""
+        weight = self.parameter([count], factor, dtype, default=Constant(1.0)) if has_factor else None
+        return weight, self.parameter([count], offset, dtype, is_bias=True) if has_offset else None
+
 
 def activated(out, act):
     """The result after an activation given by name."""
@@ -136,8 +141,7 @@ def batch_norm(input, act=None, is_test=False, momentum=0.9, epsilon=1e-05, para
     """
     owner = Owner("batch_norm", name, input)
     channels = input.shape[-1 if data_layout[-1] == "C" and input.ndim > 2 else 1]
-    scale = owner.parameter([channels], param_attr, input.dtype, default=Constant(1.0))
-    offset = owner.parameter([channels], bias_attr, input.dtype, is_bias=True)
+    scale, offset = owner.affine(channels, param_attr, bias_attr, input.dtype)
     mean, variance = (
         owner.parameter([channels], ParamAttr(name=given, initializer=Constant(value), trainable=False), input.dtype)
         for given, value in ((moving_mean_name, 0.0), (moving_variance_name, 1.0))
@@ -173,9 +177,7 @@ def layer_norm(input, scale=True, shift=True, begin_norm_axis=1, epsilon=1e-05, 
     shape = list(input.shape[begin_norm_axis:])
     if -1 in shape:
         raise ValueError(f"layer_norm: input: got shape {list(input.shape)}; the lengths from axis {begin_norm_axis} on must be known")
-    count = math.prod(shape)
-    weight = owner.parameter([count], param_attr, input.dtype, default=Constant(1.0)) if scale else None
-    bias = owner.parameter([count], bias_attr, input.dtype, is_bias=True) if shift else None
+    weight, bias = owner.affine(math.prod(shape), param_attr, bias_attr, input.dtype, scale, shift)
     return activated(F.layer_norm(input, shape, weight, bias, epsilon), act)
 
 
@@ -203,8 +205,7 @@ def group_norm(input, groups, epsilon=1e-05, param_attr=None, bias_attr=None, ac
     """
     owner = Owner("group_norm", name, input)
     channels = input.shape[-1 if data_layout[-1] == "C" else 1]
-    weight = owner.parameter([channels], param_attr, input.dtype, default=Constant(1.0)) if param_attr else None
-    bias = owner.parameter([channels], bias_attr, input.dtype, is_bias=True) if bias_attr else None
+    weight, bias = owner.affine(channels, param_attr, bias_attr, input.dtype, bool(param_attr), bool(bias_attr))
     return activated(F.group_norm(input, groups, epsilon, weight, bias, data_layout), act)
 
 
@@ -228,8 +229,7 @@ def instance_norm(input, epsilon=1e-05, param_attr=None, bias_attr=None, name=No
         >>> paddle.disable_static()
     """
     owner, channels = Owner("instance_norm", name, input), input.shape[1]
-    weight = owner.parameter([channels], param_attr, input.dtype, default=Constant(1.0)) if param_attr else None
-    bias = owner.parameter([channels], bias_attr, input.dtype, is_bias=True) if bias_attr else None
+    weight, bias = owner.affine(channels, param_attr, bias_attr, input.dtype, bool(param_attr), bool(bias_attr))
     return F.instance_norm(input, weight=weight, bias=bias, eps=epsilon)
 
 
