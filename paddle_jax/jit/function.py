@@ -239,19 +239,29 @@ class StaticFunction:
         start = [t for t in reach.tensors if id(t) not in mine]
         Switch.busy = True
         try:
-            program = Program(self._name(), self._captured(args, kwargs, inputs, start, objects=[*reach.objects, *containers], once=self._full_graph),
-                              reach, inputs)
-            reach.objects = []
+            found = self._captured(args, kwargs, reach, inputs, start, objects=[*reach.objects, *containers], once=self._full_graph)
+            program = Program(self._name(), found, reach, inputs)
+            reach.objects, reach.variables = [], []
             program.specs = [InputSpec(list(t.shape), t.dtype, None, t.stop_gradient) if isinstance(t, Tensor) else t for t in args]
             return program, inputs
         finally:
             Switch.busy = False
 
-    def _captured(self, args, kwargs, inputs, start, **more):
+    def _captured(self, args, kwargs, reach, *known, **more):
         """The run of the function: as it is; with its control flow converted; with integers counted as constant."""
+        def run(function, converted=False, fixed=False):
+            try:
+                found = capture(lambda: function(*args, **kwargs), *known, converted, fixed, **more)
+            finally:
+                changed = reach.rebound()
+            if changed:
+                raise Unsupported(f"the variable {changed[0]!r} outside the function is assigned, which would happen while compiling only; return "
+                                  "its value")
+            return found
+
         plain = self.dygraph_function
         try:
-            return capture(lambda: plain(*args, **kwargs), inputs, start, **more)
+            return run(plain)
         except TRACING as error:
             first = error
         try:
@@ -260,13 +270,13 @@ class StaticFunction:
             problem = Unsupported(f"{_text(first)}; {_text(error)}").with_traceback(first.__traceback__)
         else:
             try:
-                return capture(lambda: converted(*args, **kwargs), inputs, start, True, **more)
+                return run(converted, converted=True)
             except Unsupported as error:
                 problem = error
             except TRACING:
                 problem = first
         try:
-            return capture(lambda: plain(*args, **kwargs), inputs, start, fixed=True, **more)
+            return run(plain, fixed=True)
         except (Unsupported, *TRACING):
             raise problem from None
 

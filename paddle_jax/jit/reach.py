@@ -22,7 +22,7 @@ class Reach:
     slots: {id of Tensor: (dict, key) where it is found}; tensors: the Tensors. values: [(dict, key, value)] that must stay the same; settings: the
     same of Layers, which are compared only when an attribute of some Layer has changed. cells: [(cell, value)].
 
-    objects: plain objects and containers whose content the function may change.
+    objects: plain objects and containers whose content the function may change. variables: [(cell or dict, name, value)] of those that it sees.
 
     Of the user's own objects only attributes count whose names stand in the code that may run: a counter of the training loop does not matter.
     names: those names; owners: [(object, its list of values)], while looking.
@@ -30,7 +30,7 @@ class Reach:
 
     def __init__(self, function, others=()):
         self.slots, self.tensors, self.values, self.settings, self.cells = {}, [], [], [], []
-        self.objects = []
+        self.objects, self.variables = [], []
         self.seen, self.changes, self.names, self.owners = set(), Changes.count, {"forward", "__call__", "training"}, []
         self.function(function)
         for thing in others:
@@ -64,6 +64,21 @@ class Reach:
                 return f"{key} was {value!r} and is {now!r}"
         return "a variable of an enclosing function has changed"
 
+    def rebound(self):
+        """Puts back variables of enclosing functions and globals that have been assigned; returns their names."""
+        found = []
+        for place, name, before in self.variables:
+            now = place.get(name, MISSING) if isinstance(place, dict) else content_of(place)
+            if now is not before and not _equal(now, before):
+                found.append(name)
+                if isinstance(place, dict):
+                    place[name] = before
+                elif before is MISSING:
+                    del place.cell_contents
+                else:
+                    place.cell_contents = before
+        return found
+
     # walking ------------------------------------------------------------------------------------------------------
 
     def function(self, function, depth=_DEEP):
@@ -77,8 +92,9 @@ class Reach:
         if (function.__module__ or "").partition(".")[0] in _OURS:
             return
         self.seen.add(id(function))
-        for cell in function.__closure__ or ():
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             content = content_of(cell)
+            self.variables.append((cell, name, content))
             if type(content) in _SCALARS:
                 self.cells.append((cell, content))
             elif content is not MISSING:
@@ -109,6 +125,7 @@ class Reach:
         self.names.update(code.co_names)
         for name in code.co_names:
             if name in scope:
+                self.variables.append((scope, name, scope[name]))
                 self._item(scope[name], scope, name, depth)
         for constant in code.co_consts:
             if isinstance(constant, types.CodeType):  # functions and comprehensions inside

@@ -454,3 +454,29 @@ def test_random_numbers_of_the_host_are_drawn_at_each_call(draw):
     assert got == expected
     with pytest.raises(RuntimeError, match=r"paddle\.rand"):
         compiled(lambda x: x + draw())(paddle.zeros([1]))
+
+
+def test_variables_of_enclosing_functions_that_are_assigned_run_eagerly():
+    total, count = paddle.zeros([1]), 0
+
+    def f(x):
+        nonlocal total
+        total = total + x
+        return x * 2
+
+    def g(x):
+        nonlocal count
+        count += 1
+        return x * count
+
+    with pytest.warns(UserWarning, match="'total' outside"):
+        compiled_f = paddle.jit.to_static(f)
+        for _ in range(3):
+            compiled_f(paddle.ones([1]))
+    assert total.tolist() == [3.0]
+    with pytest.warns(UserWarning, match="'count' outside"):
+        compiled_g = paddle.jit.to_static(g)
+        assert [compiled_g(paddle.ones([1])).item() for _ in range(3)] == [1.0, 2.0, 3.0] and count == 3
+    with pytest.raises(RuntimeError, match="'total' outside"):
+        compiled(f)(paddle.ones([1]))
+    assert total.tolist() == [3.0]
