@@ -18,6 +18,7 @@ from paddle_jax._core.node import Node
 from paddle_jax._core.state import Changes
 from paddle_jax._core.tensor import wrap
 from paddle_jax.jit.dy2static.effects import silent
+from paddle_jax.jit.packing import Pack, Scattered
 from paddle_jax.jit.reach import MISSING
 
 
@@ -49,11 +50,10 @@ class Program:
         self._arrange(captured, reach)
         tensors = self._tensors(inputs)
         self.flags = [t.stop_gradient for t in tensors]
-        self.avals = [None] * len(tensors)
         self.shapes = [(t._raw.shape, t._raw.dtype) for t in tensors]
         self.places = {id(t): i for i, t in enumerate(tensors)}
         self.watched = [(self.places[id(t)], known) for t, known in captured.grads]
-        self.seen, self.steady = ([], []), False
+        self.owning, self.seen, self.steady = _picker([i for i, _ in self.watched]), ([], []), False
         self._plan(captured)
         self.differentiable = any(flows for _, flows, _ in captured.results) or any(c.flows for c in captured.changes)
         self.kernel = Kernel(name, self._flat)
@@ -62,8 +62,10 @@ class Program:
             self.kernel.deferrable = False
             silent(self.kernel)
         self.spent = Node(self.kernel, None, (0,), ((wrap(None), 0),), 1)  # of results whose tape backward has used up inside
-        if not self.differentiable:
-            self._split(tensors)
+        self.pack = None
+        if not self.differentiable and not self.loud:
+            self.pack = Pack.of([target for target, _, _ in self.values], tensors)
+        self._split(len(tensors))
         del self.places
 
     def _plan(self, captured):
@@ -80,8 +82,6 @@ class Program:
             else:
                 self.rest.append((target, at, change))
             at += change.count
-        self.targets, self.news = _picker([target for target, _, _ in self.values]), _picker([at for _, at, _ in self.values])
-        self.steps = [steps for _, _, steps in self.values]
 
     def _arrange(self, captured, reach):
         at = {id(g.tensor): i for i, g in enumerate(captured.given) if g.tensor is not None}
@@ -142,22 +142,23 @@ class Program:
         return tensors
 
     def _check_grads(self, tensors):
-        grads = [tensors[i]._grad for i, _ in self.watched]
-        raws = [None if g is None else g._raw for g in grads]
-        self.steady = len(self.seen[0]) == len(grads) and all(map(operator.is_, grads, self.seen[0])) and all(map(operator.is_, raws, self.seen[1]))
+        grads, seen = list(map(_GRAD, self.owning(tensors))), self.seen
+        self.steady = len(seen[0]) == len(grads) and all(map(operator.is_, grads, seen[0])) and (
+            seen[1] is None or all(map(operator.is_, map(_RAW, grads), seen[1])))
         if self.steady:
             return
+        raws = [None if g is None else g._raw for g in grads]
         for (i, known), grad in zip(self.watched, grads, strict=True):
             kind = "none" if grad is None else "zero" if is_zero(grad._raw) else "array"
             if kind != known and (known != "empty" or kind == "array"):
                 raise Stale(f"the gradient of {tensors[i].name} is {_KINDS[kind]}")
             if tensors[i]._node is not None:
                 raise Stale(f"{tensors[i].name} was computed outside, and backward is called inside")
-        # only what is no array, so that memory is not kept
-        self.seen = (grads, raws) if all(raw is None or is_zero(raw) for raw in raws) else ([], [])
+        # only what takes no memory
+        self.seen = (grads, raws) if all(map(is_zero, raws)) else (grads, None) if all(g is None for g in grads) else ([], [])
 
     def _arrays(self, tensors):
-        """What the Tensors hold, as arrays."""
+        """What the Tensors outside the Pack hold, as arrays."""
         raws = list(map(_RAW, tensors))
         try:
             avals = list(map(_AVAL, raws))
@@ -165,11 +166,14 @@ class Program:
             avals = ()
         if len(avals) == len(self.avals) and all(map(operator.is_, avals, self.avals)):
             return raws
+        shapes = self.others(self.shapes)
         for i, (tensor, raw) in enumerate(zip(tensors, raws, strict=True)):
             if type(raw) is Value or not isinstance(raw, jax.Array):
-                raws[i] = tensor._raw = observed(raw)
-            if (raws[i].shape, raws[i].dtype) != self.shapes[i]:
-                raise Stale(f"{tensor.name} is {raws[i].dtype.name}{list(raws[i].shape)}, before {self.shapes[i][1].name}{list(self.shapes[i][0])}")
+                raws[i] = observed(raw)
+                if i < len(self.donated) or type(getattr(raw, "seg", None)) is not Pack:  # of a Pack's part the Tensor keeps being one
+                    tensor._raw = raws[i]
+            if (raws[i].shape, raws[i].dtype) != shapes[i]:
+                raise Stale(f"{tensor.name} is {raws[i].dtype.name}{list(raws[i].shape)}, before {shapes[i][1].name}{list(shapes[i][0])}")
         self.avals = [raw.aval for raw in raws]
         return raws
 
@@ -205,35 +209,68 @@ class Program:
         return captured.rebuild(results)
 
     def _run(self, tensors):
-        arrays = self._arrays(tensors)
+        if self.pack is None:
+            return self._direct(None, tensors)[1]
+        members = self.members(tensors)
+        try:
+            flat = self.pack.take(members)
+        except Scattered:
+            self.pack = None
+            self._split(len(tensors))
+            return self._run(tensors)
+        flat, out = self._direct(flat, tensors)
+        self.pack.give(flat, members)
+        return out
+
+    def _direct(self, flat, tensors):
+        """Runs the compiled function; gives the new array of the Pack, and all results and new values (None for those in the Pack)."""
+        arrays = self._arrays(self.others(tensors))
         given = list(self.pick(arrays))
         if any(map(_SHARED.__lt__, map(sys.getrefcount, given))):
             given = [a if sys.getrefcount(a) <= _SHARED + 1 else jax.numpy.array(a) for a in given]  # + 1: the variable of this line
-        kept = [arrays[i] for i in self.kept]
+        kept = arrays[len(given):]
         del arrays
         try:
             numbers = [get() for get in self.getters]
-            return _finished(self.direct, given, kept, numbers) if self.loud else self.direct(given, kept, numbers)
+            return _finished(self.direct, flat, given, kept, numbers) if self.loud else self.direct(flat, given, kept, numbers)
         except Exception:
             if any(a.is_deleted() for a in given):
                 names = ", ".join(tensors[i].name for i in self.donated[:3])
                 raise RuntimeError(f"{self.name}: failed after it had taken over the memory of {names} and others; load their values again") from None
             raise
 
-    def _split(self, tensors):
+    def _split(self, count):
         """Which operands give their memory away: what gets a new value of the same shape."""
-        self.donated = [target for target, _, _ in self.values] + [target for target, _, c in self.rest if c.kind == "value"]
-        self.pick, taken = _picker(self.donated), set(self.donated)
-        self.kept = [i for i in range(len(tensors)) if i not in taken]
-        place = {i: ("donated", k) for k, i in enumerate(self.donated)} | {i: ("kept", k) for k, i in enumerate(self.kept)}
-        sources = [place[i] for i in range(len(tensors))]
+        pack = self.pack
+        packed = [] if pack is None else pack.places
+        inside = set(packed)
+        plain = [each for each in self.values if each[0] not in inside]
+        self.targets, self.news = _picker([target for target, _, _ in plain]), _picker([at for _, at, _ in plain])
+        self.steps = [steps for _, _, steps in plain]
+        news = {target: (at, steps) for target, at, steps in self.values}
+        self.members, self.added = _picker(packed), [news[i][1] for i in packed]
+        spots = [news[i][0] for i in packed]
+        self.donated = [target for target, _, _ in plain] + [target for target, _, c in self.rest if c.kind == "value"]
+        taken = inside.union(self.donated)
+        order = [*self.donated, *[i for i in range(count) if i not in taken]]
+        self.others, self.pick = _picker(order), operator.itemgetter(slice(len(self.donated)))
+        self.avals = [None] * len(order)
+        place = {i: k for k, i in enumerate([*packed, *order])}
+        sources = [place[i] for i in range(count)]
 
-        def direct(donated, kept, numbers):
-            parts = {"donated": donated, "kept": kept}
-            return self._flat(*[parts[part][k] for part, k in sources], *numbers)
+        def direct(flat, donated, kept, numbers):
+            parts = [*([] if pack is None else pack.split(flat)), *donated, *kept]
+            out = self._flat(*[parts[k] for k in sources], *numbers)
+            if pack is None:
+                return None, out
+            out = list(out)
+            flat = pack.joined([out[at] for at in spots])
+            for at in spots:
+                out[at] = None
+            return flat, out
 
         direct.__name__ = self.name
-        self.direct = jax.jit(direct, donate_argnums=() if self.loud else 0)  # after a failed assertion everything is as before
+        self.direct = jax.jit(direct, donate_argnums=() if self.loud else 1)  # after a failed assertion everything is as before
 
     def _write(self, tensors, out, raws):
         for tensor, raw, steps in zip(self.targets(tensors), self.news(raws), self.steps, strict=True):
@@ -241,6 +278,13 @@ class Program:
             tensor._version += steps
             if tensor._node is not None:
                 tensor._node, tensor._idx = None, 0
+        if self.pack is not None:
+            members = self.members(tensors)
+            for tensor, steps in zip(members, self.added, strict=True):
+                tensor._version += steps
+            if any(map(_NODE, members)):
+                for tensor in members:
+                    tensor._node, tensor._idx = None, 0
         if not self.steady:
             for target, change in self.zeros:
                 _set_grad(tensors[target], change, None)
@@ -260,7 +304,7 @@ class Program:
                 _set_attribute(change, raws[at : at + change.count], out[at : at + change.count])
 
 
-_RAW, _AVAL, _STOP = map(operator.attrgetter, ("_raw", "aval", "stop_gradient"))
+_RAW, _AVAL, _STOP, _GRAD, _NODE = map(operator.attrgetter, ("_raw", "aval", "stop_gradient", "_grad", "_node"))
 
 
 def _picker(places):

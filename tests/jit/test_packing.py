@@ -1,0 +1,264 @@
+"""What a compiled step changes is kept as one array between its calls: nobody may notice."""
+
+import copy
+import threading
+
+import jax
+import numpy as np
+import pytest
+
+import paddle_jax as paddle
+from paddle_jax.jit import packing
+from tests.jit.scenarios import data, see, small
+
+BETWEEN = {}
+
+
+def between(function):
+    """`function(net, adam, kept)` happens between two calls of a step; `kept` is looked at again at the end."""
+    BETWEEN[function.__name__] = function
+    return function
+
+
+@between
+def nothing(net, adam, kept):
+    pass
+
+
+@between
+def reading(net, adam, kept):
+    kept.append(net[0].weight.numpy())
+
+
+@between
+def computing(net, adam, kept):
+    kept.append(net(data(2, 3)))
+
+
+@between
+def a_detached_one(net, adam, kept):
+    kept.append(net[0].weight.detach())
+
+
+@between
+def a_clone(net, adam, kept):
+    kept.append(net[2].bias.clone())
+
+
+@between
+def a_snapshot(net, adam, kept):
+    kept += [v.clone() for v in net.state_dict().values()]
+
+
+@between
+def a_copy(net, adam, kept):
+    kept.append(copy.deepcopy(net)[0].weight)
+
+
+@between
+def setting_one(net, adam, kept):
+    net[0].weight.set_value(np.full([3, 4], 0.1, "float32"))
+
+
+@between
+def swapping(net, adam, kept):
+    a, b = net[0].bias.detach(), net[2].bias.detach()
+    net[0].bias.set_value(a * 2)
+    kept.append(b)
+
+
+@between
+def loading(net, adam, kept):
+    net.set_state_dict({k: v * 0.5 for k, v in net.state_dict().items()})
+    adam.set_state_dict(adam.state_dict())
+
+
+@between
+def an_eager_step(net, adam, kept):
+    net(data(2, 3)).sum().backward()
+    adam.step()
+    adam.clear_grad()
+
+
+@between
+def in_place(net, adam, kept):
+    with paddle.no_grad():
+        net[2].weight.add_(paddle.ones([4, 2]))
+
+
+@between
+def a_gradient(net, adam, kept):
+    kept.append(paddle.grad(net(data(2, 3)).sum(), net[0].weight)[0])
+
+
+@between
+def another_thread(net, adam, kept):
+    thread = threading.Thread(target=lambda: kept.append(net[0].weight.numpy()))
+    thread.start()
+    thread.join()
+
+
+def train(wrap, change, every, mode="on"):
+    net, kept = small(), []
+    adam = paddle.optimizer.Adam(0.05, parameters=net.parameters())
+
+    def step(x):
+        loss = (net(x) ** 2).mean()
+        loss.backward()
+        adam.step()
+        adam.clear_grad()
+        return loss
+
+    step = wrap(step)
+    losses = []
+    for i in range(12):
+        losses.append(step(data(5, 3, seed=i)))
+        if i % every == every - 1:
+            change(net, adam, kept)
+    seen = [t.numpy() if isinstance(t, paddle.Tensor) else t for t in (*losses, *kept)]
+    return [*seen, *see(net), *[v.numpy() for v in adam.state_dict().values() if isinstance(v, paddle.Tensor)],
+            np.array([p.inplace_version for p in net.parameters()])], step
+
+
+def compiled(function):
+    return paddle.jit.to_static(function, full_graph=True)
+
+
+@pytest.mark.parametrize("every", [1, 4])
+@pytest.mark.parametrize("name", BETWEEN)
+def test_equal_to_eager(name, every):
+    expected, _ = train(lambda f: f, BETWEEN[name], every)
+    got, step = train(compiled, BETWEEN[name], every)
+    assert len(step.program_cache) <= 2
+    for a, b in zip(got, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=2e-5, atol=2e-6)
+
+
+def test_deferred_off():
+    paddle.set_flags({"FLAGS_deferred": "off"})
+    try:
+        expected, _ = train(lambda f: f, a_gradient, 4)
+        got, _ = train(compiled, a_gradient, 4)
+    finally:
+        paddle.set_flags({"FLAGS_deferred": "sync"})
+    for a, b in zip(got, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=2e-5, atol=2e-6)
+
+
+def pack_of(step):
+    return step.program_cache[0].pack
+
+
+def test_stays_together_when_nobody_looks():
+    _, step = train(compiled, nothing, 1)
+    pack = pack_of(step)
+    assert len(pack.places) == 20 and pack.calls == 12 and pack.cost == 20 * (packing._JOIN + packing._READ)  # the first call, the end
+
+
+@pytest.mark.parametrize("change", [reading, a_detached_one, a_clone])
+def test_stays_together_when_few_are_read(change):
+    _, step = train(compiled, change, 1)
+    assert pack_of(step).cost > 20 * packing._JOIN
+
+
+def test_given_up_when_others_always_set_something():
+    _, step = train(compiled, setting_one, 1)
+    assert pack_of(step) is None
+
+
+def test_a_snapshot_shared_when_given_up():
+    """The memory that the new values take over is not that of a Tensor that shares the old one."""
+    net = small()
+    sgd = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+
+    @compiled
+    def step():
+        (net(data(2, 3)) ** 2).sum().backward()
+        sgd.step()
+        sgd.clear_grad()
+
+    for _ in range(3):
+        step()
+    pack_of(step).cost = 1000
+    held = net[0].weight.detach()
+    before = net[0].weight.numpy()
+    for _ in range(8):
+        step()
+    assert pack_of(step) is None
+    np.testing.assert_array_equal(held.numpy(), before)
+
+
+def test_two_steps_that_share_parameters():
+    """As in adversarial training: each step reads what the other one writes."""
+
+    def run(wrap):
+        one, two = small(), small()
+        opts = [paddle.optimizer.Adam(0.05, parameters=net.parameters()) for net in (one, two)]
+
+        def step(which):
+            loss = ((one(data(4, 3)) - two(data(4, 3))) ** 2).mean() * (1 - 2 * which)
+            loss.backward()
+            opts[which].step()
+            for opt in opts:
+                opt.clear_grad()
+            return loss
+
+        step = wrap(step)
+        losses = [float(step(i % 2)) for i in range(40)]
+        return losses, see(one), see(two)
+
+    got, expected = run(compiled), run(lambda f: f)
+    np.testing.assert_allclose(got[0], expected[0], rtol=1e-4)
+    for a, b in zip([*got[1], *got[2]], [*expected[1], *expected[2]], strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
+
+
+def test_a_call_that_fails_keeps_the_values(monkeypatch):
+    net = small()
+    sgd = paddle.optimizer.Momentum(0.1, parameters=net.parameters())
+
+    def step():
+        (net(data(2, 3)) ** 2).sum().backward()
+        sgd.step()
+        sgd.clear_grad()
+
+    step = compiled(step)
+    for _ in range(3):
+        step()
+    (program,) = step.program_cache
+
+    def broken(*args):
+        raise RuntimeError("out of luck")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(program, "direct", broken)
+        with pytest.raises(RuntimeError, match="luck"):
+            step()
+    before = see(net)
+    with monkeypatch.context() as patch:
+        patch.setattr(program, "direct", broken)
+        with pytest.raises(RuntimeError, match="luck"):  # this time what it holds was separate
+            step()
+    for a, b in zip(see(net), before, strict=True):
+        np.testing.assert_array_equal(a, b)
+    step()
+    assert all(np.isfinite(v).all() for v in see(net))
+
+
+def test_bound_to_a_device():
+    """Arrays that are bound to a device stay bound to it."""
+    net = small()
+    device = jax.devices("cpu")[0]
+    for p in net.parameters():
+        p._raw = jax.device_put(p._value, device)
+    sgd = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+
+    @compiled
+    def step():
+        (net(data(2, 3)) ** 2).sum().backward()
+        sgd.step()
+        sgd.clear_grad()
+
+    for _ in range(3):
+        step()
+    assert all(p._value.committed for p in net.parameters())
