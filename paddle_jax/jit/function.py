@@ -242,6 +242,7 @@ class StaticFunction:
             found = self._captured(args, kwargs, reach, inputs, start, objects=[*reach.objects, *containers], once=self._full_graph)
             program = Program(self._name(), found, reach, inputs)
             reach.objects, reach.variables = [], []
+            reach.guards.settle()
             program.specs = [InputSpec(list(t.shape), t.dtype, None, t.stop_gradient) if isinstance(t, Tensor) else t for t in args]
             return program, inputs
         finally:

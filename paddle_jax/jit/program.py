@@ -18,8 +18,8 @@ from paddle_jax._core.node import Node
 from paddle_jax._core.state import Changes
 from paddle_jax._core.tensor import wrap
 from paddle_jax.jit.dy2static.effects import silent
+from paddle_jax.jit.guards import MISSING
 from paddle_jax.jit.packing import Pack, Scattered
-from paddle_jax.jit.reach import MISSING
 
 
 def _finished(call, *args):
@@ -120,8 +120,8 @@ class Program:
         """The Tensors for a call, or Stale."""
         if [id(t) in self.ids for t in inputs] != self.aliased or any(a is not None and a is not b for a, b in zip(self.inputs, inputs, strict=True)):
             raise Stale("another Tensor that the function also uses itself is passed")
-        if not self.reach.holds():
-            raise Stale(self.reach.changed())
+        if not self.reach.guards.holds():
+            raise Stale(self.reach.guards.changed())
         for get, value in self.captured.guards:
             now = get()
             if now is not value and now != value:
@@ -129,7 +129,7 @@ class Program:
         try:
             tensors = self._tensors(inputs)
             flags = list(map(_STOP, tensors))
-        except (KeyError, AttributeError):
+        except (KeyError, IndexError, AttributeError):
             raise Stale("a Tensor that the function uses is gone") from None
         if flags != self.flags:
             at = next(i for i, flag in enumerate(flags) if flag != self.flags[i])

@@ -1,75 +1,48 @@
 """What a function can reach without being passed it: Tensors (with the place where they are found anew at each call) and values it may depend on."""
 
+import dis
+import functools as ft
 import sys
 import types
 
-from paddle_jax._core.state import Changes
 from paddle_jax._core.tensor import Tensor
+from paddle_jax.jit.guards import MISSING, SCALARS, Guards, content_of, equal
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
 from paddle_jax.optimizer.optimizer import Optimizer
 
-MISSING = object()
-_SCALARS = frozenset({bool, int, float, complex, str, bytes, type(None)})
 _DEEP = 4  # levels of functions, containers and plain objects that are looked into
 _MANY = 4096  # items of a list or dict that are looked at
 _OURS = ("paddle_jax", "jax", "jaxlib", "numpy", "flax", "optax", "scipy")
+_STORES = ("_parameters", "_buffers", "_sub_layers", "_forward_pre_hooks", "_forward_post_hooks")
+_GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL")
 
 
 class Reach:
     """What was found.
 
-    slots: {id of Tensor: (dict, key) where it is found}; tensors: the Tensors. values: [(dict, key, value)] that must stay the same; settings: the
-    same of Layers, which are compared only when an attribute of some Layer has changed. cells: [(cell, value)].
-
+    slots: {id of Tensor: (dict or list, key) where it is found}; tensors: the Tensors. guards: the values that the code may depend on.
     objects: plain objects and containers whose content the function may change. variables: [(cell or dict, name, value)] of those that it sees.
 
-    Of the user's own objects only attributes count whose names stand in the code that may run: a counter of the training loop does not matter.
-    names: those names; owners: [(object, its list of values)], while looking.
+    Of the user's own objects, modules and dicts only what is named in the code that may run counts: a counter of the training loop does not matter.
+    names: those names; owners: [(object, whether it is a Layer)], containers: [(list or dict, key where it was found)], while looking.
     """
 
     def __init__(self, function, others=()):
-        self.slots, self.tensors, self.values, self.settings, self.cells = {}, [], [], [], []
+        self.slots, self.tensors, self.guards = {}, [], Guards()
         self.objects, self.variables = [], []
-        self.seen, self.changes, self.names, self.owners = set(), Changes.count, {"forward", "__call__", "training"}, []
+        self.seen, self.names, self.owners, self.containers = set(), {"forward", "__call__", "training"}, [], []
         self.function(function)
         for thing in others:
             self.thing(thing)
         self._finish()
-
-    def holds(self):
-        """Whether all values are still those that were found."""
-        for store, key, value in self.values:
-            now = store.get(key, MISSING)
-            if now is not value and not _equal(now, value):
-                return False
-        for cell, value in self.cells:
-            now = content_of(cell)
-            if now is not value and not _equal(now, value):
-                return False
-        if self.changes != Changes.count:
-            count = Changes.count
-            for store, key, value in self.settings:
-                now = store.get(key, MISSING)
-                if now is not value and not _equal(now, value):
-                    return False
-            self.changes = count
-        return True
-
-    def changed(self):
-        """The name and the old and new value of what no longer holds."""
-        for store, key, value in (*self.values, *self.settings):
-            now = store.get(key, MISSING)
-            if now is not value and not _equal(now, value):
-                return f"{key} was {value!r} and is {now!r}"
-        return "a variable of an enclosing function has changed"
 
     def rebound(self):
         """Puts back variables of enclosing functions and globals that have been assigned; returns their names."""
         found = []
         for place, name, before in self.variables:
             now = place.get(name, MISSING) if isinstance(place, dict) else content_of(place)
-            if now is not before and not _equal(now, before):
+            if now is not before and not equal(now, before):
                 found.append(name)
                 if isinstance(place, dict):
                     place[name] = before
@@ -95,62 +68,109 @@ class Reach:
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             content = content_of(cell)
             self.variables.append((cell, name, content))
-            if type(content) in _SCALARS:
-                self.cells.append((cell, content))
-            elif content is not MISSING:
+            if content is not MISSING:
+                self.guards.cell(cell, content)
                 self._item(content, None, None, depth)
         for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
             self._item(default, None, None, depth)
         self._names(function.__code__, function.__globals__, depth)
 
     def _finish(self):
-        """Reads the methods that may be called, and then the attributes of the user's objects that the code names."""
-        known = -1
-        while known != len(self.names):
-            known = len(self.names)
-            for kind in {type(owner) for owner, _ in self.owners}:
-                for cls in kind.__mro__:
+        """Reads the methods that may be called, and then what the code names of the user's objects, modules and containers."""
+        known = None
+        while known != (len(self.names), len(self.owners)):
+            known = len(self.names), len(self.owners)
+            for owner in [owner for owner, _ in self.owners]:
+                if isinstance(owner, types.ModuleType):
+                    self._module(owner)
+                    continue
+                for cls in (owner if isinstance(owner, type) else type(owner)).__mro__:
                     for name, method in list(cls.__dict__.items()):
-                        if name in self.names:
+                        if name in self.names and not isinstance(owner, type):
                             self._method(method)
-        for owner, found in self.owners:
-            own = owner.__dict__
-            found += [(own, name, value) for name, value in own.items() if type(value) in _SCALARS and self._named(name)]
-        self.owners = []  # not kept alive
+        classes = {cls: None for owner, _ in self.owners if not isinstance(owner, types.ModuleType)
+                   for cls in (owner if isinstance(owner, type) else type(owner)).__mro__ if _is_users(cls.__module__)}
+        for cls in classes:
+            for name, value in list(cls.__dict__.items()):
+                if type(value) in SCALARS and name in self.names:
+                    self.guards.value(cls.__dict__, name, value)
+        for owner, is_layer in self.owners:
+            if not isinstance(owner, type | types.ModuleType):
+                own = owner.__dict__
+                for name, value in list(own.items()):
+                    if self._named(name):
+                        self.guards.value(own, name, value, is_layer)
+        for container, key in self.containers:
+            if not isinstance(key, str) or self._named(key):
+                self._content(container)
+        self.owners, self.containers = [], []  # not kept alive
 
     def _named(self, name):
         return name in self.names or "getattr" in self.names and name != "_full_name"
 
+    def _content(self, container):
+        """Guards the items of a list, and of a dict those that the code names (all, if it names none or goes through them)."""
+        if isinstance(container, list):
+            self.guards.items(container)
+        elif isinstance(container, dict):
+            chosen = [key for key in container if isinstance(key, str) and key in self.names]
+            if not chosen or not self.names.isdisjoint(("items", "values", "keys")):
+                self.guards.sizes.append((container, len(container)))
+                chosen = list(container)
+            for key in chosen:
+                self.guards.value(container, key, container[key])
+
+    def _module(self, module):
+        """Looks at what the code names of a module."""
+        own, users = module.__dict__, not _is_installed(getattr(module, "__file__", None))
+        for name in [name for name in own if name in self.names and (id(module), name) not in self.seen]:
+            self.seen.add((id(module), name))
+            if users or type(own[name]) in SCALARS:
+                self.guards.value(own, name, own[name])
+            if users:
+                self._item(own[name], own, name, 2)
+
     def _names(self, code, scope, depth):
         self.names.update(code.co_names)
-        for name in code.co_names:
+        self.names.update([text for text in code.co_consts if type(text) is str])
+        installed = _is_installed(code.co_filename)
+        for name in dict.fromkeys(i.argval for i in dis.get_instructions(code) if i.opname in _GLOBAL):
             if name in scope:
-                self.variables.append((scope, name, scope[name]))
-                self._item(scope[name], scope, name, depth)
+                value = scope[name]
+                self.variables.append((scope, name, value))
+                if not (installed and isinstance(value, types.FunctionType | type)):
+                    self.guards.value(scope, name, value)
+                self._item(value, scope, name, depth)
         for constant in code.co_consts:
             if isinstance(constant, types.CodeType):  # functions and comprehensions inside
                 self._names(constant, scope, depth)
 
     def _item(self, value, store, key, depth):
         """Looks at one value; `store[key]` is where it was found, if that can change."""
-        kind = type(value)
-        if kind in _SCALARS:
-            if store is not None:
-                self.values.append((store, key, value))
-        elif isinstance(value, Tensor):
+        if type(value) in SCALARS:
+            return
+        if isinstance(value, Tensor):
             self._tensor(value, store, key)
         elif isinstance(value, types.FunctionType | types.MethodType):
             self.function(value, depth - 1)
-        elif depth and not isinstance(value, type | types.ModuleType | types.BuiltinFunctionType):
-            self.thing(value, depth - 1)
+        elif isinstance(value, ft.partial):
+            for part in (value.func, value.args, value.keywords):
+                self._item(part, None, None, depth - 1)
+        elif isinstance(value, type | types.ModuleType):
+            name = value.__name__ if isinstance(value, types.ModuleType) else value.__module__
+            if id(value) not in self.seen and _is_users(name):
+                self.seen.add(id(value))
+                self.owners.append((value, False))
+        elif depth and not isinstance(value, types.BuiltinFunctionType):
+            self.thing(value, depth - 1, key)
 
     def _tensor(self, tensor, store, key):
         if id(tensor) not in self.slots:
             self.slots[id(tensor)] = (store, key)
             self.tensors.append(tensor)
 
-    def thing(self, value, depth=_DEEP):
-        """Looks into a Layer, an optimizer, a container or a plain object."""
+    def thing(self, value, depth=_DEEP, key=None):
+        """Looks into a Layer, an optimizer, a container or a plain object; `key` is the name of the attribute or item it is."""
         if id(value) in self.seen:
             return
         if isinstance(value, Layer):
@@ -161,20 +181,18 @@ class Reach:
             self.seen.add(id(value))
             if not isinstance(value, tuple):
                 self.objects.append(value)
-            store = value if isinstance(value, dict) else None
-            for key, item in list(value.items() if store is not None else enumerate(value)):
-                if type(item) not in _SCALARS:
-                    self._item(item, store, key, depth)
+                self.containers.append((value, key))
+            for at, item in list(value.items() if isinstance(value, dict) else enumerate(value)):
+                self._item(item, None if isinstance(value, tuple) else value, at, depth)
         elif callable(getattr(value, "__paddle_jax_function__", None)):
             self.function(value.__paddle_jax_function__(), depth)
         elif _is_plain(value):
             self.seen.add(id(value))
             own = value.__dict__
-            self.owners.append((value, self.values))
+            self.owners.append((value, False))
             self.objects.append(value)
             for name, item in list(own.items()):
-                if type(item) not in _SCALARS:
-                    self._item(item, own, name, depth)
+                self._item(item, own, name, depth)
 
     def _layer(self, layer, depth):
         for one in layer.sublayers(include_self=True):
@@ -182,19 +200,19 @@ class Reach:
                 continue
             self.seen.add(id(one))
             own = one.__dict__
-            for store in (own["_parameters"], own["_buffers"]):
-                for name, tensor in store.items():
-                    if tensor is None:
-                        self.settings.append((store, name, None))
-                    else:
-                        self._tensor(tensor, store, name)
+            for kind in _STORES:
+                store = own[kind]
+                self.guards.parts.append((store, len(store)))
+                for name, item in store.items():
+                    self.guards.value(store, name, item, settings=True)
+                    if not isinstance(item, Layer):
+                        self._item(item, store, name, min(depth, 2))
             ours = (type(one).__module__ or "").partition(".")[0] in _OURS
             if not ours:
-                self.owners.append((one, self.settings))
+                self.owners.append((one, True))
             for name, item in own.items():
-                if type(item) in _SCALARS:
-                    if ours and name != "_full_name":
-                        self.settings.append((own, name, item))
+                if ours and name != "_full_name" and type(item) in SCALARS:
+                    self.guards.value(own, name, item, settings=True)
                 elif name[0] != "_" or isinstance(item, Tensor):
                     self._item(item, own, name, min(depth, 2))
 
@@ -209,30 +227,34 @@ class Reach:
         self.seen.add(id(optimizer))
         own = optimizer.__dict__
         for name, item in own.items():
-            if type(item) in _SCALARS and name != "_learning_rate":
-                self.values.append((own, name, item))
+            if type(item) in SCALARS and name != "_learning_rate":
+                self.guards.value(own, name, item)
         for name in ("_grad_clip", "regularization"):
             if own.get(name) is not None:
-                self.values.append((own, name, own[name]))
+                self.guards.value(own, name, own[name])
         for param in optimizer._all_params():
             self._tensor(param, None, None)
 
-
-def content_of(cell):
-    """What a variable of an enclosing function holds; MISSING before it is set."""
-    try:
-        return cell.cell_contents
-    except ValueError:  # not set yet
-        return MISSING
-
-
-def _equal(a, b):
-    return type(a) is type(b) and type(a) in _SCALARS and (a == b or a != a and b != b)
+    def _scaler(self, scaler):
+        self.seen.add(id(scaler))
+        own = scaler.__dict__
+        for name, item in own.items():
+            self._item(item, own, name, 0)
 
 
 def _is_plain(value):
     """Whether it is an object of a class of the user's, whose attributes the function may use."""
     if not isinstance(getattr(value, "__dict__", None), dict) or isinstance(value, LRScheduler):
         return False
-    module = (type(value).__module__ or "").partition(".")[0]
-    return module not in _OURS and module not in sys.stdlib_module_names
+    return _is_users(type(value).__module__)
+
+
+def _is_users(module):
+    """Whether a module of this name is neither Python's nor of the libraries that this one rests on."""
+    root = (module or "").partition(".")[0]
+    return root not in _OURS and root not in sys.stdlib_module_names
+
+
+def _is_installed(file):
+    """Whether code is that of an installed package, whose functions nobody replaces."""
+    return file is not None and ("site-packages" in file or "dist-packages" in file)

@@ -1,7 +1,8 @@
 """Hooks of a layer: registering, removing and calling them."""
 
-import collections
 import weakref
+
+from paddle_jax.nn.layer.store import Store
 
 
 class HookRemoveHelper:
@@ -28,7 +29,7 @@ class HookMixin:
     def _init_hooks(self):
         for name in ("_forward_pre_hooks", "_forward_post_hooks", "_forward_pre_hooks_with_kwargs_flag", "_forward_post_hooks_with_kwargs_flag",
                      "_forward_post_hooks_always_called", "_state_dict_hooks"):
-            self.__dict__[name] = collections.OrderedDict()
+            self.__dict__[name] = Store()
 
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
         """Calls `hook(layer, args)` before each forward; what it returns replaces the arguments.

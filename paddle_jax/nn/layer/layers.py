@@ -1,6 +1,5 @@
 """Layer: the base of all neural-network layers."""
 
-import collections
 import re
 
 import jax.numpy as jnp
@@ -15,6 +14,7 @@ from paddle_jax.nn.layer.helpers import alias
 from paddle_jax.nn.layer.hooks import HookMixin
 from paddle_jax.nn.layer.parameter import new_parameter
 from paddle_jax.nn.layer.state import StateMixin
+from paddle_jax.nn.layer.store import Store
 from paddle_jax.nn.layer.tree import TreeMixin
 
 _WORD_START = re.compile("(.)([A-Z][a-z]+)")
@@ -50,8 +50,8 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
     def __init__(self, name_scope=None, dtype="float32"):
         full_name = unique_name.generate(snake(type(self).__name__) if name_scope is None else name_scope)
         self.__dict__.update(
-            training=True, _full_name=full_name, _dtype=dtype, _parameters=collections.OrderedDict(), _buffers=collections.OrderedDict(),
-            _non_persistable_buffer_names_set=set(), _sub_layers=collections.OrderedDict())
+            training=True, _full_name=full_name, _dtype=dtype, _parameters=Store(), _buffers=Store(),
+            _non_persistable_buffer_names_set=set(), _sub_layers=Store())
         self._init_hooks()
 
     def __init_subclass__(cls, **kwargs):

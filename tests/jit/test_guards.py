@@ -1,0 +1,298 @@
+"""What a compiled function sees of the world outside may change between calls: it gives what eager execution gives, and compiles anew only then."""
+
+import functools
+import types
+
+import numpy as np
+import pytest
+
+import paddle_jax as paddle
+from paddle_jax import nn
+from tests.jit.scenarios import data
+
+SEEN, UNSEEN = {}, {}  # name -> function() that gives (function of x, change); whether the change matters
+weight = 1.0
+table = {"w": 1.0, "count": 0}
+numbers = [1.0, 2.0]
+mean = 3  # also the name of a Tensor method
+
+
+def helper(x):
+    return x + 1
+
+
+def seen(make):
+    SEEN[make.__name__] = make
+    return make
+
+
+def unseen(make):
+    UNSEEN[make.__name__] = make
+    return make
+
+
+@seen
+def a_global_number():
+    def change():
+        global weight
+        weight += 1
+
+    return lambda x: x * weight, change
+
+
+@seen
+def a_global_function():
+    def change():
+        global helper
+        before = helper
+        helper = lambda x: before(x) * 2  # noqa: E731
+
+    return lambda x: helper(x), change
+
+
+@seen
+def an_item_of_a_global_dict():
+    return lambda x: x * table["w"], lambda: table.update(w=table["w"] + 1)
+
+
+@seen
+def all_items_of_a_dict():
+    found = {"a": 1.0}
+    return lambda x: sum([x * value for value in found.values()]), lambda: found.update(b=2.0)
+
+
+@seen
+def an_item_of_a_list():
+    return lambda x: x * numbers[0], lambda: numbers.__setitem__(0, numbers[0] + 1)
+
+
+@seen
+def a_longer_list():
+    found = [1.0]
+    return lambda x: x * len(found), lambda: found.append(1.0)
+
+
+@seen
+def a_tensor_in_a_list():
+    found = [paddle.ones([1])]
+    return lambda x: x * found[0], lambda: found.__setitem__(0, paddle.full([1], 3.0))
+
+
+@seen
+def a_tensor_in_a_dict():
+    found = {"t": paddle.ones([1])}
+    return lambda x: x * found["t"], lambda: found.update(t=paddle.full([1], 3.0))
+
+
+@seen
+def a_function_in_a_dict():
+    found = {"act": paddle.tanh}
+    return lambda x: found["act"](x), lambda: found.update(act=paddle.exp)
+
+
+@seen
+def a_layer_in_a_list():
+    found = [nn.Tanh()]
+    return lambda x: functools.reduce(lambda y, layer: layer(y), found, x), lambda: found.append(nn.ReLU())
+
+
+@seen
+def a_nested_container():
+    found = {"model": {"scale": [1.0, 2.0]}}
+    return lambda x: x * found["model"]["scale"][1], lambda: found["model"]["scale"].__setitem__(1, 5.0)
+
+
+@seen
+def a_small_array():
+    found = np.array([1.0, 2.0], "float32")
+    return lambda x: x * paddle.to_tensor(found), lambda: found.__setitem__(0, 7.0)
+
+
+@seen
+def another_array():
+    found = np.ones([10, 10, 2], "float32")
+
+    def change():
+        nonlocal found
+        found = found * 2
+
+    return lambda x: x * paddle.to_tensor(found).sum(), change
+
+
+@seen
+def a_class_attribute():
+    class Config:
+        scale = 1.0
+
+    def change():
+        Config.scale = 4.0
+
+    return lambda x: x * Config.scale, change
+
+
+@seen
+def a_class_attribute_of_an_object():
+    class Model:
+        scale = 1.0
+
+        def run(self, x):
+            return x * self.scale
+
+    def change():
+        Model.scale = 4.0
+
+    return Model().run, change
+
+
+@seen
+def an_object_attribute():
+    found = types.SimpleNamespace()
+
+    class Options:
+        pass
+
+    found = Options()
+    found.act = paddle.tanh
+    return lambda x: found.act(x), lambda: setattr(found, "act", paddle.exp)
+
+
+@seen
+def a_value_in_a_module():
+    module = types.ModuleType("settings_of_the_user")
+    module.scale = 1.0
+    return lambda x: x * module.scale, lambda: setattr(module, "scale", 2.0)
+
+
+@seen
+def a_function_in_a_module():
+    module = types.ModuleType("functions_of_the_user")
+    module.act = lambda x: x + 1
+    return lambda x: module.act(x), lambda: setattr(module, "act", lambda x: x + 2)
+
+
+@seen
+def another_network():
+    net = nn.Linear(2, 2, weight_attr=nn.initializer.Constant(1.0))
+
+    def change():
+        nonlocal net
+        net = nn.Linear(2, 2, weight_attr=nn.initializer.Constant(2.0))
+
+    return lambda x: net(x), change
+
+
+@seen
+def a_part_of_a_network():
+    net = nn.Sequential(nn.Linear(2, 2, weight_attr=nn.initializer.Constant(1.0)), nn.Tanh())
+    return lambda x: net(x), lambda: setattr(net, "1", nn.ReLU())
+
+
+@seen
+def one_more_part():
+    net = nn.Sequential(nn.Linear(2, 2, weight_attr=nn.initializer.Constant(1.0)))
+    return lambda x: net(x), lambda: net.append(nn.Tanh())
+
+
+@seen
+def a_part_put_into_the_dict():
+    net = nn.Sequential(nn.Linear(2, 2, weight_attr=nn.initializer.Constant(1.0)), nn.Tanh())
+    return lambda x: net(x), lambda: net._sub_layers.update({"1": nn.ReLU()})
+
+
+@seen
+def one_part_fewer():
+    net = nn.LayerList([nn.Tanh(), nn.ReLU()])
+    return lambda x: functools.reduce(lambda y, layer: layer(y), net, x), lambda: net.pop(1)
+
+
+@seen
+def a_hook():
+    net = nn.Tanh()
+    return lambda x: net(x), lambda: net.register_forward_post_hook(lambda layer, args, out: out * 2)
+
+
+@seen
+def a_hook_removed():
+    net = nn.Tanh()
+    helper = net.register_forward_pre_hook(lambda layer, args: (args[0] * 2,))
+    return lambda x: net(x), helper.remove
+
+
+@seen
+def a_number_of_a_layer():
+    net = nn.LeakyReLU(0.1)
+    return lambda x: net(x), lambda: setattr(net, "_negative_slope", 0.5)
+
+
+@seen
+def a_parameter_replaced():
+    net = nn.Linear(2, 2, weight_attr=nn.initializer.Constant(1.0))
+    return lambda x: net(x), lambda: setattr(net, "weight", nn.Parameter(paddle.full([2, 2], 3.0)))
+
+
+@seen
+def a_partial():
+    found = [2.0]
+    act = functools.partial(lambda values, x: x * values[0], found)
+    return lambda x: act(x), lambda: found.__setitem__(0, 3.0)
+
+
+@unseen
+def a_global_with_the_name_of_a_method():
+    def change():
+        global mean
+        mean += 1
+
+    return lambda x: x.mean(), change
+
+
+@unseen
+def a_counter_in_a_dict():
+    return lambda x: x * table["w"], lambda: table.update(count=table["count"] + 1)
+
+
+@unseen
+def an_attribute_nobody_names():
+    class Model:
+        def __init__(self):
+            self.epoch, self.scale = 0, 2.0
+
+        def run(self, x):
+            return x * self.scale
+
+    model = Model()
+    return model.run, lambda: setattr(model, "epoch", model.epoch + 1)
+
+
+@unseen
+def another_layer_elsewhere():
+    net = nn.Tanh()
+    return lambda x: net(x), lambda: nn.Linear(2, 2)
+
+
+def same(got, expected):
+    np.testing.assert_allclose(got.numpy(), expected.numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", SEEN)
+def test_seen(name):
+    function, change = SEEN[name]()
+    step, x = paddle.jit.to_static(function), data(3, 2)
+    for _ in range(2):
+        same(step(x), function(x))
+    before = function(x).numpy()
+    change()
+    assert not np.allclose(function(x).numpy(), before)  # or the case shows nothing
+    for _ in range(2):
+        same(step(x), function(x))
+    assert step.get_traced_count() <= 2
+
+
+@pytest.mark.parametrize("name", UNSEEN)
+def test_unseen(name):
+    function, change = UNSEEN[name]()
+    step, x = paddle.jit.to_static(function), data(3, 2)
+    for _ in range(3):
+        same(step(x), function(x))
+        change()
+    assert step.get_traced_count() == 1
