@@ -136,6 +136,7 @@ triu_, unsqueeze_ = triu.inplace, unsqueeze.inplace
 # subpackages that every program uses; the rest is imported by its own name
 from paddle_jax import amp, autograd, base, compat, device, distributed, framework, functional, incubate, inference, io, jit, metric, nn, onnx
 from paddle_jax import optimizer, pir, regularizer, sparse, special, static, utils, vision
+from paddle_jax.amp.auto_cast import autocast, get_autocast_cpu_dtype, get_autocast_dtype, get_autocast_gpu_dtype, is_autocast_enabled
 from paddle_jax.base import dygraph as _dygraph
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.compat.proxy import disable_compat, enable_compat, use_compat_guard

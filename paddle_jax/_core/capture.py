@@ -4,6 +4,7 @@ Everything the code reads from outside becomes an operand, found by the Tensor o
 share); everything it changes outside becomes a result. What only the host can do (a scheduler's step) is noted, to be done again at each call.
 """
 
+import collections
 import random
 
 import jax
@@ -18,6 +19,7 @@ from paddle_jax._core.tracing import Trace, alike, is_tensor
 
 _SMALL = 64  # elements of an integer Tensor that the host may look at; its value is compared at each call
 _MISSING = object()
+_CONTAINERS = (list, dict, set, collections.deque)
 
 
 class Given:
@@ -86,7 +88,7 @@ class Capture(Trace):
                 store.clear()
                 store.update(content)
         for thing, content in (*self.objects.values(), *self.contents):
-            if not (self.once and exc[0] is None and isinstance(thing, list | dict)):
+            if not (self.once and exc[0] is None and isinstance(thing, _CONTAINERS)):
                 _restore(thing, content)
 
     # reading ------------------------------------------------------------------------------------------------------
@@ -171,12 +173,25 @@ class Capture(Trace):
         """Called before a generator gets another state."""
         raise Unsupported("the state of the random generator is set inside the function (paddle.seed, set_rng_state); set it outside")
 
+    def stream(self, what):
+        """Called before something is read that is not the same at each call."""
+        raise Unsupported(f"{what} is gone through inside the function, which would happen while compiling only; pass in what is taken from it")
+
     def settled(self, get):
         """What `get()` gives, compared again at each call."""
         value = get()
         if not self.quiet:
             self.guards.append((get, value))
         return value
+
+    def outside(self, tensor):
+        """The value that a Tensor has had since before the run, for state that is made of it and lives on."""
+        self.read(tensor)
+        given = self.given[self.places[id(tensor)]] if id(tensor) in self.places else None
+        if given is None or not _holds(given, tensor):
+            raise Unsupported(f"the first step of an optimizer with float32 copies comes after a change of {tensor.name} in the same function; run "
+                              "one step before compiling it")
+        return given.value
 
     # changing -----------------------------------------------------------------------------------------------------
 
@@ -251,13 +266,17 @@ def _holds(given, tensor):
 
 
 def _content(thing):
-    """What a list, dict or object of the user's holds."""
-    return list(thing) if isinstance(thing, list) else dict(thing if isinstance(thing, dict) else thing.__dict__)
+    """What a list, set, deque, dict or object of the user's holds."""
+    return list(thing) if isinstance(thing, list | set | collections.deque) else dict(thing if isinstance(thing, dict) else thing.__dict__)
 
 
 def _restore(thing, content):
     if isinstance(thing, list):
         thing[:] = content
+        return
+    if isinstance(thing, set | collections.deque):
+        thing.clear()
+        (thing.update if isinstance(thing, set) else thing.extend)(content)
         return
     store = thing if isinstance(thing, dict) else thing.__dict__
     if len(store) != len(content) or any(store.get(k, _MISSING) is not v for k, v in content.items()):
@@ -407,7 +426,7 @@ def _changes(run):
         arrays += [run.read(now)] if to == "array" else []
     owners = list(run.attributes.values())
     for thing, content in run.contents:
-        if not isinstance(thing, list | dict):
+        if not isinstance(thing, _CONTAINERS):
             owners.append((thing, [content]))
         elif not _same_items(thing, content) and (not run.once or _traced(thing, content)):
             raise Unsupported(f"a {type(thing).__name__} from outside the function is changed, which would happen while compiling only; return what "
@@ -433,16 +452,16 @@ def _assignment(run, layer, key, value):
 
 
 def _traced(thing, content):
-    """Whether something new in a list or dict hangs on the run."""
-    old = set(map(id, content if isinstance(thing, list) else content.values()))
-    new = [v for v in (thing if isinstance(thing, list) else thing.values()) if id(v) not in old]
+    """Whether something new in a container hangs on the run."""
+    old = set(map(id, content.values() if isinstance(thing, dict) else content))
+    new = [v for v in (thing.values() if isinstance(thing, dict) else thing) if id(v) not in old]
     return any(is_tensor(leaf) for leaf in jax.tree.leaves(new, is_leaf=is_tensor))
 
 
 def _same_items(thing, content):
     if len(thing) != len(content):
         return False
-    if isinstance(thing, list):
+    if not isinstance(thing, dict):
         return all(a is b for a, b in zip(thing, content, strict=True))
     return all(thing.get(k, _MISSING) is v for k, v in content.items())
 

@@ -63,8 +63,9 @@ class Op:
         if recorder is not None and recorder.holds(attrs):
             return recorder.whole(self.name, self.call, (operands, attrs), {})
         flat, layout = self._flatten(operands)
-        if state.amp is not None:
-            flat = state.amp(self, flat)
+        amp = local.ctx.amp
+        if amp is not None:
+            flat = amp(self, flat, attrs)
         kernel = self.kernel(layout, attrs)
         if self.random:
             flat = [*flat, *map(wrap, default_generator().draw())]
@@ -433,7 +434,7 @@ def _inplace(made, public, reshapes):
         if target is None:
             target = next((kwargs[k] for k, v in made.alias.items() if v == first and k in kwargs), None)
         check_inplace(made.name + "_", target, leaf=made.nondiff)
-        result = public(*args, **kwargs)
+        result = public(*args, **kwargs) if local.ctx.amp is None else _uncast(public, args, kwargs)
         if not reshapes and list(result.shape) != list(target.shape):
             raise ValueError(f"{made.name}_: the result has shape {list(result.shape)}; an in-place operation keeps {list(target.shape)}")
         return target._adopt(result)
@@ -444,6 +445,16 @@ def _inplace(made, public, reshapes):
     inplace.__signature__ = made.signature.replace(parameters=[p for p in made.params if p.name != "out"])
     inplace.__doc__ = f"In-place {made.name}: puts the result into its first argument and returns it. See `{made.name}`."
     return inplace
+
+
+def _uncast(function, args, kwargs):
+    """A call without mixed precision: what changes in place keeps its dtype."""
+    ctx = local.ctx
+    amp, ctx.amp = ctx.amp, None
+    try:
+        return function(*args, **kwargs)
+    finally:
+        ctx.amp = amp
 
 
 def check_inplace(name, target, leaf=False):

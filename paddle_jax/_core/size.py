@@ -2,6 +2,18 @@
 
 import math
 
+import numpy as np
+
+
+def known(*lengths) -> bool:
+    """Whether lengths are numbers: not so where JAX traces for every length (`jax.export`)."""
+    return all(isinstance(n, int | float | np.number) for n in lengths)
+
+
+def is_open(length) -> bool:
+    """Whether it is a length that JAX traces for every value of it."""
+    return type(length).__name__ == "_DimExpr"
+
 
 class Size(list):
     """A list of axis lengths that prints as `paddle.Size([2, 3])`; slicing and adding keep the type."""

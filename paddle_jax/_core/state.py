@@ -10,7 +10,7 @@ class Context:
     segment: the Segment that ops are recorded into (the deferred tier), or None where every kernel runs at once.
     recorder: None, or a callable `(kernel, tensors) -> Tensors` that takes over a call (static Programs); `segment` is None then.
     executor: None, or a callable `(kernel, values) -> values` that takes over running a kernel; `segment` is None then.
-    amp: None, or a callable `(op, tensors) -> tensors` that casts operands before a call.
+    amp: None, or the Policy of mixed precision, a callable `(op, tensors, attributes) -> tensors` that casts operands before a call (amp/policy.py).
     packing: None, or (pack, unpack): functions that keep the operands of recorded calls in another form; `segment` is None then.
     trace: None, or the Trace of a run of Paddle code inside a JAX trace (tracing.py).
     unit, hint: lengths at which the next segment is looked at (see deferred/segment.py).
@@ -41,6 +41,13 @@ class Changes:
     """count goes up whenever an attribute of any Layer is set: what was learnt about Layers holds as long as it stays the same."""
 
     count = 0
+
+
+class Precision:
+    """Mixed precision of the process. dtype: that of the last guard, which a GradScaler asks for. master_grads: whether there are Parameters of low
+    precision that want float32 gradients."""
+
+    dtype, master_grads = "float32", False
 
 
 class _State:

@@ -17,6 +17,10 @@ class SymbolError(TypeError, AttributeError):
         TypeError.__init__(self, what + text)
 
 
+class NoValueError(AssertionError):
+    """As SymbolError, for methods of eager Tensors alone, which Paddle checks by an assertion."""
+
+
 class Symbol:
     """A value of a Program that is known by shape and dtype only.
 

@@ -4,11 +4,12 @@ import operator
 
 from paddle_jax._core.deferred.segment import record
 from paddle_jax._core.deferred.value import INEXACT, Value, filled_like, is_zero
+from paddle_jax._core.dispatch import run
 from paddle_jax._core.errors import ArgumentError, CheckError
 from paddle_jax._core.kernel import ADD, ONES, Kernel, execute
 from paddle_jax._core.node import Cut, Node, added, source_of
 from paddle_jax._core.short_cuts import run2
-from paddle_jax._core.state import local, state
+from paddle_jax._core.state import Precision, local, state
 from paddle_jax._core.tensor import Tensor, held, wrap, zeros_like
 
 
@@ -222,6 +223,8 @@ def _accumulate(walk, leaf, ct):
     """Adds to the `grad` of a leaf, in place: who holds it sees the sum."""
     if local.ctx.trace is not None:
         local.ctx.trace.watch(leaf, True)
+    if Precision.master_grads and getattr(leaf, "master_grad", False):
+        ct = _widened(ct)
     old = leaf._grad
     if old is None:
         leaf._grad = ct if walk.create_graph else wrap(ct, False)  # as in Paddle, gradients themselves count as differentiable
@@ -229,6 +232,16 @@ def _accumulate(walk, leaf, ct):
         leaf._grad = added(old, ct)
     else:
         old._fill(ct if is_zero(old._raw) else execute(ADD, (held(old), ct)))
+
+
+_WIDEN = Kernel("cast", lambda x: x.astype("float32"))
+
+
+def _widened(ct):
+    """A gradient in float32."""
+    if ct.dtype.itemsize >= 4:
+        return ct
+    return run(_WIDEN, (ct,)) if isinstance(ct, Tensor) else execute(_WIDEN, (ct,))
 
 
 def gradients(outputs, inputs, grad_outputs, retain_graph, create_graph, cut, missing=None):

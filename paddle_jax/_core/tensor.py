@@ -1,5 +1,6 @@
 """Tensor: a value with gradient state. Operators and methods come from the op declarations; here is what only the core can give."""
 
+import math
 import weakref
 
 import jax
@@ -11,7 +12,7 @@ from paddle_jax._core import place as places
 from paddle_jax._core import unique_name
 from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, filled, filled_like, observed
 from paddle_jax._core.errors import ArgumentError, CheckError, TracedValueError, told
-from paddle_jax._core.size import Size, TensorSize
+from paddle_jax._core.size import Size, TensorSize, known
 from paddle_jax._core.state import local
 
 
@@ -113,7 +114,8 @@ class Tensor:
     @property
     def size(self):
         """The number of elements. Called, `x.size()` and `x.size(axis)`, the shape or the length of an axis."""
-        return TensorSize(self._raw.shape)
+        shape = self._raw.shape
+        return TensorSize(shape) if known(*shape) else math.prod(shape)
 
     @property
     def dtype(self):

@@ -64,6 +64,10 @@ class Trace:
         """The value of a Tensor for the host where only this run can tell; else None."""
         return None if self.capture is None else self.capture.host(tensor)
 
+    def outside(self, tensor):
+        """The value of a Tensor before the run."""
+        return concrete(tensor._raw) if self.capture is None else self.capture.outside(tensor)
+
     def watch(self, tensor, accumulates=False):
         """Called before the `grad` of a Tensor is looked at."""
         outside = not isinstance(tensor._raw, jax.core.Tracer) or (self.capture is not None and id(tensor) in self.capture.places)
@@ -97,6 +101,11 @@ class Trace:
         """Called before a generator gets another state."""
         if self.capture is not None:
             self.capture.reseeded(generator)
+
+    def stream(self, what):
+        """Called before something is read that is not the same at each call."""
+        if self.capture is not None:
+            self.capture.stream(what)
 
     def assigned(self, layer):
         """Called before an attribute of a Layer changes."""

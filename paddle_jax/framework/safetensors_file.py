@@ -10,13 +10,13 @@ _NAMES |= {"I64": np.int64, "F16": np.float16, "BF16": ml_dtypes.bfloat16, "F32"
 _NAMES |= {"F8_E4M3": ml_dtypes.float8_e4m3fn, "F8_E5M2": ml_dtypes.float8_e5m2}
 
 
-def encode(arrays):
-    """The bytes of a file that holds the given dict of ndarrays.
+def encode(arrays, facts=None):
+    """The bytes of a file that holds the given dict of ndarrays, and a dict of texts about them.
 
     Raises:
         safetensors.SafetensorError: a dtype has no form in the format.
     """
-    return safetensors.numpy.save({name: np.ascontiguousarray(array).reshape(array.shape) for name, array in arrays.items()})
+    return safetensors.numpy.save({name: np.ascontiguousarray(array).reshape(array.shape) for name, array in arrays.items()}, facts)
 
 
 def decode(data):

@@ -1,4 +1,5 @@
-"""Paddle code together with JAX's libraries: optax transformations as optimizers, flax modules as layers, and layers as flax modules. Ours.
+"""Paddle code together with JAX's libraries: optax transformations as optimizers, flax modules as layers, layers as flax modules and as
+StableHLO files. Ours.
 
 Tensors and Layers are JAX pytrees and Tensors are taken by `jax.numpy`, so `jax.jit`, `jax.vmap` and `jax.tree.map` need nothing from here: see
 docs/interop.md.
@@ -6,5 +7,6 @@ docs/interop.md.
 
 from paddle_jax.interop.flax import FlaxLayer, to_nnx
 from paddle_jax.interop.optax import OptaxOptimizer
+from paddle_jax.interop.stablehlo import load_stablehlo, save_stablehlo
 
-__all__ = ["FlaxLayer", "OptaxOptimizer", "to_nnx"]
+__all__ = ["FlaxLayer", "OptaxOptimizer", "load_stablehlo", "save_stablehlo", "to_nnx"]

@@ -7,6 +7,7 @@ import warnings
 
 from paddle_jax._core.deferred.flush import boundary
 from paddle_jax._core.place import parse
+from paddle_jax._core.state import local
 from paddle_jax.io.dataloader.batch_sampler import BatchSampler
 from paddle_jax.io.dataloader.collate import to_tensors
 from paddle_jax.io.dataloader.dataset import IterableDataset
@@ -120,6 +121,8 @@ class DataLoader:
 
     def __iter__(self):
         """Starts an epoch."""
+        if local.ctx.trace is not None:
+            local.ctx.trace.stream("a DataLoader")
         return _Epoch(self, self._threaded() if self.num_workers > 0 else self._plain())
 
     def __call__(self):

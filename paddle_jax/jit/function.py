@@ -182,9 +182,12 @@ class StaticFunction:
 
     def _inline(self, args, kwargs):
         """As part of what is being traced or recorded, or without compilation."""
-        trace = local.ctx.trace
+        trace, recorder = local.ctx.trace, local.ctx.recorder
         if trace is not None and getattr(trace.capture or trace, "converted", False):
             return self._conversion()(*args, **kwargs)
+        if recorder is not None:
+            plain = ft.partial(self.dygraph_function, *args, **kwargs)
+            return recorder.control_flow((args, kwargs), plain, lambda: ft.partial(self._conversion(), *args, **kwargs))
         return self.dygraph_function(*args, **kwargs)
 
     def _conversion(self):
@@ -254,12 +257,18 @@ class StaticFunction:
             try:
                 found = capture(lambda: function(*args, **kwargs), *known, converted, fixed, **more)
             finally:
-                changed = reach.rebound()
+                changed, drawn = reach.rebound(), reach.drawn()
+            if drawn:
+                raise Unsupported("random numbers are drawn from a generator of NumPy or Python, which would be the same at each call; draw them "
+                                  "with Paddle (paddle.rand), or pass them in")
             if changed:
                 raise Unsupported(f"the variable {changed[0]!r} outside the function is assigned, which would happen while compiling only; return "
                                   "its value")
             return found
 
+        if reach.streams:
+            raise Unsupported(f"it uses the iterator or file {reach.streams[0]!r}, which would happen while compiling only; pass in what is taken "
+                              "from it")
         plain = self.dygraph_function
         try:
             return run(plain)
@@ -283,7 +292,7 @@ class StaticFunction:
 
     def _give_up(self, key, args, kwargs, error):
         """What cannot be compiled runs as it is, or is an error where the user wants it compiled whole."""
-        where = _place(error, self._function)
+        where = place(error, self._function)
         if self._full_graph:
             raise RuntimeError(f"to_static: {self._name()} cannot be compiled: {_text(error)} ({where})") from error
         self._programs[key] = _EAGER
@@ -330,7 +339,7 @@ def _text(error):
     return str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else type(error).__name__
 
 
-def _place(error, function):
+def place(error, function):
     """file:line in the user's code where an error came up."""
     found, frame = None, error.__traceback__
     while frame is not None:

@@ -1,5 +1,6 @@
 """Guards: what a compiled form rests on, compared at each call."""
 
+import operator
 import types
 
 import numpy as np
@@ -15,37 +16,42 @@ _FEW = 64  # elements of a NumPy array that are compared; of a larger one only t
 class Guards:
     """Values that must stay the same: numbers, texts and small NumPy arrays equal ones, other things the same objects.
 
-    values: [(mapping, key, value)]; cells: [(cell, value)]; lists: [(list, items)], MISSING for what may change; sizes: [(dict, number of items)].
-    settings, parts: values and sizes of Layers, compared only when an attribute of some Layer has been set.
+    values: Places; settings: those of Layers, compared only when an attribute of some Layer has been set. cells: [(cell, value)]. arrays: [(function
+    that gives it, copy)]. lists: [(list, items)], MISSING for what may change. sizes: [(dict, number of items)]; parts: the same of Layers.
     """
 
     def __init__(self):
-        self.values, self.cells, self.lists, self.sizes, self.settings, self.parts = [], [], [], [], [], []
-        self.changes = Changes.count
+        self.values, self.settings, self.changes = _Places(), _Places(), Changes.count
+        self.cells, self.arrays, self.lists, self.sizes, self.parts = [], [], [], [], []
 
     def value(self, store, key, value, settings=False):
         """`store[key]` has to stay the same. Nothing for a Tensor, which is looked up at each call, and for a module."""
-        if not isinstance(value, Tensor | types.ModuleType):
-            (self.settings if settings else self.values).append((store, key, _kept(value)))
+        if _is_small(value):
+            self.arrays.append((lambda: store.get(key), value.copy()))
+        elif not isinstance(value, Tensor | types.ModuleType):
+            (self.settings if settings else self.values).add(store, key, value)
 
     def cell(self, cell, value):
         """A variable of an enclosing function has to stay the same."""
-        if not isinstance(value, Tensor):
-            self.cells.append((cell, _kept(value)))
+        if _is_small(value):
+            self.arrays.append((lambda: content_of(cell), value.copy()))
+        elif not isinstance(value, Tensor):
+            self.cells.append((cell, value))
 
     def items(self, items):
         """The items of a list have to stay the same."""
-        self.lists.append((items, [MISSING if isinstance(item, Tensor) else _kept(item) for item in items]))
+        self.lists.append((items, [MISSING if isinstance(item, Tensor) else item.copy() if _is_small(item) else item for item in items]))
 
     def holds(self):
         """Whether everything is as it was."""
-        for store, key, value in self.values:
-            now = store.get(key, MISSING)
-            if now is not value and not equal(now, value):
-                return False
+        if not self.values.hold():
+            return False
         for cell, value in self.cells:
             now = content_of(cell)
             if now is not value and not equal(now, value):
+                return False
+        for get, value in self.arrays:
+            if not equal(get(), value):
                 return False
         for items, value in self.lists:
             if not _same_items(items, value):
@@ -55,18 +61,15 @@ class Guards:
                 return False
         if self.changes != Changes.count:
             count = Changes.count
-            if not all(len(store) == size for store, size in self.parts) or any(map(_changed, self.settings)):
+            if not all(len(store) == size for store, size in self.parts) or not self.settings.hold():
                 return False
             self.changes = count
         return True
 
     def changed(self):
         """What no longer holds, in words."""
-        for entry in (*self.values, *self.settings):
-            if _changed(entry):
-                store, key, value = entry
-                now = store.get(key, MISSING)
-                return f"{key} was {_text(value)} and is {'gone' if now is MISSING else _text(now)}"
+        for store, key, value in (*self.values.changed(), *self.settings.changed()):
+            return f"{key} was {_text(value)} and is {_text(store[key]) if key in store else 'gone'}"
         for cell, value in self.cells:
             now = content_of(cell)
             if now is not value and not equal(now, value):
@@ -74,13 +77,51 @@ class Guards:
         for items, value in self.lists:
             if not _same_items(items, value):
                 return f"a list of {len(value)} items that the function uses has changed"
-        return "a dict or Layer that the function uses has got or lost something"
+        return "a NumPy array, dict or Layer that the function uses has changed"
 
     def settle(self):
         """Lets go of the lists and dicts that the run itself has changed."""
         self.lists = [entry for entry in self.lists if _same_items(*entry)]
-        self.values = [entry for entry in self.values if not (isinstance(entry[0], dict) and _changed(entry))]
         self.sizes = [(store, size) for store, size in self.sizes if len(store) == size]
+        self.values.settle()
+
+
+class _Places:
+    """Values by where they are found: three lists, so that comparing them runs in C."""
+
+    def __init__(self):
+        self.stores, self.keys, self.values = [], [], []
+
+    def add(self, store, key, value):
+        self.stores.append(store)
+        self.keys.append(key)
+        self.values.append(value)
+
+    def hold(self):
+        """Whether all are the same. Equal ones take the place of those known."""
+        try:
+            if all(map(operator.is_, map(operator.getitem, self.stores, self.keys), self.values)):
+                return True
+            now = list(map(operator.getitem, self.stores, self.keys))
+        except KeyError:
+            return False
+        if not all([a is b or equal(a, b) for a, b in zip(now, self.values, strict=True)]):
+            return False
+        self.values = now
+        return True
+
+    def changed(self):
+        """The (store, key, value) that are not the same."""
+        for store, key, value in zip(self.stores, self.keys, self.values, strict=True):
+            now = store.get(key, MISSING)
+            if now is not value and not equal(now, value):
+                yield store, key, value
+
+    def settle(self):
+        """Lets go of what has changed in dicts."""
+        gone = {(id(store), key) for store, key, _ in self.changed() if isinstance(store, dict)}
+        kept = [entry for entry in zip(self.stores, self.keys, self.values, strict=True) if (id(entry[0]), entry[1]) not in gone]
+        self.stores, self.keys, self.values = map(list, zip(*kept, strict=True)) if kept else ([], [], [])
 
 
 def content_of(cell):
@@ -95,20 +136,14 @@ def equal(a, b):
     """Whether two plain values, or small NumPy arrays, are the same."""
     if type(a) is not type(b):
         return False
-    if isinstance(a, np.ndarray):
-        return a.size <= _FEW and a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
+    if type(a) is np.ndarray:
+        return a.size <= _FEW and a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
     return type(a) in SCALARS and (a == b or a != a and b != b)
 
 
-def _kept(value):
-    """What to compare with later: what may be changed in place is copied."""
-    return value.copy() if type(value) is np.ndarray and value.size <= _FEW else value
-
-
-def _changed(entry):
-    store, key, value = entry
-    now = store.get(key, MISSING)
-    return now is not value and not equal(now, value)
+def _is_small(value):
+    """Whether it is an array whose elements are compared, since it may be changed in place."""
+    return type(value) is np.ndarray and value.size <= _FEW and value.dtype.kind in "biufc"
 
 
 def _same_items(items, value):

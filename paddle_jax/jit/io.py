@@ -9,19 +9,20 @@ from pathlib import Path
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.errors import CheckError, Unsupported
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.framework.atomic import replace_files
 from paddle_jax.framework.pir import parameters
 from paddle_jax.framework.pir.builder import NotWritable
 from paddle_jax.framework.pir.files import split_prefix
 from paddle_jax.framework.pir.writer import write as write_program
-from paddle_jax.jit.function import StaticFunction
+from paddle_jax.jit.function import StaticFunction, place
 from paddle_jax.jit.translated_layer import TranslatedLayer
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.static.input_spec import InputSpec
 from paddle_jax.static.recording import record
 
-_SAVE_CONFIGS = ("with_hook", "combine_params", "clip_extra", "skip_forward", "skip_prune_program")
+_SAVE_CONFIGS = ("output_spec", "with_hook", "combine_params", "clip_extra", "skip_forward", "skip_prune_program")
 
 
 def save(layer, path, input_spec=None, **configs):
@@ -37,7 +38,8 @@ def save(layer, path, input_spec=None, **configs):
         input_spec: list of InputSpecs, one for each argument; None or -1 for a length that may vary. Tensors stand for their shape and dtype; other
             values are saved as they are. Default None: those of `to_static`, or of its last call.
         skip_forward: bool, save the other methods only. Default False.
-        with_hook, combine_params, clip_extra, skip_prune_program: accepted; there is one form of the files.
+        output_spec: list of ints, the numbers of the results of `forward` that are saved. Default: all.
+        with_hook, combine_params, clip_extra, skip_prune_program: accepted; there is one form of the files. Hooks of Layers are saved.
     Raises:
         TypeError: layer is neither a Layer nor a function, or input_spec is no list.
         ValueError: there is no input_spec, path names no file, a setting is not known, or the code does something that depends on values or on
@@ -58,13 +60,16 @@ def save(layer, path, input_spec=None, **configs):
     prefix = split_prefix("jit.save", path)
     if input_spec is not None and not isinstance(input_spec, list | tuple):
         raise TypeError(f"jit.save: input_spec: got {type(input_spec).__name__}; it must be a list of InputSpecs")
+    chosen = configs.get("output_spec")
+    if chosen is not None and not isinstance(chosen, list):
+        raise TypeError(f"jit.save: output_spec: got {type(chosen).__name__}; it must be a list of ints, the numbers of the results to save")
     if isinstance(layer, TranslatedLayer):
         contents = _translated(layer, prefix)
     else:
         contents, foreign = {}, set()
         for name, function in _functions(layer, configs.get("skip_forward", False)).items():
             base = prefix if name == "forward" else f"{prefix}.{name}"
-            document, arrays, own = encode(function, input_spec if name == "forward" else None, layer)
+            document, arrays, own = encode(function, *((input_spec, layer, chosen) if name == "forward" else (None, layer)))
             contents[base + ".json"] = document
             if arrays:
                 contents[base + ".pdiparams"] = parameters.encode(arrays)
@@ -91,22 +96,41 @@ def _functions(layer, skip_forward):
     return found
 
 
-def encode(function, specs, owner):
+def encode(function, specs, owner, chosen=None):
     """(JSON bytes, {name: array}, names of operations that are not Paddle's) of one function."""
     plain = function.dygraph_function if isinstance(function, StaticFunction) else function
     specs = _specs(function, plain, specs)
     holder = owner if isinstance(owner, Layer) else getattr(plain, "__self__", None)
     named, names = _named(plain, specs)
-    with _evaluating(holder):
+    hooked = owner if isinstance(owner, Layer) and getattr(plain, "__name__", "") == "forward" else None
+    with evaluating(holder):
         try:
-            recording = record(_fresh(plain, holder), named)
+            recording = record(_fresh(plain, holder, hooked), named, lambda: _fresh(converted_form(function), holder, hooked))
             recording.stored = {id(buffer) for _, buffer in holder.named_buffers()} if isinstance(holder, Layer) else set()
+            recording.outputs = _chosen(recording.outputs, chosen)
+            recording.prune()
             unused = [n for n, symbol in zip(names, recording.inputs, strict=True) if not _used(recording, symbol)]
             if unused and len(unused) == len(names):
                 raise ValueError(f"jit.save: none of the inputs {', '.join(unused)} reaches a result")
             return write_program(recording, names)
-        except NotWritable as error:
-            raise ValueError(f"jit.save: {getattr(plain, '__qualname__', plain)}: {error}") from error
+        except (NotWritable, Unsupported) as error:
+            at = getattr(error, "place", None) or place(error.__cause__ or error, getattr(plain, "__func__", plain))
+            raise ValueError(f"jit.save: {getattr(plain, '__qualname__', plain)}: {error} ({at})") from error
+
+
+def _chosen(outputs, numbers):
+    if numbers is None:
+        return outputs
+    if not all(type(n) is int and 0 <= n < len(outputs) for n in numbers):
+        raise ValueError(f"jit.save: output_spec: got {numbers}; there are {len(outputs)} results: allowed are the ints 0..{len(outputs) - 1}")
+    return [outputs[n] for n in numbers]
+
+
+def converted_form(function):
+    """A function with its control flow on Tensors converted."""
+    from paddle_jax.jit.dy2static import convert
+
+    return function._conversion() if isinstance(function, StaticFunction) else convert(function)
 
 
 def _used(recording, symbol):
@@ -142,7 +166,12 @@ def _called_with(key):
 def _named(plain, specs):
     """The specs with names (those of the arguments where they have none), and the names in order."""
     try:
-        arguments = [p.name for p in inspect.signature(plain).parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        parameters = inspect.signature(plain).parameters.values()
+        arguments = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        if len(specs) > len(arguments) and not any(p.kind is p.VAR_POSITIONAL for p in parameters):
+            raise CheckError(f"jit.save: input_spec: got {len(specs)}; the function takes {len(arguments)} arguments: {', '.join(arguments)}")
+    except CheckError:
+        raise
     except (TypeError, ValueError):
         arguments = []
     names = []
@@ -153,7 +182,7 @@ def _named(plain, specs):
         if isinstance(spec, dict):
             return {key: take(one, f"{name}_{key}") for key, one in spec.items()}
         if isinstance(spec, Tensor):
-            spec = InputSpec(list(spec.shape), spec.dtype, None, spec.stop_gradient)
+            spec = InputSpec(list(spec.shape), spec.dtype, spec._name, spec.stop_gradient)
         elif isinstance(spec, np.ndarray):
             spec = InputSpec(list(spec.shape), spec.dtype)
         if not isinstance(spec, InputSpec):
@@ -167,8 +196,8 @@ def _named(plain, specs):
     return [take(spec, arguments[i] if i < len(arguments) else f"input_{i}") for i, spec in enumerate(specs)], names
 
 
-def _fresh(function, layer):
-    """The function, with the attributes and buffers that it gives a Layer taken back after each run."""
+def _fresh(function, layer, hooked=None):
+    """The function, with the attributes and buffers that it gives a Layer taken back after each run. hooked: a Layer whose hooks are called."""
     if not isinstance(layer, Layer):
         return function
 
@@ -176,7 +205,10 @@ def _fresh(function, layer):
         kept = [(one, dict(vars(one)), {name: dict(vars(one)[name]) for name in ("_buffers", "_parameters", "_sub_layers")})
                 for one in layer.sublayers(include_self=True)]
         try:
-            return function(*args)
+            if hooked is None:
+                return function(*args)
+            vars(hooked)["forward"] = function
+            return hooked(*args)
         finally:
             for one, attributes, held in kept:
                 vars(one).clear()
@@ -189,7 +221,7 @@ def _fresh(function, layer):
 
 
 @contextlib.contextmanager
-def _evaluating(layer):
+def evaluating(layer):
     """A Layer in evaluation mode inside the block."""
     if not isinstance(layer, Layer):
         yield

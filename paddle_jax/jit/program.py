@@ -53,6 +53,7 @@ class Program:
         self.shapes = [(t._raw.shape, t._raw.dtype) for t in tensors]
         self.places = {id(t): i for i, t in enumerate(tensors)}
         self.watched = [(self.places[id(t)], known) for t, known in captured.grads]
+        self.numbers = [(None, None)] * len(self.getters)
         self.owning, self.seen, self.steady = _picker([i for i, _ in self.watched]), ([], []), False
         self._plan(captured)
         self.differentiable = any(flows for _, flows, _ in captured.results) or any(c.flows for c in captured.changes)
@@ -118,7 +119,8 @@ class Program:
 
     def operands(self, inputs):
         """The Tensors for a call, or Stale."""
-        if [id(t) in self.ids for t in inputs] != self.aliased or any(a is not None and a is not b for a, b in zip(self.inputs, inputs, strict=True)):
+        if inputs and ([id(t) in self.ids for t in inputs] != self.aliased
+                       or any([a is not None and a is not b for a, b in zip(self.inputs, inputs, strict=True)])):
             raise Stale("another Tensor that the function also uses itself is passed")
         if not self.reach.guards.holds():
             raise Stale(self.reach.guards.changed())
@@ -231,13 +233,28 @@ class Program:
         kept = arrays[len(given):]
         del arrays
         try:
-            numbers = [get() for get in self.getters]
+            numbers = self._numbers()
             return _finished(self.direct, flat, given, kept, numbers) if self.loud else self.direct(flat, given, kept, numbers)
         except Exception:
             if any(a.is_deleted() for a in given):
                 names = ", ".join(tensors[i].name for i in self.donated[:3])
                 raise RuntimeError(f"{self.name}: failed after it had taken over the memory of {names} and others; load their values again") from None
             raise
+
+    def _numbers(self):
+        """The numbers from the host; one that stays the same is kept on the device, which saves handing it over."""
+        found = []
+        for i, get in enumerate(self.getters):
+            number, (known, held) = get(), self.numbers[i]
+            if number is not known and (type(number) is not np.float64 or number != known):
+                self.numbers[i] = number, None
+            else:
+                if held is None:
+                    held = jax.numpy.asarray(number)
+                    self.numbers[i] = known, held
+                number = held
+            found.append(number)
+        return found
 
     def _split(self, count):
         """Which operands give their memory away: what gets a new value of the same shape."""

@@ -1,11 +1,16 @@
 """What a function can reach without being passed it: Tensors (with the place where they are found anew at each call) and values it may depend on."""
 
+import collections
 import dis
 import functools as ft
+import random
 import sys
 import types
 
+import numpy as np
+
 from paddle_jax._core.tensor import Tensor
+from paddle_jax.amp.grad_scaler import AmpScaler
 from paddle_jax.jit.guards import MISSING, SCALARS, Guards, content_of, equal
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
@@ -23,6 +28,7 @@ class Reach:
 
     slots: {id of Tensor: (dict or list, key) where it is found}; tensors: the Tensors. guards: the values that the code may depend on.
     objects: plain objects and containers whose content the function may change. variables: [(cell or dict, name, value)] of those that it sees.
+    streams: names of the iterators and files that it uses. generators: [(random generator of Python or NumPy, its state)].
 
     Of the user's own objects, modules and dicts only what is named in the code that may run counts: a counter of the training loop does not matter.
     names: those names; owners: [(object, whether it is a Layer)], containers: [(list or dict, key where it was found)], while looking.
@@ -30,7 +36,7 @@ class Reach:
 
     def __init__(self, function, others=()):
         self.slots, self.tensors, self.guards = {}, [], Guards()
-        self.objects, self.variables = [], []
+        self.objects, self.variables, self.streams, self.generators = [], [], [], []
         self.seen, self.names, self.owners, self.containers = set(), {"forward", "__call__", "training"}, [], []
         self.function(function)
         for thing in others:
@@ -51,6 +57,16 @@ class Reach:
                 else:
                     place.cell_contents = before
         return found
+
+    def drawn(self):
+        """Puts back the generators that numbers have been drawn from; whether there are any."""
+        moved = [(generator, before) for generator, before in self.generators if repr(_state_of(generator)) != repr(before)]
+        for generator, before in moved:
+            if isinstance(generator, np.random.Generator):
+                generator.bit_generator.state = before
+            else:
+                (generator.setstate if isinstance(generator, random.Random) else generator.set_state)(before)
+        return bool(moved)
 
     # walking ------------------------------------------------------------------------------------------------------
 
@@ -100,17 +116,19 @@ class Reach:
                 for name, value in list(own.items()):
                     if self._named(name):
                         self.guards.value(own, name, value, is_layer)
-        for container, key in self.containers:
+        for found, key in self.containers:
             if not isinstance(key, str) or self._named(key):
-                self._content(container)
+                self._content(found, key)
         self.owners, self.containers = [], []  # not kept alive
 
     def _named(self, name):
         return name in self.names or "getattr" in self.names and name != "_full_name"
 
-    def _content(self, container):
+    def _content(self, container, key):
         """Guards the items of a list, and of a dict those that the code names (all, if it names none or goes through them)."""
-        if isinstance(container, list):
+        if isinstance(container, collections.abc.Iterator):
+            self.streams.append(type(container).__name__ if key is None else key)
+        elif isinstance(container, list | set | collections.deque):
             self.guards.items(container)
         elif isinstance(container, dict):
             chosen = [key for key in container if isinstance(key, str) and key in self.names]
@@ -149,7 +167,14 @@ class Reach:
         """Looks at one value; `store[key]` is where it was found, if that can change."""
         if type(value) in SCALARS:
             return
-        if isinstance(value, Tensor):
+        if isinstance(value, collections.abc.Iterator | set | collections.deque):
+            self.containers.append((value, key))
+            if isinstance(value, set | collections.deque) and len(value) <= _MANY and id(value) not in self.seen:
+                self.seen.add(id(value))
+                self.objects.append(value)
+        elif isinstance(value, np.random.Generator | np.random.RandomState | random.Random):
+            self.generators.append((value, _state_of(value)))
+        elif isinstance(value, Tensor):
             self._tensor(value, store, key)
         elif isinstance(value, types.FunctionType | types.MethodType):
             self.function(value, depth - 1)
@@ -177,6 +202,8 @@ class Reach:
             self._layer(value, depth)
         elif isinstance(value, Optimizer):
             self._optimizer(value)
+        elif isinstance(value, AmpScaler):
+            self._scaler(value)
         elif isinstance(value, list | tuple | dict) and len(value) <= _MANY:
             self.seen.add(id(value))
             if not isinstance(value, tuple):
@@ -240,6 +267,13 @@ class Reach:
         own = scaler.__dict__
         for name, item in own.items():
             self._item(item, own, name, 0)
+
+
+def _state_of(generator):
+    """The state of a random generator of Python or NumPy."""
+    if isinstance(generator, np.random.Generator):
+        return generator.bit_generator.state
+    return generator.getstate() if isinstance(generator, random.Random) else generator.get_state()
 
 
 def _is_plain(value):

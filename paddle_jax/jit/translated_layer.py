@@ -140,7 +140,8 @@ def _files(prefix, configs):
     if configs.get("model_filename"):
         folder = Path(prefix)
         model = folder / configs["model_filename"]
-        return {"forward": (model, folder / (configs.get("params_filename") or model.with_suffix(".pdiparams").name))} if model.is_file() else {}
+        if model.is_file():
+            return {"forward": (model, folder / (configs.get("params_filename") or model.with_suffix(".pdiparams").name))}
     base = Path(prefix)
     found = {"forward": (Path(prefix + ".json"), Path(prefix + ".pdiparams"))} if Path(prefix + ".json").is_file() else {}
     for model in sorted(base.parent.glob(_escaped(base.name) + ".*.json")):

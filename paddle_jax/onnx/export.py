@@ -62,9 +62,10 @@ def convert(program, arrays, opset):
     """
     import onnx
 
+    from paddle_jax.framework.pir.interpreter import walk
     from paddle_jax.onnx.rules import RULES, Unsupported
 
-    missing = sorted({op.name for op in program.block.ops} - RULES.keys() - {"parameter", "data", "fetch"})
+    missing = sorted({op.name for op in walk(program.block)} - RULES.keys() - {"parameter", "data", "fetch", "cf.yield", *_CONTROL})
     if missing:
         raise NotImplementedError(f"onnx.export: no form in ONNX here for {', '.join(missing)}")
     g, env, kinds = Graph(onnx), {}, {}
@@ -74,20 +75,62 @@ def convert(program, arrays, opset):
     for name, number, shape, dtype in program.feeds:
         env[number], kinds[number] = name, (dtype, tuple(shape))
         inputs.append(_info(onnx, name, dtype, [f"{name}_{i}" if n < 0 else n for i, n in enumerate(shape)]))
-    for op in program.block.ops:
-        if op.name not in ("parameter", "data", "fetch"):
-            try:
-                found = RULES[op.name](g, _Op(op, kinds), *[env[n] if n else None for n in op.inputs])
-            except Unsupported as error:
-                raise NotImplementedError(f"onnx.export: {op.name}: {error}") from error
-            env.update(zip(op.outputs, [found] if len(op.outputs) == 1 else found, strict=False))
-            kinds.update(zip(op.outputs, op.types, strict=True))
+    try:
+        _run_block(g, program.block, env, kinds)
+    except Unsupported as error:
+        raise NotImplementedError(f"onnx.export: {error}") from error
     outputs = []
     for name, number, shape, dtype in program.fetches:
         g.nodes.append(onnx.helper.make_node("Identity", [env[number]], [name]))
         outputs.append(_info(onnx, name, dtype, [None if n < 0 else n for n in shape]))
     graph = onnx.helper.make_graph(g.nodes, "paddle_jax", inputs, outputs, g.initializers)
     return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", opset)], ir_version=8, producer_name="paddle_jax")
+
+
+def _run_block(g, block, env, kinds):
+    """Adds the nodes of a block; gives the names of what it yields."""
+    from paddle_jax.onnx.rules import RULES, Unsupported
+
+    for op in block.ops:
+        if op.name in ("parameter", "data", "fetch"):
+            continue
+        operands = [env[n] if n else None for n in op.inputs]
+        if op.name == "cf.yield":
+            return operands
+        try:
+            found = _CONTROL[op.name](g, op, operands, env, kinds) if op.name in _CONTROL else RULES[op.name](g, _Op(op, kinds), *operands)
+        except Unsupported as error:
+            raise Unsupported(f"{op.name}: {error}") from error
+        env.update(zip(op.outputs, [found] if len(op.outputs) == 1 else found, strict=False))
+        kinds.update(zip(op.outputs, op.types, strict=True))
+    return []
+
+
+def _part(g, block, env, kinds, inputs, types):
+    """A block as a graph of its own; constants are those of the whole model."""
+    outer, g.nodes = g.nodes, []
+    ends = [g.node("Identity", [name]) for name in _run_block(g, block, dict(env), dict(kinds))]
+    nodes, g.nodes = g.nodes, outer
+    found = [_info(g.onnx, name, dtype, [None if n < 0 else n for n in shape]) for name, (dtype, shape) in zip(ends, types, strict=True)]
+    return g.onnx.helper.make_graph(nodes, g.name(), inputs, found)
+
+
+def _if(g, op, operands, env, kinds):
+    then, other = (_part(g, block, env, kinds, [], op.types) for block in op.blocks)
+    return g.node("If", operands, len(op.outputs), then_branch=then, else_branch=other)
+
+
+def _loop(g, op, operands, env, kinds):
+    body, flag = op.blocks[0], ("bool", ())
+    names = [g.name() for _ in body.args]
+    inputs = [_info(g.onnx, g.name(), "int64", []), _info(g.onnx, g.name(), "bool", [])]
+    inputs += [_info(g.onnx, name, dtype, [None if n < 0 else n for n in shape]) for name, (dtype, shape) in zip(names, op.types, strict=True)]
+    inside = env | dict(zip(body.args, names, strict=True)), kinds | dict(zip(body.args, op.types, strict=True))
+    part = _part(g, body, *inside, inputs, [flag, *op.types])
+    return g.node("Loop", [None, *operands], len(op.outputs), body=part)
+
+
+_CONTROL = {"if": _if, "while": _loop}
 
 
 def _info(onnx, name, dtype, shape):

@@ -55,6 +55,7 @@ class Optimizer:
     """
 
     _slots = ()  # names of the states, in Paddle's order
+    _skip = None  # during a step of a GradScaler: what is held for "a gradient is infinite or NaN", which leaves everything as it is
 
     def __init__(self, learning_rate, parameters=None, weight_decay=None, grad_clip=None, name=None):
         owner = type(self).__name__
@@ -205,7 +206,8 @@ class Optimizer:
             if len(ids) == len(group.places):
                 group.ids = ids
         work = self._whole(group, grads) if ids == group.ids else self._part(group, {id(p): p for p in active}, grads)
-        run_calls(work, type(self)._rule, self._hyper(group.settings), clip.rule() if clip is not None and _is_rule(clip) else None, lr)
+        rule = clip.rule() if clip is not None and _is_rule(clip) else None
+        run_calls(work, type(self)._rule, self._hyper(group.settings), rule, lr, self._skip)
 
     def _whole(self, group, grads):
         if grads is None:
@@ -278,8 +280,10 @@ class Optimizer:
             shape = (1,) if lead is None else (*lead, *value.shape)
             made[slot] = fresh((len(params), *shape), fill, dtype or wide)
         if self._multi_precision and str(value.dtype) in LOW:
+            trace = state.trace
+            values = [p._value if trace is None else trace.outside(p) for p in params]
             with jax.ensure_compile_time_eval():
-                made["master"] = wrap(jnp.stack([p._value for p in params]).astype(wide))
+                made["master"] = wrap(jnp.stack(values).astype(wide))
         self._take_over(params, made)
         return made
 

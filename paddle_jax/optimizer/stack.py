@@ -64,11 +64,11 @@ class Call:
         self.slots = [[*stack.state.items()] for stack in stacks]
         self.count, self.plan = sum(map(len, self.lists)), None
 
-    def run(self, update, grads, extras, lr, scale):
+    def run(self, update, grads, extras, lr, scale, skip):
         """Updates parameters and state in place. `grads` is a list of arrays per stack."""
         state = [{name: tensor._value for name, tensor in slots} for slots in self.slots]
         params = [[p._value for p in same] for same in self.lists]
-        new_params, new_state = update(state, params, grads, extras, lr, scale)
+        new_params, new_state = update(state, params, grads, extras, lr, scale, skip)
         for same, new in zip(self.lists, new_params, strict=True):
             for param, value in zip(same, new, strict=True):
                 param._rebind(value)
@@ -89,42 +89,43 @@ def pack(stacks):
     return [*calls, Call(waiting)] if waiting else calls
 
 
-def run_calls(work, rule, hyper, clip, lr):
-    """Runs a list of (call, grads, extras). A norm over several calls is computed first.
+def run_calls(work, rule, hyper, clip, lr, skip=None):
+    """Runs a list of (call, grads, extras). A norm over several calls is computed first. skip: a bool array; True leaves everything as it is.
 
     In the deferred tier all calls are recorded as one op, unless they are so many that compiling them with the rest of a step would take long.
     """
     update = compiled(rule, hyper, clip)
     if local.ctx.segment is not None and sum(call.count for call, _, _ in work) <= RECORDED:
-        record_calls(work, update, lr)
+        record_calls(work, update, lr, skip)
         return
     scale = None
     work = [(call, [list(map(observed, same)) for same in grads], extras) for call, grads, extras in work]
     if clip is not None and clip[0] == "global_norm" and len(work) > 1:
         scale = scale_of([square_total(grads, [_clip_extras(e) for e in extras]) for _, grads, extras in work], clip[1])
     for call, grads, extras in work:
-        call.run(update, grads, extras, lr, scale)
+        call.run(update, grads, extras, lr, scale, None if skip is None else observed(skip))
 
 
 class _Plan:
     """What stays the same from step to step when the update of some calls is recorded as one op.
 
-    Its operands and results are flat: states, parameters, gradients, extras, rate; parameters, states.
+    Its operands and results are flat: states, parameters, gradients, extras, rate, and skip if the update `skips`; parameters, states.
     """
 
-    def __init__(self, work, update):
+    def __init__(self, work, update, skips):
+        self.skips = skips
         self.calls, self.update = [call for call, _, _ in work], update
         self.slots = [t for call in self.calls for same in call.slots for _, t in same]
         self.params = [p for call in self.calls for same in call.lists for p in same]
         self.extras = [wrap(value) for _, _, given in work for extra in given for value in extra.values()]
         shape = [(tuple([name for name, _ in same]), len(stack), tuple(extra)) for call, _, given in work
                  for same, stack, extra in zip(call.slots, call.lists, given, strict=True)]
-        self.kernel = _recorded(update, tuple(shape))
+        self.kernel = _recorded(update, tuple(shape), skips)
 
-    def run(self, grads, lr):
+    def run(self, grads, *more):
         """Records the update."""
         params, slots = self.params, self.slots
-        out = execute(self.kernel, [*[t._raw for t in slots], *[p._raw for p in params], *grads, *[v._raw for v in self.extras], lr])
+        out = execute(self.kernel, [*[t._raw for t in slots], *[p._raw for p in params], *grads, *[v._raw for v in self.extras], *more])
         for param, value in zip(params, out, strict=False):
             param._raw = value
             param._version += 1
@@ -132,20 +133,21 @@ class _Plan:
             tensor._raw = value
 
 
-def record_calls(work, update, lr):
+def record_calls(work, update, lr, skip=None):
     """Records the update of all calls as one op."""
     first = work[0][0]
     plan = first.plan
     masked = any(given is not call.extras for call, _, given in work)
-    if masked or plan is None or plan.update is not update or plan.calls != [call for call, _, _ in work]:
-        plan = _Plan(work, update)
+    skips = skip is not None
+    if masked or plan is None or plan.update is not update or plan.skips is not skips or plan.calls != [call for call, _, _ in work]:
+        plan = _Plan(work, update, skips)
         if not masked:
             first.plan = plan
-    plan.run([g for _, given, _ in work for same in given for g in same], lr)
+    plan.run([g for _, given, _ in work for same in given for g in same], lr, *([skip] if skips else []))
 
 
 @ft.lru_cache(maxsize=256)
-def _recorded(update, shape):
+def _recorded(update, shape, skips):
     """The Kernel of `record_calls` for stacks of this shape: (names of states, number of parameters, names of extras) of each."""
 
     def fn(*flat):
@@ -154,7 +156,7 @@ def _recorded(update, shape):
         params = [[next(values) for _ in range(count)] for _, count, _ in shape]
         grads = [[next(values) for _ in range(count)] for _, count, _ in shape]
         extras = [{name: next(values) for name in names} for _, _, names in shape]
-        new_params, new_state = update(state, params, grads, extras, next(values), None)
+        new_params, new_state = update(state, params, grads, extras, next(values), None, next(values) if skips else None)
         states = [new[name] for new, (slots, _, _) in zip(new_state, shape, strict=True) for name in slots]
         return (*[p for same in new_params for p in same], *states)
 

@@ -31,14 +31,14 @@ def compiled(rule, hyper, clip):
     """The update for a rule `(p, g, state, lr, **hyper) -> (p, state)` with fixed settings. It compiles once per structure of stacks."""
     settings = dict(hyper)
 
-    def update(state, params, grads, extras, lr, scale):
-        """All arguments but the last two are lists over stacks; see `Stack` for the extras."""
+    def update(state, params, grads, extras, lr, scale, skip=None):
+        """The first four arguments are lists over stacks; see `Stack` for the extras. skip: bool array; True leaves everything as it is."""
         wide = [_stacked(g, _compute_dtype(p[0].dtype)) for p, g in zip(params, grads, strict=True)]
         wide = _clipped(clip, wide, extras, scale)
-        results = [_one(s, p, g, e, lr) for s, p, g, e in zip(state, params, wide, extras, strict=True)]
+        results = [_one(s, p, g, e, lr, skip) for s, p, g, e in zip(state, params, wide, extras, strict=True)]
         return [r[0] for r in results], [r[1] for r in results]
 
-    def _one(old, params, grad, extra, lr):
+    def _one(old, params, grad, extra, lr, skip):
         dtype = params[0].dtype
         master = old.get("master")
         param = master if master is not None else _stacked(params, grad.dtype)
@@ -57,6 +57,9 @@ def compiled(rule, hyper, clip):
             slots = {name: jnp.where(_mask(extra, value), value, old[name]) for name, value in slots.items()}
         slots = {name: value.astype(old[name].dtype) for name, value in slots.items()}
         new = new.astype(dtype)
+        if skip is not None:
+            new = jnp.where(skip, _stacked(params, dtype), new)
+            slots = {name: jnp.where(skip, old[name], value) for name, value in slots.items()}
         return [new[i] for i in range(len(params))], slots
 
     return jax.jit(update, donate_argnums=0)

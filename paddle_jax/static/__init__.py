@@ -1,7 +1,7 @@
 """Static programs: operations are recorded into a Program, which an Executor compiles and runs."""
 
 from paddle_jax._core.tensor import Tensor as Variable  # an eager Tensor counts as one, as in Paddle
-from paddle_jax.static import nn
+from paddle_jax.static import amp, nn
 from paddle_jax.static.averaging import ExponentialMovingAverage
 from paddle_jax.static.backward import append_backward, gradients
 from paddle_jax.static.executor import Executor
@@ -23,7 +23,7 @@ from paddle_jax.static.weight_norm import WeightNormParamAttr
 
 __all__ = [
     "BuildStrategy", "CompiledProgram", "Executor", "ExponentialMovingAverage", "InputSpec", "Print", "Program", "Scope", "Variable",
-    "WeightNormParamAttr", "accuracy", "append_backward", "auc", "cpu_places", "create_global_var", "create_parameter", "cuda_places", "data",
+    "WeightNormParamAttr", "accuracy", "amp", "append_backward", "auc", "cpu_places", "create_global_var", "create_parameter", "cuda_places", "data",
     "default_main_program", "default_startup_program", "deserialize_persistables", "deserialize_program", "device_guard", "global_scope",
     "gradients", "load", "load_from_file", "load_inference_model", "load_program_state", "name_scope", "nn", "normalize_program", "program_guard",
     "py_func", "save", "save_inference_model", "save_to_file", "scope_guard", "serialize_persistables", "serialize_program", "set_program_state",

@@ -139,6 +139,17 @@ def branch(pred, true_fn, false_fn):
     for tensor in targets.values():
         pair = [next((s for t, s in block.changed if t is tensor), tensor._raw) for block in (yes, no)]
         results.append(tuple(pair))
+    ends = [a and b for a, b in zip(yes.stops, no.stops, strict=True)] + [False] * len(targets)
+    made = branched(pred, yes, no, results, ends)
+    for tensor, new in zip(targets.values(), made[len(yes.results) :], strict=True):
+        recorder.note(tensor)
+        tensor._raw = new._raw
+    rest = iter(made)
+    return jax.tree.unflatten(tree, [next(rest) if is_tensor(x) else x for x in leaves])
+
+
+def branched(pred, yes, no, results, ends):
+    """Adds the operation of a cond. results: pairs of Symbols; ends: for each whether no gradient flows through it. Gives Variables."""
     pairs = []
     for number, (a, b) in enumerate(results):
         pair = joined(a, b)
@@ -156,13 +167,12 @@ def branch(pred, true_fn, false_fn):
     symbols, stops = [pred._raw, *outside], (True, *_stops((yes, no), outside))
     operation = _operation(kernel, symbols, stops, found)
     flows = local.ctx.grad and _wants_gradient(symbols, stops)
-    ends = [a and b for a, b in zip(yes.stops, no.stops, strict=True)] + [False] * len(targets)
-    made = [variable(s, stop or not (flows and s.dtype.kind in INEXACT)) for s, stop in zip(operation.outputs, ends, strict=True)]
-    for tensor, new in zip(targets.values(), made[len(yes.results) :], strict=True):
-        recorder.note(tensor)
-        tensor._raw = new._raw
-    rest = iter(made)
-    return jax.tree.unflatten(tree, [next(rest) if is_tensor(x) else x for x in leaves])
+    return _variables(operation.outputs, [stop or not flows for stop in ends])
+
+
+def _variables(symbols, stops):
+    kind = local.ctx.recorder.kind
+    return [variable(s, stop or s.dtype.kind not in INEXACT, kind) for s, stop in zip(symbols, stops, strict=True)]
 
 
 def _is_outer(symbol, *blocks):
@@ -213,8 +223,20 @@ def loop(test, body, state):
         if wider == pairs and freed == stops:
             break
         pairs, stops = wider, freed
-    uneven = any(s.avals != c.avals or c.avals != n.avals for s, c, n in zip(starts, carried, new, strict=True))
     targets = [(t, s) for t, s in step.changed if type(t._raw) is Symbol]
+    made = looped(starts, given, stops, testing, step, new, targets)
+    for (tensor, _), out in zip(targets, made[len(at) :], strict=True):
+        recorder.note(tensor)
+        tensor._raw = out._raw
+    rest = iter(made)
+    return jax.tree.unflatten(tree, [next(rest) if is_tensor(x) else x for x in leaves])
+
+
+def looped(starts, given, stops, testing, step, new, targets=()):
+    """Adds the operation of a while. starts, new: Symbols of the state before the loop and after a step; given, stops: for each whether no gradient
+    flows to it, and through it; targets: (Tensor outside that a step changes, Symbol of its new value). Gives Variables of all."""
+    pairs = [s.avals for s in step.inputs]
+    uneven = any(s.avals != c or c != n.avals for s, c, n in zip(starts, pairs, new, strict=True))
     outside = [s for s in dict.fromkeys([*testing.outside(), *step.outside()]) if s not in [t._raw for t, _ in targets]]
     befores, afters = [t._raw for t, _ in targets], [s for _, s in targets]
     read = _stops((testing, step), outside)
@@ -225,13 +247,7 @@ def loop(test, body, state):
     ends = (*given, *[t.stop_gradient for t, _ in targets], *read)
     operation = _operation(kernel, symbols, ends, found)
     flows = local.ctx.grad and _wants_gradient(symbols, ends)
-    stopped = [*stops, *[False] * len(targets)]
-    made = [variable(s, stop or not (flows and s.dtype.kind in INEXACT)) for s, stop in zip(operation.outputs, stopped, strict=True)]
-    for (tensor, _), out in zip(targets, made[len(at) :], strict=True):
-        recorder.note(tensor)
-        tensor._raw = out._raw
-    rest = iter(made)
-    return jax.tree.unflatten(tree, [next(rest) if is_tensor(x) else x for x in leaves])
+    return _variables(operation.outputs, [stop or not flows for stop in [*stops, *[False] * len(targets)]])
 
 
 def _one_step(recorder, test, body, leaves, tree, at, pairs, stops):
@@ -240,7 +256,7 @@ def _one_step(recorder, test, body, leaves, tree, at, pairs, stops):
     carried = [Symbol(pair, "block", recorder.program) for pair in pairs]
 
     def filled():
-        given = iter([variable(s, stop) for s, stop in zip(carried, stops, strict=True)])
+        given = iter([variable(s, stop, recorder.kind) for s, stop in zip(carried, stops, strict=True)])
         return jax.tree.unflatten(tree, [next(given) if is_tensor(x) else x for x in leaves])
 
     testing, answer, _ = recorded(test, carried, filled())
@@ -309,4 +325,4 @@ def _looping(testing, step, outside, state, befores, new, read):
     return fn
 
 
-__all__ = ["Block", "branch", "joined", "loop", "recorded"]
+__all__ = ["Block", "branch", "branched", "joined", "loop", "looped", "recorded"]

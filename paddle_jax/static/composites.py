@@ -42,6 +42,7 @@ class Whole:
     def __init__(self, fn, args, kwargs, tensors, writes, random):
         self.fn, self.args, self.kwargs, self.writes, self.random = fn, args, kwargs, writes, random
         self.stops, self.draws, self.layout, self.free = [t.stop_gradient for t in tensors], 0, None, []
+        self.amp = local.ctx.amp
 
     def __call__(self, *arrays):
         words = first = None
@@ -50,7 +51,7 @@ class Whole:
         given = [wrap(a, stop) for a, stop in zip(arrays, self.stops, strict=True)]
         rest = iter(given)
         args, kwargs = mapped((self.args, self.kwargs), lambda _: next(rest))
-        with computing(), _Draws(words, first) as trace:
+        with computing(self.amp), _Draws(words, first) as trace:
             out = self.fn(*args, **kwargs)
             self.draws = trace.count
             results = [*tensors_in(out), *[given[i] for i in self.writes]]
@@ -76,15 +77,16 @@ class _Slot:
 
 
 @contextlib.contextmanager
-def computing():
-    """Inside the block operations run instead of being recorded (on traced arrays, or at once)."""
+def computing(amp=None):
+    """Inside the block operations run instead of being recorded (on traced arrays, or at once), with the mixed precision they were recorded in."""
     ctx = local.ctx
-    before = ctx.recorder, ctx.trace, ctx.segment
+    before = ctx.recorder, ctx.trace, ctx.segment, ctx.amp
     ctx.recorder = ctx.trace = ctx.segment = None
+    ctx.amp = amp
     try:
         yield
     finally:
-        ctx.recorder, ctx.trace, ctx.segment = before
+        ctx.recorder, ctx.trace, ctx.segment, ctx.amp = before
 
 
 def tensors_in(value):

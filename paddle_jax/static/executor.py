@@ -181,13 +181,12 @@ class Entry:
         if self.random:
             words, offset = self._draw()
         try:
-            written = [values[name] for name in self.written]
-            read = [values[name] for name in self.read]
+            written = list(map(values.__getitem__, self.written))
+            read = list(map(values.__getitem__, self.read))
         except KeyError:
             written, read = self._values(values)
         out, new = self.compiled(written, read, fed, self.constants, words, offset)
-        for name, value in zip(self.written, new, strict=True):
-            values[name] = value
+        values.update(zip(self.written, new, strict=True))
         for i in self.copied:
             out[i] = np.array(out[i])
         return out

@@ -77,12 +77,14 @@ def _update(optimizer, group, pairs, program, rate, startup):
     states = [_states(optimizer, group, p, program, startup) for p in params]
     extras = [optimizer._columns([p], group.settings) for p in params]
     layout = tuple((tuple(s), tuple(e)) for s, e in zip(states, extras, strict=True))
-    kernel = _kernel(compiled(type(optimizer)._rule, optimizer._hyper(group.settings), rule), layout)
+    skip = optimizer._skip
+    kernel = _kernel(compiled(type(optimizer)._rule, optimizer._hyper(group.settings), rule), layout, skip is not None)
     recorder = local.ctx.recorder
     flat = [rate.variable, *params, *grads, *[v for s in states for v in s.values()]]
     symbols = [recorder.symbol(t) for t in flat]
     for columns in extras:
         symbols += [recorder.constant(v)._raw for v in columns.values()]
+    symbols += [] if skip is None else [skip]
     outs = recorder.record(kernel, symbols, [True] * len(symbols))
     for target, out in zip([*params, *[v for s in states for v in s.values()]], outs, strict=True):
         program.write(target, out._raw)
@@ -112,8 +114,10 @@ def _held(program, name, shape, dtype, fill, startup):
 
 
 @ft.lru_cache(maxsize=256)
-def _kernel(update, layout):
-    """The update as a kernel: (rate, parameters, gradients, states, columns) -> (parameters, states). Each parameter is a stack of its own."""
+def _kernel(update, layout, skips=False):
+    """The update as a kernel: (rate, parameters, gradients, states, columns, skip where it `skips`) -> (parameters, states).
+
+    Each parameter is a stack of its own."""
     count = len(layout)
 
     def fn(rate, *flat):
@@ -121,7 +125,7 @@ def _kernel(update, layout):
         params, grads = ([[next(values)] for _ in range(count)] for _ in range(2))
         states = [{slot: next(values)[None] for slot in slots} for slots, _ in layout]
         columns = [{name: next(values) for name in names} for _, names in layout]
-        new, kept = update(states, params, grads, columns, rate, None)
+        new, kept = update(states, params, grads, columns, rate, None, next(values) if skips else None)
         return (*[p[0] for p in new], *[kept[i][slot][0] for i, (slots, _) in enumerate(layout) for slot in slots])
 
     return Kernel("optimizer_step", fn, nondiff=True)

@@ -5,17 +5,20 @@ both runs call the same kernels on the same operands, these are recorded; else t
 when the program is compiled and lengths are known.
 """
 
+import functools as ft
+
 import numpy as np
 
 from paddle_jax._core.deferred.settings import join, settle
 from paddle_jax._core.deferred.value import INEXACT, aval_of, concrete
-from paddle_jax._core.errors import TracedValueError
+from paddle_jax._core.errors import TracedValueError, Unsupported
 from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.random import default_generator
 from paddle_jax._core.state import local
 from paddle_jax._core.symbol import Symbol, SymbolError, avals_of
 from paddle_jax._core.tensor import Parameter, Tensor, wrap
 from paddle_jax._core.tracing import Trace
+from paddle_jax.jit.dy2static import convert
 from paddle_jax.static.composites import Random, Whole, mapped, same, tensors_in
 from paddle_jax.static.inference import full_kernel, infer
 from paddle_jax.static.program import Operation, Program, default_main_program
@@ -26,7 +29,10 @@ class Recorder(Trace):
     """Takes the place of running operations in one thread (`Context.recorder`), and that of a Trace.
 
     own: the Program it records into; None: the default main program at the time. probe: None, or which probe a composite is being run under.
+    converted: whether functions with control flow on Tensors are converted on the way. kind: what its Variables are.
     """
+
+    kind, converted = Variable, False
 
     def __init__(self, program=None):
         super().__init__()
@@ -155,10 +161,54 @@ class Recorder(Trace):
         finally:
             self.depth -= 1
 
-    def _mark(self):
+    def control_flow(self, args, plain, converted):
+        """What `plain()` gives, a call of a function that may be converted. Where it asks for values, or lengths of its arguments are not known, what
+        `converted()()` gives, which does without."""
+        mark, noted = self.mark(), self.written
+        self.written = {}
+        try:
+            if self.converted or not any(type(t._raw) is Symbol and t._raw.is_open for t in tensors_in(args)):
+                try:
+                    return plain()
+                except SymbolError:
+                    self.back(mark)
+            return self._converted(plain, converted)
+        finally:
+            self.written = {**self.written, **noted}
+
+    def _converted(self, plain, converted):
+        before = self.converted
+        try:
+            function = converted()
+        except Unsupported:  # no source, say
+            return plain()
+        try:
+            self.converted = True
+            return function()
+        except Unsupported as error:
+            raise RuntimeError(f"to_static: a function cannot become part of a static program: {error}") from error
+        finally:
+            self.converted = before
+
+    def tried(self, get):
+        """What `get()` gives, with what it records taken back."""
+        mark, noted = self.mark(), self.written
+        self.written = {}
+        try:
+            return get()
+        finally:
+            self.back(mark)
+            self.written = noted
+
+    def loop(self, code, steps=0):
+        """Called before a loop of converted code: [code of its body, steps, whether how many is known only when the program runs]."""
+        return [code, steps, steps == -1]
+
+    def mark(self):
+        """Where the recording is, for `back`."""
         return len(self.ops), self.program.draws
 
-    def _back(self, mark):
+    def back(self, mark):
         """Takes back what was recorded since a mark; returns it with what Tensors that were changed in place hold now."""
         ops, program = self.ops, self.program
         recorded = ops[mark[0] :]
@@ -170,12 +220,12 @@ class Recorder(Trace):
         return recorded, count, changed
 
     def _lifted(self, op, args, kwargs):
-        mark, noted = self._mark(), self.written
+        mark, noted = self.mark(), self.written
         self.written = {}
         try:
             return mapped(op.fn(*args, **kwargs), self.lift)
         except (SymbolError, TracedValueError, TypeError, ValueError):
-            self._back(mark)  # a value is needed: as a whole, or it is an error there too
+            self.back(mark)  # a value is needed: as a whole, or it is an error there too
             return self.whole(op.name, op.fn, args, kwargs)
         finally:
             self.written = {**self.written, **noted}
@@ -192,15 +242,15 @@ class Recorder(Trace):
         return self.own is None  # eager results stay eager where a dygraph function is recorded
 
     def _probed(self, op, args, kwargs):
-        mark, noted = self._mark(), self.written
+        mark, noted = self.mark(), self.written
         runs = []
         try:
             for self.probe in (0, 1):
                 self.written = {}
                 out = op.fn(*args, **kwargs)
-                runs.append((out, *self._back(mark)))
+                runs.append((out, *self.back(mark)))
         except (SymbolError, TracedValueError, TypeError, ValueError, AssertionError, IndexError, RuntimeError):
-            self._back(mark)  # a value is needed, or a probe does not fit: as a whole, or it is an error there too
+            self.back(mark)  # a value is needed, or a probe does not fit: as a whole, or it is an error there too
         finally:
             self.probe, self.written = None, noted
         if len(runs) == 2 and same(*runs):
@@ -223,11 +273,11 @@ class Recorder(Trace):
         writes = [i for i, t in enumerate(tensors) if any(t is c for c in changed)]
         symbols, stops = [self.symbol(t) for t in tensors], [t.stop_gradient for t in tensors]
         code = Whole(fn, args, kwargs, tensors, writes, False)
-        mark = self._mark()
+        mark = self.mark()
         try:
             found = self.record(Kernel(name, code), symbols, stops)
         except Random:
-            self._back(mark)
+            self.back(mark)
             code = Whole(fn, args, kwargs, tensors, writes, True)
             found = self.record(Kernel(name, code), [*symbols, *self.draw(default_generator())], [*stops, True, True])
             self.program.draws += code.draws - 1
@@ -345,7 +395,8 @@ def record(function, input_specs):
         try:
             for tensor in _state_of(function):
                 recorder.take_in(tensor, tensor.name)
-            out = function(*[taken(spec) for spec in input_specs])
+            given = [taken(spec) for spec in input_specs]
+            out = recorder.control_flow(given, lambda: function(*given), lambda: ft.partial(convert(function), *given))
             out = mapped(out, lambda t: t if isinstance(t, Variable) else variable(recorder.symbol(t), t.stop_gradient))
         finally:
             changed = [(tensor, tensor._raw, before) for tensor, before in recorder.written.values()]

@@ -5,15 +5,18 @@ different operations, the code looks at the lengths in a way that a program cann
 own, so that it can be told which length a number is made of; where axes turn out to belong together, all get the same.
 """
 
+import itertools
+
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.deferred.segment import user_line
 from paddle_jax._core.deferred.value import aval_of, concrete
 from paddle_jax._core.dispatch import run
-from paddle_jax._core.errors import TracedValueError
-from paddle_jax._core.symbol import Symbol, SymbolError
+from paddle_jax._core.errors import TracedValueError, Unsupported
+from paddle_jax._core.symbol import NoValueError, Symbol, SymbolError
 from paddle_jax._core.tensor import Tensor, wrap
-from paddle_jax.framework.pir.builder import Length, NotWritable
+from paddle_jax.framework.pir.builder import Length, NotWritable, uniform
 from paddle_jax.static.composites import computing, tensors_in
 from paddle_jax.static.program import Program
 from paddle_jax.static.recorder import Recorder
@@ -31,14 +34,14 @@ _SAME = ((97, 198),) * len(_ODD)
 class Step:
     """One operation of a recording: the declared Op (or None), its attributes, how operands are laid out, operands and results as Symbols.
 
-    blocks: for `cond` and `while` a list of (Symbols that come in, Steps, Symbols of the results).
+    blocks: for `cond` and `while` a list of (Symbols that come in, Steps, Symbols of the results). place: `file:line` of the user's code.
     """
 
-    __slots__ = ("attrs", "blocks", "inputs", "kernel", "layout", "name", "op", "outputs")
+    __slots__ = ("attrs", "blocks", "inputs", "kernel", "layout", "name", "op", "outputs", "place")
 
     def __init__(self, kernel, op, attrs, layout, inputs, outputs, blocks=()):
         self.kernel, self.name, self.op, self.attrs, self.layout = kernel, kernel.name, op, attrs, layout
-        self.inputs, self.outputs, self.blocks = inputs, outputs, blocks
+        self.inputs, self.outputs, self.blocks, self.place = inputs, outputs, blocks, None
 
 
 class Filled:
@@ -63,13 +66,23 @@ class Recording:
     """What a function does. inputs: Symbols of the inputs; outputs: Symbols; steps: in order.
 
     shapes: {Symbol: shape, with Lengths}; tensors: {Symbol: the eager Tensor, or what else, that it stands for}; stored: ids of Tensors that go
-    into the parameter file under their names, beside Parameters.
+    into the parameter file under their names, beside Parameters. places: {Operation: `file:line`}.
     """
 
-    __slots__ = ("inputs", "outputs", "shapes", "steps", "stored", "tensors")
+    __slots__ = ("inputs", "outputs", "places", "shapes", "steps", "stored", "tensors")
 
-    def __init__(self, inputs, outputs):
+    def __init__(self, inputs, outputs, places):
+        self.places = places
         self.inputs, self.outputs, self.steps, self.tensors, self.shapes, self.stored = inputs, outputs, [], {}, {}, set()
+
+    def prune(self):
+        """Leaves out the steps that no output needs."""
+        needed, kept = set(self.outputs), []
+        for step in reversed(self.steps):
+            if needed.intersection(step.outputs):
+                needed.update(step.inputs)
+                kept.append(step)
+        self.steps = kept[::-1]
 
 
 class _Known(Variable):
@@ -78,14 +91,50 @@ class _Known(Variable):
     __iter__, __len__, size = Tensor.__iter__, Tensor.__len__, Tensor.size
 
 
+class Curable(NotWritable):
+    """What converting the control flow of the function may cure."""
+
+
+class _OpenLoop(Exception):  # noqa: N818  a message from inside a loop to whoever records it
+    """A loop takes other numbers of steps for other lengths. code: of its body."""
+
+    def __init__(self, code):
+        self.code = code
+
+
 class _Recorder(Recorder):
-    """A recorder that runs everything under a probe, so that all code sees lengths."""
+    """A recorder that runs everything under a probe, so that all code sees lengths.
+
+    open: codes of loops' bodies of which other lengths take other numbers of steps; loops: the loops of each run, as `loop` gives them. places:
+    {Operation: line of the user's code}. refusal: why the code cannot be recorded, though it may have caught that.
+    """
 
     single_steps = True  # a program inside the function is recorded operation by operation
+    kind = _Known
 
-    def __init__(self):
+    def __init__(self, converted=False, open_loops=()):
         super().__init__(Program())
-        self.depth, self.taken = 1, {}
+        self.depth, self.taken, self.converted, self.open, self.loops, self.places = 1, {}, converted, open_loops, ([], []), {}
+        self.refusal = None
+
+    def control_flow(self, args, plain, converted):
+        return plain()
+
+    def refused(self, error):
+        self.refusal = self.refusal or error
+
+    def loop(self, code, steps=0):
+        mine = self.loops[self.probe]
+        mine.append([code, steps, code in self.open])
+        if self.probe and steps:
+            self.compare(len(mine))
+        return mine[-1]
+
+    def compare(self, until):
+        """Raises _OpenLoop for the first loop that takes other numbers of steps in both runs."""
+        for (code, steps, known), (other, more, _) in list(zip(*self.loops, strict=False))[:until]:
+            if code is other and steps != more and not known:
+                raise _OpenLoop(code)
 
     def symbol(self, tensor):
         raw = tensor._raw
@@ -113,6 +162,7 @@ class _Recorder(Recorder):
     def record(self, kernel, symbols, stops):
         """Adds an operation; its results are Variables of known lengths."""
         found = super().record(kernel, symbols, stops)
+        self.places[self.ops[-1]] = user_line()
         for one in found if isinstance(found, tuple | list) else [found]:
             one.__class__ = _Known
         return found
@@ -121,23 +171,51 @@ class _Recorder(Recorder):
         return False
 
 
-def record(function, specs) -> Recording:
+def record(function, specs, converted=None) -> Recording:
     """Runs a function on descriptions of its arguments.
 
     Args:
         function: callable.
         specs: list of InputSpecs (nested in lists and dicts if need be), and other values, which are passed as they are.
+        converted: function that gives the function with control flow on Tensors converted, which is tried where it asks for values or does
+            different things for different lengths.
     Raises:
-        NotWritable: the function needs values, or does different things for different lengths.
+        NotWritable, Unsupported: the function needs values, or does different things for different lengths.
     """
-    if not any(n == -1 for spec in _specs(specs) for n in spec.shape):
-        return _record(function, specs, _ODD)
-    first = None
-    for probes in (_ODD, _EVEN, _SHORT, _SAME):
+    is_open = any(n == -1 for spec in _specs(specs) for n in spec.shape)
+    sets, first = (_ODD, _EVEN, _SHORT, _SAME) if is_open else (_ODD,), None
+    for probes in sets:
         try:
-            return _record(function, specs, probes)
+            return _record(function, specs, _Recorder(), probes)
+        except Curable as error:
+            first = first or error
+            if converted is not None:
+                try:
+                    return _converted(converted(), specs, sets)
+                except Exception as refusal:
+                    first, converted = refusal, None
         except Exception as error:  # an operation may refuse these lengths
             first = first or error
+    raise first
+
+
+def _converted(function, specs, sets):
+    """As `record` for a converted function. Loops are steps one after the other, until they are seen to take other numbers of them for other lengths;
+    that is found with short lengths."""
+    first, open_loops = None, set()
+    for probes in (_SHORT, *sets):
+        found = None
+        while found is None:
+            try:
+                found = _record(function, specs, _Recorder(True, open_loops), probes)
+            except _OpenLoop as loop:
+                open_loops.add(loop.code)
+            except Exception as error:
+                found = error
+        if isinstance(found, Recording) and (probes is not _SHORT or first is not None or len(sets) == 1):
+            return found
+        if isinstance(found, Exception):
+            first = first or found
     raise first
 
 
@@ -149,9 +227,8 @@ def _specs(value):
     return [value] if hasattr(value, "shape") and hasattr(value, "dtype") else []
 
 
-def _record(function, specs, probes):
+def _record(function, specs, recorder, probes):
     inputs, runs = [], []
-    recorder = _Recorder()
 
     def made(value):
         if isinstance(value, list | tuple):
@@ -171,38 +248,62 @@ def _record(function, specs, probes):
             recorder.probe = run
             with recorder:
                 noted = {id(t): (t, t._raw) for t in tensors_in(arguments)}
-                mark = recorder._mark()
+                mark = recorder.mark()
                 try:
                     out = [recorder.symbol(t) for t in tensors_in(function(*arguments))]
                 finally:
-                    ops, _, _ = recorder._back(mark)
+                    ops, _, _ = recorder.back(mark)
                     for tensor, raw in noted.values():
                         tensor._raw = raw
+                if recorder.refusal is not None:
+                    raise recorder.refusal
                 runs.append((out, ops))
-    except (SymbolError, TracedValueError) as error:
-        raise NotWritable(f"the value of a tensor is asked for: {error}") from error
-    return _merged(inputs, *runs)
+    except (NotWritable, Unsupported, _OpenLoop):
+        raise
+    except Exception as error:
+        cause = error
+        while cause is not None and not isinstance(cause, SymbolError | NoValueError | TracedValueError):
+            cause = cause.__context__
+        if cause is None:
+            raise
+        raise Curable(f"the value of a tensor is asked for: {cause}") from cause
+    recorder.compare(None)
+    return _merged(recorder, inputs, *runs)
 
 
-def _merged(inputs, first, second):
-    found = Recording(inputs, first[0])
+def _merged(recorder, inputs, first, second):
+    found = Recording(inputs, first[0], recorder.places)
     partner = {symbol: symbol for symbol in inputs}
     for symbol in inputs:
         found.shapes[symbol] = _shape(symbol.avals[0].shape, symbol.avals[1].shape)
-    if len(first[1]) != len(second[1]) or len(first[0]) != len(second[0]):
-        raise NotWritable(f"it runs {len(first[1])} operations for one set of lengths and {len(second[1])} for another; give these lengths as "
-                          "numbers in input_spec")
-    for a, b in zip(first[1], second[1], strict=True):
-        found.steps.append(_step(found, partner, a, b))
+    found.steps.extend(_steps(found, partner, first[1], second[1]))
+    if len(first[0]) != len(second[0]):
+        raise Curable("it returns other numbers of tensors for other lengths; give these lengths as numbers in input_spec")
     for a, b in zip(first[0], second[0], strict=True):
         _pair(found, partner, a, b)
     return found
 
 
+def _steps(found, partner, ops, others):
+    steps = []
+    for a, b in itertools.zip_longest(ops, others):
+        here = found.places.get(a or b)
+        if a is None or b is None or a.name != b.name:
+            one, other = ("nothing" if op is None else op.name for op in (a, b))
+            raise Curable(f"it runs {one} for one set of lengths and {other} for another; give these lengths as numbers in input_spec", here)
+        try:
+            steps.append(_step(found, partner, a, b))
+        except NotWritable as error:
+            error.place = error.place or here
+            raise
+        steps[-1].place = here
+    return steps
+
+
 def _step(found, partner, a, b):
     made, other = a.kernel.made_of, b.kernel.made_of
-    if a.name != b.name or len(a.inputs) != len(b.inputs) or len(a.outputs) != len(b.outputs) or (made is None) != (other is None):
-        raise NotWritable(f"it runs {a.name} for one set of lengths and {b.name} for another; give these lengths as numbers in input_spec")
+    if len(a.inputs) != len(b.inputs) or len(a.outputs) != len(b.outputs) or (made is None) != (other is None):
+        raise Curable(f"it calls {a.name} in different ways for different lengths; give these lengths as numbers in input_spec")
     for x, y in zip(a.inputs, b.inputs, strict=True):
         _pair(found, partner, x, y)
     for x, y in zip(a.outputs, b.outputs, strict=True):
@@ -213,7 +314,7 @@ def _step(found, partner, a, b):
         return Step(a.kernel, None, {}, None, a.inputs, a.outputs, blocks)
     op, layout, values = made
     if other[0] is not op or other[1] != layout:
-        raise NotWritable(f"it calls {op.name} in different ways for different lengths; give these lengths as numbers in input_spec")
+        raise Curable(f"it calls {op.name} in different ways for different lengths; give these lengths as numbers in input_spec")
     attrs = {name: _attribute(op.name, x, y) for name, x, y in zip(op.attrs, values, other[2], strict=True)}
     return Step(a.kernel, op, attrs, layout, a.inputs, a.outputs)
 
@@ -228,9 +329,7 @@ def _control(found, partner, a, b):
         for x, y in zip(one.inputs, two.inputs, strict=True):
             partner[x] = y
             found.shapes[x] = _shape(x.avals[0].shape, y.avals[1].shape)
-        if len(one.ops) != len(two.ops):
-            raise NotWritable(f"a part of {a.name} runs other operations for other lengths; give these lengths as numbers in input_spec")
-        steps = [_step(found, partner, x, y) for x, y in zip(one.ops, two.ops, strict=True)]
+        steps = _steps(found, partner, one.ops, two.ops)
         ends = one.results if a.name == "while" and at == 0 else [pair[at] for pair in results]
         ends2 = two.results if a.name == "while" and at == 0 else [pair[at] for pair in results2]
         for x, y in zip(ends, ends2, strict=True):
@@ -265,7 +364,7 @@ def _pair(found, partner, x, y):
 
 def _made(one, two, shape):
     """The Filled or Ramp that both arrays, which differ in shape, are."""
-    if one.size and (one == one.flat[0]).all() and (two == one.flat[0]).all():
+    if one.size and two.size and uniform(one) and uniform(two) and np.array_equal(one.flat[0], two.flat[0], equal_nan=one.dtype.kind in "fc"):
         return Filled(one.flat[0].item(), one.dtype.name, shape)
     if one.ndim == two.ndim == 1 and min(one.size, two.size) > 1 and one.dtype.kind in "if":
         step = one[1] - one[0]

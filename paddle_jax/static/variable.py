@@ -1,13 +1,14 @@
 """Variables: Tensors without a value, made while a static Program is recorded."""
 
 import copy
+import sys
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as places
 from paddle_jax._core import unique_name
 from paddle_jax._core.size import Size
 from paddle_jax._core.state import local
-from paddle_jax._core.symbol import Symbol, SymbolError
+from paddle_jax._core.symbol import NoValueError, Symbol, SymbolError
 from paddle_jax._core.tensor import Parameter, Tensor
 
 
@@ -17,7 +18,7 @@ def _unknown(what, instead):
 
 def _eager_only(name):
     def method(self, *args, **kwargs):
-        raise AssertionError(f"{name}: a Variable of a static program has no value to ask for; run the program and fetch it, "
+        raise NoValueError(f"{name}: a Variable of a static program has no value to ask for; run the program and fetch it, "
                              "or call paddle.disable_static()")
 
     method.__name__ = name
@@ -102,7 +103,10 @@ class Variable(Tensor):
     # what is not --------------------------------------------------------------------------------------------------
 
     def __bool__(self):
-        raise _unknown("bool", "use paddle.static.nn.cond or while_loop")
+        error, recorder = _unknown("bool", "use paddle.static.nn.cond or while_loop"), local.ctx.recorder
+        if recorder is not None and not sys._getframe(1).f_globals.get("__name__", "").startswith("paddle_jax"):
+            recorder.refused(error)  # the user's code might catch it
+        raise error
 
     def __float__(self):
         raise _unknown("float", "use astype('float64')")

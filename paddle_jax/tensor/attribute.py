@@ -5,6 +5,7 @@ import numpy as np
 from jax import lax
 
 from paddle_jax._core.op import composite, op
+from paddle_jax._core.size import known
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.inner import named
 
@@ -17,7 +18,7 @@ def shape(input):
         >>> paddle.shape(paddle.ones([2, 3])).tolist()
         [2, 3]
     """
-    return jnp.asarray(np.array(input.shape, np.int64))
+    return jnp.asarray(np.array(input.shape, np.int64)) if known(*input.shape) else jnp.stack([jnp.asarray(n, np.int64) for n in input.shape])
 
 
 @composite(cases=["f(2,3)", "f()", "i(2)", "3"])

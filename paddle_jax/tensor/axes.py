@@ -7,6 +7,7 @@ import numpy as np
 from paddle_jax._core.deferred.value import Value
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.op import _inplace, freeze
+from paddle_jax._core.size import is_open
 from paddle_jax._core.state import state
 from paddle_jax._core.symbol import ABSTRACT
 from paddle_jax._core.tensor import Tensor
@@ -34,7 +35,7 @@ def number(op, value, name):
     value = freeze(value)
     while isinstance(value, tuple) and len(value) == 1:
         value = value[0]
-    if not isinstance(value, int):
+    if not isinstance(value, int) and not is_open(value):
         raise ArgumentError(f"{op}: {name}: got {value!r}; it must be an int")
     return value
 
@@ -44,6 +45,8 @@ def ints(op, values, name):
     values = freeze(values)
     if isinstance(values, int):
         return (int(values),)
+    if is_open(values):
+        return (values,)
     if not isinstance(values, tuple):
         raise ArgumentError(f"{op}: {name}: got {values!r}; it must be an int, a list, a tuple or a Tensor of ints")
     return tuple(number(op, v, name) for v in values)

@@ -12,6 +12,7 @@ from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, concrete
 from paddle_jax._core.deferred.value import filled as constant
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.op import _into, composite, op
+from paddle_jax._core.size import known
 from paddle_jax._core.tensor import Tensor, held, wrap
 from paddle_jax.tensor.axes import ints, variadic
 
@@ -97,7 +98,7 @@ def finish(value, out=None, device=None, requires_grad=False):
 
 def filled(shape, value, dtype):
     """An array of one value. Small ones come from NumPy, which needs no compilation for a new shape."""
-    if math.prod(shape) > _SMALL or isinstance(value, jax.Array):
+    if not known(*shape) or math.prod(shape) > _SMALL or isinstance(value, jax.Array):
         return jnp.full(shape, value, dtype)
     return jnp.asarray(np.full(shape, value, dtype))
 
@@ -105,7 +106,7 @@ def filled(shape, value, dtype):
 def sizes(op, shape):
     """A shape argument as a tuple of lengths >= 0."""
     shape = ints(op, shape, "shape")
-    if any(s < 0 for s in shape):
+    if any(known(s) and s < 0 for s in shape):
         raise ValueError(f"{op}: shape: got {list(shape)}; lengths are >= 0")
     return shape
 

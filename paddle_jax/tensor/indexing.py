@@ -17,8 +17,9 @@ from paddle_jax._core.deferred.value import Value, aval_of, host, leaf
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.op import check_inplace, composite, op, scalar
 from paddle_jax._core.short_cuts import run1, run2, run3
+from paddle_jax._core.size import is_open, known
 from paddle_jax._core.state import local
-from paddle_jax._core.symbol import ABSTRACT
+from paddle_jax._core.symbol import ABSTRACT, Symbol
 from paddle_jax._core.tensor import Tensor, on_host, wrap
 from paddle_jax.tensor.axes import bounds, untracked
 from paddle_jax.tensor.inner import converted
@@ -125,20 +126,26 @@ def _add_int(found, item, axis, length):
     if type(item) is not int and hasattr(item, "dtype") and _dtype(item).kind not in "iu":
         raise _error(item)
     if type(item) is not int and _traced(item):
-        start = _value(item)
-        found.starts.append(jnp.where(start < 0, start + length, start))
+        if type(item._raw if isinstance(item, Tensor) else item) is Symbol:
+            found.starts.append((item + (item < 0).astype(_dtype(item)) * length).reshape([]))
+        else:
+            start = _value(item)
+            found.starts.append(jnp.where(start < 0, start + length, start))
     else:
         start = int(item)
-        if not -length <= start < length:
+        if not known(length):
+            found.starts.append(start if start >= 0 else start + length)
+        elif not -length <= start < length:
             raise IndexError(f"Tensor index: {start} is out of range for axis {axis} of length {length}; use {-length}..{length - 1}")
-        found.starts.append(start % length)
+        else:
+            found.starts.append(start % length)
     found.axes.append(("i",))
     return 1
 
 
 def _bound(value):
     """A bound of a slice as an int or None."""
-    if value is None or type(value) is int:
+    if value is None or type(value) is int or is_open(value):
         return value
     of_one = isinstance(value, Tensor) and value._raw.size == 1 and value._raw.dtype.kind in "iu"
     if not of_one and (not isinstance(value, numbers.Integral) or isinstance(value, bool)):
@@ -149,6 +156,8 @@ def _bound(value):
 
 def _cut(item, length):
     """What a slice of integers does to an axis, as an entry of the pattern, and the least position it picks."""
+    if not known(length, *[b for b in (item.start, item.stop) if b is not None]):
+        return _open_cut(item, length)
     start, stop, step = item.indices(length)
     if step == 1:
         count = stop - start if stop > start else 0
@@ -157,6 +166,16 @@ def _cut(item, length):
         start += (count - 1) * step if step < 0 and count else 0
         step = step if count > 1 else 1
     return (_ALL if count == length and step == 1 else ("s", count, step)), start
+
+
+def _open_cut(item, length):
+    """As `_cut` where JAX traces for every length."""
+    if item.step not in (None, 1):
+        raise ValueError("Tensor index: a slice with a step, of a length that is not fixed; take all elements, or give the length as a number")
+    start, stop = (n + length if known(n) and n < 0 else n for n in (item.start or 0, length if item.stop is None else item.stop))
+    if known(stop) or known(length):
+        stop = jax.core.min_dim(stop, length)
+    return (_ALL, 0) if known(start) and start == 0 and stop == length else (("s", stop - start, 1), start)
 
 
 def _add_slice(found, item, length):
@@ -208,7 +227,11 @@ def _add_mask(found, item, axis, shape):
 
 
 def _starts(found):
-    if any(isinstance(s, jax.Array) for s in found.starts):
+    if any(isinstance(s, Tensor) for s in found.starts):  # in a program that is being recorded
+        from paddle_jax.tensor.joining import stack
+
+        return stack([s.astype("int32") if isinstance(s, Tensor) else wrap(jnp.asarray(s, jnp.int32)) for s in found.starts])
+    if any(isinstance(s, jax.Array) or is_open(s) for s in found.starts):
         return wrap(jnp.stack([jnp.asarray(s, jnp.int32) for s in found.starts]))
     return _host_starts(tuple(found.starts))
 

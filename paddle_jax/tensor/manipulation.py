@@ -9,6 +9,7 @@ from jax import lax
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.errors import CheckError
 from paddle_jax._core.op import composite, op
+from paddle_jax._core.size import known
 from paddle_jax.tensor.axes import ints, many_axes, one_axis, variadic
 from paddle_jax.tensor.inner import converted
 
@@ -21,11 +22,13 @@ def _target_shape(name, shape, old):
     if 0 in old and 0 in shape:
         return _empty_shape(name, shape, old)
     new = [old[i] if s == 0 and i < len(old) else s for i, s in enumerate(shape)]
-    size, known = math.prod(old), math.prod(s for s in new if s != -1)
-    if new.count(-1) > 1 or any(s < -1 for s in new):
+    size, left = math.prod(old), math.prod(s for s in new if s != -1)
+    if new.count(-1) > 1 or any(known(s) and s < -1 for s in new):
         raise CheckError(f"{name}: shape: got {list(shape)}; lengths are >= 0 and at most one is -1")
+    if not known(size, left):
+        return tuple(new)
     if -1 in new:
-        new[new.index(-1)] = size // known if known else 0
+        new[new.index(-1)] = size // left if left else 0
     if math.prod(new) != size:
         raise ValueError(f"{name}: shape: got {list(shape)} for a tensor of shape {list(old)}; the number of elements must stay {size}")
     return tuple(new)
@@ -35,10 +38,10 @@ def _empty_shape(name, shape, old):
     """The shape of an empty tensor that is asked for with zeros: -1 takes what is left of the other lengths, of which as many are 0 as before."""
     if -1 not in shape and min(shape) >= 0:
         return tuple(shape)
-    left, known = math.prod(n for n in old if n), math.prod(n for n in shape if n not in (0, -1))
-    if shape.count(-1) != 1 or min(shape) < -1 or shape.count(0) != old.count(0) or left % known:
+    left, given = math.prod(n for n in old if n), math.prod(n for n in shape if n not in (0, -1))
+    if shape.count(-1) != 1 or min(shape) < -1 or shape.count(0) != old.count(0) or left % given:
         raise ValueError(f"{name}: shape: got {list(shape)} for a tensor of shape {list(old)}; it does not say what -1 stands for")
-    return tuple(left // known if n == -1 else n for n in shape)
+    return tuple(left // given if n == -1 else n for n in shape)
 
 
 @op(inplace="reshapes", alias=X, cases=["f(2,3), [3, 2]", "f(2,3), [-1]", "f(2,3), [0, 0]", "f(2,3,4), [0, -1]", "f(2,3), (3, -1)", "f(1), []",

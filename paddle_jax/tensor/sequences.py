@@ -2,10 +2,12 @@
 
 import builtins
 
+import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import composite
+from paddle_jax._core.size import is_open, known
 from paddle_jax._core.tensor import Tensor, on_host
 from paddle_jax.tensor.axes import number
 from paddle_jax.tensor.creation import as_numpy_dtype, finish
@@ -17,7 +19,7 @@ def _bound(op, name, value):
         if value.size != 1:
             raise ValueError(f"{op}: {name}: got a tensor of shape {list(value.shape)}; it must have one element")
         return on_host(value, op).reshape(())[()]
-    if not isinstance(value, bool | int | float | np.number):
+    if not isinstance(value, bool | int | float | np.number) and not is_open(value):
         raise TypeError(f"{op}: {name}: got {type(value).__name__}; it must be a number or a Tensor of one element")
     return value
 
@@ -25,7 +27,7 @@ def _bound(op, name, value):
 def _sequence_dtype(bounds, dtype):
     if dtype is not None:
         return dtypes.convert(dtype).np
-    return np.dtype(np.int64) if all(np.asarray(b).dtype.kind in "biu" for b in bounds) else dtypes.default().np
+    return np.dtype(np.int64) if all(is_open(b) or np.asarray(b).dtype.kind in "biu" for b in bounds) else dtypes.default().np
 
 
 @composite(method=False, cases=["5", "5.0", "1, 5, 2", "1, 5, 0.5", "0, 1, 0.1", "5, 0, -2", "5, 0", "0, 5, 0", "const(5, 'int64')",
@@ -52,6 +54,8 @@ def arange(start=0, end=None, step=1, dtype=None, *, out=None, device=None, requ
         start, end = 0, start
     bounds = [_bound("arange", n, v) for n, v in (("start", start), ("end", end), ("step", step))]
     dtype = _sequence_dtype(bounds, dtype)
+    if not known(*bounds):
+        return finish(jnp.arange(*bounds, dtype=dtype), out, device, requires_grad)
     start, end, step = bounds if dtype.kind not in "iu" or any(isinstance(b, float | np.floating) for b in bounds) else [int(b) for b in bounds]
     if dtype.kind in "iu":
         start, end, step = int(start), int(end), int(step)

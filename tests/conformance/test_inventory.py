@@ -16,7 +16,7 @@ import paddle_jax
 ROOT = Path(__file__).resolve().parents[2]
 NAMESPACES = ["paddle", "paddle.Tensor", "paddle.linalg", "paddle.fft", "paddle.signal", "paddle.special", "paddle.functional", "paddle.compat",
               "paddle.compat.nn", "paddle.compat.nn.functional", "paddle.static", "paddle.static.nn", "paddle.jit", "paddle.inference",
-              "paddle.onnx"]
+              "paddle.onnx", "paddle.amp", "paddle.amp.debugging", "paddle.static.amp"]
 
 
 @pytest.fixture(scope="module")

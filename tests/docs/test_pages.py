@@ -10,7 +10,7 @@ DOCS = pathlib.Path(__file__).parents[2] / "docs"
 NEEDS = {"control-flow": ("malt",), "interop": ("optax", "flax"), "model-files": ("onnx",)}
 
 
-@pytest.mark.parametrize("name", ["control-flow", "func", "interop", "model-files", "static", "to_static"])
+@pytest.mark.parametrize("name", ["amp", "control-flow", "func", "interop", "model-files", "static", "to_static"])
 def test_snippets(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = DOCS / f"{name}.md"

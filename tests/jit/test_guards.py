@@ -1,6 +1,7 @@
 """What a compiled function sees of the world outside may change between calls: it gives what eager execution gives, and compiles anew only then."""
 
 import functools
+import random
 import types
 
 import numpy as np
@@ -237,6 +238,12 @@ def a_partial():
     return lambda x: act(x), lambda: found.__setitem__(0, 3.0)
 
 
+@seen
+def a_set():
+    found = {1, 2}
+    return lambda x: x * sum(found), lambda: found.add(7)
+
+
 @unseen
 def a_global_with_the_name_of_a_method():
     def change():
@@ -270,6 +277,56 @@ def another_layer_elsewhere():
     return lambda x: net(x), lambda: nn.Linear(2, 2)
 
 
+REFUSED = {}
+
+
+def refused(make):
+    REFUSED[make.__name__] = make
+    return make
+
+
+@refused
+def an_iterator():
+    found = iter([paddle.full([1], float(i)) for i in range(9)])
+    return lambda x: x * next(found)
+
+
+@refused
+def an_iterator_of_an_object():
+    class Trainer:
+        def __init__(self):
+            self.batches = (paddle.full([1], float(i)) for i in range(9))
+
+        def step(self, x):
+            return x * next(self.batches)
+
+    return Trainer().step
+
+
+@refused
+def a_data_loader():
+    loader = paddle.io.DataLoader([np.full([2], i, "float32") for i in range(4)], batch_size=1)
+    return lambda x: sum([x * batch for batch in loader])
+
+
+@refused
+def a_generator_of_numpy():
+    rng = np.random.default_rng(0)
+    return lambda x: x * float(rng.normal())
+
+
+@refused
+def a_generator_of_python():
+    rng = random.Random(0)
+    return lambda x: x * rng.random()
+
+
+@refused
+def a_legacy_generator():
+    rng = np.random.RandomState(0)
+    return lambda x: x * rng.rand()
+
+
 def same(got, expected):
     np.testing.assert_allclose(got.numpy(), expected.numpy(), rtol=1e-6)
 
@@ -296,3 +353,17 @@ def test_unseen(name):
         same(step(x), function(x))
         change()
     assert step.get_traced_count() == 1
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name):
+    """What is another thing at each call, and would be taken once only, runs op by op as if it had never been compiled."""
+    function, plain, x = REFUSED[name](), REFUSED[name](), data(3, 2)
+    step = paddle.jit.to_static(function)
+    with pytest.warns(UserWarning, match="runs op by op"):
+        got = [step(x)]
+    got += [step(x) for _ in range(3)]
+    for one in got:
+        same(one, plain(x))
+    with pytest.raises(RuntimeError, match="cannot be compiled"):
+        paddle.jit.to_static(REFUSED[name](), full_graph=True)(x)

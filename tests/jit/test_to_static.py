@@ -1,5 +1,6 @@
 """Compiled functions against the same functions run op by op."""
 
+import array
 import collections
 import concurrent.futures
 import copy
@@ -53,14 +54,25 @@ def test_equal_to_eager(name):
 
 
 def runs(function):
-    """The function, and what grows whenever its Python code runs (no list: a function that appends to one runs eagerly)."""
-    seen = collections.deque()
+    """The function, and what grows whenever its Python code runs (no list, set or deque: a function that changes one runs eagerly)."""
+    seen = array.array("b")
 
     def counted(*args, **kwargs):
         seen.append(1)
         return function(*args, **kwargs)
 
     return counted, seen
+
+
+@pytest.mark.parametrize(("kind", "change"), [(list, "append"), (collections.deque, "append"), (set, "add")])
+def test_containers_that_change_run_eagerly(kind, change):
+    seen = kind()
+    f = paddle.jit.to_static(lambda x: (getattr(seen, change)(len(seen)), x * 2)[1])
+    with pytest.warns(UserWarning, match=f"a {kind.__name__} from outside the function is changed"):
+        f(paddle.ones([2]))
+    for _ in range(2):
+        f(paddle.ones([2]))
+    assert list(seen) == [0, 1, 2]
 
 
 def test_runs_once_per_signature():

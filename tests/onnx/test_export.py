@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 import paddle_jax as ours
+from tests.jit.control_flow_models import MODELS
 from tests.jit.model_cases import BOTH
 from tests.jit.networks import NETWORKS, example
+from tests.jit.test_control_flow_files import inputs
 from tests.jit.test_model_files import arrays, body, flat, specs, split
 
 runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not available for this Python")
@@ -37,6 +39,26 @@ def test_networks(tmp_path, name):
         want = network(ours.to_tensor(x))
         for got, w in zip(run(tmp_path / "m.onnx", x), want if isinstance(want, list | tuple) else [want], strict=True):
             np.testing.assert_allclose(got, w.numpy(), rtol=1e-3, atol=1e-3)
+
+
+CONTROL_FLOW = ["conditions", "early_return_in_forward_and_a_method", "while_on_a_value", "rows", "range_over_a_length_with_break"]
+
+
+@pytest.mark.parametrize("name", CONTROL_FLOW)
+def test_control_flow(tmp_path, name):
+    network = MODELS[name][0](ours)
+    ours.onnx.export(network, str(tmp_path / "m"), input_spec=[Spec([None, 3], "float32", "x")])
+    opened = session(tmp_path / "m.onnx")
+    for (x,) in inputs(type(network).forward):
+        want = network(ours.to_tensor(x))
+        for got, w in zip(opened.run(None, {"x": x}), want if isinstance(want, tuple) else [want], strict=True):
+            np.testing.assert_allclose(got, w.numpy(), rtol=1e-4, atol=1e-4)
+
+
+def test_no_form_inside_a_loop_leaves_no_file(tmp_path):
+    with pytest.raises(NotImplementedError, match="set_value"):
+        ours.onnx.export(MODELS["writes_into_a_tensor"][0](ours), str(tmp_path / "m"), input_spec=[Spec([None, 3], "float32", "x")])
+    assert list(tmp_path.iterdir()) == []
 
 
 # what the conversion has no rule for

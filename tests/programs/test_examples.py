@@ -20,11 +20,12 @@ TOY = {
     "maml": ["--steps", "2", "--tasks", "2"],
     "operator_learning": ["--steps", "2", "--functions", "2", "--points", "4"],
     "deploy": ["--steps", "5"],
+    "mixed_precision": ["--epochs", "1", "--samples", "300"],
 }
 LAST_LINE = {
     "digits": "after reloading", "pinn_burgers": "saved burgers.png", "char_transformer": "-" * 40, "beam": "relative L2 error",
     "kuramoto_sivashinsky": "error of nu", "maml": "accuracy on tasks", "newton_cg": "accuracy on the training data",
-    "operator_learning": "relative L2 error", "deploy": "accuracy of digits.json",
+    "operator_learning": "relative L2 error", "deploy": "accuracy of digits.json", "mixed_precision": "test accuracy",
 }
 OURS_ALONE = ("newton_cg", "maml", "operator_learning")  # they use paddle.func
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from paddle_jax.framework.pir.on_host import np_dtype
 from paddle_jax.framework.pir.program import TYPES, VERSION
 from paddle_jax.framework.pir.signatures import signatures
 
@@ -63,7 +64,17 @@ class _Region:
 
 
 class NotWritable(Exception):
-    """An operation has no form in PIR; the text says why."""
+    """An operation has no form in PIR; the text says why. place: `file:line` in the user's code, where it is known."""
+
+    def __init__(self, text, place=None):
+        super().__init__(text)
+        self.place = place
+
+
+def uniform(array):
+    """Whether all numbers of an array are the same one, or NaN."""
+    first = array.flat[0]
+    return bool((array == first if first == first else array != array).all())
 
 
 def dims(shape):
@@ -259,19 +270,39 @@ class Builder:
     def full(self, value, dtype="float32", shape=(1,)):
         """A tensor of one number."""
         key = "full", float(value).hex(), dtype, tuple(shape)
+        if not math.isfinite(value):
+            return self._infinite(value, dtype, shape)
         if key not in self._cache:
             self._cache[key] = self.op("full", [], (dtype, list(shape)), shape=shape, value=value, dtype=dtype)
         return self._cache[key]
 
+    def _infinite(self, value, dtype, shape):
+        """As `full` of a number that is not finite: Paddle writes such attributes, but cannot read them."""
+        name = f"constant_{value}_{dtype}"
+        if name not in self.held:
+            self.held[name] = None, self.parameter(name, np.full((), value, np_dtype(dtype)), False)
+        return self.op("expand", [self.held[name][1], self.ints(shape)], (dtype, list(shape)))
+
     def ints(self, numbers):
         """A list of ints as an operand: a constant, or put together where some depend on the inputs."""
         numbers = list(numbers)
-        if not any(isinstance(n, Length) for n in numbers):
+        if all(isinstance(n, int | np.integer) for n in numbers):
             key = "ints", tuple(numbers)
             if key not in self._cache:
                 self._cache[key] = self.op("full_int_array", [], ("int64", [len(numbers)]), value=numbers, dtype="int64")
             return self._cache[key]
-        return self.combine([self.length(n) if isinstance(n, Length) else self.full(n, "int64", ()) for n in numbers])
+        return self.combine([self._int(n) for n in numbers])
+
+    def vector(self, numbers):
+        """As `ints`, as one tensor."""
+        found = self.ints(numbers)
+        return found if found.dtype else self.op("stack", [found], ("int64", [len(found.items)]), axis=0)
+
+    def _int(self, number):
+        """A 0-D int64 tensor: of a number, a Length, a Value, or a Value and what is added to it."""
+        if isinstance(number, tuple):
+            return self.op("scale", [self._copy(number[0]), self.full(1.0)], ("int64", []), bias=number[1])
+        return number if isinstance(number, Value) else self.length(number) if isinstance(number, Length) else self.full(number, "int64", ())
 
     def length(self, number):
         """A 0-D int64 tensor of a number that depends on the inputs."""
@@ -279,6 +310,10 @@ class Builder:
         if key not in self._cache:
             self._cache[key] = self._computed(number.pair)
         return self._cache[key]
+
+    def _copy(self, value):
+        """A copy: Paddle computes in place, also on what a list made before holds."""
+        return self.op("assign", [value], value.type)
 
     def _computed(self, pair):
         if pair in self.lengths:
@@ -296,7 +331,7 @@ class Builder:
             factor, rest = divmod(pair[1] - pair[0], second - first)
             offset = pair[0] - factor * first
             if rest == 0 and factor and (offset == 0 or factor == 1):
-                return self.op("scale", [self.length(Length(first, second)), self.full(factor)], ("int64", []), bias=offset)
+                return self.op("scale", [self._copy(self.length(Length(first, second))), self.full(factor)], ("int64", []), bias=offset)
         return None
 
     def _divided(self, pair):
@@ -306,7 +341,7 @@ class Builder:
                 for more in (0, divisor - 1):
                     whole = not any(n % divisor for n in one) and not any(n % 2 for n in one)
                     if (one[0] % divisor or whole) and tuple((n + more) // divisor for n in one) == pair:
-                        dividend = self.length(Length(*one))
+                        dividend = self._copy(self.length(Length(*one)))
                         if more:
                             dividend = self.op("scale", [dividend, self.full(1.0)], ("int64", []), bias=more)
                         return self.op("floor_divide", [dividend, self.full(divisor, "int64", ())], ("int64", []))
@@ -318,7 +353,7 @@ class Builder:
             for other in list(self.lengths):
                 products = one[0] * other[0], one[1] * other[1]
                 if pair[0] % products[0] == 0 and pair[0] // products[0] * products[1] == pair[1]:
-                    product = self.op("multiply", [self.length(Length(*one)), self.length(Length(*other))], ("int64", []))
+                    product = self.op("multiply", [self._copy(self.length(Length(*one))), self.length(Length(*other))], ("int64", []))
                     factor = pair[0] // products[0]
                     return product if factor == 1 else self.op("scale", [product, self.full(factor)], ("int64", []))
         return None
@@ -328,9 +363,9 @@ class Builder:
         array = np.asarray(array)
         kind = array.dtype.name, list(array.shape)
         if array.dtype.kind in "biuf" and kind[0] != "bfloat16":
-            if array.size and (array == array.flat[0]).all():
-                return self.op("full", [], kind, shape=kind[1], value=float(array.flat[0]), dtype=kind[0])
-            if 0 < array.size <= CONSTANT and kind[0] in ("float32", "float64", "int32", "int64", "bool"):
+            if array.size and uniform(array):
+                return self.full(array.flat[0], *kind)
+            if 0 < array.size <= CONSTANT and np.isfinite(array).all() and kind[0] in ("float32", "float64", "int32", "int64", "bool"):
                 start = self.op("full", [], kind, shape=kind[1], value=0.0, dtype=kind[0])
                 return self.op("assign_value_", [start], kind, shape=kind[1], dtype=kind[0], values=[float(v) for v in array.ravel()])
         return self.parameter(f"constant_{len(self.arrays)}", array, False)

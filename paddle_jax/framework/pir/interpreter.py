@@ -21,18 +21,19 @@ from paddle_jax.framework.pir.rules import RULES, tensor
 
 _INPLACE = {"assign_out_": {0: 1}, "batch_norm_": {1: 1, 2: 2}}  # result -> operand it is written into; else the first into the first
 _SKIP = ("parameter", "data", "fetch")
-_CONTROL = ("if", "while")
+_CONTROL = ("if", "while", "pylayer")
 
 
 class UnknownOpError(NotImplementedError):
     """A program holds operations that cannot be run here."""
 
 
-def _walk(block):
+def walk(block):
+    """All operations of a block and of those inside it."""
     for op in block.ops:
         yield op
         for inner in op.blocks:
-            yield from _walk(inner)
+            yield from walk(inner)
 
 
 def check(program):
@@ -41,7 +42,7 @@ def check(program):
     from paddle_jax.framework.pir import rules_math, rules_nn, rules_shape  # noqa: F401
 
     known_names = RULES.keys() | HOST.keys()
-    ops = {op.name for op in _walk(program.block)} - {*_SKIP, *_CONTROL, "cf.yield"}
+    ops = {op.name for op in walk(program.block)} - {*_SKIP, *_CONTROL, "cf.yield"}
     ops = {name for name in ops if own_ops.find(name) is None}
     unknown = sorted(name for name in ops if name not in known_names and name.removesuffix("_") not in known_names)
     if unknown:
@@ -52,8 +53,8 @@ def is_random(program) -> bool:
     """Whether a program draws random numbers."""
     from paddle_jax.framework.pir.rules_math import RANDOM
 
-    own = (own_ops.find(op.name) for op in _walk(program.block))
-    return any(op.random for op in own if op is not None) or any(op.name in RANDOM for op in _walk(program.block))
+    own = (own_ops.find(op.name) for op in walk(program.block))
+    return any(op.random for op in own if op is not None) or any(op.name in RANDOM for op in walk(program.block))
 
 
 def to_tensor(value):
@@ -116,17 +117,19 @@ def _if(op, operands, env):
         taken = yes if bool(np.asarray(test if known(test) else test._value)) else no
         return run_block(taken, env) or []
 
+    written = _written(op, env)
+
     def branch(block):
         def traced():
             inside = dict(env)
             found = run_block(block, inside) or []
-            _no_writes(env, inside, op)
-            return [_array(value) for value in found]
+            return [_array(value) for value in [*found, *[inside[n] for n in written]]]
 
         return traced
 
-    found = jax.lax.cond(test._raw.reshape(()), branch(yes), branch(no))
-    return [_wrap(array) for array in found]
+    found = [_wrap(array) for array in jax.lax.cond(test._raw.reshape(()), branch(yes), branch(no))]
+    env.update(zip(written, found[len(found) - len(written) :], strict=True))
+    return found[: len(found) - len(written)]
 
 
 def _while(op, operands, env):
@@ -136,27 +139,43 @@ def _while(op, operands, env):
             return values
         env.update(zip(body.args, values, strict=True))
         test, *values = run_block(body, env)
-    if any(isinstance(value, list) for value in values):
-        raise UnknownOpError("while: a list of tensors in a loop whose length hangs on values cannot be compiled; run the model op by op")
+    written = _written(op, env)
+    values = [*values, *[env[n] for n in written]]
+    _no_lists("while", values)
     types_of = [np.asarray(value).dtype if known(value) else value._raw.dtype for value in values]
 
     def step(state):
         inside = dict(env)
-        inside.update(zip(body.args, map(_wrap, state[1:]), strict=True))
-        found = [_array(value) for value in run_block(body, inside)]
-        _no_writes(env, inside, op)
+        inside.update(zip([*body.args, *written], map(_wrap, state[1:]), strict=True))
+        found = [_array(value) for value in [*run_block(body, inside), *[inside[n] for n in written]]]
         return [found[0].reshape(()), *[a.astype(t).reshape(s.shape) for a, t, s in zip(found[1:], types_of, state[1:], strict=True)]]
 
     start = [_array(test).reshape(()), *[_array(value) for value in values]]
-    return [_wrap(array) for array in jax.lax.while_loop(lambda state: state[0], step, start)[1:]]
+    found = [_wrap(array) for array in jax.lax.while_loop(lambda state: state[0], step, start)[1:]]
+    env.update(zip(written, found[len(body.args) :], strict=True))
+    return found[: len(body.args)]
 
 
-_CONTROLS = {"if": _if, "while": _while}
+def _pylayer(op, operands, env):
+    """The forward part; derivatives are its own."""
+    return run_block(op.blocks[0], env)
 
 
-def _no_writes(outer, inner, op):
-    if any(inner[n] is not value for n, value in outer.items()):
-        raise UnknownOpError(f"{op.name}: a branch or loop body writes into a tensor from outside, which cannot be compiled")
+_CONTROLS = {"if": _if, "while": _while, "pylayer": _pylayer}
+
+
+def _written(op, env):
+    """Numbers of the values from outside that the blocks of an operation write into."""
+    ops = [one for block in op.blocks for one in walk(block)]
+    inputs = [one.inputs[k] for one in ops if one.name.endswith("_") for k in _INPLACE.get(one.name, {0: 0}).values() if k < len(one.inputs)]
+    found = [n for n in dict.fromkeys(inputs) if n in env and not any(n in one.outputs for one in ops)]
+    _no_lists(op.name, [env[n] for n in found])
+    return found
+
+
+def _no_lists(name, values):
+    if any(isinstance(value, list) for value in values):
+        raise TracedValueError(name, "a list of tensors that changes there runs operation by operation only")
 
 
 def _array(value):

@@ -1,6 +1,6 @@
 """Shapes, joining, indexing, sorting and random numbers in PIR."""
 
-from paddle_jax.framework.pir.builder import Length, NotWritable
+from paddle_jax.framework.pir.builder import Length, NotWritable, Value
 from paddle_jax.framework.pir.lower import cast, define, known_ints, positive, renamed, reshape, same, transpose, unsqueeze
 
 END = 2**31 - 1  # a slice to the end
@@ -16,7 +16,8 @@ renamed("put_rows=scatter", overwrite="overwrite")
 
 def _slice(w, x, axes, starts, ends, shape, decrease=()):
     """x[start:end] along axes; `decrease` names those that are dropped."""
-    return w.op("slice", [x, w.ints(starts), w.ints(ends)], (x.dtype, shape), axes=axes, infer_flags=[1] * len(axes), decrease_axis=decrease)
+    flags = [1 if isinstance(start, int) and isinstance(end, int) else -1 for start, end in zip(starts, ends, strict=True)]
+    return w.op("slice", [x, *map(w.vector, (starts, ends))], (x.dtype, shape), axes=axes, infer_flags=flags, decrease_axis=decrease)
 
 
 def _take_index(w, a, out, x, starts, arrays):
@@ -65,7 +66,7 @@ def _window(w, x, pattern, starts):
     """The part of x that integers and slices pick, without new axes."""
     if starts is None:
         return x
-    starts = list(known_ints(starts))
+    starts = _items(w, starts)
     cuts, steps, axis = [], [], 0
     for kind in pattern:
         if kind[0] == "n":
@@ -93,6 +94,13 @@ def _window(w, x, pattern, starts):
     return _slice(w, x, [c[0] for c in cuts], starts, ends, [n for i, n in enumerate(shape) if i not in dropped], dropped)
 
 
+def _items(w, starts):
+    """Starts one by one: numbers, or Values where they are computed."""
+    if not isinstance(starts, Value):
+        return list(starts)
+    return [_slice(w, cast(w, starts, "int64"), [0], [i], [i + 1], [], [0]) for i in range(starts.shape[0])]
+
+
 def _start(start, length):
     """A start that moves with the length counts from the end."""
     if isinstance(start, Length) and isinstance(length, Length):
@@ -103,6 +111,10 @@ def _start(start, length):
 
 
 def _end(start, size, length):
+    if isinstance(start, Value):
+        if isinstance(size, Length):
+            raise NotWritable("a slice that starts where a tensor says, of a length that is not fixed, has no form in PIR")
+        return start, size
     first, second = (tuple(n.pair if isinstance(n, Length) else (n, n)) for n in (start, size))
     ends = first[0] + second[0], first[1] + second[1]
     whole = length.pair if isinstance(length, Length) else (length, length)
@@ -231,7 +243,7 @@ def _put_index(w, a, out, x, value, starts, arrays):
     """Writing through integers and slices of step 1."""
     if arrays or any(k[0] == "n" for k in a.axes):
         raise NotWritable("writing through index arrays or new axes has no form in PIR")
-    starts = list(known_ints(starts)) if starts is not None else []
+    starts = _items(w, starts) if starts is not None else []
     axes, begin, end, step, dropped, axis = [], [], [], [], [], 0
     for kind in a.axes:
         if kind[0] != ":":
@@ -246,7 +258,7 @@ def _put_index(w, a, out, x, value, starts, arrays):
             dropped += [axis] if kind[0] == "i" else []
         axis += 1
     copy = w.op("assign", [x], x.type)
-    return w.op("set_value_with_tensor_", [copy, cast(w, value, x.dtype), w.ints(begin), w.ints(end), w.ints(step)], x.type, axes=axes,
+    return w.op("set_value_with_tensor_", [copy, cast(w, value, x.dtype), w.vector(begin), w.vector(end), w.ints(step)], x.type, axes=axes,
                 decrease_axes=dropped, none_axes=[])
 
 

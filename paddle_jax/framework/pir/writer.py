@@ -31,6 +31,14 @@ def write(recording, names):
 
 
 def _write_step(w, recording, values, step):
+    try:
+        _written(w, recording, values, step)
+    except NotWritable as error:
+        error.place = error.place or step.place
+        raise
+
+
+def _written(w, recording, values, step):
     out = [(symbol.dtype.name, recording.shapes[symbol]) for symbol in step.outputs]
     if step.blocks:
         found = (_write_cond if step.name == "cond" else _write_while)(w, recording, values, step, out)
@@ -50,9 +58,14 @@ def _flag(w, value):
 
 
 def _ends(w, recording, values, symbols, kinds):
-    """The results of a block in the types the operation gives."""
+    """The results of a block in the types the operation gives. What is not made in the block is copied: Paddle computes in place on results."""
     found = [_operand(w, recording, values, symbol) for symbol in symbols]
-    return [v if v.dtype == dtype else w.op("cast", [v], (dtype, v.shape), dtype=dtype) for v, (dtype, _) in zip(found, kinds, strict=True)]
+    made, done = {out["%"] for op in w.ops for out in op["O"]}, []
+    for value, (dtype, _) in zip(found, kinds, strict=True):
+        new = value.number not in made or value in done
+        done.append(w.op("cast", [value], (dtype, value.shape), dtype=dtype) if value.dtype != dtype
+                    else w.op("assign", [value], value.type) if new else value)
+    return done
 
 
 def _write_cond(w, recording, values, step, out):
@@ -68,8 +81,8 @@ def _write_cond(w, recording, values, step, out):
 
 
 def _write_while(w, recording, values, step, out):
-    (carried, tests, (answer,)), (_, steps, results) = step.blocks
-    starts = [_operand(w, recording, values, symbol) for symbol in step.inputs[: len(carried)]]
+    (carried, tests, (answer,)), (taken, steps, results) = step.blocks
+    starts = [w.op("assign", [v], v.type) for v in [_operand(w, recording, values, symbol) for symbol in step.inputs[: len(carried)]]]
 
     def tested(env):
         for one in tests:
@@ -78,7 +91,7 @@ def _write_while(w, recording, values, step, out):
 
     first = tested(values | dict(zip(carried, starts, strict=True)))
     with w.block(out) as region:
-        inner = values | dict(zip(carried, region.args, strict=True))
+        inner = values | dict(zip(taken, region.args, strict=True))
         for one in steps:
             _write_step(w, recording, inner, one)
         new = _ends(w, recording, inner, results, out)

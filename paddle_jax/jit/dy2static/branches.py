@@ -10,11 +10,13 @@ from paddle_jax._core.dispatch import run
 from paddle_jax._core.errors import TRACING, Unsupported
 from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.random import default_generator
+from paddle_jax._core.state import local
+from paddle_jax._core.symbol import NoValueError, SymbolError
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax._core.tracing import kernel_for
 from paddle_jax.jit.dy2static.effects import silent
 from paddle_jax.jit.dy2static.host import check
-from paddle_jax.jit.dy2static.parts import Leaf, Operands, Part, Undefined, finished, flat, is_number, is_traced, write_back
+from paddle_jax.jit.dy2static.parts import Leaf, Operands, Undefined, finished, flat, is_number, is_traced, part_kind, write_back
 
 
 def cond(pred, true_fn, false_fn):
@@ -65,21 +67,21 @@ def switch(index, functions):
 
 def truth(value):
     """A Tensor with one element as a bool Tensor without axes."""
-    if value.size != 1:
+    if value._raw.size != 1:
         raise ValueError(f"if or while: the condition is a tensor of shape {list(value.shape)}; it must have one element; use any() or all()")
-    return value.reshape([]).astype("bool")
+    return (value.reshape([]) if value._raw.ndim else value).astype("bool")
 
 
 def select(index, codes, names=None, roots=()):
     """Runs `codes[index]()`; index is a traced Tensor without axes, bool for two codes. names: how the parts of what they return (a tuple) are called
     in messages."""
     generator = default_generator()
-    start = generator._offset
+    start, part_of = generator._offset, part_kind()
     parts, raised = [], {}
     for k, code in enumerate(codes):
         try:
-            parts.append(Part(code, roots=(*roots, code)))
-        except (Unsupported, *TRACING):
+            parts.append(part_of(code, roots=(*roots, code)))
+        except (Unsupported, SymbolError, NoValueError, *TRACING):
             raise
         except Exception as error:
             raised[k] = error
@@ -87,7 +89,7 @@ def select(index, codes, names=None, roots=()):
         return _without(index, codes, raised)
     watched = list({key: c.tensor for part in parts for key, c in part.changes.items()}.values())
     if watched:
-        parts = [Part(code, watched=watched, roots=(*roots, code)) for code in codes]
+        parts = [part_of(code, watched=watched, roots=(*roots, code)) for code in codes]
     generator._offset = start + max(part.drawn for part in parts)
     joined = Joined(len(parts))
     if names is None:
@@ -126,6 +128,10 @@ def _without(index, codes, raised):
 
 
 def _run(index, parts, joined):
+    if local.ctx.recorder is not None:
+        from paddle_jax.static.converted import branched
+
+        return branched(index, parts, joined)
     operands = Operands([index])
     places = [operands.places_of(part.taken) for part in parts]
     outputs = [(out.picks, out.shape, out.dtype) for out in joined.outputs]

@@ -7,12 +7,13 @@ import operator
 import sys
 import types
 
+from paddle_jax._core.errors import Unsupported
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.jit.dy2static.branches import cond
 from paddle_jax.jit.dy2static.host import show
 from paddle_jax.jit.dy2static.parts import is_number, is_traced
-from paddle_jax.jit.dy2static.statements import Range, and_, or_
+from paddle_jax.jit.dy2static.statements import Range, Rows, and_, or_
 from paddle_jax.nn.layer.layers import Layer
 
 
@@ -171,16 +172,20 @@ def _tensor_method(method):
 
 
 def _range(scope, *args):
+    if getattr(local.ctx.recorder, "probe", 0) is None and any(type(a) is int and a == -1 for a in args[:2]) and (len(args) < 3 or args[2] > 0):
+        raise Unsupported("range() of -1, which a length that is not known is here; use range(paddle.shape(x)[0]), or loop over the tensor")
     return Range(*args) if any(is_traced(a) for a in args) else range(*args)
 
 
 def _print(scope, *args, **kwargs):
+    if local.ctx.recorder is not None:
+        return print(*args, **kwargs)
     inside = local.ctx.trace is not None and local.ctx.trace.part
     return show(*args, **kwargs) if inside or any(is_traced(a) for a in args) else print(*args, **kwargs)
 
 
 def _reversed(scope, over):
-    return over.__reversed__() if isinstance(over, Range) else reversed(over)
+    return over.__reversed__() if isinstance(over, Range) else Rows.of(reversed, over)
 
 
 def _extreme(kind, better):
@@ -249,4 +254,6 @@ def _frame_of(scope):
 
 _BUILTINS = {range: _range, print: _print, int: _number(int), float: _number(float), bool: _number(bool), super: _super,
              reversed: _reversed, max: _extreme(max, operator.gt), min: _extreme(min, operator.lt), any: _quantor(any, or_), all: _quantor(all, and_),
+             enumerate: lambda scope, *args, **kwargs: Rows.of(enumerate, *args, **kwargs),
+             zip: lambda scope, *args, **kwargs: Rows.of(zip, *args, **kwargs),
              locals: lambda scope: _frame_of(scope).f_locals, globals: lambda scope: _frame_of(scope).f_globals}

@@ -4,7 +4,7 @@ import jax
 import numpy as np
 
 from paddle_jax._core import place as places
-from paddle_jax._core.errors import Failed
+from paddle_jax._core.errors import Failed, Unsupported
 from paddle_jax._core.printing import text_of
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
@@ -26,6 +26,9 @@ def show(*values, **kwargs):
 
 def check(holds: Tensor, error):
     """Raises an exception where the program comes to it, if `holds` is False; it arrives where the program was called, or a result is looked at."""
+
+    if local.ctx.recorder is not None:
+        raise Unsupported(f"{type(error).__name__} ({error}) is raised depending on a tensor, which a recorded program cannot do; take that out")
 
     def checked(holds):
         if not holds:

@@ -14,6 +14,7 @@ from paddle_jax._core.kernel import ADD
 from paddle_jax._core.node import Node
 from paddle_jax._core.random import default_generator
 from paddle_jax._core.state import local
+from paddle_jax._core.symbol import ABSTRACT
 from paddle_jax._core.tensor import Tensor, inside, wrap
 from paddle_jax._core.tracing import trace
 from paddle_jax.jit.dy2static.effects import without_effects
@@ -63,8 +64,8 @@ def is_number(value) -> bool:
 
 
 def is_traced(value) -> bool:
-    """Whether a value is known to the compiled program only."""
-    return isinstance(value._raw if isinstance(value, Tensor) else value, jax.core.Tracer)
+    """Whether a value is known to the compiled program only, or to the one that is being recorded."""
+    return isinstance(value._raw if isinstance(value, Tensor) else value, ABSTRACT)
 
 
 class Change:
@@ -155,6 +156,15 @@ class Part:
                 self.changes[id(tensor)] = Change(tensor, False, leaf(tensor))
 
 
+def part_kind():
+    """`Part`, or what takes its place while a Program is recorded."""
+    if local.ctx.recorder is None:
+        return Part
+    from paddle_jax.static.converted import RecordedPart
+
+    return RecordedPart
+
+
 def _watching(current):
     """Notes the Tensors whose `grad` is looked at from now on: {id: (Tensor, grad before)}."""
     grads, watch = {}, current.watch
@@ -199,7 +209,11 @@ def finished(tensor, stop):
 
 def write_back(change, new):
     """Gives a Tensor outside the value that a branch or loop left it with."""
-    if change.adopts:
+    if local.ctx.recorder is not None:
+        local.ctx.recorder.note(change.tensor)
+        change.tensor._raw = new._raw
+        change.tensor.stop_gradient = new.stop_gradient and change.tensor.stop_gradient
+    elif change.adopts:
         change.tensor._adopt(new)
     else:
         change.tensor._rebind(new._raw)

@@ -3,11 +3,12 @@
 import contextlib
 import functools as ft
 
+import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.errors import TRACING, CheckError, Unsupported
 from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.jit.dy2static.branches import Tries, cond, select, truth
 from paddle_jax.jit.dy2static.host import check
 from paddle_jax.jit.dy2static.loops import repeat
@@ -110,13 +111,16 @@ def _known(value, test):
 @_final
 def while_stmt(test, body, get_state, set_state, names, opts):
     """`while`."""
+    recorder = local.ctx.recorder
+    steps = [None, 0, False] if recorder is None else recorder.loop(body.__code__)
     while True:
         answer = test()
-        if is_traced(answer):
+        if is_traced(answer) or steps[2]:
             break
         if not answer:
             return
         body()
+        steps[1] += 1
     variables = _Variables(get_state, set_state, names)
 
     def tested(values):
@@ -128,7 +132,7 @@ def while_stmt(test, body, get_state, set_state, names, opts):
     found = repeat(tested, lambda values, _: variables.run(body, values)[1], variables.before, names, roots=(test, body))
     variables.put(tuple(found))
     # a loop that only a `return` or `break` ends has come to it
-    over = getattr(test(), "_not_of", None)
+    over = getattr(test() if recorder is None else recorder.tried(test), "_not_of", None)
     variables.put(tuple([True if value is over and over is not None else value for value in found]))
 
 
@@ -137,7 +141,11 @@ def for_stmt(over, extra_test, body, get_state, set_state, names, opts):
     """`for`. extra_test: None, or what has to hold besides (no `break` or `return` yet)."""
     if isinstance(over, Range):
         return _for_range(over, extra_test, body, get_state, set_state, names)
-    if isinstance(over, Tensor) and over.ndim and over.shape[0] > _UNROLLED and extra_test is None:
+    if local.ctx.recorder is not None:
+        found = _recorded(over, body)
+        if found is not None:
+            return _for_range(found[0], extra_test, lambda i: body(found[1](i)), get_state, set_state, names)
+    elif isinstance(over, Tensor) and over.ndim and over.shape[0] > _UNROLLED and extra_test is None:
         before, capture = get_state(), local.ctx.trace and (local.ctx.trace.capture or local.ctx.trace)
         refusal = getattr(capture, "refusal", None)
         try:
@@ -155,6 +163,55 @@ def for_stmt(over, extra_test, body, get_state, set_state, names, opts):
             if not going:
                 break
         body(item)
+
+
+class Rows:
+    """`enumerate`, `zip` or `reversed` of Tensors: `over`, of which `item(i)` gives an item by its number, counted from 0."""
+
+    def __init__(self, over, tensors, item):
+        self.over, self.tensors, self.item = over, tensors, item
+
+    def __iter__(self):
+        return iter(self.over)
+
+    @classmethod
+    def of(cls, kind, *args, **kwargs):
+        """`kind(*args)`, as Rows if all that is looped over are Tensors or Rows, and a Program is recorded."""
+        parts = args[:1] if kind is enumerate else args
+        if local.ctx.recorder is None or not parts or not all(isinstance(t, cls) or isinstance(t, Tensor) and t.ndim for t in parts):
+            return kind(*args, **kwargs)
+        items = [t.item if isinstance(t, cls) else t.__getitem__ for t in parts]
+        tensors = [one for t in parts for one in (t.tensors if isinstance(t, cls) else [t])]
+        if kind is enumerate:
+            start = (*args[1:], *kwargs.values(), 0)[0]
+            return cls(kind(*args, **kwargs), tensors, lambda i: (i + start, items[0](i)))
+        if kind is reversed:
+            return cls(kind(*args), tensors, lambda i: items[0](_length(tensors[0]) - 1 - i))
+        return cls(kind(*args, **kwargs), tensors, lambda i: tuple([item(i) for item in items]))
+
+
+def _length(tensor):
+    """The number of rows, as a Tensor."""
+    from paddle_jax.tensor.attribute import shape
+
+    return shape(tensor)[0]
+
+
+def _recorded(over, body):
+    """For a loop whose length is known only when the recorded program runs: (Range, function of its numbers that gives the items); else None."""
+    rows = [over] if isinstance(over, Tensor) and over.ndim else over.tensors if isinstance(over, Rows) else None
+    if not rows and not isinstance(over, range):
+        return None
+    steps = len(over) if isinstance(over, range) else min(t.shape[0] for t in rows)
+    if not local.ctx.recorder.loop(body.__code__, steps)[2]:
+        return None
+    if isinstance(over, range):
+        bounds = [wrap(jnp.asarray(n, np.int64)) for n in (over.start, over.stop)]
+        return Range(*bounds, over.step), lambda i: i
+    length = _length(rows[0])
+    for other in rows[1:]:
+        length = length.minimum(_length(other))
+    return Range(length), over.item if isinstance(over, Rows) else over.__getitem__
 
 
 def _for_range(over, extra_test, body, get_state, set_state, names):
@@ -240,7 +297,9 @@ def if_exp(test, body, orelse):
 
 @_final
 def assert_stmt(test, message):
-    """`assert`. A traced condition is checked when the program runs."""
+    """`assert`. A traced condition is checked when the program runs; recorded programs have no assertions, as in Paddle."""
+    if is_traced(test) and local.ctx.recorder is not None:
+        return
     if is_traced(test):
         check(truth(test), CheckError("an assertion on a tensor does not hold" if message is None else str(message())))
     elif not test:

@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 from jax import lax
 
+from paddle_jax._core.size import known
 from paddle_jax.nn.functional.convolve_cpu import Plan, better_than_xla
 from paddle_jax.nn.functional.windows import channel_last, check_ndim, ints, paddings, same_pads
 from paddle_jax.tensor.lowering import computed_once, on_cpu
@@ -23,7 +24,7 @@ def convolve(op_name, n, x, weight, bias, stride, padding, dilation, groups, dat
     elif pads == "VALID":
         pads = ((0, 0),) * n
     out = tuple((s + a + b - d * (k - 1) - 1) // t + 1 for s, (a, b), k, t, d in zip(sizes, pads, kernel, strides, dilations, strict=True))
-    if any(o <= 0 for o in out):
+    if any(known(o) and o <= 0 for o in out):
         raise ValueError(f"{op_name}: weight: a kernel of {list(kernel)} does not fit into {list(sizes)} with padding {pads}")
     y = _multiply(x, weight, strides, pads, dilations, groups, last, out)
     if bias is None:

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.custom_derivatives import SymbolicZero
 
+from paddle_jax._core.size import known
 from paddle_jax.tensor.lowering import computed_once
 
 _FEW = 2  # readers up to which computing x anew for each is harmless
@@ -38,6 +39,8 @@ class Plan(NamedTuple):
 
 def better_than_xla(x, weight, plan):
     """The function (x, weight, plan) that beats XLA's convolution of x [N, C, ...] with weight [out, C / groups, ...] on a CPU, or None."""
+    if not known(*x.shape, *plan.out):
+        return None
     elements, positions = math.prod(weight.shape[2:]), math.prod(plan.out)
     rows, image, channels = x.shape[0] * positions, math.prod(x.shape[2:]), x.shape[1]
     patches = rows * elements * channels

@@ -46,7 +46,7 @@ class ConvertMixin:
             for tensor in (*layer._parameters.values(), *layer._buffers.values()):
                 if tensor is not None and id(tensor) not in done:
                     done.add(id(tensor))
-                    _convert_tensor(tensor, np_dtype, device, floating_only)
+                    convert_tensor(tensor, np_dtype, device, floating_only)
         return self
 
     def _cast(self, dtype, floating_only=True, excluded=None):
@@ -130,7 +130,8 @@ def _types(excluded):
     raise TypeError(f"excluded_layers: got {type(excluded).__name__}; it must be a Layer class or a list of them")
 
 
-def _convert_tensor(tensor, np_dtype, device, floating_only):
+def convert_tensor(tensor, np_dtype, device, floating_only):
+    """Casts or moves a Tensor in place, with its gradient."""
     value = _converted(tensor._value, np_dtype, device, floating_only)
     if value is not tensor._value:
         tensor._rebind(value)

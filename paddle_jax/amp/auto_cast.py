@@ -1,0 +1,234 @@
+"""Mixed precision: the guard `auto_cast`, and `decorate`, which prepares models and optimizers for level O2."""
+
+import contextlib
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.state import Precision, local
+from paddle_jax.amp.amp_lists import black_list, white_list
+from paddle_jax.amp.policy import LOW, policy
+from paddle_jax.nn.layer.convert import convert_tensor
+from paddle_jax.nn.layer.layers import Layer
+from paddle_jax.nn.layer.norm import (
+    BatchNorm,
+    BatchNorm1D,
+    BatchNorm2D,
+    BatchNorm3D,
+    InstanceNorm1D,
+    InstanceNorm2D,
+    InstanceNorm3D,
+    LayerNorm,
+    SyncBatchNorm,
+)
+from paddle_jax.optimizer.optimizer import Optimizer
+
+_BATCH = (BatchNorm, BatchNorm1D, BatchNorm2D, BatchNorm3D, SyncBatchNorm)
+_KEPT = {"bfloat16": _BATCH, "float16": (*_BATCH, LayerNorm, InstanceNorm1D, InstanceNorm2D, InstanceNorm3D)}  # layers that stay float32
+
+
+@contextlib.contextmanager
+def amp_guard(enable=True, custom_white_list=None, custom_black_list=None, level="O1", dtype="float16", use_promote=True):
+    """Runs operations in mixed precision: a context manager, or a decorator of a function. See `auto_cast`."""
+    name = _low("auto_cast", dtype, enable)
+    found = _policy(level, name, custom_white_list, custom_black_list, use_promote) if enable else None
+    ctx = local.ctx
+    before, ctx.amp = ctx.amp, found
+    if found is not None:
+        Precision.dtype = name
+        if ctx.trace is not None:
+            ctx.trace.precision = name
+    try:
+        yield
+    finally:
+        ctx.amp = before
+
+
+def auto_cast(enable=True, custom_white_list=None, custom_black_list=None, level="O1", dtype="float16", use_promote=True):
+    """Runs operations in mixed precision: a context manager, or a decorator of a function.
+
+    float32, float16 and bfloat16 operands of operations are cast, nothing else; gradients flow through the casts.
+
+    Args:
+        enable: False: operations run in the dtypes of their operands, also inside another guard. Default True.
+        custom_white_list: set, list or tuple of Paddle's names of operations that run in low precision, besides `white_list()`.
+        custom_black_list: names of those that run in float32, besides `black_list()`.
+        level: "O1": as the lists say; other operations run in float32 if an operand is float32, else in low precision. "O2": as O1 with a short
+            black list, for models that `decorate` has cast. "OD": the white list in low precision, everything else in float32. "O0": off.
+        dtype: "float16" or "bfloat16". Default "float16".
+        use_promote: with False, level O2 runs all but the black list in low precision. Default True.
+    Raises:
+        ValueError: level or dtype is none of these, or a name is in both custom lists.
+    Differs from Paddle: works on every device, also with float16 on the CPU.
+    Example:
+        >>> x = paddle.ones([2, 3]); layer = paddle.nn.Linear(3, 4)
+        >>> with paddle.amp.auto_cast(dtype="bfloat16"):
+        ...     y = layer(x)
+        ...     loss = y.exp().mean()
+        >>> y.dtype, loss.dtype
+        (<DataType.BFLOAT16: 16>, <DataType.FLOAT32: 10>)
+    """
+    return amp_guard(enable, custom_white_list, custom_black_list, level, dtype, use_promote)
+
+
+def autocast(device_type, dtype="float16", enabled=True, cache_enabled=True):
+    """As `auto_cast` at level O1, with PyTorch's arguments.
+
+    Args:
+        device_type: accepted; the guard concerns every device.
+        dtype, enabled: as of `auto_cast`.
+        cache_enabled: accepted; XLA merges equal casts of a compiled program.
+    Differs from Paddle: works on every device; Paddle warns on a CPU and does nothing.
+    Example:
+        >>> with paddle.autocast("cpu", dtype="bfloat16"):
+        ...     paddle.matmul(paddle.ones([2, 2]), paddle.ones([2, 2])).dtype
+        <DataType.BFLOAT16: 16>
+    """
+    return amp_guard(enable=enabled, dtype=dtype)
+
+
+def is_autocast_enabled(device_type=None):
+    """Whether the calling thread is inside an `auto_cast` guard that is on.
+
+    Args:
+        device_type: accepted.
+    Differs from Paddle: works on every device; Paddle warns on a CPU and does nothing.
+    Example:
+        >>> with paddle.amp.auto_cast():
+        ...     paddle.is_autocast_enabled()
+        True
+    """
+    return local.ctx.amp is not None
+
+
+def get_autocast_dtype(device_type=None):
+    """The dtype of the `auto_cast` guard around, "float16" outside of any.
+
+    Args:
+        device_type: accepted.
+    Returns:
+        str: "float16" or "bfloat16".
+    Differs from Paddle: works on every device; Paddle warns on a CPU and does nothing.
+    Example:
+        >>> with paddle.amp.auto_cast(dtype="bfloat16"):
+        ...     paddle.get_autocast_dtype()
+        'bfloat16'
+    """
+    return "float16" if local.ctx.amp is None else local.ctx.amp.dtype
+
+
+get_autocast_cpu_dtype = get_autocast_gpu_dtype = get_autocast_dtype
+
+
+def amp_decorate(models, optimizers=None, level="O1", dtype="float16", master_weight=None, save_dtype=None, master_grad=False, excluded_layers=None):
+    """Prepares models and optimizers for mixed precision, in place.
+
+    At level O2 parameters and buffers become float16 or bfloat16, but for those of BatchNorm layers (with float16 also of LayerNorm and
+    InstanceNorm), and the optimizers keep float32 copies of them. Level O1 changes nothing.
+
+    Args:
+        models: Layer, or list of Layers.
+        optimizers: Optimizer, or list of them. Default None.
+        level: "O1" or "O2". Default "O1".
+        dtype: "float16" or "bfloat16". Default "float16".
+        master_weight: False: no float32 copies. Default None: there are.
+        save_dtype: at level O2, dtype of the floating values that `state_dict()` of the models gives. Default None: their own.
+        master_grad: True: the gradients of parameters of low precision are float32. Default False.
+        excluded_layers: Layer, class of Layers, or list of such, which stay as they are. Default None.
+    Returns:
+        models, or (models, optimizers) where optimizers are given.
+    Raises:
+        TypeError: an argument is of the wrong type.
+        ValueError: level, dtype or save_dtype is none of those allowed.
+    Differs from Paddle: works on every device; Paddle warns on a CPU and does nothing.
+    Example:
+        >>> net = paddle.nn.Sequential(paddle.nn.Linear(2, 2), paddle.nn.BatchNorm1D(2))
+        >>> opt = paddle.optimizer.AdamW(parameters=net.parameters())
+        >>> net, opt = paddle.amp.decorate(net, opt, level="O2", dtype="bfloat16")
+        >>> net[0].weight.dtype, net[1].weight.dtype
+        (<DataType.BFLOAT16: 16>, <DataType.FLOAT32: 10>)
+    """
+    if level not in ("O1", "O2"):
+        raise ValueError(f"decorate: level: got {level!r}; it must be 'O1' or 'O2'")
+    name = _low("decorate", dtype)
+    nets = _listed("models", models, Layer)
+    steppers = [] if optimizers is None else _listed("optimizers", optimizers, Optimizer)
+    saved = None if save_dtype is None else _saved_dtype(save_dtype)
+    if level == "O2":
+        instances, kinds = _excluded(excluded_layers)
+        for net in nets:
+            for layer in net.sublayers(include_self=True):
+                if not isinstance(layer, (*_KEPT[name], *kinds)) and id(layer) not in instances:
+                    _cast(layer, name, master_grad)
+        for optimizer in steppers:
+            optimizer._multi_precision = master_weight is not False
+        Precision.master_grads = Precision.master_grads or master_grad
+    if level == "O2" and saved is not None:
+        for net in nets:
+            net.register_state_dict_hook(lambda values: {k: v.astype(saved) if v.dtype.is_floating else v for k, v in values.items()})
+    return models if optimizers is None else (models, optimizers)
+
+
+decorate = amp_decorate
+
+
+def _policy(level, dtype, custom_white, custom_black, use_promote):
+    """The Policy of a guard; None at level O0."""
+    name = level.upper() if isinstance(level, str) else level
+    if name not in ("O0", "OD", "O1", "O2"):
+        raise ValueError(f"auto_cast: level: got {level!r}; it must be 'O0', 'OD', 'O1' or 'O2'")
+    if name == "O0":
+        return None
+    more, less = frozenset(custom_white or ()), frozenset(custom_black or ())
+    if more & less:
+        raise ValueError(f"auto_cast: custom_white_list and custom_black_list: both have {sorted(more & less)}; a name belongs to one of them")
+    white, black = frozenset(white_list()[dtype][name]), frozenset(black_list()[dtype][name])
+    return policy(name, dtype, bool(use_promote), (white | more) - less, (black | less) - more)
+
+
+def _low(where, dtype, needed=True):
+    """The name of a low-precision dtype."""
+    try:
+        name = dtypes.convert(dtype).np.name
+    except TypeError:
+        name = dtype
+    if needed and name not in LOW:
+        raise ValueError(f"{where}: dtype: got {dtype!r}; it must be 'float16' or 'bfloat16'")
+    return name
+
+
+def _listed(name, value, kind):
+    found = list(value) if isinstance(value, list | tuple) else [value]
+    if not all(isinstance(v, kind) for v in found):
+        raise TypeError(f"decorate: {name}: got {', '.join(type(v).__name__ for v in found)}; it must be one {kind.__name__} or a list of them")
+    return found
+
+
+def _saved_dtype(dtype):
+    if dtype not in ("float16", "bfloat16", "float32", "float64"):
+        raise ValueError(f"decorate: save_dtype: got {dtype!r}; it must be 'float16', 'bfloat16', 'float32' or 'float64'")
+    return dtype
+
+
+def _excluded(layers):
+    """(ids of Layers, classes) that stay as they are."""
+    listed = [] if layers is None else layers if isinstance(layers, list | tuple) else [layers]
+    ids = {id(part) for layer in listed if isinstance(layer, Layer) for part in layer.sublayers(include_self=True)}
+    kinds = [kind for kind in listed if not isinstance(kind, Layer)]
+    for kind in kinds:
+        if not (isinstance(kind, type) and issubclass(kind, Layer)):
+            raise TypeError(f"decorate: excluded_layers: got {kind!r}; it must hold Layers and classes of Layers")
+    return ids, kinds
+
+
+def _cast(layer, name, master_grad):
+    """Casts what a Layer itself owns."""
+    layer._dtype = dtypes.convert(name)
+    for tensor in (*layer._parameters.values(), *layer._buffers.values()):
+        if tensor is not None:
+            convert_tensor(tensor, LOW[name], None, True)
+    for param in layer._parameters.values():
+        if param is not None and master_grad:
+            param.master_grad = True
+
+
+__all__ = ["amp_decorate", "amp_guard", "auto_cast", "autocast", "decorate", "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype",
+           "is_autocast_enabled"]

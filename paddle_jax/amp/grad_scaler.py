@@ -1,0 +1,390 @@
+"""Loss scaling: keeps gradients of float16 within its range. Scale and counters are Tensors, so that nothing waits for the device."""
+
+import collections
+import enum
+import functools as ft
+import warnings
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.kernel import Kernel, execute
+from paddle_jax._core.state import Precision, local
+from paddle_jax._core.tensor import Tensor, held, wrap
+from paddle_jax.optimizer.optimizer import Optimizer
+from paddle_jax.tensor.math import multiply
+
+_SETTINGS = ("incr_ratio", "decr_ratio", "incr_every_n_steps", "decr_every_n_nan_or_inf")
+
+
+class OptimizerState(enum.Enum):
+    """What has been done with an optimizer since the last `update`."""
+
+    INIT, UNSCALED, STEPPED = range(3)
+
+
+class AmpScaler:
+    """Loss scaling with `scale` and `minimize`; see `GradScaler`, which also has `step`, `unscale_` and `update`.
+
+    Args:
+        enable: False: every method passes its arguments on. Default True.
+        init_loss_scaling: float, the first scale. Default 32768.
+        incr_ratio: float > 1, the factor by which the scale grows. Default 2.
+        decr_ratio: float < 1, the factor by which it shrinks. Default 0.5.
+        incr_every_n_steps: it grows after so many steps in a row with finite gradients. Default 1000.
+        decr_every_n_nan_or_inf: it shrinks after so many in a row with infinite or NaN ones. Default 1.
+        use_dynamic_loss_scaling: False: the scale stays as it is. Default True.
+    Raises:
+        AssertionError: a ratio is out of range.
+    Example:
+        >>> weight = paddle.create_parameter([1], "float32")
+        >>> optimizer = paddle.optimizer.SGD(0.1, parameters=[weight])
+        >>> scaler = paddle.amp.AmpScaler(init_loss_scaling=8.0, use_dynamic_loss_scaling=False)
+        >>> scaled = scaler.scale(weight.sum())
+        >>> scaled.backward()
+        >>> _ = scaler.minimize(optimizer, scaled)
+    """
+
+    def __init__(self, enable=True, init_loss_scaling=2.0**15, incr_ratio=2.0, decr_ratio=0.5, incr_every_n_steps=1000, decr_every_n_nan_or_inf=1,
+                 use_dynamic_loss_scaling=True):
+        self._enable, self._use_dynamic_loss_scaling = bool(enable), bool(enable and use_dynamic_loss_scaling)
+        self._init_loss_scaling, self._scale, self._stages = 1.0, None, ()
+        if not enable:
+            return
+        self._init_loss_scaling = init_loss_scaling
+        self._incr_ratio, self._decr_ratio = _above("incr_ratio", incr_ratio), _below("decr_ratio", decr_ratio)
+        self._incr_every_n_steps, self._decr_every_n_nan_or_inf = incr_every_n_steps, decr_every_n_nan_or_inf
+        self._scale = _held([init_loss_scaling], np.float32)
+        self._incr, self._decr, self._found_inf = _held(0, np.int32), _held(0, np.int32), _held([False], np.bool_)
+
+    def scale(self, var):
+        """A loss times the scale.
+
+        Args:
+            var: Tensor.
+        Returns:
+            Tensor.
+        """
+        if self._enable and self._use_dynamic_loss_scaling:
+            self._check_dtype()
+        return multiply(var, self._scale) if self._enable else var
+
+    def _check_dtype(self):
+        """Switches itself off where the last guard was not float16, as Paddle does."""
+        trace = local.ctx.trace
+        name = getattr(trace, "precision", None) or (Precision.dtype if trace is None else trace.settled(lambda: Precision.dtype))
+        if name == "float16":
+            return
+        self._touch()
+        self._enable = self._use_dynamic_loss_scaling = False
+        warnings.warn(f"GradScaler: the last auto_cast guard was {name}, which has the range of float32: the scaler does nothing. Leave it out, or "
+                      "use float16", stacklevel=3)
+
+    def minimize(self, optimizer, *args, **kwargs):
+        """Takes the scale off the gradients, lets the optimizer step unless one is infinite or NaN, and updates the scale.
+
+        Args:
+            optimizer: Optimizer.
+            args, kwargs: of `Optimizer.minimize`: the scaled loss.
+        Returns:
+            What `Optimizer.minimize` returns.
+        """
+        if not self._enable:
+            return optimizer.minimize(*args, **kwargs)
+        if self._stage(optimizer) is OptimizerState.INIT:
+            self._unscale(optimizer)
+        done = self._guarded(optimizer, lambda: optimizer.minimize(*args, **kwargs))
+        self._finish()
+        return done
+
+    # parts of a step ----------------------------------------------------------------------------------------------
+
+    def _touch(self):
+        """Tells a run that is being compiled that attributes change."""
+        trace = local.ctx.trace
+        if trace is not None:
+            run = trace.capture or trace
+            if id(self) not in getattr(run, "attributes", {id(self): None}):
+                trace.settled(lambda: self._stages)
+                trace.assigned(self)
+
+    def _stage(self, optimizer):
+        self._touch()
+        return OptimizerState(dict(self._stages).get(id(optimizer), 0))
+
+    def _set_stages(self, stages):
+        self._touch()
+        self._stages = tuple(stages)
+
+    def _mark(self, optimizer, stage):
+        self._set_stages(sorted({**dict(self._stages), id(optimizer): stage.value}.items()))
+
+    @property
+    def _optimizer_states(self):
+        """By id of an optimizer: its state and whether gradients were infinite or NaN."""
+        found = collections.defaultdict(lambda: {"state": OptimizerState.INIT})
+        return found | {i: {"state": OptimizerState(stage)} for i, stage in self._stages}
+
+    def _unscale(self, optimizer):
+        """Divides the gradients by the scale and notes whether one is infinite or NaN."""
+        if not self._enable:
+            return
+        stage = self._stage(optimizer)
+        if stage is not OptimizerState.INIT:
+            raise RuntimeError("unscale_: it has already been called on this optimizer; call update() first" if stage is OptimizerState.UNSCALED else
+                               "unscale_: step() has already been called on this optimizer; call update() first")
+        ours = isinstance(optimizer, Optimizer)
+        if ours:
+            optimizer._watch()
+        params = optimizer._all_params() if ours else optimizer._parameter_list  # of an object round an optimizer
+        grads = [p._grad for p in params if p._grad is not None and not p.stop_gradient]
+        if grads:
+            *new, found = execute(unscaling(len(grads)), [held(self._scale), held(self._found_inf), *map(held, grads)])
+            for grad, value in zip(grads, new, strict=True):
+                grad._rebind(value)
+            self._found_inf._rebind(found)
+        self._mark(optimizer, OptimizerState.UNSCALED)
+
+    def _guarded(self, optimizer, step):
+        """Runs a step that leaves everything as it is if gradients were infinite or NaN."""
+        if type(optimizer).step is not Optimizer.step:  # code of its own
+            return None if bool(self._found_inf) else step()
+        optimizer._skip = held(self._found_inf)
+        try:
+            return step()
+        finally:
+            del optimizer._skip
+
+    def _finish(self):
+        """Makes ready for the next step: the next scale and counters, nothing found."""
+        self._set_stages(())
+        if not self._use_dynamic_loss_scaling:
+            self._found_inf._rebind(jnp.zeros([1], bool))
+            return
+        state = self._scale, self._incr, self._decr, self._found_inf
+        for tensor, value in zip(state, execute(updating(*[getattr(self, "_" + name) for name in _SETTINGS]), [held(t) for t in state]), strict=True):
+            tensor._rebind(value)
+
+    # settings -----------------------------------------------------------------------------------------------------
+
+    def is_enable(self):
+        """Whether it does anything.
+
+        Example:
+            >>> paddle.amp.GradScaler(enable=False).is_enable()
+            False
+        """
+        return self._enable
+
+    def is_use_dynamic_loss_scaling(self):
+        """Whether the scale changes.
+
+        Example:
+            >>> paddle.amp.GradScaler(use_dynamic_loss_scaling=False).is_use_dynamic_loss_scaling()
+            False
+        """
+        return self._use_dynamic_loss_scaling
+
+    def get_init_loss_scaling(self):
+        """The first scale.
+
+        Differs from Paddle: works on every device; Paddle warns on a CPU and does nothing.
+        Example:
+            >>> paddle.amp.GradScaler(init_loss_scaling=4.0).get_init_loss_scaling()
+            4.0
+        """
+        return self._init_loss_scaling
+
+    def set_init_loss_scaling(self, new_init_loss_scaling):
+        """Starts with another scale, at once."""
+        self._init_loss_scaling = new_init_loss_scaling
+        self._scale = _held([new_init_loss_scaling], np.float32)
+
+    def get_incr_ratio(self):
+        """The factor by which the scale grows."""
+        return self._incr_ratio
+
+    def set_incr_ratio(self, new_incr_ratio):
+        """Sets the factor by which the scale grows, > 1."""
+        self._incr_ratio = _above("new_incr_ratio", new_incr_ratio)
+
+    def get_decr_ratio(self):
+        """The factor by which the scale shrinks."""
+        return self._decr_ratio
+
+    def set_decr_ratio(self, new_decr_ratio):
+        """Sets the factor by which the scale shrinks, < 1."""
+        self._decr_ratio = _below("new_decr_ratio", new_decr_ratio)
+
+    def get_incr_every_n_steps(self):
+        """After how many steps with finite gradients the scale grows."""
+        return self._incr_every_n_steps
+
+    def set_incr_every_n_steps(self, new_incr_every_n_steps):
+        """Sets after how many steps with finite gradients the scale grows."""
+        self._incr_every_n_steps = new_incr_every_n_steps
+
+    def get_decr_every_n_nan_or_inf(self):
+        """After how many steps with infinite or NaN gradients the scale shrinks."""
+        return self._decr_every_n_nan_or_inf
+
+    def set_decr_every_n_nan_or_inf(self, new_decr_every_n_nan_or_inf):
+        """Sets after how many steps with infinite or NaN gradients the scale shrinks."""
+        self._decr_every_n_nan_or_inf = new_decr_every_n_nan_or_inf
+
+    def state_dict(self):
+        """The scale, the counters and the settings; {} when not enabled.
+
+        Returns:
+            dict, to be given to `load_state_dict`, here or in the real Paddle.
+        Differs from Paddle: works on every device; Paddle warns on a CPU and does nothing.
+        Example:
+            >>> state = paddle.amp.GradScaler(init_loss_scaling=4.0).state_dict()
+            >>> state["scale"].tolist(), state["incr_count"]
+            ([4.0], 0)
+        """
+        if not self._enable:
+            return {}
+        counts = {"incr_count": int(self._incr), "decr_count": int(self._decr)}
+        return {"scale": self._scale.numpy(), **{name: getattr(self, "_" + name) for name in _SETTINGS}, **counts,
+                "use_dynamic_loss_scaling": self._use_dynamic_loss_scaling}
+
+    def load_state_dict(self, state_dict):
+        """Takes over what `state_dict` gave.
+
+        Args:
+            state_dict: dict; it may come from the real Paddle.
+        Raises:
+            RuntimeError: it is empty: of a scaler that was not enabled.
+        """
+        if not self._enable:
+            return
+        if not state_dict:
+            raise RuntimeError("load_state_dict: state_dict: got an empty one; it was saved by a scaler that was not enabled")
+        self._init_loss_scaling = float(np.asarray(state_dict["scale"]).reshape(-1)[0])
+        self._scale._rebind(jnp.asarray([self._init_loss_scaling], np.float32))
+        for name in _SETTINGS:
+            setattr(self, "_" + name, state_dict[name])
+        self._incr._rebind(jnp.int32(state_dict["incr_count"]))
+        self._decr._rebind(jnp.int32(state_dict["decr_count"]))
+        self._use_dynamic_loss_scaling = state_dict["use_dynamic_loss_scaling"]
+
+
+class GradScaler(AmpScaler):
+    """Scales a loss, so that gradients in float16 do not vanish, and skips steps whose gradients are infinite or NaN.
+
+    The scale shrinks after such a step and grows after many good ones. All of it happens on the device, also within a function that
+    `paddle.jit.to_static` compiles.
+
+    Args:
+        enable: False: every method passes its arguments on. Default True.
+        init_loss_scaling: float, the first scale. Default 65536.
+        incr_ratio: float > 1, the factor by which the scale grows. Default 2.
+        decr_ratio: float < 1, the factor by which it shrinks. Default 0.5.
+        incr_every_n_steps: it grows after so many steps in a row with finite gradients. Default 2000.
+        decr_every_n_nan_or_inf: it shrinks after so many in a row with infinite or NaN ones. Default 1.
+        use_dynamic_loss_scaling: False: the scale stays as it is. Default True.
+    Raises:
+        AssertionError: a ratio is out of range.
+    Differs from Paddle: nothing is printed when the scale shrinks, which would wait for the device; with several optimizers it shrinks if the
+        gradients of any of them were infinite or NaN (in Paddle, of the last one).
+    Example:
+        >>> layer = paddle.nn.Linear(2, 1)
+        >>> optimizer = paddle.optimizer.SGD(0.1, parameters=layer.parameters())
+        >>> scaler = paddle.amp.GradScaler(init_loss_scaling=1024.0)
+        >>> with paddle.amp.auto_cast():
+        ...     loss = layer(paddle.ones([3, 2])).mean()
+        >>> scaler.scale(loss).backward()
+        >>> scaler.step(optimizer)
+        >>> scaler.update()
+        >>> optimizer.clear_grad()
+    """
+
+    def __init__(self, enable=True, init_loss_scaling=2.0**16, incr_ratio=2.0, decr_ratio=0.5, incr_every_n_steps=2000, decr_every_n_nan_or_inf=1,
+                 use_dynamic_loss_scaling=True):
+        super().__init__(enable, init_loss_scaling, incr_ratio, decr_ratio, incr_every_n_steps, decr_every_n_nan_or_inf, use_dynamic_loss_scaling)
+
+    def step(self, optimizer):
+        """Takes the scale off the gradients, unless `unscale_` did, and lets the optimizer step, unless one is infinite or NaN.
+
+        Args:
+            optimizer: Optimizer.
+        Raises:
+            RuntimeError: it has been called on this optimizer since the last `update`.
+        """
+        if not self._enable:
+            return optimizer.step()
+        stage = self._stage(optimizer)
+        if stage is OptimizerState.STEPPED:
+            raise RuntimeError("step: it has already been called on this optimizer; call update() first")
+        if stage is OptimizerState.INIT:
+            self._unscale(optimizer)
+        self._guarded(optimizer, optimizer.step)
+        self._mark(optimizer, OptimizerState.STEPPED)
+        if not self._use_dynamic_loss_scaling:
+            self._finish()
+
+    def unscale_(self, optimizer):
+        """Takes the scale off the gradients, in place, for code that looks at them before `step`.
+
+        Args:
+            optimizer: Optimizer.
+        Raises:
+            RuntimeError: it or `step` has been called on this optimizer since the last `update`.
+        """
+        return self._unscale(optimizer)
+
+    def update(self):
+        """Updates the scale, after the `step` of all optimizers."""
+        if self._enable:
+            self._finish()
+
+
+def _above(name, ratio):
+    if not ratio > 1.0:
+        raise AssertionError(f"GradScaler: {name}: got {ratio}; it must be greater than 1")
+    return ratio
+
+
+def _below(name, ratio):
+    if not ratio < 1.0:
+        raise AssertionError(f"GradScaler: {name}: got {ratio}; it must be less than 1")
+    return ratio
+
+
+def _held(value, dtype) -> Tensor:
+    """A Tensor of the state."""
+    with jax.ensure_compile_time_eval():
+        made = wrap(jnp.asarray(value, dtype))
+    made.persistable = True
+    return made
+
+
+@ft.cache
+def unscaling(count):
+    """(scale, found, gradients) -> (gradients, found), which is True from the first gradient on that is infinite or NaN."""
+
+    def fn(scale, found, *grads):
+        factor = 1 / scale[0]
+        new = [(g.astype(jnp.promote_types(g.dtype, jnp.float32)) * factor).astype(g.dtype) for g in grads]
+        return (*new, found | ~jnp.stack([jnp.isfinite(g).all() for g in new]).all())
+
+    return Kernel(f"check_finite_and_unscale_{count}", fn, nondiff=True)
+
+
+@ft.lru_cache(maxsize=64)
+def updating(grow, shrink, good, bad):
+    """(scale, good steps, bad steps, found) -> the same after a step."""
+
+    def fn(scale, incr, decr, found):
+        hit = found[0]
+        incr, decr = jnp.where(hit, 0, incr + 1), jnp.where(hit, decr + 1, 0)
+        up, down = incr == good, decr == bad
+        factor = jnp.where(up, grow, jnp.where(down, shrink, 1.0)).astype(scale.dtype)
+        return scale * factor, jnp.where(up, 0, incr).astype(jnp.int32), jnp.where(down, 0, decr).astype(jnp.int32), jnp.zeros_like(found)
+
+    return Kernel("update_loss_scaling", fn, nondiff=True)
+
+
+__all__ = ["AmpScaler", "GradScaler", "OptimizerState", "unscaling", "updating"]

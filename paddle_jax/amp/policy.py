@@ -1,0 +1,96 @@
+"""What a guard of mixed precision does to the operands of an operation: the `amp` of the Context that `Op.call` asks."""
+
+import functools as ft
+
+import ml_dtypes
+import numpy as np
+
+from paddle_jax._core.deferred.value import Value
+from paddle_jax._core.dispatch import run
+from paddle_jax._core.op import OPS
+from paddle_jax._core.tensor import Number
+from paddle_jax.amp.amp_lists import NAMES, PLAIN, WIDE
+
+LOW = {"float16": np.dtype(np.float16), "bfloat16": np.dtype(ml_dtypes.bfloat16)}
+FLOAT32 = np.dtype(np.float32)
+FLOATS = frozenset({FLOAT32, *LOW.values()})  # what is cast; float64, integers and complex numbers stay
+_CONVOLUTIONS = ("conv1d", "conv2d")
+# How many operands get a low precision: statistics and weights of norms stay, and biases of convolutions, which are added afterwards.
+_LEADING = {"batch_norm_train": 1, "batch_norm_infer": 1, "layer_norm": 1, "conv1d": 2, "conv2d": 2}
+_KEEP, _LOWER, _WIDEN, _FOLLOW = range(4)
+
+
+class Policy:
+    """Settings of a guard; equal settings share one object, which is part of the key of compiled functions.
+
+    rules: what to do, by the name of an op; a pair as in NAMES.
+    """
+
+    __slots__ = ("black", "dtype", "level", "low", "rules", "use_promote", "white")
+
+    def __init__(self, level, dtype, use_promote, white, black):
+        self.level, self.dtype, self.use_promote, self.white, self.black = level, dtype, use_promote, white, black
+        self.low, self.rules = LOW[dtype], {}
+
+    def __call__(self, op, tensors, attrs):
+        """The operands of a call, cast."""
+        target, count = self.target(op, tensors, attrs)
+        if target is None:
+            return tensors
+        done = [run(_kernel(target), (t,)) if t._raw.dtype in FLOATS and t._raw.dtype != target else t for t in tensors[:count]]
+        return done if count is None else [*done, *tensors[count:]]
+
+    def target(self, op, tensors, attrs):
+        """(the dtype for the floating operands of a call or None, for how many of them or None)."""
+        rule = self.rules.get(op.name)
+        if rule is None:
+            rule = self.rules[op.name] = self._learn(op.name)
+        if type(rule) is tuple:
+            rule = rule[not (_apart(op, tensors, attrs) if op.name in _CONVOLUTIONS else _is_number(tensors[-1]))]
+        if rule == _KEEP:
+            return None, None
+        count = _LEADING.get(op.name)
+        target = self.low if rule == _LOWER else FLOAT32
+        if rule == _FOLLOW and not any([t._raw.dtype == FLOAT32 for t in tensors[:count]]):
+            target = self.low
+        return target, count if target is not FLOAT32 and self.use_promote else None
+
+    def _learn(self, name):
+        if name in PLAIN:
+            return _KEEP
+        if name in WIDE:
+            return _WIDEN
+        names = NAMES.get(name, name)
+        return tuple(map(self._rule, names)) if isinstance(names, tuple) else self._rule(names)
+
+    def _rule(self, name):
+        if not self.use_promote and self.level == "O2":
+            return _WIDEN if name in self.black else _LOWER
+        if name in self.white:
+            return _LOWER
+        return _WIDEN if name in self.black or self.level == "OD" else _FOLLOW
+
+
+def _is_number(tensor):
+    """Whether an operand was a Python number."""
+    raw = tensor._raw
+    return type(tensor) is Number or type(raw) is Value and type(raw.array) is tuple and not raw.aval.shape
+
+
+def _apart(op, tensors, attrs):
+    """Whether a convolution treats each channel on its own, which is another operation in Paddle."""
+    return tensors[1]._raw.shape[1] == 1 != attrs[op.attrs.index("groups")]
+
+
+@ft.cache
+def _kernel(target):
+    return OPS["cast"].kernel((-2,), (target.name,))
+
+
+@ft.lru_cache(maxsize=256)
+def policy(level, dtype, use_promote, white, black):
+    """The Policy of these settings."""
+    return Policy(level, dtype, use_promote, white, black)
+
+
+__all__ = ["FLOAT32", "FLOATS", "LOW", "Policy", "policy"]

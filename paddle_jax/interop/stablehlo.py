@@ -1,0 +1,217 @@
+"""Layers as StableHLO files (`jax.export`): compiled for any length of their open axes, run by JAX alone."""
+
+import functools as ft
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.deferred.value import concrete
+from paddle_jax._core.dispatch import run
+from paddle_jax._core.errors import TRACING, Unsupported
+from paddle_jax._core.kernel import Kernel
+from paddle_jax._core.tensor import Parameter, Tensor, wrap
+from paddle_jax.framework import safetensors_file
+from paddle_jax.framework.atomic import replace_files
+from paddle_jax.framework.pickle_reader import CorruptFileError
+from paddle_jax.func.modules import functional_call
+from paddle_jax.nn.layer.layers import Layer
+
+_PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
+
+
+@ft.cache
+def _scope():
+    """One for the process: kernels are kept by shapes, and lengths of two scopes cannot be compared."""
+    return jax.export.SymbolicScope()
+
+
+def save_stablehlo(layer, path, input_spec, platforms=("cpu", "cuda", "tpu"), vjp_order=0):
+    """Saves a Layer or a function as StableHLO, which JAX runs without its code: `<path>.stablehlo`, and `<path>.safetensors` with the parameters.
+
+    The program is a function `(parameters, *inputs)` of a dict of arrays and arrays. A process that has only JAX runs it by
+    `jax.export.deserialize(data).call(parameters, *inputs)`. It is written by the version of JAX that is installed; JAX reads programs of the last
+    six months, so keep a `paddle.jit.save` beside it. Dropout and batch norm are saved in evaluation mode. Both files are put in place, or none.
+
+    Args:
+        layer: Layer, or a function of Tensors.
+        path: str, directory and prefix of the files.
+        input_spec: list of InputSpecs, one for each argument. None or -1 is a length that may vary; it is the same for the same axis of all inputs.
+        platforms: list of str, of "cpu", "cuda", "rocm" and "tpu".
+        vjp_order: int, how often the program can be differentiated.
+    Raises:
+        ValueError: an argument is not as above, or the code needs the number that stands for an open length; the message names the line.
+    Example:
+        >>> import tempfile
+        >>> path = tempfile.mkdtemp() + "/model"
+        >>> net = paddle.nn.Linear(3, 4)
+        >>> paddle.interop.save_stablehlo(net, path, [paddle.static.InputSpec([None, 3], "float32")])
+        >>> paddle.interop.load_stablehlo(path)(paddle.ones([5, 3])).shape
+        paddle.Size([5, 4])
+    """
+    platforms = [platforms] if isinstance(platforms, str) else list(platforms)
+    if not platforms or any(p not in _PLATFORMS for p in platforms):
+        raise ValueError(f"save_stablehlo: platforms: got {platforms}; allowed are {', '.join(_PLATFORMS)}")
+    if not isinstance(vjp_order, int) or not 0 <= vjp_order <= 3:
+        raise ValueError(f"save_stablehlo: vjp_order: got {vjp_order!r}; it must be 0, 1, 2 or 3")
+    if not isinstance(input_spec, list | tuple) or not all(hasattr(s, "shape") and hasattr(s, "dtype") for s in input_spec):
+        raise ValueError("save_stablehlo: input_spec: it must be a list of paddle.static.InputSpec, one for each argument")
+    held = dict(layer.state_dict()) if isinstance(layer, Layer) else {}
+    held.update(layer.named_buffers() if isinstance(layer, Layer) else {})
+    arrays = {name: np.asarray(tensor._value) for name, tensor in held.items()}
+    kinds = {name: jax.ShapeDtypeStruct(array.shape, array.dtype) for name, array in arrays.items()}
+    program = bytes(_exported(layer, kinds, [_described(spec) for spec in input_spec], platforms).serialize(vjp_order=vjp_order))
+    trained = [name for name, tensor in held.items() if isinstance(tensor, Parameter) and not tensor.stop_gradient]
+    facts = {"names": json.dumps(list(held)), "trained": json.dumps(trained), "program": _digest(program), "data": _digest(*_parts(arrays))}
+    replace_files({f"{path}.stablehlo": program, f"{path}.safetensors": safetensors_file.encode(arrays, facts)})
+
+
+def _digest(*data):
+    found = hashlib.sha256()
+    for part in data:
+        found.update(part)
+    return found.hexdigest()
+
+
+def _parts(arrays):
+    return [np.ascontiguousarray(arrays[name]).tobytes() for name in sorted(arrays)]
+
+
+def _described(spec):
+    dims = ["bnhwdefgijkl"[axis] if n in (-1, None) else str(n) for axis, n in enumerate(spec.shape)]
+    shape = jax.export.symbolic_shape(",".join(dims), scope=_scope())
+    return jax.ShapeDtypeStruct(shape, dtypes.convert(spec.dtype or dtypes.default()).np)
+
+
+def _exported(layer, kinds, inputs, platforms):
+    from paddle_jax.jit.function import place
+    from paddle_jax.jit.io import evaluating
+
+    def program(function):
+        def fn(parameters, *inputs):
+            state, given = {name: _tensor(array) for name, array in parameters.items()}, tuple(map(_tensor, inputs))
+            out = functional_call(layer, state, given) if isinstance(layer, Layer) else function(*given)
+            return jax.tree.map(lambda t: concrete(t._raw) if isinstance(t, Tensor) else t, out, is_leaf=lambda t: isinstance(t, Tensor))
+
+        return jax.export.export(jax.jit(fn), platforms=platforms)(kinds, *inputs)
+
+    try:
+        with evaluating(layer):
+            try:
+                return program(layer)
+            except (Unsupported, *TRACING):
+                from paddle_jax.jit.dy2static import convert
+                from paddle_jax.jit.dy2static.calls import converted_forwards
+
+                if not isinstance(layer, Layer):
+                    return program(convert(layer))
+                with converted_forwards(layer):
+                    return program(layer)
+    except Exception as error:
+        name = type(layer).__name__ if isinstance(layer, Layer) else getattr(layer, "__qualname__", "the function")
+        text = re.sub(r"\s+", " ", str(error)).split(" Original error")[0][:300]
+        raise ValueError(f"save_stablehlo: {name}: the code asks for a length that is not fixed, or for a value: {text} "
+                         f"({place(error, getattr(layer, 'forward', layer))}); give that length as a number in input_spec") from error
+
+
+def load_stablehlo(path):
+    """Loads what `save_stablehlo` wrote.
+
+    Args:
+        path: str, prefix of the files.
+    Returns:
+        Layer with the parameters under their names; gradients flow as often as `vjp_order` said.
+    Raises:
+        ValueError: a file is missing, damaged, does not belong to the other one, or is older than JAX reads.
+    Example:
+        >>> import tempfile
+        >>> path = tempfile.mkdtemp() + "/model"
+        >>> paddle.interop.save_stablehlo(paddle.tanh, path, [paddle.static.InputSpec([None], "float32")], vjp_order=1)
+        >>> paddle.interop.load_stablehlo(path)(paddle.zeros([2])).tolist()
+        [0.0, 0.0]
+    """
+    data = {}
+    for ending in ("stablehlo", "safetensors"):
+        file = Path(f"{path}.{ending}")
+        if not file.is_file():
+            raise ValueError(f"load_stablehlo: path: {file} does not exist; give the prefix that save_stablehlo got")
+        data[ending] = file.read_bytes()
+    try:
+        parameters = safetensors_file.decode(data["safetensors"])
+        facts = json.loads(data["safetensors"][8 : 8 + int.from_bytes(data["safetensors"][:8], "little")]).get("__metadata__", {})
+        names, trained = (json.loads(facts.get(key, json.dumps(list(parameters)))) for key in ("names", "trained"))
+        whole = _digest(data["stablehlo"]) == facts.get("program") and _digest(*_parts(parameters)) == facts.get("data")
+        exported = jax.export.deserialize(bytearray(data["stablehlo"])) if whole or not facts else None
+    except Exception as error:
+        raise CorruptFileError(f"load_stablehlo: {path}: damaged, or older than this version of JAX reads (six months): "
+                               f"{' '.join(str(error).split())[:200]}; save it again from its code or from paddle.jit.load") from error
+    if exported is None or sorted(names) != sorted(parameters) or not set(trained) <= set(names):
+        raise CorruptFileError(f"load_stablehlo: {path}: a file is damaged, or the two are not of one save; keep both together, or save again")
+    return StableHLOLayer(exported, {name: parameters[name] for name in names}, set(trained))
+
+
+class StableHLOLayer(Layer):
+    """A program from `load_stablehlo`. exported: the jax.export.Exported."""
+
+    def __init__(self, exported, parameters, trained):
+        super().__init__()
+        self.exported, self._places = exported, {}
+        for name, array in parameters.items():
+            holder, _, last = name.rpartition(".")
+            home = self._home(holder)
+            if name in trained:
+                home.add_parameter(last, Parameter(jnp.asarray(array)))
+            else:
+                home.register_buffer(last, wrap(jnp.asarray(array)))
+            self._places[name] = home, last
+        call = ft.partial(_call, exported, list(parameters))
+        self._kernel = Kernel("stablehlo", call if exported.has_vjp() else _without_gradient(call))
+        self._kernel.deferrable = False
+
+    def _home(self, path):
+        part = self
+        for name in path.split(".") if path else ():
+            if name not in part._sub_layers:
+                part.add_sublayer(name, Layer())
+            part = part._sub_layers[name]
+        return part
+
+    def forward(self, *inputs):
+        """Runs the program.
+
+        Raises:
+            ValueError: the number, a shape or a dtype of the inputs is not that of the program.
+        """
+        wanted = len(self.exported.in_avals) - len(self._places)
+        if len(inputs) != wanted:
+            raise ValueError(f"StableHLOLayer: inputs: got {len(inputs)}; the program takes {wanted}")
+        held = [getattr(*place) for place in self._places.values()]
+        found = run(self._kernel, [*held, *[x if isinstance(x, Tensor) else wrap(jnp.asarray(x)) for x in inputs]])
+        return jax.tree.unflatten(self.exported.out_tree, list(found))
+
+
+def _tensor(array):
+    return wrap(array, array.dtype.kind not in "fcV")
+
+
+def _without_gradient(call):
+    refused = jax.custom_vjp(call)
+
+    def backward(*_):
+        raise ValueError("load_stablehlo: the program was saved without derivatives; save it with vjp_order=1 or more")
+
+    refused.defvjp(lambda *arrays: (call(*arrays), None), backward)
+    return refused
+
+
+def _call(exported, names, *arrays):
+    parameters = dict(zip(names, arrays[: len(names)], strict=True))
+    return tuple(jax.tree.leaves(exported.call(parameters, *arrays[len(names) :])))
+
+
+__all__ = ["StableHLOLayer", "load_stablehlo", "save_stablehlo"]

@@ -1,0 +1,52 @@
+"""Lists of operations by precision, for static programs."""
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax.amp.amp_lists import black_list, white_list
+from paddle_jax.amp.policy import LOW, policy
+
+
+def low_dtype(where, dtype):
+    """The name of a low-precision dtype in any spelling."""
+    name = dtypes.convert(dtype).np.name
+    if name not in LOW:
+        raise ValueError(f"{where}: dtype: got {dtype!r}; it must be float16 or bfloat16")
+    return name
+
+
+class AutoMixedPrecisionLists:
+    """Which operations of a program run in low precision (`white_list`) and which in float32 (`black_list`), by Paddle's names.
+
+    Args:
+        custom_white_list: set of names to add to the white list. Default None.
+        custom_black_list: set of names to add to the black list. Default None.
+        custom_black_varnames: set of names of Variables: operations that use one run in float32. Default None.
+        dtype: "float16" or "bfloat16". Default "float16".
+    Raises:
+        ValueError: a name is in both custom lists, or dtype is another one.
+    Example:
+        >>> lists = paddle.static.amp.AutoMixedPrecisionLists(custom_black_list={"matmul_v2"})
+        >>> "matmul_v2" in lists.white_list, "matmul_v2" in lists.black_list
+        (False, True)
+    """
+
+    def __init__(self, custom_white_list=None, custom_black_list=None, custom_black_varnames=None, dtype="float16"):
+        more, less = set(custom_white_list or ()), set(custom_black_list or ())
+        if more & less:
+            raise ValueError(f"AutoMixedPrecisionLists: custom_white_list and custom_black_list: both have {sorted(more & less)}")
+        self.amp_dtype, self.black_varnames = low_dtype("AutoMixedPrecisionLists", dtype), custom_black_varnames
+        self.white_list = (white_list()[self.amp_dtype]["O1"] | more) - less
+        self.black_list = (black_list()[self.amp_dtype]["O1"] | less) - more
+        self._custom = frozenset(more), frozenset(less)
+
+    def policy(self, level, dtype, use_promote):
+        """The Policy of these lists at a level."""
+        black = frozenset(self.black_list)
+        if level == "O2":
+            more, less = self._custom
+            black = frozenset(black_list()[dtype]["O2"] | less) - more
+        return policy(level, dtype, level != "O2" or use_promote, frozenset(self.white_list), black)
+
+
+CustomOpLists = AutoMixedPrecisionLists
+
+__all__ = ["AutoMixedPrecisionLists", "CustomOpLists", "low_dtype"]

@@ -1,0 +1,201 @@
+"""Layers as StableHLO: run by JAX alone, in another process, at several lengths; trained there; damaged files."""
+
+import subprocess
+import sys
+
+import jax
+import numpy as np
+import pytest
+
+import paddle_jax as paddle
+from paddle_jax import nn
+from tests.jit.networks import NETWORKS, example
+
+ALONE = """
+import sys, json, numpy as np, jax
+from jax import export
+jax.config.update("jax_enable_x64", True)
+import safetensors.numpy
+for prefix in sys.argv[1:]:
+    program = export.deserialize(bytearray(open(prefix + ".stablehlo", "rb").read()))
+    parameters = safetensors.numpy.load_file(prefix + ".safetensors")
+    given = np.load(prefix + ".npz")
+    found = {}
+    for key in given:
+        for i, leaf in enumerate(jax.tree.leaves(program.call(parameters, given[key]))):
+            found[f"{key}_{i}"] = np.asarray(leaf)
+    np.savez(prefix + "_out.npz", **found)
+assert not any(name.startswith("paddle") for name in sys.modules)
+"""
+
+
+class Squeeze(nn.Layer):
+    def __init__(self, channels):
+        super().__init__()
+        self.pool, self.first, self.second = nn.AdaptiveAvgPool2D(1), nn.Conv2D(channels, 2, 1), nn.Conv2D(2, channels, 1)
+
+    def forward(self, x):
+        return x * nn.functional.hardsigmoid(self.second(nn.functional.relu(self.first(self.pool(x)))))
+
+
+class Chosen(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(3, 3), nn.Linear(3, 3)
+
+    def forward(self, x):
+        if x.sum() > 0:
+            return self.a(x)
+        return self.b(x)
+
+
+def mobile(_):
+    return nn.Sequential(nn.Conv2D(3, 8, 3, 2, 1), nn.BatchNorm2D(8), nn.Hardswish(), nn.Conv2D(8, 8, 3, 1, 1, groups=8), nn.BatchNorm2D(8),
+                         Squeeze(8), nn.MaxPool2D(3, 2, 1), nn.AdaptiveAvgPool2D(2), nn.Flatten(), nn.Linear(32, 5))
+
+
+CASES = {
+    "mlp": (lambda _: nn.Sequential(nn.Linear(3, 8), nn.GELU(), nn.LayerNorm(8), nn.Dropout(0.1), nn.Linear(8, 2)), "float32", [None, 3], [2, 3],
+            [5, 3]),
+    "lenet": (lambda P: P.vision.models.LeNet(), "float32", [None, 1, 28, 28], [2, 1, 28, 28], [3, 1, 28, 28]),
+    "resnet18": NETWORKS["resnet18"],
+    "mobile": (mobile, "float32", [None, 3, None, None], [2, 3, 32, 32], [3, 3, 24, 40]),
+    "vit": (NETWORKS["vit"][0], "float32", [None, 3, 8, 8], [2, 3, 8, 8], [5, 3, 8, 8]),
+    "bert": NETWORKS["bert"],
+    "lstm": NETWORKS["lstm"],
+    "branch": (lambda _: Chosen(), "float32", [None, 3], [2, 3], [7, 3]),
+}
+
+
+def leaves(out):
+    return [np.asarray(leaf) for leaf in jax.tree.leaves(out)]
+
+
+def test_same_in_a_process_with_jax_alone(tmp_path):
+    wanted = {}
+    for name, (make, dtype, shape, *shapes) in CASES.items():
+        net = make(paddle)
+        net.train()
+        paddle.interop.save_stablehlo(net, str(tmp_path / name), [paddle.static.InputSpec(shape, dtype)])
+        assert net.training  # saving leaves the mode as it was
+        net.eval()
+        given = {f"x{i}": example(dtype, shape, i) for i, shape in enumerate(shapes)}
+        np.savez(tmp_path / f"{name}.npz", **given)
+        wanted[name] = {f"{key}_{i}": leaf for key, x in given.items() for i, leaf in enumerate(leaves(net(paddle.to_tensor(x))))}
+        back = paddle.interop.load_stablehlo(str(tmp_path / name))
+        for key, x in given.items():
+            for i, leaf in enumerate(leaves(back(paddle.to_tensor(x)))):
+                np.testing.assert_allclose(leaf, wanted[name][f"{key}_{i}"], rtol=2e-4, atol=2e-5, err_msg=name)
+    subprocess.run([sys.executable, "-c", ALONE, *[str(tmp_path / name) for name in CASES]], check=True, cwd=tmp_path, timeout=300)
+    for name, expected in wanted.items():
+        found = np.load(tmp_path / f"{name}_out.npz")
+        assert sorted(found) == sorted(expected)
+        for key, value in expected.items():
+            np.testing.assert_allclose(found[key], value, rtol=2e-4, atol=2e-5, err_msg=name)
+
+
+def test_gradients_as_often_as_it_says(tmp_path):
+    net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+    x = paddle.to_tensor(example("float32", [4, 3]), stop_gradient=False)
+    for order in (0, 1, 2):
+        path = str(tmp_path / str(order))
+        paddle.interop.save_stablehlo(net, path, [paddle.static.InputSpec([None, 3], "float32")], vjp_order=order)
+        back = paddle.interop.load_stablehlo(path)
+        assert [n for n, _ in back.named_parameters()] == [n for n, _ in net.named_parameters()]
+        if order == 0:
+            with pytest.raises(ValueError, match="vjp_order"):
+                paddle.grad(back(x).sum(), x)[0].numpy()
+            continue
+        (want,) = paddle.grad((net(x) ** 2).sum(), x, create_graph=order > 1)
+        (got,) = paddle.grad((back(x) ** 2).sum(), x, create_graph=order > 1)
+        np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=1e-5, atol=1e-6)
+        if order == 2:
+            second = [paddle.grad((g * g).sum(), x)[0].numpy() for g in (got, want)]
+            np.testing.assert_allclose(second[0], second[1], rtol=1e-5, atol=1e-6)
+
+
+def test_training_what_was_loaded(tmp_path):
+    paddle.interop.save_stablehlo(nn.Linear(3, 1), str(tmp_path / "m"), [paddle.static.InputSpec([None, 3], "float32")], vjp_order=1)
+    model = paddle.interop.load_stablehlo(str(tmp_path / "m"))
+    sgd, x = paddle.optimizer.SGD(0.05, parameters=model.parameters()), paddle.ones([4, 3])
+    losses = []
+    for _ in range(5):
+        loss = model(x).square().mean()
+        loss.backward()
+        sgd.step()
+        sgd.clear_grad()
+        losses.append(loss.item())
+    assert losses[-1] < losses[0]
+
+
+@pytest.mark.parametrize("kind", ["bfloat16", "float16", "float64"])
+def test_other_dtypes(tmp_path, kind):
+    net, x = nn.Linear(3, 2).astype(kind), paddle.ones([2, 3]).astype(kind)
+    paddle.interop.save_stablehlo(net, str(tmp_path / "m"), [paddle.static.InputSpec([None, 3], kind)])
+    got = paddle.interop.load_stablehlo(str(tmp_path / "m"))(x)
+    assert got.dtype == net(x).dtype and got.astype("float64").tolist() == net(x).astype("float64").tolist()
+
+
+def test_wrong_inputs(tmp_path):
+    paddle.interop.save_stablehlo(nn.Linear(3, 2), str(tmp_path / "m"), [paddle.static.InputSpec([None, 3], "float32")])
+    model, x = paddle.interop.load_stablehlo(str(tmp_path / "m")), paddle.ones([2, 3])
+    for given in ((), (x, x), (paddle.ones([2, 4]),), (x.astype("float64"),)):
+        with pytest.raises(ValueError):
+            model(*given)
+
+
+def test_platforms_in_one_file(tmp_path):
+    paddle.interop.save_stablehlo(nn.Linear(3, 1), str(tmp_path / "m"), [paddle.static.InputSpec([None, 3], "float32")])
+    assert paddle.interop.load_stablehlo(str(tmp_path / "m")).exported.platforms == ("cpu", "cuda", "tpu")
+
+
+def by_length(x):
+    y = x * 0
+    for i in range(x.shape[0]):
+        y = y + x[i]
+    return y
+
+
+def by_value(x):
+    return x[x > 0]
+
+
+@pytest.mark.parametrize("function", [by_length, by_value])
+def test_what_needs_a_number_says_so_and_leaves_no_file(tmp_path, function):
+    with pytest.raises(ValueError, match=rf"{function.__name__}: .*test_stablehlo.py:\d+.*; give that length as a number"):
+        paddle.interop.save_stablehlo(function, str(tmp_path / "m"), [paddle.static.InputSpec([None, 3], "float32")])
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("bad", [{"platforms": ["gpu"]}, {"platforms": []}, {"vjp_order": -1}, {"input_spec": None}])
+def test_arguments(tmp_path, bad):
+    given = {"input_spec": [paddle.static.InputSpec([None, 3], "float32")]} | bad
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        paddle.interop.save_stablehlo(nn.Linear(3, 1), str(tmp_path / "m"), **given)
+
+
+def test_damaged_files(tmp_path):
+    spec = [paddle.static.InputSpec([None, 3], "float32")]
+    paddle.interop.save_stablehlo(nn.Linear(3, 2), str(tmp_path / "m"), spec)
+    whole = {ending: (tmp_path / f"m.{ending}").read_bytes() for ending in ("stablehlo", "safetensors")}
+    want = paddle.interop.load_stablehlo(str(tmp_path / "m"))(paddle.ones([2, 3])).numpy()
+    rng = np.random.RandomState(0)
+    for ending, data in whole.items():
+        changed = [data[:n] for n in (0, 1, 8, len(data) // 2, len(data) - 1)]
+        for at in rng.randint(0, len(data), 40):
+            changed.append(data[:at] + bytes([data[at] ^ (1 << rng.randint(8))]) + data[at + 1 :])
+        for one in changed:
+            (tmp_path / f"m.{ending}").write_bytes(one)
+            try:
+                got = paddle.interop.load_stablehlo(str(tmp_path / "m"))(paddle.ones([2, 3])).numpy()
+            except ValueError as error:
+                assert "load_stablehlo" in str(error)
+            else:  # a bit of a number, of a name or of a comment
+                assert got.shape == want.shape
+        (tmp_path / f"m.{ending}").write_bytes(data)
+    paddle.interop.save_stablehlo(nn.Linear(3, 4), str(tmp_path / "n"), spec)
+    (tmp_path / "m.safetensors").write_bytes((tmp_path / "n.safetensors").read_bytes())
+    with pytest.raises(ValueError, match="not of one save"):
+        paddle.interop.load_stablehlo(str(tmp_path / "m"))
+    with pytest.raises(ValueError, match="does not exist"):
+        paddle.interop.load_stablehlo(str(tmp_path / "absent"))

@@ -1,0 +1,227 @@
+"""Layers whose forward has Python control flow on the values of Tensors or on lengths that are not fixed: factories of the engine `P`.
+
+`@model(ours="...")`: the real Paddle 3.3.1 cannot save it, or saves something else, for the reason given; `theirs="..."`: we cannot. The first
+input is float32 [None, 3], `n` an int64 Tensor without axes, where forward has one.
+"""
+
+MODELS = {}
+
+
+def model(ours=None, theirs=None):
+    def add(factory):
+        MODELS[factory.__name__] = factory, ours, theirs
+        return factory
+
+    return add
+
+
+def _base(P):
+    class Base(P.nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = P.nn.Linear(3, 3), P.nn.Linear(3, 3)
+
+    return Base
+
+
+@model()
+def if_elif_else(P):
+    class Net(_base(P)):
+        def forward(self, x):
+            if x.sum() > 2:
+                y = self.a(x)
+            elif x.min() < -2:
+                y = self.b(x) * 2
+            else:
+                y = self.a(x) - 1
+            return y
+
+    return Net()
+
+
+@model()
+def conditions(P):
+    class Net(_base(P)):
+        def forward(self, x):
+            x = self.a(x)
+            y = x * 2 if x.max() > 1 and not x.min() > 0 else x + 1
+            if x.sum() > 0 or x.min() < -1:
+                y = y + x
+            return y
+
+    return Net()
+
+
+@model()
+def early_return_in_forward_and_a_method(P):
+    class Net(_base(P)):
+        def chosen(self, x):
+            if x.max() > 1:
+                return self.a(x) * 3
+            return x
+
+        def forward(self, x):
+            if x.sum() < 0:
+                return self.chosen(-x)
+            return self.b(x)
+
+    return Net()
+
+
+@model()
+def sublayer_with_a_branch(P):
+    class Gate(_base(P)):
+        def forward(self, x):
+            if x.mean() > 0:
+                x = self.a(x)
+            return x
+
+    class Net(P.nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.parts = P.nn.Sequential(Gate(), P.nn.ReLU(), Gate())
+
+        def forward(self, x):
+            return self.parts(x)
+
+    return Net()
+
+
+@model()
+def while_on_a_value(P):
+    class Net(_base(P)):
+        def forward(self, x):
+            x, i = self.a(x), P.zeros([], "int64")
+            while x.abs().sum() < 100:
+                x = x * 2
+                i = i + 1
+            return x, i
+
+    return Net()
+
+
+@model()
+def rows(P):
+    class Net(_base(P)):
+        def forward(self, x):
+            h = P.zeros([3])
+            for row in x:
+                h = P.tanh(self.a(row + h))
+            return h
+
+    return Net()
+
+
+@model(ours="the real Paddle's program does not end: `continue` leaves out the next number")
+def range_over_a_length_with_break(P):
+    class Net(_base(P)):
+        def forward(self, x):
+            h, x = P.zeros([3]), self.a(x)
+            for i in range(x.shape[0]):
+                if x[i].sum() > 4:
+                    break
+                if x[i].max() < 0:
+                    continue
+                h = h + x[i] * i
+            return h
+
+    return Net()
+
+
+@model()
+def range_over_a_tensor(P):
+    class Net(_base(P)):
+        def forward(self, x, n):
+            for _ in range(n):
+                x = P.tanh(self.a(x)) + self.b(x)
+            return x
+
+    return Net()
+
+
+@model()
+def arange_over_a_tensor(P):
+    class Net(_base(P)):
+        def forward(self, x):
+            y = self.a(x)
+            for i in P.arange(x.shape[0]):
+                y = y + i.astype("float32")
+            return y
+
+    return Net()
+
+
+@model(ours="the real Paddle cannot convert reversed(x)")
+def enumerate_zip_reversed(P):
+    class Net(_base(P)):
+        def forward(self, x):
+            s = P.zeros([3])
+            for i, (u, v) in enumerate(zip(self.a(x), reversed(x), strict=True)):
+                s = s + u * i - v if u.sum() > 0 else s + v
+            return s
+
+    return Net()
+
+
+@model(ours="the real Paddle fails at times: `Not found key in IRMapping`")
+def nested_loops_over_lengths(P):
+    class Net(_base(P)):
+        def forward(self, x):
+            y, total = self.a(x), P.zeros([])
+            for i in range(x.shape[0]):
+                for j in range(x.shape[0]):
+                    if i > j:
+                        total = total + y[i, 0] * y[j, 1]
+            return total
+
+    return Net()
+
+
+@model(ours="the real Paddle refuses to return out of a loop")
+def return_out_of_a_loop(P):
+    class Net(_base(P)):
+        def forward(self, x):
+            for row in self.a(x):
+                if row.sum() > 1:
+                    return row * 2
+            return x[0]
+
+    return Net()
+
+
+@model(ours="the real Paddle refuses a number that becomes a tensor")
+def while_over_a_length(P):
+    class Net(_base(P)):
+        def forward(self, x):
+            i, y = 0, self.a(x)
+            while i < x.shape[0]:
+                y = y * 0.5 + x
+                i += 2
+            return y
+
+    return Net()
+
+
+@model()
+def writes_into_a_tensor(P):
+    class Net(_base(P)):
+        def forward(self, x):
+            out, x = P.zeros([8]), self.a(x)
+            for i in range(x.shape[0]):
+                if x[i].sum() > 0:
+                    out[i] = x[i].max()
+            return out
+
+    return Net()
+
+
+@model(theirs="a list that grows")
+def list_that_grows(P):
+    class Net(_base(P)):
+        def forward(self, x):
+            found = []
+            for row in self.a(x):
+                found.append(row * 2)
+            return P.stack(found)
+
+    return Net()
