@@ -2,8 +2,8 @@
 
     python benchmarks/deepxde_steps.py [options of steps.py]
 
-Each peer's interpreter has to have DeepXDE. `static` is paddle_jax after `model.train_step = paddle.jit.to_static(model.train_step)`. The table is that
-of `steps.py`.
+Each peer's interpreter has to have DeepXDE. `static` is paddle_jax after `model.train_step = paddle.jit.to_static(model.train_step)`. The table is
+that of `steps.py`.
 """
 
 import sys
