@@ -94,7 +94,7 @@ LISTS = [
 ]
 
 
-@pytest.mark.parametrize("more", LISTS, ids=str)
+@pytest.mark.parametrize("more", LISTS, ids=range(len(LISTS)))
 def test_lists_and_levels_as_the_oracle(more, static):
     def run(module, x):
         found = []

@@ -60,7 +60,7 @@ def trained(kwargs, factors=(1.0,) * 5, opt=None):
     ({"level": "O2", "master_grad": True, "init_loss_scaling": 64.0}, (F16, F16, {F32, F16})),
     ({"use_pure_fp16": True, "use_fp16_guard": False, "init_loss_scaling": 64.0}, (F16, F16, {F32, F16})),
     ({"amp_lists": paddle.static.amp.CustomOpLists(custom_black_list={"linear_v2"}), "init_loss_scaling": 64.0}, (F32, F32, {F32})),
-], ids=str)
+], ids=range(7))
 def test_trains_as_in_float32(kwargs, kinds):
     plain, found = trained(None), trained(kwargs)
     assert found[0] == kinds

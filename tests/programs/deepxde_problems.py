@@ -1,8 +1,9 @@
 """Problems for DeepXDE. Trains each named one and writes the losses of every step: `deepxde_problems.py WEIGHTS OUT STEPS DTYPE NAME...`.
 
-Weights come from WEIGHTS/NAME.npz; where that file does not exist, the initial weights are written to it. Run once by each engine.
+With COMPILED in the environment each step goes through `paddle.jit.to_static`. Weights come from WEIGHTS/NAME.npz; where that file does not exist, the initial weights are written to it. Run once by each engine.
 """
 
+import os
 import pathlib
 import sys
 
@@ -217,6 +218,8 @@ def train(name, folder, steps):
         history, _ = model.train(verbose=0, display_every=1)
     else:
         model.compile(optimizer, lr=5e-4, **options, verbose=0)
+        if os.environ.get("COMPILED"):
+            model.train_step = paddle.jit.to_static(model.train_step, full_graph=True)
         history, _ = model.train(iterations=steps, display_every=1, verbose=0)
     return np.array([np.hstack([a, b, c or []]) for a, b, c in zip(history.loss_train, history.loss_test, history.metrics_test, strict=True)])
 

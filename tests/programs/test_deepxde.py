@@ -3,17 +3,31 @@
 import numpy as np
 import pytest
 
-from .both_engines import both, equal_losses, library
+from .both_engines import HERE, both, equal_losses, library, run
 
 pytestmark = [library("deepxde"), pytest.mark.slow]
 ADAM = ["function", "burgers", "heat", "beam", "reaction", "lorenz", "operator", "advection", "hard", "volterra", "quadrant"]
+COMPILED = ["function", "burgers", "beam", "reaction", "operator", "hard"]
 DOUBLE = ["burgers", "beam", "reaction"]
 ENVIRONMENT = {"DDE_BACKEND": "paddle"}
 
 
 @pytest.fixture(scope="module")
-def single(tmp_path_factory):
-    return both("deepxde_problems.py", tmp_path_factory.mktemp("float32"), "100", "float32", *ADAM, **ENVIRONMENT)
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("float32")
+
+
+@pytest.fixture(scope="module")
+def single(folder):
+    return both("deepxde_problems.py", folder, "100", "float32", *ADAM, **ENVIRONMENT)
+
+
+@pytest.fixture(scope="module")
+def compiled(folder, single):
+    """With DeepXDE's training step through `to_static`, from the same weights."""
+    out = folder / "compiled.npz"
+    run(["-m", "paddle_jax", str(HERE / "deepxde_problems.py"), str(folder), str(out), "100", "float32", *COMPILED], folder, COMPILED="1", **ENVIRONMENT)
+    return np.load(out)
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +40,11 @@ def test_losses_of_100_steps(name, single):
     theirs, ours = (found[name] for found in single)
     assert len(theirs) == 101
     equal_losses(theirs, ours, rtol=1e-4, of_largest=1e-6)
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_compiled_steps(name, single, compiled):
+    equal_losses(single[0][name], compiled[name], rtol=1e-4, of_largest=1e-6)
 
 
 @pytest.mark.parametrize("name", DOUBLE)
