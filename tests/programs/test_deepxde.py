@@ -26,7 +26,8 @@ def single(folder):
 def compiled(folder, single):
     """With DeepXDE's training step through `to_static`, from the same weights."""
     out = folder / "compiled.npz"
-    run(["-m", "paddle_jax", str(HERE / "deepxde_problems.py"), str(folder), str(out), "100", "float32", *COMPILED], folder, COMPILED="1", **ENVIRONMENT)
+    program = ["-m", "paddle_jax", str(HERE / "deepxde_problems.py")]
+    run([*program, str(folder), str(out), "100", "float32", *COMPILED], folder, COMPILED="1", **ENVIRONMENT)
     return np.load(out)
 
 
