@@ -1,7 +1,7 @@
 """Problems for DeepXDE. Trains each named one and writes the losses of every step: `deepxde_problems.py WEIGHTS OUT STEPS DTYPE NAME...`.
 
-With COMPILED in the environment each step goes through `paddle.jit.to_static`. Weights come from WEIGHTS/NAME.npz; where that file does not exist, the
-initial weights are written to it. Run once by each engine.
+With COMPILED in the environment each step goes through `paddle.jit.to_static`. Weights come from WEIGHTS/NAME.npz; where that file does not exist,
+the initial weights are written to it. Run once by each engine.
 """
 
 import os
