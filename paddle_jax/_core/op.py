@@ -39,9 +39,11 @@ _UNLIKE = _PLAIN - {bool}  # those that are equal to nothing of another type; Tr
 class Op:
     """A declared operation; `public` is what users call."""
 
-    def __init__(self, fn, tensors="", *, alias=None, promote=False, scalars=False, random=False, nondiff=False, jit=True, cases=(), composite=False):
+    def __init__(self, fn, tensors="", *, alias=None, promote=False, scalars=False, random=False, nondiff=False, jit=True, slope=None, cases=(),
+                 composite=False):
         self.fn, self.name, self.alias, self.cases = fn, fn.__name__, alias or {}, tuple(cases)
         self.promote, self.scalars, self.random, self.nondiff, self.jit, self.composite = promote, scalars, random, nondiff, jit, composite
+        self.by_result = None if slope is None else Kernel(fn.__name__ + "_grad", lambda y, ct: ct.astype(y.dtype) * slope(y))
         names = tensors.split()
         self.lists = frozenset(n[1:] for n in names if n.startswith("*"))
         self.tensors = tuple(n.lstrip("*") for n in names)
@@ -204,7 +206,7 @@ def _typed(value):
 
 
 def op(tensors="x", *, alias=None, inplace=False, out=False, method=True, promote=False, scalars=False, random=False, nondiff=False, jit=True,
-       register=True, cases=()):
+       slope=None, register=True, cases=()):
     """Declares an op from a pure function over arrays. See the module's docstring.
 
     Args:
@@ -219,12 +221,15 @@ def op(tensors="x", *, alias=None, inplace=False, out=False, method=True, promot
         random: the body gets a jax `key`.
         nondiff: no gradient flows through.
         jit: False for bodies that need host values.
+        slope: for an elementwise function of one real operand, its derivative as a function of its result: gradients of gradients then go through
+            the result, where those of several orders meet, instead of each through the operand.
         register: False keeps it out of OPS: an internal building block that public names are tested through.
         cases: argument lists for the tests.
     """
 
     def declare(fn):
-        made = Op(fn, tensors, alias=alias, promote=promote, scalars=scalars, random=random, nondiff=nondiff, jit=jit, cases=cases)
+        made = Op(fn, tensors, alias=alias, promote=promote, scalars=scalars, random=random, nondiff=nondiff, jit=jit, slope=slope,
+                  cases=cases)
         return _publish(made, _wrapper(made, out), inplace, method, register)
 
     return declare

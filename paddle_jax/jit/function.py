@@ -22,12 +22,14 @@ from paddle_jax._core.tensor import Tensor
 from paddle_jax.jit.program import Program, Stale
 from paddle_jax.jit.reach import Reach
 from paddle_jax.jit.signature import as_tensors, differences, signature
+from paddle_jax.jit.usage import Usage
 from paddle_jax.static.input_spec import InputSpec
 
 _MAX_PROGRAMS = 32
 _MANY_SHAPES = 9
 _MAX_STALE = 6  # programs for one signature, before a value that keeps changing sends it back to eager execution
 _EAGER = object()
+_STREAM = "it uses the iterator or file {!r}, which would happen while compiling only; pass in what is taken from it"
 
 
 class Switch:
@@ -245,7 +247,6 @@ class StaticFunction:
             found = self._captured(args, kwargs, reach, inputs, start, objects=[*reach.objects, *containers], once=self._full_graph)
             program = Program(self._name(), found, reach, inputs)
             reach.objects, reach.variables = [], []
-            reach.guards.settle()
             program.specs = [InputSpec(list(t.shape), t.dtype, None, t.stop_gradient) if isinstance(t, Tensor) else t for t in args]
             return program, inputs
         finally:
@@ -255,7 +256,8 @@ class StaticFunction:
         """The run of the function: as it is; with its control flow converted; with integers counted as constant."""
         def run(function, converted=False, fixed=False):
             try:
-                found = capture(lambda: function(*args, **kwargs), *known, converted, fixed, **more)
+                with Usage() as usage:
+                    found = capture(lambda: function(*args, **kwargs), *known, converted, fixed, **more)
             finally:
                 changed, drawn = reach.rebound(), reach.drawn()
             if drawn:
@@ -264,11 +266,13 @@ class StaticFunction:
             if changed:
                 raise Unsupported(f"the variable {changed[0]!r} outside the function is assigned, which would happen while compiling only; return "
                                   "its value")
+            stream = reach.settle(usage.test())
+            if stream is not None:
+                raise Unsupported(_STREAM.format(stream))
             return found
 
         if reach.streams:
-            raise Unsupported(f"it uses the iterator or file {reach.streams[0]!r}, which would happen while compiling only; pass in what is taken "
-                              "from it")
+            raise Unsupported(_STREAM.format(reach.streams[0]))
         plain = self.dygraph_function
         try:
             return run(plain)

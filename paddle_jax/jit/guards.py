@@ -16,74 +16,81 @@ _FEW = 64  # elements of a NumPy array that are compared; of a larger one only t
 class Guards:
     """Values that must stay the same: numbers, texts and small NumPy arrays equal ones, other things the same objects.
 
-    values: Places; settings: those of Layers, compared only when an attribute of some Layer has been set. cells: [(cell, value)]. arrays: [(function
-    that gives it, copy)]. lists: [(list, items)], MISSING for what may change. sizes: [(dict, number of items)]; parts: the same of Layers.
+    values: Places; fixed: those that count whatever they are called; settings, traits: those of Layers, the latter of the user's own, compared only
+    when an attribute of some Layer was set. cells: [(cell, value)]. arrays: [(function that gives it, copy, name)]. lists: [(list, items, name)],
+    MISSING for what may change. sizes: [(dict, number of items, name)]; parts: the same of Layers, without names.
     """
 
     def __init__(self):
-        self.values, self.settings, self.changes = _Places(), _Places(), Changes.count
+        self.values, self.fixed, self.settings, self.traits, self.changes = _Places(), _Places(), _Places(), _Places(), Changes.count
         self.cells, self.arrays, self.lists, self.sizes, self.parts = [], [], [], [], []
 
-    def value(self, store, key, value, settings=False):
+    def value(self, store, key, value, kind="values"):
         """`store[key]` has to stay the same. Nothing for a Tensor, which is looked up at each call, and for a module."""
         if _is_small(value):
-            self.arrays.append((lambda: store.get(key), value.copy()))
+            self.arrays.append((lambda: store.get(key), value.copy(), None if kind in ("fixed", "settings") else key))
         elif not isinstance(value, Tensor | types.ModuleType):
-            (self.settings if settings else self.values).add(store, key, value)
+            getattr(self, kind).add(store, key, value)
 
     def cell(self, cell, value):
         """A variable of an enclosing function has to stay the same."""
         if _is_small(value):
-            self.arrays.append((lambda: content_of(cell), value.copy()))
+            self.arrays.append((lambda: content_of(cell), value.copy(), None))
         elif not isinstance(value, Tensor):
             self.cells.append((cell, value))
 
-    def items(self, items):
+    def items(self, items, name):
         """The items of a list have to stay the same."""
-        self.lists.append((items, [MISSING if isinstance(item, Tensor) else item.copy() if _is_small(item) else item for item in items]))
+        self.lists.append((items, [MISSING if isinstance(item, Tensor) else item.copy() if _is_small(item) else item for item in items], name))
 
     def holds(self):
         """Whether everything is as it was."""
-        if not self.values.hold():
+        if not self.values.hold() or not self.fixed.hold():
             return False
         for cell, value in self.cells:
             now = content_of(cell)
             if now is not value and not equal(now, value):
                 return False
-        for get, value in self.arrays:
+        for get, value, _ in self.arrays:
             if not equal(get(), value):
                 return False
-        for items, value in self.lists:
+        for items, value, _ in self.lists:
             if not _same_items(items, value):
                 return False
-        for store, size in self.sizes:
+        for store, size, _ in self.sizes:
             if len(store) != size:
                 return False
         if self.changes != Changes.count:
             count = Changes.count
-            if not all(len(store) == size for store, size in self.parts) or not self.settings.hold():
+            if not all(len(store) == size for store, size in self.parts) or not self.settings.hold() or not self.traits.hold():
                 return False
             self.changes = count
         return True
 
     def changed(self):
         """What no longer holds, in words."""
-        for store, key, value in (*self.values.changed(), *self.settings.changed()):
+        for store, key, value in (*self.values.changed(), *self.fixed.changed(), *self.settings.changed(), *self.traits.changed()):
             return f"{key} was {_text(value)} and is {_text(store[key]) if key in store else 'gone'}"
         for cell, value in self.cells:
             now = content_of(cell)
             if now is not value and not equal(now, value):
                 return f"a variable of an enclosing function was {_text(value)} and is {_text(now)}"
-        for items, value in self.lists:
+        for items, value, _ in self.lists:
             if not _same_items(items, value):
                 return f"a list of {len(value)} items that the function uses has changed"
-        return "a NumPy array, dict or Layer that the function uses has changed"
+        for get, value, name in self.arrays:
+            if not equal(get(), value):
+                return f"the NumPy array {name or 'of an enclosing function'} has changed"
+        return "a dict or Layer that the function uses has got or lost something"
 
-    def settle(self):
-        """Lets go of the lists and dicts that the run itself has changed."""
-        self.lists = [entry for entry in self.lists if _same_items(*entry)]
-        self.sizes = [(store, size) for store, size in self.sizes if len(store) == size]
-        self.values.settle()
+    def settle(self, used):
+        """Lets go of what the code that ran does not use, as `used(name, value)` tells, and of the lists and dicts that it has changed."""
+        self.lists = [entry for entry in self.lists if used(entry[2], entry[0]) and _same_items(*entry[:2])]
+        self.sizes = [(store, size, name) for store, size, name in self.sizes if used(name, store) and len(store) == size]
+        self.arrays = [entry for entry in self.arrays if used(entry[2], entry[1])]
+        self.values.settle(used)
+        self.traits.settle(used)
+        self.fixed.settle(lambda name, value: True)
 
 
 class _Places:
@@ -117,10 +124,11 @@ class _Places:
             if now is not value and not equal(now, value):
                 yield store, key, value
 
-    def settle(self):
-        """Lets go of what has changed in dicts."""
+    def settle(self, used):
+        """Lets go of what is not used, and of what has changed in dicts."""
         gone = {(id(store), key) for store, key, _ in self.changed() if isinstance(store, dict)}
-        kept = [entry for entry in zip(self.stores, self.keys, self.values, strict=True) if (id(entry[0]), entry[1]) not in gone]
+        kept = [(store, key, value) for store, key, value in zip(self.stores, self.keys, self.values, strict=True)
+                if (id(store), key) not in gone and used(key, value)]
         self.stores, self.keys, self.values = map(list, zip(*kept, strict=True)) if kept else ([], [], [])
 
 

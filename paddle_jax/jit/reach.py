@@ -20,6 +20,7 @@ _DEEP = 4  # levels of functions, containers and plain objects that are looked i
 _MANY = 4096  # items of a list or dict that are looked at
 _OURS = ("paddle_jax", "jax", "jaxlib", "numpy", "flax", "optax", "scipy")
 _STORES = ("_parameters", "_buffers", "_sub_layers", "_forward_pre_hooks", "_forward_post_hooks")
+_BARE = ("Layer", "Sequential", "LayerList", "LayerDict", "ParameterList", "ParameterDict")  # classes that one derives from to write a Layer
 _GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL")
 
 
@@ -28,20 +29,28 @@ class Reach:
 
     slots: {id of Tensor: (dict or list, key) where it is found}; tensors: the Tensors. guards: the values that the code may depend on.
     objects: plain objects and containers whose content the function may change. variables: [(cell or dict, name, value)] of those that it sees.
-    streams: names of the iterators and files that it uses. generators: [(random generator of Python or NumPy, its state)].
+    streams: names of the iterators and files that it uses; later: of those that methods may use. generators: [(random generator of Python or NumPy,
+    its state)].
 
     Of the user's own objects, modules and dicts only what is named in the code that may run counts: a counter of the training loop does not matter.
-    names: those names; owners: [(object, whether it is a Layer)], containers: [(list or dict, key where it was found)], while looking.
+    names: those names; sure: those in code that is no method of an object met on the way; owners: [(object, whether it is a Layer)], containers:
+    [(list or dict, key where it was found)], while looking.
     """
 
     def __init__(self, function, others=()):
         self.slots, self.tensors, self.guards = {}, [], Guards()
-        self.objects, self.variables, self.streams, self.generators = [], [], [], []
+        self.objects, self.variables, self.streams, self.later, self.generators = [], [], [], [], []
         self.seen, self.names, self.owners, self.containers = set(), {"forward", "__call__", "training"}, [], []
         self.function(function)
         for thing in others:
             self.thing(thing)
+        self.sure = set(self.names)
         self._finish()
+
+    def settle(self, used):
+        """After the run: keeps of the guards what `used(name, value)` says the code uses. The name of an iterator that it uses, or None."""
+        self.guards.settle(used)
+        return next((name for name in self.later if used(name, None)), None)
 
     def rebound(self):
         """Puts back variables of enclosing functions and globals that have been assigned; returns their names."""
@@ -115,7 +124,7 @@ class Reach:
                 own = owner.__dict__
                 for name, value in list(own.items()):
                     if self._named(name):
-                        self.guards.value(own, name, value, is_layer)
+                        self.guards.value(own, name, value, "values" if not is_layer else "settings" if name == "training" else "traits")
         for found, key in self.containers:
             if not isinstance(key, str) or self._named(key):
                 self._content(found, key)
@@ -127,16 +136,17 @@ class Reach:
     def _content(self, container, key):
         """Guards the items of a list, and of a dict those that the code names (all, if it names none or goes through them)."""
         if isinstance(container, collections.abc.Iterator):
-            self.streams.append(type(container).__name__ if key is None else key)
+            sure = not isinstance(key, str) or key in self.sure
+            (self.streams if sure else self.later).append(type(container).__name__ if key is None else key)
         elif isinstance(container, list | set | collections.deque):
-            self.guards.items(container)
+            self.guards.items(container, key)
         elif isinstance(container, dict):
             chosen = [key for key in container if isinstance(key, str) and key in self.names]
-            if not chosen or not self.names.isdisjoint(("items", "values", "keys")):
-                self.guards.sizes.append((container, len(container)))
-                chosen = list(container)
-            for key in chosen:
-                self.guards.value(container, key, container[key])
+            whole = not chosen or not self.names.isdisjoint(("items", "values", "keys"))
+            if whole:
+                self.guards.sizes.append((container, len(container), key))
+            for name in list(container) if whole else chosen:
+                self.guards.value(container, name, container[name], "fixed" if whole and (not isinstance(key, str) or key in self.sure) else "values")
 
     def _module(self, module):
         """Looks at what the code names of a module."""
@@ -231,15 +241,15 @@ class Reach:
                 store = own[kind]
                 self.guards.parts.append((store, len(store)))
                 for name, item in store.items():
-                    self.guards.value(store, name, item, settings=True)
+                    self.guards.value(store, name, item, "settings")
                     if not isinstance(item, Layer):
                         self._item(item, store, name, min(depth, 2))
-            ours = (type(one).__module__ or "").partition(".")[0] in _OURS
-            if not ours:
+            if _is_users(type(one).__module__):
                 self.owners.append((one, True))
+            ours = _is_ours(one)
             for name, item in own.items():
                 if ours and name != "_full_name" and type(item) in SCALARS:
-                    self.guards.value(own, name, item, settings=True)
+                    self.guards.value(own, name, item, "settings")
                 elif name[0] != "_" or isinstance(item, Tensor):
                     self._item(item, own, name, min(depth, 2))
 
@@ -255,10 +265,10 @@ class Reach:
         own = optimizer.__dict__
         for name, item in own.items():
             if type(item) in SCALARS and name != "_learning_rate":
-                self.guards.value(own, name, item)
+                self.guards.value(own, name, item, "fixed")
         for name in ("_grad_clip", "regularization"):
             if own.get(name) is not None:
-                self.guards.value(own, name, own[name])
+                self.guards.value(own, name, own[name], "fixed")
         for param in optimizer._all_params():
             self._tensor(param, None, None)
 
@@ -267,6 +277,11 @@ class Reach:
         own = scaler.__dict__
         for name, item in own.items():
             self._item(item, own, name, 0)
+
+
+def _is_ours(layer):
+    """Whether a Layer is one of ours, or one of them made more special: then code of ours uses its attributes."""
+    return next(cls for cls in type(layer).__mro__ if not _is_users(cls.__module__)).__name__ not in _BARE
 
 
 def _state_of(generator):

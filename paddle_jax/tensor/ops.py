@@ -268,7 +268,7 @@ def cosh(x, name=None):
     return jnp.cosh(x) if jnp.iscomplexobj(x) else _cosh(as_float(x))
 
 
-@op(inplace=True, out=True, alias=INPUT, cases=ANY)
+@op(inplace=True, out=True, alias=INPUT, slope=lambda y: (1 - y) * (1 + y), cases=ANY)
 def tanh(x, name=None):
     """The hyperbolic tangent.
 
@@ -317,7 +317,7 @@ def atanh(x, name=None):
     return jnp.arctanh(as_float(x))
 
 
-@op(inplace=True, out=True, alias=INPUT, cases=ANY)
+@op(inplace=True, out=True, alias=INPUT, slope=lambda y: y * (1 - y), cases=ANY)
 def sigmoid(x, name=None):
     """1 / (1 + exp(-x)), the logistic function.
 

@@ -226,6 +226,29 @@ def a_number_of_a_layer():
 
 
 @seen
+def an_attribute_of_a_layer():
+    class Net(nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.scale = 2.0
+
+        def forward(self, x):
+            return x * self.scale
+
+    net = Net()
+    return lambda x: net(x), lambda: setattr(net, "scale", 3.0)
+
+
+@seen
+def a_layer_of_ours_made_more_special():
+    class Net(nn.LeakyReLU):
+        pass
+
+    net = Net(0.1)
+    return lambda x: net(x), lambda: setattr(net, "_negative_slope", 0.5)
+
+
+@seen
 def a_parameter_replaced():
     net = nn.Linear(2, 2, weight_attr=nn.initializer.Constant(1.0))
     return lambda x: net(x), lambda: setattr(net, "weight", nn.Parameter(paddle.full([2, 2], 3.0)))
@@ -272,6 +295,57 @@ def an_attribute_nobody_names():
 
 
 @unseen
+def a_counter_with_the_name_of_a_method_that_is_called():
+    class Trainer:
+        def __init__(self):
+            self.step, self.net = 0, nn.Linear(2, 2)
+            self.opt = paddle.optimizer.SGD(0.0, parameters=self.net.parameters())
+
+        def run(self, x):
+            y = self.net(x)
+            self.opt.step()
+            return y
+
+    trainer = Trainer()
+    return trainer.run, lambda: setattr(trainer, "step", trainer.step + 1)
+
+
+@unseen
+def a_counter_of_a_method_that_does_not_run():
+    class Trainer:
+        def __init__(self):
+            self.epoch, self.seen, self.net = 0, [], nn.Linear(2, 2)
+
+        def train(self):  # the name of a method of `net`, which is called
+            self.epoch += 1
+            self.seen.append(self.epoch)
+
+        def run(self, x):
+            self.net.train()
+            return self.net(x)
+
+    trainer = Trainer()
+    return trainer.run, trainer.train
+
+
+@unseen
+def a_counter_of_a_layer():
+    class Net(nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.epoch, self.scale = 0, 2.0
+
+        def forward(self, x):
+            return x * self.scale
+
+        def train(self, mode=True):
+            self.epoch += 1
+
+    net = Net()
+    return lambda x: net(x) + (0 if net.training else 1), net.train
+
+
+@unseen
 def another_layer_elsewhere():
     net = nn.Tanh()
     return lambda x: net(x), lambda: nn.Linear(2, 2)
@@ -299,6 +373,21 @@ def an_iterator_of_an_object():
 
         def step(self, x):
             return x * next(self.batches)
+
+    return Trainer().step
+
+
+@refused
+def an_iterator_that_a_method_uses():
+    class Trainer:
+        def __init__(self):
+            self.batches = (paddle.full([1], float(i)) for i in range(99))
+
+        def batch(self):
+            return next(self.batches) * 0 + 2
+
+        def step(self, x):
+            return x * self.batch()
 
     return Trainer().step
 
