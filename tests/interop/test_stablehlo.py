@@ -88,7 +88,8 @@ def test_same_in_a_process_with_jax_alone(tmp_path):
                 np.testing.assert_allclose(leaf, wanted[name][f"{key}_{i}"], rtol=2e-4, atol=2e-5, err_msg=name)
     subprocess.run([sys.executable, "-c", ALONE, *[str(tmp_path / name) for name in CASES]], check=True, cwd=tmp_path, timeout=300)
     for name, expected in wanted.items():
-        found = np.load(tmp_path / f"{name}_out.npz")
+        with np.load(tmp_path / f"{name}_out.npz") as file:
+            found = dict(file)
         assert sorted(found) == sorted(expected)
         for key, value in expected.items():
             np.testing.assert_allclose(found[key], value, rtol=2e-4, atol=2e-5, err_msg=name)

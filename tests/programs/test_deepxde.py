@@ -28,7 +28,8 @@ def compiled(folder, single):
     out = folder / "compiled.npz"
     program = ["-m", "paddle_jax", str(HERE / "deepxde_problems.py")]
     run([*program, str(folder), str(out), "100", "float32", *COMPILED], folder, COMPILED="1", **ENVIRONMENT)
-    return np.load(out)
+    with np.load(out) as file:
+        return dict(file)
 
 
 @pytest.fixture(scope="module")
