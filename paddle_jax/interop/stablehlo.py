@@ -2,6 +2,7 @@
 
 import functools as ft
 import hashlib
+import importlib.util
 import json
 import re
 from pathlib import Path
@@ -25,6 +26,11 @@ from paddle_jax.nn.layer.layers import Layer
 _PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
 
 
+def _check_installed(what):
+    if importlib.util.find_spec("flatbuffers") is None:
+        raise ImportError(f"{what}: it needs the package flatbuffers, which jax.export writes with; pip install 'paddle_jax[stablehlo]'")
+
+
 @ft.cache
 def _scope():
     """One for the process: kernels are kept by shapes, and lengths of two scopes cannot be compared."""
@@ -37,6 +43,7 @@ def save_stablehlo(layer, path, input_spec, platforms=("cpu", "cuda", "tpu"), vj
     The program is a function `(parameters, *inputs)` of a dict of arrays and arrays. A process that has only JAX runs it by
     `jax.export.deserialize(data).call(parameters, *inputs)`. It is written by the version of JAX that is installed; JAX reads programs of the last
     six months, so keep a `paddle.jit.save` beside it. Dropout and batch norm are saved in evaluation mode. Both files are put in place, or none.
+    Needs the package flatbuffers: pip install 'paddle_jax[stablehlo]'.
 
     Args:
         layer: Layer, or a function of Tensors.
@@ -54,6 +61,7 @@ def save_stablehlo(layer, path, input_spec, platforms=("cpu", "cuda", "tpu"), vj
         >>> paddle.interop.load_stablehlo(path)(paddle.ones([5, 3])).shape
         paddle.Size([5, 4])
     """
+    _check_installed("save_stablehlo")
     platforms = [platforms] if isinstance(platforms, str) else list(platforms)
     if not platforms or any(p not in _PLATFORMS for p in platforms):
         raise ValueError(f"save_stablehlo: platforms: got {platforms}; allowed are {', '.join(_PLATFORMS)}")
@@ -135,6 +143,7 @@ def load_stablehlo(path):
         >>> paddle.interop.load_stablehlo(path)(paddle.zeros([2])).tolist()
         [0.0, 0.0]
     """
+    _check_installed("load_stablehlo")
     data = {}
     for ending in ("stablehlo", "safetensors"):
         file = Path(f"{path}.{ending}")
