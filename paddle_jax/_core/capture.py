@@ -5,6 +5,7 @@ share); everything it changes outside becomes a result. What only the host can d
 """
 
 import collections
+import pickle
 import random
 
 import jax
@@ -292,21 +293,40 @@ def _stores(layer):
 
 
 class _HostRandom:
-    """Refuses code that draws random numbers of NumPy or Python, which would be the same at each call, and puts those generators back."""
+    """Refuses code that draws random numbers of NumPy or Python, which would be the same at each call, and puts those generators back.
+
+    generators: those that the code may use besides the ones that NumPy and Python have for everybody.
+    """
+
+    def __init__(self, generators):
+        self.generators = [np.random, random, *generators]
 
     def __enter__(self):
-        self.before = np.random.get_state(), random.getstate()  # noqa: NPY002  the generator that Paddle's users seed and draw from
+        self.before = list(map(_state_of, self.generators))
 
     def __exit__(self, *exc):
-        (_, words, *rest), (_, now, *now_rest) = self.before[0], np.random.get_state()  # noqa: NPY002
-        numpy, python = rest != now_rest or not np.array_equal(words, now), self.before[1] != random.getstate()
-        if numpy:
-            np.random.set_state(self.before[0])  # noqa: NPY002
-        if python:
-            random.setstate(self.before[1])
-        if exc[0] is None and (numpy or python):
-            raise Unsupported(f"random numbers of {'NumPy' if numpy else 'Python'} are drawn inside the function, which would be the same at each "
-                              "call; draw them with Paddle (paddle.rand), or pass them in")
+        moved = []
+        for generator, before in zip(self.generators, self.before, strict=True):
+            if pickle.dumps(_state_of(generator)) != pickle.dumps(before):
+                moved.append(generator)
+                _set_state(generator, before)
+        if exc[0] is None and moved:
+            raise Unsupported(f"random numbers of {'Python' if hasattr(moved[0], 'getstate') else 'NumPy'} are drawn inside the function, which "
+                              "would be the same at each call; draw them with Paddle (paddle.rand), or pass them in")
+
+
+def _state_of(generator):
+    """The state of a random generator of Python or NumPy, or of the modules' own."""
+    if isinstance(generator, np.random.Generator):
+        return generator.bit_generator.state
+    return generator.getstate() if hasattr(generator, "getstate") else generator.get_state()
+
+
+def _set_state(generator, state):
+    if isinstance(generator, np.random.Generator):
+        generator.bit_generator.state = state
+    else:
+        (generator.setstate if hasattr(generator, "getstate") else generator.set_state)(state)
 
 
 class Captured:
@@ -339,18 +359,20 @@ class Change:
             setattr(self, name, value)
 
 
-def capture(function, inputs, start, converted=False, fixed=False, objects=(), once=False) -> Captured:
+def capture(function, inputs, start, converted=False, fixed=False, objects=(), once=False, generators=()) -> Captured:
     """Runs `function()`, which uses the Tensors `inputs`, and gives it as a program.
 
     fixed: whether integer inputs may count as constant where the host asks for their value. objects: lists, dicts and objects that it may change; a
     list or dict may be changed in the run only, with `once`.
-    start: further Tensors that it may read. converted: whether functions with control flow on Tensors are converted on the way.
+    start: further Tensors that it may read. converted: whether functions with control flow on Tensors are converted on the way. generators: random
+    generators of Python or NumPy that it may use.
     """
     start, more = list(start), 0
     while True:
         run = Capture([*inputs, *start], converted, 0 if fixed else len(inputs), objects, once)
         try:
-            return _capture(run, function, len(inputs))
+            with _HostRandom(generators):
+                return _capture(run, function, len(inputs))
         except TRACING:
             found = [g.tensor for g in run.given[run.known :] if g.tensor is not None]
             more += 1
@@ -385,8 +407,7 @@ def _capture(run, function, n):
             found.grads = [(t, known) for t, _, _, known in run.grads.values()]
             return tuple([*values, *new])
 
-    with _HostRandom():
-        closed, found.structs = jax.make_jaxpr(inner, return_shape=True)()
+    closed, found.structs = jax.make_jaxpr(inner, return_shape=True)()
     found.guards, found.effects = run.guards, run.effects
     _open(found, closed, run, n)
     return found

@@ -244,7 +244,8 @@ class StaticFunction:
         start = [t for t in reach.tensors if id(t) not in mine]
         Switch.busy = True
         try:
-            found = self._captured(args, kwargs, reach, inputs, start, objects=[*reach.objects, *containers], once=self._full_graph)
+            more = {"objects": [*reach.objects, *containers], "once": self._full_graph, "generators": reach.generators}
+            found = self._captured(args, kwargs, reach, inputs, start, **more)
             program = Program(self._name(), found, reach, inputs)
             reach.objects, reach.variables = [], []
             program.specs = [InputSpec(list(t.shape), t.dtype, None, t.stop_gradient) if isinstance(t, Tensor) else t for t in args]
@@ -259,10 +260,7 @@ class StaticFunction:
                 with Usage() as usage:
                     found = capture(lambda: function(*args, **kwargs), *known, converted, fixed, **more)
             finally:
-                changed, drawn = reach.rebound(), reach.drawn()
-            if drawn:
-                raise Unsupported("random numbers are drawn from a generator of NumPy or Python, which would be the same at each call; draw them "
-                                  "with Paddle (paddle.rand), or pass them in")
+                changed = reach.rebound()
             if changed:
                 raise Unsupported(f"the variable {changed[0]!r} outside the function is assigned, which would happen while compiling only; return "
                                   "its value")

@@ -45,21 +45,8 @@ class Guards:
 
     def holds(self):
         """Whether everything is as it was."""
-        if not self.values.hold() or not self.fixed.hold():
+        if not self.values.hold() or not self.fixed.hold() or next(self._others(), None) is not None:
             return False
-        for cell, value in self.cells:
-            now = content_of(cell)
-            if now is not value and not equal(now, value):
-                return False
-        for get, value, _ in self.arrays:
-            if not equal(get(), value):
-                return False
-        for items, value, _ in self.lists:
-            if not _same_items(items, value):
-                return False
-        for store, size, _ in self.sizes:
-            if len(store) != size:
-                return False
         if self.changes != Changes.count:
             count = Changes.count
             if not all(len(store) == size for store, size in self.parts) or not self.settings.hold() or not self.traits.hold():
@@ -69,19 +56,26 @@ class Guards:
 
     def changed(self):
         """What no longer holds, in words."""
-        for store, key, value in (*self.values.changed(), *self.fixed.changed(), *self.settings.changed(), *self.traits.changed()):
-            return f"{key} was {_text(value)} and is {_text(store[key]) if key in store else 'gone'}"
+        for places in (self.values, self.fixed, self.settings, self.traits):
+            for store, key, value in places.changed():
+                return f"{key} was {_text(value)} and is {_text(store[key]) if key in store else 'gone'}"
+        return next(self._others(), "a Layer that the function uses has got or lost something")
+
+    def _others(self):
+        """What has changed of what is found in no place by name, in words."""
         for cell, value in self.cells:
             now = content_of(cell)
             if now is not value and not equal(now, value):
-                return f"a variable of an enclosing function was {_text(value)} and is {_text(now)}"
-        for items, value, _ in self.lists:
-            if not _same_items(items, value):
-                return f"a list of {len(value)} items that the function uses has changed"
+                yield f"a variable of an enclosing function was {_text(value)} and is {_text(now)}"
         for get, value, name in self.arrays:
             if not equal(get(), value):
-                return f"the NumPy array {name or 'of an enclosing function'} has changed"
-        return "a dict or Layer that the function uses has got or lost something"
+                yield f"the NumPy array {name or 'of an enclosing function'} has changed"
+        for items, value, _ in self.lists:
+            if not _same_items(items, value):
+                yield f"a list of {len(value)} items that the function uses has changed"
+        for store, size, _ in self.sizes:
+            if len(store) != size:
+                yield "a dict that the function uses has got or lost something"
 
     def settle(self, used):
         """Lets go of what the code that ran does not use, as `used(name, value)` tells, and of the lists and dicts that it has changed."""

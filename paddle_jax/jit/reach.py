@@ -29,8 +29,7 @@ class Reach:
 
     slots: {id of Tensor: (dict or list, key) where it is found}; tensors: the Tensors. guards: the values that the code may depend on.
     objects: plain objects and containers whose content the function may change. variables: [(cell or dict, name, value)] of those that it sees.
-    streams: names of the iterators and files that it uses; later: of those that methods may use. generators: [(random generator of Python or NumPy,
-    its state)].
+    streams: names of the iterators and files that it uses; later: of those that methods may use. generators: random generators of Python or NumPy.
 
     Of the user's own objects, modules and dicts only what is named in the code that may run counts: a counter of the training loop does not matter.
     names: those names; sure: those in code that is no method of an object met on the way; owners: [(object, whether it is a Layer)], containers:
@@ -66,16 +65,6 @@ class Reach:
                 else:
                     place.cell_contents = before
         return found
-
-    def drawn(self):
-        """Puts back the generators that numbers have been drawn from; whether there are any."""
-        moved = [(generator, before) for generator, before in self.generators if repr(_state_of(generator)) != repr(before)]
-        for generator, before in moved:
-            if isinstance(generator, np.random.Generator):
-                generator.bit_generator.state = before
-            else:
-                (generator.setstate if isinstance(generator, random.Random) else generator.set_state)(before)
-        return bool(moved)
 
     # walking ------------------------------------------------------------------------------------------------------
 
@@ -183,7 +172,7 @@ class Reach:
                 self.seen.add(id(value))
                 self.objects.append(value)
         elif isinstance(value, np.random.Generator | np.random.RandomState | random.Random):
-            self.generators.append((value, _state_of(value)))
+            self.generators.append(value)
         elif isinstance(value, Tensor):
             self._tensor(value, store, key)
         elif isinstance(value, types.FunctionType | types.MethodType):
@@ -282,13 +271,6 @@ class Reach:
 def _is_ours(layer):
     """Whether a Layer is one of ours, or one of them made more special: then code of ours uses its attributes."""
     return next(cls for cls in type(layer).__mro__ if not _is_users(cls.__module__)).__name__ not in _BARE
-
-
-def _state_of(generator):
-    """The state of a random generator of Python or NumPy."""
-    if isinstance(generator, np.random.Generator):
-        return generator.bit_generator.state
-    return generator.getstate() if isinstance(generator, random.Random) else generator.get_state()
 
 
 def _is_plain(value):

@@ -27,25 +27,20 @@ class RecordedPart:
         self.block, self.changes, self.symbols = Block([v._raw for v in given]), {}, []
         noted, recorder.written = recorder.written, {}
         recorder.blocks.append(self.block)
-        try:
-            for tensor, _ in carried:
-                recorder.note(tensor)
-                tensor._raw = Symbol(recorder.symbol(tensor).avals, "block", recorder.program)
-                self.block.inputs.append(tensor._raw)
-            leaves, tree = flat(code(*[None] * indexed, *given))
-            self.value = jax.tree.unflatten(tree, [self._leaf(recorder, x) if isinstance(x, Tensor) else x for x in leaves])
-            self._find_changes(recorder, [*watched, *[t for t, _ in carried]])
-        except BaseException as error:
-            objects.restore()
-            if isinstance(error, RecursionError):
-                raise Unsupported("a recursion ends depending on a tensor; use a loop") from None
-            raise
-        finally:
-            recorder.blocks.pop()
-            for tensor, before in recorder.written.values():
-                tensor._raw = before
-            recorder.written = noted
-        objects.check()
+        with objects:
+            try:
+                for tensor, _ in carried:
+                    recorder.note(tensor)
+                    tensor._raw = Symbol(recorder.symbol(tensor).avals, "block", recorder.program)
+                    self.block.inputs.append(tensor._raw)
+                leaves, tree = flat(code(*[None] * indexed, *given))
+                self.value = jax.tree.unflatten(tree, [self._leaf(recorder, x) if isinstance(x, Tensor) else x for x in leaves])
+                self._find_changes(recorder, [*watched, *[t for t, _ in carried]])
+            finally:
+                recorder.blocks.pop()
+                for tensor, before in recorder.written.values():
+                    tensor._raw = before
+                recorder.written = noted
         self.block.results = self.symbols
 
     def _leaf(self, recorder, tensor):

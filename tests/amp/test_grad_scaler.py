@@ -43,6 +43,13 @@ def error(function, *args):
     return None
 
 
+def same(run, gpu):
+    """Both engines give the same states and values."""
+    want, got = run(gpu), run(paddle)
+    assert got[0] == want[0]
+    np.testing.assert_allclose(got[1:], want[1:], rtol=1e-5)
+
+
 @pytest.mark.parametrize("kwargs", [{}, {"decr_every_n_nan_or_inf": 2, "decr_ratio": 0.25}, {"incr_every_n_steps": 1, "incr_ratio": 3.0},
                                     {"use_dynamic_loss_scaling": False}, {"enable": False}], ids=str)
 @pytest.mark.parametrize("unscale", [False, True])
@@ -68,9 +75,7 @@ def test_steps_as_the_oracle(kwargs, unscale, gpu, capsys):
             seen.append(state(scaler))
         return seen, p.numpy(), q.numpy()
 
-    want, got = run(gpu), run(paddle)
-    assert got[0] == want[0]
-    np.testing.assert_allclose(got[1:], want[1:], rtol=1e-5)
+    same(run, gpu)
 
 
 @pytest.mark.parametrize("kwargs", [{}, {"use_dynamic_loss_scaling": False}, {"enable": False}], ids=str)
@@ -89,9 +94,7 @@ def test_minimize_as_the_oracle(kind, kwargs, gpu, capsys):
             seen.append(state(scaler))
         return seen, p.numpy(), q.numpy()
 
-    want, got = run(gpu), run(paddle)
-    assert got[0] == want[0]
-    np.testing.assert_allclose(got[1:], want[1:], rtol=1e-5)
+    same(run, gpu)
 
 
 def test_settings_as_the_oracle(gpu):

@@ -145,6 +145,20 @@ def test_deferred_off():
         np.testing.assert_allclose(a, b, rtol=2e-5, atol=2e-6)
 
 
+def stepped(net, opt, times=3):
+    """A compiled step that has been called a few times."""
+
+    @compiled
+    def step():
+        (net(data(2, 3)) ** 2).sum().backward()
+        opt.step()
+        opt.clear_grad()
+
+    for _ in range(times):
+        step()
+    return step
+
+
 def pack_of(step):
     return step.program_cache[0].pack
 
@@ -169,16 +183,7 @@ def test_given_up_when_others_always_set_something():
 def test_a_snapshot_shared_when_given_up():
     """The memory that the new values take over is not that of a Tensor that shares the old one."""
     net = small()
-    sgd = paddle.optimizer.SGD(0.1, parameters=net.parameters())
-
-    @compiled
-    def step():
-        (net(data(2, 3)) ** 2).sum().backward()
-        sgd.step()
-        sgd.clear_grad()
-
-    for _ in range(3):
-        step()
+    step = stepped(net, paddle.optimizer.SGD(0.1, parameters=net.parameters()))
     pack_of(step).cost = 1000
     held = net[0].weight.detach()
     before = net[0].weight.numpy()
@@ -215,16 +220,7 @@ def test_two_steps_that_share_parameters():
 
 def test_a_call_that_fails_keeps_the_values(monkeypatch):
     net = small()
-    sgd = paddle.optimizer.Momentum(0.1, parameters=net.parameters())
-
-    def step():
-        (net(data(2, 3)) ** 2).sum().backward()
-        sgd.step()
-        sgd.clear_grad()
-
-    step = compiled(step)
-    for _ in range(3):
-        step()
+    step = stepped(net, paddle.optimizer.Momentum(0.1, parameters=net.parameters()))
     (program,) = step.program_cache
 
     def broken(*args):
@@ -251,14 +247,5 @@ def test_bound_to_a_device():
     device = jax.devices("cpu")[0]
     for p in net.parameters():
         p._raw = jax.device_put(p._value, device)
-    sgd = paddle.optimizer.SGD(0.1, parameters=net.parameters())
-
-    @compiled
-    def step():
-        (net(data(2, 3)) ** 2).sum().backward()
-        sgd.step()
-        sgd.clear_grad()
-
-    for _ in range(3):
-        step()
+    stepped(net, paddle.optimizer.SGD(0.1, parameters=net.parameters()))
     assert all(p._value.committed for p in net.parameters())

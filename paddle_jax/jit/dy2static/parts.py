@@ -125,17 +125,12 @@ class Part:
 
         structs = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in inputs]
         structs += [jax.ShapeDtypeStruct(t._raw.shape, t._raw.dtype) for t, _ in carried]
-        try:
-            found = trace(run, [*structs, jax.ShapeDtypeStruct((), "uint32")], indexed)
-            self.drawn = generator._offset - start
-        except BaseException as error:
-            objects.restore()
-            if isinstance(error, RecursionError):
-                raise Unsupported("a recursion ends depending on a tensor; use a loop") from None
-            raise
-        finally:
-            generator._offset = start
-        objects.check()
+        with objects:
+            try:
+                found = trace(run, [*structs, jax.ShapeDtypeStruct((), "uint32")], indexed)
+                self.drawn = generator._offset - start
+            finally:
+                generator._offset = start
         self.fn, self.taken, self.key = found.fn, found.taken, found.key
         self.effects = bool(found.fn.jaxpr.effects)
 

@@ -81,10 +81,16 @@ class Objects:
                 found.append(f"the variable {name!r}")
         return found
 
-    def check(self):
-        """Puts back what has changed, and raises Unsupported if something has."""
-        for name in self.restore()[:1]:
-            raise Unsupported(f"{name} is changed inside a compiled branch or loop, which would happen while compiling only; "
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        """Puts back what has changed while the code ran, and raises Unsupported if something has; likewise for a recursion without an end."""
+        changed = self.restore()
+        if isinstance(error, RecursionError):
+            raise Unsupported("a recursion ends depending on a tensor; use a loop") from None
+        if changed and error is None:
+            raise Unsupported(f"{changed[0]} is changed inside a compiled branch or loop, which would happen while compiling only; "
                               "return the value instead, or keep it in a Tensor")
 
 
