@@ -134,6 +134,7 @@ triu_, unsqueeze_ = triu.inplace, unsqueeze.inplace
 # end of in-place twins
 
 # subpackages that every program uses; the rest is imported by its own name
+from paddle_jax import _C_ops, _legacy_C_ops
 from paddle_jax import amp, autograd, base, compat, device, distributed, framework, functional, incubate, inference, io, jit, metric, nn, onnx
 from paddle_jax import optimizer, pir, regularizer, sparse, special, static, utils, vision
 from paddle_jax.amp.auto_cast import autocast, get_autocast_cpu_dtype, get_autocast_dtype, get_autocast_gpu_dtype, is_autocast_enabled
@@ -145,7 +146,7 @@ from paddle_jax.framework import (
 )
 from paddle_jax.nn.functional import adaptive_avg_pool1d, conv1d, conv2d, conv3d, group_norm, layer_norm
 from paddle_jax.nn.functional.softmaxes import tensor_softmax as softmax
-from paddle_jax.framework.checks import check_shape
+from paddle_jax.base.data_feeder import check_shape
 from paddle_jax.framework.mmap_storage import MmapStorage
 from paddle_jax.io.batch import batch
 from paddle_jax.utils.dlpack import from_dlpack, to_dlpack
@@ -154,4 +155,7 @@ from paddle_jax.device import (
     is_compiled_with_cuda, is_compiled_with_custom_device, is_compiled_with_distribute,
     is_compiled_with_ipu, is_compiled_with_rocm, is_compiled_with_xpu,
 )
-from paddle_jax.version import full_version as __version__
+from paddle_jax.version import commit as __git_commit__, full_version as __version__
+
+from paddle_jax import _paths
+_paths.complete()

@@ -6,6 +6,8 @@ import importlib.machinery
 import importlib.util
 import sys
 
+from paddle_jax import _paths
+
 _NAME, _TARGET = "paddle", "paddle_jax"
 
 
@@ -43,7 +45,8 @@ class _Finder(importlib.abc.MetaPathFinder):
 def install_as_paddle():
     """Makes every later `import paddle`, `import paddle.x.y` and `from paddle.x import y` give the objects of paddle_jax.
 
-    Call it before anything imports Paddle, e.g. in the first cell of a notebook. Calling it again does nothing.
+    Call it before anything imports Paddle, e.g. in the first cell of a notebook. Calling it again does nothing. From then on modules, classes and
+    functions call themselves `paddle...`, in what is printed and in pickles, which are then read by programs that have called it as well.
 
     Raises:
         RuntimeError: the real Paddle is already imported in this process.
@@ -63,3 +66,4 @@ def install_as_paddle():
     if not any(isinstance(f, _Finder) for f in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
     sys.modules[_NAME] = sys.modules[_TARGET]
+    _paths.rename(_NAME)

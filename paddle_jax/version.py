@@ -3,6 +3,8 @@
 full_version = "3.3.1"
 major, minor, patch, rc = "3", "3", "1", "0"
 cuda_version = cudnn_version = cinn_version = "False"
+xpu_xre_version = xpu_xccl_version = xpu_xhpc_version = "False"
+tensorrt_version = "None"
 nccl_version = "0"
 is_tagged = True
 commit = "paddle_jax"
@@ -24,17 +26,38 @@ def nccl():
     return nccl_version
 
 
-def show():
-    """Prints the version."""
-    import importlib.metadata
+def xpu():
+    """The version of XPU's runtime as text: "False", there is none."""
+    return xpu_xre_version
 
-    print("full_version:", full_version)
-    print("major:", major)
-    print("minor:", minor)
-    print("patch:", patch)
-    print("rc:", rc)
-    for name in ("paddle_jax", "jax", "jaxlib"):
-        try:
-            print(f"{name}:", importlib.metadata.version(name))
-        except importlib.metadata.PackageNotFoundError:
-            print(f"{name}: from source")
+
+xpu_xre = xpu
+
+
+def xpu_xccl():
+    """The version of XPU's communication library as text: "False", there is none."""
+    return xpu_xccl_version
+
+
+def xpu_xhpc():
+    """The version of XPU's kernels as text: "False", there are none."""
+    return xpu_xhpc_version
+
+
+def tensorrt():
+    """The version of TensorRT as text: "None", there is none."""
+    return tensorrt_version
+
+
+def cuda_archs():
+    """The GPU generations that kernels were built for: none, since XLA compiles for what it finds."""
+    return []
+
+
+def show():
+    """Prints the versions, in Paddle's words."""
+    facts = {"full_version": full_version, "major": major, "minor": minor, "patch": patch, "rc": rc, "cuda": cuda_version, "cudnn": cudnn_version,
+             "hip": None, "nccl": nccl_version, "xpu_xre": xpu_xre_version, "xpu_xccl": xpu_xccl_version, "xpu_xhpc": xpu_xhpc_version,
+             "cinn": cinn_version, "tensorrt_version": tensorrt_version, "cuda_archs": cuda_archs()}
+    for name, value in facts.items():
+        print(f"{name}: {value}")

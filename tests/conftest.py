@@ -9,11 +9,14 @@ import importlib.metadata
 import importlib.util
 import os
 import pathlib
+import random
 import sys
 import warnings
 
 import pytest
 from _pytest.faulthandler import fault_handler_stderr_fd_key
+
+from tests import own_process
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("GLOG_minloglevel", "3")
@@ -26,12 +29,40 @@ if (0, 10) <= _JAXLIB <= (0, 12):
     flags = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
     os.environ.setdefault("XLA_FLAGS", flags + " --xla_cpu_use_fusion_emitters=false" * (_JAXLIB == (0, 10)))
 
+_server = own_process.Server()
 _MAPS = 12_000  # memory maps of a process; Linux allows 65 530, a compiled program takes six of them and 1.6 MB
 
 
 def pytest_collection_modifyitems(items):
-    """Starts the slow tests first, so that parallel workers do not wait for one of them in the end."""
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    """Starts with the first lines that people type, then the slow tests, so that parallel workers do not wait for one of them in the end.
+
+    PADDLE_JAX_TEST_ORDER=7 puts the files, and the tests of each, into the random order number 7: none may depend on another.
+    """
+    if order := os.environ.get("PADDLE_JAX_TEST_ORDER"):
+        generator = random.Random(int(order))
+        place = {path: generator.random() for path in dict.fromkeys(item.path for item in items)}
+        generator.shuffle(items)
+        items.sort(key=lambda item: place[item.path])
+    else:
+        items.sort(key=lambda item: 0 if item.get_closest_marker("first") else 1 if item.get_closest_marker("slow") else 2)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item, nextitem):
+    """Runs what is marked `own_process` and uses the real Paddle in a process of its own."""
+    mark = item.get_closest_marker("own_process")
+    if mark is None or not ("oracle" in item.fixturenames or hasattr(item.module, "oracle")) or os.environ.get(own_process.SHARED) == "shared":
+        return None
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for report in own_process.reports(_server, item, mark.kwargs.get("seconds", own_process.LIMIT)):
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    item.session._setupstate.teardown_exact(nextitem)
+    return True
+
+
+def pytest_sessionfinish():
+    _server.stop()
 
 
 @pytest.fixture(autouse=True)
@@ -40,11 +71,24 @@ def _bounded_memory():
     yield
     maps = pathlib.Path("/proc/self/maps")
     if "jax" in sys.modules and maps.exists() and maps.read_bytes().count(b"\n") > _MAPS:
-        from paddle_jax._core.deferred import program
+        from paddle_jax._core.deferred import compiled
 
-        program.clear()
-        sys.modules["jax"].clear_caches()
+        compiled.forget("the process of the tests has many memory maps")
         gc.collect()
+
+
+_FLAGS = ["FLAGS_deferred", "FLAGS_deferred_min_repeats", "FLAGS_deferred_max_ops", "FLAGS_interpreter", "FLAGS_check_nan_inf"]
+
+
+@pytest.fixture(autouse=True)
+def _flags_as_before():
+    """Puts back what a test leaves changed, so that it does not change what the tests after it test."""
+    import paddle_jax
+
+    before = paddle_jax.get_flags(_FLAGS)
+    yield
+    if paddle_jax.get_flags(_FLAGS) != before:
+        paddle_jax.set_flags(before)
 
 
 @pytest.fixture(scope="session")
@@ -55,7 +99,7 @@ def oracle(pytestconfig):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import paddle
-    if paddle.__name__ != "paddle":
+    if pathlib.Path(paddle.__file__).parent.name != "paddle":
         pytest.fail("`import paddle` gives paddle_jax here: a test of this process has called install_as_paddle(); let it use a process of its own")
     if not paddle.__version__.startswith("3.3"):
         pytest.skip(f"the oracle is Paddle 3.3.1, found {paddle.__version__}")
@@ -63,6 +107,8 @@ def oracle(pytestconfig):
     paddle.disable_signal_handler()  # it prints a C++ stack, for which it needs memory: after a crash in malloc it waits for ever instead
     faulthandler.disable()  # what is enabled is not enabled again
     faulthandler.enable(file=pytestconfig.stash.get(fault_handler_stderr_fd_key, 2))  # Paddle had put its handler in the place of pytest's
+    if os.environ.get(own_process.SHARED) != "shared":
+        own_process.guard(paddle)
     return paddle
 
 

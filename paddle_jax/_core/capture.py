@@ -14,9 +14,11 @@ import numpy as np
 
 from paddle_jax._core.deferred.value import INEXACT, Value, concrete, is_zero
 from paddle_jax._core.errors import TRACING, TracedValueError, Unsupported
+from paddle_jax._core.pytree import in_order
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Number, init
 from paddle_jax._core.tracing import Trace, alike, is_tensor
+from paddle_jax._core.uninterrupted import eagerly, within
 
 _SMALL = 64  # elements of an integer Tensor that the host may look at; its value is compared at each call
 _MISSING = object()
@@ -32,7 +34,7 @@ class Given:
     __slots__ = ("before", "get", "own", "tensor", "tracer", "value")
 
     def __init__(self, value, tensor=None, get=None):
-        with jax.ensure_compile_time_eval():
+        with eagerly():
             self.value = jnp.asarray(concrete(value))
         self.tensor, self.get, self.tracer, self.own = tensor, get, None, alike(self.value)
         if tensor is not None:
@@ -59,20 +61,24 @@ class Capture(Trace):
         self.variable, self.looked = variable, {}
         self.start, self.converted, self.given, self.arrays, self.places, self.known = start, converted, [], {}, {}, 0
         self.guards, self.effects, self.attributes, self.objects, self.grads, self.drawn = [], [], {}, {}, {}, {}
-        self.hooked = self.quiet = False
+        self.hooked = self.quiet = self.begun = self.finished = False
         self.refusal = None
 
-    def __enter__(self):
+    def begin(self):
+        """Makes operands of the Tensors that are known."""
         ctx = local.ctx
-        self.outer, ctx.trace = ctx.trace, self
-        self.segment, ctx.segment = ctx.segment, None
+        self.outer, self.segment = ctx.trace, ctx.segment
+        self.begun = True
+        ctx.trace, ctx.segment = self, None
         for tensor in self.start:
             if id(tensor) not in self.places:
                 self._lifted(self._meet(tensor))
         self.known = len(self.given)
-        return self
 
-    def __exit__(self, *exc):
+    def end(self):
+        """Puts everything back; after a run that has failed also the lists and dicts that may be changed in it."""
+        if not self.begun:
+            return
         local.ctx.trace, local.ctx.segment = self.outer, self.segment
         for given in self.given:
             if given.tensor is not None:
@@ -89,7 +95,7 @@ class Capture(Trace):
                 store.clear()
                 store.update(content)
         for thing, content in (*self.objects.values(), *self.contents):
-            if not (self.once and exc[0] is None and isinstance(thing, _CONTAINERS)):
+            if not (self.finished and self.once and isinstance(thing, _CONTAINERS)):
                 _restore(thing, content)
 
     # reading ------------------------------------------------------------------------------------------------------
@@ -299,19 +305,23 @@ class _HostRandom:
     """
 
     def __init__(self, generators):
-        self.generators = [np.random, random, *generators]
+        self.generators, self.before, self.moved = [np.random, random, *generators], (), None
 
-    def __enter__(self):
+    def begin(self):
+        """Notes the states."""
         self.before = list(map(_state_of, self.generators))
 
-    def __exit__(self, *exc):
-        moved = []
-        for generator, before in zip(self.generators, self.before, strict=True):
+    def end(self):
+        """Puts the states back, and notes a generator that had moved."""
+        for generator, before in zip(self.generators, self.before, strict=False):  # none before `begin`
             if pickle.dumps(_state_of(generator)) != pickle.dumps(before):
-                moved.append(generator)
+                self.moved = generator
                 _set_state(generator, before)
-        if exc[0] is None and moved:
-            raise Unsupported(f"random numbers of {'Python' if hasattr(moved[0], 'getstate') else 'NumPy'} are drawn inside the function, which "
+
+    def check(self):
+        """Refuses if one had moved."""
+        if self.moved is not None:
+            raise Unsupported(f"random numbers of {'Python' if hasattr(self.moved, 'getstate') else 'NumPy'} are drawn inside the function, which "
                               "would be the same at each call; draw them with Paddle (paddle.rand), or pass them in")
 
 
@@ -370,44 +380,47 @@ def capture(function, inputs, start, converted=False, fixed=False, objects=(), o
     start, more = list(start), 0
     while True:
         run = Capture([*inputs, *start], converted, 0 if fixed else len(inputs), objects, once)
+        drawn = _HostRandom(generators)
         try:
-            with _HostRandom(generators):
-                return _capture(run, function, len(inputs))
+            found = within(drawn, lambda run=run: _capture(run, function, len(inputs)))
         except TRACING:
             found = [g.tensor for g in run.given[run.known :] if g.tensor is not None]
             more += 1
             if not found or more > 3:
                 raise
             start += found  # met on the way as arrays: this time they are known from the beginning
+        else:
+            drawn.check()
+            return found
 
 
 def _capture(run, function, n):
     found = Captured()
 
     def inner():
-        with run:
-            try:
-                out = function()
-            except Exception as error:
-                if run.refusal is None or isinstance(error, (Unsupported, *TRACING)):
-                    raise
-                raise run.refusal from error
-            if run.refusal is not None:
-                raise run.refusal
-            leaves, tree = jax.tree.flatten(out, is_leaf=is_tensor)
-            tensors = [x for x in leaves if is_tensor(x)]
-            values = [run.read(t) for t in tensors]
-            marks = [None if is_tensor(x) else (x,) for x in leaves]
-            found.rebuild = _only if marks == [None] and jax.tree_util.treedef_is_leaf(tree) else lambda made: _rebuilt(made, marks, tree)
-            found.results = [(t.stop_gradient, None if t._node is None else flows_into(t), run.places.get(id(t))) for t in tensors]
-            found.changes, new = _changes(run)
-            if run.hooked and any(flows for _, flows, _ in found.results):
-                raise Unsupported("register_hook is called on a Tensor inside the function; register the hook outside, or call backward inside too")
-            found.draws = [(g, g._offset - start) for g, (_, _, start) in run.drawn.items()]
-            found.grads = [(t, known) for t, _, _, known in run.grads.values()]
-            return tuple([*values, *new])
+        try:
+            out = function()
+        except Exception as error:
+            if run.refusal is None or isinstance(error, (Unsupported, *TRACING)):
+                raise
+            raise run.refusal from error
+        if run.refusal is not None:
+            raise run.refusal
+        leaves, tree = jax.tree.flatten(in_order(out), is_leaf=is_tensor)
+        tensors = [x for x in leaves if is_tensor(x)]
+        values = [run.read(t) for t in tensors]
+        marks = [None if is_tensor(x) else (x,) for x in leaves]
+        found.rebuild = _only if marks == [None] and jax.tree_util.treedef_is_leaf(tree) else lambda made: _rebuilt(made, marks, tree)
+        found.results = [(t.stop_gradient, None if t._node is None else flows_into(t), run.places.get(id(t))) for t in tensors]
+        found.changes, new = _changes(run)
+        if run.hooked and any(flows for _, flows, _ in found.results):
+            raise Unsupported("register_hook is called on a Tensor inside the function; register the hook outside, or call backward inside too")
+        found.draws = [(g, g._offset - start) for g, (_, _, start) in run.drawn.items()]
+        found.grads = [(t, known) for t, _, _, known in run.grads.values()]
+        run.finished = True
+        return tuple([*values, *new])
 
-    closed, found.structs = jax.make_jaxpr(inner, return_shape=True)()
+    closed, found.structs = jax.make_jaxpr(lambda: within(run, inner), return_shape=True)()
     found.guards, found.effects = run.guards, run.effects
     _open(found, closed, run, n)
     return found
@@ -463,7 +476,7 @@ def _changes(run):
 
 
 def _assignment(run, layer, key, value):
-    leaves, tree = jax.tree.flatten(value, is_leaf=is_tensor)
+    leaves, tree = jax.tree.flatten(in_order(value), is_leaf=is_tensor)
     inside = [x for x in leaves if is_tensor(x) and id(x) not in run.places]
     mine = set(map(id, inside))
     marks = [None if id(x) in mine else (x,) for x in leaves]

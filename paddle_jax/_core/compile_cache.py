@@ -1,14 +1,16 @@
 """XLA's persistent compile cache: what one process compiled, the next one loads.
 
 JAX keeps the cache; here is where it lies and how large it may grow. Entries are files named by what they hold, so processes share them; one that
-is read while it is written is compiled anew by JAX.
+is read while it is written is compiled anew by JAX. An entry is code that will run, so a directory that somebody else could put one into is not used.
 """
 
 import atexit
 import contextlib
 import hashlib
+import logging
 import os
 import platform
+import stat
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -41,13 +43,36 @@ def start():
         return
     try:
         path = folder() if choice == "auto" else Path(choice)
-        path.mkdir(parents=True, exist_ok=True)
+        _make(path)
+        refusal = _refusal(path)
     except (OSError, RuntimeError):  # no home directory, or one that cannot be written: everything works without
+        return
+    if refusal:
+        logging.getLogger(__package__).warning("%s: the compile cache %s is not used: %s", FLAG, path, refusal)
         return
     jax.config.update("jax_compilation_cache_dir", str(path))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
     atexit.register(prune, path)
+
+
+def _make(path):
+    """Makes the directory, and what is missing above it, for the user alone."""
+    missing = [p for p in (path, *path.parents) if not p.exists()]
+    for each in reversed(missing):
+        each.mkdir(mode=0o700, exist_ok=True)
+
+
+def _refusal(path):
+    """Why the entries of a directory cannot be trusted, or None."""
+    found = path.stat()
+    if not hasattr(os, "geteuid"):
+        return None
+    if found.st_uid != os.geteuid():
+        return "it belongs to another user; name a directory of your own"
+    if stat.S_IMODE(found.st_mode) & 0o022:
+        return "others may write it, and what they put there would run here; delete it, or empty it and chmod 700"
+    return None
 
 
 def prune(path, limit=LIMIT):

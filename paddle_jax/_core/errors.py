@@ -2,8 +2,21 @@
 
 import jax
 
+from paddle_jax._core.error_kinds import is_native, with_kind
+from paddle_jax._core.origins import ARRAYS, foreign, origin, package_of
+
 TRACING = (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError, jax.errors.TracerIntegerConversionError,
            jax.errors.UnexpectedTracerError, jax.errors.TracerBoolConversionError)
+
+
+def first_line(error: Exception) -> str:
+    """The first line of what an exception says; its class where it says nothing."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def remade(cls, text):
+    """An exception with this very text; how those are unpickled whose constructor makes a text of something else."""
+    return cls.__new__(cls, text)
 
 
 class TracedValueError(jax.errors.TracerArrayConversionError):
@@ -13,10 +26,17 @@ class TracedValueError(jax.errors.TracerArrayConversionError):
         instead = instead or "compute with tensors there, or return the tensor and look at it outside"
         TypeError.__init__(self, f"{op_name}: the result hangs on the value of a tensor, which a function being compiled does not know; {instead}")
 
+    def __reduce__(self):
+        return remade, (type(self), str(self))
+
 
 class ArgumentError(ValueError, TypeError, AttributeError):
     """A call whose arguments do not fit the signature: Paddle raises ValueError from C++ functions, TypeError from Python ones, and AttributeError
     from those that ask a thing that is no Tensor for its dtype first."""
+
+
+class MixedDtypesError(ValueError, RuntimeError):
+    """Operands of dtypes that an operation does not bring together. Paddle raises ValueError or RuntimeError, whichever operand it looks at first."""
 
 
 def describe(values) -> str:
@@ -24,29 +44,33 @@ def describe(values) -> str:
     return ", ".join(f"{v.dtype}{list(v.shape)}" if hasattr(v, "shape") else repr(v) for v in values)
 
 
-def _raised_by_us(error) -> bool:
-    frame, last = error.__traceback__, None
-    while frame is not None:
-        last, frame = frame, frame.tb_next
-    name = last.tb_frame.f_globals.get("__name__", "") if last is not None else ""
-    return not name.startswith(("jax", "jaxlib", "numpy", "functools", "ml_dtypes"))
-
-
 def translate(op_name: str, values, error: Exception) -> Exception:
-    """The exception to raise for `error` that came up while `op_name` ran on `values`."""
+    """The exception to raise for `error` that came up while `op_name` ran on `values`; the same one if it has nothing to do with that."""
     if isinstance(error, jax.errors.JaxRuntimeError) and Failed.errors:
         return told(error)
-    if isinstance(error, TRACING) or _raised_by_us(error):
+    if isinstance(error, TRACING) or foreign(error):
         return error
-    text = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    if is_native(error):
+        return with_kind(op_name, TypeError(f"{op_name}: an argument is of a wrong type: {first_line(error)}"))
+    if package_of(origin(error)) not in ARRAYS:
+        return with_kind(op_name, error)
+    text = first_line(error)
     message = f"{op_name}: {text}; operands are {describe(values)}"
     if isinstance(error, jax.errors.JaxRuntimeError):
-        return MemoryError(message) if "RESOURCE_EXHAUSTED" in str(error) else RuntimeError(message)
+        return MemoryError(f"(ResourceExhausted) {message}") if "RESOURCE_EXHAUSTED" in str(error) else RuntimeError(f"(External) {message}")
     if isinstance(error, TypeError) and "dtype" in text and "shape" not in text:
-        return RuntimeError(message)
+        return RuntimeError(f"(NotFound) {message}")
     if isinstance(error, TypeError | ValueError | ZeroDivisionError | AssertionError):
-        return ValueError(message)
+        return with_kind(op_name, ValueError(message))
     return error
+
+
+class EnforceNotMet(Exception):
+    """What Paddle raises where a kernel refuses a value for which Python has no class of its own."""
+
+
+class IntegerDivisionError(EnforceNotMet, ZeroDivisionError):
+    """An integer divided by zero."""
 
 
 class CheckError(AssertionError, ValueError):

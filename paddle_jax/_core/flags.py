@@ -1,7 +1,8 @@
 """The registry of FLAGS_: typed values, from the environment at start, `set_flags` and `get_flags` later.
 
 All flags of Paddle 3.3.1 are known by name, type and default (paddle_flags.txt); the few that have a meaning under XLA act, the others are
-stored and warned about once when set. FLAGS_deferred, FLAGS_deferred_min_repeats, FLAGS_deferred_max_ops and FLAGS_compile_cache are our own.
+stored and warned about once when set. FLAGS_deferred, FLAGS_deferred_min_repeats, FLAGS_deferred_max_ops, FLAGS_interpreter and
+FLAGS_compile_cache are our own.
 """
 
 import ast
@@ -15,7 +16,7 @@ from paddle_jax._core.deferred import settings as deferred
 from paddle_jax._core.errors import ArgumentError
 
 _TYPES = {"bool": bool, "int": int, "float": float, "str": str}
-_OWN = {"deferred": "sync", "deferred_min_repeats": 2, "deferred_max_ops": 2048, "compile_cache": "auto"}
+_OWN = {"deferred": "sync", "deferred_min_repeats": 0, "deferred_max_ops": 2048, "interpreter": True, "compile_cache": "auto"}
 _MEMORY = ("allocator_strategy", "fraction_of_gpu_memory_to_use")
 
 
@@ -82,7 +83,9 @@ def set_flags(flags):
     Args:
         flags: dict from name to value. Those that act: FLAGS_check_nan_inf; FLAGS_deferred ("sync": eager ops are recorded, and compiled together
             when they recur; "async": the same, compiled in another thread; "off": every op runs at once), FLAGS_deferred_min_repeats (how
-            often a sequence of ops is met before it is compiled), FLAGS_deferred_max_ops (ops recorded at most); the memory flags, which
+            often a sequence of ops is met before it is compiled; 0: until running it op by op has cost a share of what compiling it will),
+            FLAGS_interpreter (whether new ops run in NumPy on a CPU, until compiling them is worth it), FLAGS_deferred_max_ops (ops
+            recorded at most); the memory flags, which
             must be set before the first array exists. FLAGS_compile_cache acts in the environment only.
     Raises:
         TypeError: flags is not a dict or a value has the wrong type. ValueError: a name is unknown. RuntimeError: too late for a memory flag.
@@ -103,15 +106,16 @@ def set_flags(flags):
         _Flags.values[name] = value
 
 
-_DEFERRED = {"deferred": "mode", "deferred_min_repeats": "min_repeats", "deferred_max_ops": "max_ops"}
+_DEFERRED = {"deferred": "mode", "deferred_min_repeats": "min_repeats", "deferred_max_ops": "max_ops", "interpreter": "interpreter"}
 
 
 def _checked_own(name, value):
     """The value of one of our own flags, refused when it is out of range; others as they are."""
     if name == "deferred" and value not in deferred.MODES:
         raise ValueError(f"FLAGS_deferred: got {value!r}; allowed are {', '.join(deferred.MODES)}")
-    if name in ("deferred_min_repeats", "deferred_max_ops") and value < 1:
-        raise ValueError(f"FLAGS_{name}: got {value}; it must be at least 1")
+    least = {"deferred_min_repeats": 0, "deferred_max_ops": 1}
+    if name in least and value < least[name]:
+        raise ValueError(f"FLAGS_{name}: got {value}; it must be at least {least[name]}")
     return value
 
 
@@ -148,7 +152,7 @@ def start():
     if "FLAGS_fraction_of_gpu_memory_to_use" in os.environ:
         os.environ.setdefault("XLA_PYTHON_CLIENT_MEM_FRACTION", os.environ["FLAGS_fraction_of_gpu_memory_to_use"])
     given = [name for name in _DEFERRED if "FLAGS_" + name in os.environ]
-    changes = {_DEFERRED[name]: _checked_own(name, type(_OWN[name])(os.environ["FLAGS_" + name])) for name in given}
+    changes = {_DEFERRED[name]: _checked_own(name, _parse(name, type(_OWN[name]), os.environ["FLAGS_" + name])) for name in given}
     if os.environ.get("FLAGS_check_nan_inf", "0").lower() in ("1", "true"):
         changes["executor"] = _checked
     deferred.apply(**changes)

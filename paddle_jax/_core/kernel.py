@@ -14,6 +14,7 @@ from paddle_jax._core.deferred.value import Value, concrete
 from paddle_jax._core.dependence import smooth, struct_of
 from paddle_jax._core.errors import translate
 from paddle_jax._core.state import local
+from paddle_jax._core.uninterrupted import mend_tracing
 
 _MAX_FLOWS = 1024
 
@@ -129,7 +130,8 @@ def compute(kernel: Kernel, values):
     values = [concrete(v) if type(v) is Value else v for v in values]
     try:
         return kernel.run(*values)
-    except Exception as error:
+    except BaseException as error:
+        mend_tracing()
         raise translate(kernel.name, values, error) from None
 
 

@@ -24,6 +24,7 @@ class Node:
     """
 
     __slots__ = ("__weakref__", "diff", "edges", "hooks", "kernel", "loose", "n_out", "serial", "values")
+    constant = ()  # raw gradients that user code cut off, by id; only a PyLayer has some
 
     def __init__(self, kernel, values, diff, edges, n_out, loose=None):
         self.kernel, self.values, self.diff, self.edges, self.n_out, self.loose = kernel, values, diff, edges, n_out, loose
@@ -71,7 +72,7 @@ class Node:
         if local.ctx.trace is not None and values is not None:
             local.ctx.trace.recalls(self)
         if values is None:
-            raise GraphFreedError("backward: this part of the tape was freed by an earlier backward; pass retain_graph=True to the earlier call")
+            raise GraphFreedError("(Fatal) backward: this part of the tape was freed by an earlier backward; pass retain_graph=True there")
         diff = self.diff if kept is None else tuple([self.diff[k] for k in kept])
         if self.n_out == 1:
             kernel, passed = self.kernel.grads.get(diff) or self.kernel.grad(diff, None, len(values)), cts

@@ -16,18 +16,20 @@ import inspect
 import types
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.deferred.value import aval_of, host
+from paddle_jax._core.deferred.value import aval_of, host, uploaded
 from paddle_jax._core.dispatch import run
-from paddle_jax._core.errors import ArgumentError
+from paddle_jax._core.error_kinds import MISTAKES, with_kind
+from paddle_jax._core.errors import ArgumentError, MixedDtypesError
 from paddle_jax._core.kernel import Kernel
+from paddle_jax._core.lifting import NUMBER, Lifting
 from paddle_jax._core.random import default_generator, key_from
 from paddle_jax._core.short_cuts import run1, run2, run3
 from paddle_jax._core.state import local, state
 from paddle_jax._core.tensor import Number, Tensor, init, on_host, wrap
+from paddle_jax._core.uninterrupted import eagerly, swapped
 
 OPS = {}  # every declared op and composite by name, filled at import
 _MISSING = inspect.Parameter.empty
@@ -39,20 +41,23 @@ _UNLIKE = _PLAIN - {bool}  # those that are equal to nothing of another type; Tr
 class Op:
     """A declared operation; `public` is what users call."""
 
-    def __init__(self, fn, tensors="", *, alias=None, promote=False, scalars=False, random=False, nondiff=False, jit=True, slope=None, cases=(),
-                 composite=False):
+    def __init__(self, fn, tensors="", *, alias=None, promote=False, alike=(), scalars=False, random=False, nondiff=False, jit=True, slope=None,
+                 cases=(), composite=False):
         self.fn, self.name, self.alias, self.cases = fn, fn.__name__, alias or {}, tuple(cases)
+        self.home = fn.__module__  # the file it is written in, by which files and rules know it
         self.promote, self.scalars, self.random, self.nondiff, self.jit, self.composite = promote, scalars, random, nondiff, jit, composite
         self.by_result = None if slope is None else Kernel(fn.__name__ + "_grad", lambda y, ct: ct.astype(y.dtype) * slope(y))
         names = tensors.split()
         self.lists = frozenset(n[1:] for n in names if n.startswith("*"))
         self.tensors = tuple(n.lstrip("*") for n in names)
+        self.alike = self.tensors if alike is True else tuple(alike.split()) if alike else ()
         self.signature = inspect.signature(fn)
         params = [p for p in self.signature.parameters.values() if not (random and p.name == "key")]
         self.params = tuple(params)
         self.optional = frozenset(p.name for p in params if p.name in self.tensors and p.default is None)
         self.attrs = tuple(p.name for p in params if p.name not in self.tensors and p.name != "name")
         self.kernels, self.fast = {}, {}
+        self.lifting = Lifting(self)
 
     def __repr__(self):
         return f"<Op {self.name}>"
@@ -68,10 +73,22 @@ class Op:
         amp = local.ctx.amp
         if amp is not None:
             flat = amp(self, flat, attrs)
-        kernel = self.kernel(layout, attrs)
+        kernel, flat = self.prepared(flat, layout, attrs)
         if self.random:
             flat = [*flat, *map(wrap, default_generator().draw())]
         return run(kernel, flat)
+
+    def prepared(self, flat, layout, attrs):
+        """The kernel of a call and its operands, without the random key. Float attributes that change from call to call are among them."""
+        kernel, ctx = self.kernel(layout, attrs), local.ctx
+        if self.jit and ctx.recorder is None and ctx.trace is None and kernel.made_of is not None:
+            frozen = kernel.made_of[2]
+            lifted = self.lifting.look(layout, frozen)
+            if lifted is not None:
+                numbers = [frozen[i] for i in lifted.where]
+                if lifted.fitting(kernel, flat, numbers):
+                    return lifted.kernel, [*flat, *[scalar(number, NUMBER) for number in numbers]]
+        return kernel, flat
 
     def kernel(self, layout, attrs) -> Kernel:
         """The kernel for a layout of operands and attribute values."""
@@ -106,6 +123,8 @@ class Op:
                     values[name], at = flat[at], at + 1
                 else:
                     values[name], at = list(flat[at : at + count]), at + count
+            if self.alike:
+                alike(self.name, *[v for n in self.alike for v in (values[n] if isinstance(values[n], list) else [values[n]])], whole=True)
             if self.promote:
                 self._promote(values)
             if self.random:
@@ -171,9 +190,9 @@ def _cached_scalar(kind, value, sign, dtype, deferring):
     number = np.asarray(value).astype(dtype)
     if deferring:
         return wrap(host((number.item(),), aval_of((), dtype)))
-    with jax.ensure_compile_time_eval():
+    with eagerly():
         made = Number.__new__(Number)
-        init(made, jnp.asarray(number), True)
+        init(made, uploaded(number), True)
         return made
 
 
@@ -202,21 +221,34 @@ def _typed(value):
     return (type(value), value, str(value)) if isinstance(value, float | complex | bool) else value
 
 
+_WHOLE = frozenset("iub")
+
+
+def alike(name, *operands, whole=False):
+    """Refuses float32 beside float64, as Paddle's compiled functions do that promote nothing; with `whole` also floats beside integers or bools."""
+    kinds = [v._raw.dtype if isinstance(v, Tensor) else v.dtype for v in operands if v is not None]
+    wide = {np.dtype(np.float32), np.dtype(np.float64)}.intersection(kinds)
+    if len(wide) == 2 or whole and wide and not _WHOLE.isdisjoint([k.kind for k in kinds]):
+        raise MixedDtypesError(f"(InvalidArgument) {name}: got {' and '.join(map(str, kinds))}; the dtypes must be equal; cast one with astype")
+
+
 # declaration ------------------------------------------------------------------------------------------------------
 
 
-def op(tensors="x", *, alias=None, inplace=False, out=False, method=True, promote=False, scalars=False, random=False, nondiff=False, jit=True,
-       slope=None, register=True, cases=()):
+def op(tensors="x", *, alias=None, inplace=False, out=False, method=True, promote=False, alike=(), scalars=False, random=False, nondiff=False,
+       jit=True, slope=None, register=True, cases=()):
     """Declares an op from a pure function over arrays. See the module's docstring.
 
     Args:
         tensors: names of the array parameters, `*x` for a list of arrays.
         alias: extra keyword names of the call, e.g. {"input": "x", "dim": "axis"}; a pair ("axis", {"mode": "min"}) changes defaults too.
-        inplace: also make `name_`, which puts the result into its first argument ("reshapes": of another shape).
+        inplace: also make `name_`, which puts the result into its first argument ("reshapes": of another
+            shape; "copies": and returns a copy of that).
         out: accept `out=`, a Tensor that receives the result.
         method: make it a method of Tensor (a string: under that name).
         promote: bring arrays to Paddle's common dtype first (True: all; or a tuple of names; "mixed": two, of which a 0-d one counts as a
             number; "wide": as "mixed", but never to a narrower dtype).
+        alike: names of arrays that must not mix float32, float64 and integers, as in Paddle (True: all).
         scalars: accept Python numbers for array parameters ("whole": an integer Tensor stays one with 2.0).
         random: the body gets a jax `key`.
         nondiff: no gradient flows through.
@@ -228,7 +260,7 @@ def op(tensors="x", *, alias=None, inplace=False, out=False, method=True, promot
     """
 
     def declare(fn):
-        made = Op(fn, tensors, alias=alias, promote=promote, scalars=scalars, random=random, nondiff=nondiff, jit=jit, slope=slope,
+        made = Op(fn, tensors, alias=alias, promote=promote, alike=alike, scalars=scalars, random=random, nondiff=nondiff, jit=jit, slope=slope,
                   cases=cases)
         return _publish(made, _wrapper(made, out), inplace, method, register)
 
@@ -262,7 +294,7 @@ def _publish(made, public, inplace, method, register):
     if method:
         setattr(Tensor, made.method, public)
     if inplace:
-        public.inplace = _inplace(made, public, inplace == "reshapes")
+        public.inplace = _inplace(made, public, inplace)
         if method:
             setattr(Tensor, made.name + "_", public.inplace)
     return public
@@ -275,7 +307,8 @@ def _placeholder(*args, **kwargs):
 def _wrapper(made, out):
     """The public function. Its code is compiled at the first call, which keeps importing hundreds of ops quick."""
     names = {"__name__": __name__, "_op": made, "_call": made.call, "_aliased": _aliased, "_into": _into, "_fast": made.fast, "_Tensor": Tensor,
-             "_local": local, "_run": run, "_run1": run1, "_run2": run2, "_run3": run3, "_first": _first, "_with_ints": _with_ints, "_fn": made.fn}
+             "_local": local, "_run": run, "_run1": run1, "_run2": run2, "_run3": run3, "_first": _first, "_with_ints": _with_ints, "_fn": made.fn,
+             "_MISTAKES": MISTAKES, "_with_kind": with_kind}
     public = types.FunctionType(_placeholder.__code__, names, made.name)
     public.__signature__ = made.signature.replace(parameters=_shown(made, out))
 
@@ -322,7 +355,8 @@ def _source(made, out):
         lines += [f"    if out is not None: return _into(out, {result})"]
     lines += [] if made.composite else _fast_path(made)
     lines += [f"    return {result}"]
-    return "\n".join(lines), defaults
+    guarded = ["    try:", *["    " + line for line in lines[1:]], "    except _MISTAKES as _e:", "        _with_kind(_op.name, _e)", "        raise"]
+    return "\n".join([lines[0], *guarded]), defaults
 
 
 def _shown(made, out):
@@ -380,7 +414,9 @@ def _first(made, operands, attrs, key):
     if local.ctx.recorder is not None:
         return made.call(operands, attrs)
     flat, layout = made._flatten(operands)
-    kernel = made.kernel(layout, attrs)
+    kernel, operands = made.prepared(flat, layout, attrs)
+    if len(operands) > len(flat):
+        return run(kernel, operands)
     found = key() if all(type(a) in _PLAIN for a in attrs) else _with_ints(key())
     if found is not None:
         made.remember(found, kernel)
@@ -431,7 +467,7 @@ def _into(out, result):
     return out
 
 
-def _inplace(made, public, reshapes):
+def _inplace(made, public, how):
     first = made.params[0].name
 
     def inplace(*args, **kwargs):
@@ -440,9 +476,10 @@ def _inplace(made, public, reshapes):
             target = next((kwargs[k] for k, v in made.alias.items() if v == first and k in kwargs), None)
         check_inplace(made.name + "_", target, leaf=made.nondiff)
         result = public(*args, **kwargs) if local.ctx.amp is None else _uncast(public, args, kwargs)
-        if not reshapes and list(result.shape) != list(target.shape):
+        if how != "reshapes" and list(result.shape) != list(target.shape):
             raise ValueError(f"{made.name}_: the result has shape {list(result.shape)}; an in-place operation keeps {list(target.shape)}")
-        return target._adopt(result)
+        target._adopt(result)
+        return target.clone() if how == "copies" else target
 
     ft.update_wrapper(inplace, made.fn)
     del inplace.__wrapped__
@@ -454,12 +491,8 @@ def _inplace(made, public, reshapes):
 
 def _uncast(function, args, kwargs):
     """A call without mixed precision: what changes in place keeps its dtype."""
-    ctx = local.ctx
-    amp, ctx.amp = ctx.amp, None
-    try:
+    with swapped(local.ctx, amp=None):
         return function(*args, **kwargs)
-    finally:
-        ctx.amp = amp
 
 
 def check_inplace(name, target, leaf=False):
@@ -467,4 +500,5 @@ def check_inplace(name, target, leaf=False):
     if not isinstance(target, Tensor):
         raise ArgumentError(f"{name}(): argument 'x' (position 0) must be Tensor, but got {type(target).__name__}")
     if not leaf and state.grad and not target.stop_gradient and target._node is None and state.recorder is None:
-        raise ValueError(f"{name}: {target.name} is a leaf that needs a gradient and cannot be changed in place; use no_grad() or a copy")
+        raise ValueError(f"(InvalidArgument) {name}: {target.name} is a leaf that needs a gradient and cannot be changed in place; "
+                         "use no_grad() or a copy")

@@ -1,12 +1,14 @@
 """Places: Paddle's names for devices, mapped on what JAX offers. No device is touched before one is needed."""
 
 import jax
+import numpy as np
 
 from paddle_jax._core.deferred.settings import settle
-from paddle_jax._core.deferred.value import Value, concrete
+from paddle_jax._core.deferred.value import Value, concrete, uploaded
 from paddle_jax._core.symbol import ABSTRACT
 
 _KINDS = {"cpu": "cpu", "gpu": "gpu", "cuda": "gpu", "rocm": "gpu", "xpu": "xpu", "tpu": "tpu"}
+_ANYWHERE = (*ABSTRACT, np.ndarray, np.generic, jax.ShapeDtypeStruct)  # what a Tensor may hold that is on no device yet
 
 
 class Place:
@@ -62,6 +64,14 @@ class Place:
     def __hash__(self):
         return hash((self._kind, self._index))
 
+    def __reduce__(self):
+        return restored, (type(self).__name__, self._kind, self._index)
+
+    def _equals(self, other):
+        if not isinstance(other, Place):
+            raise TypeError(f"_equals: other: got {type(other).__name__}; it must be a Place")
+        return self == other
+
     def __repr__(self):
         return "Place(cpu)" if self._kind == "cpu" else f"Place({self._kind}:{self._index})"
 
@@ -108,6 +118,14 @@ class CustomPlace(Place):
 
 for _cls in (Place, CPUPlace, CUDAPlace, CUDAPinnedPlace, XPUPlace, CustomPlace):
     _cls.__module__ = "paddle"
+_CLASSES = {_cls.__name__: _cls for _cls in (Place, CPUPlace, CUDAPlace, CUDAPinnedPlace, XPUPlace, CustomPlace)}
+
+
+def restored(name, kind, index):
+    """A place by the name of its class, its kind and number; how places are unpickled."""
+    place = object.__new__(_CLASSES[name])
+    place._kind, place._index = str(kind), int(index)
+    return place
 
 
 class _Current:
@@ -123,7 +141,7 @@ def make(kind, index=0) -> Place:
 
 def of(value) -> Place:
     """The Place of an array (of the first device when it is spread over several)."""
-    if isinstance(value, ABSTRACT):
+    if isinstance(value, _ANYWHERE):
         return current()
     if type(value) is Value:
         device = value.device if value.array is not None else value.seg.device
@@ -180,7 +198,7 @@ def put(array, place=None):
     """Moves an array (NumPy or jax) to a Place; None means the current one."""
     array = concrete(array)
     if place is None:
-        return jax.numpy.asarray(array)
+        return uploaded(array) if isinstance(array, np.ndarray | np.generic) else jax.numpy.asarray(array)
     return jax.device_put(array, jax_device(parse(place)))
 
 

@@ -1,7 +1,6 @@
 """Text of a Tensor, laid out as Paddle lays it out."""
 
 import dataclasses
-import math
 
 import jax
 import numpy as np
@@ -86,9 +85,9 @@ def _edges(array):
 def _item(v):
     kind = v.dtype.kind
     if kind == "c":
-        sign = "-" if math.copysign(1.0, v.imag) < 0 or v.imag < 0 else "+"
+        sign = "+" if v.imag >= 0 else ""  # also before -0; none before NaN
         number = "{:." + str(_options.precision) + ("e}" if _options.sci_mode else "f}")
-        return f"({number.format(v.real)}{sign}{number.format(abs(v.imag))}j)"
+        return f"({number.format(v.real)}{sign}{number.format(v.imag)}j)"
     if kind != "f":
         return str(v)
     if _options.sci_mode:

@@ -33,6 +33,24 @@ jax.tree_util.register_pytree_node(Tensor, _flatten, _tensor)
 jax.tree_util.register_pytree_node(Parameter, _flatten, _parameter)
 
 
+class _Ordered:
+    """Stands for a dict whose keys stay in their order: JAX sorts those of a plain one, and refuses what cannot be sorted."""
+
+    def __init__(self, items):
+        self.items = items
+
+
+jax.tree_util.register_pytree_node(_Ordered, lambda kept: (tuple(kept.items.values()), tuple(kept.items)),
+                                   lambda keys, values: dict(zip(keys, values, strict=True)))
+
+
+def in_order(value):
+    """A nest of dicts, lists and tuples that `jax.tree.flatten` takes apart, and puts together again, in the order of its items."""
+    if type(value) is dict:
+        return _Ordered({key: in_order(item) for key, item in value.items()})
+    return type(value)(map(in_order, value)) if type(value) in (list, tuple) else value
+
+
 _STORES = ("_parameters", "_buffers", "_sub_layers")
 
 

@@ -79,6 +79,9 @@ class Generator:
         self.manual_seed((int(words[0]) << 32) | int(words[1]))
         self._offset = int(words[2])
 
+    def __repr__(self):
+        return f"<paddle.base.libpaddle.Generator object at {id(self):#x}>"  # as Paddle's, whatever name it is pickled by
+
 
 def key_from(words, offset):
     """The jax key of one draw. Runs inside kernels."""

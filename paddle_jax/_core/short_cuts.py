@@ -22,19 +22,20 @@ def run{n}(kernel, {xs}):
     if sig is None or sig.many is not None:
         return run(kernel, ({xs},))
     out = None
-    seg.busy = True
     try:
+        seg.busy = True
         ops = seg.ops
         if len(ops) < seg.limit:
             places = seg.places
 {positions}
             if {placed}:
                 ops.append((sig, {ps}))
+                pos = len(ops) - 1  # before anything is allocated: a garbage collection may record further ops
                 out = new(Value)
                 out.aval = sig.out
                 out.array = None
                 out.seg = seg
-                out.pos = len(ops) - 1
+                out.pos = pos
                 seg.results.append(out)
     finally:
         seg.busy = False

@@ -45,12 +45,20 @@ class Size(list):
     def __ne__(self, other):
         return not self == other
 
+    def __reduce__(self):
+        return size_of, (list(self),)  # not by its name, which is Paddle's
+
     def numel(self):
         """The product of the lengths."""
         return math.prod(self)
 
 
 Size.__module__ = "paddle"
+
+
+def size_of(lengths):
+    """A Size of lengths; how sizes are unpickled."""
+    return Size(lengths)
 
 
 class TensorSize(int):

@@ -19,6 +19,7 @@ class Context:
     __slots__ = ("amp", "executor", "grad", "hint", "packing", "recorder", "segment", "trace", "unit")
 
     started = None  # called with every new Context: the thread takes over the process-wide modes
+    begin = None  # called with that of a thread that begins
 
     def __init__(self):
         self.grad, self.recorder, self.executor, self.amp, self.segment, self.unit, self.hint = True, None, None, None, None, 0, 0
@@ -32,6 +33,8 @@ class _Local(threading.local):
 
     def __init__(self):
         self.ctx = Context()
+        if Context.begin is not None:
+            Context.begin(self.ctx)
 
 
 local = _Local()

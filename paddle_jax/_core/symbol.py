@@ -4,6 +4,7 @@ import jax
 import numpy as np
 
 from paddle_jax._core.deferred.value import aval_of
+from paddle_jax._core.errors import remade
 from paddle_jax._core.state import local
 
 PROBES = (5040, 10080)  # stand for a length that is not known; highly composite, so that reshapes and strides divide them
@@ -15,6 +16,9 @@ class SymbolError(TypeError, AttributeError):
     def __init__(self, what):
         text = "" if " " in what and ";" in what else ": the value is not known while a static program is recorded; run the program and fetch it"
         TypeError.__init__(self, what + text)
+
+    def __reduce__(self):
+        return remade, (type(self), str(self))
 
 
 class NoValueError(AssertionError):

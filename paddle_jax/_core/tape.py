@@ -11,24 +11,30 @@ from paddle_jax._core.node import Cut, Node, added, source_of
 from paddle_jax._core.short_cuts import run2
 from paddle_jax._core.state import Precision, local, state
 from paddle_jax._core.tensor import Tensor, held, wrap, zeros_like
+from paddle_jax._core.uninterrupted import swapped, within
 
 
 class _Walk:
     """One backward pass: which sources have which gradient so far (Tensors with create_graph, else raw values).
 
     nodes: Node -> gradient of its output, or a list of those of its outputs. leaves: id(leaf Tensor) -> [leaf, gradient]. blank: leaves that a
-    PyLayer gave None for. order: the nodes reached, consumers first.
+    PyLayer gave None for. order: the nodes reached, consumers first. constant: by id, raw gradients that user code (a PyLayer, a hook) gave
+    as Tensors with stop_gradient; a leaf that gets such a one alone shows it.
     """
 
     def __init__(self, create_graph):
         self.create_graph, self.mode = create_graph, state.grad
-        self.nodes, self.leaves, self.blank, self.order = {}, {}, set(), ()
+        self.nodes, self.leaves, self.blank, self.order, self.constant = {}, {}, set(), (), {}
 
-    def __enter__(self):
-        state.grad = self.create_graph  # recording on exactly when the backward pass itself is to be differentiated
+    def run(self, sweep, *args):
+        """Calls `sweep`, with recording on exactly when the backward pass itself is to be differentiated."""
+        return within(self, lambda: sweep(*args))
 
-    def __exit__(self, *exc):
-        state.grad = self.mode
+    def begin(self):
+        local.ctx.grad = self.create_graph
+
+    def end(self):
+        local.ctx.grad = self.mode
 
     def add(self, a, b):
         return added(a, b) if self.create_graph else execute(ADD, (a, b))
@@ -52,10 +58,9 @@ class _Walk:
 
     def hooked(self, ct, hooks):
         """A gradient after its hooks, which run in the caller's mode."""
-        state.grad = self.mode
-        try:
+        with swapped(local.ctx, grad=self.mode):
             for hook in list(hooks.values()):
-                got = hook(ct if self.create_graph else wrap(ct, False))
+                got = hook(ct if self.create_graph else self.shown(ct))
                 if got is None:
                     continue
                 if not isinstance(got, Tensor):
@@ -63,9 +68,13 @@ class _Walk:
                 if got._raw.dtype != (ct._raw if self.create_graph else ct).dtype:
                     raise RuntimeError(f"register_hook: the hook returned {got._raw.dtype.name}; the gradient must keep its dtype; use astype")
                 ct = got if self.create_graph else got._raw
-        finally:
-            state.grad = self.create_graph
+                if got.stop_gradient and not self.create_graph:
+                    self.constant[id(ct)] = ct
         return ct
+
+    def shown(self, ct):
+        """A raw gradient as a Tensor; as in Paddle, gradients themselves count as differentiable."""
+        return wrap(ct, id(ct) in self.constant)
 
 
 def _order(roots, cut):
@@ -176,7 +185,10 @@ def _sweep(walk, roots, retain_graph, wanted=None, captured=None, cut=frozenset(
         kept = None if useful is None else useful.get(node, ())
         if kept or (kept is None and node.edges):
             edges = node.edges if kept is None or len(kept) == len(node.edges) else [node.edges[k] for k in kept]
-            for edge, ct in zip(edges, node.pull(cts, create_graph, kept if edges is not node.edges else None), strict=True):
+            found = node.pull(cts, create_graph, kept if edges is not node.edges else None)
+            if node.constant:
+                walk.constant.update(node.constant)
+            for edge, ct in zip(edges, found, strict=True):
                 if ct is not None:
                     push(edge[0], edge[1], ct)
                 else:
@@ -201,22 +213,27 @@ def _visit(walk, node, cts, wanted, captured):
 def backward(tensors, grads, retain_graph=False, create_graph=False):
     """Gradients of `tensors` into the `grad` of every leaf they depend on."""
     walk = _Walk(create_graph)
-    with walk:
-        roots = _start(walk, tensors, grads)
-        _sweep(walk, roots, retain_graph or create_graph)
-        for leaf, ct in list(walk.leaves.values()):
-            if leaf._hooks:
-                ct = walk.hooked(ct, leaf._hooks)
-            _accumulate(walk, leaf, ct)
-        for source, _ in _loose_sources(walk.order):
-            if not isinstance(source, Tensor):
-                if not (retain_graph or create_graph or source.kernel is None or source.kernel.of is None):
-                    source.free()  # recorded gradients only: another result may still need what it was computed by
-                continue
-            if local.ctx.trace is not None:
-                local.ctx.trace.watch(source, True)
-            if source._grad is None:
-                source._grad = wrap(zeros_like(source._raw), False)
+    walk.run(_backward, walk, tensors, grads, retain_graph or create_graph)
+
+
+def _backward(walk, tensors, grads, retain_graph):
+    roots = _start(walk, tensors, grads)
+    _sweep(walk, roots, retain_graph)
+    for leaf, ct in list(walk.leaves.values()):
+        if leaf._hooks:
+            ct = walk.hooked(ct, leaf._hooks)
+        _accumulate(walk, leaf, ct)
+        for hook in leaf._after_backward:
+            hook()
+    for source, _ in _loose_sources(walk.order):
+        if not isinstance(source, Tensor):
+            if not (retain_graph or source.kernel is None or source.kernel.of is None):
+                source.free()  # recorded gradients only: another result may still need what it was computed by
+            continue
+        if local.ctx.trace is not None:
+            local.ctx.trace.watch(source, True)
+        if source._grad is None:
+            source._grad = wrap(zeros_like(source._raw), False)
 
 
 def _accumulate(walk, leaf, ct):
@@ -227,7 +244,7 @@ def _accumulate(walk, leaf, ct):
         ct = _widened(ct)
     old = leaf._grad
     if old is None:
-        leaf._grad = ct if walk.create_graph else wrap(ct, False)  # as in Paddle, gradients themselves count as differentiable
+        leaf._grad = ct if walk.create_graph else walk.shown(ct)
     elif walk.create_graph:
         leaf._grad = added(old, ct)
     else:
@@ -247,13 +264,9 @@ def _widened(ct):
 def gradients(outputs, inputs, grad_outputs, retain_graph, create_graph, cut, missing=None):
     """Gradients of `outputs` with respect to `inputs`: Tensors, or None where there is no path; the places of those are added to `missing`."""
     walk, captured = _Walk(create_graph), {}
-    with walk:
-        roots = _start(walk, outputs, grad_outputs)
-        sources = [(id(s), i) for s, i in map(source_of, inputs)]
-        cut = {(id(s), i) for s, i in map(source_of, cut)}
-        _sweep(walk, roots, retain_graph, set(sources), captured, cut)
-        for leaf, ct in list(walk.leaves.values()):
-            captured[id(leaf), 0] = ct
+    sources = [(id(s), i) for s, i in map(source_of, inputs)]
+    cut = {(id(s), i) for s, i in map(source_of, cut)}
+    walk.run(_gather, walk, outputs, grad_outputs, retain_graph, set(sources), captured, cut)
     lost = [source for source in sources if source not in captured and source not in walk.blank]
     loose = {(id(s), i) for s, i in _loose_sources(walk.order, cut)} if lost else ()
     found = []
@@ -270,3 +283,9 @@ def gradients(outputs, inputs, grad_outputs, retain_graph, create_graph, cut, mi
             got = wrap(got._raw, False)
         found.append(got)
     return found
+
+
+def _gather(walk, outputs, grad_outputs, retain_graph, wanted, captured, cut):
+    _sweep(walk, _start(walk, outputs, grad_outputs), retain_graph, wanted, captured, cut)
+    for leaf, ct in list(walk.leaves.values()):
+        captured[id(leaf), 0] = ct

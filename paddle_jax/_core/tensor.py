@@ -10,10 +10,11 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as places
 from paddle_jax._core import unique_name
-from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, filled, filled_like, observed
+from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, filled, filled_like, observed, settled, uploaded
 from paddle_jax._core.errors import ArgumentError, CheckError, TracedValueError, told
 from paddle_jax._core.size import Size, TensorSize, known
 from paddle_jax._core.state import local
+from paddle_jax._core.uninterrupted import hand_out
 
 
 class Tensor:
@@ -43,7 +44,7 @@ class Tensor:
             ordered = (*rest, *(place, persistable, zero_copy, name, stop_gradient)[len(rest) :])
             place, persistable, zero_copy, name, stop_gradient = ordered
         if data is None:
-            value = jnp.zeros((0,), dtypes.convert(dtype).np if dtype is not None else np.float32)
+            value = uploaded(np.zeros((0,), dtypes.convert(dtype).np if dtype is not None else np.float32))
         elif isinstance(data, Tensor):
             value = held(data) if dtype is None else data._value
         elif isinstance(data, jax.core.Tracer):
@@ -62,8 +63,7 @@ class Tensor:
     @property
     def _value(self):
         """The concrete jax array: runs what is pending. For shape, dtype and handing the value on, use `_raw`."""
-        raw = held(self)
-        return observed(raw) if type(raw) is Value else raw
+        return observed(held(self))
 
     @_value.setter
     def _value(self, value):
@@ -99,7 +99,10 @@ class Tensor:
         """Nothing flows back through this tensor any more; what it was computed from gets zeros."""
         from paddle_jax._core.node import Cut
 
+        retained = (self._node.hooks or {}).get(self._idx, {}).get(_Retain)
         self._node, self._idx = Cut((self._node, self._idx)), 0
+        if retained is not None:  # what the replaced value gets is what is kept
+            self._node.hooks_of(0)["cut"] = lambda grad: retained(wrap(jnp.zeros(grad._raw.shape, grad._raw.dtype)))
 
     @property
     def shape(self):
@@ -277,9 +280,9 @@ class Tensor:
         """A NumPy copy of the value. bfloat16 comes as ml_dtypes.bfloat16."""
         return np.array(on_host(self, "numpy"))
 
-    def tolist(self):
+    def tolist(x):
         """The value as nested lists of Python numbers."""
-        return on_host(self, "tolist").tolist()
+        return on_host(x, "tolist").tolist()
 
     def item(self, *args):
         """The value of a one-element tensor, or the element at the given flat or multi-dimensional index, as a Python number.
@@ -290,13 +293,13 @@ class Tensor:
         """
         array = on_host(self, "item")
         if not args and array.size != 1:
-            raise ValueError(f"item: got a tensor of {array.size} elements; only one element can become a Python number; give an index")
+            raise ValueError(f"(InvalidArgument) item: got a tensor of {array.size} elements; only one can become a Python number; give an index")
         if any(isinstance(i, bool) or not hasattr(i, "__index__") for i in args):
             raise TypeError(f"item: got the index {args}; each one must be an integer")
         index = tuple(int(i) for i in args)
         limits = array.shape if len(index) == array.ndim else (array.size,) * (len(index) == 1)
         if index and not (limits and all(0 <= i < n for i, n in zip(index, limits, strict=True)) or array.ndim == 0 and index == (0,)):
-            raise ValueError(f"item: index {args} is out of range for shape {list(array.shape)}; use 0..length - 1")
+            raise ValueError(f"(InvalidArgument) item: index {args} is out of range for shape {list(array.shape)}; use 0..length - 1")
         return array.item(*(index if array.ndim else ()))
 
     def __array__(self, dtype=None, copy=None):
@@ -455,7 +458,7 @@ class Parameter(Tensor):
         if not isinstance(value, Tensor | jax.Array | None):
             error = ValueError if isinstance(value, np.ndarray) else TypeError
             raise error(f"Parameter: value: got {type(value).__name__}; it must be a Tensor; make one with paddle.to_tensor")
-        array = jnp.zeros((0,), np.float32) if value is None else held(value) if isinstance(value, Tensor) else value
+        array = uploaded(np.zeros((0,), np.float32)) if value is None else held(value) if isinstance(value, Tensor) else value
         init(self, array, not (requires_grad if trainable is None else trainable))
         self._name, self.persistable = name or unique_name.generate("_eager_param_base"), True
         self.__dict__.update(optimize_attr={"learning_rate": 1.0}, regularizer=None, do_model_average=None, need_clip=True, is_distributed=False,
@@ -508,6 +511,7 @@ class Parameter(Tensor):
 EagerParamBase = Parameter  # the name it prints and pickles under
 Parameter.__name__ = Parameter.__qualname__ = "EagerParamBase"
 Tensor.__module__ = "paddle"
+TensorHookRemoveHelper.__module__ = "paddle.base.dygraph.tensor_patch_methods"
 
 
 def init(t, value, stop_gradient):
@@ -535,6 +539,19 @@ def held(tensor):
     return tensor._raw if trace is None else trace.read(tensor)
 
 
+def rebind_all(tensors, values):
+    """Gives several Tensors new values in place, all or none of them."""
+    if local.ctx.trace is not None:
+        for tensor in tensors:
+            local.ctx.trace.note(tensor)
+    hand_out(_SET_RAW, tensors, values)
+    for tensor in tensors:
+        tensor._version += 1
+
+
+_SET_RAW = Tensor._raw.__set__
+
+
 class Number(Tensor):
     """A Tensor of a Python number, which no one changes."""
 
@@ -552,7 +569,7 @@ def on_host(tensor, op, instead=""):
     trace = local.ctx.trace
     if trace is not None and (known := trace.host(tensor)) is not None:
         return known
-    value = tensor._value
+    value = settled(held(tensor))
     if isinstance(value, jax.core.Tracer):
         error = TracedValueError(op, instead)
         if trace is not None:
@@ -576,6 +593,6 @@ def zeros_like(raw):
 def _unpickle(cls, array, stop_gradient, persistable, name, attributes):
     cls = {"Tensor": Tensor, "Parameter": Parameter}.get(cls, cls)
     t = cls.__new__(cls)
-    init(t, jnp.asarray(array), stop_gradient)
+    init(t, uploaded(np.array(array)), stop_gradient)
     t._set_meta(stop_gradient, persistable, name, attributes)
     return t

@@ -19,11 +19,12 @@ from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.node import source_of
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, inside, wrap
+from paddle_jax._core.uninterrupted import Block, eagerly
 
 _MAX_KERNELS = 512
 
 
-class Trace:
+class Trace(Block):
     """A run of Paddle code inside a JAX trace, as long as it lasts: notes what happens to Tensors and generators outside.
 
     index: None, or the traced position in a batch, which then gets random numbers of its own. outer: the Trace this one runs inside.
@@ -36,19 +37,18 @@ class Trace:
     part = False  # whether it is a branch or loop, whose gradients JAX derives
 
     def __init__(self, index=None):
+        super().__init__()
         self.index, self.outer, self.capture = index, None, None
         self.written, self.bases, self.taken, self.known, self.shared = {}, {}, {}, {}, set()
 
-    def __enter__(self):
+    def steps(self):
+        """What is set for the run, and put back after it."""
         ctx = local.ctx
-        self.outer, ctx.trace = ctx.trace, self
+        self.outer = ctx.trace
         if self.outer is not None:
             self.capture = self.outer.capture if self.outer.deferring else self.outer
-        self.grad, ctx.grad = ctx.grad, True
-        return self
-
-    def __exit__(self, *exc):
-        local.ctx.trace, local.ctx.grad = self.outer, self.grad
+        return ([(setattr, ctx, "trace", self), (setattr, ctx, "grad", True)],
+                [(setattr, ctx, "trace", ctx.trace), (setattr, ctx, "grad", ctx.grad)])
 
     def operands(self, tensors, deferred):
         """What a kernel gets for Tensors; pending values alone stay pending."""
@@ -136,7 +136,7 @@ class Trace:
             return value
         own = self.known.get((id(source), idx, id(tensor._raw)))
         if own is None:
-            with jax.ensure_compile_time_eval():
+            with eagerly():
                 own = alike(jnp.asarray(value))
             self.known[id(source), idx, id(tensor._raw)] = own
             self.taken[id(own)] = (own, tensor._raw, source, idx)
@@ -186,7 +186,7 @@ class Trace:
             if self.outer is not None:
                 arrays = self.outer._operands(generator, start)
             else:
-                with jax.ensure_compile_time_eval():
+                with eagerly():
                     arrays = jnp.asarray(seed), jnp.asarray(np.uint32(start & 0xFFFFFFFF))
             self.bases[id(generator)] = seed, start, arrays
         return *arrays, start
@@ -219,7 +219,8 @@ def trace(function, structs, indexed=False) -> Traced:
     found, taken, shared = Traced(), {}, set()
 
     def inner(*arrays):
-        with Trace(arrays[-1] if indexed else None) as run:
+        run = Trace(arrays[-1] if indexed else None)
+        with run:
             try:
                 tensors = [wrap(a, a.dtype.kind not in INEXACT) for a in (arrays[:-1] if indexed else arrays)]
                 leaves, tree = jax.tree.flatten(function(*tensors), is_leaf=is_tensor)
@@ -227,8 +228,10 @@ def trace(function, structs, indexed=False) -> Traced:
                 leaves = [None if is_tensor(x) else (x,) for x in leaves]
                 found.rebuild = lambda out: _rebuilt(out, leaves, tree)
                 del tensors
-            finally:
                 changed = run.settle()
+            except BaseException:  # not `finally`: see uninterrupted.within
+                run.settle()
+                raise
             taken.update(run.taken)
             shared.update(run.shared)
             found.changed = [t for t, _ in changed]

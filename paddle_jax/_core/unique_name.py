@@ -3,6 +3,8 @@
 import collections
 import contextlib
 
+from paddle_jax._core.uninterrupted import Block
+
 
 class UniqueNameGenerator:
     """Counts, per key, how many names were made; `prefix` goes before every name."""
@@ -36,6 +38,7 @@ class _State:
     """What is in use."""
 
     generator, checker = UniqueNameGenerator(), ParameterNameChecker()
+    static = generator, checker  # those of static mode while it is off
 
 
 def generate(key):
@@ -86,7 +89,21 @@ def switch(new_generator=None, new_para_name_checker=None):
     return old
 
 
-@contextlib.contextmanager
+def enter_static():
+    """Brings back the counters and the record of static mode, which it has of its own."""
+    switch(*_State.static)
+
+
+def leave_static():
+    """Starts dynamic mode with fresh ones."""
+    _State.static = switch()
+
+
+def forget():
+    """Forgets which parameter names are in use."""
+    _State.checker = ParameterNameChecker()
+
+
 def guard(new_generator=None):
     """Counts names from zero inside the block.
 
@@ -103,8 +120,17 @@ def guard(new_generator=None):
         new_generator = UniqueNameGenerator(new_generator)
     if new_generator is not None and not callable(new_generator):
         raise TypeError(f"unique_name.guard: new_generator: got {type(new_generator).__name__}; it must be a str or a generator")
-    old = switch(new_generator)
-    try:
-        yield
-    finally:
-        switch(*old)
+    return _Guard(new_generator)
+
+
+class _Guard(contextlib.ContextDecorator, Block):
+    """A block with other counters."""
+
+    def __init__(self, generator):
+        super().__init__()
+        self._generator = generator
+
+    def steps(self):
+        generator = UniqueNameGenerator() if self._generator is None else self._generator
+        enter = [(setattr, _State, "generator", generator), (setattr, _State, "checker", ParameterNameChecker())]
+        return enter, [(setattr, _State, "generator", _State.generator), (setattr, _State, "checker", _State.checker)]

@@ -4,6 +4,7 @@ import contextlib
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.state import Precision, local
+from paddle_jax._core.uninterrupted import Block
 from paddle_jax.amp.amp_lists import black_list, white_list
 from paddle_jax.amp.policy import LOW, policy
 from paddle_jax.nn.layer.convert import convert_tensor
@@ -25,21 +26,28 @@ _BATCH = (BatchNorm, BatchNorm1D, BatchNorm2D, BatchNorm3D, SyncBatchNorm)
 _KEPT = {"bfloat16": _BATCH, "float16": (*_BATCH, LayerNorm, InstanceNorm1D, InstanceNorm2D, InstanceNorm3D)}  # layers that stay float32
 
 
-@contextlib.contextmanager
+class _Guard(contextlib.ContextDecorator, Block):
+    """A block, or calls of a function, with a policy of mixed precision."""
+
+    def __init__(self, *arguments):
+        super().__init__()
+        self._arguments = arguments
+
+    def steps(self):
+        enable, custom_white_list, custom_black_list, level, dtype, use_promote = self._arguments
+        name = _low("auto_cast", dtype, enable)
+        found = _policy(level, name, custom_white_list, custom_black_list, use_promote) if enable else None
+        ctx = local.ctx
+        if found is not None:
+            Precision.dtype = name
+            if ctx.trace is not None:
+                ctx.trace.precision = name
+        return [(setattr, ctx, "amp", found)], [(setattr, ctx, "amp", ctx.amp)]
+
+
 def amp_guard(enable=True, custom_white_list=None, custom_black_list=None, level="O1", dtype="float16", use_promote=True):
     """Runs operations in mixed precision: a context manager, or a decorator of a function. See `auto_cast`."""
-    name = _low("auto_cast", dtype, enable)
-    found = _policy(level, name, custom_white_list, custom_black_list, use_promote) if enable else None
-    ctx = local.ctx
-    before, ctx.amp = ctx.amp, found
-    if found is not None:
-        Precision.dtype = name
-        if ctx.trace is not None:
-            ctx.trace.precision = name
-    try:
-        yield
-    finally:
-        ctx.amp = before
+    return _Guard(enable, custom_white_list, custom_black_list, level, dtype, use_promote)
 
 
 def auto_cast(enable=True, custom_white_list=None, custom_black_list=None, level="O1", dtype="float16", use_promote=True):

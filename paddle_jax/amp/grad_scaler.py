@@ -5,13 +5,14 @@ import enum
 import functools as ft
 import warnings
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.deferred.value import uploaded
 from paddle_jax._core.kernel import Kernel, execute
 from paddle_jax._core.state import Precision, local
-from paddle_jax._core.tensor import Tensor, held, wrap
+from paddle_jax._core.tensor import Tensor, held, rebind_all, wrap
+from paddle_jax._core.uninterrupted import eagerly, swapped
 from paddle_jax.optimizer.optimizer import Optimizer
 from paddle_jax.tensor.math import multiply
 
@@ -141,20 +142,15 @@ class AmpScaler:
         grads = [p._grad for p in params if p._grad is not None and not p.stop_gradient]
         if grads:
             *new, found = execute(unscaling(len(grads)), [held(self._scale), held(self._found_inf), *map(held, grads)])
-            for grad, value in zip(grads, new, strict=True):
-                grad._rebind(value)
-            self._found_inf._rebind(found)
+            rebind_all([*grads, self._found_inf], [*new, found])
         self._mark(optimizer, OptimizerState.UNSCALED)
 
     def _guarded(self, optimizer, step):
         """Runs a step that leaves everything as it is if gradients were infinite or NaN."""
         if type(optimizer).step is not Optimizer.step:  # code of its own
             return None if bool(self._found_inf) else step()
-        optimizer._skip = held(self._found_inf)
-        try:
+        with swapped(optimizer, _skip=held(self._found_inf)):
             return step()
-        finally:
-            del optimizer._skip
 
     def _finish(self):
         """Makes ready for the next step: the next scale and counters, nothing found."""
@@ -163,8 +159,7 @@ class AmpScaler:
             self._found_inf._rebind(jnp.zeros([1], bool))
             return
         state = self._scale, self._incr, self._decr, self._found_inf
-        for tensor, value in zip(state, execute(updating(*[getattr(self, "_" + name) for name in _SETTINGS]), [held(t) for t in state]), strict=True):
-            tensor._rebind(value)
+        rebind_all(state, execute(updating(*[getattr(self, "_" + name) for name in _SETTINGS]), [held(t) for t in state]))
 
     # settings -----------------------------------------------------------------------------------------------------
 
@@ -263,7 +258,7 @@ class AmpScaler:
         if not state_dict:
             raise RuntimeError("load_state_dict: state_dict: got an empty one; it was saved by a scaler that was not enabled")
         self._init_loss_scaling = float(np.asarray(state_dict["scale"]).reshape(-1)[0])
-        self._scale._rebind(jnp.asarray([self._init_loss_scaling], np.float32))
+        self._scale._rebind(uploaded(np.array([self._init_loss_scaling], np.float32)))
         for name in _SETTINGS:
             setattr(self, "_" + name, state_dict[name])
         self._incr._rebind(jnp.int32(state_dict["incr_count"]))
@@ -355,7 +350,7 @@ def _below(name, ratio):
 
 def _held(value, dtype) -> Tensor:
     """A Tensor of the state."""
-    with jax.ensure_compile_time_eval():
+    with eagerly():
         made = wrap(jnp.asarray(value, dtype))
     made.persistable = True
     return made

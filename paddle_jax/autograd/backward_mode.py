@@ -76,7 +76,8 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     missing = []
     found = tape.gradients(outs, ins, _starts(grad_outputs, outs, "grad: grad_outputs"), True, create_graph, cut, missing)
     if missing and not allow_unused:
-        raise ValueError(f"grad: inputs[{missing[0]}] is not used by the outputs (or has stop_gradient=True); pass allow_unused=True to get None")
+        raise ValueError(f"(InvalidArgument) grad: inputs[{missing[0]}] is not used by the outputs (or has stop_gradient=True); "
+                         "pass allow_unused=True to get None")
     return found
 
 

@@ -67,13 +67,13 @@ class _Output:
 class _PyNode(Node):
     """A tape node whose backward is the user's Python function. wanted: for each Tensor among the inputs whether it gets a gradient."""
 
-    __slots__ = ("context", "layer", "outputs", "wanted")
+    __slots__ = ("constant", "context", "layer", "outputs", "wanted")
 
     def __init__(self, layer, context, inputs, outputs):
         wanted = [not t.stop_gradient for t in inputs]
         diff = tuple([i for i, w in enumerate(wanted) if w])
         super().__init__(None, (), diff, tuple([source_of(inputs[i]) for i in diff]), len(outputs))
-        self.layer, self.context, self.wanted = layer, context, wanted
+        self.layer, self.context, self.wanted, self.constant = layer, context, wanted, {}
         self.outputs = [(o._raw.shape, o._raw.dtype) if isinstance(o, Tensor) else None for o in outputs]
         context._node, context._shapes = weakref.ref(self), [(t._raw.shape, t._raw.dtype) for t in inputs]
 
@@ -91,7 +91,7 @@ class _PyNode(Node):
         got = _flat(self.layer.backward(self.context, *passed))
         if len(got) > len(self.wanted) or any(self.wanted[len(got) :]):
             raise ValueError(f"{name}.backward: got {len(got)} gradients for {len(self.wanted)} Tensor inputs of forward; return one for each")
-        found = []
+        found, self.constant = [], {}
         for i, gradient in enumerate(got):
             if gradient is not None and not self.wanted[i]:
                 raise ValueError(f"{name}.backward: got a gradient for input {i}, which has stop_gradient=True; return None there")
@@ -110,11 +110,15 @@ class _PyNode(Node):
         """A gradient for the walk. None stays None at a leaf; operations further down get zeros."""
         if gradient is None and not isinstance(self.edges[edge][0], Tensor):
             gradient = wrap(jnp.zeros(*self.context._shapes[i]))
-        return gradient if gradient is None or create_graph else gradient._raw
+        if gradient is None or create_graph:
+            return gradient
+        if gradient.stop_gradient:
+            self.constant[id(gradient._raw)] = gradient._raw
+        return gradient._raw
 
     def free(self):
         super().free()
-        self.context._saved = ()
+        self.context._saved, self.constant = (), {}
 
 
 def _flat(got):

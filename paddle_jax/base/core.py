@@ -1,14 +1,20 @@
 """Facts and switches that programs take from Paddle's C++ module (`paddle.base.core`, `paddle.framework.core`)."""
 
+import enum
+
 import jax
 
-from paddle_jax._core import dtype as _dtype
 from paddle_jax._core import random as _random
 from paddle_jax._core.dtype import DType as DataType
-from paddle_jax._core.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, CustomPlace, XPUPlace
+from paddle_jax._core.errors import EnforceNotMet
+from paddle_jax._core.flags import get_flags, set_flags
+from paddle_jax._core.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, CustomPlace, Place, XPUPlace
 from paddle_jax._core.prim import Prim
 from paddle_jax._core.random import Generator
-from paddle_jax.base import eager
+from paddle_jax._core.size import Size
+from paddle_jax._core.state import local
+from paddle_jax._core.var_type import VarType
+from paddle_jax.base.libpaddle import eager
 from paddle_jax.device import (
     get_all_custom_device_type,
     get_all_device_type,
@@ -21,21 +27,18 @@ from paddle_jax.device import (
     is_compiled_with_xpu,
 )
 from paddle_jax.device.cuda import device_count as get_cuda_device_count
+from paddle_jax.tensor.attribute import broadcast_shape as _broadcast_shape
+from paddle_jax.tensor.dense_tensor import DenseTensor
+
+LoDTensor = Tensor = DenseTensor
 
 __all__ = [
-    "CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "CustomPlace", "DataType", "EOFException", "Generator", "VarDesc", "XPUPlace",
+    "AttrType", "CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "CustomPlace", "DataType", "DenseTensor", "EOFException", "EnforceNotMet", "Generator",
+    "LoDTensor", "Place", "Size", "Tensor", "VarDesc", "XPUPlace", "broadcast_shape", "default_custom_device_generator", "default_xpu_generator",
     "default_cpu_generator", "default_cuda_generator", "eager", "get_all_custom_device_type", "get_all_device_type", "get_cuda_device_count",
     "is_bfloat16_supported", "is_compiled_with_cinn", "is_compiled_with_cuda", "is_compiled_with_custom_device", "is_compiled_with_distribute",
     "is_compiled_with_ipu", "is_compiled_with_rocm", "is_compiled_with_xpu", "is_float16_supported", "set_prim_eager_enabled",
 ]
-
-
-def __getattr__(name):
-    if name == "Scope":  # where the values of static programs live; it is made when that package is
-        from paddle_jax.static.scope import Scope
-
-        return Scope
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class EOFException(Exception):  # noqa: N818  Paddle's name
@@ -43,15 +46,104 @@ class EOFException(Exception):  # noqa: N818  Paddle's name
 
 
 class VarDesc:
-    """Old names of the dtypes: `VarDesc.VarType.FP32` is `paddle.float32`."""
+    """Holds the enumeration of dtypes and kinds of variables: `VarDesc.VarType.FP32`."""
 
-    class VarType:
-        """The dtypes."""
+    VarType = VarType
 
-        BOOL, UINT8, INT8, INT16, INT32, INT64 = _dtype.bool_, _dtype.uint8, _dtype.int8, _dtype.int16, _dtype.int32, _dtype.int64
-        UINT16, UINT32, UINT64, STRING = _dtype.uint16, _dtype.uint32, _dtype.uint64, _dtype.pstring
-        FP16, FP32, FP64, BF16 = _dtype.float16, _dtype.float32, _dtype.float64, _dtype.bfloat16
-        FP8_E4M3FN, FP8_E5M2, COMPLEX64, COMPLEX128 = _dtype.float8_e4m3fn, _dtype.float8_e5m2, _dtype.complex64, _dtype.complex128
+
+class AttrType(enum.Enum):
+    """Kinds of attributes of operations."""
+
+    INT, FLOAT, STRING, INTS, FLOATS, STRINGS, BOOL, BOOLS, BLOCK, LONG, BLOCKS, LONGS, FLOAT64S, VAR, VARS, FLOAT64, SCALAR, SCALARS = range(18)
+
+
+class AmpLevel(enum.Enum):
+    """How much mixed precision there is."""
+
+    OD, O0, O1, O2, O3 = -1, 0, 1, 2, 3
+
+
+class op_proto_and_checker_maker:  # noqa: N801  a module in Paddle
+    """Holds the roles of operations of a training program: `op_proto_and_checker_maker.OpRole.Backward`."""
+
+    class OpRole(enum.IntFlag):
+        """What an operation is part of."""
+
+        Forward, Backward, Optimize, RPC, Dist, LRSched, Loss = 0, 1, 2, 4, 8, 16, 256
+
+
+class globals:  # noqa: A001, N801  Paddle's name
+    """All flags as a mapping: `core.globals()["FLAGS_check_nan_inf"]`.
+
+    Example:
+        >>> paddle.base.core.globals()["FLAGS_check_nan_inf"]
+        False
+    """
+
+    def __getitem__(self, name):
+        return get_flags(name)[name]
+
+    def __setitem__(self, name, value):
+        set_flags({name: value})
+
+    def __contains__(self, name):
+        try:
+            return name in get_flags(name)
+        except ValueError:
+            return False
+
+    is_public = __contains__
+
+
+def is_compiled_with_dist() -> bool:
+    """The same as `is_compiled_with_distribute`."""
+    return is_compiled_with_distribute()
+
+
+def is_compiled_with_nccl() -> bool:
+    """Whether there is NCCL: with a GPU."""
+    return is_compiled_with_cuda()
+
+
+def is_compiled_with_avx() -> bool:
+    """True: XLA uses what the CPU has."""
+    return True
+
+
+def is_compiled_with_onednn() -> bool:
+    """False: CPU kernels are XLA's."""
+    return False
+
+
+is_compiled_with_mkldnn = is_compiled_with_onednn
+
+
+def supports_bfloat16() -> bool:
+    """True: XLA computes in bfloat16 on every CPU."""
+    return True
+
+
+def broadcast_shape(x_shape, y_shape):
+    """The shape of a result of two operands. See `paddle.broadcast_shape`.
+
+    Example:
+        >>> paddle.base.core.broadcast_shape([2, 1], [3])
+        [2, 3]
+    """
+    return list(_broadcast_shape(x_shape, y_shape))
+
+
+def grad_var_suffix() -> str:
+    """What follows the name of a variable in that of its gradient."""
+    return "@GRAD"
+
+
+def _has_grad() -> bool:
+    return local.ctx.grad
+
+
+def _set_has_grad(value):
+    local.ctx.grad = bool(value)
 
 
 def default_cpu_generator() -> Generator:
@@ -62,6 +154,9 @@ def default_cpu_generator() -> Generator:
 def default_cuda_generator(device_id=0) -> Generator:
     """The generator all random operations draw from; it is the same on every device."""
     return _random.default_generator()
+
+
+default_xpu_generator = default_custom_device_generator = default_cuda_generator
 
 
 def is_float16_supported(place=None) -> bool:

@@ -1,15 +1,247 @@
-"""Names that programs take from `paddle.base.framework`."""
+"""Names that programs take from `paddle.base.framework`; what users know by another name is found by the table of paths."""
 
+import contextlib
+import functools as ft
+import os
+
+from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as _place
+from paddle_jax._core import var_type
 from paddle_jax._core.autograd_mode import no_grad
 from paddle_jax._core.flags import get_flags, set_flags
-from paddle_jax._core.tensor import Parameter
+from paddle_jax._core.symbol import Programs
+from paddle_jax._core.tensor import Parameter, wrap
 from paddle_jax._core.tensor import Tensor as Variable
-from paddle_jax.framework.mode import dygraph_only, in_dynamic_mode, in_dynamic_or_pir_mode, in_pir_mode, non_static_only, use_pir_api
+from paddle_jax.base.core import CPUPlace, Place, VarDesc, globals
+from paddle_jax.base.dygraph.tracer import TRACER
+from paddle_jax.framework.mode import (
+    dygraph_not_support,
+    dygraph_only,
+    in_dynamic_mode,
+    in_dynamic_or_pir_mode,
+    in_pir_mode,
+    non_static_only,
+    static_only,
+    switched,
+    use_pir_api,
+)
+from paddle_jax.tensor.internals import CLEARED
 
-_current_expected_place, in_dygraph_mode, EagerParamBase = _place.current, in_dynamic_mode, Parameter
+in_dygraph_mode, EagerParamBase = in_dynamic_mode, Parameter
+_dygraph_only_, _non_static_only_, _static_only_, _dygraph_not_support_ = dygraph_only, non_static_only, static_only, dygraph_not_support
+GRAD_VAR_SUFFIX, TEMP_VAR_NAME, ZERO_VAR_SUFFIX, EMPTY_VAR_NAME, CONTROL_DEP_VAR_PREFIX = "@GRAD", "@TEMP@", "@ZERO", "@EMPTY@", "__control_var"
+
+
+# modes ----------------------------------------------------------------------------------------------------------------
+
+
+def in_pir_executor_mode() -> bool:
+    """False: what Paddle 3.3 says unless it is told otherwise by a flag."""
+    return False
+
+
+def in_cinn_mode() -> bool:
+    """False: XLA is the compiler here."""
+    return False
+
+
+def _dygraph_tracer():
+    return TRACER if in_dynamic_mode() else None
+
+
+def _dygraph_guard(tracer):
+    return switched(dynamic=tracer is not None)
+
+
+@contextlib.contextmanager
+def _dygraph_place_guard(place):
+    before = _place.current()
+    _place.set_device(place)
+    try:
+        yield
+    finally:
+        _place.set_device(before)
+
+
+@contextlib.contextmanager
+def _no_check_dy2st_diff():
+    yield
+
+
+_stride_in_no_check_dy2st_diff = _no_check_dy2st_diff
+
+
+@contextlib.contextmanager
+def flag_guard(flag_name, flag_value):
+    """Sets a flag inside the block.
+
+    Args:
+        flag_name: str that starts with FLAGS_.
+        flag_value: its value.
+    Example:
+        >>> with paddle.base.framework.flag_guard("FLAGS_check_nan_inf", True):
+        ...     paddle.get_flags("FLAGS_check_nan_inf")
+        {'FLAGS_check_nan_inf': True}
+    """
+    before = get_flags(flag_name)
+    set_flags({flag_name: flag_value})
+    try:
+        yield
+    finally:
+        set_flags(before)
+
+
+def _global_flags():
+    return globals()
+
+
+def deprecate_stat_dict(func):
+    """Decorator: the argument `stat_dict`, an old name, is taken for `state_dict`.
+
+    Args:
+        func: callable.
+    """
+
+    @ft.wraps(func)
+    def called(*args, **kwargs):
+        if "stat_dict" in kwargs:
+            kwargs["state_dict"] = kwargs.pop("stat_dict")
+        return func(*args, **kwargs)
+
+    return called
+
+
+# devices --------------------------------------------------------------------------------------------------------------
+
+
+_current_expected_place = _current_expected_place_ = _place.current
+
+
+def _set_expected_place(place):
+    _place.set_device(place)
+
+
+_set_dygraph_tracer_expected_place = _set_expected_place
+
+
+def _get_paddle_place(place):
+    if place is None or isinstance(place, Place):
+        return place
+    if not isinstance(place, str):
+        raise ValueError(f"place: got {place!r}; it must be a Place or a text such as 'cpu' or 'gpu:0'")
+    found = _place.parse(place)
+    _place.jax_device(found)  # raises where this machine has none
+    return found
+
+
+def _get_paddle_place_list(places):
+    if not isinstance(places, list | tuple):
+        raise TypeError(f"places: got {type(places).__name__}; it must be a list or a tuple")
+    return [_get_paddle_place(place) for place in places]
+
+
+def _cpu_num():
+    return int(os.environ.get("CPU_NUM", 1))
+
+
+def cuda_pinned_places(device_count=None):
+    """Places of host memory for transfers to a GPU, as many as asked for; by default CPU_NUM of the environment, or one.
+
+    Args:
+        device_count: int.
+    """
+    return [_place.CUDAPinnedPlace() for _ in range(device_count or _cpu_num())]
+
+
+# names, dtypes, variables ---------------------------------------------------------------------------------------------
+
+
+def grad_var_name(var_name) -> str:
+    """The name of the gradient of a variable.
+
+    Example:
+        >>> paddle.base.framework.grad_var_name("x")
+        'x@GRAD'
+    """
+    return var_name + GRAD_VAR_SUFFIX
+
+
+def convert_np_dtype_to_dtype_(np_dtype):
+    """The Paddle dtype for a name or a NumPy dtype; float64 for None, as NumPy has it.
+
+    Args:
+        np_dtype: dtype in any spelling.
+    Raises:
+        TypeError: it is none.
+    Example:
+        >>> paddle.base.framework.convert_np_dtype_to_dtype_("int64")
+        <DataType.INT64: 9>
+    """
+    return dtypes.float64 if np_dtype is None else dtypes.convert(np_dtype)
+
+
+def convert_to_proto_type(dtype) -> VarDesc.VarType:
+    """The VarType for a dtype; float64 for None.
+
+    Args:
+        dtype: VarType, or dtype in any spelling.
+    Raises:
+        TypeError: it is none.
+    Example:
+        >>> paddle.base.framework.convert_to_proto_type("float32")
+        <VarType.FP32: 5>
+    """
+    return dtype if isinstance(dtype, VarDesc.VarType) else var_type.of("float64" if dtype is None else dtype)
+
+
+convert_np_dtype_to_proto_type = convert_to_proto_type
+
+
+def _create_tensor(type=VarDesc.VarType.DENSE_TENSOR, name=None, shape=None, dtype=None, persistable=None, **kwargs):
+    made = wrap(CLEARED)
+    if name is not None:
+        made.name = name
+    made.persistable = bool(persistable)
+    return made
+
+
+def _get_var(name, program=None):
+    from paddle_jax.static.program import default_main_program
+
+    return (program or default_main_program()).global_block().var(name)
+
+
+def _all_is_type(vals, expected_type):
+    return all(isinstance(v, expected_type) for v in vals)
+
+
+def switch_main_program(program):
+    """Makes a Program the one that operations are added to; returns the one before.
+
+    Args:
+        program: paddle.static.Program.
+    """
+    from paddle_jax.static.program import default_main_program
+
+    before, Programs.main = default_main_program(), program
+    return before
+
+
+def switch_startup_program(program):
+    """Makes a Program the one that fills parameters; returns the one before.
+
+    Args:
+        program: paddle.static.Program.
+    """
+    from paddle_jax.static.program import default_startup_program
+
+    before, Programs.startup = default_startup_program(), program
+    return before
+
 
 __all__ = [
-    "EagerParamBase", "Parameter", "Variable", "dygraph_only", "get_flags", "in_dygraph_mode", "in_dynamic_mode", "in_dynamic_or_pir_mode",
-    "in_pir_mode", "no_grad", "non_static_only", "set_flags", "use_pir_api",
+    "CPUPlace", "EagerParamBase", "Parameter", "Variable", "convert_np_dtype_to_dtype_", "convert_np_dtype_to_proto_type", "convert_to_proto_type",
+    "cuda_pinned_places", "deprecate_stat_dict", "dygraph_not_support", "dygraph_only", "flag_guard", "get_flags", "grad_var_name", "in_cinn_mode",
+    "in_dygraph_mode", "in_dynamic_mode", "in_dynamic_or_pir_mode", "in_pir_executor_mode", "in_pir_mode", "no_grad", "non_static_only",
+    "set_flags", "static_only", "switch_main_program", "switch_startup_program", "use_pir_api",
 ]

@@ -1,6 +1,5 @@
 """Framework level names that programs import by this path."""
 
-from paddle_jax._core import place as _place
 from paddle_jax._core.autograd_mode import no_grad
 from paddle_jax._core.dtype import get_default_dtype, set_default_dtype
 from paddle_jax._core.flags import get_flags, set_flags
@@ -10,13 +9,11 @@ from paddle_jax._core.tensor import Parameter, Parameter as EagerParamBase
 from paddle_jax.autograd import grad
 from paddle_jax.base import core
 from paddle_jax.base.param_attr import ParamAttr
-from paddle_jax.framework.checks import check_shape
+from paddle_jax.base.data_feeder import check_shape
 from paddle_jax.framework.io import async_save, clear_async_save_task_queue, load, save
 from paddle_jax.framework.mode import (
     disable_signal_handler, disable_static, dygraph_only, enable_static, in_dynamic_mode, in_dynamic_or_pir_mode, in_pir_mode, use_pir_api,
 )
-
-_current_expected_place = _place.current
 
 __all__ = [
     "CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "CustomPlace", "EagerParamBase", "ParamAttr", "Parameter", "XPUPlace", "async_save",

@@ -1,9 +1,19 @@
-"""Files that are either written whole or not touched."""
+"""Files that are either written whole or not touched.
+
+A saver writes to `.name.<12 hex digits>.tmp` beside the file, holds a lock on that as long as it lives, and renames it in the end. What a killed
+saver has left is therefore a temporary file that nobody locks; the next save of that name deletes it.
+"""
 
 import contextlib
 import os
+import re
 import secrets
 from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows: what killed savers leave stays
+    fcntl = None
 
 
 @contextlib.contextmanager
@@ -17,29 +27,24 @@ def replace_file(path):
         with target.open("wb") as stream:
             yield stream
         return
-    temporary = _temporary(target)
-    try:
-        with temporary.open("xb") as stream:
-            yield stream
-            _settle(stream)
-        _put(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with contextlib.ExitStack() as stack:
+        stream = _opened(target, stack)
+        yield stream
+        _settle(stream)
+        _put(stream, target)
 
 
 def replace_files(contents):
     """Writes several files {path: bytes} that belong together: all go to temporary names first, then they are put in place."""
-    pairs = [(_temporary(target), target, data) for target, data in ((_target(path), data) for path, data in contents.items())]
-    try:
-        for temporary, _, data in pairs:
-            with temporary.open("xb") as stream:
-                stream.write(data)
-                _settle(stream)
-        for temporary, target, _ in pairs:
-            _put(temporary, target)
-    finally:
-        for temporary, _, _ in pairs:
-            temporary.unlink(missing_ok=True)
+    with contextlib.ExitStack() as stack:
+        pairs = []
+        for path, data in contents.items():
+            target = _target(path)
+            pairs.append((_opened(target, stack), target))
+            pairs[-1][0].write(data)
+            _settle(pairs[-1][0])
+        for stream, target in pairs:
+            _put(stream, target)
 
 
 def _target(path):
@@ -50,8 +55,42 @@ def _target(path):
     return target
 
 
-def _temporary(target):
-    return target.with_name(f".{target.name[:200]}.{secrets.token_hex(6)}.tmp")
+def _opened(target, stack):
+    """A locked temporary file for `target`, which is closed and deleted with the stack unless it has been renamed."""
+    _clean(target)
+    while True:
+        temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(6)}.tmp")
+        stream = temporary.open("xb")
+        stack.callback(temporary.unlink, missing_ok=True)
+        stack.callback(stream.close)
+        if _lock(stream) and os.fstat(stream.fileno()).st_nlink:
+            return stream
+        # Another saver took it for left over, between its creation and the lock.
+
+
+def _lock(stream):
+    """Locks an open file; False when somebody else has it. Where the file system knows no locks nobody has one, and nothing is cleaned up."""
+    try:
+        if fcntl is not None:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def _clean(target):
+    """Deletes what killed savers of `target` have left."""
+    if fcntl is None:
+        return
+    pattern = re.compile(re.escape(f".{target.name[:200]}.") + r"[0-9a-f]{12}\.tmp")
+    with contextlib.suppress(OSError), os.scandir(target.parent) as entries:
+        for entry in entries:
+            if pattern.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                with contextlib.suppress(OSError), Path(entry.path).open("r+b") as left:
+                    fcntl.flock(left, fcntl.LOCK_EX | fcntl.LOCK_NB)  # an OSError while its owner lives
+                    Path(entry.path).unlink()
 
 
 def _settle(stream):
@@ -59,7 +98,10 @@ def _settle(stream):
     os.fsync(stream.fileno())
 
 
-def _put(temporary, target):
+def _put(stream, target):
+    temporary = Path(stream.name)
     if target.exists():
         temporary.chmod(target.stat().st_mode & 0o777)
+    if fcntl is None:
+        stream.close()  # Windows renames no open file
     temporary.replace(target)

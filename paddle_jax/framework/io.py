@@ -2,19 +2,22 @@
 
 import concurrent.futures
 import io
+import operator
 import os
 import warnings
 from pathlib import Path
 
-import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 
+from paddle_jax._core.deferred.value import uploaded
+from paddle_jax._core.forked import ForkedError
 from paddle_jax._core.tensor import Parameter as EagerParamBase  # noqa: F401  programs import it from here
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.framework import pickle_reader, pickle_writer, safetensors_file
 from paddle_jax.framework.atomic import replace_file
-from paddle_jax.framework.pickle_reader import CorruptFileError
+from paddle_jax.framework.io_objects import _parse_every_object, _to_LodTensor, _transformed_from_lodtensor, _transformed_from_varbase  # noqa: F401
+from paddle_jax.framework.pickle_names import Budget, CorruptFileError, shortened
 from paddle_jax.framework.state_file import NAME_TABLE, SLICE_TABLE, contains, is_state_dict, join_slices, slice_big, to_plain
 from paddle_jax.framework.tensor_record import read_record, write_record
 
@@ -52,7 +55,8 @@ def save(obj, path, protocol=4, **configs):
     The file is written under a temporary name first: when saving fails, an existing file stays as it was.
 
     Args:
-        obj: state dict, Tensor, or any object that can be pickled. Not a Layer: save its `state_dict()`.
+        obj: state dict, Tensor, or any object that can be pickled. Not a Layer: save its `state_dict()`. A `static.Program` becomes a `.json` file of
+            its operations, without the values of its parameters (`program.state_dict()` has those).
         path: str or path-like, missing directories are made; or BytesIO.
         protocol: int, pickle protocol from 2 to 4. Default 4.
         use_binary_format: bool, write one Tensor in Paddle's binary format instead. Default False.
@@ -84,7 +88,9 @@ def _write(encode, path):
 def _encoder(obj, protocol, configs):
     """The function that writes `obj` to a stream, after all settings have been checked."""
     from paddle_jax.nn.layer.layers import Layer
-    from paddle_jax.static.scope import DenseTensor
+    from paddle_jax.static import io as static_io
+    from paddle_jax.static.program import Program
+    from paddle_jax.tensor.dense_tensor import DenseTensor
 
     _check_configs("save", configs, _SAVE_CONFIGS)
     if "pickle_protocol" in configs:
@@ -96,6 +102,9 @@ def _encoder(obj, protocol, configs):
         raise TypeError(f"save: use_binary_format: got {type(binary).__name__}; pass True or False.")
     if contains(obj, Layer):
         raise ValueError("save: obj: it holds a Layer; save layer.state_dict() instead.")
+    if isinstance(obj, Program):
+        document = static_io.encode_program("save", obj)
+        return lambda stream: stream.write(document)
     if binary:
         if isinstance(obj, DenseTensor):
             return lambda stream: write_record(np.asarray(obj), stream)
@@ -134,6 +143,15 @@ class _Background:
 
     pool = None
     waiting = ()
+
+    @classmethod
+    def forget(cls):
+        """A forked child has neither the thread nor the tasks."""
+        cls.pool, cls.waiting = None, ()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_Background.forget)
 
 
 def async_save(obj, path, protocol=4, sync_other_task=False, **configs):
@@ -188,7 +206,8 @@ def load(path, **configs):
         What was saved. Tensors have their names, `stop_gradient=True` and the current device.
     Raises:
         ValueError: there is no such file, it is damaged (also an EOFError), or a setting is not known.
-    Differs from Paddle: without `allow_pickle=True` types other than arrays, containers and dates are refused; Paddle runs whatever a file says.
+    Differs from Paddle: without `allow_pickle=True` types other than arrays, containers and dates are refused, and containers that take far more
+        memory than the file; Paddle runs whatever a file says.
     Example:
         >>> import io
         >>> buffer = io.BytesIO()
@@ -198,15 +217,8 @@ def load(path, **configs):
         [1, 2]
     """
     _check_configs("load", configs, _LOAD_CONFIGS)
-    as_numpy = configs.get("return_numpy", False)
     if isinstance(path, io.BytesIO):
-        content = _read(path, configs)
-    else:
-        content = _read_file(path, configs)
-    return _shape_up(content, as_numpy, configs.get("keep_name_table", False))
-
-
-def _read_file(path, configs):
+        return _loaded(path, configs, "the BytesIO")
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"load: path: got {type(path).__name__}; pass the name of a file or a BytesIO.")
     file = Path(path)
@@ -214,14 +226,38 @@ def _read_file(path, configs):
         raise ValueError(f"load: path: {path} does not exist; give the full name of the file, such as 'model.pdparams'.")
     if file.is_dir():
         raise RuntimeError(f"load: path: {path} is a directory; give the full name of a file in it.")
+    with file.open("rb") as stream:
+        return _loaded(stream, configs, path)
+
+
+def _loaded(stream, configs, name):
+    """What a stream holds, made of Tensors or arrays; whatever a damaged one does comes out as a CorruptFileError that names it."""
     try:
-        with file.open("rb") as stream:
-            content = _read(stream, configs)
-            if isinstance(content, _Record) and stream.read(1):
-                raise CorruptFileError("bytes follow the first tensor record; parameter files of inference models are read with their model")
-            return content
+        start = stream.tell()
+        budget = Budget(stream.seek(0, 2) - start)
+        stream.seek(start)
+        content = _read(stream, configs, budget)
+        if isinstance(content, _Record) and not isinstance(stream, io.BytesIO) and stream.read(1):
+            raise CorruptFileError("bytes follow the first tensor record; parameter files of inference models are read with their model")
+        if isinstance(content, dict) and SLICE_TABLE in content:
+            content = join_slices(content)
+        as_numpy = configs.get("return_numpy", False)
+        if isinstance(content, dict) and NAME_TABLE in content:
+            return _state_dict(content, _Maker(as_numpy, True, budget), configs.get("keep_name_table", False))
+        if configs.get("allow_pickle", False):
+            budget.arrays, budget.named = 1, _any_named(content, set())
+        return _Maker(as_numpy, as_numpy or budget.named, budget).convert(content) if budget.arrays else content
+    except ForkedError:
+        raise
     except CorruptFileError as error:
-        raise type(error)(f"load: path: cannot read {path}: {error}.") from None
+        raise type(error)(f"load: path: cannot read {name}: {error}.") from error
+    except RecursionError:
+        raise CorruptFileError(f"load: path: cannot read {name}: it is nested too deeply.") from None
+    except (OSError, MemoryError):  # of the disk, of the machine: not of what the file holds
+        raise
+    except Exception as error:  # a damaged file fails in as many ways as there are opcodes
+        text = shortened(error)
+        raise CorruptFileError(f"load: path: cannot read {name}: it is damaged or not a checkpoint ({text}).") from error
 
 
 class _Record:
@@ -231,7 +267,8 @@ class _Record:
         self.array = array
 
 
-def _read(stream, configs):
+def _read(stream, configs, budget):
+    budget.arrays = 1
     if configs.get("safetensors", False):
         return {name: _Record(array) for name, array in safetensors_file.decode(stream.read()).items()}
     start = stream.tell()
@@ -242,13 +279,18 @@ def _read(stream, configs):
     # A pickle of protocol 2 or higher starts with 0x80, a record with the version 0.
     if first == b"\0":
         return _Record(read_record(stream))
-    return pickle_reader.read(stream, configs.get("allow_pickle", False))
+    if first == b"{":
+        from paddle_jax.static.io import deserialize_program
+
+        return deserialize_program(stream.read())
+    budget.arrays = 0
+    return pickle_reader.read(stream, budget, configs.get("allow_pickle", False))
 
 
 def _to_tensor(array, name=None):
     if array.dtype.kind not in "biufcV":
         return array
-    tensor = wrap(jnp.array(array.view(ml_dtypes.bfloat16) if array.dtype == np.uint16 else array))
+    tensor = wrap(uploaded(np.array(array.view(ml_dtypes.bfloat16) if array.dtype == np.uint16 else array)))
     if name is not None:
         tensor.name = name
     return tensor
@@ -263,25 +305,15 @@ def _is_named(item):
     return isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str) and isinstance(item[1], np.ndarray)
 
 
-def _shape_up(content, as_numpy, keep_table):
-    """Makes Tensors (or ndarrays) of what was read."""
-    if isinstance(content, dict) and SLICE_TABLE in content:
-        content = join_slices(content)
-    if isinstance(content, dict) and NAME_TABLE in content:
-        return _state_dict(content, as_numpy, keep_table)
-    if as_numpy:
-        return _convert(content, lambda array, name: _to_numpy(array), {})
-    named = _any_named(content, set())
-    return _convert(content, lambda array, name: array if named and name is None else _to_tensor(array, name), {})
-
-
-def _state_dict(content, as_numpy, keep_table):
+def _state_dict(content, maker, keep_table):
     table = content[NAME_TABLE] if keep_table else content.pop(NAME_TABLE)
     if not isinstance(table, dict):
-        raise CorruptFileError(f"load: path: the table of names is a {type(table).__name__}.")
+        raise CorruptFileError(f"the table of names is a {type(table).__name__}")
     for key, name in table.items():
+        if key not in content or not isinstance(name, str):
+            raise CorruptFileError(f"the table of names does not fit: {shortened(repr(key))}")
         if isinstance(content[key], np.ndarray):
-            content[key] = _to_numpy(content[key]) if as_numpy else _to_tensor(content[key], name)
+            content[key] = maker.made(content[key], name)
     return content
 
 
@@ -294,24 +326,54 @@ def _any_named(item, seen):
     return any(_any_named(part, seen) for part in (item.values() if isinstance(item, dict) else item))
 
 
-def _convert(item, make, seen):
-    """Applies `make(array, name)` to all arrays in dicts, lists and tuples; an object that occurs twice stays one object."""
-    if isinstance(item, _Record):
-        return make(item.array, None)
-    if isinstance(item, np.ndarray | dict | list | tuple) and id(item) in seen:
-        return seen[id(item)][1]
-    if isinstance(item, np.ndarray):
-        result = make(item, None)
-    elif _is_named(item):
-        result = make(item[1], item[0])
-    elif isinstance(item, tuple):
-        result = tuple(_convert(part, make, seen) for part in item)
-    elif isinstance(item, dict | list):
-        seen[id(item)] = (item, item)
-        for key in list(item) if isinstance(item, dict) else range(len(item)):
-            item[key] = _convert(item[key], make, seen)
-        return item
-    else:
-        return item
-    seen[id(item)] = (item, result)
-    return result
+class _Maker:
+    """Makes what the user gets of arrays in dicts, lists and tuples; an object that occurs twice stays one object.
+
+    as_numpy: ndarrays, else Tensors. named: only arrays with a name become Tensors.
+    """
+
+    def __init__(self, as_numpy, named, budget):
+        self._as_numpy, self._named, self._budget, self._seen, self._values = as_numpy, named, budget, {}, {}
+
+    def made(self, array, name):
+        """The Tensor or ndarray for an array; those of one array share their memory, under whatever names."""
+        first = self._values.get(id(array))
+        if first is not None and (self._as_numpy or name is None or first[1] is array):
+            return first[1]
+        self._budget.take(400)
+        if first is None:
+            made = _to_numpy(array) if self._as_numpy else _to_tensor(array)
+            self._values[id(array)] = array, made
+        else:
+            made = wrap(first[1]._raw)
+        if name is not None and made is not array and not self._as_numpy:
+            made.name = name
+        return made
+
+    def convert(self, item):
+        """The item with every array in it made."""
+        if isinstance(item, _Record):
+            return self.made(item.array, None)
+        if isinstance(item, np.ndarray):
+            return item if self._named and not self._as_numpy else self.made(item, None)
+        if not item or not isinstance(item, dict | list | tuple):
+            return item
+        if len(item) <= 16 and not any(isinstance(part, _HOLDERS) for part in (item.values() if isinstance(item, dict) else item)):
+            return item  # small and without arrays: looked at each time instead of being remembered
+        if id(item) in self._seen:
+            return self._seen[id(item)][1]
+        self._budget.take(200)
+        if isinstance(item, tuple):
+            result = self.made(item[1], item[0]) if _is_named(item) else tuple([self.convert(part) for part in item])
+            result = item if type(result) is tuple and all(map(operator.is_, result, item)) else result
+        else:
+            self._seen[id(item)] = item, item
+            for key, part in list(item.items()) if isinstance(item, dict) else enumerate(item):
+                if isinstance(part, _HOLDERS):
+                    item[key] = self.convert(part)
+            return item
+        self._seen[id(item)] = item, result
+        return result
+
+
+_HOLDERS = (dict, list, tuple, np.ndarray, _Record)

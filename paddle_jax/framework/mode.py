@@ -1,7 +1,11 @@
 """Which way programs run: operation by operation, or recorded into a static Program first."""
 
+import contextlib
 import functools as ft
+import threading
 
+from paddle_jax._core import unique_name
+from paddle_jax._core.deferred.settings import settings
 from paddle_jax._core.state import local
 
 
@@ -49,8 +53,29 @@ def non_static_only(func):
 dygraph_only = non_static_only
 
 
+def static_only(func):
+    """Decorator of functions that belong to static programs: they raise AssertionError in dynamic mode.
+
+    Args:
+        func: callable.
+    """
+
+    @ft.wraps(func)
+    def checked(*args, **kwargs):
+        if local.ctx.recorder is None:
+            raise AssertionError(f"{func.__name__}: it works in static mode only; call paddle.enable_static() first")
+        return func(*args, **kwargs)
+
+    return checked
+
+
+dygraph_not_support = static_only
+
+
 def enable_static():
-    """Switches to static mode in this thread: operations are added to the default main program, which a `paddle.static.Executor` runs.
+    """Switches to static mode: operations are added to the default main program, which a `paddle.static.Executor` runs.
+
+    It concerns the calling thread, and, where that is the main one, the threads that begin later.
 
     Example:
         >>> paddle.enable_static()
@@ -64,18 +89,50 @@ def enable_static():
 
 
 def disable_static(place=None):
-    """Switches back to dynamic mode: operations run when they are called.
+    """Switches back to dynamic mode: operations run when they are called. Names of parameters that are in use may be given again.
 
     Args:
         place: the device to use from now on. Default: the current one.
     """
-    recorder = local.ctx.recorder
-    if recorder is not None and recorder.own is None:
-        recorder.__exit__()
+    left = leave_static()
+    if threading.current_thread() is threading.main_thread():
+        settings.enter = None
+        if left:
+            unique_name.leave_static()
+        unique_name.forget()
     if place is not None:
         from paddle_jax._core.place import set_device
 
         set_device(place)
+
+
+def leave_static():
+    """Switches this thread alone to dynamic mode; gives whether it was in static mode."""
+    recorder = local.ctx.recorder
+    if recorder is None or recorder.own is not None:
+        return False
+    recorder.__exit__()
+    return True
+
+
+@contextlib.contextmanager
+def switched(dynamic):
+    """Inside the block this thread is in dynamic mode, or in static mode; parameter names stay in use."""
+    recorder = local.ctx.recorder
+    if dynamic == (recorder is None):
+        yield
+    elif dynamic:
+        left = leave_static()
+        try:
+            yield
+        finally:
+            if left:
+                recorder.__enter__()
+    else:
+        from paddle_jax.static.recorder import Recorder
+
+        with Recorder():
+            yield
 
 
 def disable_signal_handler():

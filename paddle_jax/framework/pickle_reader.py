@@ -1,225 +1,268 @@
-"""Reading pickled checkpoints without running code from them.
+"""Reading pickled checkpoints without running code from them, in memory and time that go with the size of the file.
 
-A pickle is a program. This reader knows the few names that checkpoints use, gives everything else an error, and lets no opcode reach the inside
-of NumPy: arrays and dtypes are rebuilt here from checked parts, because `ndarray.__setstate__` and `dtype.__setstate__` trust what they are given.
+A pickle is a program for a small stack machine. This one knows the few names that checkpoints use (`pickle_names.py`) and refuses all others; what a
+file makes of containers and arrays is counted against a Budget.
 """
 
 import argparse
 import collections
-import datetime
+import gc
 import pickle
+import weakref
 
 import numpy as np
 
-from paddle_jax._core import dtype as dtypes
+from paddle_jax.framework.pickle_names import CorruptFileError, ForbiddenError, Name, Unfinished, find
 
-
-class CorruptFileError(ValueError, EOFError):
-    """A file that is damaged, cut short, or not a checkpoint. Both ValueError and EOFError, since Paddle raises the one or the other."""
-
-
-class ForbiddenError(CorruptFileError, pickle.UnpicklingError):
-    """A file that asks for something a checkpoint does not need, which might be an attack."""
-
-
-class _Dtype:
-    """A NumPy dtype under construction."""
-
-    def __init__(self, code, align=False, copy=True):
-        self.value = np.dtype(code if isinstance(code, str) else code.value)
-        if self.value.names or self.value.subdtype or self.value.kind not in "biufcSUMmO":
-            raise CorruptFileError(f"dtype {code!r} is not one of a plain array")
-
-    def __setstate__(self, state):
-        if state[1] in ("<", ">", "=", "|"):
-            self.value = self.value.newbyteorder(state[1]) if state[1] in "<>" else self.value
-        if self.value.kind in "Mm" and isinstance(state[-1], dict | tuple):
-            raise CorruptFileError("dates with units are not supported")
-
-
-class _Array:
-    """An array under construction; `value` is set when its state has come."""
-
-    value = None
-
-    def __setstate__(self, state):
-        _, shape, dtype, fortran, data = state
-        self.value = _build_array(data, dtype.value, shape, "F" if fortran else "C")
-
-
-def _build_array(data, dtype, shape, order):
-    shape = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
-    if any(n < 0 for n in shape):
-        raise CorruptFileError(f"array of shape {shape}")
-    if dtype.kind == "O":
-        flat = np.empty(len(data), object)
-        flat[:] = data
-    else:
-        flat = np.frombuffer(data.encode("latin1") if isinstance(data, str) else bytes(data), dtype)
-    return flat.reshape(shape, order=order)
-
-
-def _reconstruct(cls, shape, code):
-    return _Array()
-
-
-def _from_buffer(data, dtype, shape, order):
-    array = _Array()
-    array.value = _build_array(data, dtype.value, shape, order)
-    return array
-
-
-def _scalar(dtype, data):
-    return _build_array(data, dtype.value, (1,), "C")[0]
-
-
-def _encode(text, encoding="latin1"):
-    if encoding != "latin1":
-        raise CorruptFileError(f"bytes encoded as {encoding!r}")
-    return text.encode("latin1")
-
-
-def _bytearray(data=b"", encoding="latin1"):
-    return bytearray(data.encode(encoding) if isinstance(data, str) else memoryview(data))
-
-
-def _bytes(data=b""):
-    return bytes(memoryview(data))  # never bytes(number), which would ask for memory
-
-
-def _static_tensor(source, names):
-    """Stands for `eval('data', {'data': array})`, which is how Paddle writes tensors of static programs in nested objects."""
-    if source != "data" or set(names) != {"data"}:
-        raise ForbiddenError("eval of anything but a stored array")
-    return names["data"]
-
-
-class _PaddleDtype:
-    """Paddle's own pickled dtype object, known by its number."""
-
-    def __setstate__(self, number):
-        self.value = next(d for d in dtypes.ALL if d.value == number)
-
-
-def _names():
-    table = {("numpy", "dtype"): _Dtype, ("numpy", "ndarray"): _Array, ("_codecs", "encode"): _encode, ("paddle", "dtype"): _PaddleDtype}
-    for core in ("numpy.core", "numpy._core"):
-        table[core + ".multiarray", "_reconstruct"] = _reconstruct
-        table[core + ".multiarray", "scalar"] = _scalar
-        table[core + ".numeric", "_frombuffer"] = _from_buffer
-    for module in ("builtins", "__builtin__"):
-        plain = {"tuple": tuple, "list": list, "dict": dict, "set": set, "frozenset": frozenset, "complex": complex, "int": int, "float": float}
-        plain |= {"slice": slice, "range": range, "xrange": range, "bytes": _bytes, "bytearray": _bytearray, "eval": _static_tensor}
-        table |= {(module, name): value for name, value in plain.items()}
-    for cls in (collections.OrderedDict, collections.defaultdict, collections.Counter, collections.deque, argparse.Namespace):
-        table[cls.__module__, cls.__name__] = cls
-    for cls in (datetime.datetime, datetime.date, datetime.time, datetime.timedelta, datetime.timezone):
-        table["datetime", cls.__name__] = cls
-    table["paddle_jax._core.dtype", "convert"] = dtypes.convert
-    return table
-
-
-_ALLOWED = _names()
-_STATEFUL = (_Dtype, _Array, _PaddleDtype)
+_MARKS = 5000  # containers that are open at a time
+_LARGE = 1 << 16  # bytes; what is shorter is read without asking first whether the file has as much
 
 
 class _Reader(pickle._Unpickler):
-    # The Python version of the unpickler: its memo is a dict, so that a damaged index cannot ask for gigabytes, and single opcodes can be changed.
+    # The Python version of the unpickler: that in C makes room for a damaged index or length before it looks, and lets no opcode be changed.
 
-    dispatch = dict(pickle._Unpickler.dispatch)
+    def __init__(self, stream, budget):
+        super().__init__(stream, encoding="latin1")
+        self._stream, self._budget = stream, budget
+        position = stream.tell()
+        self._end = stream.seek(0, 2)
+        stream.seek(position)
+        self._memo, self._far, self._names, self._open = [], {}, {}, weakref.WeakSet()
+
+    def load(self):
+        """The object, when everything in it is finished."""
+        self.readline, self.metastack, self.stack, self.proto = self._stream.readline, [], [], 0
+        self.append = self.stack.append
+        one, table = self._stream.read, _TABLE
+        while (key := one(1)) != b".":
+            table[key](self)
+        found = self.stack.pop()
+        if self.stack or self.metastack:
+            raise CorruptFileError("it ends in the middle of an object")
+        for kept in (self.stack, self.metastack, self._memo, self._far, self._names):
+            kept.clear()
+        if len(self._open):
+            raise CorruptFileError("it holds a bare type or function, or an array without content")
+        return found
+
+    def read(self, count):
+        """Exactly `count` bytes; memory is asked for only when the file has them."""
+        if count > _LARGE and count > self._end - self._stream.tell():
+            raise EOFError("it is cut short")
+        data = self._stream.read(count)
+        if len(data) != count:
+            raise EOFError("it is cut short")
+        return data
+
+    # names and calls --------------------------------------------------------------------------------------------------
 
     def find_class(self, module, name):
-        """The object behind a global name, from the list of allowed ones."""
-        try:
-            return _ALLOWED[module, name]
-        except KeyError:
-            raise ForbiddenError(
-                f"it needs {module}.{name}, which is not among the types of a checkpoint; if you trust who wrote it, pass allow_pickle=True"
-            ) from None
+        """The Name behind a global, the same object each time."""
+        key = module, name
+        if key not in self._names:
+            self._names[key] = find(module, name)
+            self._open.add(self._names[key])
+        return self._names[key]
+
+    def _called(self, name, args):
+        if type(name) is not Name or name.make is None:
+            raise ForbiddenError(f"it calls a {type(name).__name__}")
+        made = name.make(self._budget, *args)
+        if isinstance(made, Unfinished):
+            self._open.add(made)
+        return made
+
+    def load_reduce(self):
+        """Calls what lies below the arguments."""
+        args = self.stack.pop()
+        self.stack[-1] = self._called(self.stack[-1], args)
+
+    def load_newobj_ex(self):
+        """As `load_reduce`, without keyword arguments, which no type of a checkpoint takes."""
+        if self.stack.pop():
+            raise ForbiddenError("it calls a type with keyword arguments")
+        self.load_reduce()
+
+    def _instantiate(self, klass, args):
+        self.append(self._called(klass, args))
 
     def load_build(self):
-        """Sets an object's state: only for what is under construction here, never for a function or class."""
+        """Gives an object its state: only what is under construction here, never a function or class."""
         state = self.stack.pop()
         target = self.stack[-1]
-        if type(target) in _STATEFUL:
-            target.__setstate__(state)
-        elif type(target) is argparse.Namespace and isinstance(state, dict):
+        if isinstance(target, Unfinished):
+            self.stack[-1] = made = target.finished(state, self._budget)
+            for i in target.positions:
+                (self._memo if i < len(self._memo) else self._far)[i] = made
+        elif type(target) is argparse.Namespace and type(state) is dict:
             vars(target).update({str(key): value for key, value in state.items()})
         else:
             raise ForbiddenError(f"it sets the state of a {type(target).__name__}")
 
+    # containers -------------------------------------------------------------------------------------------------------
+
+    def load_mark(self):
+        """Opens a container."""
+        if len(self.metastack) > _MARKS:
+            raise CorruptFileError("it is nested too deeply")
+        super().load_mark()
+
+    def load_tuple(self):
+        """A tuple of what was put down since the mark."""
+        items = self.pop_mark()
+        self._budget.take(40 + 8 * len(items))
+        if len(items) == 2 and type(items[1]) is np.ndarray:
+            self._budget.named = self._budget.named or isinstance(items[0], str)
+        self.append(tuple(items))
+
+    def load_list(self):
+        """A list of what was put down since the mark."""
+        items = self.pop_mark()
+        self._budget.take(56 + 8 * len(items))
+        self.append(items)
+
+    def load_dict(self):
+        """A dict of the keys and values since the mark."""
+        items, made = self.pop_mark(), {}
+        self._budget.take(64)
+        self._set(made, items)
+        self.append(made)
+
+    def load_frozenset(self):
+        """A frozenset of what was put down since the mark."""
+        items = self.pop_mark()
+        self.append(find("builtins", "frozenset").make(self._budget, items))
+
+    def load_append(self):
+        """Adds one item to a list."""
+        item = self.stack.pop()
+        self._extend([item])
+
+    def load_appends(self):
+        """Adds what was put down since the mark to a list."""
+        self._extend(self.pop_mark())
+
+    def _extend(self, items):
+        if not isinstance(self.stack[-1], list | collections.deque):
+            raise CorruptFileError(f"it adds items to a {type(self.stack[-1]).__name__}")
+        self.stack[-1].extend(items)
+
+    def load_setitem(self):
+        """Puts one value into a dict."""
+        value = self.stack.pop()
+        key = self.stack.pop()
+        self._set(self.stack[-1], (key, value))
+
+    def load_setitems(self):
+        """Puts the keys and values since the mark into a dict."""
+        items = self.pop_mark()
+        self._set(self.stack[-1], items)
+
+    def _set(self, target, items):
+        if not isinstance(target, dict):
+            raise CorruptFileError(f"it puts keys into a {type(target).__name__}")
+        self._budget.check_keys(target, items[::2])
+        for key, value in zip(items[::2], items[1::2], strict=True):
+            target[key] = value
+
+    def load_additems(self):
+        """Adds what was put down since the mark to a set."""
+        items = self.pop_mark()
+        if type(self.stack[-1]) is not set:
+            raise CorruptFileError(f"it adds elements to a {type(self.stack[-1]).__name__}")
+        self._budget.check_keys(self.stack[-1], items)
+        self.stack[-1].update(items)
+
     def load_bytearray8(self):
         """A bytearray; its memory is asked for after its content has been read."""
-        length = int.from_bytes(self.read(8), "little")
-        self.append(bytearray(self.read(length)))
+        self.append(bytearray(self.read(int.from_bytes(self.read(8), "little"))))
 
-    dispatch[pickle.BUILD[0]] = load_build
-    dispatch[pickle.BYTEARRAY8[0]] = load_bytearray8
+    # the memo: a list as long as indices come in order, since each entry of a dict takes a hundred times the byte it costs in the file --------
+
+    def load_memoize(self):
+        """Notes the top of the stack down at the next index."""
+        self._note(len(self._memo) + len(self._far))
+
+    def _note(self, i):
+        top = self.stack[-1]
+        if isinstance(top, Unfinished):
+            top.positions.append(i)
+        if i == len(self._memo) and i not in self._far:
+            self._memo.append(top)
+        elif 0 <= i < len(self._memo):
+            self._memo[i] = top
+        else:
+            self._budget.take(150)
+            self._far[i] = top
+
+    def _noted(self, i):
+        self.append(self._memo[i] if 0 <= i < len(self._memo) else self._far[i])
+
+    def load_frame(self):
+        """The length of a part that a reader may fetch at once: of no use here."""
+        self.read(8)
+
+    def end(self):
+        """No opcode where one should be."""
+        raise EOFError("it is cut short")
+
+    def refuse(self):
+        """An opcode that stands for objects which the file does not hold."""
+        raise ForbiddenError("it refers to objects outside the file")
 
 
-class _Bounded:
-    """A stream that refuses to read more than it holds, before memory for it is asked for."""
+def _sized(size, make):
+    """An opcode that puts a new container of `size` bytes on the stack."""
+    def load(self):
+        budget = self._budget
+        budget.left -= size
+        if budget.left < 0:
+            budget.take(0)
+        self.append(make())
 
-    def __init__(self, stream):
-        self._stream = stream
-        position = stream.tell()
-        self._end = stream.seek(0, 2)
-        stream.seek(position)
-        self.readline = stream.readline
-
-    def read(self, count=-1):
-        if count > self._end - self._stream.tell():
-            raise EOFError("it is cut short")
-        return self._stream.read(count)
-
-    def readinto(self, buffer):
-        return self._stream.readinto(buffer)
+    return load
 
 
-def read(stream, allow_pickle=False):
+def _short_tuple(count):
+    """An opcode that makes a tuple of the top of the stack."""
+    def load(self):
+        budget, stack = self._budget, self.stack
+        budget.left -= 40 + 8 * count
+        if budget.left < 0:
+            budget.take(0)
+        made = tuple(stack[-count:])
+        if count == 2 and type(made[1]) is np.ndarray:
+            budget.named = budget.named or isinstance(made[0], str)
+        stack[-count:] = (made,)
+
+    return load
+
+
+_NAMES = ("REDUCE", "NEWOBJ_EX", "BUILD", "MARK", "TUPLE", "LIST", "DICT", "FROZENSET", "APPEND", "APPENDS", "SETITEM", "SETITEMS", "ADDITEMS")
+_OWN = {name: getattr(_Reader, "load_" + name.lower()) for name in (*_NAMES, "BYTEARRAY8", "MEMOIZE", "FRAME")}
+_OWN |= {name: _Reader.refuse for name in ("EXT1", "EXT2", "EXT4", "PERSID", "BINPERSID", "NEXT_BUFFER", "READONLY_BUFFER")}
+_OWN |= {"NEWOBJ": _Reader.load_reduce}
+_OWN |= {"BINPUT": lambda self: self._note(self.read(1)[0]), "LONG_BINPUT": lambda self: self._note(int.from_bytes(self.read(4), "little"))}
+_OWN |= {"BINGET": lambda self: self._noted(self.read(1)[0]), "LONG_BINGET": lambda self: self._noted(int.from_bytes(self.read(4), "little"))}
+_OWN |= {"PUT": lambda self: self._note(int(self.readline())), "GET": lambda self: self._noted(int(self.readline()))}
+_OWN |= {"EMPTY_LIST": _sized(56, list), "EMPTY_DICT": _sized(64, dict), "EMPTY_SET": _sized(216, set)}
+_OWN |= {"TUPLE1": _short_tuple(1), "TUPLE2": _short_tuple(2), "TUPLE3": _short_tuple(3)}
+_TABLE = {bytes([code]): load for code, load in pickle._Unpickler.dispatch.items()} | {getattr(pickle, name): load for name, load in _OWN.items()}
+_TABLE[b""] = _Reader.end
+
+
+def read(stream, budget, allow_pickle=False):
     """Reads one pickled object from a binary stream; arrays come as ndarrays.
 
     Raises:
-        CorruptFileError: the stream is not a pickle, is damaged, or asks for a type that is not allowed.
+        CorruptFileError: the stream is not a pickle, is damaged, or asks for a type that is not allowed or for very much memory.
     """
     if allow_pickle:
         return pickle.load(stream, encoding="latin1")
+    collecting = gc.isenabled()
+    gc.disable()  # it would look at the growing object again and again
     try:
-        return _finish(_Reader(_Bounded(stream), encoding="latin1").load(), {})
-    except CorruptFileError:
-        raise
-    except Exception as error:  # a damaged pickle fails in as many ways as there are opcodes
-        raise CorruptFileError(f"it is damaged or not a checkpoint ({type(error).__name__}: {error})") from error
-
-
-def _finish(item, seen):
-    """Replaces what was under construction by the result, in place where the container allows it."""
-    if type(item) in _STATEFUL:
-        if getattr(item, "value", None) is None:
-            raise CorruptFileError("it holds an array without content")
-        return item.value
-    if isinstance(item, type) or callable(item):
-        raise CorruptFileError("it holds a bare type or function")
-    if isinstance(item, set | frozenset) and any(type(part) in _STATEFUL for part in item):
-        raise CorruptFileError("it holds a set of arrays")
-    if not isinstance(item, dict | list | tuple | collections.deque | argparse.Namespace):
-        return item
-    if id(item) in seen:
-        return seen[id(item)][1]
-    seen[id(item)] = item, item
-    if isinstance(item, tuple):
-        done = tuple(_finish(part, seen) for part in item)
-        result = item if all(a is b for a, b in zip(item, done, strict=True)) else done
-    else:
-        result = _finish_mutable(item, seen)
-    seen[id(item)] = item, result
-    return result
-
-
-def _finish_mutable(item, seen):
-    content = vars(item) if isinstance(item, argparse.Namespace) else item
-    for key in list(content) if isinstance(content, dict) else range(len(content)):
-        if type(key) in _STATEFUL:
-            raise CorruptFileError("it has an array as a key")
-        content[key] = _finish(content[key], seen)
-    return item
+        return _Reader(stream, budget).load()
+    finally:
+        if collecting:
+            gc.enable()

@@ -7,6 +7,7 @@ import ml_dtypes
 import numpy as np
 
 from paddle_jax._core.dtype import DType
+from paddle_jax._core.size import Size, TensorSize
 from paddle_jax._core.tensor import Tensor
 
 _NUMPY_GLOBALS = {np.empty(0).__reduce__()[0]: "_reconstruct", np.float32(0).__reduce__()[0]: "scalar"}
@@ -30,13 +31,17 @@ class _Writer(pickle._Pickler):
     # The Python version of the pickler: it lets the module name of NumPy's internals be chosen.
 
     def reducer_override(self, obj):
-        """How Tensors and dtypes are written: as (name, array), and as Paddle's own dtype objects."""
+        """How Tensors, dtypes and sizes are written: as (name, array), as Paddle's own dtype objects, as lists and numbers."""
         if isinstance(obj, Tensor):
             return tuple, ((obj.name, to_array(obj)),)
         if isinstance(obj, np.ndarray) and obj.dtype == ml_dtypes.bfloat16:
             return obj.view(np.uint16).__reduce_ex__(self.proto)
         if isinstance(obj, DType):
             return copyreg.__newobj__, (DType,), obj.value
+        if isinstance(obj, Size):
+            return list, (tuple(obj),)  # Paddle's loader walks through lists, and refuses sizes
+        if isinstance(obj, TensorSize):
+            return int, (int(obj),)
         return NotImplemented
 
     def save_global(self, obj, name=None):

@@ -9,7 +9,7 @@ import struct
 import ml_dtypes
 import numpy as np
 
-from paddle_jax.framework.pickle_reader import CorruptFileError
+from paddle_jax.framework.pickle_names import CorruptFileError
 
 _CODES = {0: np.bool_, 1: np.int16, 2: np.int32, 3: np.int64, 4: np.float16, 5: np.float32, 6: np.float64, 20: np.uint8, 21: np.int8}
 _CODES |= {22: ml_dtypes.bfloat16, 23: np.complex64, 24: np.complex128, 32: ml_dtypes.float8_e4m3fn, 33: ml_dtypes.float8_e5m2}
@@ -41,7 +41,13 @@ def write_record(array, stream):
 
 
 def _take(stream, count):
-    data = stream.read(count)
+    """Exactly `count` bytes; memory is asked for only when the stream has them."""
+    if count > 1 << 16:
+        position = stream.tell()
+        left = stream.seek(0, 2) - stream.seek(position)
+        data = stream.read(count) if count <= left else b""
+    else:
+        data = stream.read(count)
     if len(data) != count:
         raise CorruptFileError("a tensor record is cut short")
     return data
@@ -67,7 +73,11 @@ def read_record(stream):
     count = 1
     for n in shape:
         count *= n
-    return np.frombuffer(_take(stream, count * dtype.itemsize), dtype).reshape(shape)
+    flat = np.frombuffer(_take(stream, count * dtype.itemsize), dtype)
+    try:
+        return flat.reshape(shape)
+    except ValueError as error:
+        raise CorruptFileError(f"a tensor record has a shape that no array can have ({error})") from error
 
 
 def _bounded(length):

@@ -7,7 +7,7 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.tensor import Tensor as EagerTensor
 from paddle_jax._core.tensor import wrap
-from paddle_jax.framework.pickle_reader import CorruptFileError
+from paddle_jax.framework.pickle_names import CorruptFileError
 from paddle_jax.framework.pir import parameters
 from paddle_jax.framework.pir.files import CorruptModelError, read_parameters, read_program
 from paddle_jax.framework.pir.interpreter import Runner

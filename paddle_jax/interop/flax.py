@@ -115,7 +115,7 @@ def to_nnx(layer):
         >>> import jax
         >>> from flax import nnx
         >>> module = paddle.interop.to_nnx(paddle.nn.Linear(2, 3))
-        >>> grads = nnx.grad(lambda m: m(jax.numpy.ones((4, 2))).sum())(module)
+        >>> grads = nnx.grad(lambda m: m(jax.numpy.ones((4, 2), "float32")).sum())(module)
         >>> grads["params"]["bias"][...].tolist()
         [4.0, 4.0, 4.0]
     """

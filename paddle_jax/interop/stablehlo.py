@@ -19,7 +19,7 @@ from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.tensor import Parameter, Tensor, wrap
 from paddle_jax.framework import safetensors_file
 from paddle_jax.framework.atomic import replace_files
-from paddle_jax.framework.pickle_reader import CorruptFileError
+from paddle_jax.framework.pickle_names import CorruptFileError
 from paddle_jax.func.modules import functional_call
 from paddle_jax.nn.layer.layers import Layer
 
@@ -156,10 +156,11 @@ def load_stablehlo(path):
         names, trained = (json.loads(facts.get(key, json.dumps(list(parameters)))) for key in ("names", "trained"))
         whole = _digest(data["stablehlo"]) == facts.get("program") and _digest(*_parts(parameters)) == facts.get("data")
         exported = jax.export.deserialize(bytearray(data["stablehlo"])) if whole or not facts else None
+        fits = exported is not None and sorted(names) == sorted(parameters) and set(trained) <= set(names)
     except Exception as error:
         raise CorruptFileError(f"load_stablehlo: {path}: damaged, or older than this version of JAX reads (six months): "
                                f"{' '.join(str(error).split())[:200]}; save it again from its code or from paddle.jit.load") from error
-    if exported is None or sorted(names) != sorted(parameters) or not set(trained) <= set(names):
+    if not fits:
         raise CorruptFileError(f"load_stablehlo: {path}: a file is damaged, or the two are not of one save; keep both together, or save again")
     return StableHLOLayer(exported, {name: parameters[name] for name in names}, set(trained))
 

@@ -7,9 +7,9 @@ from paddle_jax.static.recorder import record
 class ConcreteProgram:
     """A function as a static program. inputs, outputs: Variables; parameters: (Parameters, their values); main_program, startup_program: Programs."""
 
-    def __init__(self, function, specs):
+    def __init__(self, function, specs, named):
         self.function = function
-        self.main_program, self.inputs, outputs = record(function, specs)
+        self.main_program, self.inputs, outputs = record(function, specs, named)
         self.startup_program = Program()
         self.outputs = _flat(outputs)
         found = self.main_program.all_parameters()

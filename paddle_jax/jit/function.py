@@ -14,14 +14,15 @@ import jax
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.capture import capture
+from paddle_jax._core.deferred.compiled import noted
 from paddle_jax._core.deferred.log import log
-from paddle_jax._core.deferred.segment import user_line
-from paddle_jax._core.errors import TRACING, Unsupported
+from paddle_jax._core.errors import TRACING, Unsupported, first_line
+from paddle_jax._core.origins import ENGINE, is_ours, package_of, user_line
 from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.uninterrupted import swapped, within
 from paddle_jax.jit.program import Program, Stale
 from paddle_jax.jit.reach import Reach
-from paddle_jax.jit.signature import as_tensors, differences, signature
+from paddle_jax.jit.signature import as_tensors, described, differences, signature
 from paddle_jax.jit.usage import Usage
 from paddle_jax.static.input_spec import InputSpec
 
@@ -56,7 +57,7 @@ class StaticFunction:
             function, instance = function.__func__, function.__self__
         self._function, self._instance, self._input_spec, self._full_graph = function, instance, input_spec, full_graph
         self._programs, self._bound, self._advised = collections.OrderedDict(), {}, False
-        self._converted, self._last, self._concrete = None, None, (None, None)
+        self._converted, self._latest, self._concrete = None, None, (None, None)
         ft.update_wrapper(self, function)
         self.__dict__.pop("__wrapped__", None)
 
@@ -118,18 +119,19 @@ class StaticFunction:
 
     @property
     def concrete_program(self):
-        """The function as a static program (`inputs`, `outputs`, `parameters`, `main_program`), for its InputSpecs or the last new signature.
+        """The function as a static program (`inputs`, `outputs`, `parameters`, `main_program`), for its InputSpecs or its last call.
 
         Raises:
             ValueError: it has no InputSpecs and has not been called.
         """
         from paddle_jax.jit.concrete import ConcreteProgram
 
-        specs = self._input_spec or (self._last and self._last.specs)
-        if not specs:
+        made_for = self._input_spec or self._latest
+        if made_for is None:
             raise ValueError(f"concrete_program: {self._name()} has no input_spec and has not been called; give to_static an input_spec, or call it")
-        if self._concrete[0] is not specs:
-            self._concrete = specs, ConcreteProgram(self.dygraph_function, specs)
+        if self._concrete[0] is not made_for:
+            specs, named = (self._input_spec, {}) if self._input_spec else described(made_for)
+            self._concrete = made_for, ConcreteProgram(self.dygraph_function, specs, named)
         return self._concrete[1]
 
     @property
@@ -164,7 +166,7 @@ class StaticFunction:
         tensors, key = signature(args, kwargs)
         if any([isinstance(t._raw, jax.core.Tracer) for t in tensors]):
             return self._inline(args, kwargs)
-        key = (ctx.grad, dtypes.default(), ctx.amp, key)
+        self._latest, key = key, (ctx.grad, dtypes.default(), ctx.amp, key)
         programs = self._programs.get(key)
         if programs is _EAGER:
             return self.dygraph_function(*args, **kwargs)
@@ -218,8 +220,8 @@ class StaticFunction:
             self._advise()
         programs.insert(0, program)
         out = program(program.operands(tensors))
-        self._last = program
         reason = why or self._news()
+        noted()
         log.add(f"to_static: compiled {self._name()} in {time.perf_counter() - start:.2f} s at {user_line()}: {reason}")
         return out
 
@@ -242,25 +244,23 @@ class StaticFunction:
         reach = Reach(self.dygraph_function, others)
         mine = {id(t) for t in inputs}
         start = [t for t in reach.tensors if id(t) not in mine]
-        Switch.busy = True
-        try:
+        with swapped(Switch, busy=True):
             more = {"objects": [*reach.objects, *containers], "once": self._full_graph, "generators": reach.generators}
             found = self._captured(args, kwargs, reach, inputs, start, **more)
             program = Program(self._name(), found, reach, inputs)
             reach.objects, reach.variables = [], []
-            program.specs = [InputSpec(list(t.shape), t.dtype, None, t.stop_gradient) if isinstance(t, Tensor) else t for t in args]
             return program, inputs
-        finally:
-            Switch.busy = False
 
     def _captured(self, args, kwargs, reach, *known, **more):
         """The run of the function: as it is; with its control flow converted; with integers counted as constant."""
         def run(function, converted=False, fixed=False):
+            usage = Usage()
             try:
-                with Usage() as usage:
-                    found = capture(lambda: function(*args, **kwargs), *known, converted, fixed, **more)
-            finally:
+                found = within(usage, lambda: capture(lambda: function(*args, **kwargs), *known, converted, fixed, **more))
                 changed = reach.rebound()
+            except BaseException:
+                reach.rebound()
+                raise
             if changed:
                 raise Unsupported(f"the variable {changed[0]!r} outside the function is assigned, which would happen while compiling only; return "
                                   "its value")
@@ -332,21 +332,20 @@ def _same(value):
 def _stacklevel():
     """The level of the caller outside the package, for a warning."""
     frame, level = inspect.currentframe(), 0
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("paddle_jax"):
+    while frame is not None and is_ours(frame.f_globals):
         frame, level = frame.f_back, level + 1
     return level
 
 
 def _text(error):
-    return str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else type(error).__name__
+    return first_line(error).rstrip(".")
 
 
 def place(error, function):
     """file:line in the user's code where an error came up."""
     found, frame = None, error.__traceback__
     while frame is not None:
-        name = frame.tb_frame.f_globals.get("__name__", "").partition(".")[0]
-        if name not in ("paddle_jax", "jax", "jaxlib", "malt", "contextlib", "functools"):
+        if package_of(frame.tb_frame.f_globals) not in (*ENGINE, "malt", "contextlib", "functools"):
             file, line = frame.tb_frame.f_code.co_filename, frame.tb_lineno
             found = f"{file}:{line}"
         frame = frame.tb_next

@@ -1,6 +1,7 @@
 """`paddle.jit.save`: a Layer or function as a model file that Paddle and paddle_jax load without its code."""
 
 import contextlib
+import dataclasses
 import inspect
 import json
 import warnings
@@ -17,10 +18,11 @@ from paddle_jax.framework.pir.builder import NotWritable
 from paddle_jax.framework.pir.files import split_prefix
 from paddle_jax.framework.pir.writer import write as write_program
 from paddle_jax.jit.function import StaticFunction, place
+from paddle_jax.jit.signature import described
 from paddle_jax.jit.translated_layer import TranslatedLayer
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.static.input_spec import InputSpec
-from paddle_jax.static.recording import record
+from paddle_jax.static.recording import by_key, record
 
 _SAVE_CONFIGS = ("output_spec", "with_hook", "combine_params", "clip_extra", "skip_forward", "skip_prune_program")
 
@@ -36,7 +38,7 @@ def save(layer, path, input_spec=None, **configs):
         layer: Layer, function, or what `to_static` returns.
         path: str, directory and prefix of the files; missing directories are made.
         input_spec: list of InputSpecs, one for each argument; None or -1 for a length that may vary. Tensors stand for their shape and dtype; other
-            values are saved as they are. Default None: those of `to_static`, or of its last call.
+            values are saved as they are. Default None: those of `to_static`, or the shapes of its last call, with dicts, nested lists and keywords.
         skip_forward: bool, save the other methods only. Default False.
         output_spec: list of ints, the numbers of the results of `forward` that are saved. Default: all.
         with_hook, combine_params, clip_extra, skip_prune_program: accepted; there is one form of the files. Hooks of Layers are saved.
@@ -99,13 +101,13 @@ def _functions(layer, skip_forward):
 def encode(function, specs, owner, chosen=None):
     """(JSON bytes, {name: array}, names of operations that are not Paddle's) of one function."""
     plain = function.dygraph_function if isinstance(function, StaticFunction) else function
-    specs = _specs(function, plain, specs)
+    given = _given(function, plain, specs)
     holder = owner if isinstance(owner, Layer) else getattr(plain, "__self__", None)
-    named, names = _named(plain, specs)
+    named, names = given.named()
     hooked = owner if isinstance(owner, Layer) and getattr(plain, "__name__", "") == "forward" else None
     with evaluating(holder):
         try:
-            recording = record(_fresh(plain, holder, hooked), named, lambda: _fresh(converted_form(function), holder, hooked))
+            recording = record(_fresh(given, plain, holder, hooked), named, lambda: _fresh(given, converted_form(function), holder, hooked))
             recording.stored = {id(buffer) for _, buffer in holder.named_buffers()} if isinstance(holder, Layer) else set()
             recording.outputs = _chosen(recording.outputs, chosen)
             recording.prune()
@@ -137,78 +139,99 @@ def _used(recording, symbol):
     return symbol in recording.outputs or any(symbol in step.inputs for step in recording.steps)
 
 
-def _specs(function, plain, given):
-    """The specs of a function's arguments."""
-    if given is not None:
-        return list(given)
-    if isinstance(function, StaticFunction):
-        if function._input_spec is not None:
-            return list(function._input_spec)
-        if function._programs:
-            return _called_with(next(reversed(function._programs))[-1])
-    raise ValueError(f"jit.save: input_spec: {getattr(plain, '__qualname__', plain)} has none and has not been called as a compiled function; "
-                     "give a list of paddle.static.InputSpec, one for each argument")
+@dataclasses.dataclass
+class _Given:
+    """What stands for a function's arguments. specs: those in order; titles: their names. by_name: of those at the end that are passed by name.
+    places: None, or where the arguments of a call stand in the signature."""
+
+    specs: list
+    titles: list
+    by_name: tuple = ()
+    places: list | None = None
+
+    def calling(self, function):
+        """The function, with all arguments by position."""
+        if not self.by_name:
+            return function
+        count = len(self.by_name)
+        return lambda *args: function(*args[:-count], **dict(zip(self.by_name, args[-count:], strict=True)))
+
+    def named(self):
+        """The specs with names (as Paddle's where they have none), and the names in the order of the inputs."""
+        names = []
+
+        def take(spec, path, at):
+            if isinstance(spec, list | tuple):
+                items = [take(one, f"{path}_{i}", at) for i, one in enumerate(spec)]
+                return type(spec)(*items) if hasattr(spec, "_fields") else type(spec)(items)
+            if isinstance(spec, dict):
+                found = {key: take(spec[key], str(key), at) for key in by_key(spec)}
+                return {key: found[key] for key in spec}
+            if isinstance(spec, Tensor):
+                spec = InputSpec(list(spec.shape), spec.dtype, spec._name, spec.stop_gradient)
+            elif isinstance(spec, np.ndarray):
+                spec = InputSpec(list(spec.shape), spec.dtype)
+            if not isinstance(spec, InputSpec):
+                return spec
+            chosen = spec.name or (path if self.places is None else f"_jst.{self.places[at]}.{self.titles[at]}.{len(names) - before}")
+            while chosen in names:
+                chosen += "_1"
+            names.append(chosen)
+            return InputSpec(spec.shape, spec.dtype or dtypes.default(), chosen, spec.stop_gradient)
+
+        found = []
+        for at, spec in enumerate(self.specs):
+            before = len(names)
+            found.append(take(spec, self.titles[at], at))
+        return found, names
 
 
-def _called_with(key):
-    """The specs of a compiled function's last call, from its signature (see jit/function.py)."""
-    found = []
-    for leaf in key:
-        if leaf[0] == "t":
-            found.append(InputSpec(leaf[1], leaf[2], None, leaf[3]))
-        elif isinstance(leaf[0], type) and leaf[0] not in (list, tuple, dict) and len(leaf) > 1:
-            found.append(leaf[1])
-        else:
-            raise ValueError("jit.save: input_spec: the last call had keyword or nested arguments; give a list of paddle.static.InputSpec")
-    return found
-
-
-def _named(plain, specs):
-    """The specs with names (those of the arguments where they have none), and the names in order."""
+def _given(function, plain, specs):
+    """The _Given of a function that is saved."""
+    if specs is None and isinstance(function, StaticFunction):
+        specs = function._input_spec
+        if specs is None and function._latest is not None:
+            return _called_with(function._latest, plain)
+    if specs is None:
+        raise ValueError(f"jit.save: input_spec: {getattr(plain, '__qualname__', plain)} has none and has not been called as a compiled function; "
+                         "give a list of paddle.static.InputSpec, one for each argument")
     try:
         parameters = inspect.signature(plain).parameters.values()
-        arguments = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-        if len(specs) > len(arguments) and not any(p.kind is p.VAR_POSITIONAL for p in parameters):
-            raise CheckError(f"jit.save: input_spec: got {len(specs)}; the function takes {len(arguments)} arguments: {', '.join(arguments)}")
-    except CheckError:
-        raise
-    except (TypeError, ValueError):
-        arguments = []
-    names = []
-
-    def take(spec, name):
-        if isinstance(spec, list | tuple):
-            return type(spec)([take(one, f"{name}_{i}") for i, one in enumerate(spec)])
-        if isinstance(spec, dict):
-            return {key: take(one, f"{name}_{key}") for key, one in spec.items()}
-        if isinstance(spec, Tensor):
-            spec = InputSpec(list(spec.shape), spec.dtype, spec._name, spec.stop_gradient)
-        elif isinstance(spec, np.ndarray):
-            spec = InputSpec(list(spec.shape), spec.dtype)
-        if not isinstance(spec, InputSpec):
-            return spec
-        chosen = spec.name or name
-        while chosen in names:
-            chosen += "_1"
-        names.append(chosen)
-        return InputSpec(spec.shape, spec.dtype or dtypes.default(), chosen, spec.stop_gradient)
-
-    return [take(spec, arguments[i] if i < len(arguments) else f"input_{i}") for i, spec in enumerate(specs)], names
+    except (TypeError, ValueError):  # a function without a signature
+        titles, more = [], True
+    else:
+        titles = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        more = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    if len(specs) > len(titles) and not more:
+        raise CheckError(f"jit.save: input_spec: got {len(specs)}; the function takes {len(titles)} arguments: {', '.join(titles)}")
+    return _Given(list(specs), [*titles, *[f"input_{i}" for i in range(len(titles), len(specs))]])
 
 
-def _fresh(function, layer, hooked=None):
-    """The function, with the attributes and buffers that it gives a Layer taken back after each run. hooked: a Layer whose hooks are called."""
+def _called_with(key, plain):
+    """The _Given of a compiled function's last call, from its signature."""
+    positional, named = described(key)
+    order = list(inspect.signature(plain).parameters)
+    bound = inspect.signature(plain).bind(*positional, **named)
+    count = len(bound.args)
+    titles = [*order[:count], *[f"input_{i}" for i in range(len(order), count)], *bound.kwargs]
+    places = [*range(count), *[order.index(name) if name in order else len(order) for name in bound.kwargs]]
+    return _Given([*bound.args, *bound.kwargs.values()], titles, tuple(bound.kwargs), places)
+
+
+def _fresh(given, function, layer, hooked=None):
+    """The function of all arguments by position, with the attributes and buffers that it gives a Layer taken back after each run. hooked: a Layer
+    whose hooks are called."""
     if not isinstance(layer, Layer):
-        return function
+        return given.calling(function)
 
     def run(*args):
         kept = [(one, dict(vars(one)), {name: dict(vars(one)[name]) for name in ("_buffers", "_parameters", "_sub_layers")})
                 for one in layer.sublayers(include_self=True)]
         try:
             if hooked is None:
-                return function(*args)
+                return given.calling(function)(*args)
             vars(hooked)["forward"] = function
-            return hooked(*args)
+            return given.calling(hooked)(*args)
         finally:
             for one, attributes, held in kept:
                 vars(one).clear()

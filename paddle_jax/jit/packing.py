@@ -4,21 +4,25 @@ Handing an array to XLA and taking a new one back costs one to two microseconds,
 hold Values whose `seg` is the Pack; who asks for the array of one gets a copy of its part.
 """
 
+import itertools
 import operator
 import sys
 import threading
+from functools import partial
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.deferred.value import Value, aval_of, observed
-from paddle_jax._core.tensor import wrap
+from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.uninterrupted import eagerly
 
 _FEWEST, _MOST = 4, 128  # arrays in a Pack; compiling a program with many more takes several times as long
 _SMALL = 1 << 12  # bytes; of larger arrays the copies cost what is saved
 _READ, _JOIN = 4, 5  # what the copy of one part, and joining one part costs, in units of what a part saves in one call
 _RAW = operator.attrgetter("_raw")
+_SET_RAW = Tensor._raw.__set__
 
 
 class Scattered(Exception):
@@ -98,16 +102,15 @@ class Pack:
         self.device = found.pop()
         return self._put(np.concatenate([np.asarray(a).ravel() for a in arrays]))
 
-    def give(self, flat, tensors):
-        """Takes the new array after a call."""
-        with self.lock:
-            self.flat = flat
-            if not self.values:
-                self.values, self.read = [None] * len(tensors), range(len(tensors))
-            for i in self.read:
-                tensors[i]._raw = value = self.values[i] = Value()
-                value.aval, value.array, value.seg, value.pos = aval_of(self.shapes[i], self.dtype), None, self, i
-            self.read = []
+    def give(self, tensors, results):
+        """Takes the new array, the first of the results, after a call: an iterator of the steps. The lock is held meanwhile."""
+        values, read = (list(self.values), self.read) if self.values else ([None] * len(tensors), range(len(tensors)))
+        steps = [(setattr, self, "values", values), (setattr, self, "read", [])]
+        for i in read:
+            value = values[i] = Value()
+            value.aval, value.array, value.seg, value.pos = aval_of(self.shapes[i], self.dtype), None, self, i
+            steps.append((_SET_RAW, tensors[i], value))
+        return itertools.chain(map(partial(setattr, self, "flat"), itertools.islice(results, 1)), itertools.starmap(operator.call, steps))
 
     def materialize(self, value):
         """The array of one Value (as a Segment gives it)."""
@@ -121,7 +124,7 @@ class Pack:
             return value.array
 
     def _put(self, array):
-        with jax.ensure_compile_time_eval():  # the reader may be within a trace
+        with eagerly():  # the reader may be within a trace
             return _to_device(array) if self.device is None else jax.device_put(array, self.device)
 
 

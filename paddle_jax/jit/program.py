@@ -4,19 +4,21 @@ Two ways of running: when gradients can flow through a result, as one operation 
 the memory of what it changes to the new values.
 """
 
+import itertools
 import operator
 import sys
 
 import jax
 import numpy as np
 
-from paddle_jax._core.deferred.value import Value, aval_of, concrete, filled, is_zero, observed
+from paddle_jax._core.deferred.value import Value, aval_of, concrete, filled, is_zero, observed, uploaded
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.errors import told
 from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.node import Node
 from paddle_jax._core.state import Changes
-from paddle_jax._core.tensor import wrap
+from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.uninterrupted import Once, deliver, hand_out
 from paddle_jax.jit.dy2static.effects import silent
 from paddle_jax.jit.guards import MISSING
 from paddle_jax.jit.packing import Pack, Scattered
@@ -192,6 +194,7 @@ class Program:
             raws = [o._raw for o in out]
             if self.loud:
                 _finished(lambda: raws)
+            hand_out(_SET_RAW, [tensors[i] for i in self.donated], [raws[at] for at in self.at])
         else:
             out = raws = self._run(tensors)
         results = []
@@ -203,7 +206,7 @@ class Program:
                 results.append(value)
             else:
                 results.append(wrap(raw, stop, None if stop or flows is None else self.spent))
-        self._write(tensors, out, raws)
+        self._settle(tensors, out, raws)
         for generator, count in captured.draws:
             generator._offset += count
         for call, thing, args, kwargs in captured.effects:
@@ -212,7 +215,7 @@ class Program:
 
     def _run(self, tensors):
         if self.pack is None:
-            return self._direct(None, tensors)[1]
+            return self._direct(None, tensors)
         members = self.members(tensors)
         try:
             flat = self.pack.take(members)
@@ -220,12 +223,11 @@ class Program:
             self.pack = None
             self._split(len(tensors))
             return self._run(tensors)
-        flat, out = self._direct(flat, tensors)
-        self.pack.give(flat, members)
-        return out
+        with self.pack.lock:
+            return self._direct(flat, tensors, members)
 
-    def _direct(self, flat, tensors):
-        """Runs the compiled function; gives the new array of the Pack, and all results and new values (None for those in the Pack)."""
+    def _direct(self, flat, tensors, members=()):
+        """Runs the compiled function, and gives the Tensors their new values in the same step; returns the results (None for what has been given)."""
         arrays = self._arrays(self.others(tensors))
         given = list(self.pick(arrays))
         if any(map(_SHARED.__lt__, map(sys.getrefcount, given))):
@@ -233,8 +235,20 @@ class Program:
         kept = arrays[len(given):]
         del arrays
         try:
-            numbers = self._numbers()
-            return _finished(self.direct, flat, given, kept, numbers) if self.loud else self.direct(flat, given, kept, numbers)
+            arguments, changed, found = (flat, given, kept, self._numbers()), [tensors[i] for i in self.donated], []
+
+            def take(results):
+                values = itertools.chain(map(_SET_RAW, changed, results), map(found.append, results))
+                return values if self.pack is None else itertools.chain(self.pack.give(members, results), values)
+
+            if self.loud:
+                deliver(iter, [_finished(self.direct, *arguments)], take)
+            else:
+                self.once(arguments, take)
+            out = [None] * self.width
+            for at, value in zip(self.plain, found, strict=True):
+                out[at] = value
+            return out
         except Exception:
             if any(a.is_deleted() for a in given):
                 names = ", ".join(tensors[i].name for i in self.donated[:3])
@@ -250,7 +264,7 @@ class Program:
                 self.numbers[i] = number, None
             else:
                 if held is None:
-                    held = jax.numpy.asarray(number)
+                    held = uploaded(np.asarray(number))
                     self.numbers[i] = known, held
                 number = held
             found.append(number)
@@ -262,12 +276,15 @@ class Program:
         packed = [] if pack is None else pack.places
         inside = set(packed)
         plain = [each for each in self.values if each[0] not in inside]
-        self.targets, self.news = _picker([target for target, _, _ in plain]), _picker([at for _, at, _ in plain])
+        self.targets = _picker([target for target, _, _ in plain])
         self.steps = [steps for _, _, steps in plain]
         news = {target: (at, steps) for target, at, steps in self.values}
         self.members, self.added = _picker(packed), [news[i][1] for i in packed]
         spots = [news[i][0] for i in packed]
-        self.donated = [target for target, _, _ in plain] + [target for target, _, c in self.rest if c.kind == "value"]
+        written = [*[(target, at) for target, at, _ in plain], *[(i, at) for i, at, c in self.rest if c.kind == "value" and not c.flows]]
+        self.donated, self.at = [target for target, _ in written], [at for _, at in written]
+        self.width = len(self.captured.results) + sum(change.count for change in self.captured.changes)
+        self.plain = [at for at in range(self.width) if at not in {*self.at, *spots}]
         taken = inside.union(self.donated)
         order = [*self.donated, *[i for i in range(count) if i not in taken]]
         self.others, self.pick = _picker(order), operator.itemgetter(slice(len(self.donated)))
@@ -278,20 +295,16 @@ class Program:
         def direct(flat, donated, kept, numbers):
             parts = [*([] if pack is None else pack.split(flat)), *donated, *kept]
             out = self._flat(*[parts[k] for k in sources], *numbers)
-            if pack is None:
-                return None, out
-            out = list(out)
-            flat = pack.joined([out[at] for at in spots])
-            for at in spots:
-                out[at] = None
-            return flat, out
+            joined = [] if pack is None else [pack.joined([out[at] for at in spots])]
+            return [*joined, *[out[at] for at in self.at], *[out[at] for at in self.plain]]
 
         direct.__name__ = self.name
         self.direct = jax.jit(direct, donate_argnums=() if self.loud else 1)  # after a failed assertion everything is as before
+        self.once = Once(self.direct)
 
-    def _write(self, tensors, out, raws):
-        for tensor, raw, steps in zip(self.targets(tensors), self.news(raws), self.steps, strict=True):
-            tensor._raw = raw
+    def _settle(self, tensors, out, raws):
+        """Whatever else a call changes, now that the Tensors have their new values."""
+        for tensor, steps in zip(self.targets(tensors), self.steps, strict=True):
             tensor._version += steps
             if tensor._node is not None:
                 tensor._node, tensor._idx = None, 0
@@ -311,7 +324,7 @@ class Program:
                 if change.flows:
                     tensor._adopt(out[at])
                 else:
-                    tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient = raws[at], None, 0, change.stop_gradient
+                    tensor._node, tensor._idx, tensor.stop_gradient = None, 0, change.stop_gradient
                     tensor._version += change.steps
             elif change.kind == "flag":
                 tensors[target].stop_gradient = change.stop_gradient
@@ -321,6 +334,7 @@ class Program:
                 _set_attribute(change, raws[at : at + change.count], out[at : at + change.count])
 
 
+_SET_RAW = Tensor._raw.__set__
 _RAW, _AVAL, _STOP, _GRAD, _NODE = map(operator.attrgetter, ("_raw", "aval", "stop_gradient", "_grad", "_node"))
 
 

@@ -9,6 +9,7 @@ import types
 
 import numpy as np
 
+from paddle_jax._core.origins import LIBRARIES, package_of
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.amp.grad_scaler import AmpScaler
 from paddle_jax.jit.guards import MISSING, SCALARS, Guards, content_of, equal
@@ -18,7 +19,6 @@ from paddle_jax.optimizer.optimizer import Optimizer
 
 _DEEP = 4  # levels of functions, containers and plain objects that are looked into
 _MANY = 4096  # items of a list or dict that are looked at
-_OURS = ("paddle_jax", "jax", "jaxlib", "numpy", "flax", "optax", "scipy")
 _STORES = ("_parameters", "_buffers", "_sub_layers", "_forward_pre_hooks", "_forward_post_hooks")
 _BARE = ("Layer", "Sequential", "LayerList", "LayerDict", "ParameterList", "ParameterDict")  # classes that one derives from to write a Layer
 _GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL")
@@ -76,7 +76,7 @@ class Reach:
         function = getattr(function, "__wrapped__", function) if not isinstance(function, types.FunctionType) else function
         if not isinstance(function, types.FunctionType) or id(function) in self.seen or not depth:
             return
-        if (function.__module__ or "").partition(".")[0] in _OURS:
+        if package_of(function.__module__ or "") in LIBRARIES:
             return
         self.seen.add(id(function))
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
@@ -282,8 +282,8 @@ def _is_plain(value):
 
 def _is_users(module):
     """Whether a module of this name is neither Python's nor of the libraries that this one rests on."""
-    root = (module or "").partition(".")[0]
-    return root not in _OURS and root not in sys.stdlib_module_names
+    root = package_of(module or "")
+    return root not in LIBRARIES and root not in sys.stdlib_module_names
 
 
 def _is_installed(file):

@@ -6,6 +6,7 @@ import jax
 import numpy as np
 
 from paddle_jax._core.tensor import Tensor
+from paddle_jax.static.input_spec import InputSpec
 from paddle_jax.tensor.creation import to_tensor
 
 
@@ -44,6 +45,36 @@ def _leaf(value, tensors):
     if isinstance(value, float):
         return float, value, str(value)
     return type(value), value
+
+
+def described(key):
+    """(positional arguments, keyword arguments) from their description, with an InputSpec for each Tensor.
+
+    Raises:
+        ValueError: one was an object of which nothing but its identity is known.
+    """
+    positional, named = [], {}
+    for leaf in key:
+        if len(leaf) == 2 and isinstance(leaf[0], str):
+            named[leaf[0]] = _described(leaf[1])
+        elif not isinstance(leaf[0], int):  # else: which Tensors are one
+            positional.append(_described(leaf))
+    return positional, named
+
+
+def _described(leaf):
+    kind, *rest = leaf
+    if kind == "t":
+        shape, dtype, stop_gradient = rest
+        return InputSpec(shape, dtype, None, stop_gradient)
+    if kind is dict:
+        return {key: _described(value) for key, value in rest}
+    if issubclass(kind, list | tuple):
+        items = [_described(value) for value in rest]
+        return kind(*items) if hasattr(kind, "_fields") else kind(items)
+    if type(rest[0]) is not kind:
+        raise ValueError(f"jit.save: input_spec: the last call had a {kind.__name__} that is no plain value; give a list of paddle.static.InputSpec")
+    return rest[0]
 
 
 def differences(old, new):

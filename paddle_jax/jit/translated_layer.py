@@ -36,6 +36,14 @@ class TranslatedLayer(Layer):
             self.add_parameter(f"param_{number}", persistable_vars[name])
         self.training = False
 
+    def train(self, mode=True):
+        """Switches to training mode, in which parameters can be fine-tuned. Unlike that of other Layers it returns nothing, as in Paddle."""
+        super().train(mode)
+
+    def eval(self):
+        """Switches to evaluation mode; returns nothing, as in Paddle."""
+        super().eval()
+
     def _run(self, method, inputs):
         runner = self._runner(method)
         tensors = _tensors(method, runner.program.feeds, inputs)

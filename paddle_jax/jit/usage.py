@@ -4,24 +4,24 @@ import dis
 import functools as ft
 import sys
 
+from paddle_jax._core.origins import ENGINE, package_of
 from paddle_jax.jit.guards import SCALARS
 
-_OTHERS = frozenset(("paddle_jax", "jax", "jaxlib", "numpy", "malt", *sys.stdlib_module_names)) - {"__main__"}
+_OTHERS = frozenset((*ENGINE, "numpy", "malt", *sys.stdlib_module_names)) - {"__main__"}
 _ANY = frozenset(("getattr", "vars", "eval", "exec", "globals", "locals"))  # builtins that lead to names that stand nowhere
 
 
 class Usage:
-    """While it is entered, notes the functions that run. With a profiler at work it knows nothing, and everything counts as used."""
+    """Between `begin` and `end`, notes the functions that run. With a profiler at work it knows nothing, and everything counts as used."""
 
     def __init__(self):
         self.codes, self.known = {}, sys.getprofile() is None
 
-    def __enter__(self):
+    def begin(self):
         if self.known:
             sys.setprofile(self._note)
-        return self
 
-    def __exit__(self, *exc):
+    def end(self):
         if self.known:
             sys.setprofile(None)
 
@@ -33,7 +33,7 @@ class Usage:
         """A function (name, value) -> whether the code that ran may have used a value of that name."""
         loaded, called, bare = set(), set(), set()
         for code, scope in self.codes.items():
-            if scope.get("__name__", "").partition(".")[0] not in _OTHERS:
+            if package_of(scope) not in _OTHERS:
                 more = _names(code)
                 loaded |= more[0]
                 called |= more[1]

@@ -139,11 +139,11 @@ def _host(owner, argument, value):
 
 
 def _binary(owner, preds, labels):
-    """The rounded predictions and the labels, one per sample."""
+    """The predictions and the labels, one per sample."""
     preds, labels = _host(owner, "preds", preds), _host(owner, "labels", labels)
     if preds.size != labels.size or preds.size != preds.shape[0]:
         raise ValueError(f"{owner}: preds: shapes {preds.shape} and {labels.shape}; one prediction and one label per sample are needed.")
-    return np.floor(preds.reshape(-1) + 0.5).astype(np.int32), labels.reshape(-1)
+    return preds.reshape(-1), labels.reshape(-1)
 
 
 class Precision(Metric):
@@ -174,6 +174,7 @@ class Precision(Metric):
             ValueError: another type, or the lengths differ.
         """
         preds, labels = _binary("Precision", preds, labels)
+        preds = np.floor(preds + 0.5)
         positive = preds == 1
         self.tp += int((positive & (labels == preds)).sum())
         self.fp += int((positive & (labels != preds)).sum())
@@ -212,7 +213,7 @@ class Recall(Metric):
     def update(self, preds, labels):
         """Takes in a batch. Arguments as for `Precision.update`."""
         preds, labels = _binary("Recall", preds, labels)
-        positive = labels == 1
+        preds, positive = np.rint(preds), labels == 1  # one half is rounded down here, as in Paddle
         self.tp += int((positive & (preds == labels)).sum())
         self.fn += int((positive & (preds != labels)).sum())
 

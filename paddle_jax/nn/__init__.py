@@ -1,7 +1,7 @@
 """paddle.nn: layers."""
 
 from paddle_jax._core.tensor import Parameter
-from paddle_jax.nn import attention, functional, initializer, utils
+from paddle_jax.nn import attention, functional, init, initializer, parameter, utils
 from paddle_jax.nn.layer.activation import (
     CELU, ELU, GELU, GLU, Hardshrink, Hardsigmoid, Hardswish, Hardtanh, LeakyReLU, LogSigmoid, LogSoftmax, Maxout, Mish, PReLU, ReLU, ReLU6,
     RReLU, SELU, Sigmoid, SiLU, Silu, Softmax, Softmax2D, Softplus, Softshrink, Softsign, Swish, Tanh, Tanhshrink, ThresholdedReLU,

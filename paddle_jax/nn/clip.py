@@ -9,14 +9,25 @@ from paddle_jax._core.tensor import wrap
 
 
 class ClipGradBase:
-    """The base class of gradient clipping. A subclass defines `__call__(params_grads)`, which returns the list with clipped gradients."""
+    """The base class of gradient clipping. A subclass defines `_dygraph_clip(params_grads)` or `__call__`, which returns the clipped pairs."""
+
+    _in_place = False  # whether the given gradients themselves become the clipped ones
 
     def __call__(self, params_grads):
         """Returns the pairs with clipped gradients. Pairs without a gradient are left out; `need_clip=False` leaves one as it is."""
+        return self._dygraph_clip(params_grads)
+
+    def _dygraph_clip(self, params_grads):
         pairs = [(param, grad) for param, grad in params_grads if grad is not None]
         chosen = [grad._value for param, grad in pairs if getattr(param, "need_clip", True)]
         clipped = iter(_clip_all(self.rule(), chosen) if chosen else ())
-        return [(param, wrap(next(clipped)) if getattr(param, "need_clip", True) else grad) for param, grad in pairs]
+        return [(param, self._clipped(grad, next(clipped)) if getattr(param, "need_clip", True) else grad) for param, grad in pairs]
+
+    def _clipped(self, grad, value):
+        if not self._in_place:
+            return wrap(value)
+        grad._rebind(value)
+        return grad
 
 
 @ft.partial(jax.jit, static_argnums=0)
@@ -104,7 +115,8 @@ class ClipGradByNorm(ClipGradBase):
 
 
 class ClipGradByGlobalNorm(ClipGradBase):
-    """Scales all gradients by one factor so that their common L2 norm is at most `clip_norm`.
+    """Scales all gradients by one factor so that their common L2 norm is at most `clip_norm`. The gradients themselves change: after
+    `optimizer.step()` every `p.grad` is the clipped one.
 
     Args:
         clip_norm: float, the largest common norm.
@@ -116,6 +128,8 @@ class ClipGradByGlobalNorm(ClipGradBase):
         >>> clip([(weight, paddle.to_tensor([[6.0, 8.0]]))])[0][1].tolist()
         [[3.0, 4.0]]
     """
+
+    _in_place = True
 
     def __init__(self, clip_norm, group_name="default_group", auto_skip_clip=False):
         self.clip_norm = float(clip_norm)

@@ -1,5 +1,6 @@
 """L-BFGS: a quasi-Newton method that evaluates the loss itself, several times per step."""
 
+import functools as ft
 import warnings
 
 import jax
@@ -8,10 +9,11 @@ import numpy as np
 from jax import lax
 
 from paddle_jax._core.tensor import Tensor, wrap
-from paddle_jax.optimizer.line_search import strong_wolfe
+from paddle_jax.optimizer.line_search import Point, strong_wolfe
 from paddle_jax.optimizer.optimizer import Optimizer
 
 _FIRST_ROWS = 8
+_FIRST_ELEMENTS = 1 << 21  # of the history; it grows while there are more
 
 
 class LBFGS(Optimizer):
@@ -68,7 +70,7 @@ class LBFGS(Optimizer):
         self.tolerance_change = tolerance_change
         self.history_size = history_size
         self.line_search_fn = line_search_fn
-        self._history = None
+        self._history, self._known = None, 0
         self._past = {"func_evals": 0, "n_iter": 0}
 
     def step(self, closure):
@@ -84,107 +86,97 @@ class LBFGS(Optimizer):
         if self.line_search_fn not in (None, "strong_wolfe"):
             raise RuntimeError(f"LBFGS: line_search_fn: got {self.line_search_fn!r}; use 'strong_wolfe' or None.")
         first = closure()
-        loss, grad, past, evaluations = float(first), self._flat_grad(), self._past, 1
+        past, evaluations = self._past, 1
+        at = self._here(0.0, float(first), None)
         past["func_evals"] += 1
         for iteration in range(1, self.max_iter + 1):
-            if _largest(grad) <= self.tolerance_grad:
+            if at.largest <= self.tolerance_grad:
                 break
             past["n_iter"] += 1
-            direction = self._direction(grad)
-            rate = self.get_lr() * (min(1.0, 1.0 / _length1(grad)) if past["n_iter"] == 1 else 1.0)
-            slope = float(_dot(grad, direction))
-            past |= {"prev_flat_grad": grad, "prev_loss": loss, "d": direction, "alpha": rate}
+            direction, slope, reach = self._direction(at.grad)
+            rate = self.get_lr() * (min(1.0, 1.0 / float(jnp.abs(at.grad).sum())) if past["n_iter"] == 1 else 1.0)
+            past |= {"prev_flat_grad": at.grad, "prev_loss": at.loss, "d": direction, "alpha": rate}
             if slope > -self.tolerance_change:
                 break
-            loss, grad, rate, used = self._move(closure, loss, grad, direction, rate, slope, iteration)
-            past["alpha"] = rate
+            at, used = self._move(closure, Point(0.0, at.loss, at.grad, slope, at.largest), direction, rate, reach, iteration)
+            past["alpha"] = at.length
             past["func_evals"] += used
             evaluations += used
-            small = rate * _largest(direction) <= self.tolerance_change or abs(loss - past["prev_loss"]) < self.tolerance_change
+            small = at.length * reach <= self.tolerance_change or abs(at.loss - past["prev_loss"]) < self.tolerance_change
             if small or evaluations >= self.max_eval:
                 break
         return first
 
-    def _move(self, closure, loss, grad, direction, rate, slope, iteration):
-        """Changes the parameters along the direction: the new loss, gradient, length of the step, and evaluations used."""
-        start = [p._value for p in self._moving()]
+    def _move(self, closure, start, direction, rate, reach, iteration):
+        """Changes the parameters along the direction: the Point reached, and the evaluations used."""
+        values = [p._value for p in self._moving()]
 
-        def evaluate(length):
-            self._shift(start, direction, length)
-            return float(closure()), self._flat_grad()
+        def go(length):
+            for param, value in zip(self._moving(), _shifted(values, direction, length), strict=True):
+                param._rebind(value)
+
+        def at(length):
+            go(length)
+            return self._here(length, float(closure()), direction)
 
         if self.line_search_fn is None:
             if iteration == self.max_iter:  # the loss after the last iteration is not needed
-                self._shift(start, direction, rate)
-                return loss, grad, rate, 0
-            return *evaluate(rate), rate, 1
-        loss, grad, rate, used = strong_wolfe(evaluate, rate, direction, loss, grad, slope, self.tolerance_change)
-        self._shift(start, direction, rate)
-        return loss, grad, rate, used
+                go(rate)
+                return Point(rate, start.loss, start.grad, start.slope, start.largest), 0
+            return at(rate), 1
+        found, used = strong_wolfe(at, rate, start, reach, self.tolerance_change)
+        go(found.length)
+        return found, used
 
     def _moving(self):
         return [p for p in self._all_params() if not p.stop_gradient]
 
-    def _flat_grad(self):
+    def _here(self, length, loss, direction):
+        """The Point where the parameters are, after the closure has run."""
         parts = [p._grad._value if p._grad is not None else jnp.zeros_like(p._value) for p in self._moving()]
-        return jnp.concatenate([part.ravel() for part in parts])
-
-    def _shift(self, start, direction, length):
-        place = 0
-        for param, value in zip(self._moving(), start, strict=True):
-            part = direction[place : place + value.size].reshape(value.shape)
-            param._rebind((value + length * part).astype(value.dtype))
-            place += value.size
+        grad, numbers = _measured(parts, direction)
+        slope, largest = map(float, np.asarray(numbers))
+        return Point(length, loss, grad, slope, largest)
 
     def _direction(self, grad):
-        """The step of the quadratic model; takes the last change of the gradient into it first."""
-        past = self._past
+        """The step of the quadratic model, its slope and its largest element; takes the last change of the gradient into the model first."""
+        past, history = self._past, self._history
         if past["n_iter"] == 1:
-            rows = min(_FIRST_ROWS, self.history_size)
-            zeros = jnp.zeros((rows, grad.size), grad.dtype)
-            self._history = {"s": zeros, "y": zeros, "count": 0, "scale": jnp.ones((), grad.dtype)}
-            return -grad
-        change, moved = grad - past["prev_flat_grad"], past["d"] * past["alpha"]
-        curvature = _dot(change, moved)
-        if float(curvature) > 1e-10:
-            self._remember(moved, change, curvature / _dot(change, change))
-        history = self._history
-        return _two_loops(grad, history["s"], history["y"], history["count"], history["scale"])
-
-    def _remember(self, moved, change, scale):
-        history = self._history
-        count, rows = history["count"], len(history["s"])
-        if count == rows < self.history_size:  # room for twice as many: each size compiles once
-            more = ((0, min(2 * rows, self.history_size) - rows), (0, 0))
-            history["s"], history["y"] = jnp.pad(history["s"], more), jnp.pad(history["y"], more)
-        elif count == rows:
-            history["s"], history["y"] = jnp.roll(history["s"], -1, axis=0), jnp.roll(history["y"], -1, axis=0)
-            count -= 1
-        history["s"], history["y"] = history["s"].at[count].set(moved), history["y"].at[count].set(change)
-        history["count"], history["scale"] = count + 1, scale
+            self._history = _room(grad, min(self.history_size, max(_FIRST_ROWS, _FIRST_ELEMENTS // max(grad.size, 1))))
+            self._known = 0
+            return -grad, -float(jnp.vdot(grad, grad)), float(jnp.abs(grad).max())
+        if self._known == len(history["s"]) < self.history_size:  # room for twice as many: each size compiles once
+            more = min(len(history["s"]), self.history_size - len(history["s"]))
+            history = {key: jnp.pad(value, ((0, more), *[(0, 0)] * (value.ndim - 1))) if value.ndim else value for key, value in history.items()}
+        self._history, direction, numbers = _turned(history, grad, past["prev_flat_grad"], past["d"], past["alpha"])
+        slope, reach, known = map(float, np.asarray(numbers))
+        self._known = int(known)
+        return direction, slope, reach
 
     def state_dict(self):
         """Returns the state under the key `state`: counts, the last gradient and direction, and the history."""
         state = {key: wrap(value) if isinstance(value, jax.Array) else value for key, value in self._past.items()}
         if self._history is not None:
-            history = self._history
-            pairs = [(wrap(history["s"][i]), wrap(history["y"][i])) for i in range(history["count"])]
-            state |= {"old_sk": [s for s, _ in pairs], "old_yk": [y for _, y in pairs], "H_diag": wrap(history["scale"])}
-            state["ro"] = [wrap(1.0 / _dot(s._value, y._value)) for s, y in pairs]
+            history, rows = self._history, len(self._history["s"])
+            kept = [i % rows for i in range(max(0, self._known - rows), self._known)]
+            state |= {"old_sk": [wrap(history["s"][i]) for i in kept], "old_yk": [wrap(history["y"][i]) for i in kept]}
+            state |= {"H_diag": wrap(jnp.array(history["scale"])), "ro": [wrap(history["ro"][i]) for i in kept]}
         return {"state": state if self._past["n_iter"] else {}}
 
     def set_state_dict(self, state_dict):
         """Takes over a state made by `state_dict()`."""
         state = {key: value._value if isinstance(value, Tensor) else value for key, value in state_dict["state"].items()}
         if not state:
-            self._past, self._history = {"func_evals": 0, "n_iter": 0}, None
+            self._past, self._history, self._known = {"func_evals": 0, "n_iter": 0}, None, 0
             return
-        size, count = state["d"].size, len(state["old_sk"])
-        rows = min(max(_FIRST_ROWS, count), self.history_size)
-        block = np.zeros((2, rows, size), state["d"].dtype)
-        for i, pair in enumerate(zip(state["old_sk"], state["old_yk"], strict=True)):
-            block[0, i], block[1, i] = (np.asarray(part) for part in pair)
-        self._history = {"s": jnp.asarray(block[0]), "y": jnp.asarray(block[1]), "count": count, "scale": jnp.asarray(state["H_diag"])}
+        pairs = list(zip(state["old_sk"], state["old_yk"], strict=True))[-self.history_size :]
+        self._known = len(pairs)
+        self._history = _room(state["d"], min(max(_FIRST_ROWS, self._known), self.history_size))
+        for i, pair in enumerate(pairs):
+            s, y = (jnp.asarray(np.asarray(part)) for part in pair)
+            for key, value in (("s", s), ("y", y), ("ro", 1.0 / jnp.vdot(s, y))):
+                self._history[key] = self._history[key].at[i].set(value)
+        self._history |= {"count": jnp.asarray(self._known), "scale": jnp.array(state["H_diag"])}
         kept = ("func_evals", "n_iter", "d", "alpha", "prev_flat_grad", "prev_loss")
         self._past = {key: state[key] for key in kept}
 
@@ -195,33 +187,59 @@ class LBFGS(Optimizer):
         raise NotImplementedError("LBFGS: minimize: the loss has to be evaluated several times; use step(closure).")
 
 
-@jax.jit
-def _dot(a, b):
-    return jnp.vdot(a, b)
-
-
-def _largest(vector):
-    return float(jnp.abs(vector).max()) if vector.size else 0.0
-
-
-def _length1(vector):
-    return float(jnp.abs(vector).sum())
+def _room(like, rows):
+    """An empty history: steps `s`, changes of the gradient `y` and 1 / <s, y> `ro`, the oldest overwritten first; how many there were; the scale."""
+    dtype = like.dtype
+    return {"s": jnp.zeros((rows, like.size), dtype), "y": jnp.zeros((rows, like.size), dtype), "ro": jnp.zeros(rows, dtype),
+            "count": jnp.asarray(0), "scale": jnp.ones((), dtype)}
 
 
 @jax.jit
-def _two_loops(grad, moved, changes, count, scale):
-    """Minus the inverse Hessian times the gradient, by the two-loop recursion over the first `count` rows."""
-    weights = 1.0 / jnp.sum(moved * changes, axis=1)
+def _shifted(values, direction, length):
+    """The parameters, moved along the direction."""
+    ends = np.cumsum([v.size for v in values])
+    parts = jnp.split(direction, ends[:-1])
+    return [(v + length * part.reshape(v.shape)).astype(v.dtype) for v, part in zip(values, parts, strict=True)]
+
+
+@jax.jit
+def _measured(parts, direction):
+    """The gradient as one vector, and its slope along the direction and its largest element."""
+    grad = jnp.concatenate([part.ravel() for part in parts])
+    slope = jnp.zeros((), grad.dtype) if direction is None else jnp.vdot(grad, direction)
+    return grad, jnp.stack([slope, jnp.abs(grad).max(initial=0)])
+
+
+@ft.partial(jax.jit, donate_argnums=0)
+def _turned(history, grad, before, direction, rate):
+    """Puts the last step into the history: (history, minus the inverse Hessian times the gradient, its slope, largest element and the count)."""
+    change, moved = grad - before, direction * rate
+    curvature, rows = jnp.vdot(change, moved), len(history["s"])
+    good = curvature > 1e-10
+    at = history["count"] % rows
+    news = {"s": moved, "y": change, "ro": 1.0 / curvature}
+    history = history | {key: history[key].at[at].set(jnp.where(good, new, history[key][at])) for key, new in news.items()}
+    history["count"] = history["count"] + good
+    history["scale"] = jnp.where(good, curvature / jnp.vdot(change, change), history["scale"])
+    direction = _two_loops(grad, history)
+    return history, direction, jnp.stack([jnp.vdot(grad, direction), jnp.abs(direction).max(initial=0), history["count"].astype(grad.dtype)])
+
+
+def _two_loops(grad, history):
+    """Minus the inverse Hessian times the gradient, by the two-loop recursion over the history."""
+    s, y, ro, count, scale = (history[key] for key in ("s", "y", "ro", "count", "scale"))
+    kept = jnp.minimum(count, len(s))
 
     def back(k, carry):
         q, alphas = carry
-        i = count - 1 - k
-        alpha = weights[i] * jnp.vdot(moved[i], q)
-        return q - alpha * changes[i], alphas.at[i].set(alpha)
+        i = (count - 1 - k) % len(s)
+        alpha = ro[i] * jnp.vdot(s[i], q)
+        return q - alpha * y[i], alphas.at[i].set(alpha)
 
-    q, alphas = lax.fori_loop(0, count, back, (-grad, jnp.zeros(len(moved), grad.dtype)))
+    q, alphas = lax.fori_loop(0, kept, back, (-grad, jnp.zeros(len(s), grad.dtype)))
 
-    def forward(i, r):
-        return r + moved[i] * (alphas[i] - weights[i] * jnp.vdot(changes[i], r))
+    def forward(k, r):
+        i = (count - kept + k) % len(s)
+        return r + s[i] * (alphas[i] - ro[i] * jnp.vdot(y[i], r))
 
-    return lax.fori_loop(0, count, forward, q * scale)
+    return lax.fori_loop(0, kept, forward, q * scale)

@@ -4,21 +4,24 @@ import dataclasses
 import math
 from typing import Any
 
-import jax.numpy as jnp
-
 
 @dataclasses.dataclass
-class _Point:
+class Point:
+    """A point on the line: its distance, loss, gradient, slope along the direction, and the largest element of the gradient."""
+
     length: float
     loss: float
     grad: Any
     slope: float
+    largest: float
 
 
 def _minimum(a, b, low, high):
     """The minimum of the cubic through two points with their slopes, within [low, high]; the middle where there is none."""
     if a.length > b.length:
         a, b = b, a
+    if a.length == b.length:
+        return (low + high) / 2
     mean = a.slope + b.slope - 3 * (a.loss - b.loss) / (a.length - b.length)
     square = mean * mean - a.slope * b.slope
     if not square >= 0:
@@ -29,32 +32,22 @@ def _minimum(a, b, low, high):
     return min(max(place, low), high) if math.isfinite(place) else (low + high) / 2
 
 
-def strong_wolfe(evaluate, length, direction, loss, grad, slope, tolerance, decrease=1e-4, curvature=0.9, limit=25):
-    """Looks for a step along `direction` with enough decrease and a flat enough slope.
+def strong_wolfe(at, length, start, reach, tolerance, decrease=1e-4, curvature=0.9, limit=25):
+    """Looks for a step with enough decrease and a flat enough slope.
 
     Args:
-        evaluate: callable, length to (loss, gradient).
+        at: callable, length to Point.
         length: float, the first length to try.
-        direction: array [n].
-        loss: float, at length 0.
-        grad: array [n], at length 0.
-        slope: float, of the loss along the direction at length 0; negative.
+        start: Point at length 0; its slope is negative.
+        reach: float, how far a step of length 1 moves the parameter that it moves most.
         tolerance: float, an interval that moves the parameters less is not divided further.
         decrease: float, part of the slope that the loss must fall by.
         curvature: float, part of the slope that may be left.
         limit: int, largest number of evaluations.
     Returns:
-        (loss, gradient, length, evaluations).
+        (Point, evaluations).
     """
-    used = 0
-
-    def at(t):
-        nonlocal used
-        used += 1
-        value, gradient = evaluate(t)
-        return _Point(t, value, gradient, float(jnp.vdot(gradient, direction)))
-
-    start = _Point(0.0, loss, grad, slope)
+    used, loss, slope = 1, start.loss, start.slope
 
     def too_high(point):
         return not point.loss <= loss + decrease * point.length * slope  # also for NaN
@@ -66,23 +59,25 @@ def strong_wolfe(evaluate, length, direction, loss, grad, slope, tolerance, decr
             bracket = previous, point
             break
         if abs(point.slope) <= -curvature * slope:
-            return point.loss, point.grad, point.length, used
+            return point, used
         if point.slope >= 0:
             bracket = point, previous
             break
         nearest, farthest = point.length + 0.01 * (point.length - previous.length), point.length * 10
-        previous, point = point, at(_minimum(previous, point, nearest, farthest))
+        previous, point, used = point, at(_minimum(previous, point, nearest, farthest)), used + 1
     low, high = bracket or (start, point)
     if high.loss < low.loss and math.isfinite(high.loss):
         low, high = high, low
-    largest, near_end = float(jnp.abs(direction).max()), False
-    while used < limit and abs(high.length - low.length) * largest >= tolerance:
+    near_end = False
+    while used < limit and abs(high.length - low.length) * reach >= tolerance:
         left, right = sorted((low.length, high.length))
         length, margin = _minimum(low, high, left, right) if math.isfinite(high.loss) else (left + right) / 2, 0.1 * (right - left)
         inside = min(max(length, left + margin), right - margin)
         # A minimum close to an end is tried once; the second time in a row, or at the end itself, a tenth of the interval is cut off.
         near_end, length = (True, length) if inside != length and left < length < right and not near_end else (False, inside)
-        point = at(length)
+        if length in (left, right):  # no number lies between
+            break
+        point, used = at(length), used + 1
         if too_high(point) or point.loss >= low.loss:
             high = point
             continue
@@ -92,4 +87,4 @@ def strong_wolfe(evaluate, length, direction, loss, grad, slope, tolerance, decr
         if point.slope * (high.length - low.length) >= 0:
             high = low
         low = point
-    return low.loss, low.grad, low.length, used
+    return low, used

@@ -2,15 +2,16 @@
 
 import collections
 import re
+from functools import partial
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.deferred.flush import boundary
 from paddle_jax._core.state import state
 from paddle_jax._core.symbol import Symbol
-from paddle_jax._core.tensor import Tensor, held, wrap, zeros_like
+from paddle_jax._core.tensor import Tensor, held, rebind_all, wrap, zeros_like
+from paddle_jax._core.uninterrupted import eagerly, hand_out
 from paddle_jax.nn.clip import ClipGradBase
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
 from paddle_jax.optimizer.stack import Stack, chunks, fresh, pack, run_calls, vectors
@@ -27,6 +28,14 @@ class _Group:
         self.ids, self.places, self.stacks, self.calls = [], {}, [], []
         self.zeros = {}
 
+    def __getstate__(self):
+        """For copies and pickles: the places by parameter, since ids mean nothing there."""
+        places = [(param, *self.places[id(param)]) for param in self.params if id(param) in self.places]
+        return {"settings": self.settings, "params": self.params, "places": places, "stacks": self.stacks, "calls": self.calls}
+
+    def __setstate__(self, state):
+        vars(self).update(state, ids=[], zeros={}, places={id(param): (stack, row) for param, stack, row in state["places"]})
+
 
 class Optimizer:
     """The base class of optimizers; use a subclass such as `Adam`.
@@ -39,7 +48,7 @@ class Optimizer:
         grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm. Default None.
         name: str that becomes part of the names of the states. Default None.
     Raises:
-        AttributeError: `parameters` is None.
+        AttributeError: `parameters` is None or holds something else.
         TypeError: an argument has the wrong type.
         ValueError: a Parameter is in two groups.
     Differs from Paddle: `state_dict` is a snapshot, which later steps do not change; names of states always end in `_0`; a Parameter's
@@ -73,6 +82,9 @@ class Optimizer:
             raise TypeError(f"{owner}: grad_clip: got {type(grad_clip).__name__}; pass a ClipGradBy... object.")
         self._name = name
         self._parameter_list = list(parameters)
+        for one in self._parameter_list:
+            if not isinstance(one, dict) and not hasattr(one, "dtype"):
+                raise AttributeError(f"{owner}: parameters: got {type(one).__name__} in the list; pass layer.parameters(), or dicts as groups.")
         self.regularization = self._as_regularizer(weight_decay)
         self._grad_clip = grad_clip
         self._learning_rate = learning_rate
@@ -194,10 +206,10 @@ class Optimizer:
         grads = None
         if clip is not None and not _is_rule(clip):
             grads = {id(p): held(g) for p, g in clip([(p, p._grad) for p in active])}
-        self._run(group, active, grads, clip, lr)
+        self._run(group, active, grads, clip, lr, {id(p): p._grad for p in active})
 
-    def _run(self, group, active, grads, clip, lr):
-        """Updates `active` with the given gradients (id to array), by default their own."""
+    def _run(self, group, active, grads, clip, lr, owned):
+        """Updates `active` with the given gradients (id to array), by default their own. owned: id to the Tensor a gradient is from."""
         ids = list(map(id, active))
         if ids != group.ids:
             new = [p for p in active if id(p) not in group.places]
@@ -207,7 +219,11 @@ class Optimizer:
                 group.ids = ids
         work = self._whole(group, grads) if ids == group.ids else self._part(group, {id(p): p for p in active}, grads)
         rule = clip.rule() if clip is not None and _is_rule(clip) else None
-        run_calls(work, type(self)._rule, self._hyper(group.settings), rule, lr, self._skip)
+        clipped = run_calls(work, type(self)._rule, self._hyper(group.settings), rule, lr, self._skip)
+        if clipped:
+            ordered = (p for call, _, _ in work for same in call.lists for p in same)
+            pairs = [(owned[id(p)], v) for p, v in zip(ordered, clipped, strict=True) if id(p) in owned]  # not those that took part with zeros
+            rebind_all([grad for grad, _ in pairs], [value for _, value in pairs])
 
     def _whole(self, group, grads):
         if grads is None:
@@ -252,11 +268,12 @@ class Optimizer:
 
     def _place(self, group, params):
         """Makes stacks and state for parameters that have a gradient for the first time."""
+        stacks, places = list(group.stacks), dict(group.places)
         for same in chunks(params):
             stack = Stack(same, self._new_state(same, group.settings), self._columns(same, group.settings))
-            group.stacks.append(stack)
-            group.places |= {id(p): (stack, row) for row, p in enumerate(same)}
-        group.calls = pack(group.stacks)
+            stacks.append(stack)
+            places |= {id(p): (stack, row) for row, p in enumerate(same)}
+        hand_out(partial(setattr, group), ("stacks", "places", "calls"), (stacks, places, pack(stacks)))
 
     def _columns(self, params, settings):
         """What the update wants to know per parameter, as columns over a stack."""
@@ -273,7 +290,7 @@ class Optimizer:
         value = params[0]._raw
         if not jnp.issubdtype(value.dtype, jnp.floating):
             raise RuntimeError(f"{type(self).__name__}: parameters: {params[0].name} is {value.dtype}; only floating-point ones can be updated.")
-        wide = jnp.promote_types(value.dtype, jnp.float32)
+        wide = jnp.promote_types(value.dtype, np.dtype("float32"))
         made = {}
         for slot in self._slots:
             lead, fill, dtype = self._slot_init(slot, settings)
@@ -282,7 +299,7 @@ class Optimizer:
         if self._multi_precision and str(value.dtype) in LOW:
             trace = state.trace
             values = [p._value if trace is None else trace.outside(p) for p in params]
-            with jax.ensure_compile_time_eval():
+            with eagerly():
                 made["master"] = wrap(jnp.stack(values).astype(wide))
         self._take_over(params, made)
         return made
@@ -473,11 +490,15 @@ class Optimizer:
             no_grad_set: of a static program: Variables or names that no gradient passes.
         Returns:
             (list of operations, list of (parameter, gradient)).
+        Raises:
+            AssertionError: loss is no Tensor.
         """
         if _in_program(loss):
             from paddle_jax.static import optimize
 
             return optimize.minimize(self, loss, startup_program, parameters, no_grad_set)
+        if not isinstance(loss, Tensor):
+            raise AssertionError(f"{type(self).__name__}.minimize: loss: got {type(loss).__name__}; it must be a Tensor.")
         pairs = self._pairs()
         self.step()
         return [], pairs
@@ -506,16 +527,16 @@ class Optimizer:
             from paddle_jax.static import optimize
 
             return optimize.apply_gradients(self, params_grads)
-        given = {id(param): held(grad) for param, grad in params_grads if grad is not None}
+        owned = {id(param): grad for param, grad in params_grads if grad is not None}
         lr = self._rate()
         for group in self._groups:
-            active = [p for p in group.params if id(p) in given and not p.stop_gradient]
+            active = [p for p in group.params if id(p) in owned and not p.stop_gradient]
             if active:
                 clip = group.settings.get("grad_clip", self._grad_clip)
-                grads = {id(p): given[id(p)] for p in active}
+                grads = {id(p): held(owned[id(p)]) for p in active}
                 if clip is not None and not _is_rule(clip):
-                    grads = {id(p): held(g) for p, g in clip([(p, wrap(grads[id(p)])) for p in active])}
-                self._run(group, active, grads, clip, lr)
+                    grads = {id(p): held(g) for p, g in clip([(p, owned[id(p)]) for p in active])}
+                self._run(group, active, grads, clip, lr, owned)
         boundary()
         return []
 
@@ -536,8 +557,8 @@ def _in_program(tensor):
 
 
 def _is_rule(clip):
-    """Whether the compiled update can do the clipping; a user's own `__call__` is called instead."""
-    return hasattr(clip, "rule") and type(clip).__call__ is ClipGradBase.__call__
+    """Whether the compiled update can do the clipping; a user's own `__call__` or `_dygraph_clip` is called instead."""
+    return hasattr(clip, "rule") and type(clip).__call__ is ClipGradBase.__call__ and type(clip)._dygraph_clip is ClipGradBase._dygraph_clip
 
 
 def checked(owner, argument, value, test, allowed):

@@ -1,17 +1,19 @@
 """Stacks of parameters with their optimizer state, and the calls they are updated in."""
 
 import functools as ft
+import itertools
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.deferred.value import observed
+from paddle_jax._core.deferred.value import observed, uploaded
 from paddle_jax._core.kernel import Kernel, execute
 from paddle_jax._core.state import local
-from paddle_jax._core.tensor import wrap
+from paddle_jax._core.tensor import Tensor, rebind_all, wrap
+from paddle_jax._core.uninterrupted import eagerly, hand_out
 from paddle_jax.optimizer.update import compiled, scale_of, square_total
 
+_SET_RAW = Tensor._raw.__set__
 STACK = 32  # parameters in one stack
 SMALL = 16384  # elements; larger parameters stand alone, since stacking copies them
 RECORDED = 256  # parameters up to which a step is recorded with the ops before it
@@ -39,7 +41,7 @@ def vectors(**columns):
     for name, values in columns.items():
         column = np.asarray(values, np.float32)
         if (column != (1 if name == "lr" else 0)).any():
-            with jax.ensure_compile_time_eval():  # kept for later steps, also when this one is being traced
+            with eagerly():  # kept for later steps, also when this one is being traced
                 found[name] = jnp.asarray(column)
     return found
 
@@ -61,20 +63,28 @@ class Call:
         self.stacks = stacks
         self.lists = [stack.params for stack in stacks]
         self.extras = [stack.extras for stack in stacks]
-        self.slots = [[*stack.state.items()] for stack in stacks]
-        self.count, self.plan = sum(map(len, self.lists)), None
+        self.slots = [sorted(stack.state.items()) for stack in stacks]
+        self.params = [param for same in self.lists for param in same]
+        self.states = [tensor for slots in self.slots for _, tensor in slots]
+        self.count, self.plan, self.compiled = len(self.params), None, set()
+
+    def __reduce__(self):
+        return Call, (self.stacks,)
 
     def run(self, update, grads, extras, lr, scale, skip):
-        """Updates parameters and state in place. `grads` is a list of arrays per stack."""
+        """Updates parameters and state in place, and gives the gradients to write back. `grads` is a list of arrays per stack."""
         state = [{name: tensor._value for name, tensor in slots} for slots in self.slots]
         params = [[p._value for p in same] for same in self.lists]
-        new_params, new_state = update(state, params, grads, extras, lr, scale, skip)
-        for same, new in zip(self.lists, new_params, strict=True):
-            for param, value in zip(same, new, strict=True):
-                param._rebind(value)
-        for slots, new in zip(self.slots, new_state, strict=True):
-            for name, tensor in slots:
-                tensor._value = new[name]
+        arguments, changed, clipped = (state, params, grads, extras, lr, scale, skip), [*self.params, *self.states], []
+        if local.ctx.trace is not None:
+            results = update.function(*arguments)
+            rebind_all(changed, results)
+            return results[len(changed) :]
+        kind = tuple([g.dtype for same in grads for g in same]), tuple([tuple(e) for e in extras]), scale is None, skip is None
+        update(arguments, lambda results: itertools.chain(map(_SET_RAW, changed, results), map(clipped.append, results)), self.compiled, kind)
+        for param in self.params:
+            param._version += 1
+        return clipped
 
 
 def pack(stacks):
@@ -90,47 +100,48 @@ def pack(stacks):
 
 
 def run_calls(work, rule, hyper, clip, lr, skip=None):
-    """Runs a list of (call, grads, extras). A norm over several calls is computed first. skip: a bool array; True leaves everything as it is.
+    """Runs a list of (call, grads, extras); gives what the gradients become, in order, or nothing when they stay as they are.
 
+    A norm over several calls is computed first. skip: a bool array; True leaves everything as it is.
     In the deferred tier all calls are recorded as one op, unless they are so many that compiling them with the rest of a step would take long.
     """
     update = compiled(rule, hyper, clip)
     if local.ctx.segment is not None and sum(call.count for call, _, _ in work) <= RECORDED:
-        record_calls(work, update, lr, skip)
-        return
+        return record_calls(work, update, lr, skip)
     scale = None
     work = [(call, [list(map(observed, same)) for same in grads], extras) for call, grads, extras in work]
     if clip is not None and clip[0] == "global_norm" and len(work) > 1:
         scale = scale_of([square_total(grads, [_clip_extras(e) for e in extras]) for _, grads, extras in work], clip[1])
-    for call, grads, extras in work:
-        call.run(update, grads, extras, lr, scale, None if skip is None else observed(skip))
+    skip = None if skip is None else observed(skip)
+    return [g for call, grads, extras in work for g in call.run(update, grads, extras, lr, scale, skip)]
 
 
 class _Plan:
     """What stays the same from step to step when the update of some calls is recorded as one op.
 
-    Its operands and results are flat: states, parameters, gradients, extras, rate, and skip if the update `skips`; parameters, states.
+    Its operands and results are flat: states, parameters, gradients, extras, rate, and skip if the update `skips`; parameters, states, gradients
+    that change.
     """
 
     def __init__(self, work, update, skips):
         self.skips = skips
         self.calls, self.update = [call for call, _, _ in work], update
-        self.slots = [t for call in self.calls for same in call.slots for _, t in same]
-        self.params = [p for call in self.calls for same in call.lists for p in same]
+        self.slots = [t for call in self.calls for t in call.states]
+        self.params = [p for call in self.calls for p in call.params]
+        self.changed = [*self.params, *self.slots]
         self.extras = [wrap(value) for _, _, given in work for extra in given for value in extra.values()]
         shape = [(tuple([name for name, _ in same]), len(stack), tuple(extra)) for call, _, given in work
                  for same, stack, extra in zip(call.slots, call.lists, given, strict=True)]
         self.kernel = _recorded(update, tuple(shape), skips)
 
     def run(self, grads, *more):
-        """Records the update."""
+        """Records the update; gives what the gradients become, if they change."""
         params, slots = self.params, self.slots
         out = execute(self.kernel, [*[t._raw for t in slots], *[p._raw for p in params], *grads, *[v._raw for v in self.extras], *more])
-        for param, value in zip(params, out, strict=False):
-            param._raw = value
+        hand_out(_SET_RAW, self.changed, out)
+        for param in params:
             param._version += 1
-        for tensor, value in zip(slots, out[len(params) :], strict=True):
-            tensor._raw = value
+        return out[len(self.changed) :]
 
 
 def record_calls(work, update, lr, skip=None):
@@ -143,7 +154,7 @@ def record_calls(work, update, lr, skip=None):
         plan = _Plan(work, update, skips)
         if not masked:
             first.plan = plan
-    plan.run([g for _, given, _ in work for same in given for g in same], lr, *([skip] if skips else []))
+    return plan.run([g for _, given, _ in work for same in given for g in same], lr, *([skip] if skips else []))
 
 
 @ft.lru_cache(maxsize=256)
@@ -156,9 +167,7 @@ def _recorded(update, shape, skips):
         params = [[next(values) for _ in range(count)] for _, count, _ in shape]
         grads = [[next(values) for _ in range(count)] for _, count, _ in shape]
         extras = [{name: next(values) for name in names} for _, _, names in shape]
-        new_params, new_state = update(state, params, grads, extras, next(values), None, next(values) if skips else None)
-        states = [new[name] for new, (slots, _, _) in zip(new_state, shape, strict=True) for name in slots]
-        return (*[p for same in new_params for p in same], *states)
+        return tuple(update.function(state, params, grads, extras, next(values), None, next(values) if skips else None))
 
     return Kernel("optimizer_step", fn, nondiff=True)
 
@@ -169,5 +178,6 @@ def _clip_extras(extra):
 
 def fresh(shape, fill, dtype):
     """A new state array that nobody else holds (it will be donated), concrete even while a program is being traced."""
-    with jax.ensure_compile_time_eval():
-        return wrap(jnp.full(shape, fill, dtype))
+    with eagerly():
+        small = np.prod(shape, dtype=np.int64) <= SMALL * STACK  # not worth a compilation
+        return wrap(uploaded(np.full(shape, fill, dtype)) if small else jnp.full(shape, fill, dtype))

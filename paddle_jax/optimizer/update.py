@@ -9,7 +9,9 @@ import functools as ft
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
+from paddle_jax._core.uninterrupted import Once
 from paddle_jax.nn.clip import clip_stack, global_scale, square_sum
 
 
@@ -19,7 +21,7 @@ def _column(vector, like):
 
 
 def _compute_dtype(dtype):
-    return jnp.promote_types(dtype, jnp.float32)
+    return jnp.promote_types(dtype, np.dtype("float32"))
 
 
 def _stacked(arrays, dtype):
@@ -32,11 +34,16 @@ def compiled(rule, hyper, clip):
     settings = dict(hyper)
 
     def update(state, params, grads, extras, lr, scale, skip=None):
-        """The first four arguments are lists over stacks; see `Stack` for the extras. skip: bool array; True leaves everything as it is."""
+        """The first four arguments are lists over stacks; see `Stack` for the extras. skip: bool array; True leaves everything as it is.
+
+        Returns the new parameters, stack by stack; the new states, those of a stack by name; and what `p.grad` becomes (nothing, except for a global
+        norm, which Paddle scales gradients by in place).
+        """
         wide = [_stacked(g, _compute_dtype(p[0].dtype)) for p, g in zip(params, grads, strict=True)]
         wide = _clipped(clip, wide, extras, scale)
         results = [_one(s, p, g, e, lr, skip) for s, p, g, e in zip(state, params, wide, extras, strict=True)]
-        return [r[0] for r in results], [r[1] for r in results]
+        states = [slots[name] for _, slots in results for name in sorted(slots)]
+        return [p for same, _ in results for p in same] + states + _written_back(clip, grads, wide, skip)
 
     def _one(old, params, grad, extra, lr, skip):
         dtype = params[0].dtype
@@ -62,7 +69,7 @@ def compiled(rule, hyper, clip):
             slots = {name: jnp.where(skip, old[name], value) for name, value in slots.items()}
         return [new[i] for i in range(len(params))], slots
 
-    return jax.jit(update, donate_argnums=0)
+    return Once(jax.jit(update, donate_argnums=0))
 
 
 def _mask(extra, like):
@@ -79,6 +86,14 @@ def _clipped(clip, grads, extras, scale):
     else:
         done = [clip_stack(clip, g) for g in grads]
     return [jnp.where(_column(e["free"], g) > 0, g, d) if "free" in e else d for g, d, e in zip(grads, done, extras, strict=True)]
+
+
+def _written_back(clip, grads, clipped, skip):
+    """The clipped gradients in the form of the given ones, where clipping changes them in place."""
+    if clip is None or clip[0] != "global_norm":
+        return []
+    pairs = [(g, done[i].astype(g.dtype)) for same, done in zip(grads, clipped, strict=True) for i, g in enumerate(same)]
+    return [done if skip is None else jnp.where(skip, g, done) for g, done in pairs]
 
 
 def _total(grads, extras):

@@ -316,11 +316,12 @@ def _looping(testing, step, outside, state, befores, new, read):
     def fn(*values):
         values = tuple(map(jnp.asarray, values))
         carry, fixed = values[:count], values[count:]
-        if not any(isinstance(v, jax.core.Tracer) for v in values):
-            while test(0, carry, fixed):
-                carry = advance(0, carry, fixed)
-            return carry
-        return tuple(whole.reversible(carry, fixed))
+        if any(isinstance(v, jax.core.Tracer) for v in values) or isinstance(goes_on := test(0, carry, fixed), jax.core.Tracer):
+            return tuple(whole.reversible(carry, fixed))  # of known values, too, operations give traced ones while a program is compiled
+        while goes_on:
+            carry = advance(0, carry, fixed)
+            goes_on = test(0, carry, fixed)
+        return carry
 
     return fn
 

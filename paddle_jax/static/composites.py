@@ -1,7 +1,5 @@
 """Composites seen from outside: the Tensors in their arguments, whether two runs did the same, and composites that become one operation."""
 
-import contextlib
-
 import jax.numpy as jnp
 import numpy as np
 
@@ -10,6 +8,7 @@ from paddle_jax._core.state import local
 from paddle_jax._core.symbol import Symbol
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax._core.tracing import Trace
+from paddle_jax._core.uninterrupted import swapped
 
 
 class Random(Exception):  # noqa: N818  a message from inside a composite to whoever records it
@@ -51,7 +50,8 @@ class Whole:
         given = [wrap(a, stop) for a, stop in zip(arrays, self.stops, strict=True)]
         rest = iter(given)
         args, kwargs = mapped((self.args, self.kwargs), lambda _: next(rest))
-        with computing(self.amp), _Draws(words, first) as trace:
+        trace = _Draws(words, first)
+        with computing(self.amp), trace:
             out = self.fn(*args, **kwargs)
             self.draws = trace.count
             results = [*tensors_in(out), *[given[i] for i in self.writes]]
@@ -76,17 +76,9 @@ class _Slot:
     """Stands for a Tensor in what a function returned."""
 
 
-@contextlib.contextmanager
 def computing(amp=None):
     """Inside the block operations run instead of being recorded (on traced arrays, or at once), with the mixed precision they were recorded in."""
-    ctx = local.ctx
-    before = ctx.recorder, ctx.trace, ctx.segment, ctx.amp
-    ctx.recorder = ctx.trace = ctx.segment = None
-    ctx.amp = amp
-    try:
-        yield
-    finally:
-        ctx.recorder, ctx.trace, ctx.segment, ctx.amp = before
+    return swapped(local.ctx, recorder=None, trace=None, segment=None, amp=amp)
 
 
 def tensors_in(value):

@@ -1,13 +1,17 @@
 """The Executor: compiles what a run of a Program needs, and runs it on the values in a Scope."""
 
+import itertools
+
 import jax
 import numpy as np
 
 from paddle_jax._core import place as places
 from paddle_jax._core import random
 from paddle_jax._core.deferred.value import concrete
+from paddle_jax._core.errors import CheckError
 from paddle_jax._core.symbol import Symbol
 from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.uninterrupted import Once, deliver, eagerly
 from paddle_jax.static.composites import computing
 from paddle_jax.static.program import Program, default_main_program
 from paddle_jax.static.run import evaluate, random_values, symbols_of
@@ -45,7 +49,7 @@ class Executor:
         Args:
             program: Program or CompiledProgram. Default: the default main program.
             feed: dict of arrays by name of the inputs. Names the program does not have are ignored.
-            fetch_list: list of Variables or names of such. Default: nothing is returned.
+            fetch_list: list of Variables or names of such, or of lists of them, which are joined. Default: nothing is returned.
             feed_var_name, fetch_var_name, use_program_cache: accepted; compiled runs are always kept.
             scope: Scope. Default: the global one.
             return_numpy: False gives DenseTensors instead of NumPy arrays.
@@ -71,15 +75,15 @@ class Executor:
             feed = {name: value for one in feed for name, value in one.items()}
         if program.inits:
             initialise(program, scope, self.place if self._elsewhere else None)
-        if fetch_list.__class__ is not list:
-            fetch_list = [] if fetch_list is None else list(fetch_list) if isinstance(fetch_list, tuple) else [fetch_list]
+        if fetch_list.__class__ is not list or {list, tuple}.intersection(map(type, fetch_list)):
+            fetch_list = _flat(fetch_list)
         entry = program.entries.get((use_prune, *[f if type(f) is str else id(f) for f in fetch_list]))
         if entry is None:
             entry = prepared(program, fetch_list, use_prune)
         out = entry(values, feed or {})
         if not return_numpy:
             return [DenseTensor({"fetched": v}, "fetched") for v in out]
-        return [np.asarray(v) for v in out]
+        return [_c_typed(np.asarray(v)) for v in out]
 
     def close(self):
         """Ends the executor: it runs nothing any more."""
@@ -106,12 +110,27 @@ def initialise(program, scope, place=None):
 def prepared(program, fetch_list, use_prune):
     """The compiled run of a program for what is fetched; kept on the program."""
     symbols = [_fetched(program, f) for f in fetch_list]
+    made = {symbol for op in program.ops for symbol in op.outputs}
+    for what, symbol in zip(fetch_list, symbols, strict=True):
+        if symbol.kind == "result" and symbol not in made:
+            raise ValueError(f"Executor.run: fetch_list: {what.name} is a result of another program; run that one")
     same = (use_prune, *symbols)
     entry = program.entries.get(same) or Entry(program, symbols, use_prune)
     program.entries[same] = entry
     program.entries[use_prune, *[f if type(f) is str else id(f) for f in fetch_list]] = entry
     entry.kept.append(list(fetch_list))
     return entry
+
+
+def _flat(fetch_list):
+    """The Variables and names to fetch, of lists in the list too."""
+    if fetch_list is None:
+        return []
+    if isinstance(fetch_list, str | Tensor):
+        return [fetch_list]
+    if not isinstance(fetch_list, list | tuple):
+        raise CheckError(f"Executor.run: fetch_list: got {type(fetch_list).__name__}; it must be a list or tuple of Variables or names")
+    return [one for item in fetch_list for one in (item if isinstance(item, list | tuple) else [item])]
 
 
 def _fetched(program, what):
@@ -159,11 +178,11 @@ class Entry:
             env.update(random_values(program, words, offset, used))
             with computing():
                 evaluate(ops, env)
-            found = [env[s] if s in env else concrete(s.value) for s in (*outputs, *writes.values())]
-            return found[: len(outputs)], found[len(outputs) :]
+            return [env[s] if s in env else concrete(s.value) for s in (*writes.values(), *outputs)]
 
         self.empty = not targets and not ops
-        self.compiled = body if any(op.host for op in ops) else jax.jit(body, donate_argnums=0)
+        self.host = any(op.host for op in ops)
+        self.compiled = body if self.host else Once(jax.jit(body, donate_argnums=0))
         self.copied = [i for i, s in enumerate(fetches) if s.kind == "variable" or s in writes.values()]
 
     def __call__(self, values, feed):
@@ -185,8 +204,16 @@ class Entry:
             read = list(map(values.__getitem__, self.read))
         except KeyError:
             written, read = self._values(values)
-        out, new = self.compiled(written, read, fed, self.constants, words, offset)
-        values.update(zip(self.written, new, strict=True))
+        arguments = written, read, fed, self.constants, words, offset
+        out = []
+
+        def take(results):
+            return itertools.chain(map(values.__setitem__, self.written, results), map(out.append, results))
+
+        if self.host:
+            deliver(self.compiled, arguments, take)
+        else:
+            self.compiled(arguments, take, None, tuple([value.shape for value in fed]))
         for i in self.copied:
             out[i] = np.array(out[i])
         return out
@@ -209,7 +236,7 @@ class Entry:
                 if name not in self.program.values:
                     raise RuntimeError(f"Executor.run: {name!r} has no value in the scope; run the startup program first: "
                                        "exe.run(paddle.static.default_startup_program())")
-                with jax.ensure_compile_time_eval():
+                with eagerly():
                     values[name] = jax.numpy.array(concrete(self.program.values[name]))
         return [values[name] for name in self.written], [values[name] for name in self.read]
 
@@ -238,3 +265,8 @@ def _taken(value, name, symbol):
 
 
 __all__ = ["Executor"]
+
+
+def _c_typed(array):
+    """A result as Paddle's executor gives it: int64 as C's `long long`, which NumPy prints with its dtype."""
+    return array.view(np.longlong) if array.dtype == np.int64 else array

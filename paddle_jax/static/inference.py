@@ -15,6 +15,7 @@ from paddle_jax._core.deferred.value import aval_of, concrete
 from paddle_jax._core.errors import TracedValueError, translate
 from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.symbol import PROBES
+from paddle_jax._core.uninterrupted import eagerly
 
 _MAX, _TRIES, _SMALL = 1 << 14, 160, 64
 _known: dict = {}
@@ -156,7 +157,7 @@ def _fold(kernel, symbols, found):
         return
     results = []
     for values in inputs:
-        with jax.ensure_compile_time_eval():
+        with eagerly():
             out = kernel.fn(*map(jnp.asarray, values))
         results.append([np.asarray(o) for o in (out if found.many else (out,))])
     found.known = list(zip(*results, strict=True))

@@ -8,12 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.deferred.value import aval_of, concrete
+from paddle_jax._core.deferred.value import aval_of, concrete, uploaded
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.tensor import Parameter, Tensor, wrap
 from paddle_jax.framework import io as files
 from paddle_jax.framework.atomic import replace_file, replace_files
-from paddle_jax.framework.pickle_reader import CorruptFileError
+from paddle_jax.framework.pickle_names import CorruptFileError, shortened
 from paddle_jax.framework.pir import parameters
 from paddle_jax.framework.pir.builder import NotWritable
 from paddle_jax.framework.pir.files import CorruptModelError, read_parameters, read_program
@@ -26,12 +26,13 @@ from paddle_jax.static.program import Program, default_main_program
 from paddle_jax.static.recorder import Recorder, data
 from paddle_jax.static.recording import record
 from paddle_jax.static.scope import global_scope, put_into
-from paddle_jax.static.variable import ParameterVariable, Variable, persistent, variable
+from paddle_jax.static.variable import ParameterVariable, persistent, variable
+from paddle_jax.static.variable import Variable as Recorded
 
 
 def _variables(where, name, given):
     given = [given] if isinstance(given, Tensor) else given
-    if not isinstance(given, list | tuple) or not given or not all(isinstance(v, Variable) for v in given):
+    if not isinstance(given, list | tuple) or not given or not all(isinstance(v, Recorded) for v in given):
         raise ValueError(f"{where}: {name}: it must be a Variable of a static program, or a list of such")
     return list(given)
 
@@ -45,8 +46,11 @@ def _prefix(where, path):
     return path
 
 
-def _encode(where, feed_vars, fetch_vars, program):
-    """(JSON bytes, {name: array}, names of operations that are not Paddle's) of the part of a Program that leads from inputs to results."""
+def _encode(where, feed_vars, fetch_vars, program, blank=False):
+    """(JSON bytes, {name: array}, names of operations that are not Paddle's) of the part of a Program that leads from inputs to results.
+
+    blank: parameters need no values (they count as zeros).
+    """
     feeds, fetches = _variables(where, "feed_vars", feed_vars), _variables(where, "fetch_vars", fetch_vars)
     program = feeds[0].block if program is None else program
     specs = [InputSpec(list(v.shape), v.dtype, v.name) for v in feeds]
@@ -59,14 +63,14 @@ def _encode(where, feed_vars, fetch_vars, program):
     missing = sorted({s.name for s in used if s.kind == "data"} - {v.name for v in feeds})
     if missing:
         raise ValueError(f"{where}: feed_vars: fetch_vars also need {', '.join(missing)}")
-    replay = _replay(ops, [v._raw for v in feeds], targets)
+    replay = _replay(ops, [v._raw for v in feeds], targets, blank)
     try:
         return write_program(record(replay, specs), [v.name for v in feeds])
     except NotWritable as error:
         raise ValueError(f"{where}: {error}") from error
 
 
-def _replay(ops, feeds, targets):
+def _replay(ops, feeds, targets, blank=False):
     """A function of Tensors that does what operations of a Program do."""
     held = {}
 
@@ -74,7 +78,7 @@ def _replay(ops, feeds, targets):
         if symbol in env:
             return env[symbol]
         if symbol not in held:
-            held[symbol] = _eager(symbol)
+            held[symbol] = _eager(symbol, blank)
         return held[symbol]
 
     def replay(*inputs):
@@ -91,7 +95,7 @@ def _replay(ops, feeds, targets):
     return replay
 
 
-def _eager(symbol):
+def _eager(symbol, blank=False):
     """The Tensor that a parameter or constant of a Program stands for."""
     if symbol.kind == "random":
         return variable(symbol)
@@ -99,10 +103,11 @@ def _eager(symbol):
         value = symbol.value
         return value if isinstance(value, Tensor) else wrap(jnp.asarray(concrete(value)))
     values = global_scope().values
-    if symbol.name not in values:
+    if symbol.name not in values and not blank:
         raise ValueError(f"{symbol.name} has no value in the scope; run the startup program first")
     made = symbol.program.vars.get(symbol.name)
-    return Parameter(wrap(jnp.asarray(values[symbol.name])), made is None or not made.stop_gradient, symbol.name)
+    value = values[symbol.name] if symbol.name in values else jnp.zeros(symbol.avals[0].shape, symbol.avals[0].dtype)
+    return Parameter(wrap(jnp.asarray(value)), made is None or not made.stop_gradient, symbol.name)
 
 
 def save_inference_model(path_prefix, feed_vars, fetch_vars, executor, program=None, **kwargs):
@@ -160,16 +165,22 @@ def load_inference_model(path_prefix, executor, **kwargs):
     where, model, stored = "load_inference_model", kwargs.get("model_filename"), kwargs.get("params_filename")
     if path_prefix is None:
         pir = _parsed(where, model)
-        arrays = parameters.decode(stored, pir.parameters) if pir.parameters else {}
+        arrays = _decoded(where, stored, pir.parameters)
     else:
         file = Path(path_prefix) / model if model else Path(f"{os.fspath(path_prefix)}.json")
         if not file.is_file():
             raise RuntimeError(f"{where}: path_prefix: {file} does not exist; give the prefix without .json that the model was saved with.")
         pir = read_program(where, file)
         arrays = read_parameters(where, Path(path_prefix) / stored if stored else file.with_suffix(".pdiparams"), pir)
-    program, fetches = _program(pir)
+    try:
+        program, fetches = _program(pir)
+    except NotImplementedError:  # operations that are not known here
+        raise
+    except Exception as error:
+        name = path_prefix or "the program in memory"
+        raise CorruptModelError(f"{where}: {name}: its operations do not fit together: {shortened(error)}.") from error
     for name, array in arrays.items():
-        global_scope().values[name] = jnp.array(array)
+        global_scope().values[name] = uploaded(np.array(array))
     return [program, list(program.data), fetches]
 
 
@@ -178,6 +189,13 @@ def _parsed(where, content):
         return parse(content)
     except CorruptFileError as error:
         raise CorruptModelError(f"{where}: cannot read the program in memory: {error}.") from error
+
+
+def _decoded(where, content, stored):
+    try:
+        return parameters.decode(content, stored) if stored else {}
+    except CorruptFileError as error:
+        raise CorruptModelError(f"{where}: cannot read the parameters in memory: {error}.") from error
 
 
 def _program(pir):
@@ -202,6 +220,16 @@ def serialize_program(feed_vars, fetch_vars, program=None, **kwargs):
     Differs from Paddle: works with PIR programs.
     """
     return _encode("serialize_program", feed_vars, fetch_vars, program)[0]
+
+
+def encode_program(where, program):
+    """The bytes of the `.json` file of a whole Program: from all its inputs to the results that no operation of it uses."""
+    used = {symbol for op in program.ops for symbol in op.inputs}
+    ends = [variable(symbol) for op in program.ops for symbol in op.outputs if symbol not in used]
+    feeds = [v for v in program.data.values() if v._raw in used]
+    if not feeds or not ends:
+        raise ValueError(f"{where}: the Program has no operation that uses an input")
+    return _encode(where, feeds, ends, program, blank=True)[0]
 
 
 def serialize_persistables(feed_vars, fetch_vars, executor, program=None, **kwargs):
@@ -244,8 +272,8 @@ def deserialize_persistables(program, data, executor):
     if not isinstance(program, Program):
         raise TypeError(f"deserialize_persistables: program: got {type(program).__name__}; it must be a Program")
     stored = {v.name: (0, list(v.shape), v.avals[0].dtype.name, True) for v in program.all_parameters()}
-    for name, array in parameters.decode(data, stored).items():
-        global_scope().values[name] = jnp.array(array)
+    for name, array in _decoded("deserialize_persistables", data, stored).items():
+        global_scope().values[name] = uploaded(np.array(array))
 
 
 def normalize_program(program, feed_vars, fetch_vars, **kwargs):

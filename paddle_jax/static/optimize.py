@@ -95,7 +95,7 @@ def _states(optimizer, group, param, program, startup):
     raw = param._raw
     if not jnp.issubdtype(raw.dtype, jnp.floating):
         raise RuntimeError(f"{type(optimizer).__name__}: parameters: {param.name} is {raw.dtype}; only floating-point ones can be updated.")
-    wide, found = jnp.promote_types(raw.dtype, jnp.float32), {}
+    wide, found = jnp.promote_types(raw.dtype, np.dtype("float32")), {}
     for slot in optimizer._slots:
         lead, value, dtype = optimizer._slot_init(slot, group.settings)
         shape, dtype = (1,) if lead is None else (*lead, *raw.shape), np.dtype(dtype or wide)
@@ -125,8 +125,10 @@ def _kernel(update, layout, skips=False):
         params, grads = ([[next(values)] for _ in range(count)] for _ in range(2))
         states = [{slot: next(values)[None] for slot in slots} for slots, _ in layout]
         columns = [{name: next(values) for name in names} for _, names in layout]
-        new, kept = update(states, params, grads, columns, rate, None, next(values) if skips else None)
-        return (*[p[0] for p in new], *[kept[i][slot][0] for i, (slots, _) in enumerate(layout) for slot in slots])
+        results = update.function(states, params, grads, columns, rate, None, next(values) if skips else None)
+        kept = iter(results[count:])
+        kept = [{slot: next(kept)[0] for slot in sorted(slots)} for slots, _ in layout]
+        return (*results[:count], *[kept[i][slot] for i, (slots, _) in enumerate(layout) for slot in slots])
 
     return Kernel("optimizer_step", fn, nondiff=True)
 

@@ -6,7 +6,7 @@ from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import unique_name
 from paddle_jax._core.state import local
 from paddle_jax._core.symbol import avals_of
-from paddle_jax.nn.layer.parameter import create_parameter as _create
+from paddle_jax.nn.layer.parameter import create_parameter
 from paddle_jax.static.program import default_startup_program
 from paddle_jax.static.variable import ParameterVariable, persistent
 
@@ -31,21 +31,6 @@ def parameter(shape, dtype, name, trainable, fill):
     made = new_variable(program, name, shape, dtype, fill, not trainable, ParameterVariable)
     made.__dict__.update(is_distributed=False, init_func=None)
     return made
-
-
-def create_parameter(shape, dtype, name=None, attr=None, is_bias=False, default_initializer=None):
-    """Creates a parameter; see `paddle.create_parameter`.
-
-    Example:
-        >>> paddle.enable_static()
-        >>> main, startup = paddle.static.Program(), paddle.static.Program()
-        >>> with paddle.static.program_guard(main, startup):
-        ...     w = paddle.static.create_parameter([2, 3], "float32", name="my_weight")
-        >>> w.name, w.shape, w.persistable
-        ('my_weight', paddle.Size([2, 3]), True)
-        >>> paddle.disable_static()
-    """
-    return _create(shape, dtype, name, attr, is_bias, default_initializer)
 
 
 def create_global_var(shape, value, dtype, persistable=False, force_cpu=False, name=None):

@@ -86,6 +86,9 @@ class Program:
 
     # symbols ------------------------------------------------------------------------------------------------------
 
+    def __reduce__(self):
+        raise TypeError("cannot pickle 'paddle.base.libpaddle.pir.Program' object: write it with paddle.save, copy it with clone")
+
     def changed(self):
         """Forgets what was compiled."""
         self.entries.clear()

@@ -6,10 +6,12 @@ when the program is compiled and lengths are known.
 """
 
 import functools as ft
+import threading
 
 import numpy as np
 
-from paddle_jax._core.deferred.settings import join, settle
+from paddle_jax._core import unique_name
+from paddle_jax._core.deferred.settings import join, settings, settle
 from paddle_jax._core.deferred.value import INEXACT, aval_of, concrete
 from paddle_jax._core.errors import TracedValueError, Unsupported
 from paddle_jax._core.kernel import Kernel
@@ -42,12 +44,15 @@ class Recorder(Trace):
     # entering -----------------------------------------------------------------------------------------------------
 
     def __enter__(self):
-        ctx = local.ctx
         settle()
+        self.enter(local.ctx)
+        join(local.ctx)
+        return self
+
+    def enter(self, ctx):
+        """Takes over a Context."""
         self.around = ctx.recorder, ctx.trace
         ctx.recorder = ctx.trace = self
-        join(ctx)
-        return self
 
     def __exit__(self, *exc):
         ctx = local.ctx
@@ -319,9 +324,14 @@ class _Code:
 
 
 def start():
-    """Switches this thread to static mode."""
-    if local.ctx.recorder is None:
+    """Switches this thread to static mode; the main one also those that begin later."""
+    main, dynamic = threading.current_thread() is threading.main_thread(), local.ctx.recorder is None
+    if dynamic:
         Recorder().__enter__()
+    if main:
+        settings.enter = lambda ctx: Recorder().enter(ctx)
+    if main and dynamic:
+        unique_name.enter_static()
 
 
 def data(name, shape, dtype=None, lod_level=0):
@@ -361,13 +371,14 @@ def data(name, shape, dtype=None, lod_level=0):
     return found
 
 
-def record(function, input_specs):
+def record(function, input_specs, named=None):
     """Records a function or a Layer of dynamic mode into a Program.
 
     Args:
         function: callable on Tensors, or a Layer (its `forward`).
         input_specs: list of InputSpecs, Tensors (their shape and dtype are taken), or other values, which are passed as they are; nested lists and
             dicts are allowed.
+        named: dict of such, for keyword arguments.
     Returns:
         (Program, list of input Variables, what the function returned with Variables for Tensors). The Parameters and buffers of the Layer are the
         Program's `vars`, under their own names, with `values`; other eager Tensors are constants.
@@ -378,7 +389,8 @@ def record(function, input_specs):
 
     def taken(spec):
         if isinstance(spec, list | tuple):
-            return type(spec)([taken(s) for s in spec])
+            items = [taken(s) for s in spec]
+            return type(spec)(*items) if hasattr(spec, "_fields") else type(spec)(items)
         if isinstance(spec, dict):
             return {k: taken(v) for k, v in spec.items()}
         if isinstance(spec, Tensor):
@@ -395,8 +407,8 @@ def record(function, input_specs):
         try:
             for tensor in _state_of(function):
                 recorder.take_in(tensor, tensor.name)
-            given = [taken(spec) for spec in input_specs]
-            out = recorder.control_flow(given, lambda: function(*given), lambda: ft.partial(convert(function), *given))
+            given, named = [taken(spec) for spec in input_specs], taken(named or {})
+            out = recorder.control_flow((given, named), lambda: function(*given, **named), lambda: ft.partial(convert(function), *given, **named))
             out = mapped(out, lambda t: t if isinstance(t, Variable) else variable(recorder.symbol(t), t.stop_gradient))
         finally:
             changed = [(tensor, tensor._raw, before) for tensor, before in recorder.written.values()]

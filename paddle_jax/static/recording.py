@@ -10,10 +10,10 @@ import itertools
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.deferred.segment import user_line
 from paddle_jax._core.deferred.value import aval_of, concrete
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.errors import TracedValueError, Unsupported
+from paddle_jax._core.origins import user_line
 from paddle_jax._core.symbol import NoValueError, Symbol, SymbolError
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.framework.pir.builder import Length, NotWritable, uniform
@@ -219,6 +219,14 @@ def _converted(function, specs, sets):
     raise first
 
 
+def by_key(mapping):
+    """The keys of a dict in the order in which its items become inputs, which is Paddle's."""
+    try:
+        return sorted(mapping)
+    except TypeError:
+        return sorted(mapping, key=lambda key: (type(key).__name__, str(key)))
+
+
 def _specs(value):
     if isinstance(value, list | tuple):
         return [s for v in value for s in _specs(v)]
@@ -232,9 +240,11 @@ def _record(function, specs, recorder, probes):
 
     def made(value):
         if isinstance(value, list | tuple):
-            return type(value)([made(v) for v in value])
+            items = [made(v) for v in value]
+            return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
         if isinstance(value, dict):
-            return {k: made(v) for k, v in value.items()}
+            found = {key: made(value[key]) for key in by_key(value)}
+            return {key: found[key] for key in value}
         if not _specs(value):
             return value
         pair = [aval_of(tuple(probes[min(axis, len(probes) - 1)][run] if n == -1 else n for axis, n in enumerate(value.shape)),

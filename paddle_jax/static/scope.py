@@ -2,79 +2,13 @@
 
 import contextlib
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core import dtype as dtypes
-from paddle_jax._core import place as places
 from paddle_jax._core.deferred.value import concrete
 from paddle_jax._core.symbol import Programs
 from paddle_jax._core.tensor import Tensor, wrap
-
-
-class DenseTensor:
-    """A value in a Scope, as `scope.find_var(name).get_tensor()` gives it. What is set is set in the Scope.
-
-    Example:
-        >>> scope = paddle.static.global_scope()
-        >>> tensor = scope.var("weight").get_tensor()
-        >>> tensor.set(np.ones([2], "float32"), paddle.CPUPlace())
-        >>> np.array(tensor).tolist(), tensor.shape()
-        ([1.0, 1.0], [2])
-    """
-
-    def __init__(self, values, name):
-        self._values, self._name = values, name
-
-    def _array(self):
-        found = self._values.get(self._name)
-        if found is None:
-            raise RuntimeError(f"get_tensor: {self._name!r} has no value yet; run the startup program, or set one")
-        return found
-
-    def set(self, array, place=None):
-        """Puts an array into the Scope.
-
-        Args:
-            array: NumPy array or Tensor.
-            place: where it is put. Default: the current device.
-        """
-        self._values[self._name] = _taken(array, place)
-
-    def __array__(self, dtype=None, copy=None):
-        return np.array(self._array(), dtype)
-
-    def __reduce__(self):
-        # Paddle's form in files; paddle.load knows it and runs no eval
-        array = np.array(self._array())
-        return eval, ("data", {"data": array.view(np.uint16) if array.dtype.name == "bfloat16" else array})
-
-    def numpy(self):
-        """The value as a NumPy array."""
-        return np.array(self._array())
-
-    def shape(self):
-        """The lengths of the axes."""
-        return list(self._array().shape)
-
-    def set_dims(self, dims):
-        """Gives the value another shape with the same number of elements."""
-        self._values[self._name] = self._array().reshape(dims)
-
-    def _dtype(self):
-        return dtypes.of(self._array())
-
-    def _is_initialized(self):
-        """Whether there is a value."""
-        return self._values.get(self._name) is not None
-
-    def lod(self):
-        """[]: there are no nested sequences."""
-        return []
-
-    def __repr__(self):
-        return f"DenseTensor({self._name}, {self._array() if self._is_initialized() else 'not initialized'})"
+from paddle_jax.tensor.dense_tensor import DenseTensor, taken
 
 
 class ScopeVariable:
@@ -129,14 +63,6 @@ class Scope:
         """Does nothing: scopes are not nested."""
 
 
-def _taken(array, place=None):
-    if isinstance(array, Tensor):
-        array = concrete(array._raw)
-    if isinstance(array, jax.Array) and place is None:
-        return jnp.array(array)  # a copy: a run may give its memory away
-    return places.put(np.array(array), place)
-
-
 def global_scope():
     """Returns the Scope that programs run in unless told otherwise.
 
@@ -183,7 +109,7 @@ def put_into(scope, name, value, avals):
     array = np.asarray(concrete(value._raw) if isinstance(value, Tensor) else value)
     if array.shape != avals[0].shape:
         raise ValueError(f"set_value: {name}: got shape {list(array.shape)}; it must be {list(avals[0].shape)}")
-    (scope or global_scope()).values[name] = _taken(array.astype(avals[0].dtype))
+    (scope or global_scope()).values[name] = taken(array.astype(avals[0].dtype))
 
 
 __all__ = ["DenseTensor", "Scope", "ScopeVariable", "global_scope", "put_into", "scope_guard", "value_in"]

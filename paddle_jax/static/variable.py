@@ -6,6 +6,7 @@ import sys
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as places
 from paddle_jax._core import unique_name
+from paddle_jax._core.origins import is_ours
 from paddle_jax._core.size import Size
 from paddle_jax._core.state import local
 from paddle_jax._core.symbol import NoValueError, Symbol, SymbolError
@@ -39,8 +40,8 @@ class Variable(Tensor):
     Programs make them: `paddle.static.data`, parameters, and the results of operations. All functions of Tensors take them.
     """
 
-    numpy, tolist, clear_gradient, register_hook = map(_eager_only, ("numpy", "tolist", "clear_gradient", "register_hook"))
-    clear_grad = _eager_only("clear_grad")
+    numpy, tolist, clear_gradient, clear_grad, register_hook = map(  # pyright: ignore[reportAssignmentType]  hidden on purpose
+        _eager_only, ("numpy", "tolist", "clear_gradient", "clear_grad", "register_hook"))
     backward, grad, gradient, data, is_leaf, grad_fn, __dlpack__ = map(  # pyright: ignore[reportAssignmentType]  hidden on purpose
         _absent, ("backward", "grad", "gradient", "data", "is_leaf", "grad_fn", "__dlpack__"))
     __iter__ = None  # type: ignore[assignment]
@@ -104,7 +105,7 @@ class Variable(Tensor):
 
     def __bool__(self):
         error, recorder = _unknown("bool", "use paddle.static.nn.cond or while_loop"), local.ctx.recorder
-        if recorder is not None and not sys._getframe(1).f_globals.get("__name__", "").startswith("paddle_jax"):
+        if recorder is not None and not is_ours(sys._getframe(1).f_globals):
             recorder.refused(error)  # the user's code might catch it
         raise error
 

@@ -18,13 +18,6 @@ class _TensorModule(types.ModuleType):
     def __call__(self, *args, **kwargs):
         return creation.tensor(*args, **kwargs)
 
-    def __getattr__(self, name):
-        import paddle_jax
-
-        found = None if name.startswith("_") else getattr(paddle_jax, name, None)
-        if not getattr(found, "__module__", "").startswith(__name__):
-            raise AttributeError(f"module 'paddle_jax.tensor' has no attribute {name!r}")
-        return found
-
 
 sys.modules[__name__].__class__ = _TensorModule
+

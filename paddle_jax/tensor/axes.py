@@ -2,10 +2,12 @@
 
 import functools as ft
 
+import jax
 import numpy as np
 
 from paddle_jax._core.deferred.value import Value
-from paddle_jax._core.errors import ArgumentError
+from paddle_jax._core.error_kinds import MISTAKES, with_kind
+from paddle_jax._core.errors import ArgumentError, IntegerDivisionError
 from paddle_jax._core.op import _inplace, freeze
 from paddle_jax._core.size import is_open
 from paddle_jax._core.state import state
@@ -99,26 +101,89 @@ def check_index_dtype(op, index, allowed=("int32", "int64"), name="index", error
         raise error(f"{op}: {name}: got dtype {index._raw.dtype.name}; allowed are {', '.join(allowed)}")
 
 
+def check_floating(op, x, name="x"):
+    """Refuses integers and truth values, as Paddle's kernels do that exist for floating numbers only: the result would not be one."""
+    if x.dtype.kind in "iub":
+        raise RuntimeError(f"(NotFound) {op}: {name}: got {x.dtype}; it must be floating; cast it with astype")
+
+
 def variadic(public, at=1):
     """Lets a call spread the list argument at position `at`: x.reshape(2, 3) for x.reshape([2, 3])."""
-    made = public.op
 
     def spread(*args, **kwargs):
         if len(args) > at + 1 and isinstance(args[at + 1], int | np.integer | Tensor):
             args = (*args[:at], args[at:])
         return public(*args, **kwargs)
 
-    ft.update_wrapper(spread, public)
-    del spread.__wrapped__
-    spread.__signature__ = getattr(public, "__signature__", made.signature)
-    made.public = spread
+    return _instead(public, spread, "reshapes")
+
+
+def guarded(check):
+    """Lets `check(*args, **kwargs)` look at the arguments of each call of an op before it runs: for what Paddle's kernels refuse by value."""
+
+    def guard(public):
+        def looked(*args, **kwargs):
+            try:
+                check(*args, **kwargs)
+            except MISTAKES as error:
+                with_kind(public.op.name, error)
+                raise
+            return public(*args, **kwargs)
+
+        return _instead(public, looked, True)
+
+    return guard
+
+
+def _instead(public, wrapper, inplace):
+    """Puts a wrapper of a declared function everywhere in its place; returns it. inplace: what its declaration says of the in-place twin."""
+    made = public.op
+    ft.update_wrapper(wrapper, public)
+    del wrapper.__wrapped__
+    wrapper.__signature__ = getattr(public, "__signature__", made.signature)
+    made.public = wrapper
     if Tensor.__dict__.get(made.name) is public:
-        setattr(Tensor, made.name, spread)
+        setattr(Tensor, made.name, wrapper)
     if hasattr(public, "inplace"):
-        spread.inplace = _inplace(made, spread, True)
+        wrapper.inplace = _inplace(made, wrapper, inplace)
         if hasattr(Tensor, made.name + "_"):
-            setattr(Tensor, made.name + "_", spread.inplace)
-    return spread
+            setattr(Tensor, made.name + "_", wrapper.inplace)
+    return wrapper
+
+
+def at_hand(tensor):
+    """The NumPy view of a value that need not be computed or fetched from a device first; None of any other."""
+    raw = tensor._raw.array if type(tensor._raw) is Value else tensor._raw
+    if type(raw) is tuple:
+        return np.array(raw)
+    if type(raw) is np.ndarray:
+        return raw
+    if isinstance(raw, ABSTRACT) or not isinstance(raw, jax.Array):
+        return None
+    return np.asarray(raw) if all(device.platform == "cpu" for device in raw.devices()) else None
+
+
+def _is_whole(value):
+    dtype = value._raw.dtype if isinstance(value, Tensor) else getattr(value, "dtype", None)
+    return isinstance(value, int) if dtype is None else getattr(dtype, "kind", "") in ("i", "u")
+
+
+def check_divisor(op, x, y):
+    """Refuses to divide integers by zero, which XLA gives -1 or -2 for. Under a trace nothing can be checked."""
+    if not (_is_whole(x) and _is_whole(y)):
+        return
+    if isinstance(y, Tensor):
+        found = bounds(y)
+        if found is None or found[0] > 0 or found[1] < 0 or np.all(np.asarray(y._value)):
+            return
+    elif np.all(y):
+        return
+    try:
+        shape = np.broadcast_shapes(*[v._raw.shape if isinstance(v, Tensor) else np.shape(v) for v in (x, y)])
+    except ValueError:  # the op says so itself
+        return
+    if 0 not in shape:
+        raise IntegerDivisionError(f"{op}: y: got 0, by which integers cannot be divided; replace zeros, or divide floating-point numbers")
 
 
 def variadic_method(function):

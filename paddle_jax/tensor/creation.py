@@ -8,7 +8,7 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as places
-from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, concrete
+from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, concrete, uploaded
 from paddle_jax._core.deferred.value import filled as constant
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.op import _into, composite, op
@@ -65,13 +65,14 @@ def _to_numpy(data, exact=False):
         array = np.array(_plain(data))
         if not exact and not (isinstance(data, list | tuple) and any(isinstance(d, Tensor) for d in data)):
             array = _default_dtype(array)
-    elif hasattr(data, "__array__"):
+    elif hasattr(data, "__array__") or isinstance(data, bytes | memoryview):
         array = np.asarray(data)
     else:
         raise TypeError(f"to_tensor: data: got {type(data).__name__}; allowed are numbers, lists, tuples, numpy.ndarray and paddle.Tensor")
     if array.dtype.kind in "OSUmM":
         error = TypeError if isinstance(data, str) else ArgumentError
-        raise error(f"to_tensor: data: got elements of type {array.dtype}; allowed are numbers and bools")
+        kind = "" if array.dtype.kind == "O" and isinstance(data, list | tuple) else "(InvalidArgument) "
+        raise error(f"{kind}to_tensor: data: got elements of type {array.dtype}; allowed are numbers and bools")
     return array
 
 
@@ -100,15 +101,20 @@ def filled(shape, value, dtype):
     """An array of one value. Small ones come from NumPy, which needs no compilation for a new shape."""
     if not known(*shape) or math.prod(shape) > _SMALL or isinstance(value, jax.Array):
         return jnp.full(shape, value, dtype)
-    return jnp.asarray(np.full(shape, value, dtype))
+    return uploaded(np.full(shape, value, dtype))
 
 
-def sizes(op, shape):
-    """A shape argument as a tuple of lengths >= 0."""
-    shape = ints(op, shape, "shape")
-    if any(known(s) and s < 0 for s in shape):
-        raise ValueError(f"{op}: shape: got {list(shape)}; lengths are >= 0")
-    return shape
+def sizes(op, shape, refusal=ValueError):
+    """A shape argument as a tuple of lengths >= 0. refusal: class of the exception for others.
+
+    As in Paddle a Tensor of several integers among the lengths counts as its first.
+    """
+    if isinstance(shape, list | tuple):
+        shape = [s.reshape([-1])[0] if isinstance(s, Tensor) and s.size > 1 else s for s in shape]
+    found = ints(op, shape, "shape")
+    if any(known(s) and s < 0 for s in found):
+        raise refusal(f"{op}: shape: got {list(found)}; lengths are >= 0")
+    return found
 
 
 SHAPES = ["[2, 3]", "[]", "[0, 3]", "[2], 'int64'", "[-2]", "2, 3", "const([2, 3], 'int64')", "[const(2, 'int64'), 3]", "[2], dtype='bool'", "'a'"]

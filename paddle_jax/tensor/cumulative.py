@@ -177,7 +177,7 @@ def cummin(x, axis=None, dtype="int64", name=None):
     return _running_extreme("cummin", jnp.less_equal, x, axis, dtype)
 
 
-@op("x prepend append", out=True, alias={"input": "x", "dim": "axis"}, cases=[
+@op("x prepend append", alike=True, out=True, alias={"input": "x", "dim": "axis"}, cases=[
     "f(4)", "f(4), 2", "f(2,3), axis=0", "f(2,3), 1, -1, f(2,1)", "f(3), prepend=f(2), append=f(1)", "i(4)", "b(4)", "f(3), 5", "f(3), 0",
     "f(2,3), axis=3", "f()",
     "f(2,3), prepend=f(2)", "d(2,4), 3", "c(3)"])

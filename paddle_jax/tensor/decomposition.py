@@ -206,12 +206,9 @@ def eigvalsh(x, UPLO="L", name=None):
     return _hermitian("eigvalsh", x, UPLO)[0]
 
 
-def _as_complex(x):
-    return x if jnp.iscomplexobj(x) else x.astype(jnp.complex128 if x.dtype == jnp.float64 else jnp.complex64)
-
-
 @jax.custom_jvp
 def _eig(a):
+    """Of real matrices by the routine for real ones, as NumPy and Paddle do, so that the vectors come with the same signs."""
     return tuple(jnp.linalg.eig(a))
 
 
@@ -219,7 +216,7 @@ def _eig(a):
 def _eig_jvp(primals, tangents):
     """With P = V^-1 dA V: dlambda = diag(P), dV = V (P / gap) kept at unit length, gap_ij = lambda_j - lambda_i."""
     values, vectors = _eig(*primals)
-    turned = jnp.linalg.solve(vectors, tangents[0] @ vectors)
+    turned = jnp.linalg.solve(vectors, tangents[0].astype(vectors.dtype) @ vectors)
     gap = values[..., None, :] - values[..., :, None]
     same = jnp.eye(values.shape[-1], dtype=bool)
     moved = vectors @ jnp.where(same, 0, turned / jnp.where(same, 1, gap))
@@ -242,7 +239,7 @@ def eig(x, name=None):
         >>> paddle.linalg.eig(paddle.to_tensor([[2.0, 0.0], [0.0, 2.0]]))[0].tolist()
         [(2+0j), (2+0j)]
     """
-    return _eig(_as_complex(matrices("eig", x, True)))
+    return _eig(matrices("eig", x, True))
 
 
 @op(cases=["~f(3,3)", "~d(2,2,2)", "~c(3,3)", "f(2,3)", "f(3)"])
@@ -253,7 +250,7 @@ def eigvals(x, name=None):
         >>> paddle.linalg.eigvals(paddle.to_tensor([[2.0, 0.0], [0.0, 2.0]])).tolist()
         [(2+0j), (2+0j)]
     """
-    return _eig(_as_complex(matrices("eigvals", x, True)))[0]
+    return _eig(matrices("eigvals", x, True))[0]
 
 
 @op(register=False, method=False)
@@ -330,7 +327,7 @@ def reflectors(x, tau):
     return out
 
 
-@op("x tau", cases=["f(3,2), f(2)", "f(3,2), f(1)", "f(2,3), f(2)", "f(3,2), f(3)", "d(2,3,3), d(2,3)"])
+@op("x tau", alike=True, cases=["f(3,2), f(2)", "f(3,2), f(1)", "f(2,3), f(2)", "f(3,2), f(3)", "d(2,3,3), d(2,3)"])
 def householder_product(x, tau, name=None):
     """The first n columns of a product of Householder reflections.
 
@@ -351,7 +348,7 @@ def householder_product(x, tau, name=None):
     return reflectors(x, tau)
 
 
-@op("x tau y", cases=["f(3,2), f(2), f(2,2)", "f(3,2), f(2), f(3,2), transpose=True", "f(3,3), f(3), f(2,3), left=False",
+@op("x tau y", alike=True, cases=["f(3,2), f(2), f(2,2)", "f(3,2), f(2), f(3,2), transpose=True", "f(3,3), f(3), f(2,3), left=False",
                                     "d(2,3,3), d(2,3), d(2,3,2)", "f(3,2), f(2), f(3,2)", "f(3,3), f(3), f(2,3), left=False, transpose=True"])
 def ormqr(x, tau, y, left=True, transpose=False, name=None):
     """Multiplies y with the matrix Q of Householder reflections that `householder_product` makes.

@@ -115,7 +115,7 @@ def overlap_add(x, hop_length, axis=-1, name=None):
         raise ValueError(f"overlap_add: x: got {x.ndim} axes; it needs at least 2")
     frames = jnp.swapaxes(x, -1, -2) if axis == -1 else jnp.moveaxis(x, (0, 1), (-2, -1))
     if hop_length > frames.shape[-1]:
-        raise ValueError(f"overlap_add: hop_length: got {hop_length}; the frames have length {frames.shape[-1]}, use at most that")
+        raise ValueError(f"(InvalidArgument) overlap_add: hop_length: got {hop_length}; the frames have length {frames.shape[-1]}, use at most that")
     return jnp.moveaxis(added(frames, hop_length), -1, axis)
 
 

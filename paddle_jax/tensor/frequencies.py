@@ -60,7 +60,7 @@ def fftfreq(n, d=1.0, dtype=None, name=None, *, out=None, device=None, requires_
     """
     n = _points("fftfreq", n, d)
     if n != int(n):
-        raise TypeError(f"fftfreq: n: got {n}; it must be an int")
+        raise TypeError(f"(InvalidType) fftfreq: n: got {n}; it must be an int")
     n = int(n)
     terms = np.concatenate([np.arange((n + 1) // 2), np.arange(-(n // 2), 0)])
     return _frequencies("fftfreq", terms, n, d, dtype, out, device, requires_grad)

@@ -35,7 +35,7 @@ HISTOGRAMS = ["f(20), 5", "f(4,5), 4, -1.0, 1.0", "i(20), 4", "i(20), 4, -2, 3",
               "d(9), 3", "f(3)", "f(9), 4, 1, 1", "f(5), 2.5"]
 
 
-@op("input weight", nondiff=True, cases=[*HISTOGRAMS, "f(20), 5, weight=f(20)", "f(20), 5, -1, 1, density=True", "f(20), 5, weight=f(3)",
+@op("input weight", alike=True, nondiff=True, cases=[*HISTOGRAMS, "f(20), 5, weight=f(20)", "f(20), 5, -1, 1, density=True", "f(20), 5, weight=f(3)",
                                          "f(20), 4, weight=pos(20), density=True"])
 def histogram(input, bins=100, min=0.0, max=0.0, weight=None, density=False, name=None):
     """Counts how many elements fall into each of several ranges of equal width; the last one includes its right end.
@@ -137,6 +137,12 @@ def histogramdd(x, bins=10, ranges=None, density=False, weights=None, name=None)
         raise AssertionError(f"histogramdd: bins: got {len(bins)} entries for points of {d} dimensions")
     if not all(isinstance(b, int) for b in bins):
         raise ValueError("histogramdd: bins: the entries must be ints")
+    if ranges is not None and len(ranges) != 2 * d:
+        raise AssertionError(f"histogramdd: ranges: got {len(ranges)} numbers; two for each of {d} dimensions are needed")
+    if weights is not None and list(weights.shape) != list(x.shape[:-1]):
+        raise AssertionError(f"histogramdd: weights: got shape {list(weights.shape)}; it must be {list(x.shape[:-1])}")
+    if weights is not None and weights._raw.dtype != x._raw.dtype:
+        raise ValueError(f"histogramdd: weights: got {weights._raw.dtype}; it must have the dtype of x, {x._raw.dtype}")
     counts, *edges = _histogram_many(x, bins, ranges, density, weights)
     return counts, edges
 

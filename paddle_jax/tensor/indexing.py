@@ -15,6 +15,7 @@ from jax import lax
 
 from paddle_jax._core.deferred.value import Value, aval_of, host, leaf
 from paddle_jax._core.dispatch import run
+from paddle_jax._core.error_kinds import MISTAKES, with_kind
 from paddle_jax._core.op import check_inplace, composite, op, scalar
 from paddle_jax._core.short_cuts import run1, run2, run3
 from paddle_jax._core.size import is_open, known
@@ -512,23 +513,27 @@ def setitem(x, item, value):
         [[0.0, 5.0, 5.0], [0.0, 0.0, 0.0]]
     """
     check_inplace("__setitem__", x)
-    if not isinstance(value, Tensor):
-        value = scalar(value, x._raw.dtype) if type(value) in (int, float) and x._raw.dtype.kind == "f" else _assigned(value, x)
-    raw = x._raw
-    shape = raw.aval.shape if type(raw) is Value else raw.shape
-    if type(item) is int and shape and -shape[0] <= item < shape[0]:
-        x._adopt(run3(_row_kernel(put_index.op, len(shape)), x, value, _host_starts((item % shape[0],))))
-        return
-    quick = _quick_or_none(item, shape)
-    if quick is not None:
-        x._adopt(_run_pattern(put_index.op, (x, value), *quick))
-        return
-    is_mask = isinstance(item, Tensor | np.ndarray) and _dtype(item) == np.bool_ and item.ndim > 0
-    if is_mask and tuple(item.shape) == shape[: item.ndim] and value.ndim <= len(shape) - item.ndim:
-        result = put_mask(x, item if isinstance(item, Tensor) else wrap(item), value)
-    else:
-        result = _run_parsed(put_index.op, (x, value), parse(item, shape))
-    x._adopt(result)
+    try:
+        if not isinstance(value, Tensor):
+            value = scalar(value, x._raw.dtype) if type(value) in (int, float) and x._raw.dtype.kind == "f" else _assigned(value, x)
+        raw = x._raw
+        shape = raw.aval.shape if type(raw) is Value else raw.shape
+        if type(item) is int and shape and -shape[0] <= item < shape[0]:
+            x._adopt(run3(_row_kernel(put_index.op, len(shape)), x, value, _host_starts((item % shape[0],))))
+            return
+        quick = _quick_or_none(item, shape)
+        if quick is not None:
+            x._adopt(_run_pattern(put_index.op, (x, value), *quick))
+            return
+        is_mask = isinstance(item, Tensor | np.ndarray) and _dtype(item) == np.bool_ and item.ndim > 0
+        if is_mask and tuple(item.shape) == shape[: item.ndim] and value.ndim <= len(shape) - item.ndim:
+            result = put_mask(x, item if isinstance(item, Tensor) else wrap(item), value)
+        else:
+            result = _run_parsed(put_index.op, (x, value), parse(item, shape))
+        x._adopt(result)
+    except MISTAKES as error:
+        with_kind("__setitem__", error)
+        raise
 
 
 Tensor.__setitem__ = setitem

@@ -5,20 +5,21 @@ import hashlib
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.tensor import held, wrap
+from paddle_jax._core.tensor import Parameter, Tensor, held, wrap
+from paddle_jax._core.var_type import VarType
 from paddle_jax.tensor.methods import _attach, _moved
 
-_CLEARED = np.zeros((0,), np.float32)  # the value of a tensor whose memory was given back
+CLEARED = np.zeros((0,), np.float32)  # the value of a tensor whose memory was given back
 
 
 @_attach
 def _is_initialized(self):
-    return self._raw is not _CLEARED
+    return self._raw is not CLEARED
 
 
 @_attach
 def _clear_data(self):
-    self._rebind(_CLEARED)
+    self._rebind(CLEARED)
 
 
 @_attach
@@ -47,8 +48,8 @@ def _grad_ivar(self):
 
 
 @_attach
-def _slice(self, begin, end):
-    return wrap(self._value[begin:end])
+def _slice(self, begin_idx, end_idx):
+    return wrap(self._value[begin_idx:end_idx])
 
 
 @_attach
@@ -69,3 +70,154 @@ def _offset(self):
 @_attach
 def _inplace_version(self):
     return self._version
+
+
+# memory ---------------------------------------------------------------------------------------------------------------
+
+
+@_attach
+def _clear(self):
+    self._rebind(CLEARED)
+
+
+_attach(_clear, "_clear_dataptr")
+
+
+@_attach
+def _holder_size(self):
+    return int(self._raw.size) * self._raw.dtype.itemsize
+
+
+@_attach
+def _is_dense_tensor_hold_allocation(self):
+    return self._is_initialized()
+
+
+@_attach
+def _share_underline_tensor_to(self, other):
+    other._rebind(held(self))
+
+
+_attach(_share_underline_tensor_to, "_unsafe_share_buffer_to")
+
+
+@_attach
+def _is_shared_underline_tensor_with(self, other):
+    return self._raw is other._raw
+
+
+@_attach
+def reconstruct_from_(self, other):
+    """Takes over the value of another Tensor, also of another shape or dtype, and where it came from."""
+    self._rebind(held(other))
+    self._node, self._idx, self.stop_gradient = other._node, other._idx, other.stop_gradient
+
+
+_attach(reconstruct_from_, "_inplace_assign")
+
+
+@_attach
+def _getitem_from_offset(self, *position):
+    array = np.asarray(self._value)
+    if not position and array.size != 1:
+        raise ValueError(f"(InvalidArgument) _getitem_from_offset: the tensor has {array.size} elements; say which one")
+    if len(position) == 1 and position[0] >= array.size:
+        raise ValueError(f"(InvalidArgument) _getitem_from_offset: got {position[0]}; there are {array.size} elements")
+    return np.array(array.ravel()[position[0] if position else 0] if len(position) < 2 else array[position])
+
+
+@_attach
+def _getitem_dygraph(self, item):
+    return self[item]
+
+
+@_attach
+def _setitem_dygraph(self, item, value):
+    self[item] = value
+
+
+@_attach
+def _to(self, device=None, dtype=None, blocking=None, copy_tensor=None):
+    facts = {name: value for name, value in (("device", device), ("dtype", dtype), ("blocking", blocking)) if value is not None}
+    moved = self.to(**facts) if facts else self
+    return moved.clone() if copy_tensor and moved is self else moved
+
+
+Tensor.type = property(lambda self: VarType.DENSE_TENSOR, doc="VarType.DENSE_TENSOR: every Tensor is one.")
+
+
+# gradients ------------------------------------------------------------------------------------------------------------
+
+
+@_attach
+def _grad_value(self):
+    return None if self._grad is None else self._grad.get_tensor()
+
+
+@_attach
+def _grad_name(self):
+    return "" if self._grad is None else self._grad.name
+
+
+@_attach
+def _copy_gradient_from(self, other):
+    self._grad = wrap(jnp.array(other._value))
+
+
+@_attach
+def _set_grad_ivar(self, value):
+    if not isinstance(self, Parameter):
+        raise TypeError("_set_grad_ivar: self: it must be a Parameter; set grad instead")
+    if not isinstance(value, Tensor):
+        raise ValueError(f"(InvalidArgument) _set_grad_ivar: value: got {type(value).__name__}; it must be a Tensor")
+    self._grad = value
+
+
+@_attach
+def _zero_grads(self):
+    self.clear_gradient()
+
+
+@_attach
+def _reset_grad_inplace_version(self, set_to_zero=True):
+    if self._grad is not None and set_to_zero:
+        self._grad._version = 0
+
+
+@_attach
+def _register_grad_hook(self, hook):
+    helper, known = self.register_hook(hook), self.__dict__.setdefault("_grad_hooks", [])
+    known.append(helper)
+    return len(known) - 1
+
+
+@_attach
+def _remove_grad_hook(self, hook_id):
+    known = self.__dict__.get("_grad_hooks", ())
+    return 0 <= hook_id < len(known) and known[hook_id].remove()
+
+
+@_attach
+def _register_backward_hook(self, hook):
+    if self.stop_gradient:
+        raise ValueError("(InvalidArgument) _register_backward_hook: the tensor has stop_gradient=True, so it gets no gradient")
+    if self._node is not None:
+        raise ValueError("(InvalidArgument) _register_backward_hook: the tensor is a result; only leaves can have such a hook")
+    self._after_backward = (*self._after_backward, hook)
+
+
+Tensor._after_backward = ()  # called without arguments once backward() has put a gradient there
+
+
+# static programs ------------------------------------------------------------------------------------------------------
+
+
+@_attach
+def _to_static_var(self, to_parameter=False, **kwargs):
+    from paddle_jax.static.parameters import parameter
+    from paddle_jax.static.recorder import data
+
+    name, shape = kwargs.get("name", self.name), list(self.shape)
+    if to_parameter or isinstance(self, Parameter):
+        return parameter(tuple(shape), self._raw.dtype, name, not self.stop_gradient, lambda: jnp.array(self._value))
+    return data(name, shape, self.dtype)

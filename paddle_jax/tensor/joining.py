@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.op import composite, op
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.axes import ints, one_axis
@@ -19,6 +20,8 @@ def _same_dtype(name, x):
 
 
 def _nonempty(name, x):
+    if not isinstance(x, list):
+        raise ArgumentError(f"{name}(): argument 'x' (position 0) must be a list or tuple of Tensors, but got Tensor")
     if not x:
         raise ValueError(f"{name}(): argument 'x' (position 0) must be list of Tensors, but got empty list")
 

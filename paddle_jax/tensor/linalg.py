@@ -3,21 +3,22 @@
 import jax.numpy as jnp
 
 from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.errors import MixedDtypesError
 from paddle_jax._core.op import op
 from paddle_jax.tensor.math import X_Y
 
 
 def _common(name, x, y):
-    """Both operands in one dtype: complex with real and float with integer are brought together, other mixtures refused."""
+    """Both operands in one dtype: complex with real, and a float32 matrix with an integer one, are brought together, other mixtures refused."""
     if x.dtype == y.dtype:
         return x, y
     kinds = {x.dtype.kind, y.dtype.kind}
     if "c" in kinds:
         common = dtypes.promote_np(x.dtype, y.dtype)
-    elif kinds <= set("iu") or not kinds & set("iub"):
-        raise ValueError(f"{name}: got {x.dtype} and {y.dtype}; the dtypes must be equal; cast one with astype")
+    elif x.dtype == jnp.float32 and y.dtype.kind in "iu" and name in ("matmul", "mm", "inner"):
+        common = x.dtype
     else:
-        common = y.dtype if x.dtype.kind in "iub" else x.dtype
+        raise MixedDtypesError(f"(InvalidArgument) {name}: got {x.dtype} and {y.dtype}; the dtypes must be equal; cast one with astype")
     return x.astype(common), y.astype(common)
 
 
@@ -108,7 +109,8 @@ def mv(x, vec, name=None):
     return jnp.matmul(*_common("mv", x, vec))
 
 
-@op("x y", out=True, promote=True, alias=X_Y, cases=["f(3), f(3)", "f(2,3), f(2,3)", "i(3), i(3)", "c(3), c(3)", "f(0), f(0)", "f(3), f(2)",
+@op("x y", alike=True, out=True, promote=True, alias=X_Y, cases=["f(3), f(3)", "f(2,3), f(2,3)", "i(3), i(3)", "c(3), c(3)", "f(0), f(0)",
+    "f(3), f(2)",
                                                      "f(2,3), f(3)"])
 def dot(x, y, name=None):
     """The inner product of two vectors, or of the rows of two matrices.
@@ -213,7 +215,9 @@ def outer(x, y, name=None):
     return x.reshape(-1, 1) * y.reshape(1, -1)
 
 
-@op("x y", promote=True, cases=["f(2,3), f(3)", "f(2,2), f(2,3)", "i(2), i(2)", "f(2,1,2), f(2,2)", "d(2), d(2,2)", "f(), f(2)", "c(2), c(2)",
+    
+@op("x y", alike=True, promote=True, cases=["f(2,3), f(3)", "f(2,2), f(2,3)", "i(2), i(2)", "f(2,1,2), f(2,2)", "d(2), d(2,2)", "f(), f(2)",
+    "c(2), c(2)",
                                 "f(0,2), f(2,2)"])
 def kron(x, y, name=None):
     """The Kronecker product: every element of x times all of y, laid out in blocks.
@@ -257,8 +261,10 @@ def trace(x, offset=0, axis1=0, axis2=1, name=None):
 def _scaled_sum(x, product, beta, alpha):
     return beta * x + alpha * product
 
+    
 
-@op("input x y", inplace=True, cases=["f(2,4), f(2,3), f(3,4)", "f(4), f(2,3), f(3,4)", "f(2,1), f(2,3), f(3,4), 0.5, 2.0", "f(1), f(2,3), f(3,2)",
+@op("input x y", alike=True, inplace=True, cases=["f(2,4), f(2,3), f(3,4)", "f(4), f(2,3), f(3,4)", "f(2,1), f(2,3), f(3,4), 0.5, 2.0",
+    "f(1), f(2,3), f(3,2)",
                                       "f(3,2), f(2,3), f(3,2)", "f(2,2), f(2,3), f(2,2)", "f(2,2,2), f(2,3), f(3,2)",
                                       "d(2,2), d(2,2), d(2,2), alpha=0.0"])
 def addmm(input, x, y, beta=1.0, alpha=1.0, name=None):
@@ -280,9 +286,11 @@ def addmm(input, x, y, beta=1.0, alpha=1.0, name=None):
         raise ValueError(f"addmm: got shapes {list(input.shape)}, {list(x.shape)}, {list(y.shape)}; they must fit [n, m], [n, k], [k, m]")
     return _scaled_sum(input, jnp.matmul(x, y), beta, alpha)
 
+    
 
 # Paddle's gradient of a 2-d input has the shape [b, 1, m]
-@op("input x y", inplace=True, cases=["f(2,2,4), f(2,2,3), f(2,3,4)", "~f(2,4), f(2,2,3), f(2,3,4)", "f(1,2,2), f(2,2,3), f(2,3,2), 0.5, 2.0",
+@op("input x y", alike=True, inplace=True, cases=["f(2,2,4), f(2,2,3), f(2,3,4)", "~f(2,4), f(2,2,3), f(2,3,4)",
+    "f(1,2,2), f(2,2,3), f(2,3,2), 0.5, 2.0",
                                       "f(2,2,2), f(2,3), f(2,3,2)", "f(3,2), f(2,2,3), f(2,3,2)", "f(2,2,2), f(2,2,3), f(2,2,2)",
                                       "d(2,1,2), d(2,2,3), d(2,3,2)"])
 def baddbmm(input, x, y, beta=1.0, alpha=1.0, name=None):
@@ -309,7 +317,7 @@ def baddbmm(input, x, y, beta=1.0, alpha=1.0, name=None):
     return _scaled_sum(input, jnp.matmul(x, y), beta, alpha)
 
 
-@op("*x", cases=["[f(2,3), f(3,4), f(4,2)]", "[f(3), f(3,4), f(4)]", "[f(3,2)]", "[f(3,2), f(3,2)]", "[f(3,2), f(2,2,2)]",
+@op("*x", alike=True, cases=["[f(2,3), f(3,4), f(4,2)]", "[f(3), f(3,4), f(4)]", "[f(3,2)]", "[f(3,2), f(3,2)]", "[f(3,2), f(2,2,2)]",
                                "[d(2,3), d(3,2)]", "[f(3), f(3)]"])
 def multi_dot(x, name=None):
     """The product of several matrices in the order that needs the fewest multiplications.

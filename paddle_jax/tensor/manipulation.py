@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.errors import CheckError
+from paddle_jax._core.errors import ArgumentError, CheckError
 from paddle_jax._core.op import composite, op
 from paddle_jax._core.size import known
 from paddle_jax.tensor.axes import ints, many_axes, one_axis, variadic
@@ -24,7 +24,7 @@ def _target_shape(name, shape, old):
     new = [old[i] if s == 0 and i < len(old) else s for i, s in enumerate(shape)]
     size, left = math.prod(old), math.prod(s for s in new if s != -1)
     if new.count(-1) > 1 or any(known(s) and s < -1 for s in new):
-        raise CheckError(f"{name}: shape: got {list(shape)}; lengths are >= 0 and at most one is -1")
+        raise CheckError(f"(InvalidArgument) {name}: shape: got {list(shape)}; lengths are >= 0 and at most one is -1")
     if not known(size, left):
         return tuple(new)
     if -1 in new:
@@ -208,8 +208,10 @@ def unsqueeze(x, axis, name=None):
         >>> paddle.unsqueeze(paddle.ones([3]), [0, 2]).shape
         paddle.Size([1, 3, 1])
     """
+    if isinstance(axis, bool):
+        raise ArgumentError(f"unsqueeze: axis: got {axis}; it must be an int or a list of ints")
     shape = list(x.shape)
-    for a in ints("unsqueeze", axis, "axis"):
+    for a in () if axis is None else ints("unsqueeze", axis, "axis"):
         shape.insert(one_axis("unsqueeze", a, len(shape) + 1), 1)
     return x.reshape(shape)
 

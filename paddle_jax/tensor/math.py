@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import check_inplace, composite, op
 from paddle_jax._core.tensor import Tensor
+from paddle_jax.tensor.axes import check_divisor, check_floating, guarded
 from paddle_jax.tensor.inner import defslopes, named
 
 X_Y = {"input": "x", "other": "y"}
@@ -59,6 +60,17 @@ def multiply(x, y, name=None):
     return x * y
 
 
+def _divisor_of(name, args, kwargs):
+    x, y = (args[i] if len(args) > i else kwargs.get("xy"[i], kwargs.get(("input", "other")[i])) for i in range(2))
+    check_divisor(name, x, y)
+
+
+def _check_quotient(*args, **kwargs):
+    if kwargs.get("rounding_mode") is not None:
+        _divisor_of("divide", args, kwargs)
+
+
+@guarded(_check_quotient)
 @op("x y", promote="mixed", inplace=True, out=True, alias=X_Y, cases=[*BINARY, "f(2,3), pos(3), rounding_mode='floor'",
                                                                    "i(3), pos_i(3), rounding_mode='trunc'"])
 def divide(x, y, name=None, *, rounding_mode=None):
@@ -69,12 +81,15 @@ def divide(x, y, name=None, *, rounding_mode=None):
         rounding_mode: None, "trunc" (towards zero) or "floor".
     Raises:
         ValueError: rounding_mode is something else, or the shapes do not broadcast.
+        ZeroDivisionError: integers are divided by zero and rounded (outside compiled functions); also Paddle's EnforceNotMet.
     Example:
         >>> paddle.divide(paddle.to_tensor([1, 4]), paddle.to_tensor([2, 2])).tolist()
         [0.5, 2.0]
     """
     if rounding_mode == "floor":
         return jnp.floor_divide(x, y)
+    if rounding_mode == "trunc" and jnp.issubdtype(x.dtype, jnp.integer):
+        return jax.lax.div(*jnp.broadcast_arrays(x, y))  # which is exact beyond the integers that a float holds
     if rounding_mode == "trunc":
         return jnp.trunc(x / y).astype(x.dtype)
     if rounding_mode is not None:
@@ -82,12 +97,15 @@ def divide(x, y, name=None, *, rounding_mode=None):
     return _quotient(x, y)
 
 
+@guarded(lambda *args, **kwargs: _divisor_of("floor_divide", args, kwargs))
 @op("x y", promote="wide", inplace=True, out=True, alias=X_Y, scalars=True, nondiff=True, cases=[
     "f(2,3), pos(2,3)", "i(2,3), pos_i(3)", "i32(3), pos_i32(3)", "const([-0.0, -1.0], 'float32'), const([1.0, -2.0], 'float32')",
                                                                                  "f(0,3), f(1,3)", "f(2), i(2)"])
 def floor_divide(x, y, name=None):
     """Divides elementwise and rounds towards minus infinity. Arguments as for `add`; y may be a number.
 
+    Raises:
+        ZeroDivisionError: integers are divided by zero (outside compiled functions); also Paddle's EnforceNotMet.
     Example:
         >>> paddle.floor_divide(paddle.to_tensor([7, -7]), paddle.to_tensor([2, 2])).tolist()
         [3, -4]
@@ -98,6 +116,7 @@ def floor_divide(x, y, name=None):
     return jnp.where(quotient == 0, jnp.copysign(quotient, x / y), quotient)
 
 
+@guarded(lambda *args, **kwargs: _divisor_of("remainder", args, kwargs))
 @op("x y", promote="mixed", inplace=True, out=True, alias=X_Y, scalars=True, cases=["f(2,3), pos(2,3)", "i(2,3), pos_i(3)", "i32(3), pos_i32(3)",
                                                                                  "f(3), -2.5", "f(0,3), f(1,3)", "~c(3), c(3)"])
 def remainder(x, y, name=None):
@@ -105,6 +124,8 @@ def remainder(x, y, name=None):
 
     Arguments as for `add`; y may be a number.
 
+    Raises:
+        ZeroDivisionError: as for `floor_divide`.
     Example:
         >>> paddle.remainder(paddle.to_tensor([7, -7]), paddle.to_tensor([4, 4])).tolist()
         [3, 1]
@@ -345,7 +366,7 @@ def add_n(inputs, name=None):
     return ft.reduce(jnp.add, inputs)
 
 
-@op("x y weight", scalars=True, inplace=True, cases=[
+@op("x y weight", alike=True, scalars=True, inplace=True, cases=[
     "f(2,3), f(2,3), 0.25", "~f(3), f(3), f(3)", "f(3), f(2,3), 0.5", "d(3), d(3), 0.5", "f(2), f(3), 0.5", "f(), f(), 0.1",
     "~f(3), f(3), const([0.5], 'float32')"])  # the oracle gives the weight no gradient
 def lerp(x, y, weight, name=None):
@@ -360,6 +381,7 @@ def lerp(x, y, weight, name=None):
         >>> paddle.lerp(paddle.to_tensor([0.0]), paddle.to_tensor([4.0]), 0.25).tolist()
         [1.0]
     """
+    check_floating("lerp", x)
     return x + weight.astype(x.dtype) * (y - x)
 
 

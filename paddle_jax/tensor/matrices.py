@@ -6,7 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.op import composite, op
+from paddle_jax._core.deferred.value import uploaded
+from paddle_jax._core.op import alike, composite, op
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import number, one_axis
 from paddle_jax.tensor.creation import as_numpy_dtype, finish, to_tensor
@@ -38,7 +39,7 @@ def eye(num_rows, num_columns=None, dtype=None, name=None, *, out=None, device=N
     """
     rows = _size("eye", "num_rows", num_rows)
     columns = rows if num_columns is None else _size("eye", "num_columns", num_columns)
-    return finish(jnp.asarray(np.eye(rows, columns, dtype=as_numpy_dtype(dtype))), out, device, requires_grad)
+    return finish(uploaded(np.eye(rows, columns, dtype=as_numpy_dtype(dtype))), out, device, requires_grad)
 
 
 @op(alias={"input": "x", "diagonal": "offset"}, cases=["f(3)", "f(3), 1", "f(3), -1, 7", "f(2,3)", "f(2,3), 1", "f(2,3), -1", "f(2,3), 5", "f(2,3,4)",
@@ -160,7 +161,7 @@ def _triangle(op, find, row, col, offset, dtype):
     dtype = dtypes.convert(dtype).np
     if dtype.name not in ("int32", "int64"):
         raise RuntimeError(f"{op}: dtype: got {dtype.name}; allowed are int32, int64")
-    return finish(jnp.asarray(np.stack(find(row, offset, col)).astype(dtype)))
+    return finish(uploaded(np.stack(find(row, offset, col)).astype(dtype)))
 
 
 @composite(method=False, cases=["3, 3", "3, 3, -1", "3, 2, dtype='int32'", "-3, 2", "3.0, 2", "3, None", "3, 4, 1", "2, 2, 0.5"])
@@ -241,7 +242,8 @@ def block_diag(inputs, name=None):
     """
     if any(t.ndim > 2 for t in inputs) or len({t.dtype for t in inputs}) > 1:
         got = [f"{t.dtype.name}{list(t.shape)}" for t in inputs]
-        raise ValueError(f"block_diag: got {', '.join(got)}; use at most 2 axes and one dtype")
+        kind = "" if any(t.ndim > 2 for t in inputs) else "(InvalidArgument) "
+        raise ValueError(f"{kind}block_diag: got {', '.join(got)}; use at most 2 axes and one dtype")
     blocks = [jnp.atleast_2d(t) for t in inputs]
     width, before, rows = sum(b.shape[1] for b in blocks), 0, []
     for b in blocks:
@@ -322,6 +324,7 @@ def tensordot(x, y, axes=2, name=None):
         >>> paddle.tensordot(paddle.ones([2, 3]), paddle.ones([3, 4]), 1).shape
         paddle.Size([2, 4])
     """
+    alike("tensordot", x, y)
     left, right = _pairs(axes, x.ndim)
     for i, j in zip(left, right, strict=True):
         if x.shape[i] != y.shape[j] and 1 not in (x.shape[i], y.shape[j]):

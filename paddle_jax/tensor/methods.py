@@ -7,9 +7,11 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as places
 from paddle_jax._core.op import check_inplace, op
+from paddle_jax._core.symbol import Symbol
 from paddle_jax._core.tensor import Tensor, held, wrap
 from paddle_jax.tensor import creation, gathering, manipulation, matrices, reorder, slicing  # noqa: F401  matrices declares tril and triu
 from paddle_jax.tensor.axes import ints, one_axis, variadic_method
+from paddle_jax.tensor.dense_tensor import Behind, DenseTensor
 
 _CAST = {"float": "float32", "double": "float64", "half": "float16", "bfloat16": "bfloat16", "int": "int32", "long": "int64", "short": "int16",
          "char": "int8", "byte": "uint8", "bool": "bool", "cfloat": "complex64", "cdouble": "complex128", "float16": "float16", "float32": "float32",
@@ -73,6 +75,8 @@ def move(x, place):
 
 def _moved(x, place):
     place = places.parse(place)
+    if type(x._raw) is Symbol:  # a program runs where its Executor does
+        return x
     return x if places.of(x._raw) == place else move(x, place)
 
 
@@ -157,7 +161,7 @@ def cuda(self, device_id=None, blocking=True):
         ValueError: this machine has no such GPU.
     """
     if device_id is None:
-        here = places.of(self._raw)
+        here = self.place
         device_id = here.gpu_device_id() if here.is_gpu_place() else 0
     return _moved(self, places.CUDAPlace(device_id))
 
@@ -196,14 +200,14 @@ Tensor._place_str = property(lambda self: str(self.place), doc="The place as tex
 
 
 @_attach
-def dim(self):
+def dim(var):
     """The number of axes.
 
     Example:
         >>> paddle.ones([2, 3]).dim()
         2
     """
-    return self._raw.ndim
+    return var._raw.ndim
 
 
 Tensor.ndimension = dim
@@ -376,7 +380,7 @@ def copy_(self, other, blocking=True):
 
 
 @_attach
-def fill_(self, value):
+def fill_(x, value):
     """Fills the tensor in place with a number; returns it.
 
     Raises:
@@ -387,20 +391,20 @@ def fill_(self, value):
     """
     if not isinstance(value, bool | int | float | complex | np.number):
         raise TypeError(f"fill_: value: got {type(value).__name__}; it must be a number")
-    check_inplace("fill_", self)
-    return self._adopt(creation.full_like(self, value))
+    check_inplace("fill_", x)
+    return x._adopt(creation.full_like(x, value))
 
 
 @_attach
-def zero_(self):
+def zero_(x):
     """Fills the tensor in place with zeros; returns it.
 
     Example:
         >>> paddle.ones([2]).zero_().tolist()
         [0.0, 0.0]
     """
-    check_inplace("zero_", self)
-    return self._adopt(creation.zeros_like(self))
+    check_inplace("zero_", x)
+    return x._adopt(creation.zeros_like(x))
 
 
 @_attach
@@ -425,7 +429,7 @@ def apply_(self, func):
 
 
 @_attach
-def resize_(self, shape, fill_zero=False, name=None):
+def resize_(x, shape, fill_zero=False, name=None):
     """Changes shape and size in place: keeps the elements in order, cuts off or adds zeros at the end; returns the tensor.
 
     Raises:
@@ -434,16 +438,16 @@ def resize_(self, shape, fill_zero=False, name=None):
         >>> paddle.ones([2]).resize_([3], fill_zero=True).tolist()
         [1.0, 1.0, 0.0]
     """
-    check_inplace("resize_", self)
+    check_inplace("resize_", x)
     shape = creation.sizes("resize_", shape)
     size = int(np.prod(shape, dtype=np.int64))
-    flat = self._value.reshape(-1)[:size]
-    self._rebind(jnp.pad(flat, (0, size - flat.size)).reshape(shape))
-    return self
+    flat = x._value.reshape(-1)[:size]
+    x._rebind(jnp.pad(flat, (0, size - flat.size)).reshape(shape))
+    return x
 
 
 @_attach
-def set_(self, source=None, shape=None, stride=None, offset=0, name=None):
+def set_(x, source=None, shape=None, stride=None, offset=0, name=None):
     """Takes over the elements of another tensor, read with a shape, steps and offset of one's own; without one becomes empty. Returns the tensor.
 
     Args:
@@ -455,15 +459,18 @@ def set_(self, source=None, shape=None, stride=None, offset=0, name=None):
         >>> paddle.zeros([1], "int64").set_(paddle.arange(4), [2], [2]).tolist()
         [0, 2]
     """
-    check_inplace("set_", self)
+    check_inplace("set_", x)
     if source is None:
-        source = wrap(jnp.zeros((0,), self._raw.dtype))
-    if source._raw.dtype != self._raw.dtype:
-        raise ValueError(f"set_: source: got dtype {source._raw.dtype.name}; the tensor has {self._raw.dtype.name}")
+        source = wrap(jnp.zeros((0,), x._raw.dtype))
+    if source._raw.dtype != x._raw.dtype:
+        raise ValueError(f"set_: source: got dtype {source._raw.dtype.name}; the tensor has {x._raw.dtype.name}")
+    if shape is None and stride is None and not offset:
+        x._rebind(held(source))
+        return x
     shape = tuple(source.shape) if shape is None else ints("set_", shape, "shape")
     stride = _strides(shape) if stride is None else stride
-    self._rebind(slicing.as_strided(source, list(shape), list(stride), offset)._raw)
-    return self
+    x._rebind(slicing.as_strided(source, list(shape), list(stride), offset)._raw)
+    return x
 
 
 Tensor.grad_ = property(lambda self: self._grad, doc="The gradient, the same as `grad`.")
@@ -498,31 +505,10 @@ def value(self):
     return self
 
 
-class DenseTensor:
-    """The storage of a tensor, as `Tensor.get_tensor()` gives it: `set` puts an array in, `numpy.array(storage)` reads it."""
-
-    def __init__(self, tensor):
-        self._tensor = tensor
-
-    def set(self, array, place=None):
-        """Replaces the value by a NumPy array, which may have another shape or dtype."""
-        self._tensor._rebind(places.put(np.array(array), place))
-
-    def shape(self):
-        """The lengths of the axes, as a list."""
-        return list(self._tensor.shape)
-
-    def __array__(self, dtype=None, copy=None):
-        return np.array(self._tensor._value, dtype)
-
-    def _is_initialized(self):
-        return self._tensor._is_initialized()
-
-
 @_attach
 def get_tensor(self):
     """The storage of the tensor, a DenseTensor."""
-    return DenseTensor(self)
+    return DenseTensor(Behind(self))
 
 
 @_attach

@@ -119,7 +119,7 @@ def _pair(name, axis, ndim):
     if not isinstance(axis, tuple | list):
         raise TypeError(f"{name}: axis: got {axis!r}; it must be a list of two axes")
     if len(axis) != 2:
-        raise ValueError(f"{name}: axis: got {list(axis)}; it must be a list of two axes")
+        raise ValueError(f"{name}: two axes are needed, axis names {list(axis)}; it must be a list of two")
     all_axes(name, tuple(axis), ndim)
     if ndim < 2:
         raise ValueError(f"{name}: x has {ndim} axes; at least 2 are needed")
@@ -228,7 +228,7 @@ def norm(x, p=None, axis=None, keepdim=False, out=None, dtype=None, name=None):
     return _norm(x, p, axis, keepdim, dtype, out=out)
 
 
-@op("x y", promote=True, cases=["f(2,3), f(2,3)", "f(2,3), f(3), 1", "f(2,3), f(3), 0", "f(2,3), f(3), float('inf')", "f(2,3), f(2)",
+@op("x y", alike=True, promote=True, cases=["f(2,3), f(2,3)", "f(2,3), f(3), 1", "f(2,3), f(3), 0", "f(2,3), f(3), float('inf')", "f(2,3), f(2)",
                                 "d(3), d(3), 3.0", "f(2,3), f(3), -float('inf')", "const([1.0, 2.0], 'float32'), const([1.0, 2.0], 'float32')"])
 def dist(x, y, p=2, name=None):
     """The p-norm of x - y over all elements, with broadcasting.

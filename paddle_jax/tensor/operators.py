@@ -12,6 +12,7 @@ from paddle_jax._core.short_cuts import run2
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.tensor import bitwise, linalg, logic, math, ops
+from paddle_jax.tensor.axes import check_divisor
 
 _NUMBERS = bool | int | float | complex | np.number | np.bool_
 
@@ -34,7 +35,7 @@ def operands(x, other, name):
         return x, to_tensor(other.astype(x._raw.dtype) if same else other)
     if hasattr(other, "__jax_array__") or type(other).__module__.startswith("jax"):
         return x, wrap(other)
-    raise TypeError(f"{name}(): argument (position 1) must be int, float, bool or Tensor, but got {type(other).__name__}")
+    raise TypeError(f"(InvalidType) {name}(): argument (position 1) must be int, float, bool or Tensor, but got {type(other).__name__}")
 
 
 _EXACT = 1 << 24  # integers below are exact in float32
@@ -47,7 +48,7 @@ def _number(value, dtype):
 
 
 def _binary(name, op, swapped=False):
-    made, kernels = op.op, []
+    made, kernels, repeats = op.op, [], op is math.multiply
 
     def method(self, y):
         if isinstance(y, Tensor):
@@ -57,6 +58,8 @@ def _binary(name, op, swapped=False):
             dtype = raw.aval.dtype if type(raw) is Value else raw.dtype
             if dtype.kind == "f" and (type(y) is float or (type(y) is int and -_EXACT < y < _EXACT)) and y:
                 left, right = self, _number(y, dtype)  # the usual case of `operands`
+            elif repeats and isinstance(y, list | tuple | str):
+                return NotImplemented  # then Python repeats the sequence, as often as a Tensor of one element says
             else:
                 left, right = operands(self, y, name)
         if swapped:
@@ -72,6 +75,32 @@ def _binary(name, op, swapped=False):
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"The operator `{name}`: see `{op.__name__}`."
     return method
+
+
+def _product(name, swapped=False):
+    """The operator `@`: what stands beside the Tensor (on the right, if both are Tensors) is brought to its dtype, unless that
+    is bool or one of them is complex."""
+    general = _binary(name, linalg.matmul, swapped)
+
+    def method(self, y):
+        raw = y if isinstance(y, np.ndarray) else y._raw if isinstance(y, Tensor) else None
+        own = self._raw.dtype
+        if raw is not None and raw.dtype != own and own.kind != "b" and "c" not in (raw.dtype.kind, own.kind):
+            y = y.astype(own) if raw is y else math.to_dtype(y, self.dtype)
+        return general(self, y)
+
+    return ft.update_wrapper(method, general)
+
+
+def _divided(name, op, swapped=False):
+    """As `_binary`, for operators that refuse to divide integers by zero."""
+    general = _binary(name, op, swapped)
+
+    def method(self, y):
+        check_divisor(op.__name__, *((y, self) if swapped else (self, y)))
+        return general(self, y)
+
+    return ft.update_wrapper(method, general)
 
 
 _general_power = _binary("__pow__", math.pow)
@@ -118,13 +147,14 @@ def install():
     arithmetic = {"add": math.add, "sub": math.subtract, "mul": math.multiply, "truediv": math.true_divide, "floordiv": math.floor_divide,
                   "mod": math.remainder, "pow": math.pow}
     for name, op in arithmetic.items():
-        setattr(Tensor, f"__{name}__", _binary(f"__{name}__", op))
-        setattr(Tensor, f"__r{name}__", _binary(f"__r{name}__", op, swapped=True))
+        operator = _divided if name in ("floordiv", "mod") else _binary
+        setattr(Tensor, f"__{name}__", operator(f"__{name}__", op))
+        setattr(Tensor, f"__r{name}__", operator(f"__r{name}__", op, swapped=True))
     Tensor.__div__, Tensor.__rdiv__ = Tensor.__truediv__, Tensor.__rtruediv__
     for name, op in {"eq": logic.equal, "ne": logic.not_equal, "lt": logic.less_than, "le": logic.less_equal, "gt": logic.greater_than,
                      "ge": logic.greater_equal}.items():
         setattr(Tensor, f"__{name}__", _compare(f"__{name}__", op))
-    Tensor.__matmul__, Tensor.__rmatmul__ = _binary("__matmul__", linalg.matmul), _binary("__rmatmul__", linalg.matmul, swapped=True)
+    Tensor.__matmul__, Tensor.__rmatmul__ = _product("__matmul__"), _product("__rmatmul__", swapped=True)
     Tensor.__pow__ = _power
     Tensor.__neg__, Tensor.__abs__, Tensor.__pos__, Tensor.__invert__ = ops.neg, ops.abs, ops.positive, bitwise.bitwise_not
     for name, op in {"and": bitwise.bitwise_and, "or": bitwise.bitwise_or, "xor": bitwise.bitwise_xor}.items():

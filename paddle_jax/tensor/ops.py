@@ -512,7 +512,7 @@ def negative(x, name=None):
     return 0 - x
 
 
-@op(inplace=True, cases=["f(2,3)", "d(3)", "f()", "f(0,3)", "c(3)", "const([0.0, 0.5, 2.0], 'float32')", "i(3)"])
+@op(inplace="copies", cases=["f(2,3)", "d(3)", "f()", "f(0,3)", "c(3)", "const([0.0, 0.5, 2.0], 'float32')", "i(3)"])
 def sinc(x, name=None):
     """sin(pi x) / (pi x), 1 at 0.
 

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.op import composite, op
 from paddle_jax._core.random import key_from
 from paddle_jax._core.tensor import Tensor, wrap
@@ -19,6 +20,14 @@ def _floating(name, dtype):
     if not jnp.issubdtype(dtype, jnp.floating):
         raise RuntimeError(f"{name}: dtype: got {dtype.name}; allowed are float16, bfloat16, float32, float64")
     return dtypes.convert(dtype)
+
+
+def lengths(name, shape, listed=False):
+    """A shape argument as a tuple of lengths. listed: whether it has to be a list, a tuple or a Tensor."""
+    items = shape if isinstance(shape, list | tuple) else [shape]
+    if any(isinstance(s, bool | list | tuple) for s in items) or (listed and isinstance(shape, int)):
+        raise ArgumentError(f"{name}: shape: got {shape!r}; it must be a list, a tuple or a Tensor of ints")
+    return sizes(name, shape, RuntimeError)
 
 
 @op("", random=True, register=False, method=False)
@@ -72,7 +81,7 @@ def rand(shape, dtype=None, name=None, *, out=None, device=None, requires_grad=F
         >>> bool((paddle.rand([100]) < 1).all())
         True
     """
-    made = draw_uniform(_operand(0.0), _operand(1.0), sizes("rand", shape), _floating("rand", dtype))
+    made = draw_uniform(_operand(0.0), _operand(1.0), lengths("rand", shape), _floating("rand", dtype))
     return finish(made._raw, out, device, requires_grad)
 
 
@@ -104,7 +113,7 @@ def standard_normal(shape, dtype=None, name=None, *, out=None, device=None, requ
     dtype = as_numpy_dtype(dtype)
     if not jnp.issubdtype(dtype, jnp.inexact):
         raise RuntimeError(f"standard_normal: dtype: got {dtype.name}; allowed are floating and complex dtypes")
-    return finish(draw_normal(sizes("standard_normal", shape), dtypes.convert(dtype))._raw, out, device, requires_grad)
+    return finish(draw_normal(lengths("standard_normal", shape), dtypes.convert(dtype))._raw, out, device, requires_grad)
 
 
 @composite(method=False, alias=ALIAS, cases=["~[2, 3]", "~[2, 3], 'float64'", "~[2], min=0, max=5", "~[2], 'float32', 2, 1", "~[]", "[-2]"])
@@ -123,7 +132,7 @@ def uniform(shape, dtype=None, min=0, max=1.0, seed=0, name=None, *, out=None, d
         >>> bool((paddle.uniform([100], min=2.0, max=3.0) >= 2).all())
         True
     """
-    dtype, shape = _floating("uniform", dtype), sizes("uniform", shape)
+    dtype, shape = _floating("uniform", dtype), lengths("uniform", shape)
     low, high = bound("uniform", "min", min), bound("uniform", "max", max)
     if seed:
         made = _seeded_uniform(seed, shape, dtype.np, low._value, high._value)
@@ -154,7 +163,7 @@ def randint(low=0, high=None, shape=[1], dtype=None, name=None):  # noqa: B006  
         True
     """
     low, high = _range("randint", low, high)
-    return draw_integers(_operand(low, np.int64), _operand(high, np.int64), sizes("randint", shape), dtypes.convert(dtype or "int64"))
+    return draw_integers(_operand(low, np.int64), _operand(high, np.int64), lengths("randint", shape, True), dtypes.convert(dtype or "int64"))
 
 
 def _range(name, low, high):
@@ -165,7 +174,8 @@ def _range(name, low, high):
         return 0, low
     high = number(name, high, "high")
     if low >= high:
-        raise ValueError(f"{name}: low={low}, high={high}; low must be below high")
+        kind = "(InvalidArgument) " if name == "randint" else ""
+        raise ValueError(f"{kind}{name}: low={low}, high={high}; low must be below high")
     return low, high
 
 
@@ -214,11 +224,11 @@ def normal(mean=0.0, std=1.0, shape=None, name=None, *, out=None):
     """
     tensors = [t for t in (mean, std) if isinstance(t, Tensor)]
     if not tensors and shape is None:
-        raise ValueError("normal: shape: got None with numbers for mean and std; give a shape")
+        raise ArgumentError("normal: shape: got None with numbers for mean and std; give a shape")
     dtype = tensors[0].dtype if tensors else dtypes.default_complex() if isinstance(mean, complex) else dtypes.default()
     if len(tensors) == 2 and mean.shape != std.shape:
         raise ValueError(f"normal: mean has shape {list(mean.shape)} and std {list(std.shape)}; they must be equal")
-    shape = tuple(tensors[0].shape) if tensors else sizes("normal", shape)
+    shape = tuple(tensors[0].shape) if tensors else lengths("normal", shape, True)
     if not jnp.issubdtype(dtype.np, jnp.inexact):
         raise RuntimeError(f"normal: mean: got dtype {dtype.np.name}; it must be floating")
     made = draw_gaussian(_operand(mean, dtype.np), _operand(std, np.float64), shape, dtype)

@@ -8,7 +8,8 @@ import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core.op import composite, op
-from paddle_jax._core.tensor import wrap
+from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax.tensor.axes import concrete
 from paddle_jax.tensor.decomposition import adjoint, checked, matrices, of_triangle
 from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.norms import MATRIX_ORDERS, matrix_order_norm
@@ -72,7 +73,7 @@ def _truncated(x, rcond):
     return jnp.where(cut, (u * kept[..., None, :]) @ vh, x)
 
 
-@op("x y", register=False, method=False)
+@op("x y", alike=True, register=False, method=False)
 @named("solve")
 def _solve(x, y, left):
     matrices("solve", x, True)
@@ -124,7 +125,7 @@ def _system(name, x, y):
 
 
 # Paddle gives the diagonal a gradient although unitriangular says that it is not read
-@op("x y", cases=["f(3,3), f(3,2)", "f(3,3), f(3,1), False", "f(3,3), f(3,1), transpose=True", "~f(3,3), f(3,1), False, True, True",
+@op("x y", alike=True, cases=["f(3,3), f(3,2)", "f(3,3), f(3,1), False", "f(3,3), f(3,1), transpose=True", "~f(3,3), f(3,1), False, True, True",
                   "d(2,3,3), d(3,1)", "f(2,3), f(2,1)", "f(2,2), f(2)"])
 def triangular_solve(x, y, upper=True, transpose=False, unitriangular=False, name=None):
     """Solves x @ out = y for a triangular x.
@@ -187,7 +188,8 @@ def cholesky_inverse(x, upper=False, name=None):
     if x.ndim != 2:
         raise ValueError(f"cholesky_inverse: x: got {x.ndim} axes; it must have 2")
     matrices("cholesky_inverse", x, True)
-    return _by_factor(x, jnp.eye(x.shape[0], dtype=x.dtype), upper)
+    inverse = jnp.linalg.inv(x)  # of all of x, as Paddle, though a factor has one triangle only
+    return inverse @ adjoint(inverse) if upper else adjoint(inverse) @ inverse
 
 
 # Paddle's gradient of the factors disagrees with finite differences when trans is "T"
@@ -289,7 +291,8 @@ def matrix_power(x, n, name=None):
 
 @op("x tol atol rtol", scalars=True, nondiff=True, cases=[
     "f(3,3)", "const([[1.0, 1.0], [1.0, 1.0]], 'float32')", "f(3,2,2)", "f(2,2), 0.5", "f(3,2,2), const([0.5, 10.0, 1.0], 'float32')",
-    "spd(3), hermitian=True",
+    "spd(3), hermitian=True", "const([[1., 2.], [0., 0.]]), hermitian=True", "const([[0., 0.], [2., 0.]]), hermitian=True",
+    "d(2,3,3), hermitian=True",
     "f(2,2), atol=0.5, rtol=0.1", "f(2,2), 0.5, rtol=0.1", "f(2)", "d(3,2), rtol=0.9", "d(3,2), atol=1.0", "f(0,3)"])
 def matrix_rank(x, tol=None, hermitian=False, atol=None, rtol=None, name=None):
     """The ranks of matrices: how many singular values exceed a tolerance.
@@ -297,7 +300,7 @@ def matrix_rank(x, tol=None, hermitian=False, atol=None, rtol=None, name=None):
     Args:
         x: Tensor [..., m, n].
         tol: number or Tensor [...], the tolerance. Default: the largest singular value times max(m, n) times the precision of the dtype.
-        hermitian: x is symmetric (Hermitian), which is faster.
+        hermitian: x is symmetric (Hermitian), which is faster; only its lower triangle is read.
         atol, rtol: instead of tol: the greater of atol and rtol times the largest singular value.
     Returns:
         int64 Tensor [...].
@@ -309,10 +312,10 @@ def matrix_rank(x, tol=None, hermitian=False, atol=None, rtol=None, name=None):
     """
     matrices("matrix_rank", x, hermitian)
     if tol is not None and (atol is not None or rtol is not None):
-        raise ValueError("matrix_rank: got tol together with atol or rtol; give either tol alone or the other two")
+        raise ValueError("matrix_rank: tol comes together with atol or rtol; give either tol alone or the other two")
     if 0 in x.shape[-2:]:
         return jnp.zeros(x.shape[:-2], jnp.int64)
-    sizes = jnp.abs(jnp.linalg.eigvalsh(x)) if hermitian else jnp.linalg.svd(x, compute_uv=False)
+    sizes = jnp.abs(jnp.linalg.eigvalsh(x, symmetrize_input=False)) if hermitian else jnp.linalg.svd(x, compute_uv=False)
     top = jnp.max(sizes, -1)
     if tol is None:
         default = max(x.shape[-2:]) * float(jnp.finfo(x.dtype).eps)
@@ -459,8 +462,15 @@ def _covariance(name, x, rowvar, ddof, fweights=None, aweights=None):
     return (centered * weights) @ jnp.conj(centered.T) / scale
 
 
-@op("x fweights aweights", cases=["f(2,4)", "f(4)", "f(2,4), False, False", "f(2,4), fweights=const([1, 2, 1, 1])", "f(2,4), aweights=pos(4)",
-                                  "f(2,4), True, True, const([1, 2, 1, 1]), pos(4)", "f(2,4), aweights=pos(2)", "f(2,2,4)", "i(2,2)", "d(3,5)"])
+@op("x fweights aweights", register=False, method=False)
+@named("cov")
+def _cov(x, fweights=None, aweights=None, *, rowvar, ddof):
+    out = _covariance("cov", x, rowvar, ddof, fweights, aweights)
+    return out[0, 0] if x.ndim == 1 else out
+
+
+@composite(cases=["f(2,4)", "f(4)", "f(2,4), False, False", "f(2,4), fweights=const([1, 2, 1, 1])", "f(2,4), aweights=pos(4)",
+                   "f(2,4), True, True, const([1, 2, 1, 1]), pos(4)", "f(2,4), aweights=pos(2)", "f(2,2,4)", "i(2,2)", "d(3,5)"])
 def cov(x, rowvar=True, ddof=True, fweights=None, aweights=None, name=None):
     """The covariance matrix of variables.
 
@@ -479,8 +489,11 @@ def cov(x, rowvar=True, ddof=True, fweights=None, aweights=None, name=None):
         >>> paddle.linalg.cov(paddle.to_tensor([1.0, 2.0, 3.0])).item()
         1.0
     """
-    out = _covariance("cov", x, rowvar, ddof, fweights, aweights)
-    return out[0, 0] if x.ndim == 1 else out
+    for what, weights in (("fweights", fweights), ("aweights", aweights)):
+        values = concrete(weights) if isinstance(weights, Tensor) else None
+        if values is not None and values.size and values.min() < 0:
+            raise ValueError(f"cov: {what}: got {values.min()}; weights must not be negative")
+    return _cov(x, fweights, aweights, rowvar=rowvar, ddof=ddof)
 
 
 @op(cases=["f(2,4)", "f(4)", "f(3,4), False", "f(2,2,4)", "d(3,5)"])

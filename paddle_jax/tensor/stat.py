@@ -221,7 +221,7 @@ def nanmedian(x, axis=None, keepdim=False, mode="avg", name=None):
     _check_median("nanmedian", x, mode)
     axis = freeze(axis)
     if axis == ():
-        raise ValueError("nanmedian: axis: got an empty list; give at least one axis, or None for all")
+        raise ValueError("nanmedian: an empty list of axes; give at least one axis, or None for all")
     value, index = _median_of(x, all_axes("nanmedian", axis, x.ndim), keepdim, mode, True)
     return (value, index) if mode == "min" and isinstance(axis, int) else value
 

@@ -2,10 +2,10 @@
 
 import math
 
-import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.deferred.value import uploaded
 from paddle_jax._core.op import composite
 from paddle_jax._core.tensor import on_host, wrap
 from paddle_jax.tensor.axes import one_axis, untracked
@@ -30,7 +30,7 @@ def _rows(op, x, axis):
 def _index_dtype(op, dtype):
     found = dtypes.convert(dtype).np
     if found.name not in ("int32", "int64"):
-        raise ValueError(f"{op}: dtype: got {found.name}; allowed are int32, int64")
+        raise NotImplementedError(f"{op}: dtype: got {found.name}; allowed are int32, int64")
     return found
 
 
@@ -39,10 +39,10 @@ def _results(x, axis, first, extras, dtype):
     if x.size == 0:
         made = clone(x)
     elif untracked(x):  # a new number of elements would be a new program to compile
-        made = wrap(jnp.asarray(np.take(np.asarray(x._value), first, axis)))
+        made = wrap(uploaded(np.take(np.asarray(x._value), first, axis)))
     else:
         made = take_rows(x, wrap(np.asarray(first, np.int64)), axis)
-    more = [wrap(jnp.asarray(np.asarray(e).astype(dtype))) for wanted, e in extras if wanted]
+    more = [wrap(uploaded(np.asarray(e).astype(dtype))) for wanted, e in extras if wanted]
     return (made, *more) if more else made
 
 

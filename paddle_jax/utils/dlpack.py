@@ -38,15 +38,17 @@ class _Capsule:
 
 
 def from_dlpack(dlpack, *, device=None, copy=None):
-    """A Tensor over the memory of another library's array: any object with `__dlpack__`, or a capsule that was not used before.
+    """A Tensor with the values of another library's array: any object with `__dlpack__`, or a capsule that was not used before.
 
     Args:
         dlpack: array of NumPy, PyTorch, CuPy, JAX..., or what `to_dlpack` gave.
         device: where the Tensor shall be; None where the array is.
-        copy: True always copies, False never.
+        copy: True always copies, False never: the memory is shared, and whoever owns it must not write into it any more, since operations that read
+            it may run later. None copies unless nobody can write into the array (one of JAX or paddle_jax).
     Raises:
         ValueError: the object does not speak DLPack, or the capsule was used before.
         BufferError: it is a Tensor that needs a gradient.
+    Differs from Paddle: without copy=False the memory is not shared.
     Example:
         >>> import numpy as np
         >>> paddle.utils.dlpack.from_dlpack(np.arange(3)).tolist()
@@ -57,6 +59,8 @@ def from_dlpack(dlpack, *, device=None, copy=None):
     if not hasattr(dlpack, "__dlpack__"):
         raise ArgumentError(f"from_dlpack: got {type(dlpack).__name__}; it must be an array with __dlpack__ and __dlpack_device__")
     value = jax.dlpack.from_dlpack(dlpack, copy=copy)
+    if copy is None and not isinstance(dlpack, jax.Array | Tensor):
+        value = jax.block_until_ready(jax.numpy.array(value, copy=True))  # read before its owner goes on
     if device is not None:
         from paddle_jax._core.place import put
 

@@ -1,8 +1,10 @@
-"""Weight files from the network, kept in a folder of the user's."""
+"""Files from the network, kept in a folder of the user's."""
 
 import hashlib
+import tarfile
 import time
 import urllib.parse
+import zipfile
 from pathlib import Path
 
 from paddle_jax.framework.atomic import replace_file
@@ -10,7 +12,8 @@ from paddle_jax.framework.atomic import replace_file
 __all__ = ["get_weights_path_from_url"]
 
 WEIGHTS_HOME = str(Path("~/.cache/paddle/hapi/weights").expanduser())
-_TRIES, _BLOCK, _TIMEOUT = 3, 1 << 20, 30  # attempts, bytes, seconds
+DOWNLOAD_RETRY_LIMIT = 3
+_BLOCK, _TIMEOUT = 1 << 20, 30  # bytes, seconds
 _ARCHIVES = (".tar", ".zip", ".gz", ".tgz", ".bz2", ".xz")
 
 
@@ -35,15 +38,103 @@ def get_weights_path_from_url(url, md5sum=None):
         Traceback (most recent call last):
         AssertionError: get_weights_path_from_url: url: got 'weights.pdparams'; it must start with http:// or https://
     """
-    if not str(url).startswith(("http://", "https://")):
-        raise AssertionError(f"get_weights_path_from_url: url: got {url!r}; it must start with http:// or https://")
-    name = Path(urllib.parse.urlparse(url).path).name
-    if not name or name.endswith(_ARCHIVES):
+    _check_url("get_weights_path_from_url", url)
+    if Path(urllib.parse.urlparse(url).path).name.endswith(_ARCHIVES):
         raise ValueError(f"get_weights_path_from_url: url: got {url!r}; it must end with the name of a file that is no archive")
-    path = Path(WEIGHTS_HOME) / name
-    if not (path.is_file() and md5sum in (None, _md5(path))):
-        _download(url, path, md5sum)
-    return str(path)
+    return get_path_from_url(url, WEIGHTS_HOME, md5sum, decompress=False)
+
+
+def get_path_from_url(url, root_dir, md5sum=None, check_exist=True, decompress=True, method="get"):
+    """The local path of a file, or of what an archive held; downloads it when it is not there yet.
+
+    Args:
+        url: str, an http or https address.
+        root_dir: str, the folder to keep it in, under the last part of the address.
+        md5sum: str, the MD5 the file must have, or None to take any.
+        check_exist: take a file that is there (and has the sum); False downloads it again.
+        decompress: unpack tar and zip archives beside the file.
+        method: accepted; it is always downloaded by Python itself.
+    Returns:
+        str, the path of the file; of an unpacked archive that of its only top folder or file, else of a folder named like the archive.
+    Raises:
+        AssertionError: `url` is not an address.
+        ValueError: the address names no file, or an archive would write outside its folder.
+        RuntimeError: three attempts to download it failed, or gave a file with another sum.
+    Example:
+        >>> try:
+        ...     paddle.utils.download.get_path_from_url("data.tar", "/tmp")
+        ... except AssertionError:
+        ...     print("no address")
+        no address
+    """
+    _check_url("get_path_from_url", url)
+    path = Path(_map_path(url, root_dir))
+    if not (check_exist and _md5check(path, md5sum)):
+        _download_to(url, path, md5sum)
+    return _decompress(path) if decompress and (tarfile.is_tarfile(path) or zipfile.is_zipfile(path)) else str(path)
+
+
+def is_url(path):
+    """Whether a text begins like an http or https address.
+
+    Example:
+        >>> paddle.utils.download.is_url("https://example.org/x"), paddle.utils.download.is_url("x")
+        (True, False)
+    """
+    return path.startswith(("http://", "https://"))
+
+
+def _check_url(where, url):
+    if not is_url(str(url)):
+        raise AssertionError(f"{where}: url: got {url!r}; it must start with http:// or https://")
+    if not Path(urllib.parse.urlparse(url).path).name:
+        raise ValueError(f"{where}: url: got {url!r}; it must end with the name of a file, for weights of one that is no archive")
+
+
+def _map_path(url, root_dir):
+    """Where the file of an address is kept."""
+    return str(Path(root_dir) / Path(urllib.parse.urlparse(url).path).name)
+
+
+def _md5check(fullname, md5sum=None):
+    """Whether a file is there and has the sum."""
+    return Path(fullname).is_file() and md5sum in (None, _md5(Path(fullname)))
+
+
+def _get_unique_endpoints(trainer_endpoints):
+    """The first "host:port" of each host, of those given."""
+    first = {}
+    for endpoint in trainer_endpoints:
+        first.setdefault(endpoint.split(":")[0], endpoint)
+    return set(first.values())
+
+
+def _decompress(fname):
+    """Unpacks a tar or zip archive beside it; the path of what it held. Members that lead outside the folder are refused."""
+    path, archive = Path(fname), None
+    try:
+        if tarfile.is_tarfile(path):
+            with tarfile.open(path) as archive:
+                target, found = _target(path, archive.getnames())
+                archive.extractall(target, filter="data")
+        elif zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                target, found = _target(path, archive.namelist())
+                archive.extractall(target)  # it drops what leads outside
+        else:
+            raise TypeError(f"_decompress: fname: {fname} is neither a tar nor a zip archive")
+    except tarfile.FilterError as error:
+        raise ValueError(f"_decompress: fname: {fname} holds a member that would be written outside its folder: {error}") from error
+    return str(found)
+
+
+def _target(path, names):
+    """(folder to unpack into, path of what will be there): beside the archive if it has one top member, else into a folder named like it."""
+    tops = {name.replace("\\", "/").removeprefix("./").split("/")[0] for name in names} - {"", "."}
+    if len(tops) == 1:
+        return path.parent, path.parent / tops.pop()
+    folder = path.parent / path.name.split(".")[0]
+    return folder, folder
 
 
 def _md5(path):
@@ -51,9 +142,9 @@ def _md5(path):
         return hashlib.file_digest(stream, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
 
 
-def _download(url, path, md5sum):
+def _download_to(url, path, md5sum):
     problem = None
-    for attempt in range(_TRIES):
+    for attempt in range(DOWNLOAD_RETRY_LIMIT):
         time.sleep(attempt)
         try:
             return _fetch(url, path, md5sum)
@@ -61,7 +152,7 @@ def _download(url, path, md5sum):
             problem = error
             if hasattr(error, "close"):  # an HTTP error is an open answer
                 error.close()
-    raise RuntimeError(f"get_weights_path_from_url: url: {url} could not be downloaded in {_TRIES} attempts ({problem}); "
+    raise RuntimeError(f"get_path_from_url: url: {url} could not be downloaded in {DOWNLOAD_RETRY_LIMIT} attempts ({problem}); "
                        f"put the file at {path} yourself" + (f", its MD5 must be {md5sum}" if md5sum else "")) from problem
 
 

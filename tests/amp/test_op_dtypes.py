@@ -9,6 +9,7 @@ from paddle_jax.amp.amp_lists import BF16_BLACK_LIST, NAMES, WHITE_LIST
 from tests.ops import harness as h
 from tests.ops.test_ops import find, public_path
 
+pytestmark = pytest.mark.own_process
 OTHERS = """abs adaptive_avg_pool2d add add_n argmax avg_pool2d bmm ceil clip concat conv2d_transpose cos cosine_similarity cross_entropy diagonal
 divide dropout elu embedding equal expand flatten flip floor full_like gather gelu greater_than heaviside hypot interpolate layer_norm
 leaky_relu linear logaddexp margin_ranking_loss masked_fill max maximum min mse_loss multiply nll_loss normalize ones_like pad pow prelu relu

@@ -5,6 +5,7 @@ import pytest
 
 import paddle_jax as paddle
 
+pytestmark = pytest.mark.own_process
 F32, F16, BF16 = "float32", "float16", "bfloat16"
 
 

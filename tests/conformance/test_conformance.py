@@ -1,7 +1,6 @@
 """Real API calls, compared with the real Paddle: values, dtypes, shapes, gradients, refusals.
 
-The calls and their runner (`run.py`, `compare.py`, `calls.json`) are not part of this repository. They are looked for in the folder named by
-PADDLE_JAX_CONFORMANCE, else in ../shared/conformance beside the checkout; without them the test is skipped. The real Paddle answers once; its
+The calls and their runner are in tests/data/conformance, or in the folder named by PADDLE_JAX_CONFORMANCE. The real Paddle answers once; its
 answers are kept in the folder named by PADDLE_JAX_CONFORMANCE_CACHE, else in pytest's cache, under a hash of the calls and the runner.
 
 Judged are the calls of APIs that exist in paddle_jax. `floor.json` holds the least pass rate and the least number of APIs; raise both
@@ -12,6 +11,7 @@ import collections
 import hashlib
 import importlib.util
 import json
+import lzma
 import os
 import subprocess
 import sys
@@ -23,18 +23,20 @@ HERE = Path(__file__).resolve().parent
 WORKERS = 2
 
 
-def conformance_folder():
-    folder = Path(os.environ.get("PADDLE_JAX_CONFORMANCE") or HERE.parents[2] / "shared" / "conformance")
-    if not (folder / "calls.json").is_file():
-        pytest.skip(f"no conformance calls in {folder}; set PADDLE_JAX_CONFORMANCE to the folder that has calls.json and run.py")
-    return folder
+def data_folder(variable, name):
+    """A folder of tests/data, or the one that a variable names."""
+    return Path(os.environ.get(variable) or HERE.parent / "data" / name)
 
 
-def cache_folder(folder, config):
+def content(file):
+    """The bytes of a data file, which may be stored compressed."""
+    packed = file.with_name(file.name + ".xz")
+    return file.read_bytes() if file.is_file() else lzma.decompress(packed.read_bytes())
+
+
+def cache_folder(folder, calls, config):
     """Where answers are kept; another set of calls or another runner has another folder."""
-    digest = hashlib.sha256()
-    for path in sorted(folder.glob("*.py")) + [folder / "calls.json"]:
-        digest.update(path.read_bytes())
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(folder.glob("*.py"))) + calls)
     base = os.environ.get("PADDLE_JAX_CONFORMANCE_CACHE")
     cache = (Path(base) if base else config.cache.mkdir("conformance")) / digest.hexdigest()[:16]
     cache.mkdir(parents=True, exist_ok=True)
@@ -54,14 +56,15 @@ def finish(process, out):
     return out
 
 
-def reference_answers(folder, cache, scratch):
+def reference_answers(folder, calls, cache, scratch):
     """The real Paddle's answers, from the cache or by asking it now."""
     kept = cache / "reference.pkl"
     if not kept.exists():
         if importlib.util.find_spec("paddle") is None:
             pytest.skip("the real Paddle is not installed and its answers are not in the cache: pip install 'paddle_jax[oracle]'")
-        fresh = scratch / "reference.pkl"
-        finish(start(folder, "paddle", folder / "calls.json", fresh), fresh)
+        sample, fresh = scratch / "calls.json", scratch / "reference.pkl"
+        sample.write_bytes(calls)
+        finish(start(folder, "paddle", sample, fresh), fresh)
         partial = kept.with_suffix(f".{os.getpid()}")
         partial.write_bytes(fresh.read_bytes())
         partial.replace(kept)
@@ -106,10 +109,11 @@ def judge(folder, reference, ours, rows, scratch):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_pass_rate(tmp_path, request, record_property):
-    folder = conformance_folder()
-    cache = cache_folder(folder, request.config)
-    reference = reference_answers(folder, cache, tmp_path)
-    rows = existing_rows(folder, json.loads((folder / "calls.json").read_text()))
+    folder = data_folder("PADDLE_JAX_CONFORMANCE", "conformance")
+    calls = content(folder / "calls.json")
+    cache = cache_folder(folder, calls, request.config)
+    reference = reference_answers(folder, calls, cache, tmp_path)
+    rows = existing_rows(folder, json.loads(calls))
     verdicts = judge(folder, reference, our_answers(folder, rows, tmp_path), rows, tmp_path)
 
     call = {row["id"]: row["cfg"] for row in rows}

@@ -1,17 +1,16 @@
 """Every public name of the tensor namespaces exists, or stands with its reason under "Absent names" in docs/differences.md.
 
-The inventory (a list of Paddle's public names) is not part of this repository: it is looked for in the folder named by PADDLE_JAX_INVENTORY, else in
-../shared/inventory beside the checkout, else beside the conformance calls; without it the test is skipped.
+The inventory (facts about Paddle's public names) is in tests/data/inventory, or in the folder named by PADDLE_JAX_INVENTORY.
 """
 
 import json
-import os
 import re
 from pathlib import Path
 
 import pytest
 
 import paddle_jax
+from tests.conformance.test_conformance import content, data_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMESPACES = ["paddle", "paddle.Tensor", "paddle.linalg", "paddle.fft", "paddle.signal", "paddle.special", "paddle.functional", "paddle.compat",
@@ -21,13 +20,7 @@ NAMESPACES = ["paddle", "paddle.Tensor", "paddle.linalg", "paddle.fft", "paddle.
 
 @pytest.fixture(scope="module")
 def entries():
-    folders = [os.environ.get("PADDLE_JAX_INVENTORY"), ROOT.parent / "shared" / "inventory"]
-    if calls := os.environ.get("PADDLE_JAX_CONFORMANCE"):
-        folders.append(Path(calls).parent / "inventory")
-    found = next((path for folder in folders if folder and (path := Path(folder) / "paddle-3.3.1-api.json").is_file()), None)
-    if found is None:
-        pytest.skip("no inventory found; set PADDLE_JAX_INVENTORY to the folder that has paddle-3.3.1-api.json")
-    return json.loads(found.read_text())
+    return json.loads(content(data_folder("PADDLE_JAX_INVENTORY", "inventory") / "paddle-3.3.1-api.json"))
 
 
 @pytest.fixture(scope="module")

@@ -1,22 +1,28 @@
 """The compile cache on disk, and the bound on what a process keeps compiled."""
 
 import os
+import stat
 import subprocess
 import sys
+from pathlib import Path
 
+import jax
+import numpy as np
 import pytest
 
 from paddle_jax._core import compile_cache
+from tests.deferred import differential
 
 PROGRAM = "import paddle_jax as paddle; print(float((paddle.ones([3]) * 2 + 1).sum()))"
 
 
-def run(tmp_path, **env):
-    """Runs a program with a cache root of its own; returns the cached files."""
+def run(tmp_path, said="", **env):
+    """Runs a program with a cache root of its own, which says something in one line on stderr or nothing; returns the cached files."""
     names = {k: v for k, v in os.environ.items() if k not in (compile_cache.FLAG, "JAX_COMPILATION_CACHE_DIR")}
-    names |= {"XDG_CACHE_HOME": str(tmp_path), **env}
+    names |= {"XDG_CACHE_HOME": str(tmp_path), "FLAGS_interpreter": "0", **env}
     done = subprocess.run([sys.executable, "-c", PROGRAM], env=names, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "9.0"
+    assert done.stderr.count("\n") == (1 if said else 0) and said in done.stderr, done.stderr
     return {f.name for f in tmp_path.rglob("*-cache")}
 
 
@@ -37,6 +43,42 @@ def test_a_folder_of_the_users_choice(tmp_path):
     assert any(chosen.iterdir())
 
 
+def test_the_directory_is_the_users_alone(tmp_path):
+    """Also where the umask lets a group write."""
+    before = os.umask(0o002)
+    try:
+        assert run(tmp_path / "root")
+    finally:
+        os.umask(before)
+    made = [p for p in (tmp_path / "root").rglob("*") if p.is_dir()]
+    assert made and all(stat.S_IMODE(p.stat().st_mode) == 0o700 for p in made)
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o777, 0o1777])
+def test_a_directory_that_others_may_write_is_refused(tmp_path, mode):
+    chosen = tmp_path / "chosen"
+    chosen.mkdir()
+    chosen.chmod(mode)
+    assert not run(tmp_path, said=f"{chosen} is not used: others may write it", FLAGS_compile_cache=str(chosen))
+    assert stat.S_IMODE(chosen.stat().st_mode) == mode
+
+
+def test_a_directory_that_others_may_read_is_used(tmp_path):
+    chosen = tmp_path / "chosen"
+    chosen.mkdir(mode=0o755)
+    assert run(tmp_path, FLAGS_compile_cache=str(chosen))
+
+
+def test_a_directory_of_another_owner_is_refused(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
+    monkeypatch.setenv(compile_cache.FLAG, str(tmp_path))
+    monkeypatch.delenv("JAX_COMPILATION_CACHE_DIR", raising=False)
+    before = jax.config.jax_compilation_cache_dir
+    compile_cache.start()
+    assert jax.config.jax_compilation_cache_dir == before
+    assert [r.getMessage() for r in caplog.records if "belongs to another user" in r.getMessage()]
+
+
 def test_pruning_drops_the_oldest(tmp_path):
     for age, name in enumerate(["new", "old", "oldest"]):
         (tmp_path / name).write_bytes(bytes(100))
@@ -48,11 +90,37 @@ def test_pruning_drops_the_oldest(tmp_path):
 
 def test_compiled_code_is_bounded(paddle, monkeypatch):
     """A program that meets new shapes again and again drops old code instead of growing without end, and stays right."""
-    from paddle_jax._core.deferred import segment
+    from paddle_jax._core.deferred import compiled
 
-    monkeypatch.setattr(segment, "_MAX_KNOWN", 20)
+    monkeypatch.setattr(compiled, "_MAX_SIGNATURES", 20)
     before = paddle.explain().events[-1:]
     for n in range(1, 40):
         assert float((paddle.ones([n]) * 3).sum()) == 3 * n
     assert any("dropped" in event for event in paddle.explain().events)
     assert paddle.explain().events[-1:] != before
+
+
+def test_programs_go_before_the_memory_maps_run_out(paddle, monkeypatch):
+    from paddle_jax._core.deferred import compiled
+
+    with differential.tier(paddle, deferred="sync", deferred_min_repeats=2, interpreter=False):
+        monkeypatch.setattr(compiled, "_EVERY", 1)
+        for crowd, said in (([True, False], "least recently used"), ([True, True], "all compiled code")):
+            answers = iter(crowd)
+            monkeypatch.setattr(compiled, "crowded", lambda answers=answers: next(answers, False))
+            x, values = paddle.full([3, len(said)], 0.5), []
+            for _ in range(5):
+                values.append(float((paddle.tanh(x) * 2).sum()))
+            np.testing.assert_allclose(values, 6 * len(said) * np.tanh(0.5), rtol=1e-5)
+            assert any(said in event for event in paddle.explain().events)
+
+
+def test_memory_maps_are_counted():
+    from paddle_jax._core.deferred import compiled
+
+    assert not compiled.crowded()
+    before, compiled._SHARE = compiled._SHARE, 0.0
+    try:
+        assert compiled.crowded() == Path("/proc/self/maps").exists()
+    finally:
+        compiled._SHARE = before

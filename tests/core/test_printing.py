@@ -11,6 +11,9 @@ ARRAYS = {
     "4-D": R.randn(2, 2, 3, 2), "bool": np.array([True, False, True]), "complex": np.array([1 + 2j, -1.5 - 2j], "complex64"), "empty": np.zeros((0,)),
     "zero axis": np.zeros((2, 0, 3)), "0-d": np.array(-1.5, "float32"), "minus zero": np.array([-0.0, 0.0]), "column": np.ones((3, 4, 1)),
     "half": np.array([0.1, 0.2], "float16"), "uint8": np.array([1, 2], "uint8"), "cut 3-D": np.arange(5000.0).reshape(5, 10, 100),
+    "5-D": np.arange(48.0).reshape(2, 3, 2, 2, 2) / 8, "5-D of ones": np.ones((1, 1, 1, 1, 1)), "6-D": np.arange(64).reshape([2] * 6),
+    "7-D": R.randn(1, 2, 1, 2, 1, 2, 1), "cut 5-D": np.arange(7**5).reshape([7] * 5), "cut 6-D": np.ones((2, 9, 1, 8, 8, 1), bool),
+    "5-D, zero axis": np.zeros((2, 2, 0, 2, 2)), "5-D complex": R.randn(1, 2, 1, 2, 2) * (1 + 2j),
     "big steps": np.arange(26, dtype="float32") * 1000,
 }
 OPTIONS = [{}, {"precision": 3, "edgeitems": 2, "threshold": 10, "linewidth": 40}, {"sci_mode": True, "precision": 2}]

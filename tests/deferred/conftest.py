@@ -7,7 +7,8 @@ from tests.deferred import differential
 
 TIERS = {
     "immediate": {"deferred": "off"},
-    "deferred": {"deferred": "sync", "deferred_min_repeats": 2},
+    "cold": {"deferred": "sync", "deferred_min_repeats": 1 << 30, "interpreter": True},
+    "deferred": {"deferred": "sync", "deferred_min_repeats": 2, "interpreter": False},
     "compiled": {"deferred": "sync", "deferred_min_repeats": 1, "donate": True},
     "async": {"deferred": "async", "deferred_min_repeats": 1, "donate": True},
 }
@@ -15,7 +16,7 @@ TIERS = {
 
 @pytest.fixture(params=TIERS)
 def tier(request):
-    """Runs the test once in every tier; the last two compile whatever they see and reuse the memory of small operands too."""
+    """Runs the test once in every tier: 'cold' interprets; the last two compile whatever they see and reuse the memory of small operands too."""
     with differential.tier(paddle_jax, **TIERS[request.param]):
         yield request.param
 

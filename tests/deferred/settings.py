@@ -6,6 +6,8 @@ def _settings(mode, repeats, most, donate=False):
 
 
 CHOICES = [
+    _settings("sync", 0, 2048),  # interpreted
+    _settings("sync", 3, 2048, donate=True),  # interpreted twice, then compiled
     _settings("sync", 1, 2048),
     _settings("sync", 2, 2048, donate=True),
     _settings("sync", 1, 7),

@@ -150,7 +150,7 @@ def test_the_flag_runs_what_is_pending(paddle, count):
     ("flags", "error"),
     [
         ({"FLAGS_deferred": "sometimes"}, ValueError),
-        ({"FLAGS_deferred_min_repeats": 0}, ValueError),
+        ({"FLAGS_deferred_min_repeats": -1}, ValueError),
         ({"FLAGS_deferred_max_ops": 0}, ValueError),
         ({"FLAGS_deferred": 1}, (TypeError, ValueError)),
     ],

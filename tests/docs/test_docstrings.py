@@ -97,6 +97,7 @@ def test_examples_run(file, paddle):
     assert not any(failures), "".join(failures)
 
 
+@pytest.mark.own_process
 @pytest.mark.parametrize("file", files_with_examples())
 def test_the_real_paddle_prints_the_same(file, oracle):
     failures = run_examples(file, oracle, lambda text: not any(word in text for word in OURS_ALONE))

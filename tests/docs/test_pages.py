@@ -3,11 +3,22 @@
 import pathlib
 import re
 import runpy
+import tomllib
 
 import pytest
 
 DOCS = pathlib.Path(__file__).parents[2] / "docs"
-NEEDS = {"control-flow": ("malt",), "interop": ("optax", "flax"), "model-files": ("onnx",)}
+NEEDS = {"interop": ("optax", "flax"), "model-files": ("onnx",)}
+
+
+def test_claimed_versions_agree():
+    """README, classifiers and the lower bound name the same Python versions."""
+    root = DOCS.parent
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    minors = sorted(int(c.rpartition(".")[2]) for c in project["classifiers"] if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", c))
+    assert minors == list(range(minors[0], minors[-1] + 1)) and project["requires-python"] == f">=3.{minors[0]}"
+    claimed = re.findall(r"Python (3\.\d+) to (3\.\d+)", (root / "README.md").read_text(encoding="utf-8"))
+    assert claimed == [(f"3.{minors[0]}", f"3.{minors[-1]}")]
 
 
 @pytest.mark.parametrize("name", ["amp", "control-flow", "func", "interop", "model-files", "static", "to_static"])

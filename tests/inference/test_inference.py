@@ -10,6 +10,7 @@ import pytest
 import paddle_jax as ours
 from tests.jit.networks import NETWORKS, example
 
+pytestmark = pytest.mark.own_process
 inference = ours.inference
 Spec = ours.static.InputSpec
 

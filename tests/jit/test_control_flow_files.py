@@ -10,6 +10,7 @@ from paddle_jax.jit import load, save
 from tests.jit.control_flow_models import MODELS
 from tests.jit.dy2static.test_conversion import CASES, filled, leaves, tensors
 
+pytestmark = pytest.mark.own_process
 NOT_SAVED = {"gradient_taken_inside_a_branch": "grad", "state_in_buffers": "a file does not keep what buffers have become"}
 
 

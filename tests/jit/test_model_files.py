@@ -12,6 +12,7 @@ import paddle_jax
 from paddle_jax.jit import load, save
 from tests.jit.model_cases import BOTH, LAYERS, MORE, READ, VALUES, WRITE
 
+pytestmark = pytest.mark.own_process
 DTYPES = {"f": "float32", "i": "int64", "b": "bool", "c": "complex64"}
 
 

@@ -227,12 +227,12 @@ def test_a_call_that_fails_keeps_the_values(monkeypatch):
         raise RuntimeError("out of luck")
 
     with monkeypatch.context() as patch:
-        patch.setattr(program, "direct", broken)
+        patch.setattr(program, "once", broken)
         with pytest.raises(RuntimeError, match="luck"):
             step()
     before = see(net)
     with monkeypatch.context() as patch:
-        patch.setattr(program, "direct", broken)
+        patch.setattr(program, "once", broken)
         with pytest.raises(RuntimeError, match="luck"):  # this time what it holds was separate
             step()
     for a, b in zip(see(net), before, strict=True):

@@ -15,6 +15,7 @@ import pytest
 import paddle_jax as paddle
 from paddle_jax import nn
 from paddle_jax.jit.function import StaticFunction
+from tests.deferred import differential
 from tests.deferred.programs import generate
 from tests.jit.explore import HOST, differs
 from tests.jit.scenarios import SCENARIOS, data, small, trainer
@@ -40,10 +41,12 @@ def flat(value, found=None):
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_equal_to_eager(name):
-    paddle.seed(0)
-    expected = flat(SCENARIOS[name](lambda function: function))
-    paddle.seed(0)
-    got = flat(SCENARIOS[name](compiled))
+    low = "loss scaling" in name  # NumPy rounds float16 after each operation and XLA after several: both sides by XLA
+    with differential.flags(paddle, interpreter=not low):
+        paddle.seed(0)
+        expected = flat(SCENARIOS[name](lambda function: function))
+        paddle.seed(0)
+        got = flat(SCENARIOS[name](compiled))
     assert len(got) == len(expected)
     for a, b in zip(got, expected, strict=True):
         if isinstance(b, np.ndarray | float):
@@ -492,3 +495,26 @@ def test_variables_of_enclosing_functions_that_are_assigned_run_eagerly():
     with pytest.raises(RuntimeError, match="'total' outside"):
         compiled(f)(paddle.ones([1]))
     assert total.tolist() == [3.0]
+
+
+def test_dicts_keep_their_order(paddle):
+    @paddle.jit.to_static
+    def f(x, **more):
+        return {"z": x + 1, "a": [{"y": x * 2, 3: x}], "m": list(more)}
+
+    for _ in range(2):
+        got = f(paddle.ones([1]), second=paddle.zeros([1]), first=1)
+        assert list(got) == ["z", "a", "m"] and list(got["a"][0]) == ["y", 3] and got["m"] == ["second", "first"]
+        assert got["z"].tolist() == [2.0] and got["a"][0][3].tolist() == [1.0]
+
+
+def test_dicts_in_attributes_keep_their_order(paddle):
+    class Net(paddle.nn.Layer):
+        def forward(self, x):
+            self.seen = {"z": x, "a": x * 2}
+            return x
+
+    net = paddle.jit.to_static(Net())
+    for _ in range(2):
+        net(paddle.ones([1]))
+        assert list(net.seen) == ["z", "a"] and net.seen["a"].tolist() == [2.0]

@@ -8,6 +8,7 @@ import pytest
 import paddle_jax as ours
 from tests.jit.code_patterns import IMAGES, SEQUENCES
 
+pytestmark = pytest.mark.own_process
 Spec = ours.static.InputSpec
 CASES = [(function, [None, None, 4], ([2, 5, 4], [3, 8, 4])) for function in SEQUENCES]
 CASES += [(function, [None, 4, None, None], ([2, 4, 8, 8], [3, 4, 12, 16])) for function in IMAGES]

@@ -13,6 +13,8 @@ LABELS = np.array([[2], [1], [0]])
 PAIRS = np.random.default_rng(0).dirichlet([1, 1], 40).astype("float32")
 TRUTH = (np.random.default_rng(1).random(40) < PAIRS[:, 1]).astype("int64")
 
+HALVES = np.array([0.5, 0.5, 1.5, 0.4999, 2.5, -0.5])
+
 
 def plain(item):
     if isinstance(item, ours.Tensor | oracle.Tensor):
@@ -55,6 +57,8 @@ CASES = {
     "precision_odd_label": lambda m, k: fed(k.Precision("p"), (np.array([0.9, 0.2]), np.array([2, 2]))),
     "precision_list": lambda m, k: k.Precision().update([0.1], np.array([1])),
     "recall": lambda m, k: fed(k.Recall(), (PAIRS[:, 1], TRUTH), (m.to_tensor(PAIRS[:5, 1:]), m.to_tensor(TRUTH[:5, None]))),
+    "precision_halves": lambda m, k: fed(k.Precision(), (HALVES, np.array([1, 0, 1, 1, 0, 1]))),
+    "recall_halves": lambda m, k: fed(k.Recall(), (HALVES, np.array([1, 0, 1, 1, 0, 1]))),
     "recall_list": lambda m, k: k.Recall().update(np.array([0.1]), [1]),
     "recall_2d": lambda m, k: k.Recall().update(np.array([[0.9, 0.2]]), np.array([[1, 1]])),
     "auc": lambda m, k: fed(k.Auc(), (PAIRS, TRUTH), (m.to_tensor(PAIRS[:9]), m.to_tensor(TRUTH[:9, None]))),

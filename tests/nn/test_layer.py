@@ -169,7 +169,8 @@ SCRIPTS = {
     "default dtype": [
         "paddle.set_default_dtype('float64')", *[
             f"[(k, str(v.dtype)) for k, v in nn.{made}.state_dict().items()]" for made in
-            ("Linear(2, 2)", "Conv2D(2, 2, 2)", "LSTMCell(2, 2)", "GRU(2, 2)", "BatchNorm2D(2)", "BatchNorm(2)", "LayerNorm(2)", "GroupNorm(2, 2)",
+            ("Linear(2, 2)", "Conv2D(2, 2, 2)", "Conv1DTranspose(2, 2, 2)", "Conv2DTranspose(2, 2, 2)", "Conv3DTranspose(2, 2, 2)",
+             "LSTMCell(2, 2)", "GRU(2, 2)", "BatchNorm2D(2)", "BatchNorm(2)", "LayerNorm(2)", "GroupNorm(2, 2)",
              "InstanceNorm2D(2)", "Embedding(2, 2)", "PReLU()", "Bilinear(2, 2, 2)", "SpectralNorm([2, 2])", "HSigmoidLoss(2, 3)",
              "AdaptiveLogSoftmaxWithLoss(8, 20, [5])", "MultiHeadAttention(4, 2)")],
         "nn.Linear(2, 2)", "nn.PReLU()", "nn.Layer().create_parameter([1]).dtype", "paddle.create_parameter([1], 'float32').dtype",
@@ -184,7 +185,8 @@ SCRIPTS = {
     ],
     "unique names": [
         "un = paddle.utils.unique_name", "un.generate('fc'), un.generate('fc'), un.generate('fc_'), un.generate('')", "un.generate(5)",
-        "g = un.guard('A_')", "g.__enter__()", "un.generate('fc'), un.generate('fc'), nn.Linear(2, 2).weight.name", "g.__exit__(None, None, None)",
+        "g = un.guard('A_')", "g.__enter__()", "un.generate('fc'), un.generate('fc'), nn.Linear(2, 2).weight.name",
+        "bool(g.__exit__(None, None, None))",
         "un.generate('fc')", "old = un.switch()", "len(old), un.generate('fc')", "len(un.switch(*old))", "un.generate('fc')",
         "nn.Linear(1, 1, weight_attr='mine').weight.name", "nn.Linear(1, 1, weight_attr='mine')",
     ],

@@ -100,7 +100,7 @@ def test_second_derivatives(paddle, name):
 def test_dropout_between_layers_only(paddle):
     rnn = paddle.nn.GRU(2, 3, num_layers=1, dropout=0.9)
     x = paddle.rand([2, 5, 2])
-    np.testing.assert_array_equal(rnn(x)[0].numpy(), rnn.eval()(x)[0].numpy())
+    np.testing.assert_allclose(rnn(x)[0].numpy(), rnn.eval()(x)[0].numpy(), rtol=1e-5)
     deep = paddle.nn.GRU(2, 64, num_layers=2, dropout=0.5)
-    assert not np.array_equal(deep(x)[0].numpy(), deep(x)[0].numpy())
-    assert np.array_equal(deep.eval()(x)[0].numpy(), deep(x)[0].numpy())
+    assert np.abs(deep(x)[0].numpy() - deep(x)[0].numpy()).max() > 1e-2
+    np.testing.assert_allclose(deep.eval()(x)[0].numpy(), deep(x)[0].numpy(), atol=1e-6)

@@ -13,6 +13,7 @@ from tests.jit.networks import NETWORKS, example
 from tests.jit.test_control_flow_files import inputs
 from tests.jit.test_model_files import arrays, body, flat, specs, split
 
+pytestmark = pytest.mark.own_process
 runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not available for this Python")
 Spec = ours.static.InputSpec
 

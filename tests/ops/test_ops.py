@@ -44,6 +44,7 @@ def test_is_public_and_has_cases(name):
     assert OPS[name].public.__doc__, f"{name} has no docstring"
 
 
+@pytest.mark.filterwarnings("ignore:(?s).*is deprecated since")  # what the real Paddle says of some operations would count as a refusal
 @pytest.mark.parametrize("name", NAMES)
 def test_as_the_oracle(name, oracle):
     path = public_path(name)
@@ -61,6 +62,8 @@ def check(oracle, theirs, ours, case):
     if want.error is not None:
         if not h.same_refusal(got.error, want.error):
             yield f"[{case}] the oracle raises {type(want.error).__name__}; ours: {got.error!r}"
+        elif got.error is not None and not h.same_kind(got.error, want.error):
+            yield f"[{case}] the oracle's message begins with {h.kind(want.error)}; ours: {got.error}"
         return
     if got.error is not None:
         yield f"[{case}] raises {type(got.error).__name__}: {got.error}"

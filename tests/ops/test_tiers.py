@@ -24,8 +24,8 @@ def everything(ours, case):
 
 @pytest.fixture
 def flags():
-    yield paddle_jax.set_flags
-    paddle_jax.set_flags({"FLAGS_deferred": "sync", "FLAGS_deferred_min_repeats": 2})
+    paddle_jax.set_flags({"FLAGS_interpreter": False})
+    return paddle_jax.set_flags
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if not OPS[n].random])

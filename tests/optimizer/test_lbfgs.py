@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import paddle_jax as ours
-import paddle_jax.optimizer
 from paddle_jax._core.tensor import Parameter
 from paddle_jax.framework.io import load, save
+from paddle_jax.optimizer import lbfgs
+from paddle_jax.optimizer.line_search import Point, strong_wolfe
 
 oracle = pytest.importorskip("paddle")
 START = np.array([-1.5, 2.0], "float32")
@@ -61,6 +62,49 @@ def test_every_step_of_the_search_lowers_the_loss():
     param, optimizer, closure, calls = problem(ours, "float64", line_search_fn="strong_wolfe", max_iter=1)
     losses = [optimizer.step(closure).item() for _ in range(25)]
     assert all(b <= a for a, b in zip(losses, losses[1:], strict=False)) and losses[-1] < 1e-6
+
+
+@pytest.mark.parametrize("start", [START, np.array([1.0, 1.0], "float32"), np.array([1.0 + 1e-7, 1.0], "float32")], ids=str)
+def test_search_without_tolerance(start):
+    """Nothing ends the search but two points that are one: no error, and nothing that is worse than the start."""
+    param, optimizer, closure, calls = problem(ours, line_search_fn="strong_wolfe", tolerance_change=0, tolerance_grad=0, max_iter=100, max_eval=1000)
+    param.set_value(start)
+    optimizer.step(closure)
+    assert closure().item() <= calls[0]
+    assert np.isfinite(param.numpy()).all()
+
+
+def test_two_points_that_are_one():
+    at = lambda length: Point(length, 1.0 + length, None, 1.0, 1.0)  # noqa: E731  a loss that only rises
+    point, used = strong_wolfe(at, 0.0, Point(0.0, 1.0, None, -1.0, 1.0), reach=1.0, tolerance=0)
+    assert (point.length, point.loss) == (0.0, 1.0)
+    assert used <= 26
+
+
+def test_old_steps_are_forgotten():
+    """A history of three gives Paddle's path, however many steps there were."""
+    runs = []
+    for module in (ours, oracle):
+        param, optimizer, closure, calls = problem(module, "float64", history_size=3, max_iter=15, learning_rate=0.2)
+        optimizer.step(closure)
+        state = optimizer.state_dict()["state"]
+        runs.append((calls, [np.asarray(v) for key in ("old_sk", "old_yk", "ro") for v in state[key]]))
+    assert len(runs[0][0]) == len(runs[1][0])
+    np.testing.assert_allclose(runs[0][0], runs[1][0], rtol=1e-6)
+    for a, b in zip(runs[0][1], runs[1][1], strict=True):
+        np.testing.assert_allclose(a.ravel(), b.ravel(), rtol=1e-5)
+
+
+def test_a_history_that_grows(monkeypatch):
+    """Rooms of two rows at first, and of all: the same run."""
+    paths = []
+    for rows in (2, 100):
+        monkeypatch.setattr(lbfgs, "_FIRST_ROWS", rows)
+        monkeypatch.setattr(lbfgs, "_FIRST_ELEMENTS", 0)
+        param, optimizer, closure, calls = problem(ours, "float64", max_iter=12, learning_rate=0.2)
+        optimizer.step(closure)
+        paths.append(calls)
+    np.testing.assert_allclose(*paths, rtol=1e-9)
 
 
 def test_state(tmp_path):

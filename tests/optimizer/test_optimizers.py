@@ -190,6 +190,7 @@ def test_many_parameters(kind):
     compare("Adam", lambda c: {"learning_rate": 0.01, "grad_clip": getattr(c.clip, kind)(2.0) if kind else None}, values, grads)
 
 
+@pytest.mark.own_process
 @pytest.mark.filterwarnings("ignore:.*state dict is empty")
 @pytest.mark.parametrize("rule", [r for r in RULES if r != "ASGD"])
 def test_states_through_files(rule, tmp_path):
@@ -354,7 +355,7 @@ def test_one_program_for_all_rates():
     case = Case(ours, VALUES, "rate")
     optimizer = case.build("Adam", {"learning_rate": 0.1})
     walk(case, optimizer, GRADS[:2])
-    program = update.compiled(type(optimizer)._rule, optimizer._hyper({}), None)
+    program = update.compiled(type(optimizer)._rule, optimizer._hyper({}), None).function
     count = program._cache_size()
     for rate in (0.2, 0.3, 0.4):
         optimizer.set_lr(rate)

@@ -228,4 +228,4 @@ def train(name, folder, steps):
 if __name__ == "__main__":
     folder, out, steps, dtype, *names = sys.argv[1:]
     dde.config.set_default_float(dtype)
-    np.savez(out, engine=paddle.__name__, **{name: train(name, folder, int(steps)) for name in names})
+    np.savez(out, engine=pathlib.Path(paddle.__file__).parent.name, **{name: train(name, folder, int(steps)) for name in names})

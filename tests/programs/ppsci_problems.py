@@ -165,4 +165,4 @@ def train(name, folder, steps):
 if __name__ == "__main__":
     folder, out, steps, *names = sys.argv[1:]
     ppsci.utils.logger.init_logger("ppsci", None, 40)
-    np.savez(out, engine=paddle.__name__, **{name: train(name, folder, int(steps)) for name in names})
+    np.savez(out, engine=pathlib.Path(paddle.__file__).parent.name, **{name: train(name, folder, int(steps)) for name in names})

@@ -6,6 +6,7 @@ import pytest
 import paddle_jax
 from tests.static.engines import Built, close
 
+pytestmark = pytest.mark.own_process
 X = np.array([1.0, -2.0, 3.0], "float32")
 
 
@@ -73,6 +74,29 @@ def test_the_same_with_values(name, compiled):
         assert len(want) == len(outs) + len(grads)
         for got, value in zip([*outs, *grads], want, strict=True):
             np.testing.assert_allclose(got.numpy(), value, rtol=1e-6)
+
+
+@pytest.mark.parametrize("gradient", [False, True])
+@pytest.mark.parametrize("outer", [False, True], ids=["known state", "fed state"])
+@pytest.mark.parametrize(("dtype", "shape", "assigned"), [("int64", [1], False), ("int32", [], True), ("float32", [1], False)])
+def test_a_counter_that_nothing_fed_decides(dtype, shape, assigned, outer, gradient):
+    """Whether the loop goes on is known while the program is compiled; what it computes is not, or is not wanted then."""
+
+    def build(m):
+        x = m.static.data("x", [2, 2])
+        x.stop_gradient = False
+        i, n = (m.assign(np.full(shape, v, dtype)) if assigned else m.full(shape, v, dtype) for v in (0, 5))
+        doubled = x * 2
+        start = doubled if outer else m.full([2, 2], 1.0)
+        i, last = m.static.nn.while_loop(lambda k, v: k < n, lambda k, v: [k + 1, v * 2], [i, start])
+        loss = (last * doubled).sum()
+        return [i, last, loss, *(m.static.gradients([loss], [x]) if gradient else [])]
+
+    x = np.arange(4, dtype="float32").reshape(2, 2)
+    last = 2**5 * (2 * x if outer else np.ones_like(x))
+    derivative = 2**6 * (4 * x if outer else np.ones_like(x))
+    want = [np.full(shape, 5, dtype), last, (last * 2 * x).sum(), *([derivative] if gradient else [])]
+    close(Built(paddle_jax, build).run({"x": x}), want)
 
 
 REFUSED = {

@@ -8,6 +8,7 @@ import pytest
 import paddle_jax
 from tests.static.engines import Built, close
 
+pytestmark = pytest.mark.own_process
 X = np.arange(6, dtype="float32").reshape(2, 3)
 
 
@@ -43,7 +44,9 @@ def test_feeds(name, oracle):
 
 FETCHES = {
     "none": lambda m, v: [], "nothing": lambda m, v: None, "one": lambda m, v: v[0], "tuple": lambda m, v: tuple(v),
-    "twice": lambda m, v: [v[1], v[1]],
+    "twice": lambda m, v: [v[1], v[1]], "list in a list": lambda m, v: [[v[0], v[1]]], "lists and one": lambda m, v: [[v[0]], v[1], (v[0],)],
+    "tuple of tuple": lambda m, v: ((v[1], v[0]),), "empty in it": lambda m, v: [[], v[0]], "deeper": lambda m, v: [[v[0], [v[1]]]],
+    "dict": lambda m, v: {"a": v[0]}, "iterator": lambda m, v: iter(v), "None in it": lambda m, v: [v[0], None],
     "number": lambda m, v: [3],
 }
 

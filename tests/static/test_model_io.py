@@ -9,6 +9,8 @@ import pytest
 
 import paddle_jax as ours
 
+pytestmark = pytest.mark.own_process
+
 
 @contextlib.contextmanager
 def static_mode(engine):
@@ -126,3 +128,41 @@ def test_errors(tmp_path):
         with pytest.raises(RuntimeError, match="does not exist"):
             static.load_inference_model(str(tmp_path / "none"), exe)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_whole_program_in_a_file(tmp_path, oracle, paddle):
+    """`paddle.save(program)` writes what both engines load as a Program, without the values of parameters."""
+    found = {}
+    for engine in (oracle, paddle):
+        with static_mode(engine):
+            main, start = engine.static.Program(), engine.static.Program()
+            with engine.static.program_guard(main, start):
+                x = engine.static.data("x", [None, 3])
+                engine.static.nn.fc(x, 2)
+            file = tmp_path / engine.__name__ / "main.json"
+            engine.save(main, str(file))
+            for reader in (oracle, paddle):
+                with static_mode(reader):
+                    loaded = reader.load(str(file))
+                    found[engine, reader] = [list(p.shape) for p in loaded.global_block().all_parameters()]
+            with pytest.raises(TypeError, match="cannot pickle"):
+                pickle.dumps(main)
+    assert all(sorted(shapes) == [[2], [3, 2]] for shapes in found.values()), found
+
+
+def test_moves_of_devices_in_a_program(paddle):
+    with static_mode(paddle), paddle.static.program_guard(paddle.static.Program()):
+        x = paddle.static.data("x", [2, 3])
+        out = paddle.static.Executor().run(feed={"x": X[:2]}, fetch_list=[x.cuda().cpu() * 2])[0]
+    np.testing.assert_array_equal(out, X[:2] * 2)
+
+
+def test_results_of_another_program_cannot_be_fetched(paddle):
+    with static_mode(paddle):
+        first, second = paddle.static.Program(), paddle.static.Program()
+        with paddle.static.program_guard(first):
+            out = paddle.static.data("x", [2, 3]) * 2
+        with paddle.static.program_guard(second):
+            paddle.static.data("x", [2, 3]) + 1
+        with pytest.raises(ValueError, match="another program"):
+            paddle.static.Executor().run(second, feed={"x": X[:2]}, fetch_list=[out])

@@ -12,6 +12,8 @@ import paddle_jax
 from tests.conformance.test_inventory import entries  # noqa: F401  a fixture
 from tests.static.engines import Built, close
 
+pytestmark = pytest.mark.own_process
+
 
 def test_exponential_moving_average(static):
     S, main, startup = static

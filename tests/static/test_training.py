@@ -6,6 +6,7 @@ import pytest
 import paddle_jax
 from tests.static.engines import close, pair
 
+pytestmark = pytest.mark.own_process
 STEPS = 4
 OPTIMIZERS = {
     "SGD": lambda m: m.optimizer.SGD(0.1),

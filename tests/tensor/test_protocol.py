@@ -88,3 +88,13 @@ def test_random_tensors_print_alike(oracle, seed):
         options = {"precision": int(r.choice([0, 2, 4, 12])), "threshold": int(r.choice([0, 10, 1000])), "edgeitems": int(r.choice([1, 2, 3])),
                    "sci_mode": bool(r.rand() < 0.5), "linewidth": int(r.choice([10, 40, 200]))}
     assert printed(paddle_jax, array, dtype, options) == printed(oracle, array, dtype, options)
+
+
+@pytest.mark.parametrize("size", [4, 100, 100_000])
+def test_dlpack_import_keeps_its_values_when_the_producer_goes_on(paddle, size):
+    for _ in range(5):
+        source = np.ones(size, "float32")
+        tensor = paddle.from_dlpack(source)
+        double = tensor * 2
+        source[:] = 7
+        assert (double.numpy() == 2).all() and (tensor.numpy() == 1).all()

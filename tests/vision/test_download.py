@@ -3,9 +3,14 @@
 import functools
 import hashlib
 import http.server
+import tarfile
 import threading
+import zipfile
+from pathlib import Path
 
 import pytest
+
+import paddle_jax
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
@@ -80,3 +85,45 @@ def test_what_is_no_file_is_refused(fetch):
     for name in ("", "a.tar", "a.tar.gz"):
         with pytest.raises(ValueError, match="archive"):
             get(address + name)
+
+
+ARCHIVES = {"data": ["data/a.txt", "data/b/c.txt"], "a.txt": ["a.txt"], "set": ["a.txt", "b/c.txt"]}
+
+
+@pytest.mark.parametrize("kind", ["tar", "zip"])
+@pytest.mark.parametrize("expected", ARCHIVES)
+def test_archives_are_unpacked(fetch, oracle, kind, expected):
+    """The real Paddle takes the first member's last part, which is a file where an archive does not begin with its folder; zip archives begin so."""
+    _, address, folder = fetch
+    with tarfile.open(folder / "server" / "set.tar", "w") if kind == "tar" else zipfile.ZipFile(folder / "server" / "set.zip", "w") as archive:
+        for name in ARCHIVES[expected]:
+            file = folder / "content" / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(name)
+        for top in sorted({name.split("/")[0] for name in ARCHIVES[expected]}) if kind == "tar" else ARCHIVES[expected]:
+            (archive.add if kind == "tar" else archive.write)(folder / "content" / top, top)
+    paths = {}
+    for engine in [paddle_jax] + [oracle] * (kind == "tar"):
+        where = folder / engine.__name__
+        where.mkdir()
+        path = Path(engine.utils.download.get_path_from_url(f"{address}set.{kind}", str(where)))
+        found = sorted(str(f.relative_to(where)) for f in where.rglob("*") if f.is_file())
+        paths[engine.__name__] = str(path.resolve().relative_to(where.resolve())), found
+    assert paths["paddle_jax"][0] == expected and paths["paddle_jax"] == paths.get("paddle", paths["paddle_jax"])
+
+
+def test_a_hostile_archive_is_refused(fetch, paddle):
+    _, address, folder = fetch
+    with tarfile.open(folder / "server" / "bad.tar", "w") as archive:
+        archive.addfile(tarfile.TarInfo("../out.txt"))
+    with pytest.raises(ValueError, match="outside"):
+        paddle.utils.download.get_path_from_url(address + "bad.tar", str(folder / "home"))
+    assert not (folder / "out.txt").exists()
+
+
+def test_small_helpers(oracle, paddle):
+    ends = ["1.0.0.1:80", "1.0.0.1:81", "1.0.0.2:80"]
+    theirs, mine = oracle.utils.download, paddle.utils.download
+    assert mine._get_unique_endpoints(ends) == theirs._get_unique_endpoints(ends)
+    for text in ("https://a", "http://a", "ftp://a", "a"):
+        assert mine.is_url(text) == theirs.is_url(text)

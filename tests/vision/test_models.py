@@ -9,6 +9,7 @@ import pytest
 
 from tests.nn.scripts import same
 
+pytestmark = pytest.mark.own_process
 SETUP = ["M = paddle.vision.models", "R = M.resnet"]
 STRUCTURE = {
     "LeNet": [

@@ -39,14 +39,16 @@ class Explanation:
     """Counts and events of deferred execution; its text says them in words.
 
     segments: sequences of ops that were run. hits: those that ran as a compiled program. compiles, seconds: whole-segment compilations.
+    interpreted: ops that ran in NumPy. refusals: why ops of new signatures could not, {reason: how many}.
     """
 
     def __init__(self):
         self.segments, self.hits, self.compiles, self.seconds, self.events = log.segments, log.hits, log.compiles, log.seconds, list(log.events)
+        self.interpreted, self.refusals = log.interpreted, dict(log.refusals)
 
     def __repr__(self):
         head = (f"{self.segments} segments were run: {self.hits} as compiled programs, {self.segments - self.hits} op by op. "
-                f"{self.compiles} programs were compiled in {self.seconds:.2f} s.")
+                f"{self.compiles} programs were compiled in {self.seconds:.2f} s. {self.interpreted} ops were interpreted with NumPy.")
         return "\n".join([head, *self.events])
 
     __str__ = __repr__
@@ -58,7 +60,7 @@ def explain(reset=False):
     Args:
         reset: bool, start counting anew afterwards.
     Returns:
-        An object to print, with the numbers `segments`, `hits`, `compiles`, `seconds` and the list `events`.
+        An object to print, with the numbers `segments`, `hits`, `compiles`, `seconds`, `interpreted`, the dict `refusals` and the list `events`.
     Example:
         >>> import paddle_jax; report = paddle_jax.explain()
         >>> report.compiles <= report.segments

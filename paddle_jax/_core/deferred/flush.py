@@ -1,133 +1,126 @@
 """Running a segment: op by op when it is first met, as one compiled program when it recurs."""
 
-import gc
+import contextlib
 import os
 import sys
 
 import jax
-from jax._src.core import trace_state_clean  # the public module does not say whether a trace is on
 
+from paddle_jax._core.deferred.cold import interpreted, on_host
 from paddle_jax._core.deferred.log import log
-from paddle_jax._core.deferred.positions import MASK, needed, outputs, picked, value_at
+from paddle_jax._core.deferred.positions import MASK, needed, picked, value_at
 from paddle_jax._core.deferred.program import drop, program_for
-from paddle_jax._core.deferred.segment import ANY, FIRST_LOOK, Segment, wait_idle
+from paddle_jax._core.deferred.segment import ANY, FIRST_LOOK, Segment, idle
 from paddle_jax._core.deferred.settings import settings
-from paddle_jax._core.deferred.value import Value, concrete, device_of
+from paddle_jax._core.deferred.value import Value, concrete, default_device, device_of, settled
 from paddle_jax._core.errors import translate
 from paddle_jax._core.kernel import compute
+from paddle_jax._core.origins import foreign
 from paddle_jax._core.state import local
+from paddle_jax._core.uninterrupted import eagerly, mend_tracing, without_collection
 
 
 def flush(seg, why):
-    """Computes what is still referenced of a segment and gives the arrays to their Values."""
+    """Computes what is still referenced of a segment and gives the arrays to their Values.
+
+    Until all have theirs the segment keeps what it needs to compute them: whatever is raised meanwhile, they can be asked for again.
+    """
     ctx = local.ctx
     with seg.lock:
+        if seg.running is not None:
+            seg.running.settle()
         if not seg.ops:
             return
-        late = ()
         if ctx.segment is seg:
-            if seg.busy:  # called from inside the recording of an op (by a finalizer): that op's Values do not exist yet
-                late = outputs(seg.ops, len(seg.ops) - 1)
+            whole = not seg.busy  # else called from inside the recording of an op (by a finalizer), whose Values do not exist yet
             limit = ctx.unit[0] if ctx.unit else max(FIRST_LOOK, ctx.hint)
             ctx.segment = Segment(min(limit, settings.max_ops))
         else:
-            wait_idle(seg)
-        collecting = gc.isenabled()
-        gc.disable()  # a finalizer that looks at a value of this very segment would find it neither recorded nor computed
-        try:
-            _take(seg, late, why, ctx)
-        finally:
-            if collecting:
-                gc.enable()
+            whole = idle(seg)
+        with without_collection():  # a finalizer that looks at a value of this very segment would find it neither recorded nor computed
+            _run(seg, whole, why, ctx)
+            if whole:
+                seg.close()
 
 
-def _take(seg, late, why, ctx):
-    """Takes the ops out of a segment and runs them."""
-    ops, leaves, results, device = seg.close()
-    values = {v.pos: v for v, count in zip(results, _counts(results), strict=True) if count > _UNREFERENCED}
-    del results
-    if not values and not late:
-        return
-    try:
-        _run(seg, ops, leaves, (*values, *late), values, device, why, ctx)
-    except BaseException:  # unless an op failed (KeyboardInterrupt, say) what was recorded stays, and runs when a value is asked for again
-        if seg.error is None:
-            seg.ops, seg.leaves, seg.results, seg.places = ops, leaves, list(values.values()), {}
-        raise
+def _wanted(seg):
+    """The Values of a segment that are referenced and have no array, by position. A weak reference would not do: a finalizer may look at a Value of
+    a garbage cycle, and weak references to it are dead by then."""
+    results = seg.results
+    return {v.pos: v for v, count in zip(results, _counts(results), strict=True) if count > _UNREFERENCED and v.array is None}
 
 
 def _counts(values):
-    """How many references there are to each Value of a list. A weak reference would not do: a finalizer may look at a Value of a garbage cycle,
-    and weak references to it are dead by then."""
+    """How many references there are to each Value of a list."""
     return [sys.getrefcount(v) for v in values]
 
 
 _UNREFERENCED = _counts([Value()])[0]
 
 
-def _run(seg, ops, leaves, live, values, device, why, ctx):
+def _run(seg, whole, why, ctx):
+    values = _wanted(seg)
+    if not values:
+        return
     log.segments += 1
-    clean = trace_state_clean()
-    program = program_for(ops, leaves, live, why) if len(ops) > 1 and clean else None
-    try:
-        if program is not None and (arrays := _attempt(program, leaves)) is not None:
-            results = dict(zip(live, arrays, strict=True))
-            ctx.hint = len(ops) + 1
-        elif clean:
-            results = run_each(ops, leaves, live)
-        else:  # asked for inside a JAX trace: the segment does not depend on it
-            with jax.ensure_compile_time_eval():
-                results = run_each(ops, leaves, live)
-    except _Failed as failed:
-        seg.error, results = failed.error, failed.results
-    for pos, array in results.items():
-        value = values.get(pos)
-        if value is not None:
-            value.array = array
-            value.device = device_of(array) if device is ANY else device
-        else:
-            seg.late = {**(seg.late or {}), pos: array}
-    if seg.error is not None:
-        raise seg.error
+    ops, live, clean = seg.ops, tuple(values), mend_tracing()
+    if whole:
+        seg.places = {}  # nothing is recorded here any more, and a leaf that nobody else holds can give its memory away
+    for value in values.values():
+        value.device = seg.device
+    device = default_device() if seg.device is ANY else seg.device
+    program = program_for(ops, seg.leaves, live, why, device) if len(ops) > 1 and clean else None
+    if program is None or not _attempt(program, seg, whole, values):
+        with eagerly() if not clean else contextlib.nullcontext():  # the segment does not depend on a trace around it
+            run_each(ops, seg.leaves, values, on_host(device))
+    else:
+        ctx.hint = len(ops) + 1
+    if seg.device is ANY:
+        for value in values.values():
+            value.device = device_of(value.array)
 
 
-def _attempt(program, leaves):
-    """The results of a compiled segment; None when it fails and its operands are still there, so that running op by op can find the culprit."""
+def _attempt(program, seg, whole, values):
+    """Runs a compiled segment; False when it fails and its operands are still there, so that running op by op can find the culprit."""
+    leaves = seg.leaves
     try:
-        return program(leaves)
+        program(seg, whole, values.values())
     except Exception as error:
         if any(isinstance(v.array, jax.Array) and v.array.is_deleted() for v in leaves):
-            raise _Failed(translate("deferred", [], error), {}) from None
+            seg.error = translate("deferred", [], error)
+            raise seg.error from None
+        if foreign(error):
+            raise
         drop(program, error)
-        return None
+        return False
+    return True
 
 
-class _Failed(Exception):
-    """An op failed while a segment ran; `results` are those computed before."""
-
-    def __init__(self, error, results):
-        super().__init__(str(error))
-        self.error, self.results = error, results
-
-
-def run_each(ops, leaves, live):
-    """Runs a segment op by op through the compiled kernels of the ops; gives arrays by position."""
-    arrays = [concrete(v) for v in leaves]
+def run_each(ops, leaves, values, host):
+    """Runs a segment op by op for the Values at these positions: interpreted, if it is on the `host`, or through the compiled kernels of the ops.
+    One that fails leaves those before it."""
+    arrays, live = [settled(v) if host else concrete(v) for v in leaves], tuple(values)
     env = {}
     for i, done in needed(ops, live) if len(ops) > 1 else ((0, ()),):
         sig, *positions = ops[i]
         operands = [value_at(p, arrays, env) for p in positions]
         try:
-            env[i] = compute(sig.kernel, operands)
+            found = interpreted(sig, operands) if host else None
+            env[i] = compute(sig.kernel, operands) if found is None else found
         except Exception as error:
-            raise _Failed(_located(error, sig), _pick(env, live)) from None
+            _give(env, values)
+            if foreign(error):
+                raise
+            raise _located(error, sig) from None
         for j in done:
             del env[j]
-    return _pick(env, live)
+    _give(env, values)
 
 
-def _pick(env, live):
-    return {p: picked(env[p & MASK], p) for p in live if p & MASK in env}
+def _give(env, values):
+    for p, value in values.items():
+        if p & MASK in env:
+            value.array = picked(env[p & MASK], p)
 
 
 def _located(error, sig):

@@ -12,7 +12,7 @@ class _Log:
     def clear(self):
         """Forgets everything."""
         self.segments = self.hits = self.compiles = 0
-        self.seconds = 0.0
+        self.seconds, self.interpreted, self.refusals = 0.0, 0, collections.Counter()
         self.events = collections.deque(maxlen=200)
 
     def add(self, text):

@@ -12,15 +12,21 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.deferred import rolled
+from paddle_jax._core.deferred.cold import repeats
+from paddle_jax._core.deferred.compiled import noted
 from paddle_jax._core.deferred.log import log
 from paddle_jax._core.deferred.positions import aval_at, needed, value_at
-from paddle_jax._core.deferred.segment import user_line
 from paddle_jax._core.deferred.settings import settings
+from paddle_jax._core.deferred.value import Value, on_device, uploaded
+from paddle_jax._core.errors import first_line
 from paddle_jax._core.kernel import has_loop, linearized, pulled
+from paddle_jax._core.origins import user_line
+from paddle_jax._core.uninterrupted import Once, tracing_kept
 
 _MAX_PROGRAMS = 256
 _MAX_SEEN = 1 << 16
 _VARIANTS = 8  # compiled forms of one sequence of ops with different shapes or live results, before more need more repeats
+_MAX_KEPT = 32  # intermediate results that the program also returns. XLA computes each anew from the start: 256 in a row compile for minutes
 _DONATE = 4096  # bytes; smaller operands are not worth the bookkeeping
 
 
@@ -42,8 +48,15 @@ def clear():
     _Cache.variants.clear()
 
 
-def program_for(ops, leaves, live, why):
-    """The compiled form of a segment when there is one or it is time to make one; None: run it op by op."""
+def drop_oldest():
+    """Forgets the half of the compiled segments that was used least recently."""
+    for key in list(_Cache.programs)[: len(_Cache.programs) // 2 + 1]:
+        _Cache.programs.pop(key, None)
+    log.add("compiled programs were dropped, the least recently used first: the process has few memory maps left")
+
+
+def program_for(ops, leaves, live, why, device):
+    """The compiled form of a segment on a device when there is one or it is time to make one; None: run it op by op."""
     hosts = tuple([None if type(v.array) is not tuple else len(v.array) if v.device is None else v.array for v in leaves])
     key = (tuple(ops), live, hosts)
     found = _Cache.programs.get(key)
@@ -53,24 +66,29 @@ def program_for(ops, leaves, live, why):
         log.hits += 1
         return found
     with _Cache.lock:
-        return _new_program(key, leaves, why) if key not in _Cache.programs else None
+        return _new_program(key, leaves, why, device) if key not in _Cache.programs else None
 
 
-def _new_program(key, leaves, why):
+def _new_program(key, leaves, why, device):
     ops, mark = key[0], hash(key)
     count = _Cache.seen[mark] = _Cache.seen.get(mark, 0) + 1
     if len(_Cache.seen) > _MAX_SEEN:
         _Cache.seen.clear()
-    if count < settings.min_repeats:
+    least = settings.min_repeats or repeats(ops, device)
+    if count < least:
         return None
     if 4 * sum(any(p >= 0 for p in entry[1:]) for entry in ops) < len(ops):
-        if count == settings.min_repeats:
+        if count == least:
             log.add(f"left to run op by op: {len(ops)} ops at {user_line()}, few of which use each other's results")
+        return None
+    if len(_kept_inside(ops, key[1])) > _MAX_KEPT:
+        if count == least:
+            log.add(f"left to run op by op: {len(ops)} ops at {user_line()}, more than {_MAX_KEPT} of whose intermediate results are kept")
         return None
     kernels = hash(tuple([entry[0].kernel for entry in ops]))
     made = _Cache.variants.get(kernels, 0)
-    if made >= _VARIANTS and count < settings.min_repeats << min(made - _VARIANTS + 1, 20):
-        if made == _VARIANTS and count == settings.min_repeats:
+    if made >= _VARIANTS and count < least << min(made - _VARIANTS + 1, 20):
+        if made == _VARIANTS and count == least:
             log.add(f"left to run op by op: {len(ops)} ops at {user_line()} have been compiled for {made} sets of shapes and live results already")
         return None
     _Cache.variants[kernels] = made + 1
@@ -86,11 +104,16 @@ def _new_program(key, leaves, why):
     return program
 
 
+def _kept_inside(ops, live):
+    """The live results that other ops of the segment read."""
+    return {p for entry in ops for p in entry[1:] if p >= 0}.intersection(live)
+
+
 def drop(program, error):
     """Forgets a program that failed; its segment runs op by op from now on until it has been met often again."""
     _Cache.programs.pop(program.key, None)
     _Cache.seen[hash(program.key)] = -64
-    log.add(f"failed as a compiled program, now op by op: {len(program.key[0])} ops at {program.where}: {str(error).strip().splitlines()[0]}")
+    log.add(f"failed as a compiled program, now op by op: {len(program.key[0])} ops at {program.where}: {first_line(error)}")
 
 
 def _refcounts():
@@ -128,6 +151,7 @@ class Program:
         self.last = [(None, None)] * len(self.groups)
         self.fresh, self.lock = True, threading.Lock()
         self.fn = jax.jit(self._trace, donate_argnums=0)
+        self.once = Once(self.fn)
 
     def ready(self):
         """Whether it can be called without waiting for a compilation."""
@@ -177,12 +201,13 @@ class Program:
     def structs(self, leaves):
         """Shapes and dtypes of the arguments."""
         packed = [jax.ShapeDtypeStruct((sum(len(leaves[i].array) for i in members),), dtype) for dtype, members in self.groups]
-        return [leaves[i].array for i in self.donate], [leaves[i].array for i in self.keep], packed
+        return [on_device(leaves[i]) for i in self.donate], [on_device(leaves[i]) for i in self.keep], packed
 
     def prepare(self, arguments):
         """Compiles ahead, in another thread."""
         start = time.perf_counter()
-        self.fn.lower(*arguments).compile()
+        with tracing_kept():
+            self.fn.lower(*arguments).compile()
         self._note(time.perf_counter() - start)
 
     def _note(self, seconds):
@@ -190,6 +215,7 @@ class Program:
 
         self.fresh = False
         log.compiles += 1
+        noted()
         log.seconds += seconds
         log.add(f"compiled {len(self.key[0])} ops in {seconds:.2f} s at {self.where} ({self.why}): {reason(self, _Cache.programs.values())}")
 
@@ -202,23 +228,27 @@ class Program:
             self.last[slot] = (bits, None)
             return vector
         if array is None:
-            array = jnp.asarray(vector)
+            array = uploaded(vector)
             self.last[slot] = (bits, array)
         return array
 
-    def __call__(self, leaves):
-        """The live results, in order."""
-        donated = [leaves[i].array if _free(leaves, i) else jnp.array(leaves[i].array) for i in self.donate]
-        kept = [leaves[i].array for i in self.keep]
-        packed = [self._packed(slot, leaves) for slot in range(len(self.groups))]
+    def __call__(self, seg, whole, values):
+        """Gives the Values of a segment their arrays, in the order of the live results. whole: whether leaves may give their memory away."""
+        leaves = seg.leaves
+        donated = [on_device(leaves[i]) if whole and _free(leaves, i) else jnp.array(leaves[i].array) for i in self.donate]
+        arguments = donated, [on_device(leaves[i]) for i in self.keep], [self._packed(slot, leaves) for slot in range(len(self.groups))]
         if not self.fresh:
-            return self.fn(donated, kept, packed)
+            self.once(arguments, lambda results: map(_GIVE, values, results))
+            return
         with self.lock:  # threads that meet a new program at the same time compile it once
             start = time.perf_counter()
-            out = self.fn(donated, kept, packed)
+            seg.running = self.once
+            self.once(arguments, lambda results: map(_GIVE, values, results))
             if self.fresh:
                 self._note(time.perf_counter() - start)
-            return out
+
+
+_GIVE = Value.array.__set__
 
 
 def _donatable(ops, leaves, live):

@@ -6,21 +6,19 @@ segment whole.
 """
 
 import operator
-import sys
 import threading
 import time
 
-import jax
-
-from paddle_jax._core.deferred.log import log
+from paddle_jax._core.deferred.compiled import noted
 from paddle_jax._core.deferred.positions import OUTPUT
 from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, concrete, leaf
 from paddle_jax._core.errors import translate
+from paddle_jax._core.origins import user_line
+from paddle_jax._core.uninterrupted import tracing_kept
 
 FIRST_LOOK = 256  # length at which a segment is first examined for a period
 _MAX_SIGS = 1024
-_MAX_KNOWN = 4096
-_PACKAGE = __name__.split(".")[0]
+_PATIENCE = 500  # tenths of a millisecond
 _new = object.__new__
 ANY = object()  # device of a segment without leaves
 
@@ -29,10 +27,10 @@ class Sig:
     """A kernel with the Avals of its operands: the unit of shape inference. `out` is the Aval of the result, or a list of them.
 
     many: None, tuple or list, the structure of the result. where: the user's line that first called it. flow: which of the first operands a gradient
-    can flow to from a single result (bit i for operand i).
+    can flow to from a single result (bit i for operand i). cold: what the interpreter knows of it (cold.py), once it was asked.
     """
 
-    __slots__ = ("flow", "kernel", "many", "operands", "out", "where")
+    __slots__ = ("cold", "flow", "kernel", "many", "operands", "out", "where")
 
     def __repr__(self):
         return f"{self.kernel.name}({', '.join(map(repr, self.operands))})"
@@ -42,11 +40,12 @@ def infer(kernel, avals) -> Sig:
     """The Sig of a kernel for operands of these Avals; raises what the op raises for them."""
     structs = [a.struct for a in avals]
     try:
-        out = kernel.run.eval_shape(*structs)
+        with tracing_kept():
+            out = kernel.run.eval_shape(*structs)
     except Exception as error:
         raise translate(kernel.name, structs, error) from None
     sig = Sig()
-    sig.kernel, sig.operands, sig.where = kernel, avals, user_line()
+    sig.kernel, sig.operands, sig.where, sig.cold = kernel, avals, user_line(), None
     sig.many = type(out) if isinstance(out, tuple | list) else None
     avals_out = [aval_of(o.shape, o.dtype, o.weak_type) for o in (out if sig.many else [out])]
     sig.out = avals_out if sig.many else avals_out[0]
@@ -54,48 +53,24 @@ def infer(kernel, avals) -> Sig:
     sig.flow = sum(1 << i for i, a in enumerate(avals[:3]) if passes and a.dtype.kind in INEXACT)
     if len(kernel.sigs) >= _MAX_SIGS:
         kernel.sigs.clear()
-    _Known.signatures += 1
-    if _Known.signatures >= _MAX_KNOWN:
-        _forget()
+    noted(signature=True)
     kernel.sigs[avals] = sig
     return sig
-
-
-class _Known:
-    signatures = 0  # since compiled code was last forgotten
-
-
-def _forget():
-    """Drops all compiled code. A compiled kernel takes 1.6 MB and six memory maps, of which Linux allows a process 65 530: a program that keeps
-    meeting new shapes would otherwise end in a crash."""
-    from paddle_jax._core.deferred import program
-
-    _Known.signatures = 0
-    program.clear()
-    jax.clear_caches()
-    log.add(f"all compiled code was dropped: {_MAX_KNOWN} combinations of op and shapes have been met")
-
-
-def user_line() -> str:
-    """`file:line` of the innermost frame outside this package."""
-    frame = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in (_PACKAGE, "jax", "jaxlib"):
-        frame = frame.f_back
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else "?"
 
 
 class Segment:
     """Ops recorded by one thread. `limit` is the length at which recording stops for a look (0: at a step boundary, -1: closed).
 
-    ops: the recorded ops. leaves, places: the operands from outside, and the position of each. results: the Values made; one that nobody
-    else references is not computed for its own sake. busy: an op is being recorded just now.
+    ops: the recorded ops; they stay until everything that is referenced has its array. leaves, places: the operands from outside, and the position
+    of each. results: the Values made; one that nobody else references is not computed for its own sake. busy: an op is being recorded just now.
+    running: None, or the compiled program that is being run. error: why the results are lost for good.
     """
 
-    __slots__ = ("busy", "device", "error", "late", "leaves", "limit", "lock", "ops", "places", "results")
+    __slots__ = ("busy", "device", "error", "leaves", "limit", "lock", "ops", "places", "results", "running")
 
     def __init__(self, limit):
         self.ops, self.leaves, self.places, self.results = [], [], {}, []
-        self.limit, self.busy, self.device, self.error, self.late = limit, False, ANY, None, None
+        self.limit, self.busy, self.device, self.error, self.running = limit, False, ANY, None, None
         self.lock = threading.RLock()
 
     def materialize(self, value):
@@ -105,25 +80,24 @@ class Segment:
         with self.lock:
             if value.array is None and self.ops:
                 flush(self, "a value was asked for")
-            if value.array is None and self.late is not None:
-                value.array = self.late.get(value.pos)
         if value.array is None:
             raise self.error or RuntimeError("deferred: a value was lost while its op was being recorded; compute it again")
         return value.array
 
     def close(self):
-        """Stops recording here and takes everything out."""
+        """Lets go of everything: all that is referenced has been computed."""
         self.limit = -1
-        taken = self.ops, self.leaves, self.results, self.device
-        self.ops, self.leaves, self.places, self.results = (), None, None, None
-        return taken
+        self.ops, self.leaves, self.places, self.results, self.running = (), None, None, None, None
 
 
-def wait_idle(segment):
-    """Waits until the thread that owns a segment is between two ops."""
+def idle(segment):
+    """Whether the thread that owns a segment is between two ops; waits for that for a while (a mark left by an interrupted recording stays)."""
     segment.limit = -1
-    while segment.busy:
-        time.sleep(0)
+    for _ in range(_PATIENCE):
+        if not segment.busy:
+            return True
+        time.sleep(0.0001)
+    return False
 
 
 def enter(seg, v):
@@ -153,8 +127,8 @@ def record(ctx, kernel, raws):
         sig = None
     if sig is None:
         return _record_slowly(ctx, kernel, raws)
-    seg.busy = True
     try:
+        seg.busy = True
         ops, places = seg.ops, seg.places
         if len(ops) < seg.limit:
             entry = [sig]

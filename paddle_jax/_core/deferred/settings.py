@@ -6,10 +6,12 @@ MODES = ("off", "sync", "async")
 
 
 class _Settings:
-    """mode: see FLAGS_deferred. min_repeats: how often a segment is met before it is compiled whole. max_ops: ops a segment may have."""
+    """mode: see FLAGS_deferred. min_repeats: how often a segment is met before it is compiled whole. 0 leaves that to what it costs. max_ops: ops
+    a segment may have. interpreter: whether new ops are interpreted on the CPU."""
 
-    mode, min_repeats, max_ops = "sync", 2, 2048
+    mode, min_repeats, max_ops, interpreter = "sync", 0, 2048, True
     executor = None  # taken over by new threads, e.g. FLAGS_check_nan_inf
+    enter = None  # puts the Context of a new thread into static mode, when the main thread is in it
 
 
 settings = _Settings()
@@ -23,6 +25,13 @@ def join(ctx):
     deferring = settings.mode != "off" and settings.executor is None and ctx.recorder is None and ctx.packing is None
     deferring = deferring and (ctx.trace is None or ctx.trace.deferring)
     ctx.segment = Segment(min(FIRST_LOOK, settings.max_ops)) if deferring else None
+
+
+def begin(ctx):
+    """Puts the Context of a thread that begins into static mode, where that is the process's."""
+    if settings.enter is not None:
+        settings.enter(ctx)
+        join(ctx)
 
 
 def settle():
@@ -40,4 +49,4 @@ def apply(**changes):
     join(local.ctx)
 
 
-Context.started = staticmethod(join)
+Context.started, Context.begin = staticmethod(join), staticmethod(begin)

@@ -3,6 +3,9 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax._src.core import trace_state_clean  # the public module does not say whether a trace is on
+from jax._src.interpreters.pxla import batched_device_put  # what device_put ends in: 5 us in place of 80
+from jax.sharding import SingleDeviceSharding
 
 INEXACT = frozenset("fcV")  # NumPy kinds of floating and complex dtypes; V is how ml_dtypes show
 FILL = object()  # the device of constants
@@ -44,8 +47,8 @@ def aval_of(shape, dtype, weak=False) -> Aval:
 class Value:
     """An operand or result of recorded ops.
 
-    aval: shape and dtype. array: the jax array; a tuple of Python numbers (host numbers; a single one may fill a shape); None while the op that
-    makes it has not run.
+    aval: shape and dtype. array: the jax array; a NumPy array, which nobody changes, of an op that was interpreted; a tuple of Python numbers (host
+    numbers; a single one may fill a shape); None while the op that makes it has not run.
     seg, pos: for results, the Segment it is recorded in and the position there. device: where the array is (None for host numbers, FILL for
     constants).
     bounds: the least and the largest element, once somebody has asked.
@@ -84,6 +87,42 @@ def _array_type():
     return ArrayImpl
 
 
+def default_device():
+    """The device that JAX puts arrays on."""
+    return jax.config.jax_default_device or _Device.first or _first_device()
+
+
+class _Device:
+    first = None  # of the backend, once it is in use
+
+
+def _first_device():
+    _Device.first = jax.local_devices()[0]
+    return _Device.first
+
+
+def uploaded(array):
+    """A jax array of a NumPy array that nobody will change. Nothing is compiled for it, as `jnp.array` does for each shape."""
+    return _put(array, None) if trace_state_clean() else jnp.asarray(array)
+
+
+def _put(array, device):
+    """The array on a device, by default JAX's own; the same inside a trace."""
+    device = device or default_device()
+    if not isinstance(device, jax.Device):  # the name of a platform
+        return jax.device_put(array)
+    aval = jax.core.ShapedArray(array.shape, array.dtype)
+    return batched_device_put(aval, SingleDeviceSharding(device), [array], [device], committed=False)
+
+
+def on_device(value):
+    """The jax array of a Value that has its array."""
+    array = value.array
+    if type(array) is np.ndarray:
+        array = value.array = _put(array, value.device)
+    return array
+
+
 def leaf(raw):
     """A Value round an array or NumPy operand; None for what cannot be deferred (tracers and the like)."""
     if type(raw) is (_ARRAY or _array_type()):
@@ -94,7 +133,7 @@ def leaf(raw):
     if isinstance(raw, np.ndarray | np.generic):
         if raw.size <= _HOST:
             return host(raw.ravel().tolist(), aval_of(raw.shape, raw.dtype))
-        return leaf(jnp.array(raw))  # a copy: the caller may change the NumPy array later
+        return leaf(uploaded(np.array(raw)))  # a copy: the caller may change the NumPy array later
     return None
 
 
@@ -126,12 +165,14 @@ def is_zero(raw) -> bool:
 
 def device_of(array):
     """The device an array is on; a frozenset for several."""
+    if type(array) is np.ndarray:
+        return default_device()
     devices = array.sharding.device_set
     return next(iter(devices)) if len(devices) == 1 else frozenset(devices)
 
 
-def concrete(raw):
-    """The jax array (NumPy array for host numbers) behind what a Tensor holds; runs what is pending."""
+def settled(raw):
+    """The array behind what a Tensor holds, wherever it is: a NumPy array for host numbers, and for what was interpreted. Runs what is pending."""
     if type(raw) is not Value:
         return raw
     array = raw.array
@@ -143,9 +184,18 @@ def concrete(raw):
     return array
 
 
+def concrete(raw):
+    """The jax array (a NumPy array for host numbers and what an operation made on the host, which a program has as constants) behind what a Tensor
+    holds; runs what is pending."""
+    array = settled(raw)
+    return on_device(raw) if type(raw) is Value and type(raw.array) is np.ndarray else array
+
+
 def observed(raw):
-    """As `concrete`, always a jax array."""
+    """As `concrete`, always a jax array; what the host knows stays known inside a trace."""
     if type(raw) is Value and type(raw.array) is tuple and len(raw.array) == 1 and raw.aval.size > _LARGE:
         return jnp.full(raw.aval.shape, raw.array[0], raw.aval.dtype)  # inside a trace a NumPy array would become part of the program
     array = concrete(raw)
-    return jnp.asarray(array) if isinstance(array, np.ndarray) else array
+    if not isinstance(array, np.ndarray | np.generic):
+        return array
+    return _put(np.asarray(array), None)

@@ -4,7 +4,7 @@ import contextlib
 import os
 from pathlib import Path
 
-from paddle_jax.framework.pickle_reader import CorruptFileError
+from paddle_jax.framework.pickle_names import CorruptFileError
 from paddle_jax.framework.pir import parameters
 from paddle_jax.framework.pir.program import parse
 
@@ -28,7 +28,9 @@ def read_program(where, path):
         CorruptModelError: it is damaged.
     """
     with _naming(where, path):
-        return parse(Path(path).read_bytes())
+        program = parse(Path(path).read_bytes())
+    program.file = str(path)
+    return program
 
 
 def read_parameters(where, path, program):

@@ -14,18 +14,18 @@ from paddle_jax._core.errors import TracedValueError
 from paddle_jax._core.kernel import Kernel, compute
 from paddle_jax._core.state import Context, local
 from paddle_jax._core.tensor import Tensor, wrap
-from paddle_jax.framework.pickle_reader import CorruptFileError
+from paddle_jax.framework.pickle_names import CorruptFileError, shortened
 from paddle_jax.framework.pir import own_ops
 from paddle_jax.framework.pir.on_host import HOST, fold, known
 from paddle_jax.framework.pir.rules import RULES, tensor
 
-_INPLACE = {"assign_out_": {0: 1}, "batch_norm_": {1: 1, 2: 2}}  # result -> operand it is written into; else the first into the first
+WRITTEN = {"assign_out_": {0: 1}, "batch_norm_": {1: 1, 2: 2}}  # result -> operand it is written into; else the first into the first
 _SKIP = ("parameter", "data", "fetch")
 _CONTROL = ("if", "while", "pylayer")
 
 
-class UnknownOpError(NotImplementedError):
-    """A program holds operations that cannot be run here."""
+class UnknownOpError(NotImplementedError, ValueError):
+    """A program holds operations that cannot be run here. Also a ValueError: the name of an operation may have been damaged."""
 
 
 def walk(block):
@@ -46,7 +46,7 @@ def check(program):
     ops = {name for name in ops if own_ops.find(name) is None}
     unknown = sorted(name for name in ops if name not in known_names and name.removesuffix("_") not in known_names)
     if unknown:
-        raise UnknownOpError(f"the model uses operations that are not known here: {', '.join(unknown)}")
+        raise UnknownOpError(f"{program.file}: the model uses operations that are not known here: {shortened(', '.join(unknown))}")
 
 
 def is_random(program) -> bool:
@@ -76,7 +76,7 @@ def run_block(block, env):
         for number, value in zip(op.outputs, results, strict=False):
             env[number] = value
         if op.name.endswith("_") and op.outputs:
-            for result, operand in _INPLACE.get(op.name, {0: 0}).items():
+            for result, operand in WRITTEN.get(op.name, {0: 0}).items():
                 if op.inputs[operand]:
                     env[op.inputs[operand]] = env[op.outputs[result]]
     return None
@@ -167,7 +167,7 @@ _CONTROLS = {"if": _if, "while": _while, "pylayer": _pylayer}
 def _written(op, env):
     """Numbers of the values from outside that the blocks of an operation write into."""
     ops = [one for block in op.blocks for one in walk(block)]
-    inputs = [one.inputs[k] for one in ops if one.name.endswith("_") for k in _INPLACE.get(one.name, {0: 0}).values() if k < len(one.inputs)]
+    inputs = [one.inputs[k] for one in ops if one.name.endswith("_") for k in WRITTEN.get(one.name, {0: 0}).values() if k < len(one.inputs)]
     found = [n for n in dict.fromkeys(inputs) if n in env and not any(n in one.outputs for one in ops)]
     _no_lists(op.name, [env[n] for n in found])
     return found

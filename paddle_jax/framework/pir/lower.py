@@ -50,7 +50,7 @@ def apply(w, op, attrs, operands, out):
     Raises:
         NotWritable: its attributes cannot be written.
     """
-    rule = LOWER.get(f"{op.fn.__module__.rpartition('.')[2]}.{op.name}") or LOWER.get(op.name)
+    rule = LOWER.get(f"{op.home.rpartition('.')[2]}.{op.name}") or LOWER.get(op.name)
     mark = len(w.ops)
     if rule is not None:
         try:
@@ -58,7 +58,7 @@ def apply(w, op, attrs, operands, out):
             return found if isinstance(found, list) else [found]
         except NotWritable:
             w.undo(mark)
-    name = f"{op.fn.__module__}.{op.name}"
+    name = f"{op.home}.{op.name}"
     if find(name) is not op:
         raise NotWritable(f"{op.name} has no form in a file")
     inputs = []

@@ -71,11 +71,13 @@ HOST = {
     "logical_not": lambda a, x: np.logical_not(x), "numel": lambda a, x: np.array(x.size, np.int64),
     "floor": lambda a, x: np.floor(x), "ceil": lambda a, x: np.ceil(x), "abs": lambda a, x: np.abs(x),
 }
-HOST |= {name: _binary(function) for name, function in {
+_BINARY = {
     "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "floor_divide": np.floor_divide, "remainder": np.mod, "maximum": np.maximum,
     "minimum": np.minimum, "equal": np.equal, "not_equal": np.not_equal, "less_than": np.less, "less_equal": np.less_equal,
     "greater_than": np.greater, "greater_equal": np.greater_equal, "logical_and": np.logical_and, "logical_or": np.logical_or,
-}.items()}
+}
+_BROADCAST = ("where", *_BINARY)
+HOST |= {name: _binary(function) for name, function in _BINARY.items()}
 
 
 def known(value) -> bool:
@@ -83,16 +85,30 @@ def known(value) -> bool:
     return isinstance(value, np.ndarray) or (isinstance(value, list) and all(map(known, value)))
 
 
+def _elements(name, attrs, operands):
+    """About how many elements a result has, before memory for it is asked for. Operands have LIMIT at most, so what is not listed has no more."""
+    if name in ("full", "assign_value_"):
+        return np.prod(attrs.shape, dtype=float)
+    if name == "full_with_tensor":
+        return np.prod(operands[1], dtype=float)
+    if name == "arange":
+        return (operands[1] - operands[0]).item() / operands[2].item()
+    if name in ("concat", "stack"):
+        return sum(x.size for x in operands[0])
+    if name == "gather":
+        x, index, axis = operands
+        return x.size / max(1, x.shape[axis.item()]) * index.size
+    if name in _BROADCAST:
+        return np.prod(np.broadcast_shapes(*[x.shape for x in operands]), dtype=float)
+    return 0
+
+
 def fold(op, attrs, operands):
     """The result of an operation as an ndarray, or None when it has to be computed by JAX."""
     rule = HOST.get(op.name)
     if rule is None or not all(map(known, operands)):
         return None
-    if op.name in ("full", "assign_value_") and np.prod(attrs.shape, dtype=float) > LIMIT:
-        return None
-    if op.name == "full_with_tensor" and np.prod(operands[1], dtype=float) > LIMIT:
-        return None
-    if op.name == "arange" and (operands[1] - operands[0]).item() / operands[2].item() > LIMIT:
+    if _elements(op.name, attrs, operands) > LIMIT:
         return None
     with np.errstate(all="ignore"):
         found = np.asarray(rule(attrs, *operands))

@@ -7,7 +7,7 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import Op
-from paddle_jax.framework.pickle_reader import CorruptFileError
+from paddle_jax.framework.pickle_names import CorruptFileError
 from paddle_jax.framework.pir.builder import Length, NotWritable
 
 PREFIX = "paddle_jax."
@@ -52,7 +52,7 @@ def find(name) -> Op | None:
     module, _, function = name.rpartition(".")
     held = vars(sys.modules[module]) if name.startswith(PREFIX) and module in sys.modules else {}
     found = (getattr(value, "op", None) for value in held.values() if callable(value))
-    return next((op for op in found if isinstance(op, Op) and not op.composite and op.name == function and op.fn.__module__ == module), None)
+    return next((op for op in found if isinstance(op, Op) and not op.composite and op.name == function and op.home == module), None)
 
 
 def call(op, text, operands):

@@ -4,7 +4,7 @@ import io
 
 import numpy as np
 
-from paddle_jax.framework.pickle_reader import CorruptFileError
+from paddle_jax.framework.pickle_names import CorruptFileError
 from paddle_jax.framework.tensor_record import read_record, write_record
 
 

@@ -9,7 +9,7 @@ their types) and, for control flow, regions. Parameters are operations named "p"
 import json
 import math
 
-from paddle_jax.framework.pickle_reader import CorruptFileError
+from paddle_jax.framework.pickle_names import CorruptFileError, shortened
 
 VERSION = 4
 DIALECTS = {"0": "builtin.", "1": "", "2": "cf."}  # the prefix of names here: those of pd_op have none
@@ -41,8 +41,10 @@ class Program:
     """A whole model: its block, and what goes in and out.
 
     parameters: {name: (number, shape, dtype, trainable)} of those in the parameter file, absent: numbers of the others (states of dropout, which
-    nothing here reads); feeds and fetches: lists of (name, number, shape, dtype); document: the JSON it came from.
+    nothing here reads); feeds and fetches: lists of (name, number, shape, dtype); document: the JSON it came from; file: where that was.
     """
+
+    file = "the program in memory"
 
     def __init__(self, block, document=None):
         self.block, self.document = block, document
@@ -95,7 +97,7 @@ def parse(data) -> Program:
     except RecursionError:
         raise CorruptFileError("it is nested too deeply") from None
     except Exception as error:  # as many ways as there are to leave something out
-        raise CorruptFileError(f"it is damaged or not a model ({type(error).__name__}: {error})") from error
+        raise CorruptFileError(f"it is damaged or not a model ({shortened(error)})") from error
 
 
 def _block(raw):

@@ -50,10 +50,11 @@ def define(rules):
     """Adds rules, with operands brought into the form their parameters ask for."""
     for names, function in rules.items():
         for name in names.split():
-            RULES[name] = _converting(function)
+            RULES[name] = converting(function)
 
 
-def _converting(function):
+def converting(function):
+    """A rule whose operands are brought into the form that the parameters of a function ask for."""
     code = function.__code__
     forms = [_FORMS.get(name[:2], tensor) for name in code.co_varnames[1 : code.co_argcount]]
     rest = code.co_flags & inspect.CO_VARARGS
@@ -62,6 +63,7 @@ def _converting(function):
         chosen = [*forms, *[tensor] * (len(operands) - len(forms))] if rest else forms
         return function(attrs, *[form(value) for form, value in zip(chosen, operands, strict=False)])
 
+    rule.operands = None if rest else len(forms)
     return rule
 
 
@@ -69,4 +71,5 @@ def same(names, *attrs):
     """Rules for operations of which ours has the same name and operands, and attributes given as "name" or "ours=name"."""
     pairs = [attr.split("=") if "=" in attr else (attr, attr) for attr in attrs]
     for name in names.split():
-        RULES[name] = _converting(lambda a, *xs, name=name: OPS[name].public(*xs, **{ours: getattr(a, theirs) for ours, theirs in pairs}))
+        RULES[name] = converting(lambda a, *xs, name=name: OPS[name].public(*xs, **{ours: getattr(a, theirs) for ours, theirs in pairs}))
+        RULES[name].attributes = [theirs for _, theirs in pairs]

@@ -70,7 +70,7 @@ def to_tensors(batch, place=None):
     if isinstance(batch, np.ndarray):
         if batch.dtype.kind not in "biufcV":
             raise ValueError(f"DataLoader: a batch holds an ndarray of dtype {batch.dtype}; a Tensor cannot; return a list, or encode it as numbers.")
-        return wrap(put(jnp.array(batch), place))
+        return wrap(put(np.array(batch), place))
     if isinstance(batch, Mapping):
         return {key: to_tensors(value, place) for key, value in batch.items()}
     if isinstance(batch, list | tuple):

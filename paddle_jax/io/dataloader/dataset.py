@@ -3,6 +3,7 @@
 import bisect
 import itertools
 import math
+import types
 
 from paddle_jax._core.random import default_generator
 from paddle_jax.io.dataloader.draw import permutation
@@ -22,6 +23,8 @@ class Dataset:
         >>> [batch.tolist() for batch in paddle.io.DataLoader(Squares(), batch_size=2)]
         [[0, 1], [4, 9]]
     """
+
+    __class_getitem__ = classmethod(types.GenericAlias)  # Dataset[int] says what a sample is
 
     def __getitem__(self, idx):
         """Returns sample `idx`; a subclass must define it."""

@@ -1,6 +1,7 @@
 """Samplers: orders in which the samples of a data set are read."""
 
 import itertools
+import types
 
 import numpy as np
 
@@ -20,6 +21,8 @@ class Sampler:
         >>> list(Backwards("abc"))
         [2, 1, 0]
     """
+
+    __class_getitem__ = classmethod(types.GenericAlias)  # Sampler[int] says what it gives
 
     def __init__(self, data_source=None):
         self.data_source = data_source

@@ -3,7 +3,10 @@
 import queue
 import threading
 
+import numpy as np
+
 from paddle_jax._core.deferred.flush import run_pending
+from paddle_jax.framework.mode import leave_static
 
 
 class WorkerInfo:
@@ -33,6 +36,12 @@ def get_worker_info():
         True
     """
     return _current.info
+
+
+def _generate_states(base_seed=0, worker_id=0):
+    """Four words of 32 bits for the random generators of a worker: NumPy's SeedSequence over worker and seed."""
+    words = [worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
+    return np.random.SeedSequence(words).generate_state(4).tolist()
 
 
 class _Raised:
@@ -76,6 +85,7 @@ class Worker:
 
 def _serve(info, make_fetch, init_fn, tasks, results):
     _current.info = info
+    leave_static()  # data is read in dynamic mode
     try:
         if init_fn is not None:
             init_fn(info.id)

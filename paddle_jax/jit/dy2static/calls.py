@@ -8,6 +8,7 @@ import sys
 import types
 
 from paddle_jax._core.errors import Unsupported
+from paddle_jax._core.origins import LIBRARIES, is_ours
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.jit.dy2static.branches import cond
@@ -20,8 +21,8 @@ from paddle_jax.nn.layer.layers import Layer
 class Ignored:
     """Whose functions are called as they are. modules: names of modules, those below included; filled by `paddle.jit.ignore_module`."""
 
-    modules = {"paddle_jax", "jax", "jaxlib", "numpy", "malt", "scipy", "flax", "optax", "torch", "tensorflow", "pandas", "matplotlib", "PIL", "cv2",
-               "sklearn", "tqdm", "pytest", "_pytest", "pluggy", "IPython", "ipykernel"}
+    modules = {*LIBRARIES, "malt", "torch", "tensorflow", "pandas",
+               "matplotlib", "PIL", "cv2", "sklearn", "tqdm", "pytest", "_pytest", "pluggy", "IPython", "ipykernel"}
     mark = "_paddle_jax_not_to_static"  # an attribute that `paddle.jit.not_to_static` sets on functions
 
 
@@ -65,7 +66,7 @@ def converted_call(function, args, kwargs=None, scope=None, options=None):
     if function is map or function is filter:
         first = args[0] and ft.partial(_called, args[0])
         return function(first, *args[1:], **kwargs)
-    if isinstance(function, types.FunctionType) and (function.__globals__.get("__name__") or "").startswith("paddle_jax"):
+    if isinstance(function, types.FunctionType) and is_ours(function.__globals__):
         return _call_with_functions(function, args, kwargs)
     return lifted(function)(*args, **kwargs)
 

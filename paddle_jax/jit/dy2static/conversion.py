@@ -32,7 +32,7 @@ def convert(function):
     Returns:
         A callable of the same arguments.
     Raises:
-        Unsupported: diastatic-malt is not installed, the source is not there, or it has something that cannot be converted.
+        Unsupported: the source is not there, or it has something that cannot be converted.
     """
     transpiler()
     if isinstance(function, types.FunctionType) and not is_plain(function):
@@ -110,12 +110,8 @@ def _artifact(function, extras=None):
 
 @ft.cache
 def transpiler():
-    """malt's transpiler with our statements; made when it is first needed, since malt is an extra."""
-    try:
-        import malt.impl.api  # noqa: F401  the whole of malt, in the order it needs
-    except ImportError:
-        raise Unsupported("control flow that depends on tensors is compiled by converting its source, which needs diastatic-malt: "
-                          "pip install diastatic-malt") from None
+    """malt's transpiler with our statements; made when it is first needed, which is rare."""
+    import malt.impl.api  # noqa: F401  the whole of malt, in the order it needs
     from malt.converters import (
         break_statements,
         call_trees,

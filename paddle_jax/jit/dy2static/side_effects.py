@@ -9,13 +9,14 @@ import functools as ft
 import types
 
 from paddle_jax._core.errors import Unsupported
+from paddle_jax._core.origins import OURS
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.jit.reach import MISSING, content_of
 
 _DEPTH, _MOST = 5, 4000
 _CONTAINERS = (list, dict, set, collections.deque)
 _SKIPPED = (types.ModuleType, type, Tensor, str, bytes, int, float, complex, type(None), types.CodeType, types.BuiltinFunctionType)
-_NOT_USERS = ("jax", "malt", "numpy", "paddle_jax._core")
+_NOT_USERS = ("jax", "malt", "numpy", *(f"{package}.{part}" for package in OURS for part in ("_core", "base.", "framework.")))
 
 
 class Objects:

@@ -200,7 +200,7 @@ def mish(x, name=None):
     return x * jnp.tanh(jax.nn.softplus(x))
 
 
-@op("x y", method=False, promote=True, cases=["f(2,4)", "f(2,3), f(2,3)", "f(4)", "f(2,3)", "f(2,3), f(2,4)", "d(2,3), d(2,3)", "f(0,4)"])
+@op("x y", alike=True, method=False, promote=True, cases=["f(2,4)", "f(2,3), f(2,3)", "f(4)", "f(2,3)", "f(2,3), f(2,4)", "d(2,3), d(2,3)", "f(0,4)"])
 def swiglu(x, y=None, name=None):
     """Computes silu(x) * y; without y, x is cut in two halves along the last axis.
 
@@ -391,7 +391,8 @@ def thresholded_relu(x, threshold=1.0, value=0.0, name=None):
     return jnp.where(x > threshold, x, jnp.asarray(value, x.dtype))
 
 
-@op("x weight", method=False, cases=["f(2,3,4), f(1)", "f(2,3,4), f(3)", "f(2,4,3), f(3), 'NHWC'", "f(2,3), f(3), data_format='NC'", "f(2,3), f(2)",
+@op("x weight", alike=True, method=False, cases=["f(2,3,4), f(1)", "f(2,3,4), f(3)", "f(2,4,3), f(3), 'NHWC'",
+    "f(2,3), f(3), data_format='NC'", "f(2,3), f(2)",
     "f(2,3), f(1,3)",
                                      "f(4), f(1)", "f(2,3), f(3), 'XY'", "d(0,3), d(3)"])
 def prelu(x, weight, data_format="NCHW", name=None):
@@ -410,14 +411,14 @@ def prelu(x, weight, data_format="NCHW", name=None):
 
     See: He et al., Delving Deep into Rectifiers, 2015.
     """
-    if weight.ndim != 1:
+    if weight.ndim > 1:
         raise AssertionError(f"prelu: weight: got shape {list(weight.shape)}; it must have one axis")
-    if weight.shape[0] == 1:
+    if weight.size == 1:
         return jnp.where(x > 0, x, x * weight.reshape(()))
     if data_format not in ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC"):
         raise ValueError(f"prelu: data_format: got {data_format!r}; allowed are NC, NCL, NCHW, NCDHW, NLC, NHWC, NDHWC")
     if x.ndim < 2:
-        raise ValueError(f"prelu: x: got shape {list(x.shape)}; a slope per channel needs at least two axes")
+        raise AssertionError(f"prelu: x: got shape {list(x.shape)}; a slope per channel needs at least two axes")
     axis = 1 if data_format[1] == "C" else x.ndim - 1
     if x.shape[axis] != weight.shape[0]:
         raise AssertionError(f"prelu: weight: got {weight.shape[0]} slopes; x has {x.shape[axis]} channels")
@@ -426,7 +427,7 @@ def prelu(x, weight, data_format="NCHW", name=None):
 
 @op(random=True, register=False, method=False)
 def _rrelu(x, lower, upper, *, key):
-    slope = jax.random.uniform(key, x.shape, x.dtype, lower, upper)
+    slope = jax.random.uniform(key, x.shape, x.dtype, jnp.asarray(lower, x.dtype), jnp.asarray(upper, x.dtype))
     return jnp.where(x < 0, x * slope, x)
 
 

@@ -1,16 +1,20 @@
 """Cross entropy and its relatives: losses of class scores."""
 
+import math
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.op import composite, op
+from paddle_jax._core.op import alike, composite, op
 from paddle_jax.nn.functional.input import check_ids
 from paddle_jax.nn.functional.reduce_loss import check_reduction
 from paddle_jax.nn.functional.softmaxes import softmax
+from paddle_jax.tensor.axes import check_floating
 
 
 def _float32(x):
+    check_floating("cross_entropy", x, "input")
     return x.astype(jnp.float32) if x.dtype in (jnp.float16, jnp.bfloat16) else x
 
 
@@ -111,7 +115,8 @@ SOFT = "paddle.nn.functional.softmax(i(2,3).astype('float32'))"
     "f(0,3), idx(3,0), reduction='sum'", "f(2,3), idx(3,4)",
     "f(2,3), idx(3,2,2)", "d(2,3), idx(3,2)", "f(2,3), idx(3,2), axis=2", f"f(2,3), {SOFT}, soft_label=True, label_smoothing=0.1",
     "~const([[1000., 0., -1000.]], 'float32'), const([1])",
-    "f(2,3), u(0,1,1,3), soft_label=True"])
+    "f(2,3), u(0,1,1,3), soft_label=True", "f(2,3), idx(3,2), pos(3).astype('float64')", f"f(2,3), {SOFT}.astype('float64'), label_smoothing=0.1",
+    f"d(2,3), {SOFT}, label_smoothing=0.1", "f(2,3), idx(3,2), label_smoothing=1.5"])
 def cross_entropy(input, label, weight=None, ignore_index=-100, reduction="mean", soft_label=False, axis=-1, use_softmax=True, label_smoothing=0.0,
                   name=None):
     """Cross entropy between class scores and labels: -log softmax(input)[label].
@@ -120,7 +125,7 @@ def cross_entropy(input, label, weight=None, ignore_index=-100, reduction="mean"
         input: Tensor [..., C, ...], floating: scores (probabilities with use_softmax=False), classes on `axis`.
         label: class numbers, the shape of input without the class axis or with length 1 there; or class probabilities of the shape of
             input with soft_label=True. `target` is accepted as a name.
-        weight: Tensor [C]: factor for each class.
+        weight: Tensor [C]: factor for each class; one of float64 makes the result float64.
         ignore_index: this label counts for nothing.
         reduction: "none", "sum" or "mean" (weighted by weight; labels ignored by a non-negative ignore_index or with a weight do not count).
         soft_label: label holds probabilities; no gradient flows to them.
@@ -140,10 +145,19 @@ def cross_entropy(input, label, weight=None, ignore_index=-100, reduction="mean"
     axis = _class_axis("cross_entropy", input, axis)
     if weight is not None and list(weight.shape) != [input.shape[axis]]:
         raise ValueError(f"cross_entropy: weight: got shape {list(weight.shape)}; it must be [{input.shape[axis]}], one for each class")
+    if label_smoothing > 1:
+        raise ValueError(f"cross_entropy: label_smoothing: got {label_smoothing}; it must be in [0, 1]")
+    if weight is not None and weight._raw.dtype == np.float64:
+        input = input.astype("float64")
     if soft_label or (label_smoothing > 0 and list(label.shape) == list(input.shape) and label._raw.dtype.kind == "f"):
         if list(label.shape) != list(input.shape):
-            raise ValueError(f"cross_entropy: label: got shape {list(label.shape)}; "
+            subject = "label: got" if label.ndim in (input.ndim - 1, input.ndim) else "got a label of"
+            raise ValueError(f"cross_entropy: {subject} shape {list(label.shape)}; "
                              f"with soft_label=True it must be that of input, {list(input.shape)}")
+        if label._raw.dtype.kind in "iub":
+            raise ValueError(f"(InvalidArgument) cross_entropy: label: got {label._raw.dtype}; probabilities must have the dtype of input")
+        if label_smoothing == 0:
+            alike("cross_entropy", input, label)
         return cross_entropy_soft(input, label, weight, float(label_smoothing), reduction, axis, use_softmax)
     missing = _kept_shape("cross_entropy", input, label, axis)
     label = label if np.issubdtype(label._raw.dtype, np.integer) else label.astype("int64")
@@ -154,6 +168,20 @@ def cross_entropy(input, label, weight=None, ignore_index=-100, reduction="mean"
     check_ids("cross_entropy", "label", label, input.shape[axis], IndexError, int(ignore_index))
     loss = cross_entropy_hard(input, label.unsqueeze(axis) if missing else label, weight, int(ignore_index), reduction, axis, use_softmax)
     return loss.squeeze(axis) if missing and reduction == "none" else loss
+
+
+def _labels(label, want, ndim):
+    """The labels of nll_loss in the shape [N, ...]; other shapes are read as Paddle reads them, in the order of the elements."""
+    shape = list(label.shape)
+    if label.ndim not in (ndim - 1, ndim):
+        raise ValueError(f"nll_loss: label: got shape {shape}; it must be {want}")
+    count = math.prod(want)
+    if ndim == 2:
+        if shape[0] == want[0] and label.size >= count:
+            return label.flatten()[:count]
+    elif label.size == count and (ndim != 4 or shape == want):
+        return label.reshape(want)
+    raise ValueError(f"(InvalidArgument) nll_loss: label: got shape {shape}; it must be {want}")
 
 
 @composite(method=False, cases=[
@@ -224,8 +252,12 @@ def nll_loss(input, label, weight=None, ignore_index=-100, reduction="mean", nam
     check_reduction("nll_loss", reduction)
     if input.ndim < 2:
         raise ValueError(f"nll_loss: input: got shape {list(input.shape)}; it must have at least 2 axes")
+    alike("nll_loss", input, weight)
+    if label._raw.dtype != np.int64:
+        raise ValueError(f"(InvalidArgument) nll_loss: label: got {label._raw.dtype}; it must be int64")
+    if weight is not None and list(weight.shape) != [input.shape[1]]:
+        raise ValueError(f"(InvalidArgument) nll_loss: weight: got shape {list(weight.shape)}; it must be [{input.shape[1]}]")
     want = [input.shape[0], *input.shape[2:]]
-    if list(label.shape) != want and list(label.shape) != [*want, 1]:
-        raise ValueError(f"nll_loss: label: got shape {list(label.shape)}; it must be {want}")
+    label = _labels(label, want, input.ndim)
     check_ids("nll_loss", "label", label, input.shape[1], allowed=int(ignore_index))
-    return negative_log_likelihood(input, label.reshape(want), weight, int(ignore_index), reduction)
+    return negative_log_likelihood(input, label, weight, int(ignore_index), reduction)

@@ -11,7 +11,7 @@ from paddle_jax.nn.functional.resize import interpolate, upsample  # noqa: F401
 from paddle_jax.nn.functional.windows import ints, paddings
 
 
-@op("x weight bias", method=False, cases=[
+@op("x weight bias", alike=True, method=False, cases=[
     "f(2,3), f(3,4), f(4)", "f(3), f(3,4), f(4)", "f(2,3), f(3,4)", "d(2,5,3), d(3,4), d(4)", "f(2,3), f(3,4), f(2,4)", "f(2,3), f(4,4)",
     "f(0,3), f(3,4), f(4)",
     "f(2,0), f(0,4), f(4)", "f(2,3), f(3,4), f(3)", "i(2,3), i(3,4)"])
@@ -60,7 +60,8 @@ def cosine_similarity(x1, x2, axis=1, eps=1e-8):
     return dot / jnp.sqrt(jnp.maximum(a * b, eps * eps))
 
 
-@op("label prior_dist", method=False, cases=["u(0,1,2,3)", "u(0,1,2,3), epsilon=0.3", "u(0,1,2,3), (idx(9,1,3).astype('float32') + 1) / 10",
+@op("label prior_dist", alike=True, method=False, cases=["u(0,1,2,3)", "u(0,1,2,3), epsilon=0.3",
+    "u(0,1,2,3), (idx(9,1,3).astype('float32') + 1) / 10",
     "ud(0,1,3), None, 0.0", "u(0,1,2,3), epsilon=1.5", "f(0,3)"])
 def label_smooth(label, prior_dist=None, epsilon=0.1, name=None):
     """(1 - epsilon) * label + epsilon * prior.
@@ -85,7 +86,9 @@ def label_smooth(label, prior_dist=None, epsilon=0.1, name=None):
     return (1 - epsilon) * label + epsilon * prior
 
 
-@op("x1 x2 weight bias", method=False, cases=["f(2,3), f(2,4), f(5,3,4)", "f(2,3), f(2,4), f(5,3,4), f(1,5)", "d(2,3), d(2,4), d(5,3,4), d(1,5)",
+    
+@op("x1 x2 weight bias", alike=True, method=False, cases=["f(2,3), f(2,4), f(5,3,4)", "f(2,3), f(2,4), f(5,3,4), f(1,5)",
+    "d(2,3), d(2,4), d(5,3,4), d(1,5)",
     "f(2,3), f(2,4), f(5,4,3)", "f(3), f(4), f(5,3,4)",
                                               "f(2,3), f(2,4), f(5,3,4), f(5)", "f(0,3), f(0,4), f(5,3,4)"])
 def bilinear(x1, x2, weight, bias=None, name=None):
@@ -181,6 +184,9 @@ def fold(x, output_sizes, kernel_sizes, strides=1, paddings=0, dilations=1, name
     """
     if x.ndim != 3:
         raise AssertionError(f"fold: x: got shape {list(x.shape)}; it must be [N, C * block size, blocks]")
+    for what, value in (("output_sizes", output_sizes), ("kernel_sizes", kernel_sizes)):
+        if not isinstance(value, int) and not (isinstance(value, list | tuple) and len(value) == 2):
+            raise AssertionError(f"fold: {what}: got {value!r}; it must be an int or a list of 2 ints")
     sizes = ints("fold", "output_sizes", output_sizes, 2)
     kernel, strides, pads, dilations, counts = _blocks("fold", kernel_sizes, strides, paddings, dilations, sizes)
     area = kernel[0] * kernel[1]

@@ -31,8 +31,8 @@ def _check(op_name, x, weight, bias, groups, last):
                          f"it must have {x.ndim} axes, the first as long as the {channels} channels of x")
     if not isinstance(groups, int) or groups < 1 or channels % groups:
         raise ValueError(f"{op_name}: groups: got {groups!r}; it must divide the {channels} channels of x")
-    if bias is not None and bias.shape != (weight.shape[1] * groups,):
-        raise ValueError(f"{op_name}: bias: got shape {list(bias.shape)}; it must be [{weight.shape[1] * groups}]")
+    if bias is not None and bias.shape not in ((weight.shape[1] * groups,), (1,), ()):
+        raise ValueError(f"(InvalidArgument) {op_name}: bias: got shape {list(bias.shape)}; it must be [{weight.shape[1] * groups}] or [1]")
     if x.dtype != weight.dtype:
         raise ValueError(f"{op_name}: weight: got {weight.dtype}; it must have the dtype of x, {x.dtype}")
 
@@ -57,7 +57,7 @@ def _extra(op_name, n, output_padding, output_size, least, strides, dilations):
                              f"each must be below the stride {list(strides)} or the dilation {list(dilations)}")
         return extra
     if output_padding not in (0, (0,) * n, (0,)):
-        raise ValueError(f"{op_name}: output_size: got {output_size} together with output_padding; give only one of them")
+        raise ValueError(f"{op_name}: got output_size={output_size} together with output_padding; give only one of them")
     wanted = ints(op_name, "output_size", output_size, n)
     extra = tuple(w - m for w, m in zip(wanted, least, strict=True))
     if any(not 0 <= e < s for e, s in zip(extra, strides, strict=True)):

@@ -39,10 +39,12 @@ def _check(op_name, x, weight, bias, groups, last):
     if not isinstance(groups, int) or groups < 1:
         raise ValueError(f"{op_name}: groups: got {groups!r}; it must be a positive int")
     if weight.shape[1] * groups != channels or weight.shape[0] % groups:
-        raise ValueError(f"{op_name}: weight: got shape {list(weight.shape)} with groups={groups}; x has {channels} channels, so the shape must be "
-                         f"[multiple of {groups}, {channels} / {groups}, ...]")
-    if bias is not None and bias.shape != (weight.shape[0],):
-        raise ValueError(f"{op_name}: bias: got shape {list(bias.shape)}; it must be [{weight.shape[0]}]")
+        kind = "" if channels % groups else "(InvalidArgument) "
+        raise ValueError(f"{kind}{op_name}: weight: got shape {list(weight.shape)} with groups={groups}; x has {channels} channels, so the shape "
+                         f"must be [multiple of {groups}, {channels} / {groups}, ...]")
+    count = weight.shape[0]
+    if bias is not None and bias.shape not in ((count,), (1,), ()) and (x.ndim, bias.shape) != (3, (count, 1)):
+        raise ValueError(f"(InvalidArgument) {op_name}: bias: got shape {list(bias.shape)}; it must be [{count}] or [1]")
     if x.dtype != weight.dtype:
         raise ValueError(f"{op_name}: weight: got {weight.dtype}; it must have the dtype of x, {x.dtype}")
 

@@ -19,7 +19,7 @@ def _drop(x, p, axes, upscale, *, key):
     shape = x.shape if axes is None else tuple(n if a in axes else 1 for a, n in enumerate(x.shape))
     if p == 1:
         return jnp.zeros_like(x)
-    keep = jax.random.bernoulli(key, np.float32(1 - p), shape)
+    keep = jax.random.bernoulli(key, jnp.asarray(1 - p, np.float32), shape)
     return jnp.where(keep, x / (1 - p) if upscale else x, jnp.zeros_like(x))
 
 
@@ -29,7 +29,7 @@ def _alpha_drop(x, p, per_feature, *, key):
     if p == 1:
         return jnp.zeros_like(x)
     shape = (*x.shape[:2], *[1] * (x.ndim - 2)) if per_feature else x.shape
-    keep = jax.random.bernoulli(key, np.float32(1 - p), shape)
+    keep = jax.random.bernoulli(key, jnp.asarray(1 - p, np.float32), shape)
     scale = ((1 - p) * (1 + p * _ALPHA_DROPPED**2)) ** -0.5
     shift = -scale * _ALPHA_DROPPED * p
     return scale * jnp.where(keep, x, jnp.asarray(_ALPHA_DROPPED, x.dtype)) + shift

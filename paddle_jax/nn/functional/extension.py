@@ -5,7 +5,7 @@ from jax import lax
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import composite, op
-from paddle_jax._core.tensor import on_host
+from paddle_jax._core.tensor import Tensor, on_host
 from paddle_jax.tensor.matrices import diag_embed as diag_embed
 
 
@@ -29,8 +29,14 @@ def sequence_mask(x, maxlen=None, dtype="int64", name=None):
         >>> paddle.nn.functional.sequence_mask(paddle.to_tensor([1, 3])).tolist()
         [[1, 0, 0], [1, 1, 1]]
     """
-    if maxlen is None:
-        maxlen = on_host(x, "sequence_mask", "give maxlen").max()
+    if isinstance(maxlen, Tensor):
+        if maxlen.size != 1:
+            raise ValueError(f"sequence_mask: maxlen: got shape {list(maxlen.shape)}; it must have one element")
+        maxlen = int(maxlen)
+    elif maxlen == 0:
+        raise RuntimeError("sequence_mask: maxlen: got 0; it must be at least 1, or None for the largest length")
+    if maxlen is None or maxlen < 0:
+        maxlen = on_host(x, "sequence_mask", "give maxlen").max(initial=0)
     return _mask(x, int(maxlen), dtypes.convert(dtype))
 
 
@@ -54,7 +60,8 @@ def gather_tree(ids, parents):
         [[[2, 1]], [[3, 4]]]
     """
     if ids.ndim != 3 or ids.shape != parents.shape:
-        raise ValueError(f"gather_tree: ids, parents: got shapes {list(ids.shape)} and {list(parents.shape)}; both must be [time, batch, beam]")
+        kind = "(InvalidArgument) " if ids.ndim == 3 else ""
+        raise ValueError(f"{kind}gather_tree: ids, parents: got shapes {list(ids.shape)} and {list(parents.shape)}; both must be [time, batch, beam]")
 
     def back(beam, step):
         token, parent = step
@@ -89,8 +96,8 @@ def temporal_shift(x, seg_num, shift_ratio=0.25, name=None, data_format="NCHW"):
         raise ValueError(f"temporal_shift: data_format: got {data_format!r}; allowed are NCHW and NHWC")
     if x.ndim != 4 or seg_num <= 0 or x.shape[0] % seg_num:
         raise ValueError(f"temporal_shift: seg_num: got {seg_num} for shape {list(x.shape)}; x must have 4 axes, the first a multiple of seg_num")
-    if not 0 <= shift_ratio < 0.5:
-        raise ValueError(f"temporal_shift: shift_ratio: got {shift_ratio}; it must be in [0, 0.5)")
+    if not 0 < shift_ratio < 0.5:
+        raise ValueError(f"temporal_shift: shift_ratio: got {shift_ratio}; it must be between 0 and 0.5")
     axis = 1 if data_format == "NCHW" else 3
     one, two = int(x.shape[axis] * shift_ratio), int(x.shape[axis] * 2 * shift_ratio)
     frames = x.reshape(-1, seg_num, *x.shape[1:])

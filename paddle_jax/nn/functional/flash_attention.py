@@ -5,7 +5,7 @@ import contextlib
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.op import composite, op
+from paddle_jax._core.op import alike, composite, op
 from paddle_jax._core.tensor import wrap
 from paddle_jax.nn.attention import SDPBackend as SDPBackend
 from paddle_jax.nn.attention import sdpa_kernel as sdpa_kernel
@@ -48,6 +48,7 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     See: Vaswani et al., Attention Is All You Need, 2017, section 3.2.
     """
     single = query.ndim == 3
+    alike("scaled_dot_product_attention", query, key, value)
     q, k, v = (t.unsqueeze(0) if single else t for t in (query, key, value))
     if q.ndim == 4 and not enable_gqa and not q.shape[2] == k.shape[2] == v.shape[2]:
         raise AssertionError(f"scaled_dot_product_attention: got {q.shape[2]}, {k.shape[2]} and {v.shape[2]} heads; "

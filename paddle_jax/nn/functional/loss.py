@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from paddle_jax._core.op import composite, op
+from paddle_jax._core.tensor import Tensor
 from paddle_jax.nn.functional.classification import cross_entropy, nll_loss, softmax_with_cross_entropy  # noqa: F401
 from paddle_jax.nn.functional.input import concrete
 from paddle_jax.nn.functional.many_classes import adaptive_log_softmax_with_loss, hsigmoid_loss, margin_cross_entropy  # noqa: F401
@@ -23,6 +24,7 @@ from paddle_jax.nn.functional.margin_losses import (
 )
 from paddle_jax.nn.functional.reduce_loss import check_reduction, reduced
 from paddle_jax.nn.functional.sequence_losses import ctc_loss, rnnt_loss  # noqa: F401
+from paddle_jax.tensor.axes import at_hand, guarded
 from paddle_jax.tensor.inner import magnitude
 
 PAIR = ["f(2,3), f(2,3)", "f(2,3), f(2,3), reduction='none'", "f(2,3), f(2,3), reduction='sum'", "d(2,3), d(2,3)", "f(), f()", "f(0,3), f(0,3)",
@@ -97,8 +99,9 @@ def smooth_l1_loss(input, label, reduction="mean", delta=1.0, is_huber=True, nam
     return reduced("smooth_l1_loss", loss if is_huber else loss / delta, reduction)
 
 
-@op("input label", method=False, promote=True, cases=["u(.1,.9,3,1), idx(2,3,1).astype('float32')",
-    "ud(.1,.9,3,1), idx(2,3,1).astype('float64'), 0.1", "u(.1,.9,0,1), u(0,1,0,1)"])
+@op("input label", alike=True, method=False, promote=True, cases=["u(.1,.9,3,1), idx(2,3,1).astype('float32')",
+    "ud(.1,.9,3,1), idx(2,3,1).astype('float64'), 0.1", "u(.1,.9,0,1), u(0,1,0,1)", "u(.1,.9,3,2), u(0,1,3,2)", "u(.1,.9,3), u(0,1,3)",
+    "u(.1,.9,3,1), u(0,1,1,1)"])
 def log_loss(input, label, epsilon=1e-4, name=None):
     """-label log(input + epsilon) - (1 - label) log(1 - input + epsilon), elementwise. No gradient flows to label.
 
@@ -106,10 +109,14 @@ def log_loss(input, label, epsilon=1e-4, name=None):
         input: Tensor [N, 1]: probabilities.
         label: Tensor [N, 1].
         epsilon: keeps the logarithm finite.
+    Raises:
+        ValueError: the shapes are others.
     Example:
         >>> round(paddle.nn.functional.log_loss(paddle.to_tensor([[0.5]]), paddle.to_tensor([[1.0]])).item(), 2)
         0.69
     """
+    if input.shape != label.shape or input.ndim != 2 or input.shape[1] != 1:
+        raise ValueError(f"(InvalidArgument) log_loss: label: got shape {list(label.shape)} for input {list(input.shape)}; both must be [N, 1]")
     label = jax.lax.stop_gradient(label)
     return -label * jnp.log(input + epsilon) - (1 - label) * jnp.log(1 - input + epsilon)
 
@@ -142,7 +149,17 @@ def kl_div(input, label, reduction="mean", log_target=False, name=None):
     return reduced("kl_div", loss, reduction)
 
 
-@op("input label weight", method=False, cases=[*UNIT, f"u(.1,.9,2,3), {SOME}, pos_i(2,3).astype('float32'), 'sum'",
+def _check_probabilities(*args, **kwargs):
+    given = args[0] if args else kwargs.get("input")
+    found = at_hand(given) if isinstance(given, Tensor) else None
+    if found is not None and not ((found >= 0) & (found <= 1)).all():
+        worst = found[~((found >= 0) & (found <= 1))].flat[0]
+        raise ValueError(f"binary_cross_entropy: input: got {worst}; probabilities lie in [0, 1]; for other numbers use "
+                         "binary_cross_entropy_with_logits")
+
+
+@guarded(_check_probabilities)
+@op("input label weight", alike=True, method=False, cases=[*UNIT, f"u(.1,.9,2,3), {SOME}, pos_i(2,3).astype('float32'), 'sum'",
     f"u(.1,.9,2,3), {SOME}, pos_i(3).astype('float32')", "const([0.,1.],'float32'), const([1,0]).astype('float32')",
                                                "u(.1,.9,2,3), u(0,1,2,3), reduction='x'", "u(.1,.9,2,3), u(0,1,2,4)", "u(.1,.9,0,3), u(0,1,0,3)"])
 def binary_cross_entropy(input, label, weight=None, reduction="mean", name=None):
@@ -156,7 +173,7 @@ def binary_cross_entropy(input, label, weight=None, reduction="mean", name=None)
     Returns:
         Tensor: 0-D, or of the shape of input for "none".
     Raises:
-        ValueError: shapes differ or reduction is something else.
+        ValueError: shapes differ, reduction is something else, or an input that is known when the call is made lies outside [0, 1].
     Example:
         >>> paddle.nn.functional.binary_cross_entropy(paddle.to_tensor([1.0]), paddle.to_tensor([1.0])).item() == 0
         True
@@ -182,7 +199,7 @@ def logistic(logit, label, pos_weight=None):
     return (1 - label) * jax.nn.softplus(logit) + positive * jax.nn.softplus(-logit)
 
 
-@op("logit label weight pos_weight", method=False, cases=[
+@op("logit label weight pos_weight", alike=True, method=False, cases=[
     f"f(2,3), {SOME}", f"f(2,3), {SOME}, reduction='none'", f"d(2,3), {SOME_D}, reduction='sum'", f"f(2,3), {SOME}, pos_i(2,3).astype('float32')",
     f"f(2,3), {SOME}, None, 'mean', pos_i(3).astype('float32')", f"f(2,3), {SOME}, pos_i(3).astype('float32'), 'none', pos_i(2,3).astype('float32')",
     "u(-200,200,5), idx(2,5).astype('float32')", "f(2,3), u(0,1,2,3), reduction='x'", "f(0,3), u(0,1,0,3)"])
@@ -207,10 +224,11 @@ def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean"
     return reduced("binary_cross_entropy_with_logits", loss if weight is None else loss * weight, reduction)
 
 
-@op("logit label normalizer", method=False, cases=[
+@op("logit label normalizer", alike=True, method=False, cases=[
     "f(2,3), const([[0,1,0],[1,1,0]]).astype('float32')", "f(2,3), const([[0,1,0],[1,1,0]]).astype('float32'), pos(1)",
     "d(2,2), const([[0,1],[1,0]]).astype('float64'), None, 0.5, 1.0, 'mean'",
-    f"f(2,3), {SOME}, reduction='none'", "f(2,3), u(0,1,2,3), reduction='x'", "f(2,3), u(0,1,2,3), pos(2,2)"])
+    f"f(2,3), {SOME}, reduction='none'", "f(2,3), u(0,1,2,3), reduction='x'", "f(2,3), u(0,1,2,3), pos(2,2)",
+    f"f(2,3), {SOME}, alpha=-1.0"])
 def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, reduction="sum", name=None):
     """Binary cross entropy that counts well classified elements less: alpha_t (1 - p_t) ** gamma * cross entropy.
 
@@ -218,7 +236,7 @@ def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, red
         logit: Tensor [...].
         label: Tensor of the same shape: 1 for positive, 0 for negative elements.
         normalizer: Tensor of one element that divides the loss, or None.
-        alpha: weight of positive elements (negative ones get 1 - alpha); negative: no weights.
+        alpha: weight of positive elements (negative ones get 1 - alpha).
         gamma: not negative: how much easy elements are discounted.
         reduction: "sum", "mean" or "none".
     Returns:
@@ -236,8 +254,7 @@ def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, red
     p = jax.nn.sigmoid(logit)
     wrong = p * (1 - label) + (1 - p) * label
     loss = logistic(logit, label) * jnp.power(wrong, gamma)
-    if alpha >= 0:
-        loss = loss * (alpha * label + (1 - alpha) * (1 - label))
+    loss = loss * (alpha * label + (1 - alpha) * (1 - label))
     return reduced("sigmoid_focal_loss", loss if normalizer is None else loss / normalizer.reshape(()), reduction)
 
 
@@ -341,6 +358,6 @@ def poisson_nll_loss(input, label, log_input=True, full=False, epsilon=1e-8, red
         raise ValueError(f"poisson_nll_loss: epsilon: got {epsilon}; it must be positive")
     loss = jnp.exp(input) - label * input if log_input else input - label * jnp.log(input + epsilon)
     if full:
-        many = jnp.where(label > 1, label, 2)
-        loss = loss + jnp.where(label > 1, many * jnp.log(many) - many + 0.5 * jnp.log(2 * math.pi * many), 0)
+        stirling = label * jnp.log(label) - label + 0.5 * jnp.log(2 * math.pi * label)
+        loss = loss + jnp.where(label > 1, stirling, 0)
     return reduced("poisson_nll_loss", loss, reduction)

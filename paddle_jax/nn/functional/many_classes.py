@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.op import composite, op
+from paddle_jax._core.op import alike, composite, op
 from paddle_jax._core.random import next_key
 from paddle_jax._core.tensor import on_host, wrap
 from paddle_jax.nn.functional.input import check_ids
@@ -63,6 +63,7 @@ def hsigmoid_loss(input, label, num_classes, weight, bias=None, path_table=None,
         raise ValueError(f"hsigmoid_loss: num_classes: got {num_classes}; it must be at least 2")
     if path_table is None:
         check_ids("hsigmoid_loss", "label", label, num_classes)
+    alike("hsigmoid_loss", input, weight, bias)
     return _tree_loss(input, label, weight, bias, path_table, path_code, int(num_classes))
 
 

@@ -239,7 +239,8 @@ def multi_label_margin_loss(input, label, reduction="mean", name=None):
 @op("input label weight", method=False, cases=[
     "f(2,4), const([1,3])", "f(2,4), const([1,3]), 2, 0.5, reduction='none'", "d(2,4), const([1,3]), 1, 1.0, pos_i(4).astype('float64'), 'sum'",
     "f(2,4), const([1,3]), 3", "f(2,4), const([1,3]), reduction='x'",
-    "f(2,4), const([1,3,0])", "f(2,4), const([1,3]), weight=pos_i(4).astype('float32')", "f(2,4), const([1,3]), weight=pos_i(3).astype('float32')"])
+    "f(2,4), const([1,3,0])", "f(2,4), const([1,3]), weight=pos_i(4).astype('float32')", "f(2,4), const([1,3]), weight=pos_i(3).astype('float32')",
+    "f(2,4), const([1,3]), 2, 0.5, pos_i(4).astype('float32')", "f(2,4), const([1,3]), 1, -0.2", "f(2,4), const([1,3]), 2, -0.2, reduction='none'"])
 def multi_margin_loss(input, label, p=1, margin=1.0, weight=None, reduction="mean", name=None):
     """Sum over the other classes j of max(0, margin - input[label] + input[j]) ** p, divided by the number of classes.
 
@@ -263,14 +264,15 @@ def multi_margin_loss(input, label, p=1, margin=1.0, weight=None, reduction="mea
     if weight is not None and weight.shape != input.shape[1:]:
         raise ValueError(f"multi_margin_loss: weight: got shape {list(weight.shape)}; it must be [{input.shape[1]}]")
     own = jnp.take_along_axis(input, label[:, None], 1)
-    gaps = _hinge(margin - own + input)
+    gaps = _hinge(margin - own + input) ** p
+    rest = 0 if margin >= 0 else -(margin**p)  # Paddle sums over all classes and takes margin ** p away for the class itself
+    loss = jnp.sum(jnp.where(jax.nn.one_hot(label, input.shape[1], dtype=bool), 0, gaps), 1) + rest
     if weight is not None:
-        gaps = gaps * jnp.take(weight, label)[:, None]
-    gaps = jnp.where(jax.nn.one_hot(label, input.shape[1], dtype=bool), 0, gaps**p)
-    return reduced("multi_margin_loss", jnp.sum(gaps, 1) / input.shape[1], reduction)
+        loss = loss * jnp.take(weight, label)
+    return reduced("multi_margin_loss", loss / input.shape[1], reduction)
 
 
-@op("anchor positive labels", method=False, cases=["f(4,3), f(4,3), const([0,1,0,2]).astype('float32')",
+@op("anchor positive labels", alike="anchor positive", method=False, cases=["f(4,3), f(4,3), const([0,1,0,2]).astype('float32')",
     "f(3,2), f(3,2), const([0,1,1]).astype('float32'), 0.1", "f(2,3), f(2,3), const([1,1])"])
 def npair_loss(anchor, positive, labels, l2_reg=0.002):
     """Cross entropy of the similarities anchor @ positive.T against equal labels, plus a penalty on the length of the vectors.

@@ -5,14 +5,16 @@ import math
 import jax.numpy as jnp
 from jax import lax
 
-from paddle_jax._core.op import composite, op
+from paddle_jax._core.op import alike, composite, op
 from paddle_jax.nn.functional.distance import p_norm
+from paddle_jax.tensor.axes import check_floating
 
 _FORMATS = ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC")
 
 
-def _wide(x):
-    """Half precision is normalised in float32."""
+def _wide(name, x):
+    """Half precision is normalised in float32; integers are refused."""
+    check_floating(name, x)
     return x.astype(jnp.float32) if x.dtype in (jnp.float16, jnp.bfloat16) else x
 
 
@@ -40,7 +42,7 @@ def _channels(op_name, x, data_format):
 def batch_norm_train(x, mean, variance, weight=None, bias=None, momentum=0.9, epsilon=1e-5, data_format="NCHW"):
     """Normalises with the statistics of the batch; returns the result and the new running mean and variance."""
     axis, shape = _channels("batch_norm", x, data_format)
-    wide = _wide(x)
+    wide = _wide("batch_norm", x)
     batch_mean, batch_variance = _moments(wide, tuple(a for a in range(x.ndim) if a != axis))
     y = _scaled((wide - batch_mean) * lax.rsqrt(batch_variance + epsilon), weight, bias, shape)
     running = [old * momentum + new.reshape(-1).astype(old.dtype) * (1 - momentum) for old, new in ((mean, batch_mean), (variance, batch_variance))]
@@ -51,7 +53,7 @@ def batch_norm_train(x, mean, variance, weight=None, bias=None, momentum=0.9, ep
 def batch_norm_infer(x, mean, variance, weight=None, bias=None, epsilon=1e-5, data_format="NCHW"):
     """Normalises with given statistics."""
     _, shape = _channels("batch_norm", x, data_format)
-    wide = _wide(x)
+    wide = _wide("batch_norm", x)
     mean, variance = (v.astype(wide.dtype).reshape(shape) for v in (mean, variance))
     return _scaled((wide - mean) * lax.rsqrt(variance + epsilon), weight, bias, shape).astype(x.dtype)
 
@@ -93,6 +95,7 @@ def batch_norm(x, running_mean, running_var, weight=None, bias=None, training=Fa
     """
     if x.ndim < 2:
         raise AssertionError(f"batch_norm: x: got shape {list(x.shape)}; it must have at least 2 axes")
+    alike("batch_norm", x, running_mean, running_var, weight, bias, whole=True)
     axis, _ = _channels("batch_norm", x, data_format)
     channels = x.shape[axis]
     for what, value in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias)):
@@ -110,10 +113,11 @@ def batch_norm(x, running_mean, running_var, weight=None, bias=None, training=Fa
     return y
 
 
-@op("x weight bias", method=False, alias={"input": "x", "eps": "epsilon"}, cases=[
+@op("x weight bias", alike=True, method=False, alias={"input": "x", "eps": "epsilon"}, cases=[
     "f(2,3), 3", "f(2,3), [3], f(3), f(3)", "f(2,3), [2,3]", "f(2,2,3), [2,3], f(6), f(6)", "f(2,3), [2]", "f(2,3), [3], f(2)", "f(2,3), [1,2,3]",
     "d(2,4,3), [4,3], d(12)",
-    "f(0,3), [3]", "f(3), [3]", "f(2,3), 'a'", "f(2,3), [3], None, f(3)", "f(2,3), [3], f(3), epsilon=1e-3"])
+    "f(0,3), [3]", "f(3), [3]", "f(2,3), 'a'", "f(2,3), [3], None, f(3)", "f(2,3), [3], f(3), epsilon=1e-3",
+    "f(2,3), [3], epsilon=0.01", "f(2,3), [3], epsilon=-1e-5"])
 def layer_norm(x, normalized_shape, weight=None, bias=None, epsilon=1e-05, name=None):
     """Normalises the last axes of each sample to mean 0 and variance 1.
 
@@ -121,11 +125,11 @@ def layer_norm(x, normalized_shape, weight=None, bias=None, epsilon=1e-05, name=
         x: Tensor [..., *normalized_shape]. `input` is accepted as a name.
         normalized_shape: int or list of ints: the lengths of the last axes.
         weight, bias: Tensors with as many elements as normalized_shape says, or None.
-        epsilon: added to the variance. `eps` is accepted as a name.
+        epsilon: added to the variance, 0 to 0.001. `eps` is accepted as a name.
     Returns:
         Tensor of the shape of x.
     Raises:
-        ValueError: normalized_shape does not match x or is not an int or a list.
+        ValueError: normalized_shape does not match x or is not an int or a list; epsilon is out of its range.
     Example:
         >>> [round(v, 3) for v in paddle.nn.functional.layer_norm(paddle.to_tensor([[1.0, 3.0]]), 2)[0].tolist()]
         [-1.0, 1.0]
@@ -134,11 +138,13 @@ def layer_norm(x, normalized_shape, weight=None, bias=None, epsilon=1e-05, name=
     """
     shape = _trailing("layer_norm", x, normalized_shape)
     if len(shape) == x.ndim:
-        raise ValueError(f"layer_norm: normalized_shape: got {list(shape)}, all axes of x; at least one axis before them must remain")
+        raise ValueError(f"(InvalidArgument) layer_norm: normalized_shape: got {list(shape)}, all axes of x; at least one before them must remain")
     for what, value in (("weight", weight), ("bias", bias)):
         if value is not None and value.size != math.prod(shape):
             raise ValueError(f"layer_norm: {what}: got shape {list(value.shape)}; it must have the {math.prod(shape)} elements of {list(shape)}")
-    wide = _wide(x)
+    if not 0 <= epsilon <= 1e-3:
+        raise ValueError(f"(InvalidArgument) layer_norm: epsilon: got {epsilon}; it must be in [0, 0.001]")
+    wide = _wide("layer_norm", x)
     mean, variance = _moments(wide, tuple(range(x.ndim - len(shape), x.ndim)))
     return _scaled((wide - mean) * lax.rsqrt(variance + epsilon), weight, bias, shape).astype(x.dtype)
 
@@ -154,7 +160,7 @@ def _trailing(op_name, x, normalized_shape):
 
 
 # ~ where the real Paddle's gradient is wrong: it forgets the means when there is no weight
-@op("x weight bias", method=False, cases=[
+@op("x weight bias", alike=True, method=False, cases=[
     "~f(2,4,3), 2", "~f(2,4), 2", "f(4), 2", "f(2,4,3), 3", "~f(2,3,4), 2, data_format='NLC'", "f(2,4,3,3), 4, 1e-5, f(4), f(4)",
     "f(2,4,3), 2, 1e-5, f(3)", "f(2,4,3), 2, data_format='X'",
     "f(0,4,3), 2", "d(2,4,3,2), 1, 1e-5, d(4), d(4)", "f(2,3,3,4), 2, 0.1, f(4), data_format='NHWC'"])
@@ -178,7 +184,7 @@ def group_norm(x, num_groups, epsilon=1e-05, weight=None, bias=None, data_format
     See: Wu and He, Group Normalization, 2018.
     """
     axis, shape = _grouped("group_norm", x, num_groups, weight, bias, data_format)
-    first = jnp.moveaxis(_wide(x), axis, 1)
+    first = jnp.moveaxis(_wide("group_norm", x), axis, 1)
     groups = first.reshape(x.shape[0], num_groups, math.prod(first.shape[1:]) // num_groups)
     mean, variance = _moments(groups, 2)
     y = ((groups - mean) * lax.rsqrt(variance + epsilon)).reshape(first.shape)
@@ -198,7 +204,7 @@ def _grouped(op_name, x, num_groups, weight, bias, data_format):
     return axis, shape
 
 
-@op("x running_mean running_var weight bias", method=False, cases=[
+@op("x running_mean running_var weight bias", alike="x weight bias", method=False, cases=[
     "f(2,3,4)", "f(2,3)", "f(2,3,4), weight=f(3), bias=f(3)", "f(2,3,4), weight=f(2), bias=f(3)",
     "f(2,3,4), i(3).astype('float32'), pos_i(3).astype('float32')", "f(2,3,1)", "d(2,3,4,4), eps=0.1",
     "f(2,3,4), i(3).astype('float32'), pos_i(3).astype('float32'), use_input_stats=False", "f(0,3,4)"])
@@ -223,7 +229,7 @@ def instance_norm(x, running_mean=None, running_var=None, weight=None, bias=None
     See: Ulyanov et al., Instance Normalization, 2016.
     """
     _, shape = _grouped("instance_norm", x, 1, weight, bias, "NCHW")
-    wide = _wide(x)
+    wide = _wide("instance_norm", x)
     mean, variance = _moments(wide, tuple(range(2, x.ndim)))
     return _scaled((wide - mean) * lax.rsqrt(variance + eps), weight, bias, shape).astype(x.dtype)
 
@@ -250,7 +256,7 @@ def rms_norm(input, normalized_shape, weight=None, eps=1e-05, name=None):
     shape = _trailing("rms_norm", input, normalized_shape)
     if weight is not None and weight.shape != shape:
         raise ValueError(f"rms_norm: weight: got shape {list(weight.shape)}; it must be {list(shape)}")
-    wide = _wide(input)
+    wide = _wide("rms_norm", input)
     square = jnp.mean(jnp.square(wide), tuple(range(input.ndim - len(shape), input.ndim)), keepdims=True)
     return _scaled(wide * lax.rsqrt(square + eps), weight, None, shape).astype(input.dtype)
 
@@ -279,6 +285,10 @@ def local_response_norm(x, size, alpha=1e-4, beta=0.75, k=1.0, data_format="NCHW
     if x.ndim < 3:
         raise ValueError(f"local_response_norm: x: got shape {list(x.shape)}; it must have at least 3 axes")
     axis = x.ndim - 1 if data_format[-1] == "C" else 1
+    if any(n == 0 for n in x.shape[1:]):
+        raise ValueError(f"local_response_norm: x: got shape {list(x.shape)}; only the first length may be 0")
+    if not isinstance(size, int):
+        raise TypeError(f"(InvalidType) local_response_norm: size: got {size!r}; it must be an int")
     if size < 1:
         raise ValueError(f"local_response_norm: size: got {size}; it must be at least 1")
     squares = jnp.pad(jnp.square(x), [(size // 2, (size - 1) // 2) if a == axis else (0, 0) for a in range(x.ndim)])

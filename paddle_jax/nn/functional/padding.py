@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 
-from paddle_jax._core.op import op
+from paddle_jax._core.op import composite, op
 
 _MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 _FORMATS = {3: ("NCL", "NLC"), 4: ("NCHW", "NHWC"), 5: ("NCDHW", "NDHWC")}
@@ -97,22 +97,19 @@ def extended(x, pairs, mode, value):
     return x[tuple(slice(max(-a, 0), max(n - max(-b, 0), 0)) for (a, b), n in zip(pairs, x.shape, strict=True))]
 
 
-@op(method=False, cases=["f(1,2,3,4), [1,2,3,4]", "f(1,2,3,4), 1", "f(1,3,4,2), [1,0,0,1], 'NHWC'", "f(2,3), [1,1,1,1]", "d(1,1,2,2), [0,0,1,1]",
-    "f(0,1,2,2), [1,1,1,1]"])
+@composite(method=False, cases=["f(1,2,3,4), [1,2,3,4]", "f(1,3,4,2), [1,0,0,1], 'NHWC'", "f(2,3), [1,1,1,1]", "d(1,1,2,2), [0,0,1,1]",
+    "f(0,1,2,2), [1,1,1,1]", "f(2,3,4), [1,2,3,4]"])
 def zeropad2d(x, padding, data_format="NCHW", name=None):
     """Adds zeros round images.
 
     Args:
-        x: Tensor [N, C, H, W] or [N, H, W, C].
+        x: Tensor [N, C, H, W] or [N, H, W, C]; others as `pad` takes them.
         padding: int, or [left, right, top, bottom].
         data_format: "NCHW" or "NHWC".
     Raises:
-        ValueError: padding has another length.
+        AssertionError: padding does not fit the axes of x.
     Example:
         >>> paddle.nn.functional.zeropad2d(paddle.ones([1, 1, 1, 1]), [1, 0, 0, 0]).tolist()
         [[[[0.0, 1.0]]]]
     """
-    pad = (padding,) * 4 if isinstance(padding, int) else padding
-    if x.ndim != 4 or len(pad) != 4:
-        raise ValueError(f"zeropad2d: padding: got {padding} for shape {list(x.shape)}; x must have 4 axes and padding 4 numbers")
-    return extended(x, _spatial(x, pad, data_format), "constant", 0.0)
+    return pad(x, [padding] * 4 if isinstance(padding, int) else padding, "constant", 0.0, data_format)

@@ -55,25 +55,25 @@ def _sequence(step, gates, states, length, reverse, time_major, zero_padding):
     return (outputs if time_major else jnp.swapaxes(outputs, 0, 1), *states)
 
 
-@op("inputs h weight_ih weight_hh bias_ih bias_hh", method=False, register=False)
+@op("inputs h weight_ih weight_hh bias_ih bias_hh", alike=True, method=False, register=False)
 def simple_rnn_cell(inputs, h, weight_ih, weight_hh, bias_ih=None, bias_hh=None, activation="tanh"):
     """One step of a simple recurrent network: [B, I], [B, H] -> [B, H]."""
     return _simple_step(_project(inputs, weight_ih, bias_ih), h, weight_hh, bias_hh, activation)
 
 
-@op("inputs h c weight_ih weight_hh bias_ih bias_hh weight_ho", method=False, register=False)
+@op("inputs h c weight_ih weight_hh bias_ih bias_hh weight_ho", alike=True, method=False, register=False)
 def lstm_cell(inputs, h, c, weight_ih, weight_hh, bias_ih=None, bias_hh=None, weight_ho=None):
     """One step of an LSTM: the new (h, c). weight_ho [H, P] projects h."""
     return _lstm_step(_project(inputs, weight_ih, bias_ih), h, c, weight_hh, bias_hh, weight_ho)
 
 
-@op("inputs h weight_ih weight_hh bias_ih bias_hh", method=False, register=False)
+@op("inputs h weight_ih weight_hh bias_ih bias_hh", alike=True, method=False, register=False)
 def gru_cell(inputs, h, weight_ih, weight_hh, bias_ih=None, bias_hh=None):
     """One step of a GRU: [B, I], [B, H] -> [B, H]."""
     return _gru_step(_project(inputs, weight_ih, bias_ih), h, weight_hh, bias_hh)
 
 
-@op("inputs h weight_ih weight_hh bias_ih bias_hh length", method=False, register=False)
+@op("inputs h weight_ih weight_hh bias_ih bias_hh length", alike="inputs h weight_ih weight_hh bias_ih bias_hh", method=False, register=False)
 def simple_rnn(inputs, h, weight_ih, weight_hh, bias_ih=None, bias_hh=None, length=None, activation="tanh", reverse=False, time_major=False,
                zero_padding=True):
     """All steps of a simple recurrent network in one direction: (outputs, last h)."""
@@ -84,7 +84,8 @@ def simple_rnn(inputs, h, weight_ih, weight_hh, bias_ih=None, bias_hh=None, leng
     return _sequence(step, _project(inputs, weight_ih, bias_ih), (h,), length, reverse, time_major, zero_padding)
 
 
-@op("inputs h c weight_ih weight_hh bias_ih bias_hh weight_ho length", method=False, register=False)
+@op("inputs h c weight_ih weight_hh bias_ih bias_hh weight_ho length", alike="inputs h c weight_ih weight_hh bias_ih bias_hh weight_ho",
+    method=False, register=False)
 def lstm(inputs, h, c, weight_ih, weight_hh, bias_ih=None, bias_hh=None, weight_ho=None, length=None, reverse=False, time_major=False,
          zero_padding=True):
     """All steps of an LSTM in one direction: (outputs, last h, last c)."""
@@ -95,7 +96,7 @@ def lstm(inputs, h, c, weight_ih, weight_hh, bias_ih=None, bias_hh=None, weight_
     return _sequence(step, _project(inputs, weight_ih, bias_ih), (h, c), length, reverse, time_major, zero_padding)
 
 
-@op("inputs h weight_ih weight_hh bias_ih bias_hh length", method=False, register=False)
+@op("inputs h weight_ih weight_hh bias_ih bias_hh length", alike="inputs h weight_ih weight_hh bias_ih bias_hh", method=False, register=False)
 def gru(inputs, h, weight_ih, weight_hh, bias_ih=None, bias_hh=None, length=None, reverse=False, time_major=False, zero_padding=True):
     """All steps of a GRU in one direction: (outputs, last h)."""
 

@@ -70,7 +70,7 @@ def attention(op_name, q, k, v, mask, dropout, causal, scale, extra):
     if not q.ndim == k.ndim == v.ndim == 4:
         raise ValueError(f"{op_name}: got shapes {list(q.shape)}, {list(k.shape)}, {list(v.shape)}; all must be [batch, sequence, heads, width]")
     if k.shape[1:3] != v.shape[1:3] or q.shape[3] != k.shape[3] or k.shape[0] != q.shape[0] or v.shape[0] != q.shape[0]:
-        raise ValueError(f"{op_name}: got shapes {list(q.shape)}, {list(k.shape)}, {list(v.shape)}; "
+        raise ValueError(f"(InvalidArgument) {op_name}: got shapes {list(q.shape)}, {list(k.shape)}, {list(v.shape)}; "
                          "batch, width of query and key, length of key and value must agree")
     if k.shape[2] == 0 or q.shape[2] % k.shape[2]:
         raise ValueError(f"{op_name}: query has {q.shape[2]} heads; they must be a multiple of the {k.shape[2]} heads of key")

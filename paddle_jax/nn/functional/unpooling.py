@@ -28,7 +28,7 @@ def _unpool(op_name, n, x, indices, kernel_size, stride, padding, data_format, o
     if data_format != allowed:
         raise ValueError(f"{op_name}: data_format: got {data_format!r}; allowed is {allowed!r}")
     if x.ndim != n + 2 or list(indices.shape) != list(x.shape):
-        raise ValueError(f"{op_name}: indices: got shape {list(indices.shape)} for x of shape {list(x.shape)}; both must have the same {n + 2} axes")
+        raise ValueError(f"{op_name}: got indices of shape {list(indices.shape)} for x of shape {list(x.shape)}; both must have {n + 2} axes")
     kernel = ints(op_name, "kernel_size", _listed(kernel_size), n)
     strides = kernel if stride is None else ints(op_name, "stride", _listed(stride), n)
     pads = ints(op_name, "padding", _listed(padding), n, 0)

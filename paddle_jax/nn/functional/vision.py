@@ -77,7 +77,7 @@ def pixel_unshuffle(x, downscale_factor, data_format="NCHW", name=None):
     r, last = _positive("pixel_unshuffle", "downscale_factor", downscale_factor), _image("pixel_unshuffle", x, data_format)
     h, w = x.shape[1:3] if last else x.shape[2:]
     if h % r or w % r:
-        raise ValueError(f"pixel_unshuffle: x: got height {h} and width {w}; they must be multiples of {r}")
+        raise ValueError(f"(InvalidArgument) pixel_unshuffle: x: got height {h} and width {w}; they must be multiples of {r}")
     if last:
         n, _, _, c = x.shape
         return x.reshape(n, h // r, r, w // r, r, c).transpose(0, 1, 3, 5, 2, 4).reshape(n, h // r, w // r, c * r * r)
@@ -105,7 +105,7 @@ def channel_shuffle(x, groups, data_format="NCHW", name=None):
     g, last = _positive("channel_shuffle", "groups", groups), _image("channel_shuffle", x, data_format)
     channels = x.shape[-1] if last else x.shape[1]
     if channels % g:
-        raise ValueError(f"channel_shuffle: groups: got {g}; it must divide the {channels} channels")
+        raise ValueError(f"(InvalidArgument) channel_shuffle: groups: got {g}; it must divide the {channels} channels")
     if last:
         return x.reshape(*x.shape[:3], g, channels // g).swapaxes(3, 4).reshape(x.shape)
     return x.reshape(x.shape[0], g, channels // g, *x.shape[2:]).swapaxes(1, 2).reshape(x.shape)
@@ -179,7 +179,7 @@ def _fetch(x, corner):
     return jnp.where(inside[:, None], found, 0)
 
 
-@op("x grid", method=False, cases=[
+@op("x grid", alike=True, method=False, cases=[
     "f(1,2,3,4), u(-1.5,1.5,1,2,2,2)", "f(1,2,3,4), u(-1.5,1.5,1,2,2,2), mode='nearest'",
     "f(1,2,3,4), u(-1.5,1.5,1,2,2,2), mode='nearest', align_corners=False",
     "f(1,2,3,4), u(-1.5,1.5,1,2,3,2), padding_mode='border'", "f(1,2,3,4), u(-2.5,2.5,1,2,3,2), padding_mode='reflection'",

@@ -93,19 +93,23 @@ class MultiHeadAttention(Layer):
             attn_mask: Tensor that broadcasts to [B, heads, L, S]: bool or int, 0 where not to attend; or floats that are added.
             cache: from `gen_cache`.
         """
-        key, value = query if key is None else key, query if value is None else value
-        q = self._heads(self.q_proj(query))
-        if isinstance(cache, StaticCache):
-            k, v = cache
-        else:
-            k, v = self.compute_kv(key, value)
-            if isinstance(cache, Cache):
-                k, v = concat([cache.k, k], axis=2), concat([cache.v, v], axis=2)
-                cache = Cache(k, v)
+        q, k, v, *rest = self._prepare_qkv(query, query if key is None else key, query if value is None else value, cache)
+        cache = rest[0] if rest else None
         out, weights = self._attend(q, k, v, attn_mask)
         extra = [weights] if self.need_weights else []
         extra += [] if cache is None else [cache]
         return (out, *extra) if extra else out
+
+    def _prepare_qkv(self, query, key, value, cache=None):
+        """The projected queries, keys and values, each [B, heads, L, head_dim]; with a cache also the new cache. Subclasses call it."""
+        q = self._heads(self.q_proj(query))
+        if isinstance(cache, StaticCache):
+            return q, *cache, cache
+        k, v = self.compute_kv(key, value)
+        if isinstance(cache, Cache):
+            k, v = concat([cache.k, k], axis=2), concat([cache.v, v], axis=2)
+            cache = Cache(k, v)
+        return (q, k, v) if cache is None else (q, k, v, cache)
 
     def _attend(self, q, k, v, attn_mask):
         scores = (q * self.head_dim**-0.5) @ k.transpose([0, 1, 3, 2])

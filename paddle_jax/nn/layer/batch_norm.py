@@ -1,6 +1,7 @@
 """Batch normalisation layers."""
 
 from paddle_jax._core.dtype import get_default_dtype
+from paddle_jax._core.state import local
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.initializer import Constant
@@ -48,6 +49,9 @@ class _BatchNormBase(Layer):
 
     def forward(self, input):
         self._check_input(input)
+        shown = "NHWC" if len(self._data_format) > 2 and self._data_format.endswith("C") else "NCHW"
+        if self._data_format != shown and local.ctx.trace is None:  # as Paddle's after a call; a compiled function would have to do it at each
+            self._data_format = shown
         return F.batch_norm(input, self._mean, self._variance, weight=self.weight, bias=self.bias, training=self.training,
                             momentum=self._momentum, epsilon=self._epsilon, data_format=layout(self._data_format, input.ndim),
                             use_global_stats=self._use_global_stats)

@@ -17,7 +17,7 @@ class _ConvNd(Layer):
     _spatial, _transposed = 2, False
 
     def __init__(self, in_channels, out_channels, kernel_size, stride, padding, output_padding, dilation, groups, padding_mode, weight_attr,
-                 bias_attr, data_format, device=None, dtype="float32"):
+                 bias_attr, data_format, device=None, dtype=None):
         super().__init__(dtype=dtype)
         self._check(in_channels, groups, padding, padding_mode, weight_attr, data_format)
         self._param_attr, self._bias_attr, self._data_format, self._device = weight_attr, bias_attr, data_format, device
@@ -86,6 +86,8 @@ class _ConvNd(Layer):
 
     @alias(input="x")
     def forward(self, x):
+        if x.ndim != self._spatial + 2 and self._spatial > 1:
+            raise ValueError(f"(InvalidArgument) {type(self).__name__}: x: got shape {list(x.shape)}; it must have {self._spatial + 2} axes")
         padding = self._padding
         if self._padding_mode != "zeros":
             x = F.pad(x, self._reversed_padding_repeated_twice, mode=self._padding_mode, data_format=self._data_format)

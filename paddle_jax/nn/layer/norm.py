@@ -7,7 +7,7 @@ from paddle_jax._core.dtype import get_default_dtype
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.initializer import Constant, Normal
-from paddle_jax.nn.layer.batch_norm import BatchNorm, BatchNorm1D, BatchNorm2D, BatchNorm3D, SyncBatchNorm
+from paddle_jax.nn.layer.batch_norm import BatchNorm, BatchNorm1D, BatchNorm2D, BatchNorm3D, SyncBatchNorm, _BatchNormBase  # noqa: F401
 from paddle_jax.nn.layer.helpers import alias, show
 from paddle_jax.nn.layer.layers import Layer
 

@@ -1,7 +1,6 @@
 """Creation of parameters from a shape, a ParamAttr and default initializers."""
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
@@ -86,7 +85,7 @@ def _declared(shape, dtype, name, trainable, initializer):
 
 def _fill(parameter, initializer, shape, dtype, device):
     array = initializer._values(shape, dtype.np) if _is_plain(initializer) else np.zeros(shape, dtype.np)
-    parameter._value = jnp.asarray(array) if device is None else places.put(np.asarray(array), device)
+    parameter._value = places.put(array) if device is None else places.put(np.asarray(array), device)
     if not _is_plain(initializer):
         initializer(parameter, None)
 

@@ -170,7 +170,7 @@ class RNNBase(LayerList):
             ValueError: inputs or initial_states have another shape.
         """
         if inputs.ndim != 3:
-            raise ValueError(f"{type(self).__name__}: inputs: got {inputs.ndim} axes; it must be [B, T, I] or, if time_major, [T, B, I]")
+            raise ValueError(f"(InvalidArgument) {type(self).__name__}: inputs: got {inputs.ndim} axes; it must be [B, T, I] or [T, B, I]")
         states, length = self._initial(inputs, initial_states), _lengths(sequence_length)
         last, output, d = [], inputs, self.num_directions
         for i, layer in enumerate(self):

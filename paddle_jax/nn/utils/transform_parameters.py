@@ -2,12 +2,13 @@
 
 import math
 
+from paddle_jax._core.autograd_mode import no_grad
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.joining import concat
 
 
 def parameters_to_vector(parameters, name=None):
-    """Joins parameters to one vector.
+    """Joins parameters to one vector. As in Paddle no gradient flows from the vector to the parameters: it is a leaf.
 
     Args:
         parameters: iterable of Tensors.
@@ -25,7 +26,10 @@ def parameters_to_vector(parameters, name=None):
     parameters = list(parameters)
     if not parameters:
         raise IndexError("parameters_to_vector: parameters: got none; give at least one")
-    return concat([p.reshape([-1]) for p in parameters], axis=0)
+    with no_grad():
+        joined = concat([p.reshape([-1]) for p in parameters], axis=0)
+    joined.stop_gradient = False
+    return joined
 
 
 def vector_to_parameters(vec, parameters, name=None):

@@ -1,6 +1,9 @@
 """Transforms of samples."""
 
 
+import types
+
+
 class Compose:
     """Calls transforms one after the other.
 
@@ -10,6 +13,8 @@ class Compose:
         >>> paddle.vision.transforms.Compose([abs, float])(-2)
         2.0
     """
+
+    __class_getitem__ = classmethod(types.GenericAlias)
 
     def __init__(self, transforms):
         self.transforms = transforms

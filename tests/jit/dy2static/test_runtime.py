@@ -1,6 +1,7 @@
 """Compiled branches and loops by themselves, and what converted code does besides computing."""
 
-import sys
+import pathlib
+import tomllib
 
 import jax
 import jax.numpy as jnp
@@ -10,7 +11,6 @@ import pytest
 from paddle_jax._core.errors import Unsupported
 from paddle_jax.jit import dy2static
 from paddle_jax.jit.dy2static import cond, convert, reversible, switch, while_loop
-from paddle_jax.jit.dy2static.conversion import transpiler
 from paddle_jax.jit.dy2static.reversible import Loop
 
 # loops over arrays ----------------------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ def in_both(paddle, function, *arguments):
         out.sum().backward()
         found.append([out.numpy(), *[t.grad.numpy() for t in given]])
     for a, b in zip(*found, strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-6)
+        np.testing.assert_allclose(a, b, rtol=1e-5)
 
 
 def test_cond_while_loop_and_switch(paddle):
@@ -303,14 +303,9 @@ def test_marked_and_ignored_functions_stay_as_they_are(paddle):
         dy2static.calls.Ignored.modules.remove("some_library")
 
 
-def test_without_malt_the_error_names_what_to_install(paddle, monkeypatch):
-    monkeypatch.setitem(sys.modules, "malt.impl.api", None)
-    transpiler.cache_clear()
-    try:
-        with pytest.raises(Unsupported, match="pip install diastatic-malt"):
-            convert(halved)
-    finally:
-        transpiler.cache_clear()
+def test_a_plain_install_converts():
+    project = pathlib.Path(__file__).parents[3] / "pyproject.toml"
+    assert "diastatic-malt" in tomllib.loads(project.read_text())["project"]["dependencies"]
 
 
 def test_converted_code_is_shown(paddle, capsys):

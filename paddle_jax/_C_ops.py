@@ -1,0 +1,15 @@
+"""Operations with the positional arguments of Paddle's C++ functions: `_C_ops.matmul(x, y, False, True)`."""
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from paddle_jax.framework.pir import c_calls
+
+    return c_calls.find(name)
+
+
+def __dir__():
+    from paddle_jax.framework.pir import c_calls
+
+    return c_calls.names()

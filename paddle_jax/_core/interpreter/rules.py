@@ -1,0 +1,60 @@
+"""The registry: for each primitive, how to run it with NumPy.
+
+A rule is `build(params, ins, outs) -> run`: from the parameters of an equation and the avals of its operands and results it makes a function of
+arrays, once, when a plan is made. `run` may get NumPy scalars in the place of 0-d arrays and may give them; it never writes into an operand; it
+may give an operand, or a view of one. For a primitive with several results it gives a sequence.
+"""
+
+import numpy as np
+
+RULES = {}
+
+
+class Refusal(Exception):
+    """Why there is no plan; the text is the reason, for people."""
+
+
+def rule(*names):
+    """Registers the decorated builder for the primitives of these names."""
+
+    def register(build):
+        for name in names:
+            RULES[name] = build
+        return build
+
+    return register
+
+
+def always(run, *names):
+    """Registers one function that does not depend on parameters."""
+    rule(*names)(lambda params, ins, outs: run)
+
+
+def is_low(dtype) -> bool:
+    """Whether a dtype is a floating type of 16 bits or fewer, which NumPy computes slowly or not at all."""
+    return dtype.kind == "V" or dtype == np.float16
+
+
+def wide(dtype):
+    """The dtype in which XLA's CPU compiler computes: float32 for the small floating types, else the dtype itself."""
+    return np.dtype(np.float32) if is_low(dtype) else dtype
+
+
+def in_wide(run, ins, out):
+    """`run` on operands widened to float32 where their type is small, the result rounded once."""
+    if not is_low(out.dtype) and not any(is_low(a.dtype) for a in ins):
+        return run
+    low = [is_low(a.dtype) for a in ins]
+
+    def widened(*operands):
+        operands = [x.astype(np.float32) if small else x for x, small in zip(operands, low, strict=True)]
+        return np.asarray(run(*operands)).astype(out.dtype, copy=False)
+
+    return widened
+
+
+def size_of(aval) -> int:
+    n = 1
+    for extent in aval.shape:
+        n *= extent
+    return n

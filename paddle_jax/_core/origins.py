@@ -1,0 +1,52 @@
+"""Whose code it is: the user's, this package's, or that of a library below it. Told by the names of modules."""
+
+import sys
+
+import jax
+
+OURS = ("paddle_jax", "paddle")  # under the alias the modules of this package have Paddle's names
+ENGINE = (*OURS, "jax", "jaxlib")
+LIBRARIES = (*ENGINE, "numpy", "flax", "optax", "scipy")
+ARRAYS = ("jax", "jaxlib", "numpy", "functools", "ml_dtypes", "opt_einsum")  # whose exceptions say nothing of Paddle's arguments
+_BELOW = frozenset((*LIBRARIES, *ARRAYS, "contextlib", "collections"))
+
+
+def package_of(scope) -> str:
+    """The outermost package of a module, given by its name or its global variables."""
+    name = scope if isinstance(scope, str) else scope.get("__name__")
+    return (name or "").partition(".")[0]
+
+
+def is_ours(scope) -> bool:
+    """Whether a module belongs to this package."""
+    return package_of(scope) in OURS
+
+
+def origin(error) -> str:
+    """The name of the module whose code raised an exception; empty when no Python code did."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    return "" if frame is None else frame.tb_frame.f_globals.get("__name__") or ""
+
+
+def foreign(error) -> bool:
+    """Whether an exception has nothing to do with the operation during which it came: raised by a signal handler or a tracing hook, or by Python
+    for lack of memory."""
+    if isinstance(error, jax.errors.JaxRuntimeError):
+        return False
+    return not isinstance(error, Exception) or isinstance(error, MemoryError) or package_of(origin(error)) not in _BELOW
+
+
+def caller(packages=ENGINE):
+    """The innermost frame outside some packages; None when there is none."""
+    frame = sys._getframe(1)
+    while frame is not None and package_of(frame.f_globals) in packages:
+        frame = frame.f_back
+    return frame
+
+
+def user_line() -> str:
+    """`file:line` of the innermost frame outside this package and JAX."""
+    frame = caller()
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else "?"

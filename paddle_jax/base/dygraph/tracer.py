@@ -1,0 +1,50 @@
+"""Tracer: what `_dygraph_tracer()` returns in dynamic mode."""
+
+from paddle_jax._core import place as places
+from paddle_jax._core import unique_name
+from paddle_jax._core.state import local
+from paddle_jax.base.core import AmpLevel
+
+__all__ = []
+
+
+class Tracer:
+    """The settings under which operations run at once, in the calling thread."""
+
+    @property
+    def _has_grad(self):
+        return local.ctx.grad
+
+    @_has_grad.setter
+    def _has_grad(self, value):
+        local.ctx.grad = bool(value)
+
+    @property
+    def _amp_level(self):
+        return AmpLevel[local.ctx.amp.level] if local.ctx.amp is not None else AmpLevel.O0
+
+    @property
+    def _amp_dtype(self):
+        return local.ctx.amp.dtype.name if local.ctx.amp is not None else "float32"
+
+    @property
+    def _expected_place(self):
+        return places.current()
+
+    @_expected_place.setter
+    def _expected_place(self, place):
+        places.set_device(place)
+
+    def _generate_unique_name(self, key="eager_tmp"):
+        return unique_name.generate(key)
+
+    def train_mode(self):
+        """Records operations for gradients."""
+        local.ctx.grad = True
+
+    def eval_mode(self):
+        """Records no operations for gradients."""
+        local.ctx.grad = False
+
+
+TRACER = Tracer()

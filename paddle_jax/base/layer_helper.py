@@ -1,0 +1,161 @@
+"""LayerHelper: how functions of libraries make parameters and find out about their arguments."""
+
+import functools as ft
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core import unique_name
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.base.framework import _create_tensor
+from paddle_jax.base.param_attr import ParamAttr
+from paddle_jax.nn import functional
+from paddle_jax.nn.layer.parameter import new_parameter
+from paddle_jax.static.program import default_main_program, default_startup_program
+from paddle_jax.tensor.creation import to_tensor
+
+
+class LayerHelper:
+    """Knows the arguments of a function by name, and makes what it needs.
+
+    Args:
+        layer_type: str, the name of the function; it begins the names of its parameters.
+        kwargs: the arguments: `input`, `param_attr`, `bias_attr`, `act`, `name`, `dtype`...
+    Example:
+        >>> helper = paddle.base.layer_helper.LayerHelper("my_layer", input=paddle.ones([2, 3]), act="relu")
+        >>> helper.create_parameter(helper.param_attr, [3, 4], helper.input_dtype()).shape
+        paddle.Size([3, 4])
+    """
+
+    def __init__(self, layer_type, **kwargs):
+        self.layer_type, self.kwargs = layer_type, kwargs
+        if kwargs.get("name") is None:
+            kwargs["name"] = unique_name.generate(layer_type)
+
+    @property
+    def name(self):
+        """The name of this use of the function."""
+        return self.kwargs["name"]
+
+    @property
+    def main_program(self):
+        """The Program that operations are added to."""
+        return default_main_program()
+
+    @property
+    def startup_program(self):
+        """The Program that fills parameters."""
+        return default_startup_program()
+
+    # arguments --------------------------------------------------------------------------------------------------------
+
+    def multiple_input(self, input_param_name="input"):
+        """The Tensors of an argument, as a list."""
+        found = self.kwargs.get(input_param_name, [])
+        return list(found) if isinstance(found, list | tuple) else [found]
+
+    def input(self, input_param_name="input"):
+        """The one Tensor of an argument.
+
+        Raises:
+            TypeError: there are several, or none.
+        """
+        found = self.multiple_input(input_param_name)
+        if len(found) != 1:
+            raise TypeError(f"{self.layer_type}: {input_param_name}: got {len(found)} Tensors; it must be one")
+        return found[0]
+
+    def input_dtype(self, input_param_name="input"):
+        """The dtype that the Tensors of an argument have.
+
+        Raises:
+            ValueError: they have several.
+        """
+        found = {t.dtype for t in self.multiple_input(input_param_name)}
+        if len(found) > 1:
+            raise ValueError(f"{self.layer_type}: {input_param_name}: got Tensors of {sorted(map(str, found))}; they must have one dtype")
+        return next(iter(found), None)
+
+    @property
+    def param_attr(self):
+        """The ParamAttr for weights."""
+        return ParamAttr._to_attr(self.kwargs.get("param_attr"))
+
+    @property
+    def bias_attr(self):
+        """The ParamAttr for the bias, False for none."""
+        return ParamAttr._to_attr(self.kwargs.get("bias_attr"))
+
+    def multiple_param_attr(self, length):
+        """One ParamAttr for each of some Tensors."""
+        found = self.param_attr
+        found = found if isinstance(found, list) else [found]
+        if len(found) not in (1, length):
+            raise ValueError(f"{self.layer_type}: param_attr: got {len(found)}; it must be one, or {length}")
+        return [ParamAttr._to_attr(a) for a in (found * length if len(found) == 1 else found)]
+
+    def iter_inputs_and_params(self, input_param_name="input"):
+        """Pairs of the Tensors of an argument and their ParamAttr."""
+        inputs = self.multiple_input(input_param_name)
+        yield from zip(inputs, self.multiple_param_attr(len(inputs)), strict=True)
+
+    def is_instance(self, param_name, cls):
+        """Raises TypeError unless an argument is of a class."""
+        if not isinstance(self.kwargs.get(param_name), cls):
+            raise TypeError(f"{self.layer_type}: {param_name}: got {type(self.kwargs.get(param_name)).__name__}; it must be {cls.__name__}")
+
+    # what it makes ----------------------------------------------------------------------------------------------------
+
+    def create_parameter(self, attr, shape, dtype=None, is_bias=False, default_initializer=None, stop_gradient=False, type=None, device=None):
+        """A parameter of the function.
+
+        Args:
+            attr: ParamAttr, or what stands for one; False for no parameter.
+            shape: list of ints.
+            dtype: Default: the default floating dtype.
+            is_bias: fill with zeros by default.
+            default_initializer: initializer used when attr gives none.
+            stop_gradient: whether no gradient is wanted.
+            type: accepted.
+            device: where it is put.
+        Returns:
+            Parameter, or None.
+        """
+        made = new_parameter(shape, attr, dtype or dtypes.default(), is_bias, default_initializer, self.name, device)
+        if made is not None and stop_gradient:
+            made.stop_gradient = True
+        return made
+
+    def create_variable_for_type_inference(self, dtype, stop_gradient=False, shape=None):
+        """A Tensor without a value, for an operation to fill.
+
+        Args:
+            dtype, stop_gradient, shape: accepted; what fills it says them.
+        """
+        return _create_tensor(name=unique_name.generate(f"{self.name}.tmp"))
+
+    def to_variable(self, value, name=None):
+        """A Tensor of an array."""
+        return value if isinstance(value, Tensor) else to_tensor(value)
+
+    def get_parameter(self, name):
+        """The parameter of a name in the main Program."""
+        return self.main_program.global_block().var(name)
+
+    def append_bias_op(self, input_var, dim_start=1, dim_end=None):
+        """The input plus a new bias of its axes from dim_start to dim_end, unless bias_attr is False."""
+        attr = self.bias_attr
+        if not attr:
+            return input_var
+        size = list(input_var.shape[dim_start:dim_end])
+        bias = self.create_parameter(attr, size, input_var.dtype, is_bias=True)
+        return input_var + bias.reshape(size + [1] * (len(input_var.shape) - dim_start - len(size)))
+
+    def append_activation(self, input_var):
+        """What `act` names, of the input; without it the input."""
+        act = self.kwargs.get("act")
+        if act is None:
+            return input_var
+        settings = dict(act) if isinstance(act, dict) else {"type": act}
+        return ft.partial(getattr(functional, settings.pop("type")), **settings)(input_var)
+
+
+__all__ = ["LayerHelper"]

@@ -1,0 +1,27 @@
+"""Loggers for libraries."""
+
+import logging
+
+__all__ = ["get_logger"]
+
+
+def get_logger(name, level, fmt=None):
+    """A logger that writes to the standard error stream and to no other logger.
+
+    Args:
+        name: str.
+        level: int such as `logging.INFO`.
+        fmt: str, the form of a line.
+    Example:
+        >>> import logging
+        >>> paddle.base.log_helper.get_logger("my_library", logging.INFO).level
+        20
+    """
+    logger = logging.getLogger(name)
+    logger.setLevel(level)
+    handler = logging.StreamHandler()
+    if fmt:
+        handler.setFormatter(logging.Formatter(fmt=fmt, datefmt="%a %b %d %H:%M:%S"))
+    logger.addHandler(handler)
+    logger.propagate = False
+    return logger

@@ -1,0 +1,62 @@
+"""Decorators that keep what a function calls itself (`paddle.base.wrapped_decorator`)."""
+
+import contextlib
+import functools as ft
+import inspect
+
+__all__ = []
+
+
+def copy_signature(src, dst):
+    """Gives a function the signature of another.
+
+    Args:
+        src, dst: callables.
+    Returns:
+        dst.
+    """
+    dst.__signature__ = inspect.signature(src)
+    return dst
+
+
+def wrap_decorator(decorator_func):
+    """Makes a decorator keep name, docstring and signature of what it decorates.
+
+    Args:
+        decorator_func: callable that takes a function and returns one.
+    Example:
+        >>> twice = paddle.base.wrapped_decorator.wrap_decorator(lambda f: lambda x: f(f(x)))
+        >>> @twice
+        ... def half(x):
+        ...     return x / 2
+        >>> half.__name__, half(4)
+        ('half', 1.0)
+    """
+
+    @ft.wraps(decorator_func)
+    def decorate(function):
+        decorated = decorator_func(function)
+
+        @ft.wraps(function)
+        def called(*args, **kwargs):
+            return decorated(*args, **kwargs)
+
+        return called
+
+    return decorate
+
+
+def signature_safe_contextmanager(func):
+    """`contextlib.contextmanager` under Paddle's name.
+
+    Args:
+        func: generator function that yields once.
+    Example:
+        >>> @paddle.base.wrapped_decorator.signature_safe_contextmanager
+        ... def number(n):
+        ...     yield n
+        >>> with number(3) as n:
+        ...     n
+        3
+    """
+    return contextlib.contextmanager(func)

@@ -1,0 +1,292 @@
+"""What the names in a checkpoint's pickle stand for: functions that make the few types a checkpoint needs, of checked parts and within a Budget.
+
+Nothing here trusts its arguments. Arrays and dtypes are rebuilt from checked parts, because `ndarray.__setstate__` and `dtype.__setstate__` trust
+what they are given; containers are made of containers that the file itself holds, never of a `range`, and the keys of dicts and sets are looked at
+before they are hashed, since 100 KB of keys with one hash would take minutes.
+"""
+
+import argparse
+import collections
+import datetime
+import pickle
+
+import numpy as np
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core import place as places
+from paddle_jax._core.size import size_of
+
+ROOM = 40 << 20  # bytes that a file may take besides four times its size
+_KEYS = 32  # keys with one hash in a container
+_PARTS = 1000  # parts of a key, counted along every path, since the hash of a tuple goes along all of them
+_WORD = 1 << 64
+_PLAIN = frozenset((str, bytes, bool, float, type(None)))  # hashes that nobody can choose, or that only few keys share
+_CONTAINERS = (list, tuple, dict, set, frozenset)
+
+
+class CorruptFileError(ValueError, EOFError):
+    """A file that is damaged, cut short, or not a checkpoint. Both ValueError and EOFError, since Paddle raises the one or the other."""
+
+
+class ForbiddenError(CorruptFileError, pickle.UnpicklingError):
+    """A file that asks for something a checkpoint does not need, which might be an attack."""
+
+
+def shortened(what) -> str:
+    """An exception or a text in at most 200 characters: what a file says may be long."""
+    text = f"{type(what).__name__}: {what}" if isinstance(what, Exception) else what
+    return text if len(text) <= 200 else text[:200] + "..."
+
+
+class Budget:
+    """The memory that what a file says may take: by and large what the file itself takes, so that no few bytes ask for gigabytes.
+
+    arrays: how many arrays were made. named: whether one stands in a pair with a name, which is how Tensors outside state dicts are written.
+    """
+
+    def __init__(self, size):
+        self.left, self.arrays, self.named, self._hashes = 4 * size + ROOM, 0, False, {}
+
+    def take(self, count):
+        """Counts bytes.
+
+        Raises:
+            CorruptFileError: they are more than a file of this size may ask for.
+        """
+        self.left -= count
+        if self.left < 0:
+            raise CorruptFileError("it asks for far more memory than it takes itself; if you trust who wrote it, pass allow_pickle=True")
+
+    def check_keys(self, container, keys):
+        """Looks at keys before they go into a dict or set, which stays alive.
+
+        Raises:
+            CorruptFileError: hashing them, or telling them apart, could take very long.
+        """
+        for key in keys:
+            kind = type(key)
+            if kind in _PLAIN or kind is int and -_WORD < key < _WORD:
+                continue
+            if not isinstance(key, np.generic) or key.dtype.kind not in "biufSU":
+                self._check_hash(container, key)
+
+    def _check_hash(self, container, key):
+        _weigh(key, [_PARTS])
+        self.take(200)
+        _, counts = self._hashes.setdefault(id(container), (container, collections.Counter()))
+        counts[hash(key)] += 1
+        if counts[hash(key)] > _KEYS:
+            raise CorruptFileError("its keys are made so that they collide")
+
+
+def _weigh(key, left):
+    """Raises unless a key has few parts, all of types whose hash takes a bounded time."""
+    left[0] -= 1
+    if left[0] < 0:
+        raise CorruptFileError("it has a key of very many parts")
+    if type(key) in (tuple, frozenset):
+        for part in key:
+            _weigh(part, left)
+    elif not (type(key) in _PLAIN or type(key) is int and -_WORD < key < _WORD
+              or isinstance(key, complex | np.generic | dtypes.DType | datetime.date | datetime.time | datetime.timedelta | datetime.timezone)):
+        raise CorruptFileError(f"it has a {type(key).__name__} as a key")
+
+
+# what is under construction: made by a call, filled by its state ------------------------------------------------------
+
+
+class Unfinished:
+    """Something under construction; `positions` are where the reader has noted it down."""
+
+    __slots__ = ("__weakref__", "positions")
+
+    def __init__(self):
+        self.positions = []
+
+
+class _Dtype(Unfinished):
+    __slots__ = ("dtype",)
+
+    def finished(self, state, budget):
+        """The NumPy dtype."""
+        if state[1] in ("<", ">"):
+            self.dtype = self.dtype.newbyteorder(state[1])
+        if self.dtype.kind in "Mm" and isinstance(state[-1], dict | tuple):
+            raise CorruptFileError("dates with units are not supported")
+        return self.dtype
+
+
+class _Array(Unfinished):
+    __slots__ = ()
+
+    def finished(self, state, budget):
+        """The ndarray."""
+        _, shape, dtype, fortran, data = state
+        return _build_array(budget, data, dtype, shape, "F" if fortran else "C")
+
+
+class _PaddleDtype(Unfinished):
+    """Paddle's own pickled dtype object, known by its number."""
+
+    __slots__ = ()
+
+    def finished(self, state, budget):
+        """The DType."""
+        return next(d for d in dtypes.ALL if d.value == state)
+
+
+def _dtype(budget, code, align=False, copy=True):
+    code = code if isinstance(code, str) else code.name
+    if len(code) > 32:
+        raise CorruptFileError("a dtype has a long name")
+    made = _Dtype()
+    made.dtype = np.dtype(code)
+    if made.dtype.names or made.dtype.subdtype or made.dtype.kind not in "biufcSUMmO":
+        raise CorruptFileError(f"dtype {code!r} is not one of a plain array")
+    return made
+
+
+def _build_array(budget, data, dtype, shape, order):
+    budget.arrays += 1
+    shape = (shape,) if isinstance(shape, int) else tuple([int(n) for n in shape])
+    if any(n < 0 for n in shape):
+        raise CorruptFileError(f"array of shape {shape}")
+    if dtype.kind == "O":
+        budget.take(8 * len(data))
+        flat = np.empty(len(data), object)
+        flat[:] = data
+    else:
+        flat = np.frombuffer(_encode(budget, data) if isinstance(data, str) else data, dtype)
+        budget.take(flat.nbytes + 200)
+    return flat.reshape(shape, order=order)
+
+
+def _reconstruct(budget, cls, shape, code):
+    return _Array()
+
+
+def _scalar(budget, dtype, data):
+    return _build_array(budget, data, dtype, (1,), "C")[0]
+
+
+# plain types ----------------------------------------------------------------------------------------------------------
+
+
+def _encode(budget, text, encoding="latin1"):
+    if encoding not in ("latin1", "latin-1"):
+        raise CorruptFileError(f"bytes encoded as {str(encoding)[:50]!r}")
+    budget.take(len(text))
+    return text.encode("latin1")
+
+
+def _buffer(cls):
+    def make(budget, data=b"", encoding="latin1"):
+        data = _encode(budget, data, encoding) if isinstance(data, str) else memoryview(data)  # never a number, which would ask for memory
+        budget.take(len(data))
+        return cls(data)
+
+    return make
+
+
+def _number(cls):
+    def make(budget, *parts):
+        if not all(type(part) in (int, float, bool) for part in parts):
+            raise CorruptFileError(f"it makes a {cls.__name__} of something else than numbers")
+        return cls(*parts)
+
+    return make
+
+
+def _plain(cls):
+    def make(budget, *args):
+        budget.take(100)
+        return cls(*args)
+
+    return make
+
+
+def _container(cls, size):
+    """Makes a container of the parts of another one; `size` is what an empty one takes in bytes."""
+    def make(budget, parts=(), *more):
+        if not isinstance(parts, _CONTAINERS):
+            raise CorruptFileError(f"it makes a {cls.__name__} of a {type(parts).__name__}")
+        budget.take(size + (100 if issubclass(cls, dict | set | frozenset) else 8) * len(parts))
+        if issubclass(cls, dict) and not isinstance(parts, dict) and cls is not collections.Counter:
+            budget.check_keys([], [key for key, _ in parts])
+        elif issubclass(cls, dict | set | frozenset):
+            budget.check_keys([], parts)
+        return cls(parts, *more)
+
+    return make
+
+
+def _defaultdict(budget, factory=None, *parts):
+    if factory is not None and getattr(factory, "factory", None) is None:
+        raise CorruptFileError("a defaultdict has no plain type to make its values with")
+    return collections.defaultdict(factory and factory.factory, _container(dict, 100)(budget, *parts))
+
+
+def _deque(budget, parts=(), maxlen=None):
+    return _container(collections.deque, 700)(budget, parts, maxlen)
+
+
+def _namespace(budget):
+    budget.take(200)
+    return argparse.Namespace()
+
+
+def _static_tensor(budget, source, names):
+    """Stands for `eval('data', {'data': array})`, which is how Paddle writes tensors of static programs in nested objects."""
+    if source != "data" or set(names) != {"data"}:
+        raise ForbiddenError("eval of anything but a stored array")
+    return names["data"]
+
+
+class Name:
+    """An allowed name in a file. make: what calling it does, a function of the Budget and the arguments. factory: a type that a defaultdict may
+    use."""
+
+    __slots__ = ("__weakref__", "factory", "make")
+
+    def __init__(self, make, factory=None):
+        self.make, self.factory = make, factory
+
+
+def _names():
+    table = {("numpy", "dtype"): _dtype, ("numpy", "ndarray"): None, ("_codecs", "encode"): _encode, ("argparse", "Namespace"): _namespace}
+    for core in ("numpy.core", "numpy._core"):
+        table |= {(core + ".multiarray", "_reconstruct"): _reconstruct, (core + ".multiarray", "scalar"): _scalar}
+        table[core + ".numeric", "_frombuffer"] = _build_array
+    plain = {"tuple": _container(tuple, 40), "list": _container(list, 56), "dict": _container(dict, 64), "set": _container(set, 216)}
+    plain |= {"frozenset": _container(frozenset, 216), "complex": _number(complex), "int": _number(int), "float": _number(float)}
+    plain |= {"range": _number(range), "xrange": _number(range), "slice": _plain(slice)}
+    plain |= {"bytes": _buffer(bytes), "bytearray": _buffer(bytearray), "eval": _static_tensor}
+    table |= {(module, name): make for module in ("builtins", "__builtin__") for name, make in plain.items()}
+    ordered, counter = (_container(cls, 400) for cls in (collections.OrderedDict, collections.Counter))
+    more = {"OrderedDict": ordered, "Counter": counter, "deque": _deque, "defaultdict": _defaultdict}
+    table |= {("collections", name): make for name, make in more.items()}
+    for cls in (datetime.datetime, datetime.date, datetime.time, datetime.timedelta, datetime.timezone):
+        table["datetime", cls.__name__] = _plain(cls)
+    table["paddle", "dtype"] = lambda budget: _PaddleDtype()
+    table["paddle_jax._core.dtype", "convert"] = _plain(dtypes.convert)
+    table["paddle_jax._core.place", "restored"] = _plain(places.restored)
+    table["paddle.base.libpaddle", "Size"] = lambda budget, lengths: size_of(_container(list, 56)(budget, lengths))
+    return table
+
+
+_ALLOWED = _names()
+_FACTORIES = {"list": list, "dict": dict, "set": set, "int": int, "float": float, "tuple": tuple}
+
+
+def find(module, name) -> Name:
+    """The Name of a global in a file.
+
+    Raises:
+        ForbiddenError: a checkpoint does not need it.
+    """
+    try:
+        make = _ALLOWED[module, name]
+    except KeyError:
+        text = f"it needs {shortened(f'{module}.{name}')}, which is not among the types of a checkpoint"
+        raise ForbiddenError(text + "; if you trust who wrote it, pass allow_pickle=True") from None
+    return Name(make, _FACTORIES.get(name) if module in ("builtins", "__builtin__") else None)

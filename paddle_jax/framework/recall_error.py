@@ -1,0 +1,16 @@
+"""Words by which a training service finds out why a program ended (`paddle.framework.recall_error`)."""
+
+import math
+
+AADIFF_ERROR, LOSS_NAN_ERROR = "PaddleRecall error(101): AAdiff", "PaddleRecall error(102): LossNan"
+SHARDING_PAD_NON_ZERO_ERROR, LOSS_INF_ERROR = "PaddleRecall error(103): ShardingPadNonZero", "PaddleRecall error(104): LossInf"
+
+
+def check_naninf(tensor):
+    """LOSS_NAN_ERROR or LOSS_INF_ERROR for a Tensor of one number, None if it is finite.
+
+    Example:
+        >>> paddle.framework.recall_error.check_naninf(paddle.to_tensor(1.0))
+    """
+    number = float(tensor)
+    return LOSS_NAN_ERROR if math.isnan(number) else LOSS_INF_ERROR if math.isinf(number) else None

@@ -1,0 +1,21 @@
+"""Tensors in sequences (`paddle.incubate.autograd.utils`)."""
+
+from collections.abc import Sequence
+
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.incubate.autograd.primapi import disable_prim, enable_prim, prim_enabled
+
+
+def as_tensors(xs):
+    """A tuple of Tensors from one, or from a sequence; other values as they are.
+
+    Example:
+        >>> len(paddle.incubate.autograd.utils.as_tensors(paddle.ones([2])))
+        1
+    """
+    if isinstance(xs, Tensor):
+        return (xs,)
+    return tuple(xs) if isinstance(xs, Sequence) else xs
+
+
+__all__ = ["as_tensors", "disable_prim", "enable_prim", "prim_enabled"]

@@ -1,0 +1,135 @@
+"""DenseTensor: the storage behind a Tensor, or behind a name in a Scope."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core import place as places
+from paddle_jax._core import var_type
+from paddle_jax._core.deferred.value import concrete
+from paddle_jax._core.tensor import Tensor, held
+
+
+class DenseTensor:
+    """A value that is read and set as a whole: what `Tensor.get_tensor()` and `scope.find_var(name).get_tensor()` give, or one of its own.
+
+    Example:
+        >>> scope = paddle.static.global_scope()
+        >>> tensor = scope.var("weight").get_tensor()
+        >>> tensor.set(np.ones([2], "float32"), paddle.CPUPlace())
+        >>> np.array(tensor).tolist(), tensor.shape()
+        ([1.0, 1.0], [2])
+    """
+
+    def __init__(self, values=None, name=""):
+        self._values, self._name = {} if values is None else values, name
+
+    def _array(self):
+        found = self._values.get(self._name)
+        if found is None:
+            raise RuntimeError(f"get_tensor: {self._name!r} has no value yet; run the startup program, or set one")
+        return found
+
+    def set(self, array, place=None):
+        """Replaces the value, also by one of another shape or dtype.
+
+        Args:
+            array: NumPy array or Tensor.
+            place: where it is put. Default: the current device.
+        """
+        self._values[self._name] = taken(array, place)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self._array() if self._is_initialized() or self._name else np.zeros(0), dtype)
+
+    def __getitem__(self, item):
+        return DenseTensor({"": self._array()[slice(item, item + 1) if isinstance(item, int) else item]})
+
+    def __reduce__(self):
+        # Paddle's form in files; paddle.load knows it and runs no eval
+        array = np.array(self._array())
+        return eval, ("data", {"data": array.view(np.uint16) if array.dtype.name == "bfloat16" else array})
+
+    def numpy(self):
+        """The value as a NumPy array."""
+        return np.array(self._array())
+
+    def shape(self):
+        """The lengths of the axes; [0] before there is a value."""
+        return list(self._array().shape) if self._is_initialized() else [0]
+
+    def set_dims(self, dims):
+        """Gives the value another shape with the same number of elements."""
+        self._values[self._name] = self._array().reshape(dims)
+
+    _get_dims, _set_dims = shape, set_dims
+
+    def lod(self):
+        """[]: there are no nested sequences."""
+        return []
+
+    def _dtype(self):
+        return var_type.of(self._array().dtype)
+
+    def _place(self):
+        return places.of(self._array())
+
+    def _numel(self):
+        return int(self._array().size)
+
+    def _layout(self):
+        return "NCHW"
+
+    def _is_initialized(self):
+        return self._values.get(self._name) is not None
+
+    def _clear(self):
+        self._values[self._name] = None
+
+    def _share_data_with(self, other):
+        self._values[self._name] = other._array()
+        return self
+
+    def _copy(self, place):
+        return DenseTensor({"": taken(self._array(), place)})
+
+    def _slice(self, begin, end):
+        return self[begin:end]
+
+    def _as_type(self, dtype):
+        return DenseTensor({"": self._array().astype(dtype.dtype)})
+
+    def __str__(self):
+        if not self._is_initialized():
+            return f"  - shape: []\n  - layout: {self._layout()}\nuninited\n"
+        array = self.numpy()
+        facts = {"shape": list(array.shape), "layout": self._layout(), "place": self._place(), "dtype": array.dtype.name}
+        return "\n".join(f"  - {name}: {fact}" for name, fact in facts.items()) + f"\n  - data: [{' '.join(f'{v:g}' for v in array.ravel())}]"
+
+
+class Behind:
+    """A Tensor as the one place of a DenseTensor."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+    def get(self, name):
+        return concrete(held(self.tensor)) if self.tensor._is_initialized() else None
+
+    def __setitem__(self, name, array):
+        if array is None:
+            self.tensor._clear_data()
+        else:
+            self.tensor._rebind(array)
+
+
+def taken(array, place=None):
+    """A copy of an array on a device."""
+    if isinstance(array, Tensor):
+        array = concrete(array._raw)
+    if isinstance(array, jax.Array) and place is None:
+        return jnp.array(array)  # a copy: a run may give its memory away
+    return places.put(np.array(array), place)
+
+
+__all__ = ["DenseTensor"]

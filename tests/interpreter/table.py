@@ -1,0 +1,87 @@
+"""Runs the cases of the op table through plans, and checks every kernel that was met against XLA.
+
+A plan computes what the next kernel gets, so nothing is compiled on the way; at the end of a case all its kernels are compiled as one program.
+"""
+
+import contextlib
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend import core as jex
+
+import paddle_jax
+from paddle_jax._core import kernel as kernels
+from paddle_jax._core.interpreter import Refusal, plan
+from tests.ops import harness as h
+
+
+class Record:
+    """What one case ran: [(kernel's name, closed jaxpr, operands, results)], and the reasons of what had no plan."""
+
+    def __init__(self):
+        self.ran, self.refused, self.seen = [], {}, set()
+
+    def compute(self, kernel, values):
+        values = [kernels.concrete(v) if type(v) is kernels.Value else v for v in values]
+        if not kernel.deferrable or any(isinstance(v, jax.core.Tracer) for v in values):
+            return self.compiled(kernel, values)
+        arrays = [np.asarray(v) for v in values]
+        key = (kernel, *[(a.shape, a.dtype) for a in arrays])
+        try:
+            closed, shape = jax.make_jaxpr(kernel.fn, return_shape=True)(*values)
+            results = plan(closed)(*arrays)
+        except Refusal as reason:
+            self.refused.setdefault(str(reason), kernel.name)
+            return self.compiled(kernel, values)
+        if key not in self.seen:
+            self.seen.add(key)
+            self.ran.append((kernel.name, closed, arrays, results))
+        return jax.tree.unflatten(jax.tree.structure(shape), [jnp.asarray(r) for r in results])
+
+    def problems(self):
+        """Texts of what differs from XLA's results."""
+        ran = [each for each in self.ran if each[1].jaxpr.outvars]
+        operands = [arrays for _, _, arrays, _ in ran]
+        theirs = jax.jit(lambda lists: [jex.jaxpr_as_fun(each[1])(*a) for each, a in zip(ran, lists, strict=True)])(operands)
+        for (name, _, arrays, ours), want in zip(ran, theirs, strict=True):
+            for k, (a, b) in enumerate(zip(ours, map(np.asarray, want), strict=True)):
+                shapes = ", ".join(f"{x.dtype}{list(x.shape)}" for x in arrays)
+                if (a.dtype, a.shape) != (b.dtype, b.shape) or type(a) is not np.ndarray or not a.flags.c_contiguous:
+                    yield f"{name}({shapes})[{k}]: {type(a)} {a.dtype}{a.shape}, XLA {b.dtype}{b.shape}"
+                elif a.dtype != jax.dtypes.float0 and (text := difference(a, b)):
+                    yield f"{name}({shapes})[{k}]: {text}"
+
+    @contextlib.contextmanager
+    def watching(self):
+        self.compiled, kernels.compute = kernels.compute, self.compute
+        mode = paddle_jax.get_flags("FLAGS_deferred")
+        paddle_jax.set_flags({"FLAGS_deferred": "off"})
+        try:
+            yield self
+        finally:
+            kernels.compute = self.compiled
+            paddle_jax.set_flags(mode)
+
+
+def difference(a, b):
+    """None when kernels of many primitives agree: exactly, or for floats within the rounding of a few dozen steps."""
+    name = str(a.dtype)
+    if a.dtype.kind not in "fVc":
+        return None if a.tobytes() == b.tobytes() else f"{a.ravel()[:5]}, XLA {b.ravel()[:5]}"
+    wide = np.complex128 if a.dtype.kind == "c" else np.float64
+    return h.difference(a.astype(wide), b.astype(wide), name)
+
+
+def run(public, case, record):
+    """Runs one case: the call, its gradient and the gradient of that."""
+    with record.watching():
+        maker = h.Maker(paddle_jax)
+        try:
+            out = eval(f"__call__({case.lstrip('~ ')})", {**maker.env(), "__call__": public})  # noqa: S307
+            outs = h.flat(out, paddle_jax.Tensor)
+            first = h.first_gradient(paddle_jax, h.Result(tensors=outs, leaves=maker.leaves), create_graph=True)
+            if first:
+                h.second_gradient(paddle_jax, first, maker.leaves)
+        except (ValueError, TypeError, IndexError, RuntimeError, NotImplementedError, AssertionError, KeyError, AttributeError):
+            pass  # cases of bad input; what ran before is still checked

@@ -1,0 +1,50 @@
+"""Random bits equal the compiled ones, bit for bit."""
+
+import jax
+import numpy as np
+import pytest
+
+from paddle_jax._core.interpreter import Refusal, plan
+from tests.interpreter.compare import check
+
+KEY = np.array([123456789, 4000000000], np.uint32)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "uint64"])
+def test_bits(dtype):
+    def draw(words):
+        key = jax.random.wrap_key_data(words)
+        return [jax.random.bits(key, shape, dtype) for shape in ((), (3,), (5, 7), (0, 2), (40_000,))]
+
+    check(draw, KEY)
+
+
+def test_keys():
+    def derived(words, n):
+        key = jax.random.wrap_key_data(words)
+        pair = jax.random.split(key)
+        many = jax.random.split(jax.random.fold_in(key, n), (2, 3))
+        bits = jax.vmap(jax.random.bits)(pair)
+        return [jax.random.key_data(k) for k in (key, pair, pair[1], many, many[1, 2], jax.random.key(7), jax.random.key(n))] + [bits]
+
+    check(derived, KEY, np.int32(-5))
+    check(lambda n: jax.random.key_data(jax.random.key(n)), np.int64(-(2**40)))
+
+
+def test_draws():
+    def draws(words):
+        key = jax.random.wrap_key_data(words)
+        whole = jax.random.randint(key, (99,), -5, 100), jax.random.permutation(key, 50)
+        return jax.random.uniform(key, (99,)), jax.random.bernoulli(key, 0.3, (99,)), *whole
+
+    check(draws, KEY, ulp=0)
+
+
+def test_keys_as_results_are_refused():
+    with pytest.raises(Refusal, match="keys as operands or results"):
+        plan(jax.make_jaxpr(jax.random.wrap_key_data)(KEY))
+
+
+def test_other_generators_are_refused():
+    with pytest.raises(Refusal, match="generator"):
+        plan(jax.make_jaxpr(lambda: jax.random.bits(jax.random.key(1, impl="rbg"), (3,)))())
