@@ -168,10 +168,6 @@ def mend_tracing():
     return True
 
 
-class _Token:
-    """Dies with the thread that holds it."""
-
-
 class Apart:
     """A call in another thread, where signals are not handled. When waiting for it is interrupted it goes on.
 
@@ -184,12 +180,13 @@ class Apart:
         self._gate.acquire()
 
     def start(self):
-        """Starts the thread."""
-        token = _Token()
-        self._watch = weakref.ref(token, ignoring_arguments(self._gate.release))  # however the thread ends
-        _thread.start_new_thread(self._work, (token,))
+        """Starts the thread. What it begins with dies with it, however it ends, and opens the gate. Nothing else may hold that: no variable of a
+        function, since an exception keeps the variables of the functions it came through."""
+        begin = [ft.partial(self._work)]
+        self._watch = weakref.ref(begin[0], ignoring_arguments(self._gate.release))
+        _thread.start_new_thread(begin.pop(), ())
 
-    def _work(self, token):
+    def _work(self):
         with contextlib.suppress(IndexError):  # nobody wants it any more
             function = self._waiting.pop()
             self.begun = True

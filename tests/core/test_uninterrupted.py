@@ -134,6 +134,12 @@ def test_a_call_in_another_thread_is_settled_at_any_time():
     assert done.wait(20)
     for _ in range(2):
         begun.settle()
+    failing = uninterrupted.Apart(lambda: 1 // 0)  # what it raised is kept with its traceback: that must not keep the waiter waiting
+    failing.start()
+    waiting = threading.Thread(target=failing.wait, daemon=True)
+    waiting.start()
+    waiting.join(20)
+    assert not waiting.is_alive() and isinstance(failing.error, ZeroDivisionError)
     early = uninterrupted.Apart(lambda: pytest.fail("given up before it began"))
     for _ in range(2):  # the first time may itself be interrupted, and the next user of the program asks again
         waiting = threading.Thread(target=early.settle, daemon=True)
