@@ -1,12 +1,10 @@
 """ResNet, ResNeXt and Wide ResNet: one class, told apart by depth, groups and width."""
 
 from paddle_jax import nn
-from paddle_jax.framework import load
-from paddle_jax.utils.download import get_weights_path_from_url
+from paddle_jax.vision.models._utils import urls, with_weights
 
 _BLOCKS = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}  # depth -> blocks in each stage
-_HOME = "https://paddle-hapi.bj.bcebos.com/models/"
-_SUMS = {  # MD5 of the published weight files
+model_urls = urls({  # MD5 of the published weight files
     "resnet18": "cf548f46534aa3560945be4b95cd11c4",
     "resnet34": "8d2275cf8706028345f78ac0e1d31969",
     "resnet50": "ca6f485ee1ab0492d38f323885b0ad80",
@@ -20,8 +18,7 @@ _SUMS = {  # MD5 of the published weight files
     "resnext152_64x4d": "77c4af00ca42c405fa7f841841959379",
     "wide_resnet50_2": "0282f804d73debdab289bd9fea3fa6dc",
     "wide_resnet101_2": "d4360a2d23657f059216f5d5a1a9ac93",
-}
-model_urls = {name: (f"{_HOME}{name}.pdparams", md5) for name, md5 in _SUMS.items()}
+})
 
 
 class BasicBlock(nn.Layer):
@@ -163,15 +160,7 @@ class ResNet(nn.Layer):
 
 
 def _resnet(arch, block, depth, pretrained, **kwargs):
-    model = ResNet(block, depth, **kwargs)
-    if pretrained:
-        if arch not in model_urls:
-            raise AssertionError(f"{arch}: pretrained: no weights are published for this model; pass False")
-        path = get_weights_path_from_url(*model_urls[arch])
-        missing, _ = model.set_state_dict(load(path))
-        if len(missing) == len(model.state_dict()):
-            raise ValueError(f"{arch}: pretrained: {path} has no value for any parameter of this model; remove the file to download it again")
-    return model
+    return with_weights(ResNet(block, depth, **kwargs), arch, pretrained, model_urls)
 
 
 def resnet18(pretrained=False, **kwargs):
