@@ -135,7 +135,8 @@ triu_, unsqueeze_ = triu.inplace, unsqueeze.inplace
 
 # subpackages that every program uses; the rest is imported by its own name
 from paddle_jax import _C_ops, _legacy_C_ops
-from paddle_jax import amp, autograd, base, compat, device, distributed, framework, functional, incubate, inference, io, jit, metric, nn, onnx
+from paddle_jax import amp, autograd, base, callbacks, compat, device, distributed, framework, functional, hapi, hub
+from paddle_jax import incubate, inference, io, jit, metric, nn, onnx
 from paddle_jax import optimizer, pir, regularizer, sparse, special, static, utils, vision
 from paddle_jax.amp.auto_cast import autocast, get_autocast_cpu_dtype, get_autocast_dtype, get_autocast_gpu_dtype, is_autocast_enabled
 from paddle_jax.base import dygraph as _dygraph
@@ -149,6 +150,9 @@ from paddle_jax.nn.functional.softmaxes import tensor_softmax as softmax
 from paddle_jax.base.data_feeder import check_shape
 from paddle_jax.framework.mmap_storage import MmapStorage
 from paddle_jax.io.batch import batch
+from paddle_jax.hapi.dynamic_flops import flops
+from paddle_jax.hapi.model import Model
+from paddle_jax.hapi.model_summary import summary
 from paddle_jax.utils.dlpack import from_dlpack, to_dlpack
 from paddle_jax.device import (
     device_guard, get_cudnn_version, get_default_device, set_default_device, is_compiled_with_cinn,

@@ -51,9 +51,9 @@ class _Block(Layer):
         return self.linear2(self.dropout(self.activation(self.linear1(x)))), None
 
 
-def _attention(attention, *args, cache):
-    """(output, cache) of an attention layer; the cache is None when none is given."""
-    got = attention(*args, cache)
+def _attention(attention, *args, cache, hand_none=True):
+    """(output, cache) of an attention layer; the cache is None when none is given, and handed on only with `hand_none`, as forward hooks see."""
+    got = attention(*args) if cache is None and not hand_none else attention(*args, cache)
     out = got[0] if isinstance(got, tuple) else got
     return out, None if cache is None else got[-1]
 
@@ -99,7 +99,7 @@ class TransformerEncoderLayer(_Block):
     def forward(self, src, src_mask=None, cache=None):
         """Returns the output [B, L, d_model]; with a cache also the new cache."""
         mask = _convert_attention_mask(src_mask, src.dtype)
-        src, new = self._residual(src, self.norm1, self.dropout1, lambda x: _attention(self.self_attn, x, x, x, mask, cache=cache))
+        src, new = self._residual(src, self.norm1, self.dropout1, lambda x: _attention(self.self_attn, x, x, x, mask, cache=cache, hand_none=False))
         src, _ = self._residual(src, self.norm2, self.dropout2, self._feed_forward)
         return src if cache is None else (src, new)
 

@@ -1,0 +1,14 @@
+"""What is called while `paddle.Model` trains, evaluates and predicts."""
+
+from paddle_jax.hapi.callbacks import (
+    Callback,
+    EarlyStopping,
+    LRScheduler,
+    ModelCheckpoint,
+    ProgBarLogger,
+    ReduceLROnPlateau,
+    VisualDL,
+    WandbCallback,
+)
+
+__all__ = ["Callback", "ProgBarLogger", "ModelCheckpoint", "VisualDL", "LRScheduler", "EarlyStopping", "ReduceLROnPlateau", "WandbCallback"]

@@ -1,0 +1,138 @@
+"""How a Model computes in dynamic mode."""
+
+import contextlib
+
+import numpy as np
+
+from paddle_jax import amp
+from paddle_jax._core.autograd_mode import no_grad
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.framework.io import save as save_file
+from paddle_jax.tensor.creation import to_tensor
+from paddle_jax.tensor.math import add_n
+
+
+def listed(value):
+    """A list as it is, a tuple as a list, None as an empty list, anything else as a list of one."""
+    if value is None:
+        return []
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def to_numpy(value):
+    """The values of a Tensor; anything else as it is."""
+    return value.numpy() if isinstance(value, Tensor) else value
+
+
+def _tensors(values):
+    return [value if isinstance(value, Tensor) else to_tensor(value) for value in listed(values)]
+
+
+def measure(metrics, outputs, labels):
+    """Takes a batch into the metrics; returns their results for it."""
+    return [metric.update(*map(to_numpy, listed(metric.compute(*outputs, *labels)))) for metric in metrics]
+
+
+class DynamicGraphAdapter:
+    """Runs batches of a Model eagerly. The Model holds all state."""
+
+    def __init__(self, model):
+        self.model = model
+
+    @property
+    def mode(self):
+        """"train", "eval" or "test"."""
+        return self.model.mode
+
+    @mode.setter
+    def mode(self, value):
+        self.model.mode = value
+
+    def _begin(self, mode):
+        self.mode = mode
+        network = self.model.network
+        if network.training != (mode == "train") or mode == "train":
+            network.train() if mode == "train" else network.eval()
+
+    def _precision(self):
+        model = self.model
+        return amp.auto_cast(level=model._amp_level, **model._amp_lists) if model._amp_level != "O0" else contextlib.nullcontext()
+
+    def _forward(self, inputs, labels):
+        """(outputs, losses, labels)"""
+        model = self.model
+        with self._precision():
+            outputs = listed(model.network(*_tensors(inputs)))
+            labels = _tensors(labels)
+            losses = listed(model._loss(*outputs, *labels)) if model._loss is not None or self.mode == "train" else []
+        return outputs, losses, labels
+
+    def train_batch(self, inputs, labels=None, update=True):
+        """See Model.train_batch."""
+        model = self.model
+        if model._optimizer is None:
+            raise AssertionError("Model.train_batch: the model is not ready; call prepare() with an optimizer first")
+        self._begin("train")
+        outputs, losses, labels = self._forward(inputs, labels)
+        total = losses[0] if len(losses) == 1 else add_n(losses)
+        scaler = model._scaler
+        (total if scaler is None else scaler.scale(total)).backward()
+        if update:
+            if scaler is None:
+                model._optimizer.step()
+            else:
+                scaler.step(model._optimizer)
+                scaler.update()
+            model.network.clear_gradients()
+        with no_grad():
+            measured = measure(model._metrics, outputs, labels)
+        losses = [to_numpy(loss) for loss in losses]
+        return (losses, measured) if measured else losses
+
+    def eval_batch(self, inputs, labels=None):
+        """See Model.eval_batch."""
+        model = self.model
+        self._begin("eval")
+        with no_grad():
+            outputs, losses, labels = self._forward(inputs, labels)
+            outputs, labels = self._own_part(outputs, labels)
+            measured = measure(model._metrics, outputs, labels)
+        losses = [to_numpy(loss) for loss in losses]
+        if model._loss is None:
+            return measured
+        return (losses, measured) if measured else losses
+
+    def _own_part(self, outputs, labels):
+        return outputs, labels
+
+    def predict_batch(self, inputs):
+        """See Model.predict_batch."""
+        self._begin("test")
+        with no_grad(), self._precision():
+            outputs = listed(self.model.network(*_tensors(inputs)))
+        return [to_numpy(each) for each in outputs]
+
+    def parameters(self, *args, **kwargs):
+        """The parameters of the network."""
+        return self.model.network.parameters(*args, **kwargs)
+
+    def save(self, path):
+        """Writes weights, the state of the optimizer, and that of the loss scaling."""
+        model = self.model
+        save_file(model.network.state_dict(), f"{path}.pdparams")
+        if model._optimizer is not None and (state := model._optimizer.state_dict()):
+            save_file(state, f"{path}.pdopt")
+        if model._scaler is not None and (state := model._scaler.state_dict()):
+            save_file(state, f"{path}.pdscaler")
+
+    def load(self, param_state_pairs, optim_state, scaler_state=None):
+        """Sets weights, and states if there are any."""
+        for parameter, value in param_state_pairs:
+            parameter.set_value(np.asarray(value.numpy() if isinstance(value, Tensor) else value))
+        if scaler_state is not None and self.model._scaler is not None:
+            self.model._scaler.load_state_dict(scaler_state)
+        if optim_state is not None and self.model._optimizer is not None:
+            self.model._optimizer.set_state_dict(optim_state)
+
+    def prepare(self):
+        """Nothing: everything is made when a batch comes."""

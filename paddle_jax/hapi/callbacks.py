@@ -1,0 +1,339 @@
+"""Callbacks of `paddle.Model`: what is called while it trains, evaluates and predicts."""
+
+import time
+from pathlib import Path
+
+from paddle_jax.distributed.parallel import get_rank
+from paddle_jax.hapi.callback import Callback
+from paddle_jax.hapi.progressbar import ProgressBar
+from paddle_jax.hapi.watching import EarlyStopping, ReduceLROnPlateau
+from paddle_jax.hapi.writing import VisualDL, WandbCallback
+from paddle_jax.optimizer import lr
+
+_MODES = ("train", "eval", "predict")
+
+
+class CallbackList:
+    """Callbacks that are called one after the other."""
+
+    def __init__(self, callbacks=None):
+        self.callbacks = list(callbacks or [])
+        self.params = {}
+        self.model = None
+
+    def append(self, callback):
+        """Adds one at the end."""
+        self.callbacks.append(callback)
+
+    def __iter__(self):
+        return iter(self.callbacks)
+
+    def set_params(self, params):
+        """Hands the dict of settings to each."""
+        for callback in self.callbacks:
+            callback.set_params(params)
+
+    def set_model(self, model):
+        """Hands the Model to each."""
+        self.model = model
+        for callback in self.callbacks:
+            callback.set_model(model)
+
+    def _call(self, name, *args):
+        for callback in self.callbacks:
+            getattr(callback, name)(*args)
+
+    def _check_mode(self, mode):
+        if mode not in _MODES:
+            raise AssertionError(f"CallbackList: mode: got {mode!r}; it must be one of {_MODES}")
+
+    def on_begin(self, mode, logs=None):
+        """Calls `on_train_begin`, `on_eval_begin` or `on_predict_begin`."""
+        self._check_mode(mode)
+        self._call(f"on_{mode}_begin", logs)
+
+    def on_end(self, mode, logs=None):
+        """Calls `on_train_end`, `on_eval_end` or `on_predict_end`."""
+        self._check_mode(mode)
+        self._call(f"on_{mode}_end", logs)
+
+    def on_epoch_begin(self, epoch=None, logs=None):
+        """Calls `on_epoch_begin`."""
+        self._call("on_epoch_begin", epoch, logs)
+
+    def on_epoch_end(self, epoch=None, logs=None):
+        """Calls `on_epoch_end`."""
+        self._call("on_epoch_end", epoch, logs)
+
+    def on_batch_begin(self, mode, step=None, logs=None):
+        """Calls the `on_*_batch_begin` of the mode."""
+        self._check_mode(mode)
+        self._call(f"on_{mode}_batch_begin", step, logs)
+
+    def on_batch_end(self, mode, step=None, logs=None):
+        """Calls the `on_*_batch_end` of the mode."""
+        self._check_mode(mode)
+        self._call(f"on_{mode}_batch_end", step, logs)
+
+
+def config_callbacks(
+    callbacks=None, model=None, batch_size=None, epochs=None, steps=None, log_freq=2, verbose=2, save_freq=1, save_dir=None, metrics=None,
+    mode="train",
+):
+    """The callbacks of a run: those given, and of progress, checkpoints and learning rates those that are missing."""
+    chosen = list(callbacks) if isinstance(callbacks, list | tuple) else [] if callbacks is None else [callbacks]
+
+    def has(kind):
+        return any(isinstance(callback, kind) for callback in chosen)
+
+    if verbose and not has(ProgBarLogger):
+        chosen = [ProgBarLogger(log_freq, verbose=verbose), *chosen]
+    if mode == "train":
+        if not has(ModelCheckpoint):
+            chosen.append(ModelCheckpoint(save_freq, save_dir))
+        for callback in chosen:
+            if isinstance(callback, EarlyStopping):
+                callback.save_dir = save_dir
+        if not has(LRScheduler):
+            chosen.append(LRScheduler())
+    made = CallbackList(chosen)
+    made.set_model(model)
+    metrics = metrics or [] if mode != "test" else []
+    made.set_params({"batch_size": batch_size, "epochs": epochs, "steps": steps, "verbose": verbose, "metrics": metrics})
+    return made
+
+
+class _Timer:
+    """Seconds spent reading data and in all, per step of one pass."""
+
+    def __init__(self):
+        self.reading = self.whole = 0.0
+        self.steps = self.samples = 0
+        self.reset()
+
+    def reset(self):
+        """A batch is being waited for."""
+        self._since = self._read = time.time()
+
+    def read(self):
+        """The batch has come."""
+        self._read = time.time()
+        self.reading += self._read - self._since
+
+    def done(self, samples):
+        """The batch has been computed."""
+        self.whole += time.time() - self._since
+        self.steps += 1
+        self.samples += samples
+        self._since = time.time()
+
+    def shown(self):
+        """What verbose=3 adds to a report."""
+        steps, whole = self.steps or 1, self.whole or 1e-12
+        return [("avg_reader_cost", f"{self.reading / steps:.5f} sec"), ("avg_batch_cost", f"{self.whole / steps:.5f} sec"),
+                ("ips", f"{self.samples / whole:.5f} samples/sec")]
+
+
+class ProgBarLogger(Callback):
+    """Prints losses, metrics and speed. `fit`, `evaluate` and `predict` use one unless they are given another.
+
+    Args:
+        log_freq: int, steps from one report to the next. Default 1.
+        verbose: 0 prints nothing, 1 a bar that is drawn over, 2 one line per report, 3 also the time of reading and the samples per second.
+    Example:
+        >>> paddle.callbacks.ProgBarLogger(log_freq=10).log_freq
+        10
+    """
+
+    def __init__(self, log_freq=1, verbose=2):
+        self.epochs = self.steps = self.progbar = None
+        self.verbose = verbose
+        self.log_freq = log_freq
+
+    def _is_print(self):
+        return self.verbose and get_rank() == 0
+
+    def on_train_begin(self, logs=None):
+        """Says what the numbers mean."""
+        self.epochs = self.params["epochs"]
+        self.train_metrics = self.params["metrics"]
+        if not self.epochs:
+            raise AssertionError(f"ProgBarLogger: epochs: got {self.epochs}; it must be positive")
+        if not self.train_metrics:
+            raise AssertionError("ProgBarLogger: params: there is nothing to report; prepare the model with a loss or metrics")
+        if self._is_print():
+            print("The loss value printed in the log is the current step, and the metric is the average value of previous steps.")
+
+    def on_epoch_begin(self, epoch=None, logs=None):
+        """Begins a bar."""
+        self.steps = self.params["steps"]
+        self.epoch = epoch
+        self.train_step = 0
+        if self.epochs and self._is_print():
+            print(f"Epoch {epoch + 1}/{self.epochs}")
+        self._begin("train", self.steps)
+
+    def _begin(self, mode, steps):
+        bar = ProgressBar(num=steps, verbose=self.verbose)
+        if mode == "train":
+            self.train_progbar = bar
+        else:
+            setattr(self, f"{mode}_progbar", bar)
+        setattr(self, f"_{mode}_timer", _Timer())
+
+    def _updates(self, logs, mode):
+        names, step = getattr(self, f"{mode}_metrics", []), getattr(self, f"{mode}_step")
+        values = [(name, logs[name]) for name in names if name in logs]
+        if self.verbose == 3:
+            values += getattr(self, f"_{mode}_timer").shown()
+        getattr(self, f"{mode}_progbar").update(step, values)
+
+    def _counted(self, mode, logs, steps):
+        """A batch has ended; reports when it is time."""
+        setattr(self, f"{mode}_step", getattr(self, f"{mode}_step") + 1)
+        timer = getattr(self, f"_{mode}_timer")
+        timer.done((logs or {}).get("batch_size", 1))
+        if self._is_print() and getattr(self, f"{mode}_step") % self.log_freq == 0 and (steps is None or getattr(self, f"{mode}_step") < steps):
+            self._updates(logs, mode)
+        timer.reset()
+
+    def on_train_batch_begin(self, step, logs=None):
+        """A batch has been read."""
+        self._train_timer.read()
+
+    def on_train_batch_end(self, step, logs=None):
+        """Reports every `log_freq` steps."""
+        self._counted("train", logs or {}, self.steps)
+
+    def on_epoch_end(self, epoch, logs=None):
+        """Reports the last step."""
+        if self._is_print() and self.steps is not None:
+            self._updates(logs or {}, "train")
+
+    def on_eval_begin(self, logs=None):
+        """Begins a bar."""
+        self.eval_steps = logs.get("steps")
+        self.eval_metrics = logs.get("metrics", [])
+        self.eval_step = self.evaled_samples = 0
+        self._begin("eval", self.eval_steps)
+        if self._is_print():
+            print("Eval begin...")
+
+    def on_eval_batch_begin(self, step, logs=None):
+        """A batch has been read."""
+        self._eval_timer.read()
+
+    def on_eval_batch_end(self, step, logs=None):
+        """Reports every `log_freq` steps."""
+        self.evaled_samples += (logs or {}).get("batch_size", 1)
+        self._counted("eval", logs or {}, self.eval_steps)
+
+    def on_eval_end(self, logs=None):
+        """Reports the last step."""
+        if self._is_print() and self.eval_steps is not None:
+            self._updates(logs or {}, "eval")
+            print(f"Eval samples: {self.evaled_samples}")
+
+    def on_predict_begin(self, logs=None):
+        """Begins a bar."""
+        self.test_steps = logs.get("steps")
+        self.test_metrics = logs.get("metrics", [])
+        self.test_step = self.tested_samples = 0
+        self._begin("test", self.test_steps)
+        if self._is_print():
+            print("Predict begin...")
+
+    def on_predict_batch_begin(self, step, logs=None):
+        """A batch has been read."""
+        self._test_timer.read()
+
+    def on_predict_batch_end(self, step, logs=None):
+        """Reports every `log_freq` steps."""
+        self.tested_samples += (logs or {}).get("batch_size", 1)
+        self._counted("test", logs or {}, self.test_steps)
+
+    def on_predict_end(self, logs=None):
+        """Reports the last step."""
+        if self._is_print():
+            if self.test_step % self.log_freq != 0 or self.verbose == 1:
+                self._updates(logs or {}, "test")
+            print(f"Predict samples: {self.tested_samples}")
+
+
+class ModelCheckpoint(Callback):
+    """Saves the model and the optimizer after epochs, as `save_dir/EPOCH`, and in the end as `save_dir/final`.
+
+    `fit(save_dir=...)` uses one; `Model.load` reads the files.
+
+    Args:
+        save_freq: int, epochs from one saving to the next. Default 1.
+        save_dir: str, or None to save nothing.
+    Example:
+        >>> paddle.callbacks.ModelCheckpoint(save_freq=2, save_dir="checkpoints").save_freq
+        2
+    """
+
+    def __init__(self, save_freq=1, save_dir=None):
+        self.save_freq = save_freq
+        self.save_dir = save_dir
+
+    def on_epoch_begin(self, epoch=None, logs=None):
+        """Keeps the number of the epoch."""
+        self.epoch = epoch
+
+    def _is_save(self):
+        return self.model and self.save_dir and get_rank() == 0
+
+    def _save(self, name):
+        path = f"{self.save_dir}/{name}"
+        print(f"save checkpoint at {Path(path).absolute()}")
+        self.model.save(path)
+
+    def on_epoch_end(self, epoch, logs=None):
+        """Saves."""
+        if self._is_save() and self.epoch % self.save_freq == 0:
+            self._save(epoch)
+
+    def on_train_end(self, logs=None):
+        """Saves."""
+        if self._is_save():
+            self._save("final")
+
+
+class LRScheduler(Callback):
+    """Steps the learning-rate scheduler of the optimizer, if it has one. `fit` uses one unless it is given another.
+
+    Args:
+        by_step: step after every batch. Default True.
+        by_epoch: step after every epoch. Default False.
+    Raises:
+        ValueError: both are True.
+    Example:
+        >>> paddle.callbacks.LRScheduler(by_step=False, by_epoch=True).by_epoch
+        True
+    """
+
+    def __init__(self, by_step=True, by_epoch=False):
+        if by_step and by_epoch:
+            raise ValueError("LRScheduler: by_step: by_step and by_epoch are both True; choose one of them")
+        self.by_step = by_step
+        self.by_epoch = by_epoch
+
+    def _step(self):
+        schedule = getattr(self.model._optimizer, "_learning_rate", None)
+        if isinstance(schedule, lr.LRScheduler):
+            schedule.step()
+
+    def on_epoch_end(self, epoch, logs=None):
+        """Steps, if it does so by epochs."""
+        if self.by_epoch:
+            self._step()
+
+    def on_train_batch_end(self, step, logs=None):
+        """Steps, if it does so by batches."""
+        if self.by_step:
+            self._step()
+
+
+__all__ = ["Callback", "CallbackList", "EarlyStopping", "LRScheduler", "ModelCheckpoint", "ProgBarLogger", "ReduceLROnPlateau", "VisualDL",
+           "WandbCallback", "config_callbacks"]

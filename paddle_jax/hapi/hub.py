@@ -1,0 +1,210 @@
+"""`paddle.hub`: networks from a folder or repository with a file `hubconf.py`, whose public functions make them."""
+
+import builtins
+import importlib.machinery
+import importlib.util
+import os
+import shutil
+import sys
+import types
+import zipfile
+from pathlib import Path
+
+from paddle_jax.framework.io import load as load_file
+from paddle_jax.utils import download
+
+__all__ = []
+
+_CONFIG, _DEPENDENCIES = "hubconf", "dependencies"
+_ARCHIVES = {"github": "https://github.com/{}/{}/archive/{}.zip", "gitee": "https://gitee.com/{}/{}/repository/archive/{}.zip"}
+_BRANCHES = {"github": "main", "gitee": "master"}
+
+
+def list(repo_dir, source="github", force_reload=False):
+    """The names of the networks that a repository offers. Runs its `hubconf.py`.
+
+    Args:
+        repo_dir: str, a folder for source "local", else "owner/repository" or "owner/repository:branch".
+        source: "github", "gitee" or "local". Default "github".
+        force_reload: download again. Default False: a copy in `~/.cache/paddle/hub` is used (`PADDLE_HOME` changes the first part).
+    Returns:
+        List of str.
+    Raises:
+        ValueError: the source is unknown, or `repo_dir` has another form.
+        RuntimeError: there is no `hubconf.py`, or the repository cannot be downloaded.
+    Example:
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = pathlib.Path(folder, "hubconf.py").write_text("def tiny(width=2):\\n    'A tiny network.'\\n    return width\\n")
+        ...     print(paddle.hub.list(folder, source="local"), paddle.hub.load(folder, "tiny", source="local", width=3))
+        ['tiny'] 3
+    """
+    module = _opened(repo_dir, source, force_reload)
+    return [name for name in dir(module) if callable(getattr(module, name)) and not name.startswith("_")]
+
+
+def help(repo_dir, model, source="github", force_reload=False):
+    """The documentation of a network. Arguments as for `load`.
+
+    Returns:
+        str, or None if there is none.
+    """
+    return _load_entry_from_hubconf(_opened(repo_dir, source, force_reload), model).__doc__
+
+
+def load(repo_dir, model, source="github", force_reload=False, **kwargs):
+    """Makes a network. Runs the repository's code.
+
+    Args:
+        repo_dir: str, a folder for source "local", else "owner/repository" or "owner/repository:branch".
+        model: str, name of the function in `hubconf.py`.
+        source: "github", "gitee" or "local". Default "github".
+        force_reload: download again. Default False.
+        kwargs: arguments of the function.
+    Returns:
+        What the function returns.
+    Raises:
+        ValueError: the source is unknown, `repo_dir` has another form, or `model` is no str.
+        RuntimeError: the function, a module that `hubconf.py` depends on, or `hubconf.py` is missing, or the repository cannot be downloaded.
+    """
+    module = _opened(repo_dir, source, force_reload)
+    _check_dependencies(module)
+    return _load_entry_from_hubconf(module, model)(**kwargs)
+
+
+def load_state_dict_from_url(url, model_dir=None, check_hash=False, file_name=None, map_location=None):
+    """Weights from the network; the file is kept and used again.
+
+    Args:
+        url: str, an http or https address, of a weight file or a zip archive with one.
+        model_dir: str, folder to keep it in. Default `~/.cache/paddle/hub/checkpoints`.
+        check_hash: the name of the file ends with `-` and the first characters of its MD5; check them. Default False.
+        file_name: str, name to keep it under. Default: the last part of the address.
+        map_location: "numpy" or "np" gives ndarrays; everything else Tensors on the current device. Default None.
+    Returns:
+        What `paddle.load` gives.
+    Raises:
+        RuntimeError: it cannot be downloaded, or its MD5 is another one.
+    """
+    folder = Path(model_dir) if model_dir is not None else Path(get_dir()) / "checkpoints"
+    folder.mkdir(parents=True, exist_ok=True)
+    name = file_name or download._map_path(url, "").lstrip("/")
+    path = folder / name
+    if not path.is_file():
+        fetched = Path(download.get_path_from_url(url, str(folder), None, decompress=False))
+        if fetched != path:
+            fetched.replace(path)
+    if check_hash:
+        wanted = path.name.split(".")[0].rsplit("-", 1)[-1]
+        if not download._md5(path).startswith(wanted):
+            raise RuntimeError(f"load_state_dict_from_url: check_hash: the MD5 of {path} does not begin with {wanted}; delete the file and try again")
+    if zipfile.is_zipfile(path):
+        path = _unpacked(path)
+    return load_file(str(path), return_numpy=map_location in ("numpy", "np"))
+
+
+def _unpacked(path):
+    """The only file in a zip archive."""
+    with zipfile.ZipFile(path) as archive:
+        names = [info.filename for info in archive.infolist() if not info.is_dir()]
+        if len(names) != 1:
+            raise RuntimeError(f"load_state_dict_from_url: url: {path.name} holds {len(names)} files; an archive must hold one")
+        return Path(archive.extract(names[0], path.parent))
+
+
+def get_dir():
+    """The folder in which repositories and weights are kept.
+
+    Example:
+        >>> from paddle_jax.hapi.hub import get_dir
+        >>> get_dir().endswith("hub")
+        True
+    """
+    return str(Path(_get_paddle_home()) / "hub")
+
+
+def _get_paddle_home():
+    return str(Path(os.environ.get("PADDLE_HOME", "~/.cache/paddle")).expanduser())
+
+
+def _opened(repo, source, force_reload):
+    """The module `hubconf` of a repository."""
+    if source not in (*_ARCHIVES, "local"):
+        raise ValueError(f'hub: source: got "{source}"; allowed are "github", "gitee" and "local"')
+    folder = repo if source == "local" else _get_cache_or_reload(repo, force_reload, source=source)
+    return _import_module(_CONFIG, folder)
+
+
+def _import_module(name, repo_dir):
+    """Runs `hubconf.py`; modules beside it can be imported meanwhile. It does not stay among the imported modules."""
+    path = Path(repo_dir) / f"{name}.py"
+    if not path.is_file():
+        raise RuntimeError(f"hub: repo_dir: there is no file {path}; a repository for paddle.hub has one")
+    module = types.ModuleType(name)
+    module.__file__ = str(path)
+    module.__spec__ = importlib.machinery.ModuleSpec(name, None, origin=str(path))
+    sys.path.insert(0, str(repo_dir))
+    try:
+        exec(compile(path.read_bytes(), str(path), "exec"), module.__dict__)
+    finally:
+        sys.path.remove(str(repo_dir))
+    return module
+
+
+def _parse_repo_info(repo, source):
+    """(owner, repository, branch)"""
+    location, _, branch = repo.partition(":")
+    parts = location.split("/")
+    if len(parts) != 2 or ":" in branch or not all(parts):
+        raise ValueError(f'hub: repo_dir: got {repo!r}; it must be "owner/repository" or "owner/repository:branch"')
+    return parts[0], parts[1], branch or _BRANCHES[source]
+
+
+def _git_archive_link(repo_owner, repo_name, branch, source):
+    return _ARCHIVES[source].format(repo_owner, repo_name, branch)
+
+
+def _get_cache_or_reload(repo, force_reload, verbose=True, source="github"):
+    """The folder with a repository; downloads it when it is not there."""
+    owner, name, branch = _parse_repo_info(repo, source)
+    home = Path(get_dir())
+    folder = home / "_".join([owner, name, branch.replace("/", "_")])
+    if folder.is_dir() and not force_reload:
+        return str(folder)
+    home.mkdir(parents=True, exist_ok=True)
+    url, archive = _git_archive_link(owner, name, branch, source), home / (branch.replace("/", "_") + ".zip")
+    try:
+        download._download_to(url, archive, None)
+        fresh = home / f".{folder.name}.new"
+        shutil.rmtree(fresh, ignore_errors=True)
+        with zipfile.ZipFile(archive) as packed:
+            top = {member.split("/")[0] for member in packed.namelist()}
+            packed.extractall(fresh)  # it drops what leads outside
+        if len(top) != 1:
+            raise RuntimeError(f"hub: repo_dir: the archive {url} holds {len(top)} top folders; one is expected")
+        shutil.rmtree(folder, ignore_errors=True)
+        (fresh / top.pop()).replace(folder)
+        shutil.rmtree(fresh, ignore_errors=True)
+    finally:
+        archive.unlink(missing_ok=True)
+    return str(folder)
+
+
+def _check_module_exists(name):
+    return importlib.util.find_spec(name) is not None
+
+
+def _check_dependencies(m):
+    needed = getattr(m, _DEPENDENCIES, None)
+    missing = [name for name in needed or [] if not _check_module_exists(name)] if isinstance(needed, builtins.list | tuple) else []
+    if missing:
+        raise RuntimeError(f"hub: repo_dir: hubconf.py needs modules that are not installed: {', '.join(missing)}")
+
+
+def _load_entry_from_hubconf(m, name):
+    if not isinstance(name, str):
+        raise ValueError(f"hub: model: got {type(name).__name__}; it must be the name of a function, a str")
+    entry = getattr(m, name, None)
+    if not callable(entry):
+        raise RuntimeError(f"hub: model: hubconf.py has no function {name}")
+    return entry

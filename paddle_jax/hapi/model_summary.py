@@ -1,0 +1,160 @@
+"""`paddle.summary`: the layers of a network as a table."""
+
+import numbers
+
+import numpy as np
+
+from paddle_jax._core.autograd_mode import no_grad
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.nn import LayerList, Sequential
+from paddle_jax.nn.layer.rnn import RNNBase
+from paddle_jax.static.input_spec import InputSpec
+from paddle_jax.tensor.creation import ones
+
+__all__ = []
+
+_WIDTHS = (15, 20, 20, 15)
+_TITLES = ("Layer (type)", "Input Shape", "Output Shape", "Param #")
+_MEGABYTE = 1024**2
+
+
+def summary(net, input_size=None, dtypes=None, input=None):
+    """Prints the layers of a network with the shapes of their inputs and outputs and the numbers of their parameters.
+
+    The network is called once in evaluation mode. A row is a Layer that is called, containers and the network itself left out.
+
+    Args:
+        net: Layer.
+        input_size: tuple of ints, InputSpec, or a list of them for several inputs. None and -1 are taken as 1.
+        dtypes: str, or a list with one per input. Default "float32".
+        input: Tensor to call the network with, in the place of `input_size`; or a list or dict that `forward` takes as it is.
+    Returns:
+        Dict with "total_params" and "trainable_params".
+    Raises:
+        ValueError: neither `input_size` nor `input` is given, or a length is 0.
+    Example:
+        >>> counts = paddle.summary(paddle.nn.Sequential(paddle.nn.Linear(3, 2)), (1, 3))  # doctest: +ELLIPSIS
+        -----...
+        Total params: 8
+        Trainable params: 8
+        ...
+        >>> int(counts["total_params"])
+        8
+    """
+    if input_size is None and input is None:
+        raise ValueError("summary: input_size: neither input_size nor input is given; give one of them")
+    training = net.training
+    net.eval()
+    text, counts = summary_string(net, _sizes(input_size) if input is None else None, dtypes, input)
+    print(text)
+    if training:
+        net.train()
+    return counts
+
+
+def summary_string(model, input_size=None, dtypes=None, input=None):
+    """(text, counts) of `summary`; `input_size` is a list of tuples."""
+    rows, hooks = {}, []
+    inner, inside = model.sublayers(), inside_recurrent(model)
+    for layer in [*inner, model]:
+        container = isinstance(layer, Sequential | LayerList) and not isinstance(layer, RNNBase)
+        if not container and (layer is not model or not inner or isinstance(layer, RNNBase)) and layer not in inside:
+            hooks.append(layer.register_forward_post_hook(lambda layer, args, out: _note(rows, layer, args, out)))
+    try:
+        with no_grad():
+            if input is not None:
+                model(input)
+            else:
+                model(*_made(input_size, dtypes))
+    finally:
+        for hook in hooks:
+            hook.remove()
+    given = [_shape(input)] if input is not None else [list(size) for size in input_size]
+    return _table(rows, given)
+
+
+def inside_recurrent(model):
+    """The Layers within LSTM, GRU and SimpleRNN, which count as one each."""
+    return {inner for layer in model.sublayers(include_self=True) if isinstance(layer, RNNBase) for inner in layer.sublayers()}
+
+
+def _sizes(size):
+    """A list of tuples of lengths that are known."""
+    if isinstance(size, numbers.Integral):
+        return [_known((size,))]
+    if isinstance(size, InputSpec):
+        return [_known(size.shape)]
+    if isinstance(size, tuple | list) and all(each is None or isinstance(each, numbers.Integral) for each in size):
+        return [_known(size)] if isinstance(size, tuple) else [_known((each,)) for each in size]
+    if isinstance(size, tuple | list):
+        return [found for each in size for found in _sizes(each)]
+    raise TypeError(f"summary: input_size: got {size!r}; it must be a tuple of ints, an InputSpec, or a list of them")
+
+
+def _known(shape):
+    for length in shape:
+        if length == 0:
+            raise ValueError(f"summary: input_size: got {tuple(shape)}; lengths must be greater than zero")
+    return tuple(1 if length is None or length < 0 else int(length) for length in shape)
+
+
+def _made(sizes, dtypes):
+    dtypes = list(dtypes) if isinstance(dtypes, list | tuple) else [dtypes or "float32"] * len(sizes)
+    return [ones(list(size), dtype) for size, dtype in zip(sizes, dtypes, strict=True)]
+
+
+def _shape(value, other=None):
+    """Shapes of Tensors, nested like the value."""
+    if isinstance(value, Tensor):
+        return [int(length) for length in value.shape]
+    if isinstance(value, list | tuple):
+        return [_shape(each, other) for each in value]
+    return other
+
+
+def _count(parameters):
+    return int(sum(np.prod(parameter.shape, dtype=np.int64) for parameter in parameters))
+
+
+def _note(rows, layer, args, out):
+    """A Layer was called: makes or renews its row."""
+    kind, number = type(layer).__name__, int(layer._full_name.rsplit("_", 1)[-1])
+    own = [*layer.parameters(include_sublayers=isinstance(layer, RNNBase)), *_statistics(layer)]
+    trainable = sum(_count([parameter]) for parameter in own if not parameter.stop_gradient)
+    rows[f"{kind}-{number + 1}"] = (_shape(args), _output(out), _count(own), trainable)
+
+
+def _statistics(layer):
+    """The running statistics of batch normalisation: Paddle counts them as parameters that are not trained."""
+    return [layer._buffers[name] for name in ("_mean", "_variance") if layer._buffers.get(name) is not None]
+
+
+def _output(out):
+    if isinstance(out, list | tuple):
+        return [_output(each) for each in out]
+    return _shape(out, [])
+
+
+def _elements(shape):
+    """Numbers in Tensors of these shapes."""
+    if shape and isinstance(shape[0], list):
+        return sum(_elements(each) for each in shape)
+    return int(np.prod(shape, dtype=np.int64)) if shape else 0
+
+
+def _table(rows, given):
+    cells = [(name, str(taken), str(made), f"{count:,}") for name, (taken, made, count, _) in rows.items()]
+    widths = [max([width, *(len(row[i]) for row in cells)]) for i, width in enumerate(_WIDTHS)]
+    rule = sum(widths) + 5
+    total, trainable = sum(row[2] for row in rows.values()), sum(row[3] for row in rows.values())
+    sizes = [sum(_elements(shape) for shape in given) * 4 / _MEGABYTE, 2 * sum(_elements(row[1]) for row in rows.values()) * 4 / _MEGABYTE,
+             total * 4 / _MEGABYTE]
+    lines = ["-" * rule, _line(_TITLES, widths), "=" * rule, *(_line(row, widths) for row in cells), "=" * rule,
+             f"Total params: {total:,}", f"Trainable params: {trainable:,}", f"Non-trainable params: {total - trainable:,}", "-" * rule,
+             f"Input size (MB): {sizes[0]:.2f}", f"Forward/backward pass size (MB): {sizes[1]:.2f}", f"Params size (MB): {sizes[2]:.2f}",
+             f"Estimated Total Size (MB): {sum(sizes):.2f}", "-" * rule, ""]
+    return "\n".join(lines), {"total_params": np.int64(total), "trainable_params": np.int64(trainable)}
+
+
+def _line(cells, widths):
+    return " ".join(f"{cell:^{width}}" for cell, width in zip(cells, widths, strict=True))

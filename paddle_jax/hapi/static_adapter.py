@@ -1,0 +1,129 @@
+"""How a Model computes in static mode: one Program each for training, evaluation and prediction."""
+
+import numpy as np
+
+from paddle_jax.framework.io import save as save_file
+from paddle_jax.hapi.adapters import listed, to_numpy
+from paddle_jax.optimizer.lr import LRScheduler
+from paddle_jax.static.amp import CustomOpLists, decorate
+from paddle_jax.static.executor import Executor
+from paddle_jax.static.io import save_inference_model, set_program_state
+from paddle_jax.static.program import Program, default_startup_program, program_guard
+from paddle_jax.static.recorder import data
+from paddle_jax.static.scope import global_scope
+
+
+class StaticGraphAdapter:
+    """Runs batches of a Model as static programs."""
+
+    def __init__(self, model):
+        self.model = model
+        self._programs = {}  # mode: (program, inputs, labels, outputs, losses, what metrics compute)
+        self._executor = None
+
+    @property
+    def mode(self):
+        """"train", "eval" or "test"."""
+        return self.model.mode
+
+    @mode.setter
+    def mode(self, value):
+        self.model.mode = value
+
+    def prepare(self):
+        """Records the programs and fills the parameters."""
+        self._programs, self._executor = {}, Executor()
+        startup = default_startup_program()
+        for mode in ("train", "eval", "test"):
+            if mode != "train" or (self.model._optimizer is not None and self.model._loss is not None):
+                self._programs[mode] = self._recorded(mode, startup)
+        self._executor.run(startup)
+
+    def _recorded(self, mode, startup):
+        model = self.model
+        model.network.train() if mode == "train" else model.network.eval()
+        program = Program()
+        with program_guard(program, startup):
+            inputs = [data(spec.name, spec.shape, spec.dtype) for spec in model._inputs]
+            labels = [data(spec.name, spec.shape, spec.dtype) for spec in model._labels] if mode != "test" else []
+            outputs = listed(model.network(*inputs))
+            losses, measured = [], []
+            if mode != "test" and model._loss is not None:
+                losses = listed(model._loss(*outputs, *labels))
+            if mode != "test":
+                measured = [listed(metric.compute(*outputs, *labels)) for metric in model._metrics]
+            if mode == "train":
+                total = losses[0]
+                for loss in losses[1:]:
+                    total = total + loss
+                self._optimizer().minimize(total)
+        return program, inputs, labels, outputs, losses, measured
+
+    def _optimizer(self):
+        model = self.model
+        if model._amp_level == "O0":
+            return model._optimizer
+        lists = CustomOpLists(model._amp_lists.get("custom_white_list"), model._amp_lists.get("custom_black_list"))
+        return decorate(model._optimizer, lists, level=model._amp_level)
+
+    def _run(self, mode, inputs, labels):
+        self.mode = mode
+        program, taken, known, outputs, losses, measured = self._programs[mode]
+        values = [to_numpy(each) for each in (*listed(inputs), *listed(labels))]
+        feed = {variable.name: np.asarray(value) for variable, value in zip((*taken, *known), values, strict=False)}
+        wanted = outputs if mode == "test" else [*losses, *(each for one in measured for each in one)]
+        found = self._executor.run(program, feed=feed, fetch_list=list(wanted))
+        if mode == "test":
+            return found
+        results, rest = found[: len(losses)], iter(found[len(losses) :])
+        reports = [metric.update(*(next(rest) for _ in one)) for metric, one in zip(self.model._metrics, measured, strict=True)]
+        return (results, reports) if reports and losses else reports if self.model._metrics else results
+
+    def train_batch(self, inputs, labels=None, update=True):
+        """See Model.train_batch."""
+        if "train" not in self._programs:
+            raise AssertionError("Model.train_batch: the model is not ready; call prepare() with an optimizer and a loss first")
+        if not update:
+            raise AssertionError("Model.train_batch: update: got False; gradients are not added up in static mode, use dynamic mode")
+        return self._run("train", inputs, labels)
+
+    def eval_batch(self, inputs, labels=None):
+        """See Model.eval_batch."""
+        return self._run("eval", inputs, labels)
+
+    def predict_batch(self, inputs):
+        """See Model.predict_batch."""
+        return self._run("test", inputs, None)
+
+    def parameters(self, *args, **kwargs):
+        """The parameters of the network."""
+        return self.model.network.parameters(*args, **kwargs)
+
+    def save(self, path):
+        """Writes weights and the state of the optimizer."""
+        save_file({name: variable.get_value() for name, variable in self.model.network.state_dict().items()}, f"{path}.pdparams")
+        if "train" in self._programs:
+            save_file(self._state(), f"{path}.pdopt")
+
+    def _state(self):
+        """What the training program keeps besides the network, and the state of the schedule."""
+        program, values = self._programs["train"][0], global_scope().values
+        network = {variable.name for variable in self.model.network.state_dict().values()}
+        state = {name: program.vars[name].get_value() for name in program.vars if name in values and name not in network}
+        schedule = self.model._optimizer._learning_rate
+        return state | ({"LR_Scheduler": schedule.state_dict()} if isinstance(schedule, LRScheduler) else {})
+
+    def load(self, param_state_pairs, optim_state, scaler_state=None):
+        """Sets weights, and the state of the optimizer if there is one."""
+        for parameter, value in param_state_pairs:
+            parameter.set_value(np.asarray(to_numpy(value)))
+        if optim_state is not None and "train" in self._programs:
+            schedule = optim_state.pop("LR_Scheduler", None)
+            if schedule is not None and isinstance(self.model._optimizer._learning_rate, LRScheduler):
+                self.model._optimizer._learning_rate.set_state_dict(schedule)
+            set_program_state(self._programs["train"][0], {name: to_numpy(value) for name, value in optim_state.items()})
+
+    def save_inference_model(self, path):
+        """Writes the program of prediction."""
+        program, inputs, _, outputs, _, _ = self._programs["test"]
+        save_inference_model(path, inputs, outputs, self._executor, program=program)
