@@ -1,0 +1,74 @@
+"""The beta distribution."""
+
+import numbers
+
+from paddle_jax._core.autograd_mode import no_grad
+from paddle_jax._core.errors import ArgumentError
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.distribution.distribution import alike, as_tensors, repeated, sizes
+from paddle_jax.distribution.draws import draw_log_gamma
+from paddle_jax.distribution.exponential_family import ExponentialFamily
+from paddle_jax.tensor.ops import sigmoid
+
+
+class Beta(ExponentialFamily):
+    """The beta distribution on (0, 1), density proportional to x**(alpha - 1) * (1 - x)**(beta - 1).
+
+    Args:
+        alpha, beta: numbers or Tensors > 0 that broadcast.
+    Raises:
+        ValueError: a parameter is of another type.
+    Example:
+        >>> paddle.distribution.Beta(1.0, 3.0).mean.item()
+        0.25
+    """
+
+    def __init__(self, alpha, beta):
+        for name, value in (("alpha", alpha), ("beta", beta)):
+            if not isinstance(value, (numbers.Real, Tensor)):
+                raise ArgumentError(f"Beta: {name}: got {type(value).__name__}; give a number or a Tensor")
+        self.alpha, self.beta = alike(*as_tensors(alpha, beta))
+        super().__init__(tuple(self.alpha.shape))
+
+    @property
+    def mean(self):
+        """alpha / (alpha + beta)."""
+        return self.alpha / (self.alpha + self.beta)
+
+    @property
+    def variance(self):
+        """alpha * beta / ((alpha + beta)**2 * (alpha + beta + 1))."""
+        total = self.alpha + self.beta
+        return self.alpha * self.beta / (total.pow(2) * (total + 1))
+
+    def log_prob(self, value):
+        """The logarithm of the density of a Tensor in (0, 1)."""
+        if not isinstance(value, Tensor):
+            raise ArgumentError(f"Beta: value: got {type(value).__name__}; give a Tensor")
+        return (self.alpha - 1) * value.log() + (self.beta - 1) * (-value).log1p() - self._log_normalizer(self.alpha, self.beta)
+
+    def prob(self, value):
+        """The density of a Tensor in (0, 1)."""
+        return self.log_prob(value).exp()
+
+    def sample(self, shape=()):
+        """Random values of shape `shape` + batch_shape."""
+        with no_grad():
+            return self.rsample(shape)
+
+    def rsample(self, shape=()):
+        """Random values with (implicit) gradients to alpha and beta."""
+        alpha, beta = repeated(sizes(self, shape), self.alpha, self.beta)
+        return sigmoid(draw_log_gamma(alpha) - draw_log_gamma(beta))
+
+    def entropy(self):
+        """The entropy of shape batch_shape."""
+        a, b = self.alpha, self.beta
+        return self._log_normalizer(a, b) - (a - 1) * a.digamma() - (b - 1) * b.digamma() + (a + b - 2) * (a + b).digamma()
+
+    @property
+    def _natural_parameters(self):
+        return self.alpha, self.beta
+
+    def _log_normalizer(self, x, y):
+        return x.lgamma() + y.lgamma() - (x + y).lgamma()

@@ -1,0 +1,32 @@
+"""The chi-squared distribution."""
+
+import numpy as np
+
+from paddle_jax._core.dtype import get_default_dtype
+from paddle_jax.distribution.gamma import Gamma
+from paddle_jax.tensor.axes import concrete
+from paddle_jax.tensor.creation import full_like
+
+__all__ = ["Chi2"]
+
+
+class Chi2(Gamma):
+    """The chi-squared distribution: the sum of the squares of df standard normal numbers.
+
+    Args:
+        df: degrees of freedom: float, list, array or Tensor > 0.
+    Raises:
+        TypeError: df is of another type.
+        ValueError: df is not positive.
+    Example:
+        >>> paddle.distribution.Chi2(3.0).variance.item()
+        6.0
+    """
+
+    def __init__(self, df):
+        self.df = self._to_tensor(df)[0]
+        values = concrete(self.df)
+        if values is not None and not np.all(values > 0):
+            raise ValueError(f"Chi2: df: got {values.min()}; it must be > 0")
+        half = self.df / 2 if self.df.is_floating_point() else self.df.astype(get_default_dtype()) / 2
+        super().__init__(half, full_like(half, 0.5))

@@ -1,0 +1,79 @@
+"""The Gumbel distribution."""
+
+import math
+
+import numpy as np
+
+from paddle_jax._core.autograd_mode import no_grad
+from paddle_jax._core.limits import finfo
+from paddle_jax.distribution.distribution import alike, as_tensors, real_or_tensor, repeated, sizes
+from paddle_jax.distribution.draws import draw_uniform_like
+from paddle_jax.distribution.transformed_distribution import TransformedDistribution
+from paddle_jax.distribution.uniform import Uniform
+from paddle_jax.tensor.creation import full_like, zeros_like
+
+
+class Gumbel(TransformedDistribution):
+    """The Gumbel distribution (of largest values) around loc, with width scale.
+
+    Args:
+        loc, scale: numbers or Tensors that broadcast, scale > 0.
+    Raises:
+        TypeError: a parameter is of another type.
+    Example:
+        >>> round(paddle.distribution.Gumbel(0.0, 1.0).cdf(paddle.to_tensor(0.0)).item(), 4)
+        0.3679
+    """
+
+    def __init__(self, loc, scale):
+        real_or_tensor(self, loc=loc, scale=scale)
+        self.loc, self.scale = alike(*as_tensors(loc, scale))
+        self.base_dist = Uniform(zeros_like(self.loc), full_like(self.loc, 1 - float(finfo(self.loc.dtype).eps)))
+        self.transforms = ()
+        super().__init__(self.base_dist, self.transforms)
+
+    @property
+    def mean(self):
+        """loc + scale * Euler's constant."""
+        return self.loc + self.scale * np.euler_gamma
+
+    @property
+    def variance(self):
+        """(pi * scale)**2 / 6."""
+        return self.scale.pow(2) * (math.pi**2 / 6)
+
+    @property
+    def stddev(self):
+        """The square root of the variance."""
+        return self.variance.sqrt()
+
+    def prob(self, value):
+        """The density of a Tensor."""
+        away = self._away(value)
+        return (-away - (-away).exp()).exp() / self.scale
+
+    def log_prob(self, value):
+        """The logarithm of the density of a Tensor."""
+        away = self._away(value)
+        return -away - (-away).exp() - self.scale.log()
+
+    def _away(self, value):
+        return (self._check_values_dtype_in_probs(self.loc, value) - self.loc) / self.scale
+
+    def cdf(self, value):
+        """The probability of results up to value."""
+        return (-(-self._away(value)).exp()).exp()
+
+    def entropy(self):
+        """log(scale) + 1 + Euler's constant."""
+        return self.scale.log() + (1 + np.euler_gamma)
+
+    def sample(self, shape=()):
+        """Random values of shape `shape` + batch_shape."""
+        with no_grad():
+            return self.rsample(shape)
+
+    def rsample(self, shape=()):
+        """Random values with gradients to loc and scale."""
+        loc, scale = repeated(sizes(self, shape), self.loc, self.scale)
+        return loc - scale * (-draw_uniform_like(loc).log()).log()

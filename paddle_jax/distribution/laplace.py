@@ -1,0 +1,83 @@
+"""The Laplace distribution."""
+
+import math
+import numbers
+
+from paddle_jax._core.autograd_mode import no_grad
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.distribution.distribution import Distribution, alike, as_tensors, real_or_tensor, repeated, sizes
+from paddle_jax.distribution.draws import draw_uniform_like
+
+
+class Laplace(Distribution):
+    """The Laplace distribution, density exp(-|x - loc| / scale) / (2 scale).
+
+    Args:
+        loc, scale: numbers or Tensors that broadcast, scale > 0.
+    Raises:
+        TypeError: a parameter is of another type.
+    Example:
+        >>> paddle.distribution.Laplace(0.0, 1.0).variance.item()
+        2.0
+    """
+
+    def __init__(self, loc, scale):
+        real_or_tensor(self, loc=loc, scale=scale)
+        self.loc, self.scale = alike(*as_tensors(loc, scale))
+        super().__init__(tuple(self.loc.shape))
+
+    @property
+    def mean(self):
+        """loc."""
+        return self.loc
+
+    @property
+    def stddev(self):
+        """sqrt(2) * scale."""
+        return self.scale * math.sqrt(2)
+
+    @property
+    def variance(self):
+        """2 * scale**2."""
+        return self.scale.pow(2) * 2
+
+    def _away(self, value):
+        """The distance of a Tensor or number from loc."""
+        if isinstance(value, numbers.Real):
+            return value - self.loc
+        if not isinstance(value, Tensor):
+            raise AttributeError(f"Laplace: value: got {type(value).__name__}; give a Tensor or a number")
+        return value.astype(self.loc.dtype) - self.loc
+
+    def log_prob(self, value):
+        """The logarithm of the density of a Tensor or number."""
+        return -self._away(value).abs() / self.scale - (self.scale * 2).log()
+
+    def entropy(self):
+        """1 + log(2 scale)."""
+        return (self.scale * 2).log() + 1
+
+    def cdf(self, value):
+        """The probability of results up to value."""
+        away = self._away(value)
+        return 0.5 - 0.5 * away.sign() * (-away.abs() / self.scale).expm1()
+
+    def icdf(self, value):
+        """The value up to which results have the given probability."""
+        term = (value.astype(self.loc.dtype) if isinstance(value, Tensor) else self._away(value) + self.loc) - 0.5
+        return self.loc - self.scale * term.sign() * (term.abs() * -2).log1p()
+
+    def sample(self, shape=()):
+        """Random values of shape `shape` + batch_shape."""
+        with no_grad():
+            return self.rsample(shape)
+
+    def rsample(self, shape=()):
+        """Random values with gradients to loc and scale: the difference of two exponential numbers."""
+        loc, scale = repeated(sizes(self, shape), self.loc, self.scale)
+        return loc + scale * (draw_uniform_like(loc).log() - draw_uniform_like(loc).log())
+
+    def kl_divergence(self, other):
+        """The divergence from this Laplace distribution to another."""
+        ratio, away = self.scale / other.scale, (self.loc - other.loc).abs()
+        return ratio * (-away / self.scale).exp() + away / other.scale - ratio.log() - 1
