@@ -14,9 +14,10 @@ PYTHON = {name: frozenset(text.split()) for name, text in {
     "TypeError": """
         adaptive_avg_pool3d adaptive_log_softmax_with_loss adaptive_max_pool2d adaptive_max_pool3d alpha_dropout arange argwhere as_tensor asarray
         assign atleast_1d atleast_2d atleast_3d bartlett_window batch_norm bincount binomial bitwise_invert bitwise_left_shift bitwise_not
-        bitwise_right_shift blackman_window broadcast_shape broadcast_shapes broadcast_tensors channel_shuffle cholesky chunk class_center_sample
-        column_stack combinations cosine_similarity crop cumulative_trapezoid diag_embed diagonal_scatter diff dropout dropout1d dropout2d dropout3d
-        dsplit dstack einsum eye feature_alpha_dropout fftfreq fill_diagonal_tensor flash_attn_qkvpacked frac fractional_max_pool2d
+        bitwise_right_shift blackman_window box_coder broadcast_shape broadcast_shapes broadcast_tensors channel_shuffle cholesky chunk
+        class_center_sample column_stack combinations cosine_similarity crop cumulative_trapezoid diag_embed diagonal_scatter diff dropout
+        dropout1d dropout2d dropout3d dsplit dstack einsum eye feature_alpha_dropout fftfreq fill_diagonal_tensor
+        flash_attn_qkvpacked frac fractional_max_pool2d
         fractional_max_pool3d frexp from_numpy full full_like gammainc gammaincc gather_nd gaussian_nll_loss getitem glu hann_window:window_length
         histogram_bin_edges histogramdd hsigmoid_loss hsplit hstack increment index_fill interpolate inv is_complex is_floating_point is_integer
         kaiser_window label_smooth local_response_norm logspace lp_pool2d lstsq lu lu_unpack margin_cross_entropy masked_fill matrix_norm
@@ -42,7 +43,8 @@ PYTHON = {name: frozenset(text.split()) for name, text in {
         lp_pool1d:padding lp_pool1d:stride lp_pool1d:x lp_pool2d lstsq lu_solve margin_cross_entropy:label matrix_exp matrix_norm:p matrix_rank:tol
         matrix_transpose max_pool1d max_pool2d max_pool3d:padding max_unpool1d:kernel_size max_unpool2d max_unpool2d:got max_unpool3d median
         meshgrid:indexing moveaxis multi_label_margin_loss multi_label_soft_margin_loss multi_margin_loss nanmedian nanquantile nll_loss:input norm
-        ones:got ones_like overlap_add pca_lowrank pixel_unshuffle poisson_nll_loss polygamma put_along_axis:indices quantile rand:got rand_like
+        ones:got ones_like overlap_add pca_lowrank pixel_unshuffle poisson_nll_loss polygamma prior_box:steps put_along_axis:indices
+        quantile rand:got rand_like
         randint randint:low randint_like randn:got randn_like randperm range renorm rfft rfft2 rfftfreq rfftn rot90 scaled_dot_product_attention
         scatter_add:indices scatter_reduce:indices selu sigmoid_focal_loss slice:axes soft_margin_loss softmax_with_cross_entropy:input softshrink
         solve:y standard_normal stft svd_lowrank t take take_along_axis:indices tensor_split to_tensor trapezoid triplet_margin_loss

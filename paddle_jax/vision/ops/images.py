@@ -1,0 +1,60 @@
+"""Reading image files into Tensors."""
+
+import io
+from pathlib import Path
+
+import numpy as np
+
+from paddle_jax._core.tensor import on_host
+from paddle_jax.tensor.creation import to_tensor
+
+_MODES = {"unchanged": None, "gray": "L", "rgb": "RGB"}
+
+
+def read_file(filename, name=None):
+    """The bytes of a file.
+
+    Args:
+        filename: str, path of the file.
+    Returns:
+        uint8 Tensor [bytes].
+    Raises:
+        RuntimeError: the file cannot be read.
+    Example:
+        >>> with open("some.bin", "wb") as file:
+        ...     _ = file.write(b"abc")
+        >>> paddle.vision.ops.read_file("some.bin").tolist()
+        [97, 98, 99]
+    """
+    try:
+        return to_tensor(np.frombuffer(Path(filename).read_bytes(), np.uint8))
+    except OSError as error:
+        raise RuntimeError(f"(PreconditionNotMet) read_file: filename: {error}") from error
+
+
+def decode_jpeg(x, mode="unchanged", name=None):
+    """The pixels of a JPEG file. It needs the package pillow.
+
+    Args:
+        x: uint8 Tensor [bytes], the file's content.
+        mode: "unchanged" (as many channels as the file has), "gray" or "rgb". Default "unchanged".
+    Returns:
+        uint8 Tensor [channels, H, W].
+    Raises:
+        ValueError: another mode.
+        ModuleNotFoundError: pillow is not installed.
+
+    Differs from Paddle: works on every device; Paddle needs a GPU.
+    """
+    if mode not in _MODES:
+        raise ValueError(f"decode_jpeg: mode: got {mode!r}; allowed are {', '.join(map(repr, _MODES))}")
+    try:
+        from PIL import Image
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError("decode_jpeg: pillow is not installed: pip install 'paddle_jax[vision]'") from None
+    image = Image.open(io.BytesIO(on_host(x, "decode_jpeg").tobytes()))
+    pixels = np.asarray(image if _MODES[mode] is None else image.convert(_MODES[mode]))
+    return to_tensor(pixels[None] if pixels.ndim == 2 else np.ascontiguousarray(pixels.transpose(2, 0, 1)))
+
+
+__all__ = ["decode_jpeg", "read_file"]

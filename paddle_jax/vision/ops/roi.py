@@ -1,0 +1,276 @@
+"""Pooling of regions of a feature map.
+
+Each of the three poolings is separable: along the height and along the width it has its own weights or cells. Regions are worked on in groups, so
+that the memory in between is bounded.
+"""
+
+import jax.numpy as jnp
+from jax import lax
+
+from paddle_jax import nn
+from paddle_jax._core.op import op
+
+_ELEMENTS = 1 << 24  # numbers in between, at most, for one group of regions
+
+
+def _pair(op_name, size):
+    if not isinstance(size, int | tuple | list):
+        raise TypeError(f"{op_name}: output_size: got {size!r}; it must be an int or a pair of ints")
+    return (size, size) if isinstance(size, int) else tuple(size)
+
+
+def _check(op_name, x, boxes, boxes_num):
+    if x.ndim != 4:
+        raise ValueError(f"(InvalidArgument) {op_name}: x: got shape {list(x.shape)}; it must be [N, C, H, W]")
+    if boxes.ndim != 2 or boxes.shape[1] != 4:
+        raise ValueError(f"(InvalidArgument) {op_name}: boxes: got shape {list(boxes.shape)}; it must be [regions, 4]")
+    if boxes_num.ndim != 1 or boxes_num.shape[0] != x.shape[0]:
+        raise ValueError(f"(InvalidArgument) {op_name}: boxes_num: got shape {list(boxes_num.shape)}; it must be [{x.shape[0]}], one per image")
+
+
+def _image_of(boxes_num, count):
+    """The image of each region: the first boxes_num[0] belong to image 0, and so on."""
+    ends = jnp.cumsum(boxes_num)
+    return jnp.minimum(jnp.searchsorted(ends, jnp.arange(count), side="right"), boxes_num.shape[0] - 1)
+
+
+def _each(x, boxes, boxes_num, pooled, work):
+    """pooled(image, box) for every region, stacked."""
+    if boxes.shape[0] == 0:
+        return jnp.zeros((0, *work), x.dtype)
+    group = max(1, _ELEMENTS // max(1, x[0].size))
+    images = _image_of(boxes_num, boxes.shape[0])
+    return lax.map(lambda pair: pooled(x[pair[0]], pair[1]), (images, lax.stop_gradient(boxes)), batch_size=min(group, boxes.shape[0]))
+
+
+def _line(start, length, bins, size, samples):
+    """[bins, size]: the weights with which the pixels of a line enter the mean over sampling points of each bin, read by linear interpolation."""
+    step = length / bins
+    count = jnp.ceil(step).astype(jnp.int32) if samples <= 0 else jnp.int32(samples)
+    pixels = jnp.arange(size)
+
+    def add(i, weights):
+        at = start + jnp.arange(bins).astype(step.dtype) * step + (i + 0.5).astype(step.dtype) * step / count.astype(step.dtype)
+        inside = (at >= -1) & (at <= size)
+        at = jnp.clip(at, 0, size - 1)
+        near = jnp.maximum(0, 1 - jnp.abs(at[:, None] - pixels))
+        return weights + jnp.where(inside[:, None], near, 0)
+
+    weights = lax.fori_loop(0, count, add, jnp.zeros((bins, size), start.dtype))
+    return weights / jnp.maximum(count, 1).astype(start.dtype)
+
+
+_BOXES = "const([[5,10,62,71],[20,3,90,45],[12,15,51,87]]) * 0.1, const([2,1],'int32')"
+_LARGE = "const([[-2,-3,16,15],[3,3,5,4],[5,5,7,12]]) * 1.0, const([1,2],'int32')"
+_MORE = "const([[-2,-3,16,15],[3,3,3,3],[5,5,2,2]]) * 1.0, const([1,2],'int32')"
+
+
+@op("x boxes boxes_num", method=False, cases=[
+    f"f(2,3,8,9), {_BOXES}, 2", f"f(2,3,8,9), {_BOXES}, (2,3), 0.5", f"f(2,3,8,9), {_BOXES}, 2, 1.0, 2", f"f(2,2,8,9), {_MORE}, 3, 0.7, 2, False",
+    f"f(2,2,8,9), {_LARGE}, 2", f"f(2,2,8,9), {_MORE}, 2, aligned=False", "f(1,2,8,9), f(0,4).detach(), const([0],'int32'), 2",
+    f"f(2,8,9), {_BOXES}, 2", "f(1,2,4,4), f(2,3).detach(), const([2],'int32'), 2", "f(1,2,4,4), f(2,4).detach(), const([1,1],'int32'), 2",
+    "d(1,2,5,5), const([[0,1,3,4]]).astype('float64'), const([1],'int32'), 2"])
+def roi_align(x, boxes, boxes_num, output_size, spatial_scale=1.0, sampling_ratio=-1, aligned=True, name=None):
+    """The mean of points, read by bilinear interpolation, over the bins of each region.
+
+    Args:
+        x: Tensor [N, C, H, W], float32 or float64.
+        boxes: Tensor [R, 4] of (x1, y1, x2, y2), those of the first image first. No gradient flows to them.
+        boxes_num: int32 Tensor [N], how many of the boxes belong to each image.
+        output_size: int or (h, w), bins.
+        spatial_scale: float, from coordinates of boxes to pixels of x. Default 1.0.
+        sampling_ratio: int, points of a bin along each axis; 0 or less for one per pixel. Default -1.
+        aligned: bool, pixel centres are at .5 (half a pixel is subtracted); otherwise boxes are at least one pixel wide and high. Default True.
+    Returns:
+        Tensor [R, C, h, w].
+    Raises:
+        ValueError: shapes do not fit.
+    Example:
+        >>> x, box, count = paddle.ones([1, 1, 4, 4]), paddle.to_tensor([[0.0, 0.0, 3.0, 3.0]]), paddle.to_tensor([1], "int32")
+        >>> paddle.vision.ops.roi_align(x, box, count, 2).tolist()
+        [[[[1.0, 1.0], [1.0, 1.0]]]]
+    See:
+        He et al., Mask R-CNN, arXiv 1703.06870.
+    """
+    _check("roi_align", x, boxes, boxes_num)
+    bins, (height, width), shift = _pair("roi_align", output_size), x.shape[2:], 0.5 if aligned else 0.0
+
+    def pooled(image, box):
+        left, top, right, bottom = box * jnp.asarray(spatial_scale, box.dtype) - jnp.asarray(shift, box.dtype)
+        w, h = right - left, bottom - top
+        if not aligned:
+            w, h = jnp.maximum(w, 1), jnp.maximum(h, 1)
+        rows = _line(top, h, bins[0], height, sampling_ratio).astype(image.dtype)
+        columns = _line(left, w, bins[1], width, sampling_ratio).astype(image.dtype)
+        return jnp.einsum("ih,chw,jw->cij", rows, image, columns, precision="highest")
+
+    return _each(x, boxes, boxes_num, pooled, (x.shape[1], *bins))
+
+
+def _cells(start, step, bins, size):
+    """[bins, size]: whether a pixel lies between the rounded bounds of a bin."""
+    first = jnp.clip(jnp.floor(jnp.arange(bins) * step) + start, 0, size)
+    last = jnp.clip(jnp.ceil(jnp.arange(1, bins + 1) * step) + start, 0, size)
+    pixels = jnp.arange(size)
+    return (pixels >= first[:, None]) & (pixels < last[:, None])
+
+
+def _largest(values, inside, axis):
+    """The largest of the marked values along an axis; its gradient goes to the first of them."""
+    at = jnp.argmax(jnp.where(inside, lax.stop_gradient(values), -jnp.inf), axis, keepdims=True)
+    return jnp.take_along_axis(values, at, axis).squeeze(axis)
+
+
+@op("x boxes boxes_num", method=False, cases=[
+    f"f(2,3,8,9), {_BOXES}, 2", f"f(2,3,8,9), {_BOXES}, (2,3), 0.5", f"f(2,2,8,9), {_MORE}, 3", f"f(2,2,8,9), {_MORE}, 2, 0.7",
+    "f(1,2,8,9), f(0,4).detach(), const([0],'int32'), 2", f"f(2,8,9), {_BOXES}, 2", "f(1,2,4,4), f(2,3).detach(), const([2],'int32'), 2",
+    "d(1,2,5,5), const([[0,1,3,4]]).astype('float64'), const([1],'int32'), 2"])
+def roi_pool(x, boxes, boxes_num, output_size, spatial_scale=1.0, name=None):
+    """The largest pixel in the bins of each region.
+
+    Args:
+        x: Tensor [N, C, H, W], float32 or float64.
+        boxes: Tensor [R, 4] of (x1, y1, x2, y2), those of the first image first. No gradient flows to them.
+        boxes_num: int32 Tensor [N], how many of the boxes belong to each image.
+        output_size: int or (h, w), bins.
+        spatial_scale: float, from coordinates of boxes to pixels of x. Default 1.0.
+    Returns:
+        Tensor [R, C, h, w]; 0 where a bin has no pixel.
+    Raises:
+        ValueError: shapes do not fit.
+    Example:
+        >>> x, box, count = paddle.arange(16.0).reshape([1, 1, 4, 4]), paddle.to_tensor([[0.0, 0.0, 3.0, 3.0]]), paddle.to_tensor([1], "int32")
+        >>> paddle.vision.ops.roi_pool(x, box, count, 2).tolist()
+        [[[[5.0, 7.0], [13.0, 15.0]]]]
+    See:
+        Girshick, Fast R-CNN, arXiv 1504.08083.
+    """
+    _check("roi_pool", x, boxes, boxes_num)
+    bins, (height, width) = _pair("roi_pool", output_size), x.shape[2:]
+
+    def pooled(image, box):
+        scaled = box * jnp.asarray(spatial_scale, box.dtype)
+        left, top, right, bottom = jnp.trunc(scaled + jnp.where(scaled < 0, -0.5, 0.5).astype(box.dtype))
+        rows = _cells(top, jnp.maximum(bottom - top + 1, 1) / bins[0], bins[0], height)
+        columns = _cells(left, jnp.maximum(right - left + 1, 1) / bins[1], bins[1], width)
+        lines = lax.map(lambda row: _largest(image, row[:, None], 1), rows)  # [bins, C, W]
+        cells = lax.map(lambda column: _largest(lines, column, 2), columns)  # [bins along the width, bins along the height, C]
+        filled = rows.any(1)[None, :, None] & columns.any(1)[:, None, None]
+        return jnp.where(filled, cells, 0).transpose(2, 1, 0)
+
+    return _each(x, boxes, boxes_num, pooled, (x.shape[1], *bins))
+
+
+@op("x boxes boxes_num", method=False, cases=[
+    "f(2,8,8,9), const([[0.7,1,6.2,7.1],[2,0.3,9,4.6],[1.2,1.6,3.1,8.7]],'float32').detach(), const([2,1],'int32'), 2",
+    f"f(2,12,8,9), {_BOXES}, (2,3), 0.5", f"f(2,18,8,9), {_MORE}, 3", f"f(2,8,8,9), {_MORE}, 2, 0.7",
+    f"f(2,7,8,9), {_BOXES}, 2", f"f(2,8,9), {_BOXES}, 2", "d(1,8,5,5), const([[0,1,3,4]]).astype('float64'), const([1],'int32'), 2"])
+def psroi_pool(x, boxes, boxes_num, output_size, spatial_scale=1.0, name=None):
+    """The mean over the bins of each region, every bin from channels of its own.
+
+    Args:
+        x: Tensor [N, C h w, H, W], float32 or float64.
+        boxes: Tensor [R, 4] of (x1, y1, x2, y2), those of the first image first. No gradient flows to them.
+        boxes_num: int32 Tensor [N], how many of the boxes belong to each image.
+        output_size: int or (h, w), bins.
+        spatial_scale: float, from coordinates of boxes to pixels of x. Default 1.0.
+    Returns:
+        Tensor [R, C, h, w]; 0 where a bin has no pixel.
+    Raises:
+        ValueError: shapes do not fit, or the channels are not a multiple of h * w.
+    Example:
+        >>> x, box, count = paddle.arange(8.0).reshape([1, 8, 1, 1]), paddle.to_tensor([[0.0, 0.0, 1.0, 1.0]]), paddle.to_tensor([1], "int32")
+        >>> paddle.vision.ops.psroi_pool(x.expand([1, 8, 2, 2]), box, count, 2).tolist()
+        [[[[0.0, 1.0], [2.0, 3.0]], [[4.0, 5.0], [6.0, 7.0]]]]
+    See:
+        Dai et al., R-FCN, arXiv 1605.06409.
+    """
+    if x.ndim != 4:
+        raise AssertionError(f"psroi_pool: x: got shape {list(x.shape)}; it must be [N, C, H, W]")
+    _check("psroi_pool", x, boxes, boxes_num)
+    bins, (channels, height, width) = _pair("psroi_pool", output_size), x.shape[1:]
+    if bins[0] * bins[1] == 0 or channels % (bins[0] * bins[1]):
+        raise ValueError(f"(InvalidArgument) psroi_pool: x: got {channels} channels; they must be a multiple of {bins[0]} * {bins[1]}")
+
+    def mean(start, length, count, size):
+        step = length / count
+        first = jnp.clip(jnp.floor(jnp.arange(count) * step + start), 0, size)
+        last = jnp.clip(jnp.ceil(jnp.arange(1, count + 1) * step + start), 0, size)
+        pixels = jnp.arange(size)
+        inside = (pixels >= first[:, None]) & (pixels < last[:, None])
+        return inside / jnp.maximum(last - first, 1)[:, None]
+
+    def pooled(image, box):
+        rounded = jnp.trunc(box + jnp.where(box < 0, -0.5, 0.5).astype(box.dtype))
+        scale = jnp.asarray(spatial_scale, box.dtype)
+        left, top, right, bottom = rounded[0] * scale, rounded[1] * scale, (rounded[2] + 1) * scale, (rounded[3] + 1) * scale
+        rows = mean(top, jnp.maximum(bottom - top, 0.1), bins[0], height).astype(image.dtype)
+        columns = mean(left, jnp.maximum(right - left, 0.1), bins[1], width).astype(image.dtype)
+        return jnp.einsum("ih,cijhw,jw->cij", rows, image.reshape(-1, *bins, height, width), columns, precision="highest")
+
+    return _each(x, boxes, boxes_num, pooled, (channels // (bins[0] * bins[1]), *bins))
+
+
+class _Pool(nn.Layer):
+    """What the three layers share: the number of bins and the scale."""
+
+    def __init__(self, output_size, spatial_scale=1.0):
+        super().__init__()
+        self._output_size, self._spatial_scale = output_size, spatial_scale
+
+
+class RoIAlign(_Pool):
+    """`roi_align` as a layer.
+
+    Args:
+        output_size: int or (h, w), bins.
+        spatial_scale: float, from coordinates of boxes to pixels. Default 1.0.
+    Example:
+        >>> layer, count = paddle.vision.ops.RoIAlign(2), paddle.to_tensor([1], "int32")
+        >>> layer(paddle.ones([1, 3, 4, 4]), paddle.to_tensor([[0.0, 0.0, 3.0, 3.0]]), count).shape
+        paddle.Size([1, 3, 2, 2])
+    """
+
+    def forward(self, x, boxes, boxes_num, aligned=True):
+        """Tensor [R, C, h, w]: see `roi_align`."""
+        return roi_align(x, boxes, boxes_num, self._output_size, self._spatial_scale, aligned=aligned)
+
+
+class RoIPool(_Pool):
+    """`roi_pool` as a layer.
+
+    Args:
+        output_size: int or (h, w), bins.
+        spatial_scale: float, from coordinates of boxes to pixels. Default 1.0.
+    Example:
+        >>> layer, count = paddle.vision.ops.RoIPool(2), paddle.to_tensor([1], "int32")
+        >>> layer(paddle.ones([1, 3, 4, 4]), paddle.to_tensor([[0.0, 0.0, 3.0, 3.0]]), count).shape
+        paddle.Size([1, 3, 2, 2])
+    """
+
+    def forward(self, x, boxes, boxes_num):
+        """Tensor [R, C, h, w]: see `roi_pool`."""
+        return roi_pool(x, boxes, boxes_num, self._output_size, self._spatial_scale)
+
+    def extra_repr(self):
+        return f"output_size={self._output_size}, spatial_scale={self._spatial_scale}"
+
+
+class PSRoIPool(_Pool):
+    """`psroi_pool` as a layer.
+
+    Args:
+        output_size: int or (h, w), bins.
+        spatial_scale: float, from coordinates of boxes to pixels. Default 1.0.
+    Example:
+        >>> layer, count = paddle.vision.ops.PSRoIPool(2), paddle.to_tensor([1], "int32")
+        >>> layer(paddle.ones([1, 8, 4, 4]), paddle.to_tensor([[0.0, 0.0, 3.0, 3.0]]), count).shape
+        paddle.Size([1, 2, 2, 2])
+    """
+
+    def forward(self, x, boxes, boxes_num):
+        """Tensor [R, C, h, w]: see `psroi_pool`."""
+        return psroi_pool(x, boxes, boxes_num, self._output_size, self._spatial_scale)
+
+
+__all__ = ["PSRoIPool", "RoIAlign", "RoIPool", "psroi_pool", "roi_align", "roi_pool"]

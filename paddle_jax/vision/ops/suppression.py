@@ -1,0 +1,174 @@
+"""Which of many overlapping boxes are kept. How many is known only from the values, so these functions run on the host."""
+
+import numpy as np
+
+from paddle_jax._core.op import composite
+from paddle_jax._core.tensor import on_host
+from paddle_jax.tensor.creation import to_tensor
+
+
+def areas(boxes, extra=0):
+    """Width times height of boxes [..., 4]."""
+    return (boxes[..., 2] - boxes[..., 0] + extra) * (boxes[..., 3] - boxes[..., 1] + extra)
+
+
+def overlaps(one, many, extra=0):
+    """Intersection by union of boxes [..., 4] and boxes [n, 4]; 0 where they do not meet."""
+    one = one[..., None, :]
+    width = np.minimum(one[..., 2], many[:, 2]) - np.maximum(one[..., 0], many[:, 0])
+    height = np.minimum(one[..., 3], many[:, 3]) - np.maximum(one[..., 1], many[:, 1])
+    common = np.where((width < 0) | (height < 0), 0, (width + extra) * (height + extra))
+    union = areas(one, extra) + areas(many, extra) - common
+    return np.divide(common, union, out=np.zeros_like(common), where=common > 0)
+
+
+def suppressed(boxes, threshold, extra=0, eta=1.0, most=None):
+    """Numbers of the boxes that are kept: in order, each one that overlaps no kept one by more than the threshold.
+
+    eta: below 1, the threshold is multiplied by it after each kept box, as long as it is above 0.5.
+    """
+    kept, alive = [], np.ones(len(boxes), bool)
+    while alive.any() and (most is None or len(kept) < most):
+        first = int(np.argmax(alive))
+        kept.append(first)
+        alive[first] = False
+        if eta >= 1:
+            alive &= overlaps(boxes[first], boxes, extra) <= threshold
+            continue
+        if threshold > 0.5:
+            threshold *= eta
+        later = np.flatnonzero(alive)
+        for candidate in later:  # the first one that does not overlap what is kept decides under the present threshold
+            alive[candidate] = overlaps(boxes[candidate], boxes[kept], extra).max() <= threshold
+            if alive[candidate]:
+                break
+    return np.asarray(kept, np.int64)
+
+
+def descending(scores):
+    """The order of falling scores; equal ones stay in their order."""
+    return np.argsort(-scores, kind="stable")
+
+
+_BOXES = "const([[0,0,10,10],[1,1,11,11],[20,20,30,30],[0,0,9,10],[20,20,30,31]]) * 1.0"
+_SCORES = "const([1,9,5,8,6]) * 0.1"
+_KINDS = "const([0,1,0,0,1])"
+
+
+@composite(method=False, cases=[
+    _BOXES, f"{_BOXES}, .3, {_SCORES}", f"{_BOXES}, .3, {_SCORES}, {_KINDS}, [0,1]", f"{_BOXES}, .3, {_SCORES}, {_KINDS}, [0,1], 2",
+    f"{_BOXES}, .3, {_SCORES}, {_KINDS}, [0,1], 9", f"{_BOXES}, .3, {_SCORES}, {_KINDS}, [0]", f"{_BOXES}, .3, None, {_KINDS}, [0,1]",
+    f"{_BOXES}, .3, {_SCORES}, {_KINDS}", f"{_BOXES}, .3, {_SCORES}, {_KINDS}, [5]", f"{_BOXES}, 1.5", f"{_BOXES}, -1", f"({_BOXES})[:, :3]",
+    f"({_BOXES}).astype('float64'), .3, ({_SCORES}).astype('float64')", f"({_BOXES})[:0]", f"{_BOXES}, .3, {_SCORES}, top_k=1",
+    "const([[0,0,2,1],[0,0,1,1]]) * 1.0, .5", "const([[0,0,2,1],[0,0,1,1]]) * 1.0, .499", "u(0,1,20,4).detach().cumsum(1), .1, u(0,1,20).detach()"])
+def nms(boxes, iou_threshold=0.3, scores=None, category_idxs=None, categories=None, top_k=None):
+    """Non-maximum suppression: leaves out boxes that overlap a better one too much.
+
+    Args:
+        boxes: Tensor [N, 4] of (x1, y1, x2, y2), float32 or float64.
+        iou_threshold: float, intersection by union above which the worse box goes. Default 0.3.
+        scores: Tensor [N]. Default None: the boxes are sorted already, the best first.
+        category_idxs: int64 Tensor [N], the category of each box; only boxes of one category compete. It counts only with scores. Default None.
+        categories: list of the categories to look at.
+        top_k: int, how many to keep at most, over all categories. It counts only with categories. Default None: all.
+    Returns:
+        int64 Tensor [K], the numbers of the kept boxes, best first.
+    Raises:
+        AssertionError: category_idxs without categories, or top_k is more than N.
+        ValueError: boxes are not [N, 4].
+    Example:
+        >>> boxes = paddle.to_tensor([[0.0, 0.0, 2.0, 2.0], [0.0, 0.0, 2.0, 1.9], [5.0, 5.0, 6.0, 6.0]])
+        >>> paddle.vision.ops.nms(boxes, 0.5, paddle.to_tensor([0.5, 0.9, 0.1])).tolist()
+        [1, 2]
+    """
+    if boxes.ndim != 2 or boxes.shape[1] != 4:
+        raise ValueError(f"(InvalidArgument) nms: boxes: got shape {list(boxes.shape)}; it must be [N, 4]")
+    corners = on_host(boxes, "nms")
+    if scores is None:
+        return to_tensor(suppressed(corners, iou_threshold))
+    values = on_host(scores, "nms")
+    if category_idxs is None:
+        order = descending(values)
+        return to_tensor(order[suppressed(corners[order], iou_threshold)])
+    if categories is None:
+        raise AssertionError("nms: categories: got None with category_idxs; it must be a list of the categories")
+    if top_k is not None and top_k > len(values):
+        raise AssertionError(f"nms: top_k: got {top_k}; there are only {len(values)} boxes")
+    kinds, kept = on_host(category_idxs, "nms"), []
+    for kind in categories:
+        of_kind = np.flatnonzero(kinds == int(kind))
+        order = of_kind[descending(values[of_kind])]
+        kept.append(order[suppressed(corners[order], iou_threshold)])
+    kept = np.sort(np.concatenate([np.zeros(0, np.int64), *kept]))
+    return to_tensor(kept[descending(values[kept])][:top_k])
+
+
+def _decayed(scores, boxes, extra, gaussian, sigma):
+    """Scores, best first, each lowered by its overlaps with better ones."""
+    iou = np.tril(overlaps(boxes, boxes, extra), -1)  # [worse, better]
+    largest = iou.max(1, initial=0)[None, :]
+    factors = np.exp((largest**2 - iou**2) * sigma) if gaussian else (1 - iou) / (1 - largest)
+    better = np.tri(len(scores), k=-1, dtype=bool)
+    return scores * np.where(better, factors, 1).min(1, initial=1).astype(scores.dtype)
+
+
+def _matrix_nms_image(boxes, scores, limits, top, extra, gaussian, sigma, background):
+    """(class, score, box number) of what is kept in one image."""
+    found = []
+    for kind, values in enumerate(scores):
+        if kind == background:
+            continue
+        chosen = np.flatnonzero(values > limits[0])
+        chosen = chosen[descending(values[chosen])][: None if top[0] < 0 else top[0]]
+        lowered = _decayed(values[chosen], boxes[chosen], extra, gaussian, sigma)
+        found += [(kind, value, number) for value, number in zip(lowered, chosen, strict=True) if value > limits[1]]
+    order = descending(np.asarray([value for _, value, _ in found], scores.dtype))
+    return [found[i] for i in order[: None if top[1] < 0 else top[1]]]
+
+
+_MATRIX = "u(0,1,2,6,4).detach().cumsum(2), u(0,1,2,3,6).detach()"
+
+
+@composite(method=False, cases=[
+    f"{_MATRIX}, .1, .05, 4, 5", f"{_MATRIX}, .1, .05, -1, -1, True, 2.", f"{_MATRIX}, .1, .3, 4, 5, background_label=-1, return_index=True",
+    f"{_MATRIX}, .1, .05, 4, 5, normalized=False, return_rois_num=False", f"{_MATRIX}, 2., .05, 4, 5, return_index=True",
+    "ud(0,1,1,6,4).detach().cumsum(2), ud(0,1,1,3,6).detach(), .1, .05, 4, 5"])
+def matrix_nms(bboxes, scores, score_threshold, post_threshold, nms_top_k, keep_top_k, use_gaussian=False, gaussian_sigma=2.0, background_label=0,
+               normalized=True, return_index=False, return_rois_num=True, name=None):
+    """Suppression of all classes at once: scores are lowered by the overlaps with better boxes of their class instead of dropping boxes in turn.
+
+    Args:
+        bboxes: Tensor [N, M, 4] of (x1, y1, x2, y2).
+        scores: Tensor [N, C, M].
+        score_threshold: float, boxes with less are not looked at.
+        post_threshold: float, boxes whose lowered score is less go.
+        nms_top_k: int, how many of a class are looked at; -1 for all.
+        keep_top_k: int, how many of an image are kept; -1 for all.
+        use_gaussian: bool, lower by exp(sigma (m^2 - iou^2)) instead of (1 - iou) / (1 - m), m the better box's own largest overlap. Default False.
+        gaussian_sigma: float. Default 2.0.
+        background_label: int, a class that is left out; -1 for none. Default 0.
+        normalized: bool; False where coordinates are whole pixels and a box has one pixel more than their difference. Default True.
+        return_index: bool. Default False.
+        return_rois_num: bool. Default True.
+    Returns:
+        out, Tensor [K, 6] of (class, score, x1, y1, x2, y2); then int32 Tensor [N], how many of each image, and int32 Tensor [K, 1], numbers of the
+        boxes (image * M + box), or None where not asked for: (out, numbers of images, numbers of boxes).
+    Example:
+        >>> boxes, scores = paddle.to_tensor([[[0.0, 0.0, 1.0, 1.0], [2.0, 2.0, 3.0, 3.0]]]), paddle.to_tensor([[[0.9, 0.8]]])
+        >>> out, count, _ = paddle.vision.ops.matrix_nms(boxes, scores, 0.1, 0.1, 10, 10, background_label=-1)
+        >>> count.tolist(), out.shape
+        ([2], paddle.Size([2, 6]))
+    See:
+        Wang et al., SOLOv2, arXiv 2003.10152.
+    """
+    corners, values = on_host(bboxes, "matrix_nms"), on_host(scores, "matrix_nms")
+    shared = ((score_threshold, post_threshold), (nms_top_k, keep_top_k), 0 if normalized else 1, use_gaussian, gaussian_sigma, background_label)
+    images = [_matrix_nms_image(*image, *shared) for image in zip(corners, values, strict=True)]
+    rows = [[kind, value, *corners[i, number]] for i, image in enumerate(images) for kind, value, number in image]
+    numbers = [[i * corners.shape[1] + number] for i, image in enumerate(images) for _, _, number in image]
+    out = to_tensor(np.asarray(rows, corners.dtype).reshape(-1, 6))
+    count = to_tensor(np.asarray([len(image) for image in images], np.int32)) if return_rois_num else None
+    return out, count, to_tensor(np.asarray(numbers, np.int32).reshape(-1, 1)) if return_index else None
+
+
+__all__ = ["matrix_nms", "nms"]
