@@ -178,7 +178,13 @@ def test_static_mode_in_parts(paddle, tmp_path):
     assert Path(str(tmp_path / "program") + ".pdiparams").is_file()
 
 
-@pytest.mark.parametrize("configs", ["O1", {"level": "O2", "init_loss_scaling": 128.0}, {"level": "O1", "init_loss_scaling": 128.0, "custom_black_list": {"matmul_v2"}}])
+CONFIGS = [
+    "O1", {"level": "O2", "init_loss_scaling": 128.0},
+    {"level": "O1", "init_loss_scaling": 128.0, "custom_black_list": {"matmul_v2"}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("configs", CONFIGS)
 def test_mixed_precision(paddle, configs, tmp_path):
     """Losses go down as in full precision; the state of the loss scaling is saved."""
     def losses(**settings):

@@ -65,14 +65,14 @@ def default_convert_fn(batch):
     return batch
 
 
-def to_tensors(batch, place=None):
-    """Replaces the ndarrays of a batch by Tensors on `place`; tuples become lists. Arrays are copied: the data set may use its buffer again."""
+def to_tensors(batch, place=None, copy=True):
+    """Replaces the ndarrays of a batch by Tensors on `place`; tuples become lists. Arrays are copied if the data set may use its buffer again."""
     if isinstance(batch, np.ndarray):
         if batch.dtype.kind not in "biufcV":
             raise ValueError(f"DataLoader: a batch holds an ndarray of dtype {batch.dtype}; a Tensor cannot; return a list, or encode it as numbers.")
-        return wrap(put(np.array(batch), place))
+        return wrap(put(np.array(batch) if copy else batch, place))
     if isinstance(batch, Mapping):
-        return {key: to_tensors(value, place) for key, value in batch.items()}
+        return {key: to_tensors(value, place, copy) for key, value in batch.items()}
     if isinstance(batch, list | tuple):
-        return [to_tensors(value, place) for value in batch]
+        return [to_tensors(value, place, copy) for value in batch]
     return batch

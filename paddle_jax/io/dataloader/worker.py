@@ -38,6 +38,11 @@ def get_worker_info():
     return _current.info
 
 
+def become(info):
+    """Makes the calling thread the worker that `info` describes."""
+    _current.info = info
+
+
 def _generate_states(base_seed=0, worker_id=0):
     """Four words of 32 bits for the random generators of a worker: NumPy's SeedSequence over worker and seed."""
     words = [worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
@@ -62,8 +67,8 @@ class Worker:
         # The target is not a method: the thread must not keep the Worker, and with it the loop, alive.
         threading.Thread(target=_serve, args=(info, make_fetch, init_fn, self._tasks, self._results), daemon=True).start()
 
-    def ask(self, task):
-        """Puts a task in line."""
+    def ask(self, task, number):
+        """Puts a task, the batch of this number, in line."""
         self._tasks.put(task)
 
     def take(self, timeout):
@@ -84,7 +89,7 @@ class Worker:
 
 
 def _serve(info, make_fetch, init_fn, tasks, results):
-    _current.info = info
+    become(info)
     leave_static()  # data is read in dynamic mode
     try:
         if init_fn is not None:

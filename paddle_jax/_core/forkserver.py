@@ -1,0 +1,258 @@
+"""Helper processes of a program that runs JAX, whose threads do not survive `os.fork`.
+
+A server process, a fresh interpreter that has imported paddle_jax and computes nothing, forks them: that takes milliseconds, and shares the memory
+of what is imported. Each helper talks with the program over a socket of its own. The server ends its helpers when the program ends, however that
+happens, since its control socket is closed then; a helper ends when the server does. Nothing else has to be cleaned up.
+"""
+
+import atexit
+import contextlib
+import importlib
+import os
+import pickle
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+available = hasattr(os, "fork") and hasattr(socket, "send_fds") and sys.platform != "win32"
+
+_LENGTH = struct.Struct("!I")
+_GRACE = 2.0  # seconds in which a helper may end by itself
+_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
+
+
+def _send(sock, message, *descriptors):
+    data = pickle.dumps(message)
+    socket.send_fds(sock, [_LENGTH.pack(len(data))], descriptors)
+    sock.sendall(data)
+
+
+def _receive(sock):
+    """(message, descriptors); (None, []) when the other side has ended."""
+    head, descriptors, _, _ = socket.recv_fds(sock, _LENGTH.size, 4)
+    if len(head) < _LENGTH.size:
+        return None, []
+    return pickle.loads(read(sock, _LENGTH.unpack(head)[0])), descriptors
+
+
+def read(sock, size):
+    """So many bytes; raises EOFError when the other side has ended."""
+    data = bytearray(size)
+    view = memoryview(data)
+    while view:
+        count = sock.recv_into(view)
+        if not count:
+            raise EOFError("the other process has ended")
+        view = view[count:]
+    return data
+
+
+# the server -----------------------------------------------------------------------------------------------------------
+
+
+def serve(descriptor):
+    """Runs the server on its control socket, until the program that started it ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the program, which decides what happens to its helpers
+    control = socket.socket(fileno=descriptor)
+    helpers, ended = {}, {}  # pid: when to kill it, or None; pid: exit status
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            waiting = [moment for moment in helpers.values() if moment is not None]
+            select.select([control], [], [], max(0.0, min(waiting) - time.monotonic()) if waiting else None)
+            for pid in [pid for pid, moment in helpers.items() if moment is not None and moment <= time.monotonic()]:
+                _kill(pid)
+            _reap(helpers, ended, 0.0)
+            if select.select([control], [], [], 0)[0]:
+                message, descriptors = _receive(control)
+                if message is None:
+                    break
+                _obey(control, helpers, ended, message, descriptors)
+            elif any(moment is not None for moment in helpers.values()):
+                time.sleep(0.02)
+    for pid in helpers:
+        _kill(pid)
+    _reap(helpers, ended, _GRACE)
+
+
+def _obey(control, helpers, ended, message, descriptors):
+    order, argument = message
+    if order == "fork":
+        helpers[pid := _forked(control, argument, descriptors)] = None
+        for descriptor in descriptors:
+            os.close(descriptor)
+        _send(control, pid)
+    elif order == "end" and argument in helpers:
+        helpers[argument] = time.monotonic() + _GRACE
+    elif order == "status":
+        _reap({argument: None} if argument in helpers else {}, ended, _GRACE)
+        helpers.pop(argument, None) if argument in ended else None
+        _send(control, ended.pop(argument, None))
+
+
+def _forked(control, target, descriptors):
+    pid = os.fork()
+    if pid:
+        return pid
+    status = 1
+    try:
+        control.close()
+        if sys.platform == "linux":
+            import ctypes
+
+            ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+        module, name = target.split(":")
+        getattr(importlib.import_module(module), name)(socket.socket(fileno=descriptors[0]))
+        status = 0
+    except SystemExit as error:
+        status = error.code if isinstance(error.code, int) else 1
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        with contextlib.suppress(Exception):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(status)
+
+
+def _kill(pid):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def _reap(helpers, ended, seconds):
+    """Notes which helpers have ended; waits for all of them for at most this long."""
+    limit = time.monotonic() + seconds
+    while True:
+        for pid in list(helpers):
+            with contextlib.suppress(ChildProcessError):
+                found, status = os.waitpid(pid, os.WNOHANG)
+                if found:
+                    del helpers[pid]
+                    ended[pid] = os.waitstatus_to_exitcode(status)
+                    if len(ended) > 1000:
+                        del ended[next(iter(ended))]
+        if not helpers or time.monotonic() >= limit:
+            return
+        time.sleep(0.005)
+
+
+# the program's side ---------------------------------------------------------------------------------------------------
+
+
+class _Server:
+    """The one server of this process; None until it is needed, and in a child made by `os.fork`."""
+
+    process = control = None
+    lock = threading.Lock()
+
+
+def start():
+    """Starts the server, if it is not there; does not wait until it is ready."""
+    with _Server.lock:
+        if _Server.process is None or _Server.process.poll() is not None:
+            _started()
+
+
+def _started():
+    _dropped()
+    ours, theirs = socket.socketpair()
+    code = f"from paddle_jax._core.forkserver import serve; serve({theirs.fileno()})"
+    settings = {"JAX_PLATFORMS": "cpu", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    here = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH100,PTH120  pathlib would be imported for this
+    paths = os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
+    with theirs:
+        _Server.process = subprocess.Popen(
+            [sys.executable, *subprocess._args_from_interpreter_flags(), "-c", code], pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL,
+            env=os.environ | {**settings, "PYTHONPATH": paths}, start_new_session=False, process_group=0 if hasattr(os, "setpgid") else None,
+        )
+    _Server.control = ours
+
+
+def _dropped():
+    """Ends the server, and with it all helpers."""
+    process, control = _Server.process, _Server.control
+    _Server.process = _Server.control = None
+    if control is not None:
+        control.close()
+    if process is not None:
+        try:
+            process.wait(_GRACE + 3)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _asked(*message, descriptors=(), answer=True):
+    """Sends an order to the server and takes its answer."""
+    with _Server.lock:
+        if _Server.process is None or _Server.process.poll() is not None:
+            _started()
+        _send(_Server.control, message, *descriptors)
+        if not answer:
+            return None
+        reply, _ = _receive(_Server.control)
+        return reply
+
+
+def fork(target):
+    """Makes a helper process that calls a function with its socket.
+
+    Args:
+        target: str, "module:function".
+    Returns:
+        (process id, socket to talk with it).
+    Raises:
+        RuntimeError: no process can be made.
+    """
+    ours, theirs = socket.socketpair()
+    try:
+        with theirs:
+            for last in (False, True):
+                try:
+                    pid = _asked("fork", target, descriptors=[theirs.fileno()])
+                except OSError:
+                    pid = None
+                if pid is not None:
+                    return pid, ours
+                if last or _Server.process is None:
+                    break
+                with _Server.lock:
+                    _dropped()
+        raise RuntimeError("no helper process can be made: the process that makes them does not start; its own message is on standard error")
+    except BaseException:
+        ours.close()
+        raise
+
+
+def status(pid):
+    """The exit code of a helper that has ended, negative for a signal; None if it is not known."""
+    try:
+        return _asked("status", pid)
+    except OSError:
+        return None
+
+
+def end(pid):
+    """Lets a helper go: it is killed if it does not end soon by itself."""
+    with contextlib.suppress(OSError):
+        if _Server.process is not None:
+            _asked("end", pid, answer=False)
+
+
+def _in_child():
+    """The server belongs to the parent."""
+    if _Server.control is not None:
+        _Server.control.close()
+    _Server.process, _Server.control, _Server.lock = None, None, threading.Lock()
+
+
+if available:
+    os.register_at_fork(after_in_child=_in_child)
+    atexit.register(_dropped)

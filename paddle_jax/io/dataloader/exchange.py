@@ -1,0 +1,155 @@
+"""Objects between processes: pickles whose arrays travel beside them, in memory that both sides map where the system has that.
+
+The memory has no name and belongs to the descriptor that is handed over, so the system frees it whatever happens to the processes.
+"""
+
+import importlib
+import io
+import mmap
+import operator
+import os
+import pickle
+import socket
+import struct
+import sys
+import types
+
+from paddle_jax._core.forkserver import read
+
+shared_memory = hasattr(os, "memfd_create")
+_HEAD = struct.Struct("!BQI")  # whether a descriptor follows, bytes of the pickle, number of arrays
+_SIZE = struct.Struct("!Q")
+_SMALL, _ALIGNED = 1 << 15, 64  # bytes of arrays that are not worth a mapping; what XLA wants arrays to begin at
+
+
+def by_value():
+    """The module that pickles what no module has (code typed in, lambdas): cloudpickle, or None if it is not installed."""
+    for name in ("cloudpickle", "joblib.externals.cloudpickle"):
+        try:
+            return importlib.import_module(name)
+        except ImportError:
+            continue
+    return None
+
+
+def _in_main(name):
+    """What the program's main module calls so."""
+    return operator.attrgetter(name)(sys.modules["__main__"])
+
+
+def _back(cloud):
+    """The kind of pickler for results: classes and functions of the program's main module are its own again when they arrive."""
+
+    class Back(pickle.Pickler if cloud is None else cloud.Pickler):
+        def reducer_override(self, thing):
+            if isinstance(thing, type | types.FunctionType) and thing.__module__ == "__main__" and not set("<>") & set(thing.__qualname__):
+                return _in_main, (thing.__qualname__,)
+            return NotImplemented if cloud is None else super().reducer_override(thing)
+
+    return Back
+
+
+class Packed:
+    """A pickled object that can be sent, also to several processes.
+
+    Args:
+        thing: any object.
+        shared: let large arrays travel in shared memory.
+        back: it is a result on its way to the program.
+    """
+
+    def __init__(self, thing, shared=True, back=False):
+        stream, buffers, cloud = io.BytesIO(), [], by_value()
+        kind = _back(cloud) if back else pickle.Pickler if cloud is None else cloud.Pickler
+        kind(stream, 5, buffer_callback=buffers.append).dump(thing)
+        self._data, self._parts = stream.getbuffer(), [buffer.raw() for buffer in buffers]
+        sizes = [part.nbytes for part in self._parts]
+        self._file = _filled(self._parts, sizes) if shared and shared_memory and sum(sizes) > _SMALL else None
+        self._head = _HEAD.pack(self._file is not None, len(self._data), len(sizes)) + b"".join(map(_SIZE.pack, sizes))
+
+    def send(self, sock):
+        """Sends it."""
+        sock.sendall(self._head)
+        sock.sendall(self._data)
+        if self._file is not None:
+            socket.send_fds(sock, [b"F"], [self._file])
+        else:
+            for part in self._parts:
+                sock.sendall(part)
+
+    def bytes(self):
+        """What `send` would send, of an object that travels without shared memory."""
+        return b"".join([self._head, self._data, *self._parts])
+
+    def close(self):
+        """Lets the memory go on this side."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+
+def _begins(sizes):
+    """(where each array begins, length of all)"""
+    begins, end = [], 0
+    for size in sizes:
+        begins.append(end)
+        end += -(-size // _ALIGNED) * _ALIGNED
+    return begins, end
+
+
+def _filled(parts, sizes):
+    """The descriptor of memory that holds the arrays."""
+    begins, end = _begins(sizes)
+    file = os.memfd_create("paddle_jax batch", os.MFD_CLOEXEC)
+    try:
+        os.ftruncate(file, end)
+        with mmap.mmap(file, end) as memory:
+            for part, begin, size in zip(parts, begins, sizes, strict=True):
+                memory[begin : begin + size] = part
+    except BaseException:
+        os.close(file)
+        raise
+    return file
+
+
+def send(sock, thing, shared=True, back=False):
+    """Sends an object."""
+    packed = Packed(thing, shared, back)
+    try:
+        packed.send(sock)
+    finally:
+        packed.close()
+
+
+def _begun(take):
+    """(whether arrays come in shared memory, their sizes, the pickle), from a function that gives so many bytes"""
+    shared, length, count = _HEAD.unpack(take(_HEAD.size))
+    return shared, [size for (size,) in _SIZE.iter_unpack(take(_SIZE.size * count))], take(length)
+
+
+def opened(data):
+    """The object that `Packed.bytes` gave the bytes of."""
+    stream = io.BytesIO(data)
+    _, sizes, pickled = _begun(stream.read)
+    return pickle.loads(pickled, buffers=[bytearray(stream.read(size)) for size in sizes])
+
+
+def receive(sock, private=False):
+    """The next object. Arrays may be written to; with `private` the writing is not seen by others that map the same memory.
+
+    Raises:
+        EOFError: the other side has ended.
+    """
+    shared, sizes, data = _begun(lambda size: read(sock, size))
+    if not shared:
+        return pickle.loads(data, buffers=[read(sock, size) for size in sizes])
+    flag, descriptors, _, _ = socket.recv_fds(sock, 1, 1)
+    if not flag or not descriptors:
+        raise EOFError("the other process has ended")
+    begins, end = _begins(sizes)
+    try:
+        memory = mmap.mmap(descriptors[0], end, access=mmap.ACCESS_COPY if private else mmap.ACCESS_WRITE)
+    finally:
+        os.close(descriptors[0])
+    view = memoryview(memory)
+    return pickle.loads(data, buffers=[view[begin : begin + size] for begin, size in zip(begins, sizes, strict=True)])

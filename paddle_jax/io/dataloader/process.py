@@ -1,0 +1,182 @@
+"""Worker processes as the loop sees them, and what it says when one of them fails."""
+
+import collections
+import contextlib
+import os
+import select
+import signal
+import socket
+import sys
+import time
+
+from paddle_jax._core import forkserver
+from paddle_jax.io.dataloader.exchange import Packed, opened, receive, send
+from paddle_jax.io.dataloader.worker import END
+
+_AT_ONCE = 1 << 16  # bytes
+_CAUSES = {
+    "SIGKILL": "usually the system was out of memory: use fewer workers, smaller batches or a smaller prefetch_factor",
+    "SIGSEGV": "a library that the data set uses has crashed: run it with num_workers=0 under `python -X faulthandler`",
+    "SIGBUS": "usually memory for batches was used up: use fewer workers, smaller batches, or use_shared_memory=False",
+    "SIGABRT": "a library that the data set uses has given up: its message is on standard error",
+    "SIGTERM": "somebody has ended it",
+}
+
+
+class WorkerError(SystemError, RuntimeError):
+    """A worker process ended, or did not answer. Paddle raises SystemError."""
+
+
+class WorkerTraceback(Exception):
+    """Shows, as the cause of an exception, where in the worker it was raised."""
+
+
+class Unfit(Exception):
+    """What the workers need cannot be sent to them."""
+
+
+class ProcessWorker:
+    """A worker process. Tasks are put in line with `ask`, results taken in the same order with `take`."""
+
+    def __init__(self, number, count, seed, shared):
+        self.number, self._shared, self._epoch, self._tasks = number, shared, 0, 0
+        self._results = collections.deque()
+        self._sock = None
+        self.pid, self._sock = forkserver.fork("paddle_jax.io.dataloader.remote:work")
+        alias = "paddle" in sys.modules and sys.modules["paddle"] is sys.modules["paddle_jax"]
+        send(self._sock, {"path": [os.path.abspath(p) if p == "" else p for p in sys.path], "argv": sys.argv, "folder": os.getcwd(),  # noqa: PTH100,PTH109
+                          "alias": alias, "id": number, "count": count, "seed": seed, "shared": shared})
+
+    def settle(self):
+        """Waits until the worker has what it needs.
+
+        Raises:
+            Unfit: it cannot use it.
+        """
+        kind, text = self._received()
+        if kind == "unfit":
+            raise Unfit(text)
+
+    def give(self, packed):
+        """Sends what the worker needs."""
+        with self._death():
+            packed.send(self._sock)
+
+    def begin(self, epoch, seed):
+        """Begins an epoch: results of earlier ones are thrown away."""
+        self._epoch = epoch
+        self._results.clear()
+        self._put(("epoch", epoch, seed, None))
+
+    def ask(self, task, number):
+        """Puts a task, the batch of this number, in line."""
+        self._put(("task", self._epoch, number, task))
+
+    def _put(self, message):
+        rest = memoryview(Packed(message, shared=False).bytes())
+        with self._death():
+            while rest:
+                readable, writable, _ = select.select([self._sock], [self._sock], [])
+                if readable:  # a worker that cannot send its result reads nothing
+                    self._keep(receive(self._sock))
+                elif writable:
+                    rest = rest[self._sock.send(rest[:_AT_ONCE], socket.MSG_DONTWAIT) :]
+
+    def _keep(self, result):
+        if result[1] == self._epoch:
+            self._results.append(result)
+
+    def _received(self):
+        with self._death():
+            return receive(self._sock)
+
+    @contextlib.contextmanager
+    def _death(self):
+        try:
+            yield
+        except (EOFError, OSError):
+            raise WorkerError(self._last_words()) from None
+
+    def _last_words(self):
+        code = forkserver.status(self.pid)
+        who = f"DataLoader: worker {self.number} (pid {self.pid})"
+        if code is None:
+            return f"{who} has ended for an unknown reason; look for its messages on standard error"
+        if code >= 0:
+            return f"{who} has exited with code {code}: something in the data set calls sys.exit or os._exit, or failed as standard error says"
+        try:
+            name = signal.Signals(-code).name
+        except ValueError:
+            name = str(-code)
+        return f"{who} was killed by signal {-code} ({name}); {_CAUSES.get(name, 'its messages are on standard error')}"
+
+    def take(self, timeout):
+        """The next result, or END; raises what the user's code raised in the worker.
+
+        Raises:
+            WorkerError: the worker has ended, or does not answer in time.
+        """
+        limit = time.monotonic() + timeout if timeout else None
+        while not self._results:
+            left = None if limit is None else max(0.0, limit - time.monotonic())
+            if not select.select([self._sock], [], [], left)[0]:
+                raise WorkerError(f"DataLoader: worker {self.number} (pid {self.pid}) gave no batch within timeout={timeout} s; it hangs or is slow: "
+                                  "raise timeout, make the data set faster, or run it with num_workers=0 to see where it stands")
+            self._keep(self._received())
+        kind, _, result = self._results.popleft()
+        if kind == "raised":
+            self._raise(*result)
+        return END if kind == "end" else result
+
+    def _raise(self, data, summary, text):
+        where = f"DataLoader: worker {self.number} (pid {self.pid})"
+        try:
+            error = opened(data)
+        except Exception:  # a class that cannot be made from its pickle, or that is not here
+            error = None
+        if not isinstance(error, Exception):
+            error = RuntimeError(f"{where} raised {summary}")
+        error.add_note(f"{where} raised this; above is its own traceback")
+        raise error from WorkerTraceback(f"\n{text}")
+
+    def stop(self):
+        """Ends the process; it may finish what it does for a moment."""
+        sock, self._sock = self._sock, None
+        if sock is not None:
+            sock.close()
+            forkserver.end(self.pid)
+
+    def __del__(self):
+        with contextlib.suppress(Exception):
+            self.stop()
+
+
+def crew(count, seed, shared, needs):
+    """Worker processes that have what they need: (dataset, collate_fn, worker_init_fn, settings of the fetch).
+
+    Raises:
+        Unfit: it cannot be sent to processes, or no processes can be made; the text says why.
+    """
+    if not forkserver.available or not sys.executable:
+        raise Unfit("this system cannot make worker processes")
+    try:
+        packed = Packed(needs, shared)
+    except Exception as error:
+        raise Unfit(f"{type(error).__name__}: {error}") from error
+    workers = []
+    try:
+        for number in range(count):
+            workers.append(ProcessWorker(number, count, seed, shared))
+        for worker in workers:
+            worker.give(packed)
+        for worker in workers:
+            worker.settle()
+    except BaseException as error:
+        for worker in workers:
+            worker.stop()
+        if isinstance(error, RuntimeError) and not workers:
+            raise Unfit(str(error)) from error
+        raise
+    finally:
+        packed.close()
+    return workers

@@ -1,0 +1,105 @@
+"""What runs in a worker process: reads batches as it is told, and sends them."""
+
+import contextlib
+import os
+import random
+import sys
+import traceback
+
+import numpy as np
+
+from paddle_jax._core.deferred.flush import run_pending
+from paddle_jax._core.random import default_generator
+from paddle_jax.alias import install_as_paddle
+from paddle_jax.io.dataloader.exchange import Packed, receive, send
+from paddle_jax.io.dataloader.fetcher import make_fetch
+from paddle_jax.io.dataloader.worker import END, WorkerInfo, become
+
+
+class Seeds:
+    """Random numbers that hang on the seed of the epoch and the number of the batch, not on which worker reads it. A generator that the user's
+    `worker_init_fn` has seeded is left alone."""
+
+    def __init__(self, init_fn, number):
+        before = self._states()
+        if init_fn is not None:
+            init_fn(number)
+        self._free = [old == new for old, new in zip(before, self._states(), strict=True)]
+
+    @staticmethod
+    def _states():
+        kind, words, *rest = np.random.get_state()  # noqa: NPY002  the generator that data sets use
+        generator = default_generator()
+        return random.getstate(), (kind, words.tobytes(), *rest), (generator._seed, generator._offset)
+
+    def sow(self, seed, batch):
+        """Before a batch."""
+        words = np.random.SeedSequence([seed & 0xFFFFFFFF, seed >> 32, batch]).generate_state(3).tolist()
+        for free, plant, word in zip(self._free, (random.seed, np.random.seed, default_generator().manual_seed), words, strict=True):  # noqa: NPY002
+            if free:
+                plant(word)
+
+
+def work(sock):
+    """Serves the program on the other end of a socket until it closes it."""
+    setup = receive(sock)
+    sys.path[:], sys.argv[:] = setup["path"], setup["argv"]
+    os.chdir(setup["folder"])
+    if setup["alias"]:
+        install_as_paddle()
+    try:
+        dataset, collate_fn, init_fn, settings = receive(sock, private=True)
+    except EOFError:
+        return
+    except BaseException as error:
+        with contextlib.suppress(ConnectionError):
+            send(sock, ("unfit", f"{type(error).__name__}: {error}"))
+        return
+    send(sock, ("fit", None))
+    become(info := WorkerInfo(id=setup["id"], num_workers=setup["count"], dataset=dataset, seed=setup["seed"] + setup["id"]))
+    shared, fetch, problem = setup["shared"], None, None
+    try:
+        seeds = Seeds(init_fn, info.id)
+    except Exception as error:
+        problem = error
+    while True:
+        try:
+            order, epoch, number, task = receive(sock)
+        except (EOFError, ConnectionError):
+            return
+        try:
+            if order == "epoch":
+                fetch, seed = None, number
+                continue
+            if problem is not None:
+                raise problem
+            seeds.sow(seed, number)
+            fetch = fetch or make_fetch(dataset, collate_fn, *settings)
+            batch = fetch(task)
+            run_pending("a batch is ready in a worker")
+            result = ("end", epoch, None) if batch is END else ("batch", epoch, batch)
+        except Exception as error:
+            result = ("raised", epoch, _raised(error))
+        try:
+            _answer(sock, result, shared, epoch)
+        except ConnectionError:
+            return
+
+
+def _answer(sock, result, shared, epoch):
+    try:
+        send(sock, result, shared, back=True)
+    except ConnectionError:
+        raise
+    except Exception as error:  # the batch cannot be pickled; nothing was sent yet
+        send(sock, ("raised", epoch, _raised(error)))
+
+
+def _raised(error):
+    """(the pickled error or None, its name and text, the traceback as text)"""
+    text = "".join(traceback.format_exception(error)).rstrip()
+    try:
+        data = Packed(error.with_traceback(None), shared=False, back=True).bytes()
+    except Exception:
+        data = None
+    return data, f"{type(error).__name__}: {error}", text
