@@ -95,5 +95,5 @@ def _with_diagonal(below, diagonal):
     lower = concat([below, zeros_like(below[..., :1])], -1)
     places = to_tensor(np.eye(n, n + 1, 1), dtype=below.dtype)
     lower = lower + places * diagonal.unsqueeze(-1)
-    first = to_tensor(np.eye(1, n + 1), dtype=below.dtype).expand([*below.shape[:-2], 1, n + 1])
+    first = zeros_like(lower[..., :1, :]) + to_tensor(np.eye(1, n + 1), dtype=below.dtype)
     return concat([first, lower], -2)

@@ -7,9 +7,8 @@ from paddle_jax._core.autograd_mode import no_grad
 from paddle_jax._core.dtype import get_default_dtype
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.tensor import Tensor
-from paddle_jax.distribution.distribution import Distribution, sizes, sum_rightmost
+from paddle_jax.distribution.distribution import Distribution, alike, sizes, sum_rightmost
 from paddle_jax.distribution.draws import draw_normal_like
-from paddle_jax.tensor.attribute import broadcast_shapes
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.decomposition import cholesky
 from paddle_jax.tensor.linalg import matmul
@@ -39,10 +38,7 @@ def batch_mahalanobis(bL, bx):
 
 def _matched(a, b):
     """Two stacks of matrices with the same leading axes."""
-    if a.shape[:-2] == b.shape[:-2]:
-        return a, b
-    lead = broadcast_shapes(list(a.shape[:-2]), list(b.shape[:-2]))
-    return a.expand([*lead, *a.shape[-2:]]), b.expand([*lead, *b.shape[-2:]])
+    return alike(a, b[..., :1])[0], alike(b, a[..., :1])[0]
 
 
 class MultivariateNormal(Distribution):
@@ -79,10 +75,9 @@ class MultivariateNormal(Distribution):
         if matrix.ndim < 2 or matrix.shape[-1] != loc.shape[-1]:
             raise ValueError(f"MultivariateNormal: {name}: got shape {list(matrix.shape)} for loc of shape {list(loc.shape)}; it must be [..., n, n]")
         self._unbroadcasted_scale_tril = self._square_root(name, matrix)
-        batch = broadcast_shapes(list(matrix.shape[:-2]), list(loc.shape[:-1]))
-        self.loc = loc.expand([*batch, loc.shape[-1]])
-        setattr(self, name, matrix.expand([*batch, *matrix.shape[-2:]]))
-        super().__init__(tuple(batch), tuple(loc.shape[-1:]))
+        self.loc = alike(loc, matrix[..., 0])[0]
+        setattr(self, name, alike(matrix, loc.unsqueeze(-1))[0])
+        super().__init__(tuple(self.loc.shape[:-1]), tuple(self.loc.shape[-1:]))
 
     @staticmethod
     def _square_root(name, matrix):
@@ -98,7 +93,7 @@ class MultivariateNormal(Distribution):
     @property
     def variance(self):
         """The diagonal of the covariance, of shape batch_shape + event_shape."""
-        return self._unbroadcasted_scale_tril.pow(2).sum(-1).expand(self.loc.shape)
+        return alike(self._unbroadcasted_scale_tril.pow(2).sum(-1), self.loc)[0]
 
     def sample(self, shape=()):
         """Random vectors of shape `shape` + batch_shape + event_shape."""
@@ -129,7 +124,7 @@ class MultivariateNormal(Distribution):
     def entropy(self):
         """The entropy of shape batch_shape."""
         found = self._log_size() + self.event_shape[0] / 2 * (1 + math.log(2 * math.pi))
-        return found.expand(list(self.batch_shape)) if self.batch_shape else found
+        return alike(found, self.loc[..., 0])[0]
 
     def kl_divergence(self, other):
         """The divergence from this distribution to another of the same n."""

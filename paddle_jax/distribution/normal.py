@@ -92,7 +92,9 @@ class Normal(Distribution):
             raise ValueError("Normal: kl_divergence: one distribution is real and the other complex; they must be of one kind")
         ratio = (self.scale / other.scale).pow(2)
         away = ((self.loc - other.loc).abs() / other.scale).pow(2)
-        return (ratio + away - 1 - ratio.log()) / (1 if self._complex_gaussian else 2)
+        if self._complex_gaussian:
+            return (ratio + away - 1 - ratio.log()).astype(self.loc.dtype)
+        return (ratio + away - 1 - ratio.log()) / 2
 
 
 def _parameters(owner, loc, scale):
