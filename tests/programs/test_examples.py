@@ -21,11 +21,12 @@ TOY = {
     "operator_learning": ["--steps", "2", "--functions", "2", "--points", "4"],
     "deploy": ["--steps", "5"],
     "mixed_precision": ["--epochs", "1", "--samples", "300"],
+    "fit_images": ["--epochs", "1", "--images", "64", "--workers", "2"],
 }
 LAST_LINE = {
     "digits": "after reloading", "pinn_burgers": "saved burgers.png", "char_transformer": "-" * 40, "beam": "relative L2 error",
     "kuramoto_sivashinsky": "error of nu", "maml": "accuracy on tasks", "newton_cg": "accuracy on the training data",
-    "operator_learning": "relative L2 error", "deploy": "accuracy of digits.json", "mixed_precision": "test accuracy",
+    "operator_learning": "relative L2 error", "deploy": "accuracy of digits.json", "mixed_precision": "test accuracy", "fit_images": "test accuracy",
 }
 OURS_ALONE = ("newton_cg", "maml", "operator_learning")  # they use paddle.func
 
@@ -79,6 +80,18 @@ def test_model_files_cross_over(tmp_path):
     for name, writer, reader in (("ours", *engines), ("theirs", *engines[::-1])):
         trained = run([*writer, script, "--path", name], tmp_path).splitlines()[-1]
         assert run([*reader, script, "--path", name, "--serve-only"], tmp_path).splitlines()[-1] == trained
+
+
+@pytest.mark.slow
+@needs_oracle
+def test_a_fit_goes_on_in_the_other_engine(tmp_path):
+    """Checkpoints of `Model.fit` cross over, optimizer and schedule included; the accuracy stays."""
+    script, engines = str(EXAMPLES / "fit_images.py"), (["-m", "paddle_jax"], ["-W", "ignore"])
+    for first, second in (engines, engines[::-1]):
+        size = ["--images", "800", "--folder", f"shapes_{len(first[0])}"]
+        before = run([*first, script, *size, "--epochs", "3"], tmp_path).splitlines()[-1]
+        after = run([*second, script, *size, "--epochs", "1", "--resume"], tmp_path).splitlines()[-1]
+        assert float(after.rsplit(maxsplit=1)[-1]) >= float(before.rsplit(maxsplit=1)[-1]) - 0.05 > 0.8
 
 
 @pytest.mark.slow
