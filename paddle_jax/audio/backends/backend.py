@@ -1,0 +1,17 @@
+"""What is known about a file of sound."""
+
+
+class AudioInfo:
+    """Facts about a file: `sample_rate`, `num_samples`, `num_channels`, `bits_per_sample`, `encoding`.
+
+    Example:
+        >>> paddle.audio.backends.backend.AudioInfo(8000, 10, 1, 16, "PCM_S").sample_rate
+        8000
+    """
+
+    def __init__(self, sample_rate, num_samples, num_channels, bits_per_sample, encoding):
+        self.sample_rate = sample_rate
+        self.num_samples = num_samples
+        self.num_channels = num_channels
+        self.bits_per_sample = bits_per_sample
+        self.encoding = encoding
