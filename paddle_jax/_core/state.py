@@ -53,6 +53,12 @@ class Precision:
     dtype, master_grads = "float32", False
 
 
+class Images:
+    """How image files are read. backend: "pil", "cv2" or "tensor"."""
+
+    backend = "pil"
+
+
 class _State:
     """The calling thread's Context by attribute, for code that is not in a hurry."""
 

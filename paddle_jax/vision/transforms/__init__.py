@@ -1,31 +1,19 @@
-"""Transforms of samples."""
+"""paddle.vision.transforms: transforms of images and samples."""
 
+from paddle_jax.vision.transforms.functional import (
+    adjust_brightness, adjust_contrast, adjust_hue, affine, center_crop, crop, erase, hflip, normalize, pad, perspective, resize, rotate,
+    to_grayscale, to_tensor, vflip,
+)
+from paddle_jax.vision.transforms.base import BaseTransform, Compose
+from paddle_jax.vision.transforms.colors import BrightnessTransform, ColorJitter, ContrastTransform, HueTransform, SaturationTransform
+from paddle_jax.vision.transforms.transforms import (
+    CenterCrop, Grayscale, Normalize, Pad, RandomCrop, RandomHorizontalFlip, RandomResizedCrop, RandomVerticalFlip, Resize, ToTensor, Transpose,
+)
+from paddle_jax.vision.transforms.warps import RandomAffine, RandomErasing, RandomPerspective, RandomRotation
 
-import types
-
-
-class Compose:
-    """Calls transforms one after the other.
-
-    Args:
-        transforms: list of callables.
-    Example:
-        >>> paddle.vision.transforms.Compose([abs, float])(-2)
-        2.0
-    """
-
-    __class_getitem__ = classmethod(types.GenericAlias)
-
-    def __init__(self, transforms):
-        self.transforms = transforms
-
-    def __call__(self, data):
-        for transform in self.transforms:
-            data = transform(data)
-        return data
-
-    def __repr__(self):
-        return "\n    ".join([f"{type(self).__name__}(", *map(str, self.transforms)]) + "\n)"
-
-
-__all__ = ["Compose"]
+__all__ = [
+    "BaseTransform", "Compose", "Resize", "RandomResizedCrop", "CenterCrop", "RandomHorizontalFlip", "RandomVerticalFlip", "Transpose", "Normalize",
+    "BrightnessTransform", "SaturationTransform", "ContrastTransform", "HueTransform", "ColorJitter", "RandomCrop", "Pad", "RandomAffine",
+    "RandomRotation", "RandomPerspective", "Grayscale", "ToTensor", "RandomErasing", "to_tensor", "hflip", "vflip", "resize", "pad", "affine",
+    "rotate", "perspective", "to_grayscale", "crop", "center_crop", "adjust_brightness", "adjust_contrast", "adjust_hue", "normalize", "erase",
+]

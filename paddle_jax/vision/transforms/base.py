@@ -1,0 +1,105 @@
+"""What transforms are made of."""
+
+import sys
+import traceback
+import types
+
+from paddle_jax.vision.transforms import functional as F
+
+_KEYS = ("image", "coords", "boxes", "mask")
+
+
+def _get_image_size(img):
+    """(width, height) of an image."""
+    if F._is_pil_image(img):
+        return img.size
+    if F._is_numpy_image(img):
+        return img.shape[1::-1]
+    if F._is_tensor_image(img):
+        return img.shape[-1], img.shape[-2]
+    raise TypeError(f"transforms: img: got {type(img).__name__}; it must be an Image of pillow, a Tensor, or an array with 2 or 3 axes")
+
+
+class Compose:
+    """Calls transforms one after the other.
+
+    Args:
+        transforms: list of callables.
+    Example:
+        >>> paddle.vision.transforms.Compose([abs, float])(-2)
+        2.0
+    """
+
+    __class_getitem__ = classmethod(types.GenericAlias)
+
+    def __init__(self, transforms):
+        self.transforms = transforms
+
+    def __call__(self, data):
+        for transform in self.transforms:
+            try:
+                data = transform(data)
+            except Exception as error:
+                print(f"fail to perform transform [{transform}] with error: {error} and stack:\n{traceback.format_exc()}", file=sys.stderr)
+                raise
+        return data
+
+    def __repr__(self):
+        return "\n    ".join([f"{type(self).__name__}(", *map(str, self.transforms)]) + "\n)"
+
+
+class BaseTransform:
+    """What every transform is: a subclass says in `_apply_image`, `_apply_boxes`, `_apply_coords` and `_apply_mask` what it does with each input.
+
+    Args:
+        keys: list of "image", "boxes", "coords", "mask": what the inputs of a call are. Inputs beyond these, and those that the subclass has no
+            method for, stay as they are. Default: ("image",).
+    Raises:
+        ValueError: keys is not a list.
+        NotImplementedError: an unknown key.
+    Example:
+        >>> class Twice(paddle.vision.transforms.BaseTransform):
+        ...     def _apply_image(self, image):
+        ...         return image * 2
+        >>> Twice()((3, "label"))
+        (6, 'label')
+    """
+
+    __class_getitem__ = classmethod(types.GenericAlias)
+
+    def __init__(self, keys=None):
+        if keys is None:
+            keys = ("image",)
+        elif not isinstance(keys, list | tuple):
+            raise ValueError(f"transforms: keys: got {keys!r}; it must be a list")
+        for key in keys:
+            if self._get_apply(key) is None:
+                raise NotImplementedError(f"transforms: keys: got {key!r}; allowed are {', '.join(map(repr, _KEYS))}")
+        self.keys = keys
+        self.params = None  # what is drawn once for all inputs of a call
+
+    def _get_params(self, inputs):
+        pass
+
+    def __call__(self, inputs):
+        """The transformed inputs: one result for one input, else a tuple."""
+        inputs = inputs if isinstance(inputs, tuple) else (inputs,)
+        self.params = self._get_params(inputs)
+        outputs = [self._get_apply(key)(given) for key, given in zip(self.keys, inputs, strict=False)]
+        outputs += inputs[len(self.keys) :]
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def _get_apply(self, key):
+        return getattr(self, f"_apply_{key}", None)
+
+    def _apply_image(self, image):
+        raise NotImplementedError(f"{type(self).__name__}: it has no way to transform an image")
+
+    def _apply_boxes(self, boxes):
+        raise NotImplementedError(f"{type(self).__name__}: it has no way to transform boxes")
+
+    def _apply_coords(self, coords):
+        raise NotImplementedError(f"{type(self).__name__}: it has no way to transform coordinates")
+
+    def _apply_mask(self, mask):
+        raise NotImplementedError(f"{type(self).__name__}: it has no way to transform a mask")

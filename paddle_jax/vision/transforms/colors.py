@@ -1,0 +1,105 @@
+"""Random changes of colours."""
+
+import numbers
+import random
+
+from paddle_jax.vision.transforms import functional as F
+from paddle_jax.vision.transforms.base import BaseTransform, Compose
+
+
+def _check_input(value, name, center=1, bound=(0, float("inf")), clip_first_on_zero=True):
+    """[low, high] of a number (its distance to `center`) or a pair; None where nothing changes."""
+    if isinstance(value, numbers.Number):
+        if value < 0:
+            raise ValueError(f"{name}: got {value}; a single number must not be negative")
+        low = center - value
+        value = [max(low, 0) if clip_first_on_zero else low, center + value]
+    elif not (isinstance(value, list | tuple) and len(value) == 2):
+        raise TypeError(f"{name}: got {value!r}; it must be a number or a pair of numbers")
+    elif not bound[0] <= value[0] <= value[1] <= bound[1]:
+        raise ValueError(f"{name}: got {value}; it must rise and lie between {bound[0]} and {bound[1]}")
+    return None if value[0] == value[1] == center else value
+
+
+class _Adjust(BaseTransform):
+    """Changes images by a random factor."""
+
+    _center, _bound, _clip = 1, (0, float("inf")), True
+
+    def __init__(self, value, keys=None):
+        super().__init__(keys)
+        self.value = _check_input(value, self._name, self._center, self._bound, self._clip)
+
+    def _apply_image(self, img):
+        return img if self.value is None else self._adjust(img, random.uniform(*self.value))
+
+
+class BrightnessTransform(_Adjust):
+    """Makes images randomly brighter or darker.
+
+    Args:
+        value: float; the factor lies between max(0, 1 - value) and 1 + value; or (least, most) factor.
+        keys: see BaseTransform.
+    Raises:
+        ValueError: value is negative.
+    Example:
+        >>> paddle.vision.transforms.BrightnessTransform(0.4)(paddle.ones([3, 2, 2]) * 0.5).shape
+        paddle.Size([3, 2, 2])
+    """
+
+    _name, _adjust = "brightness", staticmethod(F.adjust_brightness)
+
+
+class ContrastTransform(_Adjust):
+    """Gives images randomly more or less contrast. Arguments as for `BrightnessTransform`."""
+
+    _name, _adjust = "contrast", staticmethod(F.adjust_contrast)
+
+
+class SaturationTransform(_Adjust):
+    """Makes colours randomly stronger or weaker. Arguments as for `BrightnessTransform`."""
+
+    _name, _adjust = "saturation", staticmethod(F.adjust_saturation)
+
+
+class HueTransform(_Adjust):
+    """Moves colours randomly round the colour circle.
+
+    Args:
+        value: float from 0 to 0.5 (a draw above that is refused by `adjust_hue`); the move lies between -value and value; or (least, most) move.
+        keys: see BaseTransform.
+    Raises:
+        ValueError: value is out of range.
+    Example:
+        >>> paddle.vision.transforms.HueTransform(0.4)(paddle.ones([3, 2, 2]) * 0.5).shape
+        paddle.Size([3, 2, 2])
+    """
+
+    _name, _adjust, _center, _bound, _clip = "hue", staticmethod(F.adjust_hue), 0, (-0.5, 0.5), False
+
+
+class ColorJitter(BaseTransform):
+    """Changes brightness, contrast, saturation and hue randomly, in random order.
+
+    Args:
+        brightness, contrast, saturation, hue: see the four transforms. Default 0: no change.
+        keys: see BaseTransform.
+    Example:
+        >>> paddle.vision.transforms.ColorJitter(0.4, 0.4, 0.4, 0.4)(paddle.rand([3, 2, 2])).shape
+        paddle.Size([3, 2, 2])
+    """
+
+    def __init__(self, brightness=0, contrast=0, saturation=0, hue=0, keys=None):
+        super().__init__(keys)
+        self.brightness, self.contrast, self.saturation, self.hue = brightness, contrast, saturation, hue
+
+    def _get_param(self, brightness, contrast, saturation, hue):
+        steps = []
+        for kind, value in ((BrightnessTransform, brightness), (ContrastTransform, contrast), (SaturationTransform, saturation), (HueTransform, hue)):
+            if value is not None:
+                steps.append(kind(value, self.keys))
+        random.shuffle(steps)
+        return Compose(steps)
+
+    def _apply_image(self, img):
+        return self._get_param(self.brightness, self.contrast, self.saturation, self.hue)(img)

@@ -1,0 +1,170 @@
+"""Transforms of NumPy arrays [H, W, C] or [H, W]. What interpolates or changes colour spaces needs opencv."""
+
+import math
+
+import numpy as np
+
+from paddle_jax.tensor.creation import to_tensor as make_tensor
+from paddle_jax.vision.image import opencv
+from paddle_jax.vision.transforms.sizes import corner, four, resized
+
+__all__ = []
+
+_FILTERS = {"nearest": "INTER_NEAREST", "bilinear": "INTER_LINEAR", "area": "INTER_AREA", "bicubic": "INTER_CUBIC", "lanczos": "INTER_LANCZOS4"}
+
+
+def _filter(name):
+    if name not in _FILTERS:
+        raise KeyError(f"interpolation: got {name!r}; allowed are {', '.join(_FILTERS)}")
+    return getattr(opencv(), _FILTERS[name])
+
+
+def _like(result, img):
+    """The result with the axis of one channel, which opencv drops."""
+    return result[:, :, None] if result.ndim == 2 and img.ndim == 3 else result
+
+
+def to_tensor(pic, data_format="CHW"):
+    """Tensor [C, H, W] or [H, W, C] of an array; 8-bit pixels become floats from 0 to 1."""
+    if data_format not in ("CHW", "HWC"):
+        raise ValueError(f"to_tensor: data_format: got {data_format!r}; allowed are 'CHW' and 'HWC'")
+    pixels = pic[:, :, None] if pic.ndim == 2 else pic
+    if pixels.dtype == np.uint8:
+        pixels = pixels.astype(np.float32) / np.float32(255)
+    return make_tensor(np.ascontiguousarray(pixels.transpose(2, 0, 1) if data_format == "CHW" else pixels))
+
+
+def resize(img, size, interpolation="bilinear"):
+    """The image with another size."""
+    height, width = img.shape[:2]
+    wanted = resized(height, width, size)
+    if wanted == (height, width) and isinstance(size, int):
+        return img
+    return _like(opencv().resize(img, dsize=tuple(wanted[::-1]), interpolation=_filter(interpolation)), img)
+
+
+def pad(img, padding, fill=0, padding_mode="constant"):
+    """The image with a border."""
+    left, top, right, bottom = four(padding)
+    widths = ((top, bottom), (left, right)) + ((0, 0),) * (img.ndim - 2)
+    if padding_mode != "constant":
+        return np.pad(img, widths, mode=padding_mode)
+    result = np.empty((img.shape[0] + top + bottom, img.shape[1] + left + right, *img.shape[2:]), img.dtype)
+    single = img.ndim == 3 and not isinstance(fill, list | tuple)  # a number is for the first channel, as opencv has it
+    result[...] = [fill] + [0] * (img.shape[2] - 1) if single else fill
+    result[top : top + img.shape[0], left : left + img.shape[1]] = img
+    return result
+
+
+def crop(img, top, left, height, width):
+    """A part of the image; what lies outside is left out."""
+    return img[top : top + height, left : left + width]
+
+
+def center_crop(img, output_size):
+    """The middle of the image."""
+    top, left, height, width = corner(*img.shape[:2], output_size)
+    return crop(img, top, left, height, width)
+
+
+def hflip(img):
+    """The image with left and right exchanged."""
+    return np.ascontiguousarray(img[:, ::-1])
+
+
+def vflip(img):
+    """The image upside down."""
+    return np.ascontiguousarray(img[::-1])
+
+
+def _looked_up(img, values):
+    """The image with each pixel replaced by what stands in a table of 256 values, which are cut off at 0 and 255."""
+    return values.clip(0, 255).astype(np.uint8)[img.astype(np.uint8)]
+
+
+def adjust_brightness(img, brightness_factor):
+    """The image brighter (above 1) or darker."""
+    return _looked_up(img, np.arange(256) * brightness_factor)
+
+
+def adjust_contrast(img, contrast_factor):
+    """The image with more (above 1) or less contrast about the grey of value 74, as in Paddle."""
+    return _looked_up(img, (np.arange(256) - 74) * contrast_factor + 74)
+
+
+def adjust_saturation(img, saturation_factor):
+    """The image, in the order blue, green, red, with stronger (above 1) or weaker colours."""
+    cv2 = opencv()
+    grey = cv2.cvtColor(cv2.cvtColor(img, cv2.COLOR_BGR2GRAY), cv2.COLOR_GRAY2BGR).astype(np.float32)
+    mixed = img.astype(np.float32) * saturation_factor + grey * (1 - saturation_factor)
+    return mixed.clip(0, 255).astype(img.dtype)
+
+
+def adjust_hue(img, hue_factor):
+    """The image, in the order blue, green, red, with its colours moved round the colour circle, by a part of it from -0.5 to 0.5."""
+    if not -0.5 <= hue_factor <= 0.5:
+        raise ValueError(f"adjust_hue: hue_factor: got {hue_factor}; it must lie between -0.5 and 0.5")
+    cv2, dtype = opencv(), img.dtype
+    hsv = cv2.cvtColor(img.astype(np.uint8), cv2.COLOR_BGR2HSV_FULL)
+    hsv[..., 0] += np.int64(hue_factor * 255).astype(np.uint8)  # goes round at 256
+    return cv2.cvtColor(hsv, cv2.COLOR_HSV2BGR_FULL).astype(dtype)
+
+
+def affine(img, angle, translate, scale, shear, interpolation="nearest", fill=0, center=None):
+    """The image turned counterclockwise about its upper left corner, sheared, scaled and moved; `center` does not count, as in Paddle."""
+    turn, (shear_x, shear_y) = math.radians(angle), (math.tan(math.radians(s)) for s in shear)
+    turned = np.array([[math.cos(turn), math.sin(turn)], [-math.sin(turn), math.cos(turn)]])
+    linear = scale * np.array([[1, shear_y], [shear_x, 1]]) @ turned
+    return _warped(img, np.column_stack([linear, translate]), img.shape[1::-1], interpolation, fill)
+
+
+def _border(fill):
+    return tuple(fill) if isinstance(fill, list | tuple) else fill
+
+
+def _warped(img, matrix, size, interpolation, fill):
+    cv2 = opencv()
+    return _like(cv2.warpAffine(img, matrix, size, flags=_filter(interpolation), borderMode=cv2.BORDER_CONSTANT, borderValue=_border(fill)), img)
+
+
+def rotate(img, angle, interpolation="nearest", expand=False, center=None, fill=0):
+    """The image turned counterclockwise by an angle in degrees."""
+    height, width = img.shape[:2]
+    matrix = opencv().getRotationMatrix2D((width / 2.0, height / 2.0) if center is None else tuple(center), angle, 1)
+    if expand:
+        corners = np.array([[0, 0, 1], [width, 0, 1], [width, height, 1], [0, height, 1]]) @ matrix.T
+        columns, rows = (int(n) for n in np.ceil(corners.max(0).round(9)) - np.floor(corners.min(0).round(9)))
+        matrix[:, 2] += [(columns - width) * 0.5, (rows - height) * 0.5]
+        width, height = columns, rows
+    return _warped(img, matrix, (width, height), interpolation, fill)
+
+
+def perspective(img, startpoints, endpoints, interpolation="nearest", fill=0):
+    """The image under the projective map that takes four points to four others."""
+    cv2, (height, width) = opencv(), img.shape[:2]
+    matrix = cv2.getPerspectiveTransform(np.array(startpoints, np.float32), np.array(endpoints, np.float32))
+    return _like(cv2.warpPerspective(img, matrix, (width, height), flags=_filter(interpolation), borderMode=cv2.BORDER_CONSTANT,
+                                     borderValue=_border(fill)), img)
+
+
+def to_grayscale(img, num_output_channels=1):
+    """The image in grey, with one channel or three."""
+    if num_output_channels not in (1, 3):
+        raise ValueError(f"to_grayscale: num_output_channels: got {num_output_channels}; allowed are 1 and 3")
+    return np.repeat(opencv().cvtColor(img, opencv().COLOR_RGB2GRAY)[:, :, None], num_output_channels, 2)
+
+
+def normalize(img, mean, std, data_format="CHW", to_rgb=False):
+    """(img - mean) / std for each channel, in float32."""
+    shape = (-1, 1, 1) if data_format == "CHW" else (1, 1, -1)
+    mean, std = (np.float32(np.array(v).reshape(shape)) for v in (mean, std))
+    if to_rgb:
+        img = img[..., ::-1]
+    return (np.asarray(img, np.float32) - mean) / std
+
+
+def erase(img, i, j, h, w, v, inplace=False):
+    """The image with a rectangle of given pixels."""
+    result = img if inplace else img.copy()
+    result[i : i + h, j : j + w] = v
+    return result

@@ -1,0 +1,36 @@
+"""Sizes and borders as users give them."""
+
+import numbers
+
+
+def pair(size):
+    """(height, width) of a number or a pair."""
+    return (int(size), int(size)) if isinstance(size, numbers.Number) else tuple(size)
+
+
+def resized(height, width, size):
+    """Height and width after resizing: those asked for, or the shorter side as asked and the other one in proportion."""
+    if not (isinstance(size, int) or isinstance(size, list | tuple) and len(size) == 2):
+        raise TypeError(f"resize: size: got {size!r}; it must be an int or a pair of ints")
+    if not isinstance(size, int):
+        return tuple(size)
+    if min(height, width) == size:
+        return height, width
+    return (int(size * height / width), size) if width < height else (size, int(size * width / height))
+
+
+def corner(height, width, output_size):
+    """(top, left, height, width) of the middle part."""
+    rows, columns = pair(output_size)
+    return round((height - rows) / 2.0), round((width - columns) / 2.0), rows, columns
+
+
+def four(padding):
+    """(left, top, right, bottom) of a border given by one, two or four numbers."""
+    if not isinstance(padding, int | list | tuple):
+        raise TypeError(f"pad: padding: got {padding!r}; it must be an int, a pair or four ints")
+    if isinstance(padding, int):
+        return (padding,) * 4
+    if len(padding) not in (2, 4):
+        raise ValueError(f"pad: padding: got {len(padding)} numbers; there must be one, two or four")
+    return tuple(padding) * (4 // len(padding))
