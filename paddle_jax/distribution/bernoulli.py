@@ -49,13 +49,13 @@ class Bernoulli(ExponentialFamily):
         """probs * (1 - probs)."""
         return self.probs * (1 - self.probs)
 
-    def sample(self, shape=()):
+    def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random zeros and ones of shape `shape` + batch_shape."""
         with no_grad():
             probs = repeated(sizes(self, shape), self.probs)
             return (draw_uniform_like(probs) < probs).astype(self.dtype)
 
-    def rsample(self, shape=(), temperature=1.0):
+    def rsample(self, shape=[], temperature=1.0):  # noqa: B006  Paddle's default, never changed
         """(logits + logistic noise) / temperature: its sigmoid is a relaxed sample, with gradients to probs.
 
         Args:

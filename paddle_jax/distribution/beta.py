@@ -51,12 +51,12 @@ class Beta(ExponentialFamily):
         """The density of a Tensor in (0, 1)."""
         return self.log_prob(value).exp()
 
-    def sample(self, shape=()):
+    def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random values of shape `shape` + batch_shape."""
         with no_grad():
             return self.rsample(shape)
 
-    def rsample(self, shape=()):
+    def rsample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random values with (implicit) gradients to alpha and beta."""
         alpha, beta = repeated(sizes(self, shape), self.alpha, self.beta)
         return sigmoid(draw_log_gamma(alpha) - draw_log_gamma(beta))

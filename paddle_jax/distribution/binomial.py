@@ -51,7 +51,7 @@ class Binomial(Distribution):
         """total_count * probs * (1 - probs)."""
         return self.total_count * self.probs * (1 - self.probs)
 
-    def sample(self, shape=()):
+    def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random whole numbers of shape `shape` + batch_shape, in the dtype of probs."""
         with no_grad():
             count, probs = repeated(sizes(self, shape), self.total_count, self.probs)

@@ -35,7 +35,7 @@ class Categorical(Distribution):
         self.dtype = self.logits.dtype
         super().__init__(tuple(self.logits.shape[:-1]))
 
-    def sample(self, shape=()):
+    def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random class numbers: int64 Tensor of shape `shape` + the shape of logits without its last axis."""
         self._need_classes()
         with no_grad():

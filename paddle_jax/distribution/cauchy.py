@@ -42,12 +42,12 @@ class Cauchy(Distribution):
         """The distribution has none: ValueError."""
         raise ValueError("Cauchy: stddev: the distribution has none; its quartiles are loc - scale and loc + scale")
 
-    def sample(self, shape=(), name=None):
+    def sample(self, shape=[], name=None):  # noqa: B006  Paddle's default, never changed
         """Random values of shape `shape` + batch_shape."""
         with no_grad():
             return self.rsample(shape)
 
-    def rsample(self, shape=(), name=None):
+    def rsample(self, shape=[], name=None):  # noqa: B006  Paddle's default, never changed
         """Random values with gradients to loc and scale."""
         loc, scale = repeated(sizes(self, shape), self.loc, self.scale)
         return loc + scale * ((draw_uniform_like(loc) - 0.5) * math.pi).tan()

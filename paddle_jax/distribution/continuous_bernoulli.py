@@ -60,12 +60,12 @@ class ContinuousBernoulli(Distribution):
         exact = p * (p - 1) / (1 - 2 * p).pow(2) + 1 / ((-p).log1p() - p.log()).pow(2)
         return where(away, exact, 1 / 12 - (1 / 15 + 128 / 945 * x.pow(2)) * x.pow(2))
 
-    def sample(self, shape=()):
+    def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random values of shape `shape` + batch_shape."""
         with no_grad():
             return self.rsample(shape)
 
-    def rsample(self, shape=()):
+    def rsample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random values with gradients to probs."""
         return self.icdf(draw_uniform_like(repeated(sizes(self, shape), self.probs)))
 

@@ -40,12 +40,12 @@ class Dirichlet(ExponentialFamily):
         total = self.concentration.sum(-1, keepdim=True)
         return self.concentration * (total - self.concentration) / (total.pow(2) * (total + 1))
 
-    def sample(self, shape=()):
+    def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random values of shape `shape` + batch_shape + event_shape."""
         with no_grad():
             return self.rsample(shape)
 
-    def rsample(self, shape=()):
+    def rsample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random values with (implicit) gradients to concentration."""
         return softmax(draw_log_gamma(repeated(sizes(self, shape), self.concentration)), -1)
 

@@ -50,11 +50,11 @@ class Distribution:
         """The variance, of shape batch_shape + event_shape."""
         raise self._undefined("variance")
 
-    def sample(self, shape=()):
+    def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random values of shape `shape` + batch_shape + event_shape."""
         raise self._undefined("sample")
 
-    def rsample(self, shape=()):
+    def rsample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """As `sample`, with gradients to the parameters."""
         raise self._undefined("rsample")
 

@@ -35,12 +35,12 @@ class Exponential(ExponentialFamily):
         """1 / rate**2."""
         return self.rate.pow(-2)
 
-    def sample(self, shape=()):
+    def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random values of shape `shape` + batch_shape."""
         with no_grad():
             return self.rsample(shape)
 
-    def rsample(self, shape=()):
+    def rsample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random values with gradients to rate."""
         rate = repeated(sizes(self, shape), self.rate)
         return -draw_uniform_like(rate).log() / rate

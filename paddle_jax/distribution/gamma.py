@@ -54,12 +54,12 @@ class Gamma(ExponentialFamily):
         a, rate = alike(self.concentration, self.rate)
         return a - rate.log() + a.lgamma() + (1 - a) * a.digamma()
 
-    def sample(self, shape=()):
+    def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random values of shape `shape` + batch_shape."""
         with no_grad():
             return self.rsample(shape)
 
-    def rsample(self, shape=()):
+    def rsample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random values with gradients to rate and (implicit ones) to concentration."""
         a, rate = repeated(sizes(self, shape), self.concentration, self.rate)
         return (draw_log_gamma(a) - rate.log()).exp()

@@ -55,12 +55,12 @@ class Geometric(Distribution):
         """The logarithm of the probability of k failures. Arguments as for `pmf`."""
         return (-self.probs).log1p() * self._failures(k) + self.probs.log()
 
-    def sample(self, shape=()):
+    def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random whole numbers of shape `shape` + batch_shape, in the dtype of probs."""
         with no_grad():
             return self.rsample(shape)
 
-    def rsample(self, shape=()):
+    def rsample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """As `sample`; the gradients to probs are 0, since the results are whole numbers."""
         probs = repeated(sizes(self, shape), self.probs)
         return floor(draw_uniform_like(probs).log() / (-probs).log1p())

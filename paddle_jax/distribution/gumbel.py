@@ -68,12 +68,12 @@ class Gumbel(TransformedDistribution):
         """log(scale) + 1 + Euler's constant."""
         return self.scale.log() + (1 + np.euler_gamma)
 
-    def sample(self, shape=()):
+    def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random values of shape `shape` + batch_shape."""
         with no_grad():
             return self.rsample(shape)
 
-    def rsample(self, shape=()):
+    def rsample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random values with gradients to loc and scale."""
         loc, scale = repeated(sizes(self, shape), self.loc, self.scale)
         return loc - scale * (-draw_uniform_like(loc).log()).log()

@@ -38,11 +38,11 @@ class Independent(Distribution):
         """The variance of base."""
         return self._base.variance
 
-    def sample(self, shape=()):
+    def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random values, those of base."""
         return self._base.sample(shape)
 
-    def rsample(self, shape=()):
+    def rsample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random values with gradients to the parameters, those of base."""
         return self._base.rsample(shape)
 

@@ -67,12 +67,12 @@ class Laplace(Distribution):
         term = (value.astype(self.loc.dtype) if isinstance(value, Tensor) else self._away(value) + self.loc) - 0.5
         return self.loc - self.scale * term.sign() * (term.abs() * -2).log1p()
 
-    def sample(self, shape=()):
+    def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random values of shape `shape` + batch_shape."""
         with no_grad():
             return self.rsample(shape)
 
-    def rsample(self, shape=()):
+    def rsample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random values with gradients to loc and scale: the difference of two exponential numbers."""
         loc, scale = repeated(sizes(self, shape), self.loc, self.scale)
         return loc + scale * (draw_uniform_like(loc).log() - draw_uniform_like(loc).log())

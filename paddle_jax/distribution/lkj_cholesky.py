@@ -53,7 +53,7 @@ class LKJCholesky(Distribution):
             raise ValueError(f"LKJCholesky: concentration: got {values.min()}; it must be > 0")
         super().__init__(tuple(self.concentration.shape), (dim, dim))
 
-    def sample(self, sample_shape=()):
+    def sample(self, sample_shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random lower triangular matrices of shape `sample_shape` + batch_shape + [dim, dim]."""
         with no_grad():
             eta = repeated(sizes(self, sample_shape), self.concentration).unsqueeze(-1)

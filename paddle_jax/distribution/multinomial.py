@@ -58,7 +58,7 @@ class Multinomial(Distribution):
         terms = where(needed, value * where(needed, probs, ones_like(probs)).log(), zeros_like(value))
         return (value.sum(-1) + 1).lgamma() + (terms - (value + 1).lgamma()).sum(-1)
 
-    def sample(self, shape=()):
+    def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random counts of shape `shape` + batch_shape + event_shape, in the dtype of probs."""
         with no_grad():
             return draw_counts(repeated(sizes(self, shape), self.probs), self.total_count)

@@ -95,12 +95,12 @@ class MultivariateNormal(Distribution):
         """The diagonal of the covariance, of shape batch_shape + event_shape."""
         return alike(self._unbroadcasted_scale_tril.pow(2).sum(-1), self.loc)[0]
 
-    def sample(self, shape=()):
+    def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random vectors of shape `shape` + batch_shape + event_shape."""
         with no_grad():
             return self.rsample(shape)
 
-    def rsample(self, shape=()):
+    def rsample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random vectors with gradients to loc and the matrix."""
         loc = self.loc.expand([*sizes(self, shape), *self.loc.shape])
         return loc + matmul(self._unbroadcasted_scale_tril, draw_normal_like(loc).unsqueeze(-1)).squeeze(-1)

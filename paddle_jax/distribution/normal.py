@@ -45,7 +45,7 @@ class Normal(Distribution):
         """scale**2."""
         return self.scale.pow(2)
 
-    def sample(self, shape=(), seed=0):
+    def sample(self, shape=[], seed=0):  # noqa: B006  Paddle's default, never changed
         """Random values.
 
         Args:
@@ -59,7 +59,7 @@ class Normal(Distribution):
             return loc + scale * _seeded(seed, loc)
         return loc + scale * draw_normal_like(loc)
 
-    def rsample(self, shape=()):
+    def rsample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random values with gradients to loc and scale."""
         return self.sample(shape)
 

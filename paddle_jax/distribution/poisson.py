@@ -47,7 +47,7 @@ class Poisson(Distribution):
         """rate."""
         return self.rate
 
-    def sample(self, shape=()):
+    def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random whole numbers of shape `shape` + batch_shape, in the dtype of rate."""
         with no_grad():
             return draw_poisson(repeated(sizes(self, shape), self.rate))

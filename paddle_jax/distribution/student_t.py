@@ -49,13 +49,13 @@ class StudentT(Distribution):
         found = where(finite, self.scale.pow(2) * df / (df - 2), full_like(self.df, math.inf))
         return where(self.df > 1, found, full_like(found, math.nan))
 
-    def sample(self, shape=()):
+    def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random values of shape `shape` + batch_shape, with gradients to loc, scale and (implicit ones) to df."""
         df, loc, scale = repeated(sizes(self, shape), self.df, self.loc, self.scale)
         half = df / 2
         return loc + scale * draw_normal_like(loc) * ((half.log() - draw_log_gamma(half)) / 2).exp()
 
-    def rsample(self, shape=()):
+    def rsample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random values with gradients; the same as `sample`."""
         return self.sample(shape)
 

@@ -37,14 +37,14 @@ class TransformedDistribution(Distribution):
         kept = len(shape) - chain._codomain.event_rank - max(len(base.event_shape) - rank, 0)
         super().__init__(shape[:kept], shape[kept:])
 
-    def sample(self, shape=()):
+    def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random values: those of base, transformed."""
         x = self._base.sample(shape)
         for transform in self._transforms:
             x = transform.forward(x)
         return x
 
-    def rsample(self, shape=()):
+    def rsample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
         """Random values with gradients to the parameters of base and of the transforms."""
         x = self._base.rsample(shape)
         for transform in self._transforms:

@@ -27,7 +27,7 @@ class Uniform(Distribution):
         self.dtype = self.low.dtype
         super().__init__(common_shape(self.low, self.high))
 
-    def sample(self, shape=(), seed=0):
+    def sample(self, shape=[], seed=0):  # noqa: B006  Paddle's default, never changed
         """Random values.
 
         Args:
