@@ -1,0 +1,78 @@
+"""Sums, means and extremes over segments: neighbouring rows with one number."""
+
+import numpy as np
+
+from paddle_jax._core.errors import ArgumentError
+from paddle_jax._core.op import composite
+from paddle_jax.geometric.pooling import host, need_numbers, need_tensors, pooled
+
+__all__ = []
+
+
+def _segments(name, data, segment_ids, how):
+    need_tensors(name, data=data)
+    need_numbers(name, segment_ids=segment_ids)
+    (ids,) = host(name, segment_ids=segment_ids)
+    if data.ndim < 1 or len(ids) != data.shape[0]:
+        raise ArgumentError(f"{name}: segment_ids: got {len(ids)} numbers for data of shape {list(data.shape)}; give one per row")
+    if np.any(ids[1:] < ids[:-1]):
+        raise ArgumentError(f"{name}: segment_ids: they must be sorted, but a number is smaller than the one before it")
+    if len(ids) and ids[0] < 0:
+        raise IndexError(f"{name}: segment_ids: got {ids[0]}; they must be >= 0")
+    return pooled(data, segment_ids.reshape([-1]), int(ids[-1]) + 1 if len(ids) else 0, how)
+
+
+@composite(method=False, register=False)
+def segment_sum(data, segment_ids, name=None):
+    """Adds up the rows of each segment.
+
+    Args:
+        data: Tensor [rows, ...].
+        segment_ids: int32 or int64 Tensor [rows], sorted: the segment of each row.
+    Returns:
+        Tensor [largest segment number + 1, ...]; segments without rows are 0.
+    Raises:
+        ValueError: the numbers are not sorted, not integers, or not one per row.
+        IndexError: a number is negative.
+    Example:
+        >>> data = paddle.to_tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+        >>> paddle.geometric.segment_sum(data, paddle.to_tensor([0, 0, 1])).tolist()
+        [[4.0, 6.0], [5.0, 6.0]]
+    """
+    return _segments("segment_sum", data, segment_ids, "sum")
+
+
+@composite(method=False, register=False)
+def segment_mean(data, segment_ids, name=None):
+    """The mean of the rows of each segment. Arguments as for `segment_sum`.
+
+    Example:
+        >>> data = paddle.to_tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+        >>> paddle.geometric.segment_mean(data, paddle.to_tensor([0, 0, 1])).tolist()
+        [[2.0, 3.0], [5.0, 6.0]]
+    """
+    return _segments("segment_mean", data, segment_ids, "mean")
+
+
+@composite(method=False, register=False)
+def segment_min(data, segment_ids, name=None):
+    """The smallest numbers of the rows of each segment. Arguments as for `segment_sum`.
+
+    Example:
+        >>> data = paddle.to_tensor([[1.0, 4.0], [3.0, 2.0], [5.0, 6.0]])
+        >>> paddle.geometric.segment_min(data, paddle.to_tensor([0, 0, 1])).tolist()
+        [[1.0, 2.0], [5.0, 6.0]]
+    """
+    return _segments("segment_min", data, segment_ids, "min")
+
+
+@composite(method=False, register=False)
+def segment_max(data, segment_ids, name=None):
+    """The largest numbers of the rows of each segment. Arguments as for `segment_sum`.
+
+    Example:
+        >>> data = paddle.to_tensor([[1.0, 4.0], [3.0, 2.0], [5.0, 6.0]])
+        >>> paddle.geometric.segment_max(data, paddle.to_tensor([0, 0, 1])).tolist()
+        [[3.0, 4.0], [5.0, 6.0]]
+    """
+    return _segments("segment_max", data, segment_ids, "max")

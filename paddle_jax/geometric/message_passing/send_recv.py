@@ -1,0 +1,116 @@
+"""Messages from the nodes at the beginning of edges to those at the end."""
+
+import operator
+
+from paddle_jax._core.errors import ArgumentError
+from paddle_jax._core.op import composite
+from paddle_jax.geometric.pooling import need_numbers, need_tensors, pooled, within
+from paddle_jax.tensor.axes import number
+from paddle_jax.tensor.gathering import gather
+
+__all__ = []
+
+_MESSAGES = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv}
+_REDUCTIONS = ("sum", "mean", "max", "min")
+
+
+def _edges(name, x, src_index, dst_index):
+    need_tensors(name, x=x)
+    if x._raw.dtype.kind == "b":
+        raise RuntimeError(f"{name}: x: got dtype bool; it must be an integer or floating dtype")
+    need_numbers(name, src_index=src_index, dst_index=dst_index)
+    if tuple(src_index.shape) != tuple(dst_index.shape):
+        raise ArgumentError(f"{name}: src_index has shape {list(src_index.shape)} and dst_index {list(dst_index.shape)}; they must be equal")
+    within(name, "src_index", src_index, x.shape[0])
+
+
+def _received(name, messages, dst_index, rows, how, out_size):
+    size = 0 if out_size is None else number(name, out_size.item() if hasattr(out_size, "item") else out_size, "out_size")
+    count = size if size > 0 else rows
+    within(name, "dst_index", dst_index, count)
+    return pooled(messages, dst_index, count, how)
+
+
+def _need_choice(name, argument, value, choices):
+    if value not in choices:
+        raise ValueError(f"{name}: {argument}: got {value!r}; use one of {', '.join(choices)}")
+
+
+def _combined(name, x, y, how):
+    """Messages of two kinds combined; axes after the first broadcast, and a row that is one number counts as one of one element."""
+    if x._raw.dtype != y._raw.dtype or (how == "div" and x._raw.dtype.kind == "i"):
+        raise ArgumentError(f"{name}: got x of dtype {x._raw.dtype.name} and y of {y._raw.dtype.name}; they must be equal, and floating for 'div'")
+    rank = max(x.ndim, y.ndim, 2)
+    x, y = (t.reshape([t.shape[0], *[1] * (rank - t.ndim), *t.shape[1:]]) for t in (x, y))
+    if any(a != b and 1 not in (a, b) for a, b in zip(x.shape[1:], y.shape[1:], strict=True)):
+        raise ArgumentError(f"{name}: the rows of x have shape {list(x.shape[1:])} and those of y {list(y.shape[1:])}; they do not broadcast")
+    return _MESSAGES[how](x, y)
+
+
+@composite(method=False, register=False)
+def send_u_recv(x, src_index, dst_index, reduce_op="sum", out_size=None, name=None):
+    """Each edge carries the row of x of its first node; each node reduces what arrives.
+
+    Args:
+        x: Tensor [nodes, ...].
+        src_index, dst_index: int32 or int64 Tensors [edges]: the first and the second node of each edge.
+        reduce_op: "sum", "mean", "max" or "min".
+        out_size: number of rows of the result, an int or a Tensor. Default: that of x.
+    Returns:
+        Tensor [out_size, ...]; nodes where nothing arrives get 0.
+    Raises:
+        ValueError: another reduce_op, indices of other dtypes or of two shapes.
+        IndexError: there is no such row.
+    Example:
+        >>> x = paddle.to_tensor([[1.0], [2.0], [4.0]])
+        >>> paddle.geometric.send_u_recv(x, paddle.to_tensor([0, 1, 2]), paddle.to_tensor([1, 2, 1])).tolist()
+        [[0.0], [5.0], [2.0]]
+    """
+    _need_choice("send_u_recv", "reduce_op", reduce_op, _REDUCTIONS)
+    _edges("send_u_recv", x, src_index, dst_index)
+    return _received("send_u_recv", gather(x, src_index), dst_index, x.shape[0], reduce_op, out_size)
+
+
+@composite(method=False, register=False)
+def send_ue_recv(x, y, src_index, dst_index, message_op="add", reduce_op="sum", out_size=None, name=None):
+    """As `send_u_recv`, with the row of x combined with the edge's row of y.
+
+    Args:
+        x: Tensor [nodes, ...].
+        y: Tensor [edges, ...] of the dtype of x; the other axes broadcast.
+        src_index, dst_index, reduce_op, out_size: as for `send_u_recv`.
+        message_op: "add", "sub", "mul" or "div".
+    Example:
+        >>> x, y = paddle.to_tensor([[1.0], [2.0]]), paddle.to_tensor([[10.0], [20.0]])
+        >>> paddle.geometric.send_ue_recv(x, y, paddle.to_tensor([0, 1]), paddle.to_tensor([1, 1])).tolist()
+        [[0.0], [33.0]]
+    """
+    _need_choice("send_ue_recv", "message_op", message_op, _MESSAGES)
+    _need_choice("send_ue_recv", "reduce_op", reduce_op, _REDUCTIONS)
+    need_tensors("send_ue_recv", y=y)
+    _edges("send_ue_recv", x, src_index, dst_index)
+    if y.ndim < 1 or y.shape[0] != src_index.shape[0]:
+        raise ArgumentError(f"send_ue_recv: y: got shape {list(y.shape)} for {src_index.shape[0]} edges; give one row per edge")
+    messages = _combined("send_ue_recv", gather(x, src_index), y, message_op)
+    return _received("send_ue_recv", messages, dst_index, x.shape[0], reduce_op, out_size)
+
+
+@composite(method=False, register=False)
+def send_uv(x, y, src_index, dst_index, message_op="add", name=None):
+    """One row per edge: the row of x of its first node combined with the row of y of its second.
+
+    Args:
+        x, y: Tensors [nodes, ...] of one dtype; the axes after the first broadcast.
+        src_index, dst_index, message_op: as for `send_ue_recv`.
+    Returns:
+        Tensor [edges, ...].
+    Example:
+        >>> x, y = paddle.to_tensor([[1.0], [2.0]]), paddle.to_tensor([[10.0], [20.0]])
+        >>> paddle.geometric.send_uv(x, y, paddle.to_tensor([0, 1]), paddle.to_tensor([1, 1])).tolist()
+        [[21.0], [22.0]]
+    """
+    _need_choice("send_uv", "message_op", message_op, _MESSAGES)
+    need_tensors("send_uv", y=y)
+    _edges("send_uv", x, src_index, dst_index)
+    within("send_uv", "dst_index", dst_index, y.shape[0])
+    return _combined("send_uv", gather(x, src_index), gather(y, dst_index), message_op)

@@ -1,0 +1,67 @@
+"""New numbers 0, 1, 2, ... for the nodes of a part of a graph."""
+
+import numpy as np
+
+from paddle_jax._core.errors import ArgumentError
+from paddle_jax.geometric.pooling import host, need_numbers, need_tensors
+from paddle_jax.tensor.creation import to_tensor
+
+__all__ = []
+
+
+def reindex_graph(x, neighbors, count, value_buffer=None, index_buffer=None, name=None):
+    """Numbers nodes and their neighbours anew: first the nodes, then the neighbours in the order in which they come up.
+
+    Args:
+        x: int32 or int64 Tensor [nodes]: different nodes.
+        neighbors: Tensor of the same dtype: the neighbours of the first node, of the second, and so on.
+        count: int32 Tensor [nodes]: how many neighbours each node has.
+        value_buffer, index_buffer: accepted; there is no need for them.
+    Returns:
+        Tuple of three Tensors: the new number of each neighbour, that of the node it belongs to, and the old number of each new one.
+    Raises:
+        ValueError: dtypes or lengths do not fit.
+    Example:
+        >>> x, neighbors = paddle.to_tensor([0, 1, 2]), paddle.to_tensor([8, 9, 0, 4, 7, 6, 7])
+        >>> source, target, nodes = paddle.geometric.reindex_graph(x, neighbors, paddle.to_tensor([2, 3, 2], dtype="int32"))
+        >>> source.tolist(), target.tolist(), nodes.tolist()
+        ([3, 4, 0, 5, 6, 7, 6], [0, 0, 1, 1, 1, 2, 2], [0, 1, 2, 8, 9, 4, 7, 6])
+    """
+    return reindex_heter_graph(x, [neighbors], [count])
+
+
+def reindex_heter_graph(x, neighbors, count, value_buffer=None, index_buffer=None, name=None):
+    """As `reindex_graph`, for several kinds of edges: lists of neighbours and of counts, one per kind.
+
+    Returns:
+        Tuple of three Tensors as for `reindex_graph`, the edges of the kinds one after another.
+    Example:
+        >>> x, one, two = paddle.to_tensor([0, 1]), paddle.to_tensor([1, 5]), paddle.to_tensor([5, 0])
+        >>> count = paddle.to_tensor([1, 1], dtype="int32")
+        >>> source, target, nodes = paddle.geometric.reindex_heter_graph(x, [one, two], [count, count])
+        >>> source.tolist(), target.tolist(), nodes.tolist()
+        ([1, 2, 2, 0], [0, 1, 0, 1], [0, 1, 5])
+    """
+    if not isinstance(neighbors, (list, tuple)) or not isinstance(count, (list, tuple)):
+        raise ArgumentError(f"reindex_graph: neighbors: got {type(neighbors).__name__}; give a list of Tensors, and one of counts")
+    need_tensors("reindex_graph", x=x)
+    if x._raw.dtype.kind != "i":
+        raise RuntimeError(f"reindex_graph: x: got dtype {x._raw.dtype.name}; it must be int32 or int64")
+    targets = []
+    for around, counts in zip(neighbors, count, strict=True):
+        need_numbers("reindex_graph", x=x, neighbors=around)
+        (sizes,) = host("reindex_graph", count=counts)
+        if sizes.dtype != np.int32 or len(sizes) != x.size or sizes.sum() != around.size:
+            raise ArgumentError(
+                f"reindex_graph: count: got {len(sizes)} {sizes.dtype.name} numbers that add up to {sizes.sum()}; "
+                f"give an int32 number for each of the {x.size} nodes, in all {around.size}"
+            )
+        targets.append(np.repeat(np.arange(x.size), sizes))
+    nodes, *around = host("reindex_graph", x=x, **{f"neighbors{i}": n for i, n in enumerate(neighbors)})
+    everything = np.concatenate([nodes, *around])
+    names, first, inverse = np.unique(everything, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    place = np.empty(len(names), np.int64)
+    place[order] = np.arange(len(names))
+    found = place[inverse][len(nodes) :], np.concatenate(targets), everything[np.sort(first)]
+    return tuple(to_tensor(f.astype(nodes.dtype)) for f in found)

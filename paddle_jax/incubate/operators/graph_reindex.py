@@ -1,0 +1,20 @@
+"""An older name of `paddle.geometric.reindex_graph`."""
+
+from paddle_jax.geometric.reindex import reindex_graph
+
+
+def graph_reindex(x, neighbors, count, value_buffer=None, index_buffer=None, flag_buffer_hashtable=False, name=None):
+    """The same as `paddle.geometric.reindex_graph`.
+
+    Args:
+        flag_buffer_hashtable: accepted; True asks for both buffers, as in Paddle.
+    Raises:
+        ValueError: flag_buffer_hashtable without buffers.
+    Example:
+        >>> x, count = paddle.to_tensor([0, 1]), paddle.to_tensor([1, 1], dtype="int32")
+        >>> paddle.incubate.graph_reindex(x, paddle.to_tensor([5, 0]), count)[0].tolist()
+        [2, 0]
+    """
+    if flag_buffer_hashtable and (value_buffer is None or index_buffer is None):
+        raise ValueError("graph_reindex: value_buffer, index_buffer: got None with flag_buffer_hashtable=True; give both or leave the flag out")
+    return reindex_graph(x, neighbors, count)

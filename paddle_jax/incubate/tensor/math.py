@@ -1,0 +1,8 @@
+"""Sums over segments; the functions are declared in paddle_jax.geometric."""
+
+from paddle_jax.geometric.math import segment_max as segment_max
+from paddle_jax.geometric.math import segment_mean as segment_mean
+from paddle_jax.geometric.math import segment_min as segment_min
+from paddle_jax.geometric.math import segment_sum as segment_sum
+
+__all__ = []
