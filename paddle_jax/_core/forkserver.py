@@ -21,6 +21,8 @@ import time
 
 available = hasattr(os, "fork") and hasattr(socket, "send_fds") and sys.platform != "win32"
 
+# Helpers leave accelerators alone, and share the cores: each has one thread.
+SETTINGS = {"JAX_PLATFORMS": "cpu", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 _LENGTH = struct.Struct("!I")
 _GRACE = 2.0  # seconds in which a helper may end by itself
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
@@ -164,13 +166,12 @@ def _started():
     _dropped()
     ours, theirs = socket.socketpair()
     code = f"from paddle_jax._core.forkserver import serve; serve({theirs.fileno()})"
-    settings = {"JAX_PLATFORMS": "cpu", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     here = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH100,PTH120  pathlib would be imported for this
     paths = os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
     with theirs:
         _Server.process = subprocess.Popen(
             [sys.executable, *subprocess._args_from_interpreter_flags(), "-c", code], pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL,
-            env=os.environ | {**settings, "PYTHONPATH": paths}, start_new_session=False, process_group=0 if hasattr(os, "setpgid") else None,
+            env=os.environ | {**SETTINGS, "PYTHONPATH": paths}, start_new_session=False, process_group=0 if hasattr(os, "setpgid") else None,
         )
     _Server.control = ours
 

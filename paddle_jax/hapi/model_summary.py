@@ -69,7 +69,7 @@ def summary_string(model, input_size=None, dtypes=None, input=None):
     finally:
         for hook in hooks:
             hook.remove()
-    given = [_shape(input)] if input is not None else [list(size) for size in input_size]
+    given = _given(input) if input is not None else [list(size) for size in input_size]
     return _table(rows, given)
 
 
@@ -110,6 +110,13 @@ def _shape(value, other=None):
     if isinstance(value, list | tuple):
         return [_shape(each, other) for each in value]
     return other
+
+
+def _given(value):
+    """The shapes of all Tensors in an input."""
+    if isinstance(value, dict | list | tuple):
+        return [shape for each in (value.values() if isinstance(value, dict) else value) for shape in _given(each)]
+    return [_shape(value)] if isinstance(value, Tensor) else []
 
 
 def _count(parameters):

@@ -284,6 +284,18 @@ def frozen(p):
     return Frozen()
 
 
+def named_inputs(p):
+    class Named(p.nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.a = p.nn.Linear(4, 3)
+
+        def forward(self, inputs):
+            return self.a(inputs["x"]) + inputs["y"]
+
+    return p.summary(Named(), input={"x": p.ones([3000, 4]), "y": p.ones([3000, 3])})
+
+
 def odd_outputs(p):
     class Inner(p.nn.Layer):
         def __init__(self):
@@ -324,6 +336,7 @@ SUMMARIES = {
     "decoder": lambda p: p.summary(p.nn.TransformerDecoderLayer(8, 2, 16), [(2, 3, 8), (2, 4, 8)]),
     "cells": lambda p: p.summary(p.nn.RNN(p.nn.LSTMCell(4, 5)), (2, 3, 4)),
     "bidirectional": lambda p: p.summary(p.nn.GRU(4, 5, direction="bidirect"), (2, 3, 4)),
+    "named inputs": named_inputs,
     "odd outputs": lambda p: p.summary(odd_outputs(p), (2, 3)),
     "model": lambda p: p.Model(network(p), [p.static.InputSpec([None, 4], "float32", "x")]).summary(),
     "model with size": lambda p: p.Model(network(p)).summary((3, 4)),

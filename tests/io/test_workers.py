@@ -217,6 +217,23 @@ def test_workers_may_compute():
     assert read(ours.io.DataLoader(data, batch_size=2, num_workers=2)) == [[[[1.0], [2.0]], [4, 5]], [[[3.0]], [6]]]
 
 
+class Surroundings(Base):
+    def __getitem__(self, idx):
+        return str(ours.ones([1]).dtype), os.environ["PADDLE_JAX_TEST_WORD"], str(Path.cwd())
+
+
+def test_workers_have_the_surroundings_of_the_program(monkeypatch, tmp_path):
+    """Also what was changed after the first workers were made."""
+    assert len(list(ours.io.DataLoader(Base(1), num_workers=1))) == 1
+    monkeypatch.setenv("PADDLE_JAX_TEST_WORD", "here")
+    monkeypatch.chdir(tmp_path)
+    ours.set_default_dtype("float64")
+    try:
+        assert [field[0] for field in next(iter(ours.io.DataLoader(Surroundings(1), num_workers=1)))] == ["paddle.float64", "here", str(tmp_path)]
+    finally:
+        ours.set_default_dtype("float32")
+
+
 def test_large_tasks_and_batches_do_not_wait_for_each_other():
     loader = ours.io.DataLoader(Base(200_000), batch_size=50_000, num_workers=2, use_shared_memory=False)
     assert sum(batch[1].shape[0] for batch in loader) == 200_000

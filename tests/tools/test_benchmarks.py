@@ -51,6 +51,13 @@ def test_first_steps_and_profile():
     assert done.stdout.startswith("add: ")
 
 
+@pytest.mark.slow
+def test_fit():
+    done = run("benchmarks/fit.py", "paddle_jax", "mlp", "--epochs", "1", "--batch-size", "1024")
+    assert done.returncode == 0, done.stderr
+    assert [line.split(":")[0] for line in done.stdout.splitlines()] == ["paddle_jax mlp fit", "paddle_jax mlp evaluate"]
+
+
 def test_paddle_has_every_workload_of_the_table():
     done = run("-m", "paddle_jax", "-c", "import sys; sys.path.insert(0, 'benchmarks'); import paddle_work; print(*paddle_work.WORKLOADS)")
     assert done.returncode == 0, done.stderr

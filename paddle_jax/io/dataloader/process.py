@@ -8,8 +8,10 @@ import signal
 import socket
 import sys
 import time
+from pathlib import Path
 
 from paddle_jax._core import forkserver
+from paddle_jax._core.dtype import get_default_dtype
 from paddle_jax.io.dataloader.exchange import Packed, opened, receive, send
 from paddle_jax.io.dataloader.worker import END
 
@@ -35,6 +37,14 @@ class Unfit(Exception):
     """What the workers need cannot be sent to them."""
 
 
+def _surroundings():
+    """What a worker takes over from the program besides its data: where modules are found, the environment, the default dtype."""
+    alias = "paddle" in sys.modules and sys.modules["paddle"] is sys.modules["paddle_jax"]
+    environment = {name: value for name, value in os.environ.items() if name not in forkserver.SETTINGS}
+    return {"path": [str(Path.cwd()) if path == "" else path for path in sys.path], "argv": sys.argv, "folder": str(Path.cwd()), "alias": alias,
+            "environment": environment, "dtype": get_default_dtype()}
+
+
 class ProcessWorker:
     """A worker process. Tasks are put in line with `ask`, results taken in the same order with `take`."""
 
@@ -43,9 +53,7 @@ class ProcessWorker:
         self._results = collections.deque()
         self._sock = None
         self.pid, self._sock = forkserver.fork("paddle_jax.io.dataloader.remote:work")
-        alias = "paddle" in sys.modules and sys.modules["paddle"] is sys.modules["paddle_jax"]
-        send(self._sock, {"path": [os.path.abspath(p) if p == "" else p for p in sys.path], "argv": sys.argv, "folder": os.getcwd(),  # noqa: PTH100,PTH109
-                          "alias": alias, "id": number, "count": count, "seed": seed, "shared": shared})
+        send(self._sock, {"id": number, "count": count, "seed": seed, "shared": shared, **_surroundings()})
 
     def settle(self):
         """Waits until the worker has what it needs.

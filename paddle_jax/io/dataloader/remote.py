@@ -9,6 +9,7 @@ import traceback
 import numpy as np
 
 from paddle_jax._core.deferred.flush import run_pending
+from paddle_jax._core.dtype import set_default_dtype
 from paddle_jax._core.random import default_generator
 from paddle_jax.alias import install_as_paddle
 from paddle_jax.io.dataloader.exchange import Packed, receive, send
@@ -45,6 +46,8 @@ def work(sock):
     setup = receive(sock)
     sys.path[:], sys.argv[:] = setup["path"], setup["argv"]
     os.chdir(setup["folder"])
+    os.environ.update(setup["environment"])
+    set_default_dtype(setup["dtype"])
     if setup["alias"]:
         install_as_paddle()
     try:
