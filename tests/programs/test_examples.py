@@ -22,11 +22,13 @@ TOY = {
     "deploy": ["--steps", "5"],
     "mixed_precision": ["--epochs", "1", "--samples", "300"],
     "fit_images": ["--epochs", "1", "--images", "64", "--workers", "2"],
+    "vae": ["--epochs", "1", "--samples", "120", "--width", "8", "--importance-samples", "5"],
 }
 LAST_LINE = {
     "digits": "after reloading", "pinn_burgers": "saved burgers.png", "char_transformer": "-" * 40, "beam": "relative L2 error",
     "kuramoto_sivashinsky": "error of nu", "maml": "accuracy on tasks", "newton_cg": "accuracy on the training data",
     "operator_learning": "relative L2 error", "deploy": "accuracy of digits.json", "mixed_precision": "test accuracy", "fit_images": "test accuracy",
+    "vae": "log-likelihood of test images",
 }
 OURS_ALONE = ("newton_cg", "maml", "operator_learning")  # they use paddle.func
 
@@ -92,6 +94,15 @@ def test_a_fit_goes_on_in_the_other_engine(tmp_path):
         before = run([*first, script, *size, "--epochs", "3"], tmp_path).splitlines()[-1]
         after = run([*second, script, *size, "--epochs", "1", "--resume"], tmp_path).splitlines()[-1]
         assert float(after.rsplit(maxsplit=1)[-1]) >= float(before.rsplit(maxsplit=1)[-1]) - 0.05 > 0.8
+
+
+@pytest.mark.slow
+@needs_oracle
+def test_autoencoder_explains_test_images(tmp_path):
+    """Both engines reach the same log-likelihood within what the seed changes."""
+    found = [run([*engine, str(EXAMPLES / "vae.py")], tmp_path).splitlines()[-1] for engine in (["-m", "paddle_jax"], ["-W", "ignore"])]
+    ours, theirs = (float(line.split(":")[1].split()[0]) for line in found)
+    assert ours > 93 and abs(ours - theirs) < 2
 
 
 @pytest.mark.slow
