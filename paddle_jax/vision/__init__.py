@@ -1,6 +1,7 @@
-"""paddle.vision: image models, operations on boxes, transforms of samples."""
+"""paddle.vision: image models, data sets, operations on boxes, transforms of samples."""
 
-from paddle_jax.vision import models, ops, transforms
+from paddle_jax.vision import datasets, models, ops, transforms
+from paddle_jax.vision.datasets import MNIST, VOC2012, Cifar10, Cifar100, DatasetFolder, FashionMNIST, Flowers, ImageFolder
 from paddle_jax.vision.image import get_image_backend, image_load, set_image_backend
 from paddle_jax.vision.models import *
 from paddle_jax.vision.transforms import (

@@ -1,0 +1,84 @@
+"""CIFAR-10 and CIFAR-100: small colour images of ten and of a hundred kinds, in a tar archive of pickles."""
+
+import io
+import tarfile
+
+import numpy as np
+
+from paddle_jax.framework.pickle_names import Budget
+from paddle_jax.framework.pickle_reader import read
+from paddle_jax.io import Dataset
+from paddle_jax.vision.datasets.common import backend_of, file_of, mode_of
+from paddle_jax.vision.image import pillow
+
+__all__ = []
+
+URL_PREFIX = "https://dataset.bj.bcebos.com/cifar/"
+CIFAR10_URL = URL_PREFIX + "cifar-10-python.tar.gz"
+CIFAR10_MD5 = "c58f30108f718f92721af3b95e74349a"
+CIFAR100_URL = URL_PREFIX + "cifar-100-python.tar.gz"
+CIFAR100_MD5 = "eb9058c3a382ffc7106e4002c42a8d85"
+MODE_FLAG_MAP = {"train10": "data_batch", "test10": "test_batch", "train100": "train", "test100": "test"}
+
+
+class Cifar10(Dataset):
+    """Colour images of ten kinds, 32 x 32 pixels: 50 000 for training and 10 000 for testing.
+
+    The archive's pickles are read without running code from them.
+
+    Args:
+        data_file: str, the archive. Default None: it is looked for in `~/.cache/paddle/dataset/cifar`, and downloaded.
+        mode: "train" or "test". Default "train".
+        transform: called with an image, gives what stands in its place. Default None.
+        download: bool, download the archive when it is not given. Default True.
+        backend: "pil" (images are Images of pillow) or "cv2" (float32 arrays [32, 32, 3]). Default: that of `paddle.vision.set_image_backend`.
+    Returns:
+        An item is (image, int64 array [] with the kind).
+    Raises:
+        AssertionError: another mode, or the archive is not given and download is False.
+        RuntimeError: the archive is neither there nor to be downloaded.
+        ValueError: another backend, or a pickle is damaged or asks for what data do not need.
+    """
+
+    def __init__(self, data_file=None, mode="train", transform=None, download=True, backend=None):
+        super().__init__()
+        name = type(self).__name__
+        self.mode, self.backend = mode_of(name, mode, ("train", "test")), backend_of(name, backend)
+        self._init_url_md5_flag()
+        self.data_file = file_of(name, "data_file", data_file, self.data_url, self.data_md5, "cifar", download)
+        self.transform = transform
+        self._load_data()
+        self.dtype = "float32"
+
+    def _init_url_md5_flag(self):
+        self.data_url, self.data_md5, self.flag = CIFAR10_URL, CIFAR10_MD5, MODE_FLAG_MAP[self.mode + "10"]
+
+    def _load_data(self):
+        self.data = []
+        with tarfile.open(self.data_file) as archive:
+            for member in sorted((m for m in archive if m.isfile() and self.flag in m.name), key=lambda m: m.name):
+                content = archive.extractfile(member).read()
+                batch = read(io.BytesIO(content), Budget(len(content)))
+                batch = {key.decode() if isinstance(key, bytes) else key: value for key, value in batch.items()}
+                labels = batch.get("labels", batch.get("fine_labels"))
+                if labels is None:
+                    raise ValueError(f"{type(self).__name__}: {member.name} in {self.data_file} has no labels")
+                self.data += zip(batch["data"], labels, strict=True)
+
+    def __getitem__(self, idx):
+        image, label = self.data[idx]
+        image = image.reshape(3, 32, 32).transpose(1, 2, 0)
+        image = np.ascontiguousarray(image, np.uint8)
+        image = pillow().fromarray(image) if self.backend == "pil" else image
+        image = image if self.transform is None else self.transform(image)
+        return image if self.backend == "pil" else image.astype(self.dtype), np.array(label).astype(np.int64)
+
+    def __len__(self):
+        return len(self.data)
+
+
+class Cifar100(Cifar10):
+    """Colour images of a hundred kinds, 32 x 32 pixels: 50 000 for training and 10 000 for testing. Arguments as for `Cifar10`."""
+
+    def _init_url_md5_flag(self):
+        self.data_url, self.data_md5, self.flag = CIFAR100_URL, CIFAR100_MD5, MODE_FLAG_MAP[self.mode + "100"]

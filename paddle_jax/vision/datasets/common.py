@@ -1,0 +1,28 @@
+"""What the data sets of images share."""
+
+from paddle_jax._core.state import Images
+from paddle_jax.dataset.common import _check_exists_and_download
+
+
+def backend_of(name, backend):
+    """The backend asked for, or that of `paddle.vision.set_image_backend`."""
+    backend = Images.backend if backend is None else backend
+    if backend not in ("pil", "cv2"):
+        raise ValueError(f"{name}: backend: got {backend!r}; allowed are 'pil' and 'cv2'")
+    return backend
+
+
+def mode_of(name, mode, modes):
+    """The mode in small letters."""
+    if mode.lower() not in modes:
+        raise AssertionError(f"{name}: mode: got {mode!r}; allowed are {', '.join(map(repr, modes))}")
+    return mode.lower()
+
+
+def file_of(name, what, path, url, md5, folder, download):
+    """The path that is given, or that of a file that is downloaded."""
+    if path is None:
+        if not download:
+            raise AssertionError(f"{name}: {what}: got None with download=False; give the path of the file")
+        return _check_exists_and_download(path, url, md5, folder, download)
+    return path

@@ -1,0 +1,75 @@
+"""Flowers: photographs of 102 kinds."""
+
+import tarfile
+from pathlib import Path
+
+import numpy as np
+
+from paddle_jax.io import Dataset
+from paddle_jax.vision.datasets.common import backend_of, file_of, mode_of
+from paddle_jax.vision.image import pillow
+
+__all__ = []
+
+DATA_URL = "http://paddlemodels.bj.bcebos.com/flowers/102flowers.tgz"
+LABEL_URL = "http://paddlemodels.bj.bcebos.com/flowers/imagelabels.mat"
+SETID_URL = "http://paddlemodels.bj.bcebos.com/flowers/setid.mat"
+DATA_MD5 = "52808999861908f626f3c1f4e79d11fa"
+LABEL_MD5 = "e0620be6f572b9609742df49c70aed4d"
+SETID_MD5 = "a5357ecc9cb78c4bef273ce3793fc85c"
+MODE_FLAG_MAP = {"train": "tstid", "test": "trnid", "valid": "valid"}  # the set that is called test there is the largest
+
+
+class Flowers(Dataset):
+    """Photographs of 102 kinds of flowers: 6149 for training, 1020 for testing and 1020 for validation.
+
+    The archive is unpacked into a folder beside it.
+
+    Args:
+        data_file: str, the archive of images (.tgz). Default None: it is looked for in `~/.cache/paddle/dataset/flowers`, and downloaded.
+        label_file, setid_file: str, the labels and the sets (.mat); they are read with SciPy. Default None, as for data_file.
+        mode: "train", "valid" or "test". Default "train".
+        transform: called with an image, gives what stands in its place. Default None.
+        download: bool, download files that are not given. Default True.
+        backend: "pil" (images are Images of pillow) or "cv2" (arrays [H, W, 3]). Default: that of `paddle.vision.set_image_backend`.
+    Returns:
+        An item is (image, int64 array [1] with the kind, from 1 to 102).
+    Raises:
+        AssertionError: another mode, or a file is not given and download is False.
+        RuntimeError: a file is neither there nor to be downloaded.
+        ValueError: another backend, or the archive holds a member that would be written outside its folder.
+    """
+
+    def __init__(self, data_file=None, label_file=None, setid_file=None, mode="train", transform=None, download=True, backend=None):
+        super().__init__()
+        flag = MODE_FLAG_MAP[mode_of("Flowers", mode, ("train", "valid", "test"))]
+        self.backend = backend_of("Flowers", backend)
+        data_file = file_of("Flowers", "data_file", data_file, DATA_URL, DATA_MD5, "flowers", download)
+        label_file = file_of("Flowers", "label_file", label_file, LABEL_URL, LABEL_MD5, "flowers", download)
+        setid_file = file_of("Flowers", "setid_file", setid_file, SETID_URL, SETID_MD5, "flowers", download)
+        self.transform = transform
+        from scipy.io import loadmat
+
+        self.data_path = str(data_file).replace(".tgz", "/") if str(data_file).endswith(".tgz") else f"{data_file}.d/"
+        if not Path(self.data_path).is_dir():
+            self._unpack(data_file)
+        self.labels = loadmat(label_file)["labels"][0]
+        self.indexes = loadmat(setid_file)[flag][0]
+
+    def _unpack(self, data_file):
+        try:
+            with tarfile.open(data_file) as archive:
+                archive.extractall(self.data_path, filter="data")
+        except tarfile.FilterError as error:
+            raise ValueError(f"Flowers: data_file: {data_file} holds a member that would be written outside its folder: {error}") from error
+
+    def __getitem__(self, idx):
+        index = self.indexes[idx]
+        image = pillow().open(Path(self.data_path) / "jpg" / f"image_{index:05d}.jpg")
+        image = image if self.backend == "pil" else np.array(image)
+        image = image if self.transform is None else self.transform(image)
+        label = np.array([self.labels[index - 1]]).astype(np.int64)
+        return (image, label) if self.backend == "pil" else (image.astype("float32"), label)
+
+    def __len__(self):
+        return len(self.indexes)

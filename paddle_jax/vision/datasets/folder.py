@@ -1,0 +1,160 @@
+"""Images in folders."""
+
+import os
+from pathlib import Path
+
+from paddle_jax._core.state import Images
+from paddle_jax.io import Dataset
+from paddle_jax.vision.image import opencv, pillow
+
+__all__ = []
+
+IMG_EXTENSIONS = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp")
+
+
+def has_valid_extension(filename, extensions):
+    """Whether a name ends with one of the extensions, in small or large letters.
+
+    Raises:
+        AssertionError: extensions is not a list.
+    """
+    if not isinstance(extensions, list | tuple):
+        raise AssertionError(f"has_valid_extension: extensions: got {extensions!r}; it must be a list")
+    return filename.lower().endswith(tuple(extension.lower() for extension in extensions))
+
+
+def _files(folder, is_valid_file):
+    """Paths of the valid files in a folder and all folders below it, sorted within each."""
+    for place, _, names in sorted(os.walk(folder, followlinks=True)):
+        paths = [os.path.join(place, name) for name in sorted(names)]  # noqa: PTH118  a path given as str stays as it is
+        yield from (path for path in paths if is_valid_file(path))
+
+
+def make_dataset(dir, class_to_idx, extensions, is_valid_file=None):
+    """[(path, number of the class)] of the files below the folders of the classes.
+
+    Args:
+        dir: str, the folder that holds one folder for each class.
+        class_to_idx: dict from name to number; classes without a folder are left out.
+        extensions: list of endings of names, or None.
+        is_valid_file: called with a path where extensions is None.
+    """
+    valid = is_valid_file if extensions is None else lambda path: has_valid_extension(path, extensions)
+    folders = [(os.path.join(str(Path(dir).expanduser()), name), class_to_idx[name]) for name in sorted(class_to_idx)]  # noqa: PTH118
+    return [(path, number) for folder, number in folders for path in _files(folder, valid)]
+
+
+def pil_loader(path):
+    """An Image of pillow with three channels."""
+    with Path(path).open("rb") as stream:
+        return pillow().open(stream).convert("RGB")
+
+
+def cv2_loader(path):
+    """A uint8 array [H, W, 3] in the order red, green, blue."""
+    cv2 = opencv()
+    return cv2.cvtColor(cv2.imread(path), cv2.COLOR_BGR2RGB)
+
+
+def default_loader(path):
+    """An image read as `paddle.vision.set_image_backend` says."""
+    return cv2_loader(path) if Images.backend == "cv2" else pil_loader(path)
+
+
+def _filter(extensions, is_valid_file):
+    """(extensions, is_valid_file) with the defaults put in."""
+    if extensions is None and is_valid_file is None:
+        return IMG_EXTENSIONS, None
+    return extensions, is_valid_file
+
+
+def _nothing(name, what, root, extensions):
+    ends = f" that end with {', '.join(extensions)}" if extensions else ""
+    return RuntimeError(f"{name}: root: found no {what}{ends} below {root}")
+
+
+class DatasetFolder(Dataset):
+    """Files in folders whose names are classes: root/class/file.
+
+    Args:
+        root: str, the folder.
+        loader: called with a path, gives the sample. Default: an image, as `paddle.vision.set_image_backend` says.
+        extensions: list of endings of names. Default: those of images, unless is_valid_file is given.
+        transform: called with a sample, gives what stands in its place. Default None.
+        is_valid_file: called with a path; counts where extensions is None.
+    Returns:
+        An item is (sample, number of the class). Attributes: classes, class_to_idx, samples (pairs of path and number), targets.
+    Raises:
+        FileNotFoundError: there is no such folder.
+        RuntimeError: there is no file.
+    Example:
+        >>> import pathlib
+        >>> for kind in ("cat", "dog"):
+        ...     pathlib.Path("pets", kind).mkdir(parents=True)
+        ...     _ = pathlib.Path("pets", kind, "a.txt").write_text(kind)
+        >>> pets = paddle.vision.datasets.DatasetFolder("pets", lambda path: pathlib.Path(path).read_text(), [".txt"])
+        >>> pets.classes, pets[1]
+        (['cat', 'dog'], ('dog', 1))
+    """
+
+    def __init__(self, root, loader=None, extensions=None, transform=None, is_valid_file=None):
+        super().__init__()
+        self.root, self.transform = root, transform
+        extensions, is_valid_file = _filter(extensions, is_valid_file)
+        classes, class_to_idx = self._find_classes(root)
+        samples = make_dataset(root, class_to_idx, extensions, is_valid_file)
+        if not samples:
+            raise _nothing("DatasetFolder", "folder with files", root, extensions)
+        self.loader = default_loader if loader is None else loader
+        self.extensions, self.classes, self.class_to_idx, self.samples = extensions, classes, class_to_idx, samples
+        self.targets = [number for _, number in samples]
+        self.dtype = "float32"
+
+    def _find_classes(self, dir):
+        classes = sorted(entry.name for entry in Path(dir).iterdir() if entry.is_dir())
+        return classes, {name: number for number, name in enumerate(classes)}
+
+    def __getitem__(self, index):
+        path, number = self.samples[index]
+        sample = self.loader(path)
+        return sample if self.transform is None else self.transform(sample), number
+
+    def __len__(self):
+        return len(self.samples)
+
+
+class ImageFolder(Dataset):
+    """All images in a folder and the folders below it, without labels.
+
+    Args:
+        root: str, the folder.
+        loader, extensions, transform, is_valid_file: as for `DatasetFolder`.
+    Returns:
+        An item is [sample]. Attribute: samples, the paths.
+    Raises:
+        RuntimeError: there is no file.
+    Example:
+        >>> import pathlib
+        >>> pathlib.Path("texts").mkdir()
+        >>> _ = pathlib.Path("texts", "a.txt").write_text("hello")
+        >>> paddle.vision.datasets.ImageFolder("texts", lambda path: pathlib.Path(path).read_text(), [".txt"])[0]
+        ['hello']
+    """
+
+    def __init__(self, root, loader=None, extensions=None, transform=None, is_valid_file=None):
+        super().__init__()
+        self.root = root
+        extensions, is_valid_file = _filter(extensions, is_valid_file)
+        valid = is_valid_file if extensions is None else lambda path: has_valid_extension(path, extensions)
+        samples = list(_files(str(Path(root).expanduser()), valid))
+        if not samples:
+            raise _nothing("ImageFolder", "file", root, extensions)
+        self.loader = default_loader if loader is None else loader
+        self.extensions, self.samples, self.transform = extensions, samples, transform
+
+    def __getitem__(self, index):
+        sample = self.loader(self.samples[index])
+        return [sample if self.transform is None else self.transform(sample)]
+
+    def __len__(self):
+        return len(self.samples)

@@ -1,0 +1,82 @@
+"""VOC2012: photographs and the outlines of the objects in them."""
+
+import io
+import os
+import tarfile
+
+import numpy as np
+
+from paddle_jax.io import Dataset
+from paddle_jax.vision.datasets.common import backend_of, file_of, mode_of
+from paddle_jax.vision.image import pillow
+
+__all__ = []
+
+VOC_URL = "https://dataset.bj.bcebos.com/voc/VOCtrainval_11-May-2012.tar"
+VOC_MD5 = "6cd6e144f989b92b3379bac3b3de84fd"
+SET_FILE = "VOCdevkit/VOC2012/ImageSets/Segmentation/{}.txt"
+DATA_FILE = "VOCdevkit/VOC2012/JPEGImages/{}.jpg"
+LABEL_FILE = "VOCdevkit/VOC2012/SegmentationClass/{}.png"
+CACHE_DIR = "voc2012"
+MODE_FLAG_MAP = {"train": "trainval", "test": "train", "valid": "val"}
+
+
+class VOC2012(Dataset):
+    """Photographs with the class of every pixel: 2913 for training, 1464 for testing and 1449 for validation.
+
+    Images are read from the archive when they are asked for; a copy in another process opens the archive anew.
+
+    Args:
+        data_file: str, the archive (.tar). Default None: it is looked for in `~/.cache/paddle/dataset/voc2012`, and downloaded.
+        mode: "train", "valid" or "test". Default "train".
+        transform: called with a photograph, gives what stands in its place. Default None.
+        download: bool, download the archive when it is not given. Default True.
+        backend: "pil" (Images of pillow) or "cv2" (float32 arrays). Default: that of `paddle.vision.set_image_backend`.
+    Returns:
+        An item is (photograph, classes of its pixels).
+    Raises:
+        AssertionError: another mode, or the archive is not given and download is False.
+        RuntimeError: the archive is neither there nor to be downloaded.
+        ValueError: another backend.
+    """
+
+    def __init__(self, data_file=None, mode="train", transform=None, download=True, backend=None):
+        super().__init__()
+        self.backend = backend_of("VOC2012", backend)
+        self.flag = MODE_FLAG_MAP[mode_of("VOC2012", mode, ("train", "valid", "test"))]
+        self.data_file = file_of("VOC2012", "data_file", data_file, VOC_URL, VOC_MD5, CACHE_DIR, download)
+        self.transform = transform
+        self._load_anno()
+        self.dtype = "float32"
+
+    def _load_anno(self):
+        self._open()
+        names = self._content(SET_FILE.format(self.flag)).decode().split()
+        self.data = [DATA_FILE.format(name) for name in names]
+        self.labels = [LABEL_FILE.format(name) for name in names]
+
+    def _open(self):
+        self.data_tar, self._owner = tarfile.open(self.data_file), os.getpid()
+        self.name2mem = {member.name: member for member in self.data_tar.getmembers()}
+
+    def _content(self, name):
+        if self._owner != os.getpid():  # two processes would move one place in the file
+            self._open()
+        return self.data_tar.extractfile(self.name2mem[name]).read()
+
+    def __del__(self):
+        if archive := self.__dict__.get("data_tar"):
+            archive.close()
+
+    def __getstate__(self):
+        return {key: value for key, value in self.__dict__.items() if key not in ("data_tar", "name2mem")} | {"_owner": None}
+
+    def __getitem__(self, idx):
+        image, label = (pillow().open(io.BytesIO(self._content(names[idx]))) for names in (self.data, self.labels))
+        if self.backend == "cv2":
+            image, label = np.array(image), np.array(label)
+        image = image if self.transform is None else self.transform(image)
+        return (image.astype(self.dtype), label.astype(self.dtype)) if self.backend == "cv2" else (image, label)
+
+    def __len__(self):
+        return len(self.data)
