@@ -1,0 +1,52 @@
+"""Reviews of films (Maas et al., 2011)."""
+
+import collections
+import re
+import string
+
+import numpy as np
+
+from paddle_jax.io import Dataset
+from paddle_jax.text.datasets.source import check_mode, located, members, ranked
+
+__all__ = []
+
+URL, MD5 = "https://dataset.bj.bcebos.com/imdb%2FaclImdb_v1.tar.gz", "7c2ac02c03563afcf9b574c7e56c153a"
+_MEMBER = re.compile(r"aclImdb/(train|test)/(pos|neg)/.*\.txt$")
+
+
+class Imdb(Dataset):
+    """Reviews of films as numbers of words, with labels: 0 for good ones, 1 for bad ones.
+
+    Words are lower case without punctuation. `word_idx` maps them, as bytes, to numbers; the last one, "<unk>", is for rare words.
+
+    Args:
+        data_file: path of `aclImdb_v1.tar.gz`. Default None: download it.
+        mode: "train" or "test". Default "train".
+        cutoff: int, words that occur at most so often in both parts together are rare. Default 150.
+        download: download the file if `data_file` is None. Default True.
+    Raises:
+        AssertionError: the mode is unknown, or there is no file.
+        FileNotFoundError: there is no such file.
+    """
+
+    def __init__(self, data_file=None, mode="train", cutoff=150, download=True):
+        self.mode = check_mode("Imdb", mode)
+        self.data_file = located("imdb", data_file, download, URL, MD5)
+        counts, texts = collections.Counter(), {"pos": [], "neg": []}
+        for name, content in members(self.data_file, _MEMBER.match):
+            words = content.rstrip(b"\n\r").translate(None, string.punctuation.encode()).lower().split()
+            counts.update(words)
+            part, kind = _MEMBER.match(name).groups()
+            if part == self.mode:
+                texts[kind].append(words)
+        self.word_idx = ranked(counts, cutoff)
+        rare = self.word_idx["<unk>"]
+        self.docs = [[self.word_idx.get(word, rare) for word in words] for kind in ("pos", "neg") for words in texts[kind]]
+        self.labels = [label for label, kind in enumerate(("pos", "neg")) for _ in texts[kind]]
+
+    def __getitem__(self, idx):
+        return np.array(self.docs[idx]), np.array([self.labels[idx]])
+
+    def __len__(self):
+        return len(self.docs)

@@ -1,0 +1,43 @@
+"""Where the file of a data set is, and how files in an archive are read."""
+
+import tarfile
+from pathlib import Path
+
+from paddle_jax.utils.download import get_path_from_url
+
+HOME = "~/.cache/paddle/dataset"  # the folder the real Paddle uses
+
+
+def located(owner, data_file, download, url, md5):
+    """The path of the file: the given one, or a downloaded one."""
+    if data_file is not None:
+        return str(data_file)
+    if not download:
+        raise AssertionError(f"{owner}: data_file: got None, and download is False; give the path of the file")
+    folder = Path(HOME).expanduser() / owner.lower()
+    folder.mkdir(parents=True, exist_ok=True)
+    return get_path_from_url(url, str(folder), md5, decompress=False)
+
+
+def check_mode(owner, mode):
+    """Lower case of "train" or "test"."""
+    if str(mode).lower() not in ("train", "test"):
+        raise AssertionError(f"{owner}: mode: got {mode!r}; it must be 'train' or 'test'")
+    return mode.lower()
+
+
+def ranked(counts, more_than):
+    """Numbers of the words that occur more often than that, the most frequent first, equally frequent ones by their letters."""
+    kept = [(word, count) for word, count in counts.items() if count > more_than]
+    kept.sort(key=lambda pair: (-pair[1], pair[0] if isinstance(pair[0], bytes) else pair[0].encode()))
+    numbers = {word: number for number, (word, _) in enumerate(kept)}
+    numbers["<unk>"] = len(numbers)
+    return numbers
+
+
+def members(path, wanted):
+    """(name, bytes) of the files in a tar archive whose names `wanted` accepts."""
+    with tarfile.open(path) as archive:
+        for member in archive:
+            if member.isfile() and wanted(member.name):
+                yield member.name, archive.extractfile(member).read()

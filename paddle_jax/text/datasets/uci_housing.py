@@ -1,0 +1,49 @@
+"""Prices of houses in Boston (Harrison and Rubinfeld, 1978)."""
+
+import numpy as np
+
+from paddle_jax._core.dtype import convert, get_default_dtype
+from paddle_jax.io import Dataset
+from paddle_jax.text.datasets.source import check_mode, located
+
+__all__ = []
+
+URL, MD5 = "http://paddlemodels.bj.bcebos.com/uci_housing/housing.data", "d4accdce7a25600298819f8e28e8d593"
+
+
+class UCIHousing(Dataset):
+    """Prices of houses: 13 features, each centred and divided by its range, and the price.
+
+    Args:
+        data_file: path of `housing.data`, rows of 14 numbers. Default None: download it.
+        mode: "train" (the first four fifths) or "test". Default "train".
+        download: download the file if `data_file` is None. Default True.
+    Raises:
+        AssertionError: the mode is unknown, or there is no file.
+        FileNotFoundError: there is no such file.
+    Example:
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = os.path.join(folder, "housing.data")
+        ...     np.savetxt(path, np.arange(140.0).reshape(10, 14))
+        ...     data = paddle.text.UCIHousing(path)
+        >>> len(data), [field.shape for field in data[0]]
+        (8, [(13,), (1,)])
+    """
+
+    def __init__(self, data_file=None, mode="train", download=True):
+        self.mode = check_mode("UCIHousing", mode)
+        self.data_file = located("uci_housing", data_file, download, URL, MD5)
+        rows = np.fromfile(self.data_file, sep=" ").reshape(-1, 14)
+        features = rows[:, :-1]
+        rows[:, :-1] = (features - features.mean(0)) / (features.max(0) - features.min(0))
+        self.dtype = get_default_dtype()
+        split = int(len(rows) * 0.8)
+        self.data = (rows[:split] if self.mode == "train" else rows[split:]).astype(convert(self.dtype).np)
+
+    def __getitem__(self, idx):
+        row = self.data[idx]
+        return row[:-1], row[-1:]
+
+    def __len__(self):
+        return len(self.data)
