@@ -16,7 +16,9 @@ ROOT = Path(__file__).resolve().parents[2]
 NAMESPACES = ["paddle", "paddle.Tensor", "paddle.linalg", "paddle.fft", "paddle.signal", "paddle.special", "paddle.functional", "paddle.compat",
               "paddle.compat.nn", "paddle.compat.nn.functional", "paddle.static", "paddle.static.nn", "paddle.jit", "paddle.inference",
               "paddle.onnx", "paddle.amp", "paddle.amp.debugging", "paddle.static.amp", "paddle.vision",
-              "paddle.vision.datasets", "paddle.vision.models", "paddle.vision.ops", "paddle.vision.transforms"]
+              "paddle.vision.datasets", "paddle.vision.models", "paddle.vision.ops", "paddle.vision.transforms",
+              "paddle.hapi", "paddle.callbacks", "paddle.hub", "paddle.io", "paddle.sysconfig", "paddle.text", "paddle.audio",
+              "paddle.audio.backends", "paddle.audio.features", "paddle.audio.functional"]
 
 
 @pytest.fixture(scope="module")

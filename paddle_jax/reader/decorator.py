@@ -1,0 +1,186 @@
+"""Functions that make readers of readers. A reader is a function without arguments that gives an iterator over samples."""
+
+import concurrent.futures
+import itertools
+import queue
+import random
+import threading
+
+__all__ = []
+
+
+class ComposeNotAligned(ValueError):
+    """Readers that are read side by side have different lengths."""
+
+
+def cache(reader):
+    """A reader of the same samples, kept in memory from now on.
+
+    Example:
+        >>> from paddle_jax.reader import cache
+        >>> kept = cache(lambda: iter([1, 2]))
+        >>> list(kept()), list(kept())
+        ([1, 2], [1, 2])
+    """
+    samples = tuple(reader())
+    return lambda: iter(samples)
+
+
+def map_readers(func, *readers):
+    """A reader of what a function makes of the samples of readers, side by side, up to the end of the shortest.
+
+    Example:
+        >>> from paddle_jax.reader import map_readers
+        >>> list(map_readers(lambda a, b: a + b, lambda: [1, 2], lambda: [10, 20])())
+        [11, 22]
+    """
+    return lambda: map(func, *(reader() for reader in readers))
+
+
+def shuffle(reader, buf_size):
+    """A reader of the same samples in random order (of Python's `random`), within pieces of this length.
+
+    Example:
+        >>> from paddle_jax.reader import shuffle
+        >>> sorted(shuffle(lambda: iter(range(4)), 2)())
+        [0, 1, 2, 3]
+    """
+
+    def shuffled():
+        samples = iter(reader())
+        while piece := list(itertools.islice(samples, buf_size)):
+            random.shuffle(piece)
+            yield from piece
+
+    return shuffled
+
+
+def chain(*readers):
+    """A reader of the samples of readers, one after the other.
+
+    Example:
+        >>> from paddle_jax.reader import chain
+        >>> list(chain(lambda: [1, 2], lambda: [3])())
+        [1, 2, 3]
+    """
+    return lambda: itertools.chain.from_iterable(reader() for reader in readers)
+
+
+_NONE = object()
+
+
+def compose(*readers, **kwargs):
+    """A reader of the samples of readers, side by side, as one tuple each; tuples are taken apart.
+
+    Args:
+        check_alignment: raise an error if the lengths differ, else end with the shortest. Default True.
+    Raises:
+        ComposeNotAligned: while reading: the lengths differ.
+    Example:
+        >>> from paddle_jax.reader import compose
+        >>> list(compose(lambda: [1, 2], lambda: [(3, 4), (5, 6)])())
+        [(1, 3, 4), (2, 5, 6)]
+    """
+    aligned = kwargs.pop("check_alignment", True)
+
+    def composed():
+        rows = [reader() for reader in readers]
+        for samples in itertools.zip_longest(*rows, fillvalue=_NONE) if aligned else zip(*rows, strict=False):
+            if any(sample is _NONE for sample in samples):
+                raise ComposeNotAligned("compose: readers: their lengths differ; pass check_alignment=False to end with the shortest")
+            yield sum((sample if isinstance(sample, tuple) else (sample,) for sample in samples), ())
+
+    return composed
+
+
+class _Failed:
+    def __init__(self, error):
+        self.error = error
+
+
+def buffered(reader, size):
+    """A reader that a thread reads ahead.
+
+    Args:
+        reader: reader.
+        size: int, samples to read ahead.
+    Example:
+        >>> from paddle_jax.reader import buffered
+        >>> list(buffered(lambda: iter([1, 2, 3]), 2)())
+        [1, 2, 3]
+    """
+
+    def ahead():
+        line, left = queue.Queue(size), threading.Event()
+
+        def put(sample):
+            while not left.is_set():
+                try:
+                    return line.put(sample, timeout=0.1)
+                except queue.Full:
+                    continue
+
+        def read():
+            try:
+                for sample in reader():
+                    if left.is_set():
+                        return
+                    put(sample)
+                put(_NONE)
+            except BaseException as error:
+                put(_Failed(error))
+
+        threading.Thread(target=read, daemon=True).start()
+        try:
+            while (sample := line.get()) is not _NONE:
+                if isinstance(sample, _Failed):
+                    raise sample.error
+                yield sample
+        finally:
+            left.set()
+
+    return ahead
+
+
+def firstn(reader, n):
+    """A reader of the first samples.
+
+    Example:
+        >>> from paddle_jax.reader import firstn
+        >>> list(firstn(lambda: iter(range(10)), 2)())
+        [0, 1]
+    """
+    return lambda: itertools.islice(reader(), n)
+
+
+def xmap_readers(mapper, reader, process_num, buffer_size, order=False):
+    """A reader of what a function makes of the samples, computed by threads.
+
+    Args:
+        mapper: callable.
+        reader: reader.
+        process_num: int, threads.
+        buffer_size: int, samples to compute ahead.
+        order: keep the order of the samples. Default False: take what is there first.
+    Example:
+        >>> from paddle_jax.reader import xmap_readers
+        >>> list(xmap_readers(lambda x: x * 2, lambda: iter([1, 2, 3]), 2, 4, order=True)())
+        [2, 4, 6]
+    """
+
+    def mapped():
+        samples = iter(reader())
+        with concurrent.futures.ThreadPoolExecutor(process_num) as threads:
+            running = [threads.submit(mapper, sample) for sample in itertools.islice(samples, max(buffer_size, process_num))]
+            try:
+                while running:
+                    found = running[0] if order else next(concurrent.futures.as_completed(running))
+                    running.remove(found)
+                    result = found.result()
+                    running += [threads.submit(mapper, sample) for sample in itertools.islice(samples, 1)]
+                    yield result
+            finally:
+                for future in running:
+                    future.cancel()
+
+    return mapped
