@@ -452,7 +452,8 @@ def _mismatch(name, parameter, value):
 
 
 def _parameters_of(forward):
-    """Names of the positional parameters."""
+    """Names of the positional parameters, of the function that was given where `to_static` has compiled it."""
+    forward = getattr(forward, "dygraph_function", forward)
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return [name for name, parameter in inspect.signature(forward).parameters.items() if parameter.kind in kinds]
 

@@ -172,6 +172,13 @@ def resumed(p):
     fit(p, prepared=made, epochs=3)
 
 
+def of_network(p, made):
+    made = p.Model(made)
+    made.prepare(p.optimizer.Adam(0.01, parameters=made.parameters()), p.nn.CrossEntropyLoss(), p.metric.Accuracy())
+    fit(p, prepared=made, epochs=2)
+    print(made.predict(dataset(p, 5), batch_size=2, verbose=0, stack_outputs=True))
+
+
 def nothing_to_report(p):
     made = p.Model(network(p))
     made.prepare(p.optimizer.Adam(parameters=made.parameters()))

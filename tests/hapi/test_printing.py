@@ -53,6 +53,14 @@ def test_fit(paddle, oracle, name):
         assert_same(ours[0], theirs[0])
 
 
+def test_a_compiled_network(paddle, oracle):
+    """As one that is not compiled; the real Paddle refuses it."""
+    ours = run(paddle, lambda p: scenarios.of_network(p, p.jit.to_static(scenarios.network(p))))
+    theirs = run(oracle, lambda p: scenarios.of_network(p, scenarios.network(p)))
+    assert ours[1] is theirs[1] is None
+    assert_same(ours[0], theirs[0])
+
+
 @pytest.mark.parametrize("name", scenarios.REFUSED)
 def test_refused(paddle, oracle, name):
     ours, theirs = (run(p, scenarios.REFUSED[name])[1] for p in (paddle, oracle))
