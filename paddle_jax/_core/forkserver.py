@@ -195,11 +195,12 @@ def _asked(*message, descriptors=(), answer=True):
     with _Server.lock:
         if _Server.process is None or _Server.process.poll() is not None:
             _started()
-        _send(_Server.control, message, *descriptors)
-        if not answer:
-            return None
-        reply, _ = _receive(_Server.control)
-        return reply
+        try:
+            _send(_Server.control, message, *descriptors)
+            return _receive(_Server.control)[0] if answer else None
+        except BaseException:  # an interrupt between order and answer: the next answer would be taken for another order's
+            _dropped()
+            raise
 
 
 def fork(target):

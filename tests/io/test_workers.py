@@ -367,6 +367,22 @@ def test_the_server_comes_back():
     assert len(read(ours.io.DataLoader(Base(2), num_workers=1))) == 2
 
 
+def test_an_interrupt_while_workers_are_made(monkeypatch):
+    """Neither answers nor batches of what was interrupted are taken for those of what comes next."""
+    for name, module in (("_receive", forkserver), ("receive", sys.modules["paddle_jax.io.dataloader.process"])):
+        real = getattr(module, name)
+
+        def interrupted(*args, real=real):
+            real(*args)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(module, name, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            list(ours.io.DataLoader(Base(4), num_workers=2))
+        monkeypatch.undo()
+        assert [batch[1].item() for batch in ours.io.DataLoader(Base(4), num_workers=2)] == [0, 1, 2, 3]
+
+
 def test_large_arrays_are_not_copied_into_each_worker():
     """A worker's data set lies in memory that all map; writing to it stays in the worker."""
     packed = exchange.Packed({"x": np.arange(100_000.0), "text": "a"})
