@@ -35,12 +35,12 @@ def _image_of(boxes_num, count):
 
 
 def _each(x, boxes, boxes_num, pooled, work):
-    """pooled(image, box) for every region, stacked."""
+    """pooled(number of the image, box) for every region, stacked."""
     if boxes.shape[0] == 0:
         return jnp.zeros((0, *work), x.dtype)
     group = max(1, _ELEMENTS // max(1, x[0].size))
     images = _image_of(boxes_num, boxes.shape[0])
-    return lax.map(lambda pair: pooled(x[pair[0]], pair[1]), (images, lax.stop_gradient(boxes)), batch_size=min(group, boxes.shape[0]))
+    return lax.map(lambda pair: pooled(*pair), (images, lax.stop_gradient(boxes)), batch_size=min(group, boxes.shape[0]))
 
 
 def _line(start, length, bins, size, samples):
@@ -100,25 +100,57 @@ def roi_align(x, boxes, boxes_num, output_size, spatial_scale=1.0, sampling_rati
         w, h = right - left, bottom - top
         if not aligned:
             w, h = jnp.maximum(w, 1), jnp.maximum(h, 1)
-        rows = _line(top, h, bins[0], height, sampling_ratio).astype(image.dtype)
-        columns = _line(left, w, bins[1], width, sampling_ratio).astype(image.dtype)
-        return jnp.einsum("ih,chw,jw->cij", rows, image, columns, precision="highest")
+        rows = _line(top, h, bins[0], height, sampling_ratio).astype(x.dtype)
+        columns = _line(left, w, bins[1], width, sampling_ratio).astype(x.dtype)
+        return jnp.einsum("ih,chw,jw->cij", rows, x[image], columns, precision="highest")
 
     return _each(x, boxes, boxes_num, pooled, (x.shape[1], *bins))
 
 
-def _cells(start, step, bins, size):
-    """[bins, size]: whether a pixel lies between the rounded bounds of a bin."""
+def _bounds(start, step, bins, size):
+    """First and last + 1 pixel of each bin, rounded and within the line."""
     first = jnp.clip(jnp.floor(jnp.arange(bins) * step) + start, 0, size)
     last = jnp.clip(jnp.ceil(jnp.arange(1, bins + 1) * step) + start, 0, size)
-    pixels = jnp.arange(size)
-    return (pixels >= first[:, None]) & (pixels < last[:, None])
+    return first.astype(jnp.int32), last.astype(jnp.int32)
 
 
-def _largest(values, inside, axis):
-    """The largest of the marked values along an axis; its gradient goes to the first of them."""
-    at = jnp.argmax(jnp.where(inside, lax.stop_gradient(values), -jnp.inf), axis, keepdims=True)
-    return jnp.take_along_axis(values, at, axis).squeeze(axis)
+def _within(first, last, size):
+    """[bins, size]: whether a pixel lies in a bin."""
+    return (jnp.arange(size) >= first[:, None]) & (jnp.arange(size) < last[:, None])
+
+
+def _windows(x):
+    """[K, N, H, W, C]: the largest of 1, 2, 4 ... rows from each row on; two of them cover any run of rows."""
+    level, width = lax.stop_gradient(x).transpose(0, 2, 3, 1), 1
+    levels = [level]
+    while 2 * width <= x.shape[2]:
+        later = jnp.concatenate([level[:, width:], jnp.repeat(level[:, -1:], width, 1)], 1)
+        level, width = jnp.maximum(level, later), 2 * width
+        levels.append(level)
+    return jnp.stack(levels)
+
+
+def _first(found, axis):
+    """The first True along an axis, or the last place."""
+    places = lax.broadcasted_iota(jnp.int32, found.shape, axis)
+    return jnp.where(found, places, found.shape[axis] - 1).min(axis)
+
+
+def _largest(windows, image, rows, columns):
+    """[bins, bins, C]: row and column of the largest pixel of each bin, and whether the bin has any."""
+    (top, end), (left, right), width = rows, columns, windows.shape[3]
+    level = 31 - lax.clz(jnp.maximum(end - top, 1))
+    lines = jnp.maximum(windows[level, image, top], windows[level, image, jnp.maximum(end - (1 << level), 0)])  # [bins, W, C]
+
+    def best(inside):
+        shown = jnp.where(inside[:, None], lines, -jnp.inf)
+        value = shown.max(1)
+        return value, _first(shown == value[:, None], 1)
+
+    value, column = (v.swapaxes(0, 1) for v in lax.map(best, _within(left, right, width)))  # [bins, bins, C]
+    found = windows[0, image][:, column, jnp.arange(value.shape[2])] == value  # [H, bins, bins, C]
+    row = _first(found & _within(top, end, found.shape[0]).T[:, :, None, None], 0)
+    return row, column, (end > top)[:, None, None] & (right > left)[None, :, None]
 
 
 @op("x boxes boxes_num", method=False, cases=[
@@ -148,15 +180,15 @@ def roi_pool(x, boxes, boxes_num, output_size, spatial_scale=1.0, name=None):
     _check("roi_pool", x, boxes, boxes_num)
     bins, (height, width) = _pair("roi_pool", output_size), x.shape[2:]
 
+    windows, channels = _windows(x), jnp.arange(x.shape[1])
+
     def pooled(image, box):
         scaled = box * jnp.asarray(spatial_scale, box.dtype)
         left, top, right, bottom = jnp.trunc(scaled + jnp.where(scaled < 0, -0.5, 0.5).astype(box.dtype))
-        rows = _cells(top, jnp.maximum(bottom - top + 1, 1) / bins[0], bins[0], height)
-        columns = _cells(left, jnp.maximum(right - left + 1, 1) / bins[1], bins[1], width)
-        lines = lax.map(lambda row: _largest(image, row[:, None], 1), rows)  # [bins, C, W]
-        cells = lax.map(lambda column: _largest(lines, column, 2), columns)  # [bins along the width, bins along the height, C]
-        filled = rows.any(1)[None, :, None] & columns.any(1)[:, None, None]
-        return jnp.where(filled, cells, 0).transpose(2, 1, 0)
+        rows = _bounds(top, jnp.maximum(bottom - top + 1, 1) / bins[0], bins[0], height)
+        columns = _bounds(left, jnp.maximum(right - left + 1, 1) / bins[1], bins[1], width)
+        row, column, filled = _largest(windows, image, rows, columns)
+        return jnp.where(filled, x[image, channels, row, column], 0).transpose(2, 0, 1)
 
     return _each(x, boxes, boxes_num, pooled, (x.shape[1], *bins))
 
@@ -204,9 +236,9 @@ def psroi_pool(x, boxes, boxes_num, output_size, spatial_scale=1.0, name=None):
         rounded = jnp.trunc(box + jnp.where(box < 0, -0.5, 0.5).astype(box.dtype))
         scale = jnp.asarray(spatial_scale, box.dtype)
         left, top, right, bottom = rounded[0] * scale, rounded[1] * scale, (rounded[2] + 1) * scale, (rounded[3] + 1) * scale
-        rows = mean(top, jnp.maximum(bottom - top, 0.1), bins[0], height).astype(image.dtype)
-        columns = mean(left, jnp.maximum(right - left, 0.1), bins[1], width).astype(image.dtype)
-        return jnp.einsum("ih,cijhw,jw->cij", rows, image.reshape(-1, *bins, height, width), columns, precision="highest")
+        rows = mean(top, jnp.maximum(bottom - top, 0.1), bins[0], height).astype(x.dtype)
+        columns = mean(left, jnp.maximum(right - left, 0.1), bins[1], width).astype(x.dtype)
+        return jnp.einsum("ih,cijhw,jw->cij", rows, x[image].reshape(-1, *bins, height, width), columns, precision="highest")
 
     return _each(x, boxes, boxes_num, pooled, (channels // (bins[0] * bins[1]), *bins))
 

@@ -27,21 +27,17 @@ def suppressed(boxes, threshold, extra=0, eta=1.0, most=None):
 
     eta: below 1, the threshold is multiplied by it after each kept box, as long as it is above 0.5.
     """
-    kept, alive = [], np.ones(len(boxes), bool)
-    while alive.any() and (most is None or len(kept) < most):
-        first = int(np.argmax(alive))
-        kept.append(first)
-        alive[first] = False
+    kept, left = [], np.arange(len(boxes))
+    while len(left) and (most is None or len(kept) < most):
+        kept.append(left[0])
+        left = left[1:]
         if eta >= 1:
-            alive &= overlaps(boxes[first], boxes, extra) <= threshold
+            left = left[overlaps(boxes[kept[-1]], boxes[left], extra) <= threshold]
             continue
         if threshold > 0.5:
             threshold *= eta
-        later = np.flatnonzero(alive)
-        for candidate in later:  # the first one that does not overlap what is kept decides under the present threshold
-            alive[candidate] = overlaps(boxes[candidate], boxes[kept], extra).max() <= threshold
-            if alive[candidate]:
-                break
+        while len(left) and overlaps(boxes[left[0]], boxes[kept], extra).max() > threshold:  # the next one that is kept is judged by this threshold
+            left = left[1:]
     return np.asarray(kept, np.int64)
 
 
