@@ -1,6 +1,7 @@
 """Deferred execution with threads, interrupts, forked and spawned processes, data loaders."""
 
 import concurrent.futures
+import contextlib
 import os
 import subprocess
 import sys
@@ -121,9 +122,13 @@ def test_loader_workers_may_use_tensors(paddle, tier):
         def __len__(self):
             return 12
 
-    for workers in (0, 2):
-        seen = []
-        for x, i in paddle.io.DataLoader(Squares(), batch_size=4, num_workers=workers):
+    for workers, lock in ((0, None), (2, None), (2, threading.Lock())):  # what has a lock cannot be pickled, and is read by threads
+        seen, data = [], Squares()
+        data.lock = lock
+        told = contextlib.nullcontext() if lock is None else pytest.warns(UserWarning, match="threads")
+        with told:
+            batches = list(paddle.io.DataLoader(data, batch_size=4, num_workers=workers))
+        for x, i in batches:
             y = paddle.sqrt(x - 1)
             seen.append((y.sum(1) / 3, i))
         for y, i in seen:

@@ -501,7 +501,7 @@ ENDS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("end", [pytest.param(end, marks=[] if end in ("falls off the end", "killed") else pytest.mark.slow) for end in ENDS])
 def test_no_process_outlives_the_program(tmp_path, end):
     process = program(tmp_path, NAMED + ENDS[end][0])
     pids = started(process)

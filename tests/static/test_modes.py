@@ -145,7 +145,9 @@ def test_disable_static_frees_names_in_dynamic_mode():
         paddle_jax.nn.Linear(2, 2, weight_attr=paddle_jax.ParamAttr(name="modes_again"))
 
 
-def test_workers_of_a_loader_read_in_dynamic_mode():
+@pytest.mark.filterwarnings("ignore:DataLoader. the workers are threads")
+@pytest.mark.parametrize("lock", [None, threading.Lock()])  # what has a lock cannot be pickled, and is read by threads
+def test_workers_of_a_loader_read_in_dynamic_mode(lock):
     class Rows(paddle_jax.io.Dataset):
         def __len__(self):
             return 4
@@ -158,7 +160,9 @@ def test_workers_of_a_loader_read_in_dynamic_mode():
     main, y = paddle_jax.static.Program(), None
     with paddle_jax.static.program_guard(main):
         y = paddle_jax.static.data("x", [2, 2]) * 2
-    loader = paddle_jax.io.DataLoader(Rows(), batch_size=2, num_workers=1, places=paddle_jax.CPUPlace(), return_list=True)
+    data = Rows()
+    data.lock = lock
+    loader = paddle_jax.io.DataLoader(data, batch_size=2, num_workers=1, places=paddle_jax.CPUPlace(), return_list=True)
     exe = paddle_jax.static.Executor()
     out = [exe.run(main, feed={"x": batch}, fetch_list=[y])[0].tolist() for batch in loader]
     assert out == [[[0, 0], [2, 2]], [[4, 4], [6, 6]]]
