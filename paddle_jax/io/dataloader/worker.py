@@ -1,4 +1,4 @@
-"""Workers: threads that read batches ahead, in order, and hand on what the user's code raises."""
+"""What a worker knows about itself; and workers that are threads, for data that cannot be sent to processes (`process.py`)."""
 
 import queue
 import threading
