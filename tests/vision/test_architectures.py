@@ -85,6 +85,7 @@ def test_outputs_with_the_oracles_weights(oracle, paddle, name, arguments, size)
 @pytest.mark.parametrize("name", ["mobilenet_v1", "mobilenet_v2", "mobilenet_v3_small", "squeezenet1_1", "densenet121", "shufflenet_v2_x0_25",
                                   "googlenet", "inception_v3", pytest.param("alexnet", marks=pytest.mark.slow)])
 def test_initial_weights_have_the_distribution_of_the_oracle(oracle, paddle, name):
+    oracle.seed(7), paddle.seed(7)
     theirs, ours = (dict(getattr(library.vision.models, name)().named_parameters()) for library in (oracle, paddle))
     for key, want in theirs.items():
         want, got = want.numpy(), ours[key].numpy()
@@ -93,7 +94,8 @@ def test_initial_weights_have_the_distribution_of_the_oracle(oracle, paddle, nam
             continue
         wide = 0.1 if want.size > 1000 else 0.3 if want.size >= 100 else 0.7
         assert got.std() == pytest.approx(want.std(), rel=wide), key
-        assert np.abs(got).max() == pytest.approx(np.abs(want).max(), rel=0.35 if want.size > 1000 else 1), key
+        if want.size > 4000:  # 0.80 for a normal, 0.87 for an even distribution
+            assert np.abs(got).mean() / got.std() == pytest.approx(np.abs(want).mean() / want.std(), abs=0.04), key
 
 
 def test_a_network_trains(paddle):
