@@ -2,16 +2,15 @@
 
 import numpy as np
 
-from paddle_jax._core.size import Size
 from paddle_jax._core.tensor import Tensor
+from paddle_jax.sparse.base import SparseTensor
+from paddle_jax.sparse.text import shown
 from paddle_jax.tensor.creation import to_tensor
-from paddle_jax.tensor.gathering import gather
-from paddle_jax.tensor.joining import stack
 from paddle_jax.tensor.manipulation import unsqueeze
 from paddle_jax.tensor.scattering import scatter_nd
 
 
-class SparseCooTensor:
+class SparseCooTensor(SparseTensor):
     """A Tensor of which only the elements at given coordinates are kept; all others are 0.
 
     Args:
@@ -20,28 +19,15 @@ class SparseCooTensor:
         shape: ints, the whole shape.
     """
 
-    def __init__(self, indices, values, shape):
-        self._indices, self._values, self.shape = indices, values, Size(shape)
+    __slots__ = ()
 
-    dtype = property(lambda self: self._values.dtype, doc="The dtype of the values.")
-    ndim = property(lambda self: len(self.shape), doc="The number of axes.")
-    stop_gradient = property(lambda self: self._values.stop_gradient, doc="Whether no gradient flows to the values.")
+    def __init__(self, indices, values, shape):
+        super().__init__(values, shape)
+        self._indices = indices
 
     def indices(self):
         """The coordinates, int64 [axes, n]."""
         return self._indices
-
-    def values(self):
-        """The elements, [n]."""
-        return self._values
-
-    def nnz(self):
-        """The number of elements that are kept."""
-        return self._values.shape[0]
-
-    def is_sparse(self):
-        """True."""
-        return True
 
     def is_sparse_coo(self):
         """True."""
@@ -57,20 +43,40 @@ class SparseCooTensor:
 
     def to_dense(self):
         """All elements, zeros included, as a Tensor; equal coordinates are added up."""
+        if self.dtype.np.kind == "b":
+            return scatter_nd(_columns(self._indices), self._values.astype("int32"), list(self.shape)) > 0
         return scatter_nd(_columns(self._indices), self._values, list(self.shape))
 
-    def numpy(self):
-        """All elements as a NumPy array."""
-        return self.to_dense().numpy()
+    def sparse_dim(self):
+        """The number of axes with coordinates."""
+        return self._indices.shape[0]
 
-    def __matmul__(self, other):
-        return matmul(self, other)
+    def dense_dim(self):
+        """The number of axes without coordinates."""
+        return self.ndim - self.sparse_dim()
+
+    def to_sparse_coo(self, sparse_dim):
+        """Itself."""
+        return self
+
+    def to_sparse_csr(self):
+        """The same by rows; equal coordinates are added up.
+
+        Raises:
+            ValueError: the Tensor has not two or three axes, all with coordinates.
+        """
+        from paddle_jax.sparse.pattern import by_rows, coordinates, joined
+
+        if self.ndim not in (2, 3) or self.dense_dim():
+            raise ValueError(f"to_sparse_csr: got shape {list(self.shape)}, {self.sparse_dim()} axes with coordinates; all of two or three need them")
+        return by_rows(*joined(coordinates(self), self._values, self.shape), self.shape, self._indices.dtype)
+
+    def detach(self):
+        """The same without gradients."""
+        return SparseCooTensor(self._indices, self._values.detach(), self.shape)
 
     def __repr__(self):
-        return (
-            f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, place={self._values.place}, stop_gradient={self.stop_gradient}, \n"
-            f"       indices={self._indices.tolist()}, \n       values={self._values.tolist()})"
-        )
+        return shown(self, indices=self._indices, values=self._values)
 
 
 def _columns(indices):
@@ -95,7 +101,7 @@ def sparse_coo_tensor(indices, values, shape=None, dtype=None, place=None, stop_
         >>> paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [2.0, 3.0]).to_dense().tolist()
         [[0.0, 2.0], [3.0, 0.0]]
     """
-    indices = (indices if isinstance(indices, Tensor) else to_tensor(np.asarray(indices))).astype("int64")
+    indices = indices if isinstance(indices, Tensor) else to_tensor(np.asarray(indices, np.int64))
     values = values.astype(dtype or values.dtype) if isinstance(values, Tensor) else to_tensor(values, dtype=dtype, place=place)
     if indices.ndim != 2 or values.ndim < 1 or indices.shape[1] != values.shape[0]:
         shapes = f"got shape {list(indices.shape)} for values of {list(values.shape)}"
@@ -121,44 +127,8 @@ def coalesce(x, name=None):
         >>> paddle.sparse.coalesce(paddle.sparse.sparse_coo_tensor([[0, 0]], [1.0, 2.0])).values().tolist()
         [3.0]
     """
+    if not isinstance(x, SparseCooTensor):
+        raise NotImplementedError(f"coalesce: x: got {type(x).__name__}; give a SparseCooTensor")
     kept, place = np.unique(x.indices().numpy(), axis=1, return_inverse=True)
     values = scatter_nd(unsqueeze(to_tensor(place.reshape(-1)), 1), x.values(), [kept.shape[1], *x.values().shape[1:]])
     return SparseCooTensor(to_tensor(kept), values, x.shape)
-
-
-def transpose(x, perm, name=None):
-    """Puts the axes into another order.
-
-    Args:
-        x: SparseCooTensor.
-        perm: list of ints, the old number of each new axis.
-    Returns:
-        SparseCooTensor.
-    Example:
-        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 2]], [1.0, 2.0])
-        >>> list(paddle.sparse.transpose(x, [1, 0]).shape)
-        [3, 2]
-    """
-    rows = x.indices()
-    return SparseCooTensor(stack([rows[i] for i in perm], 0), x.values(), [x.shape[i] for i in perm])
-
-
-def matmul(x, y, name=None):
-    """The product of a sparse matrix and a dense matrix or vector.
-
-    Args:
-        x: SparseCooTensor [m, k].
-        y: Tensor [k, n] or [k].
-    Returns:
-        Tensor [m, n] or [m].
-    Raises:
-        ValueError: the shapes do not fit.
-    Example:
-        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [2.0, 3.0])
-        >>> paddle.sparse.matmul(x, paddle.ones([2, 1])).tolist()
-        [[2.0], [3.0]]
-    """
-    if x.ndim != 2 or y.ndim not in (1, 2) or x.shape[1] != y.shape[0]:
-        raise ValueError(f"matmul: y: got shape {list(y.shape)} for x of {list(x.shape)}; needed are [m, k] and [k, n] or [k]")
-    values = x.values() if y.ndim == 1 else unsqueeze(x.values(), 1)
-    return scatter_nd(unsqueeze(x.indices()[0], 1), values * gather(y, x.indices()[1]), [x.shape[0], *y.shape[1:]])

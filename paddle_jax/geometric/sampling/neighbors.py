@@ -94,7 +94,7 @@ def weighted_sample_neighbors(row, colptr, edge_weight, input_nodes, sample_size
     """
     need_eids("weighted_sample_neighbors", eids, return_eids)
     need_tensors("weighted_sample_neighbors", edge_weight=edge_weight, row=row)
-    if edge_weight._raw.dtype.name != "float32" or edge_weight.size != row.size:
+    if edge_weight._raw.dtype.name != "float32" or edge_weight.size < row.size:
         got = f"{edge_weight.size} numbers of dtype {edge_weight._raw.dtype.name}"
         raise ArgumentError(f"weighted_sample_neighbors: edge_weight: got {got}; give a float32 number for each of the {row.size} edges")
     (weights,) = host("weighted_sample_neighbors", edge_weight=edge_weight)

@@ -1,0 +1,64 @@
+"""What sparse Tensors share. They are Tensors, but only the functions of paddle.sparse know them; others raise NotImplementedError, as in Paddle."""
+
+from paddle_jax._core.size import Size
+from paddle_jax._core.tensor import Tensor
+
+
+class SparseTensor(Tensor):
+    """A Tensor of which only some elements are kept, with their values in a dense Tensor."""
+
+    __slots__ = ()
+
+    def __init__(self, values, shape):
+        self._values, self._lengths, self.persistable = values, Size(shape), False
+        self._name = self._grad = self._hooks = self._node = None
+        self._idx = self._version = 0
+
+    @property
+    def _raw(self):
+        raise NotImplementedError(f"{type(self).__name__}: this operation is not defined for sparse Tensors; use paddle.sparse, or to_dense()")
+
+    shape = property(lambda self: self._lengths, doc="The lengths of the axes.")
+    dtype = property(lambda self: self._values.dtype, doc="The dtype of the values.")
+    ndim = property(lambda self: len(self._lengths), doc="The number of axes.")
+    place = property(lambda self: self._values.place, doc="The device.")
+
+    @property
+    def stop_gradient(self):
+        """Whether no gradient flows to the values."""
+        return self._values.stop_gradient
+
+    @stop_gradient.setter
+    def stop_gradient(self, value):
+        self._values.stop_gradient = value
+
+    def values(self):
+        """The elements that are kept."""
+        return self._values
+
+    def nnz(self):
+        """The number of elements that are kept."""
+        return self._values.shape[0]
+
+    def dim(self):
+        """The number of axes."""
+        return self.ndim
+
+    def is_sparse(self):
+        """True."""
+        return True
+
+    def numpy(self):
+        """All elements, zeros included, as a NumPy array."""
+        return self.to_dense().numpy()
+
+    def __matmul__(self, other):
+        from paddle_jax.sparse.binary import matmul
+
+        return matmul(self, other)
+
+    def __str__(self):
+        return repr(self)
+
+    def __len__(self):
+        return self._lengths[0]

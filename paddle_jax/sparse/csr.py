@@ -1,0 +1,107 @@
+"""A sparse matrix, or a stack of them, by rows: where each row begins, the columns, and the values."""
+
+import numpy as np
+
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.sparse.base import SparseTensor
+from paddle_jax.sparse.text import shown
+from paddle_jax.tensor.creation import to_tensor
+
+
+class SparseCsrTensor(SparseTensor):
+    """A matrix, or a stack of matrices, of which only some elements are kept, row by row; all others are 0.
+
+    Args:
+        crows: int Tensor [rows + 1] (of each matrix one after another): where the elements of each row begin.
+        cols: int Tensor [n]: the column of each element.
+        values: Tensor [n].
+        shape: ints, [rows, columns] or [matrices, rows, columns].
+    """
+
+    __slots__ = ()
+
+    def __init__(self, crows, cols, values, shape):
+        super().__init__(values, shape)
+        self._crows, self._cols = crows, cols
+
+    def crows(self):
+        """Where the elements of each row begin."""
+        return self._crows
+
+    def cols(self):
+        """The column of each element."""
+        return self._cols
+
+    def is_sparse_coo(self):
+        """False."""
+        return False
+
+    def is_sparse_csr(self):
+        """True."""
+        return True
+
+    def to_sparse_coo(self, sparse_dim):
+        """The same by coordinates.
+
+        Args:
+            sparse_dim: number of axes, those of this Tensor.
+        """
+        from paddle_jax.sparse.coo import SparseCooTensor
+        from paddle_jax.sparse.pattern import coordinates
+
+        if sparse_dim != self.ndim:
+            raise ValueError(f"to_sparse_coo: sparse_dim: got {sparse_dim}; it must be {self.ndim} for a Tensor kept by rows")
+        return SparseCooTensor(to_tensor(coordinates(self)).astype(self._crows.dtype), self._values, self.shape)
+
+    def to_sparse_csr(self):
+        """Itself."""
+        return self
+
+    def to_dense(self):
+        """All elements, zeros included, as a Tensor."""
+        return self.to_sparse_coo(self.ndim).to_dense()
+
+    def detach(self):
+        """The same without gradients."""
+        return SparseCsrTensor(self._crows, self._cols, self._values.detach(), self.shape)
+
+    def __repr__(self):
+        return shown(self, crows=self._crows, cols=self._cols, values=self._values)
+
+
+def sparse_csr_tensor(crows, cols, values, shape=None, dtype=None, place=None, stop_gradient=True):
+    """Makes a sparse matrix, or a stack of them, from its rows.
+
+    Args:
+        crows: where the elements of each row begin, [rows + 1] (of each matrix one after another): Tensor, array or list of ints.
+        cols: [n] columns.
+        values: [n] elements.
+        shape: [rows, columns] or [matrices, rows, columns]. Default: the smallest matrix that fits.
+        dtype: dtype of the values. Default: theirs.
+        place: device. Default: the current one.
+        stop_gradient: bool, whether no gradient flows to the values. Default True.
+    Returns:
+        SparseCsrTensor.
+    Raises:
+        ValueError: the numbers of rows or of elements do not fit.
+    Example:
+        >>> paddle.sparse.sparse_csr_tensor([0, 1, 2], [1, 0], [2.0, 3.0], [2, 2]).to_dense().tolist()
+        [[0.0, 2.0], [3.0, 0.0]]
+    """
+    crows, cols = (t if isinstance(t, Tensor) else to_tensor(np.asarray(t, np.int64)) for t in (crows, cols))
+    values = values.astype(dtype or values.dtype) if isinstance(values, Tensor) else to_tensor(values, dtype=dtype, place=place)
+    if crows.ndim != 1 or cols.ndim != 1 or cols.shape[0] != values.shape[0]:
+        shapes = f"crows, cols and values have the shapes {list(crows.shape)}, {list(cols.shape)} and {list(values.shape)}"
+        raise ValueError(f"sparse_csr_tensor: {shapes}; they must be [rows + 1], [n] and [n]")
+    if shape is None:
+        shape = [crows.shape[0] - 1, int(cols.numpy().max(initial=-1)) + 1]
+    shape = list(shape)
+    if len(shape) not in (2, 3):
+        raise ValueError(f"sparse_csr_tensor: shape: got {shape}; it must have two or three axes")
+    needed = (shape[-2] + 1) * (shape[0] if len(shape) == 3 else 1)
+    if crows.shape[0] != needed:
+        raise ValueError(f"sparse_csr_tensor: crows: got {crows.shape[0]} numbers; the shape {shape} needs {needed}")
+    if values.stop_gradient != stop_gradient:
+        values = values.detach()
+        values.stop_gradient = stop_gradient
+    return SparseCsrTensor(crows, cols, values, shape)

@@ -1,0 +1,83 @@
+"""Activations of sparse Tensors."""
+
+import numpy as np
+
+from paddle_jax.nn.functional import activation as dense
+from paddle_jax.sparse.csr import SparseCsrTensor
+from paddle_jax.sparse.pattern import coordinates, flat, need_sparse
+from paddle_jax.sparse.unary import with_values
+from paddle_jax.tensor.creation import to_tensor
+from paddle_jax.tensor.gathering import gather
+from paddle_jax.tensor.manipulation import unsqueeze
+from paddle_jax.tensor.scattering import scatter_nd
+
+__all__ = []
+
+
+def relu(x, name=None):
+    """max(x, 0) of the elements that are kept.
+
+    Args:
+        x: SparseCooTensor or SparseCsrTensor.
+    Example:
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [-2.0, 3.0])
+        >>> paddle.sparse.nn.functional.relu(x).values().tolist()
+        [0.0, 3.0]
+    """
+    need_sparse("relu", x=x)
+    return with_values(x, dense.relu(x.values()))
+
+
+def relu6(x, name=None):
+    """min(max(x, 0), 6) of the elements that are kept.
+
+    Example:
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [-2.0, 9.0])
+        >>> paddle.sparse.nn.functional.relu6(x).values().tolist()
+        [0.0, 6.0]
+    """
+    need_sparse("relu6", x=x)
+    return with_values(x, dense.relu6(x.values()))
+
+
+def leaky_relu(x, negative_slope=0.01, name=None):
+    """x where it is positive, negative_slope * x elsewhere, of the elements that are kept.
+
+    Example:
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [-2.0, 3.0])
+        >>> paddle.sparse.nn.functional.leaky_relu(x, 0.5).values().tolist()
+        [-1.0, 3.0]
+    """
+    need_sparse("leaky_relu", x=x)
+    return with_values(x, dense.leaky_relu(x.values(), negative_slope))
+
+
+def softmax(x, axis=-1, name=None):
+    """The softmax of the elements that are kept in each row; the others stay 0.
+
+    Args:
+        x: SparseCooTensor or SparseCsrTensor.
+        axis: the axis with coordinates along which they add up to 1; -1 for a SparseCsrTensor.
+    Raises:
+        NotImplementedError: another axis of a SparseCsrTensor.
+    Example:
+        >>> x = paddle.sparse.sparse_csr_tensor([0, 2, 3], [0, 1, 0], [1.0, 1.0, 5.0], [2, 2])
+        >>> paddle.sparse.nn.functional.softmax(x).values().tolist()
+        [0.5, 0.5, 1.0]
+    """
+    need_sparse("softmax", x=x)
+    if isinstance(x, SparseCsrTensor) and axis != -1:
+        raise NotImplementedError(f"softmax: axis: got {axis} for a SparseCsrTensor; use -1")
+    places = coordinates(x)
+    axis %= x.ndim
+    if axis >= len(places):
+        return with_values(x, dense.softmax(x.values(), axis - len(places) + 1))
+    rest = [n for i, n in enumerate(x.shape[: len(places)]) if i != axis]
+    rows = flat(np.delete(places, axis, 0), rest) if rest else np.zeros(places.shape[1], np.int64)
+    _, group = np.unique(rows, return_inverse=True)
+    values, group = x.values(), to_tensor(group.astype(np.int64))
+    count = int(group.max()) + 1 if group.shape[0] else 0
+    peaks = np.full((count, *values.shape[1:]), -np.inf, values.numpy().dtype)
+    np.maximum.at(peaks, group.numpy(), values.numpy())  # a constant: the softmax does not change with it
+    powers = (values - gather(to_tensor(peaks), group)).exp()
+    return with_values(x, powers / gather(scatter_nd(unsqueeze(group, 1), powers, list(peaks.shape)), group))

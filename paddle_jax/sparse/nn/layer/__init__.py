@@ -1,0 +1,3 @@
+"""Layers of sparse Tensors."""
+
+from paddle_jax.sparse.nn.layer.activation import LeakyReLU, ReLU, ReLU6, Softmax
