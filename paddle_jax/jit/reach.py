@@ -173,7 +173,7 @@ class Reach:
                 self.objects.append(value)
         elif isinstance(value, np.random.Generator | np.random.RandomState | random.Random):
             self.generators.append(value)
-        elif isinstance(value, Tensor):
+        elif isinstance(value, Tensor) and not value.is_sparse():  # a sparse one is an object made of several
             self._tensor(value, store, key)
         elif isinstance(value, types.FunctionType | types.MethodType):
             self.function(value, depth - 1)

@@ -26,7 +26,7 @@ def signature(args, kwargs):
 
 
 def _leaf(value, tensors):
-    if isinstance(value, Tensor):
+    if isinstance(value, Tensor) and not value.is_sparse():
         tensors.append(value)
         raw = value._raw
         return "t", raw.shape, raw.dtype, value.stop_gradient
@@ -112,7 +112,7 @@ def as_tensors(args, kwargs):
     found, others, containers = {}, [], []
 
     def convert(value):
-        if isinstance(value, Tensor):
+        if isinstance(value, Tensor) and not value.is_sparse():
             found[id(value)] = value
             return value
         if isinstance(value, np.ndarray | jax.Array):
