@@ -214,6 +214,7 @@ def mv(x, vec, name=None):
         vec: Tensor [k].
     Returns:
         Tensor [m].
+    Differs from Paddle: it works on the CPU, too.
     Example:
         >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [2.0, 3.0])
         >>> paddle.sparse.mv(x, paddle.to_tensor([1.0, 10.0])).tolist()
@@ -236,6 +237,7 @@ def masked_matmul(x, y, mask, name=None):
         A sparse Tensor of the kind of mask.
     Raises:
         ValueError: the shapes do not fit.
+    Differs from Paddle: it works on the CPU, too.
     Example:
         >>> mask = paddle.sparse.sparse_csr_tensor([0, 1, 1], [1], [1.0], [2, 2])
         >>> paddle.sparse.masked_matmul(paddle.ones([2, 3]), paddle.ones([3, 2]), mask).values().tolist()

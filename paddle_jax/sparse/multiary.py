@@ -16,6 +16,7 @@ def addmm(input, x, y, beta=1.0, alpha=1.0, name=None):
         beta, alpha: numbers.
     Returns:
         Tensor [m, n], sparse if y is.
+    Differs from Paddle: it works on the CPU, too.
     Example:
         >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [2.0, 3.0])
         >>> paddle.sparse.addmm(paddle.ones([2, 1]), x, paddle.ones([2, 1]), 2.0, 10.0).tolist()

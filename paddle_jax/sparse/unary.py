@@ -88,8 +88,8 @@ def cast(x, index_dtype=None, value_dtype=None, name=None):
         value_dtype: any dtype; None leaves it.
     Example:
         >>> x = paddle.sparse.sparse_coo_tensor([[0], [1]], [3.0])
-        >>> paddle.sparse.cast(x, "int32", "float64").dtype
-        paddle.float64
+        >>> paddle.sparse.cast(x, "int32", "float64").indices().dtype == paddle.int32
+        True
     """
     need_sparse("cast", x=x)
     values = x.values() if value_dtype is None else x.values().astype(value_dtype)
