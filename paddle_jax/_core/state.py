@@ -46,6 +46,18 @@ class Changes:
     count = 0
 
 
+class Observing:
+    """reads: the observer of the run that is being captured (jit/observed), or None."""
+
+    reads = None
+
+    @staticmethod
+    def function(function):
+        """A function of the user that is about to be called by the library: in its observed form, where a run is observed."""
+        reads = Observing.reads
+        return function if reads is None or not reads.here() else reads.entered(function)
+
+
 class Precision:
     """Mixed precision of the process. dtype: that of the last guard, which a GradScaler asks for. master_grads: whether there are Parameters of low
     precision that want float32 gradients."""

@@ -9,7 +9,7 @@ from paddle_jax._core.errors import ArgumentError, CheckError
 from paddle_jax._core.kernel import ADD, ONES, Kernel, execute
 from paddle_jax._core.node import Cut, Node, added, source_of
 from paddle_jax._core.short_cuts import run2
-from paddle_jax._core.state import Precision, local, state
+from paddle_jax._core.state import Observing, Precision, local, state
 from paddle_jax._core.tensor import Tensor, held, wrap, zeros_like
 from paddle_jax._core.uninterrupted import swapped, within
 
@@ -60,7 +60,7 @@ class _Walk:
         """A gradient after its hooks, which run in the caller's mode."""
         with swapped(local.ctx, grad=self.mode):
             for hook in list(hooks.values()):
-                got = hook(ct if self.create_graph else self.shown(ct))
+                got = Observing.function(hook)(ct if self.create_graph else self.shown(ct))
                 if got is None:
                     continue
                 if not isinstance(got, Tensor):
@@ -224,7 +224,7 @@ def _backward(walk, tensors, grads, retain_graph):
             ct = walk.hooked(ct, leaf._hooks)
         _accumulate(walk, leaf, ct)
         for hook in leaf._after_backward:
-            hook()
+            Observing.function(hook)()
     for source, _ in _loose_sources(walk.order):
         if not isinstance(source, Tensor):
             if not (retain_graph or source.kernel is None or source.kernel.of is None):

@@ -9,7 +9,7 @@ from paddle_jax._core.autograd_mode import no_grad
 from paddle_jax._core.dispatch import is_inexact
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.node import GraphFreedError, Node, Packed, source_of
-from paddle_jax._core.state import local, state
+from paddle_jax._core.state import Observing, local, state
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.autograd.py_layer_trace import is_traced, teach
 
@@ -88,7 +88,7 @@ class _PyNode(Node):
         if self.values is None:
             raise GraphFreedError(f"{name}: backward was called a second time; pass retain_graph=True to the first call")
         passed = [self._passed(ct, i) for i, ct in enumerate(cts) if self.outputs[i] is not None]
-        got = _flat(self.layer.backward(self.context, *passed))
+        got = _flat(Observing.function(self.layer.backward)(self.context, *passed))
         if len(got) > len(self.wanted) or any(self.wanted[len(got) :]):
             raise ValueError(f"{name}.backward: got {len(got)} gradients for {len(self.wanted)} Tensor inputs of forward; return one for each")
         found, self.constant = [], {}
@@ -194,7 +194,8 @@ class PyLayer:
         def run(tensors):
             context, fresh = type(f"{cls.__name__}_backward", (PyLayerContext,), {})(), iter(tensors)
             with no_grad():
-                return context, cls.forward(context, *[_filled(a, fresh) for a in args], **{k: _filled(a, fresh) for k, a in kwargs.items()})
+                forward = Observing.function(cls.forward)
+                return context, forward(context, *[_filled(a, fresh) for a in args], **{k: _filled(a, fresh) for k, a in kwargs.items()})
 
         if getattr(state.recorder, "single_steps", False):  # for a model file, which has no derivatives
             return run(inputs)[1]

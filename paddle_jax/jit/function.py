@@ -18,8 +18,9 @@ from paddle_jax._core.deferred.compiled import noted
 from paddle_jax._core.deferred.log import log
 from paddle_jax._core.errors import TRACING, Unsupported, first_line
 from paddle_jax._core.origins import ENGINE, is_ours, package_of, user_line
-from paddle_jax._core.state import local
+from paddle_jax._core.state import Observing, local
 from paddle_jax._core.uninterrupted import swapped, within
+from paddle_jax.jit.observed.reads import Reads
 from paddle_jax.jit.program import Program, Stale
 from paddle_jax.jit.reach import Reach
 from paddle_jax.jit.signature import as_tensors, described, differences, signature
@@ -200,7 +201,8 @@ class StaticFunction:
 
         if self._converted is None:
             self._converted = convert(self._function)
-        return self._converted if self._instance is None else types.MethodType(self._converted, self.class_instance)
+        converted = self._converted if Observing.reads is None else convert(self._function)
+        return converted if self._instance is None else types.MethodType(converted, self.class_instance)
 
     def _first(self, key, args, kwargs, why):
         """The first call with a signature: captures, compiles, runs. The lock is held."""
@@ -222,7 +224,8 @@ class StaticFunction:
         out = program(program.operands(tensors))
         reason = why or self._news()
         noted()
-        log.add(f"to_static: compiled {self._name()} in {time.perf_counter() - start:.2f} s at {user_line()}: {reason}")
+        log.add(f"to_static: compiled {self._name()} in {time.perf_counter() - start:.2f} s at {user_line()}: {reason}; "
+                f"it rests on {len(program.facts)} values that it has read")
         return out
 
     def _check(self, args, kwargs):
@@ -246,17 +249,27 @@ class StaticFunction:
         start = [t for t in reach.tensors if id(t) not in mine]
         with swapped(Switch, busy=True):
             more = {"objects": [*reach.objects, *containers], "once": self._full_graph, "generators": reach.generators}
-            found = self._captured(args, kwargs, reach, inputs, start, **more)
-            program = Program(self._name(), found, reach, inputs)
+            found, reads = self._captured(args, kwargs, reach, inputs, start, **more)
+            program = Program(self._name(), found, reach, reads, inputs)
             reach.objects, reach.variables = [], []
             return program, inputs
 
     def _captured(self, args, kwargs, reach, *known, **more):
         """The run of the function: as it is; with its control flow converted; with integers counted as constant."""
         def run(function, converted=False, fixed=False):
-            usage = Usage()
+            settings = reach.guards.own_settings()
+            usage, reads = Usage(), Reads(reach.follows, reach.seen, more["objects"][len(reach.objects):], converted, settings)
+
+            def body():
+                if converted:
+                    called = function()
+                    reads.enter(plain.__func__ if self._instance is not None else plain)
+                else:
+                    called = reads.entered(plain)
+                return capture(lambda: called(*args, **kwargs), *known, converted, fixed, **more)
+
             try:
-                found = within(usage, lambda: capture(lambda: function(*args, **kwargs), *known, converted, fixed, **more))
+                found = within(usage, lambda: within(reads, body))
                 changed = reach.rebound()
             except BaseException:
                 reach.rebound()
@@ -264,10 +277,10 @@ class StaticFunction:
             if changed:
                 raise Unsupported(f"the variable {changed[0]!r} outside the function is assigned, which would happen while compiling only; return "
                                   "its value")
-            stream = reach.settle(usage.test())
-            if stream is not None:
-                raise Unsupported(_STREAM.format(stream))
-            return found
+            reads.settle(usage)
+            if reads.reason is not None:
+                self._not_observed(reads.reason)
+            return found, reads
 
         if reach.streams:
             raise Unsupported(_STREAM.format(reach.streams[0]))
@@ -277,12 +290,12 @@ class StaticFunction:
         except TRACING as error:
             first = error
         try:
-            converted = self._conversion()
+            self._conversion()
         except Unsupported as error:
             problem = Unsupported(f"{_text(first)}; {_text(error)}").with_traceback(first.__traceback__)
         else:
             try:
-                return run(converted, converted=True)
+                return run(self._conversion, converted=True)
             except Unsupported as error:
                 problem = error
             except TRACING:
@@ -291,6 +304,14 @@ class StaticFunction:
             return run(plain, fixed=True)
         except (Unsupported, *TRACING):
             raise problem from None
+
+    def _not_observed(self, reason):
+        """Some reads are not known: the function is not compiled, or, where the user wants it compiled whole, is told not to notice changes."""
+        text = f"not all that it reads can be observed: {reason}"
+        if not self._full_graph:
+            raise Unsupported(text)
+        warnings.warn(f"{self._name()} is compiled whole as asked for (full_graph=True), and may not notice changes around it: {text}. Pass what "
+                      "changes as arguments", stacklevel=_stacklevel())
 
     def _give_up(self, key, args, kwargs, error):
         """What cannot be compiled runs as it is, or is an error where the user wants it compiled whole."""

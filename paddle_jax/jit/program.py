@@ -44,8 +44,9 @@ class Program:
     operands must be like. watched: (place, what its gradient must be like).
     """
 
-    def __init__(self, name, captured, reach, inputs):
+    def __init__(self, name, captured, reach, reads, inputs):
         self.name, self.captured, self.reach, self.n = name, captured, reach, len(inputs)
+        self.facts, self.uncovered = reads.facts, reads.reason
         self.ids = {id(t) for t in reach.tensors}
         self.aliased = [id(t) in self.ids for t in inputs]
         self.inputs = [t if same else None for t, same in zip(inputs, self.aliased, strict=True)]
@@ -126,6 +127,8 @@ class Program:
             raise Stale("another Tensor that the function also uses itself is passed")
         if not self.reach.guards.holds():
             raise Stale(self.reach.guards.changed())
+        if not self.facts.hold():
+            raise Stale(self.facts.changed())
         for get, value in self.captured.guards:
             now = get()
             if now is not value and now != value:

@@ -27,29 +27,29 @@ _GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL")
 class Reach:
     """What was found.
 
-    slots: {id of Tensor: (dict or list, key) where it is found}; tensors: the Tensors. guards: the values that the code may depend on.
+    slots: {id of Tensor: (dict or list, key) where it is found}; tensors: the Tensors. guards: what code of ours reads of Layers and optimizers.
     objects: plain objects and containers whose content the function may change. variables: [(cell or dict, name, value)] of those that it sees.
-    streams: names of the iterators and files that it uses; later: of those that methods may use. generators: random generators of Python or NumPy.
+    streams: iterators among the arguments. generators: random generators of Python or NumPy.
 
-    Of the user's own objects, modules and dicts only what is named in the code that may run counts: a counter of the training loop does not matter.
-    names: those names; sure: those in code that is no method of an object met on the way; owners: [(object, whether it is a Layer)], containers:
-    [(list or dict, key where it was found)], while looking.
+    Methods and what is in modules are looked at if the code that may run names them. names: those names; owners: objects, classes and modules of the
+    user's, while looking.
     """
 
     def __init__(self, function, others=()):
         self.slots, self.tensors, self.guards = {}, [], Guards()
-        self.objects, self.variables, self.streams, self.later, self.generators = [], [], [], [], []
-        self.seen, self.names, self.owners, self.containers = set(), {"forward", "__call__", "training"}, [], []
+        self.objects, self.variables, self.streams, self.generators = [], [], [], []
+        self.seen, self.names, self.owners = set(), {"forward", "__call__"}, []
         self.function(function)
         for thing in others:
+            if isinstance(thing, collections.abc.Iterator):
+                self.streams.append(type(thing).__name__)
             self.thing(thing)
-        self.sure = set(self.names)
         self._finish()
 
-    def settle(self, used):
-        """After the run: keeps of the guards what `used(name, value)` says the code uses. The name of an iterator that it uses, or None."""
-        self.guards.settle(used)
-        return next((name for name in self.later if used(name, None)), None)
+    def follows(self, tensor, store, key):
+        """Whether a Tensor is looked up at a place at each call."""
+        slot = self.slots.get(id(tensor), (None, None))
+        return slot[0] is store and store is not None and slot[1] == key
 
     def rebound(self):
         """Puts back variables of enclosing functions and globals that have been assigned; returns their names."""
@@ -83,80 +83,41 @@ class Reach:
             content = content_of(cell)
             self.variables.append((cell, name, content))
             if content is not MISSING:
-                self.guards.cell(cell, content)
                 self._item(content, None, None, depth)
         for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
             self._item(default, None, None, depth)
         self._names(function.__code__, function.__globals__, depth)
 
     def _finish(self):
-        """Reads the methods that may be called, and then what the code names of the user's objects, modules and containers."""
+        """Reads the methods that may be called, and what the code names of the user's modules."""
         known = None
         while known != (len(self.names), len(self.owners)):
             known = len(self.names), len(self.owners)
-            for owner in [owner for owner, _ in self.owners]:
+            for owner in list(self.owners):
                 if isinstance(owner, types.ModuleType):
                     self._module(owner)
-                    continue
-                for cls in (owner if isinstance(owner, type) else type(owner)).__mro__:
-                    for name, method in list(cls.__dict__.items()):
-                        if name in self.names and not isinstance(owner, type):
-                            self._method(method)
-        classes = {cls: None for owner, _ in self.owners if not isinstance(owner, types.ModuleType)
-                   for cls in (owner if isinstance(owner, type) else type(owner)).__mro__ if _is_users(cls.__module__)}
-        for cls in classes:
-            for name, value in list(cls.__dict__.items()):
-                if type(value) in SCALARS and name in self.names:
-                    self.guards.value(cls.__dict__, name, value)
-        for owner, is_layer in self.owners:
-            if not isinstance(owner, type | types.ModuleType):
-                own = owner.__dict__
-                for name, value in list(own.items()):
-                    if self._named(name):
-                        self.guards.value(own, name, value, "values" if not is_layer else "settings" if name == "training" else "traits")
-        for found, key in self.containers:
-            if not isinstance(key, str) or self._named(key):
-                self._content(found, key)
-        self.owners, self.containers = [], []  # not kept alive
-
-    def _named(self, name):
-        return name in self.names or "getattr" in self.names and name != "_full_name"
-
-    def _content(self, container, key):
-        """Guards the items of a list, and of a dict those that the code names (all, if it names none or goes through them)."""
-        if isinstance(container, collections.abc.Iterator):
-            sure = not isinstance(key, str) or key in self.sure
-            (self.streams if sure else self.later).append(type(container).__name__ if key is None else key)
-        elif isinstance(container, list | set | collections.deque):
-            self.guards.items(container, key)
-        elif isinstance(container, dict):
-            chosen = [key for key in container if isinstance(key, str) and key in self.names]
-            whole = not chosen or not self.names.isdisjoint(("items", "values", "keys"))
-            if whole:
-                self.guards.sizes.append((container, len(container), key))
-            for name in list(container) if whole else chosen:
-                self.guards.value(container, name, container[name], "fixed" if whole and (not isinstance(key, str) or key in self.sure) else "values")
+                elif not isinstance(owner, type):
+                    for cls in type(owner).__mro__:
+                        for name, method in list(cls.__dict__.items()):
+                            if name in self.names:
+                                self._method(method)
+        self.owners = []  # not kept alive
 
     def _module(self, module):
-        """Looks at what the code names of a module."""
-        own, users = module.__dict__, not _is_installed(getattr(module, "__file__", None))
-        for name in [name for name in own if name in self.names and (id(module), name) not in self.seen]:
-            self.seen.add((id(module), name))
-            if users or type(own[name]) in SCALARS:
-                self.guards.value(own, name, own[name])
-            if users:
+        """Looks at what the code names of a module of the user's."""
+        own = module.__dict__
+        if not _is_installed(getattr(module, "__file__", None)):
+            for name in [name for name in own if name in self.names and (id(module), name) not in self.seen]:
+                self.seen.add((id(module), name))
                 self._item(own[name], own, name, 2)
 
     def _names(self, code, scope, depth):
         self.names.update(code.co_names)
         self.names.update([text for text in code.co_consts if type(text) is str])
-        installed = _is_installed(code.co_filename)
         for name in dict.fromkeys(i.argval for i in dis.get_instructions(code) if i.opname in _GLOBAL):
             if name in scope:
                 value = scope[name]
                 self.variables.append((scope, name, value))
-                if not (installed and isinstance(value, types.FunctionType | type)):
-                    self.guards.value(scope, name, value)
                 self._item(value, scope, name, depth)
         for constant in code.co_consts:
             if isinstance(constant, types.CodeType):  # functions and comprehensions inside
@@ -166,9 +127,8 @@ class Reach:
         """Looks at one value; `store[key]` is where it was found, if that can change."""
         if type(value) in SCALARS:
             return
-        if isinstance(value, collections.abc.Iterator | set | collections.deque):
-            self.containers.append((value, key))
-            if isinstance(value, set | collections.deque) and len(value) <= _MANY and id(value) not in self.seen:
+        if isinstance(value, set | collections.deque):
+            if len(value) <= _MANY and id(value) not in self.seen:
                 self.seen.add(id(value))
                 self.objects.append(value)
         elif isinstance(value, np.random.Generator | np.random.RandomState | random.Random):
@@ -184,17 +144,17 @@ class Reach:
             name = value.__name__ if isinstance(value, types.ModuleType) else value.__module__
             if id(value) not in self.seen and _is_users(name):
                 self.seen.add(id(value))
-                self.owners.append((value, False))
+                self.owners.append(value)
         elif depth and not isinstance(value, types.BuiltinFunctionType):
-            self.thing(value, depth - 1, key)
+            self.thing(value, depth - 1)
 
     def _tensor(self, tensor, store, key):
         if id(tensor) not in self.slots:
             self.slots[id(tensor)] = (store, key)
             self.tensors.append(tensor)
 
-    def thing(self, value, depth=_DEEP, key=None):
-        """Looks into a Layer, an optimizer, a container or a plain object; `key` is the name of the attribute or item it is."""
+    def thing(self, value, depth=_DEEP):
+        """Looks into a Layer, an optimizer, a container or a plain object."""
         if id(value) in self.seen:
             return
         if isinstance(value, Layer):
@@ -207,15 +167,14 @@ class Reach:
             self.seen.add(id(value))
             if not isinstance(value, tuple):
                 self.objects.append(value)
-                self.containers.append((value, key))
             for at, item in list(value.items() if isinstance(value, dict) else enumerate(value)):
                 self._item(item, None if isinstance(value, tuple) else value, at, depth)
-        elif callable(getattr(value, "__paddle_jax_function__", None)):
+        elif callable(getattr(type(value), "__paddle_jax_function__", None)):
             self.function(value.__paddle_jax_function__(), depth)
         elif _is_plain(value):
             self.seen.add(id(value))
             own = value.__dict__
-            self.owners.append((value, False))
+            self.owners.append(value)
             self.objects.append(value)
             for name, item in list(own.items()):
                 self._item(item, own, name, depth)
@@ -230,15 +189,15 @@ class Reach:
                 store = own[kind]
                 self.guards.parts.append((store, len(store)))
                 for name, item in store.items():
-                    self.guards.value(store, name, item, "settings")
+                    self.guards.settings.add(store, name, item)
                     if not isinstance(item, Layer):
                         self._item(item, store, name, min(depth, 2))
             if _is_users(type(one).__module__):
-                self.owners.append((one, True))
+                self.owners.append(one)
             ours = _is_ours(one)
             for name, item in own.items():
                 if ours and name != "_full_name" and type(item) in SCALARS:
-                    self.guards.value(own, name, item, "settings")
+                    self.guards.settings.add(own, name, item)
                 elif name[0] != "_" or isinstance(item, Tensor):
                     self._item(item, own, name, min(depth, 2))
 
@@ -254,10 +213,10 @@ class Reach:
         own = optimizer.__dict__
         for name, item in own.items():
             if type(item) in SCALARS and name != "_learning_rate":
-                self.guards.value(own, name, item, "fixed")
+                self.guards.fixed.add(own, name, item)
         for name in ("_grad_clip", "regularization"):
             if own.get(name) is not None:
-                self.guards.value(own, name, own[name], "fixed")
+                self.guards.fixed.add(own, name, own[name])
         for param in optimizer._all_params():
             self._tensor(param, None, None)
 

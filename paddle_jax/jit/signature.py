@@ -41,10 +41,25 @@ def _leaf(value, tensors):
     try:
         hash(value)
     except TypeError:
-        return type(value), id(value)
+        return type(value), _Same(value)
     if isinstance(value, float):
         return float, value, str(value)
     return type(value), value
+
+
+class _Same:
+    """An object that cannot be hashed, as part of a key: equal to itself alone, which it keeps alive."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        self.value = value
+
+    def __hash__(self):
+        return id(self.value)
+
+    def __eq__(self, other):
+        return type(other) is _Same and other.value is self.value
 
 
 def described(key):

@@ -1,21 +1,20 @@
-"""Which names the code that runs uses: what else changes outside does not matter to it."""
+"""Which functions of the user run."""
 
-import dis
-import functools as ft
 import sys
 
-from paddle_jax._core.origins import ENGINE, package_of
-from paddle_jax.jit.guards import SCALARS
+from paddle_jax._core.origins import ARRAYS, LIBRARIES, package_of
 
-_OTHERS = frozenset((*ENGINE, "numpy", "malt", *sys.stdlib_module_names)) - {"__main__"}
-_ANY = frozenset(("getattr", "vars", "eval", "exec", "globals", "locals"))  # builtins that lead to names that stand nowhere
+_OTHERS = frozenset((*LIBRARIES, *ARRAYS, "malt", "etils", "absl", "typing_extensions", *sys.stdlib_module_names)) - {"__main__"}
+
+
+_IMPORTING = ("importlib._bootstrap", "_frozen_importlib")
 
 
 class Usage:
-    """Between `begin` and `end`, notes the functions that run. With a profiler at work it knows nothing, and everything counts as used."""
+    """Between `begin` and `end`, notes the functions that run. With a profiler at work it knows nothing."""
 
     def __init__(self):
-        self.codes, self.known = {}, sys.getprofile() is None
+        self.codes, self.others, self.known = {}, {}, sys.getprofile() is None
 
     def begin(self):
         if self.known:
@@ -26,32 +25,27 @@ class Usage:
             sys.setprofile(None)
 
     def _note(self, frame, event, arg):
-        if event == "call":
-            self.codes[frame.f_code] = frame.f_globals
+        scope = frame.f_globals
+        if event != "call" or id(scope) in self.others:
+            return
+        package = package_of(scope)
+        if package in _OTHERS or package.startswith("namedtuple_"):
+            self.others[id(scope)] = scope
+        elif frame.f_code not in self.codes and not _is_aside(frame):
+            self.codes[frame.f_code] = None
 
-    def test(self):
-        """A function (name, value) -> whether the code that ran may have used a value of that name."""
-        loaded, called, bare = set(), set(), set()
-        for code, scope in self.codes.items():
-            if package_of(scope) not in _OTHERS:
-                more = _names(code)
-                loaded |= more[0]
-                called |= more[1]
-                bare |= more[2]
-        if not self.known or not _ANY.isdisjoint(bare) or "__dict__" in loaded:
-            return lambda name, value: True
-        return lambda name, value: not isinstance(name, str) or name in loaded or (name in called and type(value) not in SCALARS)
+    def unobserved(self, observed):
+        """The code objects of the user's functions that ran, without those whose reads were observed."""
+        return [code for code in self.codes if code not in observed]
 
 
-@ft.lru_cache(maxsize=4096)
-def _names(code):
-    """The names that code loads as values (or has as texts), those it calls as methods (a number is never called), and those that are globals."""
-    loaded, called, bare = {text for text in code.co_consts if type(text) is str}, set(), set()
-    for step in dis.get_instructions(code):
-        if step.opname == "LOAD_METHOD" or step.opname == "LOAD_ATTR" and sys.version_info >= (3, 12) and step.arg & 1:
-            called.add(step.argval)
-        elif step.opname.startswith(("LOAD_ATTR", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_SUPER_ATTR", "IMPORT_FROM")):
-            loaded.add(step.argval)
-            if step.opname.startswith(("LOAD_GLOBAL", "LOAD_NAME")):
-                bare.add(step.argval)
-    return loaded, called, bare
+def _is_aside(frame):
+    """Whether code has nothing to do with the function that runs: the text that a library executes, what runs while a module is imported or when an
+    object is thrown away."""
+    if frame.f_code.co_name == "<module>" and frame.f_back is not None and package_of(frame.f_back.f_globals) in _OTHERS:
+        return True
+    while frame is not None:
+        if frame.f_code.co_name == "__del__" or frame.f_globals.get("__name__") in _IMPORTING:
+            return True
+        frame = frame.f_back
+    return False

@@ -9,12 +9,13 @@ import types
 
 from paddle_jax._core.errors import Unsupported
 from paddle_jax._core.origins import LIBRARIES, is_ours
-from paddle_jax._core.state import local
+from paddle_jax._core.state import Observing, local
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.jit.dy2static.branches import cond
 from paddle_jax.jit.dy2static.host import show
 from paddle_jax.jit.dy2static.parts import is_number, is_traced
 from paddle_jax.jit.dy2static.statements import Range, Rows, and_, or_
+from paddle_jax.jit.observed.calls import Asked
 from paddle_jax.nn.layer.layers import Layer
 
 
@@ -58,6 +59,16 @@ def is_plain(function) -> bool:
 def converted_call(function, args, kwargs=None, scope=None, options=None):
     """Calls a function as converted code does."""
     kwargs = kwargs or {}
+    reads = Observing.reads
+    if reads is not None and reads.here():
+        made, more, named = reads.prepared(function, args, kwargs)
+        if isinstance(made, Asked):
+            return made(*more, **named)
+        return reads.result(function, args, kwargs, _converted_call(function, args, kwargs, scope))
+    return _converted_call(function, args, kwargs, scope)
+
+
+def _converted_call(function, args, kwargs, scope):
     replaced = _BUILTINS.get(function) if type(function) in (type, types.BuiltinFunctionType) else None
     if replaced is not None:
         return replaced(scope, *args, **kwargs)
@@ -146,6 +157,9 @@ def _call_layer(layer, *args, **kwargs):
 @contextlib.contextmanager
 def converted_forwards(layer):
     """Inside the block the `forward`s that the user wrote, of a Layer and those below it, run converted."""
+    if Observing.reads is not None and Observing.reads.here():
+        yield  # Layers ask the observer for their `forward`
+        return
     swapped = []
     try:
         for part in layer.sublayers(include_self=True):

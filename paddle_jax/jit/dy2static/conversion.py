@@ -10,11 +10,15 @@ import types
 import weakref
 
 from paddle_jax._core.errors import TRACING, Unsupported
+from paddle_jax._core.state import Observing
 from paddle_jax.jit.dy2static import statements
 from paddle_jax.jit.dy2static.calls import converted_call, converted_forwards, is_plain, lifted
 from paddle_jax.jit.dy2static.log import CodeLog
 from paddle_jax.jit.dy2static.parts import Undefined, Unreturned, is_traced
 from paddle_jax.jit.dy2static.preparation import Prepared, class_of, no_arguments
+from paddle_jax.jit.observed.reads import View
+from paddle_jax.jit.observed.rewriting import READS, NotCovered, rewritten
+from paddle_jax.jit.observed.source import nested
 from paddle_jax.nn.layer.layers import Layer
 
 _STATEMENTS = ("if_stmt", "while_stmt", "for_stmt", "and_", "or_", "not_", "if_exp", "assert_stmt", "guarded", "item", "ld", "ldu",
@@ -180,19 +184,27 @@ def transpiler():
             return node
 
         def converted(self, function):
-            code = self.made.get(function.__code__)
-            if code is None:
-                code = self.made[function.__code__] = self.code_of(function)
+            reads = Observing.reads if Observing.reads is not None and Observing.reads.here() else None
+            known = self.made.setdefault(function.__code__, {})
+            if (reads is None) not in known:
+                try:
+                    known[reads is None] = self.code_of(function, reads is not None)
+                except NotCovered as error:
+                    reads.uncovered(f"{function.__qualname__}: {error}")
+                    known[False] = self.code_of(function, False)
+            code = known[reads is None]
             cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
             factory = types.FunctionType(code, function.__globals__, closure=tuple([cells[name] for name in code.co_freevars]))
-            made = factory(operators)
+            made = factory(operators, reads and View(reads, function, cells))
+            if reads is not None:
+                reads.codes.update(nested(code))
             made.__dict__.update(function.__dict__)
             made.__defaults__, made.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
             made.__name__, made.__qualname__, made.__doc__, made.__module__ = (function.__name__, function.__qualname__, function.__doc__,
                                                                                function.__module__)
             return _artifact(made)
 
-        def code_of(self, function):
+        def code_of(self, function, observed):
             """Code that makes the converted function of the operators, in a scope with the variables of its closure."""
             program = converter.ProgramContext(options=options)
             program.owner = class_of(function)
@@ -202,13 +214,20 @@ def transpiler():
             else:
                 node.name = ctx.info.name
             free = "".join([f"    {name} = None\n" for name in function.__code__.co_freevars])
-            frame = ast.parse(f"def outer():\n{free}    def inner(ag__):\n        pass\n        return {ctx.info.name}\n    return inner")
+            frame = ast.parse(f"def outer():\n{free}    def inner(ag__, {READS}):\n        pass\n        return {ctx.info.name}\n    return inner")
             frame.body[0].body[-2].body[0] = node
             text = ast.unparse(ast.fix_missing_locations(frame))
             CodeLog.show(function, text)
             tree = ast.parse(text)
             _place(frame, tree, function.__code__.co_firstlineno, lambda n: anno.getanno(n, anno.Basic.ORIGIN, default=None))
-            scope: dict = {}
+            if observed:
+                inner = tree.body[0].body[-2].body
+                if isinstance(inner[0], ast.Assign):
+                    inner[0].value = rewritten(inner[0].value, function.__code__.co_freevars)
+                else:
+                    inner[0] = rewritten(inner[0], function.__code__.co_freevars)
+                ast.fix_missing_locations(tree)
+            scope: dict = {"__name__": __name__}
             compiled = compile(tree, function.__code__.co_filename, "exec", flags=function.__code__.co_flags & _FUTURE, dont_inherit=True)
             exec(compiled, scope)  # noqa: S102  the user's function, rewritten
             return scope["outer"]().__code__

@@ -2,6 +2,7 @@
 
 import weakref
 
+from paddle_jax._core.state import Observing
 from paddle_jax.nn.layer.store import Store
 
 
@@ -86,12 +87,12 @@ class HookMixin:
         self._state_dict_hooks[helper._hook_id] = hook
         return helper
 
-    def _call_hooked(self, inputs, kwargs):
+    def _call_hooked(self, forward, inputs, kwargs):
         done = set()
         try:
             inputs, kwargs = self._run_pre_hooks(inputs, kwargs)
-            output = self.forward(*inputs, **kwargs)
-            for key, hook in list(self._forward_post_hooks.items()):
+            output = forward(*inputs, **kwargs)
+            for key, hook in _running(self._forward_post_hooks):
                 done.add(key)
                 output = self._run_post_hook(key, hook, inputs, kwargs, output)
             return output
@@ -101,7 +102,7 @@ class HookMixin:
             raise
 
     def _run_pre_hooks(self, inputs, kwargs):
-        for key, hook in list(self._forward_pre_hooks.items()):
+        for key, hook in _running(self._forward_pre_hooks):
             if key in self._forward_pre_hooks_with_kwargs_flag:
                 got = hook(self, inputs, kwargs)
                 if got is not None and not (isinstance(got, tuple) and len(got) == 2):
@@ -116,6 +117,11 @@ class HookMixin:
         with_kwargs = key in self._forward_post_hooks_with_kwargs_flag
         got = hook(self, inputs, kwargs, output) if with_kwargs else hook(self, inputs, output)
         return output if got is None else got
+
+
+def _running(hooks):
+    """The (key, hook) to be called; in a run whose reads are observed, the observed hooks."""
+    return [(key, Observing.function(hook)) for key, hook in hooks.items()]
 
 
 def _put(hooks, helper, hook, prepend):

@@ -8,7 +8,7 @@ from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import unique_name
 from paddle_jax._core.deferred.value import uploaded
 from paddle_jax._core.pytree import register_layer
-from paddle_jax._core.state import Changes, local
+from paddle_jax._core.state import Changes, Observing, local
 from paddle_jax._core.tensor import Parameter, Tensor, wrap
 from paddle_jax.nn.layer.convert import ConvertMixin
 from paddle_jax.nn.layer.helpers import alias
@@ -62,9 +62,11 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
     # calling ------------------------------------------------------------------------------------------------------
 
     def __call__(self, *inputs, **kwargs):
+        reads = Observing.reads
+        forward = self.forward if reads is None or not reads.here() else reads.forward_of(self)
         if self._forward_pre_hooks or self._forward_post_hooks:
-            return self._call_hooked(inputs, kwargs)
-        return self.forward(*inputs, **kwargs)
+            return self._call_hooked(forward, inputs, kwargs)
+        return forward(*inputs, **kwargs)
 
     def forward(self, *inputs, **kwargs):
         """Computes the output; every subclass defines it."""

@@ -1,0 +1,391 @@
+"""Calls in observed code: the user's functions are entered, others may read only what they are given."""
+
+import array
+import dataclasses
+import functools as ft
+import inspect
+import operator
+import os
+import sys
+import types
+import weakref
+
+import numpy as np
+
+from paddle_jax._core.origins import LIBRARIES, package_of
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.jit.observed import rewriting
+from paddle_jax.jit.observed.facts import MISSING
+from paddle_jax.jit.observed.source import NoSource, nested, syntax_of
+from paddle_jax.nn.layer.layers import Layer
+
+# Modules of Python whose functions read nothing but their arguments, or print.
+_PURE = frozenset("""
+    abc ast bisect builtins cmath collections colorsys contextlib copy dataclasses decimal difflib enum fractions functools genericpath heapq inspect
+    itertools json keyword logging math ntpath numbers operator posixpath pprint re reprlib statistics string struct textwrap traceback types typing
+    warnings _abc _bisect _collections _decimal _functools _heapq _json _operator _statistics _struct _warnings""".split())
+_REFUSED = frozenset((globals, locals, eval, exec, dir, open, input, __import__, compile, breakpoint))
+_ASKING = frozenset((isinstance, issubclass, type, id, callable, print, super, repr, format, hash))
+_CHANGING = frozenset(("append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update", "setdefault", "popitem", "add", "discard",
+                       "appendleft", "popleft", "extendleft", "rotate"))
+_MAKING = (list, dict, set, tuple, frozenset, zip, map, filter, enumerate, reversed, iter, sorted)
+_MADE = (list, dict, set)
+_OBSERVED = weakref.WeakKeyDictionary()  # code -> code that makes its observed form
+
+
+class Asked(ft.partial):
+    """A function of the observer that answers a call; converted code does not look into it."""
+
+
+class Calls:
+    """The part of the observer that answers calls. converted: whether the code that runs has its control flow converted; functions of the user are
+    then entered by `converted_call`."""
+
+    converted = False
+
+    def __init__(self):
+        self.kept, self.passing, self.twins = [], set(), {}
+
+    def call(self, function, args, named):
+        """`function(*args, **named)`."""
+        function, args, named = self.prepared(function, args, named)
+        return self.result(function, args, named, function(*args, **named))
+
+    def result(self, function, args, named, value):
+        """What a call has given."""
+        if type(value).__module__.startswith("numpy.random"):
+            self.made[id(value)] = value
+        elif type(value) in _MADE or type(value) in (zip, map, filter, enumerate, reversed):
+            if function in _MAKING or package_of(getattr(function, "__module__", None) or "") in LIBRARIES:
+                self.made[id(value)] = value
+        return value
+
+    def prepared(self, function, args, named):
+        """What to call, and with what, so that all it reads is observed."""
+        kind = type(function)
+        if kind is types.MethodType:
+            self.kept.append(function)
+            inner, args, named = self.prepared(function.__func__, (function.__self__, *args), named)
+            return inner, args, named
+        if kind is ft.partial:
+            self.content(function.keywords)
+            return self.prepared(function.func, (*function.args, *args), {**function.keywords, **named})
+        if kind is types.FunctionType:
+            return self._function(function, args, named)
+        if isinstance(function, type):
+            return self._class(function, args, named)
+        if kind in (types.BuiltinFunctionType, types.MethodDescriptorType, types.MethodWrapperType, types.WrapperDescriptorType,
+                    types.ClassMethodDescriptorType):
+            return self._builtin(function, args, named)
+        return self._object(function, kind, args, named)
+
+    def _contents(self, args, named):
+        """Arguments for code that is not observed: it may look at all of them, and call the functions among them."""
+        for value in (*args, *named.values()):
+            self.content(value)
+        return tuple([self.entered(a) for a in args]), {k: self.entered(a) for k, a in named.items()}
+
+    def entered(self, value):
+        """A function of the user in its observed form, anything else as it is."""
+        if isinstance(value, types.FunctionType):
+            return self.enter(value) if self.is_users_function(value) else value
+        if isinstance(value, types.MethodType) and self.is_users_function(value.__func__):
+            return types.MethodType(self.enter(value.__func__), value.__self__)
+        return value
+
+    def is_users_function(self, function):
+        """Whether it is a plain function that the user wrote."""
+        return isinstance(function, types.FunctionType) and self.is_users(function.__globals__.get("__name__") or "")
+
+    # functions --------------------------------------------------------------------------------------------------------
+
+    def _function(self, function, args, named):
+        scope = function.__globals__.get("__name__") or ""
+        root = package_of(scope)
+        if self.is_users(scope):
+            return self.enter(function), args, named
+        if root in LIBRARIES:
+            if ".random" in scope and root == "numpy":
+                self.uncovered("random numbers of NumPy are drawn")
+            if function is Layer.__call__ and len(args) and isinstance(args[0], Layer):
+                return function, args, named
+            args, named = self._contents(args, named)
+            asked = self._asked(function, args, named)
+            return self._unwrapped(function) if asked is function else asked, args, named
+        if function is os.getenv or args and isinstance(args[0], type(os.environ)):
+            return self._asked(function, args, named, True), args, named
+        if root not in _PURE:
+            self.uncovered(f"it calls {scope}.{function.__qualname__}")
+        args, named = self._contents(args, named)
+        return self._unwrapped(function), args, named
+
+    def _unwrapped(self, function):
+        """A library's wrapper round a function of the user, with that function observed."""
+        inner = getattr(function, "__wrapped__", None)
+        if not self.is_users_function(inner) or function.__closure__ is None or self.converted:
+            return function
+        new = self.enter(inner)
+        cells = tuple([types.CellType(new) if _content(cell) is inner else cell for cell in function.__closure__])
+        made = types.FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, cells)
+        made.__kwdefaults__ = function.__kwdefaults__
+        return made
+
+    def _asked(self, function, args, named, always=False):
+        """A function that tells a fact about a library's state is asked again at each call."""
+        name = function.__name__
+        if not always and (not name.startswith(("get_", "is_", "has_")) or any(isinstance(a, Tensor) for a in (*args, *named.values()))):
+            return function
+
+        def asking(*args, **named):
+            value = function(*args, **named)
+            if isinstance(value, (bool, int, float, str, dict, type(None))):
+                self.facts.result(lambda: function(*args, **named), value, f"what {name} gives")
+            return value
+
+        return Asked(asking)
+
+    def enter(self, function):
+        """The observed form of a function of the user."""
+        facts = self.facts.attributes
+        facts.add(function, "__code__", function.__code__)
+        if function.__defaults__:
+            facts.add(function, "__defaults__", function.__defaults__)
+            for default in function.__defaults__:
+                self.value(default)
+        if function.__kwdefaults__:
+            self.content(function.__kwdefaults__)
+        if self.converted or hasattr(function, "autograph_info__"):
+            return function
+        twin = self.twins.get(id(function))
+        if twin is None or twin[0] is not function:
+            twin = self.twins[id(function)] = function, self._observed(function)
+        return twin[1]
+
+    def _observed(self, function):
+        from paddle_jax.jit.observed.reads import View
+
+        code = function.__code__
+        if code in self.codes:  # it is observed already: a function made in the run
+            return function
+        try:
+            made = _OBSERVED.get(code)
+            if made is None:
+                made = _OBSERVED[code] = _compiled(function)
+        except (NoSource, rewriting.NotCovered) as error:
+            self.uncovered(f"{function.__qualname__}: {error}")
+            return function
+        cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
+        factory = types.FunctionType(made, function.__globals__, closure=tuple([cells[name] for name in made.co_freevars]))
+        twin = factory(View(self, function, cells))
+        twin.__dict__.update(function.__dict__)
+        twin.__defaults__, twin.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+        twin.__name__, twin.__qualname__, twin.__module__ = function.__name__, function.__qualname__, function.__module__
+        self.codes.update(nested(made))
+        return twin
+
+    # classes, builtins, objects -----------------------------------------------------------------------------------------
+
+    def _class(self, cls, args, named):
+        if not self.is_users(cls):
+            if self._is_random(cls.__module__, args, named):
+                self.uncovered("random numbers of NumPy are drawn")
+            if package_of(cls.__module__) not in (*LIBRARIES, *_PURE):
+                self.uncovered(f"it makes a {cls.__module__}.{cls.__name__}")
+            args, named = self._contents(args, named)
+            return cls, args, named
+        if dataclasses.is_dataclass(cls):
+            self.codes.update([f.__code__ for f in vars(cls).values()
+                               if isinstance(f, types.FunctionType) and f.__code__.co_filename == "<string>"])
+        self._on_classes(cls.__mro__, "__new__")
+        start = self._on_classes(cls.__mro__, "__init__")
+        plain = cls.__new__ is object.__new__ and type(cls).__call__ is type.__call__
+        if plain and self.is_users_function(start) and start.__code__ not in self.codes:
+            return Asked(self._make, cls, self._start(start)), args, named
+        return cls, args, named
+
+    def _start(self, start):
+        """`__init__` of the user in the form that the run has."""
+        entered = self.enter(start)
+        return self.lifted(start) if self.converted else entered
+
+    def lifted(self, function):
+        """A function of the user with its control flow converted."""
+        from paddle_jax.jit.dy2static.calls import lifted
+
+        return lifted(function)
+
+    def _make(self, cls, start, *args, **named):
+        thing = cls.__new__(cls)
+        self.made[id(thing)] = thing
+        start(thing, *args, **named)
+        return thing
+
+    def _builtin(self, function, args, named):
+        if function in _REFUSED or function is vars and not args:
+            self.refuse(f"it calls {function.__name__}(), which reads what cannot be observed")
+        if function in _ASKING:
+            return function, args, named
+        if function in (getattr, hasattr):
+            return Asked(self._getattr, function), args, named
+        if function in (setattr, delattr) and len(args) > 1:
+            self.set_attribute(*args[:2])
+            return function, args, named
+        if function is len and args:
+            found = inspect.getattr_static(type(args[0]), "__len__", None)
+            if self.is_users_function(found):
+                return self.prepared(found, args, named)
+        owner = getattr(function, "__self__", None)
+        if owner is None or isinstance(owner, types.ModuleType):
+            module = getattr(function, "__module__", None) or getattr(getattr(function, "__objclass__", None), "__module__", None) or "builtins"
+            if package_of(module) not in (*_PURE, *LIBRARIES) or module.startswith("numpy.random"):
+                self.uncovered(f"it calls {module}.{function.__name__}")
+            return function, *self._contents(args, named)
+        return self._method(function, owner, args, named)
+
+    def _method(self, function, owner, args, named):
+        """A method, written in C, of a container or another object."""
+        args, named = self._contents(args, named)
+        if id(owner) in self.made or isinstance(owner, (str, bytes, int, float, Tensor, tuple, range, type)):
+            return function, args, named
+        if isinstance(owner, dict) and function.__name__ == "get":
+            self.facts.entries.add(owner, args[0], dict.get(owner, args[0], MISSING))
+        elif isinstance(owner, (list, dict, set, np.ndarray)) or type(owner).__module__ == "collections":
+            if function.__name__ not in _CHANGING:
+                self.content(owner)
+        elif type(owner).__module__ == "_contextvars" and function.__name__ == "get":
+            return self._asked(function, args, named, True), args, named
+        elif isinstance(owner, array.array | bytearray):
+            if function.__name__ not in _CHANGING:
+                self.content(owner)
+        elif package_of(type(owner).__module__) not in (*LIBRARIES, *_PURE) or type(owner).__module__.startswith("numpy.random"):
+            self.uncovered(f"it calls {type(owner).__name__}.{function.__name__}")
+        return function, args, named
+
+    def _getattr(self, function, thing, name, *default):
+        try:
+            value = self.attribute(thing, name)
+        except AttributeError:
+            if function is hasattr:
+                return False
+            if default:
+                return default[0]
+            raise
+        return True if function is hasattr else value
+
+    def _object(self, function, kind, args, named):
+        if isinstance(function, Layer):
+            return function, args, named
+        if kind is operator.attrgetter:
+            return Asked(self._getters, function.__reduce__()[1]), args, named
+        if kind is operator.itemgetter and len(function.__reduce__()[1]) == 1:
+            return Asked(lambda thing: self.item(thing, function.__reduce__()[1][0])), args, named
+        if kind is ft._lru_cache_wrapper:
+            return self._cached(function, args, named)
+        inner = getattr(function, "dygraph_function", None)
+        if inner is not None and not self.converted:
+            return self.prepared(inner, args, named)
+        found = inspect.getattr_static(kind, "__call__", None)
+        if self.is_users_function(found):
+            self._on_classes(kind.__mro__, "__call__")
+            return self.prepared(found, (function, *args), named)
+        module = getattr(function, "__module__", None) or kind.__module__ or ""
+        other = package_of(module) not in (*LIBRARIES, *_PURE) and package_of(kind.__module__) not in LIBRARIES
+        if other or self._is_random(module, args, named):
+            self.uncovered(f"it calls a {kind.__module__}.{kind.__name__}")
+        return function, *self._contents(args, named)
+
+    def _is_random(self, module, args, named):
+        """Whether a function of a module draws random numbers, other than from a generator that the function has made of a number."""
+        if not module.startswith("numpy.random"):
+            return False
+        first = next(iter((*args, *named.values())), None)
+        return not (type(first) is int or id(first) in self.made)
+
+    def _getters(self, names, thing):
+        found = [ft.reduce(self.attribute, name.split("."), thing) for name in names]
+        return found[0] if len(found) == 1 else tuple(found)
+
+    def _cached(self, function, args, named):
+        """A function behind functools.lru_cache: what it gave for the same arguments counts until the cache is cleared."""
+        if any(isinstance(a, Tensor) for a in (*args, *named.values())):
+            self.uncovered(f"{function.__name__} caches what it gives for Tensors")
+            return function, args, named
+        self.facts.result(lambda: function.cache_info().currsize > 0, True, f"the cache of {function.__name__}")
+
+        def unobserved(*args, **named):
+            note = sys.getprofile()
+            sys.setprofile(None)
+            try:
+                return function(*args, **named)
+            finally:
+                sys.setprofile(note)
+
+        return Asked(unobserved), args, named
+
+    def own_forward(self, own):
+        """The `forward` that a Layer itself has, without the one that converted code puts there for a while."""
+        forward = own.get("forward", MISSING)
+        return MISSING if hasattr(getattr(forward, "__func__", forward), "autograph_info__") else forward
+
+    # layers -------------------------------------------------------------------------------------------------------------
+
+    def forward_of(self, layer):
+        """The `forward` of a Layer that is being called, observed."""
+        own, forward = layer.__dict__, layer.forward
+        if id(layer) not in self.layers:
+            self.facts.entries.add(own, "forward", self.own_forward(own))
+        else:
+            self.settings.add(own, "forward", self.own_forward(own))
+        self._on_classes(type(layer).__mro__, "forward")
+        if self.converted:
+            inner = getattr(forward, "__func__", forward)
+            if self.is_users_function(inner):
+                self.enter(inner)
+            return self.lifted(forward)
+        if isinstance(forward, types.MethodType):
+            inner = forward.__func__
+            return types.MethodType(self.enter(inner), forward.__self__) if self.is_users_function(inner) else forward
+        return self.entered(forward) if isinstance(forward, types.FunctionType) else forward
+
+
+
+
+
+def _content(cell):
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return MISSING
+
+
+def _compiled(function):
+    """Code that makes the observed form of a function, given its observer, in a scope with the variables of its closure."""
+    import ast
+
+    code = function.__code__
+    path = function.__qualname__.split(".")
+    owner = path[-2] if len(path) > 1 and path[-2] != "<locals>" else None
+    try:
+        node = rewriting.rewritten(syntax_of(function), code.co_freevars, owner)
+    except RecursionError:
+        raise rewriting.NotCovered("its source is nested too deep") from None
+    name = "observed__"
+    if isinstance(node, ast.Lambda):
+        node = ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], node), node)
+    else:
+        node.name = name
+    free = "".join([f"    {variable} = None\n" for variable in code.co_freevars])
+    frame = ast.parse(f"def outer():\n{free}    def inner({rewriting.READS}):\n        pass\n        return {name}\n    return inner")
+    frame.body[0].body[-2].body[0] = node
+    scope: dict = {"__name__": __name__}
+    exec(compile(ast.fix_missing_locations(frame), code.co_filename, "exec", flags=code.co_flags & _FUTURE, dont_inherit=True), scope)  # noqa: S102
+    return scope["outer"]().__code__
+
+
+def _future_flags():
+    import __future__
+
+    return ft.reduce(operator.or_, [getattr(__future__, name).compiler_flag for name in __future__.all_feature_names], 0)
+
+
+_FUTURE = _future_flags()

@@ -1,0 +1,195 @@
+"""What a run has read of Python's state: (where, what was there), compared again before each call of the compiled form."""
+
+import itertools
+import math
+import operator
+import types
+
+import numpy as np
+
+MISSING = object()
+_NUMBERS = frozenset({bool, int, complex, str, bytes, type(None)})
+_MOST = 1 << 18  # bytes of an array that are compared at each call
+
+
+class TooLarge(Exception):
+    """An array has too many elements to be compared at each call."""
+
+
+class Table:
+    """Reads of one kind: two lists that say where, one of what was there. Comparing them runs in C."""
+
+    def __init__(self, read):
+        self.read, self.owners, self.keys, self.values, self.known = read, [], [], [], set()
+
+    def add(self, owner, key, value):
+        """Notes a read, unless it is known: the first one tells what was there before the run."""
+        place = id(owner), key
+        if place not in self.known:
+            self.known.add(place)
+            self.owners.append(owner)
+            self.keys.append(key)
+            self.values.append(value)
+
+    def hold(self):
+        """Whether all is as it was. Equal numbers take the place of those known, so that next time they are the same objects."""
+        if all(map(operator.is_, self.read(self.owners, self.keys), self.values)):
+            return True
+        now = list(self.read(self.owners, self.keys))
+        if not all(map(same, now, self.values)):
+            return False
+        self.values = now
+        return True
+
+    def settle(self, changed):
+        """Lets go of the items of some containers (by id) that are not as they were."""
+        rows = zip(self.owners, self.keys, self.values, self.read(self.owners, self.keys), strict=True)
+        kept = [(owner, key, old) for owner, key, old, now in rows if id(owner) not in changed or same(old, now)]
+        self.owners, self.keys, self.values = map(list, zip(*kept, strict=True)) if kept else ([], [], [])
+
+    def changed(self):
+        """(owner, key, before, now) of the first that is not as it was, or None."""
+        rows = zip(self.owners, self.keys, self.values, self.read(self.owners, self.keys), strict=True)
+        return next(((owner, key, old, now) for owner, key, old, now in rows if not same(old, now)), None)
+
+
+def entries(stores, keys):
+    """Items of dicts, MISSING where there is none."""
+    return map(dict.get, stores, keys, itertools.repeat(MISSING))
+
+
+def _members(proxies, keys):
+    return map(types.MappingProxyType.get, proxies, keys, itertools.repeat(MISSING))
+
+
+def _attributes(owners, names):
+    return map(getattr, owners, names, itertools.repeat(MISSING))
+
+
+def _cells(cells, names):
+    return map(getattr, cells, itertools.repeat("cell_contents"), itertools.repeat(MISSING))
+
+
+def _items(sequences, places):
+    try:
+        return list(map(operator.getitem, sequences, places))
+    except IndexError:
+        return [s[i] if -len(s) <= i < len(s) else MISSING for s, i in zip(sequences, places, strict=True)]
+
+
+class Facts:
+    """The reads of a run.
+
+    entries: items of dicts; members: of classes; attributes: of objects without a dict; cells: variables of enclosing functions; items: of lists.
+    absent: names that classes do not have; own: what they have, by class. contents: (function that gives a copy of the content, that copy, in words).
+    """
+
+    def __init__(self):
+        self.entries, self.members, self.attributes = Table(entries), Table(_members), Table(_attributes)
+        self.cells, self.items = Table(_cells), Table(_items)
+        self.absent, self.own, self.contents, self._seen = {}, {}, [], {}
+        self.tables = [self.entries, self.cells, self.members, self.items, self.attributes]
+
+    def member(self, cls, name):
+        """What a class itself has of a name, MISSING for nothing."""
+        own = self.own.setdefault(cls, cls.__dict__)  # which is another object each time
+        value = own.get(name, MISSING)
+        if value is MISSING:
+            self.absent.setdefault(cls, (set(), own))[0].add(name)
+        else:
+            self.members.add(own, name, value)
+        return value
+
+    def content(self, thing, read, words):
+        """`read()`, a copy of the content of a thing, has to give the same. Returns whether that is new."""
+        if id(thing) in self._seen:
+            return False
+        self._seen[id(thing)] = thing
+        self.contents.append((read, read(), words))
+        return True
+
+    def array(self, array):
+        """The elements of a NumPy array have to stay the same.
+
+        Raises:
+            TooLarge: comparing it would take long.
+        """
+        if array.nbytes > _MOST:
+            raise TooLarge
+        if array.dtype.kind not in "OV":
+            self.content(array, lambda: (array.shape, array.dtype, array.strides, array.tobytes()), "a NumPy array")
+
+    def result(self, call, value, words):
+        """`call()`, which changes nothing, has to give the same."""
+        self.contents.append((call, value, words))
+
+    def settle(self, changed):
+        """At the end of the run, which has set items of some containers (by id): what it has left otherwise there does not count."""
+        if changed:
+            for table in (self.entries, self.items):
+                table.settle(changed)
+            self.contents = [(read, value, words) for read, value, words in self.contents if same(read(), value)]
+        self.tables = [table for table in self.tables if table.owners]
+
+    def hold(self):
+        """Whether everything that was read is as it was."""
+        try:
+            for table in self.tables:
+                if not table.hold():
+                    return False
+            for names, own in self.absent.values():
+                if not names.isdisjoint(own):
+                    return False
+            for read, value, _ in self.contents:
+                if not same(read(), value):
+                    return False
+            return True
+        except Exception:
+            return False
+
+    def changed(self):
+        """What is not as it was, in words."""
+        try:
+            for table in self.tables:
+                found = table.changed()
+                if found is not None:
+                    return f"{found[1]} was {_text(found[2])} and is {_text(found[3])}"
+            for cls, (names, own) in self.absent.items():
+                if not names.isdisjoint(own):
+                    return f"the class {cls.__name__} has got {sorted(names & set(own))[0]}"
+            return next((f"{words} has changed" for read, value, words in self.contents if not same(read(), value)), "something it read")
+        except Exception as error:
+            return f"something it read is gone ({type(error).__name__})"
+
+    def __len__(self):
+        return sum(len(table.owners) for table in self.tables) + len(self.contents) + len(self.absent)
+
+
+def same(a, b):
+    """Whether two values are the same to code that reads them: the same object, equal numbers and texts, tuples of such."""
+    if a is b:
+        return True
+    kind = type(a)
+    if kind is not type(b):
+        return False
+    if kind is float:
+        return (a == b and math.copysign(1, a) == math.copysign(1, b)) or (a != a and b != b)
+    if kind in _NUMBERS:
+        return a == b
+    if kind is tuple or kind is list:
+        return len(a) == len(b) and all(map(same, a, b))
+    if kind is dict:
+        return a.keys() == b.keys() and all([same(value, b[key]) for key, value in a.items()])
+    if kind is frozenset:
+        return a == b
+    if kind is types.MethodType:
+        return a.__func__ is b.__func__ and a.__self__ is b.__self__
+    if kind in (types.BuiltinMethodType, types.MethodWrapperType):
+        return a.__self__ is b.__self__ and a == b
+    if isinstance(a, np.generic):
+        return a.dtype == b.dtype and a.tobytes() == b.tobytes()
+    return False
+
+
+def _text(value):
+    return "nothing" if value is MISSING else repr(value) if type(value) in _NUMBERS or type(value) is float else f"another {type(value).__name__}"

@@ -1,0 +1,395 @@
+"""The observer of a run: each read of Python's state passes through it and becomes a fact."""
+
+import array
+import builtins
+import collections
+import inspect
+import io
+import os
+import sys
+import threading
+import types
+
+import jax
+import numpy as np
+
+from paddle_jax._core.errors import Unsupported
+from paddle_jax._core.origins import LIBRARIES, package_of
+from paddle_jax._core.state import Observing, local
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.jit.observed.calls import Calls
+from paddle_jax.jit.observed.facts import MISSING, Facts, TooLarge
+from paddle_jax.nn.layer.layers import Layer
+
+PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), range, slice, np.generic)
+SEQUENCES, MAPPINGS = (list, collections.deque), (dict,)
+_STDLIB_MAPPINGS = (collections.UserDict, collections.ChainMap, collections.UserList, collections.UserString)
+_STORES = ("_parameters", "_buffers", "_sub_layers")
+_SLOTS = types.MemberDescriptorType | types.GetSetDescriptorType
+_DEEP = 12
+
+
+class Reads(Calls):
+    """Observes one run.
+
+    known: whether a Tensor found at (store, key) is looked up there anew at each call. layers: ids of the Layers that `jit/guards.py` compares;
+    settings: its table for what is compared only when an attribute of some Layer was set. made: objects that the run has made, by id; changed: those
+    from outside whose items it sets; written: (id, name) of the attributes that it sets. facts: what was read. reason: why not all reads are covered,
+    or None. codes: code that is observed.
+    """
+
+    def __init__(self, known, layers, made=(), converted=False, settings=None):
+        super().__init__()
+        self.converted, self.settings = converted, settings
+        self.known, self.layers, self.made = known, layers, {id(thing): thing for thing in made}
+        self.facts, self.reason, self.codes, self.written, self.changed, self.thread = Facts(), None, set(), set(), {}, None
+
+    def begin(self):
+        """Observes from now on, in this thread."""
+        self.thread = threading.get_ident()
+        Observing.reads = self
+
+    def end(self):
+        """Observes no longer."""
+        Observing.reads = None
+
+    def here(self):
+        """Whether this thread is the one observed."""
+        return self.thread == threading.get_ident()
+
+    def settle(self, usage):
+        """After the run: finds out whether code of the user has run unobserved, and lets go of what belongs to the run.
+
+        Raises:
+            Unsupported: the run itself has changed what it rests on.
+        """
+        other = next(iter(usage.unobserved(self.codes)), None)
+        if not usage.known:
+            self.uncovered("a profiler or debugger is at work")
+        elif other is not None:
+            self.uncovered(f"{other.co_qualname} ({other.co_filename}:{other.co_firstlineno}) runs unobserved")
+        self.facts.settle(self.changed)
+        self.made, self.kept, self.twins, self.written, self.changed = {}, [], {}, set(), {}
+        if self.reason is None and not self.facts.hold():
+            raise Unsupported(f"it changes what it reads ({self.facts.changed()}), which would happen while compiling only; keep it in a Tensor, or "
+                              "return it")
+
+    def refuse(self, why):
+        """Ends the run, before it does what cannot be done again.
+
+        Raises:
+            Unsupported: always; code of the user that catches it does not change that.
+        """
+        error = Unsupported(why)
+        self.reason = self.reason or why
+        if local.ctx.trace is not None:
+            local.ctx.trace.refused(error)
+        raise error
+
+    def uncovered(self, why):
+        """Notes that something is read without being observed."""
+        self.reason = self.reason or why
+
+    # values -----------------------------------------------------------------------------------------------------------
+
+    def value(self, value, store=None, key=None, table=None):
+        """A value that was found outside. table: where the fact goes, unless it is a Tensor that is looked up anew at each call."""
+        if table is not None and not (isinstance(value, Tensor) and self.known(value, store, key)):
+            table.add(store, key, value)
+        if type(value) is np.ndarray:
+            self._array(value)
+        elif isinstance(value, io.IOBase | collections.abc.Iterator) and id(value) not in self.made:
+            self.refuse(f"it uses the iterator or file {key!r}, which would happen while compiling only; pass in what is taken from it")
+        return value
+
+    def _array(self, array):
+        try:
+            if id(array) not in self.made:
+                self.facts.array(array)
+        except TooLarge:
+            self.uncovered(f"it uses a NumPy array of {array.nbytes >> 10} KiB from outside; pass it in")
+
+    def name(self, scope, name, value):
+        """A global variable, or a builtin."""
+        if name in scope:
+            return self.value(value, scope, name, self.facts.entries)
+        self.facts.entries.add(scope, name, MISSING)
+        return self.value(value, builtins.__dict__, name, self.facts.entries)
+
+    def cell(self, cell, name, value):
+        """A variable of an enclosing function."""
+        return self.value(value, cell, name, self.facts.cells)
+
+    def imported(self, scope, names, level):
+        """Modules and names that an import inside the function has bound."""
+        package = "." * level
+        for module, name in names:
+            if level:
+                import importlib.util
+
+                module = importlib.util.resolve_name(package + module, scope.get("__package__") or "")
+            self.facts.entries.add(sys.modules, module, sys.modules.get(module, MISSING))
+            if name is not None and module in sys.modules:
+                self.attribute(sys.modules[module], name)
+
+    def new(self, thing):
+        """A container that the function makes itself."""
+        self.made[id(thing)] = thing
+        return thing
+
+    # attributes -------------------------------------------------------------------------------------------------------
+
+    def attribute(self, thing, name):
+        """`thing.name`."""
+        kind = type(thing)
+        if isinstance(thing, Tensor | jax.Array):
+            own = getattr(thing, "__dict__", None)
+            if own and name in own:
+                return self.value(own[name], own, name, self.facts.entries)
+            return getattr(thing, name)
+        if kind in (str, tuple, list, dict, set, int, float) or id(thing) in self.written_attributes(name):
+            return getattr(thing, name)
+        if isinstance(thing, types.ModuleType):
+            value = getattr(thing, name)
+            table = self.facts.entries if name in thing.__dict__ else self.facts.attributes
+            return self.value(value, thing.__dict__ if name in thing.__dict__ else thing, name, table)
+        if isinstance(thing, type):
+            self._on_classes(thing.__mro__, name)
+            return self.value(getattr(thing, name), thing, name)
+        if kind is super:
+            classes = thing.__self_class__.__mro__
+            self._on_classes(classes[classes.index(thing.__thisclass__) + 1 :], name)
+            return getattr(thing, name)
+        if isinstance(thing, types.FunctionType | types.MethodType | types.BuiltinFunctionType):
+            return self._of_a_function(thing, name)
+        return self._of_an_object(thing, kind, name)
+
+    def written_attributes(self, name):
+        """Ids of the objects whose attribute of that name the run has set."""
+        return {place[0] for place in self.written if place[1] == name} if self.written else ()
+
+    def _of_a_function(self, thing, name):
+        value = getattr(thing, name)
+        if name not in ("__name__", "__qualname__", "__module__", "__doc__", "__self__", "__func__"):
+            self.facts.attributes.add(thing, name, value)
+        return value
+
+    def _on_classes(self, classes, name):
+        """What a name gives on the first of some classes that has it."""
+        for cls in classes:
+            found = self.facts.member(cls, name)
+            if found is not MISSING:
+                return found
+        return MISSING
+
+    def _of_an_object(self, thing, kind, name):
+        made, own = id(thing) in self.made, getattr(thing, "__dict__", None)
+        if isinstance(thing, Layer) and id(thing) in self.layers and name not in own:
+            for store in _STORES:  # what is compared when an attribute of any Layer was set
+                if name in own[store]:
+                    return self.value(own[store][name], own[store], name)
+        if not made and self.is_users(kind):
+            self.facts.attributes.add(thing, "__class__", kind)
+        raw = inspect.getattr_static(kind, name, MISSING) if made else self._on_classes(kind.__mro__, name)
+        special = self._special(thing, kind, name, raw, own)
+        if special is not MISSING:
+            return special
+        if own is not None and not made and not isinstance(raw, _SLOTS | property):
+            self._own(thing, own, name, raw)
+        try:
+            value = getattr(thing, name)
+        except AttributeError:
+            if own is None:
+                self.facts.attributes.add(thing, name, MISSING)
+            raise
+        if not made and (own is None or isinstance(raw, _SLOTS | property)) and not callable(value):
+            if self.is_users(kind) or isinstance(value, PLAIN):
+                self.facts.attributes.add(thing, name, value)
+        return value if made else self.value(value, own, name)
+
+    def _own(self, thing, own, name, raw):
+        """The fact that an object has, or has not, an attribute of its own."""
+        store = next((own[s] for s in _STORES if name in own[s]), own) if isinstance(thing, Layer) and name not in own else own
+        value = store.get(name, MISSING) if name != "forward" else self.own_forward(store)
+        if not (isinstance(value, Tensor) and self.known(value, store, name)):
+            self.facts.entries.add(store, name, value)
+
+    def _special(self, thing, kind, name, raw, own):
+        """What properties, descriptors and `__getattr__` of the user give; MISSING where there are none."""
+        if self.is_users_function(inspect.getattr_static(kind, "__getattribute__", None)):
+            self.uncovered(f"{kind.__name__} has __getattribute__")
+            return MISSING
+        if isinstance(raw, property):
+            return self.call(raw.fget, (thing,), {}) if self.is_users_function(raw.fget) else MISSING
+        if own is not None and name in own:
+            return MISSING
+        if raw is MISSING:
+            found = inspect.getattr_static(kind, "__getattr__", None)
+            if self.is_users_function(found):
+                self._on_classes(kind.__mro__, "__getattr__")
+                if own is not None:
+                    self.facts.entries.add(own, name, MISSING)
+                return self.call(found, (thing, name), {})
+        elif type(raw).__name__ == "cached_property" and self.is_users_function(raw.func):
+            own[name] = value = self.call(raw.func, (thing,), {})
+            self.written.add((id(thing), name))
+            return value
+        elif self.is_users_function(getattr(type(raw), "__get__", None)):
+            return self.call(type(raw).__get__, (raw, thing, kind), {})
+        return MISSING
+
+    def set_attribute(self, thing, name):
+        """Called before `thing.name` is set or deleted."""
+        if not isinstance(thing, Tensor):
+            self.written.add((id(thing), name))
+            self.kept.append(thing)
+        return thing
+
+    def change_attribute(self, thing, name):
+        """Called before `thing.name` is changed by `+=` and the like."""
+        if not isinstance(thing, Tensor):
+            self.attribute(thing, name)
+        return self.set_attribute(thing, name)
+
+    # items and content ------------------------------------------------------------------------------------------------
+
+    def item(self, thing, key):
+        """`thing[key]`."""
+        kind = type(thing)
+        if id(thing) in self.made or isinstance(thing, (*PLAIN, Tensor, jax.Array)) or kind in (tuple, types.GenericAlias) or isinstance(thing, type):
+            return self.value(thing[key]) if kind is tuple else thing[key]
+        getter = inspect.getattr_static(kind, "__getitem__", None)
+        if self.is_users_function(getter):
+            return self.call(getter, (thing, key), {})
+        if kind is np.ndarray:
+            self._array(thing)
+            return thing[key]
+        if kind is list and isinstance(key, int):
+            return self.value(thing[key], thing, key, self.facts.items)
+        if isinstance(thing, dict) and key in thing:
+            return self.value(thing[key], thing, key, self.facts.entries)
+        if isinstance(thing, type(os.environ)):
+            self.facts.result(lambda: thing.get(key), thing.get(key), f"the environment variable {key}")
+            return thing[key]
+        if isinstance(thing, types.MappingProxyType):
+            self.facts.members.add(thing, key, thing.get(key, MISSING))
+            return thing[key]
+        self.content(thing)
+        value = thing[key]
+        return self.new(value) if isinstance(key, slice) else value
+
+    def set_item(self, thing):
+        """Called before an item is set or deleted. What is read of the container from now on is what the run has made of it."""
+        if not isinstance(thing, Tensor) and id(thing) not in self.made:
+            self.changed[id(thing)] = self.made[id(thing)] = thing
+        return thing
+
+    def change_item(self, thing):
+        """Called before an item is changed by `+=` and the like."""
+        self.content(thing)
+        return thing
+
+    def content(self, thing, depth=0):
+        """A thing that is handed to code that may look at all of it."""
+        if isinstance(thing, (*PLAIN, Tensor, jax.Array, type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.CodeType)):
+            return thing
+        if depth > _DEEP:
+            self.uncovered("containers are nested too deep")
+        elif type(thing) is np.ndarray:
+            self._array(thing)
+        elif isinstance(thing, tuple | frozenset):
+            for item in thing:
+                self.content(item, depth + 1)
+        elif isinstance(thing, (*SEQUENCES, set, dict, *_STDLIB_MAPPINGS)):
+            self._members(thing, depth)
+        elif isinstance(thing, bytearray | memoryview | array.array):
+            self.facts.content(thing, lambda: bytes(thing), f"a {type(thing).__name__}")
+        elif isinstance(thing, types.SimpleNamespace) or self.is_users(type(thing)) and not isinstance(thing, Layer):
+            own = getattr(thing, "__dict__", None)
+            if own:
+                self._members(own, depth)
+        return thing
+
+    def _members(self, thing, depth):
+        if id(thing) in self.passing:
+            return
+        self.passing.add(id(thing))
+        pairs = isinstance(thing, dict | collections.UserDict | collections.ChainMap)
+        if id(thing) not in self.made:
+            if isinstance(thing, set):
+                self.facts.content(thing, lambda: frozenset(thing), "a set")
+            else:
+                read = (lambda: _row(thing.items())) if pairs else (lambda: _row(thing))
+                self.facts.content(thing, read, f"the content of a {type(thing).__name__}")
+        for item in list(thing.values() if pairs else thing):
+            self.content(item, depth + 1)
+        self.passing.discard(id(thing))
+
+    def iterate(self, thing):
+        """What is gone through."""
+        if isinstance(thing, (*PLAIN, Tensor, types.GeneratorType)) or id(thing) in self.made:
+            return thing
+        getter = inspect.getattr_static(type(thing), "__iter__", None)
+        if self.is_users_function(getter):
+            return self.call(getter, (thing,), {})
+        if isinstance(thing, Layer):
+            self._own(thing, thing.__dict__, "_sub_layers", None)
+            return thing
+        self.content(thing)
+        return thing
+
+    def pairs(self, thing):
+        """What is gone through, and whose items are taken apart."""
+        return self.content(thing) if isinstance(thing, (list, tuple, dict, set, collections.deque)) else thing
+
+    def test(self, thing):
+        """What is asked whether it is true."""
+        for name in ("__bool__", "__len__"):
+            found = inspect.getattr_static(type(thing), name, None)
+            if self.is_users_function(found):
+                return bool(self.call(found, (thing,), {}))
+        if not isinstance(thing, (*PLAIN, Tensor)) and isinstance(thing, collections.abc.Sized) and not isinstance(thing, type):
+            if id(thing) not in self.made and not isinstance(thing, tuple):
+                self.facts.result(lambda: len(thing) > 0, len(thing) > 0, f"whether a {type(thing).__name__} is empty")
+        return thing
+
+    def operand(self, thing):
+        """An operand of an operator."""
+        if isinstance(thing, (list, dict, set, collections.deque, np.ndarray, bytearray, *_STDLIB_MAPPINGS)):
+            self.content(thing)
+        return thing
+
+    def is_users(self, scope):
+        """Whether a class, or the module of a name, is the user's (or of a library on top of Paddle)."""
+        name = scope if isinstance(scope, str) else getattr(scope, "__module__", None) or ""
+        root = package_of(name)
+        return root == "__main__" or root not in LIBRARIES and root not in sys.stdlib_module_names
+
+
+def _row(items):
+    return tuple(items)
+
+
+class View:
+    """The observer as one function sees it."""
+
+    __slots__ = ("attribute", "call", "change_attribute", "change_item", "content", "item", "iterate", "new", "operand", "pairs", "set_attribute",
+                 "set_item", "test", "_cells", "_reads", "_scope")
+    slice = slice
+
+    def __init__(self, reads, function, cells):
+        self._reads, self._scope, self._cells = reads, function.__globals__, cells
+        for name in View.__slots__[:13]:
+            setattr(self, name, getattr(reads, name))
+
+    def name(self, name, value):
+        """A global variable."""
+        return self._reads.name(self._scope, name, value)
+
+    def cell(self, name, value):
+        """A variable of an enclosing function."""
+        return self._reads.cell(self._cells[name], name, value)
+
+    def imported(self, names, level):
+        """What an import has bound."""
+        self._reads.imported(self._scope, names, level)

@@ -1,0 +1,72 @@
+"""The syntax of a function that is loaded, found by its code object, so that it is known to be the code that runs."""
+
+import ast
+import functools as ft
+import linecache
+import types
+
+
+class NoSource(Exception):
+    """The text of a function is not there, or is not what was compiled."""
+
+
+class _File:
+    """A source file: the code objects that compiling it gives, and the functions in its syntax by first line."""
+
+    def __init__(self, name, text):
+        self.tree = ast.parse(text)
+        self.codes = set(nested(compile(text, name, "exec", dont_inherit=True)))
+        self.functions = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.FunctionDef | ast.Lambda):
+                first = min([node.lineno, *[d.lineno for d in getattr(node, "decorator_list", ())]])
+                self.functions.setdefault((first, getattr(node, "name", "<lambda>")), []).append(node)
+
+
+def nested(code):
+    """A code object and those inside it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from nested(constant)
+
+
+@ft.lru_cache(maxsize=64)
+def _parsed(name, text):
+    try:
+        return _File(name, text)
+    except (SyntaxError, ValueError) as error:
+        raise NoSource(f"{name} cannot be read: {error}") from None
+
+
+def syntax_of(function):
+    """The node of a function, which the caller must not change.
+
+    Raises:
+        NoSource: there is none, or the file has been changed since it was loaded.
+    """
+    code = function.__code__
+    linecache.checkcache(code.co_filename)
+    text = "".join(linecache.getlines(code.co_filename, function.__globals__))
+    if not text:
+        raise NoSource(f"the source of {code.co_qualname} is not there")
+    file = _parsed(code.co_filename, text)
+    if code not in file.codes:
+        raise NoSource(f"the source of {code.co_qualname} is not what was loaded")
+    found = file.functions.get((code.co_firstlineno, code.co_name), [])
+    if len(found) > 1:
+        found = [node for node in found if _spot(node) == _spot_of(code)]
+    if len(found) != 1:
+        raise NoSource(f"which of several functions {code.co_qualname} is cannot be told")
+    return found[0]
+
+
+def _spot(node):
+    """Where the last expression or statement of a function ends: it tells functions that begin in the same line apart."""
+    body = node.body if isinstance(node, ast.Lambda) else node.body[-1]
+    return body.end_lineno, body.end_col_offset
+
+
+def _spot_of(code):
+    ends = [(end, column) for _, end, _, column in code.co_positions() if end is not None and column is not None]
+    return max(ends, default=None)

@@ -1,0 +1,156 @@
+"""The observer of reads: code computes the same while it is observed, and what it reads, and nothing else, becomes a fact."""
+
+import random
+import time
+import types
+
+import numpy as np
+import pytest
+
+from paddle_jax.jit.observed.facts import Facts, same
+from paddle_jax.jit.observed.reads import Reads
+from paddle_jax.jit.observed.source import NoSource, syntax_of
+
+LIMIT, table = 3, {"a": 1, "b": [1, 2, 3]}
+
+
+class Upper:
+    factor = 2
+
+    def weigh(self, n):
+        return n * self.factor
+
+
+class Lower(Upper):
+    def __init__(self):
+        self.__kept, self.items = 5, [1, 2]
+
+    def weigh(self, n):
+        return super().weigh(n) + self.__kept
+
+    @property
+    def double(self):
+        return self.__kept * 2
+
+
+def many_forms(n, *rest, key="b", **named):
+    first, *others = rest or (0,)
+    found = {k: v for k, v in zip("ab", (n, LIMIT), strict=True) if v}
+    total: int = sum([i * j for i in range(n) for j in table[key] if i != j], start=first)
+    try:
+        total += found["missing"]
+    except KeyError as error:
+        total += len(str(error))
+    else:
+        total = 0
+    finally:
+        total -= 1
+    while total > 1000:
+        total -= 7
+        if total % 3 == 0:
+            break
+    thing = Lower()
+    thing.items[0] += 4
+    thing.items[1:] = [7, 8]
+    thing.extra = thing.weigh(2) + thing.double
+    inner = lambda a, b=total: a + b + n  # noqa: E731
+
+    def generate(stop):
+        yield from range(stop)
+        yield stop
+
+    class Local:
+        size = n
+
+        def get(self):
+            return self.size + n
+
+    match n:
+        case 1 | 2:
+            total += 1
+        case [a, *_] if a:
+            total += 2
+        case _:
+            total += 3
+    with np.errstate(all="ignore"):
+        total += not others
+    if (m := inner(1)) > 2 and n or m:
+        total += m
+    text = f"{total:>5}|{thing.factor}"
+    return [total, *thing.items, thing.extra, *generate(2), Local().get(), text, named.get("z", -1), {*others}, n if n > 1 else -n]
+
+
+def observed(function, *args, **named):
+    reads = Reads(lambda tensor, store, key: False, ())
+    reads.begin()
+    try:
+        return reads.call(function, args, named), reads
+    finally:
+        reads.end()
+
+
+@pytest.mark.parametrize("args", [(1,), (2, 5), (3, 1, 2, 3)])
+def test_code_computes_the_same(args):
+    got, reads = observed(many_forms, *args, key="b", z=4)
+    assert got == many_forms(*args, key="b", z=4)
+    assert reads.reason is None
+
+
+def test_what_is_read_is_a_fact_and_nothing_else():
+    place = types.SimpleNamespace(used=1, other=2)
+    _, reads = observed(lambda: place.used + table["a"])
+    assert reads.reason is None and reads.facts.hold()
+    place.other, table["c"] = 3, 4
+    assert reads.facts.hold()
+    table["a"] = 2
+    assert not reads.facts.hold() and reads.facts.changed() == "a was 1 and is 2"
+    table["a"] = 1
+    assert reads.facts.hold()
+    del place.used
+    assert not reads.facts.hold() and "used" in reads.facts.changed()
+
+
+STREAM = iter([1])
+
+
+@pytest.mark.parametrize("function", [lambda: time.time(), lambda: eval("1"), lambda: np.random.rand(), lambda: next(STREAM),
+                                      lambda: random.random()])
+def test_what_cannot_be_observed_is_known(function):
+    from paddle_jax._core.errors import Unsupported
+
+    try:
+        reason = observed(function)[1].reason
+    except Unsupported as error:  # before something is done that cannot be done again
+        reason = str(error)
+    assert reason is not None and next(STREAM, 1) == 1
+
+
+def test_lambdas_in_one_line_are_told_apart():
+    functions = [lambda: 1, lambda: 2, lambda: LIMIT]
+    assert [observed(f)[0] for f in functions] == [1, 2, 3]
+
+
+def test_a_file_that_was_edited_is_not_the_source(tmp_path):
+    path, scope = tmp_path / "edited.py", {"__name__": "edited"}
+    path.write_text("def f():\n    return 1\n")
+    exec(compile(path.read_text(), str(path), "exec"), scope)
+    assert syntax_of(scope["f"]).name == "f"
+    path.write_text("def f():\n    return 2 + 2\n")
+    with pytest.raises(NoSource, match="not what was loaded"):
+        syntax_of(scope["f"])
+
+
+@pytest.mark.parametrize("a, b, expected", [
+    (1, 1, True), (1, 1.0, False), (0.0, -0.0, False), (float("nan"), float("nan"), True), ("a", "b", False), ((1, (2,)), (1, (2,)), True),
+    ((1, 2), (1, 3), False), (np.float32(1), np.float32(1), True), (True, 1, False), ([1], [1], True), ({"a": 1}, {"a": 2}, False),
+    (Upper().weigh, Upper().weigh, False), (object(), object(), False), (frozenset("ab"), frozenset("ba"), True)])
+def test_same(a, b, expected):
+    assert same(a, b) is expected
+
+
+def test_content_of_arrays_counts():
+    facts, held = Facts(), np.zeros(5)
+    facts.array(held)
+    assert facts.hold()
+    held[3] = 1
+    assert not facts.hold()
