@@ -170,7 +170,7 @@ class ProgBarLogger(Callback):
         self.epoch = epoch
         self.train_step = 0
         if self.epochs and self._is_print():
-            print(f"Epoch {epoch + 1}/{self.epochs}")
+            print(f"Epoch {epoch + 1}/{self.epochs}")  # pyright: ignore[reportOptionalOperand]  # the loop gives it
         self._begin("train", self.steps)
 
     def _begin(self, mode, steps):
@@ -291,7 +291,7 @@ class ModelCheckpoint(Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         """Saves."""
-        if self._is_save() and self.epoch % self.save_freq == 0:
+        if self._is_save() and self.epoch % self.save_freq == 0:  # pyright: ignore[reportOptionalOperand]  # the loop gives it
             self._save(epoch)
 
     def on_train_end(self, logs=None):

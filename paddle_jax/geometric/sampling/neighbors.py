@@ -49,6 +49,7 @@ def _results(row, edges, counts, eids, return_eids):
 
 
 def need_eids(name, eids, return_eids):
+    """Raises ValueError where numbers of edges are wanted and not given."""
     if return_eids and eids is None:
         raise ValueError(f"{name}: eids: got None with return_eids=True; give the numbers of the edges")
 
