@@ -1,0 +1,24 @@
+"""Functions that do several steps at once (`paddle.incubate.nn.functional`). XLA fuses what they are made of."""
+
+from paddle_jax.incubate.nn.functional.fast_ln import fast_ln
+from paddle_jax.incubate.nn.functional.fast_rms_norm import fast_rms_norm
+from paddle_jax.incubate.nn.functional.fused_bias_act import fused_bias_act
+from paddle_jax.incubate.nn.functional.fused_dropout_add import fused_dropout_add
+from paddle_jax.incubate.nn.functional.fused_layer_norm import fused_layer_norm
+from paddle_jax.incubate.nn.functional.fused_matmul_bias import fused_linear, fused_linear_activation, fused_matmul_bias
+from paddle_jax.incubate.nn.functional.fused_rms_norm import fused_rms_norm
+from paddle_jax.incubate.nn.functional.fused_rms_norm_ext import fused_rms_norm_ext
+from paddle_jax.incubate.nn.functional.fused_rotary_position_embedding import fused_rotary_position_embedding
+from paddle_jax.incubate.nn.functional.fused_transformer import (
+    fused_bias_dropout_residual_layer_norm,
+    fused_feedforward,
+    fused_multi_head_attention,
+    fused_multi_transformer,
+)
+from paddle_jax.incubate.nn.functional.swiglu import swiglu as swiglu
+
+__all__ = [
+    "fast_ln", "fast_rms_norm", "fused_multi_head_attention", "fused_feedforward", "fused_multi_transformer", "fused_matmul_bias", "fused_linear",
+    "fused_linear_activation", "fused_bias_dropout_residual_layer_norm", "fused_dropout_add", "fused_rotary_position_embedding",
+    "fused_rms_norm", "fused_layer_norm", "fused_bias_act", "fused_rms_norm_ext",
+]

@@ -1,0 +1,186 @@
+"""A stack of Transformer layers for inference, with caches of keys and values."""
+
+import math
+
+from paddle_jax.incubate.nn.functional.fused_rotary_position_embedding import rotated
+from paddle_jax.nn.functional.activation import gelu, relu, silu, swiglu
+from paddle_jax.nn.functional.common import linear
+from paddle_jax.nn.functional.drop import dropout
+from paddle_jax.nn.functional.norm import layer_norm, rms_norm
+from paddle_jax.nn.functional.softmaxes import softmax
+from paddle_jax.nn.layer.attention import _convert_attention_mask
+from paddle_jax.tensor.creation import full_like
+from paddle_jax.tensor.gathering import take_along_axis
+from paddle_jax.tensor.joining import concat, split, stack
+from paddle_jax.tensor.linalg import matmul
+from paddle_jax.tensor.manipulation import cast, reshape, transpose
+from paddle_jax.tensor.reorder import repeat_interleave
+from paddle_jax.tensor.search import where
+from paddle_jax.tensor.sequences import arange
+
+_ACTIVATIONS = {"relu": relu, "gelu": gelu, "silu": silu, "swiglu": swiglu}
+_NAME = "fused_multi_transformer"
+
+
+def _normalized(x, scale, bias, epsilon, kind):
+    if kind == "layernorm":
+        return layer_norm(x, x.shape[-1], scale, bias, epsilon)
+    y = rms_norm(x, x.shape[-1], scale, epsilon)
+    return y if bias is None else y + bias
+
+
+def _heads(x, weight, bias, trans_qkvw, groups):
+    """Queries [batch, heads, length, width], keys and values [batch, key heads, length, width]."""
+    if not trans_qkvw:
+        weight = transpose(weight, [*range(1, weight.ndim), 0])
+    shape, flat = list(weight.shape[:-1]), reshape(weight, [-1, weight.shape[-1]])
+    y = matmul(x, flat, transpose_y=True)
+    y = reshape(y if bias is None else y + reshape(bias, [-1]), [0, 0, -1, shape[-1]])
+    heads = shape[0] - 2 * groups if groups > 0 else shape[1]
+    return split(transpose(y, [0, 2, 1, 3]), [heads, *[groups if groups > 0 else heads] * 2], 1)
+
+
+def _turned(x, rotary, positions, neox):
+    """x [batch, heads, length, width] turned by cos and sin [2, batch, 1, length or more, width]."""
+    cos, sin = rotary[0], rotary[1]
+    if cos.shape[2] != x.shape[2]:
+        rows = repeat_interleave(reshape(positions, [-1, 1, x.shape[2], 1]), cos.shape[-1], -1)
+        cos, sin = take_along_axis(cos, rows, 2), take_along_axis(sin, rows, 2)
+    return x * cast(cos, x.dtype) + rotated(x, not neox) * cast(sin, x.dtype)
+
+
+def _positions(x, seq_lens, time_step):
+    """int64 [batch, length]: where in the sequence the rows of x stand."""
+    if time_step is None:
+        return arange(x.shape[1]).unsqueeze(0).expand([x.shape[0], -1])
+    at = time_step if seq_lens is None else seq_lens
+    return cast(reshape(at, [-1, 1]), "int64").expand([x.shape[0], 1])
+
+
+def _remembered(k, v, cache, prefix, positions, decoding):
+    """Keys and values to attend to, and the cache with the new ones in their places."""
+    if prefix is not None and not decoding:
+        k, v = concat([prefix[0], k], 2), concat([prefix[1], v], 2)
+    if cache is None:
+        return k, v, None
+    new = cast(stack([k, v]), cache.dtype)
+    if not decoding:
+        if new.shape[3] > cache.shape[3]:
+            raise ValueError(f"{_NAME}: cache_kvs: got room for {cache.shape[3]} positions; {new.shape[3]} are needed")
+        return k, v, concat([new, cache[:, :, :, new.shape[3] :]], 3)
+    here = reshape(arange(cache.shape[3]), [1, 1, 1, -1, 1]) == reshape(positions, [1, -1, 1, 1, 1])
+    cache = where(here, new, cache)
+    return cast(cache[0], k.dtype), cast(cache[1], v.dtype), cache
+
+
+def _seen(keys, positions, seq_lens, decoding):
+    """bool [batch, 1, 1, keys]: which keys hold something; None for all."""
+    if decoding:
+        last = positions[:, -1:]
+    elif seq_lens is None:
+        return None
+    else:
+        last = cast(reshape(seq_lens, [-1, 1]), "int64") + (keys - positions.shape[1]) - 1
+    return (arange(keys).unsqueeze(0) <= last).unsqueeze(1).unsqueeze(1)
+
+
+def _attended(q, k, v, mask, seen):
+    """Attention [batch, length, heads * width]; masks may be shorter than the keys."""
+    if k.shape[1] != q.shape[1]:
+        k, v = (repeat_interleave(t, q.shape[1] // t.shape[1], 1) for t in (k, v))
+    scores = matmul(q * (1 / math.sqrt(q.shape[-1])), k, transpose_y=True)
+    if mask is not None:
+        mask = _convert_attention_mask(mask, scores.dtype)
+        scores = scores + _longer(mask, k.shape[2] - mask.shape[-1])
+    if seen is not None:
+        scores = where(seen, scores, full_like(scores, -math.inf))
+    return reshape(transpose(matmul(softmax(scores), v), [0, 2, 1, 3]), [0, 0, q.shape[1] * q.shape[3]])
+
+
+def _longer(mask, missing):
+    """A mask [..., keys] with zeros after it."""
+    return mask if missing <= 0 else concat([mask, full_like(mask[..., :1], 0.0).expand([*mask.shape[:-1], missing])], -1)
+
+
+def _check(options, beam_offset, ring_id, rotary_emb_dims):
+    for name, value, allowed in options:
+        if value not in allowed:
+            raise ValueError(f"{_NAME}: {name}: got {value!r}; allowed are {', '.join(map(repr, allowed))}")
+    if beam_offset is not None or ring_id != -1 or rotary_emb_dims not in (0, 1):
+        raise ValueError(f"{_NAME}: beam_offset, ring_id, rotary_emb_dims: got {beam_offset}, {ring_id}, {rotary_emb_dims}; "
+                         "allowed are None, -1, and 0 or 1")
+
+
+def fused_multi_transformer(x, ln_scales, ln_biases, qkv_weights, qkv_biases, linear_weights, linear_biases, ffn_ln_scales, ffn_ln_biases,
+                            ffn1_weights, ffn1_biases, ffn2_weights, ffn2_biases, pre_layer_norm=True, epsilon=1e-5, residual_alpha=1.0,
+                            cache_kvs=None, beam_offset=None, pre_caches=None, seq_lens=None, rotary_embs=None, time_step=None, attn_mask=None,
+                            dropout_rate=0.0, rotary_emb_dims=0, activation="gelu", training=False, mode="upscale_in_train", trans_qkvw=True,
+                            ring_id=-1, norm_type="layernorm", use_neox_rotary_style=False, gqa_group_size=-1, name=None):
+    """A stack of Transformer layers: attention and feed-forward blocks, each with residual and normalisation.
+
+    Differs from Paddle: works on the CPU, and time_step may be on any device.
+
+    Args:
+        x: Tensor [batch, length, n]; length 1 with time_step.
+        ln_scales, ln_biases: lists of Tensors [n], one for each layer, as all lists here; a list of biases may be None or hold None.
+        qkv_weights: Tensors [3, heads, width, n]; [n, 3, heads, width] without trans_qkvw; [heads + 2 * key heads, width, n] with gqa_group_size.
+        qkv_biases: Tensors of the same shape without n.
+        linear_weights, linear_biases: Tensors [heads * width, n] and [n].
+        ffn_ln_scales, ffn_ln_biases: Tensors [n].
+        ffn1_weights, ffn1_biases, ffn2_weights, ffn2_biases: Tensors [n, inner], [inner], [inner, n], [n]; "swiglu" halves what ffn2 gets.
+        pre_layer_norm: normalise before each block instead of after it.
+        epsilon: of the normalisations.
+        residual_alpha: factor of the residuals.
+        cache_kvs: list of Tensors [2, batch, key heads, positions, width]; new keys and values are written into them.
+        pre_caches: list of Tensors [2, batch, key heads, prefix, width] that come before the sequence.
+        seq_lens: int Tensor [batch]: how much of each sequence counts; with time_step the place of the new row in each sequence.
+        rotary_embs: Tensor [2, batch, 1, length, width]: cosines and sines; if it is longer than x, rows are picked by position.
+        time_step: int Tensor [1]: where the row of x stands in the sequence; None for the first call with a whole text.
+        attn_mask: Tensor that broadcasts with [batch, heads, length, keys]: added to the scores; bool or int: 0 where not to attend.
+        dropout_rate, training, mode: dropout of what the blocks give.
+        rotary_emb_dims: 1 to use rotary_embs, 0 not to.
+        activation: "gelu", "relu", "silu" or "swiglu".
+        trans_qkvw: the form of qkv_weights.
+        norm_type: "layernorm" or "rmsnorm".
+        use_neox_rotary_style: True pairs the halves of a head, False neighbours.
+        gqa_group_size: how many key heads there are. Default: as many as heads.
+        beam_offset, ring_id: must be left at their defaults.
+    Returns:
+        Tensor of the shape of x; with cache_kvs a pair of that and cache_kvs.
+    Raises:
+        ValueError: sizes or options do not fit.
+    Example:
+        >>> x, v, qkv, w = paddle.ones([1, 2, 4]), [paddle.ones([4])], [paddle.ones([3, 2, 2, 4])], [paddle.ones([4, 4])]
+        >>> paddle.incubate.nn.functional.fused_multi_transformer(x, v, v, qkv, None, w, None, v, v, w, None, w, None).shape
+        paddle.Size([1, 2, 4])
+    """
+    options = [("activation", activation, tuple(_ACTIVATIONS)), ("norm_type", norm_type, ("layernorm", "rmsnorm"))]
+    _check(options, beam_offset, ring_id, rotary_emb_dims)
+    decoding, act = time_step is not None, _ACTIVATIONS[activation]
+    if decoding and (cache_kvs is None or x.shape[1] != 1):
+        raise ValueError(f"{_NAME}: time_step: x has length {x.shape[1]}, cache_kvs {'are' if cache_kvs else 'are not'} given; "
+                         "with time_step x must have length 1 and cache_kvs are needed")
+    positions = _positions(x, seq_lens, time_step)
+
+    def of(values, i):
+        return None if values is None else values[i]
+
+    def added(x, y, scale, bias):
+        y = x * residual_alpha + dropout(y, dropout_rate, training=training, mode=mode)
+        return y if pre_layer_norm else _normalized(y, scale, bias, epsilon, norm_type)
+
+    for i in range(len(qkv_weights)):
+        norms = [(of(ln_scales, i), of(ln_biases, i)), (of(ffn_ln_scales, i), of(ffn_ln_biases, i))]
+        y = _normalized(x, *norms[0], epsilon, norm_type) if pre_layer_norm else x
+        q, k, v = _heads(y, qkv_weights[i], of(qkv_biases, i), trans_qkvw, gqa_group_size)
+        if rotary_emb_dims:
+            q, k = (_turned(t, rotary_embs, positions, use_neox_rotary_style) for t in (q, k))
+        k, v, cache = _remembered(k, v, of(cache_kvs, i), of(pre_caches, i), positions, decoding)
+        if cache is not None:
+            cache_kvs[i]._adopt(cache)
+        y = _attended(q, k, v, attn_mask, _seen(k.shape[2], positions, seq_lens, decoding))
+        x = added(x, linear(y, linear_weights[i], of(linear_biases, i)), *norms[0])
+        y = _normalized(x, *norms[1], epsilon, norm_type) if pre_layer_norm else x
+        y = dropout(act(linear(y, ffn1_weights[i], of(ffn1_biases, i))), dropout_rate, training=training, mode=mode)
+        x = added(x, linear(y, ffn2_weights[i], of(ffn2_biases, i)), *norms[1])
+    return x if cache_kvs is None else (x, cache_kvs)

@@ -1,0 +1,29 @@
+"""Dropout and the addition after it."""
+
+from paddle_jax.incubate.nn.functional import fused_dropout_add
+from paddle_jax.nn.layer.helpers import show
+from paddle_jax.nn.layer.layers import Layer
+
+
+class FusedDropoutAdd(Layer):
+    """Computes dropout(x) + y.
+
+    Args:
+        p: float between 0 and 1, probability of zeroing an element of x in training.
+        mode: "upscale_in_train" divides what is left by 1 - p; "downscale_in_infer" multiplies by 1 - p in evaluation.
+    Raises:
+        ValueError: p or mode is not allowed (when called).
+    Example:
+        >>> layer = paddle.incubate.nn.FusedDropoutAdd(0.5).eval(); layer(paddle.ones([2]), paddle.ones([2])).tolist()
+        [2.0, 2.0]
+    """
+
+    def __init__(self, p=0.5, mode="upscale_in_train", name=None):
+        super().__init__()
+        self.p, self.mode, self.name = p, mode, name
+
+    def forward(self, x, y):
+        return fused_dropout_add(x, y, p=self.p, training=self.training, mode=self.mode, name=self.name)
+
+    def extra_repr(self):
+        return show(self.name, p=self.p, mode=self.mode)

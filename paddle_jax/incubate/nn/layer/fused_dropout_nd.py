@@ -1,0 +1,37 @@
+"""Dropout of elements or of slices."""
+
+from paddle_jax.nn.functional.drop import dropout
+from paddle_jax.nn.layer.helpers import show
+from paddle_jax.nn.layer.layers import Layer
+
+
+class FusedDropout(Layer):
+    """Sets each element, or slices along axes, to zero with probability p, in training.
+
+    Args:
+        p: float between 0 and 1.
+        axis: int or list of ints: drop whole slices, drawn independently along these axes only.
+        mode: "upscale_in_train" divides what is left by 1 - p; "downscale_in_infer" multiplies by 1 - p in evaluation.
+    Raises:
+        ValueError: p or mode is not allowed.
+    Example:
+        >>> layer = paddle.incubate.nn.FusedDropout(0.5).eval(); layer(paddle.ones([2])).tolist()
+        [1.0, 1.0]
+    """
+
+    def __init__(self, p=0.5, axis=None, mode="upscale_in_train", name=None):
+        super().__init__()
+        if not isinstance(p, int | float):
+            raise TypeError(f"FusedDropout: p: got {type(p).__name__}; it must be a number")
+        if not 0 <= p <= 1:
+            raise ValueError(f"FusedDropout: p: got {p}; a probability lies between 0 and 1")
+        if mode not in ("upscale_in_train", "downscale_in_infer"):
+            raise ValueError(f"FusedDropout: mode: got {mode!r}; allowed are 'upscale_in_train' and 'downscale_in_infer'")
+        self.p, self.mode, self.name = p, mode, name
+        self.axis = axis if axis is None else [axis] if isinstance(axis, int) else list(axis)
+
+    def forward(self, input):
+        return dropout(input, self.p, axis=self.axis, training=self.training, mode=self.mode)
+
+    def extra_repr(self):
+        return show(self.name, p=self.p, axis=self.axis, mode=self.mode)

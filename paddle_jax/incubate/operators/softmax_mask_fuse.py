@@ -1,0 +1,25 @@
+"""Softmax of masked attention scores."""
+
+from paddle_jax.nn.functional.softmaxes import softmax
+
+
+def softmax_mask_fuse(x, mask, name=None):
+    """softmax(x + mask) along the last axis.
+
+    Args:
+        x: Tensor [batch, heads, queries, keys], floating.
+        mask: Tensor [batch, 1, queries, keys], added to x.
+    Returns:
+        Tensor of the shape of x.
+    Raises:
+        ValueError: shapes do not fit.
+    Example:
+        >>> x, mask = paddle.zeros([1, 1, 1, 2]), paddle.to_tensor([0.0, -1e9]).reshape([1, 1, 1, 2])
+        >>> paddle.incubate.softmax_mask_fuse(x, mask).flatten().tolist()
+        [1.0, 0.0]
+    """
+    alike = [x.shape[i] == mask.shape[i] or -1 in (x.shape[i], mask.shape[i]) for i in (0, 2, 3)] if x.ndim == mask.ndim == 4 else [False]
+    if not all(alike) or mask.shape[1] != 1:
+        raise ValueError(f"softmax_mask_fuse: mask: got shape {list(mask.shape)} for x of shape {list(x.shape)}; "
+                         "they must be [batch, 1, queries, keys] and [batch, heads, queries, keys]")
+    return softmax(x + mask)
