@@ -1,28 +1,35 @@
 """Which functions of the user run."""
 
+import gc
 import sys
 
 from paddle_jax._core.origins import ARRAYS, LIBRARIES, package_of
 
 _OTHERS = frozenset((*LIBRARIES, *ARRAYS, "malt", "etils", "absl", "typing_extensions", *sys.stdlib_module_names)) - {"__main__"}
-
-
 _IMPORTING = ("importlib._bootstrap", "_frozen_importlib")
 
 
 class Usage:
-    """Between `begin` and `end`, notes the functions that run. With a profiler at work it knows nothing."""
+    """Between `begin` and `end`, notes the functions that run, by the hook for profilers, or the one for debuggers where a profiler is at work. With
+    both at work it knows nothing.
+
+    codes: those of the user's functions. others: global variables of modules that are not the user's, by id.
+    """
 
     def __init__(self):
-        self.codes, self.others, self.known = {}, {}, sys.getprofile() is None
+        self.codes, self.others = {}, {}
+        self._set = sys.setprofile if sys.getprofile() is None else sys.settrace if sys.gettrace() is None else None
+        self.known = self._set is not None
 
     def begin(self):
+        """Notes from now on."""
         if self.known:
-            sys.setprofile(self._note)
+            self._set(self._note)
 
     def end(self):
+        """Notes no longer."""
         if self.known:
-            sys.setprofile(None)
+            self._set(None)
 
     def _note(self, frame, event, arg):
         scope = frame.f_globals
@@ -40,12 +47,22 @@ class Usage:
 
 
 def _is_aside(frame):
-    """Whether code has nothing to do with the function that runs: the text that a library executes, what runs while a module is imported or when an
-    object is thrown away."""
+    """Whether code has nothing to do with the function that runs: the text that a library executes, what runs while a module is imported, and what
+    runs whenever the garbage collector does or an object is thrown away."""
     if frame.f_code.co_name == "<module>" and frame.f_back is not None and package_of(frame.f_back.f_globals) in _OTHERS:
         return True
+    collecting = [_code_of(callback) for callback in gc.callbacks]
     while frame is not None:
-        if frame.f_code.co_name == "__del__" or frame.f_globals.get("__name__") in _IMPORTING:
+        code, module = frame.f_code, frame.f_globals.get("__name__")
+        if code.co_name == "__del__" or module in _IMPORTING or code in collecting or module == "weakref" and code.co_name == "__call__":
             return True
         frame = frame.f_back
     return False
+
+
+def _code_of(callback):
+    """The code of a function, of a method, or of an object that can be called."""
+    for found in (callback, getattr(callback, "__func__", None), getattr(type(callback), "__call__", None)):
+        if hasattr(found, "__code__"):
+            return found.__code__
+    return None

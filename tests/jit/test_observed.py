@@ -1,16 +1,23 @@
 """The observer of reads: code computes the same while it is observed, and what it reads, and nothing else, becomes a fact."""
 
+import cProfile
+import gc
+import os
 import random
+import sys
 import time
 import types
+import weakref
 
 import numpy as np
 import pytest
 
+import paddle_jax as paddle
 from paddle_jax.jit.observed.facts import Facts, same
 from paddle_jax.jit.observed.reads import Reads
 from paddle_jax.jit.observed.source import NoSource, syntax_of
 
+_Lower__offset = 2  # a private name in the class Lower
 LIMIT, table = 3, {"a": 1, "b": [1, 2, 3]}
 
 
@@ -24,8 +31,10 @@ class Upper:
 class Lower(Upper):
     def __init__(self):
         self.__kept, self.items = 5, [1, 2]
+        self.__kept += 1
 
     def weigh(self, n):
+        self.__kept -= __offset  # noqa: F821
         return super().weigh(n) + self.__kept
 
     @property
@@ -110,7 +119,7 @@ def test_what_is_read_is_a_fact_and_nothing_else():
     assert not reads.facts.hold() and "used" in reads.facts.changed()
 
 
-STREAM = iter([1])
+STREAM, MANY = iter([1]), list(range(10_000))
 
 
 @pytest.mark.parametrize("function", [lambda: time.time(), lambda: eval("1"), lambda: np.random.rand(), lambda: next(STREAM),
@@ -154,3 +163,72 @@ def test_content_of_arrays_counts():
     assert facts.hold()
     held[3] = 1
     assert not facts.hold()
+
+
+@pytest.mark.parametrize("function", [lambda: len(MANY), lambda: paddle.is_grad_enabled(), lambda: os.path.basename("a/b"), lambda: 1 if MANY else 2])  # noqa: PTH119
+def test_what_takes_one_fact(function):
+    got, reads = observed(function)
+    assert got == function() and reads.reason is None and len(reads.facts) <= 8
+
+
+@pytest.mark.parametrize("function", [lambda: sum(MANY), lambda: os.path.exists("/")])  # noqa: PTH110
+def test_what_is_too_much(function):
+    assert observed(function)[1].reason is not None
+
+
+def test_grad_mode_in_a_block_is_no_fact():
+    def step(x):
+        with paddle.no_grad():
+            return x * (1 if paddle.is_grad_enabled() else 2)
+
+    got = paddle.jit.to_static(step, full_graph=True)(paddle.ones([2]))
+    assert got.tolist() == [2, 2]
+
+
+def test_compiling_under_a_profiler():
+    step = paddle.jit.to_static(lambda x: x * LIMIT, full_graph=True)
+    profiler = cProfile.Profile()
+    with profiler:
+        assert step(paddle.ones([2])).tolist() == [3, 3]
+        step(paddle.ones([2]))
+    assert step.get_traced_count() == 1 and sys.gettrace() is None
+
+
+def test_what_the_collector_calls_is_no_part_of_the_function():
+    """Such a function is the user's, yet it may run in the middle of any other."""
+    ran = []
+
+    class Watcher:
+        def __call__(self, phase, info):
+            ran.append(self.word(phase))
+
+        def word(self, phase):
+            return phase[:LIMIT]
+
+    def watch(phase, info):
+        ran.append(phase)
+
+    class Circle:
+        def __init__(self):
+            self.me = self
+            weakref.finalize(self, watch, "finalized", None)
+
+    @paddle.jit.to_static(full_graph=True)
+    def step(x):
+        return collect(x) * 2
+
+    def collect(x):
+        return x + 1
+
+    watcher, kept = Watcher(), gc.get_threshold()
+    gc.callbacks.extend((watch, watcher, watcher.__call__))
+    try:
+        Circle()
+        gc.set_threshold(1, 1, 1)
+        assert step(paddle.ones([2])).tolist() == [4, 4]
+    finally:
+        gc.set_threshold(*kept)
+        del gc.callbacks[-3:]
+    assert {"start", "sta", "finalized"} <= set(ran)
+    ran.clear()
+    assert step(paddle.ones([2])).tolist() == [4, 4] and step.get_traced_count() == 1

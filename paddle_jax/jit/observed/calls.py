@@ -21,11 +21,13 @@ from paddle_jax.nn.layer.layers import Layer
 
 # Modules of Python whose functions read nothing but their arguments, or print.
 _PURE = frozenset("""
-    abc ast bisect builtins cmath collections colorsys contextlib copy dataclasses decimal difflib enum fractions functools genericpath heapq inspect
+    abc ast bisect builtins cmath collections colorsys contextlib copy dataclasses decimal difflib enum fractions functools heapq inspect
     itertools json keyword logging math ntpath numbers operator posixpath pprint re reprlib statistics string struct textwrap traceback types typing
     warnings _abc _bisect _collections _decimal _functools _heapq _json _operator _statistics _struct _warnings""".split())
 _REFUSED = frozenset((globals, locals, eval, exec, dir, open, input, __import__, compile, breakpoint))
-_ASKING = frozenset((isinstance, issubclass, type, id, callable, print, super, repr, format, hash))
+_ASKING = frozenset((isinstance, issubclass, type, id, callable, print, super))
+_KEYED = ("is_grad_enabled", "get_default_dtype")  # part of the signature of a call; a block in the function may change them
+_PATHS = ("join", "basename", "dirname", "splitext", "split", "normpath", "isabs")  # of os.path: what does not look at files
 _CHANGING = frozenset(("append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update", "setdefault", "popitem", "add", "discard",
                        "appendleft", "popleft", "extendleft", "rotate"))
 _MAKING = (list, dict, set, tuple, frozenset, zip, map, filter, enumerate, reversed, iter, sorted)
@@ -38,8 +40,12 @@ class Asked(ft.partial):
 
 
 class Calls:
-    """The part of the observer that answers calls. converted: whether the code that runs has its control flow converted; functions of the user are
-    then entered by `converted_call`."""
+    """The part of the observer that answers calls.
+
+    converted: whether the code that runs has its control flow converted; the user's functions are then entered by `converted_call`. twins: (function,
+    its observed form) by id. kept: objects that must live as long as the run, since their ids are noted. passing: ids of the containers whose content
+    is being read.
+    """
 
     converted = False
 
@@ -114,7 +120,7 @@ class Calls:
             return self._unwrapped(function) if asked is function else asked, args, named
         if function is os.getenv or args and isinstance(args[0], type(os.environ)):
             return self._asked(function, args, named, True), args, named
-        if root not in _PURE:
+        if root not in _PURE or root in ("posixpath", "ntpath") and function.__name__ not in _PATHS:
             self.uncovered(f"it calls {scope}.{function.__qualname__}")
         args, named = self._contents(args, named)
         return self._unwrapped(function), args, named
@@ -133,13 +139,15 @@ class Calls:
     def _asked(self, function, args, named, always=False):
         """A function that tells a fact about a library's state is asked again at each call."""
         name = function.__name__
-        if not always and (not name.startswith(("get_", "is_", "has_")) or any(isinstance(a, Tensor) for a in (*args, *named.values()))):
+        asks = name.startswith(("get_", "is_", "has_")) and name not in _KEYED and not any(isinstance(a, Tensor) for a in (*args, *named.values()))
+        if not always and not asks:
             return function
 
         def asking(*args, **named):
             value = function(*args, **named)
             if isinstance(value, (bool, int, float, str, dict, type(None))):
-                self.facts.result(lambda: function(*args, **named), value, f"what {name} gives")
+                key = None if named else (id(function), *map(id, args))
+                self.facts.result(lambda: function(*args, **named), value, f"what {name} gives", key)
             return value
 
         return Asked(asking)
@@ -234,6 +242,8 @@ class Calls:
             found = inspect.getattr_static(type(args[0]), "__len__", None)
             if self.is_users_function(found):
                 return self.prepared(found, args, named)
+            self.length(args[0])
+            return function, args, named
         owner = getattr(function, "__self__", None)
         if owner is None or isinstance(owner, types.ModuleType):
             module = getattr(function, "__module__", None) or getattr(getattr(function, "__objclass__", None), "__module__", None) or "builtins"
@@ -249,14 +259,11 @@ class Calls:
             return function, args, named
         if isinstance(owner, dict) and function.__name__ == "get":
             self.facts.entries.add(owner, args[0], dict.get(owner, args[0], MISSING))
-        elif isinstance(owner, (list, dict, set, np.ndarray)) or type(owner).__module__ == "collections":
+        elif isinstance(owner, (list, dict, set, np.ndarray, array.array, bytearray)) or type(owner).__module__ == "collections":
             if function.__name__ not in _CHANGING:
                 self.content(owner)
         elif type(owner).__module__ == "_contextvars" and function.__name__ == "get":
             return self._asked(function, args, named, True), args, named
-        elif isinstance(owner, array.array | bytearray):
-            if function.__name__ not in _CHANGING:
-                self.content(owner)
         elif package_of(type(owner).__module__) not in (*LIBRARIES, *_PURE) or type(owner).__module__.startswith("numpy.random"):
             self.uncovered(f"it calls {type(owner).__name__}.{function.__name__}")
         return function, args, named
@@ -322,12 +329,12 @@ class Calls:
 
         return Asked(unobserved), args, named
 
+    # layers -------------------------------------------------------------------------------------------------------------
+
     def own_forward(self, own):
         """The `forward` that a Layer itself has, without the one that converted code puts there for a while."""
         forward = own.get("forward", MISSING)
         return MISSING if hasattr(getattr(forward, "__func__", forward), "autograph_info__") else forward
-
-    # layers -------------------------------------------------------------------------------------------------------------
 
     def forward_of(self, layer):
         """The `forward` of a Layer that is being called, observed."""
@@ -346,9 +353,6 @@ class Calls:
             inner = forward.__func__
             return types.MethodType(self.enter(inner), forward.__self__) if self.is_users_function(inner) else forward
         return self.entered(forward) if isinstance(forward, types.FunctionType) else forward
-
-
-
 
 
 def _content(cell):

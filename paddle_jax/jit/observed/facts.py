@@ -119,9 +119,11 @@ class Facts:
         if array.dtype.kind not in "OV":
             self.content(array, lambda: (array.shape, array.dtype, array.strides, array.tobytes()), "a NumPy array")
 
-    def result(self, call, value, words):
-        """`call()`, which changes nothing, has to give the same."""
-        self.contents.append((call, value, words))
+    def result(self, call, value, words, key=None):
+        """`call()`, which changes nothing, has to give the same. key: what the call is known by, so that it is noted once."""
+        if key is None or key not in self._seen:
+            self._seen[key] = None
+            self.contents.append((call, value, words))
 
     def settle(self, changed):
         """At the end of the run, which has set items of some containers (by id): what it has left otherwise there does not count."""

@@ -22,8 +22,8 @@ from paddle_jax.jit.observed.facts import MISSING, Facts, TooLarge
 from paddle_jax.nn.layer.layers import Layer
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), range, slice, np.generic)
-SEQUENCES, MAPPINGS = (list, collections.deque), (dict,)
-_STDLIB_MAPPINGS = (collections.UserDict, collections.ChainMap, collections.UserList, collections.UserString)
+_CONTAINERS = (list, collections.deque, set, dict, collections.UserDict, collections.ChainMap, collections.UserList, collections.UserString)
+_MOST = 4096  # items of a container that are compared at each call
 _STORES = ("_parameters", "_buffers", "_sub_layers")
 _SLOTS = types.MemberDescriptorType | types.GetSetDescriptorType
 _DEEP = 12
@@ -269,7 +269,7 @@ class Reads(Calls):
         if isinstance(thing, dict) and key in thing:
             return self.value(thing[key], thing, key, self.facts.entries)
         if isinstance(thing, type(os.environ)):
-            self.facts.result(lambda: thing.get(key), thing.get(key), f"the environment variable {key}")
+            self.facts.result(lambda: thing.get(key), thing.get(key), f"the environment variable {key}", (id(thing), key))
             return thing[key]
         if isinstance(thing, types.MappingProxyType):
             self.facts.members.add(thing, key, thing.get(key, MISSING))
@@ -300,7 +300,7 @@ class Reads(Calls):
         elif isinstance(thing, tuple | frozenset):
             for item in thing:
                 self.content(item, depth + 1)
-        elif isinstance(thing, (*SEQUENCES, set, dict, *_STDLIB_MAPPINGS)):
+        elif isinstance(thing, _CONTAINERS):
             self._members(thing, depth)
         elif isinstance(thing, bytearray | memoryview | array.array):
             self.facts.content(thing, lambda: bytes(thing), f"a {type(thing).__name__}")
@@ -313,13 +313,16 @@ class Reads(Calls):
     def _members(self, thing, depth):
         if id(thing) in self.passing:
             return
+        if len(thing) > _MOST and id(thing) not in self.made:
+            self.uncovered(f"it goes through a {type(thing).__name__} of {len(thing)} items from outside")
+            return
         self.passing.add(id(thing))
         pairs = isinstance(thing, dict | collections.UserDict | collections.ChainMap)
         if id(thing) not in self.made:
             if isinstance(thing, set):
                 self.facts.content(thing, lambda: frozenset(thing), "a set")
             else:
-                read = (lambda: _row(thing.items())) if pairs else (lambda: _row(thing))
+                read = (lambda: tuple(thing.items())) if pairs else (lambda: tuple(thing))
                 self.facts.content(thing, read, f"the content of a {type(thing).__name__}")
         for item in list(thing.values() if pairs else thing):
             self.content(item, depth + 1)
@@ -348,14 +351,18 @@ class Reads(Calls):
             found = inspect.getattr_static(type(thing), name, None)
             if self.is_users_function(found):
                 return bool(self.call(found, (thing,), {}))
-        if not isinstance(thing, (*PLAIN, Tensor)) and isinstance(thing, collections.abc.Sized) and not isinstance(thing, type):
-            if id(thing) not in self.made and not isinstance(thing, tuple):
-                self.facts.result(lambda: len(thing) > 0, len(thing) > 0, f"whether a {type(thing).__name__} is empty")
+        if isinstance(thing, collections.abc.Sized) and not isinstance(thing, type):
+            self.length(thing)
         return thing
+
+    def length(self, thing):
+        """The number of items of something."""
+        if not isinstance(thing, (*PLAIN, tuple, Tensor)) and id(thing) not in self.made and hasattr(thing, "__len__"):
+            self.facts.result(lambda: len(thing), len(thing), f"the length of a {type(thing).__name__}", (id(thing), "len"))
 
     def operand(self, thing):
         """An operand of an operator."""
-        if isinstance(thing, (list, dict, set, collections.deque, np.ndarray, bytearray, *_STDLIB_MAPPINGS)):
+        if isinstance(thing, (*_CONTAINERS, np.ndarray, bytearray)):
             self.content(thing)
         return thing
 
@@ -364,10 +371,6 @@ class Reads(Calls):
         name = scope if isinstance(scope, str) else getattr(scope, "__module__", None) or ""
         root = package_of(name)
         return root == "__main__" or root not in LIBRARIES and root not in sys.stdlib_module_names
-
-
-def _row(items):
-    return tuple(items)
 
 
 class View:

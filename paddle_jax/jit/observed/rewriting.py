@@ -96,19 +96,22 @@ class _Rewriting(ast.NodeTransformer):
 
     # names, attributes, items -----------------------------------------------------------------------------------------
 
+    def _mangled(self, name):
+        """A name as the class that the function stands in makes it of a private one."""
+        private = self.owner is not None and name.startswith("__") and not name.endswith("__")
+        return f"_{self.owner.lstrip('_')}{name}" if private else name
+
     def visit_Name(self, node):
         if not isinstance(node.ctx, ast.Load) or node.id in (READS, "ag__") or any(node.id in scope for scope in self.scopes):
             return node
+        node.id = self._mangled(node.id)
         kind = "cell" if node.id in self.free else "name"
         return self._read(kind, ast.Constant(node.id), node, like=node)
 
     def visit_Attribute(self, node):
         if isinstance(node.value, ast.Name) and node.value.id in (READS, "ag__"):
             return node
-        private = self.owner is not None and node.attr.startswith("__") and not node.attr.endswith("__")
-        if private:
-            node.attr = f"_{self.owner.lstrip('_')}{node.attr}"
-        value = self.visit(node.value)
+        node.attr, value = self._mangled(node.attr), self.visit(node.value)
         if isinstance(node.ctx, ast.Load):
             return self._read("attribute", value, ast.Constant(node.attr), like=node)
         node.value = self._read("set_attribute", value, ast.Constant(node.attr), like=node)
@@ -230,8 +233,8 @@ class _Rewriting(ast.NodeTransformer):
         node.value = self._operand(node.value)
         target = node.target
         if isinstance(target, ast.Attribute):
-            target.value = self.visit(target.value)
-            target.value = self._read("change_attribute", target.value, ast.Constant(target.attr), like=target)
+            target.attr = self._mangled(target.attr)
+            target.value = self._read("change_attribute", self.visit(target.value), ast.Constant(target.attr), like=target)
         elif isinstance(target, ast.Subscript):
             target.value, target.slice = self._read("change_item", self.visit(target.value), like=target), self.visit(target.slice)
         elif not any(target.id in scope for scope in self.scopes):
