@@ -1,6 +1,6 @@
 """Saving and loading: `paddle.save` and `paddle.load`, in the real Paddle's file formats."""
 
-import concurrent.futures
+import functools as ft
 import io
 import operator
 import os
@@ -10,6 +10,7 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 
+from paddle_jax._core.background import Worker
 from paddle_jax._core.deferred.value import uploaded
 from paddle_jax._core.forked import ForkedError
 from paddle_jax._core.tensor import Parameter as EagerParamBase  # noqa: F401  programs import it from here
@@ -141,13 +142,13 @@ def write_arrays(arrays, path, protocol=4):
 class _Background:
     """The thread of `async_save`, and what is in line for it."""
 
-    pool = None
+    saving = Worker(complete=True)
     waiting = ()
 
     @classmethod
     def forget(cls):
-        """A forked child has neither the thread nor the tasks."""
-        cls.pool, cls.waiting = None, ()
+        """A forked child does not have the tasks."""
+        cls.waiting = ()
 
 
 if hasattr(os, "register_at_fork"):
@@ -179,16 +180,16 @@ def async_save(obj, path, protocol=4, sync_other_task=False, **configs):
     _encoder(obj, protocol, configs)(whole)
     if sync_other_task:
         clear_async_save_task_queue()
-    _Background.pool = _Background.pool or concurrent.futures.ThreadPoolExecutor(1, "paddle-save")
-    task = _Background.pool.submit(_write, lambda stream: stream.write(whole.getbuffer()), path)
-    _Background.waiting = (*[t for t in _Background.waiting if not t.done() or t.exception()], task)
+    task = _Background.saving.submit(ft.partial(_write, lambda stream: stream.write(whole.getbuffer()), path))
+    _Background.waiting = (*[t for t in _Background.waiting if not t.done or t.error is not None], task)
 
 
 def clear_async_save_task_queue():
     """Waits for all background saves; raises what went wrong in them."""
     waiting, _Background.waiting = _Background.waiting, ()
+    _Background.saving.start()
     for task in waiting:
-        task.result()
+        task.wait()
 
 
 def load(path, **configs):

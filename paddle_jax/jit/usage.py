@@ -62,7 +62,7 @@ def _is_aside(frame):
 
 def _code_of(callback):
     """The code of a function, of a method, or of an object that can be called."""
-    for found in (callback, getattr(callback, "__func__", None), getattr(type(callback), "__call__", None)):
+    for found in (callback, getattr(callback, "__func__", None), getattr(type(callback), "__call__", None)):  # noqa: B004
         if hasattr(found, "__code__"):
             return found.__code__
     return None

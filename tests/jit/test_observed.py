@@ -4,6 +4,7 @@ import cProfile
 import gc
 import os
 import random
+import subprocess
 import sys
 import time
 import types
@@ -232,3 +233,65 @@ def test_what_the_collector_calls_is_no_part_of_the_function():
     assert {"start", "sta", "finalized"} <= set(ran)
     ran.clear()
     assert step(paddle.ones([2])).tolist() == [4, 4] and step.get_traced_count() == 1
+
+
+class Counting:
+    def __init__(self):
+        self.seen = 0
+
+    def next(self):
+        self.seen += 1
+        return self.seen
+
+
+def test_going_through_objects_reads_no_more_than_that():
+    """Objects in a container may change; what the function asks them for counts."""
+    class Part:
+        def __init__(self, scale):
+            self.scale, self.calls = scale, 0
+
+    parts, seen = [Part(2.0), Part(3.0)], []
+    named = {"a": parts[0], "b": parts[1]}
+
+    @paddle.jit.to_static
+    def step(x):
+        own = Counting(), 1
+        counter, one = own
+        for part, factor in zip(parts, [1.0, one], strict=True):
+            x = x * part.scale * factor
+        for _, part in named.items():
+            x = x + part.scale + counter.next()
+        return x
+
+    assert step(paddle.ones([1])).tolist() == [6 + 5 + 3]
+    for part in parts:
+        part.calls += 1
+    seen.append(step(paddle.ones([1])))
+    assert step.get_traced_count() == 1
+    parts[1].scale = 4.0
+    assert step(paddle.ones([1])).tolist() == [8 + 6 + 3]
+    parts.append(Part(1.0))
+    with pytest.raises(ValueError):
+        step(paddle.ones([1]))
+
+
+def test_expressions_as_text():
+    scope = {"scale": 2.0, "paddle": paddle}
+
+    @paddle.jit.to_static(full_graph=True)
+    def step(x):
+        return x * eval("scale", scope) + eval("paddle.ones([1]) * scale", {**scope, "more": 1})
+
+    assert step(paddle.ones([1])).tolist() == [4]
+    step(paddle.ones([1]))
+    assert step.get_traced_count() == 1
+    scope["scale"] = 5.0
+    assert step(paddle.ones([1])).tolist() == [10]
+
+
+@pytest.mark.slow
+def test_a_program_on_the_command_line_has_source():
+    program = ("import paddle_jax as paddle, warnings; warnings.simplefilter('error')\nscale = 2.0\nf = paddle.jit.to_static(lambda x: x * scale)\n"
+               "print(f(paddle.ones([1])).tolist()); scale = 3.0; print(f(paddle.ones([1])).tolist(), f.get_traced_count())")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout.split("\n") == ["[2.0]", "[3.0] 2", ""], done.stderr

@@ -1,8 +1,8 @@
 """Compiled segments: a bounded cache of programs, keyed by the recorded ops and by which results and leaves matter."""
 
 import collections
-import concurrent.futures
 import contextlib
+import functools as ft
 import sys
 import threading
 import time
@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.background import Worker
 from paddle_jax._core.deferred import rolled
 from paddle_jax._core.deferred.cold import repeats
 from paddle_jax._core.deferred.compiled import noted
@@ -37,7 +38,7 @@ class _Cache:
     programs: collections.OrderedDict = collections.OrderedDict()
     seen: dict = {}
     variants: dict = {}
-    pool = None
+    compiling = Worker(complete=False)  # of the async tier
     lock = threading.Lock()
 
 
@@ -97,9 +98,7 @@ def _new_program(key, leaves, why, device):
     if len(_Cache.programs) > _MAX_PROGRAMS:
         _Cache.programs.popitem(last=False)
     if settings.mode == "async":
-        if _Cache.pool is None:
-            _Cache.pool = concurrent.futures.ThreadPoolExecutor(1, "paddle_jax-compile")
-        program.future = _Cache.pool.submit(program.prepare, program.structs(leaves))
+        program.ahead = _Cache.compiling.submit(ft.partial(program.prepare, program.structs(leaves)))
         return None
     return program
 
@@ -138,7 +137,7 @@ class Program:
     """One compiled segment. `donate`: leaves whose memory the program reuses."""
 
     def __init__(self, key, leaves, why):
-        self.key, self.why, self.future, self.where = key, why, None, user_line()
+        self.key, self.why, self.ahead, self.where = key, why, None, user_line()
         ops, live, hosts = key
         self.donate = _donatable(ops, leaves, live)
         self.keep = [i for i, numbers in enumerate(hosts) if numbers is None and i not in self.donate]
@@ -157,7 +156,7 @@ class Program:
         """Whether it can be called without waiting for a compilation."""
         with contextlib.suppress(KeyError):  # another thread may have dropped it
             _Cache.programs.move_to_end(self.key)
-        return self.future is None or self.future.done()
+        return self.ahead is None or self.ahead.done
 
     def _trace(self, donated, kept, packed):
         ops, live, hosts = self.key

@@ -16,7 +16,7 @@ from paddle_jax._core.origins import LIBRARIES, package_of
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.jit.observed import rewriting
 from paddle_jax.jit.observed.facts import MISSING
-from paddle_jax.jit.observed.source import NoSource, nested, syntax_of
+from paddle_jax.jit.observed.source import NoSource, expression, nested, syntax_of
 from paddle_jax.nn.layer.layers import Layer
 
 # Modules of Python whose functions read nothing but their arguments, or print.
@@ -31,6 +31,8 @@ _PATHS = ("join", "basename", "dirname", "splitext", "split", "normpath", "isabs
 _CHANGING = frozenset(("append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update", "setdefault", "popitem", "add", "discard",
                        "appendleft", "popleft", "extendleft", "rotate"))
 _MAKING = (list, dict, set, tuple, frozenset, zip, map, filter, enumerate, reversed, iter, sorted)
+_GOING_THROUGH = (zip, enumerate, reversed, list, tuple)
+_SHOWING = ("items", "values", "keys", "copy")
 _MADE = (list, dict, set)
 _OBSERVED = weakref.WeakKeyDictionary()  # code -> code that makes its observed form
 
@@ -199,6 +201,8 @@ class Calls:
                 self.uncovered("random numbers of NumPy are drawn")
             if package_of(cls.__module__) not in (*LIBRARIES, *_PURE):
                 self.uncovered(f"it makes a {cls.__module__}.{cls.__name__}")
+            if cls in _GOING_THROUGH:
+                return cls, [self.iterate(a) for a in args], named
             args, named = self._contents(args, named)
             return cls, args, named
         if dataclasses.is_dataclass(cls):
@@ -229,6 +233,8 @@ class Calls:
         return thing
 
     def _builtin(self, function, args, named):
+        if function is eval and len(args) == 2 and isinstance(args[0], str) and type(args[1]) is dict and not named:
+            return self.prepared(expression(*args), (), {})
         if function in _REFUSED or function is vars and not args:
             self.refuse(f"it calls {function.__name__}(), which reads what cannot be observed")
         if function in _ASKING:
@@ -244,6 +250,8 @@ class Calls:
                 return self.prepared(found, args, named)
             self.length(args[0])
             return function, args, named
+        if function is iter and len(args) == 1:
+            return function, [self.iterate(args[0])], named
         owner = getattr(function, "__self__", None)
         if owner is None or isinstance(owner, types.ModuleType):
             module = getattr(function, "__module__", None) or getattr(getattr(function, "__objclass__", None), "__module__", None) or "builtins"
@@ -261,7 +269,7 @@ class Calls:
             self.facts.entries.add(owner, args[0], dict.get(owner, args[0], MISSING))
         elif isinstance(owner, (list, dict, set, np.ndarray, array.array, bytearray)) or type(owner).__module__ == "collections":
             if function.__name__ not in _CHANGING:
-                self.content(owner)
+                self.content(owner, objects=function.__name__ not in _SHOWING)
         elif type(owner).__module__ == "_contextvars" and function.__name__ == "get":
             return self._asked(function, args, named, True), args, named
         elif package_of(type(owner).__module__) not in (*LIBRARIES, *_PURE) or type(owner).__module__.startswith("numpy.random"):

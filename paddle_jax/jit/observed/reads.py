@@ -289,8 +289,9 @@ class Reads(Calls):
         self.content(thing)
         return thing
 
-    def content(self, thing, depth=0):
-        """A thing that is handed to code that may look at all of it."""
+    def content(self, thing, objects=True, depth=0):
+        """A thing that is handed to code that may look at all of it. objects: also at the attributes of the user's objects, not only at the items of
+        containers inside containers."""
         if isinstance(thing, (*PLAIN, Tensor, jax.Array, type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.CodeType)):
             return thing
         if depth > _DEEP:
@@ -299,33 +300,33 @@ class Reads(Calls):
             self._array(thing)
         elif isinstance(thing, tuple | frozenset):
             for item in thing:
-                self.content(item, depth + 1)
+                self.content(item, objects, depth + 1)
         elif isinstance(thing, _CONTAINERS):
-            self._members(thing, depth)
+            self._members(thing, id(thing) in self.made, objects, depth)
         elif isinstance(thing, bytearray | memoryview | array.array):
             self.facts.content(thing, lambda: bytes(thing), f"a {type(thing).__name__}")
-        elif isinstance(thing, types.SimpleNamespace) or self.is_users(type(thing)) and not isinstance(thing, Layer):
+        elif objects and (isinstance(thing, types.SimpleNamespace) or self.is_users(type(thing)) and not isinstance(thing, Layer)):
             own = getattr(thing, "__dict__", None)
             if own:
-                self._members(own, depth)
+                self._members(own, id(thing) in self.made, objects, depth)
         return thing
 
-    def _members(self, thing, depth):
+    def _members(self, thing, made, objects, depth):
         if id(thing) in self.passing:
             return
-        if len(thing) > _MOST and id(thing) not in self.made:
+        if len(thing) > _MOST and not made:
             self.uncovered(f"it goes through a {type(thing).__name__} of {len(thing)} items from outside")
             return
         self.passing.add(id(thing))
         pairs = isinstance(thing, dict | collections.UserDict | collections.ChainMap)
-        if id(thing) not in self.made:
+        if not made:
             if isinstance(thing, set):
                 self.facts.content(thing, lambda: frozenset(thing), "a set")
             else:
                 read = (lambda: tuple(thing.items())) if pairs else (lambda: tuple(thing))
                 self.facts.content(thing, read, f"the content of a {type(thing).__name__}")
         for item in list(thing.values() if pairs else thing):
-            self.content(item, depth + 1)
+            self.content(item, objects, depth + 1)
         self.passing.discard(id(thing))
 
     def iterate(self, thing):
@@ -338,12 +339,11 @@ class Reads(Calls):
         if isinstance(thing, Layer):
             self._own(thing, thing.__dict__, "_sub_layers", None)
             return thing
-        self.content(thing)
-        return thing
+        return self.content(thing, objects=False)
 
     def pairs(self, thing):
         """What is gone through, and whose items are taken apart."""
-        return self.content(thing) if isinstance(thing, (list, tuple, dict, set, collections.deque)) else thing
+        return self.content(thing, objects=False) if isinstance(thing, (list, tuple, dict, set, collections.deque)) else thing
 
     def test(self, thing):
         """What is asked whether it is true."""

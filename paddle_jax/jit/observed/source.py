@@ -3,6 +3,7 @@
 import ast
 import functools as ft
 import linecache
+import sys
 import types
 
 
@@ -47,7 +48,7 @@ def syntax_of(function):
     """
     code = function.__code__
     linecache.checkcache(code.co_filename)
-    text = "".join(linecache.getlines(code.co_filename, function.__globals__))
+    text = "".join(linecache.getlines(code.co_filename, function.__globals__)) or _typed(code.co_filename)
     if not text:
         raise NoSource(f"the source of {code.co_qualname} is not there")
     file = _parsed(code.co_filename, text)
@@ -59,6 +60,21 @@ def syntax_of(function):
     if len(found) != 1:
         raise NoSource(f"which of several functions {code.co_qualname} is cannot be told")
     return found[0]
+
+
+def expression(text, scope):
+    """A function without arguments whose result is that of `eval(text, scope)`, and whose source is there."""
+    lines = f"lambda: (\n{text}\n)"
+    name = f"<expression {hash(text):x}>"
+    linecache.cache[name] = len(lines), None, lines.splitlines(keepends=True), name
+    return eval(compile(lines, name, "eval"), scope)
+
+
+def _typed(name):
+    """The program given as `python -c PROGRAM`, where that is what is asked for."""
+    given = sys.orig_argv
+    at = next((i for i, word in enumerate(given) if word == "-c"), len(given))
+    return "".join(given[at + 1 : at + 2]) if name == "<string>" and sys.argv[:1] == ["-c"] else ""
 
 
 def _spot(node):
