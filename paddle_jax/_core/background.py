@@ -1,7 +1,7 @@
 """Work in another thread, which no exception in the thread that asks for it can upset.
 
-`concurrent.futures` and `threading` take their locks in Python code. KeyboardInterrupt there leaves them taken, or leaves a thread behind that the end
-of the process waits for. Here, whatever the asking thread changes, it changes in one call of a function written in C.
+`concurrent.futures` and `threading` take their locks in Python code. KeyboardInterrupt there leaves them taken, or leaves a thread
+behind that the end of the process waits for. Here, whatever the asking thread changes, it changes in one call of a function written in C.
 """
 
 import _thread
