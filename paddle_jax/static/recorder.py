@@ -92,12 +92,20 @@ class Recorder(Trace):
         """The Symbol of an operand."""
         raw = tensor._raw
         if type(raw) is Symbol:
-            return raw
+            return self._persistent(tensor) if isinstance(tensor, PersistentVariable) else raw
         taken = self.program.taken
         found = taken.get(id(tensor)) or taken.get(id(raw))
         if found is None or found[1] is not raw:
             found = self.take_in(tensor)
         return found[2]
+
+    def _persistent(self, variable):
+        """The Symbol of a persistable Variable, which may be one of another Program: they share what is in the Scope by name."""
+        known = self.program.vars.get(variable.name, variable)
+        if known.avals[0].shape != variable.avals[0].shape:
+            raise ValueError(f"{variable.name}: got the Variable of another program, of shape {list(variable.avals[0].shape)}; this program has one of "
+                             f"that name, of shape {list(known.avals[0].shape)}. Give one of them another name")
+        return self.program.symbol_of(variable)
 
     def take_in(self, tensor, name=None):
         """Takes in an eager Tensor: a Parameter, or one with a given name, as a Variable of the Program, others as a constant."""

@@ -174,11 +174,13 @@ class Variable(Tensor):
 
 
 class PersistentVariable(Variable):
-    """A Variable whose value lives in the Scope under its name. What it stands for is looked up in the Program that is being recorded."""
+    """A Variable whose value lives in the Scope under its name. What it stands for is looked up in the Program that is being recorded, if that has it:
+    another one may have a Variable of the same name."""
 
     def _get(self):
         recorder = local.ctx.recorder
-        return (self._program if recorder is None else recorder.program).symbol_of(self)
+        known = recorder is not None and recorder.program.vars.get(self.name) is self
+        return (recorder.program if known else self._program).symbol_of(self)
 
     def _set(self, symbol):
         if not isinstance(symbol, Symbol):
