@@ -154,8 +154,9 @@ def test_static_mode_in_parts(paddle, tmp_path):
     path = str(tmp_path / "net")
     eager = scenarios.model(paddle).predict_batch(batch(paddle)[0])[0]
     paddle.enable_static()
+    programs = paddle.static.Program(), paddle.static.Program()
     try:
-        with paddle.utils.unique_name.guard():
+        with paddle.utils.unique_name.guard(), paddle.static.program_guard(*programs):
             made = static_model(paddle, paddle.optimizer.lr.StepDecay(0.1, 2))
         np.testing.assert_allclose(made.predict_batch(batch(paddle)[0])[0], eager, rtol=1e-5)
         scenarios.fit(paddle, 6, 0, prepared=made, verbose=0)

@@ -295,3 +295,58 @@ def test_a_program_on_the_command_line_has_source():
                "print(f(paddle.ones([1])).tolist()); scale = 3.0; print(f(paddle.ones([1])).tolist(), f.get_traced_count())")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
     assert done.stdout.split("\n") == ["[2.0]", "[3.0] 2", ""], done.stderr
+
+
+class Cache:
+    """As libraries keep intermediate results for the length of one step."""
+
+    def __init__(self):
+        self.kept = {}
+
+    def hidden(self, x, scale):
+        if id(x) not in self.kept:
+            self.kept[id(x)] = x * scale
+        return self.kept[id(x)]
+
+    def clear(self):
+        self.kept = {}
+
+
+class Problem:
+    cache = Cache()
+
+    def hidden(self, x, scale):
+        return self.cache.hidden(x, scale)
+
+
+def test_a_cache_that_is_filled_and_put_back():
+    problem, cache, scale, x = Problem(), Problem.cache, [2.0], paddle.ones([1, 2])
+
+    def step(x):
+        loss = (problem.hidden(x, scale[0]) + problem.hidden(x, scale[0])).sum()
+        Problem.cache.clear()
+        return loss
+
+    compiled = paddle.jit.to_static(step, full_graph=True)
+    for value in (2.0, 3.0, 3.0, 3.0):
+        scale[0] = value
+        assert float(compiled(x)) == float(step(x)) == 4 * value  # the plain one fills and puts back too
+    assert compiled.get_traced_count() == 2 and cache.kept == {}
+
+
+def test_an_equal_list_in_the_place_of_another_is_changed_later():
+    class Config:
+        def __init__(self):
+            self.sizes = [1.0, [2.0]]
+
+    config = Config()
+    step = paddle.jit.to_static(lambda x: x * config.sizes[0] * config.sizes[1][0])
+    assert step(paddle.ones([1])).tolist() == [2]
+    config.sizes = [1.0, [2.0]]
+    assert step(paddle.ones([1])).tolist() == [2] and step.get_traced_count() == 1
+    config.sizes[0] = 3.0
+    assert step(paddle.ones([1])).tolist() == [6]
+    config.sizes = [3.0, [2.0]]
+    step(paddle.ones([1]))
+    config.sizes[1][0] = 5.0
+    assert step(paddle.ones([1])).tolist() == [15]

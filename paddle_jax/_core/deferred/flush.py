@@ -26,7 +26,8 @@ def flush(seg, why):
     Until all have theirs the segment keeps what it needs to compute them: whatever is raised meanwhile, they can be asked for again.
     """
     ctx = local.ctx
-    with seg.lock:
+    # Without finalizers meanwhile: one that looks at a value of this very segment would flush it too, or find the value neither recorded nor computed.
+    with seg.lock, without_collection():
         if seg.running is not None:
             seg.running.settle()
         if not seg.ops:
@@ -37,10 +38,9 @@ def flush(seg, why):
             ctx.segment = Segment(min(limit, settings.max_ops))
         else:
             whole = idle(seg)
-        with without_collection():  # a finalizer that looks at a value of this very segment would find it neither recorded nor computed
-            _run(seg, whole, why, ctx)
-            if whole:
-                seg.close()
+        _run(seg, whole, why, ctx)
+        if whole:
+            seg.close()
 
 
 def _wanted(seg):

@@ -9,6 +9,7 @@ import numpy as np
 
 MISSING = object()
 _NUMBERS = frozenset({bool, int, complex, str, bytes, type(None)})
+_BY_CONTENT = frozenset({tuple, list, dict})  # containers whose equals are as good
 _MOST = 1 << 18  # bytes of an array that are compared at each call
 
 
@@ -32,19 +33,24 @@ class Table:
             self.values.append(value)
 
     def hold(self):
-        """Whether all is as it was. Equal numbers take the place of those known, so that next time they are the same objects."""
+        """Whether all is as it was. Equal numbers take the place of those known, so that next time they are the same objects; equal containers do not:
+        the other facts are about those that were read."""
         if all(map(operator.is_, self.read(self.owners, self.keys), self.values)):
             return True
         now = list(self.read(self.owners, self.keys))
         if not all(map(same, now, self.values)):
             return False
-        self.values = now
+        self.values = [old if type(old) in _BY_CONTENT else new for old, new in zip(self.values, now, strict=True)]
         return True
 
     def settle(self, changed):
-        """Lets go of the items of some containers (by id) that are not as they were."""
-        rows = zip(self.owners, self.keys, self.values, self.read(self.owners, self.keys), strict=True)
-        kept = [(owner, key, old) for owner, key, old, now in rows if id(owner) not in changed or same(old, now)]
+        """Lets go of the items of changed containers that are not as they were. A container that has been put in the place of a changed one, and is as
+        that was at first, is as good. changed: (container, copy of it before the changes), by id."""
+        rows, kept = zip(self.owners, self.keys, self.values, self.read(self.owners, self.keys), strict=True), []
+        for owner, key, old, now in rows:
+            if id(owner) not in changed or same(old, now):
+                replaced = id(old) in changed and now is not old and same(changed[id(old)][1], now)
+                kept.append((owner, key, changed[id(old)][1] if replaced else old))
         self.owners, self.keys, self.values = map(list, zip(*kept, strict=True)) if kept else ([], [], [])
 
     def changed(self):
@@ -126,9 +132,9 @@ class Facts:
             self.contents.append((call, value, words))
 
     def settle(self, changed):
-        """At the end of the run, which has set items of some containers (by id): what it has left otherwise there does not count."""
+        """At the end of the run, which has set items of some containers: what it has left otherwise there does not count. changed: see Table."""
         if changed:
-            for table in (self.entries, self.items):
+            for table in (self.entries, self.items, self.attributes, self.cells):
                 table.settle(changed)
             self.contents = [(read, value, words) for read, value, words in self.contents if same(read(), value)]
         self.tables = [table for table in self.tables if table.owners]

@@ -3,6 +3,7 @@
 import array
 import builtins
 import collections
+import copy
 import inspect
 import io
 import os
@@ -281,7 +282,8 @@ class Reads(Calls):
     def set_item(self, thing):
         """Called before an item is set or deleted. What is read of the container from now on is what the run has made of it."""
         if not isinstance(thing, Tensor) and id(thing) not in self.made:
-            self.changed[id(thing)] = self.made[id(thing)] = thing
+            self.changed[id(thing)] = thing, copy.copy(thing) if type(thing) in (dict, list) else thing
+            self.made[id(thing)] = thing
         return thing
 
     def change_item(self, thing):
