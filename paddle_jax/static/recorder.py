@@ -103,8 +103,9 @@ class Recorder(Trace):
         """The Symbol of a persistable Variable, which may be one of another Program: they share what is in the Scope by name."""
         known = self.program.vars.get(variable.name, variable)
         if known.avals[0].shape != variable.avals[0].shape:
-            raise ValueError(f"{variable.name}: got the Variable of another program, of shape {list(variable.avals[0].shape)}; this program has one of "
-                             f"that name, of shape {list(known.avals[0].shape)}. Give one of them another name")
+            shapes = [list(each.avals[0].shape) for each in (variable, known)]
+            raise ValueError(f"{variable.name}: got the Variable of another program, of shape {shapes[0]}; this program has one of that name, of "
+                             f"shape {shapes[1]}. Give one of them another name")
         return self.program.symbol_of(variable)
 
     def take_in(self, tensor, name=None):

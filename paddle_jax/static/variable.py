@@ -174,8 +174,8 @@ class Variable(Tensor):
 
 
 class PersistentVariable(Variable):
-    """A Variable whose value lives in the Scope under its name. What it stands for is looked up in the Program that is being recorded, if that has it:
-    another one may have a Variable of the same name."""
+    """A Variable whose value lives in the Scope under its name. What it stands for is looked up in the Program that is being recorded, if that has
+    it: another one may have a Variable of the same name."""
 
     def _get(self):
         recorder = local.ctx.recorder

@@ -26,7 +26,8 @@ def flush(seg, why):
     Until all have theirs the segment keeps what it needs to compute them: whatever is raised meanwhile, they can be asked for again.
     """
     ctx = local.ctx
-    # Without finalizers meanwhile: one that looks at a value of this very segment would flush it too, or find the value neither recorded nor computed.
+    # No finalizer may run meanwhile: if it looked at a value of this very segment it would flush it too, or find the value neither recorded nor
+    # computed.
     with seg.lock, without_collection():
         if seg.running is not None:
             seg.running.settle()

@@ -33,8 +33,8 @@ class Table:
             self.values.append(value)
 
     def hold(self):
-        """Whether all is as it was. Equal numbers take the place of those known, so that next time they are the same objects; equal containers do not:
-        the other facts are about those that were read."""
+        """Whether all is as it was. Equal numbers take the place of those known, so that next time they are the same objects. Equal containers do
+        not, since the other facts are about those that were read."""
         if all(map(operator.is_, self.read(self.owners, self.keys), self.values)):
             return True
         now = list(self.read(self.owners, self.keys))
@@ -44,9 +44,9 @@ class Table:
         return True
 
     def settle(self, changed):
-        """Lets go of the items of changed containers that are not as they were. A container that has been put in the place of a changed one, and is as
-        that was at first, is as good. changed: (container, copy of it before the changes), by id."""
-        rows, kept = zip(self.owners, self.keys, self.values, self.read(self.owners, self.keys), strict=True), []
+        """Lets go of the items of changed containers that are not as they were. A container that has been put in the place of a changed one, and is
+        as that was at first, is as good. changed: (container, copy of it before the changes), by id."""
+        kept, rows = [], zip(self.owners, self.keys, self.values, self.read(self.owners, self.keys), strict=True)
         for owner, key, old, now in rows:
             if id(owner) not in changed or same(old, now):
                 replaced = id(old) in changed and now is not old and same(changed[id(old)][1], now)
