@@ -374,7 +374,7 @@ class Tensor:
         copy = kind.__new__(kind)
         init(copy, held(self), self.stop_gradient)
         copy.persistable = self.persistable
-        copy._name = unique_name.generate(self.name + "_deepcopy")
+        copy._name = self.name + unique_name.generate("_deepcopy")  # one counter for all, as in Paddle
         copy.__dict__.update(self.__dict__)
         memo[id(self)] = copy
         return copy

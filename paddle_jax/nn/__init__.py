@@ -56,6 +56,7 @@ from paddle_jax.nn.layer.vision import (
 from paddle_jax.nn.clip import ClipGradByGlobalNorm, ClipGradByNorm, ClipGradByValue
 from paddle_jax.nn.decode import BeamSearchDecoder, dynamic_decode
 from paddle_jax.nn.layer import loss
+from paddle_jax.nn import quant
 from paddle_jax.nn.utils import spectral_norm
 
 __all__ = [

@@ -405,6 +405,21 @@ def _bce(w, a, out, x, label, weight):
     return average(w, w.op("bce_loss", [x, label], x.type), a.reduction, out)
 
 
+def _linear_quantizer(name):
+    def rule(w, a, out, x, scale, zero_point):
+        unused = w.full(0.0, "float32", ())  # averages that only training would change
+        return w.op(name, [x, scale, zero_point, unused, unused], [out[0], None, None, None], quant_axis=a.quant_axis, bit_length=a.bit_length,
+                    qmin=a.qmin, qmax=a.qmax)[:1]
+
+    return rule
+
+
+def _fake_quantizer(w, a, out, x, scale):
+    if a.quant_axis >= 0:
+        raise NotWritable("fake_quantize_dequantize: one scale for each channel has no form in a file")
+    return w.op("fake_quantize_dequantize_moving_average_abs_max", [x, scale, None, None], [out[0], None, None, None], bit_length=a.bit_length)[:1]
+
+
 define({
     "softmax": _softmax("softmax"), "log_softmax": _softmax("log_softmax"), "gelu": _gelu, "linear": _linear,
     "conv2d": _conv(2), "conv3d": _conv(3), "conv1d": _flat(_conv(2)),
@@ -428,6 +443,8 @@ define({
     "square_error_cost": lambda w, a, out, x, y: w.op("square", [_gap(w, x, y)], x.type),
     "l1_loss": _loss(lambda w, a, x, y: w.op("abs", [_gap(w, x, y)], x.type)),
     "smooth_l1_loss": _loss(_huber),
+    "quantize_linear": _linear_quantizer("quantize_linear"), "dequantize_linear": _linear_quantizer("dequantize_linear"),
+    "fake_quantize_dequantize": _fake_quantizer,
     "cross_entropy_hard": _hard, "binary_cross_entropy_with_logits": _logits, "binary_cross_entropy": _bce,
 })
 

@@ -2,6 +2,7 @@
 
 from paddle_jax.framework.pir.rules import P, define, same
 from paddle_jax.nn.functional.common import unfold
+from paddle_jax.nn.functional.quantization import dequantize_linear, fake_quantize_dequantize, quantize_linear
 from paddle_jax.nn.functional.rnn import gru, lstm, simple_rnn
 
 
@@ -183,6 +184,11 @@ define({
     "group_norm": lambda a, x, w, b: P.group_norm(x, a.groups, a.epsilon, w, b, a.data_format),
     "instance_norm": lambda a, x, w, b: P.instance_norm(x, weight=w, bias=b, eps=a.epsilon),
     "rms_norm": lambda a, x, w: (P.rms_norm(x, a.normalized_shape, w, a.epsilon), None),
+    # quantization
+    "quantize_linear": lambda a, x, scale, zero, *_: (_linear(quantize_linear, a, x, scale, zero), None, None, None),
+    "dequantize_linear": lambda a, x, scale, zero, *_: (_linear(dequantize_linear, a, x, scale, zero), None, None, None),
+    "fake_quantize_dequantize_moving_average_abs_max": lambda a, x, scale, *_: (
+        fake_quantize_dequantize(x, scale.detach(), a.bit_length), None, None, None),
     # activations
     "logsigmoid": lambda a, x: P.log_sigmoid(x),
     "tanh_shrink": lambda a, x: P.tanhshrink(x),
@@ -203,6 +209,10 @@ define({
     "hsigmoid_loss": lambda a, x, label, w, b, table, code: (P.hsigmoid_loss(x, label, a.num_classes, w, b, table, code), None, None),
     "rnn": _rnn,
 })
+
+
+def _linear(function, a, x, scale, zero):
+    return function(x, scale, scale if zero is None else zero, a.quant_axis, a.bit_length, a.qmin, a.qmax)
 
 
 def _ctc(a, x, labels, lengths, sizes):

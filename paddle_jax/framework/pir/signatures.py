@@ -52,6 +52,7 @@ diag offset:i32 padding_value:f32
 diag_embed offset:i32 dim1:i32 dim2:i32
 diagonal offset:i32 axis1:i32 axis2:i32
 dist p:f32
+dequantize_linear quant_axis:i32=-1 bit_length:i32=8 qmin:i32=-128 qmax:i32=127 round_type:i32=0 is_test:bool=True only_observer:bool=False
 dropout is_test:bool=True mode:str='upscale_in_train' seed:i32=0 fix_seed:bool=False
 eigh UPLO:str
 eigvalsh uplo:str is_test:bool=True
@@ -60,6 +61,7 @@ elu alpha:f32
 embedding padding_idx:i64 sparse:bool=False
 expand_as target_shape:i64s
 eye dtype:dtype place:place
+fake_quantize_dequantize_moving_average_abs_max moving_rate:f32=0.9 bit_length:i32=8 is_test:bool=True round_type:i32=1
 fetch name:str col:i32
 fft_c2c axes:i64s normalization:str forward:bool
 fft_c2r axes:i64s normalization:str forward:bool last_dim_size:i64
@@ -129,6 +131,7 @@ pow y:f32
 prelu data_format:str='NCHW' mode:str
 prod keepdim:bool=False reduce_all:bool
 put_along_axis axis:i32 reduce:str include_self:bool=True
+quantize_linear quant_axis:i32=-1 bit_length:i32=8 qmin:i32=-128 qmax:i32=127 round_type:i32=0 is_test:bool=True only_observer:bool=False
 qr mode:str
 renorm p:f32 axis:i32 max_norm:f32
 repeat_interleave repeats:i32 axis:i32 output_size:i64=-1

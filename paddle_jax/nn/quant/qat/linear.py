@@ -1,0 +1,33 @@
+"""A linear layer with simulated quantization."""
+
+from paddle_jax.nn import functional as F
+from paddle_jax.nn.quant.format import ConvertibleQuantedLayer
+
+
+class QuantedLinear(ConvertibleQuantedLayer):
+    """A `Linear` whose weight and input are quantized; weight and bias are those of the given layer.
+
+    Args:
+        layer: Linear.
+        q_config: SingleLayerConfig with the factories of the quanters, or None for none.
+    """
+
+    def __init__(self, layer, q_config):
+        super().__init__()
+        self.weight, self.bias, self.name = layer.weight, layer.bias, layer.name
+        self.weight_quanter = None if q_config.weight is None else q_config.weight._instance(layer)
+        self.activation_quanter = None if q_config.activation is None else q_config.activation._instance(layer)
+
+    def forward(self, input):
+        x = input if self.activation_quanter is None else self.activation_quanter(input)
+        weight = self.weight if self.weight_quanter is None else self.weight_quanter(self.weight)
+        return self._linear_forward(x, weight)
+
+    def _linear_forward(self, input, weight):
+        return F.linear(input, weight, self.bias, name=self.name)
+
+    def weights_to_quanters(self):
+        return [("weight", "weight_quanter")]
+
+    def activation_quanters(self):
+        return ["activation_quanter"]

@@ -1,0 +1,38 @@
+"""A place in a network where an observer or quanter can be put."""
+
+from paddle_jax.nn.layer.layers import Layer
+
+
+class Stub(Layer):
+    """Marks a place whose activations shall be quantized; it gives its input until `QAT` or `PTQ` puts an observer there.
+
+    Args:
+        observer: factory of the observer or quanter. Default: that of the configuration.
+    Example:
+        >>> paddle.nn.quant.Stub()(paddle.to_tensor([1.0])).tolist()
+        [1.0]
+    """
+
+    def __init__(self, observer=None):
+        super().__init__()
+        self._observer = observer
+
+    def forward(self, input):
+        return input
+
+
+class QuanterStub(Layer):
+    """What `QAT` and `PTQ` put in the place of a `Stub`: applies the stub's observer, or that of the configuration.
+
+    Args:
+        layer: the Stub.
+        q_config: SingleLayerConfig with a factory as `activation`, or None there.
+    """
+
+    def __init__(self, layer, q_config):
+        super().__init__()
+        factory = q_config.activation if layer._observer is None else layer._observer
+        self._observer = None if factory is None else factory._instance(layer)
+
+    def forward(self, input):
+        return input if self._observer is None else self._observer(input)

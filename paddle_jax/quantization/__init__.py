@@ -1,0 +1,11 @@
+"""Quantization: networks whose weights and activations are numbers of few bits, trained so (QAT) or converted after training (PTQ)."""
+
+from paddle_jax.quantization import observers, quanters
+from paddle_jax.quantization.base_observer import BaseObserver
+from paddle_jax.quantization.base_quanter import BaseQuanter
+from paddle_jax.quantization.config import QuantConfig
+from paddle_jax.quantization.factory import quanter
+from paddle_jax.quantization.ptq import PTQ
+from paddle_jax.quantization.qat import QAT
+
+__all__ = ["QuantConfig", "BaseQuanter", "BaseObserver", "quanter", "QAT", "PTQ"]

@@ -1,0 +1,16 @@
+"""The base of observers."""
+
+import abc
+
+from paddle_jax.quantization.base_quanter import BaseQuanter
+
+
+class BaseObserver(BaseQuanter, metaclass=abc.ABCMeta):
+    """The base of layers that watch values and find scales for them; see `BaseQuanter`."""
+
+    def __init__(self):
+        super().__init__()
+
+    @abc.abstractmethod
+    def cal_thresholds(self):
+        """Computes the scales from what was watched."""

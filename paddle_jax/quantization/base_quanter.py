@@ -1,0 +1,43 @@
+"""The base of quanters."""
+
+import abc
+
+from paddle_jax.nn.layer.layers import Layer
+
+
+class BaseQuanter(Layer, metaclass=abc.ABCMeta):
+    """The base of layers that simulate quantization or watch values: a subclass defines the five methods.
+
+    Example:
+        >>> class Same(paddle.quantization.BaseQuanter):
+        ...     def forward(self, x): return x
+        ...     def scales(self): return paddle.ones([1])
+        ...     def zero_points(self): return paddle.zeros([1])
+        ...     def quant_axis(self): return -1
+        ...     def bit_length(self): return 8
+        >>> Same()
+        Same()
+    """
+
+    def __init__(self):
+        super().__init__()
+
+    @abc.abstractmethod
+    def forward(self, input):
+        """The input after simulated quantization, or as it is."""
+
+    @abc.abstractmethod
+    def scales(self):
+        """Tensor or array: the largest magnitudes that are represented."""
+
+    @abc.abstractmethod
+    def zero_points(self):
+        """Tensor or array: the integers that stand for 0; None where that is 0."""
+
+    @abc.abstractmethod
+    def quant_axis(self):
+        """int: the axis of the channels that have scales of their own, -1 for one scale."""
+
+    @abc.abstractmethod
+    def bit_length(self):
+        """int: the number of bits."""

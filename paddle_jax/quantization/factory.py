@@ -1,0 +1,86 @@
+"""Factories: a class of quanters together with the arguments it is to be made with."""
+
+import abc
+import functools as ft
+import sys
+
+
+class ClassWithArguments(metaclass=abc.ABCMeta):
+    """Keeps arguments for a class; a subclass says which with `_get_class`."""
+
+    def __init__(self, *args, **kwargs):
+        self._args, self._kwargs = args, kwargs
+
+    @property
+    def args(self):
+        """The positional arguments, a tuple."""
+        return self._args
+
+    @property
+    def kwargs(self):
+        """The keyword arguments, a dict."""
+        return self._kwargs
+
+    @abc.abstractmethod
+    def _get_class(self):
+        """The class."""
+
+    def __str__(self):
+        return f"{type(self).__name__}({','.join([*map(str, self._args), *(f'{name}={value}' for name, value in self._kwargs.items())])})"
+
+    def __repr__(self):
+        return str(self)
+
+
+class QuanterFactory(ClassWithArguments):
+    """Makes a quanter or observer for a layer with the kept arguments."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.partial_class = None
+
+    def _instance(self, layer):
+        """A new quanter; the layer comes after the kept positional arguments, as in Paddle, so that these are best given by keyword."""
+        if self.partial_class is None:
+            self.partial_class = ft.partial(self._get_class(), *self._args, **self._kwargs)
+        return self.partial_class(layer)
+
+
+ObserverFactory = QuanterFactory
+
+
+def quanter(class_name):
+    """Declares a quanter: the decorated class gets a factory of the given name in the module that calls `quanter`.
+
+    Args:
+        class_name: str, name of the factory; its arguments are those of the decorated class without `layer`.
+    Returns:
+        decorator, which gives the class back.
+    Raises:
+        TypeError: class_name is not a str.
+    Differs from Paddle: the calling code need not be an imported module.
+    Example:
+        >>> @paddle.quantization.quanter("Plain")
+        ... class PlainLayer(paddle.quantization.BaseQuanter):
+        ...     def __init__(self, layer, bits=8): super().__init__(); self.bits = bits
+        ...     def forward(self, x): return x
+        ...     def scales(self): return paddle.ones([1])
+        ...     def zero_points(self): return paddle.zeros([1])
+        ...     def quant_axis(self): return -1
+        ...     def bit_length(self): return self.bits
+        >>> Plain(bits=4)
+        Plain(bits=4)
+    """
+    scope = sys._getframe(1).f_globals
+
+    def declare(target):
+        def init(self, *args, **kwargs):
+            QuanterFactory.__init__(self, *args, **kwargs)
+
+        members = {"__init__": init, "_get_class": lambda self: target, "__module__": scope.get("__name__"), "__doc__": target.__doc__}
+        scope[class_name] = abc.ABCMeta(class_name, (QuanterFactory,), members)
+        if isinstance(scope.get("__all__"), list):
+            scope["__all__"].append(class_name)
+        return target
+
+    return declare

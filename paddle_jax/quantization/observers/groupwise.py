@@ -1,0 +1,84 @@
+"""The observer of weights by groups of rows."""
+
+from paddle_jax.nn.functional.quantization import abs_max
+from paddle_jax.quantization.base_observer import BaseObserver
+from paddle_jax.quantization.factory import ObserverFactory
+from paddle_jax.tensor.creation import zeros_like
+
+
+class GroupWiseWeightObserver(ObserverFactory):
+    """Makes observers of a weight [in, out] that find a scale for each group of rows of each column.
+
+    Args:
+        quant_bits: int, number of bits.
+        group_size: int, rows of a group, 64 or 128.
+    Differs from Paddle: `paddle.quantization.observers` is there without an import of its own.
+    Example:
+        >>> paddle.quantization.observers.GroupWiseWeightObserver(quant_bits=4)
+        GroupWiseWeightObserver(quant_bits=4)
+    """
+
+    def __init__(self, quant_bits=8, group_size=128):
+        super().__init__(quant_bits=quant_bits, **({} if group_size == 128 else {"group_size": group_size}))
+
+    def _get_class(self):
+        return GroupWiseWeightObserverLayer
+
+
+class GroupWiseWeightObserverLayer(BaseObserver):
+    """Gives its input and keeps the largest magnitudes of the last one; see `GroupWiseWeightObserver`."""
+
+    def __init__(self, layer, quant_bits=8, group_size=128):
+        super().__init__()
+        self.group_size, self._layer, self._quant_bits = group_size, layer, quant_bits
+        self._max = self._scale = self._zero_point = None
+
+    def forward(self, inputs):
+        self._max = self._cal_abs_max(inputs)
+        return inputs
+
+    def _cal_abs_max(self, inputs):
+        rows = inputs.shape[0]
+        if self.group_size not in (64, 128):
+            raise AssertionError(f"GroupWiseWeightObserver: group_size: got {self.group_size}; it must be 64 or 128")
+        if rows % self.group_size:
+            raise AssertionError(f"GroupWiseWeightObserver: got {rows} rows; the number must be a multiple of group_size, {self.group_size}")
+        if inputs.ndim != 2:
+            raise AssertionError(f"GroupWiseWeightObserver: got {inputs.ndim} axes; the weight must have 2")
+        groups = inputs.detach().reshape([-1, self.group_size, inputs.shape[1]]).transpose([1, 0, 2]).reshape([self.group_size, -1])
+        return abs_max(groups, 1).reshape([-1, inputs.shape[1]])
+
+    def min_value(self):
+        """0.0."""
+        return 0.0
+
+    def max_value(self):
+        """Tensor [groups, columns]: the largest magnitudes."""
+        return self._max
+
+    def bit_length(self):
+        return self._quant_bits
+
+    def quant_axis(self):
+        return -1
+
+    def cal_thresholds(self):
+        """Fixes the scales, once.
+
+        Raises:
+            AttributeError: nothing was watched.
+        """
+        if self._max is None:
+            raise AttributeError("GroupWiseWeightObserver: it has seen nothing; call the model on data first")
+        if self._scale is None:
+            self._scale, self._zero_point = self._max, zeros_like(self._max)
+
+    def scales(self):
+        if self._scale is None:
+            self.cal_thresholds()
+        return self._scale
+
+    def zero_points(self):
+        if self._zero_point is None:
+            self.cal_thresholds()
+        return self._zero_point

@@ -1,0 +1,43 @@
+"""Quantization after training."""
+
+import copy
+
+from paddle_jax.quantization.quantize import Quantization
+
+
+class PTQ(Quantization):
+    """Quantization after training: observers watch a few batches, then `convert` fixes the scales.
+
+    Args:
+        config: QuantConfig.
+    Differs from Paddle: `paddle.quantization.observers` is there without an import of its own.
+    Example:
+        >>> observer = paddle.quantization.observers.AbsmaxObserver()
+        >>> ptq = paddle.quantization.PTQ(paddle.quantization.QuantConfig(activation=observer, weight=observer))
+        >>> ptq.quantize(paddle.nn.Sequential(paddle.nn.Linear(2, 2)).eval())
+        Sequential(
+          (0): QuantedLinear(
+            (weight_quanter): AbsmaxObserverLayer()
+            (activation_quanter): AbsmaxObserverLayer()
+          )
+        )
+    """
+
+    def quantize(self, model, inplace=False):
+        """Puts observers on weights and inputs.
+
+        Args:
+            model: Layer in evaluation mode.
+            inplace: change it, instead of a copy.
+        Returns:
+            Layer; call it on data that are like those to come, then `convert` it.
+        Raises:
+            AssertionError: the model is in training mode.
+        """
+        if model.training:
+            raise AssertionError("PTQ.quantize: model: got one in training mode; call model.eval() first")
+        model = model if inplace else copy.deepcopy(model)
+        self._config._specify(model)
+        self._convert_to_quant_layers(model, self._config)
+        self._insert_activation_observers(model, self._config)
+        return model

@@ -1,0 +1,43 @@
+"""Quantization-aware training."""
+
+import copy
+
+from paddle_jax.quantization.quantize import Quantization
+
+
+class QAT(Quantization):
+    """Quantization-aware training: the network learns with rounded weights and inputs, gradients go straight through the rounding.
+
+    Args:
+        config: QuantConfig.
+    Differs from Paddle: `paddle.quantization.quanters` is there without an import of its own.
+    Example:
+        >>> quanter = paddle.quantization.quanters.FakeQuanterWithAbsMaxObserver(moving_rate=0.9)
+        >>> qat = paddle.quantization.QAT(paddle.quantization.QuantConfig(activation=quanter, weight=quanter))
+        >>> qat.quantize(paddle.nn.Sequential(paddle.nn.Linear(2, 2)))
+        Sequential(
+          (0): QuantedLinear(
+            (weight_quanter): FakeQuanterWithAbsMaxObserverLayer()
+            (activation_quanter): FakeQuanterWithAbsMaxObserverLayer()
+          )
+        )
+    """
+
+    def quantize(self, model, inplace=False):
+        """Puts layers with simulated quantization in the place of plain ones.
+
+        Args:
+            model: Layer in training mode.
+            inplace: change it, instead of a copy.
+        Returns:
+            Layer.
+        Raises:
+            AssertionError: the model is in evaluation mode.
+        """
+        if not model.training:
+            raise AssertionError("QAT.quantize: model: got one in evaluation mode; call model.train() first")
+        model = model if inplace else copy.deepcopy(model)
+        self._config._specify(model)
+        self._convert_to_quant_layers(model, self._config)
+        self._insert_activation_observers(model, self._config)
+        return model

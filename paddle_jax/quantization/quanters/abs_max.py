@@ -1,0 +1,66 @@
+"""The quanter whose scale is a moving average of the largest magnitudes."""
+
+from paddle_jax._core import unique_name
+from paddle_jax.base.param_attr import ParamAttr
+from paddle_jax.nn.functional.quantization import fake_quantize_dequantize, moving_average_abs_max
+from paddle_jax.nn.initializer import Constant
+from paddle_jax.quantization.base_quanter import BaseQuanter
+from paddle_jax.quantization.factory import QuanterFactory
+
+
+class FakeQuanterWithAbsMaxObserver(QuanterFactory):
+    """Makes quanters that round to what a number of bits can hold, with a moving average of the largest magnitudes as scale.
+
+    In training state = rate state + 1, accum = rate accum + max |x|, scale = accum / state at each call; in evaluation the scale stays.
+    Halves are rounded away from zero, gradients go straight through.
+
+    Args:
+        moving_rate: float, how much of the average is kept.
+        bit_length: int, number of bits.
+        dtype: dtype of scale and averages.
+        name: str, begins the names of scale and averages. Default: "quant_dequant".
+    Differs from Paddle: `paddle.quantization.quanters` is there without an import of its own.
+    Example:
+        >>> quanter = paddle.quantization.quanters.FakeQuanterWithAbsMaxObserver(moving_rate=0.5, bit_length=4)._instance(None)
+        >>> [round(v, 4) for v in quanter(paddle.to_tensor([-1.0, 0.3])).tolist()], round(quanter.scales().item(), 4)
+        ([-1.0, 0.2857], 1.0)
+    """
+
+    def __init__(self, moving_rate=0.9, bit_length=8, dtype="float32", name=None):
+        super().__init__(name=name, moving_rate=moving_rate, bit_length=bit_length, dtype=dtype)
+
+    def _get_class(self):
+        return FakeQuanterWithAbsMaxObserverLayer
+
+
+class FakeQuanterWithAbsMaxObserverLayer(BaseQuanter):
+    """Rounds its input; see `FakeQuanterWithAbsMaxObserver`."""
+
+    def __init__(self, layer, name=None, moving_rate=0.9, bit_length=8, dtype="float32"):
+        super().__init__()
+        self._moving_rate, self._bit_length = moving_rate, bit_length
+        for attribute, value in (("scale", 0.001), ("state", 1.0), ("accum", 1.0)):
+            attr = ParamAttr(name=unique_name.generate(f"{name or 'quant_dequant'}.{attribute}"), initializer=Constant(value), trainable=False)
+            setattr(self, f"_{attribute}", self.create_parameter([1], attr=attr, dtype=dtype))
+
+    def forward(self, input):
+        if not input.is_floating_point():
+            raise RuntimeError(f"FakeQuanterWithAbsMaxObserver: got dtype {input.dtype}; it must be a floating one")
+        if self.training:
+            known = [p.detach() for p in (self._scale, self._state, self._accum)]
+            for parameter, value in zip((self._scale, self._state, self._accum),
+                                        moving_average_abs_max(input.detach(), *known, self._moving_rate), strict=True):
+                parameter._rebind(value._raw)
+        return fake_quantize_dequantize(input, self._scale.detach(), self._bit_length)
+
+    def bit_length(self):
+        return self._bit_length
+
+    def quant_axis(self):
+        return -1
+
+    def scales(self):
+        return self._scale
+
+    def zero_points(self):
+        return None

@@ -1,0 +1,86 @@
+"""What quantization-aware training and quantization after training share."""
+
+import abc
+import copy
+
+from paddle_jax.nn.quant.format import ConvertibleQuantedLayer, LinearQuanterDequanter
+from paddle_jax.quantization.base_quanter import BaseQuanter
+
+
+class Quantization(metaclass=abc.ABCMeta):
+    """The base of `QAT` and `PTQ`.
+
+    Args:
+        config: QuantConfig; it is copied.
+    """
+
+    def __init__(self, config):
+        self._config = copy.deepcopy(config)
+
+    @abc.abstractmethod
+    def quantize(self, model, inplace=False):
+        """Prepares a model for quantization."""
+
+    def convert(self, model, inplace=False, remain_weight=False):
+        """Brings a quantized model into the form for inference: fixed scales, weights as integers.
+
+        Args:
+            model: Layer from `quantize`.
+            inplace: change it, instead of a copy.
+            remain_weight: keep the weights as they are and quantize them at each call.
+        Returns:
+            Layer.
+        Differs from Paddle: `paddle.quantization.observers` is there without an import of its own.
+        Example:
+            >>> observer = paddle.quantization.observers.AbsmaxObserver()
+            >>> ptq = paddle.quantization.PTQ(paddle.quantization.QuantConfig(observer, observer))
+            >>> model = ptq.quantize(paddle.nn.Sequential(paddle.nn.Linear(2, 2)).eval())
+            >>> _ = model(paddle.ones([1, 2])); ptq.convert(model)[0].weight.abs().max().item()
+            127.0
+        """
+        model = model if inplace else copy.deepcopy(model)
+        self._convert_children(model, remain_weight)
+        return model
+
+    def _convert_children(self, model, remain_weight):
+        replaced = {}
+        for name, child in model.named_children():
+            if isinstance(child, ConvertibleQuantedLayer):
+                if not child.converted:
+                    child._convert(remain_weight=remain_weight)
+            elif isinstance(child, BaseQuanter):
+                replaced[name] = LinearQuanterDequanter.from_quanter(child)
+            else:
+                self._convert_children(child, remain_weight)
+        for name, layer in replaced.items():
+            model._sub_layers[name] = layer
+
+    def _convert_to_quant_layers(self, model, config):
+        replaced = {}
+        for name, child in model.named_children():
+            if type(child) in config.qat_layer_mappings and config._is_quantifiable(child):
+                replaced[name] = config._get_qat_layer(child)
+            else:
+                self._convert_to_quant_layers(child, config)
+        for name, layer in replaced.items():
+            model._sub_layers[name] = layer
+
+    def _insert_activation_observers(self, model, config):
+        replaced = {}
+        quanted = tuple(config.qat_layer_mappings.values())
+        for name, child in model.named_children():
+            if config._need_observe(child):
+                replaced[name] = config._get_observe_wrapper(child)
+            elif not isinstance(child, quanted):
+                self._insert_activation_observers(child, config)
+        for name, layer in replaced.items():
+            model._sub_layers[name] = layer
+
+    def _details(self):
+        return self._config.details()
+
+    def __str__(self):
+        return self._details()
+
+    def __repr__(self):
+        return str(self)
