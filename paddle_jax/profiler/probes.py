@@ -1,0 +1,295 @@
+"""How a recording sees what runs: functions of the one dispatch path are exchanged for ones that note the time, and put back at its end.
+
+Nothing is asked anywhere while no recording is on. Recorded operations of the deferred tier are not looked at one by one, which would double what
+they cost: what runs is, the segment and its program.
+"""
+
+import threading
+import time
+
+import jax
+from jax import monitoring
+
+import paddle_jax._core.deferred.program as programs
+import paddle_jax._core.kernel as kernels
+from paddle_jax._core import tape
+from paddle_jax._core.deferred import flush, segment
+from paddle_jax._core.origins import user_line
+from paddle_jax._core.state import local
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.io.reader import _Epoch
+from paddle_jax.jit import program as compiled
+from paddle_jax.nn.layer.layers import Layer
+from paddle_jax.optimizer.optimizer import Optimizer
+from paddle_jax.profiler.event_type import TracerEventType as Type
+from paddle_jax.profiler.recording import COMPILE, FLUSH, INTERPRETED, NEW, OP, PROGRAM, Event, Recording, range_of
+from paddle_jax.profiler.timer import benchmark
+
+_now, _thread = time.perf_counter_ns, threading.get_ident
+_SLOW = 100_000  # nanoseconds from which the user's line is always looked up
+_LOOKS = 8  # and how often it is for the operations below that
+_STAGES = {"jaxpr_trace_duration": "tracing", "jaxpr_to_mlir_module_duration": "lowering", "backend_compile_duration": "compiling"}
+
+
+class _Swapped:
+    """What has been exchanged: [(owner, name, the original)]."""
+
+    items: list = []
+
+
+def install(rows):
+    """Begins to note."""
+    add = rows.add
+    _swap(kernels, "compute", lambda inner: _op(inner, rows))
+    _swap(flush, "compute", lambda inner: _cold(inner, rows))
+    _swap(flush, "interpreted", lambda inner: _interpreted(inner, rows))
+    _swap(flush, "_run", lambda inner: _flushed(inner, add))
+    _swap(segment, "infer", lambda inner: _inferred(inner, add))
+    _swap(programs.Program, "__call__", lambda inner: _program(inner, add))
+    _swap(compiled.Program, "__call__", lambda inner: _static(inner, add))
+    _swap(tape, "backward", lambda inner: _phase(inner, add, "Gradient Backward", Type.Backward))
+    for cls in _steppers(Optimizer):
+        _swap(cls, "step", lambda inner: _phase(inner, add, "Optimization Step", Type.Optimization))
+    _swap(Layer, "__call__", lambda inner: _layer(inner, add))
+    _swap(_Epoch, "__next__", lambda inner: _batch(inner, add))
+    monitoring.register_event_duration_secs_listener(_compiling)
+    Recording.rows = rows
+
+
+def remove():
+    """Notes no more."""
+    Recording.rows = None
+    monitoring.unregister_event_duration_listener(_compiling)
+    restore()
+
+
+def restore():
+    """Puts all originals back."""
+    while _Swapped.items:
+        setattr(*_Swapped.items.pop())
+
+
+def _swap(owner, name, make):
+    inner = vars(owner)[name]
+    _Swapped.items.append((owner, name, inner))
+    setattr(owner, name, make(inner))
+
+
+def _steppers(cls):
+    """A class and those below it that have a `step` of their own."""
+    found = [cls] if "step" in vars(cls) else []
+    return found + [c for below in cls.__subclasses__() for c in _steppers(below)]
+
+
+# single operations ------------------------------------------------------------------------------------------------------------------------------
+
+
+def _op(inner, rows):
+    """Operations that run at once, each as a compiled kernel. Their lines: always where it takes long, else the one of the last look."""
+    seen, add, shapes, memory = {}, rows.add, rows.shapes, rows.memory
+
+    def compute(kernel, values):
+        if local.ctx.trace is not None:
+            return inner(kernel, values)
+        start = _now()
+        out = inner(kernel, values)
+        _wait(out)
+        end = _now()
+        known = seen.get(kernel)
+        if known is None or known[0] < _LOOKS or end - start > _SLOW:
+            known = seen[kernel] = (known[0] + 1 if known else 1, user_line())
+        add((_op_event, OP, kernel.name, start, end, _thread(), known[1], _shapes(values) if shapes else (), _size(out) if memory else 0))
+        return out
+
+    return compute
+
+
+def _cold(inner, rows):
+    """Operations of a segment that run one by one through their compiled kernels."""
+    add, shapes, memory = rows.add, rows.shapes, rows.memory
+
+    def compute(kernel, values):
+        start = _now()
+        out = inner(kernel, values)
+        _wait(out)
+        add((_op_event, OP, kernel.name, start, _now(), _thread(), _line_of(kernel, values), _shapes(values) if shapes else (),
+             _size(out) if memory else 0))
+        return out
+
+    return compute
+
+
+def _line_of(kernel, values):
+    """The line that first called a kernel with operands of these shapes."""
+    shapes = [v.shape for v in values]
+    return next((sig.where for sig in kernel.sigs.values() if [a.shape for a in sig.operands] == shapes), "?")
+
+
+def _interpreted(inner, rows):
+    add, shapes, memory = rows.add, rows.shapes, rows.memory
+
+    def interpreted(sig, operands):
+        start = _now()
+        out = inner(sig, operands)
+        if out is not None:
+            add((_op_event, INTERPRETED, sig.kernel.name, start, _now(), _thread(), sig.where, _shapes(operands) if shapes else (),
+                 _size(out) if memory else 0))
+        return out
+
+    return interpreted
+
+
+def _wait(out):
+    """Waits for results on a CPU, so that the time is that of the operation. An accelerator goes on: its own times come from its profile."""
+    array = out[0] if type(out) in (tuple, list) and out else out
+    if isinstance(array, jax.Array) and not isinstance(array, jax.core.Tracer) and next(iter(array.devices())).platform == "cpu":
+        array.block_until_ready()
+
+
+def _shapes(values):
+    return tuple([(tuple(v.shape), str(v.dtype)) for v in values if hasattr(v, "shape")])
+
+
+def _size(out):
+    return sum(getattr(o, "nbytes", 0) for o in (out if type(out) in (tuple, list) else [out]))
+
+
+def _op_event(how, name, start, end, thread, where, shapes, size):
+    return Event(name, Type.Operator, start, end, thread, how, where, shapes=shapes, bytes=size)
+
+
+# segments and programs --------------------------------------------------------------------------------------------------------------------------
+
+
+def _flushed(inner, add):
+    def run(seg, whole, why, ctx):
+        start, count = _now(), len(seg.ops)
+        try:
+            inner(seg, whole, why, ctx)
+        finally:
+            add((_flush_event, why, count, start, _now(), _thread(), user_line()))
+
+    return run
+
+
+def _flush_event(why, count, start, end, thread, where):
+    return Event(why, Type.OperatorInner, start, end, thread, FLUSH, where, count=count)
+
+
+def _inferred(inner, add):
+    def infer(kernel, avals):
+        start = _now()
+        sig = inner(kernel, avals)
+        add((_new_event, sig, start, _now(), _thread()))
+        return sig
+
+    return infer
+
+
+def _new_event(sig, start, end, thread):
+    return Event(sig.kernel.name, Type.OperatorInner, start, end, thread, NEW, sig.where, repr(sig))
+
+
+def _program(inner, add):
+    """Compiled segments."""
+
+    def call(self, seg, whole, values):
+        start = _now()
+        inner(self, seg, whole, values)
+        for value in values:
+            _wait(value.array)
+            break
+        add((_program_event, self, start, _now(), _thread()))
+
+    return call
+
+
+def _program_event(program, start, end, thread):
+    count = len(program.key[0])
+    name = f"compiled program of {count} operations"
+    return Event(name, Type.StaticKernelLaunch, start, end, thread, PROGRAM, program.where, count=count, program=program)
+
+
+def _static(inner, add):
+    """Functions compiled by to_static, that run directly; one that gradients flow through is one operation of the program around it."""
+
+    def call(self, tensors):
+        start = _now()
+        out = inner(self, tensors)
+        if not self.differentiable:
+            first = out[0] if type(out) in (tuple, list) and out else out
+            _wait(first._raw if isinstance(first, Tensor) else tensors[self.donated[0]]._raw if self.donated else None)
+        add((_static_event, self, start, _now(), _thread()))
+        return out
+
+    return call
+
+
+def _static_event(program, start, end, thread):
+    count = len(program.captured.jaxpr.eqns)
+    return Event(f"to_static {program.name}", Type.StaticKernelLaunch, start, end, thread, PROGRAM, program.name, count=count, program=program)
+
+
+def _compiling(event, seconds, **more):
+    rows, stage = Recording.rows, _STAGES.get(event.rpartition("/")[2])
+    if rows is not None and stage is not None:
+        end = _now()
+        rows.add((_compile_event, more.get("fun_name", ""), stage, end - int(seconds * 1e9), end, _thread(), user_line()))
+
+
+def _compile_event(name, stage, start, end, thread, where):
+    name = name[4:-1] if name.startswith("jit(") else name
+    return Event(name, Type.OperatorInner, start, end, thread, COMPILE, where, stage)
+
+
+# phases of training -----------------------------------------------------------------------------------------------------------------------------
+
+
+def _phase(inner, add, name, kind):
+    def phase(*args, **kwargs):
+        if local.ctx.trace is not None:
+            return inner(*args, **kwargs)
+        start = _now()
+        try:
+            return inner(*args, **kwargs)
+        finally:
+            add((range_of, name, kind, start, _now(), _thread()))
+
+    phase.__name__, phase.__doc__, phase.__wrapped__ = inner.__name__, inner.__doc__, inner
+    return phase
+
+
+def _layer(inner, add):
+    def __call__(self, *inputs, **kwargs):
+        if local.ctx.trace is not None:
+            return inner(self, *inputs, **kwargs)
+        start = _now()
+        try:
+            return inner(self, *inputs, **kwargs)
+        finally:
+            add((range_of, type(self).__name__, Type.Forward, start, _now(), _thread()))
+
+    return __call__
+
+
+def _batch(inner, add):
+    def __next__(self):
+        start = _now()
+        try:
+            return inner(self)
+        finally:
+            end = _now()
+            benchmark().read((end - start) * 1e-9)
+            add((range_of, "DataLoader", Type.Dataloader, start, end, _thread()))
+
+    return __next__
+
+
+class Reading:
+    """Notes only how long batches take to load: what `timer_only` needs."""
+
+    @staticmethod
+    def install():
+        """Begins."""
+        if not any(item[0] is _Epoch for item in _Swapped.items):
+            _swap(_Epoch, "__next__", lambda inner: _batch(inner, lambda row: None))

@@ -1,0 +1,100 @@
+"""What a recording notes: one tuple per event, appended while the program runs, made into Events when it is looked at."""
+
+import collections
+import dataclasses
+import threading
+import time
+
+from paddle_jax.profiler.event_type import TracerEventType
+
+# how something ran; the order of precedence where the time of several overlaps
+COMPILE, NEW, INTERPRETED, OP, PROGRAM = "compile", "new operation", "interpreted", "compiled op", "compiled program"
+FLUSH = "flush"
+PHASES = ("Dataloader", "Forward", "Backward", "Optimization")
+
+
+@dataclasses.dataclass(slots=True)
+class Event:
+    """One event on the host: its name, TracerEventType, begin and end in nanoseconds, thread, and what else is known of it.
+
+    how: one of the names above, or None. where: `file:line` of the user's code. shapes: of the operands. count: the operations of a compiled program.
+    program: what `shares.py` splits the time of a compiled program by. bytes: of the results.
+    """
+
+    name: str
+    type: TracerEventType
+    start_ns: int
+    end_ns: int
+    thread: int
+    how: str | None = None
+    where: str = ""
+    detail: str = ""
+    shapes: tuple = ()
+    count: int = 1
+    program: object = None
+    bytes: int = 0
+
+    @property
+    def duration(self):
+        """Nanoseconds."""
+        return self.end_ns - self.start_ns
+
+
+class Rows:
+    """What has been noted so far. `add` is the append of a list: it takes one step, whichever thread calls it."""
+
+    def __init__(self, shapes=False, memory=False):
+        self.shapes, self.memory = shapes, memory
+        self.rows, self.memory_rows, self.threads = [], [], {}
+        self.add = self.rows.append
+        self.start_ns = time.perf_counter_ns()
+        self.epoch_ns = time.time_ns() - self.start_ns
+        self.cpu = time.process_time()
+        self.end_ns = self.start_ns
+
+    def close(self):
+        """Says that nothing more comes."""
+        self.end_ns, self.cpu = time.perf_counter_ns(), time.process_time() - self.cpu
+        self.threads = {t.ident: t.name for t in threading.enumerate()}
+
+    def events(self):
+        """The Events, in the order of their beginnings."""
+        found = [event for row in self.rows if (event := row[0](*row[1:])) is not None]
+        return sorted(found, key=lambda e: (e.start_ns, -e.end_ns))
+
+
+class Recording:
+    """rows: those of the recording that is on, or None. Ranges of the user's and of the probes go there."""
+
+    rows = None
+
+
+def range_of(name, kind, start, end, thread):
+    """A range that the user or a phase of training has marked."""
+    return Event(str(name), kind, start, end, thread)
+
+
+def merged(spans):
+    """Intervals (start, end) without overlap, in order."""
+    out = []
+    for start, end in sorted(spans):
+        if out and start <= out[-1][1]:
+            out[-1] = (out[-1][0], max(out[-1][1], end))
+        else:
+            out.append((start, end))
+    return out
+
+
+def length(spans):
+    """The time covered by intervals, overlaps counted once."""
+    return sum(end - start for start, end in merged(spans))
+
+
+def exclusive(groups):
+    """{name: time} of groups [(name, intervals)], where an instant belongs to the first group that covers it."""
+    found, covered = collections.OrderedDict(), []
+    for name, spans in groups:
+        both = merged([*covered, *spans])
+        found[name] = length(both) - length(covered)
+        covered = both
+    return found

@@ -1,0 +1,71 @@
+"""Which operations of a compiled program its time goes to: an estimate, in proportion to what each would take by itself (counts of elements and of
+multiplications, never a clock). XLA merges operations, so that a program as a whole is all that can be measured from outside."""
+
+import functools as ft
+
+from jax._src import source_info_util  # the frames of an equation; the public API only prints them
+
+from paddle_jax._core.deferred.positions import needed
+from paddle_jax._core.interpreter import cost as costs
+from paddle_jax._core.origins import ENGINE
+from paddle_jax._core.uninterrupted import tracing_kept
+
+_INNER = ("jaxpr", "call_jaxpr", "cond_jaxpr", "body_jaxpr", "branches", "fun_jaxpr")
+_ENGINE_FILES = tuple(f"/{name}/" for name in ENGINE)
+_SMALLEST = 1e-7  # seconds: no operation counts as nothing
+
+
+def shares(program):
+    """[(name of the operation, `file:line`, share of the time)] of a compiled segment or function; the shares add up to 1."""
+    key = getattr(program, "key", None)
+    try:
+        found = _of_function(program) if key is None else _of_segment(key)
+    except Exception as error:  # an estimate is not worth an exception in a summary
+        return [(f"compiled program ({type(error).__name__} when its operations were looked at)", "?", 1.0)]
+    total = sum(seconds for _, _, seconds in found) or 1.0
+    return [(name, where, seconds / total) for name, where, seconds in found]
+
+
+def _of_segment(key):
+    ops, live, _ = key
+    return [(ops[i][0].kernel.name, ops[i][0].where, _seconds(ops[i][0].kernel, ops[i][0].operands)) for i, _ in needed(ops, live)]
+
+
+def _of_function(program):
+    return [(name, where or program.name, seconds) for name, where, seconds in _equations(program.captured.jaxpr)]
+
+
+@ft.lru_cache(4096)
+def _seconds(kernel, avals):
+    """Estimated seconds of a kernel for operands of these Avals."""
+    with tracing_kept():
+        traced = kernel.run.trace(*[a.struct for a in avals]).jaxpr
+    return sum(seconds for _, _, seconds in _equations(traced)) + _SMALLEST
+
+
+def _equations(closed):
+    """(name, line, seconds) of each equation of a jaxpr; those of inner jaxprs are part of theirs."""
+    for equation in getattr(closed, "jaxpr", closed).eqns:
+        yield equation.primitive.name, _line(equation), _cost(equation) + _SMALLEST
+
+
+def _cost(equation):
+    params, name = equation.params, equation.primitive.name
+    inner = [each for key in _INNER for each in _listed(params.get(key)) if hasattr(getattr(each, "jaxpr", each), "eqns")]
+    if inner:
+        parts = [sum(_cost(e) for e in getattr(each, "jaxpr", each).eqns) for each in inner]
+        return max(parts) if name == "cond" else params.get("length", 1) * sum(parts)
+    ins, outs = [v.aval for v in equation.invars], [v.aval for v in equation.outvars]
+    return max(costs.cost(name, params, ins, outs, None) - costs.STEP - costs.SEVERAL.get(name, 0), 0)
+
+
+def _listed(value):
+    return value if isinstance(value, tuple | list) else [value]
+
+
+def _line(equation):
+    """The innermost line of the user's code."""
+    for frame in source_info_util.user_frames(equation.source_info.traceback):
+        if not any(part in frame.file_name for part in _ENGINE_FILES):
+            return f"{frame.file_name}:{frame.start_line}"
+    return ""

@@ -1,0 +1,117 @@
+"""Time per step and per batch read, and what comes of it: `Profiler.step_info`, and the summary when a Profiler that only measures time stops."""
+
+import time
+
+_SKIP = 10  # steps that the extremes and the summary leave out: the first ones compile
+
+
+class TimeAverager:
+    """A mean over the steps since the last reset, and the extremes of all steps after the first few."""
+
+    def __init__(self):
+        self.total, self.least, self.most, self.steps = 0.0, float("inf"), 0.0, 0
+        self.reset()
+
+    def reset(self):
+        """Begins a new mean."""
+        self._sum, self._count, self._samples = 0.0, 0, None
+
+    def record(self, seconds, num_samples=None):
+        """Takes in one step."""
+        self._sum, self._count = self._sum + seconds, self._count + 1
+        if num_samples is not None:
+            self._samples = (self._samples or 0) + num_samples
+        self.steps += 1
+        self.total += seconds
+        if self.steps > _SKIP:
+            self.least, self.most = min(self.least, seconds), max(self.most, seconds)
+
+    def get_average(self):
+        """Mean seconds per step since the last reset; 0.0 without one."""
+        return self._sum / self._count if self._count else 0.0
+
+    def get_ips_average(self):
+        """Mean samples (steps, where the number of samples is not known) per second since the last reset; 0.0 without a step."""
+        if not self._count or not self._sum:
+            return 0.0
+        return (self._count if self._samples is None else self._samples) / self._sum
+
+
+class Benchmark:
+    """Measures the steps of one loop at a time."""
+
+    def __init__(self):
+        self.running = False
+        self._clear()
+
+    def _clear(self):
+        self.reader, self.batch, self.ips, self.samples = TimeAverager(), TimeAverager(), TimeAverager(), None
+        self._last, self._read, self._speeds = None, 0.0, []
+
+    def begin(self):
+        """Starts: the first step ends at the next `step`."""
+        self._clear()
+        self.running, self._last = True, time.perf_counter()
+
+    def read(self, seconds):
+        """A batch took so long to read."""
+        self._read += seconds
+
+    def step(self, num_samples=None):
+        """A step has ended, of so many samples."""
+        if not self.running:
+            return
+        now = time.perf_counter()
+        seconds, self._last = now - self._last, now
+        self.samples = num_samples
+        self.batch.record(seconds, num_samples)
+        self.reader.record(self._read)
+        self._read = 0.0
+        if self.batch.steps > _SKIP:
+            self._speeds.append((1 if num_samples is None else num_samples) / max(seconds, 1e-12))
+
+    def step_info(self, unit=None):
+        """One line about the steps since this was last asked; empty when there were none."""
+        reader, batch, speed = self.reader.get_average(), self.batch.get_average(), self.batch.get_ips_average()
+        text = f" reader_cost: {reader:.5f} s" if reader else ""
+        if batch:
+            unit = "steps" if self.samples is None else unit or "samples"
+            text += f" batch_cost: {batch:.5f} s ips: {speed:.3f} {unit}/s"
+        self.reader.reset()
+        self.batch.reset()
+        return text
+
+    def end(self):
+        """Stops, and prints a summary when there were more than the first few steps."""
+        if self.running and self._speeds:
+            print("\n".join(self._summary()))
+        self.running = False
+
+    def _summary(self):
+        reading = self.reader.total > 0
+        yield f"{' Perf Summary ':=^100}".replace(" Perf Summary ", "Perf Summary")
+        if reading:
+            yield f"Reader Ratio: {100 * self.reader.total / self.batch.total:.3f}%"
+        yield f"Time Unit: s, IPS Unit: {'steps' if self.samples is None else 'samples'}/s"
+        yield _row("", "avg", "max", "min")
+        for name, kept in (*([("reader_cost", self.reader)] if reading else []), ("batch_cost", self.batch)):
+            yield _row(name, *[f"{x:.5f}" for x in (kept.total / kept.steps, kept.most, kept.least)])
+        samples = self.samples or 1
+        yield _row("ips", *[f"{x:.5f}" for x in (samples * self.batch.steps / self.batch.total, max(self._speeds), min(self._speeds))])
+
+
+def _row(*cells):
+    return "|" + "|".join(f"{cell:^17}" for cell in cells) + "|"
+
+
+_benchmark_ = Benchmark()
+
+
+def benchmark():
+    """The Benchmark that every Profiler uses.
+
+    Example:
+        >>> paddle.profiler.timer.benchmark().step_info()
+        ''
+    """
+    return _benchmark_

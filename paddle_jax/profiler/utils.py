@@ -1,0 +1,89 @@
+"""Ranges of the user's in a recording, and reading a recording back."""
+
+import contextlib
+import functools as ft
+import threading
+import time
+
+from paddle_jax.profiler.event_type import TracerEventType
+from paddle_jax.profiler.recording import Recording, range_of
+
+__all__ = []
+
+
+class RecordEvent(contextlib.ContextDecorator):
+    """A range of the program that appears in recordings under a name of the user's.
+
+    Args:
+        name: str.
+        event_type: TracerEventType. Default PythonUserDefined.
+    It works as a context manager, as a decorator, or by `begin()` and `end()`; while no Profiler records it does nothing.
+    Example:
+        >>> with paddle.profiler.Profiler(on_trace_ready=lambda prof: None) as prof:
+        ...     with paddle.profiler.RecordEvent("preparation"):
+        ...         x = paddle.ones([2, 3])
+        >>> [event.name for event in prof.profiler_result.find("preparation")]
+        ['preparation']
+    """
+
+    def __init__(self, name, event_type=TracerEventType.PythonUserDefined):
+        self.name, self.event_type, self.event, self._start = name, event_type, None, None
+
+    def __enter__(self):
+        self.begin()
+        return self
+
+    def __exit__(self, exc_type, exc_value, traceback):
+        self.end()
+
+    def __call__(self, function):
+        @ft.wraps(function)
+        def wrapper(*args, **kwargs):
+            with RecordEvent(self.name, self.event_type):
+                return function(*args, **kwargs)
+
+        return wrapper
+
+    def begin(self):
+        """The range begins here."""
+        self._start = time.perf_counter_ns() if Recording.rows is not None else None
+
+    def end(self):
+        """The range ends here."""
+        rows, start, self._start = Recording.rows, self._start, None
+        if rows is not None and start is not None:
+            rows.add((range_of, self.name, self.event_type, start, time.perf_counter_ns(), threading.get_ident()))
+
+
+def in_profiler_mode():
+    """Whether a recording is on.
+
+    Example:
+        >>> paddle.profiler.utils.in_profiler_mode()
+        False
+    """
+    return Recording.rows is not None
+
+
+def load_profiler_result(filename):
+    """Reads a file that `Profiler.export(path, format="pb")` or `export_protobuf` wrote.
+
+    Args:
+        filename: str.
+    Returns:
+        The result, with `get_data()`: the trees of events by thread, `get_extra_info()`, and `events`.
+    Raises:
+        ValueError: it is no such file. OSError: it cannot be read. TypeError: the name is no text.
+    Differs from Paddle: the format is our own (compressed JSON), and loading runs no code.
+    Example:
+        >>> import pathlib, tempfile
+        >>> path = str(pathlib.Path(tempfile.mkdtemp()) / "steps.pb")
+        >>> with paddle.profiler.Profiler(on_trace_ready=lambda prof: prof.export(path, format="pb")) as prof:
+        ...     with paddle.profiler.RecordEvent("range"):
+        ...         pass
+        >>> [event.name for event in paddle.profiler.load_profiler_result(path).find("range")]
+        ['range']
+    """
+    from paddle_jax.profiler.result import read
+
+    return read(filename)
