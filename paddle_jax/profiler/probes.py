@@ -19,6 +19,7 @@ from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.io.reader import _Epoch
 from paddle_jax.jit import program as compiled
+from paddle_jax.jit.function import StaticFunction
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.optimizer.optimizer import Optimizer
 from paddle_jax.profiler.event_type import TracerEventType as Type
@@ -26,20 +27,22 @@ from paddle_jax.profiler.recording import COMPILE, FLUSH, INTERPRETED, NEW, OP, 
 from paddle_jax.profiler.timer import benchmark
 
 _now, _thread = time.perf_counter_ns, threading.get_ident
-_SLOW = 100_000  # nanoseconds from which the user's line is always looked up
-_LOOKS = 8  # and how often it is for the operations below that
+_SLOW = 200_000  # nanoseconds from which an operation is waited for each time
+_EVERY = 64  # calls of a faster one from one wait to the next
 _STAGES = {"jaxpr_trace_duration": "tracing", "jaxpr_to_mlir_module_duration": "lowering", "backend_compile_duration": "compiling"}
 
 
 class _Swapped:
-    """What has been exchanged: [(owner, name, the original)]."""
+    """items: what has been exchanged, [(owner, name, the original)]. array: the class of the arrays that are waited for; None on an accelerator."""
 
     items: list = []
+    array = None
 
 
 def install(rows):
     """Begins to note."""
     add = rows.add
+    _Swapped.array = type(jax.numpy.zeros(())) if jax.default_backend() == "cpu" else None
     _swap(kernels, "compute", lambda inner: _op(inner, rows))
     _swap(flush, "compute", lambda inner: _cold(inner, rows))
     _swap(flush, "interpreted", lambda inner: _interpreted(inner, rows))
@@ -47,9 +50,10 @@ def install(rows):
     _swap(segment, "infer", lambda inner: _inferred(inner, add))
     _swap(programs.Program, "__call__", lambda inner: _program(inner, add))
     _swap(compiled.Program, "__call__", lambda inner: _static(inner, add))
+    _swap(StaticFunction, "_first", lambda inner: _captured(inner, add))
     _swap(tape, "backward", lambda inner: _phase(inner, add, "Gradient Backward", Type.Backward))
-    for cls in _steppers(Optimizer):
-        _swap(cls, "step", lambda inner: _phase(inner, add, "Optimization Step", Type.Optimization))
+    for cls in _steppers(Optimizer):  # not `step` itself, which compiled functions have read
+        _swap(cls, "_step_group", lambda inner: _phase(inner, add, "Optimization Step", Type.Optimization))
     _swap(Layer, "__call__", lambda inner: _layer(inner, add))
     _swap(_Epoch, "__next__", lambda inner: _batch(inner, add))
     monitoring.register_event_duration_secs_listener(_compiling)
@@ -76,8 +80,8 @@ def _swap(owner, name, make):
 
 
 def _steppers(cls):
-    """A class and those below it that have a `step` of their own."""
-    found = [cls] if "step" in vars(cls) else []
+    """A class and those below it that have a way of their own to update a group of parameters."""
+    found = [cls] if "_step_group" in vars(cls) else []
     return found + [c for below in cls.__subclasses__() for c in _steppers(below)]
 
 
@@ -85,19 +89,33 @@ def _steppers(cls):
 
 
 def _op(inner, rows):
-    """Operations that run at once, each as a compiled kernel. Their lines: always where it takes long, else the one of the last look."""
+    """Operations that run at once, each as a compiled kernel.
+
+    Slow ones are waited for, and their lines looked up, each time. Waiting for a fast one, which JAX runs in another thread, would take longer than
+    the operation: they are waited for now and then, and otherwise have the time of the call and the line of the last look.
+    """
     seen, add, shapes, memory = {}, rows.add, rows.shapes, rows.memory
 
     def compute(kernel, values):
         if local.ctx.trace is not None:
             return inner(kernel, values)
-        start = _now()
-        out = inner(kernel, values)
-        _wait(out)
-        end = _now()
         known = seen.get(kernel)
-        if known is None or known[0] < _LOOKS or end - start > _SLOW:
-            known = seen[kernel] = (known[0] + 1 if known else 1, user_line())
+        if known is None:
+            known = seen[kernel] = [0, "?"]
+        left = known[0]
+        if left:
+            known[0] = left - 1
+            start = _now()
+            out = inner(kernel, values)
+            end = _now()
+        else:
+            for value in values:
+                _wait(value)
+            start = _now()
+            out = inner(kernel, values)
+            _wait(out)
+            end = _now()
+            known[0], known[1] = 0 if end - start > _SLOW else _EVERY, user_line()
         add((_op_event, OP, kernel.name, start, end, _thread(), known[1], _shapes(values) if shapes else (), _size(out) if memory else 0))
         return out
 
@@ -142,7 +160,7 @@ def _interpreted(inner, rows):
 def _wait(out):
     """Waits for results on a CPU, so that the time is that of the operation. An accelerator goes on: its own times come from its profile."""
     array = out[0] if type(out) in (tuple, list) and out else out
-    if isinstance(array, jax.Array) and not isinstance(array, jax.core.Tracer) and next(iter(array.devices())).platform == "cpu":
+    if type(array) is _Swapped.array:
         array.block_until_ready()
 
 
@@ -162,12 +180,18 @@ def _op_event(how, name, start, end, thread, where, shapes, size):
 
 
 def _flushed(inner, add):
+    """Segments. Those of a length are taken to come from one line, which is looked up now and then."""
+    lines = {}
+
     def run(seg, whole, why, ctx):
         start, count = _now(), len(seg.ops)
-        try:
-            inner(seg, whole, why, ctx)
-        finally:
-            add((_flush_event, why, count, start, _now(), _thread(), user_line()))
+        inner(seg, whole, why, ctx)
+        end = _now()
+        known = lines.get(count)
+        if known is None or known[0] == 0 or end - start > _SLOW:
+            known = lines[count] = [_EVERY, user_line()]
+        known[0] -= 1
+        add((_flush_event, why, count, start, end, _thread(), known[1]))
 
     return run
 
@@ -230,6 +254,23 @@ def _static_event(program, start, end, thread):
     return Event(f"to_static {program.name}", Type.StaticKernelLaunch, start, end, thread, PROGRAM, program.name, count=count, program=program)
 
 
+def _captured(inner, add):
+    """The first call of a compiled function with a signature: its Python code runs, and it is compiled."""
+
+    def first(self, key, args, kwargs, why):
+        start = _now()
+        try:
+            return inner(self, key, args, kwargs, why)
+        finally:
+            add((_capture_event, self._name(), start, _now(), _thread(), user_line(), why or ""))
+
+    return first
+
+
+def _capture_event(name, start, end, thread, where, why):
+    return Event(f"to_static {name}", Type.OperatorInner, start, end, thread, NEW, where, why)
+
+
 def _compiling(event, seconds, **more):
     rows, stage = Recording.rows, _STAGES.get(event.rpartition("/")[2])
     if rows is not None and stage is not None:
@@ -250,24 +291,24 @@ def _phase(inner, add, name, kind):
         if local.ctx.trace is not None:
             return inner(*args, **kwargs)
         start = _now()
-        try:
-            return inner(*args, **kwargs)
-        finally:
-            add((range_of, name, kind, start, _now(), _thread()))
+        out = inner(*args, **kwargs)
+        add((range_of, name, kind, start, _now(), _thread()))
+        return out
 
     phase.__name__, phase.__doc__, phase.__wrapped__ = inner.__name__, inner.__doc__, inner
     return phase
 
 
 def _layer(inner, add):
+    forward = Type.Forward
+
     def __call__(self, *inputs, **kwargs):
         if local.ctx.trace is not None:
             return inner(self, *inputs, **kwargs)
         start = _now()
-        try:
-            return inner(self, *inputs, **kwargs)
-        finally:
-            add((range_of, type(self).__name__, Type.Forward, start, _now(), _thread()))
+        out = inner(self, *inputs, **kwargs)
+        add((range_of, type(self).__name__, forward, start, _now(), _thread()))
+        return out
 
     return __call__
 

@@ -145,7 +145,7 @@ def export_protobuf(dir_name, worker_name=None):
         >>> [path.suffix for path in pathlib.Path(folder).iterdir()]
         ['.pb']
     """
-    return _exporter(dir_name, worker_name, ".pb", "pb")
+    return _exporter(dir_name, worker_name, ".paddle_trace.pb", "pb")
 
 
 def _supported():
@@ -235,13 +235,21 @@ class Profiler:
         self.previous_state, self.current_state = self.current_state, self.scheduler(self.step_num)
         before, now = self.previous_state in _ON, self.current_state in _ON
         if before and (not now or self.previous_state is ProfilerState.RECORD_AND_RETURN):
-            self._finish()
+            whole = self.previous_state is ProfilerState.RECORD_AND_RETURN
+            if not whole:
+                warnings.warn(f"Profiler: scheduler: RECORD in step {self.step_num - 1}, {self.current_state.name} in the next: on_trace_ready is "
+                              "not called; the last recorded step must be RECORD_AND_RETURN", stacklevel=2)
+            self._finish(whole)
             before = False
         if now and not before:
             self._begin()
 
     def stop(self):
-        """Ends the last step and, if a recording is on, hands it over."""
+        """Ends the last step and, if a recording is on, hands it over.
+
+        Raises:
+            RuntimeError: it has not been started.
+        """
         benchmark().end()
         if self.timer_only:
             probes.restore()
@@ -249,6 +257,8 @@ class Profiler:
         if self.profiler is not None:
             self._note_step()
             self._finish()
+        elif self.current_state in _ON:
+            raise RuntimeError("Profiler.stop: it has not been started; call start()")
 
     def _begin(self):
         if Recording.rows is not None:
@@ -264,12 +274,12 @@ class Profiler:
             rows.add((range_of, f"ProfileStep#{self.step_num}", TracerEventType.ProfileStep, self._step_start, now, threading.get_ident()))
             self._step_start = now
 
-    def _finish(self):
+    def _finish(self, whole=True):
         rows, self.profiler = self.profiler, None
         probes.remove()
         rows.close()
         self.profiler_result = ProfilerResult.of(rows)
-        if self.on_trace_ready:
+        if whole and self.on_trace_ready:
             self.on_trace_ready(self)
 
     def step_info(self, unit=None):

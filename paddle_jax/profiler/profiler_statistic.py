@@ -73,8 +73,9 @@ def where_the_time_went(result):
     loading = [e for e in result.events if e.type is Type.Dataloader]
     mine = [e for e in result.events if e.type is Type.PythonUserDefined]
     steps = [e for e in result.events if e.type in (Type.Forward, Type.Backward, Type.Optimization)]
-    groups = [("compiling", by_how[COMPILE]), ("meeting new operations", by_how[NEW]), ("operations in the interpreter", by_how[INTERPRETED]),
+    groups = [("compiling", by_how[COMPILE]), ("operations in the interpreter", by_how[INTERPRETED]),
               ("operations compiled one by one", by_how[OP]), ("compiled programs", by_how[PROGRAM]), ("loading data", loading),
+              ("tracing what is new", by_how[NEW]),
               ("preparing pending operations", by_how[FLUSH]), ("Python in layers, backward and optimizer", steps), ("Python in ranges", mine),
               ("other Python", [])]
     found = exclusive([(name, _spans(events)) for name, events in groups])
@@ -166,7 +167,7 @@ def _outermost(events):
 
 def _operators(result, sorted_by, op_detail, unit, scale):
     found, inner, lines = collections.defaultdict(Times), collections.defaultdict(Times), collections.defaultdict(Times)
-    for name, where, how, ns, _, size, _ in operations(result):
+    for name, where, how, ns, size, _ in operations(result):
         found[name].add(ns, size)
         inner[name, how].add(ns)
         lines[where, name, how].add(ns)
@@ -197,7 +198,7 @@ def _users(result, unit, scale):
 
 def _memory(result):
     found = collections.defaultdict(Times)
-    for name, _, _, _, _, size, _ in operations(result):
+    for name, _, _, _, size, _ in operations(result):
         if size:
             found[name].add(0, size)
     rows = [(name, times.calls, times.bytes) for name, times in sorted(found.items(), key=lambda item: -item[1].bytes)[:50]]

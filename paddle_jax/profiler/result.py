@@ -1,5 +1,6 @@
 """A finished recording, and the files it is written to and read from."""
 
+import bisect
 import dataclasses
 import gzip
 import json
@@ -7,7 +8,7 @@ import os
 import pathlib
 
 from paddle_jax.profiler.event_type import TracerEventType
-from paddle_jax.profiler.recording import OP, PROGRAM, Event
+from paddle_jax.profiler.recording import COMPILE, OP, PROGRAM, Event, merged
 from paddle_jax.profiler.shares import shares
 
 _MARK = "paddle_jax profile"
@@ -153,10 +154,21 @@ def _event(row):
 
 
 def operations(result):
-    """(name, line, how, nanoseconds, calls, bytes, shapes) of all operations, those in compiled programs by their estimated shares."""
+    """(name, line, how, nanoseconds, bytes, shapes) of all operations, compiling left out; those in compiled programs by their estimated shares."""
+    compiling = merged([(e.start_ns, e.end_ns) for e in result.events if e.how == COMPILE])
     for event in result.events:
         if event.how == PROGRAM:
             for name, where, share in result.shares(event):
-                yield name, where, PROGRAM, event.duration * share, 1, 0, ()
+                yield name, where, PROGRAM, _running(event, compiling) * share, 0, ()
         elif event.type is TracerEventType.Operator:
-            yield event.name, event.where, event.how or OP, event.duration, 1, event.bytes, event.shapes
+            yield event.name, event.where, event.how or OP, _running(event, compiling), event.bytes, event.shapes
+
+
+def _running(event, compiling):
+    """The time of an event in which nothing was compiled."""
+    time = event.duration
+    for start, end in compiling[max(bisect.bisect(compiling, (event.start_ns,)) - 1, 0):]:
+        if start >= event.end_ns:
+            break
+        time -= max(min(end, event.end_ns) - max(start, event.start_ns), 0)
+    return time

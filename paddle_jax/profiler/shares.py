@@ -46,7 +46,7 @@ def _seconds(kernel, avals):
 def _equations(closed):
     """(name, line, seconds) of each equation of a jaxpr; those of inner jaxprs are part of theirs."""
     for equation in getattr(closed, "jaxpr", closed).eqns:
-        yield equation.primitive.name, _line(equation), _cost(equation) + _SMALLEST
+        yield equation.params.get("name", equation.primitive.name), _line(equation), _cost(equation) + _SMALLEST
 
 
 def _cost(equation):
@@ -66,6 +66,6 @@ def _listed(value):
 def _line(equation):
     """The innermost line of the user's code."""
     for frame in source_info_util.user_frames(equation.source_info.traceback):
-        if not any(part in frame.file_name for part in _ENGINE_FILES):
+        if not (frame.file_name.startswith("<") or any(part in frame.file_name for part in _ENGINE_FILES)):
             return f"{frame.file_name}:{frame.start_line}"
     return ""

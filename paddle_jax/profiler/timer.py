@@ -32,9 +32,7 @@ class TimeAverager:
 
     def get_ips_average(self):
         """Mean samples (steps, where the number of samples is not known) per second since the last reset; 0.0 without a step."""
-        if not self._count or not self._sum:
-            return 0.0
-        return (self._count if self._samples is None else self._samples) / self._sum
+        return (self._samples or self._count) / self._sum if self._sum else 0.0
 
 
 class Benchmark:
@@ -89,7 +87,7 @@ class Benchmark:
 
     def _summary(self):
         reading = self.reader.total > 0
-        yield f"{' Perf Summary ':=^100}".replace(" Perf Summary ", "Perf Summary")
+        yield f"{'Perf Summary':=^100}"
         if reading:
             yield f"Reader Ratio: {100 * self.reader.total / self.batch.total:.3f}%"
         yield f"Time Unit: s, IPS Unit: {'steps' if self.samples is None else 'samples'}/s"
