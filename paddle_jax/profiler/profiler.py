@@ -11,6 +11,7 @@ import warnings
 
 import jax
 
+from paddle_jax._core.live import live_tensors
 from paddle_jax.profiler import probes
 from paddle_jax.profiler.event_type import TracerEventType
 from paddle_jax.profiler.profiler_statistic import SortedKeys, _build_table
@@ -117,6 +118,7 @@ def export_chrome_tracing(dir_name, worker_name=None):
         worker_name: str, the beginning of the name of the files. Default: machine and process.
     Returns:
         function of a Profiler.
+    Differs from Paddle: there is a page beside the trace.
     Example:
         >>> import pathlib, tempfile
         >>> folder = tempfile.mkdtemp()
@@ -199,7 +201,7 @@ class Profiler:
         self.step_num, self.previous_state, self.current_state = 0, ProfilerState.CLOSED, self.scheduler(0)
         self.record_event = self.profiler_result = self.profiler = None
         self.timer_only, self.record_shapes, self.profile_memory, self.with_flops = timer_only, record_shapes, profile_memory, with_flops
-        self.emit_nvtx, self._step_start = emit_nvtx, None
+        self.emit_nvtx, self._step_start, self._memory = emit_nvtx, None, (0, 0)
 
     def __enter__(self):
         self.start()
@@ -263,7 +265,7 @@ class Profiler:
     def _begin(self):
         if Recording.rows is not None:
             raise RuntimeError("Profiler: another Profiler is recording; stop it first")
-        self.profiler = Rows(self.record_shapes, self.profile_memory)
+        self.profiler, self._memory = Rows(self.record_shapes, self.profile_memory), (0, 0)
         probes.install(self.profiler)
         self._step_start = time.perf_counter_ns()
 
@@ -272,13 +274,16 @@ class Profiler:
         if rows is not None:
             now = time.perf_counter_ns()
             rows.add((range_of, f"ProfileStep#{self.step_num}", TracerEventType.ProfileStep, self._step_start, now, threading.get_ident()))
-            self._step_start = now
+            if self.profile_memory:
+                held = live_tensors().nbytes
+                self._memory = held, max(held, self._memory[1])
+            self._step_start = time.perf_counter_ns()
 
     def _finish(self, whole=True):
         rows, self.profiler = self.profiler, None
         probes.remove()
         rows.close()
-        self.profiler_result = ProfilerResult.of(rows)
+        self.profiler_result = ProfilerResult.of(rows, self._memory)
         if whole and self.on_trace_ready:
             self.on_trace_ready(self)
 

@@ -99,7 +99,7 @@ class Benchmark:
 
 
 def _row(*cells):
-    return "|" + "|".join(f"{cell:^17}" for cell in cells) + "|"
+    return "|" + "|".join(cell.center(17) for cell in cells) + "|"
 
 
 _benchmark_ = Benchmark()

@@ -18,7 +18,8 @@ NAMESPACES = ["paddle", "paddle.Tensor", "paddle.linalg", "paddle.fft", "paddle.
               "paddle.onnx", "paddle.amp", "paddle.amp.debugging", "paddle.static.amp", "paddle.vision",
               "paddle.vision.datasets", "paddle.vision.models", "paddle.vision.ops", "paddle.vision.transforms",
               "paddle.hapi", "paddle.callbacks", "paddle.hub", "paddle.io", "paddle.sysconfig", "paddle.text", "paddle.audio",
-              "paddle.audio.backends", "paddle.audio.features", "paddle.audio.functional"]
+              "paddle.audio.backends", "paddle.audio.features", "paddle.audio.functional",
+              "paddle.profiler"]
 
 
 @pytest.fixture(scope="module")

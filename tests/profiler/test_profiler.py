@@ -1,0 +1,279 @@
+"""When a Profiler records, what it hands over, and what it leaves behind."""
+
+import gc
+import json
+import re
+import warnings
+
+import pytest
+
+import paddle_jax
+from paddle_jax.profiler import probes
+from paddle_jax.profiler.recording import Recording
+
+SCHEDULES = [dict(closed=1, ready=1, record=2), dict(closed=1, ready=1, record=2, repeat=2, skip_first=1), dict(closed=0, ready=0, record=1),
+             dict(closed=0, ready=1, record=3, repeat=1), dict(closed=2, ready=0, record=1, skip_first=3), dict(closed=0, ready=0, record=2, repeat=1),
+             dict(closed=-1, ready=1, record=1), dict(closed=1, ready=1, record=0), dict(closed=1, ready=-1, record=1),
+             dict(closed=1, ready=1, record=1, repeat=-1), dict(closed=1, ready=1, record=1, skip_first=-1)]
+NUMBER = re.compile(r"\d+\.\d+")
+
+
+def outcome(function):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return function()
+        except Exception as error:
+            return type(error).__name__
+
+
+@pytest.mark.parametrize("kwargs", SCHEDULES, ids=repr)
+def test_schedules_as_the_oracle(kwargs, oracle):
+    def states(module):
+        state = module.profiler.make_scheduler(**kwargs)
+        return [state(step).name for step in range(14)]
+
+    assert outcome(lambda: states(paddle_jax)) == outcome(lambda: states(oracle))
+
+
+@pytest.mark.parametrize("name", ["ProfilerState", "ProfilerTarget", "SummaryView", "SortedKeys", "TracerEventType"])
+def test_members_as_the_oracle(name, oracle):
+    ours, theirs = (getattr(module.profiler, name).__members__ for module in (paddle_jax, oracle))
+    assert {key: value.value for key, value in ours.items()} == {key: value.value for key, value in theirs.items()}
+
+
+def ranges(module):
+    P = module.profiler
+    return [None, (0, 3), (1, 3), (2, 5), [1, 3], (-1, 2), (3, 1), (0, 0), P.make_scheduler(closed=0, ready=0, record=2, skip_first=1),
+            P.make_scheduler(closed=2, ready=0, record=2), P.make_scheduler(closed=0, ready=1, record=2),
+            lambda step: P.ProfilerState.RECORD if 1 < step < 4 else P.ProfilerState.CLOSED]
+
+
+def lived(module, scheduler):
+    """The states of a Profiler through eight steps, and when it handed over what."""
+    calls, states = [], []
+    prof = module.profiler.Profiler(scheduler=scheduler, on_trace_ready=lambda p: calls.append((p.step_num, p.current_state.name, p.previous_state.name)))
+    prof.start()
+    try:
+        for _ in range(8):
+            states.append(prof.current_state.name)
+            module.ones([2])
+            prof.step()
+    finally:
+        prof.stop()
+        vars(prof).clear()  # the oracle has one recorder, which the next Profiler wants
+        gc.collect()
+    return states, calls
+
+
+@pytest.mark.parametrize("which", range(12))
+def test_states_as_the_oracle(which, oracle):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ours, theirs = ranges(paddle_jax)[which], ranges(oracle)[which]
+    assert outcome(lambda: lived(paddle_jax, ours)) == outcome(lambda: lived(oracle, theirs))
+
+
+def test_a_schedule_that_loses_its_recording_warns(paddle):
+    prof = paddle.profiler.Profiler(scheduler=lambda step: paddle.profiler.ProfilerState(2 if step < 2 else 0), on_trace_ready=lambda p: 1 / 0)
+    prof.start()
+    prof.step()
+    with pytest.warns(UserWarning, match="RECORD in step 1, CLOSED in the next"):
+        prof.step()
+    prof.stop()
+
+
+def infos(module, samples, unit, timer_only):
+    prof, found = module.profiler.Profiler(timer_only=timer_only, on_trace_ready=lambda p: None), []
+    prof.start()
+    found.append(prof.step_info())
+    for _ in range(3):
+        prof.step(samples)
+    found += [prof.step_info(unit), prof.step_info()]
+    prof.stop()
+    found.append(prof.summary() if timer_only else None)
+    vars(prof).clear()
+    gc.collect()
+    return [text if text is None else NUMBER.sub("#", text) for text in found]
+
+
+@pytest.mark.parametrize(("samples", "unit", "timer_only"), [(None, None, True), (4, None, True), (4, "images", True), (None, "images", False)])
+def test_step_info_as_the_oracle(samples, unit, timer_only, oracle):
+    assert infos(paddle_jax, samples, unit, timer_only) == infos(oracle, samples, unit, timer_only)
+
+
+def timed(module, capsys):
+    """What is printed when a Profiler that only measures time has seen 20 batches."""
+
+    class Numbers(module.io.Dataset):
+        def __getitem__(self, index):
+            return module.ones([2]).numpy()
+
+        def __len__(self):
+            return 80
+
+    prof = module.profiler.Profiler(timer_only=True)
+    prof.start()
+    for _ in module.io.DataLoader(Numbers(), batch_size=4):
+        prof.step(4)
+    info = prof.step_info()
+    capsys.readouterr()
+    prof.stop()
+    return NUMBER.sub("#", info), re.sub(r"\s*#\s*", "#", NUMBER.sub("#", capsys.readouterr().out))
+
+
+def test_timer_only_as_the_oracle(oracle, capsys):
+    ours = timed(paddle_jax, capsys)
+    assert ours == timed(oracle, capsys)
+    assert "reader_cost" in ours[0]
+    assert "Reader Ratio" in ours[1]
+
+
+def test_a_profiler_that_was_not_started(paddle):
+    prof = paddle.profiler.Profiler(on_trace_ready=lambda p: None)
+    prof.step()
+    assert prof.summary() is None
+    assert prof.export("nowhere/at/all") is None
+    with pytest.raises(RuntimeError, match="start"):
+        prof.stop()
+
+
+def originals():
+    return {(owner, name): vars(owner)[name] for owner, name in (
+        (probes.kernels, "compute"), (probes.flush, "interpreted"), (probes.flush, "_run"), (probes.programs.Program, "__call__"),
+        (probes.compiled.Program, "__call__"), (probes.tape, "backward"), (probes.Layer, "__call__"), (probes.Optimizer, "_step_group"),
+        (probes._Epoch, "__next__"))}
+
+
+def test_nothing_stays_behind(paddle):
+    before = originals()
+    with pytest.raises(ZeroDivisionError), paddle.profiler.Profiler(on_trace_ready=lambda p: None):
+        assert originals() != before
+        assert paddle.profiler.utils.in_profiler_mode()
+        paddle.ones([2]).numpy()
+        _ = 1 / 0
+    assert originals() == before
+    assert Recording.rows is None
+    with paddle.profiler.Profiler(timer_only=True):
+        assert probes._Epoch.__next__ is not before[probes._Epoch, "__next__"]
+    assert originals() == before
+
+
+def test_two_at_a_time_are_refused(paddle):
+    with paddle.profiler.Profiler(on_trace_ready=lambda p: None), pytest.raises(RuntimeError, match="another Profiler"):
+        paddle.profiler.Profiler(on_trace_ready=lambda p: None).start()
+    assert Recording.rows is None
+
+
+def test_ranges(paddle):
+    event = paddle.profiler.RecordEvent("by hand", paddle.profiler.TracerEventType.Forward)
+    with event:  # nothing records
+        pass
+
+    @paddle.profiler.RecordEvent("decorated")
+    def function():
+        """Its text."""
+        return 3
+
+    with paddle.profiler.Profiler(on_trace_ready=lambda p: None) as prof:
+        event.begin()
+        with paddle.profiler.RecordEvent("inner"):
+            assert function() == 3
+        event.end()
+        event.end()
+    result = prof.profiler_result
+    outer, inner, decorated = (result.find(name)[0] for name in ("by hand", "inner", "decorated"))
+    assert outer.start_ns <= inner.start_ns <= decorated.start_ns <= decorated.end_ns <= inner.end_ns <= outer.end_ns
+    assert outer.type is paddle.profiler.TracerEventType.Forward
+    assert inner.type is paddle.profiler.TracerEventType.PythonUserDefined
+    assert len(result.find("by hand")) == 1
+    assert function.__doc__ == "Its text."
+    root = result.get_data()[outer.thread]
+    (step,) = root.children_node
+    assert [node.name for node in step.children_node] == ["by hand"]
+    assert step.children_node[0].children_node[0].children_node[0].name == "decorated"
+
+
+@pytest.fixture
+def recorded(paddle):
+    net = paddle.nn.Sequential(paddle.nn.Linear(4, 3), paddle.nn.Tanh())
+    opt = paddle.optimizer.SGD(parameters=net.parameters())
+    prof = paddle.profiler.Profiler(on_trace_ready=lambda p: None, record_shapes=True)
+    with prof:
+        for _ in range(2):
+            loss = net(paddle.ones([2, 4])).sum()
+            loss.backward()
+            opt.step()
+            opt.clear_grad()
+            float(loss)
+            prof.step()
+    return prof
+
+
+def test_chrome_trace(recorded, tmp_path):
+    path = tmp_path / "folder" / "trace.json"
+    path.parent.mkdir()
+    recorded.export(str(path))
+    trace = json.loads(path.read_text())
+    events = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+    names = {event["name"].split("[")[0] for event in events}
+    assert {"ProfileStep#0", "ProfileStep#1", "Gradient Backward", "Optimization Step", "Sequential", "Linear", "linear"} <= names
+    assert {event["cat"] for event in events} >= {"ProfileStep", "Operator", "Forward", "Backward", "Optimization"}
+    linear = next(event for event in events if event["name"].startswith("linear[") and event["cat"] == "Operator")
+    assert linear["args"]["input_shapes"] == [[2, 4], [4, 3], [3]]
+    assert linear["args"]["input_dtypes"] == ["float32"] * 3
+    assert linear["args"]["where"].split("/")[-1].startswith("test_profiler.py:")
+    steps = sorted((event for event in events if event["cat"] == "ProfileStep"), key=lambda event: event["ts"])
+    assert steps[0]["ts"] + steps[0]["dur"] <= steps[1]["ts"] + 2
+    page = path.with_suffix(".html").read_text()
+    assert "test_profiler.py:" in page
+    assert page.count("<rect") >= len(events)
+
+
+def test_files_are_read_back(recorded, paddle, tmp_path):
+    path = str(tmp_path / "steps.pb")
+    recorded.export(path, format="pb")
+    ours, read = recorded.profiler_result, paddle.profiler.load_profiler_result(path)
+    assert [(e.name, e.type, e.start_ns, e.end_ns, e.how, e.where, e.shapes) for e in read.events] == [
+        (e.name, e.type, e.start_ns, e.end_ns, e.how, e.where, e.shapes) for e in ours.events]
+    assert read.get_extra_info() == ours.get_extra_info()
+    text, again = (capture(part) for part in (ours, read))
+    assert text == again
+
+
+def capture(result):
+    from paddle_jax.profiler.profiler_statistic import _build_table
+
+    return _build_table(result)
+
+
+@pytest.mark.parametrize("content", [b"", b"nothing", b"\x1f\x8b\x08\x00garbage", b"(lp0\n."])
+def test_foreign_files_are_refused(content, paddle, tmp_path):
+    (tmp_path / "file.pb").write_bytes(content)
+    with pytest.raises(ValueError, match=r"file\.pb was not written by"):
+        paddle.profiler.load_profiler_result(str(tmp_path / "file.pb"))
+    with pytest.raises(TypeError):
+        paddle.profiler.load_profiler_result(3)
+
+
+def test_files_of_the_handlers(paddle, tmp_path):
+    for make, ending in ((paddle.profiler.export_chrome_tracing, ".paddle_trace.json"), (paddle.profiler.export_protobuf, ".paddle_trace.pb")):
+        with paddle.profiler.Profiler(on_trace_ready=make(str(tmp_path / "deep" / "er"), "worker")):
+            paddle.ones([2]).exp().numpy()
+        assert any(path.name.startswith("worker_time_") and path.name.endswith(ending) for path in (tmp_path / "deep" / "er").iterdir())
+
+
+def test_targets(paddle):
+    with pytest.warns(UserWarning, match="XPU is not there"):
+        assert paddle.profiler.Profiler(targets=[paddle.profiler.ProfilerTarget.XPU]).targets == set()
+    assert paddle.profiler.ProfilerTarget.CPU in paddle.profiler.Profiler().targets
+
+
+@pytest.mark.parametrize("views", [None, "OperatorView", "OverView"])
+def test_tables(recorded, views, paddle, capsys):
+    recorded.summary(views=None if views is None else paddle.profiler.SummaryView[views], time_unit="us", sorted_by=paddle.profiler.SortedKeys.CPUMin)
+    text = capsys.readouterr().out
+    present = {title: title in text for title in ("Overview Summary", "Model Summary", "Operator Summary", "Device Summary")}
+    assert present == {"Overview Summary": views != "OperatorView", "Model Summary": views is None, "Operator Summary": views != "OverView",
+                       "Device Summary": views is None}
+    assert "Time unit: us" in text
