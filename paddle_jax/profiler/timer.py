@@ -109,7 +109,7 @@ def benchmark():
     """The Benchmark that every Profiler uses.
 
     Example:
-        >>> paddle.profiler.timer.benchmark().step_info()
-        ''
+        >>> with paddle.profiler.Profiler(timer_only=True):
+        ...     text = paddle.profiler.timer.benchmark().step_info(None)
     """
     return _benchmark_
