@@ -52,7 +52,11 @@ def ranges(module):
 def lived(module, scheduler):
     """The states of a Profiler through eight steps, and when it handed over what."""
     calls, states = [], []
-    prof = module.profiler.Profiler(scheduler=scheduler, on_trace_ready=lambda p: calls.append((p.step_num, p.current_state.name, p.previous_state.name)))
+
+    def ready(prof):
+        calls.append((prof.step_num, prof.current_state.name, prof.previous_state.name))
+
+    prof = module.profiler.Profiler(scheduler=scheduler, on_trace_ready=ready)
     prof.start()
     try:
         for _ in range(8):
