@@ -12,7 +12,7 @@ from paddle_jax.profiler import probes
 from paddle_jax.profiler.recording import Recording
 
 SCHEDULES = [dict(closed=1, ready=1, record=2), dict(closed=1, ready=1, record=2, repeat=2, skip_first=1), dict(closed=0, ready=0, record=1),
-             dict(closed=0, ready=1, record=3, repeat=1), dict(closed=2, ready=0, record=1, skip_first=3), dict(closed=0, ready=0, record=2, repeat=1),
+             dict(closed=0, ready=1, record=3, repeat=1), dict(closed=2, ready=0, record=1, skip_first=3), dict(closed=0, ready=0, record=2),
              dict(closed=-1, ready=1, record=1), dict(closed=1, ready=1, record=0), dict(closed=1, ready=-1, record=1),
              dict(closed=1, ready=1, record=1, repeat=-1), dict(closed=1, ready=1, record=1, skip_first=-1)]
 NUMBER = re.compile(r"\d+\.\d+")
