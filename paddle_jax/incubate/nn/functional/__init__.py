@@ -15,10 +15,17 @@ from paddle_jax.incubate.nn.functional.fused_transformer import (
     fused_multi_head_attention,
     fused_multi_transformer,
 )
+from paddle_jax.incubate.nn.functional.blha_get_max_len import blha_get_max_len
+from paddle_jax.incubate.nn.functional.fused_dot_product_attention import fused_dot_product_attention as fused_dot_product_attention
+from paddle_jax.incubate.nn.functional.fused_gate_attention import fused_gate_attention as fused_gate_attention
+from paddle_jax.incubate.nn.functional.masked_multihead_attention import masked_multihead_attention
+from paddle_jax.incubate.nn.functional.moe_combine import moe_combine
+from paddle_jax.incubate.nn.functional.variable_length_memory_efficient_attention import variable_length_memory_efficient_attention
 from paddle_jax.incubate.nn.functional.swiglu import swiglu as swiglu
 
 __all__ = [
     "fast_ln", "fast_rms_norm", "fused_multi_head_attention", "fused_feedforward", "fused_multi_transformer", "fused_matmul_bias", "fused_linear",
     "fused_linear_activation", "fused_bias_dropout_residual_layer_norm", "fused_dropout_add", "fused_rotary_position_embedding",
     "fused_rms_norm", "fused_layer_norm", "fused_bias_act", "fused_rms_norm_ext",
+    "variable_length_memory_efficient_attention", "masked_multihead_attention", "blha_get_max_len", "moe_combine",
 ]

@@ -29,7 +29,7 @@ def _normalized(x, scale, bias, epsilon, kind):
     return y if bias is None else y + bias
 
 
-def _heads(x, weight, bias, trans_qkvw, groups):
+def projected(x, weight, bias, trans_qkvw, groups):
     """Queries [batch, heads, length, width], keys and values [batch, key heads, length, width]."""
     if not trans_qkvw:
         weight = transpose(weight, [*range(1, weight.ndim), 0])
@@ -40,7 +40,7 @@ def _heads(x, weight, bias, trans_qkvw, groups):
     return split(transpose(y, [0, 2, 1, 3]), [heads, *[groups if groups > 0 else heads] * 2], 1)
 
 
-def _turned(x, rotary, positions, neox):
+def turned(x, rotary, positions, neox):
     """x [batch, heads, length, width] turned by cos and sin [2, batch, 1, length or more, width]."""
     cos, sin = rotary[0], rotary[1]
     if cos.shape[2] != x.shape[2]:
@@ -49,7 +49,7 @@ def _turned(x, rotary, positions, neox):
     return x * cast(cos, x.dtype) + rotated(x, not neox) * cast(sin, x.dtype)
 
 
-def _positions(x, seq_lens, time_step):
+def positioned(x, seq_lens, time_step):
     """int64 [batch, length]: where in the sequence the rows of x stand."""
     if time_step is None:
         return arange(x.shape[1]).unsqueeze(0).expand([x.shape[0], -1])
@@ -57,7 +57,7 @@ def _positions(x, seq_lens, time_step):
     return cast(reshape(at, [-1, 1]), "int64").expand([x.shape[0], 1])
 
 
-def _remembered(k, v, cache, prefix, positions, decoding):
+def remembered(k, v, cache, prefix, positions, decoding):
     """Keys and values to attend to, and the cache with the new ones in their places."""
     if prefix is not None and not decoding:
         k, v = concat([prefix[0], k], 2), concat([prefix[1], v], 2)
@@ -73,7 +73,7 @@ def _remembered(k, v, cache, prefix, positions, decoding):
     return cast(cache[0], k.dtype), cast(cache[1], v.dtype), cache
 
 
-def _seen(keys, positions, seq_lens, decoding):
+def seen(keys, positions, seq_lens, decoding):
     """bool [batch, 1, 1, keys]: which keys hold something; None for all."""
     if decoding:
         last = positions[:, -1:]
@@ -84,7 +84,7 @@ def _seen(keys, positions, seq_lens, decoding):
     return (arange(keys).unsqueeze(0) <= last).unsqueeze(1).unsqueeze(1)
 
 
-def _attended(q, k, v, mask, seen):
+def attended(q, k, v, mask, seen):
     """Attention [batch, length, heads * width]; masks may be shorter than the keys."""
     if k.shape[1] != q.shape[1]:
         k, v = (repeat_interleave(t, q.shape[1] // t.shape[1], 1) for t in (k, v))
@@ -160,7 +160,7 @@ def fused_multi_transformer(x, ln_scales, ln_biases, qkv_weights, qkv_biases, li
     if decoding and (cache_kvs is None or x.shape[1] != 1):
         raise ValueError(f"{_NAME}: time_step: x has length {x.shape[1]}, cache_kvs {'are' if cache_kvs else 'are not'} given; "
                          "with time_step x must have length 1 and cache_kvs are needed")
-    positions = _positions(x, seq_lens, time_step)
+    positions = positioned(x, seq_lens, time_step)
 
     def of(values, i):
         return None if values is None else values[i]
@@ -172,13 +172,13 @@ def fused_multi_transformer(x, ln_scales, ln_biases, qkv_weights, qkv_biases, li
     for i in range(len(qkv_weights)):
         norms = [(of(ln_scales, i), of(ln_biases, i)), (of(ffn_ln_scales, i), of(ffn_ln_biases, i))]
         y = _normalized(x, *norms[0], epsilon, norm_type) if pre_layer_norm else x
-        q, k, v = _heads(y, qkv_weights[i], of(qkv_biases, i), trans_qkvw, gqa_group_size)
+        q, k, v = projected(y, qkv_weights[i], of(qkv_biases, i), trans_qkvw, gqa_group_size)
         if rotary_emb_dims:
-            q, k = (_turned(t, rotary_embs, positions, use_neox_rotary_style) for t in (q, k))
-        k, v, cache = _remembered(k, v, of(cache_kvs, i), of(pre_caches, i), positions, decoding)
+            q, k = (turned(t, rotary_embs, positions, use_neox_rotary_style) for t in (q, k))
+        k, v, cache = remembered(k, v, of(cache_kvs, i), of(pre_caches, i), positions, decoding)
         if cache is not None:
             cache_kvs[i]._adopt(cache)
-        y = _attended(q, k, v, attn_mask, _seen(k.shape[2], positions, seq_lens, decoding))
+        y = attended(q, k, v, attn_mask, seen(k.shape[2], positions, seq_lens, decoding))
         x = added(x, linear(y, linear_weights[i], of(linear_biases, i)), *norms[0])
         y = _normalized(x, *norms[1], epsilon, norm_type) if pre_layer_norm else x
         y = dropout(act(linear(y, ffn1_weights[i], of(ffn1_biases, i))), dropout_rate, training=training, mode=mode)

@@ -1,0 +1,17 @@
+"""The largest lengths of a batch."""
+
+
+def blha_get_max_len(seq_lens_encoder, seq_lens_decoder, batch_size):
+    """The largest length in each of two lists.
+
+    Args:
+        seq_lens_encoder, seq_lens_decoder: int32 Tensors [batch] or [batch, 1].
+        batch_size: Tensor [batch]; accepted.
+    Returns:
+        (Tensor [1], Tensor [1]).
+    Example:
+        >>> n = paddle.to_tensor([[3], [5]], dtype="int32")
+        >>> [t.tolist() for t in paddle.incubate.nn.functional.blha_get_max_len(n, n * 0, paddle.ones([2]))]
+        [[5], [0]]
+    """
+    return seq_lens_encoder.max().reshape([1]), seq_lens_decoder.max().reshape([1])
