@@ -45,7 +45,8 @@ class LowerTriangularMask(AttentionBias):
     """Query i sees keys 0 to i.
 
     Example:
-        >>> paddle.incubate.nn.attn_bias.LowerTriangularMask().materialize([2, 2]).tolist()
+        >>> from paddle_jax.incubate.nn.attn_bias import LowerTriangularMask
+        >>> LowerTriangularMask().materialize([2, 2]).tolist()
         [[0.0, -inf], [0.0, 0.0]]
     """
 
@@ -64,7 +65,8 @@ class LowerTriangularMaskWithTensorBias(LowerTriangularMask):
     Args:
         bias: Tensor that broadcasts with the scores.
     Example:
-        >>> paddle.incubate.nn.attn_bias.LowerTriangularMaskWithTensorBias(paddle.ones([2, 2])).materialize([2, 2]).tolist()
+        >>> from paddle_jax.incubate.nn.attn_bias import LowerTriangularMaskWithTensorBias
+        >>> LowerTriangularMaskWithTensorBias(paddle.ones([2, 2])).materialize([2, 2]).tolist()
         [[1.0, -inf], [1.0, 1.0]]
     """
 
@@ -85,7 +87,8 @@ class SeqLenInfo:
         max_seqlen: the largest length.
         seqstart_py: seqstart as a list.
     Example:
-        >>> list(paddle.incubate.nn.attn_bias.SeqLenInfo.from_seqlens([2, 1]).intervals())
+        >>> from paddle_jax.incubate.nn.attn_bias import SeqLenInfo
+        >>> list(SeqLenInfo.from_seqlens([2, 1]).intervals())
         [(0, 2), (2, 3)]
     """
 
@@ -124,7 +127,8 @@ class PaddedSeqLenInfo(SeqLenInfo):
         seqlen: int32 Tensor [sequences]: the lengths.
         seqlen_py: seqlen as a list.
     Example:
-        >>> list(paddle.incubate.nn.attn_bias.PaddedSeqLenInfo.from_seqlens_padded([3, 2], 4).intervals())
+        >>> from paddle_jax.incubate.nn.attn_bias import PaddedSeqLenInfo
+        >>> list(PaddedSeqLenInfo.from_seqlens_padded([3, 2], 4).intervals())
         [(0, 3), (4, 6)]
     """
 
@@ -169,7 +173,8 @@ class BlockDiagonalMask(AttentionBias):
         q_seqinfo, k_seqinfo: SeqLenInfo of queries and of keys.
         _batch_sizes: how many neighbours of one length were one Tensor.
     Example:
-        >>> paddle.incubate.nn.attn_bias.BlockDiagonalMask.from_seqlens([1, 2]).materialize([3, 3]).tolist()
+        >>> from paddle_jax.incubate.nn.attn_bias import BlockDiagonalMask
+        >>> BlockDiagonalMask.from_seqlens([1, 2]).materialize([3, 3]).tolist()
         [[0.0, -inf, -inf], [-inf, 0.0, 0.0], [-inf, 0.0, 0.0]]
     """
 
@@ -236,7 +241,8 @@ class BlockDiagonalCausalMask(BlockDiagonalMask):
     """Several sequences, one after the other; in each query i sees keys 0 to i.
 
     Example:
-        >>> paddle.incubate.nn.attn_bias.BlockDiagonalCausalMask.from_seqlens([1, 2]).materialize([3, 3]).tolist()
+        >>> from paddle_jax.incubate.nn.attn_bias import BlockDiagonalCausalMask
+        >>> BlockDiagonalCausalMask.from_seqlens([1, 2]).materialize([3, 3]).tolist()
         [[0.0, -inf, -inf], [-inf, 0.0, -inf], [-inf, 0.0, 0.0]]
     """
 
@@ -253,7 +259,8 @@ class BlockDiagonalCausalWithOffsetPaddedKeysMask(AttentionBias):
         k_seqinfo: PaddedSeqLenInfo of keys.
         causal_diagonal: int Tensor [sequences]: the offsets. Default: 0.
     Example:
-        >>> mask = paddle.incubate.nn.attn_bias.BlockDiagonalCausalWithOffsetPaddedKeysMask.from_seqlens([1, 1], 2, [1, 2])
+        >>> from paddle_jax.incubate.nn.attn_bias import BlockDiagonalCausalWithOffsetPaddedKeysMask
+        >>> mask = BlockDiagonalCausalWithOffsetPaddedKeysMask.from_seqlens([1, 1], 2, [1, 2])
         >>> mask.materialize([2, 4]).tolist()
         [[0.0, -inf, -inf, -inf], [-inf, -inf, 0.0, -inf]]
     """

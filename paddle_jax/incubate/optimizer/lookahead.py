@@ -1,0 +1,81 @@
+"""LookAhead: slow weights that follow those of another optimizer."""
+
+from paddle_jax._core.autograd_mode import no_grad
+from paddle_jax.optimizer.optimizer import Optimizer
+from paddle_jax.tensor.creation import assign, to_tensor
+from paddle_jax.tensor.search import where
+
+
+class LookAhead(Optimizer):
+    """Every k steps of another optimizer moves the weights back towards slow ones: slow + alpha * (weights - slow), for both.
+
+    Differs from Paddle: not for static programs.
+
+    Args:
+        inner_optimizer: the Optimizer that makes the steps.
+        alpha: float from 0 to 1, how far the slow weights follow.
+        k: int, how many steps the weights go ahead.
+    Raises:
+        AssertionError: inner_optimizer is None, or alpha or k is out of range.
+    Example:
+        >>> layer = paddle.nn.Linear(1, 1, bias_attr=False); layer.weight.set_value(paddle.ones([1, 1]))
+        >>> optimizer = paddle.incubate.LookAhead(paddle.optimizer.SGD(0.1, parameters=layer.parameters()), alpha=0.5, k=2)
+        >>> for _ in range(2):
+        ...     layer(paddle.ones([1, 1])).sum().backward()
+        ...     optimizer.step()
+        ...     optimizer.clear_grad()
+        >>> round(layer.weight.item(), 4)
+        0.85
+
+    See: Zhang et al., Lookahead Optimizer: k steps forward, 1 step back, 2019.
+    """
+
+    def __init__(self, inner_optimizer, alpha=0.5, k=5, name=None):
+        if inner_optimizer is None:
+            raise AssertionError("LookAhead: inner_optimizer: got None; pass an Optimizer")
+        if not 0.0 <= alpha <= 1.0:
+            raise AssertionError(f"LookAhead: alpha: got {alpha}; it must be from 0 to 1")
+        if not isinstance(k, int) or k <= 0:
+            raise AssertionError(f"LookAhead: k: got {k!r}; it must be an int above 0")
+        super().__init__(float(alpha), inner_optimizer._parameter_list, name=name)
+        self.inner_optimizer, self.alpha, self.k, self.type = inner_optimizer, alpha, k, "lookahead"
+        self._slow = [assign(param.detach()) for param in self._all_params()]
+        self._count = to_tensor(0)
+
+    @no_grad()
+    def step(self):
+        """Makes a step of the inner optimizer; each k-th one is followed by the step back."""
+        self.inner_optimizer.step()
+        count = self._count + 1
+        self._count._rebind(count._raw)
+        for param, slow in zip(self._all_params(), self._slow, strict=True):
+            behind = where(count == 1, param, slow)  # the slow weights begin after the first step
+            behind = where(count % self.k == 0, behind + self.alpha * (param - behind), behind)
+            param._rebind(where(count % self.k == 0, behind, param)._raw)
+            slow._rebind(behind._raw)
+
+    def minimize(self, loss, startup_program=None, parameters=None, no_grad_set=None):
+        """Makes a step with the gradients that `loss.backward()` has left; returns ([], pairs of parameter and gradient)."""
+        pairs = [(param, param.grad) for param in self._all_params() if param.grad is not None]
+        self.step()
+        return [], pairs
+
+    def clear_grad(self, set_to_zero=True):
+        """Clears the gradients of all parameters."""
+        self.inner_optimizer.clear_grad(set_to_zero)
+
+    def state_dict(self):
+        """Returns the slow weights as Tensors under names such as `linear_0.w_0_slow_0`."""
+        found = {f"{param.name}_slow_0": assign(slow) for param, slow in zip(self._all_params(), self._slow, strict=True)}
+        for name, tensor in found.items():
+            tensor.name = name
+        return found
+
+    def set_state_dict(self, state_dict):
+        """Takes over the slow weights of a `state_dict()`; what is missing stays."""
+        for param, slow in zip(self._all_params(), self._slow, strict=True):
+            if (loaded := state_dict.get(f"{param.name}_slow_0")) is not None:
+                slow.set_value(loaded)
+                self._count.set_value(to_tensor(self.k))
+
+    load_state_dict = set_state_dict
