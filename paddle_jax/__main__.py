@@ -1,4 +1,5 @@
-"""`python -m paddle_jax script.py [args]`, `-m module [args]` or `-c code [args]`: runs a program in which `import paddle` is paddle_jax."""
+"""`python -m paddle_jax script.py [args]`, `-m module [args]` or `-c code [args]`: runs a program in which `import paddle` is paddle_jax.
+`python -m paddle_jax check`: says what is installed and whether it works."""
 
 import pathlib
 import runpy
@@ -7,7 +8,9 @@ import sys
 _USAGE = """usage: python -m paddle_jax script.py [args]
        python -m paddle_jax -m module [args]
        python -m paddle_jax -c code [args]
-Runs a program written for PaddlePaddle: `import paddle` in it, and in every library it uses, gives paddle_jax."""
+       python -m paddle_jax check
+Runs a program written for PaddlePaddle: `import paddle` in it, and in every library it uses, gives paddle_jax.
+`check` prints versions, devices, memory and the cache directory, and trains a small network on each device."""
 
 
 def main(argv):
@@ -17,6 +20,10 @@ def main(argv):
     if not argv or argv[0] in ("-h", "--help") or (argv[0] in ("-m", "-c") and len(argv) < 2):
         print(_USAGE, file=sys.stdout if argv and argv[0] in ("-h", "--help") else sys.stderr)
         return 0 if argv and argv[0] in ("-h", "--help") else 2
+    if argv == ["check"] and not pathlib.Path("check").exists():
+        from paddle_jax.utils.install_check import check
+
+        return check()
     install_as_paddle()
     if argv[0] == "-m":
         sys.argv = [argv[1], *argv[2:]]

@@ -11,9 +11,11 @@ import os
 import warnings
 
 import numpy as np
+from jax.core import Tracer
 
 from paddle_jax._core.deferred import settings as deferred
 from paddle_jax._core.errors import ArgumentError
+from paddle_jax._core.origins import user_line
 
 _TYPES = {"bool": bool, "int": int, "float": float, "str": str}
 _OWN = {"deferred": "sync", "deferred_min_repeats": 0, "deferred_max_ops": 2048, "interpreter": True, "compile_cache": "auto"}
@@ -164,8 +166,9 @@ def _checked(kernel, values):
 
     out = compute(kernel, values)
     for i, o in enumerate(out if isinstance(out, tuple | list) else [out]):
-        if o.dtype.kind in "fc" and not np.isfinite(np.asarray(o)).all():
-            bad = np.asarray(o)
-            raise RuntimeError(f"FLAGS_check_nan_inf: {kernel.name}: output {i} of shape {list(bad.shape)} has {np.isnan(bad).sum()} NaN and "
-                               f"{np.isinf(bad).sum()} infinite values")
+        bad = None if isinstance(o, Tracer) or o.dtype.kind not in "fcV" else np.asarray(o)
+        if bad is not None and not np.isfinite(bad).all():
+            nan, inf = np.isnan(bad).sum(), np.isinf(bad).sum()
+            raise RuntimeError(f"FLAGS_check_nan_inf: {kernel.name} at {user_line()}: output {i} of shape {list(bad.shape)} has {nan} NaN and "
+                               f"{inf} infinite values")
     return out

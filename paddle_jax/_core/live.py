@@ -86,10 +86,10 @@ def _origin(tensor):
     node = tensor._node
     kernel = getattr(node, "kernel", None)
     op = getattr(kernel, "name", "")
-    if tracemalloc.is_tracing() and (trace := tracemalloc.get_object_traceback(tensor)) is not None:
-        for frame in reversed(trace):
-            if not any(part in frame.filename for part in _ENGINE_FILES):
-                return op, f"{frame.filename}:{frame.lineno}"
+    trace = tracemalloc.is_tracing() and (tracemalloc.get_object_traceback(tensor) or tracemalloc.get_object_traceback(tensor._raw))
+    for frame in reversed(trace or ()):
+        if not (frame.filename.startswith("<") or any(part in frame.filename for part in _ENGINE_FILES)):
+            return op, f"{frame.filename}:{frame.lineno}"
     values = getattr(node, "values", None)
     if kernel is None or values is None:
         return op, "?"

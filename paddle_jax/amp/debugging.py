@@ -11,6 +11,7 @@ import numpy as np
 
 from paddle_jax._core.deferred.settings import apply, settings
 from paddle_jax._core.kernel import compute
+from paddle_jax._core.origins import user_line
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.amp.amp_lists import NAMES
 
@@ -82,7 +83,8 @@ def _report(value, counts, values, op_type, var_name, mode, write):
     found = f"num_nan={nan}, num_inf={inf}, num_zero={zero}" if bad else f"num_zero={zero}"
     write(f"[PRECISION]{' [ERROR]' * bad} in {where}, numel={value.size}, {found}, max={most:e}, min={least:e}, mean={mean:e}")
     if bad and mode is DebugMode.CHECK_NAN_INF_AND_ABORT:
-        raise RuntimeError(f"check_numerics: there are NAN or INF ({found}) in {where}; the operands of the operation tell where they come from")
+        raise RuntimeError(f"check_numerics: there are NAN or INF ({found}) in {where} at {user_line()}; the operands of the operation tell where "
+                           "they come from")
 
 
 def check_layer_numerics(func):

@@ -5,17 +5,21 @@ import jax
 from paddle_jax._core.deferred.flush import run_pending
 from paddle_jax._core.place import CUDAPlace, XPUPlace, current, get_device, jax_device, parse, set_device
 from paddle_jax._core.random import get_rng_state, seed as manual_seed, set_rng_state
-from paddle_jax.device import cuda
+from paddle_jax.device import cuda, custom_device, memory, xpu
+from paddle_jax.device.streams import Event, Stream, current_stream, set_stream, stream_guard
+
+StreamContext = stream_guard
 
 _convert_to_place = parse
 
 __all__ = [
-    "XPUPlace", "cuda", "device_count", "device_guard", "get_all_custom_device_type", "get_all_device_type",
-    "get_available_custom_device", "get_available_device",
-    "get_cudnn_version", "get_default_device", "get_device", "get_rng_state", "is_available", "is_bf16_supported",
-    "is_compiled_with_cinn", "is_compiled_with_cuda",
-    "is_compiled_with_custom_device", "is_compiled_with_distribute", "is_compiled_with_ipu", "is_compiled_with_rocm", "is_compiled_with_xpu",
-    "manual_seed", "max_memory_allocated", "set_default_device", "set_device", "set_rng_state", "synchronize",
+    "Event", "Stream", "StreamContext", "XPUPlace", "cuda", "current_stream", "custom_device", "device", "device_count", "device_guard",
+    "get_all_custom_device_type", "get_all_device_type", "get_available_custom_device", "get_available_device", "get_cudnn_version",
+    "get_default_device", "get_device", "get_device_capability", "get_device_name", "get_device_properties", "get_rng_state", "ipc_collect",
+    "is_available", "is_bf16_supported", "is_compiled_with_cinn", "is_compiled_with_cuda", "is_compiled_with_custom_device",
+    "is_compiled_with_distribute", "is_compiled_with_ipu", "is_compiled_with_rocm", "is_compiled_with_xpu", "is_current_stream_capturing",
+    "manual_seed", "max_memory_allocated", "max_memory_reserved", "reset_max_memory_allocated", "reset_max_memory_reserved",
+    "reset_peak_memory_stats", "set_default_device", "set_device", "set_rng_state", "set_stream", "stream_guard", "synchronize", "xpu",
 ]
 
 
@@ -62,6 +66,38 @@ class device_guard:
 
     def __exit__(self, *args):
         set_device(self._before)
+
+
+class device:
+    """Context in which new tensors are put on a device; None changes nothing.
+
+    Args:
+        device: "cpu", "gpu:1", a Place, the number of an accelerator (on a machine without one: the CPU), or None.
+    Raises:
+        ValueError: there is no such device.
+    Example:
+        >>> with paddle.device.device("cpu"):
+        ...     paddle.ones([1]).place
+        Place(cpu)
+    """
+
+    def __init__(self, device=None):
+        if isinstance(device, int) and not isinstance(device, bool):
+            if device < 0:
+                raise ValueError(f"device: got {device}; the number of a device is 0 or more")
+            device = parse(memory.found(device, "", "device")) if is_available() else "cpu"
+        self.place = None if device is None else parse(device)
+        if self.place is not None:
+            jax_device(self.place)
+
+    def __enter__(self):
+        if self.place is not None:
+            self._before = get_device()
+            set_device(self.place)
+
+    def __exit__(self, exc_type, exc_val, exc_tb):
+        if self.place is not None:
+            set_device(self._before)
 
 
 def device_count() -> int:
@@ -157,6 +193,57 @@ def synchronize(device=None):
     jax.block_until_ready(jax.device_put(0, target) + 0)
 
 
-def max_memory_allocated(device=None) -> int:
-    """The largest number of bytes that were in use on the device; 0 where the device does not count."""
-    return cuda.stat("peak_bytes_in_use", device)
+def max_memory_allocated(device=None):
+    """The most bytes that were in use, since the last reset."""
+    return memory.most(memory.found(device, "", "max_memory_allocated"), "allocated")
+
+
+def max_memory_reserved(device=None):
+    """The most bytes that the allocator held, since the last reset."""
+    return memory.most(memory.found(device, "", "max_memory_reserved"), "reserved")
+
+
+def reset_max_memory_allocated(device=None):
+    """Begins to count the most bytes in use anew."""
+    memory.reset(memory.found(device, "", "reset_max_memory_allocated"), "allocated")
+
+
+def reset_max_memory_reserved(device=None):
+    """Begins to count the most bytes held anew."""
+    memory.reset(memory.found(device, "", "reset_max_memory_reserved"), "reserved")
+
+
+def reset_peak_memory_stats(device=None):
+    """Begins to count the most bytes in use, and held, anew."""
+    for what in ("allocated", "reserved"):
+        memory.reset(memory.found(device, "", "reset_peak_memory_stats"), what)
+
+
+def get_device_name(device=None) -> str:
+    """The name of the accelerator, e.g. "NVIDIA H200"."""
+    return memory.found(device, "", "get_device_name").device_kind
+
+
+def get_device_capability(device=None):
+    """The compute capability as (major, minor)."""
+    return memory.capability(memory.found(device, "", "get_device_capability"))
+
+
+def get_device_properties(device=None):
+    """Name, compute capability, total memory in bytes and number of multiprocessors of the accelerator, as a named tuple."""
+    return memory.properties(memory.found(device, "", "get_device_properties"))
+
+
+def ipc_collect():
+    """Frees what only dead Python objects hold; nothing is shared between processes.
+
+    Raises:
+        RuntimeError: there is no accelerator.
+    """
+    memory.found(None, "", "ipc_collect")
+    memory.collect()
+
+
+def is_current_stream_capturing() -> bool:
+    """False: there are no graphs of streams, XLA compiles programs."""
+    return False

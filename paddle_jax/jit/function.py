@@ -159,7 +159,7 @@ class StaticFunction:
 
     def __call__(self, *args, **kwargs):
         ctx = local.ctx
-        if ctx.trace is not None or ctx.recorder is not None or not Switch.on:
+        if ctx.trace is not None or ctx.recorder is not None or ctx.executor is not None or not Switch.on:  # an executor looks at each operation
             return self._inline(args, kwargs)
         if Switch.busy:  # in another thread, since there is no trace in this one
             with Switch.lock:

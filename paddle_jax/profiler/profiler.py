@@ -13,6 +13,7 @@ import jax
 
 from paddle_jax._core.live import live_tensors
 from paddle_jax.profiler import probes
+from paddle_jax.profiler.accelerator import Trace
 from paddle_jax.profiler.event_type import TracerEventType
 from paddle_jax.profiler.profiler_statistic import SortedKeys, _build_table
 from paddle_jax.profiler.recording import Recording, Rows, range_of
@@ -178,9 +179,7 @@ class Profiler:
         record_shapes: bool, shapes and dtypes of operands. Default False.
         profile_memory: bool, sizes of results, and the memory in use. Default False.
         timer_only: bool, only the time per step (`step_info`). Default False.
-        emit_nvtx: bool, ranges of RecordEvent appear in the profiles of JAX, too. Default False.
-        custom_device_types: accepted.
-        with_flops: bool, floating point operations. Default False.
+        emit_nvtx, custom_device_types, with_flops: accepted.
     Raises:
         AssertionError: scheduler is a pair of which the second number is not the greater.
     Example:
@@ -201,7 +200,7 @@ class Profiler:
         self.step_num, self.previous_state, self.current_state = 0, ProfilerState.CLOSED, self.scheduler(0)
         self.record_event = self.profiler_result = self.profiler = None
         self.timer_only, self.record_shapes, self.profile_memory, self.with_flops = timer_only, record_shapes, profile_memory, with_flops
-        self.emit_nvtx, self._step_start, self._memory = emit_nvtx, None, (0, 0)
+        self.emit_nvtx, self._step_start, self._memory, self._trace = emit_nvtx, None, (0, 0), None
 
     def __enter__(self):
         self.start()
@@ -266,6 +265,8 @@ class Profiler:
         if Recording.rows is not None:
             raise RuntimeError("Profiler: another Profiler is recording; stop it first")
         self.profiler, self._memory = Rows(self.record_shapes, self.profile_memory), (0, 0)
+        if jax.default_backend() != "cpu" and set(self.targets) - {ProfilerTarget.CPU}:
+            self._trace = Trace()
         probes.install(self.profiler)
         self._step_start = time.perf_counter_ns()
 
@@ -283,7 +284,10 @@ class Profiler:
         rows, self.profiler = self.profiler, None
         probes.remove()
         rows.close()
-        self.profiler_result = ProfilerResult.of(rows, self._memory)
+        trace, self._trace = self._trace, None
+        if trace is not None:
+            trace.stop()
+        self.profiler_result = ProfilerResult.of(rows, self._memory, () if trace is None else trace.kernels)
         if whole and self.on_trace_ready:
             self.on_trace_ready(self)
 

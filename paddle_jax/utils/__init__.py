@@ -5,7 +5,8 @@ import importlib
 import re
 import warnings
 
-from paddle_jax.utils import dlpack, download, unique_name
+from paddle_jax.utils import dlpack, download, install_check, unique_name
+from paddle_jax.utils.install_check import run_check
 from paddle_jax.utils.nested import flatten, map_structure, pack_sequence_as
 from paddle_jax.version import full_version
 
@@ -80,19 +81,3 @@ def require_version(min_version, max_version=None):
     high = None if max_version is None else _numbers(max_version, "max_version")
     if here < low or (high is not None and here > high):
         raise Exception(f"require_version: this is {full_version}; {min_version} to {max_version or 'any'} is required")
-
-
-def run_check():
-    """Multiplies two small matrices with a gradient on the current device and says whether it worked.
-
-    Raises:
-        RuntimeError: the result is wrong.
-    """
-    import paddle_jax as paddle
-
-    x = paddle.ones([2, 2])
-    x.stop_gradient = False
-    paddle.matmul(x, x).sum().backward()
-    if x.grad.tolist() != [[4.0, 4.0], [4.0, 4.0]]:
-        raise RuntimeError("run_check: the gradient of a matrix product is wrong; the installation of jax does not work")
-    print(f"paddle_jax works on {paddle.get_device()}.")

@@ -1,77 +1,94 @@
 """GPU facts under Paddle's names. On a machine without a GPU the counts are 0 and questions about a GPU raise ValueError."""
 
-import collections
-import gc
+from paddle_jax.device import memory, streams
+from paddle_jax.device.streams import stream_guard
 
-import jax
-
-from paddle_jax._core.deferred.flush import run_pending
-from paddle_jax._core.place import CUDAPlace, jax_device, parse
-
-__all__ = ["device_count", "empty_cache", "get_device_capability", "get_device_name", "get_device_properties", "max_memory_allocated",
-           "max_memory_reserved", "memory_allocated", "memory_reserved", "synchronize"]
-
-_Properties = collections.namedtuple("_gpuDeviceProperties", "name major minor total_memory multi_processor_count")
+__all__ = ["Event", "Stream", "current_stream", "device_count", "empty_cache", "max_memory_allocated", "max_memory_reserved",
+           "memory_allocated", "memory_reserved",
+           "reset_max_memory_allocated", "reset_max_memory_reserved", "get_device_capability", "get_device_name",
+           "get_device_properties", "memory_summary", "stream_guard", "synchronize"]
 
 
-def _device(device):
-    place = CUDAPlace(device or 0) if device is None or isinstance(device, int) else parse(device)
-    return jax_device(place)
+class Event(streams.Event):
+    """A moment in the work of a GPU; see paddle.device.Event."""
+
+    _kind = "cuda"
 
 
-def stat(name, device) -> int:
-    """One of XLA's memory figures of a device; 0 where the device does not count."""
-    return int((_device(device).memory_stats() or {}).get(name, 0))
+class Stream(streams.Stream):
+    """The order of work on a GPU; see paddle.device.Stream."""
+
+    _kind = "cuda"
+
+    def __init__(self, device=None, priority=2):
+        super().__init__(device, priority)
+
+
+def current_stream(device=None):
+    """The Stream of a GPU."""
+    return Stream(device)
 
 
 def device_count() -> int:
     """The number of GPUs."""
-    return len([d for d in jax.devices() if d.platform in ("gpu", "cuda", "rocm")])
+    return len(memory.devices("cuda"))
+
+
+def empty_cache():
+    """Frees what only dead Python objects hold; XLA keeps the memory in its pool."""
+    memory.collect()
 
 
 def synchronize(device=None):
     """Waits until everything started on the GPU is done."""
-    run_pending("device.cuda.synchronize")
-    jax.block_until_ready(jax.device_put(0, _device(device)) + 0)
+    memory.wait(memory.found(device, "cuda", "synchronize"))
 
 
-def empty_cache():
-    """Frees what only dead Python objects hold; XLA returns memory to its pool by itself."""
-    gc.collect()
-
-
-def memory_allocated(device=None) -> int:
+def memory_allocated(device=None):
     """Bytes in use by arrays on the GPU."""
-    return stat("bytes_in_use", device)
+    return memory.now(memory.found(device, "cuda", "memory_allocated"), "allocated")
 
 
-def max_memory_allocated(device=None) -> int:
-    """The largest number of bytes that were in use on the GPU."""
-    return stat("peak_bytes_in_use", device)
-
-
-def memory_reserved(device=None) -> int:
+def memory_reserved(device=None):
     """Bytes the allocator holds on the GPU."""
-    return stat("pool_bytes", device) or stat("bytes_reserved", device)
+    return memory.now(memory.found(device, "cuda", "memory_reserved"), "reserved")
 
 
-def max_memory_reserved(device=None) -> int:
-    """The largest number of bytes the allocator held on the GPU."""
-    return stat("peak_pool_bytes", device) or stat("peak_bytes_reserved", device)
+def max_memory_allocated(device=None):
+    """The most bytes that were in use, since the last reset."""
+    return memory.most(memory.found(device, "cuda", "max_memory_allocated"), "allocated")
+
+
+def max_memory_reserved(device=None):
+    """The most bytes that the allocator held, since the last reset."""
+    return memory.most(memory.found(device, "cuda", "max_memory_reserved"), "reserved")
+
+
+def reset_max_memory_allocated(device=None):
+    """Begins to count the most bytes in use anew."""
+    memory.reset(memory.found(device, "cuda", "reset_max_memory_allocated"), "allocated")
+
+
+def reset_max_memory_reserved(device=None):
+    """Begins to count the most bytes held anew."""
+    memory.reset(memory.found(device, "cuda", "reset_max_memory_reserved"), "reserved")
+
+
+def memory_summary(device=None):
+    """Prints XLA's figures of the memory of the GPU."""
+    print(memory.summary(memory.found(device, "cuda", "memory_summary")))
 
 
 def get_device_name(device=None) -> str:
     """The name of the GPU, e.g. "NVIDIA H200"."""
-    return _device(device).device_kind
+    return memory.found(device, "cuda", "get_device_name").device_kind
 
 
 def get_device_capability(device=None):
     """The compute capability as (major, minor)."""
-    major, _, minor = str(getattr(_device(device), "compute_capability", "0.0")).partition(".")
-    return int(major), int(minor or 0)
+    return memory.capability(memory.found(device, "cuda", "get_device_capability"))
 
 
 def get_device_properties(device=None):
     """Name, compute capability, total memory in bytes and number of multiprocessors of the GPU, as a named tuple."""
-    found = _device(device)
-    return _Properties(found.device_kind, *get_device_capability(device), stat("bytes_limit", device), int(getattr(found, "core_count", 0)))
+    return memory.properties(memory.found(device, "cuda", "get_device_properties"))

@@ -1,0 +1,100 @@
+"""Facts about accelerators that Paddle has no name for, such as TPUs; where there are none, questions raise ValueError."""
+
+from paddle_jax._core.place import parse
+from paddle_jax.device import memory, streams
+
+__all__ = ["Event", "Stream", "current_stream", "device_count", "empty_cache", "max_memory_allocated", "max_memory_reserved",
+           "memory_allocated", "memory_reserved",
+           "reset_max_memory_allocated", "reset_max_memory_reserved", "get_device_properties", "synchronize"]
+
+
+class Event(streams.Event):
+    """A moment in the work of a device, e.g. Event("tpu"); see paddle.device.Event."""
+
+    _kind = "custom_device"
+
+    def __init__(self, device, device_id=-1, enable_timing=False, blocking=False, interprocess=False):
+        super().__init__()
+        self._device = _of(device, device_id)
+
+    @property
+    def place(self):
+        """The Place."""
+        return parse(self._device)
+
+
+class Stream(streams.Stream):
+    """The order of work on a device, e.g. Stream("tpu", 0); see paddle.device.Stream."""
+
+    _kind = "custom_device"
+
+    def __init__(self, device, device_id=-1, priority=2, blocking=False):
+        super().__init__()
+        self._device = _of(device, device_id)
+
+    @property
+    def place(self):
+        """The Place."""
+        return parse(self._device)
+
+
+def _of(device, device_id):
+    if not isinstance(device, str):
+        raise TypeError(f"device: got {type(device).__name__}; it must be a text such as 'tpu'")
+    return memory.found(device if device_id < 0 else f"{device}:{device_id}", "custom_device", "Stream")
+
+
+def current_stream(device=None):
+    """The Stream of a device."""
+    place = parse(memory.found(device, "custom_device", "current_stream"))
+    return Stream(place.get_device_type(), place.get_device_id())
+
+
+def device_count(device_type=None) -> int:
+    """The number of devices of a kind, e.g. "tpu"; of all kinds for None."""
+    return len([d for d in memory.devices("custom_device") if device_type in (None, d.platform)])
+
+
+def empty_cache():
+    """Frees what only dead Python objects hold; XLA keeps the memory in its pool."""
+    memory.collect()
+
+
+def synchronize(device=None):
+    """Waits until everything started on the device is done."""
+    memory.wait(memory.found(device, "custom_device", "synchronize"))
+
+
+def memory_allocated(device=None):
+    """Bytes in use by arrays on the device."""
+    return memory.now(memory.found(device, "custom_device", "memory_allocated"), "allocated")
+
+
+def memory_reserved(device=None):
+    """Bytes the allocator holds on the device."""
+    return memory.now(memory.found(device, "custom_device", "memory_reserved"), "reserved")
+
+
+def max_memory_allocated(device=None):
+    """The most bytes that were in use, since the last reset."""
+    return memory.most(memory.found(device, "custom_device", "max_memory_allocated"), "allocated")
+
+
+def max_memory_reserved(device=None):
+    """The most bytes that the allocator held, since the last reset."""
+    return memory.most(memory.found(device, "custom_device", "max_memory_reserved"), "reserved")
+
+
+def reset_max_memory_allocated(device=None):
+    """Begins to count the most bytes in use anew."""
+    memory.reset(memory.found(device, "custom_device", "reset_max_memory_allocated"), "allocated")
+
+
+def reset_max_memory_reserved(device=None):
+    """Begins to count the most bytes held anew."""
+    memory.reset(memory.found(device, "custom_device", "reset_max_memory_reserved"), "reserved")
+
+
+def get_device_properties(device=None):
+    """Name, compute capability (0, 0), total memory in bytes and number of cores, as a named tuple."""
+    return memory.properties(memory.found(device, "custom_device", "get_device_properties"))

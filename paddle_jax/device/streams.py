@@ -1,0 +1,152 @@
+"""Streams and events. XLA orders its work itself: every stream is the order in which things are called, and an Event is a moment in it."""
+
+import time
+
+from paddle_jax._core.place import parse
+from paddle_jax.device.memory import found, wait
+
+__all__ = ["Event", "Stream", "current_stream", "set_stream", "stream_guard"]
+
+
+class Event:
+    """A moment in the work of an accelerator.
+
+    Args:
+        enable_timing, blocking, interprocess: accepted.
+    Raises:
+        RuntimeError, NameError: there is no accelerator.
+    Differs from Paddle: `record` waits for what was started before, so that `elapsed_time` is right.
+    """
+
+    _kind = ""
+
+    def __init__(self, enable_timing=False, blocking=False, interprocess=False):
+        self._device, self._time = found(None, self._kind, type(self).__name__), None
+
+    def record(self, stream=None):
+        """This moment is now, when everything before it is done."""
+        wait(self._device if stream is None else stream._device)
+        self._time = time.perf_counter()
+
+    def query(self):
+        """Whether the moment has come: True, since `record` waits."""
+        return True
+
+    def synchronize(self):
+        """Waits until the moment has come."""
+
+    def elapsed_time(self, end_event):
+        """Milliseconds from this moment to another one.
+
+        Raises:
+            RuntimeError: one of them has not been recorded.
+        """
+        if self._time is None or end_event._time is None:
+            raise RuntimeError("Event.elapsed_time: an event has not been recorded; call record() on both")
+        return 1000 * (end_event._time - self._time)
+
+
+class Stream:
+    """An order of work on an accelerator; there is one per device, whatever is asked for.
+
+    Args:
+        device: None, a number, "gpu:0" or a Place. priority, stream_base: accepted.
+    Raises:
+        RuntimeError, NameError: there is no accelerator.
+    """
+
+    _kind = ""
+
+    def __init__(self, device=None, priority=2, stream_base=None):
+        self._device = found(device, self._kind, type(self).__name__)
+
+    @property
+    def device(self):
+        """The Place."""
+        return parse(self._device)
+
+    def query(self):
+        """Whether everything is done; waits for it."""
+        self.synchronize()
+        return True
+
+    def synchronize(self):
+        """Waits until everything is done."""
+        wait(self._device)
+
+    def record_event(self, event=None):
+        """An Event of this moment.
+
+        Args:
+            event: Event to record, or None for a new one.
+        """
+        event = Event() if event is None else event
+        event.record(self)
+        return event
+
+    def wait_event(self, event):
+        """What is started from now on begins after an Event: always so."""
+
+    def wait_stream(self, stream):
+        """What is started from now on begins after what another Stream has: always so."""
+
+    def __eq__(self, other):
+        return isinstance(other, Stream) and self._device == other._device
+
+    def __hash__(self):
+        return hash(self._device)
+
+    def __repr__(self):
+        return f"<paddle.device.Stream device={self.device}>"
+
+
+class _Current:
+    stream = None
+
+
+def current_stream(device=None):
+    """The Stream of a device.
+
+    Args:
+        device: None, a number, "gpu:0" or a Place.
+    Raises:
+        TypeError, ValueError: there is no such accelerator.
+    """
+    return Stream(device)
+
+
+def set_stream(stream):
+    """Takes note of a Stream; returns the one before.
+
+    Raises:
+        AttributeError: it is no Stream.
+    """
+    if not isinstance(stream, Stream):
+        raise AttributeError(f"set_stream: stream: got {type(stream).__name__}; it must be a Stream")
+    before, _Current.stream = _Current.stream or current_stream(), stream
+    return before
+
+
+class stream_guard:
+    """Context in which a Stream is the current one; None changes nothing.
+
+    Args:
+        stream: Stream or None.
+    Example:
+        >>> with paddle.device.stream_guard(None):
+        ...     paddle.ones([1]).item()
+        1.0
+    """
+
+    def __init__(self, stream=None):
+        self.stream = stream
+
+    def __enter__(self):
+        if self.stream is not None:
+            self._before = set_stream(self.stream)
+
+    def __exit__(self, exc_type, exc_val, exc_tb):
+        if self.stream is not None:
+            _Current.stream = self._before
+
+

@@ -1,0 +1,86 @@
+"""Facts about XPUs under Paddle's names, where JAX sees any; else the counts are 0 and questions raise ValueError."""
+
+from paddle_jax.device import memory, streams
+
+__all__ = ["Event", "Stream", "current_stream", "device_count", "empty_cache", "max_memory_allocated", "max_memory_reserved",
+           "memory_allocated", "memory_reserved",
+           "reset_max_memory_allocated", "reset_max_memory_reserved", "memory_total", "memory_used", "synchronize"]
+
+
+class Event(streams.Event):
+    """A moment in the work of an XPU; see paddle.device.Event."""
+
+    _kind = "xpu"
+
+    def __init__(self):
+        super().__init__()
+
+
+class Stream(streams.Stream):
+    """The order of work on an XPU; see paddle.device.Stream."""
+
+    _kind = "xpu"
+
+    def __init__(self, device=None):
+        super().__init__(device)
+
+
+def current_stream(device=None):
+    """The Stream of an XPU."""
+    return Stream(device)
+
+
+def device_count() -> int:
+    """The number of XPUs."""
+    return len(memory.devices("xpu"))
+
+
+def empty_cache():
+    """Frees what only dead Python objects hold; XLA keeps the memory in its pool."""
+    memory.found(None, "xpu", "empty_cache")
+    memory.collect()
+
+
+def synchronize(device=None):
+    """Waits until everything started on the XPU is done."""
+    memory.wait(memory.found(device, "xpu", "synchronize"))
+
+
+def memory_allocated(device=None):
+    """Bytes in use by arrays on the XPU."""
+    return memory.now(memory.found(device, "xpu", "memory_allocated"), "allocated")
+
+
+def memory_reserved(device=None):
+    """Bytes the allocator holds on the XPU."""
+    return memory.now(memory.found(device, "xpu", "memory_reserved"), "reserved")
+
+
+def max_memory_allocated(device=None):
+    """The most bytes that were in use, since the last reset."""
+    return memory.most(memory.found(device, "xpu", "max_memory_allocated"), "allocated")
+
+
+def max_memory_reserved(device=None):
+    """The most bytes that the allocator held, since the last reset."""
+    return memory.most(memory.found(device, "xpu", "max_memory_reserved"), "reserved")
+
+
+def reset_max_memory_allocated(device=None):
+    """Begins to count the most bytes in use anew."""
+    memory.reset(memory.found(device, "xpu", "reset_max_memory_allocated"), "allocated")
+
+
+def reset_max_memory_reserved(device=None):
+    """Begins to count the most bytes held anew."""
+    memory.reset(memory.found(device, "xpu", "reset_max_memory_reserved"), "reserved")
+
+
+def memory_total(device=None):
+    """Bytes of memory that XLA may use on the XPU."""
+    return memory.stat(memory.found(device, "xpu", "memory_total"), "bytes_limit")
+
+
+def memory_used(device=None):
+    """Bytes in use on the XPU."""
+    return memory.now(memory.found(device, "xpu", "memory_used"), "allocated")

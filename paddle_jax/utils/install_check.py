@@ -1,0 +1,135 @@
+"""Does the installation work? `paddle.utils.run_check()` and `python -m paddle_jax check`."""
+
+import importlib.metadata
+import os
+import platform
+import sys
+import time
+from pathlib import Path
+
+import jax
+
+from paddle_jax._core.place import parse
+from paddle_jax._core.random import get_rng_state, seed, set_rng_state
+from paddle_jax.version import full_version
+
+_PACKAGES = ("jax", "jaxlib", "numpy", "scipy", "flax", "optax", "ml_dtypes")
+_STEPS = 5
+
+
+def _trained(place):
+    """(losses, seconds) of a few steps of training on a device: eager, then compiled."""
+    before = get_rng_state()
+    seed(0)
+    try:
+        return _steps(place)
+    finally:
+        set_rng_state(before)
+
+
+def _steps(place):
+    from paddle_jax import jit, nn, optimizer
+    from paddle_jax.device import device
+    from paddle_jax.tensor.random import randn
+
+    with device(place):
+        net = nn.Sequential(nn.Linear(16, 32), nn.Tanh(), nn.Linear(32, 1))
+        sgd, x, y = optimizer.SGD(0.02, parameters=net.parameters()), randn([8, 16]), randn([8, 1])
+
+        def step():
+            loss = ((net(x) - y) ** 2).mean()
+            loss.backward()
+            sgd.step()
+            sgd.clear_grad()
+            return loss
+
+        start, losses = time.perf_counter(), []
+        for run in (step, jit.to_static(step)):
+            losses += [run().item() for _ in range(_STEPS)]
+        return losses, time.perf_counter() - start
+
+
+def _step_works(place):
+    """(whether training on a device lowers the loss, the line that says so)."""
+    try:
+        losses, seconds = _trained(place)
+    except Exception as error:
+        return False, f"{place}: FAILED: {type(error).__name__}: {error}"
+    if not all(a > b for a, b in zip(losses[:-1], losses[1:], strict=True)):
+        return False, f"{place}: FAILED: the loss of {2 * _STEPS} steps does not fall: {', '.join(f'{loss:.3g}' for loss in losses)}"
+    return True, f"{place}: ok, loss {losses[0]:.3f} to {losses[-1]:.3f} in {2 * _STEPS} steps, eager and compiled, {seconds:.2f} s"
+
+
+def run_check():
+    """Trains a small network for a few steps, eager and compiled, on every device of the current kind, and says whether it worked.
+
+    Raises:
+        RuntimeError: it did not.
+    Example:
+        >>> paddle.utils.run_check() # doctest: +ELLIPSIS
+        Running verify PaddlePaddle program ...
+        PaddlePaddle works well on 1 CPU...
+    """
+    print("Running verify PaddlePaddle program ... ")
+    devices = jax.local_devices()
+    for device in devices:
+        works, text = _step_works(parse(device))
+        if not works:
+            raise RuntimeError(f"run_check: {text}; `python -m paddle_jax check` tells what is installed")
+    kind = "GPU" if devices[0].platform in ("gpu", "cuda", "rocm") else devices[0].platform.upper()
+    print(f"PaddlePaddle works well on {len(devices)} {kind}{'s' if len(devices) > 1 else ''}.")
+    print("PaddlePaddle is installed successfully! Let's start deep learning with PaddlePaddle now.")
+
+
+def _versions():
+    yield f"paddle_jax with the API of PaddlePaddle {full_version}, {Path(__file__).parents[1]}"
+    yield f"Python {platform.python_version()}, {sys.executable}, {platform.platform()}"
+    for name in _PACKAGES:
+        try:
+            yield f"{name} {importlib.metadata.version(name)}"
+        except importlib.metadata.PackageNotFoundError:
+            yield f"{name} is missing"
+    plugins = sorted({d.name for d in importlib.metadata.distributions() if (d.name or "").startswith(("jax-cuda", "jax-rocm", "libtpu"))})
+    yield f"plugins of jax: {', '.join(plugins) or 'none, so only the CPU is used'}"
+
+
+def _settings():
+    chosen = sorted(f"{k}={v}" for k, v in os.environ.items() if k.startswith(("FLAGS_", "JAX_", "XLA_", "CUDA_VISIBLE")))
+    yield f"environment: {', '.join(chosen) or 'nothing set'}"
+    yield _cache()
+
+
+def _cache():
+    folder = jax.config.jax_compilation_cache_dir
+    if folder is None:
+        return "compiled programs are not kept on disk"
+    files = [path for path in Path(folder).rglob("*") if path.is_file()] if Path(folder).is_dir() else []
+    return f"compiled programs are kept in {folder}: {len(files)} files, {sum(path.stat().st_size for path in files) / 1e6:.1f} MB"
+
+
+def _memory(device):
+    figures = device.memory_stats() or {}
+    if "bytes_limit" in figures:
+        return f"{figures.get('bytes_in_use', 0) / 2**20:.0f} of {figures['bytes_limit'] / 2**20:.0f} MiB in use"
+    with_memory = Path("/proc/meminfo")
+    if device.platform != "cpu" or not with_memory.is_file():
+        return "memory not known"
+    rows = dict(line.split(":") for line in with_memory.read_text().splitlines())
+    free, total = (int(rows[key].split()[0]) / 1024 for key in ("MemAvailable", "MemTotal"))
+    return f"{free:.0f} of {total:.0f} MiB free, {os.cpu_count()} cores"
+
+
+def check() -> int:
+    """Prints versions, settings, devices with their memory, and whether training works on each; returns 0, or 1 where something does not."""
+    for line in (*_versions(), *_settings()):
+        print(line)
+    devices = [*jax.local_devices(), *([] if jax.default_backend() == "cpu" else jax.local_devices(backend="cpu"))]
+    for device in devices:
+        print(f"device {parse(device)}: {device.device_kind}, {_memory(device)}")
+    good = True
+    for device in devices:
+        works, text = _step_works(parse(device))
+        good = good and works
+        print(f"training on {text}")
+    print("everything works" if good else "something does not work: see FAILED above")
+    return 0 if good else 1

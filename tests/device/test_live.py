@@ -1,0 +1,49 @@
+"""`paddle_jax.live_tensors()` names what is retained."""
+
+import gc
+import tracemalloc
+
+import paddle_jax
+
+
+def test_a_retained_loss_is_named(paddle):
+    net, x, kept = paddle.nn.Linear(50, 40), paddle.ones([30, 50]), []
+    for _ in range(7):
+        loss = (net(x) ** 2).mean()  # planted: the loss keeps its history
+        kept.append(loss)
+        loss.numpy()
+    gc.collect()
+    group = next(g for g in paddle_jax.live_tensors(1000) if g.count == 7 and g.shape == ())
+    assert group.op == "mean"
+    assert group.where.endswith(f"test_live.py:{test_a_retained_loss_is_named.__code__.co_firstlineno + 3}")
+    assert group.kept >= 7 * 30 * 40 * 4  # of each, what the square was computed from
+    kept[:] = [loss.detach() for loss in kept]
+    del loss
+    gc.collect()
+    assert all(g.kept == 0 for g in paddle_jax.live_tensors(1000) if g.shape == () and g.count == 7)
+
+
+def test_large_tensors_come_first_and_go(paddle):
+    gc.collect()
+    before = paddle_jax.live_tensors()
+    big = paddle.ones([1000, 700]).exp()
+    big.numpy()
+    after = paddle_jax.live_tensors()
+    assert 2_800_000 <= after.nbytes - before.nbytes <= 2_900_000
+    assert any(g.shape == (1000, 700) and g.nbytes == 2_800_000 for g in after)
+    assert f"hold {after.nbytes} bytes" in repr(after)
+    assert len(paddle_jax.live_tensors(1)) == 1
+    del big
+    gc.collect()
+    assert paddle_jax.live_tensors().nbytes <= before.nbytes + 100_000
+
+
+def test_with_tracemalloc_every_tensor_has_its_line(paddle):
+    tracemalloc.start(20)
+    try:
+        made = paddle.full([321], 2.0)  # planted
+        made.numpy()
+        group = next(g for g in paddle_jax.live_tensors(1000) if g.shape == (321,))
+    finally:
+        tracemalloc.stop()
+    assert group.where.endswith(f"test_live.py:{test_with_tracemalloc_every_tensor_has_its_line.__code__.co_firstlineno + 3}")
