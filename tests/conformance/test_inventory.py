@@ -19,7 +19,8 @@ NAMESPACES = ["paddle", "paddle.Tensor", "paddle.linalg", "paddle.fft", "paddle.
               "paddle.vision.datasets", "paddle.vision.models", "paddle.vision.ops", "paddle.vision.transforms",
               "paddle.hapi", "paddle.callbacks", "paddle.hub", "paddle.io", "paddle.sysconfig", "paddle.text", "paddle.audio",
               "paddle.audio.backends", "paddle.audio.features", "paddle.audio.functional",
-              "paddle.profiler"]
+              "paddle.profiler", "paddle.device", "paddle.device.cuda", "paddle.device.custom_device", "paddle.device.xpu", "paddle.utils",
+              "paddle.utils.dlpack", "paddle.utils.download", "paddle.utils.unique_name"]
 
 
 @pytest.fixture(scope="module")
