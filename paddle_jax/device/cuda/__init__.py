@@ -1,27 +1,13 @@
 """GPU facts under Paddle's names. On a machine without a GPU the counts are 0 and questions about a GPU raise ValueError."""
 
-from paddle_jax.device import memory, streams
+from paddle_jax.device import memory
+from paddle_jax.device.cuda.streams import Event, Stream
 from paddle_jax.device.streams import stream_guard
 
 __all__ = ["Event", "Stream", "current_stream", "device_count", "empty_cache", "max_memory_allocated", "max_memory_reserved",
            "memory_allocated", "memory_reserved",
            "reset_max_memory_allocated", "reset_max_memory_reserved", "get_device_capability", "get_device_name",
            "get_device_properties", "memory_summary", "stream_guard", "synchronize"]
-
-
-class Event(streams.Event):
-    """A moment in the work of a GPU; see paddle.device.Event."""
-
-    _kind = "cuda"
-
-
-class Stream(streams.Stream):
-    """The order of work on a GPU; see paddle.device.Stream."""
-
-    _kind = "cuda"
-
-    def __init__(self, device=None, priority=2):
-        super().__init__(device, priority)
 
 
 def current_stream(device=None):

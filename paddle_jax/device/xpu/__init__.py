@@ -1,28 +1,11 @@
 """Facts about XPUs under Paddle's names, where JAX sees any; else the counts are 0 and questions raise ValueError."""
 
-from paddle_jax.device import memory, streams
+from paddle_jax.device import memory
+from paddle_jax.device.xpu.streams import Event, Stream
 
 __all__ = ["Event", "Stream", "current_stream", "device_count", "empty_cache", "max_memory_allocated", "max_memory_reserved",
            "memory_allocated", "memory_reserved",
            "reset_max_memory_allocated", "reset_max_memory_reserved", "memory_total", "memory_used", "synchronize"]
-
-
-class Event(streams.Event):
-    """A moment in the work of an XPU; see paddle.device.Event."""
-
-    _kind = "xpu"
-
-    def __init__(self):
-        super().__init__()
-
-
-class Stream(streams.Stream):
-    """The order of work on an XPU; see paddle.device.Stream."""
-
-    _kind = "xpu"
-
-    def __init__(self, device=None):
-        super().__init__(device)
 
 
 def current_stream(device=None):

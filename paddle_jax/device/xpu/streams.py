@@ -1,0 +1,23 @@
+"""Streams and events of XPUs."""
+
+from paddle_jax.device import streams as shared
+
+__all__ = ["Event", "Stream"]
+
+
+class Event(shared.Event):
+    """A moment in the work of an XPU; see paddle.device.Event."""
+
+    _kind = "xpu"
+
+    def __init__(self):
+        super().__init__()
+
+
+class Stream(shared.Stream):
+    """The order of work on an XPU; see paddle.device.Stream."""
+
+    _kind = "xpu"
+
+    def __init__(self, device=None):
+        super().__init__(device)
