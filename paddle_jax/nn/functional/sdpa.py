@@ -5,8 +5,12 @@ import math
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from paddle_jax._core.op import op
+
+_SCORES = {"cpu": 1 << 22}  # by platform: the most scores that exist at a time; longer sequences are computed in blocks
+_SCORES_ELSEWHERE = 1 << 28  # where a block has to keep thousands of cores busy
 
 
 def _scores(q, k, scale):
@@ -17,16 +21,19 @@ def _scores(q, k, scale):
     return scores.astype(wide) * (1 / math.sqrt(q.shape[-1]) if scale is None else scale)
 
 
-def _masked(scores, mask, causal):
-    """Scores with a mask [batch or 1, heads or 1, query, key] (bool: True is kept; number: added), and nothing from later keys."""
+def _masked(scores, mask, causal, first=0):
+    """Scores with a mask [batch or 1, heads or 1, query, key] (bool: True is kept; number: added), and nothing from later keys.
+
+    first: the number of the first query.
+    """
     groups = scores.shape[1:3]
     if mask is not None:
         mask = mask.reshape((1,) * (4 - mask.ndim) + mask.shape)
         mask = mask[:, :, None] if mask.shape[1] == 1 else mask.reshape(mask.shape[0], *groups, *mask.shape[2:])
         scores = jnp.where(mask, scores, -jnp.inf) if mask.dtype == jnp.bool_ else scores + mask.astype(scores.dtype)
     if causal:
-        queries, keys = scores.shape[-2:]
-        scores = jnp.where(np.tril(np.ones((queries, keys), bool)), scores, -jnp.inf)
+        shape = scores.shape[-2:]
+        scores = jnp.where(lax.broadcasted_iota(jnp.int32, shape, 1) <= first + lax.broadcasted_iota(jnp.int32, shape, 0), scores, -jnp.inf)
     return scores
 
 
@@ -41,7 +48,14 @@ def _flat(weights):
 
 
 def _attend(q, k, v, mask, causal, scale, extra, drop):
-    scores = _masked(_scores(q, k, scale), mask, causal)
+    count = 1 if extra == "weights" else _blocks(q, k)
+    if count > 1:
+        return _in_blocks(count, q, k, v, mask, causal, scale, extra, drop)
+    return _block(q, k, v, mask, causal, scale, extra, lambda weights: drop(weights, None), 0)
+
+
+def _block(q, k, v, mask, causal, scale, extra, drop, first):
+    scores = _masked(_scores(q, k, scale), mask, causal, first)
     weights = drop(jax.nn.softmax(scores, -1))
     out = _mixed(weights, v, q.dtype)
     if extra is None:
@@ -49,18 +63,58 @@ def _attend(q, k, v, mask, causal, scale, extra, drop):
     return out, _flat(weights).astype(q.dtype) if extra == "weights" else _flat(jax.nn.logsumexp(scores, -1, keepdims=True))[..., 0]
 
 
+def _blocks(q, k):
+    """Into how many blocks the queries are cut, so that the scores of one block stay within the limit of the platform."""
+    if not all(isinstance(n, int) for n in (*q.shape, *k.shape)):
+        return 1
+    limit = _SCORES.get(jax.default_backend(), _SCORES_ELSEWHERE)
+    return min(q.shape[1], -(-q.shape[0] * q.shape[1] * q.shape[2] * k.shape[1] // limit))
+
+
+def _in_blocks(count, q, k, v, mask, causal, scale, extra, drop):
+    """Attention block by block of the queries, each against all keys; the backward pass computes the scores of a block again.
+
+    So memory grows with the length of the sequence, not with its square.
+    """
+    length = q.shape[1]
+    rows = -(-length // count)
+    count = -(-length // rows)
+
+    def cut(x, axis):
+        """x [..., length, ...] as [blocks, ..., rows, ...]."""
+        x = jnp.pad(x, [(0, count * rows - length) if a == axis else (0, 0) for a in range(x.ndim)])
+        return jnp.moveaxis(x.reshape(*x.shape[:axis], count, rows, *x.shape[axis + 1 :]), axis, 0)
+
+    if mask is not None:
+        mask = mask.reshape((1,) * (4 - mask.ndim) + mask.shape)
+    parted = mask is not None and mask.shape[2] > 1
+
+    @jax.checkpoint
+    def one(block):
+        number, queries, part = block
+        return _block(queries, k, v, part if parted else mask, causal, scale, extra, lambda weights: drop(weights, number), number * rows)
+
+    made = lax.map(one, (jnp.arange(count), cut(q, 1), cut(mask, 2) if parted else None))
+    out, lse = made if extra == "lse" else (made, None)
+    out = jnp.moveaxis(out, 0, 1).reshape(q.shape[0], count * rows, *out.shape[3:])[:, :length]
+    return out if lse is None else (out, jnp.moveaxis(lse, 0, 2).reshape(*lse.shape[1:3], count * rows)[..., :length])
+
+
 @op("q k v mask", method=False, register=False)
 def attend(q, k, v, mask=None, causal=False, scale=None, extra=None):
     """Attention; extra: None, "weights" or "lse" (log of the sum of exponentials) makes the result a pair."""
-    return _attend(q, k, v, mask, causal, scale, extra, lambda w: w)
+    return _attend(q, k, v, mask, causal, scale, extra, lambda weights, number: weights)
 
 
 @op("q k v mask", random=True, method=False, register=False)
 def attend_dropout(q, k, v, mask=None, causal=False, scale=None, extra=None, p=0.0, *, key):
     """`attend` with weights dropped at random."""
 
-    def drop(w):
-        return jnp.where(jax.random.bernoulli(key, np.float32(1 - p), w.shape), w / (1 - p), 0) if p < 1 else jnp.zeros_like(w)
+    def drop(weights, number):
+        if p == 1:
+            return jnp.zeros_like(weights)
+        drawn = key if number is None else jax.random.fold_in(key, number)
+        return jnp.where(jax.random.bernoulli(drawn, np.float32(1 - p), weights.shape), weights / (1 - p), 0)
 
     return _attend(q, k, v, mask, causal, scale, extra, drop)
 
