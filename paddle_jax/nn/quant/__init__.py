@@ -4,6 +4,9 @@ from paddle_jax.nn.quant import format, functional_layers, qat
 from paddle_jax.nn.quant.functional_layers import (
     FloatFunctionalLayer, add, concat, divide, flatten, matmul, multiply, reshape, subtract, transpose,
 )
+from paddle_jax.nn.quant.quantized_linear import (
+    apply_per_channel_scale, llm_int8_linear, weight_dequantize, weight_only_linear, weight_quantize,
+)
 from paddle_jax.nn.quant.stub import Stub
 
-__all__ = ["Stub"]
+__all__ = ["Stub", "weight_only_linear", "llm_int8_linear", "weight_quantize", "weight_dequantize"]

@@ -1,0 +1,225 @@
+"""Linear layers whose weight is kept in 8 or 4 bits, with a scale for each column or for each group of rows of a column.
+
+See: Dettmers et al., LLM.int8(): 8-bit Matrix Multiplication for Transformers at Scale, 2022.
+"""
+
+import jax.numpy as jnp
+from jax import lax
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.op import op
+from paddle_jax._core.tensor import Tensor
+
+_ALGOS = ("weight_only_int8", "weight_only_int4", "llm.int8")
+_ARCHS = (70, 75, 80, 86, 89, 90, 100)
+
+
+def _check_group(name, group_size):
+    if group_size not in (-1, 64, 128):
+        raise AssertionError(f"{name}: group_size: got {group_size}; it must be -1, 64 or 128")
+
+
+def _check_algo(name, algo):
+    if algo not in _ALGOS:
+        raise ValueError(f"(InvalidArgument) {name}: algo: got {algo!r}; it must be one of {', '.join(_ALGOS)}")
+
+
+def _check_arch(name, arch):
+    if arch is not None and arch not in _ARCHS:
+        raise ValueError(f"(InvalidArgument) {name}: arch: got {arch}; it must be None or one of {', '.join(map(str, _ARCHS))}")
+
+
+def _unpacked(weight, bits):
+    """Integers [out, in] as int8 from bytes, of which each holds two numbers of 4 bits of neighbouring rows."""
+    if bits == 8:
+        return weight
+    low, high = (weight << 4) >> 4, weight >> 4
+    return jnp.stack([low, high], 1).reshape(-1, weight.shape[1])
+
+
+def _grouped(scale, group_size, rows):
+    """Scales [out, in] of groups [groups, out]."""
+    return jnp.repeat(scale, group_size, axis=0)[:rows].T
+
+
+@op("x", register=False, method=False, nondiff=True)
+def quantized_weight(x, bits, group_size, kept):
+    """(integers [out, in], scales of the dtype `kept`) of a weight [in, out]."""
+    bound, wide = 2.0 ** (bits - 1) - 1, x.astype(jnp.float32)
+    if group_size == -1:
+        scale = (jnp.max(jnp.abs(wide), 0) / bound).astype(kept)
+        rows = scale.astype(jnp.float32)[None]
+    else:
+        groups = -(-x.shape[0] // group_size)
+        padded = jnp.pad(jnp.abs(wide), ((0, groups * group_size - x.shape[0]), (0, 0)))
+        scale = (jnp.max(padded.reshape(groups, group_size, -1), 1) / bound).astype(kept)
+        rows = jnp.repeat(scale.astype(jnp.float32), group_size, axis=0)[: x.shape[0]]
+    steps = lax.round(wide / jnp.where(rows == 0, 1, rows), lax.RoundingMethod.AWAY_FROM_ZERO)
+    whole = jnp.clip(steps, -bound, bound).astype(jnp.int8).T
+    return (whole if bits == 8 else (whole[::2] & 15) | (whole[1::2] << 4)), scale
+
+
+@op("weight scale", register=False, method=False)
+def dequantized_weight(weight, scale, bits, group_size, dtype):
+    """The weight [in, out] of integers [out, in]."""
+    whole = _unpacked(weight, bits).astype(jnp.float32)
+    rows = scale[:, None] if group_size == -1 else _grouped(scale, group_size, whole.shape[1])
+    return (whole * rows.astype(jnp.float32)).T.astype(dtype)
+
+
+@op("x weight scale bias", register=False, method=False)
+def linear_of_integers(x, weight, scale, bias=None, bits=8, group_size=-1):
+    """x times the weight of integers [out, in], plus bias. Without groups the product is scaled, instead of the weight."""
+    whole = _unpacked(weight, bits)
+    if group_size == -1:
+        out = lax.dot_general(x, whole.astype(x.dtype), (((x.ndim - 1,), (1,)), ((), ())), preferred_element_type=jnp.float32) * scale
+    else:
+        rows = whole.astype(jnp.float32) * _grouped(scale, group_size, whole.shape[1])
+        out = lax.dot_general(x, rows.astype(x.dtype), (((x.ndim - 1,), (1,)), ((), ())), preferred_element_type=jnp.float32)
+    return (out if bias is None else out + bias).astype(x.dtype)
+
+
+@op("x weight scale bias", register=False, method=False, nondiff=True)
+def linear_with_outliers(x, weight, scale, bias=None, threshold=6.0):
+    """As `linear_of_integers`, with x as integers as well, but for the features in which one of its numbers is beyond the threshold."""
+    wide, last = x.astype(jnp.float32), (((x.ndim - 1,), (1,)), ((), ()))
+    far = jnp.any(jnp.abs(wide).reshape(-1, x.shape[-1]) > threshold, 0)
+    near = jnp.where(far, 0, wide)
+    step = jnp.max(jnp.abs(near), -1, keepdims=True, initial=0) / 127
+    whole = lax.round(near / jnp.where(step == 0, 1, step), lax.RoundingMethod.AWAY_FROM_ZERO)
+    # one product for both: XLA's of 8-bit integers is many times slower than that of float32 on a CPU
+    out = lax.dot_general(jnp.where(far, wide, whole * step), weight.astype(jnp.float32), last) * scale
+    return (out if bias is None else out + bias).astype(x.dtype)
+
+
+def weight_quantize(x, algo="weight_only_int8", arch=None, group_size=-1):
+    """Brings the weight of a linear layer into 8 or 4 bits.
+
+    Args:
+        x: Tensor [in, out], float16, bfloat16 or float32.
+        algo: "weight_only_int8", "weight_only_int4" (out must be even) or "llm.int8".
+        arch: int, a kind of GPU in Paddle; the result is the same for all.
+        group_size: -1 for a scale for each column, or 64 or 128: the rows that share one.
+    Returns:
+        (Tensor, Tensor): int8 [out, in], for 4 bits [out / 2, in], with rows 2i and 2i + 1 in the lower and upper half of a byte; and scales
+        [out], or [groups, out], of the dtype of x (float32 for "llm.int8"): the weight is the integer times the scale.
+    Raises:
+        ValueError: x has not two axes, or algo or arch is none of these.
+        AssertionError: group_size is none of these.
+        RuntimeError: another dtype.
+    Differs from Paddle: float32 is accepted, arch may be left out on every device, and the integers are in plain order, not in that of tensor cores.
+    Example:
+        >>> whole, scale = paddle.nn.quant.weight_quantize(paddle.to_tensor([[1.0, -2.0], [-0.5, 1.0]]))
+        >>> whole.tolist(), [round(s, 5) for s in scale.tolist()]
+        ([[127, -64], [-127, 64]], [0.00787, 0.01575])
+    """
+    _check_group("weight_quantize", group_size)
+    _check_algo("weight_quantize", algo)
+    _check_arch("weight_quantize", arch)
+    if x.ndim != 2:
+        raise ValueError(f"(InvalidArgument) weight_quantize: x: got {x.ndim} axes; it must have 2")
+    if x._raw.dtype.name not in ("float16", "bfloat16", "float32"):
+        raise RuntimeError(f"weight_quantize: x: got {x._raw.dtype.name}; it must be float16, bfloat16 or float32")
+    bits = 4 if algo == "weight_only_int4" else 8
+    if bits == 4 and x.shape[1] % 2:
+        raise ValueError(f"(InvalidArgument) weight_quantize: x: got {x.shape[1]} columns; for 4 bits the number must be even")
+    plain = algo == "llm.int8"
+    return quantized_weight(x.detach(), bits, -1 if plain else group_size, "float32" if plain else x._raw.dtype.name)
+
+
+def weight_dequantize(x, scale, algo="weight_only_int8", out_dtype="float16", group_size=-1):
+    """The weight that integers from `weight_quantize` stand for.
+
+    Args:
+        x, scale: Tensors from `weight_quantize`.
+        algo, group_size: as given there.
+        out_dtype: dtype of the result.
+    Returns:
+        Tensor [in, out].
+    Raises:
+        ValueError: another algo.
+        AssertionError: another group_size.
+    Differs from Paddle: it works on every device.
+    Example:
+        >>> whole, scale = paddle.nn.quant.weight_quantize(paddle.to_tensor([[1.0, -2.0], [-0.5, 1.0]]))
+        >>> paddle.nn.quant.weight_dequantize(whole, scale, out_dtype="float32").numpy().round(2).tolist()
+        [[1.0, -2.0], [-0.5, 1.01]]
+    """
+    _check_group("weight_dequantize", group_size)
+    _check_algo("weight_dequantize", algo)
+    return dequantized_weight(x, scale, 4 if algo == "weight_only_int4" else 8, -1 if scale.ndim == 1 else group_size,
+                              dtypes.convert(out_dtype).np)
+
+
+def _check_scale(name, weight_scale):
+    if not isinstance(weight_scale, Tensor):
+        raise ValueError(f"(InvalidArgument) {name}: weight_scale: got {type(weight_scale).__name__}; give the Tensor from weight_quantize")
+
+
+def weight_only_linear(x, weight, bias=None, weight_scale=None, weight_dtype="int8", arch=None, group_size=-1):
+    """A linear layer with a weight from `weight_quantize`: x W + bias. Gradients flow to x and bias.
+
+    Args:
+        x: Tensor [..., in] of floating numbers.
+        weight: Tensor of int8.
+        bias: Tensor [out], or None.
+        weight_scale: Tensor, the scales of the weight.
+        weight_dtype: "int8" or "int4".
+        arch: int, a kind of GPU in Paddle; the result is the same for all.
+        group_size: as given to `weight_quantize`.
+    Returns:
+        Tensor [..., out] of the dtype of x.
+    Raises:
+        ValueError: weight_scale is missing, or weight_dtype is another.
+        AssertionError: another group_size.
+    Differs from Paddle: it works on every device.
+    Example:
+        >>> whole, scale = paddle.nn.quant.weight_quantize(paddle.to_tensor([[1.0, -2.0], [-0.5, 1.0]]))
+        >>> paddle.nn.quant.weight_only_linear(paddle.ones([1, 2]), whole, None, scale).numpy().round(2).tolist()
+        [[0.5, -0.99]]
+    """
+    _check_group("weight_only_linear", group_size)
+    _check_scale("weight_only_linear", weight_scale)
+    _check_arch("weight_only_linear", arch)
+    if weight_dtype not in ("int8", "int4"):
+        raise ValueError(f"(InvalidArgument) weight_only_linear: weight_dtype: got {weight_dtype!r}; it must be 'int8' or 'int4'")
+    return linear_of_integers(x, weight, weight_scale, bias, 8 if weight_dtype == "int8" else 4, -1 if weight_scale.ndim == 1 else group_size)
+
+
+def llm_int8_linear(x, weight, bias=None, weight_scale=None, threshold=6.0):
+    """A linear layer in 8-bit integers: x is brought to integers as well, except for features with a number beyond the threshold.
+
+    Args:
+        x: Tensor [..., in] of floating numbers.
+        weight: Tensor [out, in] of int8, from `weight_quantize` with algo "llm.int8".
+        bias: Tensor [out], or None.
+        weight_scale: Tensor [out] of float32, the scales of the weight.
+        threshold: float; features in which |x| is larger are multiplied as floating numbers.
+    Returns:
+        Tensor [..., out] of the dtype of x; no gradient flows through.
+    Raises:
+        ValueError: weight_scale is missing.
+    Differs from Paddle: it works on every device.
+    Example:
+        >>> whole, scale = paddle.nn.quant.weight_quantize(paddle.to_tensor([[1.0, -2.0], [-0.5, 1.0]]), algo="llm.int8")
+        >>> paddle.nn.quant.llm_int8_linear(paddle.to_tensor([[1.0, 8.0]]), whole, None, scale).numpy().round(2).tolist()
+        [[-3.03, 6.06]]
+    """
+    _check_scale("llm_int8_linear", weight_scale)
+    return linear_with_outliers(x, weight, weight_scale, bias, float(threshold))
+
+
+def apply_per_channel_scale(x, scales):
+    """x with each feature multiplied by a number, as activations are smoothed before their quantization.
+
+    Args:
+        x: Tensor [..., in].
+        scales: Tensor [in].
+    Returns:
+        Tensor of the shape and dtype of x.
+    Differs from Paddle: it works on every device.
+    Example:
+        >>> paddle.nn.quant.apply_per_channel_scale(paddle.ones([2, 2]), paddle.to_tensor([1.0, 3.0])).tolist()
+        [[1.0, 3.0], [1.0, 3.0]]
+    """
+    return (x * scales).astype(x.dtype)
