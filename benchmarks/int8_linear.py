@@ -58,7 +58,8 @@ def main():
                 took = seconds(lambda compiled=compiled, x=x: compiled(x), options.calls)
             reference = reference or took
             size = whole.size * whole.element_size() / 1e6
-            print(f"| {name} | {rows} | {size:.0f} | {wrong.max():.1e} | {wrong.mean():.1e} | {took * 1e3:.2f} | {reference / took:.2f} |", flush=True)
+            errors = f"{wrong.max():.1e} | {wrong.mean():.1e}"
+            print(f"| {name} | {rows} | {size:.0f} | {errors} | {took * 1e3:.2f} | {reference / took:.2f} |", flush=True)
 
 
 if __name__ == "__main__":
