@@ -1,7 +1,6 @@
 """`paddle_jax.live_tensors()`: which Tensors take memory, where they come from, and what their history on the tape keeps besides."""
 
 import gc
-import tracemalloc
 
 from paddle_jax._core.origins import ENGINE
 from paddle_jax._core.tensor import Tensor
@@ -83,6 +82,8 @@ def _bytes(raws):
 
 def _origin(tensor):
     """(operation, line) of a Tensor."""
+    import tracemalloc  # seldom on
+
     node = tensor._node
     kernel = getattr(node, "kernel", None)
     op = getattr(kernel, "name", "")

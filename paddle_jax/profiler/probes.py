@@ -25,6 +25,7 @@ from paddle_jax.optimizer.optimizer import Optimizer
 from paddle_jax.profiler.event_type import TracerEventType as Type
 from paddle_jax.profiler.recording import COMPILE, FLUSH, INTERPRETED, NEW, OP, PROGRAM, Event, Recording, range_of
 from paddle_jax.profiler.timer import benchmark
+from paddle_jax.static.executor import Entry
 
 _now, _thread = time.perf_counter_ns, threading.get_ident
 _SLOW = 200_000  # nanoseconds from which an operation is waited for each time
@@ -50,6 +51,7 @@ def install(rows):
     _swap(segment, "infer", lambda inner: _inferred(inner, add))
     _swap(programs.Program, "__call__", lambda inner: _program(inner, add))
     _swap(compiled.Program, "__call__", lambda inner: _static(inner, add))
+    _swap(Entry, "__call__", lambda inner: _executed(inner, add))
     _swap(StaticFunction, "_first", lambda inner: _captured(inner, add))
     _swap(tape, "backward", lambda inner: _phase(inner, add, "Gradient Backward", Type.Backward))
     for cls in _steppers(Optimizer):  # not `step` itself, which compiled functions have read
@@ -252,6 +254,24 @@ def _static(inner, add):
 def _static_event(program, start, end, thread):
     count = len(program.captured.jaxpr.eqns)
     return Event(f"to_static {program.name}", Type.StaticKernelLaunch, start, end, thread, PROGRAM, program.name, count=count, program=program)
+
+
+def _executed(inner, add):
+    """Runs of programs of `paddle.static`."""
+
+    def call(self, values, feed):
+        start = _now()
+        out = inner(self, values, feed)
+        _wait(out)
+        add((_executed_event, self, start, _now(), _thread(), user_line()))
+        return out
+
+    return call
+
+
+def _executed_event(entry, start, end, thread, where):
+    count = len(entry.ops)
+    return Event(f"static program of {count} operations", Type.StaticKernelLaunch, start, end, thread, PROGRAM, where, count=count, program=entry)
 
 
 def _captured(inner, add):

@@ -3,6 +3,7 @@ multiplications, never a clock). XLA merges operations, so that a program as a w
 
 import functools as ft
 
+import jax
 from jax._src import source_info_util  # the frames of an equation; the public API only prints them
 
 from paddle_jax._core.deferred.positions import needed
@@ -19,7 +20,7 @@ def shares(program):
     """[(name of the operation, `file:line`, share of the time)] of a compiled segment or function; the shares add up to 1."""
     key = getattr(program, "key", None)
     try:
-        found = _of_function(program) if key is None else _of_segment(key)
+        found = _of_segment(key) if key is not None else _of_function(program) if hasattr(program, "captured") else _of_static(program)
     except Exception as error:  # an estimate is not worth an exception in a summary
         return [(f"compiled program ({type(error).__name__} when its operations were looked at)", "?", 1.0)]
     total = sum(seconds for _, _, seconds in found) or 1.0
@@ -33,6 +34,17 @@ def _of_segment(key):
 
 def _of_function(program):
     return [(name, where or program.name, seconds) for name, where, seconds in _equations(program.captured.jaxpr)]
+
+
+def _of_static(entry):
+    return [(op.name, "?", _static_seconds(op)) for op in entry.ops]
+
+
+def _static_seconds(op):
+    """As `_seconds` for an operation of a static program; open lengths count as 1."""
+    structs = [jax.ShapeDtypeStruct([max(n, 1) for n in s.shape], s.dtype) for s in op.inputs]
+    with tracing_kept():
+        return sum(seconds for _, _, seconds in _equations(op.kernel.run.trace(*structs).jaxpr)) + _SMALLEST
 
 
 @ft.lru_cache(4096)

@@ -2,6 +2,7 @@
 
 import time
 
+import numpy as np
 import pytest
 
 from paddle_jax.profiler import profiler_statistic
@@ -147,6 +148,29 @@ def test_reading_in_a_loop_is_named(paddle):
     assert "a value was asked for" in table
     line = test_reading_in_a_loop_is_named.__code__.co_firstlineno + 4
     assert f"test_findings.py:{line}" in table
+
+
+def test_programs_of_the_executor_are_seen(paddle):
+    paddle.enable_static()
+    try:
+        main, startup = paddle.static.Program(), paddle.static.Program()
+        with paddle.static.program_guard(main, startup):
+            x = paddle.static.data("x", [300, 300])
+            y = (paddle.tanh(x[0]).sum() + paddle.matmul(x, x).sum())
+        exe = paddle.static.Executor()
+        exe.run(startup)
+        feed = {"x": np.ones([300, 300], "float32")}
+        exe.run(main, feed=feed, fetch_list=[y])
+        with paddle.profiler.Profiler(on_trace_ready=lambda p: None) as prof:
+            for _ in range(3):
+                exe.run(main, feed=feed, fetch_list=[y])
+    finally:
+        paddle.disable_static()
+    found = lines(prof.profiler_result)
+    assert max(found, key=found.get)[1] == "matmul"
+    events = [event for event in prof.profiler_result.events if event.name.startswith("static program")]
+    assert len(events) == 3
+    assert events[0].where.endswith(f"test_findings.py:{test_programs_of_the_executor_are_seen.__code__.co_firstlineno + 13}")
 
 
 def test_memory_of_results(paddle, capsys):
