@@ -9,7 +9,7 @@ from paddle_jax.profiler.event_type import TracerEventType
 
 # how something ran; the order of precedence where the time of several overlaps
 COMPILE, NEW, INTERPRETED, OP, PROGRAM = "compile", "new operation", "interpreted", "compiled op", "compiled program"
-FLUSH = "flush"
+FLUSH, OWN = "flush", "the Profiler itself"
 PHASES = ("Dataloader", "Forward", "Backward", "Optimization")
 
 
@@ -67,6 +67,11 @@ class Recording:
     """rows: those of the recording that is on, or None. Ranges of the user's and of the probes go there."""
 
     rows = None
+
+
+def own(start, end, thread):
+    """What the Profiler itself did, apart from noting."""
+    return Event("measuring memory", TracerEventType.OperatorInner, start, end, thread, OWN)
 
 
 def range_of(name, kind, start, end, thread):

@@ -182,4 +182,5 @@ def test_memory_of_results(paddle, capsys):
     prof.summary(views=paddle.profiler.SummaryView.MemoryView)
     text = capsys.readouterr().out
     assert "400000" in text
+    assert where_the_time_went(prof.profiler_result)["the Profiler itself"] > 0
     assert prof.profiler_result.memory[0] >= 400000
