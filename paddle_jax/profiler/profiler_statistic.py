@@ -76,7 +76,8 @@ def where_the_time_went(result):
     groups = [("compiling", by_how[COMPILE]), ("operations in the interpreter", by_how[INTERPRETED]),
               ("operations compiled one by one", by_how[OP]), ("compiled programs", by_how[PROGRAM]), ("loading data", loading),
               ("tracing what is new", by_how[NEW]),
-              (OWN, by_how[OWN]), ("preparing pending operations", by_how[FLUSH]), ("Python in layers, backward and optimizer", steps), ("Python in ranges", mine),
+              (OWN, by_how[OWN]),
+              ("preparing pending operations", by_how[FLUSH]), ("Python in layers, backward and optimizer", steps), ("Python in ranges", mine),
               ("other Python", [])]
     found = exclusive([(name, _spans(events)) for name, events in groups])
     found["other Python"] = max(result.span[1] - result.span[0] - sum(found.values()), 0)
