@@ -11,9 +11,11 @@ import random
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.extend.core import get_opaque_trace_state
 
 from paddle_jax._core.deferred.value import INEXACT, Value, concrete, is_zero
 from paddle_jax._core.errors import TRACING, TracedValueError, Unsupported
+from paddle_jax._core.outcomes import joined
 from paddle_jax._core.pytree import in_order
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Number, init
@@ -50,6 +52,7 @@ class Capture(Trace):
     look at the first `variable` ones. grads: Tensors whose `grad` was looked at, by id. attributes: Layers that got attributes, with what they had.
     objects: others that changed; contents: lists, dicts and objects that may change, with what they had. drawn: generators in use. hooked: a hook was
     put on a Tensor. refusal: why the code cannot be compiled, though it may have caught that. once: lists and dicts may change in the run only.
+    checks: of values, see outcomes.py; level: JAX's own trace, in which they can be made.
     """
 
     deferring = False
@@ -60,7 +63,7 @@ class Capture(Trace):
         self.contents = [(thing, _content(thing)) for thing in objects]
         self.variable, self.looked = variable, {}
         self.start, self.converted, self.given, self.arrays, self.places, self.known = start, converted, [], {}, {}, 0
-        self.guards, self.effects, self.attributes, self.objects, self.grads, self.drawn = [], [], {}, {}, {}, {}
+        self.guards, self.effects, self.attributes, self.objects, self.grads, self.drawn, self.checks = [], [], {}, {}, {}, {}, []
         self.hooked = self.quiet = self.begun = self.finished = False
         self.refusal = None
 
@@ -342,26 +345,28 @@ def _set_state(generator, state):
 class Captured:
     """A function of Tensors after its run.
 
-    fn: `(*arrays of given) -> tuple of arrays`: results, then new values of what it changes. jaxpr: what it computes. structs: shapes and dtypes
-    of the results. given: what is passed, the inputs first. rebuild: makes what the function returned from a list of its Tensors. results: for each
-    of those (stop_gradient, whether gradients flow into it or None for a leaf, the place in `given` of the Tensor it is, or None). changes: list of
-    Change. grads: [(Tensor, what is known of its grad)]. draws: [(Generator, how many)]. looked: [(place in `given`, value)]. guards, effects: see
+    fn: `(*arrays of given) -> tuple of arrays`: results, then new values of what it changes. jaxpr: what it computes; parts: constants that it
+    begins with, and places in `given` of its other operands. structs: shapes and dtypes of the results. given: what is passed, the inputs first.
+    rebuild: makes what the function returned from a list of its Tensors. results: for each of those (stop_gradient, whether gradients flow into it
+    or None for a leaf, the place in `given` of the Tensor it is, or None). changes: list of Change. grads: [(Tensor, what is known of its grad)].
+    draws: [(Generator, how many)]. looked: [(place in `given`, value)]. guards, effects: see
     Capture.
     """
 
-    __slots__ = ("changes", "draws", "effects", "fn", "given", "grads", "guards", "jaxpr", "looked", "rebuild", "results", "structs")
+    __slots__ = ("changes", "draws", "effects", "fn", "given", "grads", "guards", "jaxpr", "looked", "parts", "rebuild", "results",
+                 "structs")
 
 
 class Change:
-    """Something outside that changes. kind: "value", "grad", "flag" or "attribute" of an object. target: the Tensor or object. count: how many
-    arrays it takes. flows: whether gradients flow through it.
+    """Something outside that changes. kind: "value", "grad", "flag", "attribute" of an object, or "checks" for their outcome. target: the Tensor or
+    object. count: how many arrays it takes. flows: whether gradients flow through it.
 
     For a value: stop_gradient as in Captured, steps the versions it goes on by. For a flag: stop_gradient, its new setting. For a gradient: to is
     "none", "zero" or "array"; anew: it is another object afterwards. For an attribute: key is (number of the store, name), rebuild makes its value,
     gone tells that it is removed.
     """
 
-    __slots__ = ("anew", "count", "flows", "gone", "key", "kind", "rebuild", "steps", "stop_gradient", "target", "to")
+    __slots__ = ("anew", "checks", "count", "flows", "gone", "key", "kind", "rebuild", "steps", "stop_gradient", "target", "to")
 
     def __init__(self, kind, target, count, **more):
         self.kind, self.target, self.count, self.flows = kind, target, count, False
@@ -398,6 +403,7 @@ def _capture(run, function, n):
     found = Captured()
 
     def inner():
+        run.level = get_opaque_trace_state(convention="flax")
         try:
             out = function()
         except Exception as error:
@@ -415,6 +421,9 @@ def _capture(run, function, n):
         found.changes, new = _changes(run)
         if run.hooked and any(flows for _, flows, _ in found.results):
             raise Unsupported("register_hook is called on a Tensor inside the function; register the hook outside, or call backward inside too")
+        if run.checks:
+            found.changes.append(Change("checks", None, 1, checks=[(len(numbers), error, line) for _, numbers, error, line in run.checks]))
+            new.append(joined(run.checks))
         found.draws = [(g, g._offset - start) for g, (_, _, start) in run.drawn.items()]
         found.grads = [(t, known) for t, _, _, known in run.grads.values()]
         run.finished = True
@@ -543,7 +552,7 @@ def _open(found, closed, run, n):
     used = {v for e in eqns for v in e.invars if not hasattr(v, "val")} | {v for v in jaxpr.outvars if not hasattr(v, "val")}
     slots = {**{v: g for v, g in by_var.items() if v in used}, **{v: g for v, g in alias.items() if v in used}}
     wanted = {id(g) for g in slots.values()}
-    wanted |= {id(run.given[run.places[id(c.target)]]) for c in found.changes if c.kind != "attribute"}
+    wanted |= {id(run.given[run.places[id(c.target)]]) for c in found.changes if c.kind not in ("attribute", "checks")}
     wanted |= {id(run.given[run.places[id(t)]]) for t, _ in found.grads} | {id(run.given[place]) for place in run.looked}
     wanted |= {id(run.given[place]) for _, _, place in found.results if place is not None}
     at = [i for i, g in enumerate(run.given) if i < n or id(g) in wanted]
@@ -563,6 +572,6 @@ def _open(found, closed, run, n):
         out = jax.core.eval_jaxpr(body, [*fixed, *[values[i] for i in places]])
         return tuple([v if hasattr(v, "dtype") else np.asarray(v, s.dtype) for v, s in zip(out, structs, strict=True)])  # constants are numbers
 
-    found.fn, found.jaxpr = fn, body
+    found.fn, found.jaxpr, found.parts = fn, body, (fixed, places)
     for given in found.given:
         given.own = given.tracer = given.value = given.before = None  # their memory may be given away

@@ -12,6 +12,7 @@ from paddle_jax._core import place as places
 from paddle_jax._core import unique_name
 from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, filled, filled_like, observed, settled, uploaded
 from paddle_jax._core.errors import ArgumentError, CheckError, TracedValueError, told
+from paddle_jax._core.outcomes import Outcomes, look
 from paddle_jax._core.size import Size, TensorSize, known
 from paddle_jax._core.state import local
 from paddle_jax._core.uninterrupted import hand_out
@@ -525,8 +526,7 @@ def wrap(value, stop_gradient=True, node=None, idx=0) -> Tensor:
     t = Tensor.__new__(Tensor)
     t._raw = value
     t.stop_gradient = stop_gradient
-    t._node = node
-    t._idx = idx
+    t._node, t._idx = node, idx
     t._grad = t._hooks = t._name = None
     t._version = 0
     t.persistable = False
@@ -575,6 +575,8 @@ def on_host(tensor, op, instead=""):
         if trace is not None:
             trace.refused(error)
         raise error
+    if Outcomes.waiting:
+        look(True)
     try:
         return np.asarray(value)
     except jax.errors.JaxRuntimeError as error:

@@ -34,6 +34,7 @@ class Trace(Block):
     """
 
     deferring = True
+    checks = None  # of values, where they can become results of the program (outcomes.py)
     part = False  # whether it is a branch or loop, whose gradients JAX derives
 
     def __init__(self, index=None):

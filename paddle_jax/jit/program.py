@@ -16,9 +16,11 @@ from paddle_jax._core.dispatch import run
 from paddle_jax._core.errors import told
 from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.node import Node
+from paddle_jax._core.outcomes import Outcomes, arrived, look
 from paddle_jax._core.state import Changes
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax._core.uninterrupted import Once, deliver, hand_out
+from paddle_jax.jit.checks import Checks
 from paddle_jax.jit.dy2static.effects import silent
 from paddle_jax.jit.guards import MISSING
 from paddle_jax.jit.packing import Pack, Scattered
@@ -58,8 +60,10 @@ class Program:
         self.watched = [(self.places[id(t)], known) for t, known in captured.grads]
         self.numbers = [(None, None)] * len(self.getters)
         self.owning, self.seen, self.steady = _picker([i for i, _ in self.watched]), ([], []), False
-        self._plan(captured)
         self.differentiable = any(flows for _, flows, _ in captured.results) or any(c.flows for c in captured.changes)
+        checks = Checks.of(captured)
+        self.front = None if checks is None else checks.arrange(captured, self.order, self.differentiable)
+        self._plan(captured)
         self.kernel = Kernel(name, self._flat)
         self.loud = bool(captured.jaxpr.effects)
         if self.loud:
@@ -77,7 +81,7 @@ class Program:
         at = len(captured.results)
         self.values, self.zeros, self.rest = [], [], []
         for change in captured.changes:
-            target = None if change.kind == "attribute" else self.places[id(change.target)]
+            target = None if change.kind in ("attribute", "checks") else self.places[id(change.target)]
             plain = change.kind == "value" and not change.flows and change.stop_gradient is self.flags[target]
             if plain:
                 self.values.append((target, at, change.steps))
@@ -189,6 +193,8 @@ class Program:
     def __call__(self, tensors):
         """Runs it on operands that `operands` gave; returns what the function returns."""
         captured = self.captured
+        if Outcomes.waiting:
+            look(False)
         if self.differentiable:
             for tensor, shape in zip(tensors, self.shapes, strict=True):
                 if (tensor._raw.shape, tensor._raw.dtype) != shape:
@@ -199,6 +205,8 @@ class Program:
                 _finished(lambda: raws)
             hand_out(_SET_RAW, [tensors[i] for i in self.donated], [raws[at] for at in self.at])
         else:
+            if self.front is not None:
+                self.front(tensors)
             out = raws = self._run(tensors)
         results = []
         for (stop, flows, place), value, raw in zip(captured.results, out, raws, strict=False):
@@ -333,6 +341,8 @@ class Program:
                 tensors[target].stop_gradient = change.stop_gradient
             elif change.kind == "grad":
                 _set_grad(tensors[target], change, raws[at] if change.count else None)
+            elif change.kind == "checks":
+                arrived(raws[at], change.checks)
             else:
                 _set_attribute(change, raws[at : at + change.count], out[at : at + change.count])
 

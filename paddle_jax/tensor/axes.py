@@ -9,8 +9,9 @@ from paddle_jax._core.deferred.value import Value
 from paddle_jax._core.error_kinds import MISTAKES, with_kind
 from paddle_jax._core.errors import ArgumentError, IntegerDivisionError
 from paddle_jax._core.op import _inplace, freeze
+from paddle_jax._core.outcomes import ride, traced
 from paddle_jax._core.size import is_open
-from paddle_jax._core.state import state
+from paddle_jax._core.state import local, state
 from paddle_jax._core.symbol import ABSTRACT
 from paddle_jax._core.tensor import Tensor
 
@@ -65,8 +66,11 @@ def untracked(tensor):
 
 
 def bounds(index):
-    """The least and the largest element; None of an empty tensor or under a trace. A value is looked at once."""
-    raw = index._raw
+    """The least and the largest element; None of an empty tensor, under a trace, and of what a compiled function takes from outside. A value is
+    looked at once."""
+    raw, trace = index._raw, local.ctx.trace
+    if isinstance(raw, jax.Array) and trace is not None and (trace.capture or trace).checks is not None:
+        return None
     known = getattr(raw, "bounds", None) if type(raw) is Value else None
     if known is None:
         values = concrete(index)
@@ -79,14 +83,20 @@ def bounds(index):
 
 
 def check_index(op, index, size, error=IndexError, low=None, name="index"):
-    """Refuses indices outside [low, size) (low defaults to -size). JAX would clamp them without a word; under a trace nothing can be checked."""
+    """Refuses indices outside [low, size) (low defaults to -size), which JAX would clamp without a word. In a compiled function the check rides
+    with the results; in a branch or loop of it nothing can be checked."""
     low = -size if low is None else low
     _check_tensor(op, index, name)
-    found = bounds(index)
-    if found is not None:
-        least, most = found
-        if not (least >= low and most < size):
-            raise error(f"{op}: {name}: got {most if most >= size else least}; the axis has length {size}, use {low}..{size - 1}")
+
+    def refusal(least, most):
+        return error(f"{op}: {name}: got {most if most >= size else least}; the axis has length {size}, use {low}..{size - 1}")
+
+    value = traced(index)
+    if value is not None and value.size:
+        ends = value.min(), value.max()
+        ride((ends[0] < low) | (ends[1] >= size), ends, refusal)
+    elif value is None and (found := bounds(index)) is not None and not (found[0] >= low and found[1] < size):
+        raise refusal(*found)
 
 
 def _check_tensor(op, value, name):
@@ -168,9 +178,18 @@ def _is_whole(value):
     return isinstance(value, int) if dtype is None else getattr(dtype, "kind", "") in ("i", "u")
 
 
+_BY_ZERO = "{}: y: got 0, by which integers cannot be divided; replace zeros, or divide floating-point numbers"
+
+
 def check_divisor(op, x, y):
-    """Refuses to divide integers by zero, which XLA gives -1 or -2 for. Under a trace nothing can be checked."""
+    """Refuses to divide integers by zero, which XLA gives -1 or -2 for. In a branch or loop of a compiled function nothing can be checked."""
     if not (_is_whole(x) and _is_whole(y)):
+        return
+    value = traced(y) if isinstance(y, Tensor) else None
+    if value is not None:
+        empty = 0 in (x._raw.shape if isinstance(x, Tensor) else np.shape(x))
+        if value.size and not empty:
+            ride((value == 0).any(), (), lambda: IntegerDivisionError(_BY_ZERO.format(op)))
         return
     if isinstance(y, Tensor):
         found = bounds(y)
@@ -183,7 +202,7 @@ def check_divisor(op, x, y):
     except ValueError:  # the op says so itself
         return
     if 0 not in shape:
-        raise IntegerDivisionError(f"{op}: y: got 0, by which integers cannot be divided; replace zeros, or divide floating-point numbers")
+        raise IntegerDivisionError(_BY_ZERO.format(op))
 
 
 def variadic_method(function):

@@ -17,6 +17,7 @@ from paddle_jax._core.deferred.value import Value, aval_of, host, leaf
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.error_kinds import MISTAKES, with_kind
 from paddle_jax._core.op import check_inplace, composite, op, scalar
+from paddle_jax._core.outcomes import ride, traced
 from paddle_jax._core.short_cuts import run1, run2, run3
 from paddle_jax._core.size import is_open, known
 from paddle_jax._core.state import local
@@ -123,6 +124,19 @@ def _traced(item):
     return isinstance(item._raw if isinstance(item, Tensor) else item, ABSTRACT)
 
 
+def _outside(low, high, axis, length):
+    bad = low if low < -length else high
+    return IndexError(f"Tensor index: {bad} is out of range for axis {axis} of length {length}; use {-length}..{length - 1}")
+
+
+def _checked_later(item, axis, length):
+    """In a compiled function: has the program check the positions when it runs."""
+    value = traced(item) if isinstance(item, Tensor) and known(length) else None
+    if value is not None and value.size:
+        low, high = value.min(), value.max()
+        ride((low < -length) | (high >= length), (low, high), lambda low, high: _outside(low, high, axis, length))
+
+
 def _add_int(found, item, axis, length):
     if type(item) is not int and hasattr(item, "dtype") and _dtype(item).kind not in "iu":
         raise _error(item)
@@ -130,6 +144,7 @@ def _add_int(found, item, axis, length):
         if type(item._raw if isinstance(item, Tensor) else item) is Symbol:
             found.starts.append((item + (item < 0).astype(_dtype(item)) * length).reshape([]))
         else:
+            _checked_later(item, axis, length)
             start = _value(item)
             found.starts.append(jnp.where(start < 0, start + length, start))
     else:
@@ -137,7 +152,7 @@ def _add_int(found, item, axis, length):
         if not known(length):
             found.starts.append(start if start >= 0 else start + length)
         elif not -length <= start < length:
-            raise IndexError(f"Tensor index: {start} is out of range for axis {axis} of length {length}; use {-length}..{length - 1}")
+            raise _outside(start, start, axis, length)
         else:
             found.starts.append(start % length)
     found.axes.append(("i",))
@@ -197,11 +212,12 @@ def _add_array(found, item, axis, length):
         value = np.zeros(value.shape, np.int64)
     if value.dtype.kind not in "iu" or value.dtype == np.uint8:
         raise ValueError(f"Tensor index: got an index of dtype {value.dtype}; {_ALLOWED}")
-    if not _traced(item) and value.size:
+    if _traced(item):
+        _checked_later(item, axis, length)
+    elif value.size:
         low, high = int(np.asarray(value).min()), int(np.asarray(value).max())
         if low < -length or high >= length:
-            bad = low if low < -length else high
-            raise IndexError(f"Tensor index: {bad} is out of range for axis {axis} of length {length}; use {-length}..{length - 1}")
+            raise _outside(low, high, axis, length)
     found.axes.append((":",))
     found.slots.append(found.out)
     found.arrays.append(value)

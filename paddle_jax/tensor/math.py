@@ -81,7 +81,7 @@ def divide(x, y, name=None, *, rounding_mode=None):
         rounding_mode: None, "trunc" (towards zero) or "floor".
     Raises:
         ValueError: rounding_mode is something else, or the shapes do not broadcast.
-        ZeroDivisionError: integers are divided by zero and rounded (outside compiled functions); also Paddle's EnforceNotMet.
+        ZeroDivisionError: integers are divided by zero and rounded; also Paddle's EnforceNotMet.
     Example:
         >>> paddle.divide(paddle.to_tensor([1, 4]), paddle.to_tensor([2, 2])).tolist()
         [0.5, 2.0]
@@ -105,7 +105,7 @@ def floor_divide(x, y, name=None):
     """Divides elementwise and rounds towards minus infinity. Arguments as for `add`; y may be a number.
 
     Raises:
-        ZeroDivisionError: integers are divided by zero (outside compiled functions); also Paddle's EnforceNotMet.
+        ZeroDivisionError: integers are divided by zero; also Paddle's EnforceNotMet.
     Example:
         >>> paddle.floor_divide(paddle.to_tensor([7, -7]), paddle.to_tensor([2, 2])).tolist()
         [3, -4]

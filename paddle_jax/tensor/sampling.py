@@ -6,6 +6,7 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import check_inplace, composite, op
+from paddle_jax._core.outcomes import ride, traced
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import concrete, number
 from paddle_jax.tensor.creation import finish
@@ -20,6 +21,11 @@ def _need_float(op, x):
 
 
 def _within(op, name, tensor, low, high, error):
+    value = traced(tensor)
+    if value is not None:
+        if value.size:
+            ride(~((value >= low) & (value <= high)).all(), (), lambda: error(f"{op}: {name}: got values outside {low}..{high}"))
+        return
     values = concrete(tensor)
     if values is not None and values.size and not (values.min() >= low and values.max() <= high):
         raise error(f"{op}: {name}: got values from {values.min()} to {values.max()}; use {low}..{high}")

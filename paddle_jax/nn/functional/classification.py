@@ -136,7 +136,7 @@ def cross_entropy(input, label, weight=None, ignore_index=-100, reduction="mean"
         Tensor: 0-D, or for reduction "none" the shape of label (length 1 along axis with soft labels).
     Raises:
         ValueError: shapes or arguments do not fit.
-        IndexError: a class number does not exist. Inside compiled code it gives NaN instead.
+        IndexError: a class number does not exist. In a branch or loop of a compiled function it gives NaN.
     Example:
         >>> round(paddle.nn.functional.cross_entropy(paddle.to_tensor([[0.0, 0.0]]), paddle.to_tensor([1])).item(), 4)
         0.6931

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.op import composite, op
+from paddle_jax._core.outcomes import ride, traced
 from paddle_jax._core.symbol import ABSTRACT
 from paddle_jax._core.tensor import on_host
 
@@ -20,7 +21,19 @@ def concrete(tensor):
 
 
 def check_ids(op_name, what, ids, size, error=ValueError, allowed=None):
-    """Raises when an id lies outside 0..size-1 (and is not the allowed one). Ids that are not known yet are left to the op, which gives NaN."""
+    """Raises when an id lies outside 0..size-1 (and is not the allowed one). In a compiled function the check rides with the results; where it
+    cannot, the op gives NaN."""
+
+    def refusal(got):
+        return error(f"{op_name}: {what}: got {got}; allowed are 0..{size - 1}" + (f" and {allowed}" if allowed is not None else ""))
+
+    value = traced(ids)
+    if value is not None:
+        if value.size:
+            usual = value if allowed is None or 0 <= allowed < size else jnp.where(value == allowed, 0, value)
+            ends = usual.min(), usual.max()
+            ride((ends[0] < 0) | (ends[1] >= size), ends, lambda least, most: refusal(most if most >= size else least))
+        return
     array = concrete(ids)
     if array is None or array.size == 0:
         return
@@ -28,7 +41,7 @@ def check_ids(op_name, what, ids, size, error=ValueError, allowed=None):
     if allowed is not None:
         bad &= array != allowed
     if bad.any():
-        raise error(f"{op_name}: {what}: got {array[bad].ravel()[0]}; allowed are 0..{size - 1}" + (f" and {allowed}" if allowed is not None else ""))
+        raise refusal(array[bad].ravel()[0])
 
 
 @op(method=False, register=False, nondiff=True)
@@ -102,7 +115,7 @@ def embedding(x, weight, padding_idx=None, max_norm=None, norm_type=2.0, sparse=
     Returns:
         Tensor [..., width].
     Raises:
-        ValueError: a row number or padding_idx is out of range. Inside compiled code a bad row number gives NaN instead.
+        ValueError: a row number or padding_idx is out of range. In a branch or loop of a compiled function a bad row number gives NaN.
     Example:
         >>> paddle.nn.functional.embedding(paddle.to_tensor([1]), paddle.to_tensor([[1.0], [2.0]])).tolist()
         [[2.0]]

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from paddle_jax._core.op import composite, op
+from paddle_jax._core.outcomes import ride, traced
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.nn.functional.classification import cross_entropy, nll_loss, softmax_with_cross_entropy  # noqa: F401
 from paddle_jax.nn.functional.input import concrete
@@ -149,13 +150,19 @@ def kl_div(input, label, reduction="mean", log_target=False, name=None):
     return reduced("kl_div", loss, reduction)
 
 
+_NO_PROBABILITY = ("binary_cross_entropy: input: got {}; probabilities lie in [0, 1]; for other numbers use "
+                   "binary_cross_entropy_with_logits")
+
+
 def _check_probabilities(*args, **kwargs):
     given = args[0] if args else kwargs.get("input")
+    value = traced(given) if isinstance(given, Tensor) else None
+    if value is not None:
+        ride(~((value >= 0) & (value <= 1)).all(), (), lambda: ValueError(_NO_PROBABILITY.format("a number outside")))
+        return
     found = at_hand(given) if isinstance(given, Tensor) else None
     if found is not None and not ((found >= 0) & (found <= 1)).all():
-        worst = found[~((found >= 0) & (found <= 1))].flat[0]
-        raise ValueError(f"binary_cross_entropy: input: got {worst}; probabilities lie in [0, 1]; for other numbers use "
-                         "binary_cross_entropy_with_logits")
+        raise ValueError(_NO_PROBABILITY.format(found[~((found >= 0) & (found <= 1))].flat[0]))
 
 
 @guarded(_check_probabilities)
