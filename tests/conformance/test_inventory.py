@@ -20,7 +20,9 @@ NAMESPACES = ["paddle", "paddle.Tensor", "paddle.linalg", "paddle.fft", "paddle.
               "paddle.hapi", "paddle.callbacks", "paddle.hub", "paddle.io", "paddle.sysconfig", "paddle.text", "paddle.audio",
               "paddle.audio.backends", "paddle.audio.features", "paddle.audio.functional",
               "paddle.profiler", "paddle.device", "paddle.device.cuda", "paddle.device.custom_device", "paddle.device.xpu", "paddle.utils",
-              "paddle.utils.dlpack", "paddle.utils.download", "paddle.utils.unique_name"]
+              "paddle.utils.dlpack", "paddle.utils.download", "paddle.utils.unique_name", "paddle.incubate", "paddle.incubate.asp",
+              "paddle.incubate.autotune", "paddle.incubate.nn", "paddle.incubate.nn.functional", "paddle.incubate.optimizer",
+              "paddle.incubate.optimizer.functional"]
 
 
 @pytest.fixture(scope="module")
