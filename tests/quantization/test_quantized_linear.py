@@ -74,6 +74,23 @@ def test_gradients_flow_to_input_and_bias(paddle, group_size):
     np.testing.assert_allclose(bias.grad.numpy(), out.numpy().sum((0, 1)), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize(("algo", "group_size"), [("llm.int8", -1), *((algo, size) for algo in list(BITS)[:2] for size in (-1, 128))])
+@pytest.mark.parametrize("rows", [(), (2, 3)])
+def test_large_weights_are_taken_in_blocks(paddle, algo, group_size, rows):
+    quant, large = paddle.nn.quant, rng.randn(640, 1024).astype("float32")
+    x = paddle.to_tensor(rng.randn(*rows, 640).astype("float32"), stop_gradient=False)
+    whole, scale = quant.weight_quantize(paddle.to_tensor(large), algo, group_size=group_size)
+    known = quant.weight_dequantize(whole, scale, algo, "float32", group_size).numpy()
+    if algo == "llm.int8":
+        got = quant.llm_int8_linear(x, whole, None, scale, threshold=1.0)
+    else:
+        got = quant.weight_only_linear(x, whole, None, scale, f"int{BITS[algo]}", group_size=group_size)
+        got.sum().backward()
+        np.testing.assert_allclose(x.grad.numpy(), np.broadcast_to(known.sum(1), x.shape), rtol=1e-3, atol=1e-2)
+    want = x.numpy() @ known
+    assert got.shape == [*rows, 1024] and np.abs(got.numpy() - want).max() <= (0.02 if algo == "llm.int8" else 1e-5) * np.abs(want).max()
+
+
 REFUSED = [
     "weight_quantize(w, arch=80, group_size=32)", "weight_quantize(w, 'foo', arch=80)", "weight_quantize(w, arch=12)",
     "weight_quantize(w[0], arch=80)", "weight_quantize(w.astype('int32'), arch=80)", "weight_only_linear(w, q, group_size=32)",

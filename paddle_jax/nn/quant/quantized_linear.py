@@ -9,8 +9,10 @@ from jax import lax
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import op
 from paddle_jax._core.tensor import Tensor
+from paddle_jax.tensor.lowering import on_cpu
 
 _ALGOS = ("weight_only_int8", "weight_only_int4", "llm.int8")
+_LARGE, _BLOCK = 1 << 18, 128  # elements from which a matrix is taken in blocks, and their rows
 _ARCHS = (70, 75, 80, 86, 89, 90, 100)
 
 
@@ -29,12 +31,14 @@ def _check_arch(name, arch):
         raise ValueError(f"(InvalidArgument) {name}: arch: got {arch}; it must be None or one of {', '.join(map(str, _ARCHS))}")
 
 
-def _unpacked(weight, bits):
-    """Integers [out, in] as int8 from bytes, of which each holds two numbers of 4 bits of neighbouring rows."""
-    if bits == 8:
-        return weight
-    low, high = (weight << 4) >> 4, weight >> 4
-    return jnp.stack([low, high], 1).reshape(-1, weight.shape[1])
+def _rows(weight, bits):
+    """[the integers of all rows], or for 4 bits [those of the even rows, those of the odd rows], which share bytes."""
+    return [weight] if bits == 8 else [(weight << 4) >> 4, weight >> 4]
+
+
+def _in_turn(rows):
+    """Rows from several matrices in turn."""
+    return jnp.stack(rows, 1).reshape(-1, rows[0].shape[1])
 
 
 def _grouped(scale, group_size, rows):
@@ -62,33 +66,56 @@ def quantized_weight(x, bits, group_size, kept):
 @op("weight scale", register=False, method=False)
 def dequantized_weight(weight, scale, bits, group_size, dtype):
     """The weight [in, out] of integers [out, in]."""
-    whole = _unpacked(weight, bits).astype(jnp.float32)
+    whole = _in_turn(_rows(weight, bits)).astype(jnp.float32)
     rows = scale[:, None] if group_size == -1 else _grouped(scale, group_size, whole.shape[1])
     return (whole * rows.astype(jnp.float32)).T.astype(dtype)
+
+
+def _product(x, weight, bits=8, scale=None, group_size=-1):
+    """x times the transposed matrix of integers [out, in], in float32; with the scales of groups, if there are any.
+
+    On a CPU large matrices are taken in blocks of rows: XLA would write all of the matrix as floating numbers first, which takes ten times as
+    long as the product for few rows of x.
+    """
+    flat = x.reshape(-1, x.shape[-1])
+
+    def product(part):
+        found, weights = [], _rows(part[0], bits)
+        for i, rows in enumerate(weights):
+            whole = rows.astype(x.dtype)
+            if part[1] is not None:
+                whole = (whole * jnp.repeat(part[1][i :: len(weights)], group_size, axis=1)[:, : whole.shape[1]]).astype(x.dtype)
+            found.append(lax.dot_general(whole, flat, (((1,), (1,)), ((), ())), preferred_element_type=jnp.float32))
+        return _in_turn(found)
+
+    parts = weight, None if scale is None else scale.T
+    outputs = weight.shape[0] * 8 // bits
+    if on_cpu() and weight.size >= _LARGE and outputs % _BLOCK == 0:
+        blocks = outputs // _BLOCK
+        split = [None if part is None else part.reshape(blocks, -1, part.shape[1]) for part in parts]
+        out = lax.map(product, tuple(split)).reshape(outputs, -1)
+    else:
+        out = product(parts)
+    return out.T.reshape(*x.shape[:-1], outputs)
 
 
 @op("x weight scale bias", register=False, method=False)
 def linear_of_integers(x, weight, scale, bias=None, bits=8, group_size=-1):
     """x times the weight of integers [out, in], plus bias. Without groups the product is scaled, instead of the weight."""
-    whole = _unpacked(weight, bits)
-    if group_size == -1:
-        out = lax.dot_general(x, whole.astype(x.dtype), (((x.ndim - 1,), (1,)), ((), ())), preferred_element_type=jnp.float32) * scale
-    else:
-        rows = whole.astype(jnp.float32) * _grouped(scale, group_size, whole.shape[1])
-        out = lax.dot_general(x, rows.astype(x.dtype), (((x.ndim - 1,), (1,)), ((), ())), preferred_element_type=jnp.float32)
+    out = _product(x, weight, bits) * scale if group_size == -1 else _product(x, weight, bits, scale, group_size)
     return (out if bias is None else out + bias).astype(x.dtype)
 
 
 @op("x weight scale bias", register=False, method=False, nondiff=True)
 def linear_with_outliers(x, weight, scale, bias=None, threshold=6.0):
     """As `linear_of_integers`, with x as integers as well, but for the features in which one of its numbers is beyond the threshold."""
-    wide, last = x.astype(jnp.float32), (((x.ndim - 1,), (1,)), ((), ()))
+    wide = x.astype(jnp.float32)
     far = jnp.any(jnp.abs(wide).reshape(-1, x.shape[-1]) > threshold, 0)
     near = jnp.where(far, 0, wide)
     step = jnp.max(jnp.abs(near), -1, keepdims=True, initial=0) / 127
     whole = lax.round(near / jnp.where(step == 0, 1, step), lax.RoundingMethod.AWAY_FROM_ZERO)
     # one product for both: XLA's of 8-bit integers is many times slower than that of float32 on a CPU
-    out = lax.dot_general(jnp.where(far, wide, whole * step), weight.astype(jnp.float32), last) * scale
+    out = _product(jnp.where(far, wide, whole * step), weight) * scale
     return (out if bias is None else out + bias).astype(x.dtype)
 
 
