@@ -24,7 +24,10 @@ class TimeAverager:
         self.steps += 1
         self.total += seconds
         if self.steps > _SKIP:
-            self.least, self.most = min(self.least, seconds), max(self.most, seconds)
+            if seconds < self.least:
+                self.least = seconds
+            if seconds > self.most:
+                self.most = seconds
 
     def get_average(self):
         """Mean seconds per step since the last reset; 0.0 without one."""
@@ -63,10 +66,11 @@ class Benchmark:
         seconds, self._last = now - self._last, now
         self.samples = num_samples
         self.batch.record(seconds, num_samples)
-        self.reader.record(self._read)
-        self._read = 0.0
+        if self._read or self.reader.steps:
+            self.reader.record(self._read)
+            self._read = 0.0
         if self.batch.steps > _SKIP:
-            self._speeds.append((1 if num_samples is None else num_samples) / max(seconds, 1e-12))
+            self._speeds.append((num_samples or 1) / (seconds or 1e-12))
 
     def step_info(self, unit=None):
         """One line about the steps since this was last asked; empty when there were none."""

@@ -29,6 +29,15 @@ def cells(line):
 
 
 @pytest.mark.slow
+def test_the_cost_of_recordings():
+    done = run("benchmarks/profiler_overhead.py", "--rounds", "2", "--steps", "3")
+    assert done.returncode == 0, done.stderr
+    rows = [cells(line) for line in done.stdout.splitlines() if line.startswith("| ")][2:]
+    assert [row[0] for row in rows] == ["deferred", "off", "to_static"]
+    assert all(row[1].endswith(" us") and row[3].endswith(" %") for row in rows)
+
+
+@pytest.mark.slow
 def test_one_workload_through_the_runner():
     done = run("benchmarks/steps.py", "--only", "chain20", "--peers", "ours,off", "--rounds", "1", "--seconds", "0.01", "--memory")
     assert done.returncode == 0, done.stderr
