@@ -29,7 +29,7 @@ from paddle_jax.static.executor import Entry
 
 _now, _thread = time.perf_counter_ns, threading.get_ident
 _SLOW = 200_000  # nanoseconds from which an operation is waited for each time
-_EVERY = 64  # calls of a faster one from one wait to the next
+_EVERY = 128  # calls of a faster one from one wait to the next
 _STAGES = {"jaxpr_trace_duration": "tracing", "jaxpr_to_mlir_module_duration": "lowering", "backend_compile_duration": "compiling"}
 
 
