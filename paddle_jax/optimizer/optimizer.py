@@ -188,11 +188,24 @@ class Optimizer:
         """
         lr = self._rate()
         self._watch()
-        for group in self._groups:
-            active = [p for p in group.params if p._grad is not None and not p.stop_gradient]
-            if active:
-                self._step_group(group, active, lr)
+        active = [(group, [p for p in group.params if p._grad is not None and not p.stop_gradient]) for group in self._groups]
+        self._update([(group, params, {id(p): p._grad for p in params}, []) for group, params in active], lr, False)
+
+    def _update(self, todo, lr, given):
+        """Updates (group, parameters, their gradients by id, what is done of it) with these gradients. given: whether they are others than `p.grad`.
+        Whatever is raised in the middle, parameters and state are all of one step."""
+        try:
+            self._rest(todo, lr, given)
+        except BaseException:
+            if any(done for *_, done in todo):
+                self._rest(todo, lr, given)
+            raise
         boundary()
+
+    def _rest(self, todo, lr, given):
+        for group, active, owned, done in todo:
+            if active and not (done and done[-1]):
+                self._step_group(group, active, lr, owned, given, done)
 
     def _watch(self):
         """Tells a run that is being traced that the gradients are looked at."""
@@ -201,15 +214,16 @@ class Optimizer:
                 if not param.stop_gradient:
                     state.trace.watch(param)
 
-    def _step_group(self, group, active, lr):
+    def _step_group(self, group, active, lr, owned, given, done):
         clip = group.settings.get("grad_clip", self._grad_clip)
-        grads = None
+        grads = {id(p): held(owned[id(p)]) for p in active} if given else None
         if clip is not None and not _is_rule(clip):
-            grads = {id(p): held(g) for p, g in clip([(p, p._grad) for p in active])}
-        self._run(group, active, grads, clip, lr, {id(p): p._grad for p in active})
+            grads = {id(p): held(g) for p, g in clip([(p, owned[id(p)]) for p in active])}
+        self._run(group, active, grads, clip, lr, owned, done)
 
-    def _run(self, group, active, grads, clip, lr, owned):
-        """Updates `active` with the given gradients (id to array), by default their own. owned: id to the Tensor a gradient is from."""
+    def _run(self, group, active, grads, clip, lr, owned, done):
+        """Updates `active` with the given gradients (id to array), by default their own. owned: id to the Tensor a gradient is from. done: see
+        run_calls."""
         ids = list(map(id, active))
         if ids != group.ids:
             new = [p for p in active if id(p) not in group.places]
@@ -219,9 +233,10 @@ class Optimizer:
                 group.ids = ids
         work = self._whole(group, grads) if ids == group.ids else self._part(group, {id(p): p for p in active}, grads)
         rule = clip.rule() if clip is not None and _is_rule(clip) else None
-        clipped = run_calls(work, type(self)._rule, self._hyper(group.settings), rule, lr, self._skip)
+        before = len(done)
+        clipped = run_calls(work, type(self)._rule, self._hyper(group.settings), rule, lr, self._skip, done)
         if clipped:
-            ordered = (p for call, _, _ in work for same in call.lists for p in same)
+            ordered = (p for call, _, _ in work[before:] for same in call.lists for p in same)
             pairs = [(owned[id(p)], v) for p, v in zip(ordered, clipped, strict=True) if id(p) in owned]  # not those that took part with zeros
             rebind_all([grad for grad, _ in pairs], [value for _, value in pairs])
 
@@ -528,16 +543,8 @@ class Optimizer:
 
             return optimize.apply_gradients(self, params_grads)
         owned = {id(param): grad for param, grad in params_grads if grad is not None}
-        lr = self._rate()
-        for group in self._groups:
-            active = [p for p in group.params if id(p) in owned and not p.stop_gradient]
-            if active:
-                clip = group.settings.get("grad_clip", self._grad_clip)
-                grads = {id(p): held(owned[id(p)]) for p in active}
-                if clip is not None and not _is_rule(clip):
-                    grads = {id(p): held(g) for p, g in clip([(p, owned[id(p)]) for p in active])}
-                self._run(group, active, grads, clip, lr, owned)
-        boundary()
+        active = [(group, [p for p in group.params if id(p) in owned and not p.stop_gradient]) for group in self._groups]
+        self._update([(group, params, owned, []) for group, params in active], self._rate(), True)
         return []
 
 

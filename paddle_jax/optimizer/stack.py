@@ -1,5 +1,6 @@
 """Stacks of parameters with their optimizer state, and the calls they are updated in."""
 
+import collections
 import functools as ft
 import itertools
 
@@ -10,7 +11,7 @@ from paddle_jax._core.deferred.value import observed, uploaded
 from paddle_jax._core.kernel import Kernel, execute
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, rebind_all, wrap
-from paddle_jax._core.uninterrupted import eagerly, hand_out
+from paddle_jax._core.uninterrupted import eagerly
 from paddle_jax.optimizer.update import compiled, scale_of, square_total
 
 _SET_RAW = Tensor._raw.__set__
@@ -71,17 +72,23 @@ class Call:
     def __reduce__(self):
         return Call, (self.stacks,)
 
-    def run(self, update, grads, extras, lr, scale, skip):
-        """Updates parameters and state in place, and gives the gradients to write back. `grads` is a list of arrays per stack."""
+    def run(self, update, grads, extras, lr, scale, skip, done, last):
+        """Updates parameters and state in place, and gives the gradients to write back. `grads` is a list of arrays per stack. In the same moment it
+        notes in `done` that it has, and whether it is the `last`."""
         state = [{name: tensor._value for name, tensor in slots} for slots in self.slots]
         params = [[p._value for p in same] for same in self.lists]
         arguments, changed, clipped = (state, params, grads, extras, lr, scale, skip), [*self.params, *self.states], []
         if local.ctx.trace is not None:
             results = update.function(*arguments)
             rebind_all(changed, results)
+            done.append(last)
             return results[len(changed) :]
         kind = tuple([g.dtype for same in grads for g in same]), tuple([tuple(e) for e in extras]), scale is None, skip is None
-        update(arguments, lambda results: itertools.chain(map(_SET_RAW, changed, results), map(clipped.append, results)), self.compiled, kind)
+
+        def take(results):
+            return itertools.chain(map(_SET_RAW, changed, results), map(done.append, (last,)), map(clipped.append, results))
+
+        update(arguments, take, self.compiled, kind)
         for param in self.params:
             param._version += 1
         return clipped
@@ -99,21 +106,23 @@ def pack(stacks):
     return [*calls, Call(waiting)] if waiting else calls
 
 
-def run_calls(work, rule, hyper, clip, lr, skip=None):
+def run_calls(work, rule, hyper, clip, lr, skip, done):
     """Runs a list of (call, grads, extras); gives what the gradients become, in order, or nothing when they stay as they are.
 
-    A norm over several calls is computed first. skip: a bool array; True leaves everything as it is.
+    A norm over several calls is computed first. skip: a bool array; True leaves everything as it is. done: gets one item for each call that has been
+    run, True for the last; those it has already, since an exception came between, are not run again.
     In the deferred tier all calls are recorded as one op, unless they are so many that compiling them with the rest of a step would take long.
     """
     update = compiled(rule, hyper, clip)
     if local.ctx.segment is not None and sum(call.count for call, _, _ in work) <= RECORDED:
-        return record_calls(work, update, lr, skip)
+        return record_calls(work, update, lr, skip, done)
     scale = None
     work = [(call, [list(map(observed, same)) for same in grads], extras) for call, grads, extras in work]
     if clip is not None and clip[0] == "global_norm" and len(work) > 1:
         scale = scale_of([square_total(grads, [_clip_extras(e) for e in extras]) for _, grads, extras in work], clip[1])
     skip = None if skip is None else observed(skip)
-    return [g for call, grads, extras in work for g in call.run(update, grads, extras, lr, scale, skip)]
+    left = range(len(done), len(work))
+    return [g for i in left for g in work[i][0].run(update, *work[i][1:], lr, scale, skip, done, i == len(work) - 1)]
 
 
 class _Plan:
@@ -134,17 +143,17 @@ class _Plan:
                  for same, stack, extra in zip(call.slots, call.lists, given, strict=True)]
         self.kernel = _recorded(update, tuple(shape), skips)
 
-    def run(self, grads, *more):
-        """Records the update; gives what the gradients become, if they change."""
+    def run(self, grads, done, *more):
+        """Records the update; gives what the gradients become, if they change. done: see run_calls."""
         params, slots = self.params, self.slots
         out = execute(self.kernel, [*[t._raw for t in slots], *[p._raw for p in params], *grads, *[v._raw for v in self.extras], *more])
-        hand_out(_SET_RAW, self.changed, out)
+        collections.deque(itertools.chain(map(_SET_RAW, self.changed, out), map(done.append, (True,))), 0)
         for param in params:
             param._version += 1
         return out[len(self.changed) :]
 
 
-def record_calls(work, update, lr, skip=None):
+def record_calls(work, update, lr, skip, done):
     """Records the update of all calls as one op."""
     first = work[0][0]
     plan = first.plan
@@ -154,7 +163,7 @@ def record_calls(work, update, lr, skip=None):
         plan = _Plan(work, update, skips)
         if not masked:
             first.plan = plan
-    return plan.run([g for _, given, _ in work for same in given for g in same], lr, *([skip] if skips else []))
+    return plan.run([g for _, given, _ in work for same in given for g in same], done, lr, *([skip] if skips else []))
 
 
 @ft.lru_cache(maxsize=256)

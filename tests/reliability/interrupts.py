@@ -36,6 +36,8 @@ class Training:
         paddle.seed(5)
         nn = paddle.nn
         self.net = nn.Sequential(nn.Linear(6, 16, bias_attr=False), nn.BatchNorm1D(16), nn.Tanh(), nn.Linear(16, 3))
+        if program == "groups":  # more parameters than one call updates
+            self.net = nn.Sequential(*[nn.Linear(6, 6) for _ in range(36)], nn.Linear(6, 3))
         shapes = [p.shape for p in self.net.parameters()]
         source = np.random.RandomState(0)
         for p, shape in zip(self.net.parameters(), shapes, strict=True):
@@ -43,7 +45,10 @@ class Training:
         self.data = source.uniform(-1, 1, (STEPS, 10, 6)).astype("float32")
         self.rate = paddle.optimizer.lr.ExponentialDecay(0.05, 0.9)
         clip = paddle.nn.ClipGradByGlobalNorm(1.0)
-        self.opt = paddle.optimizer.Adam(self.rate, parameters=self.net.parameters(), grad_clip=clip)
+        parameters = self.net.parameters()
+        if program == "groups":
+            parameters = [{"params": parameters[:4]}, {"params": parameters[4:], "learning_rate": 0.5}]
+        self.opt = paddle.optimizer.Adam(self.rate, parameters=parameters, grad_clip=clip)
         self.scaler = paddle.amp.GradScaler(init_loss_scaling=64.0) if program == "scaler" else None
         self.compiled = paddle.jit.to_static(self.body) if program == "to_static" else self.body
         if program == "forward":
@@ -239,7 +244,7 @@ class Trials:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tier", choices=TIERS, default="sync")
-    parser.add_argument("--program", choices=("eager", "scaler", "to_static", "forward", "executor"), default="eager")
+    parser.add_argument("--program", choices=("eager", "groups", "scaler", "to_static", "forward", "executor"), default="eager")
     parser.add_argument("--kind", choices=("signal", "handler", "lines"), default="signal")
     parser.add_argument("--trials", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)

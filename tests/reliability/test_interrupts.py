@@ -11,7 +11,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 CASES = [("sync", "eager", "signal", 40), ("sync", "eager", "lines", 40), ("off", "eager", "handler", 40), ("off", "eager", "lines", 40),
          ("sync", "scaler", "lines", 20), ("sync", "to_static", "signal", 5), ("sync", "to_static", "lines", 3), ("sync", "forward", "signal", 5),
-         ("sync", "executor", "signal", 6), ("sync", "executor", "lines", 10), ("async", "eager", "signal", 20)]
+         ("sync", "executor", "signal", 6), ("sync", "executor", "lines", 10), ("async", "eager", "signal", 20),
+         ("off", "groups", "lines", 20)]
 
 
 def outcome(tier, program, kind, trials):
