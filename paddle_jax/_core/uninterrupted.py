@@ -220,7 +220,8 @@ class Once:
         self.function, self.seen, self.running = function, set(), None
 
     def __call__(self, arguments, take, seen=None, kind=None):
-        """As `deliver`. kind: what tells calls apart that compile anew; those that have been compiled are noted in `seen`."""
+        """As `deliver`. kind: what tells calls apart that JAX's Python code meets for the first time (also one with an array in the place of a NumPy
+        array, or with one that is committed to a device); those that it has met are noted in `seen`."""
         seen, kind = self.seen if seen is None else seen, (Epoch.number, kind)
         if kind in seen:
             deliver(self.function, arguments, take)

@@ -255,7 +255,7 @@ class Program:
             if self.loud:
                 deliver(iter, [_finished(self.direct, *arguments)], take)
             else:
-                self.once(arguments, take)
+                self.once(arguments, take, None, (*map(type, arguments[3]), *map(_COMMITTED, given), *map(_COMMITTED, kept)))
             out = [None] * self.width
             for at, value in zip(self.plain, found, strict=True):
                 out[at] = value
@@ -348,7 +348,7 @@ class Program:
 
 
 _SET_RAW = Tensor._raw.__set__
-_RAW, _AVAL, _STOP, _GRAD, _NODE = map(operator.attrgetter, ("_raw", "aval", "stop_gradient", "_grad", "_node"))
+_RAW, _AVAL, _STOP, _GRAD, _NODE, _COMMITTED = map(operator.attrgetter, ("_raw", "aval", "stop_gradient", "_grad", "_node", "_committed"))
 
 
 def _picker(places):

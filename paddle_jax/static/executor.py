@@ -213,7 +213,8 @@ class Entry:
         if self.host:
             deliver(self.compiled, arguments, take)
         else:
-            self.compiled(arguments, take, None, tuple([value.shape for value in fed]))
+            known = [getattr(value, "_committed", None) for value in (*written, *read, *fed)]  # None: a NumPy array
+            self.compiled(arguments, take, None, (*known, *[value.shape for value in fed]))
         for i in self.copied:
             out[i] = np.array(out[i])
         return out

@@ -3,6 +3,7 @@
 import collections
 import contextlib
 import functools as ft
+import operator
 import sys
 import threading
 import time
@@ -236,18 +237,20 @@ class Program:
         leaves = seg.leaves
         donated = [on_device(leaves[i]) if whole and _free(leaves, i) else jnp.array(leaves[i].array) for i in self.donate]
         arguments = donated, [on_device(leaves[i]) for i in self.keep], [self._packed(slot, leaves) for slot in range(len(self.groups))]
+        kind = *map(type, arguments[2]), *map(_COMMITTED, donated), *map(_COMMITTED, arguments[1])
         if not self.fresh:
-            self.once(arguments, lambda results: map(_GIVE, values, results))
+            self.once(arguments, lambda results: map(_GIVE, values, results), None, kind)
             return
         with self.lock:  # threads that meet a new program at the same time compile it once
             start = time.perf_counter()
             seg.running = self.once
-            self.once(arguments, lambda results: map(_GIVE, values, results))
+            self.once(arguments, lambda results: map(_GIVE, values, results), None, kind)
             if self.fresh:
                 self._note(time.perf_counter() - start)
 
 
 _GIVE = Value.array.__set__
+_COMMITTED = operator.attrgetter("_committed")
 
 
 def _donatable(ops, leaves, live):

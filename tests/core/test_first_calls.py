@@ -1,0 +1,91 @@
+"""JAX runs Python code when it meets a kind of arguments for the first time. Whatever takes over the memory of its operands is called for that in a
+thread of its own, where no signal interrupts it."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import paddle_jax.jit.program
+import paddle_jax.static.executor
+from paddle_jax._core import uninterrupted
+
+
+def parts(paddle, groups):
+    paddle.seed(1)
+    net = paddle.nn.Sequential(paddle.nn.Linear(40, 40), paddle.nn.BatchNorm1D(40), paddle.nn.Dropout(0.2), paddle.nn.Linear(40, 3))
+    rate = paddle.optimizer.lr.StepDecay(0.1, 3)
+    parameters = net.parameters() if not groups else [{"params": net[0].parameters()}, {"params": net[3].parameters(), "learning_rate": 0.5}]
+    opt = paddle.optimizer.Adam(rate, parameters=parameters, grad_clip=paddle.nn.ClipGradByGlobalNorm(1.0))
+
+    def step(x):
+        loss = (net(x) * 0.5 - x.sum(-1, keepdim=True)).square().mean()
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+        return loss
+
+    return step, rate
+
+
+def eager(paddle):
+    return parts(paddle, groups=True)
+
+
+def compiled(paddle):
+    step, rate = parts(paddle, groups=False)
+    return paddle.jit.to_static(step, full_graph=True), rate
+
+
+@pytest.mark.parametrize("make", [eager, compiled])
+@pytest.mark.parametrize("tier", ["sync", "off"])
+def test_training(paddle, monkeypatch, make, tier):
+    paddle.set_flags({"FLAGS_deferred": tier, "FLAGS_deferred_min_repeats": 1, "FLAGS_interpreter": False})
+    wrong = watched(monkeypatch)
+    step, rate = make(paddle)
+    for i in range(8):
+        x = paddle.to_tensor(np.random.default_rng(i).normal(size=(6, 40)).astype("float32"))
+        if i == 5:
+            x = x.to("cpu")
+        float(step(x))
+        rate.step()
+    assert not wrong and watched.calls >= 8
+
+
+def test_static_programs(paddle, monkeypatch):
+    wrong = watched(monkeypatch)
+    paddle.enable_static()
+    try:
+        main, startup, scope = paddle.static.Program(), paddle.static.Program(), paddle.static.Scope()
+        with paddle.static.program_guard(main, startup), paddle.utils.unique_name.guard():
+            x = paddle.static.data("x", [None, 4])
+            loss = paddle.nn.Linear(4, 3)(x).square().mean()
+            paddle.optimizer.Adam(0.1).minimize(loss)
+        exe = paddle.static.Executor()
+        exe.run(startup, scope=scope)
+        name = main.all_parameters()[0].name
+        for i in range(6):
+            if i == 3:
+                scope.find_var(name).get_tensor().set(np.ones([4, 3], "float32"), paddle.CPUPlace())
+            exe.run(main, feed={"x": np.ones([2 + i // 4, 4], "float32")}, fetch_list=[loss], scope=scope)
+    finally:
+        paddle.disable_static()
+    assert not wrong and watched.calls >= 6
+
+
+def watched(monkeypatch):
+    """A list of the calls that made JAX's Python code run in this thread; `watched.calls` counts all."""
+    wrong, main, plain = [], threading.get_ident(), uninterrupted.deliver
+    watched.calls = 0
+
+    def deliver(function, arguments, take):
+        known = getattr(function, "_cache_size", None)
+        before = known() if known else 0
+        plain(function, arguments, take)
+        watched.calls += 1
+        if known and known() > before and threading.get_ident() == main:
+            wrong.append((function, [type(a) for a in arguments]))
+
+    for module in (uninterrupted, paddle_jax.jit.program, paddle_jax.static.executor):
+        monkeypatch.setattr(module, "deliver", deliver)
+    return wrong
