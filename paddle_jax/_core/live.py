@@ -22,16 +22,16 @@ class LiveGroup:
 
 
 class LiveTensors(list):
-    """LiveGroups, the largest first; printed it is a table. nbytes, count: of all Tensors, those left out included."""
+    """LiveGroups, the largest first; printed it is a table. nbytes, tensors: of all Tensors, those left out included."""
 
-    nbytes = count = 0
+    nbytes = tensors = 0
 
     def __repr__(self):
         rows = [("Bytes", "Kept by tape", "Tensors", "Shape", "Operation", "Line")]
         rows += [(str(g.nbytes), str(g.kept), str(g.count), f"{g.dtype}{list(g.shape)}", g.op or "?", g.where) for g in self]
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
         lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
-        return "\n".join([f"{self.count} live tensors hold {self.nbytes} bytes.", *lines])
+        return "\n".join([f"{self.tensors} live tensors hold {self.nbytes} bytes.", *lines])
 
     __str__ = __repr__
 
@@ -67,7 +67,7 @@ def live_tensors(most=20):
         group.kept = sum(_bytes(_history(members, owned)))
         found.append(group)
         found.nbytes += group.nbytes
-    found.count = len(tensors)
+    found.tensors = len(tensors)
     found.sort(key=lambda g: -(g.nbytes + g.kept))
     del found[most:]
     return found
