@@ -23,12 +23,13 @@ TOY = {
     "mixed_precision": ["--epochs", "1", "--samples", "300"],
     "fit_images": ["--epochs", "1", "--images", "64", "--workers", "2"],
     "vae": ["--epochs", "1", "--samples", "120", "--width", "8", "--importance-samples", "5"],
+    "quantize": ["--epochs", "1", "--samples", "200"],
 }
 LAST_LINE = {
     "digits": "after reloading", "pinn_burgers": "saved burgers.png", "char_transformer": "-" * 40, "beam": "relative L2 error",
     "kuramoto_sivashinsky": "error of nu", "maml": "accuracy on tasks", "newton_cg": "accuracy on the training data",
     "operator_learning": "relative L2 error", "deploy": "accuracy of digits.json", "mixed_precision": "test accuracy", "fit_images": "test accuracy",
-    "vae": "log-likelihood of test images",
+    "vae": "log-likelihood of test images", "quantize": "3-bit weights, trained with them",
 }
 OURS_ALONE = ("newton_cg", "maml", "operator_learning")  # they use paddle.func
 

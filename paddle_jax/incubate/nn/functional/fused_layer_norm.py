@@ -36,6 +36,8 @@ def fused_layer_norm(x, norm_weight, norm_bias, epsilon, residual_alpha=1.0, beg
     """
     shape = trailing("fused_layer_norm", x, begin_norm_axis, norm_weight=norm_weight, norm_bias=norm_bias)
     if residual is not None:
+        if residual.shape != x.shape:
+            raise ValueError(f"fused_layer_norm: residual: got shape {list(residual.shape)}; it must be that of x, {list(x.shape)}")
         x = (x if bias is None else x + bias) + residual * residual_alpha
     wide = widened(x)
     axes = list(range(x.ndim - len(shape), x.ndim))

@@ -30,7 +30,7 @@ def fused_rms_norm(x, norm_weight, norm_bias, epsilon, begin_norm_axis=1, bias=N
         epsilon: added to the mean square.
         begin_norm_axis: the first axis that is normalised.
         bias: Tensor added to x; counts only with a residual.
-        residual: Tensor of the shape of x, added before the normalisation.
+        residual: Tensor with as many elements as x, added before the normalisation.
         quant_scale: above 0 the result is int8: quant_max_bound * quant_scale * result.
         quant_round_type: 0 rounds halves to even numbers, 1 away from zero.
         quant_max_bound, quant_min_bound: limits of the int8 result.
@@ -48,7 +48,7 @@ def fused_rms_norm(x, norm_weight, norm_bias, epsilon, begin_norm_axis=1, bias=N
     shape = trailing("fused_rms_norm", x, begin_norm_axis, norm_weight=norm_weight, norm_bias=norm_bias)
     total = empty([0], dtype=x.dtype)
     if residual is not None:
-        x = total = (x if bias is None else x + bias) + residual
+        x = total = (x if bias is None else x + bias) + residual.reshape(x.shape)
     y = rms_norm(x, shape, norm_weight.reshape(shape), float(epsilon))
     y = y if norm_bias is None else y + norm_bias.reshape(shape)
     return quantized("fused_rms_norm", y, quant_scale, quant_round_type, quant_max_bound, quant_min_bound), total
