@@ -47,7 +47,7 @@ class Checks:
     def _front(self, captured, order):
         fixed, places = captured.parts
         body = captured.jaxpr
-        body = body.replace(invars=body.constvars, constvars=[])
+        body = body.replace(invars=[*body.constvars, *body.invars], constvars=[])  # JAX 0.12 puts all among the latter by itself
         body, used = partial_eval.dce_jaxpr(body, [False] * (len(body.outvars) - 1) + [True])
         wanted = [k for k, is_used in enumerate(used) if is_used]
         given = [places[k - len(fixed)] for k in wanted if k >= len(fixed)]
