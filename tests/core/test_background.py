@@ -63,22 +63,22 @@ def test_interrupted_at_any_moment():
         def hit(number, frame):
             raise Hit
 
+        def ask(worker, taken, seen):
+            for i in range(1000):
+                task = worker.submit(lambda i=i: seen.append(i))
+                taken.append(task)
+                taken[i // 2].done
+                if i % 5 == 0:
+                    task.wait()
+            signal.pause()
+
         signal.signal(signal.SIGALRM, hit)
         source, hits = random.Random(1), 0
         for trial in range(1500):
             worker, taken, seen = Worker(complete=True), [], []
             try:
-                try:
-                    signal.setitimer(signal.ITIMER_REAL, source.uniform(1e-5, 4e-4))
-                    for i in range(1000):
-                        task = worker.submit(lambda i=i: seen.append(i))
-                        taken.append(task)
-                        taken[i // 2].done
-                        if i % 5 == 0:
-                            task.wait()
-                    signal.pause()
-                finally:
-                    signal.setitimer(signal.ITIMER_REAL, 0)
+                signal.setitimer(signal.ITIMER_REAL, source.uniform(1e-5, 4e-4))
+                ask(worker, taken, seen)
             except Hit:
                 hits += 1
             worker.submit(int).wait()
