@@ -14,6 +14,7 @@ import io
 import itertools
 import operator
 import sys
+import threading
 import weakref
 
 from jax._src import config as jax_config
@@ -217,15 +218,21 @@ class Once:
     """
 
     def __init__(self, function):
-        self.function, self.seen, self.running = function, set(), None
+        self.function, self.seen, self.running, self.lock = function, set(), None, threading.RLock()
 
     def __call__(self, arguments, take, seen=None, kind=None):
         """As `deliver`. kind: what tells calls apart that JAX's Python code meets for the first time (also one with an array in the place of a NumPy
         array, or with one that is committed to a device); those that it has met are noted in `seen`."""
         seen, kind = self.seen if seen is None else seen, (Epoch.number, kind)
-        if kind in seen:
-            deliver(self.function, arguments, take)
-            return
+        if kind not in seen:
+            with self.lock:  # one thread at a time makes first calls
+                if kind not in seen:
+                    self._first(arguments, take)
+                    seen.add(kind)
+                    return
+        deliver(self.function, arguments, take)
+
+    def _first(self, arguments, take):
         if self.running is not None:
             self.running.settle()
         with tracing_kept():
@@ -251,13 +258,12 @@ class Once:
             deliver(self.function, arguments, take)
         elif error is not None:
             raise error
-        seen.add(kind)
 
     def settle(self):
         """Waits for a call that was interrupted."""
-        running = self.running
-        if running is not None:
-            running.settle()
+        with self.lock:
+            if self.running is not None:
+                self.running.settle()
 
 
 class _OtherContext(Exception):

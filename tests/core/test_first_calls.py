@@ -1,8 +1,10 @@
 """JAX runs Python code when it meets a kind of arguments for the first time. Whatever takes over the memory of its operands is called for that in a
 thread of its own, where no signal interrupts it."""
 
+import concurrent.futures
 import threading
 
+import jax
 import numpy as np
 import pytest
 
@@ -89,3 +91,18 @@ def watched(monkeypatch):
     for module in (uninterrupted, paddle_jax.jit.program, paddle_jax.static.executor):
         monkeypatch.setattr(module, "deliver", deliver)
     return wrong
+
+
+def test_first_calls_of_many_threads():
+    """Each gets its own results."""
+    for _ in range(20):
+        once, found = uninterrupted.Once(jax.jit(lambda x: [x + 1])), {}
+
+        def work(i, once=once, found=found):
+            out = []
+            once((np.full([i % 4 + 1], i, "float32"),), lambda results: map(out.append, results), None, i % 4)
+            found[i] = np.asarray(out[0]).tolist()
+
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            list(pool.map(work, range(16)))
+        assert found == {i: [i + 1.0] * (i % 4 + 1) for i in range(16)}
