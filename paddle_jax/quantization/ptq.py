@@ -1,7 +1,5 @@
 """Quantization after training."""
 
-import copy
-
 from paddle_jax.quantization.quantize import Quantization
 
 
@@ -36,8 +34,4 @@ class PTQ(Quantization):
         """
         if model.training:
             raise AssertionError("PTQ.quantize: model: got one in training mode; call model.eval() first")
-        model = model if inplace else copy.deepcopy(model)
-        self._config._specify(model)
-        self._convert_to_quant_layers(model, self._config)
-        self._insert_activation_observers(model, self._config)
-        return model
+        return self._prepared(model, inplace)

@@ -1,7 +1,5 @@
 """Quantization-aware training."""
 
-import copy
-
 from paddle_jax.quantization.quantize import Quantization
 
 
@@ -36,8 +34,4 @@ class QAT(Quantization):
         """
         if not model.training:
             raise AssertionError("QAT.quantize: model: got one in evaluation mode; call model.train() first")
-        model = model if inplace else copy.deepcopy(model)
-        self._config._specify(model)
-        self._convert_to_quant_layers(model, self._config)
-        self._insert_activation_observers(model, self._config)
-        return model
+        return self._prepared(model, inplace)

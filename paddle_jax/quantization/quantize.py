@@ -21,6 +21,13 @@ class Quantization(metaclass=abc.ABCMeta):
     def quantize(self, model, inplace=False):
         """Prepares a model for quantization."""
 
+    def _prepared(self, model, inplace):
+        model = model if inplace else copy.deepcopy(model)
+        self._config._specify(model)
+        self._convert_to_quant_layers(model, self._config)
+        self._insert_activation_observers(model, self._config)
+        return model
+
     def convert(self, model, inplace=False, remain_weight=False):
         """Brings a quantized model into the form for inference: fixed scales, weights as integers.
 

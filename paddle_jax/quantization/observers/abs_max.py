@@ -25,24 +25,13 @@ class AbsmaxObserver(ObserverFactory):
         return AbsmaxObserverLayer
 
 
-class AbsmaxObserverLayer(BaseObserver):
-    """Gives its input and keeps the largest magnitude; see `AbsmaxObserver`."""
+class MagnitudeObserver(BaseObserver):
+    """The base of observers whose scale is the largest magnitude, which `forward` keeps as `_max`."""
 
-    INIT_ABS_MAX = 1e-7
-
-    def __init__(self, layer, quant_bits=8):
+    def __init__(self, quant_bits):
         super().__init__()
         self._quant_bits = quant_bits
-        self.abs_max_val = to_tensor(self.INIT_ABS_MAX)
-        self._min = self._max = self._scale = self._zero_point = None
-
-    def forward(self, input):
-        self._min, self._max = self.cal_min_max(input)
-        return input
-
-    def cal_min_max(self, inputs):
-        """(0, the largest magnitude of the inputs and of all before)."""
-        return 0, maximum(abs_max(inputs.detach()).reshape([]), self.abs_max_val if self._max is None else self._max)
+        self._max = self._scale = self._zero_point = None
 
     def bit_length(self):
         return self._quant_bits
@@ -57,7 +46,7 @@ class AbsmaxObserverLayer(BaseObserver):
             AttributeError: nothing was watched.
         """
         if self._max is None:
-            raise AttributeError("AbsmaxObserver: it has seen nothing; call the model on data first")
+            raise AttributeError(f"{type(self).__name__.removesuffix('Layer')}: it has seen nothing; call the model on data first")
         if self._scale is None:
             self._scale, self._zero_point = self._max, zeros_like(self._max)
 
@@ -70,3 +59,22 @@ class AbsmaxObserverLayer(BaseObserver):
         if self._zero_point is None:
             self.cal_thresholds()
         return self._zero_point
+
+
+class AbsmaxObserverLayer(MagnitudeObserver):
+    """Gives its input and keeps the largest magnitude; see `AbsmaxObserver`."""
+
+    INIT_ABS_MAX = 1e-7
+
+    def __init__(self, layer, quant_bits=8):
+        super().__init__(quant_bits)
+        self.abs_max_val = to_tensor(self.INIT_ABS_MAX)
+        self._min = None
+
+    def forward(self, input):
+        self._min, self._max = self.cal_min_max(input)
+        return input
+
+    def cal_min_max(self, inputs):
+        """(0, the largest magnitude of the inputs and of all before)."""
+        return 0, maximum(abs_max(inputs.detach()).reshape([]), self.abs_max_val if self._max is None else self._max)

@@ -1,9 +1,8 @@
 """The observer of weights by groups of rows."""
 
 from paddle_jax.nn.functional.quantization import abs_max
-from paddle_jax.quantization.base_observer import BaseObserver
 from paddle_jax.quantization.factory import ObserverFactory
-from paddle_jax.tensor.creation import zeros_like
+from paddle_jax.quantization.observers.abs_max import MagnitudeObserver
 
 
 class GroupWiseWeightObserver(ObserverFactory):
@@ -25,13 +24,12 @@ class GroupWiseWeightObserver(ObserverFactory):
         return GroupWiseWeightObserverLayer
 
 
-class GroupWiseWeightObserverLayer(BaseObserver):
+class GroupWiseWeightObserverLayer(MagnitudeObserver):
     """Gives its input and keeps the largest magnitudes of the last one; see `GroupWiseWeightObserver`."""
 
     def __init__(self, layer, quant_bits=8, group_size=128):
-        super().__init__()
-        self.group_size, self._layer, self._quant_bits = group_size, layer, quant_bits
-        self._max = self._scale = self._zero_point = None
+        super().__init__(quant_bits)
+        self.group_size, self._layer = group_size, layer
 
     def forward(self, inputs):
         self._max = self._cal_abs_max(inputs)
@@ -55,30 +53,3 @@ class GroupWiseWeightObserverLayer(BaseObserver):
     def max_value(self):
         """Tensor [groups, columns]: the largest magnitudes."""
         return self._max
-
-    def bit_length(self):
-        return self._quant_bits
-
-    def quant_axis(self):
-        return -1
-
-    def cal_thresholds(self):
-        """Fixes the scales, once.
-
-        Raises:
-            AttributeError: nothing was watched.
-        """
-        if self._max is None:
-            raise AttributeError("GroupWiseWeightObserver: it has seen nothing; call the model on data first")
-        if self._scale is None:
-            self._scale, self._zero_point = self._max, zeros_like(self._max)
-
-    def scales(self):
-        if self._scale is None:
-            self.cal_thresholds()
-        return self._scale
-
-    def zero_points(self):
-        if self._zero_point is None:
-            self.cal_thresholds()
-        return self._zero_point
