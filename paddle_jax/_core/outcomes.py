@@ -33,6 +33,13 @@ def ride(bad, numbers, error):
     local.ctx.trace.checks.append((bad, numbers, error, user_line()))
 
 
+def ride_between(value, low, high, error):
+    """Adds the check that traced integers are in [low, high). error: makes the exception of the least and the largest of them."""
+    if value.size:
+        ends = value.min(), value.max()
+        ride((ends[0] < low) | (ends[1] >= high), ends, error)
+
+
 def joined(checks):
     """One array that tells all."""
     return jnp.stack([jnp.asarray(n).astype(jnp.int64) for bad, numbers, *_ in checks for n in (bad, *numbers)])

@@ -9,7 +9,7 @@ from paddle_jax._core.deferred.value import Value
 from paddle_jax._core.error_kinds import MISTAKES, with_kind
 from paddle_jax._core.errors import ArgumentError, IntegerDivisionError
 from paddle_jax._core.op import _inplace, freeze
-from paddle_jax._core.outcomes import ride, traced
+from paddle_jax._core.outcomes import ride, ride_between, traced
 from paddle_jax._core.size import is_open
 from paddle_jax._core.state import local, state
 from paddle_jax._core.symbol import ABSTRACT
@@ -92,10 +92,9 @@ def check_index(op, index, size, error=IndexError, low=None, name="index"):
         return error(f"{op}: {name}: got {most if most >= size else least}; the axis has length {size}, use {low}..{size - 1}")
 
     value = traced(index)
-    if value is not None and value.size:
-        ends = value.min(), value.max()
-        ride((ends[0] < low) | (ends[1] >= size), ends, refusal)
-    elif value is None and (found := bounds(index)) is not None and not (found[0] >= low and found[1] < size):
+    if value is not None:
+        ride_between(value, low, size, refusal)
+    elif (found := bounds(index)) is not None and not (found[0] >= low and found[1] < size):
         raise refusal(*found)
 
 

@@ -17,7 +17,7 @@ from paddle_jax._core.deferred.value import Value, aval_of, host, leaf
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.error_kinds import MISTAKES, with_kind
 from paddle_jax._core.op import check_inplace, composite, op, scalar
-from paddle_jax._core.outcomes import ride, traced
+from paddle_jax._core.outcomes import ride_between, traced
 from paddle_jax._core.short_cuts import run1, run2, run3
 from paddle_jax._core.size import is_open, known
 from paddle_jax._core.state import local
@@ -132,9 +132,8 @@ def _outside(low, high, axis, length):
 def _checked_later(item, axis, length):
     """In a compiled function: has the program check the positions when it runs."""
     value = traced(item) if isinstance(item, Tensor) and known(length) else None
-    if value is not None and value.size:
-        low, high = value.min(), value.max()
-        ride((low < -length) | (high >= length), (low, high), lambda low, high: _outside(low, high, axis, length))
+    if value is not None:
+        ride_between(value, -length, length, lambda low, high: _outside(low, high, axis, length))
 
 
 def _add_int(found, item, axis, length):

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.op import composite, op
-from paddle_jax._core.outcomes import ride, traced
+from paddle_jax._core.outcomes import ride_between, traced
 from paddle_jax._core.symbol import ABSTRACT
 from paddle_jax._core.tensor import on_host
 
@@ -29,10 +29,8 @@ def check_ids(op_name, what, ids, size, error=ValueError, allowed=None):
 
     value = traced(ids)
     if value is not None:
-        if value.size:
-            usual = value if allowed is None or 0 <= allowed < size else jnp.where(value == allowed, 0, value)
-            ends = usual.min(), usual.max()
-            ride((ends[0] < 0) | (ends[1] >= size), ends, lambda least, most: refusal(most if most >= size else least))
+        usual = value if allowed is None or 0 <= allowed < size else jnp.where(value == allowed, 0, value)
+        ride_between(usual, 0, size, lambda least, most: refusal(most if most >= size else least))
         return
     array = concrete(ids)
     if array is None or array.size == 0:
