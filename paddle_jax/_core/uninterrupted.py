@@ -6,6 +6,7 @@ memory of its operands, setting a mode and putting it back) is put together of s
 """
 
 import _thread
+import atexit
 import collections
 import contextlib
 import functools as ft
@@ -13,6 +14,7 @@ import gc
 import io
 import itertools
 import operator
+import os
 import sys
 import threading
 import weakref
@@ -213,8 +215,9 @@ class Apart:
 class Once:
     """A compiled function whose results are delivered in one step, from its first call on.
 
-    What JAX does at the first call of a function is Python code. So the function is compiled first, which may be interrupted; then it runs in
-    another thread. Later calls are one C function.
+    What JAX does at the first call of a function is Python code: tracing, compiling, and the call itself. An exception in the middle of it leaves
+    JAX's caches half filled, and JAX drops some. So all of it happens in other threads. Who is interrupted while waiting for the compilation leaves
+    it alone, and the next call waits for it. Later calls are one C function.
     """
 
     def __init__(self, function):
@@ -233,30 +236,28 @@ class Once:
         deliver(self.function, arguments, take)
 
     def _first(self, arguments, take):
-        if self.running is not None:
-            self.running.settle()
-        with tracing_kept():
-            self.function.lower(*arguments).compile()
-        context = jax_config.trace_context()
-
-        def work():
-            if jax_config.trace_context() != context:
-                raise _OtherContext
+        self.settle()
+        try:
+            self._apart(lambda: self.function.lower(*arguments).compile(), _left_alone)
+            self._apart(lambda: deliver(self.function, arguments, take), Apart.settle)  # does not take long
+        except _OtherContext:
+            with tracing_kept():
+                self.function.lower(*arguments).compile()
             deliver(self.function, arguments, take)
 
-        self.running = Apart(work)
+    def _apart(self, work, interrupted):
+        """Calls `work` in another thread; `interrupted(running)` where the wait for it is cut short."""
+        self.running = Apart(_in_context(work))
         try:
             self.running.start()
             self.running.wait()
             if not self.running.begun:
                 raise KeyboardInterrupt
         except BaseException:
-            self.running.settle()  # it does not take long: all is compiled
+            interrupted(self.running)
             raise
         error, self.running = self.running.error, None
-        if type(error) is _OtherContext:
-            deliver(self.function, arguments, take)
-        elif error is not None:
+        if error is not None:
             raise error
 
     def settle(self):
@@ -266,8 +267,28 @@ class Once:
                 self.running.settle()
 
 
+def _in_context(work):
+    """`work` with JAX's settings of this thread, for another one."""
+    settings, context = [(put, get()) for put, get in _LOCAL[3:]], jax_config.trace_context()
+
+    def function():
+        for put, value in settings:
+            put(value)
+        if jax_config.trace_context() != context:
+            raise _OtherContext
+        work()
+
+    return function
+
+
+def _left_alone(running):
+    """The thread goes on; what it uses is put away at the end of the process, and not before it has come to its own."""
+    process = os.getpid()
+    atexit.register(lambda: running.settle() if os.getpid() == process else None)  # a forked child does not have the thread
+
+
 class _OtherContext(Exception):
-    """JAX's settings of the calling thread (a default device, say) are not those of a new thread."""
+    """JAX keeps something of the calling thread that cannot be had in a new one."""
 
 
 class Epoch:

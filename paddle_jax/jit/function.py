@@ -221,7 +221,10 @@ class StaticFunction:
         if why is None:
             self._advise()
         programs.insert(0, program)
-        out = program(program.operands(tensors))
+        try:
+            out = program(program.operands(tensors))
+        except Stale:  # another thread or a signal handler has changed something since
+            return self.dygraph_function(*args, **kwargs)
         reason = why or self._news()
         noted()
         log.add(f"to_static: compiled {self._name()} in {time.perf_counter() - start:.2f} s at {user_line()}: {reason}; "

@@ -70,10 +70,8 @@ class Program:
             self.kernel.deferrable = False
             silent(self.kernel)
         self.spent = Node(self.kernel, None, (0,), ((wrap(None), 0),), 1)  # of results whose tape backward has used up inside
-        self.pack = None
-        if not self.differentiable and not self.loud:
-            self.pack = Pack.of([target for target, _, _ in self.values], tensors)
-        self._split(len(tensors))
+        packed = None if self.differentiable or self.loud else Pack.of([target for target, _, _ in self.values], tensors)
+        self._split(len(tensors), packed)
         del self.places
 
     def _plan(self, captured):
@@ -231,8 +229,7 @@ class Program:
         try:
             flat = self.pack.take(members)
         except Scattered:
-            self.pack = None
-            self._split(len(tensors))
+            self._split(len(tensors), None)
             return self._run(tensors)
         with self.pack.lock:
             return self._direct(flat, tensors, members)
@@ -261,7 +258,7 @@ class Program:
                 out[at] = value
             return out
         except Exception:
-            if any(a.is_deleted() for a in given):
+            if any(tensors[i]._raw is a and a.is_deleted() for i, a in zip(self.donated, given, strict=True)):
                 names = ", ".join(tensors[i].name for i in self.donated[:3])
                 raise RuntimeError(f"{self.name}: failed after it had taken over the memory of {names} and others; load their values again") from None
             raise
@@ -281,37 +278,34 @@ class Program:
             found.append(number)
         return found
 
-    def _split(self, count):
-        """Which operands give their memory away: what gets a new value of the same shape."""
-        pack = self.pack
+    def _split(self, count, pack):
+        """Which operands give their memory away: what gets a new value of the same shape. All is set in one step."""
         packed = [] if pack is None else pack.places
         inside = set(packed)
         plain = [each for each in self.values if each[0] not in inside]
-        self.targets = _picker([target for target, _, _ in plain])
-        self.steps = [steps for _, _, steps in plain]
         news = {target: (at, steps) for target, at, steps in self.values}
-        self.members, self.added = _picker(packed), [news[i][1] for i in packed]
         spots = [news[i][0] for i in packed]
         written = [*[(target, at) for target, at, _ in plain], *[(i, at) for i, at, c in self.rest if c.kind == "value" and not c.flows]]
-        self.donated, self.at = [target for target, _ in written], [at for _, at in written]
-        self.width = len(self.captured.results) + sum(change.count for change in self.captured.changes)
-        self.plain = [at for at in range(self.width) if at not in {*self.at, *spots}]
-        taken = inside.union(self.donated)
-        order = [*self.donated, *[i for i in range(count) if i not in taken]]
-        self.others, self.pick = _picker(order), operator.itemgetter(slice(len(self.donated)))
-        self.avals = [None] * len(order)
+        donated, at = [target for target, _ in written], [at for _, at in written]
+        width = len(self.captured.results) + sum(change.count for change in self.captured.changes)
+        rest = [i for i in range(width) if i not in {*at, *spots}]
+        taken = inside.union(donated)
+        order = [*donated, *[i for i in range(count) if i not in taken]]
         place = {i: k for k, i in enumerate([*packed, *order])}
         sources = [place[i] for i in range(count)]
 
-        def direct(flat, donated, kept, numbers):
-            parts = [*([] if pack is None else pack.split(flat)), *donated, *kept]
+        def direct(flat, given, kept, numbers):
+            parts = [*([] if pack is None else pack.split(flat)), *given, *kept]
             out = self._flat(*[parts[k] for k in sources], *numbers)
-            joined = [] if pack is None else [pack.joined([out[at] for at in spots])]
-            return [*joined, *[out[at] for at in self.at], *[out[at] for at in self.plain]]
+            joined = [] if pack is None else [pack.joined([out[i] for i in spots])]
+            return [*joined, *[out[i] for i in at], *[out[i] for i in rest]]
 
         direct.__name__ = self.name
-        self.direct = jax.jit(direct, donate_argnums=() if self.loud else 1)  # after a failed assertion everything is as before
-        self.once = Once(self.direct)
+        compiled = jax.jit(direct, donate_argnums=() if self.loud else 1)  # after a failed assertion everything is as before
+        self.__dict__.update(
+            pack=pack, targets=_picker([target for target, _, _ in plain]), steps=[steps for _, _, steps in plain],
+            members=_picker(packed), added=[news[i][1] for i in packed], donated=donated, at=at, width=width, plain=rest,
+            others=_picker(order), pick=operator.itemgetter(slice(len(donated))), avals=[None] * len(order), direct=compiled, once=Once(compiled))
 
     def _settle(self, tensors, out, raws):
         """Whatever else a call changes, now that the Tensors have their new values."""

@@ -106,3 +106,51 @@ def test_first_calls_of_many_threads():
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             list(pool.map(work, range(16)))
         assert found == {i: [i + 1.0] * (i % 4 + 1) for i in range(16)}
+
+
+class Lowered:
+    """A compiled function that notes where it is traced and compiled, and compiles until it is let go."""
+
+    def __init__(self):
+        self.threads, self.called, self.go = [], [], threading.Event()
+
+    def lower(self, *arguments):
+        self.threads.append(threading.get_ident())
+        assert self.go.wait(20)
+        return self
+
+    def compile(self):
+        self.threads.append(threading.get_ident())
+
+    def __call__(self, x):
+        self.called.append(threading.get_ident())
+        return [x + 1]
+
+
+def test_a_compilation_is_left_alone_by_who_is_interrupted(monkeypatch):
+    """JAX's caches are as they should be, and the next call waits for the same compilation before it runs anything."""
+    function, out, plain = Lowered(), [], uninterrupted.Apart.wait
+    once = uninterrupted.Once(function)
+
+    def interrupted(running):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(uninterrupted.Apart, "wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        once((1,), lambda results: map(out.append, results))
+    monkeypatch.setattr(uninterrupted.Apart, "wait", plain)
+    threading.Timer(0.2, function.go.set).start()
+    once((1,), lambda results: map(out.append, results))
+    assert out == [2] and len(function.called) == 1
+    assert threading.get_ident() not in function.threads + function.called
+    once((2,), lambda results: map(out.append, results))
+    assert out == [2, 3] and function.called[-1] == threading.get_ident()
+
+
+def test_settings_of_the_thread_hold_for_the_first_call():
+    with jax.numpy_dtype_promotion("strict"), jax.default_matmul_precision("float32"):
+        found = []
+        config = jax.config
+        once = uninterrupted.Once(jax.jit(lambda x: found.append((config.jax_numpy_dtype_promotion, config.jax_default_matmul_precision)) or [x]))
+        once((np.ones(2, "float32"),), lambda results: map(id, results))
+    assert found == [("strict", "float32")]

@@ -26,7 +26,8 @@ TIERS = ("sync", "async", "off")
 
 
 # Where Python prints what is raised and goes on (callbacks of weak references), or JAX has a bare `except`: nobody could tell the caller.
-IGNORING = {("weakref.py", "remove"), ("weakref.py", "_remove"), ("pxla.py", "_get_out_sharding_from_orig_sharding")}
+IGNORING = {("weakref.py", "remove"), ("weakref.py", "_remove"), ("weakref.py", "__call__"),
+            ("pxla.py", "_get_out_sharding_from_orig_sharding")}
 
 
 class Interrupted(Exception):

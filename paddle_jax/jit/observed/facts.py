@@ -10,6 +10,7 @@ import numpy as np
 MISSING = object()
 _NUMBERS = frozenset({bool, int, complex, str, bytes, type(None)})
 _BY_CONTENT = frozenset({tuple, list, dict})  # containers whose equals are as good
+_GONE = (AttributeError, LookupError, ReferenceError, TypeError, ValueError)  # raised where it was read; other exceptions are somebody's own
 _MOST = 1 << 18  # bytes of an array that are compared at each call
 
 
@@ -152,7 +153,7 @@ class Facts:
                 if not same(read(), value):
                     return False
             return True
-        except Exception:
+        except _GONE:
             return False
 
     def changed(self):
@@ -166,7 +167,7 @@ class Facts:
                 if not names.isdisjoint(own):
                     return f"the class {cls.__name__} has got {sorted(names & set(own))[0]}"
             return next((f"{words} has changed" for read, value, words in self.contents if not same(read(), value)), "something it read")
-        except Exception as error:
+        except _GONE as error:
             return f"something it read is gone ({type(error).__name__})"
 
     def __len__(self):

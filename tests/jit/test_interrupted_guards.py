@@ -1,0 +1,66 @@
+"""What is raised while the guards of a compiled function are looked at, and what changes right after its capture."""
+
+import warnings
+
+import pytest
+
+from paddle_jax.jit.observed.facts import Facts
+from paddle_jax.jit.program import Program, Stale
+
+
+class Notice(Exception):
+    """An ordinary exception of a signal handler."""
+
+
+def test_an_exception_of_somebody_else_is_not_taken_for_a_change():
+    facts, raising = Facts(), []
+
+    def read():
+        if raising:
+            raise Notice
+        return 1
+
+    facts.content(read, read, "a thing")
+    assert facts.hold()
+    raising.append(1)
+    with pytest.raises(Notice):
+        facts.hold()
+    with pytest.raises(Notice):
+        facts.changed()
+
+
+def test_what_is_gone_is_a_change():
+    facts, store = Facts(), {"a": 1}
+    facts.content(store, lambda: store["a"], "a thing")
+    store.clear()
+    assert not facts.hold() and "gone" in facts.changed()
+
+
+def test_a_change_between_capture_and_call(paddle, monkeypatch):
+    """The call computes what Python would, and the next one is compiled."""
+    net = paddle.nn.Linear(3, 2)
+    opt = paddle.optimizer.SGD(0.5, parameters=net.parameters())
+
+    def step(x):
+        loss = net(x).sum()
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+        return loss
+
+    compiled, x = paddle.jit.to_static(step), paddle.ones([4, 3])
+    before, plain, changes = net.weight.numpy(), Program.operands, ["a change"]
+
+    def operands(program, tensors):
+        if changes:
+            raise Stale(changes.pop())
+        return plain(program, tensors)
+
+    monkeypatch.setattr(Program, "operands", operands)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compiled(x)
+    assert not changes
+    assert net.weight.numpy() == pytest.approx(before - 2.0)
+    compiled(x)
+    assert net.weight.numpy() == pytest.approx(before - 4.0)
