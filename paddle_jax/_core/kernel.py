@@ -10,7 +10,7 @@ import numpy as np
 from jax import dtypes as jax_dtypes
 
 from paddle_jax._core.deferred.segment import record
-from paddle_jax._core.deferred.value import Value, concrete
+from paddle_jax._core.deferred.value import Several, Value, concrete
 from paddle_jax._core.dependence import smooth, struct_of
 from paddle_jax._core.errors import translate
 from paddle_jax._core.state import local
@@ -129,7 +129,7 @@ def compute(kernel: Kernel, values):
     """Runs a kernel's compiled form now."""
     values = [concrete(v) if type(v) is Value else v for v in values]
     try:
-        return kernel.run(*values)
+        return Several.run(kernel.run, values) if Several.used else kernel.run(*values)
     except BaseException as error:
         mend_tracing()
         raise translate(kernel.name, values, error) from None

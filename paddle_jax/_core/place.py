@@ -147,9 +147,10 @@ def of(value) -> Place:
         device = value.device if value.array is not None else value.seg.device
         if not isinstance(device, jax.Device | frozenset):  # host numbers, or a result of such only
             return current()
-        device = next(iter(device)) if isinstance(device, frozenset) else device
+        devices = device if isinstance(device, frozenset) else (device,)
     else:
-        device = next(iter(value.devices()))
+        devices = value.devices()
+    device = min(devices, key=lambda d: d.id)
     return make(_KINDS.get(device.platform, device.platform), device.id)
 
 

@@ -51,14 +51,14 @@ def to_string(tensor) -> str:
     value = tensor._value
     if isinstance(value, jax.core.Tracer):
         return f"Tensor(shape={list(value.shape)}, dtype={str(tensor.dtype)[7:]}, stop_gradient={tensor.stop_gradient}, traced)"
-    return text_of(np.asarray(value), tensor.place, tensor.stop_gradient)
+    return text_of(np.asarray(value), tensor.place, tensor.stop_gradient, tensor._placements_str())
 
 
-def text_of(array, place, stop_gradient) -> str:
-    """The text of a Tensor with the values of a NumPy array."""
+def text_of(array, place, stop_gradient, spread="") -> str:
+    """The text of a Tensor with the values of a NumPy array. spread: how it lies on several devices."""
     indent = 7
     head = f"Tensor(shape={list(array.shape)}, dtype={str(dtypes.of(array))[7:]}, place={place}, stop_gradient={stop_gradient}"
-    return f"{head},\n{' ' * indent}{_format(array, indent)})"
+    return f"{head},{spread}\n{' ' * indent}{_format(array, indent)})"
 
 
 def _format(array, indent):

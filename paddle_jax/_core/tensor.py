@@ -31,7 +31,7 @@ class Tensor:
         <DataType.FLOAT32: 10>
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_grad", "_hooks", "_idx", "_name", "_node", "_raw", "_version", "persistable", "stop_gradient")
+    __slots__ = ("__dict__", "__weakref__", "_dist", "_grad", "_hooks", "_idx", "_name", "_node", "_raw", "_version", "persistable", "stop_gradient")
     __array_ufunc__ = None  # NumPy hands binary operators over to __radd__ and friends
     __array_priority__ = 100
 
@@ -374,7 +374,7 @@ class Tensor:
         kind = Tensor if type(self) is _Data else type(self)
         copy = kind.__new__(kind)
         init(copy, held(self), self.stop_gradient)
-        copy.persistable = self.persistable
+        copy.persistable, copy._dist = self.persistable, getattr(self, "_dist", None)
         copy._name = self.name + unique_name.generate("_deepcopy")  # one counter for all, as in Paddle
         copy.__dict__.update(self.__dict__)
         memo[id(self)] = copy

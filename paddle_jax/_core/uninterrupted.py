@@ -220,6 +220,8 @@ class Once:
     it alone, and the next call waits for it. Later calls are one C function.
     """
 
+    wrapped = staticmethod(lambda function: function)  # becomes Several.waited when values are first spread over devices that need it
+
     def __init__(self, function):
         self.function, self.seen, self.running, self.lock = function, set(), None, threading.RLock()
 
@@ -233,17 +235,17 @@ class Once:
                     self._first(arguments, take)
                     seen.add(kind)
                     return
-        deliver(self.function, arguments, take)
+        deliver(self.wrapped(self.function), arguments, take)
 
     def _first(self, arguments, take):
         self.settle()
         try:
             self._apart(lambda: self.function.lower(*arguments).compile(), _left_alone)
-            self._apart(lambda: deliver(self.function, arguments, take), Apart.settle)  # does not take long
+            self._apart(lambda: deliver(self.wrapped(self.function), arguments, take), Apart.settle)  # does not take long
         except _OtherContext:
             with tracing_kept():
                 self.function.lower(*arguments).compile()
-            deliver(self.function, arguments, take)
+            deliver(self.wrapped(self.function), arguments, take)
 
     def _apart(self, work, interrupted):
         """Calls `work` in another thread; `interrupted(running)` where the wait for it is cut short."""

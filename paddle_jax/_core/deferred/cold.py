@@ -80,9 +80,9 @@ def interpreted(sig, operands):
 
 def repeats(ops, device) -> int:
     """The time a segment is met at which it is compiled: when running it op by op has wasted a share of what compiling will take. On an accelerator
-    at once, since compiling its ops one by one takes longer."""
+    and on several devices at once, since compiling its ops one by one takes longer."""
     if not on_host(device):
-        return _RUNS if getattr(device, "platform", "cpu") == "cpu" else 1
+        return _RUNS if getattr(device, "platform", "several") == "cpu" else 1
     known = [cold(entry[0]) for entry in ops]
     saved = sum(c.cost + _CALL for c in known) - _KERNEL
     whole = COMPILE_BASE + sum(c.compile_cost - COMPILE_BASE for c in known)

@@ -64,6 +64,7 @@ def _run(seg, whole, why, ctx):
     if not values:
         return
     log.segments += 1
+    hits = log.hits
     ops, live, clean = seg.ops, tuple(values), mend_tracing()
     if whole:
         seg.places = {}  # nothing is recorded here any more, and a leaf that nobody else holds can give its memory away
@@ -76,7 +77,7 @@ def _run(seg, whole, why, ctx):
             run_each(ops, seg.leaves, values, on_host(device))
     else:
         ctx.hint = len(ops) + 1
-    if seg.device is ANY:
+    if seg.device is ANY or (type(seg.device) is frozenset and log.hits == hits):
         for value in values.values():
             value.device = device_of(value.array)
 

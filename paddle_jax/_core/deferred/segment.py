@@ -11,7 +11,7 @@ import time
 
 from paddle_jax._core.deferred.compiled import noted
 from paddle_jax._core.deferred.positions import OUTPUT
-from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, concrete, leaf
+from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, bound, concrete, copied, leaf
 from paddle_jax._core.errors import translate
 from paddle_jax._core.origins import user_line
 from paddle_jax._core.uninterrupted import tracing_kept
@@ -112,10 +112,23 @@ def enter(seg, v):
         if seg.device is ANY:
             seg.device = v.device
         elif seg.device != v.device:
-            return None
+            joined = together(seg, v)
+            if joined is None:
+                return None
+            seg.device = joined
     seg.leaves.append(v)
     p = seg.places[v] = -len(seg.leaves)
     return p
+
+
+def together(seg, v):
+    """The devices on which a segment runs with a Value that is elsewhere: where one of them is spread over several devices and the other bound to
+    none. None: they do not go together."""
+    if type(seg.device) is frozenset and bound(v) is None:
+        return seg.device
+    if type(v.device) is frozenset and all(bound(each) is None for each in seg.leaves if each.device is seg.device):
+        return v.device
+    return None
 
 
 def record(ctx, kernel, raws):
@@ -177,8 +190,12 @@ def _record_slowly(ctx, kernel, raws):
     if avals not in kernel.sigs:
         infer(kernel, avals)
     elif all(map(operator.is_, values, raws)):
-        if len({v.device for v in values if v.array is not None and type(v.array) is not tuple}) > 1:
-            return compute(kernel, raws)  # operands on several devices: JAX decides, or refuses
+        devices = {v.device for v in values if v.array is not None and type(v.array) is not tuple}
+        if len(devices) > 1:
+            spread = [d for d in devices if type(d) is frozenset]
+            if len(spread) != 1:
+                return compute(kernel, raws)  # operands on several devices: JAX decides, or refuses
+            values = copied(values, spread[0])
         make_room(ctx, values)
     return record(ctx, kernel, values)
 

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax._src.core import trace_state_clean  # the public module does not say whether a trace is on
 from jax._src.interpreters.pxla import batched_device_put  # what device_put ends in: 5 us in place of 80
-from jax.sharding import SingleDeviceSharding
+from jax.sharding import NamedSharding, PartitionSpec, SingleDeviceSharding
 
 INEXACT = frozenset("fcV")  # NumPy kinds of floating and complex dtypes; V is how ml_dtypes show
 FILL = object()  # the device of constants
@@ -115,6 +115,11 @@ def _put(array, device):
     return batched_device_put(aval, SingleDeviceSharding(device), [array], [device], committed=False)
 
 
+def unbound(array, device):
+    """An array that lies on one device as one that may be used with arrays on others."""
+    return batched_device_put(jax.core.ShapedArray(array.shape, array.dtype), SingleDeviceSharding(device), [array], [device], committed=False)
+
+
 def on_device(value):
     """The jax array of a Value that has its array."""
     array = value.array
@@ -169,6 +174,46 @@ def device_of(array):
         return default_device()
     devices = array.sharding.device_set
     return next(iter(devices)) if len(devices) == 1 else frozenset(devices)
+
+
+def bound(v):
+    """The device or devices that the array of a Value is bound to; None for host numbers, and where JAX chose the device."""
+    return v.device if type(v.array) is _ARRAY and v.array._committed else None
+
+
+def copied(values, devices):
+    """The Values with copies on all `devices` of the arrays that are bound to one; one of the Values is spread over them."""
+    mesh = next(v.array.sharding for v in values if v.array is not None and v.device == devices).mesh
+    return [leaf(_everywhere(v.array, mesh)) if bound(v) not in (None, devices) else v for v in values]
+
+
+def _everywhere(array, mesh):
+    return jax.device_put(array, NamedSharding(mesh, PartitionSpec()))
+
+
+class Several:
+    """What is done differently once values lie on several devices.
+
+    used: whether there are such values. blocking: whether each program on several devices is waited for. The devices of a CPU share a pool of
+    threads, which several such programs block for ever; XLA then ends the process.
+    """
+
+    used = blocking = False
+
+    @staticmethod
+    def waited(function):
+        """A compiled function that returns when its results are there, where that is needed."""
+        return (lambda *args: jax.block_until_ready(function(*args))) if Several.blocking else function
+
+    @staticmethod
+    def run(function, arrays):
+        """Calls a compiled function; operands that are bound to one device are copied to the devices of the others."""
+        shardings = [getattr(a, "sharding", None) for a in arrays]
+        mesh = next((s.mesh for s in shardings if isinstance(s, NamedSharding) and len(s.device_set) > 1), None)
+        if mesh is not None:
+            arrays = [_everywhere(a, mesh) if isinstance(s, SingleDeviceSharding) and a._committed else a
+                      for a, s in zip(arrays, shardings, strict=True)]
+        return Several.waited(function)(*arrays)
 
 
 def settled(raw):

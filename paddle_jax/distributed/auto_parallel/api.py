@@ -1,0 +1,254 @@
+"""Tensors on several devices: `shard_tensor`, `reshard` and their kin."""
+
+import jax
+import numpy as np
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.dispatch import run
+from paddle_jax._core.kernel import Kernel
+from paddle_jax._core.tensor import Parameter, Tensor
+from paddle_jax.distributed.auto_parallel.moving import DENSE, copy_of, moved
+from paddle_jax.distributed.auto_parallel.placement_type import ReduceType
+from paddle_jax.distributed.auto_parallel.spread import asked, identity_of, noted, spread_of, spread_out
+from paddle_jax.tensor.creation import to_tensor
+
+_AS_IT_IS = (ReduceType.kRedMax, ReduceType.kRedMin, ReduceType.kRedAvg, ReduceType.kRedAny, ReduceType.kRedAll)
+
+
+def shard_tensor(data, mesh, placements, dtype=None, place=None, stop_gradient=None):
+    """Makes a Tensor that lies on the devices of a mesh, from data that is in one place.
+
+    The result is a leaf: no gradient flows back to `data`. A Parameter gives a Parameter. Operations on such Tensors run on all the devices that hold
+    them; XLA decides how their results lie, and inserts what communication that takes.
+
+    Args:
+        data: Tensor, NumPy array, number or list.
+        mesh: ProcessMesh.
+        placements: list of Placement, one for each dimension of the mesh; Replicate for those left out.
+        dtype: dtype of the result. Default: that of `data`.
+        place: Place, where the data is made first.
+        stop_gradient: bool. Default: that of `data`, True for what is no Tensor.
+    Returns:
+        Tensor of the shape of `data`.
+    Raises:
+        ValueError: an axis is out of range, there are too many placements, the mesh has devices that are not there, or `data` is sharded already in
+            another way.
+        TypeError: `mesh` or a placement is something else.
+    Example:
+        >>> import paddle.distributed as dist
+        >>> x = dist.shard_tensor(paddle.ones([4, 2]), dist.ProcessMesh([0], dim_names=["x"]), [dist.Shard(0)])
+        >>> x.placements
+        [Shard(dim=0)]
+    """
+    stop = stop_gradient if stop_gradient is not None else data.stop_gradient if isinstance(data, Tensor) else True
+    tensor = data if isinstance(data, Tensor) else to_tensor(data, dtype=dtype, place=place, stop_gradient=stop)
+    spread = asked("shard_tensor", mesh, placements, tensor.ndim)
+    if tensor.is_dist():
+        if spread_of(tensor) == spread:
+            return tensor
+        raise ValueError(f"shard_tensor: data: got a Tensor that is sharded as {tensor.placements} already; use reshard")
+    if dtype is not None and dtypes.convert(dtype) != tensor.dtype:
+        tensor = tensor.detach().astype(dtype)
+    made = copy_of(tensor, spread, type(data) if isinstance(data, Parameter) else Tensor)
+    made._name = f"{data.name}.dist" if isinstance(data, Parameter) else None
+    made.stop_gradient = stop if isinstance(data, Parameter) or not isinstance(data, Tensor) else data.stop_gradient
+    return made
+
+
+def dtensor_from_fn(fn, mesh, placements, *args, **kwargs):
+    """The result of a function that makes a Tensor, on the devices of a mesh.
+
+    Args:
+        fn: function such as `paddle.ones`.
+        mesh, placements: as for `shard_tensor`.
+        args, kwargs: what `fn` is called with.
+    Returns:
+        Tensor.
+    Example:
+        >>> import paddle.distributed as dist
+        >>> dist.dtensor_from_fn(paddle.ones, dist.ProcessMesh([0]), [dist.Replicate()], shape=[2]).tolist()
+        [1.0, 1.0]
+    """
+    return shard_tensor(fn(*args, **kwargs), mesh, placements)
+
+
+def reshard(dist_tensor, mesh, placements):
+    """Brings a Tensor on several devices into another layout, or onto another mesh. The value stays the same; gradients of every order flow through.
+
+    Args:
+        dist_tensor: Tensor that is sharded.
+        mesh: ProcessMesh.
+        placements: list of Placement, one for each dimension of the mesh.
+    Returns:
+        Tensor of the same shape and value.
+    Raises:
+        ValueError: the Tensor is not sharded (use shard_tensor), or an axis is out of range.
+    Example:
+        >>> import paddle.distributed as dist
+        >>> mesh = dist.ProcessMesh([0], dim_names=["x"])
+        >>> x = dist.shard_tensor(paddle.ones([4, 2]), mesh, [dist.Shard(0)])
+        >>> dist.reshard(x, mesh, [dist.Replicate()]).placements
+        [Replicate()]
+    """
+    if not isinstance(dist_tensor, Tensor):
+        raise AttributeError(f"reshard: dist_tensor: got {type(dist_tensor).__name__}; it must be a Tensor")
+    spread = asked("reshard", mesh, placements, dist_tensor.ndim)
+    if not (dist_tensor.is_dist() or isinstance(dist_tensor._raw, jax.core.Tracer)):  # where a traced value lies is not known
+        raise ValueError("reshard: dist_tensor: got a Tensor on one device; use shard_tensor")
+    return moved(dist_tensor, spread)
+
+
+def unshard_dtensor(dist_tensor):
+    """The whole value of a sharded Tensor on one device.
+
+    Args:
+        dist_tensor: Tensor that is sharded.
+    Returns:
+        Tensor of the same shape, on one device. A Parameter gives a Parameter.
+    Raises:
+        ValueError: the Tensor is not sharded.
+    Example:
+        >>> import paddle.distributed as dist
+        >>> x = dist.shard_tensor(paddle.ones([4, 2]), dist.ProcessMesh([0]), [dist.Shard(0)])
+        >>> dist.unshard_dtensor(x).is_dist()
+        False
+    """
+    if not isinstance(dist_tensor, Tensor) or not dist_tensor.is_dist():
+        raise ValueError("unshard_dtensor: dist_tensor: got a value on one device; it must be a sharded Tensor")
+    if isinstance(dist_tensor, Parameter):
+        made = copy_of(dist_tensor, DENSE, type(dist_tensor))
+        made._dist, made._name = None, dist_tensor._name
+        return made
+    return moved(dist_tensor, DENSE)
+
+
+def dtensor_from_local(local_tensor, mesh, placements):
+    """A Tensor on the devices of a mesh from the part that each of them holds.
+
+    This process drives all devices, so each holds the same part: Shard repeats it along its axis, a Partial sum adds it up.
+
+    Args:
+        local_tensor: Tensor, the part.
+        mesh, placements: as for `shard_tensor`.
+    Returns:
+        Tensor whose axes are longer by the length of the mesh dimensions that cut them.
+    Example:
+        >>> import paddle.distributed as dist
+        >>> from paddle.distributed.auto_parallel.api import dtensor_from_local
+        >>> dtensor_from_local(paddle.ones([2]), dist.ProcessMesh([0]), [dist.Shard(0)]).shape
+        [2]
+    """
+    spread = asked("dtensor_from_local", mesh, placements, local_tensor.ndim)
+    return moved(_whole(local_tensor, spread), spread)
+
+
+def _whole(part, spread):
+    for place, count in zip(spread.placements, spread.mesh.shape, strict=True):
+        if place.is_shard():
+            part = part.tile([count if i == place.get_dim() else 1 for i in range(part.ndim)])
+        elif place.is_partial() and place.reduce_type() not in _AS_IT_IS:
+            part = part * count if place.reduce_type() is ReduceType.kRedSum else part**count
+    return part
+
+
+def dtensor_to_local(dist_tensor, mesh, placements):
+    """The part of a Tensor that the device of this process holds, the first of the mesh where it drives all.
+
+    Args:
+        dist_tensor: Tensor.
+        mesh, placements: how to cut it: as for `reshard`.
+    Returns:
+        Tensor on one device.
+    Example:
+        >>> import paddle.distributed as dist
+        >>> from paddle.distributed.auto_parallel.api import dtensor_to_local
+        >>> mesh = dist.ProcessMesh([0])
+        >>> dtensor_to_local(dist.shard_tensor(paddle.ones([2]), mesh, [dist.Shard(0)]), mesh, [dist.Shard(0)]).tolist()
+        [1.0, 1.0]
+    """
+    spread = asked("dtensor_to_local", mesh, placements, dist_tensor.ndim)
+    return piece(dist_tensor, spread, here(spread.mesh))
+
+
+def here(mesh):
+    """The place of this process's device in a mesh; the first one, if it is not in it."""
+    from paddle_jax.distributed.parallel import get_rank
+
+    found = np.argwhere(mesh.mesh == get_rank())
+    return tuple(map(int, found[0])) if len(found) else (0,) * mesh.ndim
+
+
+def piece(tensor, spread, index):
+    """What the device at an index of the mesh holds of a Tensor, on one device."""
+    whole = moved(tensor, DENSE)
+    part = whole[spread.range(whole.shape, index)] if any(p.is_shard() for p in spread.placements) else whole
+    for dim, reduce_type in spread.partials():
+        if index[dim] and reduce_type is not ReduceType.kRedAvg:
+            part = run(_FILLED[reduce_type], (part,))
+    return part
+
+
+def _filled(reduce_type):
+    return Kernel("identity", lambda x: x * 0 + np.asarray(identity_of(reduce_type, x.dtype), x.dtype), nondiff=True)
+
+
+_FILLED = {reduce_type: _filled(reduce_type) for reduce_type in ReduceType}
+
+
+# what Tensors say of themselves ----------------------------------------------------------------------------------------
+
+
+def is_dist(self):
+    """Whether the Tensor lies on the devices of a mesh.
+
+    Example:
+        >>> paddle.ones([2]).is_dist()
+        False
+    """
+    return noted(self) is not None or spread_out(self._raw)
+
+
+def _process_mesh(self):
+    """The mesh that the Tensor lies on, a ProcessMesh; None for one on one device."""
+    spread = spread_of(self)
+    return None if spread is None else spread.mesh
+
+
+def _placements(self):
+    """How the Tensor lies along each dimension of its mesh, a list of Placement; None for one on one device."""
+    spread = spread_of(self)
+    return None if spread is None else list(spread.placements)
+
+
+def _local_shape(self):
+    """The shape of what the device of this process holds; None for a Tensor on one device."""
+    spread = spread_of(self)
+    return None if spread is None else [s.stop - s.start for s in spread.range(self._raw.shape, here(spread.mesh))]
+
+
+def _local_value(self):
+    """What the device of this process holds, a Tensor on one device."""
+    spread = spread_of(self)
+    return self if spread is None else piece(self, spread, here(spread.mesh))
+
+
+def _num_shard(self):
+    """Into how many pieces the Tensor is cut."""
+    spread = spread_of(self)
+    return 1 if spread is None else int(np.prod([n for p, n in zip(spread.placements, spread.mesh.shape, strict=True) if p.is_shard()], dtype=int))
+
+
+def _placements_str(self):
+    """How the Tensor lies, in the words of its text; empty for one on one device."""
+    spread = spread_of(self)
+    if spread is None:
+        return ""
+    mesh = spread.mesh
+    sides = ",".join(map(str, mesh.shape)), ",".join(map(str, mesh.process_ids)), ",".join(mesh.dim_names)
+    text = "{{shape: [{}], process_ids: [{}], dim_names: [{}]}}".format(*sides)
+    return f" process_mesh={text}, placements={list(spread.placements)}, GlobalDenseTensor="
+
+
+Tensor.is_dist, Tensor._local_value, Tensor._placements_str = is_dist, _local_value, _placements_str
+Tensor.process_mesh, Tensor.placements = property(_process_mesh), property(_placements)
+Tensor._local_shape, Tensor.num_shard = property(_local_shape), property(_num_shard)

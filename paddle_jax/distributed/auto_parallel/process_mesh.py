@@ -1,0 +1,264 @@
+"""Meshes of devices with named dimensions."""
+
+import functools as ft
+
+import jax
+import numpy as np
+from jax.sharding import Mesh
+
+from paddle_jax._core.deferred.value import Several
+from paddle_jax._core.errors import CheckError
+from paddle_jax._core.uninterrupted import Once
+
+
+class ProcessMesh:
+    """Devices in an array with named dimensions, which placements of Tensors refer to.
+
+    Args:
+        mesh: list (nested) or NumPy array of ints, the numbers of the devices; no number twice.
+        dim_names: list of str, a name for each dimension. Default: d0, d1, ...
+        shape: list of int, with `process_ids` instead of `mesh`: the lengths of the dimensions.
+        process_ids: list of int, the numbers of the devices in row-major order.
+    Raises:
+        ValueError: `mesh` is no list or array, or ragged; `dim_names` is no list.
+        AssertionError: a number is negative, no integer, or there twice; names do not match the dimensions, or are there twice.
+        TypeError: a name is no str.
+    Example:
+        >>> mesh = paddle.distributed.ProcessMesh([[0, 1], [2, 3]], dim_names=["x", "y"])
+        >>> print(mesh)
+        shape [2, 2], process_ids [0, 1, 2, 3], dim_names ['x', 'y']
+        >>> mesh.get_dim_size("y")
+        2
+    """
+
+    def __init__(self, mesh=None, dim_names=None, shape=None, process_ids=None):
+        if mesh is None:
+            if shape is None or process_ids is None:
+                raise CheckError("ProcessMesh: mesh: got None; pass a list or array of device numbers, or `shape` and `process_ids`")
+            mesh = np.array(process_ids).reshape(shape)
+        if not isinstance(mesh, list | np.ndarray):
+            raise ValueError(f"ProcessMesh: mesh: got {type(mesh).__name__}; it must be a list or a NumPy array of device numbers")
+        if dim_names is not None and not isinstance(dim_names, list):
+            raise ValueError(f"ProcessMesh: dim_names: got {type(dim_names).__name__}; it must be a list of str")
+        self._mesh = _checked(np.array(mesh))
+        self._names = [f"d{i}" for i in range(self._mesh.ndim)] if dim_names is None else list(dim_names)
+        if any(not isinstance(name, str) for name in self._names):
+            raise TypeError(f"ProcessMesh: dim_names: got {self._names}; each must be a str")
+        if len(self._names) != self._mesh.ndim or len(set(self._names)) != len(self._names):
+            raise CheckError(f"ProcessMesh: dim_names: got {self._names}; a mesh of {self._mesh.ndim} dimensions needs that many different names")
+
+    @property
+    def mesh(self):
+        """The numbers of the devices, a NumPy array."""
+        return self._mesh
+
+    @property
+    def shape(self):
+        """The lengths of the dimensions, a list."""
+        return list(self._mesh.shape)
+
+    @property
+    def ndim(self):
+        """The number of dimensions."""
+        return self._mesh.ndim
+
+    @property
+    def size(self):
+        """The number of devices."""
+        return self._mesh.size
+
+    @property
+    def process_ids(self):
+        """The numbers of the devices in row-major order, a list."""
+        return self._mesh.ravel().tolist()
+
+    @property
+    def dim_names(self):
+        """The names of the dimensions, a list."""
+        return list(self._names)
+
+    def empty(self):
+        """Whether there are no devices in it: never."""
+        return False
+
+    def contains(self, process_id):
+        """Whether a device is in the mesh."""
+        return bool((self._mesh == process_id).any())
+
+    def get_dim_size(self, dim):
+        """The length of a dimension.
+
+        Args:
+            dim: str, its name.
+        Raises:
+            AssertionError: there is no such dimension.
+        """
+        if dim not in self._names:
+            raise CheckError(f"get_dim_size: dim: got {dim!r}; the mesh has {self._names}")
+        return self._mesh.shape[self._names.index(dim)]
+
+    dim_size = get_dim_size
+
+    def get_mesh_with_dim(self, dim_name, index=None):
+        """The mesh with one dimension in front, or the part of it at an index of that dimension.
+
+        Args:
+            dim_name: str, the dimension.
+            index: int. Default: all, the dimension comes first.
+        Returns:
+            ProcessMesh.
+        Raises:
+            AssertionError: there is no such dimension.
+        Example:
+            >>> mesh = paddle.distributed.ProcessMesh([[0, 1], [2, 3]], dim_names=["x", "y"])
+            >>> print(mesh.get_mesh_with_dim("y", 1))
+            shape [2], process_ids [1, 3], dim_names ['x']
+        """
+        if dim_name not in self._names:
+            raise CheckError(f"get_mesh_with_dim: dim_name: got {dim_name!r}; the mesh has {self._names}")
+        at = self._names.index(dim_name)
+        mesh, rest = np.moveaxis(self._mesh, at, 0), [name for name in self._names if name != dim_name]
+        return ProcessMesh(mesh, [dim_name, *rest]) if index is None else ProcessMesh(mesh[index], rest)
+
+    def get_submesh_with_dim(self, dim_name):
+        """The devices along one dimension among which this process is (the first device, if it is in none)."""
+        from paddle_jax.distributed.parallel import get_rank
+
+        if dim_name not in self._names:
+            raise CheckError(f"get_submesh_with_dim: dim_name: got {dim_name!r}; the mesh has {self._names}")
+        at, here = self._names.index(dim_name), np.argwhere(self._mesh == get_rank())
+        index = list(here[0]) if len(here) else [0] * self.ndim
+        index[at] = slice(None)
+        return ProcessMesh(self._mesh[tuple(index)], [dim_name])
+
+    def get_rank_by_dim_and_process_id(self, dim, process_id):
+        """The position of a device along a dimension; -1 for a device that is not in the mesh.
+
+        Args:
+            dim: str or int, the dimension.
+            process_id: int, the number of the device.
+        Raises:
+            ValueError: there is no such dimension.
+        """
+        at = self._names.index(dim) if isinstance(dim, str) else dim
+        found = np.argwhere(self._mesh == process_id)
+        return int(found[0][at]) if len(found) else -1
+
+    def __getitem__(self, index):
+        if isinstance(index, str):
+            return self.get_submesh_with_dim(index)
+        part = self._mesh[index]
+        if isinstance(index, tuple) or part.ndim == self._mesh.ndim:
+            kept = [n for n, i in zip(self._names, index, strict=False) if isinstance(i, slice)] if isinstance(index, tuple) else self._names
+            kept = [*kept, *self._names[len(index) :]] if isinstance(index, tuple) else kept
+        else:
+            kept = self._names[1:]
+        return ProcessMesh(part, kept) if np.ndim(part) else ProcessMesh([int(part)])
+
+    def __eq__(self, other):
+        return isinstance(other, ProcessMesh) and self.shape == other.shape and self.process_ids == other.process_ids
+
+    def __hash__(self):
+        return hash((tuple(self.shape), tuple(self.process_ids)))
+
+    def __str__(self):
+        return f"shape {self.shape}, process_ids {self.process_ids}, dim_names {self.dim_names}"
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def jax_mesh(self):
+        """The `jax.sharding.Mesh` of these devices, with the same names.
+
+        Raises:
+            ValueError: this process sees fewer devices.
+        """
+        return _jax_mesh(tuple(self.shape), tuple(self.process_ids), tuple(self._names))
+
+
+def _checked(mesh):
+    if mesh.size == 0:
+        raise ValueError("ProcessMesh: mesh: got no devices; it needs at least one")
+    if not np.issubdtype(mesh.dtype, np.integer):
+        raise CheckError(f"ProcessMesh: mesh: got {mesh.dtype}; all elements must be integers, the numbers of devices")
+    if mesh.min() < 0 or len(np.unique(mesh)) != mesh.size:
+        raise CheckError(f"ProcessMesh: mesh: got {mesh.tolist()}; device numbers must be 0 or more, and none there twice")
+    return mesh
+
+
+@ft.lru_cache(maxsize=1024)
+def _jax_mesh(shape, ids, names):
+    devices = jax.devices()
+    if max(ids) >= len(devices):
+        raise ValueError(f"ProcessMesh: process_ids: got {max(ids)}; there are {len(devices)} devices, 0..{len(devices) - 1}; start more processes "
+                         "with paddle.distributed.launch, or on a CPU set XLA_FLAGS=--xla_force_host_platform_device_count=8 before the start")
+    if len(ids) > 1:
+        Several.used = True
+        if devices[0].platform == "cpu" and len(jax.local_devices()) > 1:
+            Several.blocking, Once.wrapped = True, staticmethod(Several.waited)
+    return Mesh(np.array([devices[i] for i in ids]).reshape(shape), names)
+
+
+def mesh_of(jax_mesh):
+    """The ProcessMesh of a `jax.sharding.Mesh`."""
+    place = {device: i for i, device in enumerate(jax.devices())}
+    ids = np.vectorize(place.__getitem__, otypes=[np.int64])(jax_mesh.devices)
+    return ProcessMesh(ids, list(map(str, jax_mesh.axis_names)))
+
+
+class _Default:
+    mesh = None
+
+
+def set_mesh(mesh):
+    """Sets the mesh of the process, which functions take that get none.
+
+    Args:
+        mesh: ProcessMesh.
+    Example:
+        >>> paddle.distributed.set_mesh(paddle.distributed.ProcessMesh([0], dim_names=["x"]))
+        >>> paddle.distributed.get_mesh().dim_names
+        ['x']
+        >>> paddle.distributed.set_mesh(None)
+    """
+    _Default.mesh = mesh
+
+
+def get_mesh():
+    """The mesh that `set_mesh` has set, or None.
+
+    Example:
+        >>> paddle.distributed.get_mesh() is None
+        True
+    """
+    return _Default.mesh
+
+
+def create_mesh(mesh_dims):
+    """Makes a mesh of the devices 0, 1, ... and sets it as that of the process.
+
+    Args:
+        mesh_dims: list of (name, length), one for each dimension.
+    Returns:
+        ProcessMesh.
+    Example:
+        >>> from paddle.distributed.auto_parallel import create_mesh
+        >>> print(create_mesh([("dp", 2), ("mp", 2)]))
+        shape [2, 2], process_ids [0, 1, 2, 3], dim_names ['dp', 'mp']
+        >>> paddle.distributed.set_mesh(None)
+    """
+    names, lengths = zip(*mesh_dims, strict=True)
+    set_mesh(ProcessMesh(np.arange(np.prod(lengths)).reshape(lengths), list(names)))
+    return get_mesh()
+
+
+def merge_process_meshes(process_meshes):
+    """A mesh of one dimension of all devices in several meshes, by number.
+
+    Args:
+        process_meshes: list of ProcessMesh or None.
+    Returns:
+        ProcessMesh, or None if there is none among them.
+    """
+    ids = sorted({i for mesh in process_meshes if mesh is not None for i in mesh.process_ids})
+    return ProcessMesh(ids) if ids else None

@@ -1,0 +1,22 @@
+"""Runs what is in `eight/` in one process that sees eight devices: they are fixed when JAX starts, and the process of the tests has one."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+LIMIT = 600  # seconds
+
+
+@pytest.mark.slow
+def test_on_eight_devices():
+    flags = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_platform_device_count=8"
+    files = sorted(str(file) for file in (HERE / "eight").glob("check_*.py"))
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "--durations=8", *files]
+    done = subprocess.run(command, cwd=HERE.parents[1], env=os.environ | {"XLA_FLAGS": flags, "NPROC": "64"}, capture_output=True, text=True,
+                          timeout=LIMIT, check=False)
+    assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-4000:]
+    assert "skipped" not in done.stdout.splitlines()[-1]
