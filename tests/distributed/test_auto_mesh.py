@@ -8,7 +8,8 @@ MESHES = [
     "dist.ProcessMesh(shape=[2, 1], process_ids=[0, 1])", "dist.ProcessMesh([[[5, 1], [0, 2]]], ['a', 'b', 'c'])",
 ]
 ASKED = [
-    "str(m)", "m.shape", "m.ndim", "m.process_ids", "m.dim_names", "m.mesh.tolist()", "m.size", "m.contains(1)", "m.contains(99)", "m.empty()", "m == m", "m == 3", "m == dist.ProcessMesh([0, 1], ['q'])", "hash(m) == hash(dist.ProcessMesh(m.mesh, m.dim_names))",
+    "str(m)", "m.shape", "m.ndim", "m.process_ids", "m.dim_names", "m.mesh.tolist()", "m.size", "m.contains(1)", "m.contains(99)", "m.empty()",
+    "m == m", "m == 3", "m == dist.ProcessMesh([0, 1], ['q'])", "hash(m) == hash(dist.ProcessMesh(m.mesh, m.dim_names))",
     "m.get_dim_size(m.dim_names[-1])",
     "m.dim_size(m.dim_names[0])", "m.get_dim_size('none')", "str(m.get_mesh_with_dim(m.dim_names[-1]))",
     "str(m.get_mesh_with_dim('y'))", "str(m.get_mesh_with_dim('y', 0))", "str(m.get_mesh_with_dim('x', 1))", "str(m.get_submesh_with_dim('x'))",
