@@ -102,7 +102,10 @@ def sparse_coo_tensor(indices, values, shape=None, dtype=None, place=None, stop_
         [[0.0, 2.0], [3.0, 0.0]]
     """
     indices = indices if isinstance(indices, Tensor) else to_tensor(np.asarray(indices, np.int64))
-    values = values.astype(dtype or values.dtype) if isinstance(values, Tensor) else to_tensor(values, dtype=dtype, place=place)
+    if not isinstance(values, Tensor):
+        values = to_tensor(values, dtype=dtype, place=place)
+    elif dtype is not None:
+        values = values.astype(dtype)
     if indices.ndim != 2 or values.ndim < 1 or indices.shape[1] != values.shape[0]:
         shapes = f"got shape {list(indices.shape)} for values of {list(values.shape)}"
         raise ValueError(f"sparse_coo_tensor: indices: {shapes}; they must be [axes, n] and [n]")

@@ -89,7 +89,10 @@ def sparse_csr_tensor(crows, cols, values, shape=None, dtype=None, place=None, s
         [[0.0, 2.0], [3.0, 0.0]]
     """
     crows, cols = (t if isinstance(t, Tensor) else to_tensor(np.asarray(t, np.int64)) for t in (crows, cols))
-    values = values.astype(dtype or values.dtype) if isinstance(values, Tensor) else to_tensor(values, dtype=dtype, place=place)
+    if not isinstance(values, Tensor):
+        values = to_tensor(values, dtype=dtype, place=place)
+    elif dtype is not None:
+        values = values.astype(dtype)
     if crows.ndim != 1 or cols.ndim != 1 or cols.shape[0] != values.shape[0]:
         shapes = f"crows, cols and values have the shapes {list(crows.shape)}, {list(cols.shape)} and {list(values.shape)}"
         raise ValueError(f"sparse_csr_tensor: {shapes}; they must be [rows + 1], [n] and [n]")

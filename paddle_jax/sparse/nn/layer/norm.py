@@ -1,0 +1,99 @@
+"""Batch normalisation of sparse Tensors: channels over the elements that are kept."""
+
+from paddle_jax.nn.functional.norm import batch_norm
+from paddle_jax.nn.layer.batch_norm import BatchNorm1D
+from paddle_jax.nn.layer.batch_norm import SyncBatchNorm as Dense
+from paddle_jax.nn.layer.helpers import show
+from paddle_jax.sparse.coo import SparseCooTensor
+from paddle_jax.sparse.unary import with_values
+
+__all__ = []
+
+
+def _normalised(layer, x):
+    """x with its values normalised by the settings of a layer."""
+    name = type(layer).__name__
+    if not isinstance(x, SparseCooTensor):
+        raise NotImplementedError(f"{name}: input: got {type(x).__name__}; give a SparseCooTensor")
+    if x.dense_dim() != 1:
+        raise ValueError(f"{name}: input: got shape {list(x.shape)} with {x.sparse_dim()} axes with coordinates; all but the last need them")
+    values = batch_norm(x.values(), layer._mean, layer._variance, layer.weight, layer.bias, layer.training, layer._momentum, layer._epsilon, "NC",
+                        layer._use_global_stats)
+    return with_values(x, values)
+
+
+class BatchNorm(BatchNorm1D):
+    """Normalises each channel of a sparse Tensor by the mean and variance of the elements that are kept, then scales and shifts it.
+
+    In evaluation running statistics are used: `_mean` and `_variance`, updated in training as momentum * old + (1 - momentum) * new.
+
+    Args:
+        num_features: int, the number of channels C, which are the last axis.
+        momentum: float.
+        epsilon: float, added to the variance.
+        weight_attr: ParamAttr of the scale `weight`, shape [C].
+        bias_attr: ParamAttr of the shift `bias`, shape [C].
+        data_format: "NDHWC" or "NHWC".
+        use_global_stats: bool, use the running statistics always (True) or never (False). Default: in evaluation.
+    Raises:
+        ValueError: data_format is not allowed (when called).
+        NotImplementedError: the input is not a SparseCooTensor (when called).
+    Example:
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [0, 1], [1, 1], [0, 1]], [[1.0], [3.0]], [1, 2, 2, 2, 1])
+        >>> paddle.sparse.nn.BatchNorm(1, epsilon=0.0)(x).values().tolist()
+        [[-1.0], [1.0]]
+    See: Ioffe and Szegedy, Batch Normalization, 2015.
+    """
+
+    def __init__(self, num_features, momentum=0.9, epsilon=1e-5, weight_attr=None, bias_attr=None, data_format="NDHWC", use_global_stats=None,
+                 name=None):
+        super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, use_global_stats, name)
+
+    def forward(self, input):
+        """The normalised Tensor."""
+        if self._data_format not in ("NDHWC", "NHWC"):
+            raise ValueError(f"BatchNorm: data_format: got {self._data_format!r}; allowed are 'NDHWC' and 'NHWC'")
+        return _normalised(self, input)
+
+    def extra_repr(self):
+        """The settings."""
+        return show(self._name, num_features=self._num_features, momentum=self._momentum, epsilon=self._epsilon, data_format=self._data_format)
+
+
+class SyncBatchNorm(Dense):
+    """Batch normalisation of a sparse Tensor by the statistics of the whole batch, also when its values are spread over devices.
+
+    On one device, and on values sharded over devices (whose mean XLA takes over all shards), this is what BatchNorm does.
+
+    Args:
+        num_features, momentum, epsilon, weight_attr, bias_attr, data_format: as for `BatchNorm`; data_format does not matter.
+    Differs from Paddle: it works on the CPU, too.
+    Example:
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [0, 1], [1, 1], [0, 1]], [[1.0], [3.0]], [1, 2, 2, 2, 1])
+        >>> paddle.sparse.nn.SyncBatchNorm(1, epsilon=0.0)(x).values().tolist()
+        [[-1.0], [1.0]]
+    """
+
+    def forward(self, x):
+        """The normalised Tensor."""
+        return _normalised(self, x)
+
+    @classmethod
+    def convert_sync_batchnorm(cls, layer):
+        """Replaces all batch normalisation layers in a layer: those of sparse Tensors by this class, others by `paddle.nn.SyncBatchNorm`.
+
+        Args:
+            layer: Layer.
+        Returns:
+            The layer, or its replacement when it is a batch normalisation itself.
+        Example:
+            >>> paddle.sparse.nn.SyncBatchNorm.convert_sync_batchnorm(paddle.nn.Sequential(paddle.sparse.nn.BatchNorm(3)))[0]
+            SyncBatchNorm(num_features=3, momentum=0.9, epsilon=1e-05, data_format=NDHWC)
+        """
+        if isinstance(layer, BatchNorm):
+            return cls._from(layer)
+        for name, child in list(layer.named_children()):
+            converted = cls.convert_sync_batchnorm(child)
+            if converted is not child:
+                layer.add_sublayer(name, converted)
+        return layer if layer.sublayers() else Dense.convert_sync_batchnorm(layer)

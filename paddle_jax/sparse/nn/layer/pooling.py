@@ -1,0 +1,32 @@
+"""Pooling of sparse Tensors as a layer."""
+
+from paddle_jax.nn.layer.layers import Layer
+from paddle_jax.sparse.nn import functional as F
+
+__all__ = []
+
+
+class MaxPool3D(Layer):
+    """`paddle.sparse.nn.functional.max_pool3d` as a layer.
+
+    Args:
+        kernel_size, stride, padding, ceil_mode, data_format: as for the function.
+        return_mask: accepted; there is no mask, as in Paddle.
+    Example:
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [0, 0], [1, 1], [0, 1]], [[-1.0], [-2.0]], [1, 2, 2, 2, 1])
+        >>> paddle.sparse.nn.MaxPool3D(2)(x).values().tolist()
+        [[-1.0]]
+    """
+
+    def __init__(self, kernel_size, stride=None, padding=0, return_mask=False, ceil_mode=False, data_format="NDHWC", name=None):
+        super().__init__()
+        self.ksize, self.stride, self.padding, self.return_mask = kernel_size, stride, padding, return_mask
+        self.ceil_mode, self.data_format, self.name = ceil_mode, data_format, name
+
+    def forward(self, x):
+        """The largest elements."""
+        return F.max_pool3d(x, self.ksize, self.stride, self.padding, self.ceil_mode, self.data_format)
+
+    def extra_repr(self):
+        """The settings."""
+        return f"kernel_size={self.ksize}, stride={self.stride}, padding={self.padding}"
