@@ -150,8 +150,13 @@ def of(value) -> Place:
         devices = device if isinstance(device, frozenset) else (device,)
     else:
         devices = value.devices()
-    device = min(devices, key=lambda d: d.id)
-    return make(_KINDS.get(device.platform, device.platform), device.id)
+    return of_device(min(devices, key=lambda d: d.id))
+
+
+def of_device(device) -> Place:
+    """The Place of a jax device: its number on this machine, which is not its number among those of all processes."""
+    number = device.id if device.platform == "cpu" or device.local_hardware_id is None else device.local_hardware_id
+    return make(_KINDS.get(device.platform, device.platform), number)
 
 
 def current() -> Place:
@@ -171,7 +176,7 @@ def parse(device) -> Place:
     if isinstance(device, Place):
         return device
     if isinstance(device, jax.Device):
-        return make(_KINDS.get(device.platform, device.platform), device.id)
+        return of_device(device)
     if not isinstance(device, str):
         raise ValueError(f"device: got {device!r}; allowed are 'cpu', 'gpu', 'gpu:0', 'tpu:0', or a Place")
     kind, _, number = device.lower().partition(":")
@@ -189,10 +194,15 @@ def jax_device(place: Place):
         ValueError: this machine has no such device.
     """
     try:
-        return jax.devices(place._kind)[place._index]
+        return _numbered(jax.local_devices(backend=place._kind), place._index)
     except (RuntimeError, IndexError):
-        here = sorted({_KINDS.get(d.platform, d.platform) for d in jax.devices()})
+        here = sorted({_KINDS.get(d.platform, d.platform) for d in jax.local_devices()})
         raise ValueError(f"device: got {place}; this machine has {', '.join(here)}; install the jax plugin for it or choose another device") from None
+
+
+def _numbered(devices, index):
+    """The device of a number, among those of this process: of several processes on a machine each may have one, with the machine's number."""
+    return next((device for device in devices if device.platform != "cpu" and device.local_hardware_id == index), None) or devices[index]
 
 
 def put(array, place=None):

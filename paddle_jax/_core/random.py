@@ -137,7 +137,7 @@ def set_rng_state(state_list, device=None):
 
 
 def _gpus():
-    return sum(device.platform in ("gpu", "cuda", "rocm") for device in jax.devices())
+    return sum(device.platform in ("gpu", "cuda", "rocm") for device in jax.local_devices())
 
 
 def get_cuda_rng_state():

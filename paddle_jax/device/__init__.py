@@ -25,7 +25,7 @@ __all__ = [
 
 def _kinds():
     """The kinds of accelerators JAX sees, in Paddle's words: "gpu", "tpu", ..."""
-    names = {d.platform for d in jax.devices()}
+    names = {d.platform for d in jax.local_devices()}
     return sorted({"gpu" if n in ("cuda", "rocm", "gpu") else n for n in names if n != "cpu"})
 
 
@@ -102,7 +102,7 @@ class device:
 
 def device_count() -> int:
     """The number of accelerators of the default kind; 0 on a machine with only a CPU."""
-    return len([d for d in jax.devices() if d.platform != "cpu"])
+    return len([d for d in jax.local_devices() if d.platform != "cpu"])
 
 
 def is_available() -> bool:
@@ -122,7 +122,7 @@ def get_all_custom_device_type():
 
 def get_available_device():
     """All accelerators, e.g. ["gpu:0", "gpu:1"]."""
-    return [str(parse(d))[6:-1] for d in jax.devices() if d.platform != "cpu"]
+    return [str(parse(d))[6:-1] for d in jax.local_devices() if d.platform != "cpu"]
 
 
 def get_available_custom_device():
@@ -142,7 +142,7 @@ def is_compiled_with_cuda() -> bool:
 
 def is_compiled_with_rocm() -> bool:
     """Whether the GPUs are AMD's."""
-    return any(d.platform == "rocm" or "rocm" in getattr(d.client, "platform_version", "") for d in jax.devices())
+    return any(d.platform == "rocm" or "rocm" in getattr(d.client, "platform_version", "") for d in jax.local_devices())
 
 
 def is_compiled_with_xpu() -> bool:

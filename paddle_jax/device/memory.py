@@ -27,8 +27,8 @@ def devices(kind=""):
     """The accelerators of one of KINDS, in JAX's order."""
     platforms = KINDS[kind]
     if kind == "custom_device":
-        return [d for d in jax.devices() if d.platform not in ("cpu", "xpu", *_GPU)]
-    return [d for d in jax.devices() if d.platform != "cpu" and (platforms is None or d.platform in platforms)]
+        return [d for d in jax.local_devices() if d.platform not in ("cpu", "xpu", *_GPU)]
+    return [d for d in jax.local_devices() if d.platform != "cpu" and (platforms is None or d.platform in platforms)]
 
 
 def found(device, kind, name):

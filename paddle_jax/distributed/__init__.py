@@ -1,11 +1,22 @@
-"""What a program asks about the processes it runs in (`paddle.distributed`). One process drives all devices of JAX."""
+"""Programs of several processes, and Tensors on the devices of a mesh (`paddle.distributed`)."""
 
-from paddle_jax.distributed import auto_parallel, fleet
+from paddle_jax.distributed import auto_parallel, communication, fleet
 from paddle_jax.distributed.auto_parallel.api import dtensor_from_fn, reshard, shard_tensor, unshard_dtensor
 from paddle_jax.distributed.auto_parallel.placement_type import Partial, Placement, ReduceType, Replicate, Shard
 from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh, get_mesh, set_mesh
-from paddle_jax.distributed.parallel import get_rank, get_world_size, is_initialized
+from paddle_jax.distributed.collective import is_available, new_group
+from paddle_jax.distributed.communication import (
+    P2POp, ReduceOp, all_gather, all_gather_object, all_reduce, alltoall, alltoall_single, barrier, batch_isend_irecv, broadcast,
+    broadcast_object_list, destroy_process_group, gather, get_backend, get_group, irecv, is_initialized, isend, recv, recv_object_list, reduce,
+    reduce_scatter, scatter, scatter_object_list, send, send_object_list, stream, wait,
+)
+from paddle_jax.distributed.parallel import ParallelEnv, get_rank, get_world_size, init_parallel_env
 
-__all__ = ["fleet", "get_rank", "get_world_size", "is_initialized"]
+__all__ = [
+    "P2POp", "ParallelEnv", "ReduceOp", "all_gather", "all_gather_object", "all_reduce", "alltoall", "alltoall_single", "barrier",
+    "batch_isend_irecv", "broadcast", "broadcast_object_list", "communication", "destroy_process_group", "fleet", "gather", "get_backend",
+    "get_group", "get_rank", "get_world_size", "init_parallel_env", "irecv", "is_available", "is_initialized", "isend", "new_group", "recv",
+    "recv_object_list", "reduce", "reduce_scatter", "scatter", "scatter_object_list", "send", "send_object_list", "stream", "wait",
+]
 __all__ += ["Partial", "Placement", "ProcessMesh", "ReduceType", "Replicate", "Shard", "auto_parallel", "dtensor_from_fn", "get_mesh", "reshard"]
 __all__ += ["set_mesh", "shard_tensor", "unshard_dtensor"]

@@ -1,30 +1,123 @@
-"""What a program asks about the processes it runs in. One process drives all devices of JAX."""
+"""The processes of a program: starting to work together, and asking who one is."""
 
 import os
+import warnings
 
-__all__ = ["get_rank", "get_world_size", "is_initialized"]
+from paddle_jax._core.world import environment, gate
+from paddle_jax._core.world.registry import Groups
+from paddle_jax.distributed.communication.group import made
+
+__all__ = ["ParallelEnv", "get_rank", "get_world_size", "init_parallel_env"]
+
+
+def init_parallel_env(nccl_config=None):
+    """Makes the group of all processes, which a launcher has started. The processes are connected with this call, or before it by the first use of a
+    device; from then on one that fails ends all of them, each with a message.
+
+    Args:
+        nccl_config: accepted.
+    Returns:
+        Group of all processes; None, with a warning, where there is one process.
+    Raises:
+        ValueError: the launcher has not said where the processes meet. RuntimeError: a device was in use before the launcher's variables were set.
+    """
+    if 0 in Groups.known:
+        return Groups.known[0]
+    if environment.size() == 1:
+        warnings.warn("Currently not a parallel execution environment, `paddle.distributed.init_parallel_env` will not do anything.", stacklevel=2)
+        return None
+    found = environment.read()
+    if not gate.joined() and found.coordinator is None:
+        raise ValueError("init_parallel_env: PADDLE_TRAINERS_NUM says that there are several processes, and nothing says where they meet: set PADDLE_MASTER to "
+                         "host:port of process 0, or start the program by `python -m paddle_jax.distributed.launch`")
+    gate.join()
+    if not gate.joined():
+        raise RuntimeError("init_parallel_env: a device of this process was used before PADDLE_TRAINERS_NUM was set, or a process that the launcher "
+                           "started has started this one; set the variables before the first tensor, in each process")
+    from paddle_jax._core.world.channel import Channel
+
+    Groups.channel = Groups.channel or Channel(found.rank, found.coordinator or gate.coordinator())
+    Groups.known[0] = made(0, list(range(found.size)), found.timeout, "_default_pg")
+    return Groups.known[0]
 
 
 def get_rank(group=None) -> int:
-    """The number of this process, from 0: what the launcher put into PADDLE_TRAINER_ID, or 0.
+    """The number of this process, from 0.
 
+    Args:
+        group: Group, for the place in it (-1 outside). Default None: what the launcher put into PADDLE_TRAINER_ID, or 0.
     Example:
         >>> paddle.distributed.get_rank()
         0
     """
-    return int(os.environ.get("PADDLE_TRAINER_ID", "0"))
+    return environment.rank() if group is None else group.rank
 
 
 def get_world_size(group=None) -> int:
-    """The number of processes: what the launcher put into PADDLE_TRAINERS_NUM, or 1.
+    """The number of processes.
 
+    Args:
+        group: Group, for those in it (-1 outside). Default None: what the launcher put into PADDLE_TRAINERS_NUM, or 1.
     Example:
         >>> paddle.distributed.get_world_size()
         1
     """
-    return int(os.environ.get("PADDLE_TRAINERS_NUM", "1"))
+    return environment.size() if group is None else group.world_size
 
 
-def is_initialized() -> bool:
-    """False: no group of processes has been formed."""
-    return False
+class ParallelEnv:
+    """What the launcher has told this process.
+
+    Example:
+        >>> env = paddle.distributed.ParallelEnv()
+        >>> env.rank, env.world_size, env.nrings
+        (0, 1, 1)
+    """
+
+    def __init__(self):
+        found = environment.read()
+        self._rank, self._world_size, self._devices = found.rank, found.size, found.devices
+        self._timeout, self._endpoints = int(found.timeout * 1000), environment.endpoints()
+        self._current = os.environ.get("PADDLE_CURRENT_ENDPOINT", "")
+
+    @property
+    def rank(self):
+        """The number of this process."""
+        return self._rank
+
+    @property
+    def world_size(self):
+        """The number of processes."""
+        return self._world_size
+
+    @property
+    def device_id(self):
+        """The number of the first accelerator of this process, 0 where none was chosen."""
+        return self._devices[0] if self._devices else 0
+
+    @property
+    def device_type(self):
+        """The kind of device that PADDLE_XCCL_BACKEND names, else empty."""
+        return os.environ.get("PADDLE_XCCL_BACKEND", "")
+
+    @property
+    def current_endpoint(self):
+        """The address of this process, as far as the launcher has told it."""
+        return self._current
+
+    @property
+    def trainer_endpoints(self):
+        """The addresses of all processes, as far as the launcher has told them."""
+        return self._endpoints
+
+    @property
+    def nrings(self):
+        """1."""
+        return 1
+
+    @property
+    def pg_timeout(self):
+        """Milliseconds that a call may take."""
+        return self._timeout
+
+    local_rank, nranks, dev_id = rank, world_size, device_id

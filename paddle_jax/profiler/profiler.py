@@ -152,7 +152,7 @@ def export_protobuf(dir_name, worker_name=None):
 
 
 def _supported():
-    kinds = {device.platform for device in jax.devices()}
+    kinds = {device.platform for device in jax.local_devices()}
     found = [ProfilerTarget.CPU]
     if kinds & {"gpu", "cuda", "rocm"}:
         found.append(ProfilerTarget.GPU)

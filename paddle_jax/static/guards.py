@@ -72,7 +72,7 @@ def cuda_places(device_ids=None):
     Raises:
         AssertionError: there is no GPU.
     """
-    count = sum(device.platform in ("gpu", "cuda", "rocm") for device in jax.devices())
+    count = sum(device.platform in ("gpu", "cuda", "rocm") for device in jax.local_devices())
     if not count:
         raise AssertionError("cuda_places: JAX sees no GPU; install a jaxlib for it, or use cpu_places")
     ids = range(count) if device_ids is None else device_ids if isinstance(device_ids, list | tuple) else [device_ids]

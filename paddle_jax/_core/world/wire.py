@@ -1,0 +1,250 @@
+"""Collectives between the processes of a group: compiled programs over a mesh of one device per process.
+
+JAX's programs only work when all processes run the same one, with equal shapes, in the same order, and nothing in JAX checks that: another order waits
+for ever, other shapes end the process, and two operations that look alike on the network give wrong numbers. So each call is announced first: the
+processes exchange a digest of what they are about to do, and where it differs all of them raise.
+"""
+
+import functools as ft
+import hashlib
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax._src.core import trace_state_clean
+from jax._src.interpreters.pxla import batched_device_put  # gives an array back as one that is not bound to its device
+from jax.sharding import Mesh, NamedSharding, SingleDeviceSharding
+from jax.sharding import PartitionSpec as P
+
+from paddle_jax._core.errors import TracedValueError, first_line
+from paddle_jax._core.world import gate, watch
+
+SUM, MAX, MIN, PROD, AVG = range(5)
+REDUCTIONS = ("sum", "max", "min", "prod", "avg")
+_BROKEN = ("Gloo", "gloo", "NCCL", "UNAVAILABLE", "ABORTED", "DEADLINE_EXCEEDED")  # in JAX's words about a connection
+
+
+class MismatchError(RuntimeError):
+    """The processes of a group do not make the same call."""
+
+
+class Wire:
+    """The connection of the processes `ranks`. number: that of the group. limit: seconds that a call may take."""
+
+    checking = True  # whether calls are announced: FLAGS_collective_check
+
+    def __init__(self, number, ranks, limit):
+        by_process = {}
+        for device in jax.devices():
+            by_process.setdefault(device.process_index, device)  # of several devices of a process the first
+        self.number, self.ranks, self.limit, self.calls = number, list(ranks), limit, 0
+        self.rank = self.ranks.index(jax.process_index())
+        self.device = by_process[jax.process_index()]
+        self.mesh = Mesh(np.array([by_process[rank] for rank in ranks]), ("g",))
+        self.divided = NamedSharding(self.mesh, P("g"))
+        self.where = f"group {number} (ranks {', '.join(map(str, ranks))})"
+
+    @property
+    def size(self):
+        """The number of processes."""
+        return len(self.ranks)
+
+    # operations: arrays of this process in, arrays of this process out ------------------------------------------------
+
+    def all_reduce(self, x, op, name="all_reduce"):
+        """The elements of all processes brought together by `op`, one of SUM, MAX, MIN, PROD, AVG.
+
+        Raises:
+            ValueError: the largest or least of complex numbers.
+        """
+        _need_order(x, op)
+        return self._call(f"{name}({REDUCTIONS[op]}, {_kind(x)})", ("all_reduce", op), x)
+
+    def all_gather(self, x, name="all_gather", told=""):
+        """The arrays of all processes, stacked along a new first axis."""
+        return self._call(f"{name}({told}{_kind(x)})", ("all_gather",), x)
+
+    def broadcast(self, x, source):
+        """The array of the process `source` (its place in the group)."""
+        return self._call(f"broadcast(src {self.ranks[source]}, {_kind(x)})", ("broadcast", source), x)
+
+    def reduce(self, x, target, op):
+        """Like all_reduce, for one process; the others get None."""
+        out = self.all_reduce(x, op, f"reduce to {self.ranks[target]} ")
+        return out if target == self.rank else None
+
+    def gather(self, x, target):
+        """Like all_gather, for one process; the others get None."""
+        out = self.all_gather(x, "gather", f"dst {self.ranks[target]}, ")
+        return out if target == self.rank else None
+
+    def scatter(self, x, source):
+        """Row number `rank` of the array [size, ...] of the process `source`."""
+        return self._call(f"scatter(src {self.ranks[source]}, {_kind(x)})", ("scatter", source), x)
+
+    def reduce_scatter(self, x, op):
+        """Piece number `rank` of what all_reduce would give; x is [size * n, ...]."""
+        _need_order(x, op)
+        return self._call(f"reduce_scatter({REDUCTIONS[op]}, {_kind(x)})", ("reduce_scatter", op), x)
+
+    def all_to_all(self, x):
+        """Of the array [size, ...] of every process the row of this one."""
+        return self._call(f"alltoall({_kind(x)})", ("all_to_all",), x)
+
+    def barrier(self):
+        """Comes back when all processes have called it."""
+        with self._watched("barrier()"):
+            self._announce("barrier()")
+
+    # how they run -----------------------------------------------------------------------------------------------------
+
+    def _call(self, what, key, x):
+        if not trace_state_clean() or isinstance(x, jax.core.Tracer):
+            raise TracedValueError(key[0], "processes exchange values while a program runs, not while it is compiled: call it outside of the function")
+        with self._watched(what):
+            if self.checking:
+                self._announce(what)
+            return self._run(key, x, what)
+
+    def _watched(self, what):
+        self.calls += 1
+        return watch.waiting(self.where, self.calls, what, self.ranks, self.limit)
+
+    def _run(self, key, x, what):
+        """One program; the wait for its result is part of the call, and errors that others have caused say so."""
+        x = jax.device_put(x, self.device)
+        flat = x.reshape(1) if x.ndim == 0 else x
+        whole = (self.size * flat.shape[0], *flat.shape[1:])
+        try:
+            stacked = jax.make_array_from_single_device_arrays(whole, self.divided, [flat])
+            out = _program(self.mesh, key, self.size, x.ndim == 0)(stacked).addressable_data(0)
+            out.block_until_ready()
+        except (ValueError, RuntimeError) as error:  # what JAX raises when a connection breaks, and for much else
+            if not any(word in str(error) for word in _BROKEN):
+                raise
+            raise RuntimeError(self._lost(what, error)) from None
+        aval = jax.core.ShapedArray(out.shape, out.dtype)
+        return batched_device_put(aval, SingleDeviceSharding(self.device), [out], [self.device], committed=False)
+
+    def _lost(self, what, error):
+        why = watch.patient_trouble(self.ranks) or "a process of it has gone without saying why; look at the last lines of the logs of the other ranks"
+        return f"{what} on {self.where}, as rank {self.ranks[self.rank]}: the connection broke: {why} ({first_line(error)[:200]})"
+
+    def _announce(self, what):
+        """Makes sure that all processes of the group are about to make the same call."""
+        mine = np.frombuffer(hashlib.blake2b(f"{self.calls} {what}".encode(), digest_size=16).digest(), np.int32)
+        rows = np.asarray(self._run(("all_gather",), mine, what))
+        if (rows != mine).any():
+            raise MismatchError(self._mismatch(what))
+
+    def _mismatch(self, what):
+        client, key = gate.client(), f"paddle/call/{self.number}/{self.calls}"
+        client.key_value_set(f"{key}/{self.ranks[self.rank]}", what, allow_overwrite=True)
+        said = {}
+        for rank in self.ranks:
+            try:
+                said.setdefault(client.blocking_key_value_get(f"{key}/{rank}", 5000), []).append(rank)
+            except Exception:  # the number of its call is another one
+                said.setdefault("another call of its own count", []).append(rank)
+        calls = "; ".join(f"rank{'s' * (len(ranks) > 1)} {', '.join(map(str, ranks))} {'call' if len(ranks) > 1 else 'calls'} {text}" for text, ranks in said.items())
+        return f"call #{self.calls} of {self.where} is not the same on all ranks: {calls}; let every rank make the same calls, with equal shapes and dtypes"
+
+
+def _need_order(x, op):
+    if op in (MAX, MIN) and x.dtype.kind == "c":
+        raise ValueError(f"{REDUCTIONS[op]}: got {x.dtype.name}; complex numbers have no order; use ReduceOp.SUM, PROD or AVG")
+
+
+def _kind(x):
+    return f"{x.dtype.name}{list(x.shape)}"
+
+
+# the programs ------------------------------------------------------------------------------------------------------
+
+
+@ft.lru_cache(maxsize=512)
+def _program(mesh, key, size, scalar):
+    """The compiled function of an operation: of the stacked arrays of all processes, each of which sees its own."""
+    name, *rest = key
+    body = ft.partial(_BODIES[name], *rest, size=size)
+
+    def local(x):
+        out = body(x.reshape(()) if scalar else x)
+        return out.reshape(1) if out.ndim == 0 else out
+
+    divided = name in ("all_reduce", "broadcast", "reduce_scatter", "scatter", "all_to_all")
+
+    def whole(x):
+        out = jax.shard_map(local, mesh=mesh, in_specs=P("g"), out_specs=P("g") if divided else P(), check_vma=False)(x)
+        return out
+
+    compiled = jax.jit(whole)
+    return (lambda x: _Scalar(compiled(x))) if scalar and name in ("all_reduce", "broadcast") else compiled
+
+
+class _Scalar:
+    """The result of a program on arrays without axes, which travel as [1]."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def addressable_data(self, index):
+        return self.array.addressable_data(index).reshape(())
+
+
+def _all_reduce(op, x, size):
+    small = jnp.issubdtype(x.dtype, jnp.floating) and x.dtype.itemsize == 1  # float8: added up in float32
+    wide = x.astype(jnp.float32) if small else x.astype(jnp.uint8) if x.dtype == bool else x
+    if x.dtype == bool:
+        out = lax.pmax(wide, "g") if op in (SUM, MAX, AVG) else lax.pmin(wide, "g")
+    elif op == SUM:
+        out = lax.psum(wide, "g")
+    elif op == AVG:
+        out = lax.psum(wide, "g") / size if jnp.issubdtype(wide.dtype, jnp.inexact) else lax.psum(wide, "g") // size
+    elif op == PROD:
+        out = jnp.prod(lax.all_gather(wide, "g"), axis=0, dtype=wide.dtype)
+    else:
+        out = (lax.pmax if op == MAX else lax.pmin)(wide, "g")
+    return out.astype(x.dtype)
+
+
+def _broadcast(source, x, size):
+    """A tree of sends: after each step twice as many processes have the array. Bits stay as they are, which adding zeros would not do for -0.0."""
+    place, have = (lax.axis_index("g") - source) % size, 1
+    while have < size:
+        pairs = [((source + k) % size, (source + k + have) % size) for k in range(min(have, size - have))]
+        got = lax.ppermute(x, "g", pairs)
+        x = jnp.where((place >= have) & (place < 2 * have), got, x)
+        have *= 2
+    return x
+
+
+def _reduce_scatter(op, x, size):
+    if op == SUM and x.dtype != bool and x.dtype.itemsize > 1:
+        return lax.psum_scatter(x, "g", tiled=True)
+    rows = _all_to_all(x.reshape(size, x.shape[0] // size, *x.shape[1:]), size)
+    if x.dtype == bool:
+        return rows.any(0) if op in (SUM, MAX, AVG) else rows.all(0)
+    small = jnp.issubdtype(x.dtype, jnp.floating) and x.dtype.itemsize == 1
+    wide = rows.astype(jnp.float32) if small else rows
+    added = wide.sum(0, dtype=wide.dtype)
+    mean = added / size if jnp.issubdtype(wide.dtype, jnp.inexact) else added // size
+    found = {SUM: added, AVG: mean, PROD: wide.prod(0, dtype=wide.dtype), MAX: wide.max(0), MIN: wide.min(0)}[op]
+    return found.astype(x.dtype)
+
+
+def _all_to_all(x, size):
+    return lax.all_to_all(x, "g", 0, 0, tiled=True)
+
+
+def _scatter(source, x, size):
+    return lax.all_to_all(x, "g", 0, 0, tiled=True)[source][None]
+
+
+def _all_gather(x, size):
+    return lax.all_gather(x, "g")
+
+
+_BODIES = {"all_reduce": _all_reduce, "all_gather": _all_gather, "broadcast": _broadcast, "reduce_scatter": _reduce_scatter, "all_to_all": _all_to_all,
+           "scatter": _scatter}

@@ -1,0 +1,222 @@
+"""Groups of processes."""
+
+import datetime
+import warnings
+
+from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.world import gate
+from paddle_jax._core.world.registry import Groups
+
+__all__ = ["Group", "barrier", "destroy_process_group", "get_backend", "get_group", "is_initialized", "wait"]
+
+
+class Group:
+    """Processes that communicate with each other.
+
+    Args:
+        rank_in_group: int, the place of this process among them; -1 when it does not belong to them.
+        id: int, the number of the group.
+        ranks: list of int, the numbers of the processes in the program.
+        pg: what carries the communication, or None.
+        name: str.
+    Example:
+        >>> from paddle_jax.distributed.communication.group import Group
+        >>> Group(0, 11, [2, 3], name="pair")
+        rank: 0, nranks: 2, id: 11, ranks: 2, 3; name: pair
+    """
+
+    def __init__(self, rank_in_group, id, ranks, pg=None, name=None):
+        self._rank, self._id, self._ranks, self._wire, self._name = rank_in_group, id, ranks, pg, name
+
+    @property
+    def rank(self):
+        """The place of this process in the group, or -1."""
+        return self._rank
+
+    @property
+    def ranks(self):
+        """The numbers of its processes in the program."""
+        return self._ranks
+
+    @property
+    def nranks(self):
+        """How many processes it has."""
+        return len(self._ranks)
+
+    @property
+    def name(self):
+        """Its name."""
+        return self._name
+
+    @property
+    def process_group(self):
+        """What carries its communication; None where this process does not belong to it."""
+        return self._wire
+
+    @property
+    def world_size(self):
+        """How many processes it has; -1 where this process does not belong to it."""
+        return self.nranks if self._rank >= 0 else -1
+
+    @property
+    def backend(self):
+        """The library that communicates: "GLOO" on CPUs, "NCCL" on GPUs, "XLA" elsewhere."""
+        return backend_name()
+
+    @property
+    def id(self):
+        """Its number."""
+        return self._id
+
+    def is_member(self):
+        """Whether this process belongs to it, and there are others."""
+        return self._rank >= 0 and self.nranks >= 2
+
+    def get_group_rank(self, rank):
+        """The place in the group of a process of the program; -1 where this process does not belong to the group.
+
+        Raises:
+            ValueError: that process does not belong to it.
+        """
+        if not self.is_member():
+            return -1
+        if rank not in self._ranks:
+            raise ValueError(f"rank: got {rank}; group {self._id} has the ranks {self._ranks}")
+        return self._ranks.index(rank)
+
+    def get_global_rank(self, rank):
+        """The number in the program of the process at a place of the group; -1 where this process does not belong to it."""
+        return self._ranks[rank] if self.is_member() else -1
+
+    def __repr__(self):
+        return f"rank: {self.rank}, nranks: {self.nranks}, id: {self.id}, ranks: {', '.join(map(str, self.ranks))}; name: {self.name or None}"
+
+
+def backend_name():
+    """What carries the communication of this program's processes."""
+    import jax
+
+    return {"cpu": "GLOO", "gpu": "NCCL", "cuda": "NCCL", "rocm": "NCCL"}.get(jax.default_backend(), "XLA")
+
+
+def is_initialized() -> bool:
+    """Whether init_parallel_env has made the group of all processes.
+
+    Example:
+        >>> paddle.distributed.is_initialized()
+        False
+    """
+    return 0 in Groups.known
+
+
+def default_group():
+    """The group of all processes.
+
+    Raises:
+        RuntimeError: there is none.
+    """
+    if 0 not in Groups.known:
+        raise RuntimeError("The global group is not initialized: call paddle.distributed.init_parallel_env() first, in a program that "
+                           "`python -m paddle_jax.distributed.launch` has started.")
+    return Groups.known[0]
+
+
+def member(group):
+    """The group to communicate in; None where this process has no part in it.
+
+    Raises:
+        RuntimeError: there is no group of all processes.
+    """
+    group = default_group() if group is None else group
+    return group if group.is_member() else None
+
+
+def get_group(id=0):
+    """The group of a number, or None with a warning.
+
+    Args:
+        id: int. 0 is the group of all processes.
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings(record=True):
+        ...     print(paddle.distributed.get_group(3))
+        None
+    """
+    if id not in Groups.known:
+        warnings.warn(f"Group {id} is not initialized.", stacklevel=2)
+        return None
+    return Groups.known[id]
+
+
+def destroy_process_group(group=None):
+    """Forgets a group, or all of them. The processes stay connected until they end, so that groups can be made anew.
+
+    Args:
+        group: Group. Default None: all.
+    Raises:
+        RuntimeError: there is no group of all processes. ValueError: the group is not known.
+    """
+    group = default_group() if group is None else group
+    if Groups.known.get(group.id) is not group:
+        raise ValueError(f"destroy_process_group: group: got number {group.id}, which is not known; it has been destroyed, or new_group did not make it")
+    if group.id == 0:
+        Groups.known.clear()
+    else:
+        del Groups.known[group.id]
+
+
+def barrier(group=None):
+    """Waits until all processes of a group have called it.
+
+    Args:
+        group: Group. Default None: all processes. A process that does not belong to it goes on.
+    Raises:
+        RuntimeError: there is no group of all processes.
+    """
+    if (group := member(group)) is not None:
+        group.process_group.barrier()
+
+
+def get_backend(group=None) -> str:
+    """The library that communicates for a group: "GLOO" on CPUs, "NCCL" on GPUs, "XLA" elsewhere.
+
+    Args:
+        group: Group. Default None: all processes.
+    Raises:
+        RuntimeError: there is no group of all processes. ValueError: this process does not belong to the group.
+    """
+    group = default_group() if group is None else group
+    if not group.is_member():
+        raise ValueError(f"get_backend: group: got group {group.id}, to which this process does not belong; name one of its own")
+    return backend_name()
+
+
+def wait(tensor, group=None, use_calc_stream=True):
+    """Waits until a tensor has its value, and with it the communication that gives it.
+
+    Args:
+        tensor: Tensor.
+        group, use_calc_stream: accepted; there is one stream.
+    """
+    if group is not None and not group.is_member():
+        return
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"wait: tensor: got {type(tensor).__name__}; it must be a Tensor")
+    tensor._value.block_until_ready()
+
+
+def seconds(timeout):
+    """A limit given as a number of seconds or a timedelta, in seconds."""
+    return timeout.total_seconds() if isinstance(timeout, datetime.timedelta) else float(timeout)
+
+
+def made(number, ranks, timeout, name):
+    """A Group of some processes, which must be sorted; all processes make it."""
+    import jax
+
+    from paddle_jax._core.world.wire import Wire
+
+    here = jax.process_index() if gate.joined() else 0
+    if len(ranks) > 1 and here in ranks:
+        return Group(ranks.index(here), number, ranks, Wire(number, ranks, timeout), name)
+    return Group(-1, number, ranks, None, name)

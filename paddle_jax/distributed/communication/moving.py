@@ -1,0 +1,100 @@
+"""Collectives that hand tensors on as they are."""
+
+from paddle_jax.distributed.communication import stream
+
+__all__ = ["all_gather", "alltoall", "alltoall_single", "broadcast", "gather", "scatter"]
+
+
+def all_gather(tensor_list, tensor, group=None, sync_op=True):
+    """Gives every process the tensors of all of them.
+
+    Args:
+        tensor_list: list, gets one Tensor [...] per process: an empty one new Tensors, one with as many Tensors as processes the values.
+        tensor: Tensor [...], of the same shape and dtype on all processes.
+        group: Group. Default None: all processes.
+        sync_op: accepted; the call returns when the result is there.
+    Returns:
+        A task, whose wait() returns at once.
+    Raises:
+        RuntimeError: this process is not in the group; the list fits neither; the processes do not make the same call, or one of them has gone.
+    """
+    return stream.all_gather(tensor_list, tensor, group, sync_op)
+
+
+def broadcast(tensor, src, group=None, sync_op=True):
+    """Gives every process the tensor of one of them.
+
+    Args:
+        tensor: Tensor [...], of the same shape and dtype on all processes. It gets the value.
+        src: int, the number in the program of the process whose tensor it is.
+        group, sync_op: as in all_gather.
+    Returns:
+        A task; None on a process outside of the group.
+    Raises:
+        RuntimeError: as all_gather. ValueError: src is not in the group.
+    """
+    return stream.broadcast(tensor, src, group, sync_op)
+
+
+def gather(tensor, gather_list=None, dst=0, group=None, sync_op=True):
+    """Gives one process the tensors of all of them.
+
+    Args:
+        tensor: Tensor [...], of the same shape and dtype on all processes.
+        gather_list: list, on the process `dst`: as in all_gather. On the others it stays as it is.
+        dst: int, the number in the program of the process that gets them.
+        group, sync_op: as in all_gather.
+    Returns:
+        A task; None on a process outside of the group.
+    Raises:
+        RuntimeError: as all_gather. ValueError: dst is not in the group, or has no list.
+    """
+    return stream.gather(tensor, gather_list, dst, group, sync_op)
+
+
+def scatter(tensor, tensor_list=None, src=0, group=None, sync_op=True):
+    """Gives every process one of the tensors of one process.
+
+    Args:
+        tensor: Tensor [...], gets the element of its process.
+        tensor_list: list of as many Tensors [...] as processes, on the process `src`. The others need none.
+        src: int, the number in the program of that process.
+        group, sync_op: as in all_gather.
+    Returns:
+        A task; None on a process outside of the group.
+    Raises:
+        RuntimeError: as all_gather. ValueError: src is not in the group, or its list does not fit.
+    """
+    return stream.scatter(tensor, tensor_list, src, group, sync_op)
+
+
+def alltoall(out_tensor_list, in_tensor_list, group=None, sync_op=True):
+    """Sends every process one of the tensors of each.
+
+    Args:
+        out_tensor_list: list, gets what process 0, 1, ... had for this one; as in all_gather.
+        in_tensor_list: list of Tensors [...], one for each process, all of one shape and dtype.
+        group, sync_op: as in all_gather.
+    Returns:
+        A task; None on a process outside of the group.
+    Raises:
+        RuntimeError: as all_gather. ValueError: the list does not have a tensor for each process.
+    """
+    return stream.alltoall(out_tensor_list, in_tensor_list, group, sync_op)
+
+
+def alltoall_single(out_tensor, in_tensor, in_split_sizes=None, out_split_sizes=None, group=None, sync_op=True):
+    """Sends every process a piece of the tensor of each.
+
+    Args:
+        out_tensor: Tensor [m, ...], gets the pieces for this process one after the other.
+        in_tensor: Tensor [n, ...], cut along the first axis.
+        in_split_sizes: list of int, the lengths of the pieces. Default None: equal ones.
+        out_split_sizes: list of int, the lengths of what arrives. Default None: equal ones. Where one process names sizes, all must.
+        group, sync_op: as in all_gather.
+    Returns:
+        A task; None on a process outside of the group.
+    Raises:
+        RuntimeError: as all_gather. ValueError: the sizes do not add up, or are not those that the other processes send.
+    """
+    return stream.alltoall_single(out_tensor, in_tensor, out_split_sizes, in_split_sizes, group, sync_op)

@@ -1,0 +1,65 @@
+"""Collectives that bring the numbers of all processes together."""
+
+from paddle_jax.distributed.communication.stream import all_reduce as _all_reduce
+from paddle_jax.distributed.communication.stream import reduce as _reduce
+from paddle_jax.distributed.communication.stream import reduce_scatter as _reduce_scatter
+
+__all__ = ["ReduceOp", "all_reduce", "reduce", "reduce_scatter"]
+
+
+class ReduceOp:
+    """How the elements of all processes are brought together: their sum, largest, least, product, or mean.
+
+    Example:
+        >>> paddle.distributed.ReduceOp.MAX
+        1
+    """
+
+    SUM, MAX, MIN, PROD, AVG = 0, 1, 2, 3, 4
+
+
+def all_reduce(tensor, op=ReduceOp.SUM, group=None, sync_op=True):
+    """Replaces a tensor on every process by the elements of all of them brought together.
+
+    Args:
+        tensor: Tensor [...], of the same shape and dtype on all processes. It gets the result. bool counts as "any" for SUM, MAX and AVG, else "all".
+        op: a ReduceOp. The mean of integers is rounded down.
+        group: Group. Default None: all processes.
+        sync_op: accepted; the call returns when the result is there.
+    Returns:
+        A task, whose wait() returns at once; None on a process outside of the group.
+    Raises:
+        RuntimeError: there is no group; the processes do not make the same call, or one of them has gone. ValueError: the op is none, or asks for
+            the largest or least of complex numbers.
+    """
+    return _all_reduce(tensor, op, group, sync_op)
+
+
+def reduce(tensor, dst, op=ReduceOp.SUM, group=None, sync_op=True):
+    """Replaces a tensor on one process by the elements of all processes brought together.
+
+    Args:
+        tensor: Tensor [...], of the same shape and dtype on all processes. Differs from Paddle: on the others it stays as it is.
+        dst: int, the number in the program of the process that gets the result.
+        op, group, sync_op: as in all_reduce.
+    Returns:
+        A task; None on a process outside of the group.
+    Raises:
+        RuntimeError, ValueError: as all_reduce.
+    """
+    return _reduce(tensor, dst, op, group, sync_op)
+
+
+def reduce_scatter(tensor, tensor_list, op=ReduceOp.SUM, group=None, sync_op=True):
+    """Gives every process one of several tensors, with the elements of all processes brought together.
+
+    Args:
+        tensor: Tensor [...], gets element number `rank` of the reduced list.
+        tensor_list: list of as many Tensors [...] as processes.
+        op, group, sync_op: as in all_reduce.
+    Returns:
+        A task; None on a process outside of the group.
+    Raises:
+        RuntimeError, ValueError: as all_reduce.
+    """
+    return _reduce_scatter(tensor, tensor_list, op, group, sync_op)

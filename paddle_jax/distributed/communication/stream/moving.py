@@ -1,0 +1,119 @@
+"""Collectives that hand tensors on as they are; the functions without `stream` describe the arguments."""
+
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.distributed.communication.group import member
+from paddle_jax.distributed.communication.tensors import (
+    Task, fill, fill_list, need_member, need_sync, place, shape_of_list, split, value, values,
+)
+
+
+def all_gather(tensor_or_tensor_list, tensor, group=None, sync_op=True, use_calc_stream=False):
+    """`paddle.distributed.all_gather`, with `use_calc_stream`; the first argument may also be a Tensor [size * n, ...]."""
+    need_sync("all_gather", sync_op, use_calc_stream)
+    group, array = need_member("all_gather", group), value("all_gather", "tensor", tensor)
+    shape_of_list("all_gather", "tensor_list", tensor_or_tensor_list, array, group.nranks)
+    rows = group.process_group.all_gather(array)
+    _hand_out("all_gather", "tensor_list", tensor_or_tensor_list, rows)
+    return Task(sync=sync_op)
+
+
+def _hand_out(call, name, out, rows):
+    if isinstance(out, Tensor):
+        fill(call, name, out, rows)
+    else:
+        fill_list(call, name, out, list(rows))
+
+
+def broadcast(tensor, src, group=None, sync_op=True, use_calc_stream=False):
+    """`paddle.distributed.broadcast`, with `use_calc_stream`."""
+    need_sync("broadcast", sync_op, use_calc_stream)
+    if (group := member(group)) is None:
+        return None
+    array = value("broadcast", "tensor", tensor)
+    tensor._rebind(group.process_group.broadcast(array, place(group, src)))
+    return Task(sync=sync_op)
+
+
+def gather(tensor, gather_list=None, dst=0, group=None, sync_op=True, use_calc_stream=False):
+    """`paddle.distributed.gather`, with `use_calc_stream`."""
+    need_sync("gather", sync_op, use_calc_stream)
+    if (group := member(group)) is None:
+        return None
+    array, target = value("gather", "tensor", tensor), place(group, dst)
+    if target == group.rank:
+        if gather_list is None:
+            raise ValueError("gather: gather_list: got None; the process that gathers needs a list, which may be empty")
+        shape_of_list("gather", "gather_list", gather_list, array, group.nranks)
+    rows = group.process_group.gather(array, target)
+    if rows is not None:
+        fill_list("gather", "gather_list", gather_list, list(rows))
+    return Task(sync=sync_op)
+
+
+def scatter(tensor, tensor_or_tensor_list=None, src=0, group=None, sync_op=True, use_calc_stream=False):
+    """`paddle.distributed.scatter`, with `use_calc_stream`; the second argument may also be a Tensor [size * n, ...]."""
+    need_sync("scatter", sync_op, use_calc_stream)
+    if (group := member(group)) is None:
+        return None
+    source, given, array = place(group, src), tensor_or_tensor_list, value("scatter", "tensor", tensor)
+    if source != group.rank:
+        rows = jnp.zeros((group.nranks, *array.shape), array.dtype)
+    elif isinstance(given, Tensor):
+        rows = split("scatter", "tensor_or_tensor_list", value("scatter", "tensor_or_tensor_list", given), group.nranks)
+    else:
+        rows = values("scatter", "tensor_list", given or [], group.nranks)
+    if rows.size != array.size * group.nranks or rows.dtype != array.dtype:
+        raise ValueError(f"scatter: tensor: got {array.dtype.name}{list(array.shape)}; each process gets {rows.dtype.name}{list(rows.shape[1:])}")
+    fill("scatter", "tensor", tensor, group.process_group.scatter(rows.reshape(group.nranks, *array.shape), source)[0])
+    return Task(sync=sync_op)
+
+
+def alltoall(out_tensor_or_tensor_list, in_tensor_or_tensor_list, group=None, sync_op=True, use_calc_stream=False):
+    """`paddle.distributed.alltoall`, with `use_calc_stream`; both lists may also be Tensors [size * n, ...]."""
+    need_sync("alltoall", sync_op, use_calc_stream)
+    if (group := member(group)) is None:
+        return None
+    given = in_tensor_or_tensor_list
+    if isinstance(given, Tensor):
+        rows = split("alltoall", "in_tensor_or_tensor_list", given._value, group.nranks)
+    else:
+        rows = values("alltoall", "in_tensor_list", given, group.nranks)
+    shape_of_list("alltoall", "out_tensor_list", out_tensor_or_tensor_list, rows[0], group.nranks)
+    _hand_out("alltoall", "out_tensor_list", out_tensor_or_tensor_list, group.process_group.all_to_all(rows))
+    return Task(sync=sync_op)
+
+
+def alltoall_single(out_tensor, in_tensor, out_split_sizes=None, in_split_sizes=None, group=None, sync_op=True, use_calc_stream=False):
+    """`paddle.distributed.alltoall_single`, with `use_calc_stream`. The two lists of sizes come in the other order here, as in Paddle."""
+    need_sync("alltoall_single", sync_op, use_calc_stream)
+    if (group := member(group)) is None:
+        return None
+    array, wire = value("alltoall_single", "in_tensor", in_tensor), group.process_group
+    value("alltoall_single", "out_tensor", out_tensor)
+    if not in_split_sizes and not out_split_sizes:
+        pieces = wire.all_to_all(split("alltoall_single", "in_tensor", array, group.nranks))
+        fill("alltoall_single", "out_tensor", out_tensor, pieces.reshape(-1, *array.shape[1:]))
+        return Task(sync=sync_op)
+    mine = _sizes("in_split_sizes", in_split_sizes, array.shape[0], group.nranks)
+    expected = _sizes("out_split_sizes", out_split_sizes, out_tensor._raw.shape[0], group.nranks)
+    sizes = np.asarray(wire.all_gather(np.asarray(mine, np.int64), "sizes of alltoall_single"))
+    if (sizes[:, group.rank] != expected).any():
+        raise ValueError(f"alltoall_single: out_split_sizes: got {expected}; the other processes send {sizes[:, group.rank].tolist()}")
+    longest, ends = int(sizes.max()), np.cumsum(mine)  # pieces travel filled up to the longest
+    padded = [jnp.pad(array[e - n : e], [(0, longest - n)] + [(0, 0)] * (array.ndim - 1)) for n, e in zip(mine, ends, strict=True)]
+    rows = wire.all_to_all(jnp.stack(padded))
+    fill("alltoall_single", "out_tensor", out_tensor, jnp.concatenate([row[:n] for row, n in zip(rows, expected, strict=True)]))
+    return Task(sync=sync_op)
+
+
+def _sizes(name, given, length, count):
+    if not given:
+        if length % count:
+            raise ValueError(f"alltoall_single: {name}: got None; the first length {length} is not a multiple of the {count} processes; name the sizes")
+        return [length // count] * count
+    if len(given) != count or sum(given) != length or min(given) < 0:
+        raise ValueError(f"alltoall_single: {name}: got {list(given)}; there must be one for each of the {count} processes, {length} together")
+    return [int(size) for size in given]

@@ -1,0 +1,60 @@
+"""Messages from one process to another; the functions without `stream` describe the arguments."""
+
+import numpy as np
+
+from paddle_jax._core.deferred.value import uploaded
+from paddle_jax._core.world.registry import Groups
+from paddle_jax.distributed.communication.group import member
+from paddle_jax.distributed.communication.tensors import Task, fill, need_sync, place, value
+
+
+def other_rank(call, group, rank):
+    """The number in the program of the other process, which must be in the group and not be this one."""
+    if place(group, rank) == group.rank:
+        raise RuntimeError(f"{call}: rank {rank} is this process itself; name another one of {group.ranks}")
+    return rank
+
+
+def posted(call, tensor, dst, group):
+    """A message on its way, and the function that waits until it is out."""
+    array, wire, channel = np.asarray(value(call, "tensor", tensor)), group.process_group, Groups.channel
+    other = other_rank(call, group, dst)
+    message = channel.send(group.id, other, array, wire.limit)
+    return message, lambda: channel.delivered(message, f"{call}({array.dtype.name}{list(array.shape)})", wire.where, other, wire.limit)
+
+
+def awaited(call, tensor, src, group):
+    """The number of a message that is to come, and the function that waits for it and puts it into the tensor."""
+    wire, channel, other = group.process_group, Groups.channel, other_rank(call, group, src)
+    value(call, "tensor", tensor)
+    ticket = channel.ticket(group.id, other)
+
+    def finish():
+        array = channel.receive(group.id, other, ticket, f"{call}({tensor._raw.dtype.name}{list(tensor._raw.shape)})", wire.where, wire.limit)
+        fill(call, "tensor", tensor, uploaded(array))
+
+    return lambda: channel.has(group.id, other, ticket), finish
+
+
+def send(tensor, dst=0, group=None, sync_op=True, use_calc_stream=False):
+    """`paddle.distributed.send`, with `use_calc_stream`."""
+    need_sync("send", sync_op, use_calc_stream)
+    if (group := member(group)) is None:
+        return None
+    message, finish = posted("send", tensor, dst, group)
+    if sync_op:
+        finish()
+        return Task()
+    return Task(finish, message.done.is_set, sync=False)
+
+
+def recv(tensor, src=0, group=None, sync_op=True, use_calc_stream=False):
+    """`paddle.distributed.recv`, with `use_calc_stream`."""
+    need_sync("recv", sync_op, use_calc_stream)
+    if (group := member(group)) is None:
+        return None
+    ready, finish = awaited("recv", tensor, src, group)
+    if sync_op:
+        finish()
+        return Task()
+    return Task(finish, ready, sync=False)

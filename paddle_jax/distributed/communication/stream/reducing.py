@@ -1,0 +1,51 @@
+"""Collectives that bring the numbers of all processes together; the functions without `stream` describe the arguments."""
+
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.distributed.communication.group import member
+from paddle_jax.distributed.communication.tensors import Task, fill, need_sync, place, split, value, values
+
+_SUM = 0
+
+
+def _operation(op):
+    if op not in range(5):
+        raise ValueError(f"Unknown reduce_op type for {op}.")
+    return int(op)
+
+
+def all_reduce(tensor, op=_SUM, group=None, sync_op=True, use_calc_stream=False):
+    """`paddle.distributed.all_reduce`, with `use_calc_stream`."""
+    need_sync("all_reduce", sync_op, use_calc_stream)
+    if (group := member(group)) is None:
+        return None
+    array = value("all_reduce", "tensor", tensor)
+    tensor._rebind(group.process_group.all_reduce(array, _operation(op)))
+    return Task(sync=sync_op)
+
+
+def reduce(tensor, dst=0, op=_SUM, group=None, sync_op=True, use_calc_stream=False):
+    """`paddle.distributed.reduce`, with `use_calc_stream`."""
+    need_sync("reduce", sync_op, use_calc_stream)
+    if (group := member(group)) is None:
+        return None
+    out = group.process_group.reduce(value("reduce", "tensor", tensor), place(group, dst), _operation(op))
+    if out is not None:
+        tensor._rebind(out)
+    return Task(sync=sync_op)
+
+
+def reduce_scatter(tensor, tensor_or_tensor_list, op=_SUM, group=None, sync_op=True, use_calc_stream=False):
+    """`paddle.distributed.reduce_scatter`, with `use_calc_stream`; the second argument may also be a Tensor [size * n, ...]."""
+    need_sync("reduce_scatter", sync_op, use_calc_stream)
+    if (group := member(group)) is None:
+        return None
+    given, call = tensor_or_tensor_list, "reduce_scatter"
+    if isinstance(given, Tensor):
+        rows = split(call, "tensor_or_tensor_list", value(call, "tensor_or_tensor_list", given), group.nranks)
+    else:
+        rows = values(call, "tensor_list", given, group.nranks)
+    if value(call, "tensor", tensor).size * group.nranks != rows.size or tensor._raw.dtype != rows.dtype:
+        raise ValueError(f"{call}: tensor: got {tensor._raw.dtype.name}{list(tensor._raw.shape)}; each process gets {rows.dtype.name}{list(rows.shape[1:])}")
+    flat = rows.reshape(rows.size)
+    fill(call, "tensor", tensor, group.process_group.reduce_scatter(flat, _operation(op)))
+    return Task(sync=sync_op)

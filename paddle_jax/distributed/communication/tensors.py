@@ -1,0 +1,137 @@
+"""What goes into collectives and what comes out of them: the values of Tensors."""
+
+import sys
+
+import numpy as np
+
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.distributed.communication.group import default_group
+
+
+def value(call, name, tensor):
+    """The array of a Tensor.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not isinstance(tensor, Tensor):
+        raise ValueError(f"(InvalidArgument) {call}: {name}: got {type(tensor).__name__}; it must be a Tensor, like paddle.to_tensor gives")
+    return tensor._value
+
+
+def values(call, name, tensors, count):
+    """The arrays of a list of Tensors, stacked along a new first axis; they must be as many as processes, of one shape and dtype."""
+    import jax.numpy as jnp
+
+    arrays = [value(call, f"{name}[{i}]", tensor) for i, tensor in enumerate(tensors)]
+    if len(arrays) != count:
+        raise ValueError(f"{call}: {name}: got {len(arrays)} tensors; there must be one for each of the {count} processes of the group")
+    first = arrays[0]
+    for i, array in enumerate(arrays):
+        if array.shape != first.shape or array.dtype != first.dtype:
+            raise ValueError(f"{call}: {name}[{i}]: got {array.dtype.name}{list(array.shape)} beside {first.dtype.name}{list(first.shape)}; all must be alike")
+    return jnp.stack(arrays)
+
+
+def split(call, name, array, count):
+    """An array [count * n, ...] as [count, n, ...]."""
+    if array.ndim == 0 or array.shape[0] % count:
+        raise ValueError(f"{call}: {name}: got shape {list(array.shape)}; its first length must be a multiple of the {count} processes of the group")
+    return array.reshape(count, array.shape[0] // count, *array.shape[1:])
+
+
+def fill(call, name, tensor, array):
+    """Puts an array into a Tensor, which must be of its dtype and size."""
+    value(call, name, tensor)
+    if tensor._raw.dtype != array.dtype or tensor._raw.size != array.size:
+        raise RuntimeError(f"{call}: {name}: got {tensor._raw.dtype.name}{list(tensor._raw.shape)}; what was received is {array.dtype.name}{list(array.shape)}")
+    tensor._rebind(array if tuple(tensor._raw.shape) == array.shape else array.reshape(tensor._raw.shape))
+
+
+def fill_list(call, name, tensors, arrays):
+    """Puts arrays into a list: of as many Tensors, or an empty one, which gets new Tensors."""
+    from paddle_jax._core.tensor import wrap
+
+    if not isinstance(tensors, list):
+        raise ValueError(f"{call}: {name}: got {type(tensors).__name__}; it must be a list")
+    if not tensors:
+        tensors.extend(wrap(array) for array in arrays)
+        return
+    if len(tensors) != len(arrays):
+        raise RuntimeError(f"{call}: {name}: got {len(tensors)} tensors; it must be empty, or have one for each of the {len(arrays)} processes")
+    for i, (tensor, array) in enumerate(zip(tensors, arrays, strict=True)):
+        fill(call, f"{name}[{i}]", tensor, array)
+
+
+def shape_of_list(call, name, tensors, like, count):
+    """Refuses a list for results, before anything is sent, whose Tensors cannot take them."""
+    if isinstance(tensors, list) and tensors and len(tensors) not in (0, count):
+        raise RuntimeError(f"{call}: {name}: got {len(tensors)} tensors; it must be empty, or have one for each of the {count} processes of the group")
+    for i, tensor in enumerate(tensors if isinstance(tensors, list) else ()):
+        value(call, f"{name}[{i}]", tensor)
+        if tensor._raw.dtype != like.dtype or tensor._raw.size != like.size:
+            raise RuntimeError(f"{call}: {name}[{i}]: got {tensor._raw.dtype.name}{list(tensor._raw.shape)}; {like.dtype.name}{list(like.shape)} will arrive")
+
+
+def place(group, rank):
+    """The place in a group of a process of the program.
+
+    Raises:
+        ValueError: it does not belong to the group.
+    """
+    if rank not in group.ranks:
+        raise ValueError(f"rank {rank} is not in list {group.ranks} of the group")
+    return group.ranks.index(rank)
+
+
+def need_member(call, group):
+    """The group to communicate in, for calls that only its members may make.
+
+    Raises:
+        RuntimeError: this process does not belong to it.
+    """
+    group = default_group() if group is None else group
+    if not group.is_member():
+        raise RuntimeError(f"{call}: The group should not be None and all ranks which invoke this operation should be the member of this group.")
+    return group
+
+
+def need_sync(call, sync_op, use_calc_stream):
+    """Refuses a call that is to be asynchronous on the stream of computations."""
+    if use_calc_stream and not sync_op:
+        raise RuntimeError(f"{call}: use_calc_stream: got True with sync_op=False; it can only be True when sync_op is")
+
+
+class Task:
+    """A communication that was begun. Collectives are complete when the call returns; a message may still be on its way."""
+
+    def __init__(self, finish=None, ready=None, sync=True):
+        self._finish, self._ready, self._sync = finish, ready, sync
+
+    def wait(self, timeout=None):
+        """Waits until it is complete; returns True."""
+        if self._finish is not None:
+            finish, self._finish = self._finish, None
+            finish()
+        return True
+
+    def __del__(self):
+        if not sys.is_finalizing():
+            self.wait()  # a task that nobody keeps: `irecv(x)` alone must not leave x as it was
+
+    def synchronize(self):
+        """Waits until it is complete."""
+        self.wait()
+
+    def is_completed(self):
+        """Whether it is complete."""
+        return self._finish is None or bool(self._ready and self._ready())
+
+    def is_sync(self):
+        """Whether the call was to return when it is complete."""
+        return self._sync
+
+
+def bytes_of(array):
+    """A uint8 array of the bytes of a bytes object."""
+    return np.frombuffer(array, np.uint8)

@@ -1,0 +1,61 @@
+"""Programs of several processes, for tests: each process has a time limit, and none outlives its test."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = Path(__file__).resolve().parent / "programs"
+
+
+class Ended(NamedTuple):
+    """How a process ended: its exit status (None: it had to be killed), what it printed, and what it wrote to stderr."""
+
+    code: int | None
+    out: str
+    err: str
+
+
+def free_port():
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def environment(**more):
+    """The environment of a process of a test: one device, no launcher."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PADDLE_", "MASTER_"))}
+    return kept | {"JAX_PLATFORMS": "cpu", "PYTHONPATH": str(ROOT), "FLAGS_compile_cache": "off", "GLOG_minloglevel": "3"} | more
+
+
+def run(program, *args, count=2, seconds=60, absent=(), **more):
+    """Runs a program of this folder in several processes, and says how each ended."""
+    common = {"PADDLE_TRAINERS_NUM": str(count), "PADDLE_MASTER": f"127.0.0.1:{free_port()}"} | more
+    command = [sys.executable, str(PROGRAMS / program), *args]
+    started = [
+        subprocess.Popen(command, env=environment(PADDLE_TRAINER_ID=str(rank), **common), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                         start_new_session=True)
+        for rank in range(count) if rank not in absent
+    ]
+    limit, found = time.monotonic() + seconds, []
+    try:
+        for process in started:
+            try:
+                out, err = process.communicate(timeout=max(limit - time.monotonic(), 0.1))
+                found.append(Ended(process.returncode, out, err))
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                out, err = process.communicate()
+                found.append(Ended(None, out, err))
+    finally:
+        for process in started:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+    return found
