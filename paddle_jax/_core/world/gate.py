@@ -88,7 +88,7 @@ def _connect(found):
 
 
 def _absent(found, limit):
-    print(f"paddle.distributed: rank {found.rank} has waited {limit:.0f} s at {found.coordinator} for all {found.size} processes of the program; start "
-          f"all of them, with PADDLE_TRAINER_ID 0 to {found.size - 1} and the same PADDLE_MASTER, on machines that reach this address", file=sys.stderr)
+    print(f"paddle.distributed: rank {found.rank} has waited {limit:.0f} s at {found.coordinator} for all {found.size} processes of the program; "
+          f"start all of them, with PADDLE_TRAINER_ID 0 to {found.size - 1} and the same PADDLE_MASTER, on machines that reach it", file=sys.stderr)
     sys.stderr.flush()
     os._exit(watch.STUCK)

@@ -125,7 +125,7 @@ def _run():
                 shown = state
             then = now
             if _Watch.rank and (why := told("failed", 0)) is not None:
-                print(f"paddle.distributed: rank {_Watch.rank} ends, since rank 0, which holds the program together, has failed ({why})", file=sys.stderr)
+                print(f"paddle.distributed: rank {_Watch.rank} ends, since rank 0, which holds the store, has failed ({why})", file=sys.stderr)
                 fail("rank 0 has failed", STUCK)
         for wait in list(_Watch.waits.values()):
             if now - wait.since > _LOOK:
@@ -153,8 +153,8 @@ def _table(wait):
         number, what, over = (_Watch.last if rank == _Watch.rank else _states(rank)).get(wait.where, (None, "", True))
         doing = "has made no call" if number is None else f"{'has left' if over else 'is in'} call #{number}, {what}"
         lines.append(f"\n  rank {rank} {doing}")
-    return (f"not all ranks came within {wait.limit:.0f} s:{''.join(lines)}\nprinting a distributed tensor, float() or `if` on one are calls in which all ranks "
-            "must take part; a longer limit is PADDLE_PG_TIMEOUT (milliseconds) or new_group(timeout=)")
+    return (f"not all ranks came within {wait.limit:.0f} s:{''.join(lines)}\nprinting a distributed tensor, float() or `if` on one are calls in "
+            "which all ranks must take part; a longer limit is PADDLE_PG_TIMEOUT (milliseconds) or new_group(timeout=)")
 
 
 def _give_up(wait, why):

@@ -1,8 +1,8 @@
 """Collectives between the processes of a group: compiled programs over a mesh of one device per process.
 
-JAX's programs only work when all processes run the same one, with equal shapes, in the same order, and nothing in JAX checks that: another order waits
-for ever, other shapes end the process, and two operations that look alike on the network give wrong numbers. So each call is announced first: the
-processes exchange a digest of what they are about to do, and where it differs all of them raise.
+JAX's programs only work when all processes run the same one, with equal shapes, in the same order, and nothing in JAX checks that: another order
+waits for ever, other shapes end the process, and two operations that look alike on the network give wrong numbers. So each call is announced first:
+the processes exchange a digest of what they are about to do, and where it differs all of them raise.
 """
 
 import functools as ft
@@ -101,7 +101,7 @@ class Wire:
 
     def _call(self, what, key, x):
         if not trace_state_clean() or isinstance(x, jax.core.Tracer):
-            raise TracedValueError(key[0], "processes exchange values while a program runs, not while it is compiled: call it outside of the function")
+            raise TracedValueError(key[0], "processes exchange values while a program runs, not while it is compiled; call it outside of it")
         with self._watched(what):
             if self.checking:
                 self._announce(what)
@@ -128,7 +128,7 @@ class Wire:
         return batched_device_put(aval, SingleDeviceSharding(self.device), [out], [self.device], committed=False)
 
     def _lost(self, what, error):
-        why = watch.patient_trouble(self.ranks) or "a process of it has gone without saying why; look at the last lines of the logs of the other ranks"
+        why = watch.patient_trouble(self.ranks) or "a process has gone without saying why; look at the last lines of the logs of the other ranks"
         return f"{what} on {self.where}, as rank {self.ranks[self.rank]}: the connection broke: {why} ({first_line(error)[:200]})"
 
     def _announce(self, what):
@@ -147,8 +147,8 @@ class Wire:
                 said.setdefault(client.blocking_key_value_get(f"{key}/{rank}", 5000), []).append(rank)
             except Exception:  # the number of its call is another one
                 said.setdefault("another call of its own count", []).append(rank)
-        calls = "; ".join(f"rank{'s' * (len(ranks) > 1)} {', '.join(map(str, ranks))} {'call' if len(ranks) > 1 else 'calls'} {text}" for text, ranks in said.items())
-        return f"call #{self.calls} of {self.where} is not the same on all ranks: {calls}; let every rank make the same calls, with equal shapes and dtypes"
+        calls = "; ".join(f"rank {', '.join(map(str, ranks))} calls {text}" for text, ranks in said.items())
+        return f"call #{self.calls} of {self.where} is not the same on all ranks: {calls}; all must make the same calls, with equal shapes and dtypes"
 
 
 def _need_order(x, op):
@@ -246,5 +246,5 @@ def _all_gather(x, size):
     return lax.all_gather(x, "g")
 
 
-_BODIES = {"all_reduce": _all_reduce, "all_gather": _all_gather, "broadcast": _broadcast, "reduce_scatter": _reduce_scatter, "all_to_all": _all_to_all,
-           "scatter": _scatter}
+_BODIES = {"all_reduce": _all_reduce, "all_gather": _all_gather, "broadcast": _broadcast, "reduce_scatter": _reduce_scatter,
+           "all_to_all": _all_to_all, "scatter": _scatter}

@@ -158,7 +158,7 @@ def destroy_process_group(group=None):
     """
     group = default_group() if group is None else group
     if Groups.known.get(group.id) is not group:
-        raise ValueError(f"destroy_process_group: group: got number {group.id}, which is not known; it has been destroyed, or new_group did not make it")
+        raise ValueError(f"destroy_process_group: group: got number {group.id}, which is not known; name one that new_group has made")
     if group.id == 0:
         Groups.known.clear()
     else:

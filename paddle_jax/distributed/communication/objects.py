@@ -72,7 +72,8 @@ def scatter_object_list(out_object_list, in_object_list=None, src=0, group=None)
     wire, source, pieces = group.process_group, place(group, src), [b""] * group.nranks
     if source == group.rank:
         if len(in_object_list or ()) != group.nranks:
-            raise ValueError(f"scatter_object_list: in_object_list: got {len(in_object_list or ())} objects for {group.nranks} processes; give one for each")
+            given = len(in_object_list or ())
+            raise ValueError(f"scatter_object_list: in_object_list: got {given} objects; give one for each of the {group.nranks} processes")
         pieces = [pickle.dumps(obj) for obj in in_object_list]
     sizes = np.asarray(wire.broadcast(np.asarray([len(data) for data in pieces]), source))
     rows = np.stack([_padded(data, int(sizes.max())) for data in pieces])

@@ -8,6 +8,11 @@ from paddle_jax._core.tensor import Tensor
 from paddle_jax.distributed.communication.group import default_group
 
 
+def kind(array) -> str:
+    """Dtype and shape, as messages show them."""
+    return f"{array.dtype.name}{list(array.shape)}"
+
+
 def value(call, name, tensor):
     """The array of a Tensor.
 
@@ -29,7 +34,7 @@ def values(call, name, tensors, count):
     first = arrays[0]
     for i, array in enumerate(arrays):
         if array.shape != first.shape or array.dtype != first.dtype:
-            raise ValueError(f"{call}: {name}[{i}]: got {array.dtype.name}{list(array.shape)} beside {first.dtype.name}{list(first.shape)}; all must be alike")
+            raise ValueError(f"{call}: {name}[{i}]: got {kind(array)} beside {kind(first)}; all must be alike")
     return jnp.stack(arrays)
 
 
@@ -44,7 +49,7 @@ def fill(call, name, tensor, array):
     """Puts an array into a Tensor, which must be of its dtype and size."""
     value(call, name, tensor)
     if tensor._raw.dtype != array.dtype or tensor._raw.size != array.size:
-        raise RuntimeError(f"{call}: {name}: got {tensor._raw.dtype.name}{list(tensor._raw.shape)}; what was received is {array.dtype.name}{list(array.shape)}")
+        raise RuntimeError(f"{call}: {name}: got {kind(tensor._raw)}; what was received is {kind(array)}")
     tensor._rebind(array if tuple(tensor._raw.shape) == array.shape else array.reshape(tensor._raw.shape))
 
 
@@ -66,11 +71,11 @@ def fill_list(call, name, tensors, arrays):
 def shape_of_list(call, name, tensors, like, count):
     """Refuses a list for results, before anything is sent, whose Tensors cannot take them."""
     if isinstance(tensors, list) and tensors and len(tensors) not in (0, count):
-        raise RuntimeError(f"{call}: {name}: got {len(tensors)} tensors; it must be empty, or have one for each of the {count} processes of the group")
+        raise RuntimeError(f"{call}: {name}: got {len(tensors)} tensors; it must be empty, or have one for each of the {count} processes")
     for i, tensor in enumerate(tensors if isinstance(tensors, list) else ()):
         value(call, f"{name}[{i}]", tensor)
         if tensor._raw.dtype != like.dtype or tensor._raw.size != like.size:
-            raise RuntimeError(f"{call}: {name}[{i}]: got {tensor._raw.dtype.name}{list(tensor._raw.shape)}; {like.dtype.name}{list(like.shape)} will arrive")
+            raise RuntimeError(f"{call}: {name}[{i}]: got {kind(tensor._raw)}; {kind(like)} will arrive")
 
 
 def place(group, rank):

@@ -1,5 +1,7 @@
 """What the collectives give on this process, as JSON: {name: value or [class of the exception, its text]}. Both engines can run it."""
 
+# ruff: noqa: B023  every check runs before the loop goes on
+
 import json
 import sys
 import traceback
@@ -59,14 +61,15 @@ def everywhere(P, D, rank):
     check("broadcast", lambda: after(lambda t: D.broadcast(t, src=1), T(rank, -0.0)))
     check("broadcast outside", lambda: D.broadcast(T(1), src=5))
     check("broadcast objects", lambda: listed(lambda out: D.broadcast_object_list(out, src=1), [rank, "x" * rank]))
-    check("reduce", lambda: after(lambda t: D.reduce(t, 0), T(rank + 1))if rank == 0 else D.reduce(T(rank + 1), 0).wait())
+    check("reduce", lambda: after(lambda t: D.reduce(t, 0), T(rank + 1)) if rank == 0 else D.reduce(T(rank + 1), 0).wait())
     check("scatter", lambda: after(lambda t: D.scatter(t, [T(1, 2), T(3, 4)] if rank == 1 else None, src=1), T(0, 0)))
     check("scatter objects", lambda: listed(lambda out: D.scatter_object_list(out, ["a", "bcd"] if rank == 1 else None, src=1)))
     check("gather", lambda: listed(lambda out: D.gather(T(rank, 7), out, dst=0)))
     check("send, recv", lambda: D.send(T(3, 4), 1).wait() if rank == 0 else after(lambda t: D.recv(t, 0), T(0, 0)))
     check("isend, irecv", lambda: D.isend(T(3, 5), 1).wait() if rank == 0 else after(lambda t: D.irecv(t, 0).wait(), T(0, 0)))
     alone, both = D.new_group([0]), D.new_group([1, 0])
-    check("alone", lambda: [repr(alone), alone.is_member(), alone.world_size, D.get_rank(alone), alone.get_group_rank(1), alone.process_group is None])
+    check("alone", lambda: [repr(alone), alone.is_member(), alone.world_size, D.get_rank(alone), alone.get_group_rank(1)])
+    check("alone: wire", lambda: alone.process_group is None)
     check("alone: calls", lambda: [D.all_reduce(T(1), group=alone), D.broadcast(T(1), src=1, group=alone), D.barrier(alone)])
     check("alone: all_gather", lambda: D.all_gather([], T(1), group=alone))
     check("both", lambda: [repr(both), both.ranks, both.get_group_rank(1)])
@@ -77,7 +80,7 @@ def everywhere(P, D, rank):
     check("message", lambda: D.P2POp(D.all_reduce, T(1), 1))
     check("messages", lambda: D.batch_isend_irecv([1]))
     check("no messages", lambda: D.batch_isend_irecv([]))
-    for dtype in ("float16", "float32", "float64", "int8", "int32", "int64", "uint8"):
+    for dtype in ("float32", "float64", "int8", "int32", "int64", "uint8"):
         check(f"all_reduce {dtype}", lambda dtype=dtype: after(D.all_reduce, T(rank, 3, dtype=dtype)))
         check(f"all_gather {dtype}", lambda dtype=dtype: listed(lambda out: D.all_gather(out, T(rank, 3, dtype=dtype))))
 
@@ -99,21 +102,23 @@ def here(P, D, rank):
         check(f"{dtype} all_gather", lambda: D.all_gather(rows, T(rank, 1, dtype=dtype)) and rows)
         check(f"{dtype} broadcast", lambda: D.broadcast(b, 1) and b)
         check(f"{dtype} alltoall_single", lambda: D.alltoall_single(got, sent) and got)
-        check(f"{dtype} messages", lambda: [t.wait() for t in D.batch_isend_irecv([D.P2POp(D.isend, sent, 1 - rank), D.P2POp(D.irecv, got, 1 - rank)])]
-              and got)
+        pair = [D.P2POp(D.isend, sent, 1 - rank), D.P2POp(D.irecv, got, 1 - rank)]
+        check(f"{dtype} messages", lambda: [task.wait() for task in D.batch_isend_irecv(pair)] and got)
     out, empty = [], P.zeros([0, 2])
     check("alltoall", lambda: D.alltoall(out, [T(rank, 0), T(rank, 1)]) and out)
-    uneven, sizes = P.zeros([3 if rank == 0 else 3, 2]), [1, 2] if rank == 0 else [2, 1]
-    check("uneven", lambda: D.alltoall_single(uneven, P.arange(6, dtype="float32").reshape([3, 2]) + 10 * rank, sizes, [1, 2] if rank == 0 else [2, 1])
-          and uneven)
-    check("uneven: sizes", lambda: D.alltoall_single(uneven, P.zeros([3, 2]), sizes, [2, 1] if rank == 0 else [1, 2]))
-    check("stream: sizes", lambda: D.stream.alltoall_single(uneven, P.zeros([3, 2]), [1, 2] if rank == 0 else [2, 1], sizes) and uneven)
+    uneven, sizes = P.zeros([3, 2]), [1, 2] if rank == 0 else [2, 1]
+    given = P.arange(6, dtype="float32").reshape([3, 2]) + 10 * rank
+    check("uneven", lambda: D.alltoall_single(uneven, given, sizes, sizes) and uneven)
+    check("uneven: sizes", lambda: D.alltoall_single(uneven, P.zeros([3, 2]), sizes, sizes[::-1]))
+    moved = P.zeros([2 + 2 * rank, 2])
+    check("stream: sizes", lambda: D.stream.alltoall_single(moved, given, [1 + rank, 1 + rank], [1, 2]) and moved)
     check("empty", lambda: D.all_reduce(empty) and empty.shape)
     whole = P.zeros([4])
     check("stream all_gather", lambda: D.stream.all_gather(whole, T(rank, 9)) and whole)
     check("stream later", lambda: D.stream.all_reduce(T(1), sync_op=False, use_calc_stream=True))
-    crossed = [T(0.0) for _ in range(3)]
-    check("crossed", lambda: [D.send(T(10.0 * rank + k), 1 - rank) for k in range(3)] and [D.recv(t, 1 - rank) for t in crossed] and crossed)
+    crossed = [P.to_tensor(0.0) for _ in range(3)]
+    sent = [P.to_tensor(10.0 * rank + k) for k in range(3)]
+    check("crossed", lambda: [D.send(t, 1 - rank) for t in sent] and [D.recv(t, 1 - rank) for t in crossed] and crossed)
     large, back = P.full([1 << 20], float(rank)), P.zeros([1 << 20])
     check("crossed, large", lambda: D.send(large, 1 - rank) and D.recv(back, 1 - rank) and float(back.sum()))
     check("objects", lambda: D.send_object_list([1, "a"], dst=1) if rank == 0 else _received(D))

@@ -6,7 +6,17 @@ import numpy as np
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.distributed.communication.group import member
 from paddle_jax.distributed.communication.tensors import (
-    Task, fill, fill_list, need_member, need_sync, place, shape_of_list, split, value, values,
+    Task,
+    fill,
+    fill_list,
+    kind,
+    need_member,
+    need_sync,
+    place,
+    shape_of_list,
+    split,
+    value,
+    values,
 )
 
 
@@ -66,7 +76,7 @@ def scatter(tensor, tensor_or_tensor_list=None, src=0, group=None, sync_op=True,
     else:
         rows = values("scatter", "tensor_list", given or [], group.nranks)
     if rows.size != array.size * group.nranks or rows.dtype != array.dtype:
-        raise ValueError(f"scatter: tensor: got {array.dtype.name}{list(array.shape)}; each process gets {rows.dtype.name}{list(rows.shape[1:])}")
+        raise ValueError(f"scatter: tensor: got {kind(array)}; each process gets {rows.dtype.name}{list(rows.shape[1:])}")
     fill("scatter", "tensor", tensor, group.process_group.scatter(rows.reshape(group.nranks, *array.shape), source)[0])
     return Task(sync=sync_op)
 
@@ -112,7 +122,7 @@ def alltoall_single(out_tensor, in_tensor, out_split_sizes=None, in_split_sizes=
 def _sizes(name, given, length, count):
     if not given:
         if length % count:
-            raise ValueError(f"alltoall_single: {name}: got None; the first length {length} is not a multiple of the {count} processes; name the sizes")
+            raise ValueError(f"alltoall_single: {name}: got None; the first length {length} is no multiple of the {count} processes; name sizes")
         return [length // count] * count
     if len(given) != count or sum(given) != length or min(given) < 0:
         raise ValueError(f"alltoall_single: {name}: got {list(given)}; there must be one for each of the {count} processes, {length} together")

@@ -5,7 +5,7 @@ import numpy as np
 from paddle_jax._core.deferred.value import uploaded
 from paddle_jax._core.world.registry import Groups
 from paddle_jax.distributed.communication.group import member
-from paddle_jax.distributed.communication.tensors import Task, fill, need_sync, place, value
+from paddle_jax.distributed.communication.tensors import Task, fill, kind, need_sync, place, value
 
 
 def other_rank(call, group, rank):
@@ -20,7 +20,7 @@ def posted(call, tensor, dst, group):
     array, wire, channel = np.asarray(value(call, "tensor", tensor)), group.process_group, Groups.channel
     other = other_rank(call, group, dst)
     message = channel.send(group.id, other, array, wire.limit)
-    return message, lambda: channel.delivered(message, f"{call}({array.dtype.name}{list(array.shape)})", wire.where, other, wire.limit)
+    return message, lambda: channel.delivered(message, f"{call}({kind(array)})", wire.where, other, wire.limit)
 
 
 def awaited(call, tensor, src, group):
@@ -30,7 +30,7 @@ def awaited(call, tensor, src, group):
     ticket = channel.ticket(group.id, other)
 
     def finish():
-        array = channel.receive(group.id, other, ticket, f"{call}({tensor._raw.dtype.name}{list(tensor._raw.shape)})", wire.where, wire.limit)
+        array = channel.receive(group.id, other, ticket, f"{call}({kind(tensor._raw)})", wire.where, wire.limit)
         fill(call, "tensor", tensor, uploaded(array))
 
     return lambda: channel.has(group.id, other, ticket), finish

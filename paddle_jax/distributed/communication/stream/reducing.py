@@ -2,7 +2,7 @@
 
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.distributed.communication.group import member
-from paddle_jax.distributed.communication.tensors import Task, fill, need_sync, place, split, value, values
+from paddle_jax.distributed.communication.tensors import Task, fill, kind, need_sync, place, split, value, values
 
 _SUM = 0
 
@@ -45,7 +45,7 @@ def reduce_scatter(tensor, tensor_or_tensor_list, op=_SUM, group=None, sync_op=T
     else:
         rows = values(call, "tensor_list", given, group.nranks)
     if value(call, "tensor", tensor).size * group.nranks != rows.size or tensor._raw.dtype != rows.dtype:
-        raise ValueError(f"{call}: tensor: got {tensor._raw.dtype.name}{list(tensor._raw.shape)}; each process gets {rows.dtype.name}{list(rows.shape[1:])}")
+        raise ValueError(f"{call}: tensor: got {kind(tensor._raw)}; each process gets {rows.dtype.name}{list(rows.shape[1:])}")
     flat = rows.reshape(rows.size)
     fill(call, "tensor", tensor, group.process_group.reduce_scatter(flat, _operation(op)))
     return Task(sync=sync_op)
