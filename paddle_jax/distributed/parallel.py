@@ -28,7 +28,7 @@ def init_parallel_env(nccl_config=None):
         return None
     found = environment.read()
     if not gate.joined() and found.coordinator is None:
-        raise ValueError("init_parallel_env: PADDLE_TRAINERS_NUM says that there are several processes, and nothing where they meet; set PADDLE_MASTER "
+        raise ValueError("init_parallel_env: PADDLE_TRAINERS_NUM tells of several processes, and nothing where they meet; set PADDLE_MASTER "
                          "to host:port of process 0, or start the program by `python -m paddle_jax.distributed.launch`")
     gate.join()
     if not gate.joined():
