@@ -2,6 +2,9 @@
 
 from paddle_jax.distributed import auto_parallel, communication, fleet
 from paddle_jax.distributed.auto_parallel.api import dtensor_from_fn, reshard, shard_tensor, unshard_dtensor
+from paddle_jax.distributed.auto_parallel.layers import shard_dataloader, shard_layer
+from paddle_jax.distributed.auto_parallel.local_map import LocalLayer, local_map
+from paddle_jax.distributed.auto_parallel.optimizers import ShardingStage1, ShardingStage2, ShardingStage3, shard_optimizer, shard_scaler
 from paddle_jax.distributed.auto_parallel.placement_type import Partial, Placement, ReduceType, Replicate, Shard
 from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh, get_mesh, set_mesh
 from paddle_jax.distributed.collective import is_available, new_group
@@ -20,3 +23,5 @@ __all__ = [
 ]
 __all__ += ["Partial", "Placement", "ProcessMesh", "ReduceType", "Replicate", "Shard", "auto_parallel", "dtensor_from_fn", "get_mesh", "reshard"]
 __all__ += ["set_mesh", "shard_tensor", "unshard_dtensor"]
+__all__ += ["LocalLayer", "ShardingStage1", "ShardingStage2", "ShardingStage3", "local_map", "shard_dataloader", "shard_layer", "shard_optimizer"]
+__all__ += ["shard_scaler"]

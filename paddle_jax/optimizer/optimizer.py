@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.deferred.flush import boundary
+from paddle_jax._core.layout import copies, layout_of, put, stacked
 from paddle_jax._core.state import state
 from paddle_jax._core.symbol import Symbol
 from paddle_jax._core.tensor import Tensor, held, rebind_all, wrap, zeros_like
@@ -64,6 +65,7 @@ class Optimizer:
     """
 
     _slots = ()  # names of the states, in Paddle's order
+    _shard_fn = None  # (name of a state, parameter) -> layout of the state, where it is not that of the parameter
     _skip = None  # during a step of a GradScaler: what is held for "a gradient is infinite or NaN", which leaves everything as it is
 
     def __init__(self, learning_rate, parameters=None, weight_decay=None, grad_clip=None, name=None):
@@ -310,14 +312,21 @@ class Optimizer:
         for slot in self._slots:
             lead, fill, dtype = self._slot_init(slot, settings)
             shape = (1,) if lead is None else (*lead, *value.shape)
-            made[slot] = fresh((len(params), *shape), fill, dtype or wide)
+            made[slot] = fresh((len(params), *shape), fill, dtype or wide, self._state_layout(slot, params[0], lead))
         if self._multi_precision and str(value.dtype) in LOW:
             trace = state.trace
             values = [p._value if trace is None else trace.outside(p) for p in params]
             with eagerly():
-                made["master"] = wrap(jnp.stack(values).astype(wide))
+                made["master"] = wrap(put(jnp.stack(values).astype(wide), self._state_layout("master", params[0], ())))
         self._take_over(params, made)
         return made
+
+    def _state_layout(self, slot, param, lead):
+        """Where the state of a stack lies, that has the axes `lead` before those of the parameter (None: not shaped as it). None: on one device."""
+        layout = layout_of(param)
+        if layout is None or lead is None:
+            return copies(layout)
+        return stacked(layout if self._shard_fn is None else self._shard_fn(slot, param), 1 + len(lead))
 
     def _state_name(self, param, slot):
         base = param.name + "_fp32_master_0" if self._multi_precision and str(param._raw.dtype) in LOW else param.name
@@ -335,7 +344,7 @@ class Optimizer:
                     name = self._state_name(param, slot)
                     raise AssertionError(f"{type(self).__name__}: state_dict: {name} is missing; load the state of this model.")
                 rows.append(tensor._value[row] if loaded is None else self._fitting(loaded, tensor._value[row], param.name, slot))
-            tensor._value = jnp.stack(rows)
+            tensor._value = put(jnp.stack(rows), layout_of(tensor))
 
     def _find(self, name):
         found = self._holder.get(name)

@@ -4,11 +4,13 @@ import collections
 import functools as ft
 import itertools
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.deferred.value import observed, uploaded
+from paddle_jax._core.deferred.value import Several, observed, uploaded
 from paddle_jax._core.kernel import Kernel, execute
+from paddle_jax._core.layout import copies, layout_of
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, rebind_all, wrap
 from paddle_jax._core.uninterrupted import eagerly
@@ -25,11 +27,13 @@ class Stack:
     """Up to STACK parameters of one shape and dtype; `state` maps slot names to Tensors with a leading axis over the parameters.
 
     `extras` holds small vectors over the parameters, where they are not all neutral: `lr` factor on the rate, `l1` and `l2` decay, `free` (1: not
-    clipped), and `rule_...` for what the optimizer's rule wants to know per parameter.
+    clipped), and `rule_...` for what the optimizer's rule wants to know per parameter. `layout`: see `update.compiled`.
     """
 
     def __init__(self, params, state, extras):
         self.params, self.state, self.extras = params, state, extras
+        where = layout_of(params[0])
+        self.layout = None if where is None else (where, tuple([(name, layout_of(state[name]) or copies(where)) for name in sorted(state)]))
 
     def values(self):
         """The state as arrays."""
@@ -48,11 +52,11 @@ def vectors(**columns):
 
 
 def chunks(params):
-    """The parameters in lists of equal shape and dtype, each short enough for a stack."""
+    """The parameters in lists of equal shape, dtype and layout, each short enough for a stack."""
     found = {}
     for param in params:
-        found.setdefault((param._raw.shape, param._raw.dtype), []).append(param)
-    for (shape, _), same in found.items():
+        found.setdefault((param._raw.shape, param._raw.dtype, layout_of(param)), []).append(param)
+    for (shape, _, _), same in found.items():
         size = STACK if np.prod(shape, dtype=np.int64) <= SMALL else 1
         yield from (same[i : i + size] for i in range(0, len(same), size))
 
@@ -68,6 +72,9 @@ class Call:
         self.params = [param for same in self.lists for param in same]
         self.states = [tensor for slots in self.slots for _, tensor in slots]
         self.count, self.plan, self.compiled = len(self.params), None, set()
+        layouts = tuple([stack.layout for stack in stacks])
+        self.layouts = layouts if any(layouts) else None
+        self.devices = next(map(_devices, stacks), None)
 
     def __reduce__(self):
         return Call, (self.stacks,)
@@ -95,15 +102,19 @@ class Call:
 
 
 def pack(stacks):
-    """Calls of at most CALL parameters (or one stack)."""
+    """Calls of at most CALL parameters (or one stack), which lie on the same devices."""
     calls, waiting, count = [], [], 0
     for stack in stacks:
-        if waiting and count + len(stack.params) > CALL:
+        if waiting and (count + len(stack.params) > CALL or _devices(stack) != _devices(waiting[0])):
             calls.append(Call(waiting))
             waiting, count = [], 0
         waiting.append(stack)
         count += len(stack.params)
     return [*calls, Call(waiting)] if waiting else calls
+
+
+def _devices(stack):
+    return None if stack.layout is None else frozenset(stack.layout[0].device_set)
 
 
 def run_calls(work, rule, hyper, clip, lr, skip, done):
@@ -113,16 +124,20 @@ def run_calls(work, rule, hyper, clip, lr, skip, done):
     run, True for the last; those it has already, since an exception came between, are not run again.
     In the deferred tier all calls are recorded as one op, unless they are so many that compiling them with the rest of a step would take long.
     """
-    update = compiled(rule, hyper, clip)
-    if local.ctx.segment is not None and sum(call.count for call, _, _ in work) <= RECORDED:
-        return record_calls(work, update, lr, skip, done)
+    apart = len({call.devices for call, _, _ in work} - {None}) > 1  # on several meshes
+    if local.ctx.segment is not None and sum(call.count for call, _, _ in work) <= RECORDED and not apart:
+        layouts = [layout for call, _, _ in work for layout in call.layouts or [None] * len(call.stacks)]
+        return record_calls(work, compiled(rule, hyper, clip, tuple(layouts) if any(layouts) else None), lr, skip, done)
     scale = None
     work = [(call, [list(map(observed, same)) for same in grads], extras) for call, grads, extras in work]
     if clip is not None and clip[0] == "global_norm" and len(work) > 1:
-        scale = scale_of([square_total(grads, [_clip_extras(e) for e in extras]) for _, grads, extras in work], clip[1])
+        totals = [square_total(grads, [_clip_extras(e) for e in extras]) for _, grads, extras in work]
+        scale = scale_of([np.asarray(total) for total in totals] if apart else totals, clip[1])
+        scale = np.asarray(scale) if apart else scale
     skip = None if skip is None else observed(skip)
     left = range(len(done), len(work))
-    return [g for i in left for g in work[i][0].run(update, *work[i][1:], lr, scale, skip, done, i == len(work) - 1)]
+    updates = [compiled(rule, hyper, clip, call.layouts) for call, _, _ in work]
+    return [g for i in left for g in work[i][0].run(updates[i], *work[i][1:], lr, scale, skip, done, i == len(work) - 1)]
 
 
 class _Plan:
@@ -185,8 +200,11 @@ def _clip_extras(extra):
     return {name: value for name, value in extra.items() if name == "free"}
 
 
-def fresh(shape, fill, dtype):
+def fresh(shape, fill, dtype, layout=None):
     """A new state array that nobody else holds (it will be donated), concrete even while a program is being traced."""
     with eagerly():
         small = np.prod(shape, dtype=np.int64) <= SMALL * STACK  # not worth a compilation
+        if layout is not None:
+            whole = np.broadcast_to(np.asarray(fill, dtype), shape)
+            return wrap(Several.waited(jax.make_array_from_callback)(shape, layout, lambda index: whole[index]))
         return wrap(uploaded(np.full(shape, fill, dtype)) if small else jnp.full(shape, fill, dtype))

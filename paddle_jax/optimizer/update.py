@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.layout import constrained, stacked
 from paddle_jax._core.uninterrupted import Once
 from paddle_jax.nn.clip import clip_stack, global_scale, square_sum
 
@@ -29,8 +30,12 @@ def _stacked(arrays, dtype):
 
 
 @ft.lru_cache(maxsize=256)
-def compiled(rule, hyper, clip):
-    """The update for a rule `(p, g, state, lr, **hyper) -> (p, state)` with fixed settings. It compiles once per structure of stacks."""
+def compiled(rule, hyper, clip, layouts=None):
+    """The update for a rule `(p, g, state, lr, **hyper) -> (p, state)` with fixed settings. It compiles once per structure of stacks.
+
+    layouts: for each stack on several devices (layout of its parameters, (name, layout) of its states), else None: the results lie so, and what is
+    computed between lies as the states do.
+    """
     settings = dict(hyper)
 
     def update(state, params, grads, extras, lr, scale, skip=None):
@@ -41,14 +46,18 @@ def compiled(rule, hyper, clip):
         """
         wide = [_stacked(g, _compute_dtype(p[0].dtype)) for p, g in zip(params, grads, strict=True)]
         wide = _clipped(clip, wide, extras, scale)
-        results = [_one(s, p, g, e, lr, skip) for s, p, g, e in zip(state, params, wide, extras, strict=True)]
+        where = layouts or [None] * len(params)
+        results = [_one(*each, lr, skip) for each in zip(state, params, wide, extras, where, strict=True)]
         states = [slots[name] for _, slots in results for name in sorted(slots)]
         return [p for same, _ in results for p in same] + states + _written_back(clip, grads, wide, skip)
 
-    def _one(old, params, grad, extra, lr, skip):
+    def _one(old, params, grad, extra, layout, lr, skip):
         dtype = params[0].dtype
         master = old.get("master")
         param = master if master is not None else _stacked(params, grad.dtype)
+        if layout is not None:
+            inside = next((each for name, each in layout[1] if old[name].shape == grad.shape), stacked(layout[0], 1))
+            grad, param = constrained(grad, inside), constrained(param, inside)
         grad = _decayed(param, grad, extra)
         slots = {name: value for name, value in old.items() if name != "master"}
         rate = lr.astype(param.dtype)
@@ -67,6 +76,8 @@ def compiled(rule, hyper, clip):
         if skip is not None:
             new = jnp.where(skip, _stacked(params, dtype), new)
             slots = {name: jnp.where(skip, old[name], value) for name, value in slots.items()}
+        if layout is not None:
+            new, slots = constrained(new, stacked(layout[0], 1)), {name: constrained(slots[name], each) for name, each in layout[1]}
         return [new[i] for i in range(len(params))], slots
 
     return Once(jax.jit(update, donate_argnums=0))

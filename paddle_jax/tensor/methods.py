@@ -6,6 +6,7 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as places
+from paddle_jax._core.layout import keep_layout
 from paddle_jax._core.op import check_inplace, op
 from paddle_jax._core.symbol import Symbol
 from paddle_jax._core.tensor import Tensor, held, wrap
@@ -361,6 +362,7 @@ def set_value(self, value):
     if array.dtype != self._raw.dtype:
         raise AssertionError(f"set_value: value: got dtype {array.dtype.name}; {self.name} has {self._raw.dtype.name}")
     self._fill(array if isinstance(value, Tensor) else places.put(np.array(array), self.place))
+    keep_layout(self)
 
 
 @_attach
@@ -376,6 +378,7 @@ def copy_(self, other, blocking=True):
     if other._raw.dtype != self._raw.dtype:
         raise RuntimeError(f"copy_: other: got dtype {other._raw.dtype.name}; the tensor has {self._raw.dtype.name}")
     self._rebind(_moved(other, self.place)._raw)
+    keep_layout(self)
     return self
 
 

@@ -35,7 +35,7 @@ def shard_tensor(data, mesh, placements, dtype=None, place=None, stop_gradient=N
             another way.
         TypeError: `mesh` or a placement is something else.
     Example:
-        >>> import paddle.distributed as dist
+        >>> dist = paddle.distributed
         >>> x = dist.shard_tensor(paddle.ones([4, 2]), dist.ProcessMesh([0], dim_names=["x"]), [dist.Shard(0)])
         >>> x.placements
         [Shard(dim=0)]
@@ -65,7 +65,7 @@ def dtensor_from_fn(fn, mesh, placements, *args, **kwargs):
     Returns:
         Tensor.
     Example:
-        >>> import paddle.distributed as dist
+        >>> dist = paddle.distributed
         >>> dist.dtensor_from_fn(paddle.ones, dist.ProcessMesh([0]), [dist.Replicate()], shape=[2]).tolist()
         [1.0, 1.0]
     """
@@ -84,7 +84,7 @@ def reshard(dist_tensor, mesh, placements):
     Raises:
         ValueError: the Tensor is not sharded (use shard_tensor), or an axis is out of range.
     Example:
-        >>> import paddle.distributed as dist
+        >>> dist = paddle.distributed
         >>> mesh = dist.ProcessMesh([0], dim_names=["x"])
         >>> x = dist.shard_tensor(paddle.ones([4, 2]), mesh, [dist.Shard(0)])
         >>> dist.reshard(x, mesh, [dist.Replicate()]).placements
@@ -108,7 +108,7 @@ def unshard_dtensor(dist_tensor):
     Raises:
         ValueError: the Tensor is not sharded.
     Example:
-        >>> import paddle.distributed as dist
+        >>> dist = paddle.distributed
         >>> x = dist.shard_tensor(paddle.ones([4, 2]), dist.ProcessMesh([0]), [dist.Shard(0)])
         >>> dist.unshard_dtensor(x).is_dist()
         False
@@ -133,10 +133,10 @@ def dtensor_from_local(local_tensor, mesh, placements):
     Returns:
         Tensor whose axes are longer by the length of the mesh dimensions that cut them.
     Example:
-        >>> import paddle.distributed as dist
-        >>> from paddle.distributed.auto_parallel.api import dtensor_from_local
-        >>> dtensor_from_local(paddle.ones([2]), dist.ProcessMesh([0]), [dist.Shard(0)]).shape
-        [2]
+        >>> dist = paddle.distributed
+        >>> dtensor_from_local = dist.auto_parallel.api.dtensor_from_local
+        >>> dtensor_from_local(paddle.ones([2]), dist.ProcessMesh([0]), [dist.Shard(0)]).tolist()
+        [1.0, 1.0]
     """
     spread = asked("dtensor_from_local", mesh, placements, local_tensor.ndim)
     return moved(_whole(local_tensor, spread), spread)
@@ -160,8 +160,8 @@ def dtensor_to_local(dist_tensor, mesh, placements):
     Returns:
         Tensor on one device.
     Example:
-        >>> import paddle.distributed as dist
-        >>> from paddle.distributed.auto_parallel.api import dtensor_to_local
+        >>> dist = paddle.distributed
+        >>> dtensor_to_local = dist.auto_parallel.api.dtensor_to_local
         >>> mesh = dist.ProcessMesh([0])
         >>> dtensor_to_local(dist.shard_tensor(paddle.ones([2]), mesh, [dist.Shard(0)]), mesh, [dist.Shard(0)]).tolist()
         [1.0, 1.0]

@@ -242,7 +242,7 @@ def create_mesh(mesh_dims):
     Returns:
         ProcessMesh.
     Example:
-        >>> from paddle.distributed.auto_parallel import create_mesh
+        >>> create_mesh = paddle.distributed.auto_parallel.create_mesh
         >>> print(create_mesh([("dp", 2), ("mp", 2)]))
         shape [2, 2], process_ids [0, 1, 2, 3], dim_names ['dp', 'mp']
         >>> paddle.distributed.set_mesh(None)

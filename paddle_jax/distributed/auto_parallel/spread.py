@@ -42,6 +42,12 @@ class Spread:
         """The NamedSharding of arrays of a shape."""
         return _sharding(self, tuple(shape))
 
+    def placed(self, raw):
+        """What a Tensor holds, in this layout."""
+        from paddle_jax.distributed.auto_parallel.moving import placed
+
+        return placed(raw, self)
+
     def range(self, shape, index):
         """What the device at an index of the mesh holds of a global shape: a slice for each axis."""
         bounds = [(0, n) for n in shape]

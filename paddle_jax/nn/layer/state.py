@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.deferred.value import concrete
+from paddle_jax._core.layout import keep_layout
 from paddle_jax._core.tensor import Tensor, held
 
 _Keys = collections.namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])
@@ -115,6 +116,7 @@ class StateMixin:
             warnings.warn(f"Skip loading for {key}. {problem}", stacklevel=2)
         for tensor, array in pairs:
             tensor._rebind(array)
+            keep_layout(tensor)
         return missing, [name for name in state_dict if name not in used]
 
     set_dict = load_dict = set_state_dict

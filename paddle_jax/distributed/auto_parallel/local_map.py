@@ -1,0 +1,197 @@
+"""Functions that run on each device on the part that it holds."""
+
+import functools as ft
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.sharding import PartitionSpec
+
+from paddle_jax._core.errors import CheckError
+from paddle_jax._core.tracing import is_tensor, trace
+from paddle_jax.distributed.auto_parallel.moving import moved
+from paddle_jax.distributed.auto_parallel.placement_type import Replicate
+from paddle_jax.distributed.auto_parallel.spread import REDUCE, asked, identity_of, spread_of
+from paddle_jax.func.arguments import Arguments, dispatch, finish
+from paddle_jax.nn.layer.layers import Layer
+
+
+def local_map(func, out_placements, in_placements=None, process_mesh=None, reshard_inputs=False):
+    """Makes a function of the parts that each device holds into one of sharded Tensors.
+
+    The function runs once, and what it computes runs on all devices. Random numbers are the same on each. It may use Tensors from outside, of which
+    each device gets the whole. Gradients of every order flow through.
+
+    Args:
+        func: function of Tensors (the parts) and other things, that returns Tensors (parts of the results) and other things.
+        out_placements: list with a list of Placement for each result; None for one that is no Tensor.
+        in_placements: list with a list of Placement for each argument, None for one that is no Tensor. Default: as the arguments lie.
+        process_mesh: ProcessMesh. Default: that of the first argument.
+        reshard_inputs: bool, whether arguments that lie otherwise are brought into `in_placements`.
+    Returns:
+        A function of the whole Tensors.
+    Raises:
+        ValueError: an argument does not lie as `in_placements` says, or does not divide.
+        AssertionError: there is no mesh, or the number of results or arguments does not fit.
+    Example:
+        >>> dist = paddle.distributed
+        >>> mesh = dist.ProcessMesh([0], dim_names=["x"])
+        >>> total = dist.local_map(lambda x: x.sum(), [[dist.Partial()]], [[dist.Shard(0)]], mesh)
+        >>> total(dist.shard_tensor(paddle.ones([4]), mesh, [dist.Shard(0)])).item()
+        4.0
+    """
+
+    @ft.wraps(func)
+    def mapped(*args, **kwargs):
+        given = Arguments(args, kwargs)
+        mesh = process_mesh or next((spread_of(t).mesh for t in given.tensors if t.is_dist()), None)
+        if mesh is None:
+            raise CheckError("local_map: process_mesh: got None, and no argument is sharded; pass a ProcessMesh")
+        spreads = [_asked_of(mesh, t, p) for t, p in zip(given.tensors, _per_tensor(given, in_placements), strict=True)]
+        tensors = [_brought(t, spread, reshard_inputs) for t, spread in zip(given.tensors, spreads, strict=True)]
+        structs = [jax.ShapeDtypeStruct(_part(t._raw.shape, spread), t._raw.dtype) for t, spread in zip(tensors, spreads, strict=True)]
+        run = trace(lambda *parts: given.call(func, parts), structs)
+        if run.changed:
+            raise ValueError(f"local_map: the function changes {run.changed[0].name} from outside; return the new value instead")
+        results = _results(mesh, run, out_placements)
+        key = (tuple(spreads), tuple(results))
+        out = dispatch("local_map", run, lambda fn: _program(fn, mesh, spreads, results, len(run.taken)), key, tensors)
+        for tensor, spread in zip(out, results, strict=True):
+            tensor._dist = spread
+        return finish(run, out)
+
+    return mapped
+
+
+def _per_tensor(given, in_placements):
+    """The placements of each Tensor among the arguments; None where nothing is said."""
+    if in_placements is None:
+        return [None] * len(given.tensors)
+    if len(in_placements) != len(given.leaves):
+        raise CheckError(f"local_map: in_placements: got {len(in_placements)} for {len(given.leaves)} arguments; pass one for each")
+    return [in_placements[i] for i in given.at]
+
+
+def _asked_of(mesh, tensor, placements):
+    if placements is None:
+        own = spread_of(tensor)
+        return own if own is not None else asked("local_map", mesh, [Replicate()] * mesh.ndim, tensor.ndim)
+    return asked("local_map", mesh, placements, tensor.ndim)
+
+
+def _brought(tensor, spread, reshard):
+    own = spread_of(tensor)
+    if own is not None and own != spread and not reshard:
+        raise ValueError(f"local_map: in_placements: got {list(spread.placements)} for an argument that lies as {list(own.placements)}; "
+                         "pass reshard_inputs=True, or call reshard before")
+    return tensor if own == spread else moved(tensor, spread)
+
+
+def _part(shape, spread):
+    """The shape of what each device holds."""
+    part = list(shape)
+    for place, count in zip(spread.placements, spread.mesh.shape, strict=True):
+        if place.is_shard():
+            if part[place.get_dim()] % count:
+                raise ValueError(f"local_map: axis {place.get_dim()} of a Tensor of shape {list(shape)} cannot be cut into equal parts as "
+                                 f"{list(spread.placements)} says; pad it")
+            part[place.get_dim()] //= count
+    return tuple(part)
+
+
+def _results(mesh, run, out_placements):
+    """The Spread of each Tensor among the results."""
+    leaves = jax.tree.leaves(run.rebuild(list(map(_Mark, range(len(run.structs))))), is_leaf=lambda x: isinstance(x, _Mark) or is_tensor(x))
+    if out_placements is None or len(out_placements) != len(leaves):
+        got = "None" if out_placements is None else str(len(out_placements))
+        raise CheckError(f"local_map: out_placements: got {got} for {len(leaves)} results; pass one list of placements for each")
+    found = {}
+    for leaf, placements in zip(leaves, out_placements, strict=True):
+        if isinstance(leaf, _Mark):
+            if placements is None:
+                raise CheckError("local_map: out_placements: got None for a result that is a Tensor")
+            found[leaf.at] = asked("local_map", mesh, placements, len(run.structs[leaf.at].shape))
+    return [found[i] for i in range(len(run.structs))]
+
+
+class _Mark:
+    """Stands for a Tensor among the results."""
+
+    def __init__(self, at):
+        self.at = at
+
+
+def _spec(spread, ndim, lead=()):
+    axes = [[] for _ in range(ndim)]
+    for place, name in zip(spread.placements, spread.mesh.dim_names, strict=True):
+        if place.is_shard():
+            axes[place.get_dim()].append(name)
+    return PartitionSpec(*lead, *[tuple(names) or None for names in axes])
+
+
+def _program(fn, mesh, spreads, results, taken):
+    """The function of whole arrays. What a device adds to a Partial result gets an axis of its own, over which is summed outside."""
+    names = mesh.dim_names
+
+    def on_each(*arrays):
+        parts = [_own(a, spread, names) for a, spread in zip(arrays, spreads, strict=False)]
+        out = fn(*parts, *arrays[len(spreads) :])
+        return tuple(jnp.expand_dims(o, tuple(range(len(spread.partials())))) for o, spread in zip(out, results, strict=True))
+
+    def whole(*arrays):
+        inside = tuple(_spec(spread, a.ndim) for spread, a in zip(spreads, arrays, strict=False)) + (PartitionSpec(),) * taken
+        shapes = jax.eval_shape(fn, *[jax.ShapeDtypeStruct(_part(a.shape, s), a.dtype) for a, s in zip(arrays, spreads, strict=False)],
+                                *arrays[len(spreads) :])
+        outside = tuple(_spec(spread, len(s.shape), [names[dim] for dim, _ in spread.partials()]) for spread, s in zip(results, shapes, strict=True))
+        out = jax.shard_map(on_each, mesh=mesh.jax_mesh(), in_specs=inside, out_specs=outside, check_vma=False)(*arrays)
+        return tuple(_reduced(o, spread) for o, spread in zip(out, results, strict=True))
+
+    return whole
+
+
+def _own(part, spread, names):
+    """What a device holds of a Partial argument: the value on the first one, what changes nothing on the others."""
+    for dim, reduce_type in spread.partials():
+        if reduce_type.name != "kRedAvg":
+            part = jnp.where(lax.axis_index(names[dim]) == 0, part, jnp.asarray(identity_of(reduce_type, part.dtype), part.dtype))
+    return part
+
+
+def _reduced(out, spread):
+    for _, reduce_type in spread.partials():
+        out = REDUCE[reduce_type](out, axis=0).astype(out.dtype)
+    return lax.with_sharding_constraint(out, spread.sharding(out.shape))
+
+
+class LocalLayer(Layer):
+    """A layer whose `forward` runs on each device on the part that it holds.
+
+    Parameters in it count as copies: each device gets the whole of them.
+
+    Args:
+        out_dist_attrs: list with a (mesh, list of Placement) for each result.
+        grad_dist_attrs: list with a (mesh, list of Placement) for each argument, or None; gradients lie as the arguments do.
+    Raises:
+        ValueError: as for `local_map`.
+    Example:
+        >>> dist = paddle.distributed
+        >>> mesh = dist.ProcessMesh([0], dim_names=["x"])
+        >>> class Total(dist.LocalLayer):
+        ...     def forward(self, x):
+        ...         return x.sum()
+        >>> Total([(mesh, [dist.Partial()])], [(mesh, [dist.Shard(0)])])(dist.shard_tensor(paddle.ones([4]), mesh, [dist.Shard(0)])).item()
+        4.0
+    """
+
+    def __init__(self, out_dist_attrs, grad_dist_attrs):
+        super().__init__()
+        self.out_dist_attrs, self.grad_dist_attrs = out_dist_attrs, grad_dist_attrs
+
+    def __call__(self, *inputs, **kwargs):
+        if len(inputs) != len(self.grad_dist_attrs):
+            raise CheckError(f"LocalLayer: grad_dist_attrs: got {len(self.grad_dist_attrs)} for {len(inputs)} arguments; pass one for each, or None")
+        meshes = [mesh for mesh, _ in self.out_dist_attrs]
+        called = super().__call__
+        return local_map(lambda *args: called(*args, **kwargs), [placements for _, placements in self.out_dist_attrs], None, meshes[0])(*inputs)
+
+

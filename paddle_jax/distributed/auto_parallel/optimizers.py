@@ -1,0 +1,167 @@
+"""Optimizers whose states lie on several devices (ZeRO: Rajbhandari et al., 2020, https://arxiv.org/abs/1910.02054)."""
+
+import numpy as np
+
+from paddle_jax._core.deferred.value import aval_of, filled
+from paddle_jax._core.errors import CheckError
+from paddle_jax._core.tensor import wrap
+from paddle_jax.distributed.auto_parallel.api import shard_tensor
+from paddle_jax.distributed.auto_parallel.moving import moved, placed
+from paddle_jax.distributed.auto_parallel.placement_type import Replicate, Shard
+from paddle_jax.distributed.auto_parallel.process_mesh import get_mesh
+from paddle_jax.distributed.auto_parallel.spread import Spread, spread_of
+from paddle_jax.optimizer.optimizer import Optimizer
+
+
+class _Stage:
+    """Cuts optimizer states along a dimension of the mesh: the first axis that is not cut yet and divides evenly."""
+
+    cuts_gradients = cuts_parameters = False
+
+    def __init__(self, sharding_mesh_dim, mesh=None):
+        self._sharding_mesh_dim, self._mesh = sharding_mesh_dim, mesh
+
+    def spread(self, param):
+        """How the states of a parameter lie, a Spread."""
+        own = spread_of(param)
+        mesh = self._mesh or get_mesh() or (own and own.mesh)
+        if mesh is None or (own is not None and own.mesh != mesh):
+            raise ValueError(f"{type(self).__name__}: mesh: {param.name} lies on {own and own.mesh}; its states can only lie there as well; "
+                             "shard the parameters first, or call set_mesh")
+        own = own or Spread(mesh, [Replicate()] * mesh.ndim)
+        name = self._sharding_mesh_dim
+        if isinstance(name, str) and name not in mesh.dim_names:
+            raise ValueError(f"{type(self).__name__}: sharding_mesh_dim: got {name!r}; the mesh has {mesh.dim_names}")
+        at = mesh.dim_names.index(name) if isinstance(name, str) else name
+        placements, taken = list(own.placements), {p.get_dim() for p in own.placements if p.is_shard()}
+        free = [i for i, n in enumerate(param.shape) if i not in taken and n % mesh.shape[at] == 0]
+        if not placements[at].is_shard() and free:
+            placements[at] = Shard(free[0])
+        return Spread(mesh, placements)
+
+    def __call__(self, key, param, tensor):
+        """A state of a parameter, cut. `key` is its name; those that are not shaped as the parameter stay copies."""
+        if list(tensor.shape) != list(param.shape):
+            return shard_tensor(tensor, self.spread(param).mesh, [])
+        return moved(tensor, self.spread(param)) if tensor.is_dist() else shard_tensor(tensor, *_parts(self.spread(param)))
+
+    def shard_master_weight(self, param, master_weight):
+        """The float32 weight of a parameter of low precision, cut."""
+        return self("master_weight", param, master_weight)
+
+
+class ShardingStage1(_Stage):
+    """For `shard_optimizer`: each device along a dimension of the mesh keeps a part of the optimizer's states.
+
+    Args:
+        sharding_mesh_dim: str or int, the dimension.
+        mesh: ProcessMesh. Default: that of `set_mesh`, or of the parameters.
+    Example:
+        >>> dist = paddle.distributed
+        >>> mesh = dist.ProcessMesh([0], dim_names=["dp"])
+        >>> layer = dist.shard_layer(paddle.nn.Linear(2, 2), mesh)
+        >>> optimizer = dist.shard_optimizer(paddle.optimizer.AdamW(parameters=layer.parameters()), dist.ShardingStage1("dp", mesh))
+        >>> layer(dist.shard_tensor(paddle.ones([2, 2]), mesh, [dist.Shard(0)])).sum().backward()
+        >>> optimizer.step()
+    """
+
+
+class ShardingStage2(_Stage):
+    """As ShardingStage1; gradients are cut in the same way as soon as they are there.
+
+    Args:
+        sharding_mesh_dim: str or int, the dimension.
+        mesh: ProcessMesh. Default: that of `set_mesh`, or of the parameters.
+    Example:
+        >>> stage = paddle.distributed.ShardingStage2("dp")
+    """
+
+    cuts_gradients = True
+
+
+class ShardingStage3(_Stage):
+    """As ShardingStage2; the parameters are cut as well, and are gathered where they are used.
+
+    Args:
+        sharding_mesh_dim: str or int, the dimension.
+        mesh: ProcessMesh. Default: that of `set_mesh`, or of the parameters.
+    Example:
+        >>> stage = paddle.distributed.ShardingStage3("dp")
+    """
+
+    cuts_gradients = cuts_parameters = True
+
+
+def shard_optimizer(optimizer, shard_fn=None, gradient_accumulation_steps=1):
+    """Says how the states of an optimizer lie on the devices of a mesh.
+
+    Differs from Paddle: the result is the same optimizer, not another one round it.
+
+    Args:
+        optimizer: Optimizer whose parameters are sharded.
+        shard_fn: ShardingStage1, 2 or 3; or a function (name of the state, parameter, Tensor) that gives the Tensor as it shall lie. Default: states
+            lie as their parameters do.
+        gradient_accumulation_steps: int, after how many backward passes `step` is called; gradients add up in any case.
+    Returns:
+        The optimizer.
+    Raises:
+        AssertionError: `optimizer` is no Optimizer.
+        ValueError: the mesh or its dimension does not fit the parameters.
+    Example:
+        >>> dist = paddle.distributed
+        >>> layer = dist.shard_layer(paddle.nn.Linear(2, 2), dist.ProcessMesh([0]))
+        >>> optimizer = dist.shard_optimizer(paddle.optimizer.SGD(0.1, parameters=layer.parameters()))
+    """
+    if not isinstance(optimizer, Optimizer):
+        raise CheckError(f"shard_optimizer: optimizer: got {type(optimizer).__name__}; it must be an Optimizer")
+    if shard_fn is None:
+        return optimizer
+    state = optimizer.state_dict() if any(group.stacks for group in optimizer._groups) else None
+    if isinstance(shard_fn, _Stage):
+        for param in optimizer._all_params():
+            _prepared(shard_fn, param)
+        optimizer._shard_fn = lambda slot, param: shard_fn.spread(param).sharding(param._raw.shape)
+    else:
+        optimizer._shard_fn = lambda slot, param: _asked(shard_fn, slot, param)
+    if state is not None:
+        for group in optimizer._groups:
+            group.ids, group.places, group.stacks, group.calls = [], {}, [], []
+        optimizer.set_state_dict(state)
+    return optimizer
+
+
+def _parts(spread):
+    return spread.mesh, list(spread.placements)
+
+
+def _prepared(stage, param):
+    spread = stage.spread(param)
+    if stage.cuts_parameters or not param.is_dist():
+        where = spread if stage.cuts_parameters else Spread(spread.mesh, [Replicate()] * spread.mesh.ndim)
+        param._rebind(placed(param._raw, where))
+        param._dist = where
+    if stage.cuts_gradients and not param.stop_gradient:
+        param.register_hook(lambda grad: moved(grad, spread))
+
+
+def _asked(shard_fn, slot, param):
+    """The layout that the user's function gives a state, tried on zeros that take no memory before it puts them somewhere."""
+    given = wrap(filled(0, aval_of(tuple(param._raw.shape), np.dtype("float32"))))
+    made = shard_fn(slot, param, given)
+    spread = spread_of(made if made is not None else given) or spread_of(param)
+    return spread.sharding(param._raw.shape)
+
+
+def shard_scaler(scaler):
+    """Makes a GradScaler fit for gradients on several devices. It is so already: whether one of them is infinite is asked of all of them.
+
+    Args:
+        scaler: GradScaler.
+    Returns:
+        The same.
+    Example:
+        >>> scaler = paddle.amp.GradScaler(init_loss_scaling=4.0)
+        >>> paddle.distributed.shard_scaler(scaler) is scaler
+        True
+    """
+    return scaler
