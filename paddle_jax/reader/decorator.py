@@ -184,3 +184,38 @@ def xmap_readers(mapper, reader, process_num, buffer_size, order=False):
                     future.cancel()
 
     return mapped
+
+
+def multiprocess_reader(readers, use_pipe=True, queue_size=1000):
+    """A reader of the samples of several readers, each of which runs in a process of its own.
+
+    One sample of each reader comes in turn; readers that have ended are left out.
+
+    Args:
+        readers: list of readers. Those that no module has (typed in, lambdas) need the extra `workers`.
+        use_pipe: tuples become lists, as in Paddle, where samples then travel as JSON. Default True.
+        queue_size: int, samples to read ahead. Default 1000.
+    Raises:
+        AssertionError: `readers` is no list, or empty.
+        ValueError: a reader failed, or gave None (while reading).
+    Differs from Paddle: samples come in turn with `use_pipe=False`, too; NumPy arrays may be sent with `use_pipe=True`, too.
+    Example:
+        >>> from paddle_jax.reader import multiprocess_reader
+        >>> list(multiprocess_reader([lambda: iter([1, 2, 3]), lambda: iter([10])])())
+        [1, 10, 2, 3]
+    """
+    if not isinstance(readers, list | tuple) or not readers:
+        raise AssertionError(f"multiprocess_reader: readers: got {readers!r}; give a list of at least one reader")
+
+    def merged():
+        from paddle_jax.io import DataLoader
+        from paddle_jax.reader.processes import Several, as_it_is
+
+        ahead = max(1, queue_size // len(readers))
+        loader = DataLoader(Several(readers, use_pipe), batch_size=None, num_workers=len(readers), collate_fn=as_it_is, prefetch_factor=ahead)
+        for sent in loader:
+            if sent.failure is not None:
+                raise ValueError(f"multiprocess_reader: a reader failed in its process: {sent.failure}")
+            yield sent.sample
+
+    return merged

@@ -1,18 +1,22 @@
-"""Which backend reads and writes files. There is one."""
+"""Which backend reads and writes files: Python's own module for WAV files, or the package soundfile."""
 
-_NAME = "wave_backend"
+import importlib.util
+
+from paddle_jax.audio.backends import backend, soundfile_backend, wave_backend
+
+_BACKENDS = {"soundfile": soundfile_backend, "wave_backend": wave_backend}
 
 __all__ = ["get_current_backend", "list_available_backends", "set_backend"]
 
 
 def list_available_backends():
-    """The names of the backends.
+    """The names of the backends: "soundfile" is among them if that package is installed.
 
     Example:
-        >>> paddle.audio.backends.list_available_backends()
-        ['wave_backend']
+        >>> paddle.audio.backends.list_available_backends()[-1]
+        'wave_backend'
     """
-    return [_NAME]
+    return [name for name in _BACKENDS if name != "soundfile" or importlib.util.find_spec("soundfile") is not None]
 
 
 def get_current_backend():
@@ -22,18 +26,26 @@ def get_current_backend():
         >>> paddle.audio.backends.get_current_backend()
         'wave_backend'
     """
-    return _NAME
+    from paddle_jax import audio
+
+    return next((name for name, module in _BACKENDS.items() if audio.load is module.load), "wave_backend")
 
 
 def set_backend(backend_name):
-    """Chooses the backend.
+    """Chooses what `paddle.audio.load`, `save` and `info` are.
 
     Args:
-        backend_name: str, "wave_backend".
+        backend_name: str, one of `list_available_backends()`.
     Raises:
-        NotImplementedError: there is no other.
+        NotImplementedError: there is no such backend.
     Example:
         >>> paddle.audio.backends.set_backend("wave_backend")
     """
     if backend_name not in list_available_backends():
-        raise NotImplementedError(f"set_backend: backend_name: got {backend_name!r}; {_NAME!r} is what is available")
+        available = ", ".join(map(repr, list_available_backends())) + " ('soundfile': pip install 'paddle_jax[audio]')"
+        raise NotImplementedError(f"set_backend: backend_name: got {backend_name!r}; available are {available}")
+    from paddle_jax import audio
+
+    for name in ("info", "load", "save"):
+        for module in (backend, audio):
+            setattr(module, name, getattr(_BACKENDS[backend_name], name))

@@ -8,12 +8,12 @@ from paddle_jax.utils.download import get_path_from_url
 HOME = "~/.cache/paddle/dataset"  # the folder the real Paddle uses
 
 
-def located(owner, data_file, download, url, md5):
+def located(owner, data_file, download, url, md5, argument="data_file"):
     """The path of the file: the given one, or a downloaded one."""
     if data_file is not None:
         return str(data_file)
     if not download:
-        raise AssertionError(f"{owner}: data_file: got None, and download is False; give the path of the file")
+        raise AssertionError(f"{owner}: {argument}: got None, and download is False; give the path of the file")
     folder = Path(HOME).expanduser() / owner.lower()
     folder.mkdir(parents=True, exist_ok=True)
     return get_path_from_url(url, str(folder), md5, decompress=False)

@@ -1,0 +1,39 @@
+"""The data set through which worker processes run readers."""
+
+from paddle_jax.io import IterableDataset, get_worker_info
+
+
+class Sent:
+    """A sample on its way from a worker, left as it is by what takes tuples and lists apart; or what went wrong."""
+
+    def __init__(self, sample, failure=None):
+        self.sample, self.failure = sample, failure
+
+
+class Several(IterableDataset):
+    """Each worker runs the reader of its own number and gives what is Sent."""
+
+    def __init__(self, readers, lists):
+        self.readers, self.lists = readers, lists
+
+    def __iter__(self):
+        try:
+            for sample in self.readers[get_worker_info().id]():
+                if sample is None:
+                    yield Sent(None, "got None as a sample")
+                    return
+                yield Sent(_listed(sample) if self.lists else sample)
+        except Exception as error:
+            yield Sent(None, f"{type(error).__name__}: {error}")
+
+
+def as_it_is(sample):
+    """The sample."""
+    return sample
+
+
+def _listed(sample):
+    """The sample with lists for tuples, as JSON has it."""
+    if isinstance(sample, list | tuple):
+        return [_listed(part) for part in sample]
+    return {key: _listed(part) for key, part in sample.items()} if isinstance(sample, dict) else sample

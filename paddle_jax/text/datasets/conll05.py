@@ -1,0 +1,122 @@
+"""Semantic roles of words in newspaper sentences (Carreras and Màrquez, CoNLL-2005)."""
+
+import gzip
+import tarfile
+from itertools import pairwise, zip_longest
+from pathlib import Path
+
+import numpy as np
+
+from paddle_jax.io import Dataset
+from paddle_jax.text.datasets.source import located
+
+__all__ = []
+
+_HOST = "http://paddlemodels.bj.bcebos.com/conll05st"
+SOURCES = {
+    "data_file": (f"{_HOST}/conll05st-tests.tar.gz", "387719152ae52d60422c016e92a742fc"),
+    "word_dict_file": (f"{_HOST}%2FwordDict.txt", "ea7fb7d4c75cc6254716f0177a506baa"),
+    "verb_dict_file": (f"{_HOST}%2FverbDict.txt", "0d2977293bbb6cbefab5b0f97db1e77c"),
+    "target_dict_file": (f"{_HOST}%2FtargetDict.txt", "d8c7f03ceb5fc2e5a0fa7503a4353751"),
+    "emb_file": (f"{_HOST}%2Femb", "bf436eb0faa1f6f9103017f8be57cdb7"),
+}
+_WORDS, _ROLES = (f"conll05st-release/test.wsj/{kind}/test.wsj.{kind}.gz" for kind in ("words", "props"))
+_RARE = 0
+
+
+class Conll05st(Dataset):
+    """Sentences of the test set of CoNLL-2005, once for each of their verbs, with the role that each word has for it.
+
+    A sample has nine arrays of the length of the sentence: its words; the second and the first word before the verb, the verb, and the first and
+    the second word after it (each repeated); the verb in the dictionary of verbs (repeated); 1 for the verb and its two neighbours on each side,
+    else 0; and the roles, "B-" where one begins, "I-" where it goes on, "O" for none. Words that are not in the dictionary have number 0.
+
+    Args:
+        data_file: path of `conll05st-tests.tar.gz`. Default None: download it, and so for the others.
+        word_dict_file: path of a file with a word in each line.
+        verb_dict_file: path of a file with a verb in each line.
+        target_dict_file: path of a file with a role in each line.
+        emb_file: path of a file with word vectors.
+        download: download files that are None. Default True.
+    Raises:
+        AssertionError: a file is None and download is False.
+        FileNotFoundError: there is no such file.
+        RuntimeError: the roles are written in another way.
+    Differs from Paddle: roles are numbered in the order of the file; there the numbers change from run to run.
+    """
+
+    def __init__(self, data_file=None, word_dict_file=None, verb_dict_file=None, target_dict_file=None, emb_file=None, download=True):
+        given = dict(zip(SOURCES, (data_file, word_dict_file, verb_dict_file, target_dict_file, emb_file), strict=True))
+        for name, path in given.items():
+            setattr(self, name, located("conll05st", path, download, *SOURCES[name], name))
+        self.word_dict, self.predicate_dict = _numbered(self.word_dict_file), _numbered(self.verb_dict_file)
+        self.label_dict = _roles(self.target_dict_file)
+        self.sentences, self.predicates, self.labels = [], [], []
+        for words, columns in _sentences(self.data_file):
+            verbs = [verb for verb in columns[0] if verb != "-"] if columns else []
+            for verb, column in zip(verbs, columns[1:], strict=False):
+                self.sentences.append(words)
+                self.predicates.append(verb)
+                self.labels.append(_spelled(column))
+
+    def __getitem__(self, idx):
+        words, labels = self.sentences[idx], self.labels[idx]
+        verb, length = labels.index("B-V"), len(words)
+        padded = ["bos", "bos", *words, "eos", "eos"]
+        near = [np.full(length, self.word_dict.get(padded[verb + i], _RARE)) for i in range(5)]
+        mark = (np.abs(np.arange(length) - verb) <= 2).astype(np.int64)
+        numbers = np.array([self.word_dict.get(word, _RARE) for word in words])
+        predicate = np.array([self.predicate_dict.get(self.predicates[idx])] * length)
+        return numbers, *near, predicate, mark, np.array([self.label_dict.get(label) for label in labels])
+
+    def __len__(self):
+        return len(self.sentences)
+
+    def get_dict(self):
+        """The dictionaries of words, verbs and roles: each maps a text to a number."""
+        return self.word_dict, self.predicate_dict, self.label_dict
+
+    def get_embedding(self):
+        """The path of the file with word vectors."""
+        return self.emb_file
+
+
+def _numbered(path):
+    return {line: number for number, line in enumerate(_lines(Path(path).read_bytes()))}
+
+
+def _lines(content):
+    return [line.strip().decode() for line in content.splitlines()]
+
+
+def _roles(path):
+    """Numbers of "B-" and "I-" of each role, and of "O"."""
+    names = list(dict.fromkeys(line[2:] for line in _lines(Path(path).read_bytes()) if line.startswith(("B-", "I-"))))
+    labels = [start + name for name in names for start in ("B-", "I-")]
+    return {label: number for number, label in enumerate([*labels, "O"])}
+
+
+def _sentences(path):
+    """(words, columns of the file with roles) of each sentence; an empty line ends one."""
+    with tarfile.open(path) as archive:
+        words, roles = (_lines(gzip.decompress(archive.extractfile(name).read())) for name in (_WORDS, _ROLES))
+    rows = list(zip(words, map(str.split, roles), strict=False))
+    ends = [i for i, (_, fields) in enumerate(rows) if not fields]
+    for before, end in pairwise([-1, *ends]):
+        block = rows[before + 1 : end]
+        yield [word for word, _ in block], [list(column) for column in zip_longest(*(fields for _, fields in block))]
+
+
+def _spelled(column):
+    """A label for each word, from brackets: "(A0*", "*", "*)" is one role over three words, "(V*)" one over one word."""
+    labels, role, inside = [], None, False
+    for field in column:
+        if "(" in field:
+            role, inside = field[1 : field.index("*")], ")" not in field
+            labels.append("B-" + role)
+        elif field in ("*", "*)"):
+            labels.append("I-" + role if role is not None and (inside or field == "*)") else "O")
+            inside = inside and field == "*"
+        else:
+            raise RuntimeError(f"Conll05st: data_file: got {field!r} among the roles; allowed are '*', '*)', '(ROLE*' and '(ROLE*)'")
+    return labels

@@ -1,0 +1,92 @@
+"""Ratings of films (Harper and Konstan, The MovieLens Datasets, 2015)."""
+
+import re
+import zipfile
+
+import numpy as np
+
+from paddle_jax.io import Dataset
+from paddle_jax.text.datasets.source import check_mode, located
+
+__all__ = []
+
+URL, MD5 = "https://dataset.bj.bcebos.com/movielens%2Fml-1m.zip", "c4d9eecfca2ab87c1945afe126590906"
+AGES = (1, 18, 25, 35, 45, 50, 56)  # the youngest of each group
+_TITLE = re.compile(r"(.*)\(\d+\)")
+
+
+class MovieInfo:
+    """A film: `index`, `title` (without the year), `categories`."""
+
+    def __init__(self, index, categories, title):
+        self.index, self.categories, self.title = int(index), categories, title
+
+    def value(self, categories_dict, movie_title_dict):
+        """[[index], numbers of the categories, numbers of the words of the title]."""
+        return [[self.index], [categories_dict[name] for name in self.categories], [movie_title_dict[word] for word in self.title.lower().split()]]
+
+    def __repr__(self):
+        return f"<MovieInfo id({self.index}), title({self.title}), categories({self.categories})>"
+
+
+class UserInfo:
+    """Somebody who rates: `index`, `is_male`, `age` (the number of a group), `job_id`."""
+
+    def __init__(self, index, gender, age, job_id):
+        self.index, self.is_male, self.age, self.job_id = int(index), gender == "M", AGES.index(int(age)), int(job_id)
+
+    def value(self):
+        """[[index], [0 for men, 1 for women], [group of age], [job]]."""
+        return [[self.index], [int(not self.is_male)], [self.age], [self.job_id]]
+
+    def __repr__(self):
+        return f"<UserInfo id({self.index}), gender({'M' if self.is_male else 'F'}), age({AGES[self.age]}), job({self.job_id})>"
+
+
+class Movielens(Dataset):
+    """A million ratings of films: user, gender, age, job, film, its categories, words of its title, and the rating from -3 to 5.
+
+    Args:
+        data_file: path of `ml-1m.zip`. Default None: download it.
+        mode: "train" or "test". Default "train".
+        test_ratio: float, the share of ratings, chosen at random, that belong to "test". Default 0.1.
+        rand_seed: int, the seed of that choice. Default 0.
+        download: download the file if `data_file` is None. Default True.
+    Raises:
+        AssertionError: the mode is unknown, or there is no file.
+        FileNotFoundError: there is no such file.
+    Differs from Paddle: words of titles and categories are numbered in the order of their letters (there the numbers change from run to run), and
+    NumPy's random generator is left alone.
+    """
+
+    def __init__(self, data_file=None, mode="train", test_ratio=0.1, rand_seed=0, download=True):
+        self.mode = check_mode("Movielens", mode)
+        self.data_file = located("sentiment", data_file, download, URL, MD5)
+        self.test_ratio, self.rand_seed = test_ratio, rand_seed
+        with zipfile.ZipFile(self.data_file) as archive:
+            movies, users, ratings = (_rows(archive, name) for name in ("movies", "users", "ratings"))
+        self.movie_info = {int(index): MovieInfo(index, kinds.split("|"), _TITLE.fullmatch(title)[1]) for index, title, kinds in movies}
+        self.user_info = {int(index): UserInfo(index, gender, age, job) for index, gender, age, job, _ in users}
+        films = self.movie_info.values()
+        self.movie_title_dict = _numbered(word for film in films for word in film.title.lower().split())
+        self.categories_dict = _numbered(name for film in films for name in film.categories)
+        test = np.random.RandomState(rand_seed).random_sample(len(ratings)) < test_ratio
+        self.data = [self._row(*ratings[i][:3]) for i in np.flatnonzero(test == (self.mode == "test"))]
+
+    def _row(self, user, movie, rating):
+        film = self.movie_info[int(movie)].value(self.categories_dict, self.movie_title_dict)
+        return [*self.user_info[int(user)].value(), *film, [float(rating) * 2 - 5.0]]
+
+    def __getitem__(self, idx):
+        return tuple(np.array(field) for field in self.data[idx])
+
+    def __len__(self):
+        return len(self.data)
+
+
+def _rows(archive, name):
+    return [line.decode("latin1").strip().split("::") for line in archive.read(f"ml-1m/{name}.dat").splitlines()]
+
+
+def _numbered(words):
+    return {word: number for number, word in enumerate(sorted(set(words)))}

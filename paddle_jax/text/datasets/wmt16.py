@@ -1,0 +1,70 @@
+"""English descriptions of pictures and their German translations (Elliott et al., Multi30K, 2016)."""
+
+import collections
+import itertools
+import tarfile
+
+from paddle_jax.text.datasets.source import located
+from paddle_jax.text.datasets.translation import END, START, UNKNOWN, Pairs, chosen, columns, positive, turned
+
+__all__ = []
+
+URL, MD5 = "http://paddlemodels.bj.bcebos.com/wmt/wmt16.tar.gz", "0c38be43600334966403524a40dcd81e"
+_TOTAL = {"en": 11250, "de": 19220}
+_LANGUAGES = ("en", "de")
+
+
+class WMT16(Pairs):
+    """English sentences and their German translations, or the other way round, as numbers of words.
+
+    A sample has three arrays: the source between "<s>" and "<e>", the target after "<s>", and the target before "<e>".
+
+    Args:
+        data_file: path of `wmt16.tar.gz`. Default None: download it.
+        mode: "train", "test" or "val". Default "train".
+        src_dict_size, trg_dict_size: ints, how many words to number: "<s>", "<e>", "<unk>", and the most frequent ones of the part for training.
+        lang: "en" or "de", the language of the source. Default "en".
+        download: download the file if `data_file` is None. Default True.
+    Raises:
+        AssertionError: the mode is unknown, a size is not positive, or there is no file.
+        FileNotFoundError: there is no such file.
+    Differs from Paddle: words of the target are counted in the target's sentences (there in the source's, so that nearly all are unknown), `get_dict`
+    respects `reverse`, and no dictionary is kept in a file.
+    """
+
+    def __init__(self, data_file=None, mode="train", src_dict_size=-1, trg_dict_size=-1, lang="en", download=True):
+        self.mode = chosen("WMT16", mode, ("train", "test", "val"))
+        self.data_file = located("wmt16", data_file, download, URL, MD5)
+        self.lang = lang
+        positive("WMT16", src_dict_size=src_dict_size, trg_dict_size=trg_dict_size)
+        source, target = _LANGUAGES if lang == "en" else _LANGUAGES[::-1]
+        self.src_dict_size, self.trg_dict_size = min(src_dict_size, _TOTAL[source]), min(trg_dict_size, _TOTAL[target])
+        with tarfile.open(self.data_file) as archive:
+            lines = list(self._pairs(archive, "train"))
+            self.src_dict, self.trg_dict = (_words((pair[i] for pair in lines), size) for i, size in enumerate((src_dict_size, trg_dict_size)))
+            self._read(lines if self.mode == "train" else self._pairs(archive, self.mode))
+
+    def _pairs(self, archive, part):
+        """(words of the source, words of the target) of each line."""
+        pairs = columns(archive.extractfile(f"wmt16/{part}").read())
+        return pairs if self.lang == "en" else ((words, others) for others, words in pairs)
+
+    def get_dict(self, lang, reverse=False):
+        """The dictionary of a language.
+
+        Args:
+            lang: "en" or "de".
+            reverse: map numbers to words instead of words to numbers. Default False.
+        Returns:
+            a dict.
+        """
+        words = self.src_dict if lang == self.lang else self.trg_dict
+        return turned(words) if reverse else words
+
+
+def _words(sentences, size):
+    """Numbers of the marks and of the most frequent words."""
+    counts = collections.Counter(itertools.chain.from_iterable(sentences))
+    frequent = sorted(counts, key=counts.__getitem__, reverse=True)
+    kept = frequent if size < 3 else frequent[: size - 3]
+    return {word: number for number, word in enumerate([START, END, UNKNOWN, *kept])}
