@@ -2,11 +2,18 @@
 
 from paddle_jax.distributed import auto_parallel, communication, fleet
 from paddle_jax.distributed.auto_parallel.api import dtensor_from_fn, reshard, shard_tensor, unshard_dtensor
+from paddle_jax.distributed.auto_parallel.dist_model import DistModel, to_static
 from paddle_jax.distributed.auto_parallel.layers import shard_dataloader, shard_layer
 from paddle_jax.distributed.auto_parallel.local_map import LocalLayer, local_map
 from paddle_jax.distributed.auto_parallel.optimizers import ShardingStage1, ShardingStage2, ShardingStage3, shard_optimizer, shard_scaler
+from paddle_jax.distributed.auto_parallel.parallelize import parallelize
 from paddle_jax.distributed.auto_parallel.placement_type import Partial, Placement, ReduceType, Replicate, Shard
+from paddle_jax.distributed.auto_parallel.plans import (
+    ColWiseParallel, PrepareLayerInput, PrepareLayerOutput, RowWiseParallel, SequenceParallelBegin, SequenceParallelDisable, SequenceParallelEnable,
+    SequenceParallelEnd,
+)
 from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh, get_mesh, set_mesh
+from paddle_jax.distributed.auto_parallel.strategy import Strategy
 from paddle_jax.distributed.collective import is_available, new_group
 from paddle_jax.distributed.communication import (
     P2POp, ReduceOp, all_gather, all_gather_object, all_reduce, alltoall, alltoall_single, barrier, batch_isend_irecv, broadcast,
@@ -25,3 +32,5 @@ __all__ += ["Partial", "Placement", "ProcessMesh", "ReduceType", "Replicate", "S
 __all__ += ["set_mesh", "shard_tensor", "unshard_dtensor"]
 __all__ += ["LocalLayer", "ShardingStage1", "ShardingStage2", "ShardingStage3", "local_map", "shard_dataloader", "shard_layer", "shard_optimizer"]
 __all__ += ["shard_scaler"]
+__all__ += ["ColWiseParallel", "DistModel", "PrepareLayerInput", "PrepareLayerOutput", "RowWiseParallel", "SequenceParallelBegin", "Strategy"]
+__all__ += ["SequenceParallelDisable", "SequenceParallelEnable", "SequenceParallelEnd", "parallelize", "to_static"]

@@ -1,0 +1,163 @@
+"""`dist.to_static`: a model, its loss and its optimizer as one compiled program for each of training, evaluation and prediction."""
+
+import contextlib
+import warnings
+
+import numpy as np
+
+from paddle_jax._core.state import Observing
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.amp import GradScaler, auto_cast
+from paddle_jax.distributed.auto_parallel import optimizers
+from paddle_jax.distributed.auto_parallel.process_mesh import get_mesh
+from paddle_jax.distributed.auto_parallel.strategy import Strategy
+from paddle_jax.jit import to_static as compiled
+
+_UNUSED = ("pipeline", "recompute", "dp_optimization")
+
+
+class DistModel:
+    """A model that runs compiled on the devices its parameters lie on; `paddle.distributed.to_static` makes it.
+
+    `train()`, `eval()` or `predict()` choose what a call does.
+    """
+
+    def __init__(self, layer, loader, loss=None, optimizer=None, strategy=None, metrics=None, input_spec=None):
+        self.network, self._loader, self._loss, self._optimizer = layer, loader, loss, optimizer
+        self._strategy, self._metrics, self._mode, self._calls = strategy or Strategy(), metrics or [], None, 0
+        if optimizer is not None and self._strategy.sharding.enable:
+            stage = (optimizers.ShardingStage1, optimizers.ShardingStage2, optimizers.ShardingStage3)[self._strategy.sharding.stage - 1]
+            mesh = get_mesh() or next(p.process_mesh for p in layer.parameters() if p.is_dist())
+            self._optimizer = optimizers.shard_optimizer(optimizer, stage("dp" if "dp" in mesh.dim_names else 0, mesh))
+        for name in _UNUSED:
+            if getattr(self._strategy, f"_{name}").enable:
+                warnings.warn(f"dist.to_static: strategy: {name} is not there; the step runs without it", stacklevel=4)
+        amp = self._strategy.amp
+        self._scaler = None
+        if amp.enable and amp.dtype == "float16":
+            self._scaler = GradScaler(init_loss_scaling=amp.init_loss_scaling, incr_ratio=amp.incr_ratio, decr_ratio=amp.decr_ratio,
+                                      incr_every_n_steps=amp.incr_every_n_steps, decr_every_n_nan_or_inf=amp.decr_every_n_nan_or_inf,
+                                      use_dynamic_loss_scaling=amp.use_dynamic_loss_scaling)
+        self._gradients, self._update = compiled(self._add_gradients), compiled(self._apply_gradients)
+        self._step, self._test, self._run = compiled(self._train_step), compiled(self._test_step), compiled(self._outputs)
+
+    def train(self):
+        """A call computes the loss and updates the parameters."""
+        if self._loss is None or self._optimizer is None:
+            raise RuntimeError("DistModel.train: there is no loss or no optimizer; pass both to to_static")
+        self._mode = "train"
+        self.network.train()
+
+    def eval(self):
+        """A call computes the loss."""
+        if self._loss is None:
+            raise RuntimeError("DistModel.eval: there is no loss; pass one to to_static")
+        self._mode = "eval"
+        self.network.eval()
+
+    def predict(self):
+        """A call computes the outputs."""
+        self._mode = "predict"
+        self.network.eval()
+
+    def __call__(self, *args):
+        """One step.
+
+        Args:
+            args: the inputs of the model, then the label (not in prediction).
+        Returns:
+            The loss as a NumPy array; in prediction a list of the outputs.
+        Raises:
+            ValueError: no mode is chosen.
+        """
+        if self._mode is None:
+            raise ValueError("DistModel: no mode is chosen; call train(), eval() or predict() first")
+        if self._mode == "predict":
+            out = self._run(*args)
+            return [np.asarray(o) if isinstance(o, Tensor) else o for o in (out if isinstance(out, list | tuple) else [out])]
+        if self._mode == "eval":
+            return np.asarray(self._test(*args))
+        merge, self._calls = self._strategy.gradient_merge, self._calls + 1
+        if not merge.enable or merge.k_steps <= 1:
+            return np.asarray(self._step(*args))
+        loss = self._gradients(*args)
+        if self._calls % merge.k_steps == 0:
+            self._update()
+        return np.asarray(loss)
+
+    # what is compiled ---------------------------------------------------------------------------------------------
+
+    def _outputs(self, *inputs):
+        amp = self._strategy.amp
+        lists = {"custom_white_list": amp.custom_white_list or None, "custom_black_list": amp.custom_black_list or None}
+        cast = auto_cast(dtype=amp.dtype, level=amp.level.upper(), use_promote=amp.use_promote, **lists) if amp.enable else contextlib.nullcontext()
+        with cast:
+            return self.network(*inputs)
+
+    def _test_step(self, *args):
+        out = self._outputs(*args[:-1])
+        return Observing.function(self._loss)(*(out if isinstance(out, list | tuple) else [out]), args[-1]).mean()
+
+    def _add_gradients(self, *args):
+        loss, merge = self._test_step(*args), self._strategy.gradient_merge
+        scaled = loss / merge.k_steps if merge.enable and merge.avg else loss
+        (scaled if self._scaler is None else self._scaler.scale(scaled)).backward()
+        return loss
+
+    def _apply_gradients(self):
+        if self._scaler is None:
+            self._optimizer.step()
+        else:
+            self._scaler.step(self._optimizer)
+            self._scaler.update()
+        self._optimizer.clear_grad()
+
+    def _train_step(self, *args):
+        loss = self._add_gradients(*args)
+        self._apply_gradients()
+        return loss
+
+    # state --------------------------------------------------------------------------------------------------------
+
+    def state_dict(self, mode="all", split_fusion=True):
+        """Parameters and buffers ("param"), states of the optimizer ("opt"), or both ("all"), in one dict.
+
+        Raises:
+            ValueError: `mode` is something else.
+        """
+        if mode not in ("all", "param", "opt"):
+            raise ValueError(f"DistModel.state_dict: mode: got {mode!r}; allowed are 'all', 'param' and 'opt'")
+        found = {} if mode == "opt" else dict(self.network.state_dict())
+        if mode != "param" and self._optimizer is not None:
+            found |= {key: value for key, value in self._optimizer.state_dict().items() if isinstance(value, Tensor)}
+        return found
+
+    def set_state_dict(self, state_dict):
+        """Takes over what `state_dict` gave."""
+        own = set(self.network.state_dict())
+        self.network.set_state_dict({key: value for key, value in state_dict.items() if key in own})
+        rest = {key: value for key, value in state_dict.items() if key not in own}
+        if rest and self._optimizer is not None:
+            self._optimizer.set_state_dict(rest)
+
+
+def to_static(layer, loader=None, loss=None, optimizer=None, strategy=None, input_spec=None):
+    """Compiles the training, evaluation and prediction of a sharded model.
+
+    Args:
+        layer: Layer whose parameters are sharded.
+        loader: data loader; it is only kept.
+        loss: function (outputs, label) that gives a Tensor, or Layer.
+        optimizer: Optimizer.
+        strategy: Strategy: mixed precision, gradient merging, sharding of states.
+        input_spec: accepted for compatibility: shapes come from the arguments.
+    Returns:
+        DistModel.
+    Example:
+        >>> dist = paddle.distributed
+        >>> mesh = dist.ProcessMesh([0], dim_names=["dp"])
+        >>> net = dist.shard_layer(paddle.nn.Linear(2, 1), mesh)
+        >>> model = dist.to_static(net, None, paddle.nn.MSELoss(), paddle.optimizer.SGD(0.1, parameters=net.parameters()))  # doctest: +SKIP
+        >>> model.train()  # doctest: +SKIP
+    """
+    return DistModel(layer, loader, loss, optimizer, strategy, input_spec=input_spec)

@@ -1,0 +1,97 @@
+"""`parallelize`: a model for one device made parallel by a plan, without a change of its code."""
+
+import re
+import warnings
+
+from paddle_jax._core.errors import CheckError
+from paddle_jax.distributed.auto_parallel import optimizers
+from paddle_jax.distributed.auto_parallel.layers import spread_rest
+from paddle_jax.distributed.auto_parallel.plans import MODEL, PlanBase
+from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh, get_mesh
+
+_STAGES = {1: optimizers.ShardingStage1, 2: optimizers.ShardingStage2, 3: optimizers.ShardingStage3}
+
+
+def parallelize(model, optimizer=None, mesh=None, config=None):
+    """Puts a model and its optimizer on the devices of a mesh, as a plan says.
+
+    Args:
+        model: Layer. Its parameters are replaced.
+        optimizer: Optimizer of the model; it gets the new parameters.
+        mesh: ProcessMesh with dimensions named "dp" and "mp", as far as the config uses them. Default: that of `set_mesh`.
+        config: dict. "mp_config": {"parallelize_plan": {name: plan or list of plans}}, where a name is that of a layer or parameter, or a regular
+            expression for some. "dp_config": {"sharding_level": 0 to 3}: whether optimizer states (1), gradients (2) and parameters (3) are cut
+            along "dp". Default: nothing is done.
+    Returns:
+        (model, optimizer).
+    Raises:
+        AssertionError: there is no mesh, or a plan or a level is something else.
+        NotImplementedError: the config asks for a pipeline or for context parallelism.
+    Example:
+        >>> dist = paddle.distributed
+        >>> mesh = dist.ProcessMesh([[0]], dim_names=["dp", "mp"])
+        >>> net = paddle.nn.Sequential(paddle.nn.Linear(2, 4), paddle.nn.Linear(4, 2))
+        >>> plan = {"0": dist.ColWiseParallel(), "1": dist.RowWiseParallel()}
+        >>> net, _ = dist.parallelize(net, None, mesh, {"mp_config": {"parallelize_plan": plan}})
+        >>> net[0].weight.placements, net[1].weight.placements
+        ([Replicate(), Shard(dim=1)], [Replicate(), Shard(dim=0)])
+    """
+    if config is None:
+        return model, optimizer
+    mesh = get_mesh() if mesh is None else mesh
+    if not isinstance(mesh, ProcessMesh):
+        raise CheckError(f"parallelize: mesh: got {type(mesh).__name__}; pass a ProcessMesh, or call set_mesh first")
+    for key, what in (("pp_config", "a pipeline"), ("cp_config", "context parallelism")):
+        if config.get(key) is not None:
+            raise NotImplementedError(f"parallelize: config: {what} is not there; use mp_config and dp_config")
+    model_config, data_config = config.get("mp_config"), config.get("dp_config")
+    if model_config is None and data_config is None:
+        return model, optimizer
+    before = {key: param for key, param in model.named_parameters()}
+    if model_config is not None:
+        _apply(model, mesh, model_config.get("parallelize_plan") or {})
+    spread_rest(model, mesh)
+    if optimizer is not None:
+        _exchange(optimizer, before, dict(model.named_parameters()))
+    level = 0 if data_config is None else data_config.get("sharding_level", 0)
+    if level not in (0, None, *_STAGES):
+        raise CheckError(f"parallelize: config: got sharding_level {level!r}; allowed are 0 to 3")
+    if level and optimizer is not None:
+        optimizer = optimizers.shard_optimizer(optimizer, _STAGES[level]("dp", mesh))
+    return model, optimizer
+
+
+def _apply(model, mesh, plans):
+    if plans and MODEL not in mesh.dim_names:
+        raise CheckError(f"parallelize: mesh: got dimensions {mesh.dim_names}; a parallelize_plan needs one named {MODEL!r}")
+    for key, given in plans.items():
+        todo = given if isinstance(given, list | tuple) else [given]
+        if any(not isinstance(plan, PlanBase) for plan in todo):
+            raise CheckError(f"parallelize: config: got {given!r} for {key!r}; it must be a plan such as ColWiseParallel(), or a list of plans")
+        found = list(_meant(model, key))
+        if not found:
+            warnings.warn(f"parallelize: no layer or parameter is named {key!r}; it is left out", stacklevel=3)
+        for layer, names in found:
+            for plan in todo:
+                plan.apply(layer, mesh, names)
+
+
+def _meant(model, key):
+    """(layer, names of parameters) that a name stands for."""
+    start, _, last = key.rpartition(".")
+    for name, layer in model.named_sublayers(include_self=True):
+        if re.fullmatch(key, name):
+            yield layer, []
+        elif last in layer._parameters and re.fullmatch(start, name):
+            yield layer, [last]
+
+
+def _exchange(optimizer, before, after):
+    """Gives an optimizer the new parameters in the place of the old ones."""
+    new = {id(old): after[key] for key, old in before.items()}
+    for group in optimizer._groups:
+        if group.stacks:
+            raise CheckError("parallelize: optimizer: it has made steps already; call parallelize before the first one")
+        group.params[:] = [new.get(id(p), p) for p in group.params]
+    if optimizer._parameter_list and not isinstance(optimizer._parameter_list[0], dict):
+        optimizer._parameter_list[:] = [new.get(id(p), p) for p in optimizer._parameter_list]
