@@ -25,6 +25,10 @@ class _Loader(importlib.abc.Loader):
     def exec_module(self, module):
         module.__spec__ = self.spec  # the import system put the alias's spec there
 
+    def get_code(self, fullname):
+        """The code of the module, for `-m paddle.distributed.launch`."""
+        return importlib.util.find_spec(self.target).loader.get_code(self.target)
+
 
 class _Finder(importlib.abc.MetaPathFinder):
     """Finds `paddle` and `paddle.x.y` as `paddle_jax` and `paddle_jax.x.y`."""

@@ -73,10 +73,10 @@ class Channel:
             if why is None and time.monotonic() - start > limit:
                 why = f"rank {rank} has not taken it within {limit:.0f} s"
             if why is not None:
-                raise RuntimeError(f"{what} to rank {rank} in {where}: {why}")
+                raise watch.LostError(f"{what} to rank {rank} in {where}: {why}")
         if message.error is not None:
             why = watch.patient_trouble([rank]) or f"the connection broke: {message.error}"
-            raise RuntimeError(f"{what} to rank {rank} in {where}: {why}")
+            raise watch.LostError(f"{what} to rank {rank} in {where}: {why}")
 
     def _deliver(self, rank, limit):
         """The thread that sends to one process."""
@@ -127,7 +127,7 @@ class Channel:
             if why is None and time.monotonic() - start > limit:
                 why = f"no message came within {limit:.0f} s; does rank {rank} call send for this rank, in the same group?"
             if why is not None:
-                raise RuntimeError(f"{what} from rank {rank} in {where}: {why}")
+                raise watch.LostError(f"{what} from rank {rank} in {where}: {why}")
 
     def has(self, group, rank, ticket):
         """Whether the message of a ticket is there."""

@@ -13,7 +13,7 @@ from jax._src import distributed, xla_bridge  # JAX has no public way to be told
 
 from paddle_jax._core.world import environment, watch
 
-_MARK = "PADDLE_JAX_TRAINER"  # the process id of the one that the launcher started
+MARK = "PADDLE_JAX_TRAINER"  # the process id of the one that the launcher started
 _CONNECTING = 300.0  # seconds in which all processes must have come, where PADDLE_PG_TIMEOUT does not allow less
 _SILENCE = 100  # seconds without a sign of life after which JAX takes a process for dead
 
@@ -26,7 +26,7 @@ class _Gate:
 def start():
     """Puts the gate in front of JAX's devices, and marks this process as the one that the launcher started."""
     if os.environ.get("PADDLE_TRAINERS_NUM", "1") != "1":
-        os.environ.setdefault(_MARK, str(os.getpid()))
+        os.environ.setdefault(MARK, str(os.getpid()))
     _Gate.backends = xla_bridge.backends
     xla_bridge.backends = _opened
 
@@ -38,7 +38,7 @@ def _opened():
 
 def is_owner() -> bool:
     """Whether this is the process that the launcher started, not one that it has started in turn."""
-    return os.environ.get(_MARK, str(os.getpid())) == str(os.getpid())
+    return os.environ.get(MARK, str(os.getpid())) == str(os.getpid())
 
 
 def joined() -> bool:
@@ -79,6 +79,7 @@ def _connect(found):
     alarm = threading.Timer(max(limit - 1, 0.1), _absent, [found, limit])  # JAX ends the process at its own limit and does not say why
     alarm.daemon = True
     alarm.start()
+    jax.config.update("jax_enable_preemption_service", False)  # it would swallow SIGTERM
     try:
         jax.distributed.initialize(found.coordinator, found.size, found.rank, found.devices, cluster_detection_method="deactivate",
                                    initialization_timeout=max(int(limit) + 5, 6), heartbeat_timeout_seconds=_SILENCE, **bind)

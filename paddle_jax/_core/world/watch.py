@@ -22,6 +22,10 @@ _PACE = 0.25  # seconds between two looks
 _LINGER = 3.0  # seconds that process 0, which holds the store, lives on after it failed so that the others learn why
 
 
+class LostError(RuntimeError):
+    """Another process has failed or gone; raised by calls that need it."""
+
+
 class Wait:
     """Something that this process waits for. what: the call. where: the group in words. ranks: who takes part. limit: seconds."""
 
@@ -32,7 +36,7 @@ class Wait:
 
 
 class _Watch:
-    rank, size, ended, stop = 0, 1, False, threading.Event()
+    rank, size, status, stop = 0, 1, None, threading.Event()
     waits: dict = {}  # id: Wait
     last: dict = {}  # group in words: [number of the call, the call, whether it is over]
 
@@ -47,7 +51,7 @@ def start(found):
         previous(kind, error, trace)
         fail(f"{kind.__name__}: {error}")
 
-    sys.excepthook = hook
+    sys.excepthook, sys.exit = hook, _exit
     atexit.register(_at_exit)
 
 
@@ -168,6 +172,20 @@ def _give_up(wait, why):
 # the end -----------------------------------------------------------------------------------------------------------
 
 
+class _Exit(SystemExit):
+    """What `sys.exit` raises here. No hook is called for it, but the interpreter asks for its `code` when nobody has caught it."""
+
+    @property
+    def code(self):
+        _Watch.status = self.args[0] if self.args else None
+        return _Watch.status
+
+
+def _exit(status=None, /):
+    """Ends the program, like Python's own function."""
+    raise _Exit(*(() if status is None else (status,)))
+
+
 def fail(why, status=1):
     """Tells the others why this process ends, and ends it: the interpreter's own way out would wait for all processes."""
     with contextlib.suppress(Exception):
@@ -187,6 +205,8 @@ def _at_exit():
         return
     with contextlib.suppress(Exception):
         sys.stdout.flush()
+    if _Watch.status not in (None, 0):
+        fail(f"sys.exit({_Watch.status!r})", _Watch.status if isinstance(_Watch.status, int) else 1)
     tell("ended", "yes")
     pause = 0.005
     while True:

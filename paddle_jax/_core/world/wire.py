@@ -123,7 +123,7 @@ class Wire:
         except (ValueError, RuntimeError) as error:  # what JAX raises when a connection breaks, and for much else
             if not any(word in str(error) for word in _BROKEN):
                 raise
-            raise RuntimeError(self._lost(what, error)) from None
+            raise watch.LostError(self._lost(what, error)) from None
         aval = jax.core.ShapedArray(out.shape, out.dtype)
         return batched_device_put(aval, SingleDeviceSharding(self.device), [out], [self.device], committed=False)
 

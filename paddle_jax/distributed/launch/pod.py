@@ -1,0 +1,142 @@
+"""The processes that a launcher has started on this machine: a pod, in Paddle's words."""
+
+import contextlib
+import ctypes
+import os
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+from paddle_jax import _paths
+from paddle_jax._core.world.gate import MARK
+
+GRACE = 3.0  # seconds between asking a process to end and ending it
+_MOMENT = 1.0  # seconds that the others have to say what they have seen of a failure
+_TAIL = 20  # lines of the log of a process that failed
+_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+
+def free_ports(count):
+    """Ports that nobody listens on."""
+    probes = [socket.socket() for _ in range(count)]
+    try:
+        for probe in probes:
+            probe.bind(("127.0.0.1", 0))
+        return [probe.getsockname()[1] for probe in probes]
+    finally:
+        for probe in probes:
+            probe.close()
+
+
+def variables(given, restart):
+    """What each process is told in its environment, as a list of dicts."""
+    size, ports = given.nnodes * given.nproc, free_ports(given.nproc + 1)
+    master = given.master or f"127.0.0.1:{ports[0]}"
+    host = given.host or ("127.0.0.1" if given.nnodes == 1 else socket.gethostname())
+    here = [f"{host}:{port}" for port in ports[1:]]
+    common = {"PADDLE_MASTER": master, "PADDLE_GLOBAL_SIZE": size, "PADDLE_TRAINERS_NUM": size, "PADDLE_LOCAL_SIZE": given.nproc,
+              "PADDLE_NNODES": given.nnodes, "PADDLE_LOG_DIR": Path(given.log_dir).resolve(), "PADDLE_RESTART_COUNT": restart,
+              "PADDLE_JOB_ID": given.job_id, "POD_NAME": f"pod{given.rank}"}
+    if given.nnodes == 1:
+        common["PADDLE_TRAINER_ENDPOINTS"] = ",".join(here)
+    found, share = [], len(given.devices) // given.nproc
+    for i in range(given.nproc):
+        rank = given.rank * given.nproc + i
+        own = {"PADDLE_TRAINER_ID": rank, "PADDLE_GLOBAL_RANK": rank, "PADDLE_LOCAL_RANK": i, "PADDLE_RANK_IN_NODE": i,
+               "PADDLE_CURRENT_ENDPOINT": here[i]}
+        if share:
+            own["FLAGS_selected_gpus"] = ",".join(map(str, given.devices[i * share : (i + 1) * share]))
+        else:
+            own["PADDLE_DISTRI_BACKEND"] = "gloo"
+        found.append({name: str(value) for name, value in (common | own).items()})
+    return found
+
+
+def command(given):
+    """What each process runs."""
+    rest = [given.training_script, *given.training_script_args]
+    if not given.is_python:
+        return rest
+    alias = ["-m", "paddle_jax"] if _paths.Paths.root == "paddle" else []  # `import paddle` means the same in the processes as here
+    return [sys.executable, "-u", *alias, *rest]
+
+
+class Pod:
+    """The running processes; each has a process group of its own, which ends as a whole."""
+
+    def __init__(self, given, restart=0):
+        self.given, self.ended, self.codes = given, queue.SimpleQueue(), {}
+        folder = Path(given.log_dir)
+        folder.mkdir(parents=True, exist_ok=True)
+        self.logs = [folder / f"workerlog.{i}" for i in range(given.nproc)]
+        self.starts = [0 if given.log_overwrite == "True" or not log.exists() else log.stat().st_size for log in self.logs]
+        self.processes = []
+        try:
+            for i, told in enumerate(variables(given, restart)):
+                self._start(i, told, folder)
+        except BaseException:
+            self.end()
+            raise
+
+    def _start(self, i, told, folder):
+        environment = {name: value for name, value in os.environ.items() if name != MARK} | told
+        (folder / f"envlog.{i}").write_text("".join(f"{name}={value}\n" for name, value in sorted(told.items())))
+        with self.logs[i].open("ab" if self.starts[i] else "wb") as log:
+            process = subprocess.Popen(command(self.given), env=environment, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                                       start_new_session=True, preexec_fn=_tied)  # noqa: PLW1509  no other thread of the launcher holds locks
+        self.processes.append(process)
+        threading.Thread(target=lambda: self.ended.put((i, process.wait())), daemon=True).start()
+
+    def wait(self, seconds):
+        """The next process that ends within so many seconds: (its number, its exit status), or None."""
+        with contextlib.suppress(queue.Empty):
+            i, code = self.ended.get(timeout=seconds)
+            self.codes[i] = code
+            return i, code
+        return None
+
+    def done(self):
+        """Whether all processes have ended."""
+        return len(self.codes) == len(self.processes)
+
+    def send(self, number):
+        """Sends a signal to every process that runs, and to what it has started."""
+        for process in self.processes:
+            if process.poll() is None:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, number)
+
+    def end(self, number=signal.SIGTERM):
+        """Ends all processes: by a signal, and those that do not end within the grace by force."""
+        self.send(number)
+        limit = time.monotonic() + GRACE
+        while time.monotonic() < limit and any(process.poll() is None for process in self.processes):
+            time.sleep(0.02)
+        for process in self.processes:  # what a process has left running in its group as well
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+    def settle(self):
+        """Gives the processes that are left a moment to end by themselves."""
+        limit = time.monotonic() + _MOMENT
+        while time.monotonic() < limit and not self.done():
+            self.wait(0.05)
+
+    def tail(self, i):
+        """The last lines of the log of a process."""
+        with self.logs[i].open("rb") as log:
+            log.seek(max(self.starts[i], self.logs[i].stat().st_size - (1 << 16)))
+            return "\n".join(log.read().decode(errors="replace").splitlines()[-_TAIL:])
+
+
+def _tied():
+    """Runs in a new process: it ends when the launcher is killed."""
+    if _LIBC is not None:
+        _LIBC.prctl(_DIE_WITH_PARENT, signal.SIGTERM)

@@ -1,0 +1,213 @@
+"""Starting processes from a program: each runs a function of it."""
+
+import multiprocessing
+import multiprocessing.connection
+import multiprocessing.spawn
+import os
+import pickle
+import socket
+import sys
+import threading
+import time
+import traceback
+from contextlib import ExitStack, contextmanager, suppress
+from multiprocessing.reduction import ForkingPickler
+
+from paddle_jax import _paths
+from paddle_jax._core.world import watch
+from paddle_jax._core.world.gate import MARK
+
+__all__ = ["MultiprocessContext", "spawn"]
+
+_GRACE = 3.0  # seconds between asking a process to end and ending it
+_OPTIONS = {"start_method", "gpus", "xpus", "ips", "backend", "selected_devices", "master", "options"}
+_starting = threading.Lock()  # the environment belongs to the whole program
+
+
+class MultiprocessContext:
+    """The processes that `spawn` has started. processes: list of multiprocessing.Process."""
+
+    def __init__(self, processes, errors):
+        self.processes, self.errors = processes, errors
+
+    def join(self, timeout=None):
+        """Waits for the processes, at most so many seconds.
+
+        Returns:
+            True when all have ended, False when some still run.
+        Raises:
+            Exception: one has failed; its traceback is the text. The others are ended.
+        """
+        limit = None if timeout is None else time.monotonic() + timeout
+        while running := [process for process in self.processes if process.exitcode is None]:
+            left = None if limit is None else max(limit - time.monotonic(), 0)
+            ready = multiprocessing.connection.wait([process.sentinel for process in running], left)
+            if not ready:
+                return False
+            self._look(ready)
+        self._look([process.sentinel for process in self.processes])
+        return True
+
+    def _look(self, sentinels):
+        for rank, process in enumerate(self.processes):
+            if process.sentinel in sentinels:
+                process.join()
+                if process.exitcode:
+                    self.end()
+                    raise Exception(self._text(rank, process.exitcode))
+
+    def _text(self, rank, code):
+        told = {}
+        for each, end in enumerate(self.errors):
+            with suppress(EOFError, OSError):
+                if end.poll():
+                    told[each] = end.recv()  # a text, written by what this program has started
+        own = [each for each, (follows, _) in told.items() if not follows]
+        if own and rank not in own:  # the one that ended first had lost its connection to one that failed
+            rank = own[0]
+        if rank not in told:
+            return f"Process {rank} terminated with " + (f"signal {-code}." if code < 0 else f"exit code {code}.")
+        return f"Process {rank} terminated with the following error:\n{told[rank][1]}"
+
+    def end(self):
+        """Ends all processes."""
+        for process in self.processes:
+            if process.is_alive():
+                process.terminate()
+        limit = time.monotonic() + _GRACE
+        for process in self.processes:
+            process.join(max(limit - time.monotonic(), 0))
+            if process.is_alive():
+                process.kill()
+                process.join()
+
+
+def spawn(func, args=(), nprocs=-1, join=True, daemon=False, **options):
+    """Runs a function in several new processes, which can communicate: each calls `init_parallel_env`.
+
+    Args:
+        func: callable that can be pickled: a function at the top of a module. Its module is imported in each process, so a program must call spawn
+            below `if __name__ == "__main__":`.
+        args: tuple, its arguments. The number of the process comes from paddle.distributed.get_rank().
+        nprocs: int, how many. Default -1: one for each accelerator that is named by gpus, or by the environment; else one for each core.
+        join: wait until all have ended. Default True.
+        daemon: end the processes when the program ends. Default False.
+        options: gpus or selected_devices, numbers of accelerators such as "0,1", one for each process; master, "host:port" at which they meet
+            (default: a free port of this machine); backend, "gloo" for CPUs. start_method is "spawn", since JAX does not live on in a fork.
+    Returns:
+        A MultiprocessContext, whose `join` waits.
+    Raises:
+        Exception: a process has failed (with join); its traceback is the text. ValueError: an option is unknown, or does not fit.
+    """
+    unknown = set(options) - _OPTIONS
+    if unknown:
+        raise ValueError(f"spawn: options: got {', '.join(sorted(unknown))}; allowed are {', '.join(sorted(_OPTIONS))}")
+    if options.get("start_method", "spawn") not in ("spawn", None):
+        raise ValueError(f"spawn: start_method: got {options['start_method']!r}; it must be 'spawn': JAX's threads do not live on in a fork")
+    devices = options.get("gpus") or options.get("selected_devices") or options.get("xpus")
+    devices = [part for part in str(devices).split(",") if part] if devices else []
+    count = nprocs if nprocs > 0 else len(devices) or os.cpu_count()
+    if devices and len(devices) < count:
+        raise ValueError(f"spawn: gpus: got {','.join(devices)}; there must be one for each of the {count} processes")
+    main = _main()
+    payload = bytes(ForkingPickler.dumps((func, tuple(args))))
+    context, processes, errors = multiprocessing.get_context("spawn"), [], []
+    with _starting:
+        for told in _variables(count, devices, options):
+            end, other = context.Pipe(duplex=False)
+            process = context.Process(target=_run, args=(payload, main, _paths.Paths.root == "paddle", other), daemon=daemon)
+            with ExitStack() as stack:
+                stack.enter_context(_told(told))
+                stack.enter_context(_main_later())
+                process.start()
+            other.close()
+            processes.append(process)
+            errors.append(end)
+    started = MultiprocessContext(processes, errors)
+    if join:
+        try:
+            started.join()
+        except BaseException:
+            started.end()
+            raise
+    return started
+
+
+def _variables(count, devices, options):
+    """What each process is told in its environment, as dicts; None takes a variable away."""
+    with ExitStack() as stack:
+        probes = [stack.enter_context(socket.socket()) for _ in range(count + 1)]
+        for probe in probes:
+            probe.bind(("127.0.0.1", 0))
+        ports = [probe.getsockname()[1] for probe in probes]
+    here = [f"127.0.0.1:{port}" for port in ports[1:]]
+    master = options.get("master") or f"127.0.0.1:{ports[0]}"
+    common = {"PADDLE_MASTER": master, "PADDLE_TRAINERS_NUM": str(count), "PADDLE_TRAINER_ENDPOINTS": ",".join(here), MARK: None, "MASTER_ADDR": None, "MASTER_PORT": None}
+    if options.get("backend") == "gloo":
+        common |= {"JAX_PLATFORMS": "cpu", "PADDLE_DISTRI_BACKEND": "gloo"}
+    for rank in range(count):
+        own = {"PADDLE_TRAINER_ID": str(rank), "PADDLE_CURRENT_ENDPOINT": here[rank]}
+        if devices:
+            own["FLAGS_selected_gpus"] = devices[rank]
+        yield common | own
+
+
+@contextmanager
+def _told(variables):
+    """The environment with some variables changed: a new process reads it before it imports anything."""
+    before = {name: os.environ.get(name) for name in variables}
+    try:
+        _set(variables)
+        yield
+    finally:
+        _set(before)
+
+
+def _set(variables):
+    for name, value in variables.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+
+def _main():
+    """How a new process finds the module of the program that was started: {"name": ...}, {"path": ...} or nothing."""
+    data = multiprocessing.spawn.get_preparation_data("")
+    return {key.removeprefix("init_main_from_"): data[key] for key in ("init_main_from_name", "init_main_from_path") if key in data}
+
+
+@contextmanager
+def _main_later():
+    """Lets a new process leave the program's module alone until `_run` imports it: by then `paddle` has to mean what it means here."""
+    prepared = multiprocessing.spawn.get_preparation_data
+
+    def without(name):
+        return {key: value for key, value in prepared(name).items() if not key.startswith("init_main")}
+
+    multiprocessing.spawn.get_preparation_data = without
+    try:
+        yield
+    finally:
+        multiprocessing.spawn.get_preparation_data = prepared
+
+
+def _run(payload, main, alias, errors):
+    """Runs in a new process."""
+    try:
+        if alias:
+            from paddle_jax.alias import install_as_paddle
+
+            install_as_paddle()
+        if "name" in main:
+            multiprocessing.spawn._fixup_main_from_name(main["name"])
+        elif "path" in main:
+            multiprocessing.spawn._fixup_main_from_path(main["path"])
+        func, args = pickle.loads(payload)
+        func(*args)
+    except Exception as error:
+        text = traceback.format_exc()
+        with suppress(OSError):
+            errors.send((isinstance(error, watch.LostError), text))
+        print(text, file=sys.stderr, flush=True)
+        watch.fail(f"{type(error).__name__}: {error}")
