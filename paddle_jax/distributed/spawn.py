@@ -142,7 +142,8 @@ def _variables(count, devices, options):
         ports = [probe.getsockname()[1] for probe in probes]
     here = [f"127.0.0.1:{port}" for port in ports[1:]]
     master = options.get("master") or f"127.0.0.1:{ports[0]}"
-    common = {"PADDLE_MASTER": master, "PADDLE_TRAINERS_NUM": str(count), "PADDLE_TRAINER_ENDPOINTS": ",".join(here), MARK: None, "MASTER_ADDR": None, "MASTER_PORT": None}
+    common = {"PADDLE_MASTER": master, "PADDLE_TRAINERS_NUM": str(count), "PADDLE_TRAINER_ENDPOINTS": ",".join(here),
+              MARK: None, "MASTER_ADDR": None, "MASTER_PORT": None}
     if options.get("backend") == "gloo":
         common |= {"JAX_PLATFORMS": "cpu", "PADDLE_DISTRI_BACKEND": "gloo"}
     for rank in range(count):

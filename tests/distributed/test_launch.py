@@ -49,7 +49,8 @@ def test_starting_again(tmp_path):
 @pytest.mark.slow
 def test_signals_reach_all_and_nothing_is_left(tmp_path):
     command = [sys.executable, "-m", "paddle_jax.distributed.launch", "--nproc_per_node", "2", "--log_dir", str(tmp_path)]
-    process = subprocess.Popen([*command, str(pairs.PROGRAMS / "failing.py"), "sleep"], env=pairs.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen([*command, str(pairs.PROGRAMS / "failing.py"), "sleep"], env=pairs.environment(),
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         limit, logs = time.monotonic() + 60, [tmp_path / f"workerlog.{i}" for i in range(2)]
         while not all(log.exists() and "sleeps" in log.read_text() for log in logs):
