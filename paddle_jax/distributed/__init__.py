@@ -14,6 +14,7 @@ from paddle_jax.distributed.auto_parallel.plans import (
 )
 from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh, get_mesh, set_mesh
 from paddle_jax.distributed.auto_parallel.strategy import Strategy
+from paddle_jax.distributed.checkpoint import load_state_dict, save_state_dict
 from paddle_jax.distributed.collective import is_available, new_group
 from paddle_jax.distributed.communication import (
     P2POp, ReduceOp, all_gather, all_gather_object, all_reduce, alltoall, alltoall_single, barrier, batch_isend_irecv, broadcast,
@@ -36,3 +37,4 @@ __all__ += ["LocalLayer", "ShardingStage1", "ShardingStage2", "ShardingStage3", 
 __all__ += ["shard_scaler"]
 __all__ += ["ColWiseParallel", "DistModel", "PrepareLayerInput", "PrepareLayerOutput", "RowWiseParallel", "SequenceParallelBegin", "Strategy"]
 __all__ += ["SequenceParallelDisable", "SequenceParallelEnable", "SequenceParallelEnd", "parallelize", "to_static"]
+__all__ += ["load_state_dict", "save_state_dict"]

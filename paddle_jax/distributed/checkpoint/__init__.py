@@ -1,0 +1,6 @@
+"""Checkpoints of sharded Tensors: each piece is written once, and read into whatever layout the Tensors have that are loaded."""
+
+from paddle_jax.distributed.checkpoint.load_state_dict import load_state_dict
+from paddle_jax.distributed.checkpoint.save_state_dict import save_state_dict
+
+__all__ = ["load_state_dict", "save_state_dict"]

@@ -1,0 +1,103 @@
+"""`load_state_dict`."""
+
+import zlib
+from pathlib import Path
+
+import jax
+import ml_dtypes  # noqa: F401  gives NumPy the names bfloat16 and float8
+import numpy as np
+
+from paddle_jax._core.deferred.value import Several, uploaded
+from paddle_jax._core.layout import layout_of
+from paddle_jax.distributed.checkpoint.metadata import described, flat
+
+
+def load_state_dict(state_dict, path, process_group=None, coordinator_rank=0, unique_id=None, offload=False, mw_name_compatibility=True,
+                    aoa_config=None, safetensors=False, worker_groups=None, comm_method="broadcast"):
+    """Loads Tensors in place from a folder that `save_state_dict` has written. They may lie otherwise, on other devices and in other numbers than
+    those saved: each device reads what it needs.
+
+    Nothing is changed if something is wrong with one of them. What is in the checkpoint and not asked for is left out; another dtype is cast.
+
+    Args:
+        state_dict: dict of Tensors, or of dicts of such: what is to be loaded.
+        path: str, the folder.
+        unique_id: int, the number of the checkpoint in the folder. Default: the last.
+        process_group, coordinator_rank, offload, mw_name_compatibility, safetensors, worker_groups, comm_method: accepted for compatibility; every
+            process reads for itself.
+        aoa_config: only None.
+    Raises:
+        FileNotFoundError: there is no such folder or checkpoint.
+        KeyError: the checkpoint has no Tensor of a name.
+        ValueError: a shape differs, or a file is damaged or is no checkpoint of this package.
+    Example:
+        >>> import tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> paddle.distributed.save_state_dict({"w": paddle.ones([2])}, folder)
+        >>> state = {"w": paddle.zeros([2])}
+        >>> paddle.distributed.load_state_dict(state, folder)
+        >>> state["w"].tolist()
+        [1.0, 1.0]
+    """
+    from paddle_jax.distributed.checkpoint.save_state_dict import wait
+
+    if aoa_config is not None:
+        raise ValueError("load_state_dict: aoa_config: names are not translated; pass None, and a state_dict with the names of the checkpoint")
+    wait()
+    saved, found = described(path, unique_id), []
+    wanted = flat(state_dict)
+    for name, tensor in wanted.items():
+        if name not in saved:
+            raise KeyError(f"load_state_dict: state_dict: the checkpoint has no {name}; it has {', '.join(sorted(saved)[:8])}, ...")
+        if list(saved[name]["shape"]) != list(tensor._raw.shape):
+            raise ValueError(f"load_state_dict: state_dict: {name} has shape {list(tensor._raw.shape)}; the checkpoint has {saved[name]['shape']}")
+    checked = set()
+    for name, tensor in wanted.items():
+        found.append((tensor, _read(Path(path), name, saved[name], tensor, checked)))
+    for tensor, array in found:
+        tensor._rebind(array)
+
+
+def _read(folder, name, entry, tensor, checked):
+    """The array of a Tensor, laid out as that is."""
+    shape, layout, dtype = tuple(entry["shape"]), layout_of(tensor), tensor._raw.dtype
+
+    def part(index):
+        bounds = [s.indices(n)[:2] for s, n in zip(index, shape, strict=True)]
+        return _assembled(folder, name, entry, bounds, checked).astype(dtype)
+
+    if layout is None:
+        return uploaded(part(tuple(slice(None) for _ in shape)))
+    return Several.waited(jax.make_array_from_callback)(shape, layout, part)
+
+
+def _assembled(folder, name, entry, bounds, checked):
+    """The values within bounds, from the pieces that have a share in them."""
+    out, filled = np.empty([stop - start for start, stop in bounds], np.dtype(entry["dtype"])), 0
+    for piece in entry["pieces"]:
+        low = [max(a, start) for (a, _), start in zip(bounds, piece["start"], strict=True)]
+        high = [min(b, start + n) for (_, b), start, n in zip(bounds, piece["start"], piece["shape"], strict=True)]
+        if all(a < b for a, b in zip(low, high, strict=True)):
+            values = _piece(folder, name, piece, out.dtype, checked)
+            source = tuple(slice(a - s, b - s) for a, b, s in zip(low, high, piece["start"], strict=True))
+            target = tuple(slice(a - s, b - s) for a, b, (s, _) in zip(low, high, bounds, strict=True))
+            out[target] = values[source]
+            filled += int(np.prod([b - a for a, b in zip(low, high, strict=True)], dtype=np.int64))
+    if filled != out.size:
+        raise ValueError(f"load_state_dict: path: pieces of {name} are missing in {folder}; save it anew, or pass another unique_id")
+    return out
+
+
+def _piece(folder, name, piece, dtype, checked):
+    """The values of a piece, read where they are used; the first time the whole of it is checked."""
+    file, shape = folder / Path(piece["file"]).name, tuple(piece["shape"])
+    size = int(np.prod(shape, dtype=np.int64))
+    try:
+        values = np.memmap(file, dtype, "r", piece["offset"], (size,))
+    except (FileNotFoundError, ValueError):
+        raise ValueError(f"load_state_dict: path: {file} is missing or cut short, which holds a part of {name}; pass another unique_id") from None
+    if (file, piece["offset"]) not in checked:
+        if zlib.crc32(values.view(np.uint8)) != piece["crc"]:
+            raise ValueError(f"load_state_dict: path: {file} is damaged, where it holds a part of {name}; pass another unique_id")
+        checked.add((file, piece["offset"]))
+    return values.reshape(shape)

@@ -1,0 +1,153 @@
+"""`save_state_dict`."""
+
+import atexit
+import itertools
+import json
+import threading
+import zlib
+from pathlib import Path
+
+import jax
+import numpy as np
+
+from paddle_jax._core.deferred.value import observed
+from paddle_jax._core.errors import CheckError
+from paddle_jax._core.tensor import held
+from paddle_jax.distributed.checkpoint.metadata import VERSION, flat, ids
+from paddle_jax.distributed.parallel import get_rank, get_world_size
+from paddle_jax.framework.atomic import replace_file
+
+
+class _Writing:
+    """The save that goes on in the background. thread: it, or None. error: what it ended with."""
+
+    thread = error = None
+
+
+def wait():
+    """Waits for a save in the background; raises what it ended with."""
+    thread, _Writing.thread = _Writing.thread, None
+    if thread is not None:
+        thread.join()
+    error, _Writing.error = _Writing.error, None
+    if error is not None:
+        raise RuntimeError(f"save_state_dict: the save in the background failed: {error}") from error
+
+
+atexit.register(lambda: _Writing.thread and _Writing.thread.join())
+
+
+def save_state_dict(state_dict, path, process_group=None, coordinator_rank=0, unique_id=None, async_save=False, safetensors=False,
+                    save_replicas=False):
+    """Writes Tensors, sharded or not, to a folder. Each piece is written once, by whoever holds it; Partial ones are written reduced.
+
+    The checkpoint counts as there once it is whole: a save that is interrupted leaves the ones before as they were.
+
+    Args:
+        state_dict: dict of Tensors, or of dicts of such, whose names are joined by dots.
+        path: str, the folder; made if it is missing. All processes must see the same.
+        process_group: accepted for compatibility; all processes take part.
+        coordinator_rank: int, the process that writes the metadata.
+        unique_id: int, the number of the checkpoint in the folder; one that is there is replaced. Default: the next one.
+        async_save: bool, whether the call returns once the values are in host memory, and files are written in the background. The next save, and the
+            end of the program, wait for it.
+        safetensors: only False.
+        save_replicas: accepted for compatibility; copies are written once.
+    Raises:
+        AssertionError: `state_dict` is no dict.
+        ValueError: a value in it is neither Tensor nor dict; `safetensors` is True.
+        RuntimeError: the save before, in the background, has failed.
+    Example:
+        >>> import tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> paddle.distributed.save_state_dict({"w": paddle.ones([2])}, folder)
+        >>> state = {"w": paddle.zeros([2])}
+        >>> paddle.distributed.load_state_dict(state, folder)
+        >>> state["w"].tolist()
+        [1.0, 1.0]
+    """
+    if not isinstance(state_dict, dict):
+        raise CheckError(f"save_state_dict: state_dict: got {type(state_dict).__name__}; it must be a dict")
+    if safetensors:
+        raise ValueError("save_state_dict: safetensors: got True; checkpoints are written in one format only; use False")
+    wait()
+    tensors, rank = flat(state_dict), get_rank()
+    folder = Path(path)
+    folder.mkdir(parents=True, exist_ok=True)
+    if unique_id is None:
+        there = ids(folder)
+        unique_id = there[-1] + 1 if there else 0
+    _together()  # nobody writes before all have looked
+    described, pieces, at = {}, [], 0
+    names = (f"{rank}_{unique_id}{'' if i == 0 else f'_{i}'}.distcp" for i in itertools.count())
+    file = next(name for name in names if not (folder / name).exists())  # one that is there belongs to a checkpoint that is there
+    for name, tensor in tensors.items():
+        array = observed(held(tensor))
+        entry = described[name] = {"shape": list(array.shape), "dtype": array.dtype.name, "pieces": []}
+        for start, part in _pieces(array, rank):
+            data = np.ascontiguousarray(part)
+            entry["pieces"].append({"start": start, "shape": list(part.shape), "file": file, "offset": at})
+            pieces.append((entry["pieces"][-1], data))
+            at += data.nbytes
+    if async_save and get_world_size() == 1:
+        _Writing.thread = threading.Thread(target=_in_background, args=(folder, file, unique_id, described, pieces, rank, coordinator_rank))
+        _Writing.thread.start()
+    else:
+        _write(folder, file, unique_id, described, pieces, rank, coordinator_rank)
+
+
+def _pieces(array, rank):
+    """(start, values) of the pieces of an array that this process writes."""
+    if isinstance(array.sharding, jax.sharding.SingleDeviceSharding):
+        yield [0] * array.ndim, np.array(array)  # a copy: the memory of the array may be given away before it is written
+        return
+    for shard in array.addressable_shards:
+        if shard.replica_id == 0:
+            yield [s.start or 0 for s in shard.index], np.array(shard.data)
+
+
+def _in_background(*arguments):
+    try:
+        _write(*arguments)
+    except BaseException as error:
+        _Writing.error = error
+
+
+def _write(folder, file, unique_id, described, pieces, rank, coordinator):
+    with replace_file(folder / file) as stream:
+        for entry, data in pieces:
+            raw = data.tobytes()
+            entry["crc"] = zlib.crc32(raw)
+            stream.write(raw)
+    if get_world_size() > 1:
+        described = _gathered(folder, unique_id, described, rank)
+    if rank == coordinator:
+        with replace_file(folder / f"{unique_id}.metadata") as stream:
+            stream.write(json.dumps({"version": VERSION, "tensors": described}).encode())
+        used = {piece["file"] for entry in described.values() for piece in entry["pieces"]}
+        for old in {*folder.glob(f"*_{unique_id}.distcp"), *folder.glob(f"*_{unique_id}_*.distcp")}:
+            if old.name not in used and old.name.split("_")[1].removesuffix(".distcp") == str(unique_id):
+                old.unlink(missing_ok=True)
+    _together()
+
+
+def _gathered(folder, unique_id, described, rank):
+    """What all processes have written. A Tensor that each holds by itself is taken from the first that has it."""
+    from paddle_jax.distributed.communication import all_gather_object
+
+    parts = []
+    all_gather_object(parts, described)
+    whole = {}
+    for part in parts:
+        for name, entry in part.items():
+            known = whole.setdefault(name, {**entry, "pieces": []})
+            starts = [piece["start"] for piece in known["pieces"]]
+            known["pieces"] += [piece for piece in entry["pieces"] if piece["start"] not in starts]
+    return whole
+
+
+def _together():
+    if get_world_size() > 1:
+        from paddle_jax.distributed.communication import barrier
+
+        barrier()
