@@ -143,6 +143,7 @@ from paddle_jax import optimizer, pir, quantization, reader, regularizer, sparse
 from paddle_jax.amp.auto_cast import autocast, get_autocast_cpu_dtype, get_autocast_dtype, get_autocast_gpu_dtype, is_autocast_enabled
 from paddle_jax.base import dygraph as _dygraph
 from paddle_jax.base.param_attr import ParamAttr
+from paddle_jax.distributed.data_parallel import DataParallel
 from paddle_jax.compat.proxy import disable_compat, enable_compat, use_compat_guard
 from paddle_jax.framework import (
     async_save, clear_async_save_task_queue, disable_signal_handler, disable_static, enable_static, in_dynamic_mode, load, save,

@@ -212,8 +212,17 @@ def _visit(walk, node, cts, wanted, captured):
 
 def backward(tensors, grads, retain_graph=False, create_graph=False):
     """Gradients of `tensors` into the `grad` of every leaf they depend on."""
-    walk = _Walk(create_graph)
-    walk.run(_backward, walk, tensors, grads, retain_graph or create_graph)
+    walk, ctx, after = _Walk(create_graph), local.ctx, []
+    outermost = ctx.after is None  # a hook, or a layer that is computed again, may run a pass of its own
+    if outermost:
+        ctx.after = after
+    try:
+        walk.run(_backward, walk, tensors, grads, retain_graph or create_graph)
+    finally:
+        if outermost:
+            ctx.after = None
+    for call in after:
+        call()
 
 
 def _backward(walk, tensors, grads, retain_graph):

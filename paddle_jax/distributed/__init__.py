@@ -21,12 +21,13 @@ from paddle_jax.distributed.communication import (
     broadcast_object_list, destroy_process_group, gather, get_backend, get_group, irecv, is_initialized, isend, recv, recv_object_list, reduce,
     reduce_scatter, scatter, scatter_object_list, send, send_object_list, stream, wait,
 )
+from paddle_jax.distributed.data_parallel import DataParallel
 from paddle_jax.distributed.launch.main import launch
 from paddle_jax.distributed.parallel import ParallelEnv, get_rank, get_world_size, init_parallel_env
 from paddle_jax.distributed.spawn import spawn
 
 __all__ = [
-    "P2POp", "ParallelEnv", "ReduceOp", "all_gather", "all_gather_object", "all_reduce", "alltoall", "alltoall_single", "barrier",
+    "DataParallel", "P2POp", "ParallelEnv", "ReduceOp", "all_gather", "all_gather_object", "all_reduce", "alltoall", "alltoall_single", "barrier",
     "batch_isend_irecv", "broadcast", "broadcast_object_list", "communication", "destroy_process_group", "fleet", "gather", "get_backend",
     "get_group", "get_rank", "get_world_size", "init_parallel_env", "irecv", "is_available", "is_initialized", "isend", "launch", "new_group", "recv",
     "recv_object_list", "reduce", "reduce_scatter", "scatter", "scatter_object_list", "send", "send_object_list", "spawn", "stream", "wait",

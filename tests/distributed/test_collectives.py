@@ -1,15 +1,11 @@
 """Collectives of two processes: what the real Paddle gives on CPUs, and NumPy where it has none."""
 
-import contextlib
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.distributed import pairs
+from tests.distributed import pairs, spawned
 from tests.distributed.programs.collectives import DTYPES
 
 pytestmark = pytest.mark.slow
@@ -27,35 +23,9 @@ def found():
     return _found("paddle_jax")
 
 
-def _paddle_rank(path):
-    """One process of the real Paddle under its own `spawn`."""
-    import paddle
-
-    with Path(f"{path}.{paddle.distributed.get_rank()}").open("w") as file, contextlib.redirect_stdout(file):
-        sys.argv[1:] = ["paddle"]
-        from tests.distributed.programs import collectives
-
-        collectives.ENGINE = "paddle"
-        collectives.main()
-
-
-SPAWN = """
-import sys
-sys.argv[1:] = ["paddle"]
-import paddle
-from tests.distributed.test_collectives import _paddle_rank
-if __name__ == "__main__":
-    paddle.distributed.spawn(_paddle_rank, ("{path}",), nprocs=2, backend="gloo")
-"""
-
-
 @pytest.fixture(scope="module")
 def expected(oracle, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("oracle")
-    (folder / "spawned.py").write_text(SPAWN.format(path=folder / "found"))
-    done = subprocess.run([sys.executable, folder / "spawned.py"], env=pairs.environment(), capture_output=True, text=True, timeout=180)
-    assert done.returncode == 0, done.stderr
-    return [json.loads((folder / f"found.{rank}").read_text().splitlines()[-1]) for rank in range(2)]
+    return spawned.found("collectives", tmp_path_factory.mktemp("oracle"))
 
 
 def test_as_in_paddle(found, expected):

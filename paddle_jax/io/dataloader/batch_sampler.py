@@ -1,10 +1,10 @@
 """Batch samplers: lists of indices, for one process and for one process of many."""
 
 import math
-import os
 
 import numpy as np
 
+from paddle_jax._core.world import environment
 from paddle_jax.io.dataloader.dataset import IterableDataset
 from paddle_jax.io.dataloader.sampler import RandomSampler, Sampler, SequenceSampler
 
@@ -96,8 +96,8 @@ class DistributedBatchSampler(BatchSampler):
         self.dataset = dataset
         self.batch_size = batch_size
         self.shuffle = shuffle
-        self.nranks = _world_size() if num_replicas is None else num_replicas
-        self.local_rank = _rank() if rank is None else rank
+        self.nranks = environment.size() if num_replicas is None else num_replicas
+        self.local_rank = environment.rank() if rank is None else rank
         _need(self.local_rank < self.nranks, f"DistributedBatchSampler: rank: got {self.local_rank} of {self.nranks} processes; it must be smaller.")
         self.drop_last = drop_last
         self.epoch = 0
@@ -137,11 +137,3 @@ class DistributedBatchSampler(BatchSampler):
             3
         """
         self.epoch = epoch
-
-
-def _world_size():
-    return int(os.environ.get("PADDLE_TRAINERS_NUM", "1"))
-
-
-def _rank():
-    return int(os.environ.get("PADDLE_TRAINER_ID", "0"))

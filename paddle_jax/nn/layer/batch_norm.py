@@ -5,6 +5,7 @@ from paddle_jax._core.state import local
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.initializer import Constant
+from paddle_jax.nn.layer import synced
 from paddle_jax.nn.layer.helpers import show
 from paddle_jax.nn.layer.layers import Layer
 
@@ -137,9 +138,11 @@ class BatchNorm3D(_BatchNormBase):
 
 
 class SyncBatchNorm(_BatchNormBase):
-    """Batch normalisation by the statistics of the whole batch, also when it is spread over devices.
+    """Batch normalisation by the statistics of the whole batch, also when it is spread over processes or devices.
 
-    On one device, and on arrays sharded over devices (whose mean XLA takes over all shards), this is what BatchNorm does.
+    After `paddle.distributed.init_parallel_env()` in a program of several processes, statistics of training are taken over the batches of all
+    processes, and gradients flow to all of them; each process must call the layer. In one process this is what BatchNorm does, also for tensors
+    that lie on several devices.
 
     Args:
         num_features: int, the number of channels C.
@@ -157,7 +160,13 @@ class SyncBatchNorm(_BatchNormBase):
         super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, None, name)
 
     def forward(self, x):
-        return super().forward(x)
+        frozen = not self.training if self._use_global_stats is None else self._use_global_stats
+        if frozen or not synced.several():
+            return super().forward(x)
+        self._check_input(x)
+        form = layout(self._data_format, x.ndim)
+        axis = x.ndim - 1 if form.endswith("C") and len(form) > 2 else 1
+        return synced.normalised(x, axis, (self._mean, self._variance), self.weight, self.bias, float(self._momentum), float(self._epsilon), form)
 
     @classmethod
     def convert_sync_batchnorm(cls, layer):

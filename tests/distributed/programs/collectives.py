@@ -8,7 +8,6 @@ import traceback
 
 import numpy as np
 
-ENGINE = sys.argv[1]
 DTYPES = ["float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool", "complex64", "complex128"]
 FOUND = {}
 
@@ -147,8 +146,8 @@ def _received(D):
     return objects
 
 
-def main():
-    if ENGINE == "paddle_jax":
+def main(engine):
+    if engine == "paddle_jax":
         import paddle_jax as P
     else:
         import paddle as P
@@ -156,10 +155,10 @@ def main():
     P.ones([2]).numpy()  # as programs do, before the group exists
     D.init_parallel_env()
     everywhere(P, D, D.get_rank())
-    if ENGINE == "paddle_jax":
+    if engine == "paddle_jax":
         here(P, D, D.get_rank())
     print(json.dumps(FOUND))
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])

@@ -1,16 +1,21 @@
 """Gradients of several processes."""
 
+from paddle_jax.distributed.communication.group import default_group
+from paddle_jax.distributed.data_parallel import averaged
 from paddle_jax.distributed.parallel import get_world_size
 
 
 def fused_allreduce_gradients(parameter_list, hcg):
-    """Adds up the gradients of all processes. Where there is one process they are complete as they are.
+    """Replaces gradients by their mean over the processes, for programs that add up gradients under `no_sync`. With one process they stay.
 
     Args:
-        parameter_list: Parameters.
-        hcg: Paddle's description of the groups of processes, or None.
+        parameter_list: Parameters; those without a gradient are left out, which must be the same ones on all processes.
+        hcg: what tells the group by its `get_data_parallel_group()`, or None for all processes.
     Raises:
-        RuntimeError: the launcher started several processes.
+        RuntimeError: there are several processes and no group of them; or they do not have the same gradients.
     """
-    if get_world_size() > 1:
-        raise RuntimeError("fused_allreduce_gradients: there are several processes and no group of them; run one process, it drives all devices")
+    if get_world_size() == 1:
+        return
+    group = default_group() if hcg is None else hcg.get_data_parallel_group()
+    if group.is_member():
+        averaged([p.grad for p in parameter_list if p.grad is not None], group)

@@ -1,0 +1,177 @@
+"""Data parallel training: each process computes with its part of the batch, and gradients are averaged over the processes."""
+
+import contextlib
+import warnings
+
+import numpy as np
+
+from paddle_jax._core.autograd_mode import is_grad_enabled, no_grad
+from paddle_jax._core.state import local
+from paddle_jax._core.tensor import wrap, zeros_like
+from paddle_jax._core.world import wire
+from paddle_jax.distributed.communication.group import default_group, is_initialized
+from paddle_jax.nn import Layer
+from paddle_jax.tensor.joining import concat
+from paddle_jax.tensor.manipulation import reshape
+
+__all__ = ["DataParallel", "averaged", "in_buckets", "same_everywhere"]
+
+_MIB = 1 << 20
+
+
+def in_buckets(tensors, size):
+    """Tensors in lists, each of one dtype and of `size` bytes at most (a larger Tensor has one of its own), in the order given."""
+    found, open_ones = [], {}
+    for tensor in tensors:
+        raw = tensor._raw
+        nbytes = raw.size * raw.dtype.itemsize
+        bucket, full = open_ones.get(raw.dtype, (None, 0))
+        if bucket is None or full + nbytes > size:
+            bucket, full = [], 0
+            found.append(bucket)
+        bucket.append(tensor)
+        open_ones[raw.dtype] = bucket, full + nbytes
+    return found
+
+
+def _together(tensors, call):
+    """Replaces the values of Tensors of one dtype by what `call` makes of all of them in one row. Putting them together and apart is recorded like
+    any operation, so it is compiled with what the program does before and after."""
+    flat = reshape(tensors[0], [-1]) if len(tensors) == 1 else concat([reshape(tensor, [-1]) for tensor in tensors])
+    flat, start = wrap(call(flat._value)), 0
+    for tensor in tensors:
+        size = tensor._raw.size
+        tensor._fill(reshape(flat[start : start + size], list(tensor.shape))._raw)
+        start += size
+
+
+@no_grad()
+def averaged(gradients, group, size=25 * _MIB):
+    """Replaces gradients by their mean over the processes of a group.
+
+    Args:
+        gradients: list of Tensors, the same on all processes in number, order, shapes and dtypes.
+        group: Group.
+        size: bytes that travel together.
+    """
+    for bucket in in_buckets(gradients, size):
+        _together(bucket, lambda flat: group.process_group.all_reduce(flat, wire.AVG, "gradients: all_reduce"))
+
+
+@no_grad()
+def same_everywhere(tensors, group, size=25 * _MIB):
+    """Gives all processes of a group the values that its first one has."""
+    for bucket in in_buckets(tensors, size):
+        _together(bucket, lambda flat: group.process_group.broadcast(flat, 0))
+
+
+class DataParallel(Layer):
+    """A Layer whose gradients are averaged over the processes of a group: each process computes with its part of the batch, and all of them make the
+    same step. Parameters and buffers start with the values of the first process.
+
+    Averaging follows a backward pass through the forward pass of this Layer (not of the Layer within): what `grad` holds then is averaged, with
+    what was there before. Gradients travel together, up to comm_buffer_size; putting them together is compiled with the backward pass, and what
+    follows with the optimizer's step.
+
+    Args:
+        layers: Layer with Parameters.
+        strategy: accepted.
+        comm_buffer_size: int, MiB that travel together. Default 25.
+        last_comm_buffer_size: accepted.
+        find_unused_parameters: processes may use different Parameters in a step; those that a process has not used count as zeros. Costs a small
+            message per step. Default False: all use the same ones, which is checked.
+        group: Group. Default None: all processes.
+    Raises:
+        AssertionError: the Layer has no Parameter that is trained. RuntimeError (in backward): the processes do not have the same gradients.
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings(record=True):  # one process: nothing to average
+        ...     net = paddle.DataParallel(paddle.nn.Linear(2, 1))
+        >>> net(paddle.ones([3, 2])).shape
+        paddle.Size([3, 1])
+    """
+
+    def __init__(self, layers, strategy=None, comm_buffer_size=25, last_comm_buffer_size=1, find_unused_parameters=False, group=None):
+        super().__init__(layers.full_name() + "_data_parallel")
+        if not any(not p.stop_gradient for p in layers.parameters()):
+            raise AssertionError("This model does not have any parameters to train, and does not need to use DataParallel")
+        self._layers, self._strategy, self.find_unused_parameters = layers, strategy, bool(find_unused_parameters)
+        self.comm_buffer_size, self.last_comm_buffer_size = int(comm_buffer_size), last_comm_buffer_size
+        self.grad_need_sync, self._armed, self._waiting = True, False, False
+        self.group = default_group() if group is None and is_initialized() else group
+        self._several = self.group is not None and self.group.is_member()
+        if not self._several:
+            warnings.warn("DataParallel: there is one process, so gradients stay as they are; to run several, start the program by `python -m "
+                          "paddle_jax.distributed.launch` and call init_parallel_env() before this", stacklevel=2)
+            return
+        same_everywhere([*layers.parameters(), *layers.buffers()], self.group)
+        self.init_reducer()
+
+    def init_reducer(self):
+        """Notes which Parameters are trained."""
+        self._trained = [p for p in self._layers.parameters() if not p.stop_gradient]
+        for parameter in self._trained:
+            parameter._register_backward_hook(self._reached)
+
+    def forward(self, *inputs, **kwargs):
+        """Calls the Layer within."""
+        out = self._layers(*inputs, **kwargs)
+        if self._several and self.grad_need_sync and is_grad_enabled():
+            self._armed = True
+        return out
+
+    @contextlib.contextmanager
+    def no_sync(self):
+        """Leaves gradients as they are after backward passes through forward passes inside, to add up several before they are averaged.
+
+        Example:
+            >>> import warnings
+            >>> with warnings.catch_warnings(record=True):
+            ...     net = paddle.DataParallel(paddle.nn.Linear(2, 1))
+            >>> with net.no_sync():
+            ...     net(paddle.ones([3, 2])).sum().backward()
+        """
+        before, self.grad_need_sync = self.grad_need_sync, False
+        try:
+            yield
+        finally:
+            self.grad_need_sync = before
+
+    def _reached(self):
+        """Called when a Parameter has got its gradient; averaging waits for the end of the backward pass."""
+        if self._armed and not self._waiting:
+            self._waiting = True
+            local.ctx.after.append(self._average)
+
+    def _average(self):
+        self._armed = self._waiting = False
+        if self.find_unused_parameters:
+            mine = np.array([p._grad is not None for p in self._trained])
+            used = np.asarray(self.group.process_group.all_reduce(mine, wire.MAX, "gradients: used parameters: all_reduce"))
+            for parameter in (p for p, anywhere in zip(self._trained, used, strict=True) if anywhere and p._grad is None):
+                parameter._grad = wrap(zeros_like(parameter._raw))
+        gradients = [p._grad for p in self._trained if p._grad is not None]
+        try:
+            averaged(gradients, self.group, self.comm_buffer_size * _MIB)
+        except wire.MismatchError as error:
+            raise wire.MismatchError(f"DataParallel: the processes do not have gradients for the same Parameters; if that is meant, pass "
+                                     f"find_unused_parameters=True. {error}") from None
+
+    def apply_collective_grads(self):
+        """Averages the gradients that there are now; after an ordinary backward pass they are averaged already."""
+        if self._several:
+            self._average()
+
+    def scale_loss(self, loss):
+        """The loss: gradients are averaged as they are."""
+        return loss
+
+    def state_dict(self, destination=None, include_sublayers=True, structured_name_prefix=""):
+        """The state of the Layer within, under its own names."""
+        return self._layers.state_dict(destination, include_sublayers, structured_name_prefix)
+
+    def set_state_dict(self, state_dict, use_structured_name=True):
+        """Loads a state into the Layer within."""
+        return self._layers.set_state_dict(state_dict, use_structured_name)
+
+    set_dict = load_dict = set_state_dict

@@ -1,0 +1,48 @@
+"""The mean and variance of a batch that is spread over the processes of a program."""
+
+from paddle_jax._core.tensor import wrap
+from paddle_jax._core.world import wire
+from paddle_jax._core.world.registry import Groups
+from paddle_jax.autograd import PyLayer
+from paddle_jax.nn.functional.norm import batch_norm_infer
+from paddle_jax.tensor.creation import to_tensor
+from paddle_jax.tensor.joining import concat
+
+
+class _Sum(PyLayer):
+    """The sum over all processes; so is its gradient."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return wrap(Groups.known[0].process_group.all_reduce(x._value, wire.SUM, "SyncBatchNorm: all_reduce"))
+
+    @staticmethod
+    def backward(ctx, cotangent):
+        return wrap(Groups.known[0].process_group.all_reduce(cotangent._value, wire.SUM, "SyncBatchNorm, backward: all_reduce"))
+
+
+def several() -> bool:
+    """Whether there are processes to share statistics with."""
+    return 0 in Groups.known and Groups.known[0].is_member()
+
+
+def normalised(x, axis, running, weight, bias, momentum, epsilon, data_format):
+    """The result of a batch normalisation in training; updates the running statistics. Two sums travel, so that the variance is that of differences
+    from the mean, as precise as on one process.
+
+    Args:
+        x: Tensor with channels along `axis`.
+        running: (mean, variance), Tensors [C].
+        weight, bias, momentum, epsilon, data_format: as in batch_norm.
+    """
+    wide = x if x.dtype.name == "float64" else x.astype("float32")
+    others, shape = [a for a in range(x.ndim) if a != axis], [1] * x.ndim
+    shape[axis] = channels = x.shape[axis]
+    count = to_tensor([float(x.size // channels)], dtype=wide.dtype)
+    sums = _Sum.apply(concat([wide.sum(axis=others), count]))
+    total = sums[channels:].detach()
+    mean = sums[:channels] / total
+    variance = _Sum.apply(((wide - mean.reshape(shape)) ** 2).sum(axis=others)) / total
+    for old, new in zip(running, (mean, variance), strict=True):
+        old._rebind((old.detach() * momentum + new.detach().astype(old.dtype) * (1 - momentum))._raw)
+    return batch_norm_infer(x, mean, variance, weight, bias, epsilon, data_format)
