@@ -11,7 +11,7 @@ import os
 import queue
 import weakref
 
-from paddle_jax._core.uninterrupted import calls, ignoring_arguments
+from paddle_jax._core.uninterrupted import calls, ignoring_arguments, pass_through
 
 
 class Task:
@@ -32,8 +32,7 @@ class Task:
 
     def wait(self):
         """Waits for the end; raises what was raised in it."""
-        with self._gate:
-            pass
+        pass_through(self._gate)
         if self.error is not None:
             raise self.error
 
@@ -86,5 +85,4 @@ class Worker:
         if self._complete and (self._started or not self._line.empty()):
             self.submit(int).wait()
         self._ending = True
-        with self._idle:
-            pass
+        pass_through(self._idle)

@@ -109,7 +109,7 @@ class Capture(Trace):
 
     def _operand(self, tensor):
         value = self.read(tensor)
-        return jax.lax.stop_gradient(value) if tensor.stop_gradient and value.dtype.kind in INEXACT else value
+        return jax.lax.stop_gradient_p.bind(value) if tensor.stop_gradient and value.dtype.kind in INEXACT else value
 
     def read(self, tensor):
         """The value to compute with."""

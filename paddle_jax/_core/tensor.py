@@ -561,7 +561,7 @@ class Number(Tensor):
 def inside(tensor):
     """What a Tensor holds, for use inside a JAX trace: one that wants no gradient is a constant to JAX's derivatives as it is to the tape."""
     raw = tensor._raw
-    return jax.lax.stop_gradient(raw) if tensor.stop_gradient and isinstance(raw, jax.core.Tracer) else raw
+    return jax.lax.stop_gradient_p.bind(raw) if tensor.stop_gradient and isinstance(raw, jax.core.Tracer) else raw
 
 
 def on_host(tensor, op, instead=""):

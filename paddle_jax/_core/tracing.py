@@ -130,7 +130,7 @@ class Trace(Block):
         if value.dtype.kind not in INEXACT:
             return value
         if tensor.stop_gradient:
-            return jax.lax.stop_gradient(value)  # also what is no tracer: the same array may come in with a gradient wanted
+            return jax.lax.stop_gradient_p.bind(value)  # also what is no tracer: the same array may come in with a gradient wanted
         source, idx = source_of(tensor)
         if isinstance(value, jax.core.Tracer):
             self._take(value, source, idx)

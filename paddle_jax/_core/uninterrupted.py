@@ -44,6 +44,11 @@ def deliver(function, arguments, take):
     collections.deque(take(itertools.chain.from_iterable(results)), 0)
 
 
+def pass_through(lock):
+    """Waits until nobody holds a lock, in one step: a `with` that a tracing hook leaves half way would hold it for ever."""
+    collections.deque(map(operator.call, (lock.acquire, lock.release)), 0)
+
+
 # blocks -----------------------------------------------------------------------------------------------------------------
 
 
@@ -200,8 +205,7 @@ class Apart:
 
     def wait(self):
         """Waits for the end of the thread."""
-        with self._gate:
-            pass
+        pass_through(self._gate)
 
     def settle(self):
         """Waits for the end of the call if it has begun; else it will not begin. May be called again: the first time may have been interrupted."""

@@ -148,3 +148,18 @@ def test_a_call_in_another_thread_is_settled_at_any_time():
         assert not waiting.is_alive()
     early.start()
     assert early.error is None
+
+
+def test_a_lock_is_free_again_whatever_line_of_a_wait_is_hit():
+    for limit in range(1, 12):
+        running = uninterrupted.Apart(int)
+        running.start()
+        running.wait()
+        sys.settrace(raising_at(limit)[0])
+        with contextlib.suppress(Stop):
+            running.wait()
+        sys.settrace(None)
+        waiting = threading.Thread(target=running.wait, daemon=True)
+        waiting.start()
+        waiting.join(20)
+        assert not waiting.is_alive(), limit
