@@ -20,7 +20,7 @@ from paddle_jax._core.pytree import in_order
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Number, init
 from paddle_jax._core.tracing import Trace, alike, is_tensor
-from paddle_jax._core.uninterrupted import eagerly, within
+from paddle_jax._core.uninterrupted import eagerly, tracing_kept, within
 
 _SMALL = 64  # elements of an integer Tensor that the host may look at; its value is compared at each call
 _MISSING = object()
@@ -387,7 +387,8 @@ def capture(function, inputs, start, converted=False, fixed=False, objects=(), o
         run = Capture([*inputs, *start], converted, 0 if fixed else len(inputs), objects, once)
         drawn = _HostRandom(generators)
         try:
-            found = within(drawn, lambda run=run: _capture(run, function, len(inputs)))
+            with tracing_kept():
+                found = within(drawn, lambda run=run: _capture(run, function, len(inputs)))
         except TRACING:
             found = [g.tensor for g in run.given[run.known :] if g.tensor is not None]
             more += 1

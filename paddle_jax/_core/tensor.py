@@ -328,7 +328,7 @@ class Tensor:
         return on_host(self, kind).reshape(())[()]
 
     def __bool__(self):
-        return bool(self._one("bool"))
+        return bool(self._one("bool") > 0)  # as in Paddle, negative numbers count as false
 
     def __float__(self):
         return float(self._one("float").item())

@@ -22,6 +22,8 @@ import weakref
 from jax._src import config as jax_config
 from jax._src import core as jax_core  # the public modules have no way to put the state of tracing back
 
+from paddle_jax._core.handlers import Handlers
+
 
 def calls(steps, result=None):
     """A function without arguments that makes all `steps`, tuples of a C function returning None and its arguments, and returns `result`.
@@ -146,10 +148,12 @@ _LOCAL = [(state.set_local, state.get_local)
 
 
 class tracing_kept(Block):
-    """A block that runs JAX's Python code: tracing and compiling. JAX puts its own state back by Python code, which may be hit."""
+    """A block that runs JAX's Python code: tracing and compiling. JAX puts its own state back by Python code, which may be hit, and may keep the
+    exception of a signal handler to itself."""
 
     def steps(self):
-        return [], [(put, get()) for put, get in _LOCAL]
+        enter, leave = Handlers().steps()
+        return enter, [*[(put, get()) for put, get in _LOCAL], *leave]
 
 
 class eagerly(Block):

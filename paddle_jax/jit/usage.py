@@ -3,6 +3,7 @@
 import gc
 import sys
 
+from paddle_jax._core.handlers import Listener
 from paddle_jax._core.origins import ARRAYS, LIBRARIES, package_of
 
 _OTHERS = frozenset((*LIBRARIES, *ARRAYS, "malt", "etils", "absl", "typing_extensions", *sys.stdlib_module_names)) - {"__main__"}
@@ -47,11 +48,11 @@ class Usage:
 
 
 def _is_aside(frame):
-    """Whether code has nothing to do with the function that runs: the text that a library executes, what runs while a module is imported, and what
-    runs whenever the garbage collector does or an object is thrown away."""
+    """Whether code has nothing to do with the function that runs: the text that a library executes, what runs while a module is imported, what
+    runs whenever the garbage collector does or an object is thrown away, and handlers of signals."""
     if frame.f_code.co_name == "<module>" and frame.f_back is not None and package_of(frame.f_back.f_globals) in _OTHERS:
         return True
-    collecting = [_code_of(callback) for callback in gc.callbacks]
+    collecting = [*[_code_of(callback) for callback in gc.callbacks], Listener.__call__.__code__]
     while frame is not None:
         code, module = frame.f_code, frame.f_globals.get("__name__")
         if code.co_name == "__del__" or module in _IMPORTING or code in collecting or module == "weakref" and code.co_name == "__call__":

@@ -23,6 +23,8 @@ QUESTIONS = [
     "T([1.5, T(2)]).dtype.name", "T(np.array([16256], 'uint16')).astype('float32').tolist()", "T(['a'])", "T(2**70)",
     "paddle.finfo(type='float64').bits", "paddle.seed(-1)", "paddle.seed(2**64)", "paddle.Generator('nowhere')",
     "paddle.Generator(device='cpu').random() >= 0",
+    *[f"[bool(t), not t, t.__nonzero__()][0 if t else slice(None)] if (t := T({value})) is not None else 0"
+      for value in ("-1", "-0.5", "float('nan')", "0.0", "0.5", "1j", "-1j", "1 - 2j", "True", "[[-3]]", "[2]", "-1, 'float16'")],
 ]
 
 

@@ -66,10 +66,15 @@ def switch(index, functions):
 
 
 def truth(value):
-    """A Tensor with one element as a bool Tensor without axes."""
+    """Whether the element of a Tensor is positive, as `Tensor.__bool__` says: a bool Tensor without axes."""
     if value._raw.size != 1:
         raise ValueError(f"if or while: the condition is a tensor of shape {list(value.shape)}; it must have one element; use any() or all()")
-    return (value.reshape([]) if value._raw.ndim else value).astype("bool")
+    value = value.reshape([]) if value._raw.ndim else value
+    if value.dtype == "bool":
+        return value
+    if value.is_complex():  # in NumPy's order of complex numbers
+        return (value.real() > 0).logical_or((value.real() == 0).logical_and(value.imag() > 0))
+    return value > 0
 
 
 def select(index, codes, names=None, roots=()):

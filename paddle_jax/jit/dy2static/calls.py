@@ -11,7 +11,7 @@ from paddle_jax._core.errors import Unsupported
 from paddle_jax._core.origins import LIBRARIES, is_ours
 from paddle_jax._core.state import Observing, local
 from paddle_jax._core.tensor import Tensor
-from paddle_jax.jit.dy2static.branches import cond
+from paddle_jax.jit.dy2static.branches import cond, truth
 from paddle_jax.jit.dy2static.host import show
 from paddle_jax.jit.dy2static.parts import is_number, is_traced
 from paddle_jax.jit.dy2static.statements import Range, Rows, and_, or_
@@ -225,7 +225,8 @@ def _quantor(kind, joined):
         items = list(items)
         if not any(map(is_traced, items)):
             return kind(items)
-        return ft.reduce(lambda a, b: joined(lambda: a, lambda: b), items)
+        found = ft.reduce(lambda a, b: joined(lambda: a, lambda: b), items)
+        return truth(found) if is_traced(found) else bool(found)
 
     return ask
 
@@ -236,9 +237,11 @@ def _number(kind):
             tensor = args[0].detach()
             if tensor.size != 1:
                 raise TypeError(f"{kind.__name__}: got a tensor of shape {list(tensor.shape)}; only one element can be converted")
+            if kind is bool:
+                return truth(tensor)
             if kind is float and tensor.is_floating_point():
                 return tensor.reshape([])
-            return tensor.reshape([]).astype({bool: "bool", int: "int64", float: "float32"}[kind])
+            return tensor.reshape([]).astype({int: "int64", float: "float32"}[kind])
         return kind(*args, **kwargs)
 
     return convert

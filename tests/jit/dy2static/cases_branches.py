@@ -286,3 +286,17 @@ def builtin_functions(P, x):
     if any([low > 1.5, high > 5.5]) or all([x[0] < 0, x[1] > 0]):
         return low * high
     return low + high + abs(x[1])
+
+
+@case([POS], [NEG], [BIG])
+def numbers_as_conditions(P, x):
+    s = x.sum() - 1
+    y = x * 2 if s else x - 1
+    if not s:
+        y = y + 3
+    n = P.zeros([])
+    while s:
+        s, n = s - 1, n + 1
+    if any([s, x.min()]) and not all([s, n]) or bool(s):
+        n = n + 10
+    return y, n

@@ -1,0 +1,64 @@
+"""Exceptions of signal handlers that come while JAX's Python code runs.
+
+JAX has bare `except` clauses, and Python prints what is raised in the callback of a weak reference and goes on: an interrupt that falls there would be
+lost. So the handlers are listened to for the length of a trace, and what a library has kept to itself is raised at its end.
+"""
+
+import _signal  # its functions are those of `signal` without the names for numbers, which cost a microsecond for each of 64 signals
+import collections
+import signal
+import sys
+import threading
+
+from paddle_jax._core.origins import LIBRARIES, package_of
+
+_KEEPING = frozenset((*LIBRARIES, "weakref", "functools", "dataclasses"))
+
+
+class Listener:
+    """Stands for a signal handler, and keeps what it raises."""
+
+    def __init__(self, handler, raised):
+        self.handler, self.raised = handler, raised
+
+    def __call__(self, number, frame):
+        try:
+            return self.handler(number, frame)
+        except BaseException as error:
+            self.raised.append(error)
+            raise
+
+
+class Handlers:
+    """The handlers of this program for the length of a block: `steps` is what `uninterrupted.Block` wants."""
+
+    def __init__(self):
+        self._listeners, self._raised = {}, []
+
+    def steps(self):
+        """What entering and leaving call. Signals are handled in the main thread only; a block within a block leaves it to the outer one."""
+        if threading.get_ident() != threading.main_thread().ident:
+            return [], []
+        for number in range(1, signal.NSIG):
+            handler = _signal.getsignal(number)
+            if callable(handler):
+                if type(handler) is Listener:
+                    return [], []
+                self._listeners[number] = Listener(handler, self._raised)
+        listeners = list(self._listeners.items())
+        return [(collections.deque, map(_signal.signal, *zip(*listeners, strict=True)), 0)] if listeners else [], [(self._close,)]
+
+    def _close(self):
+        """Puts the handlers back, unless the program has set others since, and raises what nobody was told."""
+        for number, listener in self._listeners.items():
+            if _signal.getsignal(number) is listener:
+                _signal.signal(number, listener.handler)
+        error = sys.exception() if hasattr(sys, "exception") else sys.exc_info()[1]
+        for raised in self._raised:
+            if raised is not error and kept_back(raised):
+                raise raised from None
+
+
+def kept_back(error):
+    """Whether an exception was caught by the code of a library: the outermost function that it came through."""
+    return error.__traceback__ is not None and package_of(error.__traceback__.tb_frame.f_globals) in _KEEPING

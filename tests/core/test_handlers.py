@@ -1,0 +1,139 @@
+"""What a signal handler raises while JAX traces comes out, once."""
+
+import contextlib
+import gc
+import signal
+import textwrap
+import threading
+import weakref
+
+import pytest
+
+from paddle_jax._core.uninterrupted import tracing_kept
+
+
+class Notice(Exception):
+    pass
+
+
+@pytest.fixture
+def notice():
+    """Sends a signal whose handler raises Notice."""
+
+    def handler(number, frame):
+        raise Notice
+
+    before = signal.signal(signal.SIGUSR1, handler)
+    yield lambda: signal.raise_signal(signal.SIGUSR1)
+    assert signal.getsignal(signal.SIGUSR1) is handler
+    signal.signal(signal.SIGUSR1, before)
+
+
+def library(code):
+    """A function `f` of a module of JAX."""
+    scope = {"__name__": "jax._src.somewhere"}
+    exec(textwrap.dedent(code), scope)  # noqa: S102  the tests' own text
+    return scope["f"]
+
+
+IGNORES = library("""
+    def f(call):
+        try:
+            call()
+        except:
+            pass
+""")
+REPLACES = library("""
+    def f(call):
+        try:
+            call()
+        except Exception:
+            raise UnboundLocalError("r2") from None
+""")
+CALLS = library("""
+    def f(call):
+        call()
+""")
+
+
+SENDS = library("""
+    import signal
+
+    def f():
+        signal.raise_signal(signal.SIGUSR1)
+""")
+
+
+@pytest.mark.parametrize("keeper", [IGNORES, REPLACES, CALLS], ids=["ignored", "replaced", "passed on"])
+def test_comes_out(notice, keeper):
+    with pytest.raises(Notice), tracing_kept(), tracing_kept():
+        keeper(notice)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_in_the_callback_of_a_weak_reference(notice):
+    with pytest.raises(Notice), tracing_kept():
+        thing = Notice()
+        watch = weakref.finalize(thing, notice)
+        del thing
+        gc.collect()
+    assert not watch.alive
+
+
+def test_what_the_program_catches_stays_caught(notice):
+    reached = []
+    with tracing_kept():
+        with contextlib.suppress(Notice):
+            CALLS(notice)
+        reached.append("between")
+        with contextlib.suppress(Notice):
+            IGNORES(lambda: reached.append("inside"))
+            notice()
+    assert reached == ["between", "inside"]
+
+
+def test_errors_of_the_body_are_not_replaced():
+    with pytest.raises(ZeroDivisionError), tracing_kept():
+        1 // 0
+
+
+def test_keyboard_interrupt():
+    with pytest.raises(KeyboardInterrupt), tracing_kept():
+        IGNORES(lambda: signal.raise_signal(signal.SIGINT))
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_handler_set_inside_stays():
+    before = signal.getsignal(signal.SIGUSR1)
+    with tracing_kept():
+        signal.signal(signal.SIGUSR1, print)
+    assert signal.signal(signal.SIGUSR1, before) is print
+
+
+def test_other_threads():
+    entered = []
+
+    def work():
+        with tracing_kept():
+            entered.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join(20)
+    assert entered == [signal.getsignal(signal.SIGINT)]
+
+
+def test_compiled_functions_stay_compiled(paddle, recwarn):
+    """A handler that runs while a function is captured is no part of it."""
+    ran = []
+    before = signal.signal(signal.SIGUSR1, lambda number, frame: ran.append(number))
+
+    def step(x):
+        SENDS()
+        return x * 2
+
+    compiled = paddle.jit.to_static(step)
+    for _ in range(3):
+        assert compiled(paddle.ones([2])).tolist() == [2, 2]
+    signal.signal(signal.SIGUSR1, before)
+    assert len(ran) == 1 and not recwarn.list
