@@ -1,7 +1,7 @@
 """Exceptions of signal handlers that come while JAX's Python code runs.
 
-JAX has bare `except` clauses, and Python prints what is raised in the callback of a weak reference and goes on: an interrupt that falls there would be
-lost. So the handlers are listened to for the length of a trace, and what a library has kept to itself is raised at its end.
+JAX has bare `except` clauses, and Python prints what is raised in the callback of a weak reference and goes on: an interrupt that falls there
+would be lost. So the handlers are listened to for the length of a trace, and what a library has kept to itself is raised at its end.
 """
 
 import _signal  # its functions are those of `signal` without the names for numbers, which cost a microsecond for each of 64 signals

@@ -14,7 +14,7 @@ from paddle_jax._core.deferred.value import Several, Value, concrete
 from paddle_jax._core.dependence import smooth, struct_of
 from paddle_jax._core.errors import translate
 from paddle_jax._core.state import local
-from paddle_jax._core.uninterrupted import mend_tracing
+from paddle_jax._core.uninterrupted import jitted, mend_tracing
 
 _MAX_FLOWS = 1024
 
@@ -32,7 +32,7 @@ class Kernel:
 
     def __init__(self, name, fn, *, jit=True, nondiff=False):
         self.name, self.fn, self.nondiff, self.grads = name, fn, nondiff, {}
-        self.run = jax.jit(fn, inline=True) if jit else fn
+        self.run = jitted(fn, inline=True) if jit else fn
         self.deferrable, self.sigs, self.flows, self.loops, self.of, self.made_of = jit, {}, {}, {}, None, None
 
     def __repr__(self):

@@ -19,6 +19,7 @@ import sys
 import threading
 import weakref
 
+import jax
 from jax._src import config as jax_config
 from jax._src import core as jax_core  # the public modules have no way to put the state of tracing back
 
@@ -154,6 +155,12 @@ class tracing_kept(Block):
     def steps(self):
         enter, leave = Handlers().steps()
         return enter, [*[(put, get()) for put, get in _LOCAL], *leave]
+
+
+def jitted(function, **options):
+    """`jax.jit`, whose Python code drops whatever is raised while it copies a name."""
+    with tracing_kept():
+        return jax.jit(function, **options)
 
 
 class eagerly(Block):

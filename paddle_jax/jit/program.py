@@ -19,7 +19,7 @@ from paddle_jax._core.node import Node
 from paddle_jax._core.outcomes import Outcomes, arrived, look
 from paddle_jax._core.state import Changes
 from paddle_jax._core.tensor import Tensor, wrap
-from paddle_jax._core.uninterrupted import Once, deliver, hand_out
+from paddle_jax._core.uninterrupted import Once, deliver, hand_out, jitted
 from paddle_jax.jit.checks import Checks
 from paddle_jax.jit.dy2static.effects import silent
 from paddle_jax.jit.guards import MISSING
@@ -301,7 +301,7 @@ class Program:
             return [*joined, *[out[i] for i in at], *[out[i] for i in rest]]
 
         direct.__name__ = self.name
-        compiled = jax.jit(direct, donate_argnums=() if self.loud else 1)  # after a failed assertion everything is as before
+        compiled = jitted(direct, donate_argnums=() if self.loud else 1)  # after a failed assertion everything is as before
         self.__dict__.update(
             pack=pack, targets=_picker([target for target, _, _ in plain]), steps=[steps for _, _, steps in plain],
             members=_picker(packed), added=[news[i][1] for i in packed], donated=donated, at=at, width=width, plain=rest,

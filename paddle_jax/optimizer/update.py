@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.layout import constrained, stacked
-from paddle_jax._core.uninterrupted import Once
+from paddle_jax._core.uninterrupted import Once, jitted
 from paddle_jax.nn.clip import clip_stack, global_scale, square_sum
 
 
@@ -80,7 +80,7 @@ def compiled(rule, hyper, clip, layouts=None):
             new, slots = constrained(new, stacked(layout[0], 1)), {name: constrained(slots[name], each) for name, each in layout[1]}
         return [new[i] for i in range(len(params))], slots
 
-    return Once(jax.jit(update, donate_argnums=0))
+    return Once(jitted(update, donate_argnums=0))
 
 
 def _mask(extra, like):

@@ -11,7 +11,7 @@ from paddle_jax._core.deferred.value import concrete
 from paddle_jax._core.errors import CheckError
 from paddle_jax._core.symbol import Symbol
 from paddle_jax._core.tensor import Tensor
-from paddle_jax._core.uninterrupted import Once, deliver, eagerly
+from paddle_jax._core.uninterrupted import Once, deliver, eagerly, jitted
 from paddle_jax.static.composites import computing
 from paddle_jax.static.program import Program, default_main_program
 from paddle_jax.static.run import evaluate, random_values, symbols_of
@@ -182,7 +182,7 @@ class Entry:
 
         self.empty = not targets and not ops
         self.host = any(op.host for op in ops)
-        self.compiled = body if self.host else Once(jax.jit(body, donate_argnums=0))
+        self.compiled = body if self.host else Once(jitted(body, donate_argnums=0))
         self.copied = [i for i, s in enumerate(fetches) if s.kind == "variable" or s in writes.values()]
 
     def __call__(self, values, feed):

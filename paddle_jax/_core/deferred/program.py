@@ -23,7 +23,7 @@ from paddle_jax._core.deferred.value import Value, on_device, uploaded
 from paddle_jax._core.errors import first_line
 from paddle_jax._core.kernel import has_loop, linearized, pulled
 from paddle_jax._core.origins import user_line
-from paddle_jax._core.uninterrupted import Once, tracing_kept
+from paddle_jax._core.uninterrupted import Once, jitted, tracing_kept
 
 _MAX_PROGRAMS = 256
 _MAX_SEEN = 1 << 16
@@ -150,7 +150,7 @@ class Program:
         self.avals = [v.aval for v in leaves]
         self.last = [(None, None)] * len(self.groups)
         self.fresh, self.lock = True, threading.Lock()
-        self.fn = jax.jit(self._trace, donate_argnums=0)
+        self.fn = jitted(self._trace, donate_argnums=0)
         self.once = Once(self.fn)
 
     def ready(self):

@@ -1,10 +1,11 @@
 """Special functions: SciPy's in float64, rounded once; XLA evaluates them in the operand's precision, so its last bits are the worse ones."""
 
 import functools
+import math
 
 import numpy as np
 
-from paddle_jax._core.interpreter.rules import is_low, rule
+from paddle_jax._core.interpreter.rules import rule
 
 
 def _scipy(name, *primitives):
@@ -98,12 +99,25 @@ def _igammac(a, x):
     return np.where((a < 0) | (x < 0), np.nan, np.where(np.isinf(x) & ~np.isnan(a), 0.0, gammaincc(a, x)))
 
 
+_PYTHONS = 200_000  # elements: SciPy takes 0.1 s to import, Python's `erf` about 0.1 us for an element
+_spent = [0]
+
+
 @rule("erf")
 def _erf(params, ins, outs):
-    from scipy.special import erf
-
+    """The first elements by Python: a program that needs it for a few numbers, as in `gelu`, does without SciPy."""
     dtype = outs[0].dtype
-    return lambda x: np.asarray(erf(x.astype(np.float32) if is_low(dtype) else x)).astype(dtype, copy=False)
+
+    def compute(x):
+        x = np.asarray(x)
+        _spent[0] += x.size
+        if _spent[0] > _PYTHONS:
+            from scipy.special import erf
+
+            return np.asarray(erf(x.astype(np.float64))).astype(dtype)
+        return np.array([*map(math.erf, x.ravel().tolist())], np.float64).reshape(x.shape).astype(dtype)
+
+    return compute
 
 
 # M. Giles, Approximating the erfinv function (2012), table 1: polynomials in w - 2.5 and sqrt(w) - 3 for w = -log(1 - x^2), highest power first
