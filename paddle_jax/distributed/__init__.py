@@ -23,6 +23,7 @@ from paddle_jax.distributed.communication import (
 )
 from paddle_jax.distributed.data_parallel import DataParallel
 from paddle_jax.distributed.launch.main import launch
+from paddle_jax.distributed.planning import plan
 from paddle_jax.distributed.parallel import ParallelEnv, get_rank, get_world_size, init_parallel_env
 from paddle_jax.distributed.spawn import spawn
 
@@ -39,3 +40,4 @@ __all__ += ["shard_scaler"]
 __all__ += ["ColWiseParallel", "DistModel", "PrepareLayerInput", "PrepareLayerOutput", "RowWiseParallel", "SequenceParallelBegin", "Strategy"]
 __all__ += ["SequenceParallelDisable", "SequenceParallelEnable", "SequenceParallelEnd", "parallelize", "to_static"]
 __all__ += ["load_state_dict", "save_state_dict"]
+__all__ += ["plan"]

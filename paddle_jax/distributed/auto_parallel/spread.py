@@ -123,8 +123,12 @@ def spread_out(raw):
 
 def spread_of_array(array):
     """The Spread of an array, None where it is on one device or lies in a way that has no name here."""
-    sharding = getattr(array, "sharding", None)
-    if not isinstance(sharding, NamedSharding) or isinstance(array, jax.core.Tracer):
+    return None if isinstance(array, jax.core.Tracer) else spread_of_sharding(getattr(array, "sharding", None))
+
+
+def spread_of_sharding(sharding):
+    """The Spread that JAX's sharding stands for; None for others than NamedSharding."""
+    if not isinstance(sharding, NamedSharding):
         return None
     mesh = mesh_of(sharding.mesh)
     placements = [Replicate() for _ in mesh.shape]

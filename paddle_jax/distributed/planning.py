@@ -1,0 +1,253 @@
+"""`paddle_jax.distributed.plan`: what a step will do on the devices of its mesh, before it runs.
+
+Sizes and collectives are read off the program that XLA has made, so they are what will happen, not an estimate. Bytes are those that each device
+receives in a ring: n - 1 of n parts for a gather, a scatter or an exchange, twice that for a reduction to all.
+"""
+
+import functools as ft
+import math
+import re
+
+import jax
+
+from paddle_jax._core.deferred.value import observed
+from paddle_jax._core.kernel import compute
+from paddle_jax._core.origins import user_line
+from paddle_jax._core.state import local
+from paddle_jax._core.tensor import held
+from paddle_jax._core.uninterrupted import swapped
+from paddle_jax.distributed.auto_parallel.dist_model import DistModel
+from paddle_jax.distributed.auto_parallel.spread import spread_of, spread_of_sharding
+from paddle_jax.jit import to_static
+from paddle_jax.jit.function import StaticFunction
+
+_SIZES = {"pred": 1, "s8": 1, "u8": 1, "s16": 2, "u16": 2, "f16": 2, "bf16": 2, "s32": 4, "u32": 4, "f32": 4, "s64": 8, "u64": 8, "f64": 8,
+          "c64": 8, "c128": 16}
+_KINDS = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute")
+_CALL = re.compile(r"= (.*?) (" + "|".join(_KINDS) + r")(?:-start)?\((.*?)\)(.*)")
+_SHAPE = re.compile(r"([a-z]+\d*)\[([\d,]*)\]")
+_SCOPE = re.compile(r"paddle\.(\w+)\.(\d+)")
+_LARGE = 0.5  # share of the largest operand of the step from which a gathered value is remarked on
+
+
+class Collective:
+    """Communication of one kind for one operation.
+
+    kind: e.g. "all-reduce". group: how many devices take part in each, 0 where that is not known. count: how often it runs in a step. nbytes: what
+    each device receives in a step.
+    result: bytes of its result on each device. op, where: the operation it is for and the line of the program, "" where XLA does not say.
+    """
+
+    __slots__ = ("count", "group", "kind", "nbytes", "op", "result", "where")
+
+    def __repr__(self):
+        return f"<{self.count} x {self.kind} among {self.group} for {self.op or '?'} at {self.where or '?'}: {self.nbytes} bytes>"
+
+
+class Plan:
+    """What a step does on the devices of a mesh; printed it is a table.
+
+    devices: how many. arguments, results, temporaries, shared: bytes on each device: what the step gets (parameters, states, data), what it gives,
+    what it needs meanwhile, and how much of the results takes the memory of arguments. collectives: list of Collective, the largest first.
+    tensors: list of (name, shape, mesh, placements, bytes on each device) of what it gets. ops: list of (operation, shape of a result, Spread
+    with its `mesh` and `placements`, line of the program). warnings: list of str.
+    """
+
+    devices = arguments = results = temporaries = shared = 0
+
+    def __init__(self):
+        self.collectives, self.tensors, self.ops, self.warnings = [], [], [], []
+
+    @property
+    def peak(self):
+        """Bytes that a device needs at most."""
+        return self.arguments + self.results - self.shared + self.temporaries
+
+    @property
+    def moved(self):
+        """Bytes that each device receives in a step."""
+        return sum(each.nbytes for each in self.collectives)
+
+    def __repr__(self):
+        new = _text(self.results - self.shared)
+        head = (f"On each of {self.devices} devices: {_text(self.peak)} at most ({_text(self.arguments)} arguments, {new} new results, "
+                f"{_text(self.temporaries)} between), {_text(self.moved)} received in a step.")
+        parts = [head, *_table(("Communication", "Devices", "Times", "Received", "Operation", "Line"), [
+            (c.kind, c.group, c.count, _text(c.nbytes), c.op or "?", c.where or "?") for c in self.collectives[:20]])]
+        parts += _table(("Tensor", "Shape", "Placements", "On each device"), [
+            (name, list(shape), placements or "one device", _text(size)) for name, shape, _, placements, size in self.tensors[:20]])
+        parts += _table(("Operation", "Shape", "Placements", "Line"), [
+            (name, list(shape), "?" if spread is None else list(spread.placements), where) for name, shape, spread, where in self.ops[:40]])
+        return "\n".join([*parts, *[f"Warning: {text}" for text in self.warnings]])
+
+    __str__ = __repr__
+
+    def _repr_html_(self):
+        from html import escape
+
+        return f"<pre>{escape(repr(self))}</pre>"
+
+
+def _text(size):
+    for unit in ("B", "KiB", "MiB"):
+        if size < 1024:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1024
+    return f"{size:.2f} GiB"
+
+
+def _table(head, rows):
+    if not rows:
+        return []
+    rows = [head, *[tuple(map(str, row)) for row in rows]]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
+    return ["", *["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]]
+
+
+def plan(step, *args, **kwargs):
+    """Compiles a step for the devices of its mesh without running it, and says what it will need and send.
+
+    Args:
+        step: function or Layer over sharded Tensors, one that `to_static` has compiled, or a DistModel in the mode train or eval or predict.
+        args, kwargs: what it will be called with. Nothing is computed, and nothing changes.
+    Returns:
+        Plan: memory on each device (`arguments`, `results`, `temporaries`, `peak`), `collectives` with bytes, `moved`, the layout of `tensors`
+        and of the results of `ops`, and `warnings` about values that are gathered whole. Printed it is a table.
+    Raises:
+        RuntimeError: the step cannot be compiled whole; the error says which line is why.
+    Example:
+        >>> import paddle_jax
+        >>> dist = paddle_jax.distributed
+        >>> x = dist.shard_tensor(paddle_jax.ones([4, 2]), dist.ProcessMesh([0], dim_names=["x"]), [dist.Shard(0)])
+        >>> found = dist.plan(lambda x: (x * x).sum(), x)
+        >>> found.arguments, found.moved
+        (32, 0)
+    """
+    static = _static(step)
+    ops, layouts = [], []
+    with swapped(local.ctx, executor=_named(ops, layouts)):
+        program, inputs = static._capture(args, kwargs)
+    tensors = program._tensors(inputs)
+    operands = [_operand(t) for t in tensors]
+    numbers = [get() for get in program.getters]
+    donated = () if program.differentiable else tuple(program.donated)
+    compiled = jax.jit(program._flat, donate_argnums=donated).lower(*operands, *numbers).compile()
+    found = Plan()
+    memory = compiled.memory_analysis()
+    if memory is not None:
+        found.arguments, found.results = memory.argument_size_in_bytes, memory.output_size_in_bytes
+        found.temporaries, found.shared = memory.temp_size_in_bytes, memory.alias_size_in_bytes
+    found.devices = max([len(t.sharding.device_set) for t in operands], default=1)
+    found.tensors = sorted(map(_described, tensors), key=lambda row: -row[-1])
+    found.collectives = collectives(compiled.as_text(), ops)
+    largest = max([math.prod(t.shape) * t.dtype.itemsize for t in operands], default=0)
+    for each in found.collectives:
+        if each.kind == "all-gather" and each.result >= _LARGE * largest > 0:
+            found.warnings.append(f"{each.op or 'an operation'} at {each.where or '?'} gathers {_text(each.result)} on each device, as much as the "
+                                  "largest tensors of the step; if that is not meant (as in ShardingStage3), give its operands layouts that fit")
+    layouts.sort(key=lambda row: row[0])
+    found.ops = [(name, shape, spread_of_sharding(sharding), ops[number]) for number, name, shape, sharding in layouts]
+    return found
+
+
+def _static(step):
+    if isinstance(step, DistModel):
+        if step._mode is None:
+            raise ValueError("plan: step: the DistModel is in no mode; call train(), eval() or predict() first")
+        step = {"train": step._step, "eval": step._test, "predict": step._run}[step._mode]
+    if isinstance(step, StaticFunction):
+        return step
+    made = to_static(step)
+    return made if isinstance(made, StaticFunction) else made.forward
+
+
+def _operand(tensor):
+    """The shape, dtype and layout of what a Tensor holds."""
+    array = observed(held(tensor))
+    return array if not array.committed else jax.ShapeDtypeStruct(array.shape, array.dtype, sharding=array.sharding)
+
+
+def _described(tensor):
+    array, spread = observed(held(tensor)), spread_of(tensor)
+    size = math.prod(array.sharding.shard_shape(array.shape)) * array.dtype.itemsize
+    placements = None if spread is None else list(spread.placements)
+    return tensor.name, tuple(array.shape), None if spread is None else spread.mesh, placements, size
+
+
+def _named(ops, layouts):
+    """What runs kernels while the step is traced: it gives their operations names that the program keeps."""
+    def run(kernel, values):
+        number = len(ops)
+        ops.append(user_line())
+        with jax.named_scope(f"paddle.{kernel.name}.{number}"):
+            out = compute(kernel, values)
+        for result in out if isinstance(out, tuple | list) else [out]:
+            if layouts is not None and isinstance(result, jax.core.Tracer) and result.size > 1:
+                jax.debug.inspect_array_sharding(result, callback=ft.partial(_noted, layouts, number, kernel.name, result.shape))
+        return out
+
+    return run
+
+
+def _noted(layouts, number, name, shape, sharding):
+    layouts.append((number, name, shape, sharding))
+
+
+def collectives(text, ops=()):
+    """The Collectives in the text of a compiled program (HLO). ops: lines of the program by number."""
+    times, found = _trips(text), {}
+    inside = ""
+    for line in text.splitlines():
+        if line and not line[0].isspace():
+            inside = line.removeprefix("ENTRY ").split(" ")[0].lstrip("%")
+        match = _CALL.search(line)
+        if match is None:
+            continue
+        shapes, kind, _, rest = match.groups()
+        sizes = [_SIZES.get(kind_, 4) * math.prod(map(int, filter(None, dims.split(",")))) for kind_, dims in _SHAPE.findall(shapes)]
+        result = max(sizes) if f"{kind}-start" in line else sum(sizes)
+        n, count = _group(rest), times.get(inside, 1)
+        scope = _SCOPE.search(rest)
+        op, where = (scope[1], ops[int(scope[2])] if int(scope[2]) < len(ops) else "") if scope else ("", "")
+        key = (kind, n, op, where)
+        each = found.get(key)
+        if each is None:
+            each = found[key] = Collective()
+            each.kind, each.group, each.op, each.where = key
+            each.count = each.nbytes = each.result = 0
+        each.count += count
+        each.result = max(each.result, result)
+        each.nbytes += count * _received(kind, result, n)
+    return sorted((c for c in found.values() if c.group != 1), key=lambda c: -c.nbytes)
+
+
+def _received(kind, result, n):
+    if n == 0:
+        return result
+    share = {"all-reduce": 2 * (n - 1) / n, "reduce-scatter": n - 1, "collective-permute": 1}.get(kind, (n - 1) / n)
+    return int(result * share)
+
+
+def _group(rest):
+    """How many devices take part in each group."""
+    listed = re.search(r"replica_groups=\{\{([\d,]*)\}", rest)
+    if listed:
+        return len(listed[1].split(","))
+    tiled = re.search(r"replica_groups=\[([\d,]+)\]<=", rest)
+    if tiled:
+        return int(tiled[1].split(",")[-1])
+    named = re.search(r"replica_groups=mesh\[([^\]]*)\]\s*\{([^}]*)\}", rest)
+    if named:  # axes of a mesh, or parts of them: 'x', 'y':(1)2
+        lengths = dict(re.findall(r"'([^']+)'=(\d+)", named[1]))
+        return math.prod(int(part or lengths[name]) for name, part in re.findall(r"'([^']+)'(?::\(\d+\)(\d+))?", named[2]))
+    return 2 if "source_target_pairs" in rest else 0  # 0: in a form that is not known here
+
+
+def _trips(text):
+    """How often computations run that are bodies of loops, as far as XLA knows."""
+    found = {}
+    for line in text.splitlines():
+        body, trips = re.search(r"body=%?([\w.\-]+)", line), re.search(r'known_trip_count":\{"n":"(\d+)"', line)
+        if body and trips:
+            found[body[1]] = int(trips[1])
+    return found
