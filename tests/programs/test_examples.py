@@ -24,14 +24,16 @@ TOY = {
     "fit_images": ["--epochs", "1", "--images", "64", "--workers", "2"],
     "vae": ["--epochs", "1", "--samples", "120", "--width", "8", "--importance-samples", "5"],
     "quantize": ["--epochs", "1", "--samples", "200"],
+    "sharded_transformer": ["--steps", "2", "--batch-size", "4", "--context", "8", "--width", "16"],
 }
 LAST_LINE = {
     "digits": "after reloading", "pinn_burgers": "saved burgers.png", "char_transformer": "-" * 40, "beam": "relative L2 error",
     "kuramoto_sivashinsky": "error of nu", "maml": "accuracy on tasks", "newton_cg": "accuracy on the training data",
     "operator_learning": "relative L2 error", "deploy": "accuracy of digits.json", "mixed_precision": "test accuracy", "fit_images": "test accuracy",
     "vae": "log-likelihood of test images", "quantize": "3-bit weights, trained with them",
+    "sharded_transformer": "loss after loading on one device",
 }
-OURS_ALONE = ("newton_cg", "maml", "operator_learning")  # they use paddle.func
+OURS_ALONE = ("newton_cg", "maml", "operator_learning", "sharded_transformer")  # they use paddle.func, or several devices in one process
 
 # Prints file, key, shape and a hash of the bits of every weight in two files, read by the module named on the command line.
 DUMP = """
