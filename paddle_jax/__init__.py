@@ -11,6 +11,7 @@ from paddle_jax._core.dtype import (
     int16, int32, int64, pstring, set_default_dtype, uint8, uint16, uint32, uint64, undefined as raw,
 )
 from paddle_jax._core.deferred.explain import explain
+from paddle_jax._core.custom import register_op
 from paddle_jax._core.live import live_tensors
 from paddle_jax._core.printing import set_printoptions
 from paddle_jax._core.flags import get_flags, set_flags

@@ -1,0 +1,134 @@
+"""Operators of a library as functions: kernels are called by XLA, gradients are the operators that are declared as such."""
+
+import functools as ft
+import inspect
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.op import op
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.utils.cpp_extension.library import attribute_text, request
+
+_GRAD = "@GRAD"
+
+
+def functions(library):
+    """{name: function} of the operators that are not gradients."""
+    plain = {name: o for name, o in library.operators.items() if not (name.endswith("_grad") and name.removesuffix("_grad") in library.operators)}
+    return {name: _function(library, operator) for name, operator in plain.items()}
+
+
+def _plain(name):
+    """A name without what tells its kind."""
+    return name.replace("@VECTOR", "").replace("@OPTIONAL", "")
+
+
+def _function(library, operator):
+    """The function that users call: inputs, then attributes."""
+    if "k" not in operator.has or any("@VECTOR" in name for name in operator.outputs):
+        raise ValueError(f"cpp_extension: {operator.name}: it needs SetKernelFn, and outputs that are single Tensors")
+    grad = library.operators.get(operator.name + "_grad")
+
+    def body(operands, layout, attributes):
+        operands = operands if grad else [jax.lax.stop_gradient(operand) for operand in operands]
+        found = _differentiable(library, operator, layout, attributes)(*operands)
+        return found[0] if len(found) == 1 else tuple(found)
+
+    body.__name__ = body.__qualname__ = operator.name
+    run = op("*operands", nondiff=grad is None, register=False, method=False)(body)
+    names = [_plain(name).lower() for name in operator.inputs]
+    parameters = names + [name for name, _ in operator.attributes]
+
+    def call(*args, **kwargs):
+        values = _bound(operator.name, parameters, args, kwargs)
+        groups = [_group(operator.name, name, values[i]) for i, name in enumerate(operator.inputs)]
+        attributes = attribute_text(operator.name, operator.attributes, values[len(names) :])
+        layout = [-1 if group is None else len(group) for group in groups]
+        results = run([tensor for group in groups if group is not None for tensor in group], layout, attributes)
+        return list(results) if isinstance(results, tuple) else results
+
+    call.__name__ = call.__qualname__ = operator.name
+    call.__signature__ = inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in parameters])
+    call.__doc__ = f"{operator.name}({', '.join(parameters)}): an operator of a C++ extension."
+    return call
+
+
+def _bound(owner, parameters, args, kwargs):
+    """The values of the parameters in order."""
+    unknown = [name for name in kwargs if name not in parameters or parameters.index(name) < len(args)]
+    missing = [name for name in parameters[len(args) :] if name not in kwargs]
+    if unknown or missing or len(args) > len(parameters):
+        wrong = f"unexpected or given twice: {unknown}" if unknown else f"missing: {missing}" if missing else f"{len(args)} arguments"
+        raise TypeError(f"{owner}: {wrong}; its arguments are {', '.join(parameters)}")
+    return [*args, *(kwargs[name] for name in parameters[len(args) :])]
+
+
+def _group(owner, name, value):
+    """The Tensors of an input as a list; None for one that was left out."""
+    if value is None and "@OPTIONAL" in name:
+        return None
+    group = value if "@VECTOR" in name else [value]
+    if not isinstance(group, list | tuple) or not all(isinstance(tensor, Tensor) for tensor in group):
+        wanted = "a list of Tensors" if "@VECTOR" in name else "a Tensor" + (" or None" if "@OPTIONAL" in name else "")
+        raise ValueError(f"(InvalidArgument) {owner}: {_plain(name).lower()}: got {type(value).__name__}; it must be {wanted}")
+    return list(group)
+
+
+def _grouped(layout, operands):
+    """A list for each input, None where none was given."""
+    rest = iter(operands)
+    return [None if count < 0 else [next(rest) for _ in range(count)] for count in layout]
+
+
+def _kernel(library, operator, layout, attributes, results, operands):
+    call = jax.ffi.ffi_call(library.target, results, vmap_method="sequential")
+    return call(*operands, name=operator.name, request=request(_grouped(layout, operands), attributes))
+
+
+def _differentiable(library, operator, layout, attributes, results=None):
+    """The operator as a function of arrays, with the gradient that is declared for it."""
+
+    def shapes(operands):
+        return library.inferred(operator, _grouped(layout, operands), attributes) if results is None else results(operands)
+
+    def forward(*operands):
+        return tuple(_kernel(library, operator, layout, attributes, shapes(operands), operands))
+
+    if results is None and operator.name + "_grad" not in library.operators:
+        return forward
+    taught = jax.custom_vjp(forward)
+    taught.defvjp(lambda *operands: ((made := taught(*operands)), (operands, made)), ft.partial(_pulled, library, operator, layout, attributes))
+    return taught
+
+
+def _pulled(library, operator, layout, attributes, kept, cotangents):
+    """The gradients of the operands."""
+    operands, made = kept
+    grad = library.operators.get(operator.name + "_grad")
+    if grad is None:
+        kind = "PD_BUILD_GRAD_OP" if not operator.name.endswith("_grad") else "PD_BUILD_DOUBLE_GRAD_OP"
+        raise RuntimeError(f"{operator.name}: it has no gradient; declare one with {kind}")
+    known = dict(zip(map(_plain, operator.inputs), _grouped(layout, operands), strict=True))
+    known |= {name: [value] for name, value in zip(map(_plain, operator.outputs), made, strict=True)}
+    known |= {_plain(name) + _GRAD: [ct] for name, ct in zip(operator.outputs, cotangents, strict=True)}
+    unknown = [name for name in map(_plain, grad.inputs) if name not in known]
+    if unknown:
+        raise RuntimeError(f"{grad.name}: Inputs: got {', '.join(unknown)}; known are {', '.join(known)}")
+    groups = [known[_plain(name)] for name in grad.inputs]
+    wanted = [_plain(name).removesuffix(_GRAD) for name in grad.outputs]
+    if any(known.get(name) is not None and len(known[name]) != 1 or name not in map(_plain, operator.inputs) for name in wanted):
+        raise RuntimeError(f"{grad.name}: Outputs: got {', '.join(grad.outputs)}; each must be paddle::Grad of an input that is a single Tensor")
+    flat = [value for group in groups if group is not None for value in group]
+    shapes = [jax.ShapeDtypeStruct(known[name][0].shape, known[name][0].dtype) for name in wanted if known[name] is not None]
+    values = attributes if grad.attributes else ""
+    call = _differentiable(library, grad, [-1 if group is None else len(group) for group in groups], values, lambda operands: shapes)
+    found = dict(zip([name for name in wanted if known[name] is not None], call(*flat), strict=True))
+    return tuple(_cotangent(found.get(name), value) for name in map(_plain, operator.inputs) for value in known[name] or [])
+
+
+def _cotangent(gradient, value):
+    if not jnp.issubdtype(value.dtype, jnp.inexact):
+        return np.zeros(value.shape, jax.dtypes.float0)
+    return jnp.zeros_like(value) if gradient is None else gradient

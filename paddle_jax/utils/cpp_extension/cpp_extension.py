@@ -1,0 +1,142 @@
+"""Compiling custom operators at the first use (`load`) or at installation (`setup`)."""
+
+import importlib.util
+import sys
+import types
+from pathlib import Path
+
+from paddle_jax.utils.cpp_extension.calls import functions
+from paddle_jax.utils.cpp_extension.extension_utils import checked, command_of, compile_library, compiler, get_build_directory, stamp
+from paddle_jax.utils.cpp_extension.library import opened
+
+__all__ = []
+
+_MODULE = '''"""Operators of a C++ extension."""
+
+from pathlib import Path
+
+from paddle_jax.utils.cpp_extension.cpp_extension import module_of
+
+globals().update(module_of(__name__, Path(__file__).parent / "library.so"))
+'''
+
+try:  # what compiles at installation is a part of setuptools, which need not be there to use what is installed
+    from setuptools import Extension
+    from setuptools.command.build_ext import build_ext
+except ImportError:
+    Extension = build_ext = object
+
+
+def module_of(name, path):
+    """{name: function} of the operators in a library."""
+    return functions(opened(Path(path).resolve()))
+
+
+def load(name, sources, extra_cxx_cflags=None, extra_cuda_cflags=None, extra_ldflags=None, extra_include_paths=None, extra_library_paths=None,
+         build_directory=None, verbose=False):
+    """Compiles C++ files with custom operators and gives a module with a function for each of them.
+
+    The files include `paddle/extension.h` and declare operators with PD_BUILD_OP, PD_BUILD_GRAD_OP and PD_BUILD_DOUBLE_GRAD_OP. A function takes
+    the inputs and then the attributes. Operators run eagerly and in compiled functions, on CPUs. What is compiled is kept, and compiled again
+    when a file, a header beside it, or an option changes.
+
+    Args:
+        name: str, the name of the module.
+        sources: list of paths of C++ files.
+        extra_cxx_cflags, extra_ldflags: lists of options of the compiler, in front of and behind the files.
+        extra_cuda_cflags: accepted; CUDA is not compiled.
+        extra_include_paths, extra_library_paths: lists of folders.
+        build_directory: str, where to keep what is compiled. Default: `get_build_directory()`.
+        verbose: print the command and what the compiler says. Default False.
+    Returns:
+        module.
+    Raises:
+        RuntimeError: there is no compiler, or it failed.
+        ValueError: a source is not C++.
+        FileNotFoundError: a source is not there.
+    Differs from Paddle: Tensors have memory, shape and dtype only (there are no operations such as `paddle::add`), inputs are not changed in place,
+    and an output is a single Tensor.
+    See: docs/custom-ops.md.
+    """
+    files = checked(sources)
+    command = command_of(files, extra_cxx_cflags or (), extra_ldflags or (), extra_include_paths or (), extra_library_paths or ())
+    folder = Path(build_directory or get_build_directory()) / name
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}_{stamp(command, files)}.so"
+    if not path.exists():
+        compile_library(command, path, verbose)
+    module = types.ModuleType(name, f"Operators of the C++ extension {name}.")
+    module.__file__ = str(path)
+    vars(module).update(module_of(name, path))
+    sys.modules[name] = module
+    return module
+
+
+def CppExtension(sources, *args, **kwargs):  # noqa: N802  Paddle's name
+    """What `setup` compiles: C++ files, and options as of `setuptools.Extension`.
+
+    Args:
+        sources: list of paths of C++ files.
+        *args, **kwargs: such as include_dirs, library_dirs, libraries, extra_compile_args (a list, or a dict with the key "cxx"), extra_link_args.
+    Returns:
+        setuptools.Extension.
+    Raises:
+        ModuleNotFoundError: setuptools is not installed.
+    """
+    _need_setuptools()
+    flags = kwargs.get("extra_compile_args")
+    if isinstance(flags, dict):
+        kwargs["extra_compile_args"] = flags.get("cxx", [])
+    return Extension(kwargs.pop("name", "extension"), [str(source) for source in sources], *args, **kwargs)
+
+
+class BuildExtension(build_ext):
+    """The command of setuptools that compiles extensions with custom operators."""
+
+    @classmethod
+    def with_options(cls, **options):
+        """The command; there are no options to choose."""
+        return cls
+
+    def build_extension(self, ext):
+        """Compiles one extension into a package of its name."""
+        files = checked(ext.sources)
+        libraries = [f"-l{library}" for library in ext.libraries]
+        folder = Path(self.build_lib) / ext.name
+        folder.mkdir(parents=True, exist_ok=True)
+        compile_library(command_of(files, ext.extra_compile_args, [*ext.extra_link_args, *libraries], ext.include_dirs, ext.library_dirs),
+                        folder / "library.so", bool(self.verbose > 1))
+        (folder / "__init__.py").write_text(_MODULE)
+
+    def get_outputs(self):
+        """The files that were made."""
+        return [str(Path(self.build_lib) / ext.name / file) for ext in self.extensions for file in ("library.so", "__init__.py")]
+
+
+def setup(**attr):
+    """Compiles C++ files with custom operators into a package that is installed: for a setup.py.
+
+    Args:
+        **attr: as of `setuptools.setup`: `name`, and `ext_modules`, a CppExtension or a list of one. The package has the name of the distribution.
+    Raises:
+        ModuleNotFoundError: setuptools is not installed.
+        ValueError: the name is missing, or ext_modules is not one CppExtension.
+        RuntimeError: there is no compiler, or it failed.
+    See: docs/custom-ops.md.
+    """
+    _need_setuptools()
+    import setuptools
+
+    modules = attr.get("ext_modules")
+    modules = list(modules) if isinstance(modules, list | tuple) else [modules]
+    if not attr.get("name") or len(modules) != 1 or not isinstance(modules[0], setuptools.Extension):
+        raise ValueError(f"setup: got name={attr.get('name')!r} and {len(modules)} ext_modules; give a name and one CppExtension")
+    modules[0].name = attr["name"]
+    compiler()
+    commands = {"build_ext": BuildExtension, **attr.get("cmdclass", {})}
+    return setuptools.setup(**{"packages": [], "py_modules": [], "zip_safe": False, **attr, "ext_modules": modules, "cmdclass": commands})
+
+
+def _need_setuptools():
+    if importlib.util.find_spec("setuptools") is None:
+        raise ModuleNotFoundError("cpp_extension: setup needs setuptools: pip install setuptools")
