@@ -22,6 +22,7 @@ from paddle_jax._core.world import gate, watch
 
 SUM, MAX, MIN, PROD, AVG = range(5)
 REDUCTIONS = ("sum", "max", "min", "prod", "avg")
+_SMALL = 1 << 18  # bytes up to which a call is announced by its own program; larger ones are announced before, as the program would copy them
 _BROKEN = ("Gloo", "gloo", "NCCL", "UNAVAILABLE", "ABORTED", "DEADLINE_EXCEEDED")  # in JAX's words about a connection
 
 
@@ -103,6 +104,8 @@ class Wire:
         if not trace_state_clean() or isinstance(x, jax.core.Tracer):
             raise TracedValueError(key[0], "processes exchange values while a program runs, not while it is compiled; call it outside of it")
         with self._watched(what):
+            if self.checking and x.nbytes <= _SMALL:
+                return self._run(key, x, what, announced=True)
             if self.checking:
                 self._announce(what)
             return self._run(key, x, what)
@@ -111,21 +114,32 @@ class Wire:
         self.calls += 1
         return watch.waiting(self.where, self.calls, what, self.ranks, self.limit)
 
-    def _run(self, key, x, what):
-        """One program; the wait for its result is part of the call, and errors that others have caused say so."""
-        x = jax.device_put(x, self.device)
-        flat = x.reshape(1) if x.ndim == 0 else x
-        whole = (self.size * flat.shape[0], *flat.shape[1:])
+    def _run(self, key, x, what, announced=False):
+        """One program, which may announce the call too; the wait for its result is part of it, and errors that others have caused say so."""
+        scalar, mine = x.ndim == 0, self._digest(what) if announced else None
         try:
-            stacked = jax.make_array_from_single_device_arrays(whole, self.divided, [flat])
-            out = _program(self.mesh, key, self.size, x.ndim == 0)(stacked).addressable_data(0)
+            arrays = [self._stacked(each) for each in (x.reshape(1) if scalar else x, mine) if each is not None]
+            out = _program(self.mesh, key, self.size, scalar, announced)(*arrays)
+            rows = np.asarray(out[1].addressable_data(0)) if announced else mine
+            out = out[0].addressable_data(0)
+            out = out.reshape(()) if scalar and key[0] in ("all_reduce", "broadcast") else out
             out.block_until_ready()
         except (ValueError, RuntimeError) as error:  # what JAX raises when a connection breaks, and for much else
             if not any(word in str(error) for word in _BROKEN):
                 raise
             raise watch.LostError(self._lost(what, error)) from None
+        if announced and (rows != mine).any():
+            raise MismatchError(self._mismatch(what))
         aval = jax.core.ShapedArray(out.shape, out.dtype)
         return batched_device_put(aval, SingleDeviceSharding(self.device), [out], [self.device], committed=False)
+
+    def _stacked(self, x):
+        """The array of this process as its part of one over all processes."""
+        whole = (self.size * x.shape[0], *x.shape[1:])
+        return jax.make_array_from_single_device_arrays(whole, self.divided, [jax.device_put(x, self.device)])
+
+    def _digest(self, what):
+        return np.frombuffer(hashlib.blake2b(f"{self.calls} {what}".encode(), digest_size=16).digest(), np.int32)
 
     def _lost(self, what, error):
         why = watch.patient_trouble(self.ranks) or "a process has gone without saying why; look at the last lines of the logs of the other ranks"
@@ -133,7 +147,7 @@ class Wire:
 
     def _announce(self, what):
         """Makes sure that all processes of the group are about to make the same call."""
-        mine = np.frombuffer(hashlib.blake2b(f"{self.calls} {what}".encode(), digest_size=16).digest(), np.int32)
+        mine = self._digest(what)
         rows = np.asarray(self._run(("all_gather",), mine, what))
         if (rows != mine).any():
             raise MismatchError(self._mismatch(what))
@@ -164,40 +178,32 @@ def _kind(x):
 
 
 @ft.lru_cache(maxsize=512)
-def _program(mesh, key, size, scalar):
-    """The compiled function of an operation: of the stacked arrays of all processes, each of which sees its own."""
+def _program(mesh, key, size, scalar, announced):
+    """The compiled function of an operation: of the stacked arrays of all processes, each of which sees its own. Gives [result], and where it
+    announces the call [result, digests]: the operation then runs only if they are alike."""
     name, *rest = key
-    body = ft.partial(_BODIES[name], *rest, size=size)
 
-    def local(x):
-        out = body(x.reshape(()) if scalar else x)
+    def operation(x):
+        out = _BODIES[name](*rest, x.reshape(()) if scalar else x, size=size)
         return out.reshape(1) if out.ndim == 0 else out
 
-    divided = name in ("all_reduce", "broadcast", "reduce_scatter", "scatter", "all_to_all")
+    def checked(x, mine):
+        rows = lax.all_gather(mine, "g")
+        skipped = jax.eval_shape(operation, x)
+        return [lax.cond((rows == mine).all(), operation, lambda _: jnp.zeros(skipped.shape, skipped.dtype), x), rows]
 
-    def whole(x):
-        out = jax.shard_map(local, mesh=mesh, in_specs=P("g"), out_specs=P("g") if divided else P(), check_vma=False)(x)
-        return out
-
-    compiled = jax.jit(whole)
-    return (lambda x: _Scalar(compiled(x))) if scalar and name in ("all_reduce", "broadcast") else compiled
-
-
-class _Scalar:
-    """The result of a program on arrays without axes, which travel as [1]."""
-
-    def __init__(self, array):
-        self.array = array
-
-    def addressable_data(self, index):
-        return self.array.addressable_data(index).reshape(())
+    divided = P("g") if name in ("all_reduce", "broadcast", "reduce_scatter", "scatter", "all_to_all") else P()
+    if announced:
+        return jax.jit(jax.shard_map(checked, mesh=mesh, in_specs=(P("g"), P("g")), out_specs=[divided, P()], check_vma=False))
+    return jax.jit(jax.shard_map(lambda x: [operation(x)], mesh=mesh, in_specs=P("g"), out_specs=[divided], check_vma=False))
 
 
 def _all_reduce(op, x, size):
     small = jnp.issubdtype(x.dtype, jnp.floating) and x.dtype.itemsize == 1  # float8: added up in float32
     wide = x.astype(jnp.float32) if small else x.astype(jnp.uint8) if x.dtype == bool else x
-    if x.dtype == bool:
-        out = lax.pmax(wide, "g") if op in (SUM, MAX, AVG) else lax.pmin(wide, "g")
+    op = (MAX if op in (SUM, MAX, AVG) else MIN) if x.dtype == bool else op
+    if size == 2:  # one exchange: what a ring of two would send, in fewer steps
+        out = _combined(op, wide, lax.ppermute(wide, "g", [(0, 1), (1, 0)]))
     elif op == SUM:
         out = lax.psum(wide, "g")
     elif op == AVG:
@@ -207,6 +213,16 @@ def _all_reduce(op, x, size):
     else:
         out = (lax.pmax if op == MAX else lax.pmin)(wide, "g")
     return out.astype(x.dtype)
+
+
+def _combined(op, a, b):
+    """The elements of two processes brought together; bool comes as uint8. Each process has its own as `a`: all of these commute to the last bit."""
+    if op in (MAX, MIN):
+        return (jnp.maximum if op == MAX else jnp.minimum)(a, b)
+    if op == PROD:
+        return a * b
+    total = a + b
+    return total if op == SUM else total / 2 if jnp.issubdtype(a.dtype, jnp.inexact) else total // 2
 
 
 def _broadcast(source, x, size):
