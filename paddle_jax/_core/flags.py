@@ -1,8 +1,8 @@
 """The registry of FLAGS_: typed values, from the environment at start, `set_flags` and `get_flags` later.
 
 All flags of Paddle 3.3.1 are known by name, type and default (paddle_flags.txt); the few that have a meaning under XLA act, the others are
-stored and warned about once when set. FLAGS_deferred, FLAGS_deferred_min_repeats, FLAGS_deferred_max_ops, FLAGS_interpreter and
-FLAGS_compile_cache are our own.
+stored and warned about once when set. FLAGS_deferred, FLAGS_deferred_min_repeats, FLAGS_deferred_max_ops, FLAGS_interpreter,
+FLAGS_compile_cache and FLAGS_collective_check are our own.
 """
 
 import ast
@@ -18,7 +18,8 @@ from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.origins import user_line
 
 _TYPES = {"bool": bool, "int": int, "float": float, "str": str}
-_OWN = {"deferred": "sync", "deferred_min_repeats": 0, "deferred_max_ops": 2048, "interpreter": True, "compile_cache": "auto"}
+_OWN = {"deferred": "sync", "deferred_min_repeats": 0, "deferred_max_ops": 2048, "interpreter": True, "compile_cache": "auto",
+        "collective_check": True}
 _MEMORY = ("allocator_strategy", "fraction_of_gpu_memory_to_use")
 
 
@@ -88,7 +89,8 @@ def set_flags(flags):
             often a sequence of ops is met before it is compiled; 0: until running it op by op has cost a share of what compiling it will),
             FLAGS_interpreter (whether new ops run in NumPy on a CPU, until compiling them is worth it), FLAGS_deferred_max_ops (ops
             recorded at most); the memory flags, which
-            must be set before the first array exists. FLAGS_compile_cache acts in the environment only.
+            must be set before the first array exists; FLAGS_collective_check (whether the processes of a program compare each collective before it
+            runs, alike on all of them). FLAGS_compile_cache acts in the environment only.
     Raises:
         TypeError: flags is not a dict or a value has the wrong type. ValueError: a name is unknown. RuntimeError: too late for a memory flag.
     Example:
@@ -126,6 +128,8 @@ def _apply(name, value):
         deferred.apply(executor=_checked if value else None)
     elif name in _DEFERRED:
         deferred.apply(**{_DEFERRED[name]: value})
+    elif name == "collective_check":
+        return  # looked up at each collective
     elif name in _MEMORY:
         _set_memory(name, value)
     elif name not in _Flags.warned and value != _Flags.values[name]:

@@ -18,6 +18,7 @@ from jax.sharding import Mesh, NamedSharding, SingleDeviceSharding
 from jax.sharding import PartitionSpec as P
 
 from paddle_jax._core.errors import TracedValueError, first_line
+from paddle_jax._core.flags import get_flags
 from paddle_jax._core.world import gate, watch
 
 SUM, MAX, MIN, PROD, AVG = range(5)
@@ -32,8 +33,6 @@ class MismatchError(RuntimeError):
 
 class Wire:
     """The connection of the processes `ranks`. number: that of the group. limit: seconds that a call may take."""
-
-    checking = True  # whether calls are announced: FLAGS_collective_check
 
     def __init__(self, number, ranks, limit):
         by_process = {}
@@ -104,11 +103,10 @@ class Wire:
         if not trace_state_clean() or isinstance(x, jax.core.Tracer):
             raise TracedValueError(key[0], "processes exchange values while a program runs, not while it is compiled; call it outside of it")
         with self._watched(what):
-            if self.checking and x.nbytes <= _SMALL:
-                return self._run(key, x, what, announced=True)
-            if self.checking:
+            checking = get_flags("FLAGS_collective_check")["FLAGS_collective_check"]
+            if checking and x.nbytes > _SMALL:
                 self._announce(what)
-            return self._run(key, x, what)
+            return self._run(key, x, what, announced=checking and x.nbytes <= _SMALL)
 
     def _watched(self, what):
         self.calls += 1
