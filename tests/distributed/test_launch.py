@@ -140,3 +140,11 @@ def test_spawn_refuses(paddle):
         paddle.distributed.spawn(print, other=1)
     with pytest.raises(ValueError, match="one for each of the 2 processes"):
         paddle.distributed.spawn(print, nprocs=2, gpus="0")
+
+
+@pytest.mark.slow
+def test_the_example_learns(tmp_path):
+    pytest.importorskip("sklearn")
+    done = launched(tmp_path, "--epochs=20", script=pairs.ROOT / "examples" / "digits_parallel.py", alias=True, seconds=200)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout.splitlines()[-1].rpartition(" ")[2]) >= 0.96 and "2 processes" in done.stdout

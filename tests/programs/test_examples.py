@@ -12,6 +12,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 # Toy sizes: every line runs, the result need not be good.
 TOY = {
     "digits": ["--epochs", "1", "--samples", "300"],
+    "digits_parallel": ["--epochs", "1", "--samples", "300"],
     "pinn_burgers": ["--steps", "5", "--points", "50"],
     "char_transformer": ["--steps", "3", "--batch-size", "4", "--context", "16", "--width", "16", "--layers", "1", "--sample", "5"],
     "beam": ["--steps", "3", "--points", "8", "--width", "4", "--depth", "1"],
@@ -27,7 +28,8 @@ TOY = {
     "sharded_transformer": ["--steps", "2", "--batch-size", "4", "--context", "8", "--width", "16"],
 }
 LAST_LINE = {
-    "digits": "after reloading", "pinn_burgers": "saved burgers.png", "char_transformer": "-" * 40, "beam": "relative L2 error",
+    "digits": "after reloading", "digits_parallel": "1 processes, 240 training digits",
+    "pinn_burgers": "saved burgers.png", "char_transformer": "-" * 40, "beam": "relative L2 error",
     "kuramoto_sivashinsky": "error of nu", "maml": "accuracy on tasks", "newton_cg": "accuracy on the training data",
     "operator_learning": "relative L2 error", "deploy": "accuracy of digits.json", "mixed_precision": "test accuracy", "fit_images": "test accuracy",
     "vae": "log-likelihood of test images", "quantize": "3-bit weights, trained with them",
