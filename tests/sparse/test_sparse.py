@@ -370,3 +370,31 @@ def test_product_in_a_compiled_function(kind, paddle):
     np.testing.assert_allclose(compiled, eager, 1e-6)
     compiled.sum().backward()
     assert net.linear.weight.grad.abs().sum() > 0
+
+
+@pytest.mark.parametrize("kind", ["coo", "csr"])
+@pytest.mark.parametrize("center", [False, True])
+def test_principal_components(kind, center, paddle):
+    """Those of the dense matrix; of all components the random projection keeps everything, so it is exact."""
+    x, _ = random_pair(paddle, kind)
+    full = x.numpy() - (x.numpy().mean(0) if center else 0)
+    for q, niter in ((4, 0), (1, 40)):
+        u, s, v = paddle.sparse.pca_lowrank(x, q, center, niter)
+        wanted = np.linalg.svd(full, full_matrices=False)
+        best = (wanted[0][:, :q] * wanted[1][:q]) @ wanted[2][:q]
+        np.testing.assert_allclose(s, wanted[1][:q], atol=1e-6)
+        np.testing.assert_allclose((u * s) @ v.t(), best, atol=1e-6)
+        np.testing.assert_allclose(v.t() @ v, np.eye(q), atol=1e-9)
+    assert [list(t.shape) for t in paddle.sparse.pca_lowrank(paddle.sparse.transpose(x, [1, 0]), 2)] == [[4, 2], [2], [5, 2]]
+    truth = paddle.to_tensor(x.numpy(), stop_gradient=False)
+    dense = paddle.linalg.svd(truth - truth.mean(0) if center else truth, full_matrices=False)[1][:3].sum()
+    (ours,) = paddle.grad(paddle.sparse.pca_lowrank(x, 3, center, 60)[1].sum(), [x.values()])
+    (theirs,) = paddle.grad(dense, [truth])
+    places = (x if kind == "coo" else x.to_sparse_coo(2)).indices().numpy()
+    np.testing.assert_allclose(ours, theirs.numpy()[tuple(places)], atol=1e-6)
+
+
+@pytest.mark.parametrize("call", ["S.pca_lowrank(X(), 4)", "S.pca_lowrank(X(), niter=-1)", "S.pca_lowrank(B3())", "S.pca_lowrank(X(), 0)"])
+def test_principal_components_refused(call, paddle):
+    with pytest.raises(ValueError, match="pca_lowrank"):
+        evaluate(paddle, call)

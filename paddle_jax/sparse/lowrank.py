@@ -1,0 +1,51 @@
+"""Principal components of sparse matrices."""
+
+from paddle_jax.sparse.binary import matmul
+from paddle_jax.sparse.pattern import need_sparse
+from paddle_jax.sparse.unary import transpose
+from paddle_jax.tensor.creation import ones
+from paddle_jax.tensor.decomposition import qr, svd
+from paddle_jax.tensor.random import randn
+
+__all__ = []
+
+
+def pca_lowrank(x, q=None, center=True, niter=2, name=None):
+    """The first q principal components of a sparse matrix by random projection; the matrix is only multiplied, never made dense.
+
+    Args:
+        x: SparseCooTensor or SparseCsrTensor [m, n], one sample per row; float32 or float64.
+        q: int, how many. Default: min(6, m, n).
+        center: subtract the mean of each column first. Default True.
+        niter: int, number of power iterations; more are more exact. Default 2.
+    Returns:
+        (U [m, q], S [q], V [n, q]); the columns of V are the principal directions.
+    Raises:
+        NotImplementedError: x is no sparse Tensor.
+        ValueError: x is no matrix, or q or niter is out of range.
+    Differs from Paddle: it works on every device.
+    Example:
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1, 2], [0, 1, 1]], [3.0, 1.0, -1.0], [3, 2])
+        >>> [t.shape for t in paddle.sparse.pca_lowrank(x, q=1)]
+        [paddle.Size([3, 1]), paddle.Size([1]), paddle.Size([2, 1])]
+    See: Halko, Martinsson and Tropp, Finding structure with randomness, 2011, algorithms 4.4 and 5.1.
+    """
+    need_sparse("pca_lowrank", x=x)
+    limit = min(x.shape) if x.ndim == 2 else 0
+    q = min(6, limit) if q is None else q
+    if x.ndim != 2 or not 0 < q <= limit or niter < 0:
+        raise ValueError(f"pca_lowrank: got shape {list(x.shape)}, q={q}, niter={niter}; needed are a matrix, 1 <= q <= {limit} and niter >= 0")
+    turned, rows = transpose(x, [1, 0]), x.shape[0]
+    mean = matmul(turned, ones([rows, 1], x.dtype)) / rows if center else None
+
+    def forward(y):
+        return matmul(x, y) if mean is None else matmul(x, y) - (mean.t() @ y)
+
+    def backward(z):
+        return matmul(turned, z) if mean is None else matmul(turned, z) - mean @ z.sum(0, keepdim=True)
+
+    basis = qr(forward(randn([x.shape[1], q], x.dtype)))[0]
+    for _ in range(niter):
+        basis = qr(forward(qr(backward(basis))[0]))[0]
+    v, s, uh = svd(backward(basis))
+    return basis @ uh.t(), s, v
