@@ -10,7 +10,7 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as places
 from paddle_jax._core import unique_name
-from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, filled, filled_like, observed, settled, uploaded
+from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, filled, filled_like, observed, settled, uploaded, whole
 from paddle_jax._core.errors import ArgumentError, CheckError, TracedValueError, told
 from paddle_jax._core.outcomes import Outcomes, look
 from paddle_jax._core.size import Size, TensorSize, known
@@ -578,7 +578,7 @@ def on_host(tensor, op, instead=""):
     if Outcomes.waiting:
         look(True)
     try:
-        return np.asarray(value)
+        return np.asarray(whole(value))
     except jax.errors.JaxRuntimeError as error:
         raise told(error) from None
 

@@ -216,6 +216,14 @@ class Several:
         return Several.waited(function)(*arrays)
 
 
+def whole(array):
+    """An array whose values this process can read. Where some of them are with other processes, all processes have to come here."""
+    if not Several.used or not isinstance(array, jax.Array) or array.is_fully_addressable or array.is_fully_replicated:
+        return array
+    everywhere = NamedSharding(array.sharding.mesh, PartitionSpec())
+    return Several.waited(jax.jit(lambda x: x, out_shardings=everywhere))(array)
+
+
 def settled(raw):
     """The array behind what a Tensor holds, wherever it is: a NumPy array for host numbers, and for what was interpreted. Runs what is pending."""
     if type(raw) is not Value:

@@ -171,10 +171,8 @@ def dtensor_to_local(dist_tensor, mesh, placements):
 
 
 def here(mesh):
-    """The place of this process's device in a mesh; the first one, if it is not in it."""
-    from paddle_jax.distributed.parallel import get_rank
-
-    found = np.argwhere(mesh.mesh == get_rank())
+    """The place in a mesh of the first device of this process; that of the first of the mesh, if it is not in it."""
+    found = np.argwhere(mesh.mesh == jax.devices().index(jax.local_devices()[0]))
     return tuple(map(int, found[0])) if len(found) else (0,) * mesh.ndim
 
 

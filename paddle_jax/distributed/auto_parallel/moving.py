@@ -5,7 +5,7 @@ import functools as ft
 import jax
 from jax import lax
 
-from paddle_jax._core.deferred.value import Several, Value, concrete, default_device, unbound
+from paddle_jax._core.deferred.value import Several, Value, concrete, default_device, unbound, whole
 from paddle_jax._core.kernel import ADD, Kernel, execute
 from paddle_jax._core.node import GraphFreedError, Node, source_of
 from paddle_jax._core.state import local
@@ -69,6 +69,7 @@ def _gathered(raw):
     array = concrete(raw)
     if not isinstance(array, jax.Array) or len(array.sharding.device_set) == 1:
         return unbound(array, default_device())
+    array = whole(array)
     parts = {shard.device: shard.data for shard in array.addressable_shards} if array.is_fully_replicated else {}
     here = default_device()
     return unbound(parts[here] if here in parts else jax.device_put(array, here), here)
