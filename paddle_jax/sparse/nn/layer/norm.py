@@ -79,21 +79,6 @@ class SyncBatchNorm(Dense):
         return _normalised(self, x)
 
     @classmethod
-    def convert_sync_batchnorm(cls, layer):
-        """Replaces all batch normalisation layers in a layer: those of sparse Tensors by this class, others by `paddle.nn.SyncBatchNorm`.
-
-        Args:
-            layer: Layer.
-        Returns:
-            The layer, or its replacement when it is a batch normalisation itself.
-        Example:
-            >>> paddle.sparse.nn.SyncBatchNorm.convert_sync_batchnorm(paddle.nn.Sequential(paddle.sparse.nn.BatchNorm(3)))[0]
-            SyncBatchNorm(num_features=3, momentum=0.9, epsilon=1e-05, data_format=NDHWC)
-        """
-        if isinstance(layer, BatchNorm):
-            return cls._from(layer)
-        for name, child in list(layer.named_children()):
-            converted = cls.convert_sync_batchnorm(child)
-            if converted is not child:
-                layer.add_sublayer(name, converted)
-        return layer if layer.sublayers() else Dense.convert_sync_batchnorm(layer)
+    def _from(cls, norm):
+        """What `convert_sync_batchnorm` puts in the place of a layer: of dense Tensors a `paddle.nn.SyncBatchNorm`."""
+        return super()._from(norm) if isinstance(norm, BatchNorm) else Dense._from(norm)
