@@ -124,15 +124,15 @@ def plan(step, *args, **kwargs):
         (32, 0)
     """
     static = _static(step)
-    ops, layouts = [], []
-    with swapped(local.ctx, executor=_named(ops, layouts)):
-        program, inputs = static._capture(args, kwargs)
-    tensors = program._tensors(inputs)
-    operands = [_operand(t) for t in tensors]
-    numbers = [get() for get in program.getters]
-    donated = () if program.differentiable else tuple(program.donated)
-    compiled = jax.jit(program._flat, donate_argnums=donated).lower(*operands, *numbers).compile()
-    found = Plan()
+    found, ops, layouts = Plan(), [], []
+    try:
+        tensors, operands, compiled = _compiled(static, args, kwargs, ops, layouts)
+    except jax.errors.JaxRuntimeError as error:
+        if "inspect_sharding" not in str(error):
+            raise
+        ops, layouts = [], []  # JAX cannot name the layout of a result whose axes do not divide
+        tensors, operands, compiled = _compiled(static, args, kwargs, ops, None)
+        found.warnings.append("how results of operations lie is not known, since axes of some do not divide by the devices that share them")
     memory = compiled.memory_analysis()
     if memory is not None:
         found.arguments, found.results = memory.argument_size_in_bytes, memory.output_size_in_bytes
@@ -159,6 +159,17 @@ def _static(step):
         return step
     made = to_static(step)
     return made if isinstance(made, StaticFunction) else made.forward
+
+
+def _compiled(static, args, kwargs, ops, layouts):
+    """The Tensors that a step works on, their shapes and layouts, and the program XLA makes of it. ops, layouts: get the lines of its operations, and
+    how their results lie."""
+    with swapped(local.ctx, executor=_named(ops, layouts)):
+        program, inputs = static._capture(args, kwargs)
+    tensors = program._tensors(inputs)
+    operands, numbers = [_operand(t) for t in tensors], [get() for get in program.getters]
+    donated = () if program.differentiable else tuple(program.donated)
+    return tensors, operands, jax.jit(program._flat, donate_argnums=donated).lower(*operands, *numbers).compile()
 
 
 def _operand(tensor):

@@ -36,6 +36,12 @@ def test_gathers_are_remarked_on():
     assert not dist.plan(lambda a: a + 1, x).collectives
 
 
+def test_results_whose_axes_do_not_divide():
+    x = shard_tensor(np.ones((2, 24), "float32"), MESH, [Replicate(), Shard(1)])
+    found = dist.plan(lambda a: a.reshape([2, 6, 4]) * 2, x)
+    assert found.arguments == 48 and (found.ops or "not known" in found.warnings[0])
+
+
 def test_nothing_runs_and_memory_falls_from_stage_to_stage():
     held = {}
     for stage in (None, 1, 3):
