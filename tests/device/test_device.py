@@ -81,7 +81,7 @@ class Pretended:
 @pytest.fixture
 def gpu(monkeypatch):
     device = Pretended(bytes_in_use=100, peak_bytes_in_use=500, pool_bytes=800, bytes_limit=10_000)
-    monkeypatch.setattr(memory, "jax", types.SimpleNamespace(devices=lambda: [device], device_put=lambda x, d: jax.numpy.asarray(x),
+    monkeypatch.setattr(memory, "jax", types.SimpleNamespace(local_devices=lambda: [device], device_put=lambda x, d: jax.numpy.asarray(x),
                                                             block_until_ready=jax.block_until_ready))
     monkeypatch.setattr(memory._Resets, "peaks", {})
     return device

@@ -53,7 +53,7 @@ def client():
 
 def coordinator() -> str:
     """The address at which the processes have met."""
-    return distributed.global_state.coordinator_address
+    return distributed.global_state.coordinator_address or ""
 
 
 def join():
