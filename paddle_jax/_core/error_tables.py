@@ -101,16 +101,16 @@ PYTHON = {name: frozenset(text.split()) for name, text in {
 COMPILED = {name: frozenset(text.split()) for name, text in {
     "TypeError": "arange:step cosine_similarity:got logspace:stop median:axis tril_indices:offset triu_indices:offset",
     "ValueError": """
-        adaptive_avg_pool3d:output_size adaptive_log_softmax_with_loss:Incompatible adaptive_log_softmax_with_loss:dot_general
+        adaptive_avg_pool3d:output_size adaptive_log_softmax_with_loss:shapes adaptive_log_softmax_with_loss:the
         adaptive_max_pool3d:output_size cartesian_prod:Need chunk:num_or_sections conv1d:bias conv1d:dilation conv1d:stride conv1d:weight
         conv3d:bias conv3d:dilation conv3d:stride conv3d_transpose:bias conv3d_transpose:output_padding conv3d_transpose:stride
-        cosine_embedding_loss:Incompatible cumulative_trapezoid:Incompatible dropout:got fractional_max_pool2d:output_size
-        fractional_max_pool3d:output_size full_like:fill_value gammainc:igamma gammaincc:igammac gaussian_nll_loss:sub glu:x hamming_window:mul
+        cosine_embedding_loss:shapes cumulative_trapezoid:shapes dropout:got fractional_max_pool2d:output_size
+        fractional_max_pool3d:output_size full_like:fill_value gammainc:igamma gammaincc:igammac gaussian_nll_loss:shapes glu:x hamming_window:mul
         hfft:x hfftn:x histogram_bin_edges:bins hsigmoid_loss:label index_fill:index irfft:x irfftn:x local_response_norm:power
         local_response_norm:unsupported lstsq:unsupported max_pool1d:kernel_size max_pool2d:kernel_size max_pool2d:stride max_pool2d:x
-        max_unpool2d:indices multi_label_soft_margin_loss:Incompatible nanmedian:axis norm:axis norm:zero overlap_add:x range:end range:start
-        range:step scaled_dot_product_attention:add sigmoid_focal_loss:mul sigmoid_focal_loss:power svd_lowrank:Incompatible take:index
-        trapezoid:mul triplet_margin_loss:unsupported
+        max_unpool2d:indices multi_label_soft_margin_loss:shapes nanmedian:axis norm:axis norm:zero overlap_add:x range:end range:start
+        range:step scaled_dot_product_attention:shapes sigmoid_focal_loss:shapes sigmoid_focal_loss:power svd_lowrank:shapes take:index
+        trapezoid:shapes triplet_margin_loss:unsupported
     """,
     "argument": """
         empty:shape full:shape index_select:axis logspace:num norm:axis normal:x rand:shape randint:high randint:low randint:shape randint_like:low

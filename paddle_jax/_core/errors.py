@@ -4,6 +4,7 @@ import jax
 
 from paddle_jax._core.error_kinds import is_native, with_kind
 from paddle_jax._core.origins import ARRAYS, foreign, origin, package_of
+from paddle_jax._core.sentences import operand_names, public_name, sentence
 
 TRACING = (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError, jax.errors.TracerIntegerConversionError,
            jax.errors.UnexpectedTracerError, jax.errors.TracerBoolConversionError)
@@ -39,13 +40,17 @@ class MixedDtypesError(ValueError, RuntimeError):
     """Operands of dtypes that an operation does not bring together. Paddle raises ValueError or RuntimeError, whichever operand it looks at first."""
 
 
-def describe(values) -> str:
-    """Dtypes and shapes of the operands, for a message."""
-    return ", ".join(f"{v.dtype}{list(v.shape)}" if hasattr(v, "shape") else repr(v) for v in values)
+def describe(values, names=()) -> str:
+    """Dtypes and shapes of the operands, for a message; with names those that have one, after it."""
+    texts = [f"{v.dtype}{list(v.shape)}" if hasattr(v, "shape") else repr(v) for v in values]
+    if names:
+        return "got " + ", ".join(f"{name} {text}" for name, text in zip(names, texts, strict=False))
+    return "operands are " + ", ".join(texts)
 
 
-def translate(op_name: str, values, error: Exception) -> Exception:
-    """The exception to raise for `error` that came up while `op_name` ran on `values`; the same one if it has nothing to do with that."""
+def translate(op_name: str, values, error: Exception, kernel=None) -> Exception:
+    """The exception to raise for `error` that came up while `op_name` ran on `values`; the same one if it has nothing to do with that. kernel: what
+    ran, if it is known."""
     if isinstance(error, jax.errors.JaxRuntimeError) and Failed.errors:
         return told(error)
     if isinstance(error, TRACING) or foreign(error):
@@ -55,7 +60,7 @@ def translate(op_name: str, values, error: Exception) -> Exception:
     if package_of(origin(error)) not in ARRAYS:
         return with_kind(op_name, error)
     text = first_line(error)
-    message = f"{op_name}: {text}; operands are {describe(values)}"
+    message = f"{public_name(op_name)}: {sentence(text)}; {describe(values, () if kernel is None else operand_names(kernel))}"
     if isinstance(error, jax.errors.JaxRuntimeError):
         return MemoryError(f"(ResourceExhausted) {message}") if "RESOURCE_EXHAUSTED" in str(error) else RuntimeError(f"(External) {message}")
     if isinstance(error, TypeError) and "dtype" in text and "shape" not in text:

@@ -132,7 +132,7 @@ def compute(kernel: Kernel, values):
         return Several.run(kernel.run, values) if Several.used else kernel.run(*values)
     except BaseException as error:
         mend_tracing()
-        raise translate(kernel.name, values, error) from None
+        raise translate(kernel.name, values, error, kernel) from None
 
 
 ADD = Kernel("add", lambda x, y: x + y)

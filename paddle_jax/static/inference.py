@@ -75,7 +75,7 @@ def _traced(kernel, fn, structs):
     try:
         out = jax.eval_shape(fn, *structs)
     except Exception as error:
-        raise translate(kernel.name, structs, error) from None
+        raise translate(kernel.name, structs, error, kernel) from None
     many = type(out) if type(out) in (tuple, list) else None
     return many, tuple([aval_of(o.shape, o.dtype, o.weak_type) for o in (out if many else (out,))])
 

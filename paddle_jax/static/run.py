@@ -58,7 +58,7 @@ def _call(op, values, host=False):
                 return jax.tree.map(np.asarray, op.kernel.fn(*map(jnp.asarray, values)))
         return op.kernel.run(*values) if host and not op.host else op.kernel.fn(*values)
     except Exception as error:
-        raise translate(op.name, [v for v in values if hasattr(v, "dtype")], error) from None
+        raise translate(op.name, [v for v in values if hasattr(v, "dtype")], error, op.kernel) from None
 
 
 def _store(op, out, env):

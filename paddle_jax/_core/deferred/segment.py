@@ -43,7 +43,7 @@ def infer(kernel, avals) -> Sig:
         with tracing_kept():
             out = kernel.run.eval_shape(*structs)
     except Exception as error:
-        raise translate(kernel.name, structs, error) from None
+        raise translate(kernel.name, structs, error, kernel) from None
     sig = Sig()
     sig.kernel, sig.operands, sig.where, sig.cold = kernel, avals, user_line(), None
     sig.many = type(out) if isinstance(out, tuple | list) else None

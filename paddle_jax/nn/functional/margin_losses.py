@@ -5,6 +5,7 @@ import jax.numpy as jnp
 
 from paddle_jax._core.op import composite, op
 from paddle_jax.nn.functional.distance import p_norm, pairwise_distance
+from paddle_jax.nn.functional.input import check_ids
 from paddle_jax.nn.functional.reduce_loss import check_reduction, reduced
 
 SIGNS = "const([[1,-1,1],[-1,-1,1]]).astype('float32')"
@@ -236,11 +237,12 @@ def multi_label_margin_loss(input, label, reduction="mean", name=None):
     return reduced("multi_label_margin_loss", loss, reduction)
 
 
-@op("input label weight", method=False, cases=[
+@composite(method=False, cases=[
     "f(2,4), const([1,3])", "f(2,4), const([1,3]), 2, 0.5, reduction='none'", "d(2,4), const([1,3]), 1, 1.0, pos_i(4).astype('float64'), 'sum'",
     "f(2,4), const([1,3]), 3", "f(2,4), const([1,3]), reduction='x'",
     "f(2,4), const([1,3,0])", "f(2,4), const([1,3]), weight=pos_i(4).astype('float32')", "f(2,4), const([1,3]), weight=pos_i(3).astype('float32')",
-    "f(2,4), const([1,3]), 2, 0.5, pos_i(4).astype('float32')", "f(2,4), const([1,3]), 1, -0.2", "f(2,4), const([1,3]), 2, -0.2, reduction='none'"])
+    "f(2,4), const([1,3]), 2, 0.5, pos_i(4).astype('float32')", "f(2,4), const([1,3]), 1, -0.2", "f(2,4), const([1,3]), 2, -0.2, reduction='none'",
+    "f(2,4), const([1,4])"])
 def multi_margin_loss(input, label, p=1, margin=1.0, weight=None, reduction="mean", name=None):
     """Sum over the other classes j of max(0, margin - input[label] + input[j]) ** p, divided by the number of classes.
 
@@ -254,7 +256,7 @@ def multi_margin_loss(input, label, p=1, margin=1.0, weight=None, reduction="mea
     Returns:
         Tensor: 0-D, or [N] for "none".
     Raises:
-        ValueError: shapes do not fit or an argument is out of range.
+        ValueError: shapes do not fit or a label does not exist.
     Example:
         >>> paddle.nn.functional.multi_margin_loss(paddle.to_tensor([[1.0, 0.5]]), paddle.to_tensor([0])).item()
         0.25
@@ -263,6 +265,13 @@ def multi_margin_loss(input, label, p=1, margin=1.0, weight=None, reduction="mea
         raise ValueError(f"multi_margin_loss: label: got shape {list(label.shape)} for input {list(input.shape)}; input must be [N, C] and label [N]")
     if weight is not None and weight.shape != input.shape[1:]:
         raise ValueError(f"multi_margin_loss: weight: got shape {list(weight.shape)}; it must be [{input.shape[1]}]")
+    check_ids("multi_margin_loss", "label", label, input.shape[1])
+    check_reduction("multi_margin_loss", reduction)
+    return _multi_margin(input, label, weight, p, margin, reduction)
+
+
+@op("input label weight", method=False, register=False)
+def _multi_margin(input, label, weight, p, margin, reduction):
     own = jnp.take_along_axis(input, label[:, None], 1)
     gaps = _hinge(margin - own + input) ** p
     rest = 0 if margin >= 0 else -(margin**p)  # Paddle sums over all classes and takes margin ** p away for the class itself

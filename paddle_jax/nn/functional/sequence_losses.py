@@ -30,7 +30,7 @@ def ctc_loss(log_probs, labels, input_lengths, label_lengths, blank=0, reduction
     Returns:
         Tensor: 0-D, or [N] for "none".
     Raises:
-        ValueError: blank is not a class or reduction is something else.
+        ValueError: blank is not a class, reduction is something else, or the shapes do not go together.
     Example:
         >>> scores = paddle.zeros([1, 1, 2]); one = paddle.to_tensor([1])
         >>> round(paddle.nn.functional.ctc_loss(scores, paddle.to_tensor([[1]], dtype="int32"), one, one).item(), 4)
@@ -43,6 +43,10 @@ def ctc_loss(log_probs, labels, input_lengths, label_lengths, blank=0, reduction
     check_reduction("ctc_loss", reduction)
     if not 0 <= blank < log_probs.shape[2]:
         raise ValueError(f"ctc_loss: blank: got {blank}; it must be one of the {log_probs.shape[2]} classes")
+    batch = log_probs.shape[1:2]
+    if labels.ndim != 2 or not labels.shape[:1] == input_lengths.shape == label_lengths.shape == batch:
+        shapes = ", ".join(f"{k} {list(v.shape)}" for k, v in (("labels", labels), ("input_lengths", input_lengths), ("label_lengths", label_lengths)))
+        raise ValueError(f"ctc_loss: got {shapes} for scores of shape {list(log_probs.shape)}; they must be [N, L], [N] and [N] with N = {batch[0]}")
     frames, count = log_probs.shape[0], labels.shape[1]
     beyond = (jnp.arange(frames) >= input_lengths[:, None]).astype(log_probs.dtype)
     unused = (jnp.arange(count) >= label_lengths[:, None]).astype(log_probs.dtype)

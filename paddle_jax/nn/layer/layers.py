@@ -1,5 +1,6 @@
 """Layer: the base of all neural-network layers."""
 
+import contextlib
 import re
 
 import numpy as np
@@ -7,6 +8,8 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import unique_name
 from paddle_jax._core.deferred.value import uploaded
+from paddle_jax._core.error_kinds import MISTAKES
+from paddle_jax._core.errors import TRACING
 from paddle_jax._core.pytree import register_layer
 from paddle_jax._core.state import Changes, Observing, local
 from paddle_jax._core.tensor import Parameter, Tensor, wrap
@@ -64,9 +67,22 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
     def __call__(self, *inputs, **kwargs):
         reads = Observing.reads
         forward = self.forward if reads is None or not reads.here() else reads.forward_of(self)
-        if self._forward_pre_hooks or self._forward_post_hooks:
-            return self._call_hooked(forward, inputs, kwargs)
-        return forward(*inputs, **kwargs)
+        try:
+            if self._forward_pre_hooks or self._forward_post_hooks:
+                return self._call_hooked(forward, inputs, kwargs)
+            return forward(*inputs, **kwargs)
+        except (*MISTAKES, AssertionError) as error:
+            self._note(error)
+            raise
+
+    def _note(self, error):
+        """Says below an exception's text in which layer it came up: the innermost one."""
+        if hasattr(error, "__notes__") or isinstance(error, TRACING):
+            return
+        with contextlib.suppress(Exception):  # a class of the user's describes itself
+            shapes = ", ".join(f"{name} {list(p.shape)}" for name, p in self._parameters.items() if p is not None)
+            what = type(self).__name__ + (f"({', '.join(self.extra_repr().splitlines())})" if type(self).extra_repr is not Layer.extra_repr else "")
+            error.add_note(f"in the layer {self.full_name()}: {what}" + (f" with {shapes}" if shapes else ""))
 
     def forward(self, *inputs, **kwargs):
         """Computes the output; every subclass defines it."""
