@@ -4,7 +4,7 @@ JAX has bare `except` clauses, and Python prints what is raised in the callback 
 would be lost. So the handlers are listened to for the length of a trace, and what a library has kept to itself is raised at its end.
 """
 
-import _signal  # its functions are those of `signal` without the names for numbers, which cost a microsecond for each of 64 signals
+import _signal  # pyright: ignore[reportMissingImports]  # as `signal`, without names for the numbers, which cost 1 us for each of 64
 import collections
 import signal
 import sys

@@ -38,8 +38,10 @@ def static(paddle):
         paddle.disable_static()
 
 
-@pytest.mark.parametrize("name", ["linear", "no axes", "lstm", "add", "other axes", "concat", "axes of concat", "einsum", "bilinear", "private", "ctc_loss",
-                                  "static"])
+NAMES = ("linear", "no axes", "lstm", "add", "other axes", "concat", "axes of concat", "einsum", "bilinear", "private", "ctc_loss", "static")
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_words(paddle, name):
     call, what, got = cases(paddle)[name]
     with pytest.raises(ValueError) as caught:

@@ -45,7 +45,8 @@ def ctc_loss(log_probs, labels, input_lengths, label_lengths, blank=0, reduction
         raise ValueError(f"ctc_loss: blank: got {blank}; it must be one of the {log_probs.shape[2]} classes")
     batch = log_probs.shape[1:2]
     if labels.ndim != 2 or not labels.shape[:1] == input_lengths.shape == label_lengths.shape == batch:
-        shapes = ", ".join(f"{k} {list(v.shape)}" for k, v in (("labels", labels), ("input_lengths", input_lengths), ("label_lengths", label_lengths)))
+        names = {"labels": labels, "input_lengths": input_lengths, "label_lengths": label_lengths}
+        shapes = ", ".join(f"{name} {list(value.shape)}" for name, value in names.items())
         raise ValueError(f"ctc_loss: got {shapes} for scores of shape {list(log_probs.shape)}; they must be [N, L], [N] and [N] with N = {batch[0]}")
     frames, count = log_probs.shape[0], labels.shape[1]
     beyond = (jnp.arange(frames) >= input_lengths[:, None]).astype(log_probs.dtype)
