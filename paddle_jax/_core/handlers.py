@@ -16,24 +16,27 @@ _KEEPING = frozenset((*LIBRARIES, "weakref", "functools", "dataclasses"))
 
 
 class Listener:
-    """Stands for a signal handler, and keeps what it raises."""
+    """Stands for a signal handler, and keeps what it raises for the block that it was set by."""
 
-    def __init__(self, handler, raised):
-        self.handler, self.raised = handler, raised
+    def __init__(self, handler, block):
+        self.handler, self.block = handler, block
 
     def __call__(self, number, frame):
         try:
             return self.handler(number, frame)
         except BaseException as error:
-            self.raised.append(error)
+            self.block.raised.append(error)
             raise
 
 
 class Handlers:
-    """The handlers of this program for the length of a block: `steps` is what `uninterrupted.Block` wants."""
+    """The handlers of this program for the length of a block: `steps` is what `uninterrupted.Block` wants.
+
+    open: whether the block is being run. raised: what handlers raised in it.
+    """
 
     def __init__(self):
-        self._listeners, self._raised = {}, []
+        self._listeners, self.raised, self.open = {}, [], False
 
     def steps(self):
         """What entering and leaving call. Signals are handled in the main thread only; a block within a block leaves it to the outer one."""
@@ -43,10 +46,13 @@ class Handlers:
             handler = _signal.getsignal(number)
             if callable(handler):
                 if type(handler) is Listener:
-                    return [], []
-                self._listeners[number] = Listener(handler, self._raised)
+                    if handler.block.open:
+                        return [], []
+                    handler = handler.handler  # left behind where an exception fell between leaving a block and putting the handlers back
+                self._listeners[number] = Listener(handler, self)
         listeners = list(self._listeners.items())
-        return [(collections.deque, map(_signal.signal, *zip(*listeners, strict=True)), 0)] if listeners else [], [(self._close,)]
+        enter = [(collections.deque, map(_signal.signal, *zip(*listeners, strict=True)), 0)] if listeners else []
+        return [*enter, (setattr, self, "open", True)], [(setattr, self, "open", False), (self._close,)]
 
     def _close(self):
         """Puts the handlers back, unless the program has set others since, and raises what nobody was told."""
@@ -54,7 +60,7 @@ class Handlers:
             if _signal.getsignal(number) is listener:
                 _signal.signal(number, listener.handler)
         error = sys.exception() if hasattr(sys, "exception") else sys.exc_info()[1]
-        for raised in self._raised:
+        for raised in self.raised:
             if raised is not error and kept_back(raised):
                 raise raised from None
 

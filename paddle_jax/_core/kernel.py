@@ -38,6 +38,11 @@ class Kernel:
     def __repr__(self):
         return f"<Kernel {self.name}>"
 
+    def renew(self):
+        """Lets JAX see another function. Where an exception has cut its tracing short, its cache takes the old one for a function that calls itself."""
+        fn = self.fn
+        self.run = jitted(lambda *arrays: fn(*arrays), inline=True)
+
     def grad(self, diff: tuple, given: tuple, arity: int) -> "Kernel":
         """The kernel `(operands..., cotangents...) -> gradients` with respect to the operands at `diff` (a lone one not in a tuple).
 

@@ -11,6 +11,7 @@ import pytest
 import paddle_jax.jit.program
 import paddle_jax.static.executor
 from paddle_jax._core import uninterrupted
+from paddle_jax._core.dispatch import run
 
 
 def parts(paddle, groups):
@@ -154,3 +155,20 @@ def test_settings_of_the_thread_hold_for_the_first_call():
         once = uninterrupted.Once(jax.jit(lambda x: found.append((config.jax_numpy_dtype_promotion, config.jax_default_matmul_precision)) or [x]))
         once((np.ones(2, "float32"),), lambda results: map(id, results))
     assert found == [("strict", "float32")]
+
+
+def test_a_trace_that_was_cut_short_is_made_anew(paddle):
+    """JAX's cache then takes the function for one that calls itself."""
+    from paddle_jax._core.kernel import Kernel
+
+    class CutShort:
+        def eval_shape(self, *structs):
+            raise RecursionError("Recursively calling <weakref>")
+
+    kernel = Kernel("twice", lambda x: x * 2)
+    kernel.run = CutShort()
+    assert float(run(kernel, [paddle.ones([], "float32")])) == 2
+    kernel.renew = lambda: None
+    kernel.run = CutShort()
+    with pytest.raises(RecursionError):
+        run(kernel, [paddle.ones([3], "float32")])

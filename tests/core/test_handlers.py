@@ -9,6 +9,7 @@ import weakref
 
 import pytest
 
+from paddle_jax._core import handlers
 from paddle_jax._core.uninterrupted import tracing_kept
 
 
@@ -108,6 +109,19 @@ def test_a_handler_set_inside_stays():
     with tracing_kept():
         signal.signal(signal.SIGUSR1, print)
     assert signal.signal(signal.SIGUSR1, before) is print
+
+
+def test_a_listener_that_was_left_behind_counts_no_more(notice):
+    """An exception may fall between the end of a block and its putting the handlers back."""
+    handler = signal.getsignal(signal.SIGUSR1)
+    with contextlib.suppress(ZeroDivisionError), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(handlers.Handlers, "_close", lambda block: 1 // 0)
+        with tracing_kept():
+            pass
+    assert type(signal.getsignal(signal.SIGUSR1)) is handlers.Listener
+    with pytest.raises(Notice), tracing_kept():
+        IGNORES(notice)
+    assert signal.getsignal(signal.SIGUSR1) is handler
 
 
 def test_other_threads():
