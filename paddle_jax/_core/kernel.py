@@ -39,7 +39,7 @@ class Kernel:
         return f"<Kernel {self.name}>"
 
     def renew(self):
-        """Lets JAX see another function. Where an exception has cut its tracing short, its cache takes the old one for a function that calls itself."""
+        """Lets JAX see another function. Where an exception has cut a trace short, its cache takes the old one for a function that calls itself."""
         fn = self.fn
         self.run = jitted(lambda *arrays: fn(*arrays), inline=True)
 

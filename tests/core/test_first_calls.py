@@ -12,6 +12,7 @@ import paddle_jax.jit.program
 import paddle_jax.static.executor
 from paddle_jax._core import uninterrupted
 from paddle_jax._core.dispatch import run
+from paddle_jax._core.kernel import Kernel
 
 
 def parts(paddle, groups):
@@ -159,7 +160,6 @@ def test_settings_of_the_thread_hold_for_the_first_call():
 
 def test_a_trace_that_was_cut_short_is_made_anew(paddle):
     """JAX's cache then takes the function for one that calls itself."""
-    from paddle_jax._core.kernel import Kernel
 
     class CutShort:
         def eval_shape(self, *structs):
@@ -168,7 +168,11 @@ def test_a_trace_that_was_cut_short_is_made_anew(paddle):
     kernel = Kernel("twice", lambda x: x * 2)
     kernel.run = CutShort()
     assert float(run(kernel, [paddle.ones([], "float32")])) == 2
-    kernel.renew = lambda: None
-    kernel.run = CutShort()
+
+
+def test_a_recursion_of_the_functions_own_is_an_error(paddle):
+    def endless(x):
+        return endless(x) + 1
+
     with pytest.raises(RecursionError):
-        run(kernel, [paddle.ones([3], "float32")])
+        run(Kernel("endless", endless), [paddle.ones([3], "float32")])

@@ -70,7 +70,7 @@ def truth(value):
     if value._raw.size != 1:
         raise ValueError(f"if or while: the condition is a tensor of shape {list(value.shape)}; it must have one element; use any() or all()")
     value = value.reshape([]) if value._raw.ndim else value
-    if value.dtype == "bool":
+    if value._raw.dtype.kind == "b":
         return value
     if value.is_complex():  # in NumPy's order of complex numbers
         return (value.real() > 0).logical_or((value.real() == 0).logical_and(value.imag() > 0))

@@ -271,7 +271,7 @@ def multi_margin_loss(input, label, p=1, margin=1.0, weight=None, reduction="mea
 
 
 @op("input label weight", method=False, register=False)
-def _multi_margin(input, label, weight, p, margin, reduction):
+def _multi_margin(input, label, weight=None, p=1, margin=1.0, reduction="mean"):
     own = jnp.take_along_axis(input, label[:, None], 1)
     gaps = _hinge(margin - own + input) ** p
     rest = 0 if margin >= 0 else -(margin**p)  # Paddle sums over all classes and takes margin ** p away for the class itself
