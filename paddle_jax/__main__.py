@@ -1,5 +1,5 @@
 """`python -m paddle_jax script.py [args]`, `-m module [args]` or `-c code [args]`: runs a program in which `import paddle` is paddle_jax.
-`python -m paddle_jax check`: says what is installed and whether it works."""
+`python -m paddle_jax check`: says what is installed and whether it works. `python -m paddle_jax compare script.py`: where it differs from Paddle."""
 
 import pathlib
 import runpy
@@ -9,8 +9,10 @@ _USAGE = """usage: python -m paddle_jax script.py [args]
        python -m paddle_jax -m module [args]
        python -m paddle_jax -c code [args]
        python -m paddle_jax check
+       python -m paddle_jax compare script.py [args]
 Runs a program written for PaddlePaddle: `import paddle` in it, and in every library it uses, gives paddle_jax.
-`check` prints versions, devices, memory and the cache directory, and trains a small network on each device."""
+`check` prints versions, devices, memory and the cache directory, and trains a small network on each device.
+`compare` runs a script with the real Paddle too, and reports the first call that gives something else."""
 
 
 def main(argv):
@@ -24,6 +26,10 @@ def main(argv):
         from paddle_jax.utils.install_check import check
 
         return check()
+    if argv[0] == "compare" and not pathlib.Path("compare").exists():
+        from paddle_jax.compare import main as compare
+
+        return compare(argv[1:])
     install_as_paddle()
     if argv[0] == "-m":
         sys.argv = [argv[1], *argv[2:]]

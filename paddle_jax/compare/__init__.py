@@ -1,0 +1,86 @@
+"""`python -m paddle_jax compare script.py`: where a program comes to differ between the real Paddle and this package.
+
+Where the real Paddle is installed, runs a script with both, each in a process of its own, follows every call of Paddle's functions,
+methods and layers, and reports the first whose value, dtype, shape, exception or gradient differs, with its line. Parameters begin with the
+real Paddle's values, random functions give its numbers, dropout is off, and compiled functions run as plain Python, so that what differs is a
+difference.
+"""
+
+import argparse
+import importlib.util
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+
+def compare(script, args=(), factor=1.0, timeout=None):
+    """Runs a script with both engines.
+
+    Args:
+        script: path of a Python program that imports `paddle`.
+        args: its arguments.
+        factor: number that the tolerances are multiplied by: 1e-4 of the largest number for float32, 1e-8 for float64, 1e-2 for float16, 3e-2 for
+            bfloat16; integers must be equal.
+        timeout: seconds for each of the two runs, or None.
+    Returns:
+        dict: `difference` (a sentence, or None), `calls` (how many calls agree), `last` (the last of them), `unlike` (random functions whose results
+        could not be taken over), `paddle` and `paddle_jax` (exit status and the end of what was printed).
+    Raises:
+        ModuleNotFoundError: the real Paddle is not installed.
+        subprocess.TimeoutExpired: a run takes longer than `timeout`.
+    Example:
+        >>> paddle.compare.compare("missing.py")["paddle"]["status"]  # doctest: +SKIP
+        1
+    """
+    if importlib.util.find_spec("paddle") is None:
+        raise ModuleNotFoundError("compare needs the real Paddle beside paddle_jax: pip install paddlepaddle==3.3.1")
+    with tempfile.TemporaryDirectory() as folder:
+        record = str(pathlib.Path(folder) / "record")
+        found = {}
+        for engine in ("paddle", "paddle_jax"):
+            command = [sys.executable, "-W", "ignore", "-m", "paddle_jax.compare.child", engine, record, str(factor), str(script), *args]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+            found[engine] = {"status": done.returncode, "output": (done.stdout + done.stderr)[-4000:]}
+        result = pathlib.Path(record + ".json")
+        if result.exists():
+            found |= json.loads(result.read_text())
+        else:
+            found |= {"difference": "the run with paddle_jax ended before its first call", "calls": 0, "last": "", "unlike": []}
+        return found
+
+
+def main(argv):
+    """The command; returns 0 where both agree, 1 where they differ, 2 for wrong usage."""
+    parser = argparse.ArgumentParser(prog="python -m paddle_jax compare", description=__doc__.splitlines()[0])
+    parser.add_argument("--factor", type=float, default=1.0, help="multiplies the tolerances")
+    parser.add_argument("script")
+    parser.add_argument("args", nargs=argparse.REMAINDER)
+    given = parser.parse_args(argv)
+    if not pathlib.Path(given.script).exists():
+        print(f"python -m paddle_jax compare: {given.script} does not exist", file=sys.stderr)
+        return 2
+    try:
+        found = compare(given.script, given.args, given.factor)
+    except ModuleNotFoundError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return _report(found)
+
+
+def _report(found):
+    ours, theirs = found["paddle_jax"], found["paddle"]
+    if found["difference"]:
+        print(f"{found['calls']} calls agree. Then:\n{found['difference']}")
+        return 1
+    if ours["status"] != theirs["status"]:
+        print(f"{found['calls']} calls agree; then the program ended with status {ours['status']}, with the real Paddle {theirs['status']}. "
+              f"The end of what it printed:\n{(ours if ours['status'] else theirs)['output'][-2000:]}")
+        return 1
+    print(f"all {found['calls']} calls agree")
+    if found["unlike"]:
+        print("not compared, since they draw random numbers: " + ", ".join(found["unlike"]))
+    if ours["status"]:
+        print(f"Both ended with status {ours['status']}; the last lines:\n{ours['output'][-600:]}")
+    return 0

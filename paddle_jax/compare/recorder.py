@@ -1,0 +1,172 @@
+"""Follows the calls that a program makes of Paddle's functions, methods and layers: the same code for both engines.
+
+Only calls from outside the package count, so both engines are seen to make the same ones, whatever they call inside. Compiled functions run as plain
+Python, and dropout is off, since the engines draw different random numbers.
+"""
+
+import functools
+import inspect
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+
+MODULES = ("", "nn.functional", "linalg", "fft", "signal", "special", "geometric", "incubate", "incubate.nn.functional", "vision.ops", "metric")
+OPERATORS = """add radd iadd sub rsub isub mul rmul imul truediv rtruediv itruediv floordiv rfloordiv mod rmod pow rpow matmul rmatmul neg abs invert
+    and or xor eq ne lt le gt ge getitem setitem""".split()
+RANDOM = frozenset("""rand randn randint randint_like uniform normal standard_normal gaussian randperm bernoulli multinomial poisson binomial log_normal
+    standard_gamma uniform_ normal_ bernoulli_ exponential_ geometric_ cauchy_ log_normal_ random_ gumbel_softmax rrelu""".split())
+DROPOUTS = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
+PACKAGES = ("paddle", "paddle_jax", "jax", "jaxlib", "numpy", "functools", "contextlib")
+
+
+def is_inside(frame):
+    """Whether a frame belongs to one of the engines, or to what they are made of."""
+    return frame.f_globals.get("__name__", "").partition(".")[0] in PACKAGES
+
+
+def array_of(tensor):
+    """The values of a Tensor; floats that NumPy does not have, as float32."""
+    name = str(tensor.dtype)
+    return tensor.astype("float32").numpy() if "bfloat16" in name or "float8" in name else tensor.numpy()
+
+
+class Recorder:
+    """Wraps an engine. `listener.heard(entry, tensors)` gets each call with the Tensors that came out of it, and `listener.parameter(p)` each new
+    Parameter."""
+
+    def __init__(self, paddle, listener):
+        self.paddle, self.listener = paddle, listener
+        self.inside, self.thread, self.leaves = 0, threading.get_ident(), {}
+
+    def install(self):
+        """From now on calls are followed."""
+        paddle = self.paddle
+        paddle.jit.enable_to_static(False)
+        functional = paddle.nn.functional
+        for name in DROPOUTS:
+            if hasattr(functional, name):
+                setattr(functional, name, lambda x, *args, **kwargs: x)
+        for path in MODULES:
+            module = functools.reduce(getattr, path.split("."), paddle) if path else paddle
+            for name in [n for n in dir(module) if not n.startswith("_")]:
+                thing = getattr(module, name)
+                if inspect.isroutine(thing) and name not in DROPOUTS:
+                    setattr(module, name, self.wrapped(f"{path}.{name}".lstrip("."), thing))
+        for name in [f"__{n}__" for n in OPERATORS] + [n for n in dir(paddle.Tensor) if not n.startswith("_")]:
+            thing = getattr(paddle.Tensor, name, None)
+            if inspect.isroutine(thing):
+                setattr(paddle.Tensor, name, self.wrapped("Tensor." + name, thing))
+        self._layers()
+        self._optimizers()
+
+    def _layers(self):
+        layer = self.paddle.nn.Layer
+        call, create = layer.__call__, layer.create_parameter
+
+        def called(this, *args, **kwargs):
+            if type(this).__module__.partition(".")[0] not in PACKAGES:
+                return call(this, *args, **kwargs)
+            return self.followed(type(this).__name__, call, (this, *args), kwargs, sys._getframe(1))
+
+        def created(this, *args, **kwargs):
+            made = create(this, *args, **kwargs)
+            if made is not None:
+                self.listener.parameter(made)
+                self.leaves[id(made)] = made
+            return made
+
+        layer.__call__, layer.create_parameter = called, created
+
+    def _optimizers(self):
+        base = self.paddle.optimizer.Optimizer
+        for cls in [base, *base.__subclasses__()]:
+            if "step" in vars(cls):
+                cls.step = self._stepping(cls.step)
+
+    def _stepping(self, step):
+        def stepped(this, *args, **kwargs):
+            frame = sys._getframe(1)
+            if self.inside or is_inside(frame):
+                return step(this, *args, **kwargs)
+            self.inside += 1
+            try:
+                out = step(this, *args, **kwargs)
+            finally:
+                self.inside -= 1
+            self._tell(type(this).__name__ + ".step", frame, self._known(lambda leaf: leaf.persistable and leaf.grad is not None))
+            return out
+
+        return stepped
+
+    def wrapped(self, name, function):
+        """A function or method that is followed."""
+
+        @functools.wraps(function, updated=())
+        def call(*args, **kwargs):
+            return self.followed(name, function, args, kwargs, sys._getframe(1))
+
+        return call
+
+    def followed(self, name, function, args, kwargs, frame):
+        """Calls a function; tells of it where the call comes from the program itself."""
+        if self.inside or is_inside(frame) or threading.get_ident() != self.thread:
+            return function(*args, **kwargs)
+        self.inside += 1
+        try:
+            for value in (*args, *kwargs.values()):
+                if isinstance(value, self.paddle.Tensor) and not value.stop_gradient and value.is_leaf:
+                    self.leaves.setdefault(id(value), value)
+            try:
+                out = function(*args, **kwargs)
+            except Exception as error:
+                self._tell(name, frame, [], error=type(error).__name__)
+                raise
+            if name == "Tensor.backward":
+                self._tell(name, frame, [leaf.grad for leaf in self._known(lambda leaf: leaf.grad is not None)])
+            else:
+                changed = args[:1] if out is None and name in ("Tensor.__setitem__", "Tensor.set_value") else []
+                tensors = [t for t in self._flat([out, *changed]) if t._is_initialized()]
+                if tensors:
+                    self._tell(name, frame, tensors)
+        finally:
+            self.inside -= 1
+        return out
+
+    def _known(self, wanted):
+        """The leaves that are wanted: Parameters by their names, which both engines give alike, then others as they came."""
+        found = [leaf for leaf in self.leaves.values() if wanted(leaf)]
+        return sorted(found, key=lambda leaf: (not leaf.persistable, leaf.name if leaf.persistable else ""))
+
+    def _flat(self, value):
+        if isinstance(value, self.paddle.Tensor):
+            return [value]
+        if isinstance(value, dict):
+            value = list(value.values())
+        return [t for v in value for t in self._flat(v)] if isinstance(value, list | tuple) else []
+
+    def _tell(self, name, frame, tensors, error=None):
+        entry = {"name": name, "file": str(Path(frame.f_code.co_filename).resolve()), "line": frame.f_lineno, "error": error}
+        entry["dtypes"] = [str(t.dtype).rpartition(".")[2] for t in tensors]
+        entry["shapes"] = [list(t.shape) for t in tensors]
+        self.inside += 1
+        try:
+            self.listener.heard(entry, tensors)
+        finally:
+            self.inside -= 1
+
+
+class Recording:
+    """A listener that writes down what it hears."""
+
+    def __init__(self, writer):
+        self._writer = writer
+
+    def heard(self, entry, tensors):
+        """Writes an entry."""
+        self._writer.put(entry, [array_of(t) for t in tensors])
+
+    def parameter(self, parameter):
+        """Writes the first value of a Parameter."""
+        self._writer.put({"parameter": parameter.name, "name": "", "shapes": [list(parameter.shape)]}, [np.asarray(array_of(parameter))])

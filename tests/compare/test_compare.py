@@ -1,0 +1,67 @@
+"""`python -m paddle_jax compare`: programs that agree, and the first call that does not."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import paddle_jax
+from paddle_jax.compare.stream import Reader, Writer
+
+PROGRAM = Path(__file__).with_name("program.py")
+
+
+def run(*arguments):
+    command = [sys.executable, "-m", "paddle_jax", "compare", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, cwd=Path(paddle_jax.__file__).parents[1])
+
+
+def line_of(kind):
+    return 1 + next(k for k, line in enumerate(PROGRAM.read_text().splitlines()) if line.endswith(f"# line: {kind}"))
+
+
+def test_programs_that_agree(oracle):
+    done = run(PROGRAM)
+    assert done.returncode == 0 and "calls agree" in done.stdout, done.stdout + done.stderr
+    assert int(done.stdout.split()[1]) > 30
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "told"), [
+    ("gradient", ["Tensor.backward", "gradient of result", "with the real Paddle"]),
+    ("value", ["Tensor.__setitem__", "differs in 4 of 24 elements, first at [0, 0]"]),
+    ("exception", ["exception none", "with the real Paddle ValueError"]),
+    ("dtype", ["dtypes ['float64']", "with the real Paddle ['float32']"]),
+    ("path", ["the program calls Tensor.__add__", "concat"]),
+    ("end", ["ended with status 3"]),
+])
+def test_the_first_difference_is_named(oracle, kind, told):
+    done = run(PROGRAM, kind)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert all(text in done.stdout for text in told), done.stdout
+    if kind != "end":
+        assert f"program.py:{line_of(kind)}" in done.stdout, done.stdout
+
+
+def test_wrong_use(tmp_path):
+    assert run(tmp_path / "missing.py").returncode == 2
+
+
+def test_a_record_that_was_cut_short(tmp_path):
+    with Writer(tmp_path / "record") as writer:
+        writer.put({"name": "one"}, [np.arange(3), np.float32(2)])
+        writer.put({"name": "two"}, [np.zeros((2, 0))])
+    whole = (tmp_path / "record").read_bytes()
+    with Reader(tmp_path / "record") as reader:
+        entry, arrays = reader.get()
+        assert entry["name"] == "one" and arrays[0].tolist() == [0, 1, 2] and arrays[1] == 2
+        assert reader.get()[1][0].shape == (2, 0) and reader.get() == (None, [])
+    for length in range(len(whole)):
+        (tmp_path / "record").write_bytes(whole[:length])
+        with Reader(tmp_path / "record") as reader:
+            names = []
+            while (entry := reader.get()[0]) is not None:
+                names.append(entry["name"])
+        assert names in ([], ["one"])
