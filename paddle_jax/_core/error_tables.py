@@ -105,7 +105,8 @@ COMPILED = {name: frozenset(text.split()) for name, text in {
         adaptive_max_pool3d:output_size cartesian_prod:Need chunk:num_or_sections conv1d:bias conv1d:dilation conv1d:stride conv1d:weight
         conv3d:bias conv3d:dilation conv3d:stride conv3d_transpose:bias conv3d_transpose:output_padding conv3d_transpose:stride
         cosine_embedding_loss:shapes cumulative_trapezoid:shapes dropout:got fractional_max_pool2d:output_size
-        fractional_max_pool3d:output_size full_like:fill_value gammainc:igamma gammaincc:igammac gaussian_nll_loss:shapes glu:x hamming_window:mul
+        fractional_max_pool3d:output_size full_like:fill_value gammainc:igamma gammaincc:igammac gaussian_nll_loss:shapes
+        multi_margin_loss:label glu:x hamming_window:mul
         hfft:x hfftn:x histogram_bin_edges:bins hsigmoid_loss:label index_fill:index irfft:x irfftn:x local_response_norm:power
         local_response_norm:unsupported lstsq:unsupported max_pool1d:kernel_size max_pool2d:kernel_size max_pool2d:stride max_pool2d:x
         max_unpool2d:indices multi_label_soft_margin_loss:shapes nanmedian:axis norm:axis norm:zero overlap_add:x range:end range:start

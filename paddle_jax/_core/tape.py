@@ -213,14 +213,12 @@ def _visit(walk, node, cts, wanted, captured):
 def backward(tensors, grads, retain_graph=False, create_graph=False):
     """Gradients of `tensors` into the `grad` of every leaf they depend on."""
     walk, ctx, after = _Walk(create_graph), local.ctx, []
-    outermost = ctx.after is None  # a hook, or a layer that is computed again, may run a pass of its own
-    if outermost:
-        ctx.after = after
-    try:
-        walk.run(_backward, walk, tensors, grads, retain_graph or create_graph)
-    finally:
-        if outermost:
-            ctx.after = None
+    given = walk, tensors, grads, retain_graph or create_graph
+    if ctx.after is not None:  # a hook, or a layer that is computed again, runs a pass of its own
+        walk.run(_backward, *given)
+        return
+    with swapped(ctx, after=after):
+        walk.run(_backward, *given)
     for call in after:
         call()
 

@@ -262,7 +262,7 @@ def multi_margin_loss(input, label, p=1, margin=1.0, weight=None, reduction="mea
         0.25
     """
     if input.ndim != 2 or label.shape != input.shape[:1]:
-        raise ValueError(f"multi_margin_loss: label: got shape {list(label.shape)} for input {list(input.shape)}; input must be [N, C] and label [N]")
+        raise ValueError(f"multi_margin_loss: got input of shape {list(input.shape)} and label {list(label.shape)}; they must be [N, C] and [N]")
     if weight is not None and weight.shape != input.shape[1:]:
         raise ValueError(f"multi_margin_loss: weight: got shape {list(weight.shape)}; it must be [{input.shape[1]}]")
     check_ids("multi_margin_loss", "label", label, input.shape[1])
