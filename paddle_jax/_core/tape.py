@@ -19,11 +19,12 @@ class _Walk:
 
     nodes: Node -> gradient of its output, or a list of those of its outputs. leaves: id(leaf Tensor) -> [leaf, gradient]. blank: leaves that a
     PyLayer gave None for. order: the nodes reached, consumers first. constant: by id, raw gradients that user code (a PyLayer, a hook) gave
-    as Tensors with stop_gradient; a leaf that gets such a one alone shows it.
+    as Tensors with stop_gradient; a leaf that gets such a one alone shows it. after: a list for what is to be called once the pass is complete, for the
+    outermost one: a hook, or a layer that is computed again, may run a pass of its own.
     """
 
-    def __init__(self, create_graph):
-        self.create_graph, self.mode = create_graph, state.grad
+    def __init__(self, create_graph, after=None):
+        self.create_graph, self.mode, self.after = create_graph, state.grad, after
         self.nodes, self.leaves, self.blank, self.order, self.constant = {}, {}, set(), (), {}
 
     def run(self, sweep, *args):
@@ -32,9 +33,13 @@ class _Walk:
 
     def begin(self):
         local.ctx.grad = self.create_graph
+        if self.after is not None:
+            local.ctx.after = self.after
 
     def end(self):
         local.ctx.grad = self.mode
+        if self.after is not None:
+            local.ctx.after = None
 
     def add(self, a, b):
         return added(a, b) if self.create_graph else execute(ADD, (a, b))
@@ -212,14 +217,10 @@ def _visit(walk, node, cts, wanted, captured):
 
 def backward(tensors, grads, retain_graph=False, create_graph=False):
     """Gradients of `tensors` into the `grad` of every leaf they depend on."""
-    walk, ctx, after = _Walk(create_graph), local.ctx, []
-    given = walk, tensors, grads, retain_graph or create_graph
-    if ctx.after is not None:  # a hook, or a layer that is computed again, runs a pass of its own
-        walk.run(_backward, *given)
-        return
-    with swapped(ctx, after=after):
-        walk.run(_backward, *given)
-    for call in after:
+    after = [] if local.ctx.after is None else None
+    walk = _Walk(create_graph, after)
+    walk.run(_backward, walk, tensors, grads, retain_graph or create_graph)
+    for call in after or ():
         call()
 
 
