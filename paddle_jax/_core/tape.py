@@ -19,8 +19,8 @@ class _Walk:
 
     nodes: Node -> gradient of its output, or a list of those of its outputs. leaves: id(leaf Tensor) -> [leaf, gradient]. blank: leaves that a
     PyLayer gave None for. order: the nodes reached, consumers first. constant: by id, raw gradients that user code (a PyLayer, a hook) gave
-    as Tensors with stop_gradient; a leaf that gets such a one alone shows it. after: a list for what is to be called once the pass is complete, for the
-    outermost one: a hook, or a layer that is computed again, may run a pass of its own.
+    as Tensors with stop_gradient; a leaf that gets such a one alone shows it. after: for the outermost pass (a hook, or a
+    layer that is computed again, may run one of its own), a list for what is to be called once it is complete.
     """
 
     def __init__(self, create_graph, after=None):
