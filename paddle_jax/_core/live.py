@@ -36,6 +36,11 @@ class LiveTensors(list):
     __str__ = __repr__
 
 
+def _holds_memory(raw):
+    """Whether the shape is known: what is exported for any batch size holds nothing."""
+    return all(type(n) is int for n in raw.shape)
+
+
 def live_tensors(most=20):
     """The live Tensors that take most memory, grouped by shape, dtype and the line they come from.
 
@@ -53,7 +58,7 @@ def live_tensors(most=20):
         >>> any(group.nbytes == 4000000 for group in paddle_jax.live_tensors())
         True
     """
-    tensors = [t for t in gc.get_objects() if isinstance(t, Tensor) and hasattr(getattr(t, "_raw", None), "dtype")]
+    tensors = [t for t in gc.get_objects() if isinstance(t, Tensor) and hasattr(getattr(t, "_raw", None), "dtype") and _holds_memory(t._raw)]
     owned = {id(t._raw) for t in tensors}
     groups, found = {}, LiveTensors()
     for tensor in tensors:

@@ -19,7 +19,7 @@ from paddle_jax._core.deferred.log import log
 from paddle_jax._core.errors import TRACING, Unsupported, first_line
 from paddle_jax._core.origins import ENGINE, is_ours, package_of, user_line
 from paddle_jax._core.state import Observing, local
-from paddle_jax._core.uninterrupted import swapped, within
+from paddle_jax._core.uninterrupted import swapped, within, without_collection
 from paddle_jax.jit.observed.reads import Reads
 from paddle_jax.jit.program import Program, Stale
 from paddle_jax.jit.reach import Reach
@@ -272,7 +272,8 @@ class StaticFunction:
                 return capture(lambda: called(*args, **kwargs), *known, converted, fixed, **more)
 
             try:
-                found = within(usage, lambda: within(reads, body))
+                with without_collection():  # it would run code of objects that have nothing to do with the function
+                    found = within(usage, lambda: within(reads, body))
                 changed = reach.rebound()
             except BaseException:
                 reach.rebound()

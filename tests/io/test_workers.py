@@ -400,7 +400,8 @@ def test_large_arrays_are_not_copied_into_each_worker():
 # programs of their own ------------------------------------------------------------------------------------------------
 
 HEAD = """
-import os, sys, time, collections
+import os, signal, sys, time, collections
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what started the tests may have it ignored
 import numpy as np
 import paddle
 from paddle.io import DataLoader, Dataset

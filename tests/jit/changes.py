@@ -192,6 +192,9 @@ def level2():
     return level1()
 
 
+_level1 = level1
+
+
 def level3():
     return level2()
 
@@ -214,6 +217,7 @@ def _set(name, value):
 
 @case
 def a_global_six_calls_deep():
+    _set("level1", _level1)  # another case puts another function there
     _set("knob", 2.0)
     return (lambda x: x * level6()), lambda: _set("knob", 3.0)
 

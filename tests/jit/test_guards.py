@@ -1,8 +1,10 @@
 """What a compiled function sees of the world outside may change between calls: it gives what eager execution gives, and compiles anew only then."""
 
 import functools
+import gc
 import random
 import types
+import warnings
 
 import numpy as np
 import pytest
@@ -456,3 +458,23 @@ def test_refused(name):
         same(one, plain(x))
     with pytest.raises(RuntimeError, match="cannot be compiled"):
         paddle.jit.to_static(REFUSED[name](), full_graph=True)(x)
+
+
+def test_generators_that_nobody_needs_any_more():
+    """The garbage collector closes them, which runs code of theirs, whatever function is being captured just then."""
+
+    class Old:
+        def __init__(self):
+            self.own, self.rows = self, (paddle.full([1], float(i)) for i in range(9))
+            next(self.rows)
+
+    def step(x):
+        junk = [[] for _ in range(5000)]  # enough for a collection
+        return x * 2 + len(junk)
+
+    for _ in range(3):
+        Old()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert paddle.jit.to_static(step)(paddle.ones([2])).tolist() == [5002, 5002]
+    assert gc.isenabled()

@@ -96,7 +96,7 @@ def test_results_are_the_same(mode, paddle):
 
     paddle.set_flags({"FLAGS_deferred": "off" if mode == "off" else "sync", "FLAGS_deferred_min_repeats": 2 if mode == "recurring" else 0})
     plain, (recorded, prof, run) = trained(False)[0], trained(True)
-    assert plain == recorded
+    np.testing.assert_allclose(plain, recorded, rtol=2e-6)  # what an earlier test has compiled already differs in the last bits from what is new
     assert len(prof.profiler_result.find("ProfileStep#3")) == 1
     if mode == "to_static":
         assert run.get_traced_count() == 1  # what was compiled before the recording is used in it

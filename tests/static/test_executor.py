@@ -317,7 +317,8 @@ def test_recording_a_layer_outside_static_mode():
     program, inputs, output = record(net, [paddle_jax.static.InputSpec([None, 3], "float32", "x")])
     assert [v.name for v in inputs] == ["x"] and paddle_jax.in_dynamic_mode()
     assert {p.name for p in program.all_parameters()} == {p.name for p in net.parameters()}
-    out = paddle_jax.static.Executor().run(program, {"x": X}, [output])[0]
+    with paddle_jax.static.scope_guard(paddle_jax.static.Scope()):  # the global one may know a parameter of that name
+        out = paddle_jax.static.Executor().run(program, {"x": X}, [output])[0]
     np.testing.assert_allclose(out, net(paddle_jax.to_tensor(X)).numpy(), rtol=1e-5, atol=1e-6)
     net.train()
     before = net[1]._mean.numpy()

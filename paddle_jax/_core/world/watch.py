@@ -155,7 +155,8 @@ def _table(wait):
     lines = []
     for rank in wait.ranks:
         number, what, over = (_Watch.last if rank == _Watch.rank else _states(rank)).get(wait.where, (None, "", True))
-        doing = "has made no call" if number is None else f"{'has left' if over else 'is in'} call #{number}, {what}"
+        nothing = "has made no call" if rank == _Watch.rank else "has told of no call (it tells once a second)"
+        doing = nothing if number is None else f"{'has left' if over else 'is in'} call #{number}, {what}"
         lines.append(f"\n  rank {rank} {doing}")
     return (f"not all ranks came within {wait.limit:.0f} s:{''.join(lines)}\nprinting a distributed tensor, float() or `if` on one are calls in "
             "which all ranks must take part; a longer limit is PADDLE_PG_TIMEOUT (milliseconds) or new_group(timeout=)")
