@@ -119,7 +119,8 @@ PRODUCTS = [
 @pytest.mark.parametrize("dtype", [*FLOATS, "int32", "int8", "bool", "complex64"])
 def test_products(dtype):
     cast = (lambda a: a.astype(dtype)) if dtype != "bool" else (lambda a: a > 0)
-    operands = [cast(R.randn(*s) * 3) for a, b, _ in PRODUCTS for s in (a, b)]
+    source = np.random.RandomState(8)  # the same numbers whatever ran before
+    operands = [cast(source.randn(*s) * 3) for a, b, _ in PRODUCTS for s in (a, b)]
     check(lambda *x: [lax.dot_general(x[2 * k], x[2 * k + 1], d) for k, (_, _, d) in enumerate(PRODUCTS)], *operands, ulp=4, scale=8)
 
 
