@@ -37,7 +37,7 @@ CASES = {
     "plain": (11, 13, 2, 2, None, False), "causal": (17, 17, 2, 2, None, True), "more queries": (23, 9, 1, 1, None, True),
     "shared keys": (19, 21, 4, 2, None, False), "numbers": (25, 14, 2, 2, lambda q, k: drawn(BATCH, 2, q, k), False),
     "one for all heads": (27, 15, 2, 2, lambda q, k: drawn(1, 1, q, k), False), "matrix": (29, 16, 2, 1, lambda q, k: drawn(q, k), False),
-    "bool": (31, 18, 2, 2, lambda q, k: rng.rand(BATCH, 1, q, k) < 0.7, True),
+    "bool": (31, 18, 2, 2, lambda q, k: (rng.rand(BATCH, 1, q, k) < 0.7) | (np.arange(k) == 0), True),  # no query without a key
     "same for all queries": (33, 20, 2, 2, lambda q, k: drawn(BATCH, 1, 1, k), False),
 }
 
