@@ -59,7 +59,7 @@ class Handlers:
         for number, listener in self._listeners.items():
             if _signal.getsignal(number) is listener:
                 _signal.signal(number, listener.handler)
-        error = sys.exception() if hasattr(sys, "exception") else sys.exc_info()[1]
+        error = sys.exc_info()[1]
         for raised in self.raised:
             if raised is not error and kept_back(raised):
                 raise raised from None

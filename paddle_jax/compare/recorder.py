@@ -12,6 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
+from paddle_jax._core.origins import package_of
+
 MODULES = ("", "nn.functional", "linalg", "fft", "signal", "special", "geometric", "incubate", "incubate.nn.functional", "vision.ops", "metric")
 OPERATORS = """add radd iadd sub rsub isub mul rmul imul truediv rtruediv itruediv floordiv rfloordiv mod rmod pow rpow matmul rmatmul neg abs invert
     and or xor eq ne lt le gt ge getitem setitem""".split()
@@ -23,7 +25,7 @@ PACKAGES = ("paddle", "paddle_jax", "jax", "jaxlib", "numpy", "functools", "cont
 
 def is_inside(frame):
     """Whether a frame belongs to one of the engines, or to what they are made of."""
-    return frame.f_globals.get("__name__", "").partition(".")[0] in PACKAGES
+    return package_of(frame.f_globals) in PACKAGES
 
 
 def array_of(tensor):
@@ -66,7 +68,7 @@ class Recorder:
         call, create = layer.__call__, layer.create_parameter
 
         def called(this, *args, **kwargs):
-            if type(this).__module__.partition(".")[0] not in PACKAGES:
+            if package_of(type(this).__module__) not in PACKAGES:
                 return call(this, *args, **kwargs)
             return self.followed(type(this).__name__, call, (this, *args), kwargs, sys._getframe(1))
 
@@ -87,16 +89,7 @@ class Recorder:
 
     def _stepping(self, step):
         def stepped(this, *args, **kwargs):
-            frame = sys._getframe(1)
-            if self.inside or is_inside(frame):
-                return step(this, *args, **kwargs)
-            self.inside += 1
-            try:
-                out = step(this, *args, **kwargs)
-            finally:
-                self.inside -= 1
-            self._tell(type(this).__name__ + ".step", frame, self._known(lambda leaf: leaf.persistable and leaf.grad is not None))
-            return out
+            return self.followed(type(this).__name__ + ".step", step, (this, *args), kwargs, sys._getframe(1))
 
         return stepped
 
@@ -125,6 +118,8 @@ class Recorder:
                 raise
             if name == "Tensor.backward":
                 self._tell(name, frame, [leaf.grad for leaf in self._known(lambda leaf: leaf.grad is not None)])
+            elif name.endswith(".step"):
+                self._tell(name, frame, self._known(lambda leaf: leaf.persistable and leaf.grad is not None))
             else:
                 changed = args[:1] if out is None and name in ("Tensor.__setitem__", "Tensor.set_value") else []
                 tensors = [t for t in self._flat([out, *changed]) if t._is_initialized()]
@@ -150,11 +145,7 @@ class Recorder:
         entry = {"name": name, "file": str(Path(frame.f_code.co_filename).resolve()), "line": frame.f_lineno, "error": error}
         entry["dtypes"] = [str(t.dtype).rpartition(".")[2] for t in tensors]
         entry["shapes"] = [list(t.shape) for t in tensors]
-        self.inside += 1
-        try:
-            self.listener.heard(entry, tensors)
-        finally:
-            self.inside -= 1
+        self.listener.heard(entry, tensors)
 
 
 class Recording:

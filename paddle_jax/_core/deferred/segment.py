@@ -36,21 +36,20 @@ class Sig:
         return f"{self.kernel.name}({', '.join(map(repr, self.operands))})"
 
 
-def _traced(kernel, structs):
-    try:
-        with tracing_kept():
-            return kernel.run.eval_shape(*structs)
-    except RecursionError:
-        kernel.renew()
-        with tracing_kept():
-            return kernel.run.eval_shape(*structs)
+def _shapes(kernel, structs):
+    with tracing_kept():
+        return kernel.run.eval_shape(*structs)
 
 
 def infer(kernel, avals) -> Sig:
     """The Sig of a kernel for operands of these Avals; raises what the op raises for them."""
     structs = [a.struct for a in avals]
     try:
-        out = _traced(kernel, structs)
+        try:
+            out = _shapes(kernel, structs)
+        except RecursionError:
+            kernel.renew()
+            out = _shapes(kernel, structs)
     except Exception as error:
         raise translate(kernel.name, structs, error, kernel) from None
     sig = Sig()
