@@ -138,7 +138,7 @@ triu_, unsqueeze_ = triu.inplace, unsqueeze.inplace
 # subpackages that every program uses; the rest is imported by its own name
 from paddle_jax import _C_ops, _legacy_C_ops
 from paddle_jax import amp, autograd, base, callbacks, compat, device, distributed, framework, functional, hapi, hub
-from paddle_jax import incubate, inference, io, jit, metric, nn, onnx
+from paddle_jax import incubate, inference, io, jit, metric, metrics, nn, onnx
 from paddle_jax import distribution, geometric, profiler
 from paddle_jax import optimizer, pir, quantization, reader, regularizer, sparse, special, static, sysconfig, text, utils, vision
 from paddle_jax.amp.auto_cast import autocast, get_autocast_cpu_dtype, get_autocast_dtype, get_autocast_gpu_dtype, is_autocast_enabled

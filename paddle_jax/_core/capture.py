@@ -52,7 +52,7 @@ class Capture(Trace):
     look at the first `variable` ones. grads: Tensors whose `grad` was looked at, by id. attributes: Layers that got attributes, with what they had.
     objects: others that changed; contents: lists, dicts and objects that may change, with what they had. drawn: generators in use. hooked: a hook was
     put on a Tensor. refusal: why the code cannot be compiled, though it may have caught that. once: lists and dicts may change in the run only.
-    checks: of values, see outcomes.py; level: JAX's own trace, in which they can be made.
+    checks: of values, see outcomes.py; steps: of optimizers; level: JAX's own trace, in which they can be made.
     """
 
     deferring = False
@@ -65,7 +65,7 @@ class Capture(Trace):
         self.start, self.converted, self.given, self.arrays, self.places, self.known = start, converted, [], {}, {}, 0
         self.guards, self.effects, self.attributes, self.objects, self.grads, self.drawn, self.checks = [], [], {}, {}, {}, {}, []
         self.hooked = self.quiet = self.begun = self.finished = False
-        self.refusal = None
+        self.refusal, self.steps = None, 0
 
     def begin(self):
         """Makes operands of the Tensors that are known."""
@@ -236,6 +236,10 @@ class Capture(Trace):
             raise Unsupported(f"register_hook is called inside the function on {tensor.name} from outside; register the hook outside")
         self.hooked = True
 
+    def stepped(self):
+        """Called for a step of an optimizer, which each call of the program will make."""
+        self.steps += 1
+
     def effect(self, call, thing, args, kwargs):
         """Lets `call` change an object on the host; it will do so again after each call of the program."""
         if self.quiet:  # the call is part of one that is noted already
@@ -349,12 +353,12 @@ class Captured:
     begins with, and places in `given` of its other operands. structs: shapes and dtypes of the results. given: what is passed, the inputs first.
     rebuild: makes what the function returned from a list of its Tensors. results: for each of those (stop_gradient, whether gradients flow into it
     or None for a leaf, the place in `given` of the Tensor it is, or None). changes: list of Change. grads: [(Tensor, what is known of its grad)].
-    draws: [(Generator, how many)]. looked: [(place in `given`, value)]. guards, effects: see
+    draws: [(Generator, how many)]. looked: [(place in `given`, value)]. guards, effects, steps: see
     Capture.
     """
 
     __slots__ = ("changes", "draws", "effects", "fn", "given", "grads", "guards", "jaxpr", "looked", "parts", "rebuild", "results",
-                 "structs")
+                 "steps", "structs")
 
 
 class Change:
@@ -431,7 +435,7 @@ def _capture(run, function, n):
         return tuple([*values, *new])
 
     closed, found.structs = jax.make_jaxpr(lambda: within(run, inner), return_shape=True)()
-    found.guards, found.effects = run.guards, run.effects
+    found.guards, found.effects, found.steps = run.guards, run.effects, run.steps
     _open(found, closed, run, n)
     return found
 

@@ -21,8 +21,8 @@ import time
 
 available = hasattr(os, "fork") and hasattr(socket, "send_fds") and sys.platform != "win32"
 
-# Helpers leave accelerators alone, and share the cores: each has one thread.
-SETTINGS = {"JAX_PLATFORMS": "cpu", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+# Helpers leave accelerators and ports alone, and share the cores: each has one thread.
+SETTINGS = {"JAX_PLATFORMS": "cpu", "FLAGS_metrics_port": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 _LENGTH = struct.Struct("!I")
 _GRACE = 2.0  # seconds in which a helper may end by itself
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux

@@ -121,6 +121,11 @@ class Trace(Block):
         """A number from the host."""
         return np.float64(get()) if self.capture is None else self.capture.number(get)
 
+    def stepped(self):
+        """Called for a step of an optimizer."""
+        if self.capture is not None:
+            self.capture.stepped()
+
     def effect(self, call, thing, args, kwargs):
         """Lets `call` change an object on the host."""
         return call(thing, *args, **kwargs) if self.capture is None else self.capture.effect(call, thing, args, kwargs)

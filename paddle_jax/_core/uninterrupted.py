@@ -23,6 +23,7 @@ import jax
 from jax._src import config as jax_config
 from jax._src import core as jax_core  # the public modules have no way to put the state of tracing back
 
+from paddle_jax._core.counters import compiling
 from paddle_jax._core.handlers import Handlers
 
 
@@ -232,13 +233,13 @@ class Once:
 
     What JAX does at the first call of a function is Python code: tracing, compiling, and the call itself. An exception in the middle of it leaves
     JAX's caches half filled, and JAX drops some. So all of it happens in other threads. Who is interrupted while waiting for the compilation leaves
-    it alone, and the next call waits for it. Later calls are one C function.
+    it alone, and the next call waits for it. Later calls are one C function. tier: what the compilation is counted as, see counters.py.
     """
 
     wrapped = staticmethod(lambda function: function)  # becomes Several.waited when values are first spread over devices that need it
 
-    def __init__(self, function):
-        self.function, self.seen, self.running, self.lock = function, set(), None, threading.RLock()
+    def __init__(self, function, tier="operation"):
+        self.function, self.tier, self.seen, self.running, self.lock = function, tier, set(), None, threading.RLock()
 
     def __call__(self, arguments, take, seen=None, kind=None):
         """As `deliver`. kind: what tells calls apart that JAX's Python code meets for the first time (also one with an array in the place of a NumPy
@@ -255,12 +256,16 @@ class Once:
     def _first(self, arguments, take):
         self.settle()
         try:
-            self._apart(lambda: self.function.lower(*arguments).compile(), _left_alone)
+            self._apart(lambda: self._compile(arguments), _left_alone)
             self._apart(lambda: deliver(self.wrapped(self.function), arguments, take), Apart.settle)  # does not take long
         except _OtherContext:
             with tracing_kept():
-                self.function.lower(*arguments).compile()
+                self._compile(arguments)
             deliver(self.wrapped(self.function), arguments, take)
+
+    def _compile(self, arguments):
+        with compiling(self.tier):
+            self.function.lower(*arguments).compile()
 
     def _apart(self, work, interrupted):
         """Calls `work` in another thread; `interrupted(running)` where the wait for it is cut short."""

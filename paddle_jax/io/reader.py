@@ -3,11 +3,13 @@
 import collections
 import functools as ft
 import itertools
+import time
 import warnings
 
 import numpy as np
 
 from paddle_jax._core import forkserver
+from paddle_jax._core.counters import Counters
 from paddle_jax._core.deferred.flush import boundary
 from paddle_jax._core.place import parse
 from paddle_jax._core.random import default_generator
@@ -246,7 +248,11 @@ class _Epoch:
 
     def __next__(self):
         boundary()
-        return next(self._batches)
+        start = time.perf_counter()
+        batch = next(self._batches)
+        Counters.batches += 1
+        Counters.data_seconds += time.perf_counter() - start
+        return batch
 
     def __len__(self):
         return len(self._loader)

@@ -11,6 +11,7 @@ import sys
 import jax
 import numpy as np
 
+from paddle_jax._core.counters import Counters
 from paddle_jax._core.deferred.value import Value, aval_of, concrete, filled, is_zero, observed, uploaded
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.errors import told
@@ -216,6 +217,7 @@ class Program:
             else:
                 results.append(wrap(raw, stop, None if stop or flows is None else self.spent))
         self._settle(tensors, out, raws)
+        Counters.steps += captured.steps
         for generator, count in captured.draws:
             generator._offset += count
         for call, thing, args, kwargs in captured.effects:
@@ -305,7 +307,8 @@ class Program:
         self.__dict__.update(
             pack=pack, targets=_picker([target for target, _, _ in plain]), steps=[steps for _, _, steps in plain],
             members=_picker(packed), added=[news[i][1] for i in packed], donated=donated, at=at, width=width, plain=rest,
-            others=_picker(order), pick=operator.itemgetter(slice(len(donated))), avals=[None] * len(order), direct=compiled, once=Once(compiled))
+            others=_picker(order), pick=operator.itemgetter(slice(len(donated))), avals=[None] * len(order), direct=compiled,
+            once=Once(compiled, "to_static"))
 
     def _settle(self, tensors, out, raws):
         """Whatever else a call changes, now that the Tensors have their new values."""

@@ -7,6 +7,7 @@ from functools import partial
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.counters import Counters
 from paddle_jax._core.deferred.flush import boundary
 from paddle_jax._core.layout import copies, layout_of, put, stacked
 from paddle_jax._core.state import state
@@ -202,6 +203,10 @@ class Optimizer:
             if any(done for *_, done in todo):
                 self._rest(todo, lr, given)
             raise
+        if state.trace is None:
+            Counters.steps += 1
+        else:
+            state.trace.stepped()
         boundary()
 
     def _rest(self, todo, lr, given):

@@ -80,7 +80,7 @@ def compiled(rule, hyper, clip, layouts=None):
             new, slots = constrained(new, stacked(layout[0], 1)), {name: constrained(slots[name], each) for name, each in layout[1]}
         return [new[i] for i in range(len(params))], slots
 
-    return Once(jitted(update, donate_argnums=0))
+    return Once(jitted(update, donate_argnums=0), "optimizer")
 
 
 def _mask(extra, like):

@@ -7,6 +7,7 @@ import numpy as np
 
 from paddle_jax._core import place as places
 from paddle_jax._core import random
+from paddle_jax._core.counters import Counters
 from paddle_jax._core.deferred.value import concrete
 from paddle_jax._core.errors import CheckError
 from paddle_jax._core.symbol import Symbol
@@ -182,7 +183,7 @@ class Entry:
 
         self.empty = not targets and not ops
         self.host = any(op.host for op in ops)
-        self.compiled = body if self.host else Once(jitted(body, donate_argnums=0))
+        self.compiled = body if self.host else Once(jitted(body, donate_argnums=0), "executor")
         self.copied = [i for i, s in enumerate(fetches) if s.kind == "variable" or s in writes.values()]
 
     def __call__(self, values, feed):
@@ -215,6 +216,7 @@ class Entry:
         else:
             known = [getattr(value, "_committed", None) for value in (*written, *read, *fed)]  # None: a NumPy array
             self.compiled(arguments, take, None, (*known, *[value.shape for value in fed]))
+        Counters.steps += len(self.rates)
         for i in self.copied:
             out[i] = np.array(out[i])
         return out

@@ -106,6 +106,12 @@ def test_other_calls_are_refused_on_all_ranks(found, name, calls):
         assert all(call in text for call in calls)
 
 
+def test_waits_are_counted(found):
+    (calls, seconds), (others, _) = found[0]["waits"], found[1]["waits"]
+    assert calls == others == 1
+    assert seconds > 0.5  # of the second that rank 1 was late
+
+
 def test_the_rest(found):
     assert found[0]["compiled"][0] == "RuntimeError" and "call it outside" in found[0]["compiled"][1]
     assert found[1]["gradient"] == [6.0, 6.0]

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.background import Worker
+from paddle_jax._core.counters import compiling
 from paddle_jax._core.deferred import rolled
 from paddle_jax._core.deferred.cold import repeats
 from paddle_jax._core.deferred.compiled import noted
@@ -151,7 +152,7 @@ class Program:
         self.last = [(None, None)] * len(self.groups)
         self.fresh, self.lock = True, threading.Lock()
         self.fn = jitted(self._trace, donate_argnums=0)
-        self.once = Once(self.fn)
+        self.once = Once(self.fn, "segment")
 
     def ready(self):
         """Whether it can be called without waiting for a compilation."""
@@ -206,7 +207,7 @@ class Program:
     def prepare(self, arguments):
         """Compiles ahead, in another thread."""
         start = time.perf_counter()
-        with tracing_kept():
+        with tracing_kept(), compiling("segment"):
             self.fn.lower(*arguments).compile()
         self._note(time.perf_counter() - start)
 

@@ -16,6 +16,8 @@ import traceback
 
 from jax._src import distributed
 
+from paddle_jax._core.counters import Counters
+
 STUCK = 87  # the exit status of a process that waited in vain
 _LOOK = 1.0  # seconds after which a wait is looked at
 _PACE = 0.25  # seconds between two looks
@@ -66,6 +68,8 @@ def waiting(where, number, what, ranks, limit):
     finally:
         del _Watch.waits[id(wait)]
         last[2] = True
+        Counters.collectives += 1
+        Counters.collective_seconds += time.monotonic() - wait.since
 
 
 # what processes tell each other ------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 
 import json
 import sys
+import time
 import traceback
 
 import numpy as np
@@ -132,12 +133,23 @@ def here(P, D, rank):
     leaf.stop_gradient = False
     (leaf * 3).sum().backward()
     check("gradient", lambda: D.all_reduce(leaf.grad) and leaf.grad)
+    check("waits", lambda: _waits(P, D, rank))
     group = D.new_group([0, 1])
     D.destroy_process_group(group)
     check("destroyed", lambda: D.get_group(group.id))
     check("place", lambda: [str(P.ones([1]).place), str(P.to_tensor([1.0], place=P.CPUPlace()).place), P.get_device()])
     D.destroy_process_group()
     check("over", lambda: [D.is_initialized(), repr(D.init_parallel_env())])
+
+
+def _waits(P, D, rank):
+    """What is counted while rank 1 is late: [calls, seconds]."""
+    D.barrier()
+    before = P.metrics.snapshot()["collectives"]
+    time.sleep(1.0 * rank)
+    D.barrier()
+    after = P.metrics.snapshot()["collectives"]
+    return [after[key] - before[key] for key in ("count", "wait_seconds")]
 
 
 def _received(D):
