@@ -84,9 +84,11 @@ _FLAGS = ["FLAGS_deferred", "FLAGS_deferred_min_repeats", "FLAGS_deferred_max_op
 def _flags_as_before():
     """Puts back what a test leaves changed, so that it does not change what the tests after it test."""
     import paddle_jax
+    from paddle_jax._core.outcomes import Outcomes
 
     before = paddle_jax.get_flags(_FLAGS)
     yield
+    Outcomes.waiting.clear()
     if paddle_jax.get_flags(_FLAGS) != before:
         paddle_jax.set_flags(before)
 

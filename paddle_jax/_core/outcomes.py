@@ -30,7 +30,7 @@ def traced(tensor):
 
 def ride(bad, numbers, error):
     """Adds a check. bad: traced truth value. numbers: traced integers that tell what was found. error: makes the exception of these, as ints."""
-    local.ctx.trace.checks.append((bad, numbers, error, user_line()))
+    local.ctx.trace.checks.append((bad, numbers, error, f"{user_line()}, in a compiled function"))
 
 
 def ride_between(value, low, high, error):
@@ -40,6 +40,16 @@ def ride_between(value, low, high, error):
         ride((ends[0] < low) | (ends[1] >= high), ends, error)
 
 
+def recorded(tensor):
+    """Whether a Tensor waits to be computed by the deferred tier, outside of any trace, where a check can be recorded behind it."""
+    return local.ctx.trace is None and type(tensor._raw) is Value and tensor._raw.array is None
+
+
+def follow(bad, error):
+    """Adds a check to the recorded operations. bad: pending truth value, as a whole number. error: makes the exception."""
+    arrived(bad, [(0, error, user_line())])
+
+
 def joined(checks):
     """One array that tells all."""
     return jnp.stack([jnp.asarray(n).astype(jnp.int64) for bad, numbers, *_ in checks for n in (bad, *numbers)])
@@ -47,12 +57,12 @@ def joined(checks):
 
 def judge(array, checks):
     """Raises the error of the first check that has failed. checks: [(count of numbers, error, line)]."""
-    numbers, at = np.asarray(array).tolist(), 0
+    numbers, at = np.asarray(array).reshape(-1).tolist(), 0
     for count, error, line in checks:
         if numbers[at]:
             found = error(*numbers[at + 1 : at + 1 + count])
             with_kind(found.args[0].partition(":")[0], found)
-            found.args = (f"{found.args[0]}; at {line}, in a compiled function", *found.args[1:])
+            found.args = (f"{found.args[0]}; at {line}", *found.args[1:])
             raise found
         at += 1 + count
 

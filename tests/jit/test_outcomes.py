@@ -1,5 +1,7 @@
 """Values that an operation refuses, inside compiled functions: the error of the immediate tier, and nothing is changed."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
@@ -105,6 +107,25 @@ def test_gradients_through_a_compiled_function():
     net.clear_gradients()
     net(ids(1, 4)).sum().backward()
     assert net.weight.grad.numpy().sum(1).tolist() == [0, 4, 0, 0, 4]
+
+
+ASKED = {"numpy": lambda t: t.numpy(), "item": lambda t: t.item(), "float": float, "print": str, "bool": bool, "array": np.asarray}
+
+
+@pytest.mark.parametrize("tier", ["sync", "async", "off"])
+@pytest.mark.parametrize("ask", ASKED)
+def test_what_is_not_computed_yet_when_it_is_refused(ask, tier):
+    """The input of a loss is the result of a net that has not run: the error comes when it has, with the line of the loss, once."""
+    paddle.set_flags({"FLAGS_deferred": tier})
+    w = paddle.to_tensor([0.5, 1.5], stop_gradient=False)
+    for bad, times in ((False, 3), (True, 12), (False, 2)):  # the twelfth is compiled whole
+        for _ in range(times):
+            with pytest.raises(ValueError, match="probabilities lie in.*test_outcomes.py" if tier != "off" else "got 1.8") if bad else nullcontext():
+                loss = F.binary_cross_entropy(w * (1.2 if bad else 0.5), paddle.ones([2]))
+                loss.backward()
+                ASKED[ask](loss)
+            assert not Outcomes.waiting
+            w.clear_gradient()
 
 
 def test_told_once_and_at_the_next_call():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import paddle_jax
-from paddle_jax._core.deferred import cold
+from paddle_jax._core.deferred import cold, program
 from paddle_jax._core.deferred.value import Value, aval_of, filled, host
 from paddle_jax._core.op import OPS
 from paddle_jax._core.tensor import Tensor, wrap
@@ -87,6 +87,7 @@ ASKED = {
 def tier(request, monkeypatch):
     """Interpreted, or compiled op by op. Nothing goes from one to the other meanwhile, which would change last digits."""
     monkeypatch.setattr(cold, "_KERNEL", float("inf"))
+    program.clear()  # what other tests have made hot
     paddle_jax.set_flags({"FLAGS_deferred": request.param})
     yield request.param
     paddle_jax.set_flags({"FLAGS_deferred": "sync"})

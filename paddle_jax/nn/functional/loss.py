@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from paddle_jax._core.op import composite, op
-from paddle_jax._core.outcomes import ride, traced
+from paddle_jax._core.outcomes import follow, recorded, ride, traced
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.nn.functional.classification import cross_entropy, nll_loss, softmax_with_cross_entropy  # noqa: F401
 from paddle_jax.nn.functional.input import concrete
@@ -154,15 +154,30 @@ _NO_PROBABILITY = ("binary_cross_entropy: input: got {}; probabilities lie in [0
                    "binary_cross_entropy_with_logits")
 
 
+def _outside():
+    return ValueError(_NO_PROBABILITY.format("a number outside"))
+
+
+@op("x", nondiff=True, register=False, method=False)
+def no_probability(x):
+    """Whether an element is not in [0, 1], as 0 or 1."""
+    return (~((x >= 0) & (x <= 1))).any().astype(jnp.int64)
+
+
 def _check_probabilities(*args, **kwargs):
     given = args[0] if args else kwargs.get("input")
-    value = traced(given) if isinstance(given, Tensor) else None
-    if value is not None:
-        ride(~((value >= 0) & (value <= 1)).all(), (), lambda: ValueError(_NO_PROBABILITY.format("a number outside")))
+    if not isinstance(given, Tensor):
         return
-    found = at_hand(given) if isinstance(given, Tensor) else None
-    if found is not None and not ((found >= 0) & (found <= 1)).all():
-        raise ValueError(_NO_PROBABILITY.format(found[~((found >= 0) & (found <= 1))].flat[0]))
+    value = traced(given)
+    if value is not None:
+        ride(~((value >= 0) & (value <= 1)).all(), (), _outside)
+        return
+    found = at_hand(given)
+    if found is not None:
+        if not ((found >= 0) & (found <= 1)).all():
+            raise ValueError(_NO_PROBABILITY.format(found[~((found >= 0) & (found <= 1))].flat[0]))
+    elif recorded(given):
+        follow(no_probability(given)._raw, _outside)
 
 
 @guarded(_check_probabilities)
@@ -180,7 +195,7 @@ def binary_cross_entropy(input, label, weight=None, reduction="mean", name=None)
     Returns:
         Tensor: 0-D, or of the shape of input for "none".
     Raises:
-        ValueError: shapes differ, reduction is something else, or an input that is known when the call is made lies outside [0, 1].
+        ValueError: shapes differ, reduction is something else, or an input lies outside [0, 1]; told at the latest when a value is read.
     Example:
         >>> paddle.nn.functional.binary_cross_entropy(paddle.to_tensor([1.0]), paddle.to_tensor([1.0])).item() == 0
         True
