@@ -115,7 +115,7 @@ def load(path, **configs):
         model_filename: str, name of the program's file in `path`, then a directory. Default None.
         params_filename: str, name of the parameters' file there. Default None.
     Returns:
-        TranslatedLayer in evaluation mode.
+        PirTranslatedLayer, which is a TranslatedLayer, in evaluation mode.
     Raises:
         ValueError: the files are missing or damaged (then also a RuntimeError), or a setting is not known.
         NotImplementedError: the model uses operations that are not known here; the message names them.
@@ -140,7 +140,9 @@ def load(path, **configs):
         for name, array in read_parameters("jit.load", stored, programs[method]).items():
             if name not in held:
                 held[name] = Parameter(wrap(jnp.array(array)), programs[method].parameters[name][3], unique_name.generate(name))
-    return TranslatedLayer(programs, held)
+    from paddle_jax.jit.pir_translated_layer import PirTranslatedLayer  # it derives from the class of this file
+
+    return PirTranslatedLayer(programs, held)
 
 
 def _files(prefix, configs):

@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 from jax import lax
 
+from paddle_jax._core.dtype import promote_np
 from paddle_jax._core.op import op
 from paddle_jax.nn.functional.drop import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout  # noqa: F401
 from paddle_jax.nn.functional.many_classes import class_center_sample  # noqa: F401
@@ -11,8 +12,8 @@ from paddle_jax.nn.functional.resize import interpolate, upsample  # noqa: F401
 from paddle_jax.nn.functional.windows import ints, paddings
 
 
-@op("x weight bias", alike=True, method=False, cases=[
-    "f(2,3), f(3,4), f(4)", "f(3), f(3,4), f(4)", "f(2,3), f(3,4)", "d(2,5,3), d(3,4), d(4)", "f(2,3), f(3,4), f(2,4)", "f(2,3), f(4,4)",
+@op("x weight bias", alike="x weight", method=False, cases=[
+    "f(2,3), f(3,4), f(4)", "f(2,3), f(3,4), d(4)", "d(2,3), d(3,4), f(4)", "f(2,3), f(3,4), i(4)", "f(2,3), d(3,4), f(4)", "f(3), f(3,4), f(4)", "f(2,3), f(3,4)", "d(2,5,3), d(3,4), d(4)", "f(2,3), f(3,4), f(2,4)", "f(2,3), f(4,4)",
     "f(0,3), f(3,4), f(4)",
     "f(2,0), f(0,4), f(4)", "f(2,3), f(3,4), f(3)", "i(2,3), i(3,4)"])
 def linear(x, weight, bias=None, name=None):
@@ -21,17 +22,21 @@ def linear(x, weight, bias=None, name=None):
     Args:
         x: Tensor [..., in].
         weight: Tensor [in, out].
-        bias: Tensor [out], or None.
+        bias: Tensor [out], or None. Of two floating dtypes the sum has the wider one.
     Returns:
         Tensor [..., out].
     Raises:
-        ValueError: the sizes do not fit.
+        ValueError: the sizes do not fit, or x and weight differ in dtype.
+        TypeError: bias holds integers and the product does not, or the other way round.
     Example:
         >>> paddle.nn.functional.linear(paddle.ones([1, 2]), paddle.ones([2, 3]), paddle.ones([3])).tolist()
         [[3.0, 3.0, 3.0]]
     """
     out = jnp.matmul(x, weight)
-    return out if bias is None else out + bias
+    if bias is None or bias.dtype == out.dtype:
+        return out if bias is None else out + bias
+    common = promote_np(out.dtype, bias.dtype)
+    return out.astype(common) + bias.astype(common)
 
 
 @op("x1 x2", method=False, promote=True, alias={"dim": "axis"}, cases=["f(2,3), f(2,3)", "f(2,3), f(2,3), axis=0", "f(2,3), f(3), axis=-1",
