@@ -12,7 +12,7 @@ from paddle_jax._core import place as places
 from paddle_jax._core import unique_name
 from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, filled, filled_like, observed, settled, uploaded, whole
 from paddle_jax._core.errors import ArgumentError, CheckError, TracedValueError, told
-from paddle_jax._core.outcomes import Outcomes, look
+from paddle_jax._core.outcomes import heard
 from paddle_jax._core.size import Size, TensorSize, known
 from paddle_jax._core.state import local
 from paddle_jax._core.uninterrupted import hand_out
@@ -64,10 +64,7 @@ class Tensor:
     @property
     def _value(self):
         """The concrete jax array: runs what is pending. For shape, dtype and handing the value on, use `_raw`."""
-        value = observed(held(self))
-        if Outcomes.waiting and local.ctx.trace is None:
-            look(True)
-        return value
+        return heard(observed(held(self)))
 
     @_value.setter
     def _value(self, value):
@@ -578,10 +575,8 @@ def on_host(tensor, op, instead=""):
         if trace is not None:
             trace.refused(error)
         raise error
-    if Outcomes.waiting:
-        look(True)
     try:
-        return np.asarray(whole(value))
+        return np.asarray(whole(heard(value)))
     except jax.errors.JaxRuntimeError as error:
         raise told(error) from None
 
