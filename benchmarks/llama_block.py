@@ -83,9 +83,11 @@ def main():
     if not args.no_oracle:
         theirs = importlib.import_module("paddle")
         kept = {name: theirs.to_tensor(w) for name, w in whole.items()}
-        made.append(("real Paddle, float32", made[0][1], block(theirs, lambda name, x: theirs.nn.functional.linear(x, kept[name]), args.width), theirs))
+        call = block(theirs, lambda name, x: theirs.nn.functional.linear(x, kept[name]), args.width)
+        made.append(("real Paddle, float32", made[0][1], call, theirs))
         theirs.set_grad_enabled(False)
-    print("| block | tokens | weights, MB | largest error | mean error | ms | float32 / this |\n" + "| --- " * 7 + "|")
+    print("| block | tokens | weights, MB | largest error | mean error | ms | float32 / this |")
+    print("| --- " * 7 + "|")
     with ours.no_grad():
         for tokens in map(int, args.tokens.split(",")):
             x = np.random.default_rng(1).standard_normal((1, tokens, args.width)).astype("float32")
