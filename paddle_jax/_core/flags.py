@@ -2,7 +2,7 @@
 
 All flags of Paddle 3.3.1 are known by name, type and default (paddle_flags.txt); the few that have a meaning under XLA act, the others are
 stored and warned about once when set. FLAGS_deferred, FLAGS_deferred_min_repeats, FLAGS_deferred_max_ops, FLAGS_interpreter,
-FLAGS_compile_cache, FLAGS_collective_check, FLAGS_metrics_port and FLAGS_metrics_address are our own.
+FLAGS_compile_cache, FLAGS_collective_check, FLAGS_single_controller, FLAGS_metrics_port and FLAGS_metrics_address are our own.
 """
 
 import ast
@@ -19,7 +19,7 @@ from paddle_jax._core.origins import user_line
 
 _TYPES = {"bool": bool, "int": int, "float": float, "str": str}
 _OWN = {"deferred": "sync", "deferred_min_repeats": 0, "deferred_max_ops": 2048, "interpreter": True, "compile_cache": "auto",
-        "collective_check": True, "metrics_port": 0, "metrics_address": "127.0.0.1"}
+        "collective_check": True, "single_controller": False, "metrics_port": 0, "metrics_address": "127.0.0.1"}
 _MEMORY = ("allocator_strategy", "fraction_of_gpu_memory_to_use")
 
 
@@ -90,7 +90,8 @@ def set_flags(flags):
             FLAGS_interpreter (whether new ops run in NumPy on a CPU, until compiling them is worth it), FLAGS_deferred_max_ops (ops
             recorded at most); the memory flags, which
             must be set before the first array exists; FLAGS_collective_check (whether the processes of a program compare each collective before it
-            runs, alike on all of them); FLAGS_metrics_port (where Prometheus reads the numbers of paddle_jax.metrics; 0: nowhere) and
+            runs, alike on all of them); FLAGS_single_controller (whether paddle.distributed.get_world_size() of a program of one process is the
+            number of its devices); FLAGS_metrics_port (where Prometheus reads the numbers of paddle_jax.metrics; 0: nowhere) and
             FLAGS_metrics_address, which is set first. FLAGS_compile_cache acts in the environment only.
     Raises:
         TypeError: flags is not a dict or a value has the wrong type. ValueError: a name is unknown. RuntimeError: too late for a memory flag.
@@ -131,7 +132,7 @@ def _apply(name, value):
         deferred.apply(**{_DEFERRED[name]: value})
     elif name == "metrics_port":
         _serve_metrics(value)
-    elif name in ("collective_check", "metrics_address"):
+    elif name in ("collective_check", "single_controller", "metrics_address"):
         return  # looked up where it is needed
     elif name in _MEMORY:
         _set_memory(name, value)

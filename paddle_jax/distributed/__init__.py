@@ -2,6 +2,8 @@
 
 from paddle_jax.distributed import auto_parallel, communication, fleet
 from paddle_jax.distributed.auto_parallel.api import dtensor_from_fn, reshard, shard_tensor, unshard_dtensor
+from paddle_jax.distributed.auto_parallel.automatic import to_distributed
+from paddle_jax.distributed.auto_parallel.dist_attr import DistAttr
 from paddle_jax.distributed.auto_parallel.dist_model import DistModel, to_static
 from paddle_jax.distributed.auto_parallel.layers import shard_dataloader, shard_layer
 from paddle_jax.distributed.auto_parallel.local_map import LocalLayer, local_map
@@ -13,8 +15,11 @@ from paddle_jax.distributed.auto_parallel.plans import (
     SequenceParallelEnd,
 )
 from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh, get_mesh, set_mesh
+from paddle_jax.distributed.auto_parallel.spatial_plans import ContextParallel, ConvParallel, PrepareContextParallel
 from paddle_jax.distributed.auto_parallel.strategy import Strategy
-from paddle_jax.distributed.checkpoint import load_state_dict, save_state_dict
+from paddle_jax.distributed.checkpoint import (
+    ShardedStateDict, ShardedWeight, build_sharded_state_dict, load_merged_state_dict, load_state_dict, save_state_dict, shard_weight,
+)
 from paddle_jax.distributed.collective import is_available, new_group
 from paddle_jax.distributed.communication import (
     P2POp, ReduceOp, all_gather, all_gather_object, all_reduce, alltoall, alltoall_single, barrier, batch_isend_irecv, broadcast,
@@ -24,7 +29,7 @@ from paddle_jax.distributed.communication import (
 from paddle_jax.distributed.data_parallel import DataParallel
 from paddle_jax.distributed.launch.main import launch
 from paddle_jax.distributed.planning import plan
-from paddle_jax.distributed.parallel import ParallelEnv, get_rank, get_world_size, init_parallel_env
+from paddle_jax.distributed.parallel import ParallelEnv, ParallelMode, get_rank, get_world_size, init_parallel_env
 from paddle_jax.distributed.spawn import spawn
 
 __all__ = [
@@ -40,4 +45,6 @@ __all__ += ["shard_scaler"]
 __all__ += ["ColWiseParallel", "DistModel", "PrepareLayerInput", "PrepareLayerOutput", "RowWiseParallel", "SequenceParallelBegin", "Strategy"]
 __all__ += ["SequenceParallelDisable", "SequenceParallelEnable", "SequenceParallelEnd", "parallelize", "to_static"]
 __all__ += ["load_state_dict", "save_state_dict"]
+__all__ += ["ContextParallel", "ConvParallel", "DistAttr", "ParallelMode", "PrepareContextParallel", "ShardedStateDict", "ShardedWeight"]
+__all__ += ["build_sharded_state_dict", "load_merged_state_dict", "shard_weight", "to_distributed"]
 __all__ += ["plan"]

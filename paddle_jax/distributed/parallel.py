@@ -3,16 +3,20 @@
 import os
 import warnings
 
-from paddle_jax._core.world import environment, gate
+import jax
+
+from paddle_jax._core.flags import get_flags
+from paddle_jax._core.world import environment, gate, schedulers
 from paddle_jax._core.world.registry import Groups
 from paddle_jax.distributed.communication.group import made
 
-__all__ = ["ParallelEnv", "get_rank", "get_world_size", "init_parallel_env"]
+__all__ = ["ParallelEnv", "ParallelMode", "get_rank", "get_world_size", "init_parallel_env"]
 
 
 def init_parallel_env(nccl_config=None):
-    """Makes the group of all processes, which a launcher has started. The processes are connected with this call, or before it by the first use of a
-    device; from then on one that fails ends all of them, each with a message.
+    """Makes the group of all processes, which a launcher or a scheduler (torchrun, `srun`, `mpirun`) has started. The processes are connected
+    with this call, or with Paddle's launcher before it by the first use of a device; from then on one that fails ends all of them, each with a
+    message.
 
     Args:
         nccl_config: accepted.
@@ -23,6 +27,7 @@ def init_parallel_env(nccl_config=None):
     """
     if 0 in Groups.known:
         return Groups.known[0]
+    schedulers.adopt()
     if environment.size() == 1:
         warnings.warn("Currently not a parallel execution environment, `paddle.distributed.init_parallel_env` will not do anything.", stacklevel=2)
         return None
@@ -57,12 +62,16 @@ def get_world_size(group=None) -> int:
     """The number of processes.
 
     Args:
-        group: Group, for those in it (-1 outside). Default None: what the launcher put into PADDLE_TRAINERS_NUM, or 1.
+        group: Group, for those in it (-1 outside). Default None: what the launcher put into PADDLE_TRAINERS_NUM, or 1; in a single process with
+            FLAGS_single_controller the number of its devices.
     Example:
         >>> paddle.distributed.get_world_size()
         1
     """
-    return environment.size() if group is None else group.world_size
+    if group is not None:
+        return group.world_size
+    count = environment.size()
+    return jax.device_count() if count == 1 and get_flags("FLAGS_single_controller")["FLAGS_single_controller"] else count
 
 
 class ParallelEnv:
@@ -121,3 +130,9 @@ class ParallelEnv:
         return self._timeout
 
     local_rank, nranks, dev_id = rank, world_size, device_id
+
+
+class ParallelMode:
+    """Numbers for the ways to divide work."""
+
+    DATA_PARALLEL, TENSOR_PARALLEL, PIPELINE_PARALLEL, SHARDING_PARALLEL, SEGMENT_PARALLEL = range(5)

@@ -37,15 +37,19 @@ def environment(**more):
 def run(program, *args, count=2, seconds=60, absent=(), **more):
     """Runs a program of this folder in several processes, and says how each ended."""
     common = {"PADDLE_TRAINERS_NUM": str(count), "PADDLE_MASTER": f"127.0.0.1:{free_port()}"} | more
+    return started([{"PADDLE_TRAINER_ID": str(rank)} | common for rank in range(count) if rank not in absent], program, *args, seconds=seconds)
+
+
+def started(environments, program, *args, seconds=60):
+    """Runs a program of this folder in a process for each of some environments, and says how each ended."""
     command = [sys.executable, str(PROGRAMS / program), *args]
-    started = [
-        subprocess.Popen(command, env=environment(PADDLE_TRAINER_ID=str(rank), **common), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                         start_new_session=True)
-        for rank in range(count) if rank not in absent
+    processes = [
+        subprocess.Popen(command, env=environment(**more), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        for more in environments
     ]
     limit, found = time.monotonic() + seconds, []
     try:
-        for process in started:
+        for process in processes:
             try:
                 out, err = process.communicate(timeout=max(limit - time.monotonic(), 0.1))
                 found.append(Ended(process.returncode, out, err))
@@ -54,7 +58,7 @@ def run(program, *args, count=2, seconds=60, absent=(), **more):
                 out, err = process.communicate()
                 found.append(Ended(None, out, err))
     finally:
-        for process in started:
+        for process in processes:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()

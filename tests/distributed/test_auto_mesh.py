@@ -31,6 +31,11 @@ OF_PLACEMENTS = ["repr(p)", "str(p)", "p.is_shard()", "p.is_shard(0)", "p.is_sha
 OF_REDUCTIONS = ["repr(dist.ReduceType.kRedSum)", "str(dist.ReduceType.kRedMax)", "dist.ReduceType(2).name", "dist.ReduceType.kRedMin.value",
                  "dist.ReduceType.kRedMax == 1", "int(dist.ReduceType.kRedProd)", "hash(dist.ReduceType.kRedAny)"]
 
+ATTRIBUTES = ["a.dims_mapping", "a.sharding_specs", "a == dist.DistAttr(m, ['x', None])", "a == dist.DistAttr(m, [None, 'x'])",
+              "a.process_mesh.shape", "a.process_mesh.process_ids"]
+WRONG += ["dist.DistAttr(dist.ProcessMesh([0], ['x']), ['z'])", "dist.DistAttr(3, ['x'])", "dist.DistAttr(dist.ProcessMesh([0], ['x']), 'x')",
+          "dist.ProcessMesh([0]).get_group()", "dist.ProcessMesh([[0]], ['x', 'y']).get_group('x')", "dist.PrepareContextParallel('ring')"]
+
 
 def told(dist, text, **names):
     try:
@@ -60,6 +65,29 @@ def test_placements(oracle, paddle, text):
     assert ours == told(paddle.distributed, text) and hash(ours) == hash(told(paddle.distributed, text))
     for asked in OF_PLACEMENTS:
         assert told(paddle.distributed, asked, p=ours) == told(oracle.distributed, asked, p=theirs), asked
+
+
+@pytest.mark.parametrize("specs", ["['x', None]", "[None, 'y']", "[None, None]", "['y', 'x']"])
+def test_attributes(oracle, paddle, specs):
+    mesh = "dist.ProcessMesh([[0, 1], [2, 3]], ['x', 'y'])"
+    ours, theirs = (told(engine.distributed, f"dist.DistAttr({mesh}, {specs})") for engine in (paddle, oracle))
+    for asked in ATTRIBUTES:
+        assert told(paddle.distributed, asked, a=ours, m=ours.process_mesh) == told(oracle.distributed, asked, a=theirs, m=eval(
+            mesh, {"dist": oracle.distributed})), asked
+    names = ours.process_mesh.dim_names
+    assert [p.get_dim() if p.is_shard() else None for p in ours.placements] == [
+        ours.sharding_specs.index(n) if n in ours.sharding_specs else None for n in names]
+
+
+def test_parts(oracle, paddle):
+    found = []
+    for engine in (paddle, oracle):
+        dist = engine.distributed
+        state = dist.build_sharded_state_dict({"a": engine.ones([2, 3]), "b": engine.ones([4])}, prefix="net.")
+        state["w"] = dist.shard_weight("w", engine.ones([2, 3]), 1, dist.new_group([0]))
+        found.append([[(k, v) for k, v in vars(part).items() if k != "local_tensor"] for part in state.values()] + [list(state)])
+        found[-1].append({k: v for k, v in vars(dist.ParallelMode).items() if k.isupper()})
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("text", OF_REDUCTIONS)

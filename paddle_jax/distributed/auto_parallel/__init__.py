@@ -2,6 +2,7 @@
 
 from paddle_jax.distributed.auto_parallel import api, placement_type, process_mesh
 from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh, create_mesh, get_mesh, set_mesh
+from paddle_jax.distributed.auto_parallel.engine import Engine
 from paddle_jax.distributed.auto_parallel.strategy import Strategy
 
-__all__ = ["ProcessMesh", "Strategy", "api", "create_mesh", "get_mesh", "placement_type", "process_mesh", "set_mesh"]
+__all__ = ["Engine", "ProcessMesh", "Strategy", "api", "create_mesh", "get_mesh", "placement_type", "process_mesh", "set_mesh"]

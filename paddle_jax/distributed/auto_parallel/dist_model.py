@@ -22,6 +22,8 @@ class DistModel:
     `train()`, `eval()` or `predict()` choose what a call does.
     """
 
+    labels = 1  # how many of the arguments of a step are labels
+
     def __init__(self, layer, loader, loss=None, optimizer=None, strategy=None, metrics=None, input_spec=None):
         self.network, self._loader, self._loss, self._optimizer = layer, loader, loss, optimizer
         self._strategy, self._metrics, self._mode, self._calls = strategy or Strategy(), metrics or [], None, 0
@@ -94,12 +96,20 @@ class DistModel:
         with cast:
             return self.network(*inputs)
 
+    def _measured(self, *args):
+        """The loss and the outputs."""
+        out = self._outputs(*args[: len(args) - self.labels])
+        outputs = list(out) if isinstance(out, list | tuple) else [out]
+        return Observing.function(self._loss)(*outputs, *args[len(args) - self.labels :]).mean(), outputs
+
     def _test_step(self, *args):
-        out = self._outputs(*args[:-1])
-        return Observing.function(self._loss)(*(out if isinstance(out, list | tuple) else [out]), args[-1]).mean()
+        return self._measured(*args)[0]
 
     def _add_gradients(self, *args):
-        loss, merge = self._test_step(*args), self._strategy.gradient_merge
+        return self._gradients_of(self._test_step(*args))
+
+    def _gradients_of(self, loss):
+        merge = self._strategy.gradient_merge
         scaled = loss / merge.k_steps if merge.enable and merge.avg else loss
         (scaled if self._scaler is None else self._scaler.scale(scaled)).backward()
         return loss

@@ -8,6 +8,7 @@ from paddle_jax.distributed.auto_parallel import optimizers
 from paddle_jax.distributed.auto_parallel.layers import spread_rest
 from paddle_jax.distributed.auto_parallel.plans import MODEL, PlanBase
 from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh, get_mesh
+from paddle_jax.distributed.auto_parallel.spatial_plans import SEQUENCE
 
 _STAGES = {1: optimizers.ShardingStage1, 2: optimizers.ShardingStage2, 3: optimizers.ShardingStage3}
 
@@ -20,13 +21,13 @@ def parallelize(model, optimizer=None, mesh=None, config=None):
         optimizer: Optimizer of the model; it gets the new parameters.
         mesh: ProcessMesh with dimensions named "dp" and "mp", as far as the config uses them. Default: that of `set_mesh`.
         config: dict. "mp_config": {"parallelize_plan": {name: plan or list of plans}}, where a name is that of a layer or parameter, or a regular
-            expression for some. "dp_config": {"sharding_level": 0 to 3}: whether optimizer states (1), gradients (2) and parameters (3) are cut
-            along "dp". Default: nothing is done.
+            expression for some. "cp_config": the same for ContextParallel plans, over a mesh dimension "sep". "dp_config":
+            {"sharding_level": 0 to 3}: whether optimizer states (1), gradients (2) and parameters (3) are cut along "dp". Default: nothing is done.
     Returns:
         (model, optimizer).
     Raises:
         AssertionError: there is no mesh, or a plan or a level is something else.
-        NotImplementedError: the config asks for a pipeline or for context parallelism.
+        NotImplementedError: the config asks for a pipeline.
     Example:
         >>> dist = paddle.distributed
         >>> mesh = dist.ProcessMesh([[0]], dim_names=["dp", "mp"])
@@ -41,18 +42,19 @@ def parallelize(model, optimizer=None, mesh=None, config=None):
     mesh = get_mesh() if mesh is None else mesh
     if not isinstance(mesh, ProcessMesh):
         raise CheckError(f"parallelize: mesh: got {type(mesh).__name__}; pass a ProcessMesh, or call set_mesh first")
-    for key, what in (("pp_config", "a pipeline"), ("cp_config", "context parallelism")):
-        if config.get(key) is not None:
-            raise NotImplementedError(f"parallelize: config: {what} is not there; use mp_config and dp_config")
-    model_config, data_config = config.get("mp_config"), config.get("dp_config")
-    if model_config is None and data_config is None:
+    if config.get("pp_config") is not None:
+        raise NotImplementedError("parallelize: config: a pipeline is not there; use mp_config, cp_config and dp_config")
+    parts = [(config.get("mp_config"), MODEL), (config.get("cp_config"), SEQUENCE)]
+    data_config = config.get("dp_config")
+    if data_config is None and all(part is None for part, _ in parts):
         return model, optimizer
     before = {key: param for key, param in model.named_parameters()}
-    if model_config is not None:
-        _apply(model, mesh, model_config.get("parallelize_plan") or {})
+    for part, dim in parts:
+        if part is not None:
+            _apply(model, mesh, part.get("parallelize_plan") or {}, dim)
     spread_rest(model, mesh)
     if optimizer is not None:
-        _exchange(optimizer, before, dict(model.named_parameters()))
+        exchange(optimizer, before, dict(model.named_parameters()))
     level = 0 if data_config is None else data_config.get("sharding_level", 0)
     if level not in (0, None, *_STAGES):
         raise CheckError(f"parallelize: config: got sharding_level {level!r}; allowed are 0 to 3")
@@ -61,9 +63,9 @@ def parallelize(model, optimizer=None, mesh=None, config=None):
     return model, optimizer
 
 
-def _apply(model, mesh, plans):
-    if plans and MODEL not in mesh.dim_names:
-        raise CheckError(f"parallelize: mesh: got dimensions {mesh.dim_names}; a parallelize_plan needs one named {MODEL!r}")
+def _apply(model, mesh, plans, dim):
+    if plans and dim not in mesh.dim_names:
+        raise CheckError(f"parallelize: mesh: got dimensions {mesh.dim_names}; a parallelize_plan needs one named {dim!r}")
     for key, given in plans.items():
         todo = given if isinstance(given, list | tuple) else [given]
         if any(not isinstance(plan, PlanBase) for plan in todo):
@@ -86,7 +88,7 @@ def _meant(model, key):
             yield layer, [last]
 
 
-def _exchange(optimizer, before, after):
+def exchange(optimizer, before, after):
     """Gives an optimizer the new parameters in the place of the old ones."""
     new = {id(old): after[key] for key, old in before.items()}
     for group in optimizer._groups:

@@ -23,16 +23,16 @@ class PlanBase:
         raise NotImplementedError("PlanBase: the base class has no plan; use a subclass such as ColWiseParallel")
 
 
-def _laid_out(tensor, mesh, placement):
-    """A Tensor that along the model dimension of the mesh lies as `placement` says, and along the others as before."""
+def laid_out(tensor, mesh, placement, dim=MODEL):
+    """A Tensor that along one dimension of the mesh lies as `placement` says, and along the others as before."""
     own = spread_of(tensor) if tensor.is_dist() else None
     placements = list(own.placements) if own is not None and own.mesh == mesh else [Replicate()] * mesh.ndim
-    at = mesh.dim_names.index(MODEL)
+    at = mesh.dim_names.index(dim)
     cut = [Replicate() if placement.is_shard() and p == placement and i != at else p for i, p in enumerate(placements)]
     return moved(tensor, Spread(mesh, [placement if i == at else p for i, p in enumerate(cut)]))
 
 
-def _each(values, change):
+def each(values, change):
     """Changes the Tensors in a value or tuple of values."""
     if isinstance(values, list | tuple):
         return type(values)([change(v) if isinstance(v, Tensor) else v for v in values])
@@ -69,7 +69,7 @@ class ColWiseParallel(PlanBase):
 
     def gather_output_hook(self, process_mesh):
         """A hook that gathers what a layer returns."""
-        return lambda layer, inputs, outputs: _each(outputs, lambda t: _laid_out(t, process_mesh, Replicate()))
+        return lambda layer, inputs, outputs: each(outputs, lambda t: laid_out(t, process_mesh, Replicate()))
 
     def apply(self, layer, process_mesh, shard_param_list):
         """Cuts the parameters."""
@@ -92,7 +92,7 @@ class RowWiseParallel(PlanBase):
 
     def split_input_hook(self, process_mesh):
         """A hook that cuts what a layer gets along its last axis."""
-        return lambda layer, inputs: _each(inputs, lambda t: _laid_out(t, process_mesh, Shard(t.ndim - 1)))
+        return lambda layer, inputs: each(inputs, lambda t: laid_out(t, process_mesh, Shard(t.ndim - 1)))
 
     def apply(self, layer, process_mesh, shard_param_list):
         """Cuts the parameters."""
@@ -141,11 +141,11 @@ class PrepareLayerOutput(PlanBase):
 
 def _begun(tensor, mesh, transpose):
     """A Tensor [batch, sequence, ...] cut along the sequence, as [sequence, batch, ...] if it is to be transposed."""
-    return _laid_out(_swapped(tensor) if transpose else tensor, mesh, Shard(0 if transpose else 1))
+    return laid_out(_swapped(tensor) if transpose else tensor, mesh, Shard(0 if transpose else 1))
 
 
 def _ended(tensor, mesh, transpose):
-    whole = _laid_out(tensor, mesh, Replicate())
+    whole = laid_out(tensor, mesh, Replicate())
     return _swapped(whole) if transpose else whole
 
 
@@ -167,7 +167,7 @@ class SequenceParallelBegin(PlanBase):
 
     def sequence_parallel_begin(self, process_mesh):
         """The hook."""
-        return lambda layer, inputs, outputs: _each(outputs, lambda t: _begun(t, process_mesh, self.need_transpose))
+        return lambda layer, inputs, outputs: each(outputs, lambda t: _begun(t, process_mesh, self.need_transpose))
 
     def apply(self, layer, process_mesh, shard_param_list):
         """Registers the hook."""
@@ -208,7 +208,7 @@ class SequenceParallelEnable(PlanBase):
 
     def sequence_parallel_end(self, process_mesh):
         """The hook behind."""
-        return lambda layer, inputs, outputs: _each(outputs, lambda t: _ended(t, process_mesh, False))
+        return lambda layer, inputs, outputs: each(outputs, lambda t: _ended(t, process_mesh, False))
 
     def apply(self, layer, process_mesh, shard_param_list):
         """Registers the hooks."""
@@ -230,7 +230,7 @@ class SequenceParallelDisable(PlanBase):
 
     def sequence_parallel_begin(self, process_mesh):
         """The hook behind."""
-        return lambda layer, inputs, outputs: _each(outputs, lambda t: _begun(t, process_mesh, self.need_transpose))
+        return lambda layer, inputs, outputs: each(outputs, lambda t: _begun(t, process_mesh, self.need_transpose))
 
     def sequence_parallel_end(self, process_mesh):
         """The hook before."""

@@ -131,6 +131,20 @@ class ProcessMesh:
         index[at] = slice(None)
         return ProcessMesh(self._mesh[tuple(index)], [dim_name])
 
+    def get_group(self, dim_name=None):
+        """The group of processes along one dimension to which this process belongs, for collectives. All processes of the program must call it.
+
+        Args:
+            dim_name: str, the dimension; may be left out where there is one.
+        Returns:
+            Group; one without a part for this process where the mesh does not have it.
+        Raises:
+            AssertionError: `init_parallel_env` was not called. ValueError: there is no such dimension, or none is named and there are several.
+        """
+        from paddle_jax.distributed.communication.mesh_groups import group_along
+
+        return group_along(self, dim_name)
+
     def get_rank_by_dim_and_process_id(self, dim, process_id):
         """The position of a device along a dimension; -1 for a device that is not in the mesh.
 

@@ -10,6 +10,7 @@ import numpy as np
 from paddle_jax._core.deferred.value import Several, uploaded
 from paddle_jax._core.layout import layout_of
 from paddle_jax.distributed.checkpoint.metadata import described, flat
+from paddle_jax.distributed.checkpoint.sharded_weight import ShardedWeight, tensor_of, whole_shape
 
 
 def load_state_dict(state_dict, path, process_group=None, coordinator_rank=0, unique_id=None, offload=False, mw_name_compatibility=True,
@@ -20,7 +21,7 @@ def load_state_dict(state_dict, path, process_group=None, coordinator_rank=0, un
     Nothing is changed if something is wrong with one of them. What is in the checkpoint and not asked for is left out; another dtype is cast.
 
     Args:
-        state_dict: dict of Tensors, or of dicts of such: what is to be loaded.
+        state_dict: dict of Tensors, of ShardedWeights, or of dicts of such: what is to be loaded.
         path: str, the folder.
         unique_id: int, the number of the checkpoint in the folder. Default: the last.
         process_group, coordinator_rank, offload, mw_name_compatibility, safetensors, worker_groups, comm_method: accepted for compatibility; every
@@ -49,25 +50,25 @@ def load_state_dict(state_dict, path, process_group=None, coordinator_rank=0, un
     for name, tensor in wanted.items():
         if name not in saved:
             raise KeyError(f"load_state_dict: state_dict: the checkpoint has no {name}; it has {', '.join(sorted(saved)[:8])}, ...")
-        if list(saved[name]["shape"]) != list(tensor._raw.shape):
-            raise ValueError(f"load_state_dict: state_dict: {name} has shape {list(tensor._raw.shape)}; the checkpoint has {saved[name]['shape']}")
+        if list(saved[name]["shape"]) != whole_shape(tensor):
+            raise ValueError(f"load_state_dict: state_dict: {name} has shape {whole_shape(tensor)}; the checkpoint has {saved[name]['shape']}")
     checked = set()
     for name, tensor in wanted.items():
-        found.append((tensor, _read(Path(path), name, saved[name], tensor, checked)))
+        found.append((tensor_of(tensor), _read(Path(path), name, saved[name], tensor, checked)))
     for tensor, array in found:
         tensor._rebind(array)
 
 
 def _read(folder, name, entry, tensor, checked):
     """The array of a Tensor, laid out as that is."""
-    shape, layout, dtype = tuple(entry["shape"]), layout_of(tensor), tensor._raw.dtype
+    shape, layout, dtype = tuple(entry["shape"]), layout_of(tensor_of(tensor)), tensor_of(tensor)._raw.dtype
 
     def part(index):
         bounds = [s.indices(n)[:2] for s, n in zip(index, shape, strict=True)]
         return _assembled(folder, name, entry, bounds, checked).astype(dtype)
 
-    if layout is None:
-        return uploaded(part(tuple(slice(None) for _ in shape)))
+    if layout is None or isinstance(tensor, ShardedWeight):
+        return uploaded(part(tensor.index if isinstance(tensor, ShardedWeight) else tuple(slice(None) for _ in shape)))
     return Several.waited(jax.make_array_from_callback)(shape, layout, part)
 
 

@@ -11,21 +11,24 @@ import json
 from pathlib import Path
 
 from paddle_jax._core.tensor import Tensor
+from paddle_jax.distributed.checkpoint.sharded_weight import ShardedWeight
 
 VERSION = 1
 
 
 def flat(state_dict, prefix=""):
-    """A nested dict of Tensors as a flat one with names joined by dots: {name: (Tensor, dict it is in, key)}.
+    """A nested dict of Tensors as a flat one with names joined by dots: {name: Tensor or ShardedWeight}.
 
     Raises:
-        ValueError: a value is neither dict nor Tensor.
+        ValueError: a value is neither dict nor Tensor nor ShardedWeight.
     """
     found = {}
     for key, value in state_dict.items():
         name = f"{prefix}{key}"
         if isinstance(value, dict):
             found |= flat(value, f"{name}.")
+        elif isinstance(value, ShardedWeight):
+            found[value.key] = value
         elif isinstance(value, Tensor):
             found[name] = value
         else:

@@ -12,9 +12,11 @@ import numpy as np
 
 from paddle_jax._core.deferred.value import observed
 from paddle_jax._core.errors import CheckError
-from paddle_jax._core.tensor import held
+from paddle_jax._core.tensor import Tensor, held
+from paddle_jax._core.world import environment
 from paddle_jax.distributed.checkpoint.metadata import VERSION, flat, ids
-from paddle_jax.distributed.parallel import get_rank, get_world_size
+from paddle_jax.distributed.checkpoint.sharded_weight import local_piece, tensor_of, whole_shape
+from paddle_jax.distributed.parallel import get_rank
 from paddle_jax.framework.atomic import replace_file
 
 
@@ -44,7 +46,7 @@ def save_state_dict(state_dict, path, process_group=None, coordinator_rank=0, un
     The checkpoint counts as there once it is whole: a save that is interrupted leaves the ones before as they were.
 
     Args:
-        state_dict: dict of Tensors, or of dicts of such, whose names are joined by dots.
+        state_dict: dict of Tensors, of ShardedWeights (the parts of each process), or of dicts of such, whose names are joined by dots.
         path: str, the folder; made if it is missing. All processes must see the same.
         process_group: accepted for compatibility; all processes take part.
         coordinator_rank: int, the process that writes the metadata.
@@ -82,14 +84,14 @@ def save_state_dict(state_dict, path, process_group=None, coordinator_rank=0, un
     names = (f"{rank}_{unique_id}{'' if i == 0 else f'_{i}'}.distcp" for i in itertools.count())
     file = next(name for name in names if not (folder / name).exists())  # one that is there belongs to a checkpoint that is there
     for name, tensor in tensors.items():
-        array = observed(held(tensor))
-        entry = described[name] = {"shape": list(array.shape), "dtype": array.dtype.name, "pieces": []}
-        for start, part in _pieces(array, rank):
+        array = observed(held(tensor_of(tensor)))
+        entry = described[name] = {"shape": whole_shape(tensor), "dtype": array.dtype.name, "pieces": []}
+        for start, part in _pieces(array, rank) if isinstance(tensor, Tensor) else local_piece(tensor, array):
             data = np.ascontiguousarray(part)
             entry["pieces"].append({"start": start, "shape": list(part.shape), "file": file, "offset": at})
             pieces.append((entry["pieces"][-1], data))
             at += data.nbytes
-    if async_save and get_world_size() == 1:
+    if async_save and environment.size() == 1:
         _Writing.thread = threading.Thread(target=_in_background, args=(folder, file, unique_id, described, pieces, rank, coordinator_rank))
         _Writing.thread.start()
     else:
@@ -119,7 +121,7 @@ def _write(folder, file, unique_id, described, pieces, rank, coordinator):
             raw = data.tobytes()
             entry["crc"] = zlib.crc32(raw)
             stream.write(raw)
-    if get_world_size() > 1:
+    if environment.size() > 1:
         described = _gathered(folder, unique_id, described, rank)
     if rank == coordinator:
         with replace_file(folder / f"{unique_id}.metadata") as stream:
@@ -147,7 +149,7 @@ def _gathered(folder, unique_id, described, rank):
 
 
 def _together():
-    if get_world_size() > 1:
+    if environment.size() > 1:
         from paddle_jax.distributed.communication import barrier
 
         barrier()

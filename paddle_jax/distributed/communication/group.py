@@ -117,7 +117,8 @@ def default_group():
     """
     if 0 not in Groups.known:
         raise RuntimeError("The global group is not initialized: call paddle.distributed.init_parallel_env() first, in a program that "
-                           "`python -m paddle_jax.distributed.launch` has started.")
+                           "`python -m paddle_jax.distributed.launch` has started. In a single process that drives several devices there is nothing "
+                           "to exchange between processes: sharded Tensors have the values of all devices (dist.reshard, dist.local_map).")
     return Groups.known[0]
 
 

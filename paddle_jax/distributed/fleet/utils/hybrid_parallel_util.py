@@ -1,8 +1,8 @@
 """Gradients of several processes."""
 
+from paddle_jax._core.world import environment
 from paddle_jax.distributed.communication.group import default_group
 from paddle_jax.distributed.data_parallel import averaged
-from paddle_jax.distributed.parallel import get_world_size
 
 
 def fused_allreduce_gradients(parameter_list, hcg):
@@ -14,7 +14,7 @@ def fused_allreduce_gradients(parameter_list, hcg):
     Raises:
         RuntimeError: there are several processes and no group of them; or they do not have the same gradients.
     """
-    if get_world_size() == 1:
+    if environment.size() == 1:
         return
     group = default_group() if hcg is None else hcg.get_data_parallel_group()
     if group.is_member():

@@ -1,0 +1,143 @@
+"""Parts of Tensors that each process holds by itself, with their place in the whole: how models whose layers are cut by hand are saved."""
+
+import numpy as np
+
+from paddle_jax._core.tensor import Tensor
+
+
+class ShardedWeight:
+    """The part of a Tensor that this process holds.
+
+    Args:
+        key: str, the name of the whole in a checkpoint.
+        local_tensor: Tensor, the part. `load_state_dict` fills it.
+        local_shape, global_shape, global_offset: tuple of int, the shape of the part, that of the whole, and where the part begins in it.
+        is_flattened: only False; `flattened_range` only None.
+    Raises:
+        ValueError: the part does not lie within the whole, or has another shape than it says.
+    Example:
+        >>> part = paddle.distributed.ShardedWeight("w", paddle.ones([2, 3]), (2, 3), (4, 3), (2, 0))
+        >>> part.global_offset
+        (2, 0)
+    """
+
+    def __init__(self, key, local_tensor, local_shape, global_shape, global_offset, is_flattened=False, flattened_range=None):
+        self.key, self.local_tensor = key, local_tensor
+        self.local_shape, self.global_shape, self.global_offset = tuple(local_shape), tuple(global_shape), tuple(global_offset)
+        self.is_flattened, self.flattened_range = is_flattened, flattened_range
+        if is_flattened or flattened_range is not None:
+            raise ValueError("ShardedWeight: is_flattened: got True; pieces are boxes of the whole; pass the part with the axes of the whole")
+        if self.local_shape != tuple(local_tensor.shape):
+            raise ValueError(f"ShardedWeight: local_shape: got {self.local_shape} for a Tensor of shape {tuple(local_tensor.shape)}; they must agree")
+        if not len(self.local_shape) == len(self.global_shape) == len(self.global_offset) or any(
+            start < 0 or start + n > whole for start, n, whole in zip(self.global_offset, self.local_shape, self.global_shape, strict=True)
+        ):
+            raise ValueError(f"ShardedWeight: global_offset: got {self.global_offset}; a part of shape {self.local_shape} from there must lie within "
+                             f"a whole of shape {self.global_shape}")
+
+    @property
+    def index(self):
+        """The part as slices of the whole."""
+        return tuple(slice(start, start + n) for start, n in zip(self.global_offset, self.local_shape, strict=True))
+
+
+ShardedStateDict = dict[str, ShardedWeight]
+
+
+def shard_weight(key, weight, axis, group):
+    """A Tensor as the part that this process holds of one which is cut evenly along an axis over a group.
+
+    Args:
+        key: str, the name of the whole.
+        weight: Tensor, the part.
+        axis: int, the axis that is cut.
+        group: Group of the processes that hold the parts, in order.
+    Returns:
+        ShardedWeight.
+    Raises:
+        ValueError: the axis is out of range.
+    Example:
+        >>> paddle.distributed.shard_weight("w", paddle.ones([2, 3]), 0, paddle.distributed.new_group([0])).global_shape
+        (2, 3)
+    """
+    if not 0 <= axis < weight.ndim:
+        raise ValueError(f"shard_weight: axis: got {axis} for a Tensor of {weight.ndim} axes; use 0 to {weight.ndim - 1}")
+    local, place = tuple(weight.shape), max(group.rank, 0)
+    whole = tuple(n * group.nranks if i == axis else n for i, n in enumerate(local))
+    return ShardedWeight(key, weight, local, whole, tuple(place * n if i == axis else 0 for i, n in enumerate(local)))
+
+
+def build_sharded_state_dict(state_dict, shard_rules=None, prefix="", group=None):
+    """The Tensors of a state dict as parts: those in `shard_rules` are cut, of the others each process holds the whole.
+
+    Args:
+        state_dict: dict of Tensors.
+        shard_rules: dict from name to the axis that is cut.
+        prefix: str, put in front of each name.
+        group: Group over which they are cut. Default: all processes.
+    Returns:
+        dict of ShardedWeight.
+    Raises:
+        RuntimeError: something is cut, and `init_parallel_env` was not called.
+    Example:
+        >>> list(paddle.distributed.build_sharded_state_dict({"w": paddle.ones([2])}, prefix="net."))
+        ['net.w']
+    """
+    from paddle_jax.distributed.communication.group import default_group
+
+    rules, found = shard_rules or {}, {}
+    for name, tensor in state_dict.items():
+        key = f"{prefix}{name}"
+        if name in rules:
+            found[key] = shard_weight(key, tensor, rules[name], default_group() if group is None else group)
+        else:
+            shape = tuple(tensor.shape)
+            found[key] = ShardedWeight(key, tensor, shape, shape, (0,) * len(shape))
+    return found
+
+
+def load_merged_state_dict(path, prefix=None, unique_id=None, offload=False, aoa_config=None, safetensors=False):
+    """Loads all Tensors of a checkpoint that `save_state_dict` has written, each whole on one device.
+
+    Args:
+        path: str, the folder.
+        prefix: str, only names that begin with it.
+        unique_id: int, the number of the checkpoint. Default: the last.
+        offload, safetensors: accepted for compatibility.
+        aoa_config: only None.
+    Returns:
+        dict of Tensors.
+    Raises:
+        FileNotFoundError, ValueError: as `load_state_dict`.
+    Example:
+        >>> import tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> paddle.distributed.save_state_dict({"w": paddle.ones([2]), "n": {"b": paddle.zeros([1])}}, folder)
+        >>> sorted(paddle.distributed.load_merged_state_dict(folder))
+        ['n.b', 'w']
+    """
+    from paddle_jax.distributed.checkpoint.load_state_dict import load_state_dict
+    from paddle_jax.distributed.checkpoint.metadata import described
+    from paddle_jax.distributed.checkpoint.save_state_dict import wait
+    from paddle_jax.tensor.creation import zeros
+
+    wait()
+    saved = {name: entry for name, entry in described(path, unique_id).items() if name.startswith(prefix or "")}
+    state = {name: zeros(entry["shape"], entry["dtype"]) for name, entry in saved.items()}
+    load_state_dict(state, path, unique_id=unique_id, aoa_config=aoa_config)
+    return state
+
+
+def whole_shape(value):
+    """The shape of what a value of a state dict is, or is a part of."""
+    return list(value.global_shape) if isinstance(value, ShardedWeight) else list(value._raw.shape)
+
+
+def tensor_of(value) -> Tensor:
+    """The Tensor of a value of a state dict."""
+    return value.local_tensor if isinstance(value, ShardedWeight) else value
+
+
+def local_piece(value, array):
+    """(start, values) of the piece of the whole that a ShardedWeight is."""
+    yield list(value.global_offset), np.array(array)

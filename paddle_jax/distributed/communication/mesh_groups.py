@@ -1,0 +1,28 @@
+"""The groups of processes along the dimensions of a mesh."""
+
+import numpy as np
+
+from paddle_jax._core.errors import CheckError
+from paddle_jax._core.world.registry import Groups
+from paddle_jax.distributed.collective import new_group
+from paddle_jax.distributed.communication.group import is_initialized
+from paddle_jax.distributed.parallel import get_rank
+
+
+def group_along(mesh, dim):
+    """See `ProcessMesh.get_group`. Groups of the same processes are made once; all processes make all of them, in the same order."""
+    if not is_initialized():
+        raise CheckError("ProcessMesh.get_group: there are no groups yet; call paddle.distributed.init_parallel_env first, in a program of several "
+                         "processes (within one process use reshard or local_map)")
+    if dim is None and mesh.ndim > 1:
+        raise ValueError(f"ProcessMesh.get_group: dim_name: got None; the mesh has several dimensions, name one of {mesh.dim_names}")
+    if dim is not None and dim not in mesh.dim_names:
+        raise ValueError(f"ProcessMesh.get_group: dim_name: got {dim!r}; the mesh has {mesh.dim_names}")
+    at = 0 if dim is None else mesh.dim_names.index(dim)
+    rows = np.moveaxis(mesh.mesh, at, -1).reshape(-1, mesh.shape[at]).tolist()
+    groups = [_of(sorted(row)) for row in rows]
+    return next((group for group in groups if get_rank() in group.ranks), groups[0])
+
+
+def _of(ranks):
+    return next((group for group in Groups.known.values() if group.ranks == ranks), None) or new_group(ranks)
