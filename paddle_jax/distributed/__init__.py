@@ -2,7 +2,7 @@
 
 from paddle_jax.distributed import auto_parallel, communication, fleet
 from paddle_jax.distributed.auto_parallel.api import dtensor_from_fn, reshard, shard_tensor, unshard_dtensor
-from paddle_jax.distributed.auto_parallel.automatic import to_distributed
+from paddle_jax.distributed.auto_parallel.high_level_api import to_distributed
 from paddle_jax.distributed.auto_parallel.dist_attr import DistAttr
 from paddle_jax.distributed.auto_parallel.dist_model import DistModel, to_static
 from paddle_jax.distributed.auto_parallel.layers import shard_dataloader, shard_layer

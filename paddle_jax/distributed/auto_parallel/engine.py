@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from paddle_jax._core.tensor import Tensor
-from paddle_jax.distributed.auto_parallel.automatic import mesh_for, onto
 from paddle_jax.distributed.auto_parallel.dist_model import DistModel
+from paddle_jax.distributed.auto_parallel.high_level_api import mesh_for, onto
 from paddle_jax.distributed.auto_parallel.layers import ShardDataloader
 from paddle_jax.distributed.auto_parallel.strategy import Strategy
 from paddle_jax.framework.io import load as load_file
@@ -28,6 +28,8 @@ class Engine:
     A model whose parameters are on one device is put on the mesh of `set_mesh`, or on all devices: each gets a copy, and a part of every batch.
     One that is laid out already (`shard_tensor`, `parallelize`) stays as it is; batches are cut along the mesh dimension "dp", the first if there
     is none.
+
+    Differs from Paddle: a model on one device will do, and `fit` and `evaluate` return numbers.
 
     Args:
         model: Layer.

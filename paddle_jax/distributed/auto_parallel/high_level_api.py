@@ -25,6 +25,8 @@ def to_distributed(model, optimizer, dataloader, device_num, node_num=1, config=
     """Makes a program for one device one for several, without a plan: each device has a copy of the model, and a part of every batch and of the
     states of the optimizer. Values are those of one device.
 
+    Differs from Paddle: any model will do; Paddle looks for the layers of a few known ones, to cut them as well.
+
     Args:
         model: Layer. Its parameters are replaced.
         optimizer: Optimizer of the model; it gets the new parameters.
