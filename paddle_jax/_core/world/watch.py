@@ -17,10 +17,12 @@ import traceback
 from jax._src import distributed
 
 from paddle_jax._core.counters import Counters
+from paddle_jax._core.world.stragglers import Stragglers
 
 STUCK = 87  # the exit status of a process that waited in vain
 _LOOK = 1.0  # seconds after which a wait is looked at
 _PACE = 0.25  # seconds between two looks
+_NONE = (None, "", True, 0.0, [])  # what is known of a process that has told of no call
 _LINGER = 3.0  # seconds that process 0, which holds the store, lives on after it failed so that the others learn why
 
 
@@ -40,7 +42,7 @@ class Wait:
 class _Watch:
     rank, size, status, stop = 0, 1, None, threading.Event()
     waits: dict = {}  # id: Wait
-    last: dict = {}  # group in words: [number of the call, the call, whether it is over]
+    last: dict = {}  # group in words: [number of the call, the call, whether it is over, seconds waited in all calls, ranks]
 
 
 def start(found):
@@ -61,13 +63,13 @@ def start(found):
 def waiting(where, number, what, ranks, limit):
     """Watches what happens inside, which takes `limit` seconds at most."""
     wait = Wait(where, number, what, ranks, limit)
-    last = _Watch.last[where] = [number, what, False]
+    last = _Watch.last[where] = [number, what, False, _Watch.last.get(where, _NONE)[3], list(ranks)]
     _Watch.waits[id(wait)] = wait
     try:
         yield wait
     finally:
         del _Watch.waits[id(wait)]
-        last[2] = True
+        last[2:4] = True, last[3] + time.monotonic() - wait.since
         Counters.collectives += 1
         Counters.collective_seconds += time.monotonic() - wait.since
 
@@ -123,7 +125,7 @@ def patient_trouble(ranks, seconds=2.0):
 
 
 def _run():
-    shown, then = None, 0.0
+    shown, then, stragglers = None, 0.0, Stragglers()
     while not _Watch.stop.wait(_PACE):
         now = time.monotonic()
         if now - then >= _LOOK:
@@ -132,6 +134,7 @@ def _run():
                 tell("state", state)
                 shown = state
             then = now
+            stragglers.look(_Watch.rank, lambda rank: _Watch.last if rank == _Watch.rank else _states(rank))
             if _Watch.rank and (why := told("failed", 0)) is not None:
                 print(f"paddle.distributed: rank {_Watch.rank} ends, since rank 0, which holds the store, has failed ({why})", file=sys.stderr)
                 fail("rank 0 has failed", STUCK)
@@ -145,7 +148,7 @@ def _run():
 def _apart(wait):
     """What another process of the group does in the place of this call, once both have said so."""
     for rank in wait.ranks:
-        number, what, _ = _states(rank).get(wait.where, (None, None, None))
+        number, what, *_ = _states(rank).get(wait.where, _NONE)
         if rank != _Watch.rank and number == wait.number and what != wait.what:
             return f"rank {rank} calls {what}; every rank of a group must make the same calls in the same order"
     return None
@@ -158,7 +161,7 @@ def _states(rank):
 def _table(wait):
     lines = []
     for rank in wait.ranks:
-        number, what, over = (_Watch.last if rank == _Watch.rank else _states(rank)).get(wait.where, (None, "", True))
+        number, what, over, *_ = (_Watch.last if rank == _Watch.rank else _states(rank)).get(wait.where, _NONE)
         nothing = "has made no call" if rank == _Watch.rank else "has told of no call (it tells once a second)"
         doing = nothing if number is None else f"{'has left' if over else 'is in'} call #{number}, {what}"
         lines.append(f"\n  rank {rank} {doing}")
