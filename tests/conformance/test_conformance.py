@@ -86,13 +86,19 @@ def our_answers(folder, rows, scratch):
     return merged
 
 
+def _part(folder, name):
+    """A module of the runner."""
+    spec = importlib.util.spec_from_file_location(f"conformance_{name}", folder / f"{name}.py")
+    part = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(part)
+    return part
+
+
 def existing_rows(folder, rows):
     """The calls whose API paddle_jax has, found as the runner finds it."""
     import paddle_jax
 
-    spec = importlib.util.spec_from_file_location("conformance_run", folder / "run.py")
-    runner = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(runner)
+    runner = _part(folder, "run")
     there = {api: runner.lookup(paddle_jax, api) is not None for api in sorted({row["api"] for row in rows})}
     return [row for row in rows if there[row["api"]]]
 
@@ -113,7 +119,8 @@ def test_pass_rate(tmp_path, request, record_property):
     calls = content(folder / "calls.json")
     cache = cache_folder(folder, calls, request.config)
     reference = reference_answers(folder, calls, cache, tmp_path)
-    rows = existing_rows(folder, json.loads(calls))
+    died = {key for key, answer in _part(folder, "store").load(reference).items() if answer["status"] == "crash"}
+    rows = [row for row in existing_rows(folder, json.loads(calls)) if row["id"] not in died]
     verdicts = judge(folder, reference, our_answers(folder, rows, tmp_path), rows, tmp_path)
 
     call = {row["id"]: row["cfg"] for row in rows}
@@ -124,6 +131,7 @@ def test_pass_rate(tmp_path, request, record_property):
     apis, rate = len({row["api"] for row in rows}), sum(answered) / len(answered)
     report = f"conformance: {apis} APIs, {sum(answered)} of {len(answered)} calls pass = {rate:.2%}, "
     report += f"{sum(refused)} of {len(refused)} bad calls refused"
+    report += f"; {len(died)} calls that the real Paddle dies of on this CPU are left out" if died else ""
     record_property("summary", f"{report}; failures in {cache / 'failures.txt'}")
 
     floor = json.loads((HERE / "floor.json").read_text())

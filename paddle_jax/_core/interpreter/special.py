@@ -17,7 +17,7 @@ def _scipy(name, *primitives):
         return lambda *operands: np.asarray(function(*[x.astype(np.float64) for x in operands])).astype(dtype)
 
 
-for _name, _primitive in (("erfc", "erfc"), ("i0e", "bessel_i0e"), ("betainc", "regularized_incomplete_beta")):
+for _name, _primitive in (("i0e", "bessel_i0e"), ("betainc", "regularized_incomplete_beta")):
     _scipy(_name, _primitive)
 
 
@@ -103,21 +103,27 @@ _PYTHONS = 200_000  # elements: SciPy takes 0.1 s to import, Python's `erf` abou
 _spent = [0]
 
 
-@rule("erf")
-def _erf(params, ins, outs):
+def _pythons(name, python):
     """The first elements by Python: a program that needs it for a few numbers, as in `gelu`, does without SciPy."""
-    dtype = outs[0].dtype
 
-    def compute(x):
-        x = np.asarray(x)
-        _spent[0] += x.size
-        if _spent[0] > _PYTHONS:
-            from scipy.special import erf
+    @rule(name)
+    def build(params, ins, outs):
+        dtype = outs[0].dtype
 
-            return np.asarray(erf(x.astype(np.float64))).astype(dtype)
-        return np.array([*map(math.erf, x.ravel().tolist())], np.float64).reshape(x.shape).astype(dtype)
+        def compute(x):
+            x = np.asarray(x)
+            _spent[0] += x.size
+            if _spent[0] > _PYTHONS:
+                import scipy.special
 
-    return compute
+                return np.asarray(getattr(scipy.special, name)(x.astype(np.float64))).astype(dtype)
+            return np.array([*map(python, x.ravel().tolist())], np.float64).reshape(x.shape).astype(dtype)
+
+        return compute
+
+
+_pythons("erf", math.erf)
+_pythons("erfc", math.erfc)
 
 
 # M. Giles, Approximating the erfinv function (2012), table 1: polynomials in w - 2.5 and sqrt(w) - 3 for w = -log(1 - x^2), highest power first
