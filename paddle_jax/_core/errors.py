@@ -3,6 +3,7 @@
 import jax
 
 from paddle_jax._core.error_kinds import is_native, with_kind
+from paddle_jax._core.exhausted import exhausted, out_of_memory, told_as_memory
 from paddle_jax._core.origins import ARRAYS, foreign, origin, package_of
 from paddle_jax._core.sentences import operand_names, public_name, sentence
 
@@ -53,6 +54,8 @@ def translate(op_name: str, values, error: Exception, kernel=None) -> Exception:
     ran, if it is known."""
     if isinstance(error, jax.errors.JaxRuntimeError) and Failed.errors:
         return told(error)
+    if exhausted(error):
+        return out_of_memory(public_name(op_name), error, values)
     if isinstance(error, TRACING) or foreign(error):
         return error
     if is_native(error):
@@ -62,7 +65,7 @@ def translate(op_name: str, values, error: Exception, kernel=None) -> Exception:
     text = first_line(error)
     message = f"{public_name(op_name)}: {sentence(text)}; {describe(values, () if kernel is None else operand_names(kernel))}"
     if isinstance(error, jax.errors.JaxRuntimeError):
-        return MemoryError(f"(ResourceExhausted) {message}") if "RESOURCE_EXHAUSTED" in str(error) else RuntimeError(f"(External) {message}")
+        return RuntimeError(f"(External) {message}")
     if isinstance(error, TypeError) and "dtype" in text and "shape" not in text:
         return RuntimeError(f"(NotFound) {message}")
     if isinstance(error, TypeError | ValueError | ZeroDivisionError | AssertionError):
@@ -88,10 +91,10 @@ class Failed:
     errors: list = []
 
 
-def told(error: Exception) -> Exception:
-    """The exception to raise for one that came up when a compiled program ran: the user's own, where it was one."""
+def told(error: Exception, doing="a compiled program") -> Exception:
+    """The exception to raise for one that came up when a compiled program ran: the user's own, where it was one. doing: what was done, in words."""
     if not Failed.errors:
-        return error
+        return told_as_memory(error, doing)
     found = Failed.errors[0]
     Failed.errors.clear()
     return found

@@ -10,9 +10,11 @@ import importlib.resources
 import os
 import warnings
 
+import jax
 import numpy as np
 from jax.core import Tracer
 
+from paddle_jax._core import memory_flags
 from paddle_jax._core.deferred import settings as deferred
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.origins import user_line
@@ -20,7 +22,7 @@ from paddle_jax._core.origins import user_line
 _TYPES = {"bool": bool, "int": int, "float": float, "str": str}
 _OWN = {"deferred": "sync", "deferred_min_repeats": 0, "deferred_max_ops": 2048, "interpreter": True, "compile_cache": "auto",
         "collective_check": True, "single_controller": False, "metrics_port": 0, "metrics_address": "127.0.0.1"}
-_MEMORY = ("allocator_strategy", "fraction_of_gpu_memory_to_use")
+_MEMORY_KINDS = {name: {"allocator_strategy": str, "fraction_of_gpu_memory_to_use": float}.get(name, bool) for name in memory_flags.FLAGS}
 
 
 class _Flags:
@@ -51,7 +53,10 @@ def _parse(name, kind, text):
         if text.lower() not in ("0", "1", "true", "false"):
             raise ValueError(f"FLAGS_{name}: got {text!r} in the environment; allowed are 0, 1, true, false")
         return text.lower() in ("1", "true")
-    return kind(text)
+    try:
+        return kind(text)
+    except ValueError:
+        raise ValueError(f"FLAGS_{name}: got {text!r} in the environment; it must be of type {kind.__name__}") from None
 
 
 def _known(flag):
@@ -88,8 +93,9 @@ def set_flags(flags):
             when they recur; "async": the same, compiled in another thread; "off": every op runs at once), FLAGS_deferred_min_repeats (how
             often a sequence of ops is met before it is compiled; 0: until running it op by op has cost a share of what compiling it will),
             FLAGS_interpreter (whether new ops run in NumPy on a CPU, until compiling them is worth it), FLAGS_deferred_max_ops (ops
-            recorded at most); the memory flags, which
-            must be set before the first array exists; FLAGS_collective_check (whether the processes of a program compare each collective before it
+            recorded at most); the memory flags, which must be set before the first array exists (FLAGS_allocator_strategy,
+            FLAGS_fraction_of_gpu_memory_to_use, FLAGS_use_cuda_malloc_async_allocator, FLAGS_use_system_allocator,
+            FLAGS_use_cuda_managed_memory); FLAGS_collective_check (whether the processes of a program compare each collective before it
             runs, alike on all of them); FLAGS_single_controller (whether paddle.distributed.get_world_size() of a program of one process is the
             number of its devices); FLAGS_metrics_port (where Prometheus reads the numbers of paddle_jax.metrics; 0: nowhere) and
             FLAGS_metrics_address, which is set first. FLAGS_compile_cache acts in the environment only.
@@ -134,7 +140,7 @@ def _apply(name, value):
         _serve_metrics(value)
     elif name in ("collective_check", "single_controller", "metrics_address"):
         return  # looked up where it is needed
-    elif name in _MEMORY:
+    elif name in memory_flags.FLAGS:
         _set_memory(name, value)
     elif name not in _Flags.warned and value != _Flags.values[name]:
         _Flags.warned.add(name)
@@ -151,30 +157,29 @@ def _serve_metrics(port):
 
 
 def _set_memory(name, value):
-    """Passes the memory flags to XLA's client, which reads them when the backend starts."""
+    """Passes a memory flag to XLA's client, which reads it when the backend starts."""
     from jax._src import xla_bridge  # the only way to ask without starting the backend
 
     if value == _Flags.values[name]:
         return
-    if xla_bridge.backends_are_initialized():
+    if xla_bridge.backends_are_initialized() and jax.default_backend() != "cpu":  # where the flags mean nothing
         raise RuntimeError(f"FLAGS_{name} is set after the device was first used; set it (or the environment variable) before the first tensor")
-    if name == "allocator_strategy":
-        os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false" if value == "auto_growth" else "true"
-    else:
-        os.environ["XLA_PYTHON_CLIENT_MEM_FRACTION"] = str(value)
+    memory_flags.put(name, value)
 
 
 def start():
-    """Applies what the environment says; memory grows on demand unless told otherwise."""
-    strategy = os.environ.get("FLAGS_allocator_strategy", "auto_growth")
-    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false" if strategy == "auto_growth" else "true")
-    if "FLAGS_fraction_of_gpu_memory_to_use" in os.environ:
-        os.environ.setdefault("XLA_PYTHON_CLIENT_MEM_FRACTION", os.environ["FLAGS_fraction_of_gpu_memory_to_use"])
-    given = [name for name in _DEFERRED if "FLAGS_" + name in os.environ]
-    changes = {_DEFERRED[name]: _checked_own(name, _parse(name, type(_OWN[name]), os.environ["FLAGS_" + name])) for name in given}
+    """Applies what the environment says."""
+    memory_flags.start(_given(memory_flags.FLAGS))
+    changes = {_DEFERRED[name]: _checked_own(name, value) for name, value in _given(_DEFERRED).items()}
     if os.environ.get("FLAGS_check_nan_inf", "0").lower() in ("1", "true"):
         changes["executor"] = _checked
     deferred.apply(**changes)
+
+
+def _given(names):
+    """{name: value} of those that the environment has. The whole table is not read for it."""
+    kinds = {name: type(value) for name, value in _OWN.items()} | _MEMORY_KINDS
+    return {name: _parse(name, kinds[name], os.environ["FLAGS_" + name]) for name in names if "FLAGS_" + name in os.environ}
 
 
 def _checked(kernel, values):

@@ -3,7 +3,7 @@
 import gc
 
 from paddle_jax._core.origins import ENGINE
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensor import Parameter, Tensor
 
 _ENGINE_FILES = tuple(f"/{name}/" for name in ENGINE)
 
@@ -44,9 +44,9 @@ def _holds_memory(raw):
 def live_tensors(most=20):
     """The live Tensors that take most memory, grouped by shape, dtype and the line they come from.
 
-    The line is that of the operation on the tape, or where Python's `tracemalloc` is on (`python -X tracemalloc=20`) the line that made the Tensor;
-    "?" for others. "Kept by tape" is what a loss kept in a list costs: all that its backward pass would need. `loss.item()` or `loss.detach()` keeps
-    none of that.
+    The line is that of the operation where that is known (on the tape; large results in the deferred tier), or where Python's `tracemalloc` is on
+    (`python -X tracemalloc=20`) the line that made the Tensor; "?" for others. "Kept by tape" is what a loss kept in a list costs: all that its
+    backward pass would need. `loss.item()` or `loss.detach()` keeps none of that.
 
     Args:
         most: int, how many groups. Default 20.
@@ -89,13 +89,15 @@ def _origin(tensor):
     """(operation, line) of a Tensor."""
     import tracemalloc  # seldom on
 
-    node = tensor._node
+    node, made = tensor._node, getattr(tensor._raw, "made", None)
     kernel = getattr(node, "kernel", None)
-    op = getattr(kernel, "name", "")
+    op = getattr(kernel, "name", "") or ("a parameter" if isinstance(tensor, Parameter) else "" if made is None else made.kernel.name)
     trace = tracemalloc.is_tracing() and (tracemalloc.get_object_traceback(tensor) or tracemalloc.get_object_traceback(tensor._raw))
     for frame in reversed(trace or ()):
         if not (frame.filename.startswith("<") or any(part in frame.filename for part in _ENGINE_FILES)):
             return op, f"{frame.filename}:{frame.lineno}"
+    if made is not None:
+        return op, made.where
     values = getattr(node, "values", None)
     if kernel is None or values is None:
         return op, "?"

@@ -35,7 +35,7 @@ def foreign(error) -> bool:
     for lack of memory."""
     if isinstance(error, jax.errors.JaxRuntimeError):
         return False
-    return not isinstance(error, Exception) or isinstance(error, MemoryError) or package_of(origin(error)) not in _BELOW
+    return not isinstance(error, Exception) or type(error) is MemoryError or package_of(origin(error)) not in _BELOW
 
 
 def caller(packages=ENGINE):

@@ -6,7 +6,7 @@ import jax
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.deferred.value import whole
+from paddle_jax._core.deferred.value import looked_at
 
 
 @dataclasses.dataclass
@@ -52,7 +52,7 @@ def to_string(tensor) -> str:
     value = tensor._value
     if isinstance(value, jax.core.Tracer):
         return f"Tensor(shape={list(value.shape)}, dtype={str(tensor.dtype)[7:]}, stop_gradient={tensor.stop_gradient}, traced)"
-    return text_of(np.asarray(whole(value)), tensor.place, tensor.stop_gradient, tensor._placements_str())
+    return text_of(looked_at(value), tensor.place, tensor.stop_gradient, tensor._placements_str())
 
 
 def text_of(array, place, stop_gradient, spread="") -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as places
 from paddle_jax._core import unique_name
-from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, filled, filled_like, observed, settled, uploaded, whole
+from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, filled, filled_like, looked_at, observed, settled, uploaded
 from paddle_jax._core.errors import ArgumentError, CheckError, TracedValueError, told
 from paddle_jax._core.outcomes import heard
 from paddle_jax._core.size import Size, TensorSize, known
@@ -576,9 +576,9 @@ def on_host(tensor, op, instead=""):
             trace.refused(error)
         raise error
     try:
-        return np.asarray(whole(heard(value)))
-    except jax.errors.JaxRuntimeError as error:
-        raise told(error) from None
+        return looked_at(heard(value))
+    except (jax.errors.JaxRuntimeError, MemoryError) as error:
+        raise told(error, f"{op}, of a value that is computed now") from None
 
 
 def zeros_like(raw):

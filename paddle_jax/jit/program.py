@@ -15,6 +15,7 @@ from paddle_jax._core.counters import Counters
 from paddle_jax._core.deferred.value import Value, aval_of, concrete, filled, is_zero, observed, uploaded
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.errors import told
+from paddle_jax._core.exhausted import told_as_memory
 from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.node import Node
 from paddle_jax._core.outcomes import Outcomes, arrived, look
@@ -259,11 +260,15 @@ class Program:
             for at, value in zip(self.plain, found, strict=True):
                 out[at] = value
             return out
-        except Exception:
+        except Exception as error:
+            ours = told_as_memory(error, self.name, [tensor._raw for tensor in tensors])
             if any(tensors[i]._raw is a and a.is_deleted() for i, a in zip(self.donated, given, strict=True)):
                 names = ", ".join(tensors[i].name for i in self.donated[:3])
-                raise RuntimeError(f"{self.name}: failed after it had taken over the memory of {names} and others; load their values again") from None
-            raise
+                kind = RuntimeError if ours is error else type(ours)
+                raise kind(f"{self.name}: failed after it had taken over the memory of {names} and others; load their values again: {ours}") from None
+            if ours is error:
+                raise
+            raise ours from None
 
     def _numbers(self):
         """The numbers from the host; one that stays the same is kept on the device, which saves handing it over."""

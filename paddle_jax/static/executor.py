@@ -10,6 +10,7 @@ from paddle_jax._core import random
 from paddle_jax._core.counters import Counters
 from paddle_jax._core.deferred.value import concrete
 from paddle_jax._core.errors import CheckError
+from paddle_jax._core.exhausted import told_as_memory
 from paddle_jax._core.symbol import Symbol
 from paddle_jax._core.tensor import Tensor
 from paddle_jax._core.uninterrupted import Once, deliver, eagerly, jitted
@@ -215,7 +216,10 @@ class Entry:
             deliver(self.compiled, arguments, take)
         else:
             known = [getattr(value, "_committed", None) for value in (*written, *read, *fed)]  # None: a NumPy array
-            self.compiled(arguments, take, None, (*known, *[value.shape for value in fed]))
+            try:
+                self.compiled(arguments, take, None, (*known, *[value.shape for value in fed]))
+            except jax.errors.JaxRuntimeError as error:
+                raise told_as_memory(error, "Executor.run", fed) from None
         Counters.steps += len(self.rates)
         for i in self.copied:
             out[i] = np.array(out[i])

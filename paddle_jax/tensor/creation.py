@@ -11,6 +11,7 @@ from paddle_jax._core import place as places
 from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, concrete, uploaded
 from paddle_jax._core.deferred.value import filled as constant
 from paddle_jax._core.errors import ArgumentError
+from paddle_jax._core.exhausted import told_as_memory
 from paddle_jax._core.op import _into, composite, op
 from paddle_jax._core.size import known
 from paddle_jax._core.tensor import Tensor, held, wrap
@@ -100,7 +101,10 @@ def finish(value, out=None, device=None, requires_grad=False):
 def filled(shape, value, dtype):
     """An array of one value. Small ones come from NumPy, which needs no compilation for a new shape."""
     if not known(*shape) or math.prod(shape) > _SMALL or isinstance(value, jax.Array):
-        return jnp.full(shape, value, dtype)
+        try:
+            return jnp.full(shape, value, dtype)
+        except jax.errors.JaxRuntimeError as error:
+            raise told_as_memory(error, f"filling a tensor of shape {list(shape)}") from None
     return uploaded(np.full(shape, value, dtype))
 
 

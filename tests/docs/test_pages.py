@@ -21,7 +21,8 @@ def test_claimed_versions_agree():
     assert claimed == [(f"3.{minors[0]}", f"3.{minors[-1]}")]
 
 
-@pytest.mark.parametrize("name", ["amp", "control-flow", "custom-ops", "func", "interop", "metrics", "model-files", "slow", "static", "to_static"])
+@pytest.mark.parametrize("name", ["amp", "control-flow", "custom-ops", "func", "interop", "memory", "metrics", "model-files", "slow", "static",
+                                  "to_static"])
 def test_snippets(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = DOCS / f"{name}.md"

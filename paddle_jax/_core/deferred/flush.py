@@ -14,6 +14,7 @@ from paddle_jax._core.deferred.segment import ANY, FIRST_LOOK, Segment, idle
 from paddle_jax._core.deferred.settings import settings
 from paddle_jax._core.deferred.value import Value, concrete, default_device, device_of, settled
 from paddle_jax._core.errors import translate
+from paddle_jax._core.exhausted import told_as_memory
 from paddle_jax._core.kernel import compute
 from paddle_jax._core.origins import foreign
 from paddle_jax._core.state import local
@@ -56,6 +57,7 @@ def _counts(values):
     return [sys.getrefcount(v) for v in values]
 
 
+_LARGE = 1 << 16  # bytes from which live_tensors() can say where a result comes from
 _UNREFERENCED = _counts([Value()])[0]
 
 
@@ -70,6 +72,8 @@ def _run(seg, whole, why, ctx):
         seg.places = {}  # nothing is recorded here any more, and a leaf that nobody else holds can give its memory away
     for value in values.values():
         value.device = seg.device
+        if value.aval.nbytes >= _LARGE:
+            value.made = ops[value.pos & MASK][0]
     device = default_device() if seg.device is ANY else seg.device
     program = program_for(ops, seg.leaves, live, why, device) if len(ops) > 1 and clean else None
     if program is None or not _attempt(program, seg, whole, values):
@@ -111,6 +115,7 @@ def run_each(ops, leaves, values, host):
             env[i] = compute(sig.kernel, operands) if found is None else found
         except Exception as error:
             _give(env, values)
+            error = told_as_memory(error, sig.kernel.name, operands)
             if foreign(error):
                 raise
             raise _located(error, sig) from None
@@ -127,7 +132,8 @@ def _give(env, values):
 
 def _located(error, sig):
     """The error with the user's line; the op's name is in its text already."""
-    text = f"{error}; recorded at {sig.where}"
+    first, line, rest = str(error).partition("\n")
+    text = f"{first}; recorded at {sig.where}{line}{rest}"
     try:
         return type(error)(text)
     except TypeError:

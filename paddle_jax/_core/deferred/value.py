@@ -51,10 +51,10 @@ class Value:
     numbers; a single one may fill a shape); None while the op that makes it has not run.
     seg, pos: for results, the Segment it is recorded in and the position there. device: where the array is (None for host numbers, FILL for
     constants).
-    bounds: the least and the largest element, once somebody has asked.
+    bounds: the least and the largest element, once somebody has asked. made: of a large result, the signature of the operation it comes from.
     """
 
-    __slots__ = ("array", "aval", "bounds", "device", "pos", "seg")
+    __slots__ = ("array", "aval", "bounds", "device", "made", "pos", "seg")
 
     def __repr__(self):
         return f"<Value {self.aval}{'' if self.array is not None else ' pending'}>"
@@ -222,6 +222,14 @@ def whole(array):
         return array
     everywhere = NamedSharding(array.sharding.mesh, PartitionSpec())
     return Several.waited(jax.jit(lambda x: x, out_shardings=everywhere))(array)
+
+
+def looked_at(array):
+    """The values as a NumPy array, once they are there."""
+    array = whole(array)
+    if type(array) is (_ARRAY or _array_type()) and array.ndim:
+        array.block_until_ready()  # NumPy's look at what could not be computed, for lack of memory, would end the process
+    return np.asarray(array)
 
 
 def settled(raw):

@@ -1,0 +1,178 @@
+"""What is said when there is no memory, and the flags about it."""
+
+import ast
+import os
+import subprocess
+import sys
+import types
+
+import jax
+import pytest
+
+import paddle_jax
+from paddle_jax._core import exhausted, memory_flags, vlog
+
+PROGRAM = """
+import gc, pathlib, resource, sys
+import paddle_jax as paddle
+
+net = paddle.nn.Linear(200, 300)
+x = paddle.ones([40000])
+x.numpy()
+held = paddle.rand([700, 900])  # line 7
+held.numpy()
+kept = []
+for _ in range(6):
+    loss = (net(paddle.rand([500, 200])) ** 2).mean()  # line 11
+    kept.append(loss)  # planted: its history
+    loss.item()
+
+now = int(pathlib.Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (now + (2 << 30), now + (2 << 30)))
+
+def eager():
+    paddle.expand(x, [60000, 40000]).clone().numpy()  # line 19
+
+def compiled():
+    run = paddle.jit.to_static(lambda v: paddle.sort(paddle.expand(v, [60000, 40000]), axis=0))
+    with paddle.no_grad():
+        run(x).numpy()
+
+def filled():
+    paddle.ones([60000, 40000]).numpy()
+
+before = paddle.metrics.snapshot()["malloc_failed"]
+for job in (eager, compiled, filled):
+    paddle.set_flags({"FLAGS_interpreter": job is not compiled})
+    try:
+        job()
+    except MemoryError as error:
+        print("---", job.__name__, type(error).__name__, paddle.metrics.snapshot()["malloc_failed"] - before)
+        print(error)
+print("==", paddle.tanh(x).shape)
+"""
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory):
+    """{what was run: the lines of the exception}."""
+    script = tmp_path_factory.mktemp("memory") / "program.py"
+    script.write_text(PROGRAM.lstrip(), encoding="utf-8")
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=200, check=False)
+    assert "== paddle.Size([40000])" in done.stdout, done.stdout + done.stderr
+    parts = [part.splitlines() for part in done.stdout.split("--- ")[1:]]
+    return {lines[0].split()[0]: lines for lines in parts}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit of memory is Linux's")
+@pytest.mark.parametrize(("job", "number"), [("eager", 1), ("compiled", 2), ("filled", 3)])
+def test_a_lack_of_memory_names_what_holds_it(job, number, said):
+    lines = said[job]
+    assert lines[0] == f"{job} OutOfMemoryError {number}"
+    assert lines[1].startswith("(ResourceExhausted) ")
+    assert "there is no memory for " in lines[1] and "GiB" in lines[1]
+    table = [line for line in lines if "program.py:" in line and line[0].isdigit()]
+    assert any("float32[700, 900]" in line and line.endswith("program.py:7") for line in table), lines
+    assert any("mean" in line and line.endswith("program.py:11") for line in table), lines
+    assert any("kept for backward passes" in line and "loss.item()" in line for line in lines)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit of memory is Linux's")
+def test_the_operation_is_named(said):
+    assert "recorded at" in said["eager"][1] and said["eager"][1].endswith("program.py:19")
+    assert "[60000, 40000]" in said["filled"][1]
+
+
+def test_what_counts_as_a_lack_of_memory(paddle):
+    found = exhausted.out_of_memory("matmul", MemoryError("Unable to allocate 13.4 GiB for an array with shape (60000, 60000)"))
+    assert isinstance(found, MemoryError)
+    assert "matmul: there is no memory for 13.4 GiB" in str(found)
+    assert "for 5.0 GiB" in str(exhausted.out_of_memory("x", jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: allocating 5368709120 bytes.")))
+    assert exhausted.exhausted(jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 4.00GiB."))
+    assert not exhausted.exhausted(jax.errors.JaxRuntimeError("INTERNAL: something else"))
+    assert not exhausted.exhausted(found)  # told once
+
+
+class Full:
+    """An accelerator without memory."""
+
+    platform = "gpu"
+
+    def memory_stats(self):
+        """As XLA gives them."""
+        return {"bytes_in_use": 7 << 30, "bytes_limit": 8 << 30}
+
+    def __str__(self):
+        return "cuda:0"
+
+
+def test_an_accelerator_says_how_full_it_is(paddle, monkeypatch):
+    monkeypatch.setattr(exhausted, "jax", types.SimpleNamespace(config=types.SimpleNamespace(jax_default_device=Full())))
+    assert "7.0 GiB of the 8.0 GiB that this program may use of cuda:0 are in use" in exhausted._place()
+
+
+def test_what_a_step_needs_is_known_before_it_runs(paddle):
+    net = paddle.nn.Linear(300, 500)
+    opt = paddle.optimizer.Adam(parameters=net.parameters())
+
+    def step(x):
+        loss = (net(x) ** 2).mean()
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+        return loss
+
+    found = paddle_jax.distributed.plan(step, paddle.ones([64, 300]))
+    held = 4 * (300 * 500 + 500)
+    assert found.arguments >= 3 * held + 64 * 300 * 4  # parameters, two moments, the batch
+    assert found.peak >= found.arguments
+    assert "at most" in repr(found)
+
+
+# flags ------------------------------------------------------------------------------------------------------------------
+
+READ = """
+import os
+import paddle_jax
+print({k: v for k, v in os.environ.items() if k.startswith(("XLA_CLIENT", "XLA_PYTHON", "TF_FORCE"))})
+"""
+
+
+@pytest.mark.parametrize(("given", "expected"), [
+    ({}, {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "XLA_CLIENT_MEM_FRACTION": "0.92"}),
+    ({"FLAGS_allocator_strategy": "naive_best_fit", "FLAGS_fraction_of_gpu_memory_to_use": "0.5"},
+     {"XLA_PYTHON_CLIENT_PREALLOCATE": "true", "XLA_CLIENT_MEM_FRACTION": "0.5"}),
+    ({"FLAGS_use_cuda_managed_memory": "1", "XLA_PYTHON_CLIENT_MEM_FRACTION": "0.3"},
+     {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "XLA_PYTHON_CLIENT_MEM_FRACTION": "0.3", "TF_FORCE_UNIFIED_MEMORY": "1"}),
+])
+def test_flags_in_the_environment(given, expected):
+    plain = {k: v for k, v in os.environ.items() if not k.startswith(("XLA_CLIENT", "XLA_PYTHON", "GLOG", "FLAGS_alloc"))}
+    done = subprocess.run([sys.executable, "-c", READ], env=plain | given, capture_output=True, text=True, timeout=100, check=False)
+    assert ast.literal_eval(done.stdout) == expected, done.stderr
+    said = [line for line in done.stderr.splitlines() if line.startswith("paddle_jax: FLAGS_")]
+    assert len(said) == bool(any(k.startswith("FLAGS") for k in given))
+
+
+def test_set_flags_before_the_device_is_used(paddle, monkeypatch, capsys):
+    monkeypatch.setattr(vlog.Verbose, "level", 0)
+    monkeypatch.setenv("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    monkeypatch.setenv("XLA_CLIENT_MEM_FRACTION", "0.92")
+    before = paddle.get_flags(["FLAGS_allocator_strategy", "FLAGS_fraction_of_gpu_memory_to_use"])
+    paddle.ones([1]).numpy()
+    try:
+        paddle.set_flags({"FLAGS_allocator_strategy": "naive_best_fit", "FLAGS_fraction_of_gpu_memory_to_use": 0.25})
+        assert (os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"], os.environ["XLA_CLIENT_MEM_FRACTION"]) == ("true", "0.25")
+        assert "FLAGS_fraction_of_gpu_memory_to_use=0.25" in capsys.readouterr().err
+        monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+        with pytest.raises(RuntimeError, match="after the device was first used"):
+            paddle.set_flags({"FLAGS_fraction_of_gpu_memory_to_use": 0.5})
+    finally:
+        monkeypatch.setattr(jax, "default_backend", lambda: "cpu")
+        paddle.set_flags(before)
+
+
+def test_values_that_are_not_allowed(paddle):
+    with pytest.raises(ValueError, match="auto_growth, naive_best_fit, thread_local"):
+        memory_flags.allocator_strategy("nonsense")
+    with pytest.raises(ValueError, match="at most 1"):
+        memory_flags.fraction_of_gpu_memory_to_use(1.5)
