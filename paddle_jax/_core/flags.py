@@ -2,7 +2,8 @@
 
 All flags of Paddle 3.3.1 are known by name, type and default (paddle_flags.txt); the few that have a meaning under XLA act, the others are
 stored and warned about once when set. FLAGS_deferred, FLAGS_deferred_min_repeats, FLAGS_deferred_max_ops, FLAGS_interpreter,
-FLAGS_compile_cache, FLAGS_collective_check, FLAGS_single_controller, FLAGS_metrics_port and FLAGS_metrics_address are our own.
+FLAGS_compile_cache, FLAGS_collective_check, FLAGS_collective_shared_memory, FLAGS_single_controller,
+FLAGS_metrics_port and FLAGS_metrics_address are our own.
 """
 
 import ast
@@ -21,7 +22,7 @@ from paddle_jax._core.origins import user_line
 
 _TYPES = {"bool": bool, "int": int, "float": float, "str": str}
 _OWN = {"deferred": "sync", "deferred_min_repeats": 0, "deferred_max_ops": 2048, "interpreter": True, "compile_cache": "auto",
-        "collective_check": True, "single_controller": False, "metrics_port": 0, "metrics_address": "127.0.0.1"}
+        "collective_check": True, "collective_shared_memory": True, "single_controller": False, "metrics_port": 0, "metrics_address": "127.0.0.1"}
 _MEMORY_KINDS = {name: {"allocator_strategy": str, "fraction_of_gpu_memory_to_use": float}.get(name, bool) for name in memory_flags.FLAGS}
 
 
@@ -96,7 +97,8 @@ def set_flags(flags):
             recorded at most); the memory flags, which must be set before the first array exists (FLAGS_allocator_strategy,
             FLAGS_fraction_of_gpu_memory_to_use, FLAGS_use_cuda_malloc_async_allocator, FLAGS_use_system_allocator,
             FLAGS_use_cuda_managed_memory); FLAGS_collective_check (whether the processes of a program compare each collective before it
-            runs, alike on all of them); FLAGS_single_controller (whether paddle.distributed.get_world_size() of a program of one process is the
+            runs, alike on all of them), FLAGS_collective_shared_memory (whether processes of one machine add up large arrays in memory that all see;
+            before the first); FLAGS_single_controller (whether paddle.distributed.get_world_size() of a program of one process is the
             number of its devices); FLAGS_metrics_port (where Prometheus reads the numbers of paddle_jax.metrics; 0: nowhere) and
             FLAGS_metrics_address, which is set first. FLAGS_compile_cache acts in the environment only.
     Raises:
@@ -138,7 +140,7 @@ def _apply(name, value):
         deferred.apply(**{_DEFERRED[name]: value})
     elif name == "metrics_port":
         _serve_metrics(value)
-    elif name in ("collective_check", "single_controller", "metrics_address"):
+    elif name in ("collective_check", "collective_shared_memory", "single_controller", "metrics_address"):
         return  # looked up where it is needed
     elif name in memory_flags.FLAGS:
         _set_memory(name, value)

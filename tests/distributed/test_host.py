@@ -1,0 +1,92 @@
+"""Large arrays are added up through memory that the processes of a machine share: the same values, also in pieces, and where there is none."""
+
+import functools as ft
+import json
+import threading
+
+import numpy as np
+import pytest
+
+from paddle_jax._core.world import host, packets
+from tests.distributed import pairs
+
+
+class Room:
+    """Threads in the place of processes."""
+
+    def __init__(self, count):
+        self.said, self.barrier = [b""] * count, threading.Barrier(count)
+
+    def exchange(self, place, data):
+        self.said[place] = data
+        self.barrier.wait(20)
+        found = list(self.said)
+        self.barrier.wait(20)
+        return found
+
+    def run(self, work):
+        out = [None] * len(self.said)
+
+        def one(place):
+            try:
+                out[place] = work(host.Host(place, len(out), ft.partial(self.exchange, place)), place)
+            except Exception as error:
+                out[place] = error
+                self.barrier.abort()
+
+        threads = [threading.Thread(target=one, args=(place,)) for place in range(len(out))]
+        [thread.start() for thread in threads]
+        [thread.join(30) for thread in threads]
+        return out
+
+
+@pytest.mark.parametrize("count", [2, 3, 5])
+@pytest.mark.parametrize("op", [packets.SUM, packets.AVG, packets.MAX])
+def test_values(monkeypatch, count, op):
+    monkeypatch.setattr(host, "_MOST", 1 << 13)  # so that arrays go in several parts
+    lengths = [1, 7, 1000, 2048, 2049, 9000, 300]
+
+    def work(each, place):
+        found = []
+        for length in lengths:
+            data = np.random.RandomState(place).randint(-50, 50, length).astype(np.float64)
+            if each.needs_more(data.nbytes):
+                assert each.open(data.nbytes)
+            found.append(each.all_reduce(data, ft.partial(packets.reduced, op), lambda: each.exchange(b"begin")))
+        return found
+
+    found = Room(count).run(work)
+    for i, length in enumerate(lengths):
+        rows = np.stack([np.random.RandomState(place).randint(-50, 50, length) for place in range(count)])
+        want = {packets.SUM: rows.sum(0), packets.AVG: rows.mean(0), packets.MAX: rows.max(0)}[op]
+        assert all(np.allclose(each[i], want, rtol=1e-14) and each[i].dtype == np.float64 for each in found), found
+
+
+def test_without_memory(monkeypatch):
+    monkeypatch.setattr(host, "_mapped", lambda path, size: (_ for _ in ()).throw(FileNotFoundError(path)))
+    assert Room(2).run(lambda each, place: (each.open(100), each.able)) == [(False, False)] * 2  # processes of two machines
+    monkeypatch.setattr(host, "_FOLDER", "/nowhere")
+    assert Room(2).run(lambda each, place: (each.open(100), each.able)) == [(False, False)] * 2
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int32", "float16", "bfloat16", "float8_e4m3fn", "float32", "complex64"])
+def test_packets(paddle, dtype):
+    rows = [np.array(paddle.to_tensor(values).astype(dtype).numpy()) for values in ([1.0, 0.0, 3.0, 2.0], [2.0, 0.0, 1.0, 2.0], [1.0, 0.0, 0.0, 2.0])]
+    sent = np.stack([packets.packet("call", row.tobytes()) for row in rows])
+    assert packets.alike(sent) and not packets.alike(np.stack([sent[0], packets.packet("other", rows[1].tobytes())]))
+    back = packets.arrays(sent, (4,), rows[0].dtype)
+    assert all(np.array_equal(a, b) for a, b in zip(back, rows, strict=True))
+    total = packets.reduced(packets.SUM, back)
+    assert total.dtype == rows[0].dtype
+    assert total.astype("complex64").tolist() == ([1, 0, 1, 1] if dtype == "bool" else [4, 0, 4, 6])
+    assert packets.result(("all_to_all",), [row.reshape(2, 2) for row in rows[:2]], 1).tolist() == [rows[0][2:].tolist(), rows[1][2:].tolist()]
+    assert packets.result(("reduce_scatter", packets.SUM), back[:2], 1).tolist() == packets.reduced(packets.SUM, back[:2])[2:].tolist()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shared", ["1", "0"])
+def test_two_processes(shared):
+    found = pairs.run("large.py", seconds=90, FLAGS_collective_shared_memory=shared)
+    for rank, process in enumerate(found):
+        assert process.code == 0, f"rank {rank}\n{process.out}\n{process.err}"
+        assert json.loads(process.out.splitlines()[-1]) == {"error": True, "able": shared == "1", "left": [], "after": 4.0}
