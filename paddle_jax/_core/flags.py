@@ -3,7 +3,7 @@
 All flags of Paddle 3.3.1 are known by name, type and default (paddle_flags.txt); the few that have a meaning under XLA act, the others are
 stored and warned about once when set. FLAGS_deferred, FLAGS_deferred_min_repeats, FLAGS_deferred_max_ops, FLAGS_interpreter,
 FLAGS_compile_cache, FLAGS_collective_check, FLAGS_collective_shared_memory, FLAGS_single_controller,
-FLAGS_metrics_port and FLAGS_metrics_address are our own.
+FLAGS_metrics_port and FLAGS_metrics_address are our own; FLAGS_cudnn_deterministic is one of Paddle's builds for GPUs.
 """
 
 import ast
@@ -22,8 +22,12 @@ from paddle_jax._core.origins import user_line
 
 _TYPES = {"bool": bool, "int": int, "float": float, "str": str}
 _OWN = {"deferred": "sync", "deferred_min_repeats": 0, "deferred_max_ops": 2048, "interpreter": True, "compile_cache": "auto",
-        "collective_check": True, "collective_shared_memory": True, "single_controller": False, "metrics_port": 0, "metrics_address": "127.0.0.1"}
+        "collective_check": True, "collective_shared_memory": True, "single_controller": False, "cudnn_deterministic": False,
+        "metrics_port": 0, "metrics_address": "127.0.0.1"}
 _MEMORY_KINDS = {name: {"allocator_strategy": str, "fraction_of_gpu_memory_to_use": float}.get(name, bool) for name in memory_flags.FLAGS}
+
+
+_DETERMINISTIC = "--xla_gpu_deterministic_ops"
 
 
 class _Flags:
@@ -99,7 +103,8 @@ def set_flags(flags):
             FLAGS_use_cuda_managed_memory); FLAGS_collective_check (whether the processes of a program compare each collective before it
             runs, alike on all of them), FLAGS_collective_shared_memory (whether processes of one machine add up large arrays in memory that all see;
             before the first); FLAGS_single_controller (whether paddle.distributed.get_world_size() of a program of one process is the
-            number of its devices); FLAGS_metrics_port (where Prometheus reads the numbers of paddle_jax.metrics; 0: nowhere) and
+            number of its devices); FLAGS_cudnn_deterministic (the same bits in every run, see docs/determinism.md; on an accelerator to be set before
+            the first array exists); FLAGS_metrics_port (where Prometheus reads the numbers of paddle_jax.metrics; 0: nowhere) and
             FLAGS_metrics_address, which is set first. FLAGS_compile_cache acts in the environment only.
     Raises:
         TypeError: flags is not a dict or a value has the wrong type. ValueError: a name is unknown. RuntimeError: too late for a memory flag.
@@ -138,6 +143,8 @@ def _apply(name, value):
         deferred.apply(executor=_checked if value else None)
     elif name in _DEFERRED:
         deferred.apply(**{_DEFERRED[name]: value})
+    elif name == "cudnn_deterministic":
+        _set_deterministic(value)
     elif name == "metrics_port":
         _serve_metrics(value)
     elif name in ("collective_check", "collective_shared_memory", "single_controller", "metrics_address"):
@@ -158,6 +165,19 @@ def _serve_metrics(port):
         metrics.start(port + rank(), _Flags.values["metrics_address"])
 
 
+def _set_deterministic(value):
+    """XLA chooses kernels of one order, and no result hangs on what the process has done before: how often operations have been met decides about
+    their way of running in the deferred tier, so it is off."""
+    from jax._src import xla_bridge  # the only way to ask without starting the backend
+
+    if value and _DETERMINISTIC not in os.environ.get("XLA_FLAGS", ""):
+        if xla_bridge.backends_are_initialized() and jax.default_backend() != "cpu":  # whose kernels are deterministic
+            raise RuntimeError("FLAGS_cudnn_deterministic is set after the device was first used; set it (or the environment variable) before the "
+                               "first tensor")
+        os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_DETERMINISTIC}=true".strip()
+    deferred.apply(mode="off" if value else _Flags.values["deferred"])
+
+
 def _set_memory(name, value):
     """Passes a memory flag to XLA's client, which reads it when the backend starts."""
     from jax._src import xla_bridge  # the only way to ask without starting the backend
@@ -173,6 +193,9 @@ def start():
     """Applies what the environment says."""
     memory_flags.start(_given(memory_flags.FLAGS))
     changes = {_DEFERRED[name]: _checked_own(name, value) for name, value in _given(_DEFERRED).items()}
+    if _given(("cudnn_deterministic",)).get("cudnn_deterministic"):
+        os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_DETERMINISTIC}=true".strip()
+        changes["mode"] = "off"
     if os.environ.get("FLAGS_check_nan_inf", "0").lower() in ("1", "true"):
         changes["executor"] = _checked
     deferred.apply(**changes)

@@ -9,6 +9,7 @@ import numpy as np
 
 from paddle_jax._core.counters import Counters
 from paddle_jax._core.deferred.flush import boundary
+from paddle_jax._core.deferred.value import observed
 from paddle_jax._core.layout import copies, layout_of, put, stacked
 from paddle_jax._core.state import state
 from paddle_jax._core.symbol import Symbol
@@ -319,12 +320,11 @@ class Optimizer:
             shape = (1,) if lead is None else (*lead, *value.shape)
             made[slot] = fresh((len(params), *shape), fill, dtype or wide, self._state_layout(slot, params[0], lead))
         if self._multi_precision and str(value.dtype) in LOW:
-            trace = state.trace
-            values = [p._value if trace is None else trace.outside(p) for p in params]
+            values = list(map(_outside, params))
             with eagerly():
                 made["master"] = wrap(put(jnp.stack(values).astype(wide), self._state_layout("master", params[0], ())))
-        self._take_over(params, made)
-        return made
+        with eagerly():  # in a function that is being compiled, too: it takes the states as operands, and would begin anew with them at each call
+            return made | dict(self._loaded(params, made))
 
     def _state_layout(self, slot, param, lead):
         """Where the state of a stack lies, that has the axes `lead` before those of the parameter (None: not shaped as it). None: on one device."""
@@ -337,19 +337,17 @@ class Optimizer:
         base = param.name + "_fp32_master_0" if self._multi_precision and str(param._raw.dtype) in LOW else param.name
         return f"{base}_{slot}_0" if self._name is None else f"{base}_{self._name}_{slot}_0"
 
-    def _take_over(self, params, state):
-        """Puts loaded states in the place of fresh ones."""
-        if not self._holder:
-            return
-        for slot, tensor in state.items():
-            rows = []
+    def _loaded(self, params, known):
+        """(slot, Tensor) of the states that are to come in the place of known ones."""
+        for slot, tensor in known.items() if self._holder else ():
+            rows, own = [], observed(tensor._raw)
             for row, param in enumerate(params):
                 loaded = self._holder["master_weights"].get(param.name) if slot == "master" else self._find(self._state_name(param, slot))
                 if loaded is None and slot != "master":
                     name = self._state_name(param, slot)
                     raise AssertionError(f"{type(self).__name__}: state_dict: {name} is missing; load the state of this model.")
-                rows.append(tensor._value[row] if loaded is None else self._fitting(loaded, tensor._value[row], param.name, slot))
-            tensor._value = put(jnp.stack(rows), layout_of(tensor))
+                rows.append(own[row] if loaded is None else self._fitting(loaded, own[row], param.name, slot))
+            yield slot, wrap(put(jnp.stack(rows), layout_of(tensor)))
 
     def _find(self, name):
         found = self._holder.get(name)
@@ -359,7 +357,7 @@ class Optimizer:
         return found
 
     def _fitting(self, loaded, expected, name, slot):
-        value = jnp.asarray(loaded._value if isinstance(loaded, Tensor) else loaded)
+        value = jnp.asarray(_outside(loaded) if isinstance(loaded, Tensor) else loaded)
         low = {"float16", "bfloat16", "float32"}
         if value.shape != expected.shape or (value.dtype != expected.dtype and not {str(value.dtype), str(expected.dtype)} <= low):
             got = f"{value.dtype}{list(value.shape)}"
@@ -444,7 +442,8 @@ class Optimizer:
         self._holder = {"master_weights": {}, **state}
         for group in self._groups:
             for stack in group.stacks:
-                self._take_over(stack.params, stack.state)
+                for slot, tensor in self._loaded(stack.params, stack.state):
+                    stack.state[slot]._value = tensor._value
 
     load_state_dict = set_state_dict
 
@@ -560,6 +559,11 @@ class Optimizer:
         active = [(group, [p for p in group.params if id(p) in owned and not p.stop_gradient]) for group in self._groups]
         self._update([(group, params, owned, []) for group, params in active], self._rate(), True)
         return []
+
+
+def _outside(tensor):
+    """The value of a Tensor, in a function that is being compiled that from before it began."""
+    return tensor._value if state.trace is None else state.trace.outside(tensor)
 
 
 def _zeros(group, raw):
