@@ -35,6 +35,35 @@ class Norm(nn.Layer):
         return x * paddle.rsqrt((x * x).mean(-1, keepdim=True) + 1e-6) * self.weight
 
 
+def _whole(weight, args):
+    """A weight as it lies before ShardingStage3 cut it along the first dimension of the mesh, where that is asked for."""
+    if not args.gather:
+        return weight
+    return paddle.distributed.reshard(weight, weight.process_mesh, [paddle.distributed.Replicate(), weight.placements[1]])
+
+
+class Linear(nn.Linear):
+    """A Linear without a bias."""
+
+    def __init__(self, inputs, outputs, args):
+        super().__init__(inputs, outputs, bias_attr=False)
+        self.args = args
+
+    def forward(self, x):
+        return nn.functional.linear(x, _whole(self.weight, self.args))
+
+
+class Embedding(nn.Embedding):
+    """An Embedding."""
+
+    def __init__(self, count, width, args):
+        super().__init__(count, width)
+        self.args = args
+
+    def forward(self, x):
+        return nn.functional.embedding(x, _whole(self.weight, self.args))
+
+
 class Block(nn.Layer):
     """Attention with grouped queries and rotary positions, SwiGLU."""
 
@@ -46,7 +75,7 @@ class Block(nn.Layer):
         shapes = {"q": (args.hidden, args.hidden), "k": (args.hidden, narrow), "v": (args.hidden, narrow), "o": (args.hidden, args.hidden),
                   "gate": (args.hidden, wide), "up": (args.hidden, wide), "down": (wide, args.hidden)}
         for name, shape in shapes.items():
-            setattr(self, name, nn.Linear(*shape, bias_attr=False))
+            setattr(self, name, Linear(*shape, args))
 
     def forward(self, x, cos, sin):
         h, (b, s) = self.before(x), x.shape[:2]
@@ -64,8 +93,8 @@ class Llama(nn.Layer):
     def __init__(self, args):
         super().__init__()
         self.size = args.hidden // args.heads
-        self.embedding, self.norm = nn.Embedding(args.vocabulary, args.hidden), Norm(args.hidden)
-        self.blocks, self.head = nn.LayerList([Block(args) for _ in range(args.layers)]), nn.Linear(args.hidden, args.vocabulary, bias_attr=False)
+        self.embedding, self.norm = Embedding(args.vocabulary, args.hidden, args), Norm(args.hidden)
+        self.blocks, self.head = nn.LayerList([Block(args) for _ in range(args.layers)]), Linear(args.hidden, args.vocabulary, args)
 
     def forward(self, tokens):
         turns = 10000.0 ** (-paddle.arange(0, self.size, 2, dtype="float32") / self.size)
@@ -126,9 +155,10 @@ def main():
     parser.add_argument("--mesh", help="like 8x8; default: 8x8 and 32x8")
     for name, value in {"layers": 2, "hidden": 256, "heads": 16, "vocabulary": 4096, "length": 256}.items():
         parser.add_argument(f"--{name}", type=int, default=value)
+    parser.add_argument("--gather", action="store_true", help="bring weights together where they are used, with reshard")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
-    if os.environ.get("PLAN_SCALE") == args.mesh:
+    if args.mesh and os.environ.get("PLAN_SCALE") == args.mesh:
         print(json.dumps(planned(args)))
         return
     lines = []
@@ -137,7 +167,7 @@ def main():
         flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={int(first) * int(second)}"
         given = [f"--{name}={getattr(args, name)}" for name in ("layers", "hidden", "heads", "vocabulary", "length")]
         env = os.environ | {"XLA_FLAGS": flags, "NPROC": "64", "JAX_PLATFORMS": "cpu", "PLAN_SCALE": mesh}
-        command = [sys.executable, "-W", "ignore", __file__, "--mesh", mesh, *given]
+        command = [sys.executable, "-W", "ignore", __file__, "--mesh", mesh, *given, *["--gather"] * args.gather]
         out = subprocess.run(command, env=env, stdout=subprocess.PIPE, text=True, check=True)
         lines.append(json.loads(out.stdout.splitlines()[-1]))
     if args.json:

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-NOTEBOOKS = {"pinn_burgers": ("relative L2 error", 2), "derivatives": ("gradient of the initialisation", 1)}  # what is printed, number of figures
+NOTEBOOKS = {  # what is printed, number of figures
+    "pinn_burgers": ("relative L2 error", 2), "derivatives": ("gradient of the initialisation", 1),
+    "shardings": ("bytes on each device: {'none': 912, 'stage 1': 624", 6),
+}
 each = pytest.mark.parametrize("name", NOTEBOOKS)
 
 
