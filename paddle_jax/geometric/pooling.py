@@ -1,5 +1,7 @@
 """Rows added up, averaged or compared by the number of the row of the result that each belongs to."""
 
+import functools as ft
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,7 +10,6 @@ from jax import lax
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.op import op
 from paddle_jax._core.tensor import Tensor
-from paddle_jax.tensor.axes import concrete
 
 
 @op("x index", register=False, method=False)
@@ -19,15 +20,32 @@ def pooled(x, index, count, how):
     """
     if how == "sum":
         return jax.ops.segment_sum(x, index, count)
-    sizes = jax.ops.segment_sum(jnp.ones(index.shape, jnp.int32), index, count).reshape(-1, *[1] * (x.ndim - 1))
     if how == "mean":
+        sizes = jax.ops.segment_sum(jnp.ones(index.shape, jnp.int32), index, count).reshape(-1, *[1] * (x.ndim - 1))
         total, sizes = jax.ops.segment_sum(x, index, count), jnp.maximum(sizes, 1)
         return total // sizes.astype(x.dtype) if jnp.issubdtype(x.dtype, jnp.integer) else total / sizes.astype(x.dtype)
-    still = lax.stop_gradient(x)
-    best = jnp.where(sizes > 0, (jax.ops.segment_max if how == "max" else jax.ops.segment_min)(still, index, count), 0)
-    if jnp.issubdtype(x.dtype, jnp.integer):
-        return best
-    return best + jax.ops.segment_sum(jnp.where(still == best[index], x - still, 0), index, count)
+    return _extremes(x, index, count, how)
+
+
+@ft.partial(jax.custom_jvp, nondiff_argnums=(2, 3))
+def _extremes(x, index, count, how):
+    found = (jax.ops.segment_max if how == "max" else jax.ops.segment_min)(x, index, count)
+    filled = jnp.zeros(count, bool).at[index].set(True)
+    return jnp.where(filled.reshape(-1, *[1] * (x.ndim - 1)), found, 0)
+
+
+@_extremes.defjvp
+def _(count, how, primals, tangents):
+    x, index = primals
+    best = _extremes(x, index, count, how)
+    chosen = lax.stop_gradient(x) == lax.stop_gradient(best)[index]
+    return best, jax.ops.segment_sum(jnp.where(chosen, tangents[0], 0), index, count)
+
+
+@op("x index", register=False, method=False)
+def rows_at(x, index):
+    """The rows of x with numbers that are known to exist: nothing counts from the end."""
+    return x.at[index].get(mode="clip")
 
 
 def need_tensors(name, **arguments):
@@ -43,14 +61,6 @@ def need_numbers(name, **arguments):
     kinds = {argument: value._raw.dtype.name for argument, value in arguments.items()}
     if not set(kinds.values()) <= {"int32", "int64"} or len(set(kinds.values())) > 1:
         raise ArgumentError(f"{name}: got {', '.join(f'{a} of dtype {k}' for a, k in kinds.items())}; they must all be int32 or all int64")
-
-
-def within(name, argument, index, count):
-    """Refuses row numbers outside 0..count - 1, if the values are known."""
-    values = concrete(index)
-    if values is not None and values.size and not (values.min() >= 0 and values.max() < count):
-        raise IndexError(f"{name}: {argument}: got numbers from {values.min()} to {values.max()}; there are {count} rows, use 0..{count - 1}")
-    return values
 
 
 def host(name, **arguments):

@@ -191,6 +191,18 @@ def test_in_compiled_functions_and_programs(paddle):
     np.testing.assert_allclose(found, eager, 1e-6)
 
 
+@pytest.mark.parametrize("how", ["add", "sub", "mul", "div"])
+def test_many_edges_without_gradients(how, paddle):
+    """More edges than fit a block of the host's loop; dividing by zero says nothing."""
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(-2, 3, (2, 50, 3)).astype("float32")
+    ends = rng.integers(0, 50, (2, 20000))
+    found = paddle.geometric.send_uv(paddle.to_tensor(x), paddle.to_tensor(y), *map(paddle.to_tensor, ends), how)
+    with np.errstate(all="ignore"):
+        call = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide}[how]
+        np.testing.assert_array_equal(found.numpy(), call(x[ends[0]], y[ends[1]]))
+
+
 def test_nothing_to_add_up(paddle):
     for how in HOWS:
         found = getattr(paddle.geometric, f"segment_{how}")(paddle.zeros([0, 2]), paddle.zeros([0], "int64"))

@@ -2,15 +2,24 @@
 
 import operator
 
+import jax
+import numpy as np
+
+from paddle_jax._core.deferred.value import Value, uploaded
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.op import composite
-from paddle_jax.geometric.pooling import need_numbers, need_tensors, pooled, within
-from paddle_jax.tensor.axes import number
-from paddle_jax.tensor.gathering import gather
+from paddle_jax._core.state import local
+from paddle_jax._core.tensor import wrap
+from paddle_jax.geometric.pooling import need_numbers, need_tensors, pooled, rows_at
+from paddle_jax.tensor.axes import check_index, number, untracked
+from paddle_jax.tensor.lowering import on_cpu
+from paddle_jax.tensor.manipulation import reshape
 
 __all__ = []
 
 _MESSAGES = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv}
+_HOST = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide}
+_BLOCK = 8192  # rows of a block that stays in the cache
 _REDUCTIONS = ("sum", "mean", "max", "min")
 
 
@@ -21,14 +30,53 @@ def _edges(name, x, src_index, dst_index):
     need_numbers(name, src_index=src_index, dst_index=dst_index)
     if tuple(src_index.shape) != tuple(dst_index.shape):
         raise ArgumentError(f"{name}: src_index has shape {list(src_index.shape)} and dst_index {list(dst_index.shape)}; they must be equal")
-    within(name, "src_index", src_index, x.shape[0])
+    check_index(name, src_index, x.shape[0], low=0, name="src_index")
 
 
 def _received(name, messages, dst_index, rows, how, out_size):
     size = 0 if out_size is None else number(name, out_size.item() if hasattr(out_size, "item") else out_size, "out_size")
     count = size if size > 0 else rows
-    within(name, "dst_index", dst_index, count)
+    check_index(name, dst_index, count, low=0, name="dst_index")
     return pooled(messages, dst_index, count, how)
+
+
+def _rows(x, index):
+    return rows_at(x, index if index.ndim == 1 else reshape(index, [-1]))
+
+
+def _is_there(tensor):
+    """Whether NumPy may read a Tensor of this kind now without anything having to run first."""
+    raw = tensor._raw
+    there = raw.array is not None if type(raw) is Value else isinstance(raw, jax.Array)
+    return there and untracked(tensor) and raw.dtype.name in ("float32", "float64", "int32", "int64")
+
+
+def _are_plain(x, y, index, how):
+    """Whether rows of one shape and dtype are combined."""
+    kind = x._raw.dtype
+    return x.ndim > 1 and x.shape[1:] == y.shape[1:] and kind == y._raw.dtype and index.ndim == 1 and not (how == "div" and kind.kind == "i")
+
+
+def _at_64(shape, dtype):
+    """An empty array that begins at a multiple of 64 bytes: any other is copied when JAX takes it over."""
+    size = int(np.prod(shape)) * dtype.itemsize
+    memory = np.empty(size + 64, np.uint8)
+    first = -memory.ctypes.data % 64
+    return memory[first : first + size].view(dtype).reshape(shape)
+
+
+def _joined(x, y, src_index, dst_index, how):
+    """`send_uv` by NumPy in blocks: XLA's gather on CPUs takes up to eight times as long."""
+    x, y, src_index, dst_index = (np.asarray(t._value) for t in (x, y, src_index, dst_index))
+    out, buffer = _at_64((len(src_index), *x.shape[1:]), x.dtype), np.empty((_BLOCK, *x.shape[1:]), x.dtype)
+    with np.errstate(all="ignore"):
+        for first in range(0, len(out), _BLOCK):
+            rows = slice(first, first + _BLOCK)
+            left, right = out[rows], buffer[: len(out) - first]
+            x.take(src_index[rows], 0, out=left, mode="clip")
+            y.take(dst_index[rows], 0, out=right, mode="clip")
+            _HOST[how](left, right, out=left)
+    return wrap(uploaded(out))
 
 
 def _need_choice(name, argument, value, choices):
@@ -41,7 +89,7 @@ def _combined(name, x, y, how):
     if x._raw.dtype != y._raw.dtype or (how == "div" and x._raw.dtype.kind == "i"):
         raise ArgumentError(f"{name}: got x of dtype {x._raw.dtype.name} and y of {y._raw.dtype.name}; they must be equal, and floating for 'div'")
     rank = max(x.ndim, y.ndim, 2)
-    x, y = (t.reshape([t.shape[0], *[1] * (rank - t.ndim), *t.shape[1:]]) for t in (x, y))
+    x, y = (t if t.ndim == rank else t.reshape([t.shape[0], *[1] * (rank - t.ndim), *t.shape[1:]]) for t in (x, y))
     if any(a != b and 1 not in (a, b) for a, b in zip(x.shape[1:], y.shape[1:], strict=True)):
         raise ArgumentError(f"{name}: the rows of x have shape {list(x.shape[1:])} and those of y {list(y.shape[1:])}; they do not broadcast")
     return _MESSAGES[how](x, y)
@@ -68,7 +116,7 @@ def send_u_recv(x, src_index, dst_index, reduce_op="sum", out_size=None, name=No
     """
     _need_choice("send_u_recv", "reduce_op", reduce_op, _REDUCTIONS)
     _edges("send_u_recv", x, src_index, dst_index)
-    return _received("send_u_recv", gather(x, src_index), dst_index, x.shape[0], reduce_op, out_size)
+    return _received("send_u_recv", _rows(x, src_index), dst_index, x.shape[0], reduce_op, out_size)
 
 
 @composite(method=False, register=False)
@@ -91,7 +139,7 @@ def send_ue_recv(x, y, src_index, dst_index, message_op="add", reduce_op="sum", 
     _edges("send_ue_recv", x, src_index, dst_index)
     if y.ndim < 1 or y.shape[0] != src_index.shape[0]:
         raise ArgumentError(f"send_ue_recv: y: got shape {list(y.shape)} for {src_index.shape[0]} edges; give one row per edge")
-    messages = _combined("send_ue_recv", gather(x, src_index), y, message_op)
+    messages = _combined("send_ue_recv", _rows(x, src_index), y, message_op)
     return _received("send_ue_recv", messages, dst_index, x.shape[0], reduce_op, out_size)
 
 
@@ -112,5 +160,7 @@ def send_uv(x, y, src_index, dst_index, message_op="add", name=None):
     _need_choice("send_uv", "message_op", message_op, _MESSAGES)
     need_tensors("send_uv", y=y)
     _edges("send_uv", x, src_index, dst_index)
-    within("send_uv", "dst_index", dst_index, y.shape[0])
-    return _combined("send_uv", gather(x, src_index), gather(y, dst_index), message_op)
+    check_index("send_uv", dst_index, y.shape[0], low=0, name="dst_index")
+    if local.ctx.trace is None and on_cpu() and _are_plain(x, y, src_index, message_op) and all(map(_is_there, (x, y, src_index, dst_index))):
+        return _joined(x, y, src_index, dst_index, message_op)
+    return _combined("send_uv", _rows(x, src_index), _rows(y, dst_index), message_op)
