@@ -19,8 +19,9 @@ def jobs(paddle, edges, features):
     ends = [rng.integers(0, nodes, edges) for _ in range(2)]
     source, target, segment = (paddle.to_tensor(v.astype("int64")) for v in (*ends, np.sort(ends[0])))
     x, y = (paddle.to_tensor(rng.standard_normal((n, features)).astype("float32"), stop_gradient=False) for n in (nodes, edges))
-    found = {f"segment_{how}": (lambda v, call=getattr(G, f"segment_{how}"): call(v, segment), [y]) for how in ("sum", "mean", "max", "min")}
+    found = {}
     for how in ("sum", "mean", "max", "min"):
+        found[f"segment_{how}"] = (lambda v, call=getattr(G, f"segment_{how}"): call(v, segment), [y])
         found[f"send_u_recv {how}"] = (lambda v, how=how: G.send_u_recv(v, source, target, how), [x])
     for what, how in (("add", "sum"), ("mul", "sum"), ("mul", "mean"), ("add", "max")):
         found[f"send_ue_recv {what} {how}"] = (lambda v, w, what=what, how=how: G.send_ue_recv(v, w, source, target, what, how), [x, y])

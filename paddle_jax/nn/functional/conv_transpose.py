@@ -1,10 +1,13 @@
 """Transposed convolutions: the adjoint of a convolution with respect to its input."""
 
+import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core.op import op
 from paddle_jax.nn.functional.convolve import SPATIAL
+from paddle_jax.nn.functional.convolve_cpu import Plan, transposed
 from paddle_jax.nn.functional.windows import channel_last, check_ndim, ints, paddings
+from paddle_jax.tensor.lowering import on_cpu
 
 
 def _transpose(op_name, n, x, weight, bias, stride, padding, output_padding, dilation, groups, output_size, data_format):
@@ -18,7 +21,14 @@ def _transpose(op_name, n, x, weight, bias, stride, padding, output_padding, dil
     extra = _extra(op_name, n, output_padding, output_size, least, strides, dilations)
     if any(m + e <= 0 for m, e in zip(least, extra, strict=True)):
         raise ValueError(f"{op_name}: padding: got {padding}; the result would be {[m + e for m, e in zip(least, extra, strict=True)]} long")
-    y = _adjoint(x, weight, strides, pads, dilations, groups, extra, last)
+    if on_cpu():
+        wanted = tuple(m + e for m, e in zip(least, extra, strict=True))
+        plan = Plan(strides, pads, dilations, tuple(sizes), groups)
+        first = jnp.moveaxis(x, -1, 1) if last else x
+        y = transposed(first, weight, plan, wanted, lambda v, w: _adjoint(v, w, strides, pads, dilations, groups, extra, False))
+        y = jnp.moveaxis(y, 1, -1) if last else y
+    else:
+        y = _adjoint(x, weight, strides, pads, dilations, groups, extra, last)
     if bias is None:
         return y
     return y + (bias if last else bias.reshape(-1, *[1] * n))

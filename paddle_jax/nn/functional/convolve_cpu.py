@@ -91,10 +91,26 @@ def _under(x, kernel, plan, tangent=False):
         x = lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, 0), (0, 0, 0), *((a, b, 0) for a, b in plan.pads)])
     if math.prod(kernel) > _FEW and not tangent:
         x = computed_once(x)
+    places = itertools.product(*[range(0, k * d, d) for k, d in zip(kernel, plan.dilations, strict=True)])
+    if max(plan.strides) > 1 and any(k > s for k, s in zip(kernel, plan.strides, strict=True)):
+        yield from _by_phases(x, places, plan)
+        return
     spans = [s * (o - 1) + 1 for s, o in zip(plan.strides, plan.out, strict=True)]
-    for at in itertools.product(*[range(0, k * d, d) for k, d in zip(kernel, plan.dilations, strict=True)]):
+    for at in places:
         stop = [a + span for a, span in zip(at, spans, strict=True)]
         yield lax.slice(x, [0, 0, *at], [*x.shape[:2], *stop], [1, 1, *plan.strides])
+
+
+def _by_phases(x, places, plan):
+    """What `_under` gives where neighbouring elements of the kernel overlap: x is first divided by position modulo stride, which makes what is read, and
+    added up in the gradient of x, contiguous."""
+    phases = {}
+    for at in places:
+        phase = tuple(a % s for a, s in zip(at, plan.strides, strict=True))
+        if phase not in phases:
+            phases[phase] = lax.slice(x, [0, 0, *phase], x.shape, [1, 1, *plan.strides])
+        first = [a // s for a, s in zip(at, plan.strides, strict=True)]
+        yield lax.slice(phases[phase], [0, 0, *first], [*x.shape[:2], *[f + o for f, o in zip(first, plan.out, strict=True)]])
 
 
 def _at_once(x, weight, plan, tangent=False):
@@ -156,3 +172,31 @@ multiplied = _chosen(_at_once, _per_image, _at_once)
 multiplied_light = _chosen(_at_once, _by_axis, _at_once)
 single_channel = _chosen(_by_elements, _by_axis, _at_once)
 depthwise = _chosen(_by_elements, _by_elements, _at_once)
+
+
+def transposed(x, weight, plan, sizes, straight):
+    """The adjoint of the convolution of images of these sizes [N, out, *sizes] by `plan`, applied to x [N, C, ...] with weight [C, out / groups, ...].
+
+    `straight` computes the same by XLA, which is fast but for the gradient of the weight: a convolution over an image full of zeros. That is taken
+    from the products of x with patches instead.
+    """
+    patches = x.shape[0] * math.prod(plan.out) * math.prod(weight.shape[2:]) * weight.shape[1] * plan.groups
+    if not known(*x.shape, *sizes) or not x.size or not weight.size or math.prod(weight.shape[2:]) > _UNROLLED or max(plan.strides) == 1:
+        return straight(x, weight)
+    image = jax.ShapeDtypeStruct((x.shape[0], weight.shape[1] * plan.groups, *sizes), x.dtype)
+    way = _by_elements if patches > _PATCHES and weight.shape[1] > 1 else _at_once
+
+    @jax.custom_jvp
+    def convolution(x, weight):
+        return straight(x, weight)
+
+    def rule(primals, tangents):
+        (x, weight), (dx, dweight) = primals, tangents
+        terms = [] if isinstance(dx, SymbolicZero) else [straight(dx, weight)]
+        if not isinstance(dweight, SymbolicZero):
+            terms += jax.linear_transpose(lambda v: way(v, dweight, plan, True), image)(x)
+        y = convolution(x, weight)
+        return y, sum(terms[1:], terms[0]) if terms else jnp.zeros_like(y)
+
+    convolution.defjvp(rule, symbolic_zeros=True)
+    return convolution(x, weight)
