@@ -21,7 +21,7 @@ def jobs(paddle, edges, features):
     x, y = (paddle.to_tensor(rng.standard_normal((n, features)).astype("float32"), stop_gradient=False) for n in (nodes, edges))
     found = {}
     for how in ("sum", "mean", "max", "min"):
-        found[f"segment_{how}"] = (lambda v, call=getattr(G, f"segment_{how}"): call(v, segment), [y])
+        found[f"segment_{how}"] = (lambda v, how=how: getattr(G, f"segment_{how}")(v, segment), [y])
         found[f"send_u_recv {how}"] = (lambda v, how=how: G.send_u_recv(v, source, target, how), [x])
     for what, how in (("add", "sum"), ("mul", "sum"), ("mul", "mean"), ("add", "max")):
         found[f"send_ue_recv {what} {how}"] = (lambda v, w, what=what, how=how: G.send_ue_recv(v, w, source, target, what, how), [x, y])

@@ -102,8 +102,8 @@ def _under(x, kernel, plan, tangent=False):
 
 
 def _by_phases(x, places, plan):
-    """What `_under` gives where neighbouring elements of the kernel overlap: x is first divided by position modulo stride, which makes what is read, and
-    added up in the gradient of x, contiguous."""
+    """What `_under` gives where neighbouring elements of the kernel overlap: x is first divided by position modulo stride, which makes
+    contiguous what is read, and what is added up in the gradient of x."""
     phases = {}
     for at in places:
         phase = tuple(a % s for a, s in zip(at, plan.strides, strict=True))
@@ -175,7 +175,7 @@ depthwise = _chosen(_by_elements, _by_elements, _at_once)
 
 
 def transposed(x, weight, plan, sizes, straight):
-    """The adjoint of the convolution of images of these sizes [N, out, *sizes] by `plan`, applied to x [N, C, ...] with weight [C, out / groups, ...].
+    """The adjoint of the convolution of images [N, out, *sizes] by `plan`, applied to x [N, C, ...] with weight [C, out / groups, ...].
 
     `straight` computes the same by XLA, which is fast but for the gradient of the weight: a convolution over an image full of zeros. That is taken
     from the products of x with patches instead.
