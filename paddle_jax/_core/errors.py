@@ -85,6 +85,17 @@ class CheckError(AssertionError, ValueError):
     """A check that Paddle does with `assert`: an AssertionError for its users, a ValueError in meaning."""
 
 
+class Stack:
+    """level: FLAGS_call_stack_level."""
+
+    level = 1
+
+
+def behind(found, error):
+    """What an exception `found` for JAX's `error` is raised from: at level 2 that, else nothing of JAX is printed with it."""
+    return error if Stack.level >= 2 and found is not error else None
+
+
 class Failed:
     """errors: what assertions and other exceptions in compiled programs said, and nobody has been told yet."""
 

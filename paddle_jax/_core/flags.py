@@ -12,13 +12,11 @@ import os
 import warnings
 
 import jax
-import numpy as np
-from jax.core import Tracer
 
 from paddle_jax._core import memory_flags
+from paddle_jax._core.checking import watcher
 from paddle_jax._core.deferred import settings as deferred
-from paddle_jax._core.errors import ArgumentError
-from paddle_jax._core.origins import user_line
+from paddle_jax._core.errors import ArgumentError, Stack
 
 _TYPES = {"bool": bool, "int": int, "float": float, "str": str}
 _OWN = {"deferred": "sync", "deferred_min_repeats": 0, "deferred_max_ops": 2048, "interpreter": True, "compile_cache": "auto",
@@ -94,7 +92,8 @@ def set_flags(flags):
     """Sets flags.
 
     Args:
-        flags: dict from name to value. Those that act: FLAGS_check_nan_inf; FLAGS_deferred ("sync": eager ops are recorded, and compiled together
+        flags: dict from name to value. Those that act: FLAGS_check_nan_inf (each operation is looked at, see docs/nan.md); FLAGS_call_stack_level
+            (2: exceptions of operations have those of JAX behind them); FLAGS_deferred ("sync": eager ops are recorded, and compiled together
             when they recur; "async": the same, compiled in another thread; "off": every op runs at once), FLAGS_deferred_min_repeats (how
             often a sequence of ops is met before it is compiled; 0: until running it op by op has cost a share of what compiling it will),
             FLAGS_interpreter (whether new ops run in NumPy on a CPU, until compiling them is worth it), FLAGS_deferred_max_ops (ops
@@ -140,7 +139,9 @@ def _checked_own(name, value):
 
 def _apply(name, value):
     if name == "check_nan_inf":
-        deferred.apply(executor=_checked if value else None)
+        deferred.apply(executor=watcher(value))
+    elif name == "call_stack_level":
+        _set_stack_level(value)
     elif name in _DEFERRED:
         deferred.apply(**{_DEFERRED[name]: value})
     elif name == "cudnn_deterministic":
@@ -163,6 +164,12 @@ def _serve_metrics(port):
     metrics.stop()
     if port:
         metrics.start(port + rank(), _Flags.values["metrics_address"])
+
+
+def _set_stack_level(level):
+    """From level 2 on exceptions of operations have those of JAX behind them, with all frames."""
+    Stack.level = level
+    jax.config.update("jax_traceback_filtering", "off" if level >= 2 else "auto")
 
 
 def _set_deterministic(value):
@@ -196,8 +203,8 @@ def start():
     if _given(("cudnn_deterministic",)).get("cudnn_deterministic"):
         os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_DETERMINISTIC}=true".strip()
         changes["mode"] = "off"
-    if os.environ.get("FLAGS_check_nan_inf", "0").lower() in ("1", "true"):
-        changes["executor"] = _checked
+    changes["executor"] = watcher(os.environ.get("FLAGS_check_nan_inf", "0").lower() in ("1", "true"))
+    _set_stack_level(int(os.environ.get("FLAGS_call_stack_level", "1")))
     deferred.apply(**changes)
 
 
@@ -207,15 +214,3 @@ def _given(names):
     return {name: _parse(name, kinds[name], os.environ["FLAGS_" + name]) for name in names if "FLAGS_" + name in os.environ}
 
 
-def _checked(kernel, values):
-    """Runs a kernel and raises when a result holds NaN or infinity."""
-    from paddle_jax._core.kernel import compute
-
-    out = compute(kernel, values)
-    for i, o in enumerate(out if isinstance(out, tuple | list) else [out]):
-        bad = None if isinstance(o, Tracer) or o.dtype.kind not in "fcV" else np.asarray(o)
-        if bad is not None and not np.isfinite(bad).all():
-            nan, inf = np.isnan(bad).sum(), np.isinf(bad).sum()
-            raise RuntimeError(f"FLAGS_check_nan_inf: {kernel.name} at {user_line()}: output {i} of shape {list(bad.shape)} has {nan} NaN and "
-                               f"{inf} infinite values")
-    return out

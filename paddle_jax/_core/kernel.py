@@ -12,7 +12,7 @@ from jax import dtypes as jax_dtypes
 from paddle_jax._core.deferred.segment import record
 from paddle_jax._core.deferred.value import Several, Value, concrete
 from paddle_jax._core.dependence import smooth, struct_of
-from paddle_jax._core.errors import translate
+from paddle_jax._core.errors import behind, translate
 from paddle_jax._core.state import local
 from paddle_jax._core.uninterrupted import jitted, mend_tracing
 
@@ -137,7 +137,7 @@ def compute(kernel: Kernel, values):
         return Several.run(kernel.run, values) if Several.used else kernel.run(*values)
     except BaseException as error:
         mend_tracing()
-        raise translate(kernel.name, values, error, kernel) from None
+        raise (found := translate(kernel.name, values, error, kernel)) from behind(found, error)
 
 
 ADD = Kernel("add", lambda x, y: x + y)

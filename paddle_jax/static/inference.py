@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.deferred.value import aval_of, concrete
-from paddle_jax._core.errors import TracedValueError, translate
+from paddle_jax._core.errors import TracedValueError, behind, translate
 from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.symbol import PROBES
 from paddle_jax._core.uninterrupted import eagerly
@@ -75,7 +75,7 @@ def _traced(kernel, fn, structs):
     try:
         out = jax.eval_shape(fn, *structs)
     except Exception as error:
-        raise translate(kernel.name, structs, error, kernel) from None
+        raise (found := translate(kernel.name, structs, error, kernel)) from behind(found, error)
     many = type(out) if type(out) in (tuple, list) else None
     return many, tuple([aval_of(o.shape, o.dtype, o.weak_type) for o in (out if many else (out,))])
 

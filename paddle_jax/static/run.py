@@ -7,7 +7,7 @@ import numpy as np
 from paddle_jax._core.autograd_mode import enable_grad
 from paddle_jax._core.deferred.value import INEXACT, concrete
 from paddle_jax._core.dispatch import run
-from paddle_jax._core.errors import translate
+from paddle_jax._core.errors import behind, translate
 from paddle_jax._core.kernel import Kernel, linearized, pulled
 from paddle_jax._core.tensor import wrap
 from paddle_jax._core.uninterrupted import eagerly
@@ -58,7 +58,7 @@ def _call(op, values, host=False):
                 return jax.tree.map(np.asarray, op.kernel.fn(*map(jnp.asarray, values)))
         return op.kernel.run(*values) if host and not op.host else op.kernel.fn(*values)
     except Exception as error:
-        raise translate(op.name, [v for v in values if hasattr(v, "dtype")], error, op.kernel) from None
+        raise (found := translate(op.name, [v for v in values if hasattr(v, "dtype")], error, op.kernel)) from behind(found, error)
 
 
 def _store(op, out, env):

@@ -3,11 +3,13 @@
 import importlib.metadata
 import os
 import platform
+import socket
 import sys
 import time
 from pathlib import Path
 
 import jax
+import numpy as np
 
 from paddle_jax._core.place import parse
 from paddle_jax._core.random import get_rng_state, seed, set_rng_state
@@ -119,8 +121,41 @@ def _memory(device):
     return f"{free:.0f} of {total:.0f} MiB free, {os.cpu_count()} cores"
 
 
+def _ports_work():
+    """(whether processes of this machine can talk, the line that says so). A launched process names its own address."""
+    mine = os.environ.get("PADDLE_CURRENT_ENDPOINT", "127.0.0.1:0")
+    host, _, port = mine.rpartition(":")
+    try:
+        with socket.create_server((host, int(port))) as server, socket.create_connection(server.getsockname()[:2], timeout=5):
+            return True, f"ports: {host} accepts connections" + (f" at {port}" if port != "0" else "")
+    except (OSError, ValueError) as error:
+        return False, f"ports: FAILED: {mine}: {error}; another program may have it, or a firewall stand between"
+
+
+def _summed(devices):
+    """What a sum over devices gives on each."""
+    mesh = jax.sharding.Mesh(np.array(devices), ("d",))
+    spread = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("d"))
+    parts = jax.device_put(np.arange(1.0, 1 + len(devices)), spread)
+    total = jax.shard_map(lambda x: jax.lax.psum(x, "d"), mesh=mesh, in_specs=spread.spec, out_specs=spread.spec)
+    return np.asarray(jax.jit(total)(parts))
+
+
+def _collectives_work(devices):
+    """(whether devices of a kind can add up numbers, the line that says so)."""
+    count, kind = len(devices), devices[0].platform
+    try:
+        found = _summed(devices)
+    except Exception as error:
+        return False, f"collectives on {count} {kind} devices: FAILED: {type(error).__name__}: {error}"
+    if (found != count * (count + 1) / 2).any():
+        return False, f"collectives on {count} {kind} devices: FAILED: the sum of 1 to {count} is {found.tolist()}"
+    return True, f"collectives on {count} {kind} devices: ok"
+
+
 def check() -> int:
-    """Prints versions, settings, devices with their memory, and whether training works on each; returns 0, or 1 where something does not."""
+    """Prints versions, settings, ports, devices with their memory, whether training works on each, and collectives where there are several; returns
+    0, or 1 where something does not work."""
     for line in (*_versions(), *_settings()):
         print(line)
     devices = [*jax.local_devices(), *([] if jax.default_backend() == "cpu" else jax.local_devices(backend="cpu"))]
@@ -131,5 +166,9 @@ def check() -> int:
         works, text = _step_works(parse(device))
         good = good and works
         print(f"training on {text}")
+    kinds = {device.platform: [d for d in devices if d.platform == device.platform] for device in devices}
+    for works, text in (_ports_work(), *[_collectives_work(same) for same in kinds.values() if len(same) > 1]):
+        good = good and works
+        print(text)
     print("everything works" if good else "something does not work: see FAILED above")
     return 0 if good else 1

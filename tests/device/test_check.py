@@ -1,11 +1,16 @@
 """`paddle.utils.run_check()` and `python -m paddle_jax check`, and NaN found in steps that are compiled."""
 
+import os
+import socket
 import subprocess
 import sys
 
+import jax
+import numpy as np
 import pytest
 
 import paddle_jax
+from paddle_jax._core.vlog import Verbose
 from paddle_jax.utils import install_check
 
 
@@ -38,10 +43,32 @@ def test_a_device_that_does_not_train_is_reported(monkeypatch, capsys):
     assert "FAILED: ZeroDivisionError" in capsys.readouterr().out
 
 
+def test_what_several_devices_need(monkeypatch, capsys):
+    port = socket.create_server(("127.0.0.1", 0))
+    with port:
+        monkeypatch.setenv("PADDLE_CURRENT_ENDPOINT", f"127.0.0.1:{port.getsockname()[1]}")  # planted: somebody has it
+        assert install_check.check() == 1
+    assert "ports: FAILED: 127.0.0.1" in capsys.readouterr().out
+    assert install_check._ports_work()[0]
+    devices = jax.devices()[:1] * 2
+    monkeypatch.setattr(install_check, "_summed", lambda devices: np.array([3.0, 2.0]))  # planted: one device adds wrongly
+    assert install_check._collectives_work(devices) == (False, "collectives on 2 cpu devices: FAILED: the sum of 1 to 2 is [3.0, 2.0]")
+    monkeypatch.setattr(install_check, "_summed", lambda devices: 1 / 0)
+    assert "FAILED: ZeroDivisionError" in install_check._collectives_work(devices)[1]
+
+
+def test_the_command_with_several_devices():
+    env = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+    done = subprocess.run([sys.executable, "-m", "paddle_jax", "check"], capture_output=True, text=True, timeout=200, check=False, env=env)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "collectives on 2 cpu devices: ok" in done.stdout
+
+
 def test_the_command():
     done = subprocess.run([sys.executable, "-m", "paddle_jax", "check"], capture_output=True, text=True, timeout=200, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    for text in ("PaddlePaddle 3.3.1", "jaxlib ", "compiled programs", "device Place(cpu)", "training on Place(cpu): ok", "everything works"):
+    for text in ("PaddlePaddle 3.3.1", "jaxlib ", "compiled programs", "device Place(cpu)", "training on Place(cpu): ok", "ports: 127.0.0.1 accepts",
+                 "everything works"):
         assert text in done.stdout
 
 
@@ -90,3 +117,57 @@ def test_the_flag_sees_bfloat16(paddle):
             paddle.log(x)
     finally:
         paddle.set_flags({"FLAGS_check_nan_inf": False})
+
+
+@pytest.mark.parametrize("mode", ["eager", "to_static"])
+def test_the_first_bad_element_is_named(mode, paddle):
+    def f(x):
+        return paddle.log(x) * 2
+
+    run = paddle.jit.to_static(f) if mode == "to_static" else f
+    good, bad = paddle.ones([2, 3]), paddle.to_tensor([[1.0, 2.0, 3.0], [4.0, -1.0, 0.0]])
+    run(good)
+    paddle.set_flags({"FLAGS_check_nan_inf": True})
+    try:
+        run(good)
+        with pytest.raises(RuntimeError, match=r"log at .*test_check.py:\d+: output 0 of shape \[2, 3\] has 1 NaN and 1 infinite values") as error:
+            run(bad)
+        assert "the first is nan at [1, 1]; all operands are finite" in str(error.value)
+        with pytest.raises(RuntimeError, match=r"scale .*operand 0 had such values already|multiply .*operand 0 had such values already"):
+            paddle.to_tensor([float("inf")]) * 2.0
+        with pytest.raises(RuntimeError, match="it is -inf; all"):
+            paddle.log(paddle.to_tensor(0.0))
+    finally:
+        paddle.set_flags({"FLAGS_check_nan_inf": False})
+
+
+def test_levels_of_messages(paddle, monkeypatch, capsys):
+    def said(level):
+        monkeypatch.setattr(Verbose, "level", level)
+        paddle.set_flags({"FLAGS_check_nan_inf": False})  # looks again what is to be watched
+        capsys.readouterr()
+        (paddle.ones([2, 4]).tanh() + 1).numpy()
+        return capsys.readouterr().err
+
+    line = f"test_check.py:{said.__code__.co_firstlineno + 4}"
+    try:
+        assert said(0) == ""
+        assert "paddle_jax: 2 recorded operations run at" in said(2)
+        loud = said(3)
+        assert "tanh(float32[2, 4])" in loud and line in loud
+    finally:
+        said(0)
+
+
+def test_levels_of_stacks(paddle):
+    def refused():
+        with pytest.raises(ValueError, match="add") as error:
+            paddle.add(paddle.ones([2, 3]), paddle.ones([2, 4]))
+        return error.value.__cause__
+
+    assert refused() is None
+    paddle.set_flags({"FLAGS_call_stack_level": 2})
+    try:
+        assert isinstance(refused(), TypeError)  # JAX's own
+    finally:
+        paddle.set_flags({"FLAGS_call_stack_level": 1})

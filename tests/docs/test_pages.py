@@ -21,7 +21,7 @@ def test_claimed_versions_agree():
     assert claimed == [(f"3.{minors[0]}", f"3.{minors[-1]}")]
 
 
-@pytest.mark.parametrize("name", ["amp", "control-flow", "custom-ops", "func", "interop", "memory", "metrics", "model-files", "slow", "static",
+@pytest.mark.parametrize("name", ["amp", "control-flow", "custom-ops", "func", "interop", "memory", "metrics", "model-files", "nan", "slow", "static",
                                   "to_static"])
 def test_snippets(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -16,9 +16,10 @@ from paddle_jax._core.deferred.value import Value, concrete, default_device, dev
 from paddle_jax._core.errors import translate
 from paddle_jax._core.exhausted import told_as_memory
 from paddle_jax._core.kernel import compute
-from paddle_jax._core.origins import foreign
+from paddle_jax._core.origins import foreign, user_line
 from paddle_jax._core.state import local
 from paddle_jax._core.uninterrupted import eagerly, mend_tracing, without_collection
+from paddle_jax._core.vlog import Verbose, vlog
 
 
 def flush(seg, why):
@@ -66,6 +67,8 @@ def _run(seg, whole, why, ctx):
     if not values:
         return
     log.segments += 1
+    if Verbose.level >= 2:
+        vlog(2, f"{len(seg.ops)} recorded operations run at {user_line()}: {why}")
     hits = log.hits
     ops, live, clean = seg.ops, tuple(values), mend_tracing()
     if whole:
@@ -115,10 +118,11 @@ def run_each(ops, leaves, values, host):
             env[i] = compute(sig.kernel, operands) if found is None else found
         except Exception as error:
             _give(env, values)
-            error = told_as_memory(error, sig.kernel.name, operands)
             if foreign(error):
-                raise
-            raise _located(error, sig) from None
+                if (known := told_as_memory(error, sig.kernel.name, operands)) is error:
+                    raise
+                error = known
+            raise _located(error, sig) from error.__cause__
         for j in done:
             del env[j]
     _give(env, values)

@@ -2,6 +2,8 @@
 
 import collections
 
+from paddle_jax._core.vlog import vlog
+
 
 class _Log:
     """Counts, and the last events as sentences."""
@@ -25,6 +27,7 @@ class _Log:
     def add(self, text):
         """Notes an event."""
         self.events.append(text)
+        vlog(1, text)
 
 
 log = _Log()

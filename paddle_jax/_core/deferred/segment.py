@@ -12,7 +12,7 @@ import time
 from paddle_jax._core.deferred.compiled import noted
 from paddle_jax._core.deferred.positions import OUTPUT
 from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, bound, concrete, copied, leaf
-from paddle_jax._core.errors import translate
+from paddle_jax._core.errors import behind, translate
 from paddle_jax._core.origins import user_line
 from paddle_jax._core.uninterrupted import tracing_kept
 
@@ -51,7 +51,7 @@ def infer(kernel, avals) -> Sig:
             kernel.renew()
             out = _shapes(kernel, structs)
     except Exception as error:
-        raise translate(kernel.name, structs, error, kernel) from None
+        raise (found := translate(kernel.name, structs, error, kernel)) from behind(found, error)
     sig = Sig()
     sig.kernel, sig.operands, sig.where, sig.cold = kernel, avals, user_line(), None
     sig.many = type(out) if isinstance(out, tuple | list) else None
