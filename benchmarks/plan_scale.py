@@ -35,35 +35,6 @@ class Norm(nn.Layer):
         return x * paddle.rsqrt((x * x).mean(-1, keepdim=True) + 1e-6) * self.weight
 
 
-def _whole(weight, args):
-    """A weight as it lies before ShardingStage3 cut it along the first dimension of the mesh, where that is asked for."""
-    if not args.gather:
-        return weight
-    return paddle.distributed.reshard(weight, weight.process_mesh, [paddle.distributed.Replicate(), weight.placements[1]])
-
-
-class Linear(nn.Linear):
-    """A Linear without a bias."""
-
-    def __init__(self, inputs, outputs, args):
-        super().__init__(inputs, outputs, bias_attr=False)
-        self.args = args
-
-    def forward(self, x):
-        return nn.functional.linear(x, _whole(self.weight, self.args))
-
-
-class Embedding(nn.Embedding):
-    """An Embedding."""
-
-    def __init__(self, count, width, args):
-        super().__init__(count, width)
-        self.args = args
-
-    def forward(self, x):
-        return nn.functional.embedding(x, _whole(self.weight, self.args))
-
-
 class Block(nn.Layer):
     """Attention with grouped queries and rotary positions, SwiGLU."""
 
@@ -75,7 +46,7 @@ class Block(nn.Layer):
         shapes = {"q": (args.hidden, args.hidden), "k": (args.hidden, narrow), "v": (args.hidden, narrow), "o": (args.hidden, args.hidden),
                   "gate": (args.hidden, wide), "up": (args.hidden, wide), "down": (wide, args.hidden)}
         for name, shape in shapes.items():
-            setattr(self, name, Linear(*shape, args))
+            setattr(self, name, nn.Linear(*shape, bias_attr=False))
 
     def forward(self, x, cos, sin):
         h, (b, s) = self.before(x), x.shape[:2]
@@ -93,8 +64,8 @@ class Llama(nn.Layer):
     def __init__(self, args):
         super().__init__()
         self.size = args.hidden // args.heads
-        self.embedding, self.norm = Embedding(args.vocabulary, args.hidden, args), Norm(args.hidden)
-        self.blocks, self.head = nn.LayerList([Block(args) for _ in range(args.layers)]), Linear(args.hidden, args.vocabulary, args)
+        self.embedding, self.norm = nn.Embedding(args.vocabulary, args.hidden), Norm(args.hidden)
+        self.blocks, self.head = nn.LayerList([Block(args) for _ in range(args.layers)]), nn.Linear(args.hidden, args.vocabulary, bias_attr=False)
 
     def forward(self, tokens):
         turns = 10000.0 ** (-paddle.arange(0, self.size, 2, dtype="float32") / self.size)
@@ -121,6 +92,8 @@ def planned(args):
     plan |= {rf"blocks\.\d+\.{n}": rows for n in ("o", "down")}
     optimizer = paddle.optimizer.AdamW(1e-3, parameters=net.parameters(), grad_clip=paddle.nn.ClipGradByGlobalNorm(1.0))
     net, optimizer = dist.parallelize(net, optimizer, mesh, {"mp_config": {"parallelize_plan": plan}, "dp_config": {"sharding_level": 3}})
+    if args.gather:
+        dist.gather_weights(net)
     tokens = dist.shard_tensor(np.zeros((shape[0], args.length + 1), "int64"), mesh, [dist.Shard(0)])
 
     def step(tokens):
@@ -155,7 +128,7 @@ def main():
     parser.add_argument("--mesh", help="like 8x8; default: 8x8 and 32x8")
     for name, value in {"layers": 2, "hidden": 256, "heads": 16, "vocabulary": 4096, "length": 256}.items():
         parser.add_argument(f"--{name}", type=int, default=value)
-    parser.add_argument("--gather", action="store_true", help="bring weights together where they are used, with reshard")
+    parser.add_argument("--gather", action="store_true", help="with gather_weights")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     if args.mesh and os.environ.get("PLAN_SCALE") == args.mesh:

@@ -17,6 +17,7 @@ from paddle_jax.distributed.auto_parallel.plans import (
 from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh, get_mesh, set_mesh
 from paddle_jax.distributed.auto_parallel.spatial_plans import ContextParallel, ConvParallel, PrepareContextParallel
 from paddle_jax.distributed.auto_parallel.strategy import Strategy
+from paddle_jax.distributed.auto_parallel.weights import gather_weights
 from paddle_jax.distributed.checkpoint import (
     ShardedStateDict, ShardedWeight, build_sharded_state_dict, load_merged_state_dict, load_state_dict, save_state_dict, shard_weight,
 )
@@ -47,4 +48,4 @@ __all__ += ["SequenceParallelDisable", "SequenceParallelEnable", "SequenceParall
 __all__ += ["load_state_dict", "save_state_dict"]
 __all__ += ["ContextParallel", "ConvParallel", "DistAttr", "ParallelMode", "PrepareContextParallel", "ShardedStateDict", "ShardedWeight"]
 __all__ += ["build_sharded_state_dict", "load_merged_state_dict", "shard_weight", "to_distributed"]
-__all__ += ["plan"]
+__all__ += ["gather_weights", "plan"]

@@ -10,6 +10,7 @@ from paddle_jax.distributed.auto_parallel.moving import moved, placed
 from paddle_jax.distributed.auto_parallel.placement_type import Replicate, Shard
 from paddle_jax.distributed.auto_parallel.process_mesh import get_mesh
 from paddle_jax.distributed.auto_parallel.spread import Spread, spread_of
+from paddle_jax.distributed.auto_parallel.weights import UNCUT
 from paddle_jax.optimizer.optimizer import Optimizer
 
 
@@ -137,6 +138,8 @@ def _parts(spread):
 def _prepared(stage, param):
     spread = stage.spread(param)
     if stage.cuts_parameters or not param.is_dist():
+        if stage.cuts_parameters:
+            setattr(param, UNCUT, spread_of(param) or Spread(spread.mesh, [Replicate()] * spread.mesh.ndim))
         where = spread if stage.cuts_parameters else Spread(spread.mesh, [Replicate()] * spread.mesh.ndim)
         param._rebind(placed(param._raw, where))
         param._dist = where

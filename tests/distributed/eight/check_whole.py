@@ -191,3 +191,76 @@ def test_one_process_that_counts_as_its_devices():
             dist.all_reduce(paddle.ones([1]))
     finally:
         paddle.set_flags({"FLAGS_single_controller": False})
+
+
+class Failing(paddle.nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.inner = paddle.nn.Linear(6, 3)
+
+    def forward(self, x):
+        if x.shape[0] == 1:
+            raise KeyError("on purpose")
+        return self.inner(x) + self.inner(x * 2)  # the same layer twice
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_weights_whole_where_they_are_used(compiled):
+    mesh, losses = dist.ProcessMesh(np.arange(8).reshape(2, 4), ["dp", "mp"]), []
+    for gathered in (None, False, True):
+        net, optimizer = fresh()
+        if gathered is not None:
+            plan = {"0": dist.ColWiseParallel(), "2": dist.RowWiseParallel()}
+            config = {"mp_config": {"parallelize_plan": plan}, "dp_config": {"sharding_level": 3}}
+            net, optimizer = dist.parallelize(net, optimizer, mesh, config)
+        if gathered:
+            assert dist.gather_weights(net) is net
+
+        def step(x, y):
+            loss = paddle.nn.functional.cross_entropy(net(x), y)  # noqa: B023
+            loss.backward()
+            optimizer.step()  # noqa: B023
+            optimizer.clear_grad()  # noqa: B023
+            return loss
+
+        run = paddle.jit.to_static(step) if compiled else step
+        x, y = (t if gathered is None else shard_tensor(t, mesh, [Shard(0)]) for t in DATA.tensors)
+        losses.append([float(run(x, y)) for _ in range(6)])
+        if gathered:
+            assert net[0].weight.placements == [Shard(0), Shard(1)] and isinstance(net[0].weight, paddle.base.framework.EagerParamBase)
+            assert optimizer.state_dict()[f"{net[0].weight.name}_moment1_0"].placements == [Shard(0), Shard(1)]
+            assert {id(p) for p in net.parameters()} == {id(p) for p in optimizer._all_params()}
+    assert np.allclose(losses[1:], losses[0], rtol=1e-5)
+
+
+def test_what_is_received_with_whole_weights_does_not_grow_with_the_batch():
+    mesh, moved = dist.ProcessMesh(np.arange(8), ["dp"]), {}
+    for gathered in (False, True):
+        net = dist.shard_layer(paddle.nn.Linear(64, 64), mesh)
+        dist.shard_optimizer(paddle.optimizer.SGD(0.1, parameters=net.parameters()), dist.ShardingStage3("dp", mesh))
+        if gathered:
+            dist.gather_weights(net)
+        for batch in (64, 1024):
+            found = dist.plan(net, shard_tensor(np.ones((batch, 64), "float32"), mesh, [Shard(0)]))
+            moved[gathered, batch] = found.moved
+    whole = 4 * (64 * 64 + 64) * 7 // 8
+    assert moved[True, 64] == moved[True, 1024] and whole - 300 <= moved[True, 64] <= whole
+    with pytest.raises(ValueError, match="ShardingStage3"):
+        dist.gather_weights(paddle.nn.Linear(2, 2))
+
+
+def test_weights_are_put_back():
+    mesh = dist.ProcessMesh(np.arange(8), ["dp"])
+    net = dist.shard_layer(Failing(), mesh)
+    weight = net.inner.weight.numpy()
+    dist.shard_optimizer(paddle.optimizer.SGD(0.1, parameters=net.parameters()), dist.ShardingStage3("dp", mesh))
+    dist.gather_weights(net)
+    kept = net.inner.weight
+    with pytest.raises(KeyError):
+        net(paddle.ones([1, 6]))
+    with pytest.raises(ValueError):
+        net(paddle.ones([2, 5]))
+    assert net.inner.weight is kept
+    x = shard_tensor(np.ones((8, 6), "float32"), mesh, [Shard(0)])
+    net(x).sum().backward()
+    assert net.inner.weight is kept and np.allclose(kept.grad.numpy(), np.full((6, 3), 24.0)) and np.allclose(net.inner.weight.numpy(), weight)
