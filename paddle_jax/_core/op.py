@@ -267,11 +267,8 @@ def op(tensors="x", *, alias=None, inplace=False, out=False, method=True, promot
     return declare
 
 
-def composite(*, alias=None, inplace=False, out=False, method=True, register=True, whole=True, cases=()):
-    """Declares a function over Tensors as part of the API: aliases, method, in-place twin and cases as for `op`.
-
-    whole: a recorder of static Programs is told of the call; False where it is on its own (indexing, which must be quick).
-    """
+def composite(*, alias=None, inplace=False, out=False, method=True, register=True, cases=()):
+    """Declares a function over Tensors as part of the API: aliases, method, in-place twin and cases as for `op`."""
 
     def declare(fn):
         made = Op(fn, alias=alias, cases=cases, composite=True)

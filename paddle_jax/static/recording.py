@@ -88,7 +88,7 @@ class Recording:
 class _Known(Variable):
     """A Variable whose lengths are known: it can be counted and taken apart."""
 
-    __iter__, __len__, size = Tensor.__iter__, Tensor.__len__, Tensor.size
+    __iter__, __len__, size = Tensor.__iter__, Tensor.__len__, Tensor.size  # pyright: ignore[reportAssignmentType]  a Variable's refuses
 
 
 class Curable(NotWritable):

@@ -463,7 +463,7 @@ def _chosen(x, mask):
 # methods ----------------------------------------------------------------------------------------------------------
 
 
-@composite(method="__getitem__", whole=False, cases=[
+@composite(method="__getitem__", cases=[
     "f(2,3,4), 0", "f(2,3,4), (0, -1)", "f(2,3,4), (slice(None), slice(1, None), slice(None, None, 2))", "f(2,3), slice(None, None, -1)",
     "f(4), slice(5, 1)", "f(2,3), None", "f(2,3), (Ellipsis, 0)", "f(2,3,4), idx(2, 3)", "f(2,3,4), (idx(2, 2), idx(3, 2))",
     "f(2,3,4), (idx(2, 2), slice(None), idx(4, 2))", "f(2,3,4), (0, slice(None), idx(4, 2))", "f(2,3), [0, 1]", "f(2,3), b(2,3)", "f(2,3), b(2)",
