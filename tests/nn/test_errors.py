@@ -1,5 +1,7 @@
 """What layers refuse: the same class of exception as the real Paddle."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -127,3 +129,28 @@ def test_nll_loss_leaves_out_a_label(reduction, weight, paddle):
     np.testing.assert_allclose(loss.item(), (share * scores.numpy()).sum(), rtol=1e-6)
     np.testing.assert_allclose(scores.grad.numpy(), share, rtol=1e-6)
     assert paddle.nn.functional.nll_loss(scores, paddle.to_tensor([-100, -100, -100]), reduction="sum").item() == 0
+
+
+WORDS = r"lax|jax|jnp|dot_general|XLA|list index|tuple index|dimension_numbers|operand_|broadcast_in_dim|reduce_window|must be called with|NoneType"
+MADE = {
+    "Linear": (4, 3), "Conv1D": (4, 3, 3), "Conv2D": (4, 3, 3), "Conv3D": (4, 3, 3), "Conv2DTranspose": (4, 3, 3), "BatchNorm1D": (4,),
+    "BatchNorm2D": (4,), "LayerNorm": (4,), "GroupNorm": (2, 4), "InstanceNorm2D": (4,), "LSTM": (4, 3), "GRU": (4, 3), "LSTMCell": (4, 3),
+    "GRUCell": (4, 3), "SimpleRNNCell": (4, 3), "MultiHeadAttention": (4, 2), "TransformerEncoderLayer": (4, 2, 8), "Embedding": (5, 3),
+    "MaxPool2D": (2,), "AvgPool3D": (2,), "AdaptiveAvgPool2D": (2,), "AdaptiveMaxPool1D": (2,), "PReLU": (4,), "Maxout": (2,), "Pad2D": (1,),
+    "PixelShuffle": (2,), "ChannelShuffle": (2,), "Unfold": (2,), "Fold": ([4, 4], 2), "Upsample": (None, 2), "LocalResponseNorm": (3,),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_wrong_shapes_and_dtypes_are_told_in_our_words(name, paddle):
+    layer, told = getattr(paddle.nn, name)(*MADE[name]), 0
+    for shape in ([], [0], [3], [2, 3], [2, 5, 3], [2, 3, 5, 5], [1, 3, 2, 2, 2, 2]):
+        for dtype in ("float32", "int64", "complex64"):
+            try:
+                layer(paddle.ones(shape, dtype=dtype))
+            except Exception as error:
+                told += 1
+                text = str(error).partition("\n")[0]
+                assert not re.search(WORDS, text), (shape, dtype, text)
+                assert " " in text, (shape, dtype, text)
+    assert told

@@ -60,6 +60,9 @@ class MultiHeadAttention(Layer):
         self.out_proj = Linear(embed_dim, embed_dim, weight_attr, bias_attr)
 
     def _heads(self, x):
+        if x.ndim != 3:
+            raise ValueError(f"MultiHeadAttention: query, key and value must have 3 axes [batch, length, features]; got one of {x.ndim}, which is "
+                             f"{list(x.shape)} after its projection")
         return x.reshape([0, 0, self.num_heads, self.head_dim]).transpose([0, 2, 1, 3])
 
     def compute_kv(self, key, value):
