@@ -15,6 +15,7 @@ from paddle_jax._core.deferred.value import Value
 from paddle_jax._core.error_kinds import with_kind
 from paddle_jax._core.origins import user_line
 from paddle_jax._core.state import local
+from paddle_jax._core.symbol import ABSTRACT
 
 _MOST = 64  # outcomes that wait before the host waits for the oldest
 
@@ -40,13 +41,13 @@ def ride_between(value, low, high, error):
         ride((ends[0] < low) | (ends[1] >= high), ends, error)
 
 
-def recorded(tensor):
-    """Whether a Tensor waits to be computed by the deferred tier, outside of any trace, where a check can be recorded behind it."""
-    return local.ctx.trace is None and type(tensor._raw) is Value and tensor._raw.array is None
+def followed(tensor):
+    """Whether a Tensor's value is computed some time, outside of any trace, so that a check can follow behind it."""
+    return local.ctx.trace is None and not isinstance(tensor._raw, ABSTRACT)
 
 
 def follow(bad, error):
-    """Adds a check to the recorded operations. bad: pending truth value, as a whole number. error: makes the exception."""
+    """Adds a check behind the operations so far. bad: truth value, as a whole number, pending or not. error: makes the exception."""
     arrived(bad, [(0, error, user_line())])
 
 

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from paddle_jax._core.op import composite, op
-from paddle_jax._core.outcomes import follow, recorded, ride, traced
+from paddle_jax._core.outcomes import follow, followed, ride, traced
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.nn.functional.classification import cross_entropy, nll_loss, softmax_with_cross_entropy  # noqa: F401
 from paddle_jax.nn.functional.input import concrete
@@ -176,7 +176,7 @@ def _check_probabilities(*args, **kwargs):
     if found is not None:
         if not ((found >= 0) & (found <= 1)).all():
             raise ValueError(_NO_PROBABILITY.format(found[~((found >= 0) & (found <= 1))].flat[0]))
-    elif recorded(given):
+    elif followed(given):
         follow(no_probability(given)._raw, _outside)
 
 
