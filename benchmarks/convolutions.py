@@ -72,6 +72,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=0.6, help="how long a row is measured")
     args = parser.parse_args()
     ours, theirs = (importlib.import_module(name) for name in ("paddle_jax", "paddle"))
+    ours.set_flags({"FLAGS_interpreter": False})  # the steady state: compiled code, as after some dozen calls
     print("| layer | format | result: ours, ms | oracle | ratio | with gradients: ours, ms | oracle | ratio |\n" + "| --- " * 8 + "|")
     for name in [name for name in LAYERS if args.only in name]:
         for data_format in args.formats.split(","):

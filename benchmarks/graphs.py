@@ -53,6 +53,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=1.0, help="how long a row is measured")
     args = parser.parse_args()
     ours, theirs = (importlib.import_module(name) for name in ("paddle_jax", "paddle"))
+    ours.set_flags({"FLAGS_interpreter": False})  # the steady state: compiled code, as after some dozen calls
     print("| call | edges | forward: ours, ms | oracle | ratio | compiled | with gradient: ours, ms | oracle | ratio | compiled |")
     print("| --- " * 10 + "|")
     for edges in map(int, args.edges.split(",")):
