@@ -15,7 +15,7 @@ def reindex_graph(x, neighbors, count, value_buffer=None, index_buffer=None, nam
     Args:
         x: int32 or int64 Tensor [nodes]: different nodes.
         neighbors: Tensor of the same dtype: the neighbours of the first node, of the second, and so on.
-        count: int32 Tensor [nodes]: how many neighbours each node has.
+        count: int32 Tensor [nodes]: how many neighbours each node has. Of several kinds of edges the neighbours and counts follow one another.
         value_buffer, index_buffer: accepted; there is no need for them.
     Returns:
         Tuple of three Tensors: the new number of each neighbour, that of the node it belongs to, and the old number of each new one.
@@ -51,12 +51,13 @@ def reindex_heter_graph(x, neighbors, count, value_buffer=None, index_buffer=Non
     for around, counts in zip(neighbors, count, strict=True):
         need_numbers("reindex_graph", x=x, neighbors=around)
         (sizes,) = host("reindex_graph", count=counts)
-        if sizes.dtype != np.int32 or len(sizes) != x.size or sizes.sum() != around.size:
+        kinds, rest = divmod(len(sizes), max(x.size, 1))
+        if sizes.dtype != np.int32 or rest or not kinds and x.size or sizes.sum() != around.size:
             raise ArgumentError(
                 f"reindex_graph: count: got {len(sizes)} {sizes.dtype.name} numbers that add up to {sizes.sum()}; "
-                f"give an int32 number for each of the {x.size} nodes, in all {around.size}"
+                f"give an int32 number for each of the {x.size} nodes (and kinds of edges), in all {around.size}"
             )
-        targets.append(np.repeat(np.arange(x.size), sizes))
+        targets.append(np.repeat(np.tile(np.arange(x.size), kinds), sizes))
     nodes, *around = host("reindex_graph", x=x, **{f"neighbors{i}": n for i, n in enumerate(neighbors)})
     everything = np.concatenate([nodes, *around])
     names, first, inverse = np.unique(everything, return_index=True, return_inverse=True)

@@ -74,6 +74,7 @@ OTHERS = [
     f"G.reindex_graph({OLD}, {AROUND}, {COUNT}, T([-1] * 10, 'int32'), T([-1] * 10, 'int32'))",
     "G.reindex_graph(T([0, 1, 2], 'int32'), T([8, 9, 0, 4, 7, 6, 7], 'int32'), T([2, 3, 2], 'int32'))",
     f"G.reindex_graph({OLD}, {AROUND}, T([2, 3, 2], 'int64'))",
+    f"G.reindex_graph({OLD}, T([8, 9, 0, 4, 7, 6, 7, 0, 2, 3, 5, 1], 'int64'), T([2, 3, 2, 1, 3, 1], 'int32'))",
     f"G.reindex_graph({OLD}, T([8, 9], 'int32'), {COUNT})",
     "G.reindex_graph(T([0.0]), T([8.0]), T([1], 'int32'))",
     f"G.reindex_heter_graph({OLD}, [{AROUND}, T([0, 2, 3, 5, 1], 'int64')], [{COUNT}, T([1, 3, 1], 'int32')])",
