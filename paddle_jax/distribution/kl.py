@@ -53,9 +53,13 @@ def register_kl(cls_p, cls_q):
     Raises:
         TypeError: one of them is none.
     Example:
-        >>> @paddle.distribution.register_kl(paddle.distribution.Gumbel, paddle.distribution.Gumbel)
-        ... def kl_gumbel(p, q):
+        >>> class Shifted(paddle.distribution.Gumbel):
+        ...     pass
+        >>> @paddle.distribution.register_kl(Shifted, Shifted)
+        ... def kl_shifted(p, q):
         ...     return (q.scale / p.scale).log()
+        >>> paddle.distribution.kl_divergence(Shifted(0.0, 1.0), Shifted(0.0, 1.0)).item()
+        0.0
     """
     if not (issubclass(cls_p, Distribution) and issubclass(cls_q, Distribution)):
         raise TypeError(f"register_kl: got {cls_p.__name__} and {cls_q.__name__}; both must be subclasses of Distribution")

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cpu import no_avx512
+
 PACKAGE = Path(importlib.util.find_spec("paddle_jax").origin).parent
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 NOT_ON_CPU = re.compile("is not registered|for cpu kernel now|FLAGS_cudnn_deterministic")  # how the real Paddle's CPU build refuses what it lacks
@@ -100,6 +102,8 @@ def test_examples_run(file, paddle):
 @pytest.mark.own_process
 @pytest.mark.parametrize("file", files_with_examples())
 def test_the_real_paddle_prints_the_same(file, oracle):
+    if file.endswith(("fused_rms_norm.py", "fused_layer_norm.py")) and no_avx512():
+        pytest.skip("the real Paddle's kernel ends in an illegal instruction: this CPU has no AVX-512")
     failures = run_examples(file, oracle, lambda text: not any(word in text for word in OURS_ALONE))
     failures = [report for report in failures if report and not NOT_ON_CPU.search(report)]
     assert not failures, "".join(failures)

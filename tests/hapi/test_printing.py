@@ -43,6 +43,7 @@ def assert_same(ours, theirs):
         np.testing.assert_allclose([*map(float, _NUMBER.findall(mine))], [*map(float, _NUMBER.findall(other))], rtol=2e-4, atol=2e-5, err_msg=other)
 
 
+@pytest.mark.own_process
 @pytest.mark.parametrize("name", scenarios.FITS)
 def test_fit(paddle, oracle, name):
     ours, theirs = (run(p, scenarios.FITS[name]) for p in (paddle, oracle))
@@ -104,6 +105,7 @@ def test_a_plateau_changes_the_rate(paddle):
     assert not callback.in_cooldown()
 
 
+ONCE = re.compile("ccache|To copy construct")  # said once in a process
 WARNED = {
     "monitor": lambda p: p.callbacks.EarlyStopping("nope"), "monitor of rate": lambda p: p.callbacks.ReduceLROnPlateau("nope"),
     "mode": lambda p: p.callbacks.EarlyStopping(mode="bad"), "mode of rate": lambda p: p.callbacks.ReduceLROnPlateau(mode="bad"),
@@ -116,6 +118,6 @@ def test_warnings(paddle, oracle, name):
         with warnings.catch_warnings(record=True) as found:
             warnings.simplefilter("always")
             scenarios.fit(p, 4, 4, verbose=0, callbacks=WARNED[name](p))
-        return [(each.category, str(each.message)) for each in found if "ccache" not in str(each.message)]
+        return [(each.category, str(each.message)) for each in found if not ONCE.search(str(each.message))]
 
     assert warned(paddle) == warned(oracle) != []

@@ -1,11 +1,9 @@
 """Fused functions: against the real Paddle where its CPU build has them, elsewhere against the formula in NumPy."""
 
-import platform
-from pathlib import Path
-
 import numpy as np
 import pytest
 
+from tests.cpu import no_avx512
 from tests.incubate import references as R
 from tests.nn.scripts import same
 
@@ -67,11 +65,6 @@ def test_behaves_alike(script, oracle, paddle):
         pytest.skip("the real Paddle's kernel ends in an illegal instruction: this CPU has no AVX-512")
     same(script, oracle, paddle)
 
-
-def no_avx512():
-    """Whether the system says so."""
-    known = Path("/proc/cpuinfo")
-    return platform.machine() == "x86_64" and known.exists() and "avx512f" not in known.read_text()
 
 
 def wave(*shape, at=0.0, scale=1.0):

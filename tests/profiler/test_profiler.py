@@ -200,12 +200,12 @@ def test_ranges(paddle):
 
 @pytest.fixture
 def recorded(paddle):
-    net = paddle.nn.Sequential(paddle.nn.Linear(4, 3), paddle.nn.Tanh())
+    net = paddle.nn.Sequential(paddle.nn.Linear(43, 31), paddle.nn.Tanh())
     opt = paddle.optimizer.SGD(parameters=net.parameters())
     prof = paddle.profiler.Profiler(on_trace_ready=lambda p: None, record_shapes=True)
     with prof:
         for _ in range(2):
-            loss = net(paddle.ones([2, 4])).sum()
+            loss = net(paddle.ones([2, 43])).sum()  # a size that no other test has: an operation has the line that called it first
             loss.backward()
             opt.step()
             opt.clear_grad()
@@ -224,7 +224,7 @@ def test_chrome_trace(recorded, tmp_path):
     assert {"ProfileStep#0", "ProfileStep#1", "Gradient Backward", "Optimization Step", "Sequential", "Linear", "linear"} <= names
     assert {event["cat"] for event in events} >= {"ProfileStep", "Operator", "Forward", "Backward", "Optimization"}
     linear = next(event for event in events if event["name"].startswith("linear[") and event["cat"] == "Operator")
-    assert linear["args"]["input_shapes"] == [[2, 4], [4, 3], [3]]
+    assert linear["args"]["input_shapes"] == [[2, 43], [43, 31], [31]]
     assert linear["args"]["input_dtypes"] == ["float32"] * 3
     assert linear["args"]["where"].split("/")[-1].startswith("test_profiler.py:")
     steps = sorted((event for event in events if event["cat"] == "ProfileStep"), key=lambda event: event["ts"])

@@ -106,11 +106,13 @@ def test_probabilities_of_nothing():
     assert np.isnan(ours.nn.functional.binary_cross_entropy(ours.ones([0]), ours.ones([0])).item())
 
 
-def test_pending_probabilities_give_no_number():
-    """What is not yet computed is not waited for; the loss then says by NaN that it has no value."""
+def test_pending_probabilities():
+    """What is not yet computed is not waited for; the error comes when the loss is read."""
     x = ours.to_tensor([0.5, 1.0]) * 3
     if getattr(x._raw, "array", x._raw) is None:
-        assert np.isnan(ours.nn.functional.binary_cross_entropy(x, ours.to_tensor([0.0, 1.0])).item())
+        loss = ours.nn.functional.binary_cross_entropy(x, ours.to_tensor([0.0, 1.0]))
+        with pytest.raises(ValueError, match="probabilities"):
+            loss.item()
 
 
 @pytest.mark.parametrize("tier", ["off", "sync"])

@@ -9,7 +9,7 @@ from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.tensor import Parameter, Tensor
 from paddle_jax.distributed.auto_parallel.moving import DENSE, copy_of, moved
 from paddle_jax.distributed.auto_parallel.placement_type import ReduceType
-from paddle_jax.distributed.auto_parallel.spread import asked, identity_of, noted, spread_of, spread_out
+from paddle_jax.distributed.auto_parallel.spread import asked, identity_of, noted, spread_of
 from paddle_jax.tensor.creation import to_tensor
 
 _AS_IT_IS = (ReduceType.kRedMax, ReduceType.kRedMin, ReduceType.kRedAvg, ReduceType.kRedAny, ReduceType.kRedAll)
@@ -43,9 +43,11 @@ def shard_tensor(data, mesh, placements, dtype=None, place=None, stop_gradient=N
     stop = stop_gradient if stop_gradient is not None else data.stop_gradient if isinstance(data, Tensor) else True
     tensor = data if isinstance(data, Tensor) else to_tensor(data, dtype=dtype, place=place, stop_gradient=stop)
     spread = asked("shard_tensor", mesh, placements, tensor.ndim)
-    if tensor.is_dist():
-        if spread_of(tensor) == spread:
-            return tensor
+    already = spread_of(tensor)
+    if already == spread:
+        return tensor
+    # what was computed together with values on a mesh lies whole on its devices
+    if already is not None and (noted(tensor) is not None or not all(p.is_replicated() for p in already.placements)):
         raise ValueError(f"shard_tensor: data: got a Tensor that is sharded as {tensor.placements} already; use reshard")
     if dtype is not None and dtypes.convert(dtype) != tensor.dtype:
         tensor = tensor.detach().astype(dtype)
@@ -203,7 +205,7 @@ def is_dist(self):
         >>> paddle.ones([2]).is_dist()
         False
     """
-    return noted(self) is not None or spread_out(self._raw)
+    return spread_of(self) is not None
 
 
 def _process_mesh(self):

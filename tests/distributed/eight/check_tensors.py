@@ -50,6 +50,17 @@ def test_dtypes(dtype):
         assert y.dtype == data.dtype and np.array_equal(y.numpy(), data.numpy())
 
 
+def test_data_that_was_computed_beside_values_on_a_mesh():
+    """Recorded together with them it lies whole on their devices; that is no layout that somebody has asked for."""
+    beside = (shard_tensor(DATA, MESH, [Shard(0), Shard(1)]) * 2).exp()
+    data = paddle.to_tensor(DATA % 3).astype("bool")
+    y = shard_tensor(data, MESH, [Replicate(), Shard(0)])
+    assert y.placements == [Replicate(), Shard(0)] and np.array_equal(y.numpy(), DATA % 3 != 0)
+    assert np.allclose(beside.numpy(), np.exp(DATA * 2), rtol=1e-5)
+    with pytest.raises(ValueError, match="use reshard"):
+        shard_tensor(y, MESH, [Shard(0)])
+
+
 def test_devices_hold_their_pieces():
     x = shard_tensor(DATA, MESH, [Shard(0), Shard(1)])
     held = physical(x)
