@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import get_opaque_trace_state
 
+from paddle_jax._core.checking import checked, ride_results
 from paddle_jax._core.deferred.value import INEXACT, Value, concrete, is_zero
 from paddle_jax._core.errors import TRACING, TracedValueError, Unsupported
 from paddle_jax._core.outcomes import joined
@@ -426,6 +427,8 @@ def _capture(run, function, n):
         found.changes, new = _changes(run)
         if run.hooked and any(flows for _, flows, _ in found.results):
             raise Unsupported("register_hook is called on a Tensor inside the function; register the hook outside, or call backward inside too")
+        if local.ctx.executor is checked and run.checks is not None:
+            ride_results([*values, *new])
         if run.checks:
             found.changes.append(Change("checks", None, 1, checks=[(len(numbers), error, line) for _, numbers, error, line in run.checks]))
             new.append(joined(run.checks))

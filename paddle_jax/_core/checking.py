@@ -1,10 +1,12 @@
 """What looks at each operation, which then runs by itself: FLAGS_check_nan_inf, and messages at level 3."""
 
+import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
 from paddle_jax._core.deferred.value import concrete
 from paddle_jax._core.origins import user_line
+from paddle_jax._core.outcomes import ride
 from paddle_jax._core.vlog import Verbose, vlog
 
 
@@ -30,6 +32,17 @@ def checked(kernel, values):
         if bad is not None and not np.isfinite(bad).all():
             raise RuntimeError(_sentence(kernel, values, i, bad))
     return out
+
+
+class NotFinite(RuntimeError):
+    """A compiled step would give or leave behind NaN or infinity; it has changed nothing. Run op by op it tells which operation was the first."""
+
+
+def ride_results(values):
+    """Adds to a program that is being captured a look at all that it gives and changes."""
+    wrong = [~jnp.isfinite(v).all() for v in values if v.dtype.kind in "fcV" and 0 not in v.shape]
+    if wrong:
+        ride(jnp.stack(wrong).any(), (), lambda: NotFinite("FLAGS_check_nan_inf: the function gives NaN or infinity"))
 
 
 def _sentence(kernel, values, number, bad):

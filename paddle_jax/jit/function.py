@@ -14,6 +14,7 @@ import jax
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.capture import capture
+from paddle_jax._core.checking import NotFinite, checked
 from paddle_jax._core.deferred.compiled import noted
 from paddle_jax._core.deferred.log import log
 from paddle_jax._core.errors import TRACING, Unsupported, first_line
@@ -31,6 +32,7 @@ _MAX_PROGRAMS = 32
 _MANY_SHAPES = 9
 _MAX_STALE = 6  # programs for one signature, before a value that keeps changing sends it back to eager execution
 _EAGER = object()
+_CAPTURED = (None, checked)  # executors with which functions are compiled; another one looks at each operation
 _STREAM = "it uses the iterator or file {!r}, which would happen while compiling only; pass in what is taken from it"
 
 
@@ -159,7 +161,7 @@ class StaticFunction:
 
     def __call__(self, *args, **kwargs):
         ctx = local.ctx
-        if ctx.trace is not None or ctx.recorder is not None or ctx.executor is not None or not Switch.on:  # an executor looks at each operation
+        if ctx.trace is not None or ctx.recorder is not None or ctx.executor not in _CAPTURED or not Switch.on:
             return self._inline(args, kwargs)
         if Switch.busy:  # in another thread, since there is no trace in this one
             with Switch.lock:
@@ -167,7 +169,7 @@ class StaticFunction:
         tensors, key = signature(args, kwargs)
         if any([isinstance(t._raw, jax.core.Tracer) for t in tensors]):
             return self._inline(args, kwargs)
-        self._latest, key = key, (ctx.grad, dtypes.default(), ctx.amp, key)
+        self._latest, key = key, (ctx.grad, dtypes.default(), ctx.amp, ctx.executor, key)
         programs = self._programs.get(key)
         if programs is _EAGER:
             return self.dygraph_function(*args, **kwargs)
@@ -180,6 +182,8 @@ class StaticFunction:
                 return program(program.operands(tensors))
             except Stale as stale:
                 why = why or str(stale)
+            except NotFinite:
+                return self.dygraph_function(*args, **kwargs)
         with Switch.lock:
             if programs is None and key in self._programs:  # compiled by another thread in the meantime
                 return self(*args, **kwargs)
@@ -220,10 +224,13 @@ class StaticFunction:
             return self._give_up(key, args, kwargs, error)
         if why is None:
             self._advise()
+        if local.ctx.executor is not None and program.differentiable:  # its gradients would be looked at as a whole
+            self._programs[key] = _EAGER
+            return self.dygraph_function(*args, **kwargs)
         programs.insert(0, program)
         try:
             out = program(program.operands(tensors))
-        except Stale:  # another thread or a signal handler has changed something since
+        except (Stale, NotFinite):  # the first: another thread or a signal handler has changed something since
             return self.dygraph_function(*args, **kwargs)
         reason = why or self._news()
         noted()
@@ -343,7 +350,7 @@ class StaticFunction:
             return "the first call"
         old, new = list(self._programs)[-2:]
         if old[:-1] != new[:-1]:
-            return "gradient recording, the default dtype or mixed precision is switched"
+            return "gradient recording, the default dtype, mixed precision or FLAGS_check_nan_inf is switched"
         return ", ".join(differences(old[-1], new[-1])[:3])
 
     def _name(self):

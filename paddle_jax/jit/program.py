@@ -18,8 +18,8 @@ from paddle_jax._core.errors import told
 from paddle_jax._core.exhausted import told_as_memory
 from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.node import Node
-from paddle_jax._core.outcomes import Outcomes, arrived, look
-from paddle_jax._core.state import Changes
+from paddle_jax._core.outcomes import Outcomes, arrived, judge, look
+from paddle_jax._core.state import Changes, local
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax._core.uninterrupted import Once, deliver, hand_out, jitted
 from paddle_jax.jit.checks import Checks
@@ -208,6 +208,8 @@ class Program:
             if self.front is not None:
                 self.front(tensors)
             out = raws = self._run(tensors)
+            if local.ctx.executor is not None and captured.changes and captured.changes[-1].kind == "checks":
+                judge(raws[-1], captured.changes[-1].checks)  # now, as each operation is looked at
         results = []
         for (stop, flows, place), value, raw in zip(captured.results, out, raws, strict=False):
             if place is not None:

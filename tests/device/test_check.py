@@ -106,7 +106,41 @@ def test_a_nan_in_a_step_is_named_with_its_line(mode, tool, paddle):
     assert line in str(error.value)
     assert paddle.isnan(run(x)).item()  # nobody looks any more
     if mode == "to_static":
-        assert run.get_traced_count() == 1
+        assert run.get_traced_count() == 1 + (tool == "flag")  # the flag has a program of its own, which looks
+
+
+def test_a_compiled_step_that_is_looked_at(paddle):
+    """Compiled once; a step that gives NaN changes no parameter or state; the first operation is named, of the backward pass too."""
+    paddle.seed(3)
+    net = paddle.nn.Linear(3, 2)
+    opt = paddle.optimizer.Adam(0.1, parameters=net.parameters())
+
+    def step(x, y):
+        loss = ((net(x) * y).sqrt().sum(-1) + 1).log().mean()
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+        return loss
+
+    run = paddle.jit.to_static(step, full_graph=True)
+    line = f"test_check.py:{step.__code__.co_firstlineno + 1}"
+    net.weight.set_value(paddle.ones([3, 2]))
+    x, y = paddle.ones([4, 3]), paddle.ones([4, 2])
+    paddle.set_flags({"FLAGS_check_nan_inf": True})
+    try:
+        first = [run(x, y).item() for _ in range(3)]
+        before = [v.numpy() for v in (*net.parameters(), *opt.state_dict().values()) if isinstance(v, paddle.Tensor)]
+        with pytest.raises(RuntimeError, match=r"sqrt at .*shape \[4, 2\] has 8 NaN and 0 infinite values, the first is nan at \[0, 0\]") as error:
+            run(x, -y).item()
+        assert line in str(error.value)
+        with pytest.raises(RuntimeError, match=r"sqrt_grad at .*all operands are finite"):
+            run(x, y * paddle.to_tensor([0.0, 1.0])).item()
+        after = [v.numpy() for v in (*net.parameters(), *opt.state_dict().values()) if isinstance(v, paddle.Tensor)]
+        assert all((a == b).all() for a, b in zip(before, after, strict=True))
+        assert run(x, y).item() < first[0] and run.get_traced_count() == 1
+    finally:
+        paddle.set_flags({"FLAGS_check_nan_inf": False})
+    assert paddle.isnan(run(x, -y)).item()
 
 
 def test_the_flag_sees_bfloat16(paddle):
