@@ -17,6 +17,7 @@ import pytest
 from _pytest.faulthandler import fault_handler_stderr_fd_key
 
 from tests import own_process
+from tests.cpu import with_bfloat16
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("GLOG_minloglevel", "3")
@@ -106,7 +107,7 @@ def oracle(pytestconfig):
     if not paddle.__version__.startswith("3.3"):
         pytest.skip(f"the oracle is Paddle 3.3.1, found {paddle.__version__}")
     paddle.set_device("cpu")
-    paddle.framework.core.is_bfloat16_supported = lambda place: True  # else Layer.bfloat16 does nothing on CPUs without AVX-512
+    with_bfloat16(paddle)
     paddle.disable_signal_handler()  # it prints a C++ stack, for which it needs memory: after a crash in malloc it waits for ever instead
     faulthandler.disable()  # what is enabled is not enabled again
     faulthandler.enable(file=pytestconfig.stash.get(fault_handler_stderr_fd_key, 2))  # Paddle had put its handler in the place of pytest's

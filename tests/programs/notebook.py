@@ -22,6 +22,8 @@ import traceback
 import warnings
 from pathlib import Path
 
+from tests.cpu import with_bfloat16
+
 SECONDS = 120  # for one program
 ANY = ("Exception", "BaseException", "object")
 
@@ -75,7 +77,7 @@ def main(engine, results, *files):
     warnings.simplefilter("ignore")
     module = importlib.import_module(engine)
     if engine == "paddle":
-        module.framework.core.is_bfloat16_supported = lambda place: True  # else Layer.bfloat16 does nothing on CPUs without AVX-512
+        with_bfloat16(module)
     else:
         module.install_as_paddle()
     found = {}
