@@ -249,11 +249,12 @@ def stubs():
 
 
 def main():
-    old = [path.relative_to(ROOT) for path, text in stubs().items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    made = stubs()
+    old = [path.relative_to(ROOT) for path, text in made.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     if "--check" in sys.argv:
         print(f"not up to date: {', '.join(map(str, old))}" if old else "the stubs are up to date")
         return 1 if old else 0
-    for path, text in stubs().items():
+    for path, text in made.items():
         path.write_text(text, encoding="utf-8")
     print(f"written: {', '.join(map(str, old)) or 'nothing new'}")
     return 0

@@ -23,8 +23,6 @@ _OWN = {"deferred": "sync", "deferred_min_repeats": 0, "deferred_max_ops": 2048,
         "collective_check": True, "collective_shared_memory": True, "single_controller": False, "cudnn_deterministic": False,
         "metrics_port": 0, "metrics_address": "127.0.0.1"}
 _MEMORY_KINDS = {name: {"allocator_strategy": str, "fraction_of_gpu_memory_to_use": float}.get(name, bool) for name in memory_flags.FLAGS}
-
-
 _DETERMINISTIC = "--xla_gpu_deterministic_ops"
 
 
@@ -172,6 +170,11 @@ def _set_stack_level(level):
     jax.config.update("jax_traceback_filtering", "off" if level >= 2 else "auto")
 
 
+def _ask_for_determinism():
+    if _DETERMINISTIC not in os.environ.get("XLA_FLAGS", ""):
+        os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_DETERMINISTIC}=true".strip()
+
+
 def _set_deterministic(value):
     """XLA chooses kernels of one order, and no result hangs on what the process has done before: how often operations have been met decides about
     their way of running in the deferred tier, so it is off."""
@@ -181,7 +184,7 @@ def _set_deterministic(value):
         if xla_bridge.backends_are_initialized() and jax.default_backend() != "cpu":  # whose kernels are deterministic
             raise RuntimeError("FLAGS_cudnn_deterministic is set after the device was first used; set it (or the environment variable) before the "
                                "first tensor")
-        os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_DETERMINISTIC}=true".strip()
+        _ask_for_determinism()
     deferred.apply(mode="off" if value else _Flags.values["deferred"])
 
 
@@ -201,7 +204,7 @@ def start():
     memory_flags.start(_given(memory_flags.FLAGS))
     changes = {_DEFERRED[name]: _checked_own(name, value) for name, value in _given(_DEFERRED).items()}
     if _given(("cudnn_deterministic",)).get("cudnn_deterministic"):
-        os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_DETERMINISTIC}=true".strip()
+        _ask_for_determinism()
         changes["mode"] = "off"
     changes["executor"] = watcher(os.environ.get("FLAGS_check_nan_inf", "0").lower() in ("1", "true"))
     _set_stack_level(int(os.environ.get("FLAGS_call_stack_level", "1")))

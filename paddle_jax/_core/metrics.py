@@ -1,7 +1,6 @@
 """`paddle_jax.metrics`: the numbers of counters.py as a JSON snapshot, and for Prometheus over HTTP. Nothing listens unless it is asked to."""
 
 import contextlib
-import json
 import logging
 import os
 import threading
@@ -74,21 +73,6 @@ def _devices():
             yield f"{device.platform}:{device.id}", {
                 "allocated": allocated, "reserved": figures.get("pool_bytes", figures.get("bytes_reserved", allocated)),
                 "peak": figures.get("peak_bytes_in_use", allocated), "limit": figures.get("bytes_limit", 0)}
-
-
-def write(path):
-    """Writes a snapshot as a JSON file, whole or not at all.
-
-    Args:
-        path: str or Path, the file.
-    Example:
-        >>> from paddle_jax import metrics
-        >>> metrics.write("metrics.json")
-    """
-    path = Path(path)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.write_text(json.dumps(snapshot(), indent=1) + "\n", encoding="utf-8")
-    beside.replace(path)
 
 
 class _Collector:

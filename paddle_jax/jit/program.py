@@ -208,8 +208,8 @@ class Program:
             if self.front is not None:
                 self.front(tensors)
             out = raws = self._run(tensors)
-            if local.ctx.executor is not None and captured.changes and captured.changes[-1].kind == "checks":
-                judge(raws[-1], captured.changes[-1].checks)  # now, as each operation is looked at
+            if local.ctx.executor is not None and (checks := Checks.of(captured)) is not None:
+                judge(raws[-1], checks.checks)  # now, as each operation is looked at
         results = []
         for (stop, flows, place), value, raw in zip(captured.results, out, raws, strict=False):
             if place is not None:

@@ -1,5 +1,7 @@
 """Values: what a Tensor holds while the deferred tier is on. A Value is an array, a few host numbers, or the result of an op not run yet."""
 
+import math
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -111,8 +113,15 @@ def _put(array, device):
     device = device or default_device()
     if not isinstance(device, jax.Device):  # the name of a platform
         return jax.device_put(array)
-    aval = jax.core.ShapedArray(array.shape, array.dtype)
-    return batched_device_put(aval, SingleDeviceSharding(device), [array], [device], committed=False)
+    return unbound(array, device)
+
+
+def aligned(shape, dtype):
+    """An empty NumPy array that begins at a multiple of 64 bytes: any other is copied when JAX takes it over."""
+    size = math.prod(shape) * dtype.itemsize
+    memory = np.empty(size + 64, np.uint8)
+    first = -memory.ctypes.data % 64
+    return memory[first : first + size].view(dtype).reshape(shape)
 
 
 def unbound(array, device):

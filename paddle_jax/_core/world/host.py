@@ -13,24 +13,18 @@ from pathlib import Path
 
 import numpy as np
 
+from paddle_jax._core.deferred.value import aligned
 from paddle_jax._core.flags import get_flags
 
 LEAST = 1 << 19  # bytes from which on it pays
 _MOST = 1 << 26  # bytes that go at once
 _FOLDER = "/dev/shm"
-_LINE = 64  # bytes: pieces begin at a multiple, and JAX takes over memory that does without a copy
+_LINE = 64  # bytes: pieces begin at a multiple
 
 
 def fits(x) -> bool:
     """Whether NumPy adds up arrays of this dtype quickly."""
     return x.nbytes >= LEAST and x.dtype.kind in "fiuc" and x.dtype.itemsize >= 4
-
-
-def aligned(size, dtype):
-    """An empty array of one axis, whose memory JAX can take over."""
-    room = np.empty(size * dtype.itemsize + _LINE, np.uint8)
-    start = -room.ctypes.data % _LINE
-    return room[start : start + size * dtype.itemsize].view(dtype)
 
 
 class Host:
@@ -76,7 +70,7 @@ class Host:
             reduce: function (arrays, out) that brings arrays of equal length together.
             begin: function that comes back when all processes have called it, and raises when they do not make the same call.
         """
-        out, step = aligned(x.size, x.dtype), self.capacity // x.dtype.itemsize
+        out, step = aligned(x.shape, x.dtype), self.capacity // x.dtype.itemsize
         for start in range(0, x.size, step):
             self._part(x[start : start + step], out[start : start + step], reduce, begin)
         return out

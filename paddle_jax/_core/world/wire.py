@@ -12,15 +12,15 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax._src.core import trace_state_clean
-from jax._src.interpreters.pxla import batched_device_put  # gives an array back as one that is not bound to its device
-from jax.sharding import Mesh, NamedSharding, SingleDeviceSharding
+from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
+from paddle_jax._core.deferred.value import unbound
 from paddle_jax._core.errors import TracedValueError, first_line
 from paddle_jax._core.flags import get_flags
 from paddle_jax._core.world import gate, host, packets, watch
+from paddle_jax._core.world.packets import AVG, MAX, MIN, PROD, SUM
 
-SUM, MAX, MIN, PROD, AVG = range(5)
 REDUCTIONS = ("sum", "max", "min", "prod", "avg")
 _SMALL = 1 << 18  # bytes up to which a call is announced by its own program; larger ones are announced before, as the program would copy them
 _BROKEN = ("Gloo", "gloo", "NCCL", "UNAVAILABLE", "ABORTED", "DEADLINE_EXCEEDED")  # in JAX's words about a connection
@@ -120,7 +120,7 @@ class Wire:
             if not self.host.open(x.nbytes):
                 return self._run(key, x, what)
         begin, reduce = ft.partial(self._announce, what), ft.partial(packets.reduced, key[1])
-        return self._put(self.host.all_reduce(np.asarray(x).reshape(-1), reduce, begin).reshape(x.shape))
+        return unbound(self.host.all_reduce(np.asarray(x).reshape(-1), reduce, begin).reshape(x.shape), self.device)
 
     def _in_packets(self, key, x, what):
         """An operation on a small array: one exchange, which is the announcement as well."""
@@ -128,11 +128,7 @@ class Wire:
         rows = self._exchange(packets.packet(text, np.ascontiguousarray(x).tobytes()), what)
         if not packets.alike(rows):
             raise MismatchError(self._mismatch(what))
-        return self._put(packets.result(key, packets.arrays(rows, x.shape, x.dtype), self.rank))
-
-    def _put(self, array):
-        aval = jax.core.ShapedArray(array.shape, array.dtype)
-        return batched_device_put(aval, SingleDeviceSharding(self.device), [array], [self.device], committed=False)
+        return unbound(packets.result(key, packets.arrays(rows, x.shape, x.dtype), self.rank), self.device)
 
     def _exchange(self, mine, what):
         """The packets of all processes."""
@@ -163,7 +159,7 @@ class Wire:
             raise watch.LostError(self._lost(what, error)) from None
         if announced and (rows != mine).any():
             raise MismatchError(self._mismatch(what))
-        return self._put(out)
+        return unbound(out, self.device)
 
     def _stacked(self, x):
         """The array of this process as its part of one over all processes."""

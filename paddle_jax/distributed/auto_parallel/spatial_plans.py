@@ -59,10 +59,7 @@ class PrepareContextParallel(PlanBase):
         def split(value):
             return laid_out(value, process_mesh, Shard(1), SEQUENCE) if isinstance(value, Tensor) and value.ndim > 1 else value
 
-        def before(layer, inputs, named):
-            return tuple(map(split, inputs)), {name: split(value) for name, value in named.items()}
-
-        return before
+        return _of_inputs(split)
 
     def apply(self, layer, process_mesh, shard_param_list):
         """Registers the hook."""
@@ -91,7 +88,7 @@ class ContextParallel(PlanBase):
         def change(value):
             return laid_out(value, process_mesh, cut, SEQUENCE) if isinstance(value, Tensor) and value.ndim == 4 else value
 
-        return lambda layer, inputs, named: (tuple(map(change, inputs)), {name: change(value) for name, value in named.items()})
+        return _of_inputs(change)
 
     def after(self, process_mesh):
         """The hook behind."""
@@ -101,6 +98,11 @@ class ContextParallel(PlanBase):
         """Registers the hooks."""
         layer.register_forward_pre_hook(self.before(process_mesh), with_kwargs=True)
         layer.register_forward_post_hook(self.after(process_mesh))
+
+
+def _of_inputs(change):
+    """The hook that changes what a layer gets, by position and by name."""
+    return lambda layer, inputs, named: (tuple(map(change, inputs)), {name: change(value) for name, value in named.items()})
 
 
 def _way(plan, backend):

@@ -5,7 +5,7 @@ import operator
 import jax
 import numpy as np
 
-from paddle_jax._core.deferred.value import Value, uploaded
+from paddle_jax._core.deferred.value import Value, aligned, uploaded
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.op import composite
 from paddle_jax._core.state import local
@@ -57,18 +57,10 @@ def _are_plain(x, y, index, how):
     return x.ndim > 1 and x.shape[1:] == y.shape[1:] and kind == y._raw.dtype and index.ndim == 1 and not (how == "div" and kind.kind == "i")
 
 
-def _at_64(shape, dtype):
-    """An empty array that begins at a multiple of 64 bytes: any other is copied when JAX takes it over."""
-    size = int(np.prod(shape)) * dtype.itemsize
-    memory = np.empty(size + 64, np.uint8)
-    first = -memory.ctypes.data % 64
-    return memory[first : first + size].view(dtype).reshape(shape)
-
-
 def _joined(x, y, src_index, dst_index, how):
     """`send_uv` by NumPy in blocks: XLA's gather on CPUs takes up to eight times as long."""
     x, y, src_index, dst_index = (np.asarray(t._value) for t in (x, y, src_index, dst_index))
-    out, buffer = _at_64((len(src_index), *x.shape[1:]), x.dtype), np.empty((_BLOCK, *x.shape[1:]), x.dtype)
+    out, buffer = aligned((len(src_index), *x.shape[1:]), x.dtype), np.empty((_BLOCK, *x.shape[1:]), x.dtype)
     with np.errstate(all="ignore"):
         for first in range(0, len(out), _BLOCK):
             rows = slice(first, first + _BLOCK)

@@ -158,10 +158,14 @@ def _outside():
     return ValueError(_NO_PROBABILITY.format("a number outside"))
 
 
+def _wrong(x):
+    return ~((x >= 0) & (x <= 1))
+
+
 @op("x", nondiff=True, register=False, method=False)
 def no_probability(x):
     """Whether an element is not in [0, 1], as 0 or 1."""
-    return (~((x >= 0) & (x <= 1))).any().astype(jnp.int64)
+    return _wrong(x).any().astype(jnp.int64)
 
 
 def _check_probabilities(*args, **kwargs):
@@ -170,12 +174,10 @@ def _check_probabilities(*args, **kwargs):
         return
     value = traced(given)
     if value is not None:
-        ride(~((value >= 0) & (value <= 1)).all(), (), _outside)
-        return
-    found = at_hand(given)
-    if found is not None:
-        if not ((found >= 0) & (found <= 1)).all():
-            raise ValueError(_NO_PROBABILITY.format(found[~((found >= 0) & (found <= 1))].flat[0]))
+        ride(_wrong(value).any(), (), _outside)
+    elif (found := at_hand(given)) is not None:
+        if (wrong := _wrong(found)).any():
+            raise ValueError(_NO_PROBABILITY.format(found[wrong].flat[0]))
     elif followed(given):
         follow(no_probability(given)._raw, _outside)
 
