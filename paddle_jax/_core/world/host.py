@@ -15,9 +15,11 @@ import numpy as np
 
 from paddle_jax._core.deferred.value import aligned
 from paddle_jax._core.flags import get_flags
+from paddle_jax._core.world import packets
 
-LEAST = 1 << 19  # bytes from which on it pays
+LEAST = packets.ROOM + 1  # bytes from which on it pays: what does not travel in a packet
 _MOST = 1 << 26  # bytes that go at once
+_FIRST = 1 << 20  # bytes of memory to begin with
 _FOLDER = "/dev/shm"
 _LINE = 64  # bytes: pieces begin at a multiple
 
@@ -40,7 +42,7 @@ class Host:
 
     def open(self, nbytes) -> bool:
         """Gets memory for arrays of a size, and says whether all processes see that of the others; they find out together."""
-        self.parts, self.capacity, name = [], min(1 << (nbytes - 1).bit_length(), _MOST), b""
+        self.parts, self.capacity, name = [], min(max(1 << (nbytes - 1).bit_length(), _FIRST), _MOST), b""
         if get_flags("FLAGS_collective_shared_memory")["FLAGS_collective_shared_memory"]:
             with contextlib.suppress(OSError):  # no such folder, no room
                 path = f"{_FOLDER}/paddle-{secrets.token_hex(12)}"

@@ -22,6 +22,11 @@ def packet(text, data=b""):
     return made
 
 
+def texts(rows):
+    """The bytes in packets, which end where zeros begin."""
+    return [row[DIGEST:].tobytes().rstrip(b"\0") for row in rows]
+
+
 def alike(rows) -> bool:
     """Whether all packets are of the same call."""
     return bool((rows[:, :DIGEST] == rows[0, :DIGEST]).all())

@@ -18,7 +18,7 @@ from jax.sharding import PartitionSpec as P
 from paddle_jax._core.deferred.value import unbound
 from paddle_jax._core.errors import TracedValueError, first_line
 from paddle_jax._core.flags import get_flags
-from paddle_jax._core.world import gate, host, packets, watch
+from paddle_jax._core.world import gate, host, lines, packets, watch
 from paddle_jax._core.world.packets import AVG, MAX, MIN, PROD, SUM
 
 REDUCTIONS = ("sum", "max", "min", "prod", "avg")
@@ -43,7 +43,9 @@ class Wire:
         self.mesh = Mesh(np.array([by_process[rank] for rank in ranks]), ("g",))
         self.divided = NamedSharding(self.mesh, P("g"))
         self.small = packets.ROOM if self.device.platform == "cpu" else -1  # bytes that travel with the announcement
-        self.host = host.Host(self.rank, len(self.ranks), self._exchanged) if self.device.platform == "cpu" else None
+        cpu = self.device.platform == "cpu"
+        self.lines = lines.Lines(self.rank, len(self.ranks), self._told) if cpu else None
+        self.host = host.Host(self.rank, len(self.ranks), self._exchanged) if cpu else None
         self.where = f"group {number} (ranks {', '.join(map(str, ranks))})"
 
     @property
@@ -109,9 +111,10 @@ class Wire:
             checking = get_flags("FLAGS_collective_check")["FLAGS_collective_check"]
             if key[0] == "all_reduce" and self.host is not None and host.fits(x) and self.host.able:
                 return self._in_memory(key, x, what)
-            if checking and x.nbytes > _SMALL:
+            apart = x.nbytes > _SMALL or self._near()
+            if checking and apart:
                 self._announce(what)
-            return self._run(key, x, what, announced=checking and x.nbytes <= _SMALL)
+            return self._run(key, x, what, announced=checking and not apart)
 
     def _in_memory(self, key, x, what):
         """An all_reduce through memory that all processes see; the ordinary one if they turn out to see none."""
@@ -130,14 +133,29 @@ class Wire:
             raise MismatchError(self._mismatch(what))
         return unbound(packets.result(key, packets.arrays(rows, x.shape, x.dtype), self.rank), self.device)
 
+    def _near(self):
+        """Whether the processes of the group have lines to each other; the first question makes them."""
+        return self.lines is not None and self.lines.open()
+
     def _exchange(self, mine, what):
         """The packets of all processes."""
+        if not self._near():
+            return self._over_xla(mine, what)
+        try:
+            return self.lines.exchange(mine)
+        except OSError as error:
+            raise watch.LostError(self._lost(what, error)) from None
+
+    def _over_xla(self, mine, what):
         return np.asarray(self._run(("all_gather",), mine, what))
 
     def _exchanged(self, data):
         """The bytes of all processes, of which there are few; none of them is zero."""
-        rows = self._exchange(packets.packet("", data), "all_reduce through shared memory")
-        return [row[packets.DIGEST :].tobytes().rstrip(b"\0") for row in rows]
+        return packets.texts(self._exchange(packets.packet("", data), "all_reduce through shared memory"))
+
+    def _told(self, data):
+        """The same, before there are lines."""
+        return packets.texts(self._over_xla(packets.packet("", data), "connecting the processes of this machine"))
 
     def _watched(self, what):
         self.calls += 1

@@ -1,0 +1,90 @@
+"""Packets between the processes of one machine go over sockets of their own; there are none where one process cannot reach another."""
+
+import functools as ft
+import os
+import socket
+import threading
+
+import numpy as np
+import pytest
+
+from paddle_jax._core.world import lines
+from tests.distributed import pairs
+from tests.distributed.test_host import Room
+
+
+def run(count, work):
+    """What `work(lines, place)` gives in each of some threads, which stand for processes."""
+    room, found = Room(count), [None] * count
+
+    def one(place):
+        mine = lines.Lines(place, count, ft.partial(room.exchange, place))
+        try:
+            found[place] = work(mine, place)
+        except Exception as error:
+            found[place] = error
+            room.barrier.abort()
+        finally:
+            mine.close()
+
+    threads = [threading.Thread(target=one, args=(place,)) for place in range(count)]
+    [thread.start() for thread in threads]
+    [thread.join(30) for thread in threads]
+    return found
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_packets_arrive_in_the_order_of_places(count):
+    def work(mine, place):
+        assert mine.open()
+        return [mine.exchange(np.full(4112, 10 * turn + place, np.uint8))[:, [0, -1]].tolist() for turn in range(20)]
+
+    want = [[[10 * turn + place] * 2 for place in range(count)] for turn in range(20)]
+    assert run(count, work) == [want] * count
+
+
+def test_processes_of_two_machines_find_out_together(monkeypatch):
+    def called(self, said):
+        raise FileNotFoundError(said)
+
+    monkeypatch.setattr(lines.Lines, "_called", called)
+    assert run(3, lambda mine, place: (mine.open(), mine.able, mine._lines)) == [(False, False, {})] * 3
+
+
+def test_none_where_no_socket_can_be_made(monkeypatch):
+    monkeypatch.setattr(lines.tempfile, "mkdtemp", lambda prefix: (_ for _ in ()).throw(OSError("read-only")))
+    assert run(2, lambda mine, place: mine.open()) == [False, False]
+
+
+def test_who_does_not_know_the_token_gets_no_line(monkeypatch):
+    called = lines.Lines._called
+
+    def first_a_stranger(self, said):
+        with socket.socket(socket.AF_UNIX) as stranger:
+            stranger.connect(os.fsdecode(said[lines._TOKEN :]))
+            stranger.sendall(b"x" * lines._TOKEN + bytes([self.place]))
+        return called(self, said)
+
+    monkeypatch.setattr(lines.Lines, "_called", first_a_stranger)
+    found = run(2, lambda mine, place: mine.open() and mine.exchange(np.full(8, place, np.uint8))[:, 0].tolist())
+    assert found == [[0, 1]] * 2
+
+
+def test_a_process_that_goes_is_noticed():
+    def work(mine, place):
+        mine.open()
+        if place:
+            mine.close()
+            return None
+        with pytest.raises(OSError, match="gone|pipe|reset"):
+            mine.exchange(np.zeros(8, np.uint8))
+        return "noticed"
+
+    assert run(2, work) == ["noticed", None]
+
+
+@pytest.mark.slow
+def test_no_socket_is_left(tmp_path):
+    for process in pairs.run("large.py", seconds=90, TMPDIR=str(tmp_path)):
+        assert process.code == 0, process.err
+    assert not list(tmp_path.glob("paddle-*"))
