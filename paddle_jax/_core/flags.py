@@ -98,7 +98,7 @@ def set_flags(flags):
             recorded at most); the memory flags, which must be set before the first array exists (FLAGS_allocator_strategy,
             FLAGS_fraction_of_gpu_memory_to_use, FLAGS_use_cuda_malloc_async_allocator, FLAGS_use_system_allocator,
             FLAGS_use_cuda_managed_memory); FLAGS_collective_check (whether the processes of a program compare each collective before it
-            runs, alike on all of them), FLAGS_collective_shared_memory (whether processes of one machine add up large arrays in memory that all see;
+            runs, alike on all of them), FLAGS_collective_shared_memory (whether processes of one machine use memory and sockets that all of them see;
             before the first); FLAGS_single_controller (whether paddle.distributed.get_world_size() of a program of one process is the
             number of its devices); FLAGS_cudnn_deterministic (the same bits in every run, see docs/determinism.md; on an accelerator to be set before
             the first array exists); FLAGS_metrics_port (where Prometheus reads the numbers of paddle_jax.metrics; 0: nowhere) and

@@ -1,8 +1,8 @@
 """Sockets between the processes of a group on one machine, over which they exchange packets of a few KB.
 
-XLA's exchange of a packet goes through its runtime, the network interface and pools of threads, all of which have to be woken up: about a millisecond.
-A packet written to a socket of the same machine is there as soon as the other process is scheduled. What is sent are bytes of a fixed number, nothing
-is unpickled, and a process takes part only if it knows the group's token.
+XLA's exchange of a packet goes through its runtime, the network interface and pools of threads, all of which have to be woken up: about a
+millisecond. A packet written to a socket of the same machine is there as soon as the other process is scheduled. What is sent are bytes of a fixed
+number, nothing is unpickled, and a process takes part only if it knows the group's token.
 """
 
 import contextlib
@@ -25,7 +25,10 @@ _TOKEN = 16  # bytes
 
 
 class Lines:
-    """The lines of a process to the others of its group. exchange: function (bytes) that gives the bytes of all of them, in the order of their places."""
+    """The lines of a process to the others of its group.
+
+    exchange: function (bytes) that gives the bytes of all of them, in the order of their places.
+    """
 
     def __init__(self, place, size, exchange):
         self.place, self.size, self._exchanged = place, size, exchange
