@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from paddle_jax._core.op import op
 
-__all__ = ["masked_select", "nonzero", "unique"]
+__all__ = ["coalesce", "masked_select", "nonzero", "sparse_add", "to_sparse_coo", "unique"]
 
 
 def _checked(name, size):
@@ -81,3 +81,81 @@ def unique(x, size, fill_value=None):
         ([1, 3, 0], [1, 2, 0])
     """
     return tuple(jnp.unique(x.ravel(), size=_checked("unique", size), fill_value=fill_value, return_counts=True))
+
+
+def to_sparse_coo(x, sparse_dim, nnz):
+    """The elements that are not 0 by coordinates, with room for nnz of them; what is missing is filled up with zeros at the last coordinate.
+
+    Works inside compiled functions. Products, sums of two, functions element by element, `to_dense` and submanifold convolutions take the result;
+    what counts elements (batch normalisation, softmax, pooling, masks) needs `coalesce()` outside of compiled functions first, and says so.
+
+    Args:
+        x: Tensor.
+        sparse_dim: int, the number of leading axes that get coordinates.
+        nnz: int, the number of elements of the result.
+    Returns:
+        SparseCooTensor with nnz elements, with gradients.
+    Raises:
+        ValueError: there are more elements than nnz, nnz is negative, or there are not so many axes. In a compiled function the first is raised by
+            its call, or at the latest when a result is read.
+    Example:
+        >>> x = paddle.bounded.to_sparse_coo(paddle.to_tensor([[0.0, 2.0], [0.0, 0.0]]), 2, nnz=2)
+        >>> x.indices().tolist(), x.values().tolist(), x.to_dense().tolist()
+        ([[0, 0], [1, 1]], [2.0, 0.0], [[0.0, 2.0], [0.0, 0.0]])
+    """
+    from paddle_jax.sparse.bounded import of_dense
+
+    if not 0 < sparse_dim <= x.ndim:
+        raise ValueError(f"bounded.to_sparse_coo: sparse_dim: got {sparse_dim}; a Tensor of {x.ndim} axes allows 1..{x.ndim}")
+    return of_dense(x, sparse_dim, _checked("to_sparse_coo", nnz))
+
+
+def coalesce(x, nnz):
+    """Sorts the coordinates and adds up the elements of equal ones, with room for nnz of them; filled up as by `to_sparse_coo`.
+
+    Args:
+        x: SparseCooTensor.
+        nnz: int, the number of elements of the result.
+    Returns:
+        SparseCooTensor with nnz elements, with gradients.
+    Raises:
+        ValueError: as for `to_sparse_coo`.
+        NotImplementedError: x is not a SparseCooTensor.
+    Example:
+        >>> x = paddle.bounded.coalesce(paddle.sparse.sparse_coo_tensor([[1, 0, 1]], [1.0, 2.0, 4.0]), nnz=2)
+        >>> x.indices().tolist(), x.values().tolist()
+        ([[0, 1]], [2.0, 5.0])
+    """
+    return _together("coalesce", nnz, x)
+
+
+def sparse_add(x, y, nnz):
+    """The sum of two sparse Tensors, at the coordinates of both, with room for nnz elements; filled up as by `to_sparse_coo`.
+
+    Args:
+        x, y: SparseCooTensors of one shape, with coordinates of the same axes.
+        nnz: int, the number of elements of the result; the numbers of both together are always enough.
+    Returns:
+        SparseCooTensor with nnz elements, with gradients.
+    Raises:
+        ValueError: as for `to_sparse_coo`, or the shapes differ.
+        NotImplementedError: x or y is not a SparseCooTensor.
+    Example:
+        >>> x, y = (paddle.sparse.sparse_coo_tensor([[0, n]], [1.0, 2.0], [3]) for n in (1, 2))
+        >>> paddle.bounded.sparse_add(x, y, nnz=3).values().tolist()
+        [2.0, 2.0, 2.0]
+    """
+    return _together("sparse_add", nnz, x, y)
+
+
+def _together(name, nnz, *tensors):
+    from paddle_jax.sparse.bounded import together
+    from paddle_jax.sparse.coo import SparseCooTensor
+
+    for x in tensors:
+        if not isinstance(x, SparseCooTensor):
+            raise NotImplementedError(f"bounded.{name}: got {type(x).__name__}; give a SparseCooTensor")
+    kinds = [(list(x.shape), x.sparse_dim()) for x in tensors]
+    if any(kind != kinds[0] for kind in kinds):
+        raise ValueError(f"bounded.{name}: got shapes and numbers of axes with coordinates {kinds[0]} and {kinds[1]}; they must be equal")
+    return together(name, tensors, _checked(name, nnz))

@@ -215,8 +215,8 @@ class Traced:
 
 
 def is_tensor(x):
-    """For `is_leaf`: Tensors are leaves here, though JAX could look inside."""
-    return isinstance(x, Tensor)
+    """For `is_leaf`: Tensors are leaves here, though JAX could look inside. A sparse one is a node of several."""
+    return isinstance(x, Tensor) and not x.is_sparse()
 
 
 def trace(function, structs, indexed=False) -> Traced:

@@ -55,7 +55,12 @@ class LazyRows:
         count = self._ys.shape[-1]
         width = sum(int(x.size) for x in xs) // (self._batch[0] if batched and self._batch[0] else 1)
         self._rows_at = len(self._batch)  # the axis of rows
-        self.shape = [*self._batch, *([] if squeeze[0] else [count]), *([] if squeeze[1] else [width])]
+        self._lengths = [*self._batch, *([] if squeeze[0] else [count]), *([] if squeeze[1] else [width])]
+
+    @property
+    def shape(self):
+        """The lengths of the axes."""
+        return self._lengths
 
     def _row(self, i):
         if i not in self._known:

@@ -26,7 +26,10 @@ def signature(args, kwargs):
 
 
 def _leaf(value, tensors):
-    if isinstance(value, Tensor) and not value.is_sparse():
+    if isinstance(value, Tensor):
+        if value.is_sparse():
+            parts, settings = value.taken_apart()
+            return type(value), settings, *[_leaf(part, tensors) for part in parts]
         tensors.append(value)
         raw = value._raw
         return "t", raw.shape, raw.dtype, value.stop_gradient
@@ -127,8 +130,8 @@ def as_tensors(args, kwargs):
     found, others, containers = {}, [], []
 
     def convert(value):
-        if isinstance(value, Tensor) and not value.is_sparse():
-            found[id(value)] = value
+        if isinstance(value, Tensor):
+            found.update((id(t), t) for t in (value.taken_apart()[0] if value.is_sparse() else [value]))
             return value
         if isinstance(value, np.ndarray | jax.Array):
             made = to_tensor(value)

@@ -1,6 +1,6 @@
 """Sparse Tensors by coordinates and by rows (`paddle.sparse`): making them, functions that keep 0 at 0, sums, products, activations."""
 
-from paddle_jax.sparse import creation, nn
+from paddle_jax.sparse import creation, nn, pytree
 from paddle_jax.sparse.binary import add, divide, is_same_shape, mask_as, masked_matmul, matmul, multiply, mv, subtract
 from paddle_jax.sparse.coo import SparseCooTensor
 from paddle_jax.sparse.creation import sparse_coo_tensor, sparse_csr_tensor

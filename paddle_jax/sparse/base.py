@@ -38,7 +38,7 @@ class SparseTensor(Tensor):
 
     def nnz(self):
         """The number of elements that are kept."""
-        return self._values.shape[0]
+        return self._values.shape[0] if self._values.ndim else 1
 
     def dim(self):
         """The number of axes."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax.sparse.base import SparseTensor
-from paddle_jax.sparse.pattern import coordinates, flat, joined, like, need_sparse
+from paddle_jax.sparse.pattern import coordinates, flat, joined, like, need_exact, need_sparse
 from paddle_jax.sparse.unary import with_values
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.gathering import gather, gather_nd
@@ -29,7 +29,7 @@ def _pair(name, x, y):
         raise NotImplementedError(f"{name}: got {type(x).__name__} and {type(y).__name__}; give two of one kind")
     if tuple(x.shape) != tuple(y.shape):
         raise ValueError(f"{name}: x has shape {list(x.shape)} and y {list(y.shape)}; they must be equal")
-    return coordinates(x), coordinates(y)
+    return coordinates(x, name), coordinates(y, name)
 
 
 def _together(name, x, y, sign):
@@ -39,7 +39,8 @@ def _together(name, x, y, sign):
     if np.array_equal(places, others):
         return with_values(x, x.values() + second)
     shape = x.shape[: len(places)]
-    return like(x, *joined(np.concatenate([places, others], 1), concat([x.values(), second], 0), shape), x.shape)
+    values = [v if v.ndim else v.reshape([1]) for v in (x.values(), second)]
+    return like(x, *joined(np.concatenate([places, others], 1), concat(values, 0), shape), x.shape)
 
 
 def add(x, y, name=None):
@@ -148,6 +149,7 @@ def mask_as(x, mask, name=None):
         [2.0]
     """
     need_sparse("mask_as", mask=mask)
+    need_exact("mask_as", mask)
     if list(x.shape) != list(mask.shape):
         raise ValueError(f"mask_as: x has shape {list(x.shape)} and mask {list(mask.shape)}; they must be equal")
     return with_values(mask, gather_nd(x, to_tensor(coordinates(mask).T.copy())))
@@ -244,6 +246,7 @@ def masked_matmul(x, y, mask, name=None):
         [3.0]
     """
     need_sparse("masked_matmul", mask=mask)
+    need_exact("masked_matmul", mask)
     if x.ndim != 2 or y.ndim != 2 or list(mask.shape) != [x.shape[0], y.shape[1]] or x.shape[1] != y.shape[0]:
         raise ValueError(f"masked_matmul: shapes {list(x.shape)}, {list(y.shape)} and {list(mask.shape)} do not fit [m, k], [k, n] and [m, n]")
     rows, cols = (to_tensor(p) for p in coordinates(mask))

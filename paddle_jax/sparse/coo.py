@@ -17,13 +17,18 @@ class SparseCooTensor(SparseTensor):
         indices: Tensor int64 [axes, n], one column for each element.
         values: Tensor [n].
         shape: ints, the whole shape.
+        filled: whether zeros that only fill up a bound may be among the elements (`paddle_jax.bounded`).
     """
 
-    __slots__ = ()
+    __slots__ = ("_filled",)
 
-    def __init__(self, indices, values, shape):
+    def __init__(self, indices, values, shape, filled=False):
         super().__init__(values, shape)
-        self._indices = indices
+        self._indices, self._filled = indices, filled
+
+    def taken_apart(self):
+        """The Tensors that it is made of, and the other arguments that it is made with."""
+        return (self._indices, self._values), (tuple(self.shape), self._filled)
 
     def indices(self):
         """The coordinates, int64 [axes, n]."""
@@ -43,6 +48,8 @@ class SparseCooTensor(SparseTensor):
 
     def to_dense(self):
         """All elements, zeros included, as a Tensor; equal coordinates are added up."""
+        if not self._values.ndim:  # a sum of everything, which Paddle keeps as one number
+            return self._values.reshape([1])
         if self.dtype.np.kind == "b":
             return scatter_nd(_columns(self._indices), self._values.astype("int32"), list(self.shape)) > 0
         return scatter_nd(_columns(self._indices), self._values, list(self.shape))
@@ -73,7 +80,7 @@ class SparseCooTensor(SparseTensor):
 
     def detach(self):
         """The same without gradients."""
-        return SparseCooTensor(self._indices, self._values.detach(), self.shape)
+        return SparseCooTensor(self._indices, self._values.detach(), self.shape, self._filled)
 
     def __repr__(self):
         return shown(self, indices=self._indices, values=self._values)
@@ -132,6 +139,9 @@ def coalesce(x, name=None):
     """
     if not isinstance(x, SparseCooTensor):
         raise NotImplementedError(f"coalesce: x: got {type(x).__name__}; give a SparseCooTensor")
-    kept, place = np.unique(x.indices().numpy(), axis=1, return_inverse=True)
-    values = scatter_nd(unsqueeze(to_tensor(place.reshape(-1)), 1), x.values(), [kept.shape[1], *x.values().shape[1:]])
+    from paddle_jax.sparse.pattern import coordinates
+
+    kept, place = np.unique(coordinates(x, "coalesce").astype(x.indices().dtype.np), axis=1, return_inverse=True)
+    elements = x.values() if x.values().ndim else x.values().reshape([1])
+    values = scatter_nd(unsqueeze(to_tensor(place.reshape(-1)), 1), elements, [kept.shape[1], *elements.shape[1:]])
     return SparseCooTensor(to_tensor(kept), values, x.shape)

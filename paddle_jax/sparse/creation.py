@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensor import Tensor, on_host
 from paddle_jax.sparse.coo import SparseCooTensor
 from paddle_jax.sparse.coo import sparse_coo_tensor as sparse_coo_tensor
 from paddle_jax.sparse.csr import sparse_csr_tensor as sparse_csr_tensor
@@ -13,9 +13,9 @@ from paddle_jax.tensor.gathering import gather_nd
 __all__ = ["sparse_coo_tensor", "sparse_csr_tensor"]
 
 
-def _kept(x, axes):
+def _kept(name, x, axes):
     """The coordinates along the first axes where something is not 0, and the values there."""
-    dense = x.numpy()
+    dense = on_host(x, name, f"use paddle_jax.bounded.to_sparse_coo(x, {axes}, nnz) with a bound on the number of elements, or call it outside")
     some = (dense != 0).any(tuple(range(axes, dense.ndim))) if axes < dense.ndim else dense != 0
     places = np.stack(np.nonzero(some)).astype(np.int64)
     return places, gather_nd(x, to_tensor(places.T.copy()))
@@ -36,7 +36,7 @@ def to_sparse_coo(self, sparse_dim):
     """
     if not 0 < sparse_dim <= self.ndim:
         raise ValueError(f"to_sparse_coo: sparse_dim: got {sparse_dim}; a Tensor of {self.ndim} axes allows 1..{self.ndim}")
-    places, values = _kept(self, sparse_dim)
+    places, values = _kept("to_sparse_coo", self, sparse_dim)
     return SparseCooTensor(to_tensor(places), values, self.shape)
 
 
@@ -53,7 +53,7 @@ def to_sparse_csr(self):
     """
     if self.ndim not in (2, 3):
         raise ValueError(f"to_sparse_csr: got a Tensor of {self.ndim} axes; it must have two or three")
-    return by_rows(*_kept(self, self.ndim), self.shape)
+    return by_rows(*_kept("to_sparse_csr", self, self.ndim), self.shape)
 
 
 Tensor.to_sparse_coo, Tensor.to_sparse_csr = to_sparse_coo, to_sparse_csr

@@ -24,6 +24,10 @@ class SparseCsrTensor(SparseTensor):
         super().__init__(values, shape)
         self._crows, self._cols = crows, cols
 
+    def taken_apart(self):
+        """The Tensors that it is made of, and the other arguments that it is made with."""
+        return (self._crows, self._cols, self._values), (tuple(self.shape),)
+
     def crows(self):
         """Where the elements of each row begin."""
         return self._crows

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from paddle_jax._core.tensor import on_host
 from paddle_jax.sparse.coo import SparseCooTensor
 from paddle_jax.sparse.csr import SparseCsrTensor
 from paddle_jax.tensor.creation import to_tensor
@@ -17,11 +18,22 @@ def need_sparse(name, **arguments):
             raise NotImplementedError(f"{name}: {argument}: got {type(value).__name__}; give a sparse Tensor")
 
 
-def coordinates(x):
+_INSTEAD = "make sparse Tensors outside of it, or bound their elements with to_sparse_coo, coalesce and sparse_add of paddle_jax.bounded"
+
+
+def need_exact(name, x):
+    """Refuses a sparse Tensor with zeros that fill up a bound, where they would count."""
+    if isinstance(x, SparseCooTensor) and x._filled:
+        raise ValueError(f"{name}: x: got a SparseCooTensor of paddle_jax.bounded, some of whose elements may be filling that would count as zeros; "
+                         "call its coalesce() first, outside of compiled functions")
+
+
+def coordinates(x, name="sparse coordinates"):
     """The coordinates of the elements that are kept, int64 [axes, n], on the host."""
     if isinstance(x, SparseCooTensor):
-        return x.indices().numpy().astype(np.int64)
-    starts, cols = x.crows().numpy().astype(np.int64), x.cols().numpy().astype(np.int64)
+        places = on_host(x.indices(), name, _INSTEAD).astype(np.int64)
+        return places if places.ndim == 2 else places.reshape(-1, 1)
+    starts, cols = (on_host(t, name, _INSTEAD).astype(np.int64) for t in (x.crows(), x.cols()))
     rows = x.shape[-2]
     counts = np.diff(starts.reshape(-1, rows + 1), axis=1).reshape(-1)
     row = np.repeat(np.arange(len(counts)), counts)
@@ -35,6 +47,7 @@ def flat(places, shape):
 
 def joined(places, values, shape):
     """(sorted coordinates without repetition, the sums of the values of each)."""
+    values = values if values.ndim else values.reshape([1])
     numbers, group = np.unique(flat(places, shape), return_inverse=True)
     kept = np.stack(np.unravel_index(numbers, tuple(shape))) if len(numbers) else places[:, :0]
     if len(numbers) == places.shape[1]:
@@ -45,6 +58,7 @@ def joined(places, values, shape):
 def like(x, places, values, shape):
     """A sparse Tensor of the kind of x, from coordinates (sorted ones for rows) and values."""
     kind = x.indices().dtype if isinstance(x, SparseCooTensor) else x.crows().dtype
+    values = values if values.ndim else values.reshape([1])
     if isinstance(x, SparseCooTensor):
         return SparseCooTensor(to_tensor(places).astype(kind), values, shape)
     return by_rows(places, values, shape, kind)

@@ -17,7 +17,7 @@ __all__ = []
 def with_values(x, values):
     """A sparse Tensor with the coordinates of x."""
     if isinstance(x, SparseCooTensor):
-        return SparseCooTensor(x.indices(), values, x.shape)
+        return SparseCooTensor(x.indices(), values, x.shape, x._filled)
     return SparseCsrTensor(x.crows(), x.cols(), values, x.shape)
 
 
@@ -206,7 +206,10 @@ def sum(x, axis=None, dtype=None, keepdim=False, name=None):  # noqa: A001  Padd
     values = x.values().astype(_sum_dtype(x.dtype, dtype))
     if axis is None:
         shape = [1] * (x.ndim if keepdim else 2 if rows else 1)
-        return like(x, np.zeros((len(shape), 1), np.int64), values.sum().reshape([1]), shape)
+        if not keepdim and not rows:  # Paddle keeps one number, without an axis for the elements
+            return SparseCooTensor(to_tensor(np.zeros(1, np.int64)).astype(x.indices().dtype), values.sum(), shape)
+        axes = 2 if rows and not keepdim else x.ndim if rows else x.sparse_dim()
+        return like(x, np.zeros((axes, 1), np.int64), values.sum().reshape([1] * (len(shape) - axes + 1)), shape)
     places, keepdim = coordinates(x), keepdim or rows
     axes = {a % x.ndim for a in ([axis] if isinstance(axis, int) else axis)}
     behind = [a - len(places) + 1 for a in axes if a >= len(places)]

@@ -22,7 +22,12 @@ NAMESPACES = ["paddle", "paddle.Tensor", "paddle.linalg", "paddle.fft", "paddle.
               "paddle.profiler", "paddle.device", "paddle.device.cuda", "paddle.device.custom_device", "paddle.device.xpu", "paddle.utils",
               "paddle.utils.dlpack", "paddle.utils.download", "paddle.utils.unique_name", "paddle.incubate", "paddle.incubate.asp",
               "paddle.incubate.autotune", "paddle.incubate.nn", "paddle.incubate.nn.functional", "paddle.incubate.optimizer",
-              "paddle.incubate.optimizer.functional"]
+              "paddle.incubate.optimizer.functional", "paddle.incubate.nn.memory_efficient_attention", "paddle.incubate.autograd",
+              "paddle.incubate.tensor", "paddle.distribution", "paddle.distribution.transform", "paddle.distribution.chi2",
+              "paddle.distribution.lkj_cholesky", "paddle.sparse", "paddle.sparse.nn", "paddle.sparse.nn.functional", "paddle.sparse.creation",
+              "paddle.geometric", "paddle.quantization", "paddle.quantization.config", "paddle.quantization.observers",
+              "paddle.quantization.quanters", "paddle.nn.quant", "paddle.nn.quant.quant_layers", "paddle.nn.attention",
+              "paddle.utils.cpp_extension", "paddle.utils.cpp_extension.extension_utils"]
 
 
 @pytest.fixture(scope="module")

@@ -109,7 +109,11 @@ class Jacobian(LazyRows):
     def __init__(self, func, xs, is_batched=False):
         _, outputs, inputs = _start(func, xs)
         super().__init__(_flat(outputs, is_batched), inputs, is_batched)
-        self.shape = tuple(self.shape)
+
+    @property
+    def shape(self):
+        """The lengths of the axes, as a tuple."""
+        return tuple(self._lengths)
 
 
 class Hessian(LazyRows):
@@ -135,4 +139,8 @@ class Hessian(LazyRows):
             got = [list(y.shape) for y in outputs]
             raise RuntimeError(f"Hessian: the function gives shapes {got}; it must give one number, or one per sample when is_batched")
         super().__init__(_flat(live_gradients(outputs[0], inputs), is_batched), inputs, is_batched)
-        self.shape = tuple(self.shape)
+
+    @property
+    def shape(self):
+        """The lengths of the axes, as a tuple."""
+        return tuple(self._lengths)

@@ -1,5 +1,6 @@
 """Functions that do several steps at once (`paddle.incubate.nn.functional`). XLA fuses what they are made of."""
 
+from paddle_jax.incubate.nn.functional.block_multihead_attention import block_multihead_attention
 from paddle_jax.incubate.nn.functional.fast_ln import fast_ln
 from paddle_jax.incubate.nn.functional.fast_rms_norm import fast_rms_norm
 from paddle_jax.incubate.nn.functional.fused_bias_act import fused_bias_act
@@ -27,5 +28,5 @@ __all__ = [
     "fast_ln", "fast_rms_norm", "fused_multi_head_attention", "fused_feedforward", "fused_multi_transformer", "fused_matmul_bias", "fused_linear",
     "fused_linear_activation", "fused_bias_dropout_residual_layer_norm", "fused_dropout_add", "fused_rotary_position_embedding",
     "fused_rms_norm", "fused_layer_norm", "fused_bias_act", "fused_rms_norm_ext",
-    "variable_length_memory_efficient_attention", "masked_multihead_attention", "blha_get_max_len", "moe_combine",
+    "variable_length_memory_efficient_attention", "masked_multihead_attention", "blha_get_max_len", "block_multihead_attention", "moe_combine",
 ]

@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from paddle_jax.geometric.pooling import pooled
 from paddle_jax.nn.functional import activation as dense
 from paddle_jax.sparse.csr import SparseCsrTensor
-from paddle_jax.sparse.pattern import coordinates, flat, need_sparse
+from paddle_jax.sparse.pattern import coordinates, flat, need_exact, need_sparse
 from paddle_jax.sparse.unary import with_values
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.gathering import gather
@@ -68,16 +69,15 @@ def softmax(x, axis=-1, name=None):
     need_sparse("softmax", x=x)
     if isinstance(x, SparseCsrTensor) and axis != -1:
         raise NotImplementedError(f"softmax: axis: got {axis} for a SparseCsrTensor; use -1")
-    places = coordinates(x)
+    need_exact("softmax", x)
+    places = coordinates(x, "softmax")
     axis %= x.ndim
     if axis >= len(places):
         return with_values(x, dense.softmax(x.values(), axis - len(places) + 1))
     rest = [n for i, n in enumerate(x.shape[: len(places)]) if i != axis]
     rows = flat(np.delete(places, axis, 0), rest) if rest else np.zeros(places.shape[1], np.int64)
     _, group = np.unique(rows, return_inverse=True)
-    values, group = x.values(), to_tensor(group.astype(np.int64))
-    count = int(group.max()) + 1 if group.shape[0] else 0
-    peaks = np.full((count, *values.shape[1:]), -np.inf, values.numpy().dtype)
-    np.maximum.at(peaks, group.numpy(), values.numpy())  # a constant: the softmax does not change with it
-    powers = (values - gather(to_tensor(peaks), group)).exp()
+    values, count, group = x.values(), int(group.max(initial=-1)) + 1, to_tensor(group.astype(np.int64))
+    peaks = pooled(values.detach(), group, count, "max")  # a constant: the softmax does not change with it
+    powers = (values - gather(peaks, group)).exp()
     return with_values(x, powers / gather(scatter_nd(unsqueeze(group, 1), powers, list(peaks.shape)), group))

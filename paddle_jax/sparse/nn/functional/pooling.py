@@ -4,6 +4,7 @@ from paddle_jax.geometric.pooling import pooled
 from paddle_jax.sparse.coo import SparseCooTensor
 from paddle_jax.sparse.nn.functional.products import numbers, sides
 from paddle_jax.sparse.nn.functional.rulebook import Window, rulebook
+from paddle_jax.sparse.pattern import need_exact
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.gathering import gather
 
@@ -34,6 +35,7 @@ def max_pool3d(x, kernel_size, stride=None, padding=0, ceil_mode=False, data_for
         raise AssertionError(f"max_pool3d: x: got {type(x).__name__}; give a SparseCooTensor")
     if data_format != "NDHWC":
         raise AssertionError(f"max_pool3d: data_format: got {data_format!r}; only 'NDHWC' is allowed")
+    need_exact("max_pool3d", x)
     if x.ndim != 5 or x.dense_dim() != 1:
         raise ValueError(f"max_pool3d: x: got shape {list(x.shape)} with {x.sparse_dim()} axes with coordinates; five are needed, four with them")
     kernel = numbers("max_pool3d", "kernel_size", kernel_size, 3)

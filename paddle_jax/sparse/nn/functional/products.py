@@ -5,6 +5,7 @@ import numpy as np
 
 from paddle_jax._core.op import op
 from paddle_jax._core.tensor import Tensor
+from paddle_jax.sparse.bounded import convolved_near, unknown
 from paddle_jax.sparse.coo import SparseCooTensor
 from paddle_jax.sparse.nn.functional.rulebook import Window, rulebook, submanifold_rulebook
 from paddle_jax.tensor.creation import to_tensor
@@ -32,6 +33,8 @@ def convolved(name, x, weight, bias, stride, padding, dilation, groups, data_for
     """The convolution of a sparse Tensor by coordinates."""
     window = _window(name, x, weight, stride, padding, dilation, groups, data_format, axes)
     if submanifold:
+        if unknown(x.indices()):
+            return convolved_near(x, weight, bias, window.dilation)
         window = window._replace(stride=(1,) * axes, padding=tuple(d * (k // 2) for k, d in zip(window.kernel, window.dilation, strict=True)))
         space, book = x.shape[1:-1], submanifold_rulebook(x, window)
     else:

@@ -57,7 +57,7 @@ def submanifold_rulebook(x, window):
 
 def _meetings(x, window, space):
     """(number of the output, pairs of each offset, row of the input) of all pairs, offset by offset."""
-    places = coordinates(x)
+    places = coordinates(x, "sparse convolution")
     offsets = np.indices(window.kernel).reshape(len(window.kernel), -1)
     kept, number = True, places[0]
     for axis, length in enumerate(space):

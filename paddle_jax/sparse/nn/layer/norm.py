@@ -5,6 +5,7 @@ from paddle_jax.nn.layer.batch_norm import BatchNorm1D
 from paddle_jax.nn.layer.batch_norm import SyncBatchNorm as Dense
 from paddle_jax.nn.layer.helpers import show
 from paddle_jax.sparse.coo import SparseCooTensor
+from paddle_jax.sparse.pattern import need_exact
 from paddle_jax.sparse.unary import with_values
 
 __all__ = []
@@ -15,6 +16,7 @@ def _normalised(layer, x):
     name = type(layer).__name__
     if not isinstance(x, SparseCooTensor):
         raise NotImplementedError(f"{name}: input: got {type(x).__name__}; give a SparseCooTensor")
+    need_exact(name, x)
     if x.dense_dim() != 1:
         raise ValueError(f"{name}: input: got shape {list(x.shape)} with {x.sparse_dim()} axes with coordinates; all but the last need them")
     values = batch_norm(x.values(), layer._mean, layer._variance, layer.weight, layer.bias, layer.training, layer._momentum, layer._epsilon, "NC",

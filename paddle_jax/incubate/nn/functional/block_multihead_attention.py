@@ -1,0 +1,193 @@
+"""Attention of sequences of different lengths, whose keys and values lie in pages (Kwon et al., PagedAttention, 2023)."""
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.core import Tracer
+
+from paddle_jax._core.op import op
+from paddle_jax.incubate.nn.functional.precision import quantized
+from paddle_jax.tensor.manipulation import cast, reshape
+
+_NAME = "block_multihead_attention"
+_DTYPES = {"fp16": "float16", "bf16": "bfloat16", "fp32": "float32"}
+_ZERO = 128  # what 0 is in a cache of uint8
+
+
+def _turned(x, positions, rope, neox):
+    """x [batch, length, heads, width] turned by the cosines and sines of its positions [batch, length]."""
+    width = x.shape[-1]
+    if rope.shape[-1] != width:
+        rope = jnp.concatenate([rope, rope], -1) if neox else jnp.repeat(rope, 2, -1)
+    rope = jnp.broadcast_to(rope[:, :, :, 0], (2, x.shape[0], *rope.shape[2:3], width))
+    cos, sin = jnp.take_along_axis(rope, positions[None, :, :, None], 2, mode="clip")[:, :, :, None]
+    if neox:
+        other = jnp.concatenate([-x[..., width // 2 :], x[..., : width // 2]], -1)
+    else:
+        other = jnp.stack([-x[..., 1::2], x[..., ::2]], -1).reshape(x.shape)
+    return (x * cos + other * sin).astype(x.dtype)
+
+
+def _stored(x, scale, kind, bounds):
+    """Keys or values as the cache keeps them; with a scale for each head as rounded numbers."""
+    if scale is None:
+        return x.astype(kind)
+    most, least, rounding = bounds
+    y = x.astype(jnp.float32) * (scale[:, None] * most)
+    y = jnp.round(y) if rounding == 0 else jnp.sign(y) * jnp.floor(jnp.abs(y) + 0.5)
+    return (jnp.clip(y, least, most) + _ZERO).astype(kind)
+
+
+def _with_new(cache, new, tables, at, scale):
+    """All keys (or values) of each sequence, [batch, positions, heads, width]: those of its pages, and the new ones in their places."""
+    pages = cache.at[tables].get(mode="clip")  # [batch, pages, heads, block, width]
+    old = jnp.swapaxes(pages, 2, 3).reshape(tables.shape[0], -1, cache.shape[1], cache.shape[3])
+    if scale is not None:
+        old = (old.astype(jnp.float32) - _ZERO) * scale[:, None]
+    rows = jnp.arange(tables.shape[0])[:, None]
+    return old.astype(new.dtype).at[rows, at].set(new, mode="drop")
+
+
+def _scores(q, keys, positions, lengths, encoding, mask, tgt_mask):
+    """[batch, key heads, heads of each, length, positions] in float32 at least, minus infinity where nothing is to be seen."""
+    wide = jnp.promote_types(q.dtype, jnp.float32)
+    grouped = q.reshape(*q.shape[:2], keys.shape[2], -1, q.shape[-1]).astype(wide)
+    scores = jnp.einsum("blghw,bkgw->bghlk", grouped, keys.astype(wide), precision=lax.Precision.HIGHEST) / q.shape[-1] ** 0.5
+    at = jnp.arange(keys.shape[1])
+    seen = at <= positions[..., None]
+    there = at < lengths[:, None]
+    first = encoding[:, None, None, None, None]
+    if mask is not None:
+        seen = jnp.where(encoding[:, None, None], there[:, None], seen)
+        scores = scores + jnp.where(first, _fitted(mask, scores.shape), 0)
+    if tgt_mask is not None:
+        scores = scores + jnp.where(first, 0, _fitted(tgt_mask, scores.shape))
+    return jnp.where(seen[:, None, None], scores, -jnp.inf)
+
+
+def _fitted(mask, shape):
+    """A mask [batch, 1, length or 1, keys] cut, or filled up with zeros, to the scores."""
+    wanted = [mask.shape[0], 1, mask.shape[2] if mask.shape[2] == 1 else shape[3], shape[4]]
+    mask = mask[:, :1, : wanted[2], : wanted[3]]
+    mask = jnp.pad(mask, [(0, w - n) for w, n in zip(wanted, mask.shape, strict=True)])
+    return mask[:, :, None].astype(jnp.float32)
+
+
+@op("qkv key_cache value_cache encoder decoder lengths starts tables rope mask tgt_mask k_scale v_scale k_back v_back", register=False, method=False)
+def paged_attention(qkv, key_cache, value_cache, encoder, decoder, lengths, starts, tables, rope=None, mask=None, tgt_mask=None, k_scale=None,
+                    v_scale=None, k_back=None, v_back=None, longest=1, neox=False, bounds=(127.0, -127.0, 1)):
+    """(results [tokens, heads * width], key cache, value cache). longest: length up to which sequences are filled up."""
+    pages, groups, block, width = key_cache.shape
+    encoder, decoder, lengths, starts = (t.reshape(-1).astype(jnp.int32) for t in (encoder, decoder, lengths, starts))
+    batch, tokens = lengths.shape[0], qkv.shape[0]
+    steps = jnp.arange(longest)
+    valid = steps < lengths[:, None]
+    rows = qkv.at[starts[:batch, None] + steps].get(mode="fill", fill_value=0).reshape(batch, longest, -1, width)
+    q, k, v = rows[:, :, : -2 * groups], rows[:, :, -2 * groups : -groups], rows[:, :, -groups:]
+    first = jnp.where(encoder > 0, 0, decoder)
+    positions = first[:, None] + steps
+    if rope is not None:
+        q, k = _turned(q, positions, rope, neox), _turned(k, positions, rope, neox)
+    at = jnp.where(valid, positions, tables.shape[1] * block)
+    keys, values = _with_new(key_cache, k, tables, at, k_back), _with_new(value_cache, v, tables, at, v_back)
+    scores = _scores(q, keys, positions, first + lengths, encoder > 0, mask, tgt_mask)
+    weights = jax.nn.softmax(scores, -1)
+    out = jnp.einsum("bghlk,bkgw->blghw", weights, values.astype(weights.dtype), precision=lax.Precision.HIGHEST)
+    out = out.astype(qkv.dtype).reshape(batch, longest, -1)
+    page = jnp.take_along_axis(tables, jnp.clip(positions // block, 0, tables.shape[1] - 1), 1)
+    page = jnp.where(valid & (positions < tables.shape[1] * block) & (page >= 0), page, pages)
+    caches = [cache.at[page, :, positions % block].set(_stored(new, scale, cache.dtype, bounds), mode="drop")
+              for cache, new, scale in ((key_cache, k, k_scale), (value_cache, v, v_scale))]
+    token = jnp.arange(tokens)
+    owner = jnp.clip(jnp.searchsorted(starts, token, side="right") - 1, 0, batch - 1)
+    step = token - starts[owner]
+    flat = jnp.where((step < lengths[owner])[:, None], out[owner, jnp.clip(step, 0, longest - 1)], 0)
+    return flat, *caches
+
+
+def _check(qkv, key_cache, value_cache, block_tables, block_size, refused):
+    for name, value, allowed in refused:
+        if value is not allowed:
+            raise ValueError(f"{_NAME}: {name}: only {allowed} is allowed; put a prefix into the pages of the cache, and give fixed scales")
+    if key_cache.ndim != 4 or list(value_cache.shape) != list(key_cache.shape) or key_cache.shape[2] != block_size:
+        raise ValueError(f"{_NAME}: key_cache, value_cache: got shapes {list(key_cache.shape)} and {list(value_cache.shape)}; both must be "
+                         f"[pages, key heads, {block_size}, width], the third being block_size")
+    heads = qkv.shape[1] / key_cache.shape[3] - 2 * key_cache.shape[1] if qkv.ndim == 2 else 0
+    if heads <= 0 or heads % key_cache.shape[1] or block_tables.ndim != 2:
+        raise ValueError(f"{_NAME}: qkv, block_tables: got shapes {list(qkv.shape)} and {list(block_tables.shape)}; they must be "
+                         "[tokens, (heads + 2 * key heads) * width], heads being a multiple of key heads, and [batch, pages of a sequence]")
+
+
+def _longest(lengths, tokens):
+    """A power of two that no sequence is longer than; where lengths are not known, while a function is compiled, the number of tokens."""
+    raw = lengths._value
+    most = tokens if isinstance(raw, Tracer) else int(lengths.max())
+    return max(1 << max(most - 1, 0).bit_length(), 1)
+
+
+def block_multihead_attention(qkv, key_cache, value_cache, seq_lens_encoder, seq_lens_decoder, seq_lens_this_time, padding_offsets, cum_offsets,
+                              cu_seqlens_q, cu_seqlens_k, block_tables, pre_key_cache=None, pre_value_cache=None, cache_k_quant_scales=None,
+                              cache_v_quant_scales=None, cache_k_dequant_scales=None, cache_v_dequant_scales=None, qkv_out_scale=None,
+                              qkv_bias=None, out_shift=None, out_smooth=None, max_enc_len_this_time=None, max_dec_len_this_time=None, rope_emb=None,
+                              mask=None, tgt_mask=None, max_seq_len=-1, block_size=64, use_neox_style=False, use_dynamic_cachekv_quant=False,
+                              quant_round_type=1, quant_max_bound=127.0, quant_min_bound=-127.0, out_scale=-1, compute_dtype="default",
+                              rope_theta=10000.0):
+    """Attention of sequences, some at their beginning, some at their next tokens, whose keys and values lie in pages of a cache.
+
+    Position p of sequence b is row p % block_size of page block_tables[b, p // block_size]. A sequence with seq_lens_encoder above 0 begins at
+    position 0, another one goes on at position seq_lens_decoder. Each token sees the positions up to its own.
+
+    Differs from Paddle: works on the CPU. qkv is not changed. A prefix (pre_key_cache, pre_value_cache) and use_dynamic_cachekv_quant are refused.
+
+    Args:
+        qkv: Tensor [tokens, (heads + 2 * key heads) * width], the sequences one after the other; int32 with qkv_out_scale.
+        key_cache, value_cache: Tensors [pages, key heads, block_size, width]; new keys and values are written into them. uint8 with scales.
+        seq_lens_encoder, seq_lens_decoder, seq_lens_this_time: int Tensors [batch] or [batch, 1]: tokens of a sequence that begins (else 0),
+            positions in the cache before (else 0), and tokens in qkv.
+        cu_seqlens_q: int Tensor [batch + 1]: where in qkv each sequence begins.
+        block_tables: int Tensor [batch, pages of a sequence]; -1 where there is none.
+        cache_k_quant_scales, cache_v_quant_scales: Tensors [key heads]; the cache keeps round(x * scale * quant_max_bound) + 128.
+        cache_k_dequant_scales, cache_v_dequant_scales: Tensors [key heads]: the factors for the way back.
+        qkv_out_scale: Tensor [(heads + 2 * key heads) * width]: factors of an int32 qkv.
+        qkv_bias: Tensor of the same shape, added to qkv.
+        out_shift, out_smooth: Tensors [heads * width]: the result is (result + out_shift) * out_smooth.
+        rope_emb: Tensor [2, batch or 1, positions, 1, width / 2 or width]: cosines and sines.
+        mask: Tensor [batch, 1, length, keys], added to the scores of sequences that begin, which then see all of themselves.
+        tgt_mask: Tensor [batch, 1, 1, keys], added to the scores of the others.
+        block_size: positions in a page.
+        use_neox_style: True pairs the halves of a head, False neighbours.
+        compute_dtype: "fp16", "bf16" or "fp32", needed for an int32 qkv.
+        out_scale, quant_round_type, quant_max_bound, quant_min_bound: an int8 result, as for `fused_rms_norm`.
+        padding_offsets, cum_offsets, cu_seqlens_k, max_enc_len_this_time, max_dec_len_this_time, max_seq_len, rope_theta: accepted; the lengths
+            say it all.
+    Returns:
+        (Tensor [tokens, heads * width], qkv, key_cache, value_cache).
+    Raises:
+        ValueError: shapes or options do not fit.
+    Example:
+        >>> n, no = paddle.to_tensor([2], dtype="int32"), paddle.to_tensor([0], dtype="int32")
+        >>> starts, pages = paddle.to_tensor([0, 2], dtype="int32"), paddle.to_tensor([[1]], dtype="int32")
+        >>> keys, values = paddle.zeros([2, 1, 4, 2]), paddle.zeros([2, 1, 4, 2])
+        >>> y, *_ = paddle.incubate.nn.functional.block_multihead_attention(
+        ...     paddle.arange(12.0).reshape([2, 6]), keys, values, n, no, n, no, no, starts, starts, pages, block_size=4)
+        >>> y[0].tolist(), values[1, 0, :, 0].tolist()
+        ([4.0, 5.0], [4.0, 10.0, 0.0, 0.0])
+    """
+    _check(qkv, key_cache, value_cache, block_tables, block_size,
+           [("pre_key_cache", pre_key_cache, None), ("pre_value_cache", pre_value_cache, None),
+            ("use_dynamic_cachekv_quant", use_dynamic_cachekv_quant, False)])
+    x = qkv
+    if qkv_out_scale is not None:
+        if compute_dtype not in _DTYPES:
+            raise ValueError(f"{_NAME}: compute_dtype: got {compute_dtype!r}; with qkv_out_scale it must be 'fp16', 'bf16' or 'fp32'")
+        x = cast(cast(qkv, "float32") * reshape(qkv_out_scale, [-1]), _DTYPES[compute_dtype])
+    x = x if qkv_bias is None else x + reshape(qkv_bias, [-1])
+    y, keys, values = paged_attention(
+        x, key_cache, value_cache, seq_lens_encoder, seq_lens_decoder, seq_lens_this_time, cu_seqlens_q, block_tables, rope_emb, mask, tgt_mask,
+        cache_k_quant_scales, cache_v_quant_scales, cache_k_dequant_scales, cache_v_dequant_scales, _longest(seq_lens_this_time, qkv.shape[0]),
+        bool(use_neox_style), (float(quant_max_bound), float(quant_min_bound), int(quant_round_type)))
+    key_cache._adopt(keys)
+    value_cache._adopt(values)
+    y = y if out_shift is None else y + out_shift
+    y = y if out_smooth is None else y * out_smooth
+    return quantized(_NAME, y, out_scale, quant_round_type, quant_max_bound, quant_min_bound), qkv, key_cache, value_cache

@@ -1,0 +1,120 @@
+"""Sparse Tensors with a number of elements given beforehand, for compiled functions: there coordinates may hang on values, shapes may not.
+
+What is missing is filled up with zeros at the last coordinate that is kept, so such a Tensor is an ordinary one whose elements have not been added
+up; it remembers that (`_filled`), since zeros more would count in means and maxima.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.op import op
+from paddle_jax._core.outcomes import ride, traced
+from paddle_jax._core.state import local
+from paddle_jax._core.tensor import held, on_host, settled
+from paddle_jax.sparse.coo import SparseCooTensor
+from paddle_jax.tensor.axes import concrete
+from paddle_jax.tensor.joining import concat
+
+
+def _numbers(places, shape):
+    """One number for each coordinate [axes, n]."""
+    found = jnp.zeros(places.shape[1], jnp.int64)
+    for place, length in zip(places, shape, strict=True):
+        found = found * length + place
+    return found
+
+
+def _filled(numbers, values, count):
+    """Numbers and values with what is behind the first `count` filled up."""
+    kept = jnp.arange(numbers.shape[0]) < count
+    last = numbers[jnp.clip(count, 1, max(numbers.shape[0], 1)) - 1] if numbers.shape[0] else 0
+    return jnp.where(kept, numbers, last), jnp.where(kept.reshape([-1, *[1] * (values.ndim - 1)]), values, 0)
+
+
+@op(register=False, method=False)
+def kept(x, axes, nnz):
+    """(coordinates [axes, nnz], values, how many there are) of what is not 0."""
+    rows = x.reshape(-1, *x.shape[axes:])
+    some = (rows != 0).any(tuple(range(1, rows.ndim)))
+    numbers = jnp.flatnonzero(some, size=nnz, fill_value=0)
+    numbers, values = _filled(numbers, rows[numbers], some.sum())
+    return jnp.stack(jnp.unravel_index(numbers, x.shape[:axes])).astype(jnp.int64), values, some.sum()
+
+
+@op("places values", register=False, method=False)
+def added_up(places, values, shape, nnz):
+    """(sorted coordinates [axes, nnz] without repetition, the sums of their values, how many there are)."""
+    if not places.shape[1]:
+        return jnp.zeros((places.shape[0], nnz), places.dtype), jnp.zeros((nnz, *values.shape[1:]), values.dtype), jnp.zeros((), jnp.int64)
+    numbers = _numbers(places, shape)
+    order = jnp.argsort(numbers)
+    numbers = numbers[order]
+    first = jnp.concatenate([jnp.ones(1, bool), numbers[1:] != numbers[:-1]])
+    group = jnp.cumsum(first) - 1
+    sums = jnp.zeros((nnz, *values.shape[1:]), values.dtype).at[group].add(values[order], mode="drop")
+    numbers, sums = _filled(jnp.zeros(nnz, numbers.dtype).at[group].set(numbers, mode="drop"), sums, group[-1] + 1)
+    return jnp.stack(jnp.unravel_index(numbers, shape)).astype(places.dtype), sums, group[-1] + 1
+
+
+@op("places values weight bias", register=False, method=False)
+def near_products(places, values, weight, bias=None, shape=(), dilation=()):
+    """A submanifold convolution of elements with sorted coordinates [axes, n]: the sum over the elements below the kernel round each. A coordinate
+    that is there again is filling, and gets 0."""
+    numbers, kernel = _numbers(places, shape), weight.shape[:-2]
+    steps = np.indices(kernel).reshape(len(kernel), -1) - np.array(kernel)[:, None] // 2
+    near = places[1:, None] + jnp.asarray(steps * np.array(dilation)[:, None])[:, :, None]  # [axes of space, offsets, n]
+    inside = jnp.stack([(p >= 0) & (p < n) for p, n in zip(near, shape[1:], strict=True)]).all(0)
+    wanted = jnp.broadcast_to(places[0], near.shape[1:]).astype(jnp.int64)
+    for place, length in zip(near, shape[1:], strict=True):
+        wanted = wanted * length + place
+    at = jnp.searchsorted(numbers, wanted.reshape(-1)).reshape(wanted.shape)
+    hit = inside & (numbers.at[at].get(mode="clip") == wanted)
+    picked = jnp.where(hit[..., None], values.at[at].get(mode="clip"), 0)
+    out = jnp.einsum("knc,kcd->nd", picked, weight.reshape(-1, *weight.shape[-2:]))
+    out = out if bias is None else out + bias
+    again = jnp.concatenate([jnp.zeros(1, bool), numbers[1:] == numbers[:-1]])
+    return jnp.where(again[:, None], 0, out)
+
+
+def unknown(tensor):
+    """Whether the host cannot know the value of a Tensor, because a function is being compiled."""
+    trace = local.ctx.trace
+    return (trace is None or trace.host(tensor) is None) and isinstance(settled(held(tensor)), jax.core.Tracer)
+
+
+def within(name, count, nnz):
+    """Refuses more elements than there is room for; in a compiled function the check rides with the results."""
+    def error(found):
+        return ValueError(f"bounded.{name}: nnz: got {nnz} for {found} elements; give at least as many")
+
+    value = traced(count)
+    if value is not None:
+        ride(value > nnz, (value,), error)
+    elif concrete(count) is not None and (found := int(on_host(count, name))) > nnz:
+        raise error(found)
+
+
+def of_dense(x, sparse_dim, nnz):
+    """See `paddle_jax.bounded.to_sparse_coo`."""
+    places, values, count = kept(x, sparse_dim, nnz)
+    within("to_sparse_coo", count, nnz)
+    return SparseCooTensor(places, values, x.shape, filled=True)
+
+
+def together(name, tensors, nnz):
+    """The sum of sparse Tensors of one shape with room for nnz elements."""
+    shape, axes = tensors[0].shape, tensors[0].sparse_dim()
+    places, values = (parts[0] if len(parts) == 1 else concat(parts, n) for parts, n in (([t.indices() for t in tensors], 1),
+                                                                                           ([t.values() for t in tensors], 0)))
+    places, values, count = added_up(places, values, tuple(shape[:axes]), nnz)
+    within(name, count, nnz)
+    return SparseCooTensor(places, values, shape, filled=True)
+
+
+def convolved_near(x, weight, bias, dilation):
+    """A submanifold convolution with coordinates that are not known."""
+    lengths = tuple(x.shape[: x.sparse_dim()])
+    places, values, _ = added_up(x.indices(), x.values(), lengths, x.nnz())
+    made = near_products(places, values, weight, bias, lengths, tuple(dilation))
+    return SparseCooTensor(places, made, [*x.shape[:-1], weight.shape[-1]], filled=x._filled)

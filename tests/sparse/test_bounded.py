@@ -1,0 +1,166 @@
+"""Sparse Tensors in compiled functions: with a bound on their elements, or one sentence that says what to do."""
+
+import jax
+import numpy as np
+import pytest
+
+SHAPE = [1, 4, 5, 4]
+
+
+def dense(seed=0, share=0.3, channels=2, kind="float64"):
+    rng = np.random.RandomState(seed)
+    return (rng.randn(*SHAPE, channels) * (rng.rand(*SHAPE, 1) < share)).astype(kind)
+
+
+def compiled(paddle, function):
+    return paddle.jit.to_static(function, full_graph=True)
+
+
+def test_from_dense(paddle):
+    """Room left over is filled up; coalesce leaves what is there; gradients reach the elements."""
+    sparse, values = compiled(paddle, lambda x: paddle.bounded.to_sparse_coo(x, 4, 60)), dense()
+    count = (values != 0).any(-1).sum()
+    for x in (values, dense(1), dense(2, 0.0), dense(3, 0.01)):
+        made = sparse(paddle.to_tensor(x))
+        assert made.nnz() == 60 and list(made.shape) == list(x.shape)
+        np.testing.assert_array_equal(made.to_dense(), x)
+    places = np.stack(np.nonzero((values != 0).any(-1)))
+    made = paddle.bounded.to_sparse_coo(paddle.to_tensor(values), 4, 60)
+    np.testing.assert_array_equal(made.indices().numpy()[:, :count], places)
+    np.testing.assert_array_equal(made.indices().numpy()[:, count:], np.repeat(places[:, -1:], 60 - count, 1))
+    np.testing.assert_array_equal(made.coalesce().indices(), places)
+    x = paddle.to_tensor(values, stop_gradient=False)
+    (sparse(x).values() ** 2).sum().backward()
+    np.testing.assert_allclose(x.grad, 2 * values)
+
+
+@pytest.mark.parametrize("eager", [True, False])
+def test_too_many(paddle, eager):
+    """A bound that is too small is an error that names both numbers, in a compiled function when it is called."""
+    x = paddle.to_tensor(dense())
+    count = int((dense() != 0).any(-1).sum())
+
+    def short(x):
+        return paddle.bounded.to_sparse_coo(x, 4, count - 1).values().sum()
+
+    with pytest.raises(ValueError, match=rf"bounded.to_sparse_coo: nnz: got {count - 1} for {count} elements"):
+        float((short if eager else compiled(paddle, short))(x))
+    a, b = (paddle.sparse.sparse_coo_tensor([[0, 1, n]], [1.0, 2.0, 3.0], [9]) for n in (2, 3))
+    add = (lambda f: f) if eager else (lambda f: compiled(paddle, f))
+    with pytest.raises(ValueError, match="bounded.sparse_add: nnz: got 3 for 4"):
+        float(add(lambda a, b: paddle.bounded.sparse_add(a, b, 3).values().sum())(a, b))
+    with pytest.raises(ValueError, match="bounded.coalesce: nnz: got 2 for 3"):
+        float(add(lambda a: paddle.bounded.coalesce(a, 2).values().sum())(a))
+
+
+def test_sums_and_repeated_coordinates(paddle):
+    rng = np.random.RandomState(0)
+    parts = [paddle.sparse.sparse_coo_tensor(rng.randint(0, 5, (2, 30)), rng.randn(30, 3), [5, 6, 3]) for _ in range(2)]
+    add = compiled(paddle, lambda a, b: paddle.bounded.sparse_add(a, b, 40))
+    merge = compiled(paddle, lambda a: paddle.bounded.coalesce(a, 30))
+    np.testing.assert_allclose(add(*parts).to_dense(), parts[0].to_dense().numpy() + parts[1].to_dense().numpy())
+    merged, wanted = merge(parts[0]), parts[0].coalesce()
+    np.testing.assert_array_equal(merged.indices().numpy()[:, : wanted.nnz()], wanted.indices())
+    np.testing.assert_allclose(merged.values().numpy()[: wanted.nnz()], wanted.values())
+    assert not merged.values().numpy()[wanted.nnz() :].any()
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+@pytest.mark.parametrize("dilation", [1, 2])
+def test_submanifold_convolution(paddle, dilation, repeated):
+    """Coordinates are known when the function runs only: the result is that of the ordinary function, for each pattern from one program."""
+    layer = paddle.sparse.nn.SubmConv3D(2, 3, [3, 2, 3], dilation=dilation).astype("float64")
+    layer.bias.set_value(np.array([0.5, -1.0, 2.0]))
+    traces = []
+
+    def net(x):
+        traces.append(1)
+        return paddle.sparse.nn.functional.relu(layer(x)).to_dense()
+
+    run = compiled(paddle, lambda x: net(paddle.bounded.to_sparse_coo(x, 4, 70)))
+    direct = compiled(paddle, net)
+    for seed in (0, 1, 2, 0):
+        x = paddle.to_tensor(dense(seed))
+        sparse = x.to_sparse_coo(4)
+        if repeated:
+            sparse = paddle.sparse.sparse_coo_tensor(paddle.concat([sparse.indices()] * 2, 1), paddle.concat([sparse.values()] * 2), sparse.shape)
+            wanted = paddle.sparse.nn.functional.relu(layer(sparse)).to_dense()
+            np.testing.assert_allclose(direct(sparse), wanted, 1e-9, 1e-12)
+        else:
+            wanted = paddle.sparse.nn.functional.relu(layer(sparse)).to_dense()
+            np.testing.assert_allclose(run(x), wanted, 1e-9, 1e-12)
+    assert len(traces) == (3 if repeated else 1)  # one for each number of elements, one for the bound
+    grads = []
+    for made in (run(x), wanted) if not repeated else (direct(sparse), wanted):
+        made.square().sum().backward()
+        grads.append(layer.weight.grad.numpy())
+        layer.weight.clear_gradient()
+    np.testing.assert_allclose(*grads, 1e-9)
+
+
+def test_products_and_results_by_rows(paddle):
+    """Sparse Tensors are arguments and results; a product with unknown coordinates works as it is."""
+    x = dense(4)[0, 0, :, :, 0]
+    sparse = paddle.to_tensor(x).to_sparse_coo(2)
+    product = compiled(paddle, lambda x, y: paddle.sparse.matmul(paddle.bounded.to_sparse_coo(x, 2, 12), y))
+    np.testing.assert_allclose(product(paddle.to_tensor(x), paddle.to_tensor(x.T.copy())), x @ x.T)
+    double, rows = compiled(paddle, lambda a: {"twice": paddle.sparse.multiply(a, 2.0), "a": a}), paddle.to_tensor(x).to_sparse_csr()
+    for given in (sparse, rows):
+        found = double(given)
+        assert type(found["twice"]) is type(given)
+        np.testing.assert_allclose(found["twice"].to_dense(), 2 * x)
+        np.testing.assert_allclose(found["a"].to_dense(), x)
+    doubled = jax.jit(lambda a: paddle.sparse.multiply(a, 2.0))(sparse)
+    np.testing.assert_allclose(doubled.to_dense(), 2 * x)
+
+
+def test_softmax_of_rows_in_a_compiled_function(paddle):
+    rows = paddle.sparse.sparse_csr_tensor([0, 2, 3], [0, 1, 0], [1.0, 3.0, 5.0], [2, 2])
+    made = compiled(paddle, lambda a: paddle.sparse.nn.functional.softmax(a).values())(rows)
+    np.testing.assert_allclose(made, [1 / (1 + np.exp(2)), 1 / (1 + np.exp(-2)), 1], 1e-6)
+
+
+@pytest.mark.parametrize("call, sentence", [
+    ("x.to_sparse_coo(4)", r"to_sparse_coo: .* use paddle_jax.bounded.to_sparse_coo\(x, 4, nnz\)"),
+    ("x[0, 0, :, :, 0].to_sparse_csr()", "to_sparse_csr: .* use paddle_jax.bounded.to_sparse_coo"),
+    ("s.coalesce()", "coalesce: .* bound their elements with to_sparse_coo, coalesce and sparse_add of paddle_jax.bounded"),
+    ("S.add(s, s)", "add: .* bound their elements"),
+    ("S.nn.functional.conv3d(s, paddle.ones([3, 3, 3, 2, 1], x.dtype))", "sparse convolution: .* make sparse Tensors outside of it"),
+    ("S.sum(s, 0)", "sparse coordinates: .* bound their elements"),
+])
+def test_refusals_in_compiled_functions(paddle, call, sentence):
+    def function(x, s):
+        return eval(call, {"x": x, "s": s, "S": paddle.sparse, "paddle": paddle}).values().sum()
+
+    x = paddle.to_tensor(dense())
+    with pytest.raises(RuntimeError, match=sentence) as caught:
+        compiled(paddle, function)(x, x.to_sparse_coo(4))
+    assert str(caught.value).count("\n") == 0
+
+
+def test_filling_that_would_count_is_refused(paddle):
+    N, x = paddle.sparse.nn, paddle.bounded.to_sparse_coo(paddle.to_tensor(dense(kind="float32")), 4, 60)
+    flat = paddle.bounded.to_sparse_coo(paddle.to_tensor(dense()[0, 0, :, :, 0]), 2, 12)
+    for call in (lambda: N.BatchNorm(2)(x), lambda: N.functional.max_pool3d(x, 2), lambda: N.functional.softmax(flat),
+                 lambda: paddle.sparse.mask_as(flat.to_dense(), flat),
+                 lambda: paddle.sparse.masked_matmul(paddle.ones([5, 2]), paddle.ones([2, 4]), flat),
+                 lambda: N.BatchNorm(2)(N.functional.relu(x))):
+        with pytest.raises(ValueError, match=r"call its coalesce\(\) first"):
+            call()
+    N.BatchNorm(2)(x.coalesce())
+    net = paddle.nn.Sequential(N.SubmConv3D(2, 2, 3), N.ReLU(), N.BatchNorm(2))
+    exact = x.coalesce()
+    np.testing.assert_allclose(compiled(paddle, net)(exact).values(), net(exact).values(), 1e-4, 1e-5)
+    with pytest.raises(ValueError, match=r"call its coalesce\(\) first"):
+        compiled(paddle, net)(x)
+
+
+@pytest.mark.parametrize("call, kind", [
+    ("B.to_sparse_coo(x, 6, 3)", ValueError), ("B.to_sparse_coo(x, 0, 3)", ValueError), ("B.to_sparse_coo(x, 2, -1)", ValueError),
+    ("B.coalesce(x, 3)", NotImplementedError), ("B.sparse_add(s, x, 3)", NotImplementedError),
+    ("B.sparse_add(s, x.to_sparse_coo(3), 99)", ValueError),
+])
+def test_refused_arguments(paddle, call, kind):
+    x = paddle.to_tensor(dense())
+    with pytest.raises(kind, match="bounded"):
+        eval(call, {"B": paddle.bounded, "x": x, "s": x.to_sparse_coo(4)})
