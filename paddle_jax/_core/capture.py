@@ -14,7 +14,7 @@ import numpy as np
 from jax.extend.core import get_opaque_trace_state
 
 from paddle_jax._core.checking import checked, ride_results
-from paddle_jax._core.deferred.value import INEXACT, Value, concrete, is_zero
+from paddle_jax._core.deferred.value import INEXACT, Value, concrete, is_zero, looked_at
 from paddle_jax._core.errors import TRACING, TracedValueError, Unsupported
 from paddle_jax._core.outcomes import joined
 from paddle_jax._core.pytree import in_order
@@ -163,14 +163,14 @@ class Capture(Trace):
         """The value of a Tensor for the host, where it may count as constant: a few integers from outside. Else None."""
         raw = tensor._raw
         if isinstance(raw, np.ndarray | np.generic) or type(raw) is Value and type(raw.array) is tuple or type(tensor) is Number:
-            return np.asarray(concrete(raw))
+            return looked_at(concrete(raw))
         at, given = next(((i, g) for i, g in enumerate(self.given) if _holds(g, tensor)), (-1, None))
         if at < self.variable or given.value.dtype.kind not in "biu" or given.value.size > _SMALL:
             if local.ctx.trace is not self and not isinstance(raw, jax.core.Tracer):
                 self.read(tensor)
                 raise TracedValueError("host")  # a trace within this one holds the array, which is another one at the next call
             return None
-        self.looked[at] = value = np.asarray(given.value)
+        self.looked[at] = value = looked_at(given.value)
         return value
 
     def recalls(self, node):

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from paddle_jax._core.deferred.value import concrete
+from paddle_jax._core.deferred.value import concrete, looked_at
 from paddle_jax._core.origins import user_line
 from paddle_jax._core.outcomes import ride
 from paddle_jax._core.vlog import Verbose, vlog
@@ -28,7 +28,7 @@ def checked(kernel, values):
     """Runs a kernel and raises when a result holds NaN or infinity."""
     out = announced(kernel, values)
     for i, o in enumerate(out if isinstance(out, tuple | list) else [out]):
-        bad = None if isinstance(o, Tracer) or o.dtype.kind not in "fcV" else np.asarray(o)
+        bad = None if isinstance(o, Tracer) or o.dtype.kind not in "fcV" else looked_at(o)
         if bad is not None and not np.isfinite(bad).all():
             raise RuntimeError(_sentence(kernel, values, i, bad))
     return out
@@ -50,7 +50,7 @@ def _sentence(kernel, values, number, bad):
     place = np.unravel_index(int(np.argmin(np.isfinite(bad))), bad.shape)
     first = f"the first is {bad[place]} at {[int(n) for n in place]}" if bad.ndim else f"it is {bad[()]}"
     arrays = [concrete(v) for v in values]
-    already = [i for i, v in enumerate(arrays) if v.dtype.kind in "fcV" and not isinstance(v, Tracer) and not np.isfinite(np.asarray(v)).all()]
+    already = [i for i, v in enumerate(arrays) if v.dtype.kind in "fcV" and not isinstance(v, Tracer) and not np.isfinite(looked_at(v)).all()]
     whence = f"; operand {already[0]} had such values already" if already else "; all operands are finite"
     return (f"FLAGS_check_nan_inf: {kernel.name} at {user_line()}: output {number} of shape {list(bad.shape)} has {nan} NaN and {inf} infinite "
             f"values, {first}{whence}")

@@ -20,23 +20,25 @@ def exhausted(error) -> bool:
     """Whether an exception of JAX, XLA or NumPy says that there is no memory."""
     if isinstance(error, MemoryError):
         return not isinstance(error, OutOfMemoryError)
+    if type(error) is ValueError:  # what jaxlib raises where the memory for the result itself is missing
+        return str(error).startswith(_WORDS[0])
     return isinstance(error, jax.errors.JaxRuntimeError) and any(word in str(error) for word in _WORDS)
 
 
-def told_as_memory(error, doing, values=()):
+def told_as_memory(error, doing, values=(), more=()):
     """The exception to raise for one that came up while `doing` (an operation in words): ours where there was no memory, else the same."""
-    return out_of_memory(doing, error, values) if exhausted(error) else error
+    return out_of_memory(doing, error, values, more) if exhausted(error) else error
 
 
-def out_of_memory(doing, error, values=()):
-    """The exception for a lack of memory. values: the operands, as far as they are known."""
+def out_of_memory(doing, error, values=(), more=()):
+    """The exception for a lack of memory. values: the operands, as far as they are known. more: lines that are told before the live Tensors."""
     Counters.failed += 1
     size = _size(str(error))
     wanted = "" if size is None else f" for {readable(size)}"
     given = ", ".join(f"{v.dtype}{list(v.shape)}" for v in values if hasattr(v, "shape"))
     head = f"(ResourceExhausted) {doing}: there is no memory{wanted}{f'; got {given}' if given else ''}; {_place()}"
     try:
-        return OutOfMemoryError("\n".join([head, *_report()]))
+        return OutOfMemoryError("\n".join([head, *more, *_report()]))
     except MemoryError:  # for the report itself
         return OutOfMemoryError(head)
 
@@ -70,8 +72,9 @@ def _report():
     from paddle_jax._core.live import live_tensors
 
     found = live_tensors(_LISTED)
-    yield f"The largest of {found.tensors} live tensors, which hold {readable(found.nbytes)}:"
-    yield from repr(found).splitlines()[1:]
+    if found.tensors:
+        yield f"The largest of {found.tensors} live tensors, which hold {readable(found.nbytes)}:"
+        yield from repr(found).splitlines()[1:]
     yield "What helps, best first (docs/memory.md):"
     kept = sum(group.kept for group in found)
     if kept:

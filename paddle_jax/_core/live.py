@@ -3,6 +3,7 @@
 import gc
 
 from paddle_jax._core.origins import ENGINE
+from paddle_jax._core.symbol import Symbol
 from paddle_jax._core.tensor import Parameter, Tensor
 
 _ENGINE_FILES = tuple(f"/{name}/" for name in ENGINE)
@@ -37,8 +38,8 @@ class LiveTensors(list):
 
 
 def _holds_memory(raw):
-    """Whether the shape is known: what is exported for any batch size holds nothing."""
-    return all(type(n) is int for n in raw.shape)
+    """Whether it is more than a shape: Variables of static programs and what is exported for any batch size hold nothing."""
+    return type(raw) is not Symbol and all(type(n) is int for n in raw.shape)
 
 
 def live_tensors(most=20):

@@ -8,10 +8,9 @@ when a value is read.
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax.extend.core import get_opaque_trace_state
 
-from paddle_jax._core.deferred.value import Value
+from paddle_jax._core.deferred.value import Value, looked_at
 from paddle_jax._core.error_kinds import with_kind
 from paddle_jax._core.origins import user_line
 from paddle_jax._core.state import local
@@ -58,7 +57,7 @@ def joined(checks):
 
 def judge(array, checks):
     """Raises the error of the first check that has failed. checks: [(count of numbers, error, line)]."""
-    numbers, at = np.asarray(array).reshape(-1).tolist(), 0
+    numbers, at = looked_at(array).reshape(-1).tolist(), 0
     for count, error, line in checks:
         if numbers[at]:
             found = error(*numbers[at + 1 : at + 1 + count])

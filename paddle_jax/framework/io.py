@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 
 from paddle_jax._core.background import Worker
-from paddle_jax._core.deferred.value import uploaded
+from paddle_jax._core.deferred.value import looked_at, uploaded
 from paddle_jax._core.forked import ForkedError
 from paddle_jax._core.tensor import Parameter as EagerParamBase  # noqa: F401  programs import it from here
 from paddle_jax._core.tensor import Tensor, wrap
@@ -111,7 +111,7 @@ def _encoder(obj, protocol, configs):
             return lambda stream: write_record(np.asarray(obj), stream)
         if not isinstance(obj, Tensor):
             raise NotImplementedError(f"save: obj: got {type(obj).__name__}; use_binary_format=True can save one Tensor only.")
-        return lambda stream: write_record(np.asarray(obj._value), stream)
+        return lambda stream: write_record(looked_at(obj._value), stream)
     if configs.get("safetensors", False):
         data = safetensors_file.encode(_only_tensors(obj))
         return lambda stream: stream.write(data)
@@ -128,7 +128,7 @@ def _encoder(obj, protocol, configs):
 def _only_tensors(obj):
     if not isinstance(obj, dict) or not all(isinstance(k, str) and isinstance(v, Tensor) for k, v in obj.items()):
         raise ValueError("save: obj: safetensors=True can save a dict of names and Tensors only; leave it out for other objects.")
-    return {name: np.asarray(tensor._value) for name, tensor in obj.items()}
+    return {name: looked_at(tensor._value) for name, tensor in obj.items()}
 
 
 def write_arrays(arrays, path, protocol=4):

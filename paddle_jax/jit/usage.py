@@ -7,7 +7,7 @@ from paddle_jax._core.handlers import Listener
 from paddle_jax._core.origins import ARRAYS, LIBRARIES, package_of
 
 _OTHERS = frozenset((*LIBRARIES, *ARRAYS, "malt", "etils", "absl", "typing_extensions", *sys.stdlib_module_names)) - {"__main__"}
-_IMPORTING = ("importlib._bootstrap", "_frozen_importlib")
+_ASIDE = ("importlib._bootstrap", "_frozen_importlib", "jax._src.monitoring")  # imports; JAX tells its listeners what it does
 
 
 class Usage:
@@ -49,13 +49,14 @@ class Usage:
 
 def _is_aside(frame):
     """Whether code has nothing to do with the function that runs: the text that a library executes, what runs while a module is imported, what
-    runs whenever the garbage collector does or an object is thrown away, and handlers of signals."""
+    runs whenever the garbage collector does or an object is thrown away, handlers of signals, and listeners of `jax.monitoring`. What they change of
+    the things that the function reads is found out, as all changes are."""
     if frame.f_code.co_name == "<module>" and frame.f_back is not None and package_of(frame.f_back.f_globals) in _OTHERS:
         return True
     collecting = [*[_code_of(callback) for callback in gc.callbacks], Listener.__call__.__code__]
     while frame is not None:
         code, module = frame.f_code, frame.f_globals.get("__name__")
-        if code.co_name == "__del__" or module in _IMPORTING or code in collecting or module == "weakref" and code.co_name == "__call__":
+        if code.co_name == "__del__" or module in _ASIDE or code in collecting or module == "weakref" and code.co_name == "__call__":
             return True
         frame = frame.f_back
     return False

@@ -66,7 +66,7 @@ def _evaluation(op):
 
 def _replaced(op, kernel, inputs, many):
     found = Operation(kernel, list(inputs), op.stops[: len(inputs)], many, op.scope)
-    found.outputs = op.outputs[:1]
+    found.outputs, found.where = op.outputs[:1], op.where
     return found
 
 

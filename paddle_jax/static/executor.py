@@ -8,13 +8,14 @@ import numpy as np
 from paddle_jax._core import place as places
 from paddle_jax._core import random
 from paddle_jax._core.counters import Counters
-from paddle_jax._core.deferred.value import concrete
+from paddle_jax._core.deferred.value import concrete, looked_at
 from paddle_jax._core.errors import CheckError
 from paddle_jax._core.exhausted import told_as_memory
 from paddle_jax._core.symbol import Symbol
 from paddle_jax._core.tensor import Tensor
 from paddle_jax._core.uninterrupted import Once, deliver, eagerly, jitted
 from paddle_jax.static.composites import computing
+from paddle_jax.static.largest import largest
 from paddle_jax.static.program import Program, default_main_program
 from paddle_jax.static.run import evaluate, random_values, symbols_of
 from paddle_jax.static.scope import DenseTensor, global_scope, scope_guard
@@ -85,7 +86,7 @@ class Executor:
         out = entry(values, feed or {})
         if not return_numpy:
             return [DenseTensor({"fetched": v}, "fetched") for v in out]
-        return [_c_typed(np.asarray(v)) for v in out]
+        return [_c_typed(v) for v in entry.fetched(out)]
 
     def close(self):
         """Ends the executor: it runs nothing any more."""
@@ -169,7 +170,7 @@ class Entry:
         self.random = any(s.kind == "random" for s in used)
         self.rates = [(name, program.rates[name]) for name in (*self.written, *self.read) if name in program.rates]
         constants = [s for s in used if s.kind == "constant" and s.size > _BAKED]
-        self.constants = [concrete(s.value) for s in constants]
+        self.constants, self.baked, self.shapes = [concrete(s.value) for s in constants], constants, []
         homes, outputs = program.homes, [*fetches]
 
         def body(written, read, fed, constants_, words, offset):
@@ -207,6 +208,7 @@ class Entry:
         except KeyError:
             written, read = self._values(values)
         arguments = written, read, fed, self.constants, words, offset
+        self.shapes = [value.shape for value in fed]
         out = []
 
         def take(results):
@@ -218,12 +220,36 @@ class Entry:
             known = [getattr(value, "_committed", None) for value in (*written, *read, *fed)]  # None: a NumPy array
             try:
                 self.compiled(arguments, take, None, (*known, *[value.shape for value in fed]))
-            except jax.errors.JaxRuntimeError as error:
-                raise told_as_memory(error, "Executor.run", fed) from None
+            except (jax.errors.JaxRuntimeError, ValueError) as error:
+                raise self._told(error) from None
         Counters.steps += len(self.rates)
-        for i in self.copied:
-            out[i] = np.array(out[i])
+        if self.copied:
+            seen = self.fetched([out[i] for i in self.copied])
+            for i, array in zip(self.copied, seen, strict=True):
+                out[i] = np.array(array)
         return out
+
+    def fetched(self, out):
+        """Results as NumPy arrays. A device computes in the background: what has failed there comes up here."""
+        try:
+            return [looked_at(v) for v in out]
+        except (jax.errors.JaxRuntimeError, ValueError) as error:
+            raise self._told(error) from None
+
+    def _told(self, error):
+        return told_as_memory(error, "Executor.run", (), self._more())
+
+    def _more(self):
+        """What takes memory in the run that failed, and what has been lost in it."""
+        homes = self.program.homes
+        env = {homes[name]: homes[name].avals[0] for name in (*self.written, *self.read)}
+        env.update((s, jax.ShapeDtypeStruct(shape, s.dtype)) for (_, s), shape in zip(self.data, self.shapes, strict=True))
+        env.update((s, s.value) for s in self.baked)
+        env.update(random_values(self.program, np.zeros(2, np.uint32), np.uint32(0), symbols_of(self.ops)))
+        yield from largest(self.ops, env)
+        if self.written:
+            yield (f"The run had taken over the memory of {', '.join(self.written[:3])} and what else it writes: load their values again, or run the "
+                   "startup program.")
 
     def _draw(self):
         program = self.program

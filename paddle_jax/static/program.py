@@ -27,6 +27,7 @@ A Program is plain data:
 import contextlib
 
 from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.origins import user_line
 from paddle_jax._core.symbol import Programs, Symbol
 
 
@@ -34,13 +35,14 @@ class Operation:
     """One recorded call of a kernel.
 
     stops: for each input whether gradients end there. many: tuple or list where the kernel gives several results, else None.
-    scope: the prefix of `name_scope`. host: whether it needs values on the host (the shape of its result hangs on them).
+    scope: the prefix of `name_scope`. host: whether it needs values on the host (the shape of its result hangs on them). where: the user's line.
     """
 
-    __slots__ = ("host", "inputs", "kernel", "many", "outputs", "scope", "stops")
+    __slots__ = ("host", "inputs", "kernel", "many", "outputs", "scope", "stops", "where")
 
     def __init__(self, kernel, inputs, stops, many=None, scope="", host=False):
         self.kernel, self.inputs, self.stops, self.many, self.scope, self.host, self.outputs = kernel, inputs, stops, many, scope, host, []
+        self.where = user_line()
 
     @property
     def name(self):

@@ -3,9 +3,8 @@
 import contextlib
 
 import jax.numpy as jnp
-import numpy as np
 
-from paddle_jax._core.deferred.value import concrete
+from paddle_jax._core.deferred.value import concrete, looked_at
 from paddle_jax._core.symbol import Programs
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.tensor.dense_tensor import DenseTensor, taken
@@ -106,7 +105,7 @@ def value_in(scope, name):
 
 def put_into(scope, name, value, avals):
     """Puts a value into a Scope, in the shape and dtype of a Variable."""
-    array = np.asarray(concrete(value._raw) if isinstance(value, Tensor) else value)
+    array = looked_at(concrete(value._raw) if isinstance(value, Tensor) else value)
     if array.shape != avals[0].shape:
         raise ValueError(f"set_value: {name}: got shape {list(array.shape)}; it must be {list(avals[0].shape)}")
     (scope or global_scope()).values[name] = taken(array.astype(avals[0].dtype))

@@ -5,7 +5,7 @@ import functools as ft
 import jax
 import numpy as np
 
-from paddle_jax._core.deferred.value import Value
+from paddle_jax._core.deferred.value import Value, looked_at
 from paddle_jax._core.error_kinds import MISTAKES, with_kind
 from paddle_jax._core.errors import ArgumentError, IntegerDivisionError
 from paddle_jax._core.op import _inplace, freeze
@@ -57,7 +57,7 @@ def ints(op, values, name):
 
 def concrete(tensor):
     """The NumPy view of a tensor's value, or None while it is being traced."""
-    return None if isinstance(tensor._raw, ABSTRACT) else np.asarray(tensor._value)
+    return None if isinstance(tensor._raw, ABSTRACT) else looked_at(tensor._value)
 
 
 def untracked(tensor):
@@ -192,7 +192,7 @@ def check_divisor(op, x, y):
         return
     if isinstance(y, Tensor):
         found = bounds(y)
-        if found is None or found[0] > 0 or found[1] < 0 or np.all(np.asarray(y._value)):
+        if found is None or found[0] > 0 or found[1] < 0 or np.all(looked_at(y._value)):
             return
     elif np.all(y):
         return

@@ -103,7 +103,7 @@ def filled(shape, value, dtype):
     if not known(*shape) or math.prod(shape) > _SMALL or isinstance(value, jax.Array):
         try:
             return jnp.full(shape, value, dtype)
-        except jax.errors.JaxRuntimeError as error:
+        except (jax.errors.JaxRuntimeError, ValueError) as error:
             raise told_as_memory(error, f"filling a tensor of shape {list(shape)}") from None
     return uploaded(np.full(shape, value, dtype))
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from paddle_jax._core import place as places
 from paddle_jax._core import var_type
-from paddle_jax._core.deferred.value import concrete
+from paddle_jax._core.deferred.value import concrete, looked_at
 from paddle_jax._core.tensor import Tensor, held
 
 
@@ -40,19 +40,19 @@ class DenseTensor:
         self._values[self._name] = taken(array, place)
 
     def __array__(self, dtype=None, copy=None):
-        return np.array(self._array() if self._is_initialized() or self._name else np.zeros(0), dtype)
+        return np.array(looked_at(self._array()) if self._is_initialized() or self._name else np.zeros(0), dtype)
 
     def __getitem__(self, item):
         return DenseTensor({"": self._array()[slice(item, item + 1) if isinstance(item, int) else item]})
 
     def __reduce__(self):
         # Paddle's form in files; paddle.load knows it and runs no eval
-        array = np.array(self._array())
+        array = np.array(looked_at(self._array()))
         return eval, ("data", {"data": array.view(np.uint16) if array.dtype.name == "bfloat16" else array})
 
     def numpy(self):
         """The value as a NumPy array."""
-        return np.array(self._array())
+        return np.array(looked_at(self._array()))
 
     def shape(self):
         """The lengths of the axes; [0] before there is a value."""

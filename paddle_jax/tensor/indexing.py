@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core.deferred.value import Value, aval_of, host, leaf
+from paddle_jax._core.deferred.value import Value, aval_of, host, leaf, looked_at
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.error_kinds import MISTAKES, with_kind
 from paddle_jax._core.op import check_inplace, composite, op, scalar
@@ -456,7 +456,7 @@ def _run_parsed(op, operands, found):
 
 def _chosen(x, mask):
     """x[mask] by NumPy: each number of elements would be a program of its own to compile."""
-    chosen = np.asarray(x._value)[on_host(mask, "a bool mask as an index", _INSTEAD)]
+    chosen = looked_at(x._value)[on_host(mask, "a bool mask as an index", _INSTEAD)]
     return wrap(leaf(chosen) if local.ctx.segment is not None else jnp.asarray(chosen))
 
 

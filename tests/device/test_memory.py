@@ -83,6 +83,70 @@ def test_the_operation_is_named(said):
     assert "[60000, 40000]" in said["filled"][1]
 
 
+FULL = """
+import pathlib, resource, sys
+import numpy as np
+import paddle_jax as paddle
+
+kind = sys.argv[1]
+paddle.randn([2, 2]).tanh()[0, 0].item()
+paddle.ones([2, 2]).sum().item()
+
+def limit(more):
+    now = int(pathlib.Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (now + more, now + more))
+
+def program():
+    paddle.enable_static()
+    main, startup = paddle.static.Program(), paddle.static.Program()
+    with paddle.static.program_guard(main, startup):
+        x = paddle.static.data("x", [None, 4])
+        y = paddle.nn.functional.dropout(paddle.nn.Linear(4, 3)(x))
+        big = paddle.expand(y.reshape([-1, 1]), [60000, 40000])
+        z = paddle.sort(big.detach(), axis=0)
+        loss = y.mean()
+        paddle.optimizer.SGD(0.1).minimize(loss)
+    exe = paddle.static.Executor()
+    exe.run(startup)
+    limit(2 << 30)
+    exe.run(main, feed={"x": np.ones([20000, 4], "float32")}, fetch_list=[loss, z])
+
+held = []
+make = {"ones": lambda: paddle.ones([10000, 10000]),
+        "tanh": lambda: paddle.tanh(held[-1] if held else paddle.full([10000, 10000], 0.5)) * 2,
+        "randn": lambda: paddle.randn([10000, 10000])}
+try:
+    if kind == "static":
+        program()
+    limit(1600 << 20)
+    for _ in range(40):
+        held.append(make[kind]())
+        held[-1][0, 0].item()  # a number: what waits for ever if its operand was never computed
+except MemoryError as error:
+    print(f"--- {type(error).__name__} after {len(held)}")
+    print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit of memory is Linux's")
+@pytest.mark.parametrize("kind", ["ones", "tanh", "randn", "static"])
+def test_a_process_that_runs_out_of_memory_ends(kind, tmp_path):
+    script = tmp_path / "full.py"
+    script.write_text(FULL.lstrip(), encoding="utf-8")
+    done = subprocess.run([sys.executable, str(script), kind], capture_output=True, text=True, timeout=100, check=False)
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0 and lines[0].startswith("--- OutOfMemoryError after "), done.stdout + done.stderr
+    assert lines[1].startswith("(ResourceExhausted) ")
+    if kind != "static":
+        assert any("float32[10000, 10000]" in line for line in lines[2:])
+        return
+    assert "Executor.run: there is no memory for" in lines[1]
+    assert lines[3].startswith("8.9 GiB  float32[60000, 40000]  ")
+    number = 1 + next(i for i, line in enumerate(FULL.lstrip().splitlines()) if "paddle.expand" in line)
+    assert any("expand, recorded at " in line and line.endswith(f"full.py:{number}") for line in lines), lines
+    assert any("linear_0.w_0" in line and "run the startup program" in line for line in lines), lines
+
+
 def test_what_counts_as_a_lack_of_memory(paddle):
     found = exhausted.out_of_memory("matmul", MemoryError("Unable to allocate 13.4 GiB for an array with shape (60000, 60000)"))
     assert isinstance(found, MemoryError)

@@ -12,6 +12,7 @@ import weakref
 
 import numpy as np
 import pytest
+from jax import monitoring
 
 import paddle_jax as paddle
 from paddle_jax.jit.observed.facts import Facts, same
@@ -350,3 +351,36 @@ def test_an_equal_list_in_the_place_of_another_is_changed_later():
     step(paddle.ones([1]))
     config.sizes[1][0] = 5.0
     assert step(paddle.ones([1])).tolist() == [15]
+
+
+def test_what_jax_tells_its_listeners_is_no_part_of_the_function():
+    heard, events = [], []
+    lambda_ = lambda name, seconds, **more: heard.append((name, len(events)))  # noqa: E731
+    monitoring.register_event_duration_secs_listener(lambda_)
+    monitoring.register_event_listener(events.append)
+    try:
+        step = paddle.jit.to_static(lambda x: paddle.tanh(x) * 3 + x, full_graph=True)
+        for _ in range(3):
+            assert step(paddle.zeros([2])).tolist() == [0, 0]
+    finally:
+        monitoring.unregister_event_duration_listener(lambda_)
+        monitoring.unregister_event_listener(events.append)
+    assert heard and step.get_traced_count() == 1
+
+
+def test_a_listener_that_changes_what_the_function_reads():
+    scale = [2.0]
+
+    def listener(name, seconds, **more):
+        scale[0] = 5.0
+
+    step = paddle.jit.to_static(lambda x: x * scale[0] + x)
+    monitoring.register_event_duration_secs_listener(listener)
+    try:
+        with pytest.warns(UserWarning, match="it changes what it reads"):
+            step(paddle.ones([1]))
+    finally:
+        monitoring.unregister_event_duration_listener(listener)
+    assert step(paddle.ones([1])).tolist() == [6]
+    scale[0] = 1.0
+    assert step(paddle.ones([1])).tolist() == [2]

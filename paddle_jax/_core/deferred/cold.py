@@ -4,7 +4,7 @@ import numpy as np
 
 from paddle_jax._core.deferred.log import log
 from paddle_jax._core.deferred.settings import settings
-from paddle_jax._core.deferred.value import default_device
+from paddle_jax._core.deferred.value import default_device, looked_at
 from paddle_jax._core.interpreter import Refusal, plan
 from paddle_jax._core.interpreter.cost import COMPILE_BASE
 from paddle_jax._core.origins import foreign
@@ -67,7 +67,7 @@ def interpreted(sig, operands):
     if found.plan is None or spent > found.compile_cost:
         return None
     try:
-        out = found.plan(*[x if type(x) is np.ndarray else np.asarray(x) for x in operands])
+        out = found.plan(*[x if type(x) is np.ndarray else looked_at(x) for x in operands])
     except Exception as error:
         if foreign(error):
             raise

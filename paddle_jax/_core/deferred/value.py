@@ -236,8 +236,8 @@ def whole(array):
 def looked_at(array):
     """The values as a NumPy array, once they are there."""
     array = whole(array)
-    if type(array) is (_ARRAY or _array_type()) and array.ndim:
-        array.block_until_ready()  # NumPy's look at what could not be computed, for lack of memory, would end the process
+    if type(array) is (_ARRAY or _array_type()):
+        array.block_until_ready()  # NumPy's look at what could not be computed, for lack of memory, would end the process or wait for ever
     return np.asarray(array)
 
 

@@ -7,7 +7,7 @@ import warnings
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.deferred.value import concrete
+from paddle_jax._core.deferred.value import concrete, looked_at
 from paddle_jax._core.layout import keep_layout
 from paddle_jax._core.tensor import Tensor, held
 
@@ -153,7 +153,7 @@ def _matching(tensor, value):
     array = held(value) if isinstance(value, Tensor) else np.array(value)
     target = np.dtype(tensor._raw.dtype)
     if array.dtype == np.uint16 and target.name == "bfloat16":
-        return jnp.asarray(np.asarray(concrete(array)).view(target))
+        return jnp.asarray(looked_at(concrete(array)).view(target))
     if array.dtype != target:
         raise AssertionError(f"set_state_dict: {tensor.name}: got dtype {array.dtype}; the parameter has {target}; cast one of them")
     return array if isinstance(value, Tensor) else jnp.asarray(array)
