@@ -22,6 +22,7 @@ from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Number, init
 from paddle_jax._core.tracing import Trace, alike, is_tensor
 from paddle_jax._core.uninterrupted import eagerly, tracing_kept, within
+from paddle_jax._core.unmade import Unmade
 
 _SMALL = 64  # elements of an integer Tensor that the host may look at; its value is compared at each call
 _MISSING = object()
@@ -38,6 +39,8 @@ class Given:
 
     def __init__(self, value, tensor=None, get=None):
         with eagerly():
+            if type(value) is Unmade:
+                raise value.error("to_static")
             self.value = jnp.asarray(concrete(value))
         self.tensor, self.get, self.tracer, self.own = tensor, get, None, alike(self.value)
         if tensor is not None:

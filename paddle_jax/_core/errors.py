@@ -6,6 +6,7 @@ from paddle_jax._core.error_kinds import is_native, with_kind
 from paddle_jax._core.exhausted import exhausted, out_of_memory, told_as_memory
 from paddle_jax._core.origins import ARRAYS, foreign, origin, package_of
 from paddle_jax._core.sentences import operand_names, public_name, sentence
+from paddle_jax._core.unmade import Unmade
 
 TRACING = (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError, jax.errors.TracerIntegerConversionError,
            jax.errors.UnexpectedTracerError, jax.errors.TracerBoolConversionError)
@@ -56,6 +57,10 @@ def translate(op_name: str, values, error: Exception, kernel=None) -> Exception:
         return told(error)
     if exhausted(error):
         return out_of_memory(public_name(op_name), error, values)
+    unmade = next((i for i, value in enumerate(values) if type(value) is Unmade), None)
+    if unmade is not None:
+        names = [] if kernel is None else operand_names(kernel)
+        return values[unmade].error(public_name(op_name), names[unmade] if len(names) == len(values) else "")
     if isinstance(error, TRACING) or foreign(error):
         return error
     if is_native(error):

@@ -12,6 +12,7 @@ from paddle_jax._core.short_cuts import run2
 from paddle_jax._core.state import Observing, Precision, local, state
 from paddle_jax._core.tensor import Tensor, held, wrap, zeros_like
 from paddle_jax._core.uninterrupted import swapped, within
+from paddle_jax._core.unmade import Unmade
 
 
 class _Walk:
@@ -128,6 +129,8 @@ def _useful(order, wanted, cut):
 def _start(walk, tensors, grads):
     roots = []
     for tensor, grad in zip(tensors, grads, strict=True):
+        if type(tensor._raw) is Unmade:
+            raise tensor._raw.error("backward")
         if grad is None:
             ct = wrap(_ones(tensor._raw)) if walk.create_graph else _ones(tensor._raw)
         else:

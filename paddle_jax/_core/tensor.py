@@ -16,6 +16,7 @@ from paddle_jax._core.outcomes import heard
 from paddle_jax._core.size import Size, TensorSize, known
 from paddle_jax._core.state import local
 from paddle_jax._core.uninterrupted import hand_out
+from paddle_jax._core.unmade import Unmade
 
 
 class Tensor:
@@ -363,7 +364,7 @@ class Tensor:
     def __repr__(self):
         from paddle_jax._core.printing import to_string
 
-        return to_string(self)
+        return "Tensor(Not initialized)" if type(self._raw) is Unmade else to_string(self)
 
     __str__ = __repr__
 
@@ -492,8 +493,6 @@ class Parameter(Tensor):
         fill(self)
 
     def __repr__(self):
-        if isinstance(self._raw, jax.ShapeDtypeStruct):
-            return "Parameter containing:\nTensor(Not initialized)"
         return "Parameter containing:\n" + Tensor.__repr__(self)
 
     __str__ = __repr__

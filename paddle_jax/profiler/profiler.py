@@ -268,7 +268,7 @@ class Profiler:
         if jax.default_backend() != "cpu" and set(self.targets) - {ProfilerTarget.CPU}:
             self._trace = Trace()
         probes.install(self.profiler)
-        self._step_start = time.perf_counter_ns()
+        self._step_start = self.profiler.begin()
 
     def _note_step(self):
         rows = self.profiler
@@ -283,8 +283,8 @@ class Profiler:
 
     def _finish(self, whole=True):
         rows, self.profiler = self.profiler, None
+        rows.close()  # what taking out the probes needs is not the program's
         probes.remove()
-        rows.close()
         trace, self._trace = self._trace, None
         if trace is not None:
             trace.stop()

@@ -10,11 +10,12 @@ from paddle_jax.profiler.recording import COMPILE, FLUSH, INTERPRETED, NEW, OP, 
 _COLOURS = {COMPILE: "#c0392b", NEW: "#e67e22", INTERPRETED: "#8e44ad", OP: "#2980b9", PROGRAM: "#27ae60", FLUSH: "#95a5a6",
             Type.Dataloader: "#d4ac0d", Type.ProfileStep: "#34495e", Type.Forward: "#76b7e2", Type.Backward: "#5dade2", Type.Optimization: "#48c9b0",
             Type.PythonUserDefined: "#f1948a"}
+_DARK = (COMPILE, INTERPRETED, OP, Type.ProfileStep)  # with white letters
 _MOST = 20_000  # events on the page; of more the longest
 _ROW, _WIDTH = 18, 1600
 _PAGE = """<!doctype html><meta charset="utf-8"><title>Profile</title>
 <style>body{{font:13px sans-serif;margin:1em}}rect:hover{{stroke:#000}}td{{padding:0 1em 0 0}}i{{display:inline-block;width:1em;height:.8em}}
-div{{overflow-x:auto}}text{{font:11px sans-serif;pointer-events:none}}</style>
+div{{overflow-x:auto}}text{{font:11px sans-serif;pointer-events:none}}.w{{fill:#fff}}</style>
 <h1>Profile of process {process}</h1>
 <p>{span:.3f} ms. Wider: <a href="#" onclick="return zoom(2)">+</a> <a href="#" onclick="return zoom(.5)">-</a></p>
 <table>{went}</table><p>{legend}</p>{note}
@@ -58,5 +59,6 @@ def page(result):
 def _shape(event, x, y, width):
     colour = _COLOURS.get(event.how) or _COLOURS.get(event.type, "#bbb")
     told = " ".join(part for part in (event.name, f"{event.duration / 1e6:.3f} ms", event.how or event.type.name, event.where, event.detail) if part)
-    label = f'<text x="{x + 2:.1f}" y="{y + 12}">{html.escape(event.name[: int(width // 7)])}</text>' if width > 40 else ""
+    letters = ' class="w"' if event.how in _DARK or not event.how and event.type in _DARK else ""
+    label = f'<text{letters} x="{x + 2:.1f}" y="{y + 12}">{html.escape(event.name[: int(width // 7)])}</text>' if width > 40 else ""
     return (f'<rect x="{x:.2f}" y="{y}" width="{width:.2f}" height="{_ROW - 2}" fill="{colour}"><title>{html.escape(told)}</title></rect>{label}')

@@ -7,6 +7,7 @@ import numpy as np
 
 from paddle_jax._core.deferred.value import looked_at
 from paddle_jax._core.tensor import Parameter, Tensor, held, wrap
+from paddle_jax._core.unmade import Unmade
 from paddle_jax._core.var_type import VarType
 from paddle_jax.tensor.methods import _attach, _moved
 
@@ -15,7 +16,7 @@ CLEARED = np.zeros((0,), np.float32)  # the value of a tensor whose memory was g
 
 @_attach
 def _is_initialized(self):
-    return self._raw is not CLEARED
+    return self._raw is not CLEARED and type(self._raw) is not Unmade
 
 
 @_attach

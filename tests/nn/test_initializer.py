@@ -169,3 +169,45 @@ def test_lazy_parameters(paddle):
     assert net(paddle.to_tensor([[1, 2]]))[0].shape == [1, 2, 3]
     with pytest.raises(AssertionError):
         weight.initialize()
+
+
+UNMADE = {"layer": "linear: weight", "jit.to_static(layer)": "to_static", "add": "add: x", "matmul": "matmul: y", "index": "take_index: x",
+          "clone": "clone: x", "batch norm": "batch_norm_train: mean", "save": "reading the value", "backward": "backward"}
+
+
+def unmade_calls(paddle, tmp_path):
+    with paddle.LazyGuard():
+        layer, norm = paddle.nn.Linear(3, 4), paddle.nn.BatchNorm2D(3)
+    w, x = layer.weight, paddle.ones([2, 3])
+    return layer, {
+        "layer": lambda: layer(x), "jit.to_static(layer)": lambda: paddle.jit.to_static(layer)(x), "add": lambda: w + 1,
+        "matmul": lambda: paddle.matmul(x, w), "index": lambda: w[0, 0], "clone": w.clone, "batch norm": lambda: norm(paddle.ones([1, 3, 2, 2])),
+        "save": lambda: paddle.save(layer.state_dict(), str(tmp_path / "p")), "backward": w.backward}
+
+
+@pytest.mark.parametrize("name", UNMADE)
+def test_parameters_that_are_not_initialized(name, oracle, paddle, tmp_path):
+    if name not in ("save", "jit.to_static(layer)"):  # those belong into processes of their own
+        with pytest.raises(RuntimeError):
+            unmade_calls(oracle, tmp_path)[1][name]()
+    layer, calls = unmade_calls(paddle, tmp_path)
+    parameter = "batch_norm" if name == "batch norm" else layer.weight.name
+    with pytest.raises(RuntimeError, match=rf"^\(PreconditionNotMet\) {UNMADE[name]}: .*{parameter}.* is not initialized: .*initialize\(\)"):
+        calls[name]()
+
+
+def test_what_can_be_asked_before_there_are_values(oracle, paddle):
+    for engine in (oracle, paddle):
+        with engine.LazyGuard():
+            layer = engine.nn.Linear(3, 4)
+        w = layer.weight
+        assert not w._is_initialized() and list(w.shape) == [3, 4] and list(layer.state_dict()) == ["weight", "bias"]
+        assert repr(w.detach()) == "Tensor(Not initialized)" and repr(w) == "Parameter containing:\nTensor(Not initialized)"
+        for parameter in layer.parameters():
+            parameter.initialize()
+        assert w._is_initialized() and layer(engine.ones([2, 3])).shape == [2, 4]
+    with paddle.LazyGuard():
+        w = paddle.nn.Linear(3, 4).weight
+    for read in (w.numpy, w.tolist, lambda: np.asarray(w)):  # the real Paddle gives an empty array
+        with pytest.raises(RuntimeError, match="is not initialized"):
+            read()

@@ -9,6 +9,8 @@ from jax._src.core import trace_state_clean  # the public module does not say wh
 from jax._src.interpreters.pxla import batched_device_put  # what device_put ends in: 5 us in place of 80
 from jax.sharding import NamedSharding, PartitionSpec, SingleDeviceSharding
 
+from paddle_jax._core.unmade import Unmade
+
 INEXACT = frozenset("fcV")  # NumPy kinds of floating and complex dtypes; V is how ml_dtypes show
 FILL = object()  # the device of constants
 _LARGE = 4096  # elements from which one number that fills a shape is spread out on the device
@@ -236,6 +238,8 @@ def whole(array):
 def looked_at(array):
     """The values as a NumPy array, once they are there."""
     array = whole(array)
+    if type(array) is Unmade:
+        raise array.error("reading the value")
     if type(array) is (_ARRAY or _array_type()):
         array.block_until_ready()  # NumPy's look at what could not be computed, for lack of memory, would end the process or wait for ever
     return np.asarray(array)

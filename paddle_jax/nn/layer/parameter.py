@@ -9,6 +9,7 @@ from paddle_jax._core import unique_name
 from paddle_jax._core.param_defaults import Defaults
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Parameter, Tensor
+from paddle_jax._core.unmade import Unmade
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.nn.initializer import Constant, Initializer, XavierUniform
 
@@ -61,7 +62,7 @@ def new_parameter(shape, attr, dtype, is_bias, default_initializer, owner, devic
     else:
         unique_name.claim(name)
         parameter = Parameter(trainable=bool(attr.trainable), name=name)
-        parameter._value = jax.ShapeDtypeStruct(shape, dtype.np)
+        parameter._value = Unmade(shape, dtype.np, name)
         parameter.set_init_func(lambda p: _fill(p, initializer, shape, dtype, device))
         if not Defaults.lazy:
             parameter.initialize()
