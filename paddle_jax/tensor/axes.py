@@ -1,6 +1,7 @@
 """Checks of axes, lengths and indices, and calls that spread a list over several arguments."""
 
 import functools as ft
+import weakref
 
 import jax
 import numpy as np
@@ -71,7 +72,7 @@ def bounds(index):
     raw, trace = index._raw, local.ctx.trace
     if isinstance(raw, jax.Array) and trace is not None and (trace.capture or trace).checks is not None:
         return None
-    known = getattr(raw, "bounds", None) if type(raw) is Value else None
+    known = getattr(raw, "bounds", None) if type(raw) is Value else _known(raw)
     if known is None:
         values = concrete(index)
         if values is None or not values.size:
@@ -79,7 +80,17 @@ def bounds(index):
         known = (values, values) if values.ndim == 0 else (values.min(), values.max())
         if type(raw) is Value:
             raw.bounds = known
+        elif isinstance(raw, jax.Array):
+            _KNOWN[id(raw)] = weakref.ref(raw, lambda _, key=id(raw): _KNOWN.pop(key, None)), known
     return known
+
+
+_KNOWN = {}  # number of a jax array -> (weak reference to it, its least and largest element)
+
+
+def _known(raw):
+    reference, found = _KNOWN.get(id(raw), (None, None))
+    return found if reference is not None and reference() is raw else None
 
 
 def check_index(op, index, size, error=IndexError, low=None, name="index"):

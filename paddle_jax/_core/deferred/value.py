@@ -160,6 +160,13 @@ def host(numbers, aval) -> Value:
     return v
 
 
+def on_host(array) -> Value:
+    """A Value of a NumPy array that nobody will change, which JAX takes over when it is needed there."""
+    v = Value()
+    v.aval, v.array, v.device = aval_of(array.shape, array.dtype), array, default_device()
+    return v
+
+
 def filled(number, aval) -> Value:
     """A Value all of whose elements are one number, the same each time a program passes here: it is compiled in, and takes no memory."""
     found = aval.fills.get(number)

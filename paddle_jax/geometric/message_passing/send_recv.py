@@ -5,7 +5,7 @@ import operator
 import jax
 import numpy as np
 
-from paddle_jax._core.deferred.value import Value, aligned, uploaded
+from paddle_jax._core.deferred.value import Value, aligned, on_host, settled
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.op import composite
 from paddle_jax._core.state import local
@@ -20,6 +20,7 @@ __all__ = []
 _MESSAGES = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv}
 _HOST = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide}
 _BLOCK = 8192  # rows of a block that stays in the cache
+_KINDS = {np.dtype(kind) for kind in ("float32", "float64", "int32", "int64")}
 _REDUCTIONS = ("sum", "mean", "max", "min")
 
 
@@ -48,7 +49,7 @@ def _is_there(tensor):
     """Whether NumPy may read a Tensor of this kind now without anything having to run first."""
     raw = tensor._raw
     there = raw.array is not None if type(raw) is Value else isinstance(raw, jax.Array)
-    return there and untracked(tensor) and raw.dtype.name in ("float32", "float64", "int32", "int64")
+    return there and raw.dtype in _KINDS and untracked(tensor)
 
 
 def _are_plain(x, y, index, how):
@@ -59,7 +60,7 @@ def _are_plain(x, y, index, how):
 
 def _joined(x, y, src_index, dst_index, how):
     """`send_uv` by NumPy in blocks: XLA's gather on CPUs takes up to eight times as long."""
-    x, y, src_index, dst_index = (np.asarray(t._value) for t in (x, y, src_index, dst_index))
+    x, y, src_index, dst_index = (np.asarray(settled(t._raw)) for t in (x, y, src_index, dst_index))
     out, buffer = aligned((len(src_index), *x.shape[1:]), x.dtype), np.empty((_BLOCK, *x.shape[1:]), x.dtype)
     with np.errstate(all="ignore"):
         for first in range(0, len(out), _BLOCK):
@@ -68,7 +69,7 @@ def _joined(x, y, src_index, dst_index, how):
             x.take(src_index[rows], 0, out=left, mode="clip")
             y.take(dst_index[rows], 0, out=right, mode="clip")
             _HOST[how](left, right, out=left)
-    return wrap(uploaded(out))
+    return wrap(on_host(out))
 
 
 def _need_choice(name, argument, value, choices):
