@@ -5,6 +5,7 @@ from paddle_jax.quantization.base_observer import BaseObserver
 from paddle_jax.quantization.base_quanter import BaseQuanter
 from paddle_jax.quantization.config import QuantConfig
 from paddle_jax.quantization.factory import quanter
+from paddle_jax.quantization.imperative import ImperativeQuantAware as ImperativeQuantAware
 from paddle_jax.quantization.ptq import PTQ
 from paddle_jax.quantization.qat import QAT
 

@@ -81,11 +81,15 @@ def bounds(index):
         if type(raw) is Value:
             raw.bounds = known
         elif isinstance(raw, jax.Array):
-            _KNOWN[id(raw)] = weakref.ref(raw, lambda _, key=id(raw): _KNOWN.pop(key, None)), known
+            _KNOWN[id(raw)] = weakref.ref(raw, ft.partial(_forget, id(raw))), known
     return known
 
 
 _KNOWN = {}  # number of a jax array -> (weak reference to it, its least and largest element)
+
+
+def _forget(number, _):
+    _KNOWN.pop(number, None)
 
 
 def _known(raw):
