@@ -42,7 +42,7 @@ class ImperativeQuantAware:
         weight_quantize_type: "abs_max" or "channel_wise_abs_max".
         activation_quantize_type: "moving_average_abs_max".
         weight_bits, activation_bits: ints, numbers of bits, 0..16.
-        moving_rate: float, how much of moving averages is kept.
+        moving_rate: float, how much of moving averages is kept; those of rounded sums, products and quotients keep 0.9, as in Paddle.
         fuse_conv_bn: bool; without effect (Paddle 3.3.1 changes a copy, and leaves the model in evaluation mode).
         weight_preprocess_layer, act_preprocess_layer: classes of layers applied before the rounding, or None.
         weight_quantize_layer, act_quantize_layer: classes of layers that round instead, or None.
@@ -115,7 +115,7 @@ class ImperativeQuantAware:
         if "_act_preprocess" in name or not wanted:
             return None
         if isinstance(layer, _ROUNDED):
-            return made.FakeQuantMAOutputScaleLayer(layer, moving_rate=self._moving_rate)
+            return made.FakeQuantMAOutputScaleLayer(layer)  # as in Paddle with its own moving rate
         return made.MAOutputScaleLayer(layer, self._moving_rate)
 
     def save_quantized_model(self, layer, path, input_spec=None, **config):
