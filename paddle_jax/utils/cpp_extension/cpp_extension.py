@@ -11,20 +11,15 @@ from paddle_jax.utils.cpp_extension.library import opened
 
 __all__ = []
 
-_MODULE = '''"""Operators of a C++ extension."""
 
-from pathlib import Path
+def __getattr__(name):
+    """The command of setuptools, which takes as long to import as half of this package and is for installations only."""
+    if name == "BuildExtension":
+        _need_setuptools()
+        from paddle_jax.utils.cpp_extension.build import BuildExtension
 
-from paddle_jax.utils.cpp_extension.cpp_extension import module_of
-
-globals().update(module_of(__name__, Path(__file__).parent / "library.so"))
-'''
-
-try:  # what compiles at installation is a part of setuptools, which need not be there to use what is installed
-    from setuptools import Extension
-    from setuptools.command.build_ext import build_ext
-except ImportError:
-    Extension = build_ext = object
+        return BuildExtension
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def module_of(name, path):
@@ -84,33 +79,12 @@ def CppExtension(sources, *args, **kwargs):  # noqa: N802  Paddle's name
         ModuleNotFoundError: setuptools is not installed.
     """
     _need_setuptools()
+    from setuptools import Extension
+
     flags = kwargs.get("extra_compile_args")
     if isinstance(flags, dict):
         kwargs["extra_compile_args"] = flags.get("cxx", [])
     return Extension(kwargs.pop("name", "extension"), [str(source) for source in sources], *args, **kwargs)
-
-
-class BuildExtension(build_ext):
-    """The command of setuptools that compiles extensions with custom operators."""
-
-    @classmethod
-    def with_options(cls, **options):
-        """The command; there are no options to choose."""
-        return cls
-
-    def build_extension(self, ext):
-        """Compiles one extension into a package of its name."""
-        files = checked(ext.sources)
-        libraries = [f"-l{library}" for library in ext.libraries]
-        folder = Path(self.build_lib) / ext.name
-        folder.mkdir(parents=True, exist_ok=True)
-        compile_library(command_of(files, ext.extra_compile_args, [*ext.extra_link_args, *libraries], ext.include_dirs, ext.library_dirs),
-                        folder / "library.so", bool(self.verbose > 1))
-        (folder / "__init__.py").write_text(_MODULE)
-
-    def get_outputs(self):
-        """The files that were made."""
-        return [str(Path(self.build_lib) / ext.name / file) for ext in self.extensions for file in ("library.so", "__init__.py")]
 
 
 def setup(**attr):
@@ -126,6 +100,8 @@ def setup(**attr):
     """
     _need_setuptools()
     import setuptools
+
+    from paddle_jax.utils.cpp_extension.build import BuildExtension
 
     modules = attr.get("ext_modules")
     modules = list(modules) if isinstance(modules, list | tuple) else [modules]
