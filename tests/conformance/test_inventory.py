@@ -3,6 +3,7 @@
 The inventory (facts about Paddle's public names) is in tests/data/inventory, or in the folder named by PADDLE_JAX_INVENTORY.
 """
 
+import enum
 import json
 import re
 from pathlib import Path
@@ -27,7 +28,14 @@ NAMESPACES = ["paddle", "paddle.Tensor", "paddle.linalg", "paddle.fft", "paddle.
               "paddle.distribution.lkj_cholesky", "paddle.sparse", "paddle.sparse.nn", "paddle.sparse.nn.functional", "paddle.sparse.creation",
               "paddle.geometric", "paddle.quantization", "paddle.quantization.config", "paddle.quantization.observers",
               "paddle.quantization.quanters", "paddle.nn.quant", "paddle.nn.quant.quant_layers", "paddle.nn.attention",
-              "paddle.utils.cpp_extension", "paddle.utils.cpp_extension.extension_utils"]
+              "paddle.utils.cpp_extension", "paddle.utils.cpp_extension.extension_utils",
+              "paddle.metric", "paddle.nn", "paddle.nn.functional", "paddle.nn.initializer",
+              "paddle.nn.utils", "paddle.optimizer", "paddle.optimizer.lr", "paddle.audio.datasets",
+              "paddle.distributed", "paddle.distributed.auto_parallel", "paddle.distributed.auto_parallel.process_mesh",
+              "paddle.distributed.fleet", "paddle.distributed.fleet.base.role_maker", "paddle.distributed.fleet.base.topology",
+              "paddle.distributed.fleet.layers.mpu", "paddle.distributed.fleet.meta_parallel", "paddle.distributed.fleet.recompute",
+              "paddle.distributed.fleet.utils", "paddle.distributed.fsdp", "paddle.distributed.passes", "paddle.distributed.rpc",
+              "paddle.distributed.sharding"]
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +59,8 @@ def exists(name):
     for part in name.split(".")[1:]:
         if part == "__cuda_array_interface__":  # refuses, by AttributeError, where the tensor is not on a GPU
             return part in paddle_jax.Tensor.__dict__
+        if isinstance(owner, enum.EnumMeta) and part in ("name", "value"):  # of its members
+            return True
         if not hasattr(owner, part):
             return False
         owner = getattr(owner, part)

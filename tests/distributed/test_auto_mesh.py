@@ -85,6 +85,10 @@ def test_parts(oracle, paddle):
         dist = engine.distributed
         state = dist.build_sharded_state_dict({"a": engine.ones([2, 3]), "b": engine.ones([4])}, prefix="net.")
         state["w"] = dist.shard_weight("w", engine.ones([2, 3]), 1, dist.new_group([0]))
+        net = engine.nn.Sequential(engine.nn.Linear(2, 3), engine.nn.BatchNorm1D(3))
+        net.register_buffer("passing", engine.ones([2]), persistable=False)
+        state |= net.sharded_state_dict("pre") | net[1].sharded_state_dict()
+        assert all(state[f"pre{name}"].local_tensor is tensor for name, tensor in net.state_dict().items())
         found.append([[(k, v) for k, v in vars(part).items() if k != "local_tensor"] for part in state.values()] + [list(state)])
         found[-1].append({k: v for k, v in vars(dist.ParallelMode).items() if k.isupper()})
     assert found[0] == found[1]
@@ -122,3 +126,33 @@ def test_default_mesh(paddle):
 def test_devices_that_are_not_there_are_named(paddle):
     with pytest.raises(ValueError, match="there are 1 devices.*launch"):
         paddle.distributed.shard_tensor([1.0, 2.0], paddle.distributed.ProcessMesh([0, 99]), [paddle.distributed.Replicate()])
+
+
+def test_meshes_have_numbers(oracle, paddle):
+    for dist in (paddle.distributed, oracle.distributed):
+        a, b, c, d = (dist.ProcessMesh(np.arange(50, 50 + n).reshape(shape)) for n, shape in ((4, (2, 2)), (4, (2, 2)), (4, (4,)), (2, (2,))))
+        assert a.unique_id == b.unique_id and len({a.unique_id, c.unique_id, d.unique_id}) == 3 and type(a.unique_id) is int
+
+
+def test_a_seed_of_all_devices(paddle):
+    seed, drawn = paddle.distributed.auto_parallel.parallel_manual_seed, []
+    for number in (5, 5, 6):
+        assert seed(number) is None
+        drawn.append(paddle.rand([4]).numpy())
+    assert np.array_equal(drawn[0], drawn[1]) and not np.array_equal(drawn[0], drawn[2])
+    with pytest.raises(ValueError):
+        seed("a")
+
+
+def test_a_layer_that_holds_a_part_says_so(paddle, tmp_path):
+    dist = paddle.distributed
+
+    class Cut(paddle.nn.Linear):
+        def sharded_state_dict(self, structured_name_prefix=""):
+            return dist.build_sharded_state_dict(self.state_dict(), {"weight": 0}, structured_name_prefix, dist.new_group([0]))
+
+    net, other = paddle.nn.Sequential(Cut(2, 3)), paddle.nn.Sequential(Cut(2, 3))
+    assert net.sharded_state_dict()["0.weight"].global_shape == (2, 3)
+    dist.save_state_dict(net.sharded_state_dict(), str(tmp_path))
+    dist.load_state_dict(other.sharded_state_dict(), str(tmp_path))
+    assert np.array_equal(net[0].weight.numpy(), other[0].weight.numpy())

@@ -10,7 +10,17 @@ START = ["l = nn.Linear(2, 1, bias_attr=False)", "l.weight.set_value(np.array([[
          "sgd = paddle.optimizer.SGD(0.1, parameters=l.parameters())", "I = paddle.incubate"]
 GO = "go = lambda opt, *more: [l(x).sum().backward(), opt.step(), *[m.step() for m in more], opt.clear_grad(), l.weight.numpy()][-1]"
 STATE = "state = lambda opt: sorted((k, v.numpy()) for k, v in opt.state_dict().items())"
+LARS = [*START[:3], "I = paddle.incubate.optimizer",
+        "make = lambda **more: I.LarsMomentumOptimizer(0.1, 0.9, parameter_list=l.parameters(), **more)",
+        "go = lambda opt, f=1.0: [(f * l(x) ** 2).sum().backward(), opt.step(), opt.clear_grad(), l.weight.numpy(), l.bias.numpy()][-2:]"]
 SCRIPTS = {
+    **{f"lars {settings}": [*LARS, STATE, f"o = make({settings})", *["go(o)"] * 3, "go(o, 0.0)", "go(o)", "state(o)"]
+       for settings in ("", "lars_coeff=0.01, lars_weight_decay=0.1", "exclude_from_weight_decay=[l.bias.name, 'nothing']", "epsilon=0.5",
+                        "exclude_from_weight_decay=['_0']", "rescale_grad=0.5", "regularization=paddle.regularizer.L2Decay(0.1)",
+                        "grad_clip=nn.ClipGradByGlobalNorm(0.1)", "lars_weight_decay=0.0")},
+    "lars, refusals": [*LARS, "I.LarsMomentumOptimizer(None, 0.9, parameter_list=l.parameters())", "I.LarsMomentumOptimizer(0.1, 0.9)",
+                       "I.LarsMomentumOptimizer(0.1, None, parameter_list=l.parameters())",
+                       "make().minimize((l(x) ** 2).sum())[0]", "l.weight.numpy()"],
     "look ahead": [*START, GO, STATE, "o = I.LookAhead(sgd, alpha=0.2, k=3)", *["go(o)", "state(o)"] * 8, "o.get_lr()",
                    "I.LookAhead(sgd, alpha=2.0)", "I.LookAhead(sgd, k=0)", "I.LookAhead(sgd, k=2.5)", "I.LookAhead(None)", "I.LookAhead(3)",
                    "p = I.LookAhead(sgd, k=1)", "go(p)", "go(p)", "q = I.LookAhead(sgd, 0.5, 2)", "l(x).sum().backward()",

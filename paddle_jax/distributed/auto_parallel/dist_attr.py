@@ -25,7 +25,12 @@ class DistAttr:
         for name in sharding_specs:
             if name is not None and name not in mesh.dim_names:
                 raise ValueError(f"DistAttr: sharding_specs: got {name!r}; the mesh has the dimensions {mesh.dim_names}")
-        self.process_mesh, self._specs = mesh, list(sharding_specs)
+        self._mesh, self._specs = mesh, list(sharding_specs)
+
+    @property
+    def process_mesh(self):
+        """The ProcessMesh."""
+        return self._mesh
 
     @property
     def sharding_specs(self):

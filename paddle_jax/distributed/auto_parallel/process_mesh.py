@@ -81,6 +81,11 @@ class ProcessMesh:
         """Whether there are no devices in it: never."""
         return False
 
+    @property
+    def unique_id(self):
+        """A number that equal meshes of this program share, and no others; int from 1 on, in the order in which it is asked for."""
+        return _numbers.setdefault((tuple(self.shape), tuple(self.process_ids)), len(_numbers) + 1)
+
     def contains(self, process_id):
         """Whether a device is in the mesh."""
         return bool((self._mesh == process_id).any())
@@ -188,6 +193,9 @@ class ProcessMesh:
             ValueError: this process sees fewer devices.
         """
         return _jax_mesh(tuple(self.shape), tuple(self.process_ids), tuple(self._names))
+
+
+_numbers: dict = {}  # (shape, numbers of the devices) of meshes: unique_id
 
 
 def _checked(mesh):

@@ -64,6 +64,27 @@ class StateMixin:
             raise TypeError(f"state_dict: {error}") from None
         return self._gather(*form(*args, **kwargs), everything=False)
 
+    def sharded_state_dict(self, structured_name_prefix=""):
+        """Returns the state dict as parts for `paddle.distributed.save_state_dict` and `load_state_dict`. A layer that holds only its part of a
+        Tensor overrides it, with `paddle.distributed.build_sharded_state_dict`; layers around it ask it.
+
+        Args:
+            structured_name_prefix: str put before every name.
+        Returns:
+            dict from name to ShardedWeight; a part is the Tensor of `state_dict`, so loading fills the layer.
+        Example:
+            >>> parts = paddle.nn.Linear(2, 3).sharded_state_dict("net.")
+            >>> parts["net.weight"].global_shape
+            (2, 3)
+        """
+        from paddle_jax.distributed.checkpoint.sharded_weight import build_sharded_state_dict
+
+        found = build_sharded_state_dict(self.state_dict(include_sublayers=False), prefix=structured_name_prefix)
+        for name, layer in self._sub_layers.items():
+            if layer is not None:
+                found |= layer.sharded_state_dict(f"{structured_name_prefix}{name}.")
+        return found
+
     def to_static_state_dict(self, destination=None, include_sublayers=True, structured_name_prefix="", use_hook=True, keep_vars=True):
         """Like `state_dict`, with the buffers that are not persistable as well."""
         return self._gather(destination, include_sublayers, structured_name_prefix, use_hook, keep_vars, everything=True)
