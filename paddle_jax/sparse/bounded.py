@@ -4,14 +4,12 @@ What is missing is filled up with zeros at the last coordinate that is kept, so 
 up; it remembers that (`_filled`), since zeros more would count in means and maxima.
 """
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.op import op
 from paddle_jax._core.outcomes import ride, traced
-from paddle_jax._core.state import local
-from paddle_jax._core.tensor import held, on_host, settled
+from paddle_jax._core.tensor import on_host
 from paddle_jax.sparse.coo import SparseCooTensor
 from paddle_jax.tensor.axes import concrete
 from paddle_jax.tensor.joining import concat
@@ -75,12 +73,6 @@ def near_products(places, values, weight, bias=None, shape=(), dilation=()):
     out = out if bias is None else out + bias
     again = jnp.concatenate([jnp.zeros(1, bool), numbers[1:] == numbers[:-1]])
     return jnp.where(again[:, None], 0, out)
-
-
-def unknown(tensor):
-    """Whether the host cannot know the value of a Tensor, because a function is being compiled."""
-    trace = local.ctx.trace
-    return (trace is None or trace.host(tensor) is None) and isinstance(settled(held(tensor)), jax.core.Tracer)
 
 
 def within(name, count, nnz):

@@ -14,7 +14,7 @@ from paddle_jax._core.outcomes import ride, ride_between, traced
 from paddle_jax._core.size import is_open
 from paddle_jax._core.state import local, state
 from paddle_jax._core.symbol import ABSTRACT
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensor import Tensor, held, settled
 
 
 def one_axis(op, axis, ndim, name="axis", error=ValueError):
@@ -59,6 +59,12 @@ def ints(op, values, name):
 def concrete(tensor):
     """The NumPy view of a tensor's value, or None while it is being traced."""
     return None if isinstance(tensor._raw, ABSTRACT) else looked_at(tensor._value)
+
+
+def unknown(tensor):
+    """Whether the host cannot know the value of a Tensor, because a function is being compiled."""
+    trace = local.ctx.trace
+    return (trace is None or trace.host(tensor) is None) and isinstance(settled(held(tensor)), jax.core.Tracer)
 
 
 def untracked(tensor):

@@ -35,7 +35,9 @@ NAMESPACES = ["paddle", "paddle.Tensor", "paddle.linalg", "paddle.fft", "paddle.
               "paddle.distributed.fleet", "paddle.distributed.fleet.base.role_maker", "paddle.distributed.fleet.base.topology",
               "paddle.distributed.fleet.layers.mpu", "paddle.distributed.fleet.meta_parallel", "paddle.distributed.fleet.recompute",
               "paddle.distributed.fleet.utils", "paddle.distributed.fsdp", "paddle.distributed.passes", "paddle.distributed.rpc",
-              "paddle.distributed.sharding"]
+              "paddle.distributed.sharding",
+              "paddle.incubate.distributed.models.moe", "paddle.incubate.distributed.fleet", "paddle.incubate.distributed.fleet.utils",
+              "paddle.incubate.distributed.fleet.collective", "paddle.incubate.distributed.utils.io.dist_save", "paddle.static.quantization"]
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,10 @@ import numpy as np
 
 from paddle_jax._core.op import op
 from paddle_jax._core.tensor import Tensor
-from paddle_jax.sparse.bounded import convolved_near, unknown
+from paddle_jax.sparse.bounded import convolved_near
 from paddle_jax.sparse.coo import SparseCooTensor
 from paddle_jax.sparse.nn.functional.rulebook import Window, rulebook, submanifold_rulebook
+from paddle_jax.tensor.axes import unknown
 from paddle_jax.tensor.creation import to_tensor
 
 _STEP = 8  # lengths of tables are multiples of this share of the next power of two, so that few shapes are compiled

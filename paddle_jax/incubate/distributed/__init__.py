@@ -1,0 +1,3 @@
+"""Parts of models that are spread over devices (`paddle.incubate.distributed`)."""
+
+from paddle_jax.incubate.distributed import models as models

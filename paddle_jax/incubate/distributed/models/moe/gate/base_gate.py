@@ -1,0 +1,36 @@
+"""What gates share."""
+
+from paddle_jax.nn.layer.layers import Layer
+
+
+class BaseGate(Layer):
+    """The base of gates: they give a value and the number of an expert (-1: none) for each choice of each token.
+
+    Args:
+        num_expert: int, the number of experts of a process.
+        world_size: int, the number of processes that share the experts.
+    Differs from Paddle: `paddle.incubate.distributed.models` is there without an import of its own.
+    Example:
+        >>> gate = paddle.incubate.distributed.models.moe.BaseGate(4, 1)
+        >>> gate.tot_expert, gate.get_loss()
+        (4, None)
+    """
+
+    def __init__(self, num_expert, world_size):
+        super().__init__()
+        self.world_size, self.num_expert, self.tot_expert, self.loss = world_size, num_expert, world_size * num_expert, None
+
+    def set_loss(self, loss):
+        """Keeps the loss of the last call that makes experts be used evenly."""
+        self.loss = loss
+
+    def get_loss(self, clear=True):
+        """The loss of the last call, to be added to that of the model; None where there is none.
+
+        Args:
+            clear: bool, forget it.
+        """
+        loss = self.loss
+        if clear:
+            self.loss = None
+        return loss

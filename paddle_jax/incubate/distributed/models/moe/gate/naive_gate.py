@@ -1,0 +1,34 @@
+"""The experts with the largest scores."""
+
+from paddle_jax.incubate.distributed.models.moe.gate.base_gate import BaseGate
+from paddle_jax.nn.layer.common import Linear
+from paddle_jax.tensor.search import topk as largest
+
+
+class NaiveGate(BaseGate):
+    """Chooses the experts with the largest scores, which are a linear function of the token.
+
+    Args:
+        d_model: int, numbers in a token.
+        num_expert, world_size: as for `BaseGate`.
+        topk: int, how many experts are chosen.
+    Shape:
+        [tokens, d_model] to (scores [tokens, topk], int64 numbers [tokens, topk]).
+    Differs from Paddle: `paddle.incubate.distributed.models` is there without an import of its own.
+    Example:
+        >>> gate = paddle.incubate.distributed.models.moe.NaiveGate(2, 4, 1)
+        >>> [t.shape for t in gate(paddle.ones([3, 2]))]
+        [paddle.Size([3, 2]), paddle.Size([3, 2])]
+    """
+
+    def __init__(self, d_model, num_expert, world_size, topk=2):
+        super().__init__(num_expert, world_size)
+        self.gate = Linear(d_model, self.tot_expert)
+        for p in (self.gate.weight, self.gate.bias):
+            p.name = f"gate_{p.name}"
+        self.top_k = topk
+
+    def forward(self, inp, return_all_scores=False):
+        scores = self.gate(inp)
+        value, number = largest(scores, self.top_k, -1, True, False)
+        return (value, number, scores) if return_all_scores else (value, number)

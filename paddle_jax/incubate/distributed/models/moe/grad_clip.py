@@ -1,0 +1,43 @@
+"""One factor for the gradients of a model with experts."""
+
+from paddle_jax.nn.clip import ClipGradByGlobalNorm
+
+
+class ClipGradForMOEByGlobalNorm(ClipGradByGlobalNorm):
+    """`paddle.nn.ClipGradByGlobalNorm` for a model with experts. All devices are driven by one process, so the norm is that of all experts.
+
+    Args:
+        clip_norm: float, the largest common norm.
+        is_expert_param_func: function that says whether a parameter belongs to an expert; accepted.
+        moe_group: Group; accepted.
+        group_name: str, accepted.
+    Raises:
+        AssertionError: moe_group has several processes and is_expert_param_func is missing.
+    Differs from Paddle: `paddle.incubate.distributed.models` is there without an import of its own.
+    Example:
+        >>> clip = paddle.incubate.distributed.models.moe.ClipGradForMOEByGlobalNorm(5.0)
+        >>> clip([(paddle.nn.Linear(1, 2).weight, paddle.to_tensor([[6.0, 8.0]]))])[0][1].tolist()
+        [[3.0, 4.0]]
+    """
+
+    def __init__(self, clip_norm, is_expert_param_func=None, moe_group=None, group_name="default_moe_group"):
+        super().__init__(clip_norm, group_name)
+        if moe_group is not None and moe_group.nranks > 1 and is_expert_param_func is None:
+            raise AssertionError("ClipGradForMOEByGlobalNorm: is_expert_param_func: got None; a group of several processes needs it")
+        self.moe_group, self.is_expert_param_func = moe_group, is_expert_param_func
+
+    @staticmethod
+    def get_l2_norm_pow(params_grads, sum_dtype=None):
+        """(the sum of the squares of all gradients, its dtype); (None, None) where there are none.
+
+        Args:
+            params_grads: list of (parameter, gradient or None).
+            sum_dtype: "float32", "float64" or None: float64 if it says so or a gradient is float64, else float32.
+        """
+        if sum_dtype not in ("float32", "float64", None):
+            raise AssertionError(f"get_l2_norm_pow: sum_dtype: got {sum_dtype!r}; use 'float32', 'float64' or None")
+        grads = [g for p, g in params_grads if g is not None and getattr(p, "need_clip", True)]
+        if not grads:
+            return None, None
+        kind = "float64" if sum_dtype == "float64" or any(g.dtype.name == "float64" for g in grads) else "float32"
+        return sum((g.astype(kind).square().sum() for g in grads[1:]), grads[0].astype(kind).square().sum()), kind
