@@ -1,9 +1,9 @@
 """One factor for the gradients of a model with experts."""
 
-from paddle_jax.nn.clip import ClipGradByGlobalNorm
+from paddle_jax.nn import clip
 
 
-class ClipGradForMOEByGlobalNorm(ClipGradByGlobalNorm):
+class ClipGradForMOEByGlobalNorm(clip.ClipGradByGlobalNorm):
     """`paddle.nn.ClipGradByGlobalNorm` for a model with experts. All devices are driven by one process, so the norm is that of all experts.
 
     Args:
@@ -41,3 +41,6 @@ class ClipGradForMOEByGlobalNorm(ClipGradByGlobalNorm):
             return None, None
         kind = "float64" if sum_dtype == "float64" or any(g.dtype.name == "float64" for g in grads) else "float32"
         return sum((g.astype(kind).square().sum() for g in grads[1:]), grads[0].astype(kind).square().sum()), kind
+
+
+ClipGradByGlobalNorm = ClipGradForMOEByGlobalNorm  # Paddle has both names here
