@@ -4,6 +4,8 @@ What is missing is filled up with zeros at the last coordinate that is kept, so 
 up; it remembers that (`_filled`), since zeros more would count in means and maxima.
 """
 
+import math
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -13,6 +15,8 @@ from paddle_jax._core.tensor import on_host
 from paddle_jax.sparse.coo import SparseCooTensor
 from paddle_jax.tensor.axes import concrete
 from paddle_jax.tensor.joining import concat
+
+_TABLE = 1 << 24  # cells up to which numbers are looked up in a table of 64 MB at most; beyond it they are searched
 
 
 def _numbers(places, shape):
@@ -55,6 +59,14 @@ def added_up(places, values, shape, nnz):
     return jnp.stack(jnp.unravel_index(numbers, shape)).astype(places.dtype), sums, group[-1] + 1
 
 
+def _places(numbers, wanted, cells):
+    """Where in the sorted numbers each wanted one stands first, if it does."""
+    if cells > _TABLE:
+        return jnp.searchsorted(numbers, wanted.reshape(-1)).reshape(wanted.shape)
+    order = jnp.arange(numbers.shape[0], dtype=jnp.int32)
+    return jnp.full(cells, numbers.shape[0], jnp.int32).at[numbers].min(order)[wanted]
+
+
 @op("places values weight bias", register=False, method=False)
 def near_products(places, values, weight, bias=None, shape=(), dilation=()):
     """A submanifold convolution of elements with sorted coordinates [axes, n]: the sum over the elements below the kernel round each. A coordinate
@@ -66,7 +78,7 @@ def near_products(places, values, weight, bias=None, shape=(), dilation=()):
     wanted = jnp.broadcast_to(places[0], near.shape[1:]).astype(jnp.int64)
     for place, length in zip(near, shape[1:], strict=True):
         wanted = wanted * length + place
-    at = jnp.searchsorted(numbers, wanted.reshape(-1)).reshape(wanted.shape)
+    at = _places(numbers, jnp.where(inside, wanted, 0), math.prod(shape))
     hit = inside & (numbers.at[at].get(mode="clip") == wanted)
     picked = jnp.where(hit[..., None], values.at[at].get(mode="clip"), 0)
     out = jnp.einsum("knc,kcd->nd", picked, weight.reshape(-1, *weight.shape[-2:]))

@@ -98,6 +98,20 @@ def test_submanifold_convolution(paddle, dilation, repeated):
     np.testing.assert_allclose(*grads, 1e-9)
 
 
+def test_submanifold_convolution_of_a_large_volume(paddle):
+    """Volumes too large for a table of all their cells, and elements of none."""
+    layer = paddle.sparse.nn.SubmConv3D(2, 3, 3).astype("float64")
+    run, rng = compiled(paddle, lambda x: layer(x)), np.random.RandomState(0)
+    for count in (80, 0):
+        places = np.concatenate([np.zeros((1, count), "int64"), rng.randint(0, 4, (3, count)) + 296])
+        x = paddle.sparse.sparse_coo_tensor(paddle.to_tensor(places), paddle.to_tensor(rng.randn(count, 2)), [1, 300, 300, 300, 2])
+        got, wanted = run(x), layer(x)
+        at = np.ravel_multi_index(tuple(got.indices().numpy()), (1, 300, 300, 300))
+        sums = np.zeros((wanted.nnz(), 3))
+        np.add.at(sums, np.unique(at, return_inverse=True)[1], got.values().numpy())
+        np.testing.assert_allclose(sums, wanted.values(), 1e-9, 1e-12)
+
+
 def test_products_and_results_by_rows(paddle):
     """Sparse Tensors are arguments and results; a product with unknown coordinates works as it is."""
     x = dense(4)[0, 0, :, :, 0]
