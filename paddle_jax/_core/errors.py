@@ -78,6 +78,14 @@ def translate(op_name: str, values, error: Exception, kernel=None) -> Exception:
     return error
 
 
+def without_jax_note(error):
+    """Takes JAX's word about its own frames from an exception of ours; returns what else is noted below it."""
+    notes = [note for note in getattr(error, "__notes__", ()) if "JAX has removed its internal frames" not in note]
+    if hasattr(error, "__notes__"):
+        error.__notes__ = notes
+    return notes
+
+
 class EnforceNotMet(Exception):
     """What Paddle raises where a kernel refuses a value for which Python has no class of its own."""
 

@@ -14,6 +14,7 @@ def _lists(text):
     return re.sub(r"\(([\d, ]*)\)", lambda m: "[" + m[1].rstrip(", ") + "]", text)
 
 
+_KINDS = {"integer": "an integer", "floating": "floating", "complexfloating": "complex", "bool": "bool", "number": "a number", "inexact": "floating"}
 _RULES = [(re.compile(pattern), make) for pattern, make in [
     (r"dot_general requires contracting dimensions to have the same shape, got \(([\d, ]*)\) and \(([\d, ]*)\)",
      lambda m: f"the axes that are summed over have lengths {m[1].rstrip(', ')} and {m[2].rstrip(', ')}; {_EQUAL}"),
@@ -27,7 +28,12 @@ _RULES = [(re.compile(pattern), make) for pattern, make in [
     (r"Size of label '\w+' for operand \d+ \((\d+)\) does not match previous terms \((\d+)\)",
      lambda m: f"axes that go together have lengths {m[2]} and {m[1]}; {_EQUAL}"),
     (r"Einstein sum subscript '(\w*)' does not contain the correct number of indices for operand",
-     lambda m: f"an operand has another number of axes than the {len(m[1])} that are wanted"),
+     lambda m: f"an operand has another number of axes than the {len(m[1])} that it must have"),
+    (r"(?:[\w.]+) does not accept dtype (\w+)(?: at position \d+)?\. Accepted dtypes (?:at position \d+ )?are subtypes of ([\w, ]+)\.?$",
+     lambda m: f"an argument of dtype {m[1]} is not supported; it must be {' or '.join(_KINDS[k] for k in m[2].split(', '))}; cast it with astype"),
+    (r"[\w.]+ indices must be of integer type, got (\w+)", lambda m: f"what counts places is {m[1]}; it must be of integers; cast it with astype"),
+    (r"Incompatible types for matmul arguments: \w+\[([\d,]*)\] and \w+\[([\d,]*)\]",
+     lambda m: f"shapes [{m[1].replace(',', ', ')}] and [{m[2].replace(',', ', ')}] do not go together; before the last two axes {_EQUAL} or 1"),
     (r"Cannot concatenate arrays with shapes that differ .*: concatenating along dimension (\d+) for shapes (.*?)\.?$",
      lambda m: _lists(f"shapes {m[2]} must be the same but for axis {m[1]}")),
     (r"Cannot (?:concatenate|stack) arrays with different numbers of dimensions: got (.*?)\.?$",

@@ -109,6 +109,8 @@ def margin_cross_entropy(logits, label, margin1=1.0, margin2=0.5, margin3=0.0, s
 
 @op("input label head_weight head_bias *tails", method=False, register=False)
 def _clustered(input, label, head_weight, head_bias=None, tails=(), cutoffs=()):
+    if label.dtype.kind not in "iu":
+        raise ValueError(f"adaptive_log_softmax_with_loss: label: got {label.dtype}; it must have integers; cast it with astype")
     logs = input @ head_weight
     logs = jax.nn.log_softmax(logs if head_bias is None else logs + head_bias, -1)
     shortlist = cutoffs[0]

@@ -89,6 +89,8 @@ class Windows:
 
 def max_values(x, windows):
     """The maximum of each window."""
+    if not jnp.issubdtype(x.dtype, jnp.floating):
+        raise RuntimeError(f"max_pool: x: got {x.dtype}; it must be floating; cast it with astype")
     if 0 in windows.counts:
         return windows.empty(x)
     if x.size == 0 or windows.sliced():

@@ -41,6 +41,8 @@ def ctc_loss(log_probs, labels, input_lengths, label_lengths, blank=0, reduction
     import optax
 
     check_reduction("ctc_loss", reduction)
+    if log_probs.ndim != 3 or 0 in log_probs.shape or not jnp.issubdtype(log_probs.dtype, jnp.floating):
+        raise ValueError(f"ctc_loss: log_probs: got {log_probs.dtype}{list(log_probs.shape)}; it must be floating [T, N, classes], and not empty")
     if not 0 <= blank < log_probs.shape[2]:
         raise ValueError(f"ctc_loss: blank: got {blank}; it must be one of the {log_probs.shape[2]} classes")
     batch = log_probs.shape[1:2]
@@ -91,6 +93,13 @@ def rnnt_loss(input, label, input_lengths, label_lengths, blank=0, fastemit_lamb
     """
     if reduction not in ("none", "mean", "sum"):
         raise AssertionError(f"rnnt_loss: reduction: got {reduction!r}; allowed are 'none', 'mean' and 'sum'")
+    if input.ndim != 4 or 0 in input.shape:
+        raise ValueError(f"rnnt_loss: input: got shape {list(input.shape)}; it must be [N, T, U + 1, classes], and not empty")
+    lengths = {"input_lengths": input_lengths, "label_lengths": label_lengths}
+    for name, value in {"label": label, **lengths}.items():
+        wanted = (input.shape[0],) if name in lengths else (input.shape[0], input.shape[2] - 1)
+        if value.shape != wanted or value.dtype.kind not in "iu":
+            raise ValueError(f"rnnt_loss: {name}: got {value.dtype}{list(value.shape)}; it must have integers of shape {list(wanted)}")
     if not 0 <= blank < input.shape[3]:
         raise ValueError(f"rnnt_loss: blank: got {blank}; it must be one of the {input.shape[3]} classes")
     stay = input[..., blank]

@@ -40,6 +40,8 @@ def _unpool(op_name, n, x, indices, kernel_size, stride, padding, data_format, o
         sizes = wanted
     if 0 in x.shape:
         return x.reshape([*x.shape[:2], *sizes]) if math.prod([*x.shape[:2], *sizes]) == 0 else zeros([*x.shape[:2], *sizes], x.dtype)
+    if indices._raw.dtype.kind not in "iu":
+        raise ValueError(f"{op_name}: indices: got {indices.dtype}; they must be integers; cast them with astype")
     check_ids(op_name, "indices", indices, math.prod(sizes))
     return _scatter_back(x, indices, tuple(sizes))
 

@@ -23,7 +23,10 @@ def running_statistics(layer, features, dtype, mean_name=None, variance_name=Non
 def layout(data_format, ndim):
     """The name of the layout for a number of axes, channels last where `data_format` ends in C."""
     last = len(data_format) > 2 and data_format.endswith("C")
-    return (_LAST if last else _FIRST)[ndim]
+    names = _LAST if last else _FIRST
+    if ndim not in names:
+        raise ValueError(f"batch_norm: x: got a tensor of {ndim} axes; it must have {min(names)} to {max(names)}")
+    return names[ndim]
 
 
 class _BatchNormBase(Layer):

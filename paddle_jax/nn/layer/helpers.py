@@ -25,7 +25,7 @@ def alias(**names):
 def length_of(tensor, axis):
     """The length of an axis; in a static program where it is not known, a Tensor of it."""
     if not -tensor.ndim <= axis < tensor.ndim:
-        raise IndexError(f"got an input of shape {list(tensor.shape)}; it must have at least {axis + 1} axes, of which number {axis} is the batch's")
+        raise IndexError(f"batch_ref: got shape {list(tensor.shape)}; it must have at least {axis + 1} axes, of which number {axis} is the batch's")
     length = tensor.shape[axis]
     if length < 0:
         from paddle_jax.tensor.attribute import shape

@@ -1,6 +1,5 @@
 """Layer: the base of all neural-network layers."""
 
-import contextlib
 import re
 
 import numpy as np
@@ -9,13 +8,13 @@ from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import unique_name
 from paddle_jax._core.deferred.value import uploaded
 from paddle_jax._core.error_kinds import MISTAKES
-from paddle_jax._core.errors import TRACING
 from paddle_jax._core.pytree import register_layer
 from paddle_jax._core.state import Changes, Observing, local
 from paddle_jax._core.tensor import Parameter, Tensor, wrap
 from paddle_jax.nn.layer.convert import ConvertMixin
 from paddle_jax.nn.layer.helpers import alias
 from paddle_jax.nn.layer.hooks import HookMixin
+from paddle_jax.nn.layer.mistakes import no_tensor, note
 from paddle_jax.nn.layer.parameter import new_parameter
 from paddle_jax.nn.layer.state import StateMixin
 from paddle_jax.nn.layer.store import Store
@@ -72,17 +71,13 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
                 return self._call_hooked(forward, inputs, kwargs)
             return forward(*inputs, **kwargs)
         except (*MISTAKES, AssertionError) as error:
-            self._note(error)
+            note(self, error)
             raise
-
-    def _note(self, error):
-        """Says below an exception's text in which layer it came up: the innermost one."""
-        if hasattr(error, "__notes__") or isinstance(error, TRACING):
-            return
-        with contextlib.suppress(Exception):  # a class of the user's describes itself
-            shapes = ", ".join(f"{name} {list(p.shape)}" for name, p in self._parameters.items() if p is not None)
-            what = type(self).__name__ + (f"({', '.join(self.extra_repr().splitlines())})" if type(self).extra_repr is not Layer.extra_repr else "")
-            error.add_note(f"in the layer {self.full_name()}: {what}" + (f" with {shapes}" if shapes else ""))
+        except AttributeError as error:
+            if (found := no_tensor(self, error, inputs, kwargs)) is error:
+                raise
+            note(self, found)
+            raise found from None
 
     def forward(self, *inputs, **kwargs):
         """Computes the output; every subclass defines it."""

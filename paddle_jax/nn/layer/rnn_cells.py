@@ -2,6 +2,7 @@
 
 import math
 
+from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.nn.functional import rnn as ops
@@ -39,6 +40,8 @@ class RNNCellBase(Layer):
             Tensor [B, *shape], nested like shape.
         """
         while not isinstance(batch_ref, Tensor):
+            if not isinstance(batch_ref, dict | list | tuple) or not batch_ref:
+                raise ArgumentError(f"get_initial_states: batch_ref: got {repr(batch_ref)[:40]}; it must be a Tensor, or nested Tensors")
             batch_ref = next(iter(batch_ref.values() if isinstance(batch_ref, dict) else batch_ref))
         batch = length_of(batch_ref, batch_dim_idx)
         shape = self.state_shape if shape is None else shape
