@@ -52,7 +52,7 @@ def compare(script, args=(), factor=1.0, timeout=None):
 
 
 def main(argv):
-    """The command; returns 0 where both agree, 1 where they differ, 2 for wrong usage."""
+    """The command; returns 0 where both agree, 1 where they differ, 2 for wrong usage or where nothing was compared."""
     parser = argparse.ArgumentParser(prog="python -m paddle_jax compare", description=__doc__.splitlines()[0])
     parser.add_argument("--factor", type=float, default=1.0, help="multiplies the tolerances")
     parser.add_argument("script")
@@ -78,6 +78,10 @@ def _report(found):
         print(f"{found['calls']} calls agree; then the program ended with status {ours['status']}, with the real Paddle {theirs['status']}. "
               f"The end of what it printed:\n{(ours if ours['status'] else theirs)['output'][-2000:]}")
         return 1
+    if not found["calls"]:
+        print("nothing was compared: no line of the program itself calls a function that gives Tensors; what Model.fit and other functions of Paddle "
+              "call inside is not followed, so write that loop out")
+        return 2
     print(f"all {found['calls']} calls agree")
     if found["unlike"]:
         print("not compared, since they draw random numbers: " + ", ".join(found["unlike"]))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import paddle_jax
+from paddle_jax.compare.checking import Checking, Difference
 from paddle_jax.compare.stream import Reader, Writer
 
 PROGRAM = Path(__file__).with_name("program.py")
@@ -65,3 +66,18 @@ def test_a_record_that_was_cut_short(tmp_path):
             while (entry := reader.get()[0]) is not None:
                 names.append(entry["name"])
         assert names in ([], ["one"])
+
+
+def test_gradients_that_are_rounding_errors_alone():
+    ours, theirs = np.array([-3e-7, 0], "float32"), np.array([1.1e-6, 0], "float32")
+    told = {"dtypes": ["float32"], "shapes": [[2]]}
+    Checking(None)._compare("backward", {"name": "Tensor.backward", **told}, 0, ours, theirs, 0.5)
+    for name, largest in (("Tensor.backward", 1e-3), ("tanh", 0.5)):
+        with pytest.raises(Difference, match="differs in 1 of 2 elements"):
+            Checking(None)._compare(name, {"name": name, **told}, 0, ours, theirs, largest)
+
+
+def test_a_program_in_which_nothing_is_compared(oracle, tmp_path):
+    (tmp_path / "empty.py").write_text("import paddle\nprint(paddle.__version__)\n", encoding="utf-8")
+    done = run(tmp_path / "empty.py")
+    assert done.returncode == 2 and "nothing was compared" in done.stdout, done.stdout + done.stderr
