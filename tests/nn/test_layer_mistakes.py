@@ -89,3 +89,11 @@ def test_mistakes_are_told_in_our_words(name):
             assert EXPECTED.search(text), where
             assert any(note.startswith("in the layer ") for note in error.__notes__) and not any("JAX" in note for note in error.__notes__), where
     assert told or name in ANYTHING
+
+
+def test_an_exception_of_another_kind_stays_as_it_is(monkeypatch):
+    layer = paddle_jax.nn.LSTM(4, 3)
+    error = AttributeError("mine")
+    monkeypatch.setattr(layer, "forward", lambda inputs, states=None: (_ for _ in ()).throw(error))
+    with pytest.raises(AttributeError, match="^mine$"):
+        layer(paddle_jax.ones([2, 5, 4]), None)

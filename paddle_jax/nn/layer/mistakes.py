@@ -23,7 +23,7 @@ def note(layer, error):
 def no_tensor(layer, error, inputs, kwargs):
     """The exception for an AttributeError that came up because an argument of a layer of ours is no Tensor; the same one where that is not so."""
     thing = error.obj
-    if isinstance(thing, Tensor) or not is_ours(origin(error)) or not is_ours(type(layer).__module__):
+    if error.name is None or isinstance(thing, Tensor) or not is_ours(origin(error)) or not is_ours(type(layer).__module__):
         return error
     try:
         given = inspect.signature(layer.forward).bind(*inputs, **kwargs).arguments
