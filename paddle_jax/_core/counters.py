@@ -15,8 +15,9 @@ _COMPILED, _HIT = "/jax/core/compile/backend_compile_duration", "/jax/compilatio
 class Counters:
     """steps: of optimizers. batches, data_seconds: of DataLoaders, and how long the program waited for them. collectives, collective_seconds: calls
     between processes, and the time in them. failed: allocations for which there was no memory. compiles: {tier: [programs, seconds]}. loaded: how
-    many of these came from the cache directory."""
+    many of these came from the cache directory. compiled: programs in all, also those of the user's own `jax.jit`."""
 
+    compiled = 0
     steps = batches = collectives = failed = loaded = 0
     data_seconds = collective_seconds = 0.0
     compiles = {tier: [0, 0.0] for tier in TIERS}  # noqa: RUF012  one for the process
@@ -41,6 +42,7 @@ def compiling(tier):
 
 def _duration(event, seconds, **_):
     if event == _COMPILED:
+        Counters.compiled += 1
         row = Counters.compiles[_thread.tier]
         row[0] += 1
         row[1] += seconds

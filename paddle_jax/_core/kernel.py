@@ -9,6 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import dtypes as jax_dtypes
 
+from paddle_jax._core.counters import Counters
+from paddle_jax._core.deferred.compiled import Kept, kept, look
 from paddle_jax._core.deferred.segment import record
 from paddle_jax._core.deferred.value import Several, Value, concrete
 from paddle_jax._core.dependence import smooth, struct_of
@@ -25,15 +27,18 @@ class Kernel:
     deferrable: whether it can be recorded to run later (bodies that need host values cannot). sigs: what the deferred tier knows about it, by
     the Avals of the operands. flows: where gradients can flow, by the avals of the operands. of: for a derived gradient, (the kernel, diff, given,
     arity) it was derived from. made_of: for a kernel of a declared op, (the Op, layout of operands, attribute values).
-    loops: whether it has a loop inside, by the avals of the operands.
+    loops: whether it has a loop inside, by the avals of the operands. older: the sigs of the generation before (compiled.py). used: how many
+    programs had been compiled when its compiled form was last used; -1 if never.
     """
 
-    __slots__ = ("deferrable", "flows", "fn", "grads", "loops", "made_of", "name", "nondiff", "of", "run", "sigs")
+    __slots__ = ("__weakref__", "deferrable", "flows", "fn", "grads", "loops", "made_of", "name", "nondiff", "of", "older", "run", "sigs", "used")
 
     def __init__(self, name, fn, *, jit=True, nondiff=False):
         self.name, self.fn, self.nondiff, self.grads = name, fn, nondiff, {}
         self.run = jitted(fn, inline=True) if jit else fn
         self.deferrable, self.sigs, self.flows, self.loops, self.of, self.made_of = jit, {}, {}, {}, None, None
+        self.older, self.used = {}, -1
+        kept(self)
 
     def __repr__(self):
         return f"<Kernel {self.name}>"
@@ -42,6 +47,29 @@ class Kernel:
         """Lets JAX see another function. Where an exception has cut a trace short, its cache takes the old one for a function that calls itself."""
         fn = self.fn
         self.run = jitted(lambda *arrays: fn(*arrays), inline=True)
+
+    def known(self, avals):
+        """The Sig for operands of these Avals, brought back from the older generation; None when it is new."""
+        found = self.sigs.get(avals)
+        if found is None and (found := self.older.pop(avals, None)) is not None:
+            self.sigs[avals] = found
+        return found
+
+    def age(self):
+        """Begins a generation of sigs; the one before the last is dropped, and what is known of operands when nothing was used."""
+        if not self.sigs:
+            self.flows, self.loops = {}, {}
+        self.older, self.sigs = self.sigs, {}
+
+    def drop_idle(self, idle):
+        """Forgets gradients for which `idle(kernel)` is true."""
+        self.grads = {key: kernel for key, kernel in self.grads.copy().items() if not idle(kernel)}
+
+    def drop_compiled(self):
+        """Lets go of the compiled forms; the next call compiles anew."""
+        self.used = -1
+        if hasattr(self.run, "clear_cache"):
+            self.run.clear_cache()
 
     def grad(self, diff: tuple, given: tuple, arity: int) -> "Kernel":
         """The kernel `(operands..., cotangents...) -> gradients` with respect to the operands at `diff` (a lone one not in a tuple).
@@ -133,6 +161,9 @@ def execute(kernel: Kernel, values):
 def compute(kernel: Kernel, values):
     """Runs a kernel's compiled form now."""
     values = [concrete(v) if type(v) is Value else v for v in values]
+    kernel.used = Counters.compiled
+    if kernel.used >= Kept.due:
+        look()
     try:
         return Several.run(kernel.run, values) if Several.used else kernel.run(*values)
     except BaseException as error:

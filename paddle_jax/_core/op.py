@@ -19,6 +19,7 @@ import jax
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.deferred.compiled import keeps
 from paddle_jax._core.deferred.value import aval_of, host, uploaded
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.error_kinds import MISTAKES, with_kind
@@ -58,6 +59,7 @@ class Op:
         self.attrs = tuple(p.name for p in params if p.name not in self.tensors and p.name != "name")
         self.kernels, self.fast = {}, {}
         self.lifting = Lifting(self)
+        keeps(self)
 
     def __repr__(self):
         return f"<Op {self.name}>"
@@ -103,6 +105,13 @@ class Op:
             kernel = self.kernels[key] = Kernel(self.name, self._bind(layout, frozen), jit=self.jit, nondiff=self.nondiff)
             kernel.made_of = (self, layout, frozen)
         return kernel
+
+    def drop_idle(self, idle):
+        """Forgets the kernels for which `idle(kernel)` is true."""
+        for cache in (self.kernels, self.fast):
+            for key, kernel in cache.copy().items():
+                if idle(kernel):
+                    cache.pop(key, None)
 
     def remember(self, key, kernel):
         """Keeps a kernel for a direct look-up in `fast`, within bounds; returns it."""

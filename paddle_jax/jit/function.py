@@ -15,7 +15,8 @@ import jax
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.capture import capture
 from paddle_jax._core.checking import NotFinite, checked
-from paddle_jax._core.deferred.compiled import noted
+from paddle_jax._core.counters import Counters
+from paddle_jax._core.deferred.compiled import Kept, look
 from paddle_jax._core.deferred.log import log
 from paddle_jax._core.errors import TRACING, Unsupported, first_line
 from paddle_jax._core.origins import ENGINE, is_ours, package_of, user_line
@@ -233,7 +234,8 @@ class StaticFunction:
         except (Stale, NotFinite):  # the first: another thread or a signal handler has changed something since
             return self.dygraph_function(*args, **kwargs)
         reason = why or self._news()
-        noted()
+        if Counters.compiled >= Kept.due:
+            look()
         log.add(f"to_static: compiled {self._name()} in {time.perf_counter() - start:.2f} s at {user_line()}: {reason}; "
                 f"it rests on {len(program.facts)} values that it has read")
         return out

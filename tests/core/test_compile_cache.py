@@ -4,14 +4,11 @@ import os
 import stat
 import subprocess
 import sys
-from pathlib import Path
 
 import jax
-import numpy as np
 import pytest
 
 from paddle_jax._core import compile_cache
-from tests.deferred import differential
 
 PROGRAM = "import paddle_jax as paddle; print(float((paddle.ones([3]) * 2 + 1).sum()))"
 
@@ -86,41 +83,3 @@ def test_pruning_drops_the_oldest(tmp_path):
     compile_cache.prune(tmp_path, limit=250)
     assert {f.name for f in tmp_path.iterdir()} == {"new", "old"}
     compile_cache.prune(tmp_path / "absent", limit=0)
-
-
-def test_compiled_code_is_bounded(paddle, monkeypatch):
-    """A program that meets new shapes again and again drops old code instead of growing without end, and stays right."""
-    from paddle_jax._core.deferred import compiled
-
-    monkeypatch.setattr(compiled, "_MAX_SIGNATURES", 20)
-    before = paddle.explain().events[-1:]
-    for n in range(1, 40):
-        assert float((paddle.ones([n]) * 3).sum()) == 3 * n
-    assert any("dropped" in event for event in paddle.explain().events)
-    assert paddle.explain().events[-1:] != before
-
-
-def test_programs_go_before_the_memory_maps_run_out(paddle, monkeypatch):
-    from paddle_jax._core.deferred import compiled
-
-    with differential.tier(paddle, deferred="sync", deferred_min_repeats=2, interpreter=False):
-        monkeypatch.setattr(compiled, "_EVERY", 1)
-        for crowd, said in (([True, False], "least recently used"), ([True, True], "all compiled code")):
-            answers = iter(crowd)
-            monkeypatch.setattr(compiled, "crowded", lambda answers=answers: next(answers, False))
-            x, values = paddle.full([3, len(said)], 0.5), []
-            for _ in range(5):
-                values.append(float((paddle.tanh(x) * 2).sum()))
-            np.testing.assert_allclose(values, 6 * len(said) * np.tanh(0.5), rtol=1e-5)
-            assert any(said in event for event in paddle.explain().events)
-
-
-def test_memory_maps_are_counted():
-    from paddle_jax._core.deferred import compiled
-
-    assert not compiled.crowded()
-    before, compiled._SHARE = compiled._SHARE, 0.0
-    try:
-        assert compiled.crowded() == Path("/proc/self/maps").exists()
-    finally:
-        compiled._SHARE = before

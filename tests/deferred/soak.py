@@ -1,10 +1,12 @@
 """Runs training for many steps and says how memory and objects grew: `python -m tests.deferred.soak 20000`.
+`python -m tests.deferred.soak shapes 50000`: how memory grows while a program meets new shapes.
 
 The programs do what leaks in lazy engines: values held and dropped, snapshots, hooks, exceptions, changing shapes, higher derivatives, scalars that
 change at every step.
 """
 
 import gc
+import itertools
 import sys
 import time
 from pathlib import Path
@@ -13,6 +15,7 @@ import jax
 import numpy as np
 
 import paddle_jax as paddle
+from paddle_jax._core.deferred.compiled import Kept
 
 
 def resident():
@@ -92,5 +95,29 @@ def run(steps, warm=1100, report=print):
     return [b - a for a, b in zip(*figures, strict=True)]
 
 
+def shapes(count, every=5000, report=print):
+    """Meets `count` combinations of shapes and operations, none of them twice; returns the resident memory (MB) after each `every`."""
+    began, met, figures = time.monotonic(), 0, []
+    for n in itertools.count(1):
+        a, b = divmod(n, 200)
+        x = paddle.rand([a + 1, b + 1])
+        x.stop_gradient = False
+        loss = (paddle.tanh(x) * x.mean()).sum()
+        loss.backward()
+        assert np.isfinite(float(loss))
+        assert np.isfinite(float(x.grad[0, 0]))
+        now = Kept.met
+        if now // every > met // every:
+            figures.append(resident())
+            maps = Path("/proc/self/maps").read_bytes().count(b"\n")
+            report(f"{now} signatures: {figures[-1]:.0f} MB, {maps} memory maps, {time.monotonic() - began:.0f} s")
+        met = now
+        if met >= count:
+            return figures
+
+
 if __name__ == "__main__":
-    run(int(sys.argv[1]) if len(sys.argv) > 1 else 20000)
+    if sys.argv[1:2] == ["shapes"]:
+        shapes(int(sys.argv[2]) if len(sys.argv) > 2 else 50_000)
+    else:
+        run(int(sys.argv[1]) if len(sys.argv) > 1 else 20_000)

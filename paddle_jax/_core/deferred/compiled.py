@@ -1,57 +1,165 @@
-"""How much compiled code a process may hold.
+"""What a process keeps of code, within bounds: signatures with their traces and plans, and compiled programs.
 
-An executable takes about 1.6 MB and 6 to 40 memory maps, of which Linux allows a process 65 530; LLVM ends a process that has none left. So the maps
-are counted now and then, and before they run out the programs used least recently go, then everything.
+Signatures come in two generations. When a number of them have been met, those that were not used since the generation before are dropped, and the
+kernels that have none left; who uses one of the older generation makes it young again. So nothing is counted on the way of a hot operation. Where
+many of the dropped come back, the program works with more signatures than a generation has room for, and the room is doubled.
+
+An executable takes 1.6 to 8 MB and 6 to 25 memory maps, of which Linux allows a process 65 530 and LLVM ends a process that has none left. So both
+are bounded, and looked at every _EVERY compilations: those used least recently go, in small groups until the rest is within the bounds.
 """
 
 import contextlib
+import functools as ft
 import itertools
+import weakref
 from pathlib import Path
 
 import jax
+from jax._src.interpreters.partial_eval import trace_to_jaxpr  # the public `clear_caches` forgets what is compiled, too
 
+from paddle_jax._core.counters import Counters
 from paddle_jax._core.deferred.log import log
+from paddle_jax._core.deferred.settings import settings
+from paddle_jax._core.deferred.value import drop_unused
 from paddle_jax._core.uninterrupted import Epoch
 
-_MAX_SIGNATURES = 4096  # combinations of op and shapes, whose traces JAX keeps
+_GENERATION = 1024  # combinations of op and shapes; each takes some 50 kB with its plan and JAX's traces
+_MAX_GENERATION = 16 * _GENERATION
+_MAX_DROPPED = 1 << 16
 _SHARE = 0.6  # of the memory maps that the system allows
-_EVERY = 64  # signatures and programs from one count to the next
+_MAP_MB = 0.3  # memory that an executable takes for each memory map: 0.22 to 0.33 were measured for small and large ones
+_EXECUTABLE_MB = 1.6  # that it takes at least, also where its code lies on an accelerator
+_EVERY = 64  # compilations from one look to the next
+_AT_ONCE = 16  # programs that go together
 
 
-class _Code:
-    """signatures: met since everything was last dropped. notes: what was met or compiled in all."""
+class Kept:
+    """met: signatures in all. signatures: those of this generation, `again` of which had been dropped before. room: signatures of a generation.
+    dropped: marks of those that were. due: at which number of compilations the bounds are looked at. maps: memory maps at the first look. kernels:
+    weak references to all. owners: what keeps kernels, by attributes."""
 
-    signatures = 0
-    notes = itertools.count(1)
-
-
-def noted(signature=False):
-    """Says that a program has been compiled, or a combination of op and shapes met, most of which are not compiled."""
-    if signature:
-        _Code.signatures += 1
-        if _Code.signatures >= _MAX_SIGNATURES:
-            forget(f"{_MAX_SIGNATURES} combinations of op and shapes have been met")
-    if next(_Code.notes) % _EVERY == 0 and crowded():
-        from paddle_jax._core.deferred import program
-
-        program.drop_oldest()
-        if crowded():
-            forget("the process has few memory maps left")
+    met, signatures, again, room, due, maps = 0, 0, 0, _GENERATION, 1, None
+    dropped: set = set()
+    kernels: dict = {}
+    owners: list = []
 
 
-def crowded() -> bool:
-    """Whether the process uses most of the memory maps it may have; never, where the system does not tell."""
+def kept(kernel):
+    """Says that a kernel exists."""
+    Kept.kernels[weakref.ref(kernel, Kept.kernels.pop)] = None
+
+
+def keeps(owner):
+    """Says that an object keeps kernels: its `drop_idle(idle)` forgets those for which `idle(kernel)` is true."""
+    Kept.owners.append(owner)
+
+
+def met(kernel, avals):
+    """Says that a kernel has been met with operands that are new to it."""
+    Kept.met += 1
+    Kept.signatures += 1
+    Kept.again += _mark(kernel, avals) in Kept.dropped
+    if Kept.signatures >= Kept.room:
+        _age()
+    if Counters.compiled >= Kept.due:
+        look()
+
+
+def _mark(kernel, avals):
+    return hash((kernel.name, *[(a.shape, a.dtype) for a in avals]))
+
+
+def _age():
+    if 4 * Kept.again > Kept.signatures and Kept.room < _MAX_GENERATION:
+        Kept.room *= 2
+        log.add(f"more than {2 * Kept.signatures} combinations of op and shapes are used in turn; up to {2 * Kept.room} are kept from now on")
+    Kept.signatures = Kept.again = 0
+    if len(Kept.dropped) > _MAX_DROPPED:
+        Kept.dropped.clear()
+    for kernel in _kernels():
+        Kept.dropped.update([_mark(kernel, avals) for avals in kernel.older.copy()])
+        kernel.age()
+    _drop_idle()
+    if hasattr(trace_to_jaxpr, "cache_clear"):  # JAX keeps the traces of its own functions for ever; what is compiled stays
+        trace_to_jaxpr.cache_clear()
+    drop_unused()
+
+
+def _drop_idle():
+    for owner in [*Kept.owners, *_kernels()]:
+        owner.drop_idle(_idle)
+
+
+def _kernels():
+    return [kernel for kernel in [reference() for reference in list(Kept.kernels)] if kernel is not None]
+
+
+def _idle(kernel):
+    """Whether a kernel, and its gradients, have not been used since the generation began before this one, and are not compiled."""
+    return not kernel.sigs and not kernel.older and kernel.used < 0 and all(map(_idle, kernel.grads.values()))
+
+
+def look():
+    """Drops compiled programs when there are too many; called when some have been compiled."""
+    Kept.due = Counters.compiled + _EVERY
+    if Kept.maps is None:
+        Kept.maps = _maps()
+    why = crowded()
+    if why is None:
+        return
+    oldest, dropped = iter(_oldest_first()), 0
+    for group in iter(ft.partial(_taken, oldest), []):
+        for drop in group:
+            drop()
+        dropped += len(group)
+        if crowded(0.8) is None:
+            _drop_idle()
+            log.add(f"{dropped} compiled programs were dropped, the least recently used first: {why}")
+            return
+    forget(why)
+
+
+def _taken(items):
+    return list(itertools.islice(items, _AT_ONCE))
+
+
+def _oldest_first():
+    """What drops each compiled program, the least recently used first."""
+    from paddle_jax._core.deferred import program
+
+    found = [*[(kernel.used, kernel.drop_compiled) for kernel in _kernels() if kernel.used >= 0], *program.by_use()]
+    return [drop for _, drop in sorted(found, key=lambda each: each[0])]
+
+
+def crowded(share=1.0):
+    """Why the compiled programs are too many: None, or a text. share: of the bounds, below which they are not."""
+    maps, allowed = _maps(), _allowed_maps()
+    if maps > share * _SHARE * allowed:
+        return "the process has few memory maps left"
+    megabytes = max(_EXECUTABLE_MB * len(jax.devices()[0].client.live_executables()), _MAP_MB * (maps - (Kept.maps or maps)))
+    if settings.code_mb and megabytes > share * settings.code_mb:
+        return f"they take more than FLAGS_compiled_code_in_mb = {settings.code_mb}"
+    return None
+
+
+def _maps():
+    """The memory maps of the process; 0 where the system does not tell."""
+    with contextlib.suppress(OSError):
+        return Path("/proc/self/maps").read_bytes().count(b"\n")
+    return 0
+
+
+@ft.cache
+def _allowed_maps():
     with contextlib.suppress(OSError, ValueError):
-        allowed = int(Path("/proc/sys/vm/max_map_count").read_bytes())
-        return Path("/proc/self/maps").read_bytes().count(b"\n") > _SHARE * allowed
-    return False
+        return int(Path("/proc/sys/vm/max_map_count").read_bytes())
+    return 1 << 62
 
 
 def forget(why):
-    """Drops all compiled code."""
+    """Drops all compiled code, that of the program's own `jax.jit` too."""
     from paddle_jax._core.deferred import program
 
-    _Code.signatures = 0
     program.clear()
     Epoch.number += 1
     jax.clear_caches()

@@ -13,10 +13,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.background import Worker
-from paddle_jax._core.counters import compiling
+from paddle_jax._core.counters import Counters, compiling
 from paddle_jax._core.deferred import rolled
 from paddle_jax._core.deferred.cold import repeats
-from paddle_jax._core.deferred.compiled import noted
+from paddle_jax._core.deferred.compiled import Kept, look
 from paddle_jax._core.deferred.log import log
 from paddle_jax._core.deferred.positions import aval_at, needed, value_at
 from paddle_jax._core.deferred.settings import settings
@@ -51,11 +51,9 @@ def clear():
     _Cache.variants.clear()
 
 
-def drop_oldest():
-    """Forgets the half of the compiled segments that was used least recently."""
-    for key in list(_Cache.programs)[: len(_Cache.programs) // 2 + 1]:
-        _Cache.programs.pop(key, None)
-    log.add("compiled programs were dropped, the least recently used first: the process has few memory maps left")
+def by_use():
+    """(how many programs had been compiled when it was last used, what drops it) of each compiled segment."""
+    return [(program.used, ft.partial(_Cache.programs.pop, key, None)) for key, program in _Cache.programs.copy().items()]
 
 
 def program_for(ops, leaves, live, why, device):
@@ -95,6 +93,8 @@ def _new_program(key, leaves, why, device):
             log.add(f"left to run op by op: {len(ops)} ops at {user_line()} have been compiled for {made} sets of shapes and live results already")
         return None
     _Cache.variants[kernels] = made + 1
+    if Counters.compiled >= Kept.due:
+        look()
     program = Program(key, leaves, why)
     _Cache.programs[key] = program
     if len(_Cache.programs) > _MAX_PROGRAMS:
@@ -136,7 +136,7 @@ def _free(leaves, i):
 
 
 class Program:
-    """One compiled segment. `donate`: leaves whose memory the program reuses."""
+    """One compiled segment. `donate`: leaves whose memory the program reuses. used: how many programs had been compiled when it was last used."""
 
     def __init__(self, key, leaves, why):
         self.key, self.why, self.ahead, self.where = key, why, None, user_line()
@@ -150,12 +150,13 @@ class Program:
         self.groups = list(groups.items())
         self.avals = [v.aval for v in leaves]
         self.last = [(None, None)] * len(self.groups)
-        self.fresh, self.lock = True, threading.Lock()
+        self.fresh, self.lock, self.used = True, threading.Lock(), Counters.compiled
         self.fn = jitted(self._trace, donate_argnums=0)
         self.once = Once(self.fn, "segment")
 
     def ready(self):
         """Whether it can be called without waiting for a compilation."""
+        self.used = Counters.compiled
         with contextlib.suppress(KeyError):  # another thread may have dropped it
             _Cache.programs.move_to_end(self.key)
         return self.ahead is None or self.ahead.done
@@ -216,7 +217,6 @@ class Program:
 
         self.fresh = False
         log.compiles += 1
-        noted()
         log.seconds += seconds
         log.add(f"compiled {len(self.key[0])} ops in {seconds:.2f} s at {self.where} ({self.why}): {reason(self, _Cache.programs.values())}")
 

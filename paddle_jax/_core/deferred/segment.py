@@ -9,7 +9,7 @@ import operator
 import threading
 import time
 
-from paddle_jax._core.deferred.compiled import noted
+from paddle_jax._core.deferred.compiled import met
 from paddle_jax._core.deferred.positions import OUTPUT
 from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, bound, concrete, copied, leaf
 from paddle_jax._core.errors import behind, translate
@@ -60,8 +60,8 @@ def infer(kernel, avals) -> Sig:
     passes = not kernel.nondiff and not sig.many and sig.out.dtype.kind in INEXACT
     sig.flow = sum(1 << i for i, a in enumerate(avals[:3]) if passes and a.dtype.kind in INEXACT)
     if len(kernel.sigs) >= _MAX_SIGS:
-        kernel.sigs.clear()
-    noted(signature=True)
+        kernel.older, kernel.sigs = kernel.sigs, {}
+    met(kernel, avals)
     kernel.sigs[avals] = sig
     return sig
 
@@ -196,7 +196,8 @@ def _record_slowly(ctx, kernel, raws):
         return compute(kernel, raws)
     avals = tuple([v.aval for v in values])
     if avals not in kernel.sigs:
-        infer(kernel, avals)
+        if kernel.known(avals) is None:
+            infer(kernel, avals)
     elif all(map(operator.is_, values, raws)):
         devices = {v.device for v in values if v.array is not None and type(v.array) is not tuple}
         if len(devices) > 1:

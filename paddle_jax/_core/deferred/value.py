@@ -1,6 +1,7 @@
 """Values: what a Tensor holds while the deferred tier is on. A Value is an array, a few host numbers, or the result of an op not run yet."""
 
 import math
+import sys
 
 import jax
 import jax.numpy as jnp
@@ -46,6 +47,21 @@ def aval_of(shape, dtype, weak=False) -> Aval:
             _avals.clear()
         found = _avals[key] = Aval(tuple(map(int, shape)), np.dtype(dtype), weak)
     return found
+
+
+def _references():
+    """What sys.getrefcount says of an Aval that only the table holds, asked in the loop below."""
+    table = {0: Aval((), np.dtype(bool), False)}
+    return [sys.getrefcount(aval) for _, aval in table.copy().items()][0]
+
+
+def drop_unused():
+    """Forgets the Avals that nothing refers to."""
+    for key in [key for key, aval in _avals.copy().items() if sys.getrefcount(aval) <= _UNUSED]:
+        _avals.pop(key, None)
+
+
+_UNUSED = _references()
 
 
 class Value:

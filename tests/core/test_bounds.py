@@ -1,0 +1,163 @@
+"""What a process keeps of code is bounded: signatures by generations, compiled programs by memory maps and memory."""
+
+import gc
+import subprocess
+import sys
+import weakref
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from paddle_jax._core.counters import Counters
+from paddle_jax._core.deferred import compiled, value
+from paddle_jax._core.op import OPS
+from tests.deferred import differential
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Generations of 20 signatures."""
+    for name, start in {"room": 20, "signatures": 0, "again": 0, "dropped": set()}.items():
+        monkeypatch.setattr(compiled.Kept, name, start)
+
+
+def sigs_of(op, *attrs):
+    return sum(len(kernel.sigs) + len(kernel.older) for kernel in op.kernels.values())
+
+
+def test_signatures_are_dropped_when_new_ones_come_for_ever(paddle, small):
+    for n in range(1, 200):
+        assert float((paddle.ones([n]) * 3).sum()) == 3 * n
+    assert sigs_of(OPS["multiply"]) < 60
+    assert sigs_of(OPS["sum"]) < 60
+
+
+def test_what_is_used_stays(paddle, small):
+    """A signature that is used in each generation is traced once."""
+    x, kept = paddle.ones([2, 3, 4]), None
+    for n in range(1, 200):
+        float((paddle.ones([n]) * 3).sum())
+        float((x * x).sum())
+        found = [sig for kernel in OPS["multiply"].kernels.values() for sig in (kernel.sigs | kernel.older).values()
+                 if sig.operands[0].shape == (2, 3, 4) == sig.operands[1].shape]
+        assert kept is None or found == [kept]
+        kept = found[0]
+
+
+def test_room_grows_for_a_program_that_uses_many_in_turn(paddle, small):
+    for _ in range(6):
+        for n in range(1, 60):
+            float((paddle.ones([n]) * 3).sum())
+    assert compiled.Kept.room > 40
+    before = {kernel: len(kernel.sigs) + len(kernel.older) for kernel in OPS["multiply"].kernels.values()}
+    for n in range(1, 60):
+        float((paddle.ones([n]) * 3).sum())
+    assert {kernel: len(kernel.sigs) + len(kernel.older) for kernel in OPS["multiply"].kernels.values()} == before
+
+
+def test_an_older_signature_does_not_end_the_segment(paddle, small):
+    """What is recorded stays one segment when a generation begins between two operations."""
+    with differential.tier(paddle, deferred="sync"):
+        x = paddle.full([5, 1], 0.25)
+        float(paddle.tanh(x * 2).sum())
+        y = x * 2
+        for kernel in list(compiled.Kept.kernels):
+            if kernel() is not None:
+                kernel().age()
+        z = paddle.tanh(y)
+        assert y._raw.array is None  # not run
+        assert z._raw.seg is y._raw.seg
+        np.testing.assert_allclose(float(z.sum()), 5 * np.tanh(0.5), rtol=1e-6)
+
+
+def test_shapes_that_nobody_has_are_forgotten(paddle, small):
+    x = paddle.ones([3, 12345]) * 2
+    of_x = x._raw.aval
+    for n in range(1, 200):
+        float((paddle.ones([n, 123457 % n + 1]) * 3).sum())
+    value.drop_unused()
+    assert value.aval_of((3, 12345), of_x.dtype) is of_x
+    assert ((150, 123457 % 150 + 1), of_x.dtype, False) not in value._avals
+
+
+def test_kernels_of_attributes_that_do_not_come_back_go(paddle, small):
+    x = paddle.arange(8, dtype="float32")
+    float(paddle.roll(x, 3).sum())
+    first = weakref.ref(next(k for k in OPS["roll"].kernels.values() if k.made_of[2][0] == 3))
+    for n in range(1, 120):
+        assert float(paddle.roll(x, 1000 + n).sum()) == 28
+    gc.collect()
+    assert first() is None
+    assert len(OPS["roll"].kernels) < 80
+
+
+CODE = """
+import paddle_jax as paddle
+from paddle_jax._core.deferred import compiled
+from paddle_jax._core.op import OPS
+paddle.set_flags({"FLAGS_deferred": "off"})
+compiled._EVERY, compiled._AT_ONCE = 4, 2
+state = {"crowded": None, "asked": 0}
+def crowded(share=1.0):
+    state["asked"] += 1
+    return state["crowded"] if share == 1.0 else None
+compiled.crowded = crowded
+x = paddle.full([3, 7], 0.5)
+def forms(name):
+    return sum(k.run._cache_size() for k in OPS[name].kernels.values())
+names = ["cos", "sinh", "tan", "cosh", "asinh", "atan", "expm1", "log1p", "sign"]
+for name in names:
+    getattr(paddle, name)(x)
+    paddle.tanh(x)
+assert all(map(forms, names)) and state["asked"] >= 2
+state["crowded"] = "they are too many"
+before = sum(map(bool, map(forms, names)))
+compiled.look()
+left = [name for name in names if forms(name)]
+assert left == names[len(names) - len(left):] and len(left) < before, left
+assert forms("tanh")
+assert "they are too many" in paddle.explain().events[-1]
+print(float(paddle.cos(x)[0, 0]))
+"""
+
+
+def test_the_least_recently_used_programs_go_first():
+    done = subprocess.run([sys.executable, "-c", CODE], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    np.testing.assert_allclose(float(done.stdout), np.cos(0.5), rtol=1e-6)
+
+
+def test_memory_maps_are_counted(monkeypatch):
+    assert compiled.crowded() is None
+    monkeypatch.setattr(compiled, "_SHARE", 0.0)
+    assert (compiled.crowded() is not None) == Path("/proc/self/maps").exists()
+
+
+def test_memory_of_programs_has_a_bound(paddle):
+    """One program more than the bound leaves room for is dropped, and is compiled again when it is asked for."""
+    with differential.tier(paddle, deferred="off"):
+        x = paddle.full([2, 9], 0.5)
+        paddle.tanh(x)
+        before = paddle.get_flags("FLAGS_compiled_code_in_mb")
+        paddle.set_flags({"FLAGS_compiled_code_in_mb": 1})
+        try:
+            assert "FLAGS_compiled_code_in_mb = 1" in compiled.crowded()
+            compiled.look()
+            np.testing.assert_allclose(paddle.tanh(x).numpy(), np.tanh(np.full((2, 9), 0.5)), rtol=1e-6)
+        finally:
+            paddle.set_flags(before)
+    with pytest.raises(ValueError, match="FLAGS_compiled_code_in_mb"):
+        paddle.set_flags({"FLAGS_compiled_code_in_mb": -1})
+
+
+def test_code_is_looked_at_while_programs_are_compiled(paddle, monkeypatch):
+    looked = []
+    monkeypatch.setattr(compiled.Kept, "due", Counters.compiled + 1)
+    monkeypatch.setattr("paddle_jax._core.kernel.look", lambda: looked.append(Counters.compiled))
+    with differential.tier(paddle, deferred="off"):
+        for n in (211, 223):
+            paddle.tanh(paddle.full([n], 0.5))
+    assert looked
