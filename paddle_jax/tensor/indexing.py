@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core.deferred.value import Value, aval_of, host, leaf, looked_at
+from paddle_jax._core.deferred.value import Value, at_hand, aval_of, fresh, host, looked_at
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.error_kinds import MISTAKES, with_kind
 from paddle_jax._core.op import check_inplace, composite, op, scalar
@@ -457,7 +457,20 @@ def _run_parsed(op, operands, found):
 def _chosen(x, mask):
     """x[mask] by NumPy: each number of elements would be a program of its own to compile."""
     chosen = looked_at(x._value)[on_host(mask, "a bool mask as an index", _INSTEAD)]
-    return wrap(leaf(chosen) if local.ctx.segment is not None else jnp.asarray(chosen))
+    return wrap(fresh(chosen) if local.ctx.segment is not None else jnp.asarray(chosen))
+
+
+def _element(x, item, shape):
+    """x[item] as a host number, for an integer on each axis of a Tensor that the host can look at: nothing is recorded, run or compiled for it, which
+    is what loops over elements need. None where it has to be an operation."""
+    ctx, value = local.ctx, x._raw
+    if type(value) is not Value or ctx.segment is None or ctx.trace is not None or ctx.recorder is not None or value.aval.weak or not untracked(x):
+        return None
+    for i, length in zip(item, shape, strict=True):
+        if type(i) is not int or not -length <= i < length:
+            return None
+    array = at_hand(value)
+    return None if array is None else wrap(host((array[item].item(),), aval_of((), value.aval.dtype)))
 
 
 # methods ----------------------------------------------------------------------------------------------------------
@@ -491,9 +504,13 @@ def getitem(x, item):
     raw = x._raw
     shape = raw.aval.shape if type(raw) is Value else raw.shape
     if type(item) is int and shape and -shape[0] <= item < shape[0]:
+        if len(shape) == 1 and (found := _element(x, (item,), shape)) is not None:
+            return found
         return run2(_row_kernel(take_index.op, len(shape)), x, _host_starts((item % shape[0],)))
     if type(item) is Tensor and item._raw.dtype == np.bool_ and item._raw.shape == shape[: item._raw.ndim] and item._raw.ndim and untracked(x):
         return _chosen(x, item)
+    if type(item) is tuple and len(item) == len(shape) and type(item[-1]) is int and (found := _element(x, item, shape)) is not None:
+        return found
     quick = _quick_or_none(item, shape)
     if quick is not None:
         return _run_pattern(take_index.op, (x,), *quick)

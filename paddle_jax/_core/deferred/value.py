@@ -183,6 +183,11 @@ def on_host(array) -> Value:
     return v
 
 
+def fresh(array) -> Value:
+    """A Value of a NumPy array that has just been made: few elements as numbers, more of them, on a CPU, where they are."""
+    return leaf(array) if array.size <= _HOST or default_device().platform != "cpu" else on_host(array)
+
+
 def filled(number, aval) -> Value:
     """A Value all of whose elements are one number, the same each time a program passes here: it is compiled in, and takes no memory."""
     found = aval.fills.get(number)
@@ -268,6 +273,16 @@ def looked_at(array):
     return np.asarray(array)
 
 
+def at_hand(value):
+    """The elements of a Value as a NumPy array, where a look at them waits for nothing; None where they are being computed or lie elsewhere."""
+    array = value.array
+    if type(array) is np.ndarray:
+        return array
+    if array is None or type(array) is tuple or value.device is not default_device() or value.device.platform != "cpu":
+        return None
+    return np.asarray(array) if array.is_ready() else None
+
+
 def settled(raw):
     """The array behind what a Tensor holds, wherever it is: a NumPy array for host numbers, and for what was interpreted. Runs what is pending."""
     if type(raw) is not Value:
@@ -276,7 +291,10 @@ def settled(raw):
     if array is None:
         array = raw.seg.materialize(raw)
     if type(array) is tuple:
-        numbers, aval = np.array(array, raw.aval.dtype), raw.aval
+        aval = raw.aval
+        if not aval.shape:
+            return np.array(array[0], aval.dtype)
+        numbers = np.array(array, aval.dtype)
         return numbers.reshape(aval.shape) if len(array) == aval.size else np.full(aval.shape, numbers[0])
     return array
 
