@@ -416,8 +416,29 @@ def _one_slice(start, stop, step, shape):
     return _quick(slice(start, stop, step), shape)
 
 
+@ft.lru_cache(maxsize=8192)
+def _several(key, shape):
+    return _quick(tuple([slice(*i) if type(i) is tuple else i for i in key]), shape)
+
+
+def _key(items):
+    """What stands for a tuple of integers, plain slices, None and `...` in a cache; slices themselves have no hash before Python 3.12. Else None."""
+    key = []
+    for item in items:
+        kind = type(item)
+        if kind is slice and _plain(item):
+            key.append((item.start, item.stop, item.step))
+        elif kind is int or item is None or item is Ellipsis:
+            key.append(item)
+        else:
+            return None
+    return tuple(key)
+
+
 def _quick_or_none(item, shape):
     try:
+        if type(item) is tuple and (key := _key(item)) is not None:
+            return _several(key, shape)
         return _one_slice(item.start, item.stop, item.step, shape) if type(item) is slice and _plain(item) else _quick(item, shape)
     except (TypeError, ValueError):  # Tensors in slices, arrays in tuples
         return None
@@ -509,7 +530,7 @@ def getitem(x, item):
         return run2(_row_kernel(take_index.op, len(shape)), x, _host_starts((item % shape[0],)))
     if type(item) is Tensor and item._raw.dtype == np.bool_ and item._raw.shape == shape[: item._raw.ndim] and item._raw.ndim and untracked(x):
         return _chosen(x, item)
-    if type(item) is tuple and len(item) == len(shape) and type(item[-1]) is int and (found := _element(x, item, shape)) is not None:
+    if type(item) is tuple and len(item) == len(shape) and type(item[0]) is type(item[-1]) is int and (found := _element(x, item, shape)) is not None:
         return found
     quick = _quick_or_none(item, shape)
     if quick is not None:
