@@ -78,12 +78,14 @@ def interpreted(sig, operands):
     return out[0] if sig.many is None else sig.many(out)
 
 
-def repeats(ops, device) -> int:
+def repeats(ops, device, run=None) -> int:
     """The time a segment is met at which it is compiled: when running it op by op has wasted a share of what compiling will take. On an accelerator
     and on several devices at once, since compiling its ops one by one takes longer."""
     if not on_host(device):
         return _RUNS if getattr(device, "platform", "several") == "cpu" else 1
     known = [cold(entry[0]) for entry in ops]
     saved = sum(c.cost + _CALL for c in known) - _KERNEL
+    if run is not None:  # compiled as a loop: the first period, and the body
+        known = known[: run.start + 2 * run.period] + known[run.start + run.count * run.period :]
     whole = COMPILE_BASE + sum(c.compile_cost - COMPILE_BASE for c in known)
     return max(_RUNS, int(_SHARE * whole / max(saved, 1e-9)))

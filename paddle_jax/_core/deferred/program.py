@@ -34,11 +34,12 @@ _DONATE = 4096  # bytes; smaller operands are not worth the bookkeeping
 
 
 class _Cache:
-    """programs: key -> Program, least recently used first. seen: hash of a key -> how often it was met. variants: hash of the kernels ->
-    compiled forms."""
+    """programs: key -> Program, least recently used first. seen: hash of a key -> how often it was met. least: hash of a key -> at which time it is
+    compiled. variants: hash of the kernels -> compiled forms."""
 
     programs: collections.OrderedDict = collections.OrderedDict()
     seen: dict = {}
+    least: dict = {}
     variants: dict = {}
     compiling = Worker(complete=False)  # of the async tier
     lock = threading.Lock()
@@ -48,6 +49,7 @@ def clear():
     """Forgets all compiled segments."""
     _Cache.programs.clear()
     _Cache.seen.clear()
+    _Cache.least.clear()
     _Cache.variants.clear()
 
 
@@ -75,7 +77,8 @@ def _new_program(key, leaves, why, device):
     count = _Cache.seen[mark] = _Cache.seen.get(mark, 0) + 1
     if len(_Cache.seen) > _MAX_SEEN:
         _Cache.seen.clear()
-    least = settings.min_repeats or repeats(ops, device)
+        _Cache.least.clear()
+    least = settings.min_repeats or _least(key, mark, leaves, device)
     if count < least:
         return None
     if 4 * sum(any(p >= 0 for p in entry[1:]) for entry in ops) < len(ops):
@@ -103,6 +106,14 @@ def _new_program(key, leaves, why, device):
         program.ahead = _Cache.compiling.submit(ft.partial(program.prepare, program.structs(leaves)))
         return None
     return program
+
+
+def _least(key, mark, leaves, device):
+    found = _Cache.least.get((mark, device, settings.interpreter))
+    if found is None:
+        run = rolled.find(*key[:2], [v.aval for v in leaves], key[2])
+        found = _Cache.least[mark, device, settings.interpreter] = repeats(key[0], device, run)
+    return found
 
 
 def _kept_inside(ops, live):
@@ -163,20 +174,7 @@ class Program:
 
     def _trace(self, donated, kept, packed):
         ops, live, hosts = self.key
-        leaves = [None] * len(self.avals)
-        for i, array in zip(self.donate, donated, strict=True):
-            leaves[i] = array
-        for i, array in zip(self.keep, kept, strict=True):
-            leaves[i] = array
-        for i, numbers in enumerate(hosts):
-            if type(numbers) is tuple:
-                leaves[i] = jnp.full(self.avals[i].shape, numbers[0], self.avals[i].dtype)
-        for (_, members), vector in zip(self.groups, packed, strict=True):
-            at = 0
-            for i in members:
-                leaves[i] = vector[at : at + hosts[i]].reshape(self.avals[i].shape)
-                at += hosts[i]
-        env, pulls = {}, {}
+        leaves, env, pulls = _Leaves(self, donated, kept, packed), {}, {}
 
         def value_of(p):
             return value_at(p, leaves, env)
@@ -187,7 +185,7 @@ class Program:
         for i in useful:
             if run is not None and run.start <= i < run.start + run.count * run.period:
                 if run.last not in env:
-                    rolled.trace(run, ops, value_of, env)
+                    rolled.trace(run, ops, value_of, leaves.stacked, env)
                 continue
             sig, *positions = ops[i]
             operands = [value_of(p) for p in positions]
@@ -252,6 +250,41 @@ class Program:
 
 _GIVE = Value.array.__set__
 _COMMITTED = operator.attrgetter("_committed")
+
+
+class _Leaves:
+    """The leaves of a segment inside its trace. Host numbers are cut out of the vector of their dtype when they are asked for."""
+
+    def __init__(self, program, donated, kept, packed):
+        self.known = dict(zip((*program.donate, *program.keep), (*donated, *kept), strict=True))
+        self.avals, self.hosts, self.packed, self.places = program.avals, program.key[2], packed, {}
+        for slot, (_, members) in enumerate(program.groups):
+            at = 0
+            for i in members:
+                self.places[i] = slot, at
+                at += self.hosts[i]
+
+    def __getitem__(self, i):
+        found = self.known.get(i)
+        if found is None:
+            found = self.known[i] = self._made(i)
+        return found
+
+    def _made(self, i):
+        aval, numbers = self.avals[i], self.hosts[i]
+        if type(numbers) is tuple:
+            return jnp.full(aval.shape, numbers[0], aval.dtype)
+        slot, at = self.places[i]
+        return self.packed[slot][at : at + numbers].reshape(aval.shape)
+
+    def stacked(self, leaves):
+        """Host numbers of one shape and dtype along a new axis, with one operation: compile time must not grow with their number."""
+        aval, numbers = self.avals[leaves[0]], self.hosts[leaves[0]]
+        if type(numbers) is tuple:
+            return jnp.broadcast_to(self[leaves[0]], (len(leaves), *aval.shape))
+        slot = self.places[leaves[0]][0]
+        rows = np.array([self.places[i][1] for i in leaves])[:, None] + np.arange(numbers)
+        return self.packed[slot].at[rows].get(mode="promise_in_bounds").reshape(len(leaves), *aval.shape)
 
 
 def _donatable(ops, leaves, live):

@@ -5,9 +5,9 @@ per step in a line, 14 us one by one, 2.5 us in a loop; and compile time grows w
 """
 
 import dataclasses
+import itertools
 
 import jax
-import jax.numpy as jnp
 
 from paddle_jax._core.deferred.positions import MASK, OUTPUT, aval_at
 
@@ -114,10 +114,14 @@ def _closed(run, ops, live):
     return not any(p >= 0 and p & MASK in inner for entry in ops[end:] for p in entry[1:])
 
 
-def trace(run, ops, value_of, env):
-    """Traces all periods; `value_of` gives what is outside by position. Puts the results of the last period into `env`."""
+def trace(run, ops, value_of, stacked, env):
+    """Traces all periods; `value_of` gives what is outside by position, `stacked` leaves along a new axis. Puts the results of the last period into
+    `env`."""
     init = [value_of(first) for _, _, first in run.carries]
-    inputs = [jnp.stack([value_of(-1 - i) for i in leaves]) for leaves in run.inputs]
+    inputs = [stacked(leaves) for leaves in run.inputs]
+    for kind, *at in itertools.chain.from_iterable(run.sources):
+        if kind == "fixed":
+            value_of(*at)  # made here and not inside the loop
 
     def period(carry, given):
         results = {}

@@ -1,0 +1,80 @@
+"""Loops in a segment are compiled as loops: what is compiled does not grow with their number, and numbers that change from pass to pass arrive."""
+
+import jax
+import numpy as np
+import pytest
+
+from paddle_jax._core.deferred.program import _Cache
+from tests.deferred import differential
+
+
+def writing(paddle, count):
+    x = paddle.zeros([8, 4]) + 1
+    for i in range(count):
+        x[i % 8] = float(i)
+    return x
+
+
+def decaying(paddle, count):
+    x, w = paddle.to_tensor(np.linspace(-1, 1, 40).astype("float32")), paddle.to_tensor(np.linspace(0.5, 1, count).astype("float32"))
+    w.numpy()
+    for i in range(count):
+        x = x * 0.9 + w[i] * (i % 3) - paddle.ones([40]) * 0.1
+    return x
+
+
+def heat(paddle, count):
+    u = paddle.to_tensor(np.sin(np.arange(64)).reshape(8, 8))
+    for _ in range(count):
+        u[1:-1, 1:-1] = u[1:-1, 1:-1] + 0.1 * (u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4 * u[1:-1, 1:-1])
+    return u
+
+
+def mixed(paddle, count):
+    """Integers and floats that change, in pairs of operations, and a first pass that differs."""
+    n, y = paddle.zeros([3], "int64"), paddle.full([3], 2.0)
+    for i in range(count):
+        n = n + paddle.to_tensor([i, 2 * i, -i])
+        y = y * (1 + 0.001 * i) + paddle.to_tensor([0.5, i, -1.0], dtype="float32") * n.astype("float32")
+    return y
+
+
+@pytest.mark.parametrize("program", [writing, decaying, heat, mixed])
+def test_loops_give_what_their_operations_give(paddle, program):
+    with differential.tier(paddle, deferred="off"):
+        want = program(paddle, 24).numpy()
+    for repeats in (1, 2):
+        with differential.tier(paddle, deferred="sync", deferred_min_repeats=repeats):
+            for _ in range(3):
+                np.testing.assert_allclose(program(paddle, 24).numpy(), want, rtol=1e-5)
+
+
+def equations(paddle, program, count):
+    """How many equations the compiled form of a loop has."""
+    with differential.tier(paddle, deferred="sync", deferred_min_repeats=1):
+        program(paddle, count).numpy()
+    compiled = next(reversed(_Cache.programs.values()))
+    packed = [jax.ShapeDtypeStruct((sum(compiled.key[2][i] for i in members),), dtype) for dtype, members in compiled.groups]
+    leaves = [[compiled.avals[i].struct for i in part] for part in (compiled.donate, compiled.keep)]
+    return len(jax.make_jaxpr(compiled._trace)(*leaves, packed).jaxpr.eqns)
+
+
+@pytest.mark.parametrize("program", [writing, heat])
+def test_what_is_compiled_does_not_grow_with_the_passes(paddle, program):
+    assert equations(paddle, program, 8) == equations(paddle, program, 16) < 200
+
+
+def test_a_loop_is_compiled_sooner_than_a_line_of_as_many_operations(paddle):
+    """Compiling it costs what compiling a pass costs; counts alone decide."""
+    def times(count):
+        with differential.tier(paddle, deferred="sync", deferred_min_repeats=0, interpreter=True):
+            for n in range(1, 400):
+                before = paddle.explain().compiles
+                writing(paddle, count).numpy()
+                if paddle.explain().compiles > before:
+                    return n
+        return None
+
+    few, many = times(12), times(96)
+    assert few is not None
+    assert many <= few / 4
