@@ -274,6 +274,10 @@ def _window(x, starts, axes):
     return [jnp.asarray(b, jnp.int32) for b in begin], sizes
 
 
+def _block(x, begin, sizes):
+    return lax.dynamic_slice(x, begin, sizes, allow_negative_indices=False)  # counted from the end they are not: see `_add_int` and `_cut`
+
+
 def _steps(axes):
     """Static slices that pick every step-th element of the window."""
     return tuple(slice(None, None, abs(k[2])) if k[0] == "s" else slice(None) for k in axes if k[0] != "n")
@@ -297,7 +301,7 @@ def _view_shape(shape, axes):
 
 def _read(x, starts, axes):
     window = _window(x, starts, axes)
-    y = x if window is None else lax.dynamic_slice(x, *window)
+    y = x if window is None else _block(x, *window)
     y = lax.rev(y[_steps(axes)], _reversed(axes))
     return y.reshape(_view_shape(y.shape, axes)), y.shape
 
@@ -327,8 +331,8 @@ def put_index(x, value, starts=None, arrays=(), axes=(), slots=()):
     if window is None:
         return y
     begin, sizes = window
-    block = y if tuple(y.shape) == tuple(sizes) else lax.dynamic_slice(x, begin, sizes).at[_steps(axes)].set(y)
-    return lax.dynamic_update_slice(x, block, begin)
+    block = y if tuple(y.shape) == tuple(sizes) else _block(x, begin, sizes).at[_steps(axes)].set(y)
+    return lax.dynamic_update_slice(x, block, begin, allow_negative_indices=False)
 
 
 def _fit(value, y, arrays, slots):
