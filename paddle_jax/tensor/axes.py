@@ -87,15 +87,11 @@ def bounds(index):
         if type(raw) is Value:
             raw.bounds = known
         elif isinstance(raw, jax.Array):
-            _KNOWN[id(raw)] = weakref.ref(raw, ft.partial(_forget, id(raw))), known
+            _KNOWN[id(raw)] = weakref.ref(raw, ft.partial(_KNOWN.pop, id(raw))), known  # bound: at the end of the process modules are empty
     return known
 
 
 _KNOWN = {}  # number of a jax array -> (weak reference to it, its least and largest element)
-
-
-def _forget(number, _):
-    _KNOWN.pop(number, None)
 
 
 def _known(raw):

@@ -20,7 +20,7 @@ CODE = """
 import json, paddle_jax
 from tests.deferred import conftest, differential, soak
 with differential.tier(paddle_jax, **conftest.TIERS["deferred"]):
-    print(json.dumps(soak.run(2500, warm=1100, report=lambda text: None)))
+    print(json.dumps(soak.run(5000, warm=2500, report=lambda text: None)))
 """
 
 
@@ -33,7 +33,7 @@ def test_memory_stays_flat():
     megabytes, arrays, objects, compiles = json.loads(done.stdout.splitlines()[-1])
     assert megabytes < 30
     assert arrays <= 10
-    assert objects < 1400  # less than one for each step
+    assert objects < 2500  # less than one for each step; a program that is traced late has up to 1900
     assert compiles <= 2
 
 
