@@ -183,7 +183,7 @@ def on_host(array) -> Value:
     return v
 
 
-def fresh(array) -> Value:
+def fresh(array):
     """A Value of a NumPy array that has just been made: few elements as numbers, more of them, on a CPU, where they are."""
     return leaf(array) if array.size <= _HOST or default_device().platform != "cpu" else on_host(array)
 
