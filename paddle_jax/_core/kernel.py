@@ -10,7 +10,7 @@ import numpy as np
 from jax import dtypes as jax_dtypes
 
 from paddle_jax._core.counters import Counters
-from paddle_jax._core.deferred.compiled import Kept, kept, look
+from paddle_jax._core.deferred.compiled import DROPPED, Kept, kept, look
 from paddle_jax._core.deferred.segment import record
 from paddle_jax._core.deferred.value import Several, Value, concrete
 from paddle_jax._core.dependence import smooth, struct_of
@@ -28,7 +28,7 @@ class Kernel:
     the Avals of the operands. flows: where gradients can flow, by the avals of the operands. of: for a derived gradient, (the kernel, diff, given,
     arity) it was derived from. made_of: for a kernel of a declared op, (the Op, layout of operands, attribute values).
     loops: whether it has a loop inside, by the avals of the operands. older: the sigs of the generation before (compiled.py). used: how many
-    programs had been compiled when its compiled form was last used; -1 if never.
+    programs had been compiled when its compiled form was last used; negative if there is none.
     """
 
     __slots__ = ("__weakref__", "deferrable", "flows", "fn", "grads", "loops", "made_of", "name", "nondiff", "of", "older", "run", "sigs", "used")
@@ -67,7 +67,8 @@ class Kernel:
 
     def drop_compiled(self):
         """Lets go of the compiled forms; the next call compiles anew."""
-        self.used = -1
+        self.used = DROPPED
+        Kept.went += 1
         if hasattr(self.run, "clear_cache"):
             self.run.clear_cache()
 
@@ -161,6 +162,8 @@ def execute(kernel: Kernel, values):
 def compute(kernel: Kernel, values):
     """Runs a kernel's compiled form now."""
     values = [concrete(v) if type(v) is Value else v for v in values]
+    if kernel.used == DROPPED:
+        Kept.returned += 1
     kernel.used = Counters.compiled
     if kernel.used >= Kept.due:
         look()

@@ -161,3 +161,31 @@ def test_code_is_looked_at_while_programs_are_compiled(paddle, monkeypatch):
         for n in (211, 223):
             paddle.tanh(paddle.full([n], 0.5))
     assert looked
+
+
+TURNS = """
+import paddle_jax as paddle
+from paddle_jax._core.counters import Counters
+from paddle_jax._core.deferred import compiled
+paddle.set_flags({"FLAGS_deferred": "off", "FLAGS_compiled_code_in_mb": 16})
+compiled._EVERY = 2
+x = paddle.full([3, 7], 0.5)
+names = ["cos", "sinh", "tan", "cosh", "asinh", "atan", "expm1", "log1p", "sign", "tanh", "sin", "exp", "sqrt", "rsqrt", "floor", "ceil"]
+rounds = []
+for _ in range(6):
+    before = Counters.compiled
+    for name in names:
+        getattr(paddle, name)(x)
+    rounds.append(Counters.compiled - before)
+print(rounds[0], rounds[-1], compiled.Kept.stretch)
+"""
+
+
+def test_what_is_used_in_turn_gets_room():
+    """A bound that leaves room for about half of what a loop uses is widened, so that the loop does not compile for ever."""
+    done = subprocess.run([sys.executable, "-c", TURNS], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    first, last, stretch = map(int, done.stdout.split())
+    assert first >= 16
+    assert last == 0
+    assert 1 < stretch <= 4

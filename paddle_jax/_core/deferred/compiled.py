@@ -5,7 +5,8 @@ kernels that have none left; who uses one of the older generation makes it young
 many of the dropped come back, the program works with more signatures than a generation has room for, and the room is doubled.
 
 An executable takes 1.6 to 8 MB and 6 to 25 memory maps, of which Linux allows a process 65 530 and LLVM ends a process that has none left. So both
-are bounded, and looked at every _EVERY compilations: those used least recently go, in small groups until the rest is within the bounds.
+are bounded, and looked at every _EVERY compilations: those used least recently go, in small groups until the rest is within the bounds. Where most of
+those that went have been compiled again since, the program uses more in turn than there is room for: the bound of memory is doubled, twice at most.
 """
 
 import contextlib
@@ -31,13 +32,17 @@ _MAP_MB = 0.3  # memory that an executable takes for each memory map: 0.22 to 0.
 _EXECUTABLE_MB = 1.6  # that it takes at least, also where its code lies on an accelerator
 _EVERY = 64  # compilations from one look to the next
 _AT_ONCE = 16  # programs that go together
+_MAX_STRETCH = 4
+DROPPED = -2  # when a kernel was last used, whose compiled forms have been dropped since
 
 
 class Kept:
     """met: signatures in all. signatures: those of this generation, `again` of which had been dropped before. room: signatures of a generation.
     dropped: marks of those that were. due: at which number of compilations the bounds are looked at. maps: memory maps at the first look. kernels:
-    weak references to all. owners: what keeps kernels, by attributes."""
+    weak references to all. owners: what keeps kernels, by attributes. went, returned: kernels whose programs were dropped the last time, and how
+    many of them were compiled again. stretch: what the bound of memory is multiplied by."""
 
+    went, returned, stretch = 0, 0, 1
     met, signatures, again, room, due, maps = 0, 0, 0, _GENERATION, 1, None
     dropped: set = set()
     kernels: dict = {}
@@ -105,18 +110,28 @@ def look():
     if Kept.maps is None:
         Kept.maps = _maps()
     why = crowded()
-    if why is None:
+    if why is None or _stretched():
         return
+    Kept.went = Kept.returned = 0
     oldest, dropped = iter(_oldest_first()), 0
     for group in iter(ft.partial(_taken, oldest), []):
         for drop in group:
             drop()
         dropped += len(group)
         if crowded(0.8) is None:
-            _drop_idle()
             log.add(f"{dropped} compiled programs were dropped, the least recently used first: {why}")
             return
     forget(why)
+
+
+def _stretched():
+    """Whether it helps to allow more memory, where most of what was dropped is in use again."""
+    if not 2 * Kept.returned > Kept.went > 0 or Kept.stretch >= _MAX_STRETCH:
+        return False
+    Kept.stretch *= 2
+    Kept.went = Kept.returned = 0
+    log.add(f"compiled programs that were dropped are in use again; they may take {Kept.stretch * settings.code_mb} MB from now on")
+    return crowded() is None
 
 
 def _taken(items):
@@ -137,8 +152,8 @@ def crowded(share=1.0):
     if maps > share * _SHARE * allowed:
         return "the process has few memory maps left"
     megabytes = max(_EXECUTABLE_MB * len(jax.devices()[0].client.live_executables()), _MAP_MB * (maps - (Kept.maps or maps)))
-    if settings.code_mb and megabytes > share * settings.code_mb:
-        return f"they take more than FLAGS_compiled_code_in_mb = {settings.code_mb}"
+    if settings.code_mb and megabytes > share * Kept.stretch * settings.code_mb:
+        return f"they take more than FLAGS_compiled_code_in_mb = {settings.code_mb}" + (f" x {Kept.stretch}" if Kept.stretch > 1 else "")
     return None
 
 
