@@ -60,7 +60,7 @@ def translate(op_name: str, values, error: Exception, kernel=None) -> Exception:
     unmade = next((i for i, value in enumerate(values) if type(value) is Unmade), None)
     if unmade is not None:
         names = [] if kernel is None else operand_names(kernel)
-        return values[unmade].error(public_name(op_name), names[unmade] if len(names) == len(values) else "")
+        return values[unmade].error(public_name(op_name), names[unmade] if unmade < len(names) else "")
     if isinstance(error, TRACING) or foreign(error):
         return error
     if is_native(error):

@@ -19,6 +19,8 @@ import sys
 import threading
 import time
 
+from paddle_jax._core.sockets import fill
+
 available = hasattr(os, "fork") and hasattr(socket, "send_fds") and sys.platform != "win32"
 
 # Helpers leave accelerators and ports alone, and share the cores: each has one thread.
@@ -44,14 +46,7 @@ def _receive(sock):
 
 def read(sock, size):
     """So many bytes; raises EOFError when the other side has ended."""
-    data = bytearray(size)
-    view = memoryview(data)
-    while view:
-        count = sock.recv_into(view)
-        if not count:
-            raise EOFError("the other process has ended")
-        view = view[count:]
-    return data
+    return fill(sock, bytearray(size), EOFError)
 
 
 # the server -----------------------------------------------------------------------------------------------------------

@@ -48,12 +48,17 @@ class Kernel:
         fn = self.fn
         self.run = jitted(lambda *arrays: fn(*arrays), inline=True)
 
-    def known(self, avals):
-        """The Sig for operands of these Avals, brought back from the older generation; None when it is new."""
-        found = self.sigs.get(avals)
-        if found is None and (found := self.older.pop(avals, None)) is not None:
+    def revived(self, avals):
+        """Whether the older generation had a Sig for operands of these Avals, which is young again."""
+        found = self.older.pop(avals, None)
+        if found is not None:
             self.sigs[avals] = found
-        return found
+        return found is not None
+
+    def line_of(self, shapes):
+        """The user's line that first called it with operands of these shapes; "?" where that is not known."""
+        known = [*self.sigs.values(), *self.older.values()]
+        return next((sig.where for sig in known if [a.shape for a in sig.operands] == shapes), "?")
 
     def age(self):
         """Begins a generation of sigs; the one before the last is dropped, and what is known of operands when nothing was used."""

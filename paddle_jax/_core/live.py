@@ -102,8 +102,7 @@ def _origin(tensor):
     values = getattr(node, "values", None)
     if kernel is None or values is None:
         return op, "?"
-    shapes = [tuple(v.shape) for v in values]
-    return op, next((sig.where for sig in kernel.sigs.values() if [a.shape for a in sig.operands] == shapes), "?")
+    return op, kernel.line_of([tuple(v.shape) for v in values])
 
 
 def _history(tensors, owned):

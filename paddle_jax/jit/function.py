@@ -15,8 +15,7 @@ import jax
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.capture import capture
 from paddle_jax._core.checking import NotFinite, checked
-from paddle_jax._core.counters import Counters
-from paddle_jax._core.deferred.compiled import Kept, look
+from paddle_jax._core.deferred.compiled import watch
 from paddle_jax._core.deferred.log import log
 from paddle_jax._core.errors import TRACING, Unsupported, first_line
 from paddle_jax._core.origins import ENGINE, is_ours, package_of, user_line
@@ -234,8 +233,7 @@ class StaticFunction:
         except (Stale, NotFinite):  # the first: another thread or a signal handler has changed something since
             return self.dygraph_function(*args, **kwargs)
         reason = why or self._news()
-        if Counters.compiled >= Kept.due:
-            look()
+        watch()
         log.add(f"to_static: compiled {self._name()} in {time.perf_counter() - start:.2f} s at {user_line()}: {reason}; "
                 f"it rests on {len(program.facts)} values that it has read")
         return out

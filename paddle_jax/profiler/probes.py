@@ -132,17 +132,11 @@ def _cold(inner, rows):
         start = _now()
         out = inner(kernel, values)
         _wait(out)
-        add((_op_event, OP, kernel.name, start, _now(), _thread(), _line_of(kernel, values), _shapes(values) if shapes else (),
+        add((_op_event, OP, kernel.name, start, _now(), _thread(), kernel.line_of([v.shape for v in values]), _shapes(values) if shapes else (),
              _size(out) if memory else 0))
         return out
 
     return compute
-
-
-def _line_of(kernel, values):
-    """The line that first called a kernel with operands of these shapes."""
-    shapes = [v.shape for v in values]
-    return next((sig.where for sig in kernel.sigs.values() if [a.shape for a in sig.operands] == shapes), "?")
 
 
 def _interpreted(inner, rows):

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core.deferred.value import Value, at_hand, aval_of, fresh, host, looked_at
+from paddle_jax._core.deferred.value import Value, aval_of, fresh, host, looked_at, readable
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.error_kinds import MISTAKES, with_kind
 from paddle_jax._core.op import check_inplace, composite, op, scalar
@@ -494,7 +494,7 @@ def _element(x, item, shape):
     for i, length in zip(item, shape, strict=True):
         if type(i) is not int or not -length <= i < length:
             return None
-    array = at_hand(value)
+    array = readable(value)
     return None if array is None else wrap(host((array[item].item(),), aval_of((), value.aval.dtype)))
 
 

@@ -66,6 +66,11 @@ def met(kernel, avals):
     Kept.again += _mark(kernel, avals) in Kept.dropped
     if Kept.signatures >= Kept.room:
         _age()
+    watch()
+
+
+def watch():
+    """Looks at the bounds when enough programs have been compiled since the last time."""
     if Counters.compiled >= Kept.due:
         look()
 
@@ -84,15 +89,11 @@ def _age():
     for kernel in _kernels():
         Kept.dropped.update([_mark(kernel, avals) for avals in kernel.older.copy()])
         kernel.age()
-    _drop_idle()
+    for owner in [*Kept.owners, *_kernels()]:
+        owner.drop_idle(_idle)
     if hasattr(trace_to_jaxpr, "cache_clear"):  # JAX keeps the traces of its own functions for ever; what is compiled stays
         trace_to_jaxpr.cache_clear()
     drop_unused()
-
-
-def _drop_idle():
-    for owner in [*Kept.owners, *_kernels()]:
-        owner.drop_idle(_idle)
 
 
 def _kernels():

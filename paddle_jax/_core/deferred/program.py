@@ -16,7 +16,7 @@ from paddle_jax._core.background import Worker
 from paddle_jax._core.counters import Counters, compiling
 from paddle_jax._core.deferred import rolled
 from paddle_jax._core.deferred.cold import repeats
-from paddle_jax._core.deferred.compiled import Kept, look
+from paddle_jax._core.deferred.compiled import watch
 from paddle_jax._core.deferred.log import log
 from paddle_jax._core.deferred.positions import aval_at, needed, value_at
 from paddle_jax._core.deferred.settings import settings
@@ -96,8 +96,7 @@ def _new_program(key, leaves, why, device):
             log.add(f"left to run op by op: {len(ops)} ops at {user_line()} have been compiled for {made} sets of shapes and live results already")
         return None
     _Cache.variants[kernels] = made + 1
-    if Counters.compiled >= Kept.due:
-        look()
+    watch()
     program = Program(key, leaves, why)
     _Cache.programs[key] = program
     if len(_Cache.programs) > _MAX_PROGRAMS:

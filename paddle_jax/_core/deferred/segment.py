@@ -60,7 +60,7 @@ def infer(kernel, avals) -> Sig:
     passes = not kernel.nondiff and not sig.many and sig.out.dtype.kind in INEXACT
     sig.flow = sum(1 << i for i, a in enumerate(avals[:3]) if passes and a.dtype.kind in INEXACT)
     if len(kernel.sigs) >= _MAX_SIGS:
-        kernel.older, kernel.sigs = kernel.sigs, {}
+        kernel.age()
     met(kernel, avals)
     kernel.sigs[avals] = sig
     return sig
@@ -196,7 +196,7 @@ def _record_slowly(ctx, kernel, raws):
         return compute(kernel, raws)
     avals = tuple([v.aval for v in values])
     if avals not in kernel.sigs:
-        if kernel.known(avals) is None:
+        if not kernel.revived(avals):
             infer(kernel, avals)
     elif all(map(operator.is_, values, raws)):
         devices = {v.device for v in values if v.array is not None and type(v.array) is not tuple}

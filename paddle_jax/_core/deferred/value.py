@@ -273,7 +273,7 @@ def looked_at(array):
     return np.asarray(array)
 
 
-def at_hand(value):
+def readable(value):
     """The elements of a Value as a NumPy array, where a look at them waits for nothing; None where they are being computed or lie elsewhere."""
     array = value.array
     if type(array) is np.ndarray:

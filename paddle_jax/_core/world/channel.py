@@ -19,6 +19,7 @@ import time
 import numpy as np
 
 from paddle_jax._core.dtype import convert
+from paddle_jax._core.sockets import fill
 from paddle_jax._core.world import gate, watch
 
 _HEAD = struct.Struct("!I")
@@ -151,7 +152,7 @@ class Channel:
             while True:
                 head = _head(line)
                 array = np.empty(head["shape"], convert(head["dtype"]).np)
-                _fill(line, array.reshape(-1).view(np.uint8))
+                fill(line, array.reshape(-1).view(np.uint8), EOFError)
                 with self.news:
                     self.arrived[head["group"], rank, head["number"]] = array
                     self.news.notify_all()
@@ -178,17 +179,5 @@ def _put(line, head, data):
 
 
 def _head(line):
-    size = bytearray(_HEAD.size)
-    _fill(line, size)
-    text = bytearray(min(_HEAD.unpack(size)[0], 1 << 16))
-    _fill(line, text)
-    return json.loads(text.decode())
-
-
-def _fill(line, buffer):
-    view = memoryview(buffer)
-    while len(view):
-        count = line.recv_into(view)
-        if not count:
-            raise EOFError("the other process has gone")
-        view = view[count:]
+    size, = _HEAD.unpack(fill(line, bytearray(_HEAD.size), EOFError))
+    return json.loads(fill(line, bytearray(min(size, 1 << 16)), EOFError).decode())

@@ -18,6 +18,7 @@ import time
 import numpy as np
 
 from paddle_jax._core.flags import get_flags
+from paddle_jax._core.sockets import fill
 
 _MOST = 16  # processes: each has a line to each of the others
 _SECONDS = 30.0  # in which a line must be there, once all processes have said where they are
@@ -87,7 +88,7 @@ class Lines:
             line, _ = listener.accept()
             try:
                 line.settimeout(_SECONDS)
-                hello = _read(line, bytearray(_TOKEN + 1))
+                hello = fill(line, bytearray(_TOKEN + 1), ConnectionResetError)
                 line.settimeout(None)
             except OSError:
                 hello = b""
@@ -110,7 +111,7 @@ class Lines:
         for line in self._lines.values():
             line.sendall(packet)
         for place, line in self._lines.items():
-            _read(line, rows[place])
+            fill(line, rows[place], ConnectionResetError)
         return rows
 
     def close(self):
@@ -118,14 +119,3 @@ class Lines:
         for line in self._lines.values():
             line.close()
         self._lines = {}
-
-
-def _read(line, buffer):
-    """Fills a buffer."""
-    view = memoryview(buffer)
-    while view:
-        count = line.recv_into(view)
-        if not count:
-            raise ConnectionResetError("the other process has gone")
-        view = view[count:]
-    return buffer
