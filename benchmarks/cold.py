@@ -7,11 +7,9 @@ within 0.5 s + 1.5 x the real Paddle's; and the geometric mean of the ratios.
 """
 
 import argparse
-import json
 import math
-import os
-import subprocess
-import sys
+
+from benchmarks.fresh import last_line
 
 ALLOWED, SHARE = 0.5, 1.5
 
@@ -29,11 +27,7 @@ print(json.dumps([time.perf_counter() - start, resource.getrusage(resource.RUSAG
 
 def once(module, program):
     """(seconds, MiB, value) of one run."""
-    env = {**os.environ, "FLAGS_compile_cache": "off"}
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", DRIVER, module, program], capture_output=True, text=True, env=env, check=False)
-    if done.returncode:
-        raise SystemExit(f"{program} with {module}:\n{done.stderr[-3000:]}")
-    return json.loads(done.stdout.strip().splitlines()[-1])
+    return last_line(DRIVER, module, program)
 
 
 def main():

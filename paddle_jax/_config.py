@@ -1,9 +1,14 @@
 """Settings of JAX that Paddle's semantics need, made before the first array exists."""
 
-import jax
+import gc
 
-from paddle_jax._core import compile_cache, counters, flags, forked, metrics, uninterrupted
-from paddle_jax._core.world import gate
+COLLECTOR = gc.get_threshold()
+gc.set_threshold(500_000, *COLLECTOR[1:])  # what is imported is no garbage, and looking for some takes a fifth of the time; put back at the end
+
+import jax  # noqa: E402
+
+from paddle_jax._core import compile_cache, counters, flags, forked, metrics, uninterrupted  # noqa: E402
+from paddle_jax._core.world import gate  # noqa: E402
 
 flags.start()
 compile_cache.start()

@@ -10,7 +10,10 @@ import jax.numpy as jnp
 
 from paddle_jax._core.op import op
 
-__all__ = ["coalesce", "masked_select", "nonzero", "sparse_add", "to_sparse_coo", "unique"]
+__all__ = [
+    "coalesce", "masked_select", "nonzero", "sparse_add", "sparse_conv2d", "sparse_conv3d", "sparse_max_pool3d", "sparse_sum", "to_sparse_coo",
+    "unique",
+]
 
 
 def _checked(name, size):
@@ -159,3 +162,106 @@ def _together(name, nnz, *tensors):
     if any(kind != kinds[0] for kind in kinds):
         raise ValueError(f"bounded.{name}: got shapes and numbers of axes with coordinates {kinds[0]} and {kinds[1]}; they must be equal")
     return together(name, tensors, _checked(name, nnz))
+
+
+def sparse_sum(x, axis, nnz, keepdim=False):
+    """The sum of a sparse Tensor over axes, with room for nnz elements; filled up as by `to_sparse_coo`.
+
+    Args:
+        x: SparseCooTensor.
+        axis: int or list of ints; at least one axis with coordinates must be left, or `keepdim` be set.
+        nnz: int, the number of elements of the result; that of x is always enough.
+        keepdim: keep the summed axes with length 1.
+    Returns:
+        SparseCooTensor with nnz elements, with gradients.
+    Raises:
+        ValueError: as for `to_sparse_coo`, an axis is out of range, or no axis with coordinates is left.
+        NotImplementedError: x is not a SparseCooTensor.
+    Example:
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1, 1], [2, 0, 2]], [1.0, 2.0, 4.0], [2, 3])
+        >>> paddle.bounded.sparse_sum(x, 0, nnz=2).to_dense().tolist()
+        [2.0, 0.0, 5.0]
+    """
+    from paddle_jax.sparse.bounded import summed
+
+    _need_sparse("sparse_sum", x)
+    axes = [axis] if isinstance(axis, int) else list(axis)
+    if any(not -x.ndim <= a < x.ndim for a in axes):
+        raise ValueError(f"bounded.sparse_sum: axis: got {axis} for a Tensor of {x.ndim} axes; use {-x.ndim}..{x.ndim - 1}")
+    axes = {a % x.ndim for a in axes}
+    if not keepdim and axes >= set(range(x.sparse_dim())):
+        raise ValueError(f"bounded.sparse_sum: axis: got {axis}, all {x.sparse_dim()} axes with coordinates; the sum is `x.values().sum(0)`")
+    return summed(x, axes, keepdim, _checked("sparse_sum", nnz))
+
+
+def sparse_conv3d(x, weight, nnz, bias=None, stride=1, padding=0, dilation=1):
+    """`paddle.sparse.nn.functional.conv3d` with room for nnz elements in the result; filled up as by `to_sparse_coo`.
+
+    Args:
+        x: SparseCooTensor [n, depth, height, width, in_channels]. One without elements counts as one with a zero at the first coordinate.
+        weight: Tensor [depth, height, width, in_channels, out_channels].
+        nnz: int, the number of elements of the result; that of x times the elements of the kernel is always enough.
+        bias, stride, padding, dilation: as for `conv3d`.
+    Returns:
+        SparseCooTensor with nnz elements, with gradients.
+    Raises:
+        ValueError: as for `to_sparse_coo`, or a shape or number does not fit.
+        NotImplementedError: x is not a SparseCooTensor.
+    Example:
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [0, 0], [1, 1], [0, 2]], [[1.0], [2.0]], [1, 1, 3, 3, 1])
+        >>> paddle.bounded.sparse_conv3d(x, paddle.ones([1, 1, 2, 1, 1]), nnz=3).values().flatten().tolist()
+        [1.0, 2.0, 0.0]
+    """
+    return _convolved("sparse_conv3d", x, weight, nnz, bias, stride, padding, dilation, 3)
+
+
+def sparse_conv2d(x, weight, nnz, bias=None, stride=1, padding=0, dilation=1):
+    """`sparse_conv3d` for images: x is [n, height, width, in_channels], weight [height, width, in_channels, out_channels].
+
+    Example:
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [1, 1], [0, 2]], [[1.0], [2.0]], [1, 3, 3, 1])
+        >>> paddle.bounded.sparse_conv2d(x, paddle.ones([3, 3, 1, 1]), nnz=1).values().tolist()
+        [[3.0]]
+    """
+    return _convolved("sparse_conv2d", x, weight, nnz, bias, stride, padding, dilation, 2)
+
+
+def sparse_max_pool3d(x, kernel_size, nnz, stride=None, padding=0):
+    """`paddle.sparse.nn.functional.max_pool3d` with room for nnz elements in the result; filled up as by `to_sparse_coo`. x may be filled up, too.
+
+    Args:
+        x: SparseCooTensor [n, depth, height, width, channels].
+        nnz: int, the number of elements of the result; that of x times the elements of the window is always enough.
+        kernel_size, stride, padding: as for `max_pool3d`.
+    Returns:
+        SparseCooTensor with nnz elements, with gradients.
+    Raises:
+        ValueError: as for `to_sparse_coo`, or a shape or number does not fit.
+        NotImplementedError: x is not a SparseCooTensor.
+    Example:
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [0, 0], [1, 1], [0, 1]], [[-1.0], [-2.0]], [1, 2, 2, 2, 1])
+        >>> paddle.bounded.sparse_max_pool3d(x, 2, nnz=2).values().tolist()
+        [[-1.0], [0.0]]
+    """
+    from paddle_jax.sparse.bounded import pooled_far
+    from paddle_jax.sparse.nn.functional.pooling import window_of
+
+    _need_sparse("sparse_max_pool3d", x)
+    window, space = window_of("bounded.sparse_max_pool3d", x, kernel_size, stride, padding)
+    return pooled_far("sparse_max_pool3d", x, window, space, _checked("sparse_max_pool3d", nnz))
+
+
+def _need_sparse(name, x):
+    from paddle_jax.sparse.coo import SparseCooTensor
+
+    if not isinstance(x, SparseCooTensor):
+        raise NotImplementedError(f"bounded.{name}: x: got {type(x).__name__}; give a SparseCooTensor")
+
+
+def _convolved(name, x, weight, nnz, bias, stride, padding, dilation, axes):
+    from paddle_jax.sparse.bounded import convolved_far
+    from paddle_jax.sparse.nn.functional.products import window_of
+
+    _need_sparse(name, x)
+    window, space = window_of(f"bounded.{name}", x, weight, stride, padding, dilation, axes)
+    return convolved_far(name, x, weight, bias, window, space, _checked(name, nnz))

@@ -10,5 +10,6 @@ from paddle_jax.hapi.callbacks import (
     VisualDL,
     WandbCallback,
 )
+from paddle_jax.hapi.tensorboard import TensorBoard as TensorBoard
 
 __all__ = ["Callback", "ProgBarLogger", "ModelCheckpoint", "VisualDL", "LRScheduler", "EarlyStopping", "ReduceLROnPlateau", "WandbCallback"]

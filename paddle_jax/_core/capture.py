@@ -11,7 +11,7 @@ import random
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import get_opaque_trace_state
+from jax._src.core import get_opaque_trace_state  # jax.extend takes 0.05 s to import
 
 from paddle_jax._core.checking import checked, ride_results
 from paddle_jax._core.deferred.value import INEXACT, Value, concrete, is_zero, looked_at

@@ -12,15 +12,15 @@ from paddle_jax._core.vlog import Verbose, vlog
 
 def watcher(check):
     """The executor of threads. check: whether to look for NaN and infinity. None: nothing looks, operations are recorded."""
-    return checked if check else announced if Verbose.level >= 3 else None
+    return checked if check else announced if Verbose.wants("operation") else None
 
 
 def announced(kernel, values):
     """Runs a kernel, and prints its name, operands and line."""
     from paddle_jax._core.kernel import compute
 
-    if Verbose.level >= 3 and not any(isinstance(v, Tracer) for v in values):
-        vlog(3, f"{kernel.name}({', '.join(f'{v.dtype}{list(v.shape)}' for v in values)}) at {user_line()}")
+    if Verbose.wants("operation") and not any(isinstance(v, Tracer) for v in values):
+        vlog("operation", f"{kernel.name}({', '.join(f'{v.dtype}{list(v.shape)}' for v in values)}) at {user_line()}")
     return compute(kernel, values)
 
 

@@ -64,7 +64,7 @@ def translate(op_name: str, values, error: Exception, kernel=None) -> Exception:
     if isinstance(error, TRACING) or foreign(error):
         return error
     if is_native(error):
-        return with_kind(op_name, TypeError(f"{op_name}: an argument is of a wrong type: {first_line(error)}"))
+        return with_kind(op_name, TypeError(f"{op_name}: an argument is of a wrong type: {sentence(first_line(error))}"))
     if package_of(origin(error)) not in ARRAYS:
         return with_kind(op_name, error)
     text = first_line(error)
@@ -118,7 +118,10 @@ class Failed:
 def told(error: Exception, doing="a compiled program") -> Exception:
     """The exception to raise for one that came up when a compiled program ran: the user's own, where it was one. doing: what was done, in words."""
     if not Failed.errors:
-        return told_as_memory(error, doing)
+        known = told_as_memory(error, doing)
+        if known is error and type(error) is jax.errors.JaxRuntimeError and "callback" not in str(error).lower():  # those are the user's own
+            return RuntimeError(f"(External) {doing}: the device failed: {first_line(error)}; FLAGS_deferred=off names the operation")
+        return known
     found = Failed.errors[0]
     Failed.errors.clear()
     return found

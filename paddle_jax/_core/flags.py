@@ -7,14 +7,15 @@ FLAGS_metrics_port and FLAGS_metrics_address are our own; FLAGS_cudnn_determinis
 """
 
 import ast
+import contextlib
 import importlib.resources
 import os
 import warnings
 
 import jax
 
-from paddle_jax._core import memory_flags
-from paddle_jax._core.checking import watcher
+from paddle_jax._core import memory_flags, vlog
+from paddle_jax._core.checking import announced, checked, watcher
 from paddle_jax._core.deferred import settings as deferred
 from paddle_jax._core.errors import ArgumentError, Stack
 
@@ -200,6 +201,46 @@ def _set_memory(name, value):
     if xla_bridge.backends_are_initialized() and jax.default_backend() != "cpu":  # where the flags mean nothing
         raise RuntimeError(f"FLAGS_{name} is set after the device was first used; set it (or the environment variable) before the first tensor")
     memory_flags.put(name, value)
+
+
+def set_vlog_level(module_levels):
+    """Chooses what the library tells about itself on standard error.
+
+    Args:
+        module_levels: int, the level of all messages, as GLOG_v (1: what is compiled and why; 2: also each run of recorded operations; 3: also each
+            operation, which then runs by itself); or a dict of levels by kind, as GLOG_vmodule: "compile", "segment", "operation", "*" for all.
+    Raises:
+        TypeError: it is neither.
+    Example:
+        >>> paddle.base.core.set_vlog_level({"compile": 1})
+        >>> paddle.base.core.set_vlog_level({"*": 0, "compile": 0})
+    """
+    vlog.set_levels(module_levels)
+    _look_again()
+
+
+@contextlib.contextmanager
+def vlog_guard(module_levels):
+    """Context in which the library tells as much about itself as `set_vlog_level(module_levels)` says.
+
+    Example:
+        >>> with paddle.base.framework.vlog_guard(0):
+        ...     paddle.ones([1]).item()
+        1.0
+    """
+    before = vlog.set_levels(module_levels)
+    _look_again()
+    try:
+        yield
+    finally:
+        vlog.Verbose.level, vlog.Verbose.modules = before
+        _look_again()
+
+
+def _look_again():
+    _load()
+    if deferred.settings.executor in (None, checked, announced):  # else paddle.amp.debugging watches
+        deferred.apply(executor=watcher(_Flags.values["check_nan_inf"]))
 
 
 def start():

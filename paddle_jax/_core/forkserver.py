@@ -1,8 +1,10 @@
 """Helper processes of a program that runs JAX, whose threads do not survive `os.fork`.
 
-A server process, a fresh interpreter that has imported paddle_jax and computes nothing, forks them: that takes milliseconds, and shares the memory
-of what is imported. Each helper talks with the program over a socket of its own. The server ends its helpers when the program ends, however that
-happens, since its control socket is closed then; a helper ends when the server does. Nothing else has to be cleaned up.
+A server process that has imported paddle_jax and computes nothing forks them: that takes milliseconds, and shares the memory of what is
+imported. The server is a fork of the program itself, made just before JAX starts its threads, if the program looks as if it will want
+helpers; else a fresh interpreter, which takes as long as importing paddle_jax. Each helper talks with the program over a socket of its own.
+The server ends its helpers when the program ends, however that happens, since its control socket is closed then; a helper ends when the
+server does. Nothing else has to be cleaned up.
 """
 
 import atexit
@@ -10,6 +12,7 @@ import contextlib
 import importlib
 import os
 import pickle
+import re
 import select
 import signal
 import socket
@@ -18,8 +21,11 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
+from pathlib import Path
 
 from paddle_jax._core.sockets import fill
+from paddle_jax._core.world import gate
 
 available = hasattr(os, "fork") and hasattr(socket, "send_fds") and sys.platform != "win32"
 
@@ -98,10 +104,7 @@ def _forked(control, target, descriptors):
     status = 1
     try:
         control.close()
-        if sys.platform == "linux":
-            import ctypes
-
-            ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+        _die_with_parent()
         module, name = target.split(":")
         getattr(importlib.import_module(module), name)(socket.socket(fileno=descriptors[0]))
         status = 0
@@ -116,6 +119,13 @@ def _forked(control, target, descriptors):
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(status)
+
+
+def _die_with_parent():
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
 
 
 def _kill(pid):
@@ -160,16 +170,109 @@ def start():
 def _started():
     _dropped()
     ours, theirs = socket.socketpair()
-    # Nothing of what is imported is garbage: looking for some takes a tenth of the time, and later copies the memory that helpers share.
-    code = f"import gc; gc.disable(); from paddle_jax._core.forkserver import serve; gc.freeze(); gc.enable(); serve({theirs.fileno()})"
-    here = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH100,PTH120  pathlib would be imported for this
-    paths = os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
     with theirs:
-        _Server.process = subprocess.Popen(
-            [sys.executable, *subprocess._args_from_interpreter_flags(), "-c", code], pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL,
-            env=os.environ | {**SETTINGS, "PYTHONPATH": paths}, start_new_session=False, process_group=0 if hasattr(os, "setpgid") else None,
-        )
+        _Server.process = (_twin(ours, theirs) if _is_quiet() else None) or _fresh(theirs)
     _Server.control = ours
+
+
+def _fresh(control):
+    """A new interpreter as the server."""
+    # Nothing of what is imported is garbage: looking for some takes a tenth of the time, and later copies the memory that helpers share.
+    code = f"import gc; gc.disable(); from paddle_jax._core.forkserver import serve; gc.freeze(); gc.enable(); serve({control.fileno()})"
+    here = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH100,PTH120  as the interpreter wants it
+    paths = os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
+    return subprocess.Popen(
+        [sys.executable, *subprocess._args_from_interpreter_flags(), "-c", code], pass_fds=[control.fileno()], stdin=subprocess.DEVNULL,
+        env=os.environ | {**SETTINGS, "PYTHONPATH": paths}, start_new_session=False, process_group=0 if hasattr(os, "setpgid") else None,
+    )
+
+
+class _Twin:
+    """A fork of this process, with what is asked of a Popen."""
+
+    def __init__(self, pid):
+        self.pid, self.returncode = pid, None
+
+    def poll(self):
+        if self.returncode is None:
+            try:
+                pid, status = os.waitpid(self.pid, os.WNOHANG)
+            except ChildProcessError:  # somebody else has waited for it
+                pid, status = self.pid, 0
+            if pid:
+                self.returncode = os.waitstatus_to_exitcode(status)
+        return self.returncode
+
+    def wait(self, seconds=None):
+        limit = None if seconds is None else time.monotonic() + seconds
+        while self.poll() is None:
+            if limit is not None and time.monotonic() >= limit:
+                raise subprocess.TimeoutExpired("the process that makes helpers", seconds)
+            time.sleep(0.001)
+
+    def kill(self):
+        _kill(self.pid)
+
+
+def _twin(ours, control):
+    """A fork of this process as the server; None if the system has no room for one."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()  # or helpers would print it again
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python counts the threads of NumPy's BLAS, which make themselves anew in the child
+        try:
+            pid = os.fork()
+        except OSError:
+            return None
+    if pid:
+        return _Twin(pid)
+    try:
+        import gc
+
+        import jax
+
+        gc.freeze()
+        ours.close()
+        os.setpgid(0, 0)  # Ctrl-C is for the program
+        _die_with_parent()
+        sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
+        for number in (signal.SIGTERM, signal.SIGCHLD):
+            signal.signal(number, signal.SIG_DFL)
+        os.environ.update(SETTINGS)
+        jax.config.update("jax_platforms", "cpu")
+        serve(os.dup(control.fileno()))
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        os._exit(0)
+
+
+def _is_quiet():
+    """Whether this process may be forked: nothing but its main thread runs, and JAX has not started its own."""
+    return sys.platform == "linux" and not gate.opened() and threading.active_count() == 1 and threading.current_thread() is threading.main_thread()
+
+
+def _foresee():
+    """Called just before JAX starts its threads: makes the server if the program seems to need one soon."""
+    if available and _Server.process is None and _is_quiet() and _speaks_of_workers():
+        with contextlib.suppress(OSError):
+            start()
+
+
+def _speaks_of_workers():
+    """Whether the script or cell names workers, or a module of the program has DataLoader among its names."""
+    loader = getattr(sys.modules.get("paddle_jax.io.reader"), "DataLoader", None)
+    if loader is None:
+        return False
+    found = [name for name, module in list(sys.modules.items()) if getattr(module, "__dict__", {}).get("DataLoader") is loader]
+    if any(name.split(".")[0] not in ("paddle_jax", "paddle") for name in found):
+        return True
+    with contextlib.suppress(OSError, TypeError, AttributeError):  # typed in, or not a file
+        return bool(re.search(rb"num_workers(?!\s*=\s*0\b)", Path(sys.modules["__main__"].__file__).read_bytes()))
+    return False
 
 
 def _dropped():
@@ -254,3 +357,4 @@ def _in_child():
 if available:
     os.register_at_fork(after_in_child=_in_child)
     atexit.register(_dropped)
+    gate.before.append(_foresee)

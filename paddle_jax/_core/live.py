@@ -2,6 +2,8 @@
 
 import gc
 
+from paddle_jax._core.deferred.positions import MASK
+from paddle_jax._core.deferred.value import Value
 from paddle_jax._core.origins import ENGINE
 from paddle_jax._core.symbol import Symbol
 from paddle_jax._core.tensor import Parameter, Tensor
@@ -90,7 +92,10 @@ def _origin(tensor):
     """(operation, line) of a Tensor."""
     import tracemalloc  # seldom on
 
-    node, made = tensor._node, getattr(tensor._raw, "made", None)
+    node, raw = tensor._node, tensor._raw
+    pending = type(raw) is Value and raw.array is None
+    ops = getattr(getattr(raw, "seg", None), "ops", ()) if pending else ()  # none where a compiled step keeps several Tensors in one array
+    made = ops[raw.pos & MASK][0] if pending and raw.pos & MASK < len(ops) else getattr(raw, "made", None)
     kernel = getattr(node, "kernel", None)
     op = getattr(kernel, "name", "") or ("a parameter" if isinstance(tensor, Parameter) else "" if made is None else made.kernel.name)
     trace = tracemalloc.is_tracing() and (tracemalloc.get_object_traceback(tensor) or tracemalloc.get_object_traceback(tensor._raw))

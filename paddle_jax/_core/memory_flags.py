@@ -53,7 +53,7 @@ def put(name, value):
 
 
 def _say(flags, meaning):
-    vlog(0, ", ".join(f"FLAGS_{name}={value}" for name, value in flags.items()) + " for XLA's allocator: "
+    vlog("memory", ", ".join(f"FLAGS_{name}={value}" for name, value in flags.items()) + " for XLA's allocator: "
          + ", ".join(f"{name}={value}" for name, value in meaning.items()))
 
 

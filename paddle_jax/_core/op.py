@@ -22,10 +22,10 @@ from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.deferred.compiled import keeps
 from paddle_jax._core.deferred.value import aval_of, host, uploaded
 from paddle_jax._core.dispatch import run
-from paddle_jax._core.error_kinds import MISTAKES, with_kind
-from paddle_jax._core.errors import ArgumentError, MixedDtypesError
+from paddle_jax._core.errors import ArgumentError, MixedDtypesError, behind
 from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.lifting import NUMBER, Lifting
+from paddle_jax._core.mistakes import CAUGHT, told_mistake
 from paddle_jax._core.random import default_generator, key_from
 from paddle_jax._core.short_cuts import run1, run2, run3
 from paddle_jax._core.state import local, state
@@ -314,7 +314,7 @@ def _wrapper(made, out):
     """The public function. Its code is compiled at the first call, which keeps importing hundreds of ops quick."""
     names = {"__name__": __name__, "_op": made, "_call": made.call, "_aliased": _aliased, "_into": _into, "_fast": made.fast, "_Tensor": Tensor,
              "_local": local, "_run": run, "_run1": run1, "_run2": run2, "_run3": run3, "_first": _first, "_with_ints": _with_ints, "_fn": made.fn,
-             "_MISTAKES": MISTAKES, "_with_kind": with_kind}
+             "_CAUGHT": CAUGHT, "_told": told_mistake, "_behind": behind}
     public = types.FunctionType(_placeholder.__code__, names, made.name)
     public.__signature__ = made.signature.replace(parameters=_shown(made, out))
 
@@ -361,7 +361,9 @@ def _source(made, out):
         lines += [f"    if out is not None: return _into(out, {result})"]
     lines += [] if made.composite else _fast_path(made)
     lines += [f"    return {result}"]
-    guarded = ["    try:", *["    " + line for line in lines[1:]], "    except _MISTAKES as _e:", "        _with_kind(_op.name, _e)", "        raise"]
+    given = "{" + ", ".join(f"'{p.name}': {p.name}" for p in made.params) + "}"
+    guarded = ["    try:", *["    " + line for line in lines[1:]], "    except _CAUGHT as _e:", f"        _f = _told(_op, _e, {given})",
+               "        if _f is _e: raise", "        raise _f from _f.__cause__ or _behind(_f, _e)"]
     return "\n".join([lines[0], *guarded]), defaults
 
 

@@ -8,7 +8,7 @@ OURS = ("paddle_jax", "paddle")  # under the alias the modules of this package h
 ENGINE = (*OURS, "jax", "jaxlib")
 LIBRARIES = (*ENGINE, "numpy", "flax", "optax", "scipy")
 ARRAYS = ("jax", "jaxlib", "numpy", "functools", "ml_dtypes", "opt_einsum")  # whose exceptions say nothing of Paddle's arguments
-_BELOW = frozenset((*LIBRARIES, *ARRAYS, "contextlib", "collections"))
+BELOW = frozenset((*LIBRARIES, *ARRAYS, "contextlib", "collections"))
 
 
 def package_of(scope) -> str:
@@ -35,7 +35,7 @@ def foreign(error) -> bool:
     for lack of memory."""
     if isinstance(error, jax.errors.JaxRuntimeError):
         return False
-    return not isinstance(error, Exception) or type(error) is MemoryError or package_of(origin(error)) not in _BELOW
+    return not isinstance(error, Exception) or type(error) is MemoryError or package_of(origin(error)) not in BELOW
 
 
 def caller(packages=ENGINE):

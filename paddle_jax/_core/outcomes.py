@@ -8,7 +8,7 @@ when a value is read.
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import get_opaque_trace_state
+from jax._src.core import get_opaque_trace_state  # jax.extend takes 0.05 s to import
 
 from paddle_jax._core.deferred.value import Value, looked_at
 from paddle_jax._core.error_kinds import with_kind

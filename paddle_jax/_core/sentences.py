@@ -5,6 +5,7 @@ import sys
 
 from paddle_jax._core.origins import is_ours, package_of
 
+FOREIGN = re.compile(r"\b(lax\.|jnp\.|jax\.|XLA\b|dot_general|ShapedArray|numpy boolean)|does not accept dtype")  # words of the engine below
 _EQUAL = "they must be equal"
 _BROADCAST = "cannot be broadcast: counted from the last axis, lengths must be equal or 1"
 
@@ -39,17 +40,27 @@ _RULES = [(re.compile(pattern), make) for pattern, make in [
     (r"Cannot (?:concatenate|stack) arrays with different numbers of dimensions: got (.*?)\.?$",
      lambda m: _lists(f"shapes {m[1]} must have the same number of axes")),
     (r"All input arrays must have the same shape\. Got (.*?)\.?$", lambda m: _lists(f"shapes {m[1]} must be the same")),
+    (r".*(?:does not support complex-valued|not well defined for complex|received a complex value)",
+     lambda m: "complex numbers have no order; an argument must be real; cast it with astype"),
+    (r"data type .* not inexact", lambda m: "an argument is not floating; it must be; cast it with astype"),
+    (r"Arguments to [\w.]+ must be integers", lambda m: "an argument is not of integers; it must be; cast it with astype"),
+    (r"[\w.]+ requires arguments to have the same dtypes, got (\w+), (\w+)",
+     lambda m: f"dtypes {m[1]} and {m[2]} {_EQUAL[5:]}; cast one with astype"),
+    (r".*(?:must have shape \[\.\.\., n, n\]|dimensions of the array must be square)", lambda m: "square matrices [..., n, n] are needed"),
+    (r".*(?:zero-size array|empty sequence|empty axis)", lambda m: "a tensor without elements is given; it must have one or more"),
+    (r"Too many indices: array is (\d+)-dimensional, but (\d+)",
+     lambda m: f"{m[2]} axes are named of a tensor that has {m[1]}; name as many or fewer"),
     (r"axis (-?\d+) is out of bounds for array of dimension (\d+)", lambda m: f"axis {m[1]} is out of range for a tensor of {m[2]} axes"),
 ]]
 
 
 def sentence(text):
-    """The sentence for the first line of an exception; the line itself where there is none."""
+    """The sentence for the first line of an exception; what can be said of all others where there is none."""
     for pattern, make in _RULES:
         found = pattern.match(text)
         if found:
             return make(found)
-    return text
+    return "the shapes or dtypes do not go together, or are none that it takes"
 
 
 def operand_names(kernel):

@@ -11,7 +11,7 @@ from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as places
 from paddle_jax._core import unique_name
 from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, filled, filled_like, looked_at, observed, settled, uploaded
-from paddle_jax._core.errors import ArgumentError, CheckError, TracedValueError, told
+from paddle_jax._core.errors import ArgumentError, CheckError, TracedValueError
 from paddle_jax._core.outcomes import heard
 from paddle_jax._core.size import Size, TensorSize, known
 from paddle_jax._core.state import local
@@ -574,10 +574,7 @@ def on_host(tensor, op, instead=""):
         if trace is not None:
             trace.refused(error)
         raise error
-    try:
-        return looked_at(heard(value))
-    except (jax.errors.JaxRuntimeError, MemoryError, ValueError) as error:
-        raise told(error, f"{op}, of a value that is computed now") from None
+    return looked_at(heard(value), op)
 
 
 def zeros_like(raw):

@@ -26,6 +26,9 @@ _BATCH = (BatchNorm, BatchNorm1D, BatchNorm2D, BatchNorm3D, SyncBatchNorm)
 _KEPT = {"bfloat16": _BATCH, "float16": (*_BATCH, LayerNorm, InstanceNorm1D, InstanceNorm2D, InstanceNorm3D)}  # layers that stay float32
 
 
+_GIVEN = ("enable", "custom_white_list", "custom_black_list", "level", "dtype", "use_promote")
+
+
 class _Guard(contextlib.ContextDecorator, Block):
     """A block, or calls of a function, with a policy of mixed precision."""
 
@@ -42,7 +45,9 @@ class _Guard(contextlib.ContextDecorator, Block):
             Precision.dtype = name
             if ctx.trace is not None:
                 ctx.trace.precision = name
-        return [(setattr, ctx, "amp", found)], [(setattr, ctx, "amp", ctx.amp)]
+        given = dict(zip(_GIVEN, self._arguments, strict=True))
+        return ([(setattr, ctx, "amp", found), (setattr, ctx, "amp_given", given)],
+                [(setattr, ctx, "amp", ctx.amp), (setattr, ctx, "amp_given", ctx.amp_given)])
 
 
 def amp_guard(enable=True, custom_white_list=None, custom_black_list=None, level="O1", dtype="float16", use_promote=True):
@@ -105,6 +110,18 @@ def is_autocast_enabled(device_type=None):
         True
     """
     return local.ctx.amp is not None
+
+
+def amp_state():
+    """The arguments of the innermost `auto_cast` guard that the calling thread is inside of, a dict; None outside.
+
+    Example:
+        >>> from paddle_jax.amp.auto_cast import amp_state
+        >>> with paddle.amp.auto_cast(level="O2"):
+        ...     amp_state()["level"]
+        'O2'
+    """
+    return local.ctx.amp_given
 
 
 def get_autocast_dtype(device_type=None):

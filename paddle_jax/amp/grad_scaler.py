@@ -143,6 +143,9 @@ class AmpScaler:
         if grads:
             *new, found = execute(unscaling(len(grads)), [held(self._scale), held(self._found_inf), *map(held, grads)])
             rebind_all([*grads, self._found_inf], [*new, found])
+        everywhere = getattr(optimizer, "_found_everywhere", None)
+        if everywhere is not None:  # an optimizer of several processes: all of them step, or none
+            self._found_inf._rebind(everywhere(self._found_inf._value))
         self._mark(optimizer, OptimizerState.UNSCALED)
 
     def _guarded(self, optimizer, step):

@@ -7,7 +7,7 @@ import jax
 from paddle_jax._core import random as _random
 from paddle_jax._core.dtype import DType as DataType
 from paddle_jax._core.errors import EnforceNotMet
-from paddle_jax._core.flags import get_flags, set_flags
+from paddle_jax._core.flags import get_flags, set_flags, set_vlog_level
 from paddle_jax._core.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, CustomPlace, Place, XPUPlace
 from paddle_jax._core.prim import Prim
 from paddle_jax._core.random import Generator
@@ -37,7 +37,7 @@ __all__ = [
     "LoDTensor", "Place", "Size", "Tensor", "VarDesc", "XPUPlace", "broadcast_shape", "default_custom_device_generator", "default_xpu_generator",
     "default_cpu_generator", "default_cuda_generator", "eager", "get_all_custom_device_type", "get_all_device_type", "get_cuda_device_count",
     "is_bfloat16_supported", "is_compiled_with_cinn", "is_compiled_with_cuda", "is_compiled_with_custom_device", "is_compiled_with_distribute",
-    "is_compiled_with_ipu", "is_compiled_with_rocm", "is_compiled_with_xpu", "is_float16_supported", "set_prim_eager_enabled",
+    "is_compiled_with_ipu", "is_compiled_with_rocm", "is_compiled_with_xpu", "is_float16_supported", "set_prim_eager_enabled", "set_vlog_level",
 ]
 
 

@@ -8,7 +8,7 @@ from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as _place
 from paddle_jax._core import var_type
 from paddle_jax._core.autograd_mode import no_grad
-from paddle_jax._core.flags import get_flags, set_flags
+from paddle_jax._core.flags import get_flags, set_flags, vlog_guard
 from paddle_jax._core.symbol import Programs
 from paddle_jax._core.tensor import Parameter, wrap
 from paddle_jax._core.tensor import Tensor as Variable
@@ -243,5 +243,5 @@ __all__ = [
     "CPUPlace", "EagerParamBase", "Parameter", "Variable", "convert_np_dtype_to_dtype_", "convert_np_dtype_to_proto_type", "convert_to_proto_type",
     "cuda_pinned_places", "deprecate_stat_dict", "dygraph_not_support", "dygraph_only", "flag_guard", "get_flags", "grad_var_name", "in_cinn_mode",
     "in_dygraph_mode", "in_dynamic_mode", "in_dynamic_or_pir_mode", "in_pir_executor_mode", "in_pir_mode", "no_grad", "non_static_only",
-    "set_flags", "static_only", "switch_main_program", "switch_startup_program", "use_pir_api",
+    "set_flags", "static_only", "switch_main_program", "switch_startup_program", "use_pir_api", "vlog_guard",
 ]

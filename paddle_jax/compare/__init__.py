@@ -2,8 +2,8 @@
 
 Where the real Paddle is installed, runs a script with both, each in a process of its own, follows every call of Paddle's functions,
 methods and layers, and reports the first whose value, dtype, shape, exception or gradient differs, with its line. Parameters begin with the
-real Paddle's values, random functions give its numbers, dropout is off, and compiled functions run as plain Python, so that what differs is a
-difference.
+real Paddle's values, random functions give its numbers, dropout and mixed precision are off, and compiled functions run as plain Python, so that what
+differs is a difference.
 """
 
 import argparse
@@ -25,8 +25,8 @@ def compare(script, args=(), factor=1.0, timeout=None):
             bfloat16; integers must be equal.
         timeout: seconds for each of the two runs, or None.
     Returns:
-        dict: `difference` (a sentence, or None), `calls` (how many calls agree), `last` (the last of them), `unlike` (random functions whose results
-        could not be taken over), `paddle` and `paddle_jax` (exit status and the end of what was printed).
+        dict: `difference` (a sentence, or None), `calls` (how many calls agree), `last` (the last of them), `without` (what the program was
+        run without), `paddle` and `paddle_jax` (exit status and the end of what was printed).
     Raises:
         ModuleNotFoundError: the real Paddle is not installed.
         subprocess.TimeoutExpired: a run takes longer than `timeout`.
@@ -47,7 +47,7 @@ def compare(script, args=(), factor=1.0, timeout=None):
         if result.exists():
             found |= json.loads(result.read_text())
         else:
-            found |= {"difference": "the run with paddle_jax ended before its first call", "calls": 0, "last": "", "unlike": []}
+            found |= {"difference": "the run with paddle_jax ended before its first call", "calls": 0, "last": "", "without": []}
         return found
 
 
@@ -71,20 +71,35 @@ def main(argv):
 
 def _report(found):
     ours, theirs = found["paddle_jax"], found["paddle"]
+    if found["without"]:
+        print("compared without " + ", ".join(found["without"]))
     if found["difference"]:
         print(f"{found['calls']} calls agree. Then:\n{found['difference']}")
+        if "run ended after" in found["difference"] and theirs["status"]:
+            print(f"The real Paddle's run ended with status {theirs['status']}:\n{_end(theirs)}")
         return 1
     if ours["status"] != theirs["status"]:
         print(f"{found['calls']} calls agree; then the program ended with status {ours['status']}, with the real Paddle {theirs['status']}. "
-              f"The end of what it printed:\n{(ours if ours['status'] else theirs)['output'][-2000:]}")
+              f"The end of what it printed:\n{_end(ours if ours['status'] else theirs)}")
         return 1
+    if not found["calls"] and ours["status"]:
+        print(f"nothing was compared: the program itself ends with status {ours['status']}:\n{_end(ours)}")
+        return 2
     if not found["calls"]:
         print("nothing was compared: no line of the program itself calls a function that gives Tensors; what Model.fit and other functions of Paddle "
               "call inside is not followed, so write that loop out")
         return 2
     print(f"all {found['calls']} calls agree")
-    if found["unlike"]:
-        print("not compared, since they draw random numbers: " + ", ".join(found["unlike"]))
     if ours["status"]:
-        print(f"Both ended with status {ours['status']}; the last lines:\n{ours['output'][-600:]}")
+        print(f"Both ended with status {ours['status']}; the last lines:\n{_end(ours)}")
     return 0
+
+
+def _end(run):
+    """The end of what a run printed, without the frames that started it and without what JAX says about its own."""
+    lines = [line for line in run["output"].splitlines() if "JAX has removed its internal frames" not in line]
+    while lines and not lines[-1].strip(" -"):
+        lines.pop()
+    started = [i for i, line in enumerate(lines) if "paddle_jax/compare/child.py" in line or "<frozen runpy>" in line]
+    first = next((i for i in range(started[-1] + 1, len(lines)) if lines[i].lstrip().startswith("File ")), started[-1] + 1) if started else 0
+    return "\n".join(lines[first:][-30:])

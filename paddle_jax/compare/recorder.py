@@ -1,7 +1,7 @@
 """Follows the calls that a program makes of Paddle's functions, methods and layers: the same code for both engines.
 
 Only calls from outside the package count, so both engines are seen to make the same ones, whatever they call inside. Compiled functions run as plain
-Python, and dropout is off, since the engines draw different random numbers.
+Python, and `taken_out` says what is off besides, since the engines draw different random numbers and round differently there.
 """
 
 import functools
@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 
 from paddle_jax._core.origins import package_of
+from paddle_jax.compare.taken_out import CALM, take_out
 
 MODULES = ("", "nn.functional", "linalg", "fft", "signal", "special", "geometric", "incubate", "incubate.nn.functional", "vision.ops", "metric")
 OPERATORS = """add radd iadd sub rsub isub mul rmul imul truediv rtruediv itruediv floordiv rfloordiv mod rmod pow rpow matmul rmatmul neg abs invert
     and or xor eq ne lt le gt ge getitem setitem""".split()
 RANDOM = frozenset("""rand randn randint randint_like uniform normal standard_normal gaussian randperm bernoulli multinomial poisson binomial
-    log_normal standard_gamma uniform_ normal_ bernoulli_ exponential_ geometric_ cauchy_ log_normal_ random_ gumbel_softmax rrelu""".split())
-DROPOUTS = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
+    log_normal standard_gamma uniform_ normal_ bernoulli_ exponential_ geometric_ cauchy_ log_normal_ random_ empty empty_like new_empty""".split())
 PACKAGES = ("paddle", "paddle_jax", "jax", "jaxlib", "numpy", "functools", "contextlib")
 
 
@@ -38,23 +38,21 @@ class Recorder:
     """Wraps an engine. `listener.heard(entry, tensors)` gets each call with the Tensors that came out of it, and `listener.parameter(p)` each new
     Parameter."""
 
-    def __init__(self, paddle, listener):
+    def __init__(self, paddle, listener, without=()):
         self.paddle, self.listener = paddle, listener
         self.inside, self.thread, self.leaves = 0, threading.get_ident(), {}
+        self.without = without
 
     def install(self):
         """From now on calls are followed."""
         paddle = self.paddle
         paddle.jit.enable_to_static(False)
-        functional = paddle.nn.functional
-        for name in DROPOUTS:
-            if hasattr(functional, name):
-                setattr(functional, name, lambda x, *args, **kwargs: x)
+        take_out(paddle, self.without)
         for path in MODULES:
             module = functools.reduce(getattr, path.split("."), paddle) if path else paddle
             for name in [n for n in dir(module) if not n.startswith("_")]:
                 thing = getattr(module, name)
-                if inspect.isroutine(thing) and name not in DROPOUTS:
+                if inspect.isroutine(thing) and name not in CALM:
                     setattr(module, name, self.wrapped(f"{path}.{name}".lstrip("."), thing))
         for name in [f"__{n}__" for n in OPERATORS] + [n for n in dir(paddle.Tensor) if not n.startswith("_")]:
             thing = getattr(paddle.Tensor, name, None)

@@ -1,11 +1,17 @@
 """Devices: choosing one, asking what there is, waiting, memory figures."""
 
+import sys
+import types
+
 import jax
 
 from paddle_jax._core.deferred.flush import run_pending
 from paddle_jax._core.place import CUDAPlace, XPUPlace, current, get_device, jax_device, parse, set_device
 from paddle_jax._core.random import get_rng_state, seed as manual_seed, set_rng_state
 from paddle_jax.device import cuda, custom_device, memory, xpu
+from paddle_jax.device.other_names import (
+    Device, amp, current_device, device_to_place, extract_device_id, get_device_module, manual_seed_all, nvtx, stream,
+)
 from paddle_jax.device.streams import Event, Stream, current_stream, set_stream, stream_guard
 
 StreamContext = stream_guard
@@ -13,14 +19,28 @@ StreamContext = stream_guard
 _convert_to_place = parse
 
 __all__ = [
-    "Event", "Stream", "StreamContext", "XPUPlace", "cuda", "current_stream", "custom_device", "device", "device_count", "device_guard",
-    "get_all_custom_device_type", "get_all_device_type", "get_available_custom_device", "get_available_device", "get_cudnn_version",
-    "get_default_device", "get_device", "get_device_capability", "get_device_name", "get_device_properties", "get_rng_state", "ipc_collect",
-    "is_available", "is_bf16_supported", "is_compiled_with_cinn", "is_compiled_with_cuda", "is_compiled_with_custom_device",
-    "is_compiled_with_distribute", "is_compiled_with_ipu", "is_compiled_with_rocm", "is_compiled_with_xpu", "is_current_stream_capturing",
-    "manual_seed", "max_memory_allocated", "max_memory_reserved", "reset_max_memory_allocated", "reset_max_memory_reserved",
-    "reset_peak_memory_stats", "set_default_device", "set_device", "set_rng_state", "set_stream", "stream_guard", "synchronize", "xpu",
+    "Device", "Event", "Stream", "StreamContext", "XPUPlace", "amp", "cuda", "current_device",
+    "current_stream", "custom_device", "device", "device_count", "device_guard", "device_to_place",
+    "extract_device_id", "get_all_custom_device_type", "get_all_device_type", "get_available_custom_device",
+    "get_available_device", "get_cudnn_version", "get_default_device", "get_device", "get_device_capability",
+    "get_device_module", "get_device_name", "get_device_properties", "get_rng_state", "ipc_collect",
+    "is_available", "is_bf16_supported", "is_compiled_with_cinn", "is_compiled_with_cuda",
+    "is_compiled_with_custom_device", "is_compiled_with_distribute", "is_compiled_with_ipu",
+    "is_compiled_with_rocm", "is_compiled_with_xpu", "is_current_stream_capturing", "manual_seed",
+    "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "nvtx", "reset_max_memory_allocated",
+    "reset_max_memory_reserved", "reset_peak_memory_stats", "set_default_device", "set_device",
+    "set_rng_state", "set_stream", "stream", "stream_guard", "synchronize", "xpu",
 ]
+
+
+class _Callable(types.ModuleType):
+    """A module that is called like PyTorch's `torch.device`."""
+
+    def __call__(self, type=None, index=None):
+        return Device(type, index)
+
+
+sys.modules[__name__].__class__ = _Callable
 
 
 def _kinds():

@@ -1,6 +1,6 @@
 """Programs of several processes, and Tensors on the devices of a mesh (`paddle.distributed`)."""
 
-from paddle_jax.distributed import auto_parallel, communication, fleet
+from paddle_jax.distributed import auto_parallel, communication, fleet, sharding
 from paddle_jax.distributed.auto_parallel.api import dtensor_from_fn, reshard, shard_tensor, unshard_dtensor
 from paddle_jax.distributed.auto_parallel.high_level_api import to_distributed
 from paddle_jax.distributed.auto_parallel.dist_attr import DistAttr
@@ -48,4 +48,4 @@ __all__ += ["SequenceParallelDisable", "SequenceParallelEnable", "SequenceParall
 __all__ += ["load_state_dict", "save_state_dict"]
 __all__ += ["ContextParallel", "ConvParallel", "DistAttr", "ParallelMode", "PrepareContextParallel", "ShardedStateDict", "ShardedWeight"]
 __all__ += ["build_sharded_state_dict", "load_merged_state_dict", "shard_weight", "to_distributed"]
-__all__ += ["gather_weights", "plan"]
+__all__ += ["gather_weights", "plan", "sharding"]

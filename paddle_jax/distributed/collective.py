@@ -52,6 +52,17 @@ def new_group(ranks=None, backend=None, timeout=_LIMIT, nccl_comm_init_option=0,
     return group
 
 
+def _get_default_group():
+    """The group of all processes.
+
+    Raises:
+        AssertionError: there is none.
+    """
+    if not is_initialized():
+        raise AssertionError("Call paddle.distributed.init_parallel_env first to initialize the distributed environment.")
+    return Groups.known[0]
+
+
 def shutdown_process_group(group=None):
     """Nothing to do: connections stay open until the process ends."""
 

@@ -59,10 +59,10 @@ def averaged(gradients, group, size=25 * _MIB):
 
 
 @no_grad()
-def same_everywhere(tensors, group, size=25 * _MIB):
-    """Gives all processes of a group the values that its first one has."""
+def same_everywhere(tensors, group, size=25 * _MIB, source=0):
+    """Gives all processes of a group the values that the one at a place has, by default its first one."""
     for bucket in in_buckets(tensors, size):
-        _together(bucket, lambda flat: group.process_group.broadcast(flat, 0))
+        _together(bucket, lambda flat: group.process_group.broadcast(flat, source))
 
 
 class DataParallel(Layer):

@@ -8,7 +8,7 @@ import jax
 from paddle_jax._core.flags import get_flags
 from paddle_jax._core.world import environment, gate, schedulers
 from paddle_jax._core.world.registry import Groups
-from paddle_jax.distributed.communication.group import made
+from paddle_jax.distributed.communication.group import default_group, made
 
 __all__ = ["ParallelEnv", "ParallelMode", "get_rank", "get_world_size", "init_parallel_env"]
 
@@ -136,3 +136,24 @@ class ParallelMode:
     """Numbers for the ways to divide work."""
 
     DATA_PARALLEL, TENSOR_PARALLEL, PIPELINE_PARALLEL, SHARDING_PARALLEL, SEGMENT_PARALLEL = range(5)
+
+
+def sync_params_buffers(model, comm_group=None, src_rank=0, is_model_parallel=False, fuse_params=True, is_moe_sharding_parallel=False):
+    """Gives the processes of a group the Parameters and buffers of one of them.
+
+    Args:
+        model: Layer.
+        comm_group: Group. Default None: all processes. A process that does not belong to it goes on.
+        src_rank: int, the number in the program of the process whose values they are.
+        is_model_parallel: leave out Parameters of which each process has its own part. Default False.
+        fuse_params, is_moe_sharding_parallel: accepted.
+    Raises:
+        RuntimeError: there is no group of all processes. ValueError: src_rank is not in the group.
+    """
+    from paddle_jax.distributed.data_parallel import same_everywhere
+
+    group = default_group() if comm_group is None else comm_group
+    if group.is_member():
+        tensors = [*model.parameters(), *model.buffers()]
+        chosen = [t for t in tensors if not (is_model_parallel and getattr(t, "is_distributed", False))]
+        same_everywhere(chosen, group, source=group.get_group_rank(src_rank))

@@ -7,6 +7,7 @@ receives in a ring: n - 1 of n parts for a gather, a scatter or an exchange, twi
 import functools as ft
 import math
 import re
+from html import escape
 
 import jax
 
@@ -68,24 +69,38 @@ class Plan:
         """Bytes that each device receives in a step."""
         return sum(each.nbytes for each in self.collectives)
 
-    def __repr__(self):
+    def _head(self):
         new = _text(self.results - self.shared)
-        head = (f"On each of {self.devices} devices: {_text(self.peak)} at most ({_text(self.arguments)} arguments, {new} new results, "
+        return (f"On each of {self.devices} devices: {_text(self.peak)} at most ({_text(self.arguments)} arguments, {new} new results, "
                 f"{_text(self.temporaries)} between), {_text(self.moved)} received in a step.")
-        parts = [head, *_table(("Communication", "Devices", "Times", "Received", "Operation", "Line"), [
-            (c.kind, c.group, c.count, _text(c.nbytes), c.op or "?", c.where or "?") for c in self.collectives[:20]])]
-        parts += _table(("Tensor", "Shape", "Placements", "On each device"), [
-            (name, list(shape), placements or "one device", _text(size)) for name, shape, _, placements, size in self.tensors[:20]])
-        parts += _table(("Operation", "Shape", "Placements", "Line"), [
-            (name, list(shape), "?" if spread is None else list(spread.placements), where) for name, shape, spread, where in self.ops[:40]])
+
+    def _tables(self):
+        """(heads, rows) of each table that is not empty."""
+        found = [
+            (("Communication", "Devices", "Times", "Received", "Operation", "Line"),
+             [(c.kind, c.group, c.count, _text(c.nbytes), c.op or "?", c.where or "?") for c in self.collectives[:20]]),
+            (("Tensor", "Shape", "Placements", "On each device"),
+             [(name, list(shape), placements or "one device", _text(size)) for name, shape, _, placements, size in self.tensors[:20]]),
+            (("Operation", "Shape", "Placements", "Line"),
+             [(name, list(shape), "?" if spread is None else list(spread.placements), where) for name, shape, spread, where in self.ops[:40]]),
+        ]
+        return [(head, rows) for head, rows in found if rows]
+
+    def __repr__(self):
+        parts = [self._head()]
+        for head, rows in self._tables():
+            parts += _table(head, rows)
         return "\n".join([*parts, *[f"Warning: {text}" for text in self.warnings]])
 
     __str__ = __repr__
 
     def _repr_html_(self):
-        from html import escape
-
-        return f"<pre>{escape(repr(self))}</pre>"
+        parts = [f"<p>{escape(self._head())}</p>"]
+        for head, rows in self._tables():
+            cells = [("th", head), *[("td", row) for row in rows]]
+            lines = ["".join(f'<{tag} style="text-align: left">{escape(str(cell))}</{tag}>' for cell in row) for tag, row in cells]
+            parts.append("<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>")
+        return "".join([*parts, *[f"<p><b>Warning:</b> {escape(text)}</p>" for text in self.warnings]])
 
 
 def _text(size):
@@ -97,8 +112,6 @@ def _text(size):
 
 
 def _table(head, rows):
-    if not rows:
-        return []
     rows = [head, *[tuple(map(str, row)) for row in rows]]
     widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
     return ["", *["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]]
@@ -157,6 +170,8 @@ def _static(step):
         step = {"train": step._step, "eval": step._test, "predict": step._run}[step._mode]
     if isinstance(step, StaticFunction):
         return step
+    if not callable(step):
+        raise TypeError(f"plan: step: got {type(step).__name__}; it must be a function, a Layer or a DistModel")
     made = to_static(step)
     return made if isinstance(made, StaticFunction) else made.forward
 

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.deferred.value import concrete
+from paddle_jax._core.deferred.value import concrete, looked_at
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.errors import TRACING, Unsupported
 from paddle_jax._core.kernel import Kernel
@@ -71,7 +71,7 @@ def save_stablehlo(layer, path, input_spec, platforms=("cpu", "cuda", "tpu"), vj
         raise ValueError("save_stablehlo: input_spec: it must be a list of paddle.static.InputSpec, one for each argument")
     held = dict(layer.state_dict()) if isinstance(layer, Layer) else {}
     held.update(layer.named_buffers() if isinstance(layer, Layer) else {})
-    arrays = {name: np.asarray(tensor._value) for name, tensor in held.items()}
+    arrays = {name: looked_at(tensor._value, "export_stablehlo") for name, tensor in held.items()}
     kinds = {name: jax.ShapeDtypeStruct(array.shape, array.dtype) for name, array in arrays.items()}
     program = bytes(_exported(layer, kinds, [_described(spec) for spec in input_spec], platforms).serialize(vjp_order=vjp_order))
     trained = [name for name, tensor in held.items() if isinstance(tensor, Parameter) and not tensor.stop_gradient]

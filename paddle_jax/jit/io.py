@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.deferred.value import looked_at
 from paddle_jax._core.errors import CheckError, Unsupported
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.framework.atomic import replace_files
@@ -265,6 +266,6 @@ def _translated(layer, prefix):
         base = prefix if method == "forward" else f"{prefix}.{method}"
         contents[base + ".json"] = json.dumps(runner.program.document).encode()
         if runner.program.parameters:
-            held = {name: np.asarray(layer._parameters[layer._held[name]]._value) for name in runner.program.parameters}
+            held = {name: looked_at(layer._parameters[layer._held[name]]._value, "jit.save") for name in runner.program.parameters}
             contents[base + ".pdiparams"] = parameters.encode(held)
     return contents

@@ -12,7 +12,7 @@ import jax
 import numpy as np
 
 from paddle_jax._core.counters import Counters
-from paddle_jax._core.deferred.value import Value, aval_of, concrete, filled, is_zero, observed, uploaded
+from paddle_jax._core.deferred.value import Value, aval_of, concrete, filled, is_zero, looked_at, observed, uploaded
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.errors import told
 from paddle_jax._core.exhausted import told_as_memory
@@ -146,7 +146,7 @@ class Program:
             at = next(i for i, flag in enumerate(flags) if flag != self.flags[i])
             raise Stale(f"stop_gradient of {tensors[at].name} is {flags[at]}")
         for i, value in self.looked:
-            if not np.array_equal(concrete(tensors[i]._raw), value):
+            if not np.array_equal(looked_at(concrete(tensors[i]._raw)), value):
                 raise Stale(f"the value of {tensors[i].name}, which the function looks at on the host, has changed")
         if self.watched:
             self._check_grads(tensors)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from paddle_jax._core.deferred.value import looked_at
 from paddle_jax.framework.atomic import replace_file
 from paddle_jax.framework.pir.program import parse
 from paddle_jax.jit.io import encode
@@ -42,7 +43,7 @@ def export(layer, path, input_spec=None, opset_version=9, **configs):
             raise ValueError(f"onnx.export: {name}: not a setting; allowed are {', '.join(_CONFIGS)}.")
     if isinstance(layer, TranslatedLayer):
         program = layer.program()
-        arrays = {name: np.asarray(layer._parameters[layer._held[name]]._value) for name in program.parameters}
+        arrays = {name: looked_at(layer._parameters[layer._held[name]]._value, "onnx.export") for name in program.parameters}
     else:
         function = getattr(layer, "forward", layer)
         document, arrays, _ = encode(function, input_spec, layer)

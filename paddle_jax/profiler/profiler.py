@@ -256,8 +256,10 @@ class Profiler:
             probes.restore()
             return
         if self.profiler is not None:
-            self._note_step()
-            self._finish()
+            try:
+                self._note_step()
+            finally:  # the next recording can begin, whatever happens here
+                self._finish()
         elif self.current_state in _ON:
             raise RuntimeError("Profiler.stop: it has not been started; call start()")
 

@@ -6,6 +6,7 @@ up; it remembers that (`_filled`), since zeros more would count in means and max
 
 import math
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -14,7 +15,7 @@ from paddle_jax._core.outcomes import ride, traced
 from paddle_jax._core.tensor import on_host
 from paddle_jax.sparse.coo import SparseCooTensor
 from paddle_jax.tensor.axes import concrete
-from paddle_jax.tensor.joining import concat
+from paddle_jax.tensor.joining import concat, stack
 
 _TABLE = 1 << 24  # cells up to which numbers are looked up in a table of 64 MB at most; beyond it they are searched
 
@@ -122,3 +123,83 @@ def convolved_near(x, weight, bias, dilation):
     places, values, _ = added_up(x.indices(), x.values(), lengths, x.nnz())
     made = near_products(places, values, weight, bias, lengths, tuple(dilation))
     return SparseCooTensor(places, made, [*x.shape[:-1], weight.shape[-1]], filled=x._filled)
+
+
+# windows whose results lie elsewhere ----------------------------------------------------------------------------------
+
+
+def _reached(places, kernel, stride, padding, dilation, space):
+    """(number of the result that each element reaches by each offset of the kernel, whether there is one), [offsets, n]."""
+    offsets = np.indices(kernel).reshape(len(kernel), -1)
+    number, valid = jnp.broadcast_to(places[0], (offsets.shape[1], places.shape[1])).astype(jnp.int64), True
+    for axis, length in enumerate(space):
+        start = places[axis + 1] + padding[axis] - jnp.asarray(offsets[axis] * dilation[axis])[:, None]
+        step = start // stride[axis]
+        valid = valid & (start >= 0) & (step < length) & (step * stride[axis] == start)
+        number = number * length + step
+    return number, valid
+
+
+def _grouped(number, valid, shape, nnz):
+    """(order of the pairs, group of each, coordinates [axes, nnz] of the groups, how many groups there are)."""
+    cells = math.prod(shape)
+    number = jnp.where(valid, number, cells).reshape(-1)
+    order = jnp.argsort(number)
+    number = number[order]
+    first = jnp.concatenate([jnp.ones(1, bool), number[1:] != number[:-1]])
+    group, count = jnp.cumsum(first) - 1, (first & (number < cells)).sum()
+    found, _ = _filled(jnp.zeros(nnz, number.dtype).at[group].set(number, mode="drop"), jnp.zeros(nnz), count)
+    return order, group, jnp.stack(jnp.unravel_index(jnp.minimum(found, cells - 1), shape)), count
+
+
+@op("places values weight bias", register=False, method=False)
+def spread_products(places, values, weight, bias=None, window=(), shape=(), nnz=0):
+    """(coordinates, values, how many there are) of an ordinary convolution."""
+    number, valid = _reached(places, *window, shape[1:])
+    order, group, found, count = _grouped(number, valid, shape, nnz)
+    products = jnp.einsum("nc,kcd->knd", values, weight.reshape(-1, *weight.shape[-2:]))
+    products = jnp.where(valid[..., None], products, 0).reshape(-1, weight.shape[-1])[order]
+    out = jnp.zeros((nnz, weight.shape[-1]), values.dtype).at[group].add(products, mode="drop")
+    out = out if bias is None else out + bias
+    return found.astype(places.dtype), jnp.where((jnp.arange(nnz) < count)[:, None], out, 0), count
+
+
+@op("places values count", register=False, method=False)
+def spread_maxima(places, values, count, window=(), shape=(), nnz=0):
+    """(coordinates, values, how many there are) of a pooling of the first `count` elements; each that is the largest gets the gradient in full."""
+    number, valid = _reached(places, *window, shape[1:])
+    valid = valid & (jnp.arange(places.shape[1]) < count)
+    order, group, found, count = _grouped(number, valid, shape, nnz)
+    each = jnp.broadcast_to(values, (*valid.shape, values.shape[-1])).reshape(-1, values.shape[-1])[order]
+    inside, fixed = valid.reshape(-1)[order][:, None], jax.lax.stop_gradient(each)
+    best = jnp.full((nnz, values.shape[-1]), -jnp.inf, values.dtype).at[group].max(jnp.where(inside, fixed, -jnp.inf), mode="drop")
+    largest = inside & (fixed == best.at[group].get(mode="clip"))
+    out = best + jnp.zeros_like(best).at[group].add(jnp.where(largest, each - fixed, 0), mode="drop")
+    return found.astype(places.dtype), jnp.where((jnp.arange(nnz) < count)[:, None], out, 0), count
+
+
+def convolved_far(name, x, weight, bias, window, space, nnz):
+    """An ordinary convolution with room for nnz elements."""
+    shape = (x.shape[0], *space)
+    places, values, count = spread_products(x.indices(), x.values(), weight, bias, tuple(window), shape, nnz)
+    within(name, count, nnz)
+    return SparseCooTensor(places, values, [*shape, weight.shape[-1]], filled=True)
+
+
+def pooled_far(name, x, window, space, nnz):
+    """A pooling with room for nnz elements."""
+    shape = (x.shape[0], *space)
+    places, values, some = added_up(x.indices(), x.values(), tuple(x.shape[:-1]), x.nnz())
+    places, values, count = spread_maxima(places, values, some, tuple(window), shape, nnz)
+    within(name, count, nnz)
+    return SparseCooTensor(places, values, [*shape, x.shape[-1]], filled=True)
+
+
+def summed(x, axes, keepdim, nnz):
+    """The sum over some axes, not all of those with coordinates unless they are kept, with room for nnz elements."""
+    own = x.sparse_dim()
+    behind = [a - own + 1 for a in axes if a >= own]
+    values = x.values().sum(behind, keepdim=keepdim) if behind else x.values()
+    places = stack([p * 0 if a in axes else p for a, p in enumerate(x.indices().unbind(0)) if keepdim or a not in axes])
+    shape = [1 if a in axes else n for a, n in enumerate(x.shape) if keepdim or a not in axes]
+    return together("sparse_sum", [SparseCooTensor(places, values, shape)], nnz)

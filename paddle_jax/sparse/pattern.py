@@ -18,7 +18,7 @@ def need_sparse(name, **arguments):
             raise NotImplementedError(f"{name}: {argument}: got {type(value).__name__}; give a sparse Tensor")
 
 
-_INSTEAD = "make sparse Tensors outside of it, or bound their elements with to_sparse_coo, coalesce and sparse_add of paddle_jax.bounded"
+_INSTEAD = "make sparse Tensors outside of it, or bound their elements with the functions of paddle_jax.bounded"
 
 
 def need_exact(name, x):

@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.deferred.value import concrete
+from paddle_jax._core.deferred.value import concrete, looked_at
 from paddle_jax._core.state import local
 from paddle_jax._core.symbol import Symbol
 from paddle_jax._core.tensor import Tensor, wrap
@@ -124,7 +124,7 @@ def same(one, other):
             return False
         if a.kind == "random":
             return a.value == b.value
-        x, y = np.asarray(concrete(a.value)), np.asarray(concrete(b.value))
+        x, y = looked_at(concrete(a.value)), looked_at(concrete(b.value))
         return x.shape == y.shape and x.dtype == y.dtype and x.tobytes() == y.tobytes()
 
     for a, b in zip(ops, ops2, strict=True):
@@ -145,7 +145,7 @@ def same(one, other):
 
 
 def _differ(a, b):
-    x, y = np.asarray(concrete(a)), np.asarray(concrete(b))
+    x, y = looked_at(concrete(a)), looked_at(concrete(b))
     return x.shape != y.shape or x.dtype != y.dtype or x.tobytes() != y.tobytes()
 
 

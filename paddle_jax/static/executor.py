@@ -232,9 +232,11 @@ class Entry:
     def fetched(self, out):
         """Results as NumPy arrays. A device computes in the background: what has failed there comes up here."""
         try:
-            return [looked_at(v) for v in out]
+            for value in out:
+                jax.block_until_ready(value)
         except (jax.errors.JaxRuntimeError, ValueError) as error:
             raise self._told(error) from None
+        return [looked_at(v) for v in out]
 
     def _told(self, error):
         return told_as_memory(error, "Executor.run", (), self._more())

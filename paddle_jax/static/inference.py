@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.deferred.value import aval_of, concrete
+from paddle_jax._core.deferred.value import aval_of, concrete, looked_at
 from paddle_jax._core.errors import TracedValueError, behind, translate
 from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.symbol import PROBES
@@ -131,7 +131,7 @@ def _ints(value):
 def known_value(symbol, probe):
     """The value of a small Symbol of integers under a probe, where it hangs on shapes and constants alone; else None."""
     if symbol.kind == "constant" and symbol.dtype.kind in "iub" and symbol.avals[0].size <= _SMALL:
-        return np.asarray(concrete(symbol.value))
+        return looked_at(concrete(symbol.value), "static.save")
     return symbol.value[probe] if symbol.kind == "result" and symbol.value is not None else None
 
 

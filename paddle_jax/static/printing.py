@@ -3,10 +3,10 @@
 import itertools
 
 import jax
-import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as places
+from paddle_jax._core.deferred.value import looked_at
 from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
@@ -51,7 +51,7 @@ def Print(input, first_n=-1, message=None, summarize=20, print_tensor_name=True,
              ("layout", print_tensor_layout, lambda a: "NCHW"), ("dtype", print_tensor_type, lambda a: dtypes.convert(a.dtype)._key)]
 
     def show(value):
-        array = np.asarray(value)
+        array = looked_at(value, "Print")
         if 0 <= first_n <= next(count):
             return
         lines = [f"Variable: {name}"] if print_tensor_name else []

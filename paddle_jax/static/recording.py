@@ -10,7 +10,7 @@ import itertools
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.deferred.value import aval_of, concrete
+from paddle_jax._core.deferred.value import aval_of, concrete, looked_at
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.errors import TracedValueError, Unsupported
 from paddle_jax._core.origins import user_line
@@ -361,7 +361,7 @@ def _pair(found, partner, x, y):
     if x.value is y.value:
         found.tensors[x] = x.value
         return
-    one, two = (np.asarray(concrete(s.value._raw) if isinstance(s.value, Tensor) else concrete(s.value)) for s in (x, y))
+    one, two = (looked_at(concrete(s.value._raw if isinstance(s.value, Tensor) else s.value)) for s in (x, y))
     if one.shape != two.shape:
         found.tensors[x] = _made(one, two, found.shapes[x])
     elif np.array_equal(one, two, equal_nan=one.dtype.kind in "fc"):

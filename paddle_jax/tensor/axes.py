@@ -7,8 +7,8 @@ import jax
 import numpy as np
 
 from paddle_jax._core.deferred.value import Value, looked_at
-from paddle_jax._core.error_kinds import MISTAKES, with_kind
 from paddle_jax._core.errors import ArgumentError, IntegerDivisionError
+from paddle_jax._core.mistakes import CAUGHT, told_call
 from paddle_jax._core.op import _inplace, freeze
 from paddle_jax._core.outcomes import ride, ride_between, traced
 from paddle_jax._core.size import is_open
@@ -151,9 +151,11 @@ def guarded(check):
         def looked(*args, **kwargs):
             try:
                 check(*args, **kwargs)
-            except MISTAKES as error:
-                with_kind(public.op.name, error)
-                raise
+            except CAUGHT as error:
+                found = told_call(public.op, error, args, kwargs)
+                if found is error:
+                    raise
+                raise found from found.__cause__
             return public(*args, **kwargs)
 
         return _instead(public, looked, True)
@@ -186,7 +188,7 @@ def at_hand(tensor):
         return raw
     if isinstance(raw, ABSTRACT) or not isinstance(raw, jax.Array):
         return None
-    return np.asarray(raw) if all(device.platform == "cpu" for device in raw.devices()) else None
+    return looked_at(raw) if all(device.platform == "cpu" for device in raw.devices()) else None
 
 
 def _is_whole(value):

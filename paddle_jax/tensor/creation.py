@@ -63,7 +63,10 @@ def _to_numpy(data, exact=False):
         array = np.asarray(data)
         array = array.view(dtypes.bfloat16.np) if array.dtype == np.uint16 and not exact else array
     elif isinstance(data, bool | int | float | complex | list | tuple):
-        array = np.array(_plain(data))
+        try:
+            array = np.array(_plain(data))
+        except ValueError:
+            raise ValueError("to_tensor: data: got lists of different lengths inside each other; those of one level must be equally long") from None
         if not exact and not (isinstance(data, list | tuple) and any(isinstance(d, Tensor) for d in data)):
             array = _default_dtype(array)
     elif hasattr(data, "__array__") or isinstance(data, bytes | memoryview):

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core.deferred.value import Value, aval_of, fresh, host, looked_at, readable
+from paddle_jax._core.deferred.value import Value, aval_of, from_host, host, looked_at, readable
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.error_kinds import MISTAKES, with_kind
 from paddle_jax._core.op import check_inplace, composite, op, scalar
@@ -482,7 +482,7 @@ def _run_parsed(op, operands, found):
 def _chosen(x, mask):
     """x[mask] by NumPy: each number of elements would be a program of its own to compile."""
     chosen = looked_at(x._value)[on_host(mask, "a bool mask as an index", _INSTEAD)]
-    return wrap(fresh(chosen) if local.ctx.segment is not None else jnp.asarray(chosen))
+    return wrap(from_host(chosen))
 
 
 def _element(x, item, shape):

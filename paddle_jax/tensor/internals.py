@@ -56,7 +56,7 @@ def _slice(self, begin_idx, end_idx):
 
 @_attach
 def _md5sum(self):
-    return hashlib.md5(np.ascontiguousarray(self._value).tobytes(), usedforsecurity=False).hexdigest()
+    return hashlib.md5(np.ascontiguousarray(looked_at(self._value)).tobytes(), usedforsecurity=False).hexdigest()
 
 
 @_attach

@@ -6,6 +6,7 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as places
+from paddle_jax._core.device_text import Device
 from paddle_jax._core.layout import keep_layout
 from paddle_jax._core.op import check_inplace, op
 from paddle_jax._core.symbol import Symbol
@@ -187,9 +188,8 @@ def get_device(self):
 
 
 def _device(self):
-    """The device as text, "cpu" or "gpu:0"."""
-    place = self.place
-    return "cpu" if place.is_cpu_place() else f"{place._kind}:{place._index}"
+    """The device, a `paddle.device.Device`: the text "cpu" or "gpu:0"."""
+    return Device(self.place)
 
 
 Tensor.device = property(_device, doc=_device.__doc__)

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core.deferred.value import uploaded
+from paddle_jax._core.deferred.value import from_host
 from paddle_jax._core.errors import TracedValueError
 from paddle_jax._core.op import composite, op
 from paddle_jax._core.tensor import Tensor, wrap
@@ -200,7 +200,7 @@ def _repeated(repeats, length, total):
         raise ValueError(f"repeat_interleave: repeats: got {values.min()}; the numbers are >= 0")
     if total is not None and total != values.sum():
         raise ValueError(f"repeat_interleave: output_size={total}, but the repeats add up to {values.sum()}")
-    return wrap(uploaded(np.repeat(np.arange(length), values)))
+    return wrap(from_host(np.repeat(np.arange(length), values)))
 
 
 @op(register=False, method=False)

@@ -4,10 +4,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.deferred.value import uploaded
 from paddle_jax._core.error_kinds import without_kind
 from paddle_jax._core.errors import CheckError
 from paddle_jax._core.op import check_inplace, composite, op
-from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.tensor import Tensor, on_host, wrap
 from paddle_jax.tensor.axes import check_index, check_index_dtype, concrete, ints, one_axis
 from paddle_jax.tensor.creation import clone, fill
 from paddle_jax.tensor.gathering import check_points, check_within, fit_index
@@ -457,7 +458,7 @@ def index_put(x, indices, value, accumulate=False, name=None):
 
 
 def _where(mask):
-    return [wrap(i) for i in jnp.nonzero(mask._value)]
+    return [wrap(uploaded(i)) for i in np.nonzero(on_host(mask, "index_put"))]
 
 
 # masks ----------------------------------------------------------------------------------------------------------------

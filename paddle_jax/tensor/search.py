@@ -9,7 +9,7 @@ import numpy as np
 from jax import lax
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.deferred.value import uploaded
+from paddle_jax._core.deferred.value import from_host
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.op import check_inplace, composite, op
 from paddle_jax._core.tensor import Tensor, on_host, wrap
@@ -203,7 +203,7 @@ def nonzero(x, as_tuple=False):
     if x.ndim == 0:
         raise ValueError("nonzero: x: got a 0-D tensor; it needs at least one axis")
     found = np.nonzero(on_host(x, "nonzero", "use paddle_jax.bounded.nonzero(x, size) there"))
-    return tuple(wrap(uploaded(i)) for i in found) if as_tuple else wrap(uploaded(np.stack(found, 1)))
+    return tuple(wrap(from_host(i)) for i in found) if as_tuple else wrap(from_host(np.stack(found, 1)))
 
 
 @composite(cases=["i_(5)", "i_(2,3)", "i()"])

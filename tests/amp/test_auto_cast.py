@@ -193,3 +193,16 @@ def test_recomputation_and_transforms_take_the_guard_along():
         out = paddle.func.vmap(lambda row: paddle.matmul(row, w))(paddle.randn([2, 3]))
         gradient = paddle.func.grad(lambda v: paddle.matmul(v, w).sum())(paddle.randn([3]))
     assert out.dtype == paddle.bfloat16 and gradient.dtype == paddle.float32
+
+
+def test_the_arguments_of_the_innermost_guard():
+    from paddle_jax.amp.auto_cast import amp_state
+
+    assert amp_state() is None
+    with paddle.amp.auto_cast(level="O1", dtype="bfloat16", custom_white_list=["relu"]):
+        assert amp_state() == {"enable": True, "custom_white_list": ["relu"], "custom_black_list": None, "level": "O1", "dtype": "bfloat16",
+                               "use_promote": True}
+        with paddle.amp.auto_cast(False):
+            assert amp_state()["enable"] is False
+        assert amp_state()["enable"] is True
+    assert amp_state() is None

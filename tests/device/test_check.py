@@ -193,6 +193,33 @@ def test_levels_of_messages(paddle, monkeypatch, capsys):
         said(0)
 
 
+def test_levels_by_kind_of_message(paddle, capsys):
+    def said(module_levels):
+        capsys.readouterr()
+        with paddle.base.framework.vlog_guard(module_levels):
+            (paddle.ones([2, 4]).tanh() + 1).numpy()
+        return capsys.readouterr().err
+
+    assert "tanh(float32[2, 4])" in said({"operation": 3})
+    assert "recorded operations run at" in said({"segment": 2}) and "tanh(" not in said({"segment": 2})
+    assert said({"*": 3, "operation": 0, "segment": 0}) == said(0) == ""
+    assert said({"dygraph_functions": 9}) == ""  # a file of Paddle's
+    paddle.base.core.set_vlog_level({"*": 2})
+    assert "recorded operations run at" in said({})
+    paddle.base.core.set_vlog_level(0)
+    assert said({}) == ""
+    with pytest.raises(TypeError, match="set_vlog_level: module_levels: got 'x'"):
+        paddle.base.core.set_vlog_level("x")
+
+
+def test_levels_in_the_environment():
+    program = "import paddle_jax as paddle; (paddle.ones([2, 4]).tanh() + 1).numpy(); " \
+              "paddle.base.core.set_vlog_level({'operation': 0}); paddle.exp(paddle.ones([3]))"
+    done = subprocess.run([sys.executable, "-c", program], env=os.environ | {"GLOG_vmodule": "operation=3,x=y"}, capture_output=True, text=True,
+                          timeout=100, check=False)
+    assert done.returncode == 0 and "tanh(float32[2, 4])" in done.stderr and "exp(" not in done.stderr, done.stderr
+
+
 def test_levels_of_stacks(paddle):
     def refused():
         with pytest.raises(ValueError, match="add") as error:

@@ -1,5 +1,6 @@
 """`paddle.device` on a machine with only a CPU as the real Paddle there; memory figures and streams on a pretended accelerator."""
 
+import pickle
 import types
 import warnings
 
@@ -18,10 +19,15 @@ REFUSED = [
                                          "get_device_properties", "Event", "Stream")],
     *[f"device.xpu.{name}" for name in ("max_memory_allocated", "memory_allocated", "memory_reserved", "memory_total", "memory_used", "empty_cache",
                                         "reset_max_memory_allocated", "synchronize", "Event", "Stream", "current_stream")],
+    *[f"cuda.{name}" for name in ("current_stream", "get_device_name", "get_device_properties", "get_device_capability", "mem_get_info",
+                                  "max_memory_allocated", "max_memory_reserved", "reset_max_memory_allocated", "reset_max_memory_reserved",
+                                  "synchronize")],
     "device.custom_device.Stream", "device.custom_device.Event", "device.custom_device.get_device_properties",
 ]
 ANSWERED = ["device.device_count", "device.is_available", "device.get_available_device", "device.get_all_device_type", "device.cuda.device_count",
-            "device.xpu.device_count", "device.cuda.empty_cache", "device.is_current_stream_capturing", "device.is_bf16_supported"]
+            "device.xpu.device_count", "device.cuda.empty_cache", "device.is_current_stream_capturing", "device.is_bf16_supported",
+            "device.current_device", "device.device_to_place", "cuda.is_available", "cuda.is_initialized", "cuda.current_device", "cuda.device_count",
+            "cuda.is_current_stream_capturing"]
 
 
 def named(module, path):
@@ -41,7 +47,57 @@ def test_refused_without_an_accelerator_as_the_oracle(path, oracle):
 
 @pytest.mark.parametrize("path", ANSWERED)
 def test_answered_as_the_oracle(path, oracle):
-    assert named(paddle_jax, path)() == named(oracle, path)()
+    ours, theirs = named(paddle_jax, path)(), named(oracle, path)()
+    assert str(ours) == str(theirs) and ours.__class__.__name__ == theirs.__class__.__name__
+
+
+TEXTS = [("cuda", 1), ("cuda:1",), ("cpu",), ("cpu", 0), ("xpu",), ("gpu", 0), (3,), ("GPU:2",), ("abc",), (None,), (1.5,), ("cuda:x",)]
+
+
+def described(module, given):
+    try:
+        device = module.device.Device(*given)
+    except Exception as error:
+        return type(error).__name__
+    copied = pickle.loads(pickle.dumps(device))
+    return str(device), repr(device), device.type, device.index, device == module.device(*given), copied, isinstance(device, str)
+
+
+@pytest.mark.parametrize("given", TEXTS)
+def test_devices_as_text_as_the_oracle(given, oracle):
+    assert described(paddle_jax, given) == described(oracle, given)
+
+
+def torch_names(module):
+    state = module.cuda.get_rng_state()
+    first = module.rand([3])
+    module.cuda.set_rng_state(state)
+    again = bool((first == module.rand([3])).all())
+    module.cuda.manual_seed_all(3)
+    with module.device.Device("cpu") as device:
+        inside = str(device), module.get_device()
+    modules = [module.device.get_device_module(d).__name__.partition(".")[2] for d in ("cpu", "cuda", "gpu:0", "xpu", "npu", None)]
+    with module.device.stream(None), module.cuda.StreamContext(None):
+        pass
+    on = module.ones([1], device=module.device("cpu")).device
+    refused = []
+    for call in (lambda: module.device.get_device_module("gpu_pinned"), lambda: module.device.device_to_place("gpu"),
+                 lambda: module.device.device_to_place(1), lambda: module.cuda.set_device(0), lambda: module.device.extract_device_id("cpu", "f")):
+        try:
+            call()
+        except Exception as error:
+            refused.append(type(error).__name__.replace("NoAccelerator", "ValueError"))
+    module.cuda.set_device("cpu")
+    return again, inside, modules, on, on.type, on.index, refused
+
+
+def test_names_as_in_pytorch_as_the_oracle(oracle):
+    assert torch_names(paddle_jax) == torch_names(oracle)
+
+
+def test_mixed_precision_as_in_pytorch(paddle):
+    with paddle.device.amp.autocast(dtype=paddle.bfloat16):
+        assert paddle.matmul(paddle.ones([2, 2]), paddle.ones([2, 2])).dtype == paddle.bfloat16
 
 
 def contexts(module):

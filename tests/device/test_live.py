@@ -4,6 +4,7 @@ import gc
 import tracemalloc
 
 import paddle_jax
+from paddle_jax.jit.packing import Pack
 
 
 def test_a_retained_loss_is_named(paddle):
@@ -21,6 +22,31 @@ def test_a_retained_loss_is_named(paddle):
     del loss
     gc.collect()
     assert all(g.kept == 0 for g in paddle_jax.live_tensors(1000) if g.shape == () and g.count == 7)
+
+
+def test_what_has_not_run_yet_has_its_line(paddle):
+    pending = paddle.ones([319, 7]) + 1  # planted
+    group = next(g for g in paddle_jax.live_tensors(1000) if g.shape == (319, 7) and g.op == "add")
+    assert group.where.endswith(f"test_live.py:{test_what_has_not_run_yet_has_its_line.__code__.co_firstlineno + 1}")
+    assert pending.numpy()[0, 0] == 2
+
+
+def test_parameters_that_a_compiled_step_keeps_in_one_array(paddle):
+    net = paddle.nn.Sequential(*[paddle.nn.Linear(7, 7) for _ in range(12)])
+    optimizer = paddle.optimizer.SGD(0.01, parameters=net.parameters())
+
+    @paddle.jit.to_static(full_graph=True)
+    def step(x):
+        loss = net(x).mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+        return loss
+
+    for _ in range(4):
+        step(paddle.ones([2, 7]))
+    assert any(type(getattr(p._raw, "seg", None)) is Pack for p in net.parameters()), "the step does not keep them together any more"
+    assert sum(g.count for g in paddle_jax.live_tensors(1000) if g.shape == (7, 7) and g.op == "a parameter") >= 12
 
 
 def test_large_tensors_come_first_and_go(paddle):

@@ -2,15 +2,18 @@
 
 import ast
 import os
+import pathlib
 import subprocess
 import sys
 import types
 
 import jax
+import numpy as np
 import pytest
 
 import paddle_jax
 from paddle_jax._core import exhausted, memory_flags, vlog
+from paddle_jax._core.deferred import value
 
 PROGRAM = """
 import gc, pathlib, resource, sys
@@ -155,6 +158,45 @@ def test_what_counts_as_a_lack_of_memory(paddle):
     assert exhausted.exhausted(jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 4.00GiB."))
     assert not exhausted.exhausted(jax.errors.JaxRuntimeError("INTERNAL: something else"))
     assert not exhausted.exhausted(found)  # told once
+
+
+class Lost:
+    """An array that could not be computed."""
+
+    shape, dtype, ndim, size = (2,), np.dtype("float32"), 1, 2
+
+    def __init__(self, said):
+        self.said = said
+
+    def block_until_ready(self):
+        """As of JAX's arrays."""
+        raise jax.errors.JaxRuntimeError(self.said)
+
+
+def test_a_read_of_what_was_not_computed_is_told(paddle, monkeypatch):
+    monkeypatch.setattr(value, "_ARRAY", Lost)
+    with pytest.raises(MemoryError, match=r"^\(ResourceExhausted\) jit.save, of a value that is computed now: there is no memory for 4.0 GiB"):
+        value.looked_at(Lost("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 4.00GiB."), "jit.save")
+    with pytest.raises(RuntimeError, match=r"^\(External\) reading, of a value that is computed now: the device failed: INTERNAL: no such stream;"):
+        value.looked_at(Lost("INTERNAL: no such stream\nstack"))
+
+
+READS = {"asarray", "array", "ascontiguousarray", "array_equal", "float", "int", "bool", "nonzero", "device_get"}
+RAW = {"concrete", "settled", "observed", "held"}
+
+
+def test_values_are_looked_at_in_one_place():
+    """An array's own look ends the process, or speaks JAX's language, where the values could not be computed; `looked_at` tells of it."""
+    past = []
+    for file in pathlib.Path(paddle_jax.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in READS and node.args:
+                given = node.args[0]
+                raw = getattr(given, "attr", "") == "_value" or isinstance(given, ast.Call) and getattr(given.func, "id", "") in RAW
+                module = ast.unparse(getattr(node.func, "value", ast.Name("")))
+                if raw and module not in ("jnp", "jax.numpy"):
+                    past.append(f"{file}:{node.lineno}")
+    assert not past
 
 
 class Full:

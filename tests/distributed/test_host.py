@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from paddle_jax._core.world import host, packets
+from paddle_jax._core.world import host, packets, sums
 from tests.distributed import pairs
 
 
@@ -62,11 +62,74 @@ def test_values(monkeypatch, count, op):
         assert all(np.allclose(each[i], want, rtol=1e-14) and each[i].dtype == np.float64 for each in found), found
 
 
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_what_is_handed_on(monkeypatch, count):
+    monkeypatch.setattr(host, "_MOST", 1 << 13)
+
+    def work(each, place):
+        begin, found = (lambda: each.exchange(b"begin")), []
+        for length in (1, 700, 8191, 20000):
+            row, rows = (np.random.RandomState(place).randint(0, 255, shape).astype(np.uint8) for shape in (length, (count, length)))
+            if each.needs_more(rows.nbytes):
+                assert each.open(rows.nbytes)
+            found.append([each.all_gather(row, begin), each.broadcast(row, count - 1, begin), each.scatter(rows, 1, begin),
+                          each.all_to_all(rows, begin), each.reduce_scatter(rows.astype(np.float32), ft.partial(sums.reduced, packets.SUM), begin)])
+        return found
+
+    found = Room(count).run(work)
+    for i, length in enumerate((1, 700, 8191, 20000)):
+        single = np.stack([np.random.RandomState(place).randint(0, 255, length).astype(np.uint8) for place in range(count)])
+        rows = np.stack([np.random.RandomState(place).randint(0, 255, (count, length)).astype(np.uint8) for place in range(count)])
+        for place in range(count):
+            want = [single, single[-1], rows[1, place], rows[:, place], rows[:, place].astype(np.float32).sum(0)]
+            assert all(np.array_equal(got, wanted) for got, wanted in zip(found[place][i], want, strict=True)), (length, place)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "int64", "float16", "bfloat16", "float8_e4m3fn", "float64", "complex64"])
+@pytest.mark.parametrize("op", [packets.SUM, packets.AVG, packets.MAX, packets.MIN, packets.PROD])
+def test_sums(monkeypatch, paddle, dtype, op):
+    monkeypatch.setattr(sums, "_BLOCK", 64)
+    monkeypatch.setattr(sums, "_CACHED", 64)
+    sums._program.cache_clear()
+    if dtype.startswith("complex") and op in (packets.MAX, packets.MIN):
+        return
+    draws = [np.random.RandomState(i).randint(0, 4, 200).astype(np.float32) for i in range(3)]
+    found = [np.array(paddle.to_tensor(draw).astype(dtype).numpy()) for draw in draws]
+    out = np.empty_like(found[0])
+    sums.reduced(op, found, out)
+    whole = np.stack([draw != 0 for draw in draws]) if dtype == "bool" else np.stack(draws)
+    ways = {packets.SUM: np.sum, packets.AVG: np.mean, packets.MAX: np.max, packets.MIN: np.min, packets.PROD: np.prod}
+    want = (whole.all(0) if op in (packets.MIN, packets.PROD) else whole.any(0)) if dtype == "bool" else ways[op](whole, axis=0)
+    want = np.floor(want) if "int" in dtype else want
+    close = {"float16": 1e-3, "bfloat16": 1e-2, "float8_e4m3fn": 0.1}.get(dtype, 1e-6)
+    np.testing.assert_allclose(out.astype(complex), want.astype(complex), rtol=close)
+
+
 def test_without_memory(monkeypatch):
     monkeypatch.setattr(host, "_mapped", lambda path, size: (_ for _ in ()).throw(FileNotFoundError(path)))
     assert Room(2).run(lambda each, place: (each.open(100), each.able)) == [(False, False)] * 2  # processes of two machines
     monkeypatch.setattr(host, "_FOLDER", "/nowhere")
     assert Room(2).run(lambda each, place: (each.open(100), each.able)) == [(False, False)] * 2
+
+
+def test_with_little_memory(monkeypatch):
+    """As in a container, whose /dev/shm often has 64 MB: pieces are smaller then."""
+    make = host._make
+
+    def refuse(path, size):
+        if size > 4 << 20:
+            raise OSError("no space left on device")
+        make(path, size)
+
+    monkeypatch.setattr(host, "_make", refuse)
+    data = np.arange(1 << 20, dtype=np.float64)
+
+    def work(each, place):
+        assert each.needs_more(data.nbytes) and each.open(data.nbytes) and not each.needs_more(data.nbytes)
+        out = each.all_reduce(data + place, ft.partial(sums.reduced, packets.SUM), lambda: each.exchange(b"begin"))
+        return each.most, np.array_equal(out, 2 * data + 1)
+
+    assert Room(2).run(work) == [(1 << 21, True)] * 2
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int32", "float16", "bfloat16", "float8_e4m3fn", "float32", "complex64"])

@@ -102,6 +102,7 @@ def test_spawn(what):
     (["--devices", "a", "{script}"], "--devices: got 'a'"),
     (["--devices", "0,1,2", "--nproc_per_node", "2", "{script}"], "it must divide"),
     (["--nproc_per_node", "-1", "{script}"], "must be positive"),
+    (["--nproc_per_node", "0", "{script}"], "must be positive"),
     (["--run_mode", "ps", "{script}"], "parameter servers are not there"),
     (["--servers", "a:1", "{script}"], "parameter servers are not there"),
     (["--no_such", "3", "{script}"], "unrecognized arguments"),

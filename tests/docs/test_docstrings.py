@@ -19,7 +19,7 @@ from tests.cpu import no_avx512
 
 PACKAGE = Path(importlib.util.find_spec("paddle_jax").origin).parent
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-NOT_ON_CPU = re.compile("is not registered|for cpu kernel now|FLAGS_cudnn_deterministic")  # how the real Paddle's CPU build refuses what it lacks
+NOT_ON_CPU = re.compile("nvprof_nvtx|is not registered|for cpu kernel now|FLAGS_cudnn_deterministic")  # the CPU build refuses
 NOISE = "With sparse mode, if your models has only small parameter prefetch may cause speed down\n"  # the real Paddle prints this
 OURS_ALONE = ("bounded", "paddle.func.", "paddle.interop.", "paddle_jax", "Differs from Paddle:")
 

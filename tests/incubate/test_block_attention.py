@@ -122,6 +122,34 @@ def test_cache_of_integers(paddle):
     np.testing.assert_array_equal(found.caches[1].numpy()[5], np.round(values * scale[:, None, None] * 127) + 128)
 
 
+def test_scales_that_are_found(paddle):
+    """Each sequence's scales come from its own beginning, whatever numbers the others have; a second one begins beside a first that goes on."""
+    rng = np.random.RandomState(3)
+    scales = [paddle.zeros([BATCH, GROUPS]) for _ in range(4)]
+    names = ("cache_k_quant_scales", "cache_v_quant_scales", "cache_k_dequant_scales", "cache_v_dequant_scales")
+    found = Sequences(paddle, kind="uint8", use_dynamic_cachekv_quant=True, **dict(zip(names, scales, strict=True)))
+    for lengths, error in (([5, 3, 0], 1e-5), ([1, 1, 4], 0.06), ([1, 0, 1], 0.06)):
+        sizes = [0.3 if len(k) else b + 1.0 for b, (k, _) in enumerate(found.seen)]  # later numbers beyond the first ones are clipped
+        qkv = stream(rng, lengths) * np.repeat(sizes, lengths)[:, None].astype("float32")
+        before = [scale.numpy().copy() for scale in scales]
+        begins = [n > 0 and not len(k) for n, (k, _) in zip(lengths, found.seen, strict=True)]
+        got, wanted = found.step(qkv, lengths)
+        np.testing.assert_allclose(got, wanted, error, 3 * error)
+        for which in (0, 1):
+            for b in range(BATCH):
+                if begins[b]:
+                    largest = np.abs(found.seen[b][which]).max((0, 2))
+                    np.testing.assert_allclose(scales[which][b].numpy() * largest, 1, 1e-5)
+                    np.testing.assert_allclose(scales[which + 2][b].numpy() * 127, largest, 1e-5)
+                else:
+                    np.testing.assert_array_equal(scales[which][b].numpy(), before[which][b])
+    scales[0] = paddle.zeros([GROUPS])
+    found.options = dict(zip(names, scales, strict=True)) | {"use_dynamic_cachekv_quant": True}
+    with pytest.raises(ValueError, match="must be .batch, key heads., .3, 2."):
+        found.step(stream(rng, [1, 1, 1]), [1, 1, 1])
+
+
+
 def test_numbers_of_eight_bits(paddle):
     rng = np.random.RandomState(3)
     whole, scale = rng.randint(-90, 90, (4, (HEADS + 2 * GROUPS) * WIDTH)).astype("int32"), np.full((HEADS + 2 * GROUPS) * WIDTH, 0.01, "float32")

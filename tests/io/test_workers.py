@@ -522,3 +522,28 @@ def test_a_fork_of_the_program_leaves_the_workers_alone(tmp_path):
     pids = started(process)
     assert finished(process)[0] == "True\n"
     assert_gone(pids)
+
+
+# where the server comes from ------------------------------------------------------------------------------------------
+
+WHO = """
+    from paddle_jax._core import forkserver
+    print("made", type(forkserver._Server.process).__name__)
+    print(sorted(int(value) for value, pid in DataLoader(Data(4), batch_size=None, num_workers=2) if int(pid) != os.getpid()))
+    print("then", type(forkserver._Server.process).__name__)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the program is forked on Linux only")
+@pytest.mark.parametrize("before, made, then", [
+    ("", "_Twin", "_Twin"),
+    ("del DataLoader", "NoneType", "Popen"),
+    ("import threading; threading.Thread(target=time.sleep, args=(60,), daemon=True).start()", "NoneType", "Popen"),
+], ids=["foreseen", "unforeseen", "with threads"])
+def test_the_program_is_forked_before_it_has_threads(tmp_path, before, made, then):
+    text = HEAD.replace("paddle.ones([2])", f"print('once', end=' ')\n{before}\npaddle.ones([2])") + "from paddle.io import DataLoader\n"
+    path = tmp_path / "program.py"
+    path.write_text(text + textwrap.dedent(WHO).replace("num_workers", "**{'num_' 'workers'") .replace("=2)", ": 2})"))
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")])}
+    done = subprocess.run([sys.executable, "-m", "paddle_jax", str(path)], capture_output=True, text=True, env=environment, timeout=120)
+    assert (done.stdout, done.stderr) == (f"once made {made}\n[0, 2, 4, 6]\nthen {then}\n", "")

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from jax import lax
 
+from paddle_jax._core import interpreter
+from paddle_jax._core.interpreter.cost import CONVOLUTIONS as CONVOLUTION_NAMES
 from paddle_jax.nn.functional import convolve, convolve_cpu
 from paddle_jax.nn.functional.convolve_cpu import Plan, better_than_xla
 from paddle_jax.tensor import cumulative, lowering
@@ -56,17 +58,44 @@ def derivatives(function, x, weight):
 def test_convolution(name, summed):
     x, weight, plan, chosen = operands(name)
     assert better_than_xla(x, weight, plan) is chosen
-    function = convolve_cpu._by_elements if summed else chosen
+    function = convolve_cpu.summed if summed else chosen
     got, want = (jax.jit(lambda x, w, f=f: derivatives(lambda x, w: f(x, w, plan), x, w))(x, weight) for f in (function, by_xla))
     for a, b in zip(got, want, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+def test_a_convolution_and_its_gradients_are_three_equations_which_the_interpreter_knows(name):
+    x, weight, plan, chosen = operands(name)
+
+    def function(x, weight):
+        y, pull = jax.vjp(lambda *given: chosen(*given, plan), x, weight)
+        return y, *pull(jnp.cos(y))
+
+    closed = jax.make_jaxpr(function)(x, weight)
+    assert sorted(e.primitive.name for e in closed.eqns if e.primitive.name != "cos") == sorted(CONVOLUTION_NAMES)
+    for got, want in zip(interpreter.plan(closed)(np.asarray(x), np.asarray(weight)), jax.jit(function)(x, weight), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-10, atol=1e-10)
+    small = jax.make_jaxpr(function)(x.astype("float16"), weight.astype("float16"))
+    ours, theirs = (f(np.asarray(x, "float16"), np.asarray(weight, "float16")) for f in (interpreter.plan(small), jax.jit(function)))
+    for got, want in zip(ours, theirs, strict=True):
+        assert got.dtype == "float16"
+        np.testing.assert_allclose(got.astype("float64"), np.asarray(want, "float64"), rtol=0.03, atol=0.03)
+
+
+@pytest.mark.parametrize("name", ["depthwise", "light weight"])
+def test_a_convolution_outside_jit(name):
+    x, weight, plan, chosen = operands(name)
+    np.testing.assert_allclose(chosen(x, weight, plan), by_xla(x, weight, plan), rtol=1e-10, atol=1e-10)
+    per_image = jax.vmap(jax.grad(lambda w, x: chosen(x[None], w, plan).sum()), (None, 0))(weight, x)
+    np.testing.assert_allclose(per_image.sum(0), jax.grad(lambda w: by_xla(x, w, plan).sum())(weight), rtol=1e-10, atol=1e-10)
 
 
 def test_convolutions_that_are_left_to_xla_or_need_little_room():
     plan = Plan((1, 1), ((1, 1), (1, 1)), (1, 1), (32, 32), 1)
     image, kernel = (jax.ShapeDtypeStruct(s, np.float32) for s in ((8, 64, 32, 32), (64, 64, 3, 3)))
     assert better_than_xla(image, kernel, plan) is None
-    assert better_than_xla(image, jax.ShapeDtypeStruct((64, 32, 3, 3), np.float32), plan._replace(groups=2)) is convolve_cpu._by_elements
+    assert better_than_xla(image, jax.ShapeDtypeStruct((64, 32, 3, 3), np.float32), plan._replace(groups=2)) is convolve_cpu.summed
     wide = Plan((1, 1), ((6, 6), (6, 6)), (1, 1), (20, 20), 1)
     assert better_than_xla(jax.ShapeDtypeStruct((1, 1, 20, 20), np.float32), jax.ShapeDtypeStruct((1, 1, 13, 13), np.float32), wide) is None
 

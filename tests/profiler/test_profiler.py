@@ -169,6 +169,17 @@ def test_two_at_a_time_are_refused(paddle):
     assert Recording.rows is None
 
 
+def test_spans_of_nvtx(paddle):
+    with paddle.profiler.Profiler(on_trace_ready=lambda p: None) as prof:
+        paddle.cuda.nvtx.range_push("outer")
+        paddle.device.nvtx.range_push("inner")
+        paddle.cuda.nvtx.range_pop()
+        paddle.cuda.nvtx.range_pop()
+        paddle.cuda.nvtx.range_pop()  # nothing is open
+    outer, inner = (prof.profiler_result.find(name)[0] for name in ("outer", "inner"))
+    assert outer.start_ns <= inner.start_ns <= inner.end_ns <= outer.end_ns
+
+
 def test_ranges(paddle):
     event = paddle.profiler.RecordEvent("by hand", paddle.profiler.TracerEventType.Forward)
     with event:  # nothing records

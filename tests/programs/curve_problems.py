@@ -103,10 +103,11 @@ def reader(random):
     return Reader, loss, lambda net: net(paddle.to_tensor(x[0]))
 
 
-def mobile(random):
-    x = random.standard_normal((STEPS, 8, 3, 64, 64)).astype("float32")
+def mobile(random, dtype="float32"):
+    paddle.set_default_dtype(dtype)
+    x = random.standard_normal((STEPS, 8, 3, 64, 64)).astype(dtype)
     labels = random.integers(0, 3, (STEPS, 8))
-    x += 2 * np.eye(3, dtype="float32")[labels][..., None, None]
+    x += 2 * np.eye(3, dtype=dtype)[labels][..., None, None]
 
     def loss(net, step):
         return F.cross_entropy(net(paddle.to_tensor(x[step])), paddle.to_tensor(labels[step]))
@@ -119,6 +120,10 @@ def mobile(random):
         return net
 
     return build, loss, None
+
+
+def double(random):
+    return mobile(random, "float64")
 
 
 def started(build, name):
@@ -136,7 +141,7 @@ def curve(name, make, level, rate=3e-3):
     """(losses, what the trained net gives)."""
     build, loss_of, last = make(np.random.default_rng(0))
     net = started(build, name)
-    if name == "mobile":  # at ten times this rate the real Paddle itself does not keep its curve when the last bits of the weights change
+    if name in ("mobile", "double"):  # at ten times this rate the real Paddle itself does not keep its curve when the last bits of the weights change
         optimizer = paddle.optimizer.Momentum(rate / 10, parameters=net.parameters())
     else:
         optimizer = paddle.optimizer.Adam(rate, parameters=net.parameters())
@@ -159,8 +164,8 @@ def curve(name, make, level, rate=3e-3):
 
 found, engine = {}, Path(paddle.__file__).parent.name
 levels = (None, "O1", "O2") if engine == "paddle_jax" else (None,)  # the real Paddle's CPU build casts nothing
-for make in [call for call in (translator, tagger, reader, mobile) if call.__name__ in NAMES]:
-    for level in levels:
+for make in [call for call in (translator, tagger, reader, mobile, double) if call.__name__ in NAMES]:
+    for level in levels if make is not double else (None,):
         label = make.__name__ + (f" {level}" if level else "")
         try:
             found[label], result = curve(make.__name__, make, level)

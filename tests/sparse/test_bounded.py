@@ -137,7 +137,7 @@ def test_softmax_of_rows_in_a_compiled_function(paddle):
 @pytest.mark.parametrize("call, sentence", [
     ("x.to_sparse_coo(4)", r"to_sparse_coo: .* use paddle_jax.bounded.to_sparse_coo\(x, 4, nnz\)"),
     ("x[0, 0, :, :, 0].to_sparse_csr()", "to_sparse_csr: .* use paddle_jax.bounded.to_sparse_coo"),
-    ("s.coalesce()", "coalesce: .* bound their elements with to_sparse_coo, coalesce and sparse_add of paddle_jax.bounded"),
+    ("s.coalesce()", "coalesce: .* bound their elements with the functions of paddle_jax.bounded"),
     ("S.add(s, s)", "add: .* bound their elements"),
     ("S.nn.functional.conv3d(s, paddle.ones([3, 3, 3, 2, 1], x.dtype))", "sparse convolution: .* make sparse Tensors outside of it"),
     ("S.sum(s, 0)", "sparse coordinates: .* bound their elements"),
@@ -178,3 +178,68 @@ def test_refused_arguments(paddle, call, kind):
     x = paddle.to_tensor(dense())
     with pytest.raises(kind, match="bounded"):
         eval(call, {"B": paddle.bounded, "x": x, "s": x.to_sparse_coo(4)})
+
+
+def far(paddle):
+    """(name, the ordinary function, the one with a bound, what it takes besides x)."""
+    rng, S, B = np.random.RandomState(5), paddle.sparse.nn.functional, paddle.bounded
+    weight, bias = paddle.to_tensor(rng.randn(3, 2, 3, 2, 3)), paddle.to_tensor(rng.randn(3))
+    found = {"pool": (lambda x: S.max_pool3d(x, [2, 3, 2]), lambda x, nnz: B.sparse_max_pool3d(x, [2, 3, 2], nnz)),
+             "pool over": (lambda x: S.max_pool3d(x, 3, 1, 1), lambda x, nnz: B.sparse_max_pool3d(x, 3, nnz, 1, 1))}
+    for moves in (dict(), dict(stride=2, padding=1), dict(stride=[1, 2, 1], padding=[2, 0, 1], dilation=[1, 2, 1])):
+        found[f"conv {moves}"] = (lambda x, moves=moves: S.conv3d(x, weight, bias, **moves),
+                                  lambda x, nnz, moves=moves: B.sparse_conv3d(x, weight, nnz, bias, **moves))
+    return found
+
+
+@pytest.mark.parametrize("name", ["pool", "pool over", "conv {}", "conv {'stride': 2, 'padding': 1}",
+                                  "conv {'stride': [1, 2, 1], 'padding': [2, 0, 1], 'dilation': [1, 2, 1]}"])
+def test_windows_that_reach_elsewhere(paddle, name):
+    """Values, coordinates and gradients of the ordinary function, for each pattern, from elements that are filled up themselves."""
+    ordinary, within = far(paddle)[name]
+    run = compiled(paddle, lambda x: within(paddle.bounded.to_sparse_coo(x, 4, 70), 400))
+    for seed, share in ((0, 0.3), (1, 0.8), (2, 0.02)):
+        x = dense(seed, share)
+        assert x.any()
+        mine, theirs = (paddle.to_tensor(x, stop_gradient=False) for _ in range(2))
+        got, want = run(mine), ordinary(theirs.to_sparse_coo(4))
+        count = want.nnz()
+        np.testing.assert_array_equal(got.indices().numpy()[:, :count], want.indices())
+        np.testing.assert_array_equal(got.indices().numpy()[:, count:], np.repeat(want.indices().numpy()[:, -1:], 400 - count, 1))
+        np.testing.assert_allclose(got.values().numpy()[:count], want.values(), 1e-10, 1e-12)
+        assert not got.values().numpy()[count:].any()
+        for result in (got, want):
+            (result.values() ** 2).sum().backward()
+        np.testing.assert_allclose(mine.grad, theirs.grad, 1e-10, 1e-12)
+
+
+@pytest.mark.parametrize("axis, keepdim", [(0, False), (-2, False), ([1, 3], True), ([0, 4], False), (4, True)])
+def test_sum_over_axes(paddle, axis, keepdim):
+    run = compiled(paddle, lambda x: paddle.bounded.sparse_sum(paddle.bounded.to_sparse_coo(x, 4, 70), axis, 70, keepdim))
+    for seed in range(2):
+        x = paddle.to_tensor(dense(seed), stop_gradient=False)
+        got = run(x)
+        want = dense(seed).sum(tuple(axis) if isinstance(axis, list) else axis, keepdims=keepdim)
+        assert list(got.shape) == list(want.shape)
+        np.testing.assert_allclose(got.to_dense(), want, 1e-12, 1e-12)
+        got.to_dense().sum().backward()
+        np.testing.assert_array_equal(x.grad, (dense(seed) != 0).any(-1, keepdims=True) * np.ones_like(dense(seed)))
+
+
+def test_images_and_refusals(paddle):
+    B, rng = paddle.bounded, np.random.RandomState(1)
+    picture, weight = rng.randn(2, 6, 7, 2) * (rng.rand(2, 6, 7, 1) < 0.3), paddle.to_tensor(rng.randn(2, 3, 2, 4))
+    x = paddle.to_tensor(picture).to_sparse_coo(3)
+    np.testing.assert_allclose(B.sparse_conv2d(x, weight, 300).to_dense(), paddle.sparse.nn.functional.conv2d(x, weight).to_dense(), 1e-12, 1e-12)
+    count = paddle.sparse.nn.functional.conv2d(x, weight).nnz()
+    for call, kind, said in (
+        (lambda: B.sparse_conv2d(x, weight, count - 1).values().numpy(), ValueError, f"sparse_conv2d: nnz: got {count - 1} for {count}"),
+        (lambda: B.sparse_conv3d(x, weight, 9), ValueError, "bounded.sparse_conv3d: x: got shape"),
+        (lambda: B.sparse_conv2d(x.to_dense(), weight, 9), NotImplementedError, "got Tensor"),
+        (lambda: B.sparse_max_pool3d(x, 2, 9), ValueError, "bounded.sparse_max_pool3d: x: got shape"),
+        (lambda: B.sparse_sum(x, [0, 1, 2], 9), ValueError, "all 3 axes with coordinates"),
+        (lambda: B.sparse_sum(x, 4, 9), ValueError, "for a Tensor of 4 axes"),
+        (lambda: B.sparse_sum(x, 0, -1), ValueError, "at least 0"),
+    ):
+        with pytest.raises(kind, match=said):
+            call()

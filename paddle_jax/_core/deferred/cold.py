@@ -11,7 +11,8 @@ from paddle_jax._core.origins import foreign
 from paddle_jax._core.uninterrupted import tracing_kept
 
 _CALL = 1e-5  # seconds that an op takes beside what it computes
-_KERNEL = 1e-5  # seconds that a compiled kernel or program takes at least, with the way of its results back to NumPy
+_KERNEL = 2e-5  # seconds that a compiled kernel takes at least, with the way of its operands from NumPy and of its results back
+_PROGRAM = 3e-5  # seconds that a compiled segment takes at least
 _SHARE = 0.3  # of what compiling a segment costs: when interpreting it has taken that long, it is compiled
 _RUNS = 2  # a segment is compiled when it is met for the second time at the earliest
 
@@ -61,13 +62,15 @@ def on_host(device) -> bool:
 
 
 def interpreted(sig, operands):
-    """The results of an op as NumPy arrays; None when it is to be compiled."""
-    found = cold(sig)
-    spent = found.spent + max(found.cost - _KERNEL, 0)
+    """The results of an op as NumPy arrays; None when it is to be compiled. The caller has NumPy's warnings off."""
+    found = sig.cold or cold(sig)
+    spent = found.spent
+    if found.cost > _KERNEL:
+        spent += found.cost - _KERNEL
     if found.plan is None or spent > found.compile_cost:
         return None
     try:
-        out = found.plan(*[x if type(x) is np.ndarray else looked_at(x) for x in operands])
+        out = found.plan.quietly([x if type(x) is np.ndarray else looked_at(x) for x in operands])
     except Exception as error:
         if foreign(error):
             raise
@@ -84,7 +87,7 @@ def repeats(ops, device, run=None) -> int:
     if not on_host(device):
         return _RUNS if getattr(device, "platform", "several") == "cpu" else 1
     known = [cold(entry[0]) for entry in ops]
-    saved = sum(c.cost + _CALL for c in known) - _KERNEL
+    saved = sum(c.cost + _CALL for c in known) - _PROGRAM
     if run is not None:  # compiled as a loop: the first period, and the body
         known = known[: run.start + 2 * run.period] + known[run.start + run.count * run.period :]
     whole = COMPILE_BASE + sum(c.compile_cost - COMPILE_BASE for c in known)

@@ -5,6 +5,7 @@ import os
 import sys
 
 import jax
+import numpy as np
 
 from paddle_jax._core.deferred.cold import interpreted, on_host
 from paddle_jax._core.deferred.log import log
@@ -37,13 +38,46 @@ def flush(seg, why):
             return
         if ctx.segment is seg:
             whole = not seg.busy  # else called from inside the recording of an op (by a finalizer), whose Values do not exist yet
-            limit = ctx.unit[0] if ctx.unit else max(FIRST_LOOK, ctx.hint)
-            ctx.segment = Segment(min(limit, settings.max_ops))
+            ctx.segment = _next(ctx)
         else:
             whole = idle(seg)
         _run(seg, whole, why, ctx)
         if whole:
             seg.close()
+
+
+def alone(seg) -> bool:
+    """Interprets a segment of one op, as a look at each result of a loop or of a notebook makes them; False where `flush` has to see to it.
+
+    No garbage collector is held back here: nothing is taken away before all results have their arrays, and what a finalizer records or computes
+    meanwhile stands beside it.
+    """
+    ctx = local.ctx
+    device = default_device() if seg.device is ANY else seg.device
+    if ctx.segment is not seg or seg.busy or seg.running is not None or not on_host(device) or Verbose.wants("segment") or not mend_tracing():
+        return False
+    sig, *positions = seg.ops[0]
+    with np.errstate(all="ignore"):
+        found = interpreted(sig, [settled(seg.leaves[-1 - p]) for p in positions])
+    if found is None:
+        return False
+    for value in seg.results:
+        if value.array is None:
+            if value.aval.nbytes >= _LARGE:
+                value.made = sig
+            value.device = device
+            value.array = picked(found, value.pos)
+    log.segments += 1
+    if ctx.segment is seg:
+        ctx.segment = _next(ctx)
+        if len(seg.ops) == 1:
+            seg.close()
+    return True
+
+
+def _next(ctx):
+    """The segment that comes after."""
+    return Segment(min(ctx.unit[0] if ctx.unit else max(FIRST_LOOK, ctx.hint), settings.max_ops))
 
 
 def _wanted(seg):
@@ -58,6 +92,7 @@ def _counts(values):
     return [sys.getrefcount(v) for v in values]
 
 
+_NOTHING = contextlib.nullcontext()
 _LARGE = 1 << 16  # bytes from which live_tensors() can say where a result comes from
 _UNREFERENCED = _counts([Value()])[0]
 
@@ -67,8 +102,8 @@ def _run(seg, whole, why, ctx):
     if not values:
         return
     log.segments += 1
-    if Verbose.level >= 2:
-        vlog(2, f"{len(seg.ops)} recorded operations run at {user_line()}: {why}")
+    if Verbose.wants("segment"):
+        vlog("segment", f"{len(seg.ops)} recorded operations run at {user_line()}: {why}")
     hits = log.hits
     ops, live, clean = seg.ops, tuple(values), mend_tracing()
     if whole:
@@ -80,7 +115,7 @@ def _run(seg, whole, why, ctx):
     device = default_device() if seg.device is ANY else seg.device
     program = program_for(ops, seg.leaves, live, why, device) if len(ops) > 1 and clean else None
     if program is None or not _attempt(program, seg, whole, values):
-        with eagerly() if not clean else contextlib.nullcontext():  # the segment does not depend on a trace around it
+        with np.errstate(all="ignore"), (_NOTHING if clean else eagerly()):  # the segment does not depend on a trace around it
             run_each(ops, seg.leaves, values, on_host(device))
     else:
         ctx.hint = len(ops) + 1
@@ -135,9 +170,11 @@ def _give(env, values):
 
 
 def _located(error, sig):
-    """The error with the user's line; the op's name is in its text already."""
+    """The error with the user's lines: where the operation was first recorded with these shapes, and which statement wants its result now. The op's
+    name is in its text already."""
     first, line, rest = str(error).partition("\n")
-    text = f"{first}; recorded at {sig.where}{line}{rest}"
+    now = user_line()
+    text = f"{first}; recorded at {sig.where}{'' if now in (sig.where, '?') else f', wanted at {now}'}{line}{rest}"
     try:
         return type(error)(text)
     except TypeError:

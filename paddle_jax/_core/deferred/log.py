@@ -27,7 +27,7 @@ class _Log:
     def add(self, text):
         """Notes an event."""
         self.events.append(text)
-        vlog(1, text)
+        vlog("compile", text)
 
 
 log = _Log()

@@ -10,6 +10,8 @@ from jax._src.core import trace_state_clean  # the public module does not say wh
 from jax._src.interpreters.pxla import batched_device_put  # what device_put ends in: 5 us in place of 80
 from jax.sharding import NamedSharding, PartitionSpec, SingleDeviceSharding
 
+from paddle_jax._core.errors import told
+from paddle_jax._core.state import local
 from paddle_jax._core.unmade import Unmade
 
 INEXACT = frozenset("fcV")  # NumPy kinds of floating and complex dtypes; V is how ml_dtypes show
@@ -188,6 +190,11 @@ def fresh(array):
     return leaf(array) if array.size <= _HOST or default_device().platform != "cpu" else on_host(array)
 
 
+def from_host(array):
+    """What a Tensor holds of a NumPy array that has just been made."""
+    return fresh(np.ascontiguousarray(array)) if local.ctx.segment is not None else uploaded(array)
+
+
 def filled(number, aval) -> Value:
     """A Value all of whose elements are one number, the same each time a program passes here: it is compiled in, and takes no memory."""
     found = aval.fills.get(number)
@@ -263,14 +270,19 @@ def whole(array):
     return Several.waited(jax.jit(lambda x: x, out_shardings=everywhere))(array)
 
 
-def looked_at(array):
-    """The values as a NumPy array, once they are there."""
-    array = whole(array)
+def looked_at(array, doing="reading"):
+    """The values as a NumPy array, once they are there; what keeps them from being computed is told. doing: what wants them, in words."""
+    if type(array) is np.ndarray:
+        return array
     if type(array) is Unmade:
         raise array.error("reading the value")
-    if type(array) is (_ARRAY or _array_type()):
-        array.block_until_ready()  # NumPy's look at what could not be computed, for lack of memory, would end the process or wait for ever
-    return np.asarray(array)
+    try:
+        array = whole(array)
+        if type(array) is (_ARRAY or _array_type()):
+            array.block_until_ready()  # NumPy's look at what could not be computed, for lack of memory, would end the process or wait for ever
+        return np.asarray(array)
+    except (jax.errors.JaxRuntimeError, MemoryError, ValueError) as error:
+        raise told(error, f"{doing}, of a value that is computed now") from None
 
 
 def readable(value):

@@ -77,3 +77,123 @@ def _product(x, w, groups, strides, dilation, places):
         view = np.lib.stride_tricks.as_strided(x, (*stack, i, *window, *places), (*apart, channel, *near, *far), writeable=False)
         y = stacked_matmul(rows, view.reshape(*stack, depth, math.prod(places)))
     return y.swapaxes(0, 1).reshape(n, o, *places)  # from [groups, n, o / groups, places]
+
+
+# the three primitives of nn/functional/convolution_terms.py ----------------------------------------------------------------------------
+
+
+class _Taps:
+    """The elements of a kernel and what each meets. Images are [n, groups, channels, ...] here, weights [groups, rows, channels, elements], results
+    [n, groups, rows, positions].
+
+    places: for each element, in order, the slices of the padded image that it meets. single: whether products of numbers do for products of
+    matrices.
+    """
+
+    def __init__(self, params, ins, out):
+        plan, shapes = params["plan"], params["shapes"]
+        (n, c, *self.sizes), (o, i, *self.window) = shapes.x, shapes.weight
+        if out.dtype.kind not in "fVc" or any(p < 0 for pair in plan.pads for p in pair):
+            raise Refusal("a convolution of integers, or with padding that cuts off, is compiled")
+        self.plan, self.dtype, self.inner, self.shape = plan, out.dtype, wide(out.dtype), out.shape
+        groups, self.elements = plan.groups, math.prod(self.window)
+        self.image, self.result, self.weight = (n, groups, i), (n, groups, o // groups), (groups, o // groups, i)
+        self.single = i == 1
+        if c * self.elements * math.prod(plan.out) * self.inner.itemsize > _LARGEST:
+            raise Refusal("a convolution that needs more than 128 MB for the windows of one example is compiled")
+        self.padded = [s + a + b for s, (a, b) in zip(self.sizes, plan.pads, strict=True)]
+        self.inside = tuple(slice(a, a + s) for s, (a, _) in zip(self.sizes, plan.pads, strict=True))
+        spans = [s * (length - 1) + 1 for s, length in zip(plan.strides, plan.out, strict=True)]
+        self.places = [tuple(slice(k * d, k * d + span, s) for k, d, span, s in zip(at, plan.dilations, spans, plan.strides, strict=True))
+                       for at in np.ndindex(*self.window)]
+
+    def widened(self, x):
+        return x.astype(self.inner, copy=False)
+
+    def images(self, x):
+        """x with its padding."""
+        x = self.widened(x)
+        if any(map(any, self.plan.pads)):
+            padded = np.zeros((*x.shape[:2], *self.padded), x.dtype)
+            padded[(..., *self.inside)] = x
+            x = padded
+        return x.reshape(*self.image, *self.padded)
+
+    def met(self, image):
+        """What each element meets: [n, groups, channels, positions]."""
+        return (image[(..., *place)].reshape(*self.image, -1) for place in self.places)
+
+    def windows(self, image):
+        """What all meet: [groups, channels, elements, n, positions]."""
+        n, groups, channels = self.image
+        out = np.empty((groups, channels, self.elements, n, math.prod(self.plan.out)), image.dtype)
+        for k, x in enumerate(self.met(image)):
+            out[:, :, k] = x.transpose(1, 2, 0, 3)
+        return out
+
+    def weights(self, w):
+        return self.widened(w).reshape(*self.weight, -1)
+
+    def results(self, g):
+        return self.widened(g).reshape(*self.result, -1)
+
+    def done(self, x):
+        return x.reshape(self.shape).astype(self.dtype, copy=False)
+
+
+@rule("convolution_result")
+def _result(params, ins, outs):
+    taps = _Taps(params, ins, outs[0])
+    n, groups, _ = taps.image
+
+    def by_elements(x, w):
+        w, y = taps.weights(w), 0
+        for k, met in enumerate(taps.met(taps.images(x))):
+            y = y + met * w[:, :, 0, k, None]
+        return taps.done(y)
+
+    def by_windows(x, w):
+        columns = taps.windows(taps.images(x)).reshape(groups, taps.weight[2] * taps.elements, -1)
+        y = stacked_matmul(taps.weights(w).reshape(groups, taps.weight[1], -1), columns)
+        return taps.done(y.reshape(groups, taps.weight[1], n, -1).transpose(2, 0, 1, 3))
+
+    return by_elements if taps.single else by_windows
+
+
+@rule("convolution_image")
+def _image(params, ins, outs):
+    taps = _Taps(params, ins, outs[0])
+
+    def met(g, w):
+        """What each element adds up to what it meets."""
+        if taps.single and taps.weight[1] == 1:
+            return (g * w[:, :, 0, k, None] for k in range(taps.elements))
+        transposed = w.transpose(0, 3, 2, 1).reshape(w.shape[0], -1, taps.weight[1])
+        products = stacked_matmul(transposed, g).reshape(*taps.image[:2], taps.elements, taps.weight[2], -1)
+        return (products[:, :, k] for k in range(taps.elements))
+
+    def run(g, w):
+        g = taps.results(g)
+        image = np.zeros((*taps.image, *taps.padded), g.dtype)
+        for place, part in zip(taps.places, met(g, taps.weights(w)), strict=True):
+            image[(..., *place)] += part.reshape(*taps.image, *taps.plan.out)
+        return taps.done(image[(..., *taps.inside)])
+
+    return run
+
+
+@rule("convolution_kernel")
+def _kernel(params, ins, outs):
+    taps = _Taps(params, ins, outs[0])
+    n, groups, channels = taps.image
+
+    def by_elements(g, x):
+        g = taps.results(g)
+        return taps.done(np.stack([np.einsum("ngrp,ngcp->gr", g, met) for met in taps.met(taps.images(x))], -1))
+
+    def by_windows(g, x):
+        columns = taps.windows(taps.images(x)).reshape(groups, channels * taps.elements, -1)
+        rows = taps.results(g).transpose(1, 2, 0, 3).reshape(groups, taps.weight[1], -1)
+        return taps.done(stacked_matmul(rows, columns.swapaxes(1, 2)))
+
+    return by_elements if taps.single else by_windows

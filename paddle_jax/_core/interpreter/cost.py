@@ -34,6 +34,7 @@ SEVERAL = {  # seconds for the many NumPy calls of one equation
 }  # fmt: skip
 FLOPS = 5e10  # per second, of a matrix product in float32
 
+CONVOLUTIONS = ("convolution_result", "convolution_image", "convolution_kernel")  # of nn/functional/convolution_terms.py
 COMPILE_BASE = 0.03  # seconds XLA takes for the smallest program, and for each equation more:
 COMPILE_EQUATION = 0.001
 COMPILE = {
@@ -43,7 +44,7 @@ COMPILE = {
     **_each(0.025, "reduce_window reduce_window_max reduce_window_min reduce_window_sum select_and_scatter_add"),
     **_each(0.06, "while scan cond conv_general_dilated lgamma digamma bessel_i0e bessel_i1e lu qr svd eigh eig cholesky triangular_solve top_k"),
     **_each(0.12, "cumsum cumprod cummax cummin cumlogsumexp polygamma zeta"), **_each(1.0, "igamma igammac regularized_incomplete_beta"),
-    **_each(0.2, "random_bits random_fold_in random_split threefry2x32"),
+    **dict.fromkeys(CONVOLUTIONS, 0.1), **_each(0.2, "random_bits random_fold_in random_split threefry2x32"),
 }  # fmt: skip
 
 
@@ -96,6 +97,14 @@ def _convolution(params, ins, outs):
     return 2 * size_of(outs[0]) * window / (0.5 * FLOPS) * _product(outs[0].dtype) + 2.5e-9 * columns * max(outs[0].dtype.itemsize / 4, 1)
 
 
+def _by_taps(params, ins, outs):
+    shapes, dtype = params["shapes"], outs[0].dtype
+    window = math.prod(shapes.weight[2:])
+    met = math.prod(shapes.x[:2]) * math.prod(shapes.out[2:]) * window
+    each = 5e-6 * window + 2.5e-9 * met * max(dtype.itemsize / 4, 1)
+    return each + 2 * math.prod(shapes.out) * shapes.weight[1] * window / (0.5 * FLOPS) * _product(dtype)
+
+
 def _polynomial(params, ins, outs):
     return 1e-9 * (len(ins) - 1) * (1000 + 2 * PER_ELEMENT * size_of(outs[0]) * _weight(outs[0].dtype))
 
@@ -137,6 +146,7 @@ SPECIAL = {
     "polynomial": _polynomial, "div": _integer_division, "rem": _integer_division, "fft": _fft,
     "select_and_scatter_add": lambda params, ins, outs: 20 * _windows(params, ins, ins[:1]),
     **dict.fromkeys(("scatter", "scatter-add", "scatter-mul", "scatter-min", "scatter-max"), _scatter),
+    **dict.fromkeys(CONVOLUTIONS, _by_taps),
     **dict.fromkeys(("reduce_window", "reduce_window_sum", "reduce_window_max", "reduce_window_min"), _windows),
     **dict.fromkeys(("cholesky", "lu", "qr", "svd", "eig", "eigh", "schur", "triangular_solve", "hessenberg", "tridiagonal"), _factorisation),
 }  # fmt: skip

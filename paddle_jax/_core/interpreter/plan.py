@@ -52,8 +52,11 @@ class Plan:
 
     def __call__(self, *operands):
         with np.errstate(all="ignore"):
-            raw = self.execute(operands)
-            return [_finished(x, *end) for x, end in zip(raw, self._ends)]  # noqa: B905
+            return self.quietly(operands)
+
+    def quietly(self, operands):
+        """As a call, for callers that have NumPy's warnings off."""
+        return [_finished(x, *end) for x, end in zip(self.execute(operands), self._ends)]  # noqa: B905
 
     def execute(self, operands):
         """The results as they come, NumPy scalars among them; for callers that have NumPy's warnings off."""

@@ -18,6 +18,9 @@ _CONNECTING = 300.0  # seconds in which all processes must have come, where PADD
 _SILENCE = 100  # seconds without a sign of life after which JAX takes a process for dead
 
 
+before = []  # what is called once, just before the first device is touched
+
+
 class _Gate:
     lock = threading.RLock()
     backends = xla_bridge.backends
@@ -32,8 +35,15 @@ def start():
 
 
 def _opened():
+    while before and not opened():
+        before.pop()()
     join()
     return _Gate.backends()
+
+
+def opened() -> bool:
+    """Whether a device has been touched: JAX has threads then."""
+    return bool(xla_bridge._backends)
 
 
 def is_owner() -> bool:

@@ -1,8 +1,9 @@
-"""Sums of large arrays between processes of one machine, through memory that all of them see.
+"""Large arrays between processes of one machine, through memory that all of them see.
 
 Sent through the network interface an array is copied by the kernel into and out of sockets, in small pieces; here each process writes what the others
-need into a file in memory, adds up one piece of the whole, and reads the pieces that the others have added up. Bytes that a process moves: for two
-processes 2 1/2 times the array, for many 4 times. The waits in between are the ordinary exchange of a few bytes, so what watches those watches this.
+need into a file in memory, and reads what they have written for it. For a sum it adds up one piece of the whole in between. Bytes that a process
+moves for one: for two processes 2 1/2 times the array, for many 4 times. The waits are the ordinary exchange of a few bytes, so what watches those
+watches this.
 """
 
 import contextlib
@@ -25,8 +26,8 @@ _LINE = 64  # bytes: pieces begin at a multiple
 
 
 def fits(x) -> bool:
-    """Whether NumPy adds up arrays of this dtype quickly."""
-    return x.nbytes >= LEAST and x.dtype.kind in "fiuc" and x.dtype.itemsize >= 4
+    """Whether an array is large enough."""
+    return x.nbytes >= LEAST
 
 
 class Host:
@@ -35,14 +36,23 @@ class Host:
     def __init__(self, place, size, exchange):
         self.place, self.size, self.exchange = place, size, exchange
         self.capacity, self.parts, self.able = 0, [], True
+        self.most = _MOST  # bytes that go at once; less where there is no room for so many
 
     def needs_more(self, nbytes) -> bool:
         """Whether there is too little memory for arrays of a size; `open` gets more."""
-        return min(nbytes, _MOST) > self.capacity
+        return min(nbytes, self.most) > self.capacity
 
     def open(self, nbytes) -> bool:
-        """Gets memory for arrays of a size, and says whether all processes see that of the others; they find out together."""
-        self.parts, self.capacity, name = [], min(max(1 << (nbytes - 1).bit_length(), _FIRST), _MOST), b""
+        """Gets memory for arrays of a size, or for pieces of them where there is little, and says whether all processes see that of the others; they
+        find out together."""
+        self.able = self._opened(nbytes)
+        while not self.able and self.most > _FIRST:
+            self.most //= 2
+            self.able = self._opened(nbytes)
+        return self.able
+
+    def _opened(self, nbytes):
+        self.parts, self.capacity, name = [], min(max(1 << (nbytes - 1).bit_length(), _FIRST), self.most), b""
         if get_flags("FLAGS_collective_shared_memory")["FLAGS_collective_shared_memory"]:
             with contextlib.suppress(OSError):  # no such folder, no room
                 path = f"{_FOLDER}/paddle-{secrets.token_hex(12)}"
@@ -53,11 +63,11 @@ class Host:
         with contextlib.suppress(OSError, ValueError):  # another machine
             if all(names):
                 found = [_mapped(each.decode(), self._room) for each in names]
-        self.able = all(told == b"yes" for told in self.exchange(b"yes" if found else b"no"))
+        able = all(told == b"yes" for told in self.exchange(b"yes" if found else b"no"))
         if name:
             Path(name.decode()).unlink()  # the memory stays as long as somebody has it mapped
-        self.parts = found if self.able else []
-        return self.able
+        self.parts = found if able else []
+        return able
 
     @property
     def _room(self):
@@ -76,6 +86,101 @@ class Host:
         for start in range(0, x.size, step):
             self._part(x[start : start + step], out[start : start + step], reduce, begin)
         return out
+
+    def all_gather(self, x, begin):
+        """The bytes of all processes, [size, n]. x: bytes [n]."""
+        out = aligned((self.size, x.size), x.dtype)
+
+        def write(piece):
+            self._given(self.place, x[piece])
+
+        def read(piece):
+            for place in range(self.size):
+                out[place, piece] = x[piece] if place == self.place else self._taken(place, piece)
+
+        self._rounds(x.size, self.capacity, begin, write, read)
+        return out
+
+    def broadcast(self, x, source, begin):
+        """The bytes of the process at the place `source`. x: bytes [n]; as many on all."""
+        out = x if source == self.place else aligned(x.shape, x.dtype)
+
+        def write(piece):
+            if source == self.place:
+                self._given(source, x[piece])
+
+        def read(piece):
+            if source != self.place:
+                out[piece] = self._taken(source, piece)
+
+        self._rounds(x.size, self.capacity, begin, write, read)
+        return out
+
+    def scatter(self, x, source, begin):
+        """Row number `place` of the bytes [size, n] of the process at the place `source`; as many on all."""
+        out, step = aligned(x.shape[1:], x.dtype), self._share(1)
+
+        def write(piece):
+            if source == self.place:
+                self._rows(x, piece, step)
+
+        def read(piece):
+            out[piece] = x[source, piece] if source == self.place else self._taken(source, piece, self.place * step)
+
+        self._rounds(out.size, step, begin, write, read)
+        return out
+
+    def all_to_all(self, x, begin):
+        """Of the bytes [size, n] of every process the row for this one."""
+        out, step = aligned(x.shape, x.dtype), self._share(1)
+
+        def read(piece):
+            for place in range(self.size):
+                out[place, piece] = x[place, piece] if place == self.place else self._taken(place, piece, self.place * step)
+
+        self._rounds(x.shape[1], step, begin, lambda piece: self._rows(x, piece, step), read)
+        return out
+
+    def reduce_scatter(self, x, reduce, begin):
+        """Row number `place` of what the arrays [size, n] of all processes give, brought together by `reduce` as in all_reduce."""
+        out, step, width = aligned(x.shape[1:], x.dtype), self._share(x.dtype.itemsize), x.dtype.itemsize
+        flat = x.view(np.uint8).reshape(self.size, -1)
+
+        def read(piece):
+            length = slice(piece.start * width, piece.stop * width)
+            rows = [x[place, piece] if place == self.place else self._taken(place, length, self.place * step * width).view(x.dtype)
+                    for place in range(self.size)]
+            reduce(rows, out[piece])
+
+        def write(piece):
+            self._rows(flat, slice(piece.start * width, piece.stop * width), step * width)
+
+        self._rounds(out.size, step, begin, write, read)
+        return out
+
+    def _rounds(self, length, step, begin, write, read):
+        """Hands over a length in pieces for which there is room."""
+        for start in range(0, length, step):
+            piece = slice(start, min(start + step, length))
+            write(piece)
+            begin()
+            read(piece)
+            self.exchange(b"read")  # the next piece may be written
+
+    def _share(self, width):
+        """Elements of some bytes for which there is room where each process gets others."""
+        return self.capacity // self.size // (_LINE * width) * _LINE
+
+    def _given(self, place, data, first=0):
+        self.parts[place][first : first + data.size] = data
+
+    def _taken(self, place, piece, first=0):
+        return self.parts[place][first : first + piece.stop - piece.start]
+
+    def _rows(self, x, piece, step):
+        for place in range(self.size):
+            if place != self.place:
+                self._given(self.place, x[place, piece], place * step)
 
     def _part(self, x, out, reduce, begin):
         bounds = _bounds(x.size, self.size, max(_LINE // x.dtype.itemsize, 1))

@@ -68,7 +68,7 @@ def reduced(op, found, out=None):
         for each in found[2:]:
             total = _UFUNCS[op](total, each.astype(wide, copy=False), out=total)
         if op == AVG:
-            total = total.astype(dtype).astype(wide) if dtype.itemsize == 2 else total
+            total = total.astype(dtype).astype(wide) if floating and dtype.itemsize == 2 else total
             share = np.divide if jnp.issubdtype(wide, jnp.inexact) else np.floor_divide
             total = share(total, wide.type(len(found)), out=None if out is None else total)
         return total if total.dtype == dtype else total.astype(dtype)

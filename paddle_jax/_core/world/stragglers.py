@@ -5,7 +5,6 @@ The first process of a group compares what all have told of their waiting over s
 numbers travel with what processes tell each other anyway, about once a second.
 """
 
-import statistics
 import sys
 import time
 
@@ -66,5 +65,7 @@ def judged(before, after, seconds, share):
     if len(waited) < 2 or calls < _LEAST:
         return None
     slow = min(waited, key=waited.__getitem__)
+    import statistics  # it is not imported for programs of one process
+
     others = statistics.median(value for rank, value in waited.items() if rank != slow)
     return (slow, calls, others, waited[slow]) if others - waited[slow] > share * seconds else None

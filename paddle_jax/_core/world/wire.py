@@ -18,7 +18,7 @@ from jax.sharding import PartitionSpec as P
 from paddle_jax._core.deferred.value import unbound
 from paddle_jax._core.errors import TracedValueError, first_line
 from paddle_jax._core.flags import get_flags
-from paddle_jax._core.world import gate, host, lines, packets, watch
+from paddle_jax._core.world import gate, host, lines, packets, sums, watch
 from paddle_jax._core.world.packets import AVG, MAX, MIN, PROD, SUM
 
 REDUCTIONS = ("sum", "max", "min", "prod", "avg")
@@ -109,7 +109,7 @@ class Wire:
             if x.nbytes <= self.small:
                 return self._in_packets(key, np.asarray(x), what)
             checking = get_flags("FLAGS_collective_check")["FLAGS_collective_check"]
-            if key[0] == "all_reduce" and self.host is not None and host.fits(x) and self.host.able:
+            if self.host is not None and host.fits(x) and self.host.able:
                 return self._in_memory(key, x, what)
             apart = x.nbytes > _SMALL or self._near()
             if checking and apart:
@@ -117,13 +117,26 @@ class Wire:
             return self._run(key, x, what, announced=checking and not apart)
 
     def _in_memory(self, key, x, what):
-        """An all_reduce through memory that all processes see; the ordinary one if they turn out to see none."""
+        """An operation through memory that all processes see; the ordinary one if they turn out to see none."""
         if self.host.needs_more(x.nbytes):
             self._announce(what)
             if not self.host.open(x.nbytes):
                 return self._run(key, x, what)
-        begin, reduce = ft.partial(self._announce, what), ft.partial(packets.reduced, key[1])
-        return unbound(self.host.all_reduce(np.asarray(x).reshape(-1), reduce, begin).reshape(x.shape), self.device)
+        begin, mine, (name, *rest) = ft.partial(self._announce, what), np.ascontiguousarray(x), key
+        rows = mine.reshape(self.size, -1) if name in ("scatter", "all_to_all", "reduce_scatter") else mine.reshape(-1)
+        if name in ("all_reduce", "reduce_scatter"):
+            out = getattr(self.host, name)(rows, ft.partial(sums.reduced, *rest), begin)
+        else:
+            out = getattr(self.host, name)(rows.view(np.uint8), *rest, begin)
+        if out is rows or out.base is rows:  # a broadcast on the process that has the array
+            return x
+        return unbound(out.view(x.dtype).reshape(self._shape(name, x.shape)), self.device)
+
+    def _shape(self, name, shape):
+        """The shape of what an operation gives."""
+        if name == "reduce_scatter":
+            return (shape[0] // self.size, *shape[1:])
+        return {"all_gather": (self.size, *shape), "scatter": (1, *shape[1:])}.get(name, shape)
 
     def _in_packets(self, key, x, what):
         """An operation on a small array: one exchange, which is the announcement as well."""

@@ -122,7 +122,10 @@ class ShardDataloader:
         if not isinstance(value, Tensor):
             return value
         mesh, dim = self._meshes[at], self._dims[at]
-        dim = mesh.dim_names.index(dim) if isinstance(dim, str) else dim
+        if isinstance(dim, str):
+            if dim not in mesh.dim_names:
+                raise ValueError(f"shard_dataloader: shard_dims: got {dim!r}; the mesh has {mesh.dim_names}")
+            dim = mesh.dim_names.index(dim)
         return shard_tensor(value, mesh, [Shard(0) if i == dim and value.ndim else Replicate() for i in range(mesh.ndim)])
 
 

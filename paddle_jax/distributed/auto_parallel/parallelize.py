@@ -39,6 +39,9 @@ def parallelize(model, optimizer=None, mesh=None, config=None):
     """
     if config is None:
         return model, optimizer
+    unknown = sorted(set(config) - {"mp_config", "cp_config", "dp_config", "pp_config"})
+    if unknown:
+        warnings.warn(f"parallelize: config: there is no {', '.join(unknown)}; there are mp_config, cp_config and dp_config", stacklevel=2)
     mesh = get_mesh() if mesh is None else mesh
     if not isinstance(mesh, ProcessMesh):
         raise CheckError(f"parallelize: mesh: got {type(mesh).__name__}; pass a ProcessMesh, or call set_mesh first")

@@ -1,6 +1,7 @@
 """Settings of `dist.to_static`."""
 
 import copy
+import warnings
 
 _SECTIONS = {
     "sharding": {
@@ -44,11 +45,22 @@ class Config:
         vars(self).update(copy.deepcopy(defaults))
         self.from_dict(dict(given))
 
+    def __setattr__(self, name, value):
+        if not name.startswith("_") and name not in vars(self):
+            self._unknown(name, "it changes nothing")
+        object.__setattr__(self, name, value)
+
+    def _unknown(self, name, what):
+        known = ", ".join(key.removeprefix("_") for key in vars(self))
+        warnings.warn(f"Strategy: there is no setting {name!r}; {what}; there are {known}", stacklevel=4)
+
     def from_dict(self, config_dict):
-        """Takes over the settings in a dict that there are; others are left out."""
+        """Takes over the settings in a dict that there are; others are left out, with a warning."""
         for key, value in config_dict.items():
             if key in vars(self):
                 setattr(self, key, value)
+            else:
+                self._unknown(key, "it is left out")
 
     def to_dict(self):
         """The settings as a dict."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import jax
 import numpy as np
 
-from paddle_jax._core.deferred.value import observed
+from paddle_jax._core.deferred.value import looked_at, observed
 from paddle_jax._core.errors import CheckError
 from paddle_jax._core.tensor import Tensor, held
 from paddle_jax._core.world import environment
@@ -101,11 +101,11 @@ def save_state_dict(state_dict, path, process_group=None, coordinator_rank=0, un
 def _pieces(array, rank):
     """(start, values) of the pieces of an array that this process writes."""
     if isinstance(array.sharding, jax.sharding.SingleDeviceSharding):
-        yield [0] * array.ndim, np.array(array)  # a copy: the memory of the array may be given away before it is written
+        yield [0] * array.ndim, np.array(looked_at(array, "save_state_dict"))  # a copy: the memory may be given away before it is written
         return
     for shard in array.addressable_shards:
         if shard.replica_id == 0:
-            yield [s.start or 0 for s in shard.index], np.array(shard.data)
+            yield [s.start or 0 for s in shard.index], np.array(looked_at(shard.data, "save_state_dict"))
 
 
 def _in_background(*arguments):

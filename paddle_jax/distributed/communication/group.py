@@ -122,6 +122,9 @@ def default_group():
     return Groups.known[0]
 
 
+_get_global_group = default_group  # the name by which programs know it
+
+
 def member(group):
     """The group to communicate in; None where this process has no part in it.
 

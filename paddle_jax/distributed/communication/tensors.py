@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 
+from paddle_jax._core.deferred.value import uploaded
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.distributed.communication.group import default_group
 
@@ -26,8 +27,6 @@ def value(call, name, tensor):
 
 def values(call, name, tensors, count):
     """The arrays of a list of Tensors, stacked along a new first axis; they must be as many as processes, of one shape and dtype."""
-    import jax.numpy as jnp
-
     arrays = [value(call, f"{name}[{i}]", tensor) for i, tensor in enumerate(tensors)]
     if len(arrays) != count:
         raise ValueError(f"{call}: {name}: got {len(arrays)} tensors; there must be one for each of the {count} processes of the group")
@@ -35,14 +34,37 @@ def values(call, name, tensors, count):
     for i, array in enumerate(arrays):
         if array.shape != first.shape or array.dtype != first.dtype:
             raise ValueError(f"{call}: {name}[{i}]: got {kind(array)} beside {kind(first)}; all must be alike")
-    return jnp.stack(arrays)
+    return stacked(arrays)
+
+
+def at_hand(array):
+    """An array that lies in the memory of the host as a NumPy array that shows it; others as they are."""
+    import jax
+
+    if isinstance(array, jax.core.Tracer) or jax.default_backend() != "cpu":
+        return array
+    return np.asarray(array)
+
+
+def stacked(arrays):
+    """Arrays of one shape and dtype along a new first axis."""
+    import jax.numpy as jnp
+
+    arrays = [at_hand(array) for array in arrays]
+    return (np.stack if all(isinstance(array, np.ndarray) for array in arrays) else jnp.stack)(arrays)
+
+
+def apart(array):
+    """The rows of an array: jax arrays; on the host they are not copied."""
+    shown = at_hand(array)
+    return [uploaded(row) for row in shown] if isinstance(shown, np.ndarray) else list(array)
 
 
 def split(call, name, array, count):
     """An array [count * n, ...] as [count, n, ...]."""
     if array.ndim == 0 or array.shape[0] % count:
         raise ValueError(f"{call}: {name}: got shape {list(array.shape)}; its first length must be a multiple of the {count} processes of the group")
-    return array.reshape(count, array.shape[0] // count, *array.shape[1:])
+    return at_hand(array).reshape(count, array.shape[0] // count, *array.shape[1:])
 
 
 def fill(call, name, tensor, array):

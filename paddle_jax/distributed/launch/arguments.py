@@ -59,7 +59,7 @@ def _settle(parser, found):
         found.notes.append(f"--nnodes {found.nnodes}: the number of machines does not change here; {first} are used")
     found.nnodes = int(first)
     found.devices = _devices(parser, found.devices)
-    found.nproc = found.nproc_per_node or len(found.devices) or 1
+    found.nproc = found.nproc_per_node if found.nproc_per_node is not None else len(found.devices) or 1
     if found.nproc < 1:
         parser.error(f"--nproc_per_node: got {found.nproc_per_node}; it must be positive")
     if found.devices and len(found.devices) % found.nproc:

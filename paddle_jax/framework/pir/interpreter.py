@@ -13,7 +13,7 @@ from paddle_jax._core.dispatch import run
 from paddle_jax._core.errors import TracedValueError
 from paddle_jax._core.kernel import Kernel, compute
 from paddle_jax._core.state import Context, local
-from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.tensor import Tensor, on_host, wrap
 from paddle_jax.framework.pickle_names import CorruptFileError, shortened
 from paddle_jax.framework.pir import own_ops
 from paddle_jax.framework.pir.on_host import HOST, fold, known
@@ -114,7 +114,7 @@ def _apply(op, operands):
 def _if(op, operands, env):
     test, (yes, no) = operands[0], op.blocks
     if known(test) or not isinstance(test._raw, jax.core.Tracer):
-        taken = yes if bool(np.asarray(test if known(test) else test._value)) else no
+        taken = yes if bool(test if known(test) else on_host(test, "pd_op.if")) else no
         return run_block(taken, env) or []
 
     written = _written(op, env)
@@ -135,7 +135,7 @@ def _if(op, operands, env):
 def _while(op, operands, env):
     test, values, body = operands[0], operands[1:], op.blocks[0]
     while known(test) or not isinstance(test._raw, jax.core.Tracer):
-        if not bool(np.asarray(test if known(test) else test._value)):
+        if not bool(test if known(test) else on_host(test, "pd_op.while")):
             return values
         env.update(zip(body.args, values, strict=True))
         test, *values = run_block(body, env)

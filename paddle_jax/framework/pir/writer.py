@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from paddle_jax._core.deferred.value import concrete
+from paddle_jax._core.deferred.value import concrete, looked_at
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.framework.pir.builder import Builder, Length, NotWritable
 from paddle_jax.framework.pir.lower import apply
@@ -131,7 +131,7 @@ def _one(w, recording, values, symbol, raw=False):
 
 
 def _array(known):
-    return np.asarray(concrete(known._raw)) if isinstance(known, Tensor) else np.asarray(concrete(known))
+    return looked_at(concrete(known._raw if isinstance(known, Tensor) else known))
 
 
 def _operand(w, recording, values, symbol):

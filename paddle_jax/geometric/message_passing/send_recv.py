@@ -5,7 +5,7 @@ import operator
 import jax
 import numpy as np
 
-from paddle_jax._core.deferred.value import Value, aligned, on_host, settled
+from paddle_jax._core.deferred.value import Value, aligned, looked_at, on_host, settled
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.op import composite
 from paddle_jax._core.state import local
@@ -60,7 +60,7 @@ def _are_plain(x, y, index, how):
 
 def _joined(x, y, src_index, dst_index, how):
     """`send_uv` by NumPy in blocks: XLA's gather on CPUs takes up to eight times as long."""
-    x, y, src_index, dst_index = (np.asarray(settled(t._raw)) for t in (x, y, src_index, dst_index))
+    x, y, src_index, dst_index = (looked_at(settled(t._raw), "send_uv") for t in (x, y, src_index, dst_index))
     out, buffer = aligned((len(src_index), *x.shape[1:]), x.dtype), np.empty((_BLOCK, *x.shape[1:]), x.dtype)
     with np.errstate(all="ignore"):
         for first in range(0, len(out), _BLOCK):

@@ -3,9 +3,11 @@
 import numbers
 from collections.abc import Mapping, Sequence
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.deferred.value import on_host, settled
 from paddle_jax._core.place import put
 from paddle_jax._core.tensor import Tensor, wrap
 
@@ -30,7 +32,7 @@ def default_collate_fn(batch):
     if isinstance(sample, np.ndarray):
         return np.stack(batch, axis=0)
     if isinstance(sample, Tensor):
-        return wrap(jnp.stack([each._value for each in batch]))
+        return _stacked(batch)
     if isinstance(sample, numbers.Number):
         return np.array(batch)
     if isinstance(sample, str | bytes):
@@ -44,6 +46,16 @@ def default_collate_fn(batch):
     raise TypeError(
         f"default_collate_fn: batch: got {type(sample).__name__}; allowed are Tensor, ndarray, numbers, str, dict and list; pass a collate_fn."
     )
+
+
+def _stacked(batch):
+    """Tensors along a new axis, by NumPy if they are on the host: XLA would compile for each number of them."""
+    arrays = [settled(each._raw) for each in batch]
+    if all(type(a) is np.ndarray or (isinstance(a, jax.Array) and all(d.platform == "cpu" for d in a.devices())) for a in arrays):
+        arrays = [np.asarray(a) for a in arrays]
+        if all(a.dtype == arrays[0].dtype for a in arrays):
+            return wrap(on_host(np.stack(arrays)))
+    return wrap(jnp.stack([each._value for each in batch]))
 
 
 def default_convert_fn(batch):

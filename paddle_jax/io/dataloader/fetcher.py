@@ -3,8 +3,7 @@
 import itertools
 import numbers
 
-import numpy as np
-
+from paddle_jax._core.deferred.value import looked_at
 from paddle_jax.io.dataloader.collate import default_collate_fn, default_convert_fn
 from paddle_jax.io.dataloader.dataset import IterableDataset, TensorDataset
 from paddle_jax.io.dataloader.worker import END
@@ -41,4 +40,4 @@ def _gather(dataset, indices):
     # One gather per field instead of one read per sample; NumPy's view of a jax array costs no copy.
     if not all(isinstance(i, numbers.Integral) for i in indices):
         return default_collate_fn([dataset[i] for i in indices])
-    return [np.asarray(tensor._value)[indices] for tensor in dataset.tensors]
+    return [looked_at(tensor._value, "DataLoader")[indices] for tensor in dataset.tensors]

@@ -17,6 +17,7 @@ from paddle_jax.nn.functional.flash_attention import (
 from paddle_jax.nn.functional.input import embedding, one_hot
 from paddle_jax.nn.functional.distance import pairwise_distance
 from paddle_jax.tensor.norms import pdist
+from paddle_jax.nn.functional.moe import moe_permute, moe_unpermute
 from paddle_jax.nn.functional.loss import (
     adaptive_log_softmax_with_loss, binary_cross_entropy, binary_cross_entropy_with_logits, cosine_embedding_loss, cross_entropy, ctc_loss, dice_loss,
     gaussian_nll_loss, hinge_embedding_loss, hsigmoid_loss, kl_div, l1_loss, log_loss, margin_cross_entropy, margin_ranking_loss, mse_loss,

@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from paddle_jax._core.op import check_inplace, composite, op
 from paddle_jax.nn.functional.softmaxes import gumbel_softmax, log_softmax, softmax  # noqa: F401
@@ -14,13 +15,28 @@ SOFT_X = {"input": "x", "lambd": "threshold"}
 
 def _between(x, low, high):
     """x limited to [low, high], with zero gradient at and beyond the bounds."""
-    raised = jnp.where(x <= low, jnp.asarray(low, x.dtype), x)
-    return jnp.where(raised >= high, jnp.asarray(high, x.dtype), raised)
+    raised = lax.select(x <= low, _filled(x, low), x)
+    return lax.select(raised >= high, _filled(x, high), raised)
+
+
+def _filled(x, number):
+    return lax.broadcast_in_dim(jnp.asarray(number, x.dtype), x.shape, ())
 
 
 def _below(x):
     """min(x, 0) whose gradient at 0 is 0; keeps exp out of overflow on the branch that is not taken."""
-    return jnp.where(x > 0, jnp.zeros_like(x), x)
+    return lax.select(x > 0, lax.full_like(x, 0), x)
+
+
+@jax.custom_jvp
+def _positive(x):
+    return lax.max(x, lax.full_like(x, 0))
+
+
+@_positive.defjvp
+def _positive_tangent(primals, tangents):
+    (x,), (dx,) = primals, tangents
+    return _positive(x), lax.select(x > 0, dx, lax.full_like(dx, 0))
 
 
 @op(method=False, inplace=True, cases=[*SHAPES, "~const([-1.0, 0.0, float('nan'), 2.0], 'float32')", "i(3)", "h(3)"])
@@ -37,7 +53,7 @@ def relu(x, name=None):
         >>> paddle.nn.functional.relu(paddle.to_tensor([-1.0, 2.0])).tolist()
         [0.0, 2.0]
     """
-    return jax.nn.relu(x)
+    return _positive(x)
 
 
 @op(method=False, cases=[*SHAPES, "u(-8, 8, 10)"])
@@ -273,7 +289,7 @@ def hardswish(x, name=None):
 
     See: Howard et al., Searching for MobileNetV3, 2019.
     """
-    return jnp.where(x <= -3, jnp.zeros_like(x), jnp.where(x >= 3, x, x * (x + 3) / 6))
+    return lax.select(x <= -3, lax.full_like(x, 0), lax.select(x >= 3, x, x * (x + 3) / 6))
 
 
 @op(method=False, inplace=True, cases=[*SHAPES, "f(3), -0.5, 0.5", "const([-1.0, 1.0], 'float32')", "f(3), 1.0, -1.0"])

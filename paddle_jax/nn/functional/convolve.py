@@ -6,7 +6,7 @@ from jax import lax
 from paddle_jax._core.size import known
 from paddle_jax.nn.functional.convolve_cpu import Plan, better_than_xla
 from paddle_jax.nn.functional.windows import channel_last, check_ndim, ints, paddings, same_pads
-from paddle_jax.tensor.lowering import computed_once, on_cpu
+from paddle_jax.tensor.lowering import on_cpu
 
 SPATIAL = {1: "L", 2: "HW", 3: "DHW"}
 
@@ -53,7 +53,7 @@ def _multiply(x, weight, strides, pads, dilations, groups, last, out):
     if on_cpu():
         plan, first = Plan(strides, pads, dilations, out, groups), jnp.moveaxis(x, -1, 1) if last else x
         if better := better_than_xla(first, weight, plan):
-            y = computed_once(better(first, weight, plan))  # pooling and the like read it several times
+            y = better(first, weight, plan)
             return jnp.moveaxis(y, 1, -1) if last else y
     letters = SPATIAL[x.ndim - 2]
     image = f"N{letters}C" if last else f"NC{letters}"

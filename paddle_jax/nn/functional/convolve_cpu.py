@@ -17,6 +17,7 @@ from jax import lax
 from jax.custom_derivatives import SymbolicZero
 
 from paddle_jax._core.size import known
+from paddle_jax.nn.functional.convolution_terms import Way, convolution
 from paddle_jax.tensor.lowering import computed_once
 
 _FEW = 2  # readers up to which computing x anew for each is harmless
@@ -54,7 +55,7 @@ def better_than_xla(x, weight, plan):
     if not (loops or heavy_weight or elements == 1 or light):
         return None
     if patches > _PATCHES and elements > 1:
-        return _by_elements
+        return summed
     return multiplied if weight.size >= rows else multiplied_light
 
 
@@ -63,26 +64,18 @@ def _single_channel(weight, plan, elements, patches):
     if plan.groups == 1 and elements > _SUMMED:
         return None
     if plan.groups > 1 and patches > _PATCHES:
-        return _by_elements
+        return summed
     return depthwise if plan.groups == weight.shape[0] > 1 else single_channel
 
 
 def _chosen(forward, by_x, by_weight):
-    """A convolution computed by `forward`, its tangents by two other functions of the same value."""
+    """A convolution computed by `forward`, its adjoints by the transposes of two other functions of the same value."""
+    way = Way(forward, by_x, by_weight)
 
-    @ft.partial(jax.custom_jvp, nondiff_argnums=(2,))
-    def convolution(x, weight, plan):
-        return forward(x, weight, plan)
+    def chosen(x, weight, plan):
+        return convolution(x, weight, plan, way)
 
-    def rule(plan, primals, tangents):
-        (x, weight), (dx, dweight) = primals, tangents
-        terms = [] if isinstance(dx, SymbolicZero) else [by_x(dx, weight, plan, True)]
-        terms += [] if isinstance(dweight, SymbolicZero) else [by_weight(x, dweight, plan)]
-        y = convolution(x, weight, plan)
-        return y, sum(terms[1:], terms[0]) if terms else jnp.zeros_like(y)
-
-    convolution.defjvp(rule, symbolic_zeros=True)
-    return convolution
+    return chosen
 
 
 def _under(x, kernel, plan, tangent=False):
@@ -172,6 +165,7 @@ multiplied = _chosen(_at_once, _per_image, _at_once)
 multiplied_light = _chosen(_at_once, _by_axis, _at_once)
 single_channel = _chosen(_by_elements, _by_axis, _at_once)
 depthwise = _chosen(_by_elements, _by_elements, _at_once)
+summed = _chosen(_by_elements, _by_elements, _by_elements)
 
 
 def transposed(x, weight, plan, sizes, straight):

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.deferred.value import looked_at
 from paddle_jax._core.op import composite, op
 from paddle_jax._core.outcomes import ride_between, traced
 from paddle_jax._core.symbol import ABSTRACT
@@ -17,7 +18,7 @@ def concrete(tensor):
         return value
     if not isinstance(value, jax.Array) or isinstance(value, ABSTRACT) or not value.is_fully_addressable:
         return None
-    return np.asarray(value) if next(iter(value.devices())).platform == "cpu" else None
+    return looked_at(value) if next(iter(value.devices())).platform == "cpu" else None
 
 
 def check_ids(op_name, what, ids, size, error=ValueError, allowed=None):

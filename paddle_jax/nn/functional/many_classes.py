@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.deferred.value import looked_at
 from paddle_jax._core.op import alike, composite, op
 from paddle_jax._core.random import next_key
 from paddle_jax._core.tensor import on_host, wrap
@@ -186,5 +187,5 @@ def class_center_sample(label, num_classes, num_samples, group=None):
     array = on_host(label, "class_center_sample")
     present, renumbered = np.unique(array, return_inverse=True)
     rest = np.setdiff1d(np.arange(num_classes, dtype=array.dtype), present)
-    drawn = np.asarray(jax.random.permutation(next_key(), rest))[: max(0, num_samples - present.size)]
+    drawn = looked_at(jax.random.permutation(next_key(), rest), "class_center_sample")[: max(0, num_samples - present.size)]
     return wrap(jnp.asarray(renumbered.reshape(array.shape).astype(array.dtype))), wrap(jnp.asarray(np.concatenate([present, drawn])))

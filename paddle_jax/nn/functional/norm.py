@@ -19,9 +19,10 @@ def _wide(name, x):
 
 
 def _moments(x, axes):
-    """Mean and biased variance over axes, kept with length 1."""
+    """Mean over axes, x without it, and the biased variance; what is reduced keeps length 1."""
     mean = jnp.mean(x, axes, keepdims=True)
-    return mean, jnp.mean(jnp.square(x - mean), axes, keepdims=True)
+    centred = x - mean
+    return mean, centred, jnp.mean(lax.square(centred), axes, keepdims=True)
 
 
 def _scaled(y, weight, bias, shape):
@@ -43,10 +44,11 @@ def batch_norm_train(x, mean, variance, weight=None, bias=None, momentum=0.9, ep
     """Normalises with the statistics of the batch; returns the result and the new running mean and variance."""
     axis, shape = _channels("batch_norm", x, data_format)
     wide = _wide("batch_norm", x)
-    batch_mean, batch_variance = _moments(wide, tuple(a for a in range(x.ndim) if a != axis))
-    y = _scaled((wide - batch_mean) * lax.rsqrt(batch_variance + epsilon), weight, bias, shape)
-    running = [old * momentum + new.reshape(-1).astype(old.dtype) * (1 - momentum) for old, new in ((mean, batch_mean), (variance, batch_variance))]
-    return y.astype(x.dtype), *[lax.stop_gradient(r) for r in running]
+    batch_mean, centred, batch_variance = _moments(wide, tuple(a for a in range(x.ndim) if a != axis))
+    y = _scaled(centred * lax.rsqrt(batch_variance + epsilon), weight, bias, shape)
+    running = [lax.stop_gradient(old) * momentum + lax.stop_gradient(new).reshape(-1).astype(old.dtype) * (1 - momentum)
+               for old, new in ((mean, batch_mean), (variance, batch_variance))]
+    return y.astype(x.dtype), *running
 
 
 @op("x mean variance weight bias", method=False, register=False)
@@ -145,8 +147,8 @@ def layer_norm(x, normalized_shape, weight=None, bias=None, epsilon=1e-05, name=
     if not 0 <= epsilon <= 1e-3:
         raise ValueError(f"(InvalidArgument) layer_norm: epsilon: got {epsilon}; it must be in [0, 0.001]")
     wide = _wide("layer_norm", x)
-    mean, variance = _moments(wide, tuple(range(x.ndim - len(shape), x.ndim)))
-    return _scaled((wide - mean) * lax.rsqrt(variance + epsilon), weight, bias, shape).astype(x.dtype)
+    _, centred, variance = _moments(wide, tuple(range(x.ndim - len(shape), x.ndim)))
+    return _scaled(centred * lax.rsqrt(variance + epsilon), weight, bias, shape).astype(x.dtype)
 
 
 def _trailing(op_name, x, normalized_shape):
@@ -186,8 +188,8 @@ def group_norm(x, num_groups, epsilon=1e-05, weight=None, bias=None, data_format
     axis, shape = _grouped("group_norm", x, num_groups, weight, bias, data_format)
     first = jnp.moveaxis(_wide("group_norm", x), axis, 1)
     groups = first.reshape(x.shape[0], num_groups, math.prod(first.shape[1:]) // num_groups)
-    mean, variance = _moments(groups, 2)
-    y = ((groups - mean) * lax.rsqrt(variance + epsilon)).reshape(first.shape)
+    _, centred, variance = _moments(groups, 2)
+    y = (centred * lax.rsqrt(variance + epsilon)).reshape(first.shape)
     return _scaled(jnp.moveaxis(y, 1, axis), weight, bias, shape).astype(x.dtype)
 
 
@@ -230,8 +232,8 @@ def instance_norm(x, running_mean=None, running_var=None, weight=None, bias=None
     """
     _, shape = _grouped("instance_norm", x, 1, weight, bias, "NCHW")
     wide = _wide("instance_norm", x)
-    mean, variance = _moments(wide, tuple(range(2, x.ndim)))
-    return _scaled((wide - mean) * lax.rsqrt(variance + eps), weight, bias, shape).astype(x.dtype)
+    _, centred, variance = _moments(wide, tuple(range(2, x.ndim)))
+    return _scaled(centred * lax.rsqrt(variance + eps), weight, bias, shape).astype(x.dtype)
 
 
 @op("input weight", method=False, cases=["f(2,3), [3]", "f(2,3), 3, f(3)", "f(2,4,3), [4,3], f(4,3)", "d(2,3), (3,), d(3), 0.1", "f(0,3), [3]"])

@@ -1,7 +1,10 @@
 """Softmax and its relatives."""
 
+import functools as ft
+
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import composite, op
@@ -40,7 +43,20 @@ def softmax(x, axis=-1, dtype=None, name=None):
         [0.5, 0.5]
     """
     x, axis = _prepare("softmax", x, axis, dtype)
-    return jnp.ones_like(x) if axis is None else jax.nn.softmax(x, axis)
+    return jnp.ones_like(x) if axis is None else _shares(x, axis)
+
+
+@ft.partial(jax.custom_jvp, nondiff_argnums=(1,))
+def _shares(x, axis):
+    """`jax.nn.softmax` without the functions compiled by themselves inside it, which cost more to trace than all the rest."""
+    powers = lax.exp(x - lax.stop_gradient(jnp.max(x, axis, keepdims=True, initial=-jnp.inf)))
+    return powers / jnp.sum(powers, axis, keepdims=True)
+
+
+@_shares.defjvp
+def _shares_tangent(axis, primals, tangents):
+    y, (dx,) = _shares(*primals, axis), tangents
+    return y, y * (dx - jnp.sum(y * dx, axis, keepdims=True))
 
 
 # The real Paddle stops logarithms at -64.

@@ -1,7 +1,6 @@
 """Initializers with random values."""
 
 import math
-import statistics
 
 import jax
 import numpy as np
@@ -63,9 +62,14 @@ class TruncatedNormal(Initializer):
         return np.clip(values, self._a, self._b).astype(dtype).reshape(shape)
 
 
+def _cdf(x):
+    """The standard normal distribution function."""
+    return 0.5 * math.erfc(-x / math.sqrt(2))
+
+
 def _truncated(draw, count, low, high):
     """Standard normal values between low and high: drawn again while outside, or through the inverse CDF where that would take long."""
-    below, above = statistics.NormalDist().cdf(low), statistics.NormalDist().cdf(high)
+    below, above = _cdf(low), _cdf(high)
     if above - below < 0.05:
         return _by_inverse(draw, count, low, high)
     values = draw.standard_normal(count)
@@ -79,8 +83,7 @@ def _truncated(draw, count, low, high):
 def _by_inverse(draw, count, low, high):
     flip = low > 0  # the left tail has the finer float grid
     low, high = (-high, -low) if flip else (low, high)
-    dist = statistics.NormalDist()
-    chance = draw.uniform(dist.cdf(low), dist.cdf(high), count)
+    chance = draw.uniform(_cdf(low), _cdf(high), count)
     values = np.clip(np.asarray(jax.scipy.special.ndtri(chance)), low, high)
     return -values if flip else values
 

@@ -13,7 +13,7 @@ from paddle_jax._core.state import Changes, Observing, local
 from paddle_jax._core.tensor import Parameter, Tensor, wrap
 from paddle_jax.nn.layer.convert import ConvertMixin
 from paddle_jax.nn.layer.helpers import alias
-from paddle_jax.nn.layer.hooks import HookMixin
+from paddle_jax.nn.layer.hooks import HookMixin, HookRemoveHelper  # noqa: F401
 from paddle_jax.nn.layer.mistakes import no_tensor, note
 from paddle_jax.nn.layer.parameter import new_parameter
 from paddle_jax.nn.layer.state import StateMixin

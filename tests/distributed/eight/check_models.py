@@ -165,6 +165,17 @@ def test_mixed_precision_of_compiled_models(want):
     assert np.allclose([float(model(*batch)) for batch in batches(3)], want[:3], rtol=2e-2)
 
 
+def test_settings_that_do_not_exist_are_told():
+    with pytest.warns(UserWarning, match="no setting 'shardin'; it is left out"):
+        dist.Strategy({"shardin": {"enable": True}})
+    with pytest.warns(UserWarning, match="no setting 'enabl'; it is left out; there are enable, k_steps, avg"):
+        strategy = dist.Strategy({"gradient_merge": {"enabl": True}})
+    with pytest.warns(UserWarning, match="no setting 'k_step'; it changes nothing"):
+        strategy.gradient_merge.k_step = 2
+    with pytest.warns(UserWarning, match="there is no mp_confi;"):
+        dist.parallelize(*fresh(), MESH, {"mp_confi": {}})
+
+
 def test_strategies_with_a_pipeline_warn():
     with pytest.warns(UserWarning, match="pipeline"):
         dist.to_static(fresh()[0], None, strategy=dist.Strategy({"pipeline": {"enable": True}}))

@@ -32,7 +32,9 @@ def test_gathers_are_remarked_on():
     found = dist.plan(lambda a: dist.reshard(a, MESH, [Replicate(), Replicate()]) + 1, x)
     assert kinds(found) == {("all-gather", 2): 64 * 64 * 4 // 2}
     assert len(found.warnings) == 1 and "gathers 16.0 KiB" in found.warnings[0]
-    assert "Warning" in repr(found) and found._repr_html_().startswith("<pre>")
+    assert "Warning" in repr(found) and "<th style" in found._repr_html_() and "<b>Warning:</b>" in found._repr_html_()
+    with pytest.raises(TypeError, match="plan: step: got int"):
+        dist.plan(3)
     assert not dist.plan(lambda a: a + 1, x).collectives
 
 

@@ -183,6 +183,8 @@ def test_data_loaders():
     for wrong in ({"is_dataset_splitted": True}, {"shard_dims": ["dp", "mp"]}):
         with pytest.raises(ValueError):
             dist.shard_dataloader(loader, MESH, **wrong)
+    with pytest.raises(ValueError, match="shard_dims: got 'zz'; the mesh has"):
+        next(iter(dist.shard_dataloader(loader, MESH, shard_dims="zz")))
 
 
 DATA = np.random.RandomState(2).randn(8, 8).astype("float32")

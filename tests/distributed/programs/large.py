@@ -11,7 +11,7 @@ dist = paddle.distributed
 dist.init_parallel_env()
 rank, found = dist.get_rank(), {}
 for size in (1500, 131072, 150001, 300003):
-    for dtype in ("float32", "float64", "int32", "int64", "complex64", "float16"):
+    for dtype in ("float32", "float64", "int32", "int64", "complex64", "float16", "int8"):
         for op in ("SUM", "AVG", "MAX", "PROD") if dtype != "complex64" else ("SUM", "AVG"):
             parts = [np.random.RandomState(i).randint(-9, 9, size).astype(dtype) for i in range(2)]
             x = paddle.to_tensor(parts[rank])
@@ -20,6 +20,24 @@ for size in (1500, 131072, 150001, 300003):
             total = wide[0] + wide[1]
             want = {"SUM": total, "MAX": np.maximum(*wide), "PROD": wide[0] * wide[1], "AVG": total // 2 if "int" in dtype else total / 2}[op]
             assert x.dtype == paddle.to_tensor(parts[0]).dtype and np.array_equal(x.numpy(), want.astype(dtype)), (size, dtype, op)
+for dtype in ("float16", "bfloat16", "bool", "uint8", "int64", "complex64"):
+    rows = [paddle.to_tensor(np.random.RandomState(i).randint(0, 2, (2, 3, 5000))).astype(dtype) for i in range(2)]
+    mine, want, got = rows[rank], [np.asarray(row) for row in rows], []
+    dist.all_gather(got, mine)
+    assert all(np.array_equal(a, b) and a.dtype == mine.dtype for a, b in zip(got, want, strict=True)), dtype
+    for source in range(2):
+        x = mine.clone()
+        dist.broadcast(x, source)
+        assert np.array_equal(x, want[source]) and x.dtype == mine.dtype and np.array_equal(mine, want[rank]), dtype
+        x = paddle.zeros([3, 5000], dtype)
+        dist.scatter(x, list(mine) if rank == source else None, source)
+        assert np.array_equal(x, want[source][rank]) and x.dtype == mine.dtype, dtype
+    got = []
+    dist.alltoall(got, list(mine))
+    assert all(np.array_equal(a, b[rank]) for a, b in zip(got, want, strict=True)), dtype
+    if dtype != "complex64":
+        dist.reduce_scatter(x, list(mine), dist.ReduceOp.MAX)
+        assert np.array_equal(x, np.maximum(*want)[rank]) and x.dtype == mine.dtype, dtype
 x = paddle.ones([2, 3, 50000])
 dist.all_reduce(x)
 assert x.shape == [2, 3, 50000] and float(x.mean()) == 2.0

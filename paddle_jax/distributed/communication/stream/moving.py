@@ -7,6 +7,7 @@ from paddle_jax._core.tensor import Tensor
 from paddle_jax.distributed.communication.group import member
 from paddle_jax.distributed.communication.tensors import (
     Task,
+    apart,
     fill,
     fill_list,
     kind,
@@ -15,6 +16,7 @@ from paddle_jax.distributed.communication.tensors import (
     place,
     shape_of_list,
     split,
+    stacked,
     value,
     values,
 )
@@ -34,7 +36,7 @@ def _hand_out(call, name, out, rows):
     if isinstance(out, Tensor):
         fill(call, name, out, rows)
     else:
-        fill_list(call, name, out, list(rows))
+        fill_list(call, name, out, apart(rows))
 
 
 def broadcast(tensor, src, group=None, sync_op=True, use_calc_stream=False):
@@ -59,7 +61,7 @@ def gather(tensor, gather_list=None, dst=0, group=None, sync_op=True, use_calc_s
         shape_of_list("gather", "gather_list", gather_list, array, group.nranks)
     rows = group.process_group.gather(array, target)
     if rows is not None:
-        fill_list("gather", "gather_list", gather_list, list(rows))
+        fill_list("gather", "gather_list", gather_list, apart(rows))
     return Task(sync=sync_op)
 
 
@@ -70,14 +72,14 @@ def scatter(tensor, tensor_or_tensor_list=None, src=0, group=None, sync_op=True,
         return None
     source, given, array = place(group, src), tensor_or_tensor_list, value("scatter", "tensor", tensor)
     if source != group.rank:
-        rows = jnp.zeros((group.nranks, *array.shape), array.dtype)
+        rows = np.zeros((group.nranks, *array.shape), array.dtype)
     elif isinstance(given, Tensor):
         rows = split("scatter", "tensor_or_tensor_list", value("scatter", "tensor_or_tensor_list", given), group.nranks)
     else:
         rows = values("scatter", "tensor_list", given or [], group.nranks)
     if rows.size != array.size * group.nranks or rows.dtype != array.dtype:
         raise ValueError(f"scatter: tensor: got {kind(array)}; each process gets {rows.dtype.name}{list(rows.shape[1:])}")
-    fill("scatter", "tensor", tensor, group.process_group.scatter(rows.reshape(group.nranks, *array.shape), source)[0])
+    fill("scatter", "tensor", tensor, apart(group.process_group.scatter(rows.reshape(group.nranks, *array.shape), source))[0])
     return Task(sync=sync_op)
 
 
@@ -114,7 +116,7 @@ def alltoall_single(out_tensor, in_tensor, out_split_sizes=None, in_split_sizes=
         raise ValueError(f"alltoall_single: out_split_sizes: got {expected}; the other processes send {sizes[:, group.rank].tolist()}")
     longest, ends = int(sizes.max()), np.cumsum(mine)  # pieces travel filled up to the longest
     padded = [jnp.pad(array[e - n : e], [(0, longest - n)] + [(0, 0)] * (array.ndim - 1)) for n, e in zip(mine, ends, strict=True)]
-    rows = wire.all_to_all(jnp.stack(padded))
+    rows = wire.all_to_all(stacked(padded))
     fill("alltoall_single", "out_tensor", out_tensor, jnp.concatenate([row[:n] for row, n in zip(rows, expected, strict=True)]))
     return Task(sync=sync_op)
 

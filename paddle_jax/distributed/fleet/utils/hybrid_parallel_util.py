@@ -19,3 +19,8 @@ def fused_allreduce_gradients(parameter_list, hcg):
     group = default_group() if hcg is None else hcg.get_data_parallel_group()
     if group.is_member():
         averaged([p.grad for p in parameter_list if p.grad is not None], group)
+
+
+def obtain_optimizer_parameters_list(optimizer):
+    """The Parameters of an optimizer, those of its groups one after the other, as a list."""
+    return list(optimizer._parameter_list)

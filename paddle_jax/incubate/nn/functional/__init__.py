@@ -20,7 +20,18 @@ from paddle_jax.incubate.nn.functional.blha_get_max_len import blha_get_max_len
 from paddle_jax.incubate.nn.functional.fused_dot_product_attention import fused_dot_product_attention as fused_dot_product_attention
 from paddle_jax.incubate.nn.functional.fused_gate_attention import fused_gate_attention as fused_gate_attention
 from paddle_jax.incubate.nn.functional.masked_multihead_attention import masked_multihead_attention
+from paddle_jax.incubate.nn.functional.expert_numbers import (
+    build_src_rank_and_local_expert_id,
+    cal_aux_loss,
+    expand_modality_expert_id,
+    int_bincount,
+)
 from paddle_jax.incubate.nn.functional.moe_combine import moe_combine
+from paddle_jax.incubate.nn.functional.moe_gate_dispatch import (
+    moe_gate_dispatch,
+    moe_gate_dispatch_partial_nosoftmaxtopk,
+    moe_gate_dispatch_permute,
+)
 from paddle_jax.incubate.nn.functional.variable_length_memory_efficient_attention import variable_length_memory_efficient_attention
 from paddle_jax.incubate.nn.functional.swiglu import swiglu as swiglu
 
@@ -29,4 +40,6 @@ __all__ = [
     "fused_linear_activation", "fused_bias_dropout_residual_layer_norm", "fused_dropout_add", "fused_rotary_position_embedding",
     "fused_rms_norm", "fused_layer_norm", "fused_bias_act", "fused_rms_norm_ext",
     "variable_length_memory_efficient_attention", "masked_multihead_attention", "blha_get_max_len", "block_multihead_attention", "moe_combine",
+    "moe_gate_dispatch", "moe_gate_dispatch_permute", "moe_gate_dispatch_partial_nosoftmaxtopk", "cal_aux_loss", "int_bincount",
+    "expand_modality_expert_id", "build_src_rank_and_local_expert_id",
 ]

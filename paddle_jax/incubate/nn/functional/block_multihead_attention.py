@@ -28,12 +28,25 @@ def _turned(x, positions, rope, neox):
     return (x * cos + other * sin).astype(x.dtype)
 
 
+def _per_head(scale):
+    """Scales [heads] or [batch, heads] beside [batch, length, heads, width]."""
+    return scale.reshape(-1, 1, scale.shape[-1], 1)
+
+
+def _found(new, valid, beginning, scale, back, most):
+    """The scales of each sequence's heads: of those that begin from their largest number, of the others as they are."""
+    largest = jnp.where(valid[:, :, None, None], jnp.abs(new.astype(jnp.float32)), 0).max((1, 3))
+    largest = jnp.where(largest > 0, largest, 1)
+    beginning = beginning[:, None]
+    return jnp.where(beginning, 1 / largest, scale).astype(scale.dtype), jnp.where(beginning, largest / most, back).astype(back.dtype)
+
+
 def _stored(x, scale, kind, bounds):
-    """Keys or values as the cache keeps them; with a scale for each head as rounded numbers."""
+    """Keys or values [batch, length, heads, width] as the cache keeps them; with a scale for each head as rounded numbers."""
     if scale is None:
         return x.astype(kind)
     most, least, rounding = bounds
-    y = x.astype(jnp.float32) * (scale[:, None] * most)
+    y = x.astype(jnp.float32) * (_per_head(scale) * most)
     y = jnp.round(y) if rounding == 0 else jnp.sign(y) * jnp.floor(jnp.abs(y) + 0.5)
     return (jnp.clip(y, least, most) + _ZERO).astype(kind)
 
@@ -43,7 +56,7 @@ def _with_new(cache, new, tables, at, scale):
     pages = cache.at[tables].get(mode="clip")  # [batch, pages, heads, block, width]
     old = jnp.swapaxes(pages, 2, 3).reshape(tables.shape[0], -1, cache.shape[1], cache.shape[3])
     if scale is not None:
-        old = (old.astype(jnp.float32) - _ZERO) * scale[:, None]
+        old = (old.astype(jnp.float32) - _ZERO) * _per_head(scale)
     rows = jnp.arange(tables.shape[0])[:, None]
     return old.astype(new.dtype).at[rows, at].set(new, mode="drop")
 
@@ -75,8 +88,8 @@ def _fitted(mask, shape):
 
 @op("qkv key_cache value_cache encoder decoder lengths starts tables rope mask tgt_mask k_scale v_scale k_back v_back", register=False, method=False)
 def paged_attention(qkv, key_cache, value_cache, encoder, decoder, lengths, starts, tables, rope=None, mask=None, tgt_mask=None, k_scale=None,
-                    v_scale=None, k_back=None, v_back=None, longest=1, neox=False, bounds=(127.0, -127.0, 1)):
-    """(results [tokens, heads * width], key cache, value cache). longest: length up to which sequences are filled up."""
+                    v_scale=None, k_back=None, v_back=None, longest=1, neox=False, bounds=(127.0, -127.0, 1), dynamic=False):
+    """(results [tokens, heads * width], key cache, value cache, the scales). longest: length up to which sequences are filled up."""
     pages, groups, block, width = key_cache.shape
     encoder, decoder, lengths, starts = (t.reshape(-1).astype(jnp.int32) for t in (encoder, decoder, lengths, starts))
     batch, tokens = lengths.shape[0], qkv.shape[0]
@@ -88,6 +101,9 @@ def paged_attention(qkv, key_cache, value_cache, encoder, decoder, lengths, star
     positions = first[:, None] + steps
     if rope is not None:
         q, k = _turned(q, positions, rope, neox), _turned(k, positions, rope, neox)
+    if dynamic:
+        k_scale, k_back = _found(k, valid, encoder > 0, k_scale, k_back, bounds[0])
+        v_scale, v_back = _found(v, valid, encoder > 0, v_scale, v_back, bounds[0])
     at = jnp.where(valid, positions, tables.shape[1] * block)
     keys, values = _with_new(key_cache, k, tables, at, k_back), _with_new(value_cache, v, tables, at, v_back)
     scores = _scores(q, keys, positions, first + lengths, encoder > 0, mask, tgt_mask)
@@ -102,13 +118,13 @@ def paged_attention(qkv, key_cache, value_cache, encoder, decoder, lengths, star
     owner = jnp.clip(jnp.searchsorted(starts, token, side="right") - 1, 0, batch - 1)
     step = token - starts[owner]
     flat = jnp.where((step < lengths[owner])[:, None], out[owner, jnp.clip(step, 0, longest - 1)], 0)
-    return flat, *caches
+    return flat, *caches, *((k_scale, v_scale, k_back, v_back) if dynamic else ())
 
 
 def _check(qkv, key_cache, value_cache, block_tables, block_size, refused):
     for name, value, allowed in refused:
         if value is not allowed:
-            raise ValueError(f"{_NAME}: {name}: only {allowed} is allowed; put a prefix into the pages of the cache, and give fixed scales")
+            raise ValueError(f"{_NAME}: {name}: only {allowed} is allowed; put a prefix into the pages of the cache")
     if key_cache.ndim != 4 or list(value_cache.shape) != list(key_cache.shape) or key_cache.shape[2] != block_size:
         raise ValueError(f"{_NAME}: key_cache, value_cache: got shapes {list(key_cache.shape)} and {list(value_cache.shape)}; both must be "
                          f"[pages, key heads, {block_size}, width], the third being block_size")
@@ -116,6 +132,13 @@ def _check(qkv, key_cache, value_cache, block_tables, block_size, refused):
     if heads <= 0 or heads % key_cache.shape[1] or block_tables.ndim != 2:
         raise ValueError(f"{_NAME}: qkv, block_tables: got shapes {list(qkv.shape)} and {list(block_tables.shape)}; they must be "
                          "[tokens, (heads + 2 * key heads) * width], heads being a multiple of key heads, and [batch, pages of a sequence]")
+
+
+def _check_scales(scales, shape):
+    found = [None if scale is None else list(scale.shape) for scale in scales]
+    if found != [shape] * 4:
+        raise ValueError(f"{_NAME}: cache_k_quant_scales and the other three scales: got shapes {found}; with use_dynamic_cachekv_quant each must be "
+                         f"[batch, key heads], {shape}")
 
 
 def _longest(lengths, tokens):
@@ -137,7 +160,7 @@ def block_multihead_attention(qkv, key_cache, value_cache, seq_lens_encoder, seq
     Position p of sequence b is row p % block_size of page block_tables[b, p // block_size]. A sequence with seq_lens_encoder above 0 begins at
     position 0, another one goes on at position seq_lens_decoder. Each token sees the positions up to its own.
 
-    Differs from Paddle: works on the CPU. qkv is not changed. A prefix (pre_key_cache, pre_value_cache) and use_dynamic_cachekv_quant are refused.
+    Differs from Paddle: works on the CPU. qkv is not changed. A prefix (pre_key_cache, pre_value_cache) is refused.
 
     Args:
         qkv: Tensor [tokens, (heads + 2 * key heads) * width], the sequences one after the other; int32 with qkv_out_scale.
@@ -148,6 +171,8 @@ def block_multihead_attention(qkv, key_cache, value_cache, seq_lens_encoder, seq
         block_tables: int Tensor [batch, pages of a sequence]; -1 where there is none.
         cache_k_quant_scales, cache_v_quant_scales: Tensors [key heads]; the cache keeps round(x * scale * quant_max_bound) + 128.
         cache_k_dequant_scales, cache_v_dequant_scales: Tensors [key heads]: the factors for the way back.
+        use_dynamic_cachekv_quant: the four scales are [batch, key heads], and those of a sequence that begins are written: one over the largest
+            number of its keys or values, and that number over quant_max_bound.
         qkv_out_scale: Tensor [(heads + 2 * key heads) * width]: factors of an int32 qkv.
         qkv_bias: Tensor of the same shape, added to qkv.
         out_shift, out_smooth: Tensors [heads * width]: the result is (result + out_shift) * out_smooth.
@@ -174,20 +199,22 @@ def block_multihead_attention(qkv, key_cache, value_cache, seq_lens_encoder, seq
         ([4.0, 5.0], [4.0, 10.0, 0.0, 0.0])
     """
     _check(qkv, key_cache, value_cache, block_tables, block_size,
-           [("pre_key_cache", pre_key_cache, None), ("pre_value_cache", pre_value_cache, None),
-            ("use_dynamic_cachekv_quant", use_dynamic_cachekv_quant, False)])
+           [("pre_key_cache", pre_key_cache, None), ("pre_value_cache", pre_value_cache, None)])
+    scales = (cache_k_quant_scales, cache_v_quant_scales, cache_k_dequant_scales, cache_v_dequant_scales)
+    if use_dynamic_cachekv_quant:
+        _check_scales(scales, [block_tables.shape[0], key_cache.shape[1]])
     x = qkv
     if qkv_out_scale is not None:
         if compute_dtype not in _DTYPES:
             raise ValueError(f"{_NAME}: compute_dtype: got {compute_dtype!r}; with qkv_out_scale it must be 'fp16', 'bf16' or 'fp32'")
         x = cast(cast(qkv, "float32") * reshape(qkv_out_scale, [-1]), _DTYPES[compute_dtype])
     x = x if qkv_bias is None else x + reshape(qkv_bias, [-1])
-    y, keys, values = paged_attention(
+    y, *changed = paged_attention(
         x, key_cache, value_cache, seq_lens_encoder, seq_lens_decoder, seq_lens_this_time, cu_seqlens_q, block_tables, rope_emb, mask, tgt_mask,
-        cache_k_quant_scales, cache_v_quant_scales, cache_k_dequant_scales, cache_v_dequant_scales, _longest(seq_lens_this_time, qkv.shape[0]),
-        bool(use_neox_style), (float(quant_max_bound), float(quant_min_bound), int(quant_round_type)))
-    key_cache._adopt(keys)
-    value_cache._adopt(values)
+        *scales, _longest(seq_lens_this_time, qkv.shape[0]), bool(use_neox_style),
+        (float(quant_max_bound), float(quant_min_bound), int(quant_round_type)), bool(use_dynamic_cachekv_quant))
+    for tensor, value in zip((key_cache, value_cache, *scales)[: len(changed)], changed, strict=True):
+        tensor._adopt(value)
     y = y if out_shift is None else y + out_shift
     y = y if out_smooth is None else y * out_smooth
     return quantized(_NAME, y, out_scale, quant_round_type, quant_max_bound, quant_min_bound), qkv, key_cache, value_cache

@@ -39,9 +39,7 @@ def convolved(name, x, weight, bias, stride, padding, dilation, groups, data_for
         window = window._replace(stride=(1,) * axes, padding=tuple(d * (k // 2) for k, d in zip(window.kernel, window.dilation, strict=True)))
         space, book = x.shape[1:-1], submanifold_rulebook(x, window)
     else:
-        space = window.lengths(x.shape[1:-1])
-        if min(space) < 1:
-            raise ValueError(f"{name}: x: got shape {list(x.shape)}, smaller than the kernel {list(window.kernel)}; the result would have {space}")
+        space = _space(name, x, window)
         book = rulebook(x, window, space)
     values = _products(x, weight, book)
     values = values if bias is None else values + bias
@@ -77,6 +75,20 @@ def _tables(counts, *columns):
         table[group, place] = column
         tables.append(to_tensor(table))
     return tables
+
+
+def _space(name, x, window):
+    """The lengths of the result of an ordinary convolution."""
+    space = window.lengths(x.shape[1:-1])
+    if min(space) < 1:
+        raise ValueError(f"{name}: x: got shape {list(x.shape)}, smaller than the kernel {list(window.kernel)}; the result would have {space}")
+    return space
+
+
+def window_of(name, x, weight, stride, padding, dilation, axes):
+    """(the window, the lengths of the result) of an ordinary convolution."""
+    window = _window(name, x, weight, stride, padding, dilation, 1, "NDHWC" if axes == 3 else "NHWC", axes)
+    return window, _space(name, x, window)
 
 
 def _window(name, x, weight, stride, padding, dilation, groups, data_format, axes):

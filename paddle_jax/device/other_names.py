@@ -1,0 +1,164 @@
+"""What PyTorch has in `torch.cuda`, as Paddle offers it in `paddle.device` and `paddle.cuda`."""
+
+import importlib
+
+from paddle_jax._core.device_text import Device
+from paddle_jax._core.place import Place, current, jax_device, parse
+from paddle_jax._core.random import default_generator
+from paddle_jax._core.random import seed as manual_seed_all
+from paddle_jax.device import memory
+from paddle_jax.device.streams import stream_guard
+
+__all__ = ["Device", "amp", "current_device", "device_to_place", "extract_device_id", "get_device_module", "manual_seed_all", "nvtx", "stream"]
+
+_MODULES = {"cpu": "device.cpu", "gpu": "cuda", "cuda": "cuda", "xpu": "device.xpu"}
+
+
+def device_to_place(device=None):
+    """The Place that a device means.
+
+    Args:
+        device: "cpu", "gpu:1", a Place, the number of a device of the current kind, or None for the current device.
+    Raises:
+        ValueError: this machine has no such device.
+    Example:
+        >>> paddle.device.device_to_place("cpu")
+        Place(cpu)
+    """
+    if device is None:
+        return current()
+    if isinstance(device, int) and not isinstance(device, bool):
+        place = current()
+        if place.is_cpu_place() and device:
+            raise ValueError(f"device_to_place: device: got {device}; the CPU has the number 0")
+        device = place if place.is_cpu_place() else f"{place.get_device_type()}:{device}"
+    place = parse(device)
+    jax_device(place)
+    return place
+
+
+def extract_device_id(device, op_name):
+    """The number of an accelerator.
+
+    Args:
+        device: a number, "gpu:1", a Place, or None for the first.
+        op_name: the function that asks, for the error.
+    Raises:
+        ValueError: this machine has no such accelerator.
+    """
+    return parse(memory.found(device, "", op_name)).get_device_id()
+
+
+def get_device_module(device=None):
+    """The module with the functions for a device: `paddle.cuda` for a GPU, `paddle.device.cpu` for the CPU.
+
+    Args:
+        device: "cpu", "gpu:1", a Place, or None for the current device.
+    Raises:
+        RuntimeError: the kind has no such module.
+    Example:
+        >>> paddle.device.get_device_module("cuda").__name__.split(".")[-1]
+        'cuda'
+    """
+    if device is None or isinstance(device, int):
+        device = current()
+    kind = device.get_device_type() if isinstance(device, Place) else str(device).lower().partition(":")[0]
+    if kind.endswith("_pinned") or not kind.isalnum():
+        raise RuntimeError(f"get_device_module: device: got {device!r}; allowed are 'cpu', 'gpu', 'xpu' and the kinds of custom devices")
+    return importlib.import_module(f"paddle_jax.{_MODULES.get(kind, 'device.custom_device')}")
+
+
+def current_device() -> int:
+    """The number of the current device; 0 for the CPU.
+
+    Example:
+        >>> paddle.device.set_device("cpu"); paddle.device.current_device()
+        Place(cpu)
+        0
+    """
+    return current().get_device_id()
+
+
+def get_state(device=None):
+    """The state of the random generator; all devices share one.
+
+    Args:
+        device: accepted.
+    Returns:
+        Tensor uint32 [3], for `set_rng_state`.
+    """
+    return default_generator().get_state()
+
+
+def set_state(new_state, device=None):
+    """Continues from a state of the random generator.
+
+    Args:
+        new_state: what `get_rng_state` returned. device: accepted.
+    Raises:
+        ValueError: it is none.
+    """
+    default_generator().set_state(new_state)
+
+
+def stream(stream):
+    """Context in which a Stream is the current one; None changes nothing. As `stream_guard`.
+
+    Args:
+        stream: Stream or None.
+    Example:
+        >>> with paddle.device.stream(None):
+        ...     paddle.ones([1]).item()
+        1.0
+    """
+    return stream_guard(stream)
+
+
+class nvtx:
+    """Names for spans of a program. They are in the recordings of `paddle.profiler`."""
+
+    _open: list = []
+
+    @staticmethod
+    def range_push(msg):
+        """Begins a span.
+
+        Args:
+            msg: its name.
+        Example:
+            >>> paddle.device.nvtx.range_push("forward"); paddle.device.nvtx.range_pop()
+        """
+        from paddle_jax.profiler import RecordEvent
+
+        event = RecordEvent(str(msg))
+        event.begin()
+        nvtx._open.append(event)
+
+    @staticmethod
+    def range_pop():
+        """Ends the span that was begun last; nothing where there is none."""
+        if nvtx._open:
+            nvtx._open.pop().end()
+
+
+class amp:
+    """Mixed precision under PyTorch's names."""
+
+    @staticmethod
+    def autocast(enabled=True, dtype="float16", cache_enabled=True):
+        """Context in which operations compute in a smaller dtype: `paddle.amp.auto_cast`.
+
+        Args:
+            enabled: whether it does anything. dtype: "float16" or "bfloat16". cache_enabled: accepted.
+        Example:
+            >>> with paddle.device.amp.autocast(dtype="bfloat16"):
+            ...     paddle.matmul(paddle.ones([2, 2]), paddle.ones([2, 2])).shape
+            paddle.Size([2, 2])
+        """
+        from paddle_jax._core import dtype as dtypes
+        from paddle_jax.amp import auto_cast
+
+        return auto_cast(enable=enabled, dtype=dtypes.convert(dtype).np.name)
+
+
+amp.autocast_mode = amp

@@ -1,0 +1,1 @@
+"""What `paddle.distributed.fleet` knows about the processes of a program."""

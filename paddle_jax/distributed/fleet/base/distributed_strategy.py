@@ -1,0 +1,100 @@
+"""What a program asks of `fleet`."""
+
+import copy
+
+from paddle_jax._core.errors import CheckError
+
+__all__ = ["DistributedStrategy"]
+
+_ORDER = ["dp", "pp", "sharding", "sep", "cp", "mp"]
+_DEGREES = {"dp_degree": -1, "mp_degree": 1, "pp_degree": 1, "sharding_degree": 1, "sep_degree": 1, "cp_degree": 1}
+_CONFIGS = {
+    "amp": {"init_loss_scaling": 32768.0, "incr_every_n_steps": 1000, "decr_every_n_nan_or_inf": 2, "incr_ratio": 2.0, "decr_ratio": 0.8,
+            "use_dynamic_loss_scaling": True, "custom_white_list": [], "custom_black_list": [], "custom_black_varnames": [], "use_pure_fp16": False,
+            "use_fp16_guard": True, "use_optimizer_fp16": False, "use_pure_bf16": False},
+    "recompute": {"checkpoints": [], "enable_offload": False, "checkpoint_shape": [], "enable_tuning": False, "refined_ops_patterns": []},
+    "gradient_merge": {"k_steps": 1, "avg": True},
+    "sharding": {"sharding_segment_strategy": "segment_broadcast_MB", "segment_broadcast_MB": 32.0, "segment_anchors": [], "sharding_degree": 8,
+                 "mp_degree": 1, "dp_degree": 1, "hybrid_dp": False, "gradient_merge_acc_step": 1, "optimize_offload": False,
+                 "pp_allreduce_in_optimize": False, "pp_degree": 1, "optimize_cast": False, "_dp_as_optimizer_sharding": False, "stage": 1,
+                 "enable_tuning": False, "use_calc_stream": False},
+    "pipeline": {"micro_batch_size": 1, "accumulate_steps": 1, "schedule_mode": "1F1B", "p2p_cache_shape": True, "enable_partial_send_recv": True},
+    "tensor_parallel": {"tensor_parallel_degree": 1, "tensor_init_seed": -1},
+    "lamb": {"lamb_weight_decay": 0.01, "exclude_from_weight_decay": []},
+    "lars": {"lars_coeff": 0.001, "lars_weight_decay": 0.0005, "epsilon": 0.0, "exclude_from_weight_decay": []},
+    "gradient_scale": {"scale_strategy": "avg", "scale_gradient": False},
+}
+_SWITCHES = ("amp", "recompute", "gradient_merge", "sharding", "pipeline", "tensor_parallel", "lamb", "lars")
+_PLAIN = {"find_unused_parameters": False, "fuse_all_reduce_ops": True, "fuse_grad_size_in_MB": 32, "fuse_grad_size_in_num": 8,
+          "last_comm_group_size_MB": 1.0, "nccl_comm_num": 1, "sync_nccl_allreduce": True, "use_hierarchical_allreduce": False,
+          "hierarchical_allreduce_inter_nranks": 1, "sync_batch_norm": False, "cudnn_exhaustive_search": False,
+          "cudnn_batchnorm_spatial_persistent": False, "conv_workspace_size_limit": 512, "without_graph_optimization": True}
+_NESTED = ("mp_configs", "pp_configs", "sharding_configs", "dp_configs", "sep_configs", "cp_configs")
+
+
+class DistributedStrategy:
+    """What a program asks of `fleet.init`: how many processes for each kind of parallelism, and how gradients travel.
+
+    `hybrid_configs`: dict of `dp_degree` (default -1: what the others leave), `mp_degree`, `sharding_degree`; their product is the number of
+    processes. `find_unused_parameters`, `fuse_grad_size_in_MB`, `last_comm_group_size_MB`: as in DataParallel. `amp`, `recompute`, `gradient_merge`,
+    `sharding`, `pipeline`, `tensor_parallel`, `lamb`, `lars`, `sync_batch_norm` act on static programs, in Paddle too; `fleet.init` says so where one
+    is on. Numbers for NCCL and cuDNN are accepted.
+
+    Raises:
+        TypeError: an attribute is set that there is none of, or a degree is no int. AssertionError: a dict of settings has a key that there is none
+            of.
+    Example:
+        >>> from paddle_jax.distributed import fleet
+        >>> strategy = fleet.DistributedStrategy()
+        >>> strategy.hybrid_configs = {"dp_degree": 2, "mp_degree": 2}
+        >>> strategy.hybrid_configs["mp_degree"], strategy.hybrid_configs["sharding_degree"]
+        (2, 1)
+    """
+
+    def __init__(self):
+        values = _PLAIN | dict.fromkeys(_SWITCHES, False)
+        values |= {f"{name}_configs": copy.deepcopy(found) for name, found in _CONFIGS.items()}
+        values["hybrid_configs"] = _DEGREES | {name: {} for name in _NESTED}
+        values["hybrid_parallel_order"] = list(_ORDER)
+        object.__setattr__(self, "_values", values)
+
+    def __setattr__(self, name, value):
+        if name == "_values":  # of a copy
+            object.__setattr__(self, name, value)
+            return
+        if name not in self._values:
+            raise TypeError(f"{name} is not a attribute of DistributedStrategy; there are {', '.join(sorted(self._values))}")
+        if not name.endswith("_configs"):
+            self._values[name] = value
+            return
+        if not isinstance(value, dict):
+            raise TypeError(f"DistributedStrategy.{name}: got {type(value).__name__}; it must be a dict")
+        value = dict(value)
+        if name == "hybrid_configs":
+            self._settle_hybrid(value)
+        for key in value:
+            if key not in self._values[name]:
+                raise CheckError(f"key:{key} not in {name}; there are {', '.join(self._values[name])}")
+        self._values[name] = self._values[name] | value
+
+    def _settle_hybrid(self, value):
+        if "order" in value:
+            order = value.pop("order")
+            if sorted(order) != sorted(_ORDER) and sorted(order) != sorted(set(_ORDER) - {"cp"}):
+                raise CheckError(f"DistributedStrategy.hybrid_configs: order: got {order}; it must have each of {_ORDER} once")
+            self._values["hybrid_parallel_order"] = list(order) if "cp" in order else [*order[:-1], "cp", order[-1]]
+        for key in set(value) & set(_DEGREES):
+            if isinstance(value[key], bool) or not isinstance(value[key], int):
+                raise TypeError(f"DistributedStrategy.hybrid_configs: {key}: got {value[key]!r}; it must be an int")
+
+    def __repr__(self):
+        changed = {name: value for name, value in self._values.items() if value != DistributedStrategy()._values[name]}
+        return f"DistributedStrategy({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
+
+
+def _setting(name):
+    return property(lambda self: self._values[name], doc=f"The setting `{name}`.")
+
+
+for _name in DistributedStrategy()._values:
+    setattr(DistributedStrategy, _name, _setting(_name))

@@ -1,0 +1,220 @@
+"""Processes in a grid, with a dimension for each kind of parallelism, and the groups along its dimensions."""
+
+import collections
+
+import numpy as np
+
+from paddle_jax._core.errors import CheckError
+from paddle_jax.distributed.collective import new_group
+from paddle_jax.distributed.parallel import ParallelMode, get_rank
+
+__all__ = ["CommunicateTopology", "HybridCommunicateGroup"]
+
+NAMES = ["data", "pipe", "sharding", "sep", "context", "model"]
+
+
+class CommunicateTopology:
+    """Numbers of processes in a grid; the last dimension counts fastest.
+
+    Args:
+        hybrid_group_names: list of str, the dimensions.
+        dims: list of int, their lengths.
+    Example:
+        >>> from paddle_jax.distributed import fleet
+        >>> grid = fleet.CommunicateTopology(["data", "model"], [2, 2])
+        >>> grid.get_comm_list("model"), grid.get_coord(2)
+        ([[0, 1], [2, 3]], Coordinate(data=1, model=0))
+    """
+
+    def __init__(self, hybrid_group_names=NAMES, dims=(1, 1, 1, 1, 1, 1)):
+        self._parallel_names, self._dims = list(hybrid_group_names), list(dims)
+        self.coordinate = collections.namedtuple("Coordinate", self._parallel_names)
+        self._grid = np.arange(int(np.prod(self._dims))).reshape(self._dims)
+
+    def get_hybrid_group_names(self):
+        """The dimensions."""
+        return self._parallel_names
+
+    def get_dim(self, axis_name):
+        """The length of a dimension.
+
+        Raises:
+            ValueError: there is none of this name.
+        """
+        return self._dims[self._parallel_names.index(axis_name)]
+
+    get_dim_size = get_dim
+
+    def world_size(self):
+        """The number of processes."""
+        return self._grid.size
+
+    def get_rank(self, **args):
+        """The number of the process at a place; args: a place for each dimension.
+
+        Raises:
+            AssertionError: a dimension is missing, or there is none of a name.
+        """
+        if len(args) != len(self._dims) or set(args) != set(self._parallel_names):
+            raise CheckError(f"CommunicateTopology.get_rank: got places along {sorted(args)}; give one for each of {self._parallel_names}")
+        return int(self._grid[tuple(args[name] for name in self._parallel_names)])
+
+    def get_coord(self, rank):
+        """The place of a process, a named tuple.
+
+        Raises:
+            AssertionError: there is no such process.
+        """
+        if not 0 <= rank < self.world_size():
+            raise CheckError(f"CommunicateTopology.get_coord: rank: got {rank}; there are {self.world_size()} processes, numbered from 0")
+        return self.coordinate(*(int(i) for i in np.unravel_index(rank, self._dims)))
+
+    def get_axis_list(self, axis_name, index):
+        """The numbers of all processes at a place along a dimension."""
+        at = self._parallel_names.index(axis_name)
+        return np.take(self._grid, index, at).reshape(-1).tolist() if 0 <= index < self._dims[at] else []
+
+    def get_comm_list(self, axis_name):
+        """The groups along a dimension: lists of numbers of processes, each of which has all of them apart from this dimension in common.
+
+        Raises:
+            AssertionError: there is none of this name.
+        """
+        if axis_name not in self._parallel_names:
+            raise CheckError(f"CommunicateTopology.get_comm_list: axis_name: got {axis_name!r}; there are {self._parallel_names}")
+        return self.get_fused_ranks([axis_name])
+
+    def get_fused_ranks(self, fused_axis):
+        """The groups along several dimensions together."""
+        fused = [name for name in self._parallel_names if name in fused_axis]
+        others = [i for i, name in enumerate(self._parallel_names) if name not in fused_axis]
+        order = others + [self._parallel_names.index(name) for name in fused]
+        count = int(np.prod([self.get_dim(name) for name in fused]))
+        return self._grid.transpose(order).reshape(-1, count).tolist()
+
+    def get_rank_from_stage(self, global_rank, **kwargs):
+        """The number of the process that differs from one in the places named."""
+        return self.get_rank(**(self.get_coord(global_rank)._asdict() | kwargs))
+
+
+class HybridCommunicateGroup:
+    """The groups along the dimensions of a grid of this program's processes. Nothing is sent to make them; all processes must make them.
+
+    Args:
+        topology: CommunicateTopology of all processes, with the dimensions that fleet uses ("data", "pipe", "sharding", "sep", "model").
+        hybrid_configs: accepted.
+    Raises:
+        AssertionError: the grid is not that of all processes.
+    Example:
+        >>> from paddle_jax.distributed import fleet
+        >>> groups = fleet.HybridCommunicateGroup(fleet.CommunicateTopology())
+        >>> groups.get_data_parallel_world_size(), groups.get_model_parallel_rank()
+        (1, 0)
+    """
+
+    def __init__(self, topology, hybrid_configs=None):
+        from paddle_jax._core.world import environment
+
+        self._topo, self.global_rank, self.nranks = topology, get_rank(), environment.size()
+        names = topology.get_hybrid_group_names()
+        self._sizes = {name: topology.get_dim(name) for name in names}
+        if topology.world_size() != self.nranks:
+            found = ", ".join(f"{name} {size}" for name, size in self._sizes.items())
+            raise CheckError(f"HybridCommunicateGroup: the degrees make up {topology.world_size()} processes ({found}), and there are {self.nranks}; "
+                             "their product must be that (dp_degree=-1 takes what the others leave)")
+        self._place = topology.get_coord(self.global_rank)._asdict()
+        self._groups = {name: self._made([name]) for name in names}
+        self._check = self._made([name for name in names if name != "data"])
+
+    def _made(self, names):
+        groups = [new_group(ranks) for ranks in self._topo.get_fused_ranks(names)]
+        return next(group for group in groups if self.global_rank in group.ranks)
+
+    def _sep(self):
+        if self._sizes.get("sep", 1) == 1:
+            raise CheckError("HybridCommunicateGroup: sep not exist: sep_degree is 1")
+        return self._groups["sep"]
+
+    def get_parallel_mode(self):
+        """A number of ParallelMode: the innermost kind of parallelism whose degree is above 1, DATA_PARALLEL for none."""
+        kinds = {"pipe": ParallelMode.PIPELINE_PARALLEL, "model": ParallelMode.TENSOR_PARALLEL, "sep": ParallelMode.SEGMENT_PARALLEL,
+                 "sharding": ParallelMode.SHARDING_PARALLEL}
+        if self._sizes.get("data", 1) > 1 and all(self._sizes.get(name, 1) == 1 for name in kinds):
+            return ParallelMode.DATA_PARALLEL
+        return next((kind for name, kind in kinds.items() if self._sizes.get(name, 1) > 1), ParallelMode.DATA_PARALLEL)
+
+    def topology(self):
+        """The CommunicateTopology."""
+        return self._topo
+
+    def get_global_rank(self):
+        """The number of this process."""
+        return self.global_rank
+
+    def get_check_parallel_group(self, sharding=False):
+        """The group of the processes that hold one copy of the model among them."""
+        return self._check
+
+    def get_sep_parallel_group(self):
+        """The group along "sep"; AssertionError where its length is 1."""
+        return self._sep()
+
+    def get_sep_parallel_group_src_rank(self):
+        """The first process of that group."""
+        return self._sep().ranks[0]
+
+    def get_stage_id(self):
+        """The place of this process along "pipe"."""
+        return self._place["pipe"]
+
+    def get_pipe_parallel_group(self):
+        """The group along "pipe"."""
+        return self._groups["pipe"]
+
+    def get_pipe_parallel_world_size(self):
+        """Its length."""
+        return self._sizes["pipe"]
+
+    def get_rank_from_stage(self, stage_id, **kwargs):
+        """The number of the process at another place along "pipe"."""
+        return self._topo.get_rank_from_stage(self.global_rank, pipe=stage_id, **kwargs)
+
+    def create_fuse_group(self, fused_strategy_list):
+        """The group along several dimensions together.
+
+        Args:
+            fused_strategy_list: list of names of dimensions.
+        Returns:
+            list of the numbers of its processes, and the Group.
+        """
+        group = self._made(fused_strategy_list)
+        return group.ranks, group
+
+
+def _along(name, axis):
+    """The four questions about a dimension."""
+
+    def group(self):
+        return self._groups[axis]
+
+    def size(self):
+        return self._sizes.get(axis, 1)
+
+    def place(self):
+        return self._place.get(axis, 0)
+
+    def first(self):
+        return self._groups[axis].ranks[0]
+
+    made = {f"get_{name}_parallel_world_size": (size, f'The number of processes along "{axis}".'),
+            f"get_{name}_parallel_rank": (place, f'The place of this process along "{axis}".')}
+    if axis != "sep":
+        made |= {f"get_{name}_parallel_group": (group, f'The group along "{axis}".'),
+                 f"get_{name}_parallel_group_src_rank": (first, "The first process of that group.")}
+    for key, (function, text) in made.items():
+        function.__name__, function.__qualname__, function.__doc__ = key, f"HybridCommunicateGroup.{key}", text
+        setattr(HybridCommunicateGroup, key, function)
+
+
+for _names in (("data", "data"), ("model", "model"), ("sharding", "sharding"), ("sep", "sep")):
+    _along(*_names)

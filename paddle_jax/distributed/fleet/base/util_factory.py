@@ -1,0 +1,71 @@
+"""Small exchanges between all processes."""
+
+import numpy as np
+
+from paddle_jax._core.errors import CheckError
+from paddle_jax._core.world import environment
+from paddle_jax.distributed.communication.group import barrier, is_initialized
+from paddle_jax.distributed.communication.objects import all_gather_object
+
+__all__ = ["UtilBase"]
+
+_WAYS = {"sum": np.sum, "max": np.max, "min": np.min}
+
+
+class UtilBase:
+    """`fleet.util`: numbers of all processes brought together, and files divided among them.
+
+    Example:
+        >>> from paddle_jax.distributed import fleet
+        >>> fleet.util.get_file_shard(["a", "b", "c"])
+        ['a', 'b', 'c']
+    """
+
+    def all_reduce(self, input, mode="sum", comm_world="worker"):
+        """The numbers of all processes brought together.
+
+        Args:
+            input: number, list or NumPy array, of one shape on all processes.
+            mode: "sum", "max" or "min".
+            comm_world: "worker" or "all".
+        Returns:
+            NumPy array, or a number for a number.
+        Raises:
+            AssertionError: mode or comm_world is another one.
+        """
+        if mode not in _WAYS:
+            raise CheckError(f"fleet.util.all_reduce: mode: got {mode!r}; it must be one of {', '.join(_WAYS)}")
+        found = _WAYS[mode](np.stack([np.asarray(each) for each in self.all_gather(input, comm_world)]), axis=0)
+        return found if np.ndim(input) else found.item()
+
+    def all_gather(self, input, comm_world="worker"):
+        """A list of what each process has given."""
+        if comm_world not in ("worker", "all"):
+            raise CheckError(f"fleet.util: comm_world: got {comm_world!r}; it must be worker or all: there are no servers")
+        found = []
+        if is_initialized():
+            all_gather_object(found, input)
+        return found or [input]
+
+    def barrier(self, comm_world="worker"):
+        """Waits until all processes have come here."""
+        if is_initialized():
+            barrier()
+
+    def get_file_shard(self, files):
+        """The part of a list of files that this process should read: pieces of one length, but for the first processes, which get one file more.
+
+        Raises:
+            TypeError: files is no list.
+        """
+        if not isinstance(files, list):
+            raise TypeError("files should be a list of file need to be read.")
+        count, place = environment.size(), environment.rank()
+        least, more = divmod(len(files), count)
+        begin = place * least + min(place, more)
+        return files[begin : begin + least + (place < more)]
+
+    def print_on_rank(self, message, rank_id):
+        """Prints on one process."""
+        if environment.rank() == rank_id:
+            print(message)

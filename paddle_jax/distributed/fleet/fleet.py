@@ -1,0 +1,221 @@
+"""Programs in which all processes do the same: who one is, and what a model and an optimizer become."""
+
+import os
+import warnings
+
+from paddle_jax._core.world import environment, schedulers
+from paddle_jax.amp import GradScaler
+from paddle_jax.distributed.communication.group import barrier, is_initialized
+from paddle_jax.distributed.data_parallel import DataParallel
+from paddle_jax.distributed.fleet.base.distributed_strategy import DistributedStrategy
+from paddle_jax.distributed.fleet.base.registry import Current
+from paddle_jax.distributed.fleet.base.role_maker import PaddleCloudRoleMaker, RoleMakerBase
+from paddle_jax.distributed.fleet.base.topology import CommunicateTopology, HybridCommunicateGroup
+from paddle_jax.distributed.fleet.base.util_factory import UtilBase
+from paddle_jax.distributed.fleet.layers.mpu.random import model_parallel_random_seed
+from paddle_jax.distributed.fleet.meta_parallel.wrapped import ShardingParallel, TensorParallel
+from paddle_jax.distributed.fleet.optimizer import HybridParallelOptimizer
+from paddle_jax.distributed.parallel import ParallelMode, init_parallel_env
+from paddle_jax.framework.mode import in_dynamic_mode
+
+__all__ = ["Fleet"]
+
+_AXES = {"dp": "data", "pp": "pipe", "sharding": "sharding", "sep": "sep", "cp": "context", "mp": "model"}
+_STATIC = ("amp", "recompute", "gradient_merge", "sharding", "pipeline", "tensor_parallel", "lamb", "lars", "sync_batch_norm")
+
+
+class Fleet:
+    """All of `paddle.distributed.fleet`; its methods are functions there.
+
+    Example:
+        >>> from paddle_jax.distributed import fleet
+        >>> _ = fleet.init(is_collective=True)
+        >>> fleet.worker_index(), fleet.worker_num(), fleet.is_first_worker()
+        (0, 1, True)
+    """
+
+    def __init__(self):
+        self._role_maker, self._user_defined_strategy, self._util = None, None, UtilBase()
+
+    def init(self, role_maker=None, is_collective=False, strategy=None, log_level="INFO"):
+        """Connects the processes of the program and makes their groups.
+
+        Args:
+            role_maker: PaddleCloudRoleMaker or UserDefinedRoleMaker. Default None: PaddleCloudRoleMaker(is_collective).
+            is_collective: True; parameter servers, which False stands for, do not exist here.
+            strategy: DistributedStrategy. Default None: one with data parallelism over all processes.
+            log_level: accepted.
+        Returns:
+            This object.
+        Raises:
+            ValueError: role_maker is none. TypeError: strategy is none. NotImplementedError: parameter servers; pp_degree, sep_degree or cp_degree
+                above 1. AssertionError: the product of the degrees is not the number of processes.
+        Example:
+            >>> from paddle_jax.distributed import fleet
+            >>> fleet.init(is_collective=True).worker_num()
+            1
+        """
+        schedulers.adopt()
+        role_maker = PaddleCloudRoleMaker(is_collective) if role_maker is None else role_maker
+        if not isinstance(role_maker, RoleMakerBase):
+            raise ValueError(f"`role_maker` should be subclass of `RoleMakerBase`, but got {type(role_maker)}")
+        strategy = DistributedStrategy() if strategy is None else strategy
+        if not isinstance(strategy, DistributedStrategy):
+            raise TypeError(f"fleet.init: strategy: got {type(strategy).__name__}; it must be a DistributedStrategy")
+        ignored = [name for name in _STATIC if getattr(strategy, name)]
+        if ignored:
+            warnings.warn(f"fleet.init: strategy: {', '.join(ignored)} act on Paddle's static programs only, and do nothing here; use paddle.amp, "
+                          "fleet.utils.recompute, several backward() before a step(), hybrid_configs, an optimizer of that name, or "
+                          "nn.SyncBatchNorm.convert_sync_batchnorm", stacklevel=2)
+        if environment.size() > 1:
+            init_parallel_env()
+        self._role_maker, self._user_defined_strategy = role_maker, strategy
+        self._hcg = Current.hcg = HybridCommunicateGroup(_grid(strategy))
+        if self._hcg.get_model_parallel_world_size() > 1:
+            seed = strategy.tensor_parallel_configs["tensor_init_seed"]
+            model_parallel_random_seed(None if seed == -1 else seed)
+        return self
+
+    def _role(self):
+        if self._role_maker is None:
+            raise AttributeError("fleet: it is not initialized; call fleet.init(is_collective=True) first")
+        return self._role_maker
+
+    # who this process is ----------------------------------------------------------------------------------------------
+
+    def worker_index(self):
+        """The number of this process, from 0."""
+        return self._role()._worker_index()
+
+    def worker_num(self):
+        """The number of processes."""
+        return self._role()._worker_num()
+
+    def is_first_worker(self):
+        """Whether this is process 0."""
+        return self._role()._is_first_worker()
+
+    def is_worker(self):
+        """True: all processes are workers."""
+        return self._role()._is_worker()
+
+    def is_server(self):
+        """False: there are no parameter servers."""
+        return self._role()._is_server()
+
+    def worker_endpoints(self, to_string=False):
+        """The addresses of all processes, as far as the launcher has told them: a list, or a str with commas between them."""
+        found = self._role()._get_trainer_endpoints()
+        return ",".join(found) if to_string else found
+
+    def node_num(self):
+        """The number of machines, as far as the launcher has told it."""
+        self._role()
+        return environment.number("PADDLE_NNODES", 1)
+
+    def local_rank(self):
+        """The number of this process on its machine, as the launcher has told it: a str, or None."""
+        return os.environ.get("PADDLE_LOCAL_RANK")
+
+    def barrier_worker(self):
+        """Waits until all processes have called it."""
+        self._role()
+        if is_initialized():
+            barrier()
+
+    @property
+    def util(self):
+        """Small exchanges between all processes, a UtilBase."""
+        return self._util
+
+    def get_hybrid_communicate_group(self):
+        """The HybridCommunicateGroup.
+
+        Raises:
+            AttributeError: `fleet.init` was not called.
+        """
+        self._role()
+        return self._hcg
+
+    def get_hybrid_parallel_topology(self):
+        """The CommunicateTopology of all processes."""
+        return self.get_hybrid_communicate_group().topology()
+
+    # model, optimizer, scaler -----------------------------------------------------------------------------------------
+
+    def distributed_model(self, model):
+        """A Layer for training in several processes.
+
+        Args:
+            model: Layer.
+        Returns:
+            DataParallel, TensorParallel or ShardingParallel round it, as the degrees say; the Layer itself where there is one process.
+        Raises:
+            AttributeError: `fleet.init` was not called. AssertionError: nothing in the Layer is trained.
+        Example:
+            >>> from paddle_jax.distributed import fleet
+            >>> net = paddle.nn.Linear(2, 1)
+            >>> fleet.init(is_collective=True).distributed_model(net) is net
+            True
+        """
+        if self.worker_num() <= 1:
+            return model
+        strategy, mode = self._user_defined_strategy, self._hcg.get_parallel_mode()
+        if mode == ParallelMode.DATA_PARALLEL:
+            return DataParallel(model, comm_buffer_size=strategy.fuse_grad_size_in_MB, last_comm_buffer_size=strategy.last_comm_group_size_MB,
+                                find_unused_parameters=strategy.find_unused_parameters)
+        return (TensorParallel if mode == ParallelMode.TENSOR_PARALLEL else ShardingParallel)(model, self._hcg, strategy)
+
+    def distributed_optimizer(self, optimizer, strategy=None):
+        """An optimizer for training in several processes.
+
+        Args:
+            optimizer: Optimizer.
+            strategy: DistributedStrategy in the place of that of `fleet.init`; the degrees stay.
+        Returns:
+            HybridParallelOptimizer round it; the optimizer itself where there is one process.
+        Raises:
+            AttributeError: `fleet.init` was not called. RuntimeError: several processes in static mode.
+        """
+        if strategy is not None:
+            self._user_defined_strategy = strategy
+        if self.worker_num() <= 1:
+            self._optimizer = optimizer
+            return optimizer
+        if not in_dynamic_mode():
+            raise RuntimeError("fleet.distributed_optimizer: static programs of several processes do not exist here; leave paddle.enable_static() "
+                               "out, and compile the network with paddle.jit.to_static")
+        self._optimizer = HybridParallelOptimizer(optimizer, self._hcg, self._user_defined_strategy)
+        return self._optimizer
+
+    def distributed_scaler(self, scaler):
+        """The GradScaler itself: the optimizers of this module tell it what the other processes have found.
+
+        Args:
+            scaler: GradScaler.
+        """
+        if not isinstance(scaler, GradScaler):
+            raise TypeError(f"fleet.distributed_scaler: scaler: got {type(scaler).__name__}; it must be a GradScaler")
+        return scaler
+
+    def minimize(self, loss, startup_program=None, parameter_list=None, no_grad_set=None):
+        """`minimize` of the optimizer that was given to distributed_optimizer last."""
+        if not hasattr(self, "_optimizer"):
+            raise AttributeError("fleet.minimize: there is no optimizer; call fleet.distributed_optimizer first")
+        return self._optimizer.minimize(loss, startup_program, parameter_list, no_grad_set)
+
+
+def _grid(strategy):
+    """The CommunicateTopology that a strategy asks for."""
+    degrees = {name: strategy.hybrid_configs[f"{name}_degree"] for name in _AXES}
+    for name in ("pp", "sep", "cp"):
+        if degrees[name] > 1:
+            raise NotImplementedError(f"fleet.init: {name}_degree: got {degrees[name]}; there are only dp_degree, mp_degree and sharding_degree for "
+                                      "processes; a process that drives several devices has dist.parallelize")
+    if degrees["dp"] < 0:
+        others = 1
+        for name, degree in degrees.items():
+            others *= degree if name != "dp" else 1
+        degrees["dp"] = max(environment.size() // others, 1)
+    order = strategy.hybrid_parallel_order
+    return CommunicateTopology([_AXES[name] for name in order], [degrees[name] for name in order])

@@ -1,0 +1,167 @@
+"""Layers whose weights lie on the processes of a group in parts. Each process has a part as its own Parameter, of its own shape."""
+
+import contextlib
+
+from paddle_jax._core.errors import CheckError
+from paddle_jax._core.world import wire
+from paddle_jax.distributed.checkpoint import build_sharded_state_dict
+from paddle_jax.distributed.fleet.base.registry import Current
+from paddle_jax.distributed.fleet.layers.mpu.mp_ops import _c_concat, _c_identity, _c_split, _mp_allreduce
+from paddle_jax.distributed.fleet.layers.mpu.random import MODEL_PARALLEL_RNG, get_rng_state_tracker
+from paddle_jax.nn import Layer, functional
+from paddle_jax.tensor.logic import logical_and
+from paddle_jax.tensor.manipulation import squeeze, unsqueeze
+from paddle_jax.tensor.search import where
+
+__all__ = []
+
+
+class _Divided(Layer):
+    """A Layer of which each process of a group has a part."""
+
+    def __init__(self, name, mp_group, length, what):
+        super().__init__(name)
+        self.model_parallel_group = Current.groups().get_model_parallel_group() if mp_group is None else mp_group
+        self.world_size = self.model_parallel_group.nranks
+        self.rank, self.is_mp, self._name = max(self.model_parallel_group.rank, 0), self.world_size > 1, name
+        if length % self.world_size:
+            raise CheckError(f"{type(self).__name__}: {what}: got {length}; it must be divisible by the {self.world_size} processes of the model "
+                             "parallel group")
+
+    def _part(self, shape, attr, axis, is_bias=False):
+        """A Parameter that is a part of a whole along an axis; None: the whole, alike everywhere."""
+        known = axis is not None and self.is_mp and MODEL_PARALLEL_RNG in get_rng_state_tracker().states_
+        with get_rng_state_tracker().rng_state() if known else contextlib.nullcontext():
+            made = self.create_parameter(shape, attr=attr, dtype=self._dtype, is_bias=is_bias)
+        made.is_distributed = axis is not None and self.is_mp
+        if made.is_distributed:
+            made.split_axis = axis
+        return made
+
+    def sharded_state_dict(self, structured_name_prefix=""):
+        """The Parameters as ShardedWeights, with the place of each part in the whole."""
+        axes = {name: p.split_axis for name, p in self.named_parameters() if getattr(p, "is_distributed", False)}
+        return build_sharded_state_dict(self.state_dict(), axes, structured_name_prefix, self.model_parallel_group)
+
+
+class ColumnParallelLinear(_Divided):
+    """A linear layer of which each process has some of the columns, that is, of the features that come out.
+
+    Args:
+        in_features, out_features: int, of the whole; out_features must be a multiple of the number of processes.
+        weight_attr: as in nn.Linear; each process draws its part. The weight is [in_features, out_features / processes].
+        has_bias: whether there is a bias, [out_features / processes]. Default None: no.
+        gather_output: all processes get all features. Default True; else each has those of its part.
+        fuse_matmul_bias: accepted.
+        mp_group: Group. Default None: that of `fleet.init`.
+        name: str.
+    Raises:
+        AssertionError: out_features is no such multiple.
+    """
+
+    def __init__(self, in_features, out_features, weight_attr=None, has_bias=None, gather_output=True, fuse_matmul_bias=False, mp_group=None,
+                 name=None):
+        super().__init__(name, mp_group, out_features, "out_features")
+        self.gather_output = gather_output
+        self.weight = self._part([in_features, out_features // self.world_size], weight_attr, 1)
+        self.bias = self._part([out_features // self.world_size], None, 0, is_bias=True) if has_bias else None
+
+    def forward(self, x):
+        """Tensor [..., in_features] to [..., out_features], or the part of this process."""
+        out = functional.linear(_c_identity(x, self.model_parallel_group) if self.is_mp else x, self.weight, self.bias)
+        return _c_concat(out, self.model_parallel_group) if self.is_mp and self.gather_output else out
+
+
+class RowParallelLinear(_Divided):
+    """A linear layer of which each process has some of the rows, that is, of the features that go in.
+
+    Args:
+        in_features, out_features: int, of the whole; in_features must be a multiple of the number of processes.
+        weight_attr: as in nn.Linear; each process draws its part. The weight is [in_features / processes, out_features].
+        has_bias: whether there is a bias, [out_features], alike on all processes. Default True.
+        input_is_parallel: the input has the features of this process only, as ColumnParallelLinear(gather_output=False) gives. Default False.
+        fuse_matmul_bias: accepted.
+        mp_group: Group. Default None: that of `fleet.init`.
+        name: str.
+    Raises:
+        AssertionError: in_features is no such multiple.
+    """
+
+    def __init__(self, in_features, out_features, weight_attr=None, has_bias=True, input_is_parallel=False, fuse_matmul_bias=False, mp_group=None,
+                 name=None):
+        super().__init__(name, mp_group, in_features, "in_features")
+        self.input_is_parallel = input_is_parallel
+        self.weight = self._part([in_features // self.world_size, out_features], weight_attr, 0)
+        self.bias = self._part([out_features], None, None, is_bias=True) if has_bias else None
+
+    def forward(self, x):
+        """Tensor [..., in_features] (or the part of this process) to [..., out_features]."""
+        if not self.is_mp:
+            return functional.linear(x, self.weight, self.bias)
+        part = x if self.input_is_parallel else _c_split(x, self.model_parallel_group)
+        out = _mp_allreduce(functional.linear(part, self.weight), group=self.model_parallel_group)
+        return out if self.bias is None else out + self.bias
+
+
+class VocabParallelEmbedding(_Divided):
+    """An embedding of which each process has some of the rows.
+
+    Args:
+        num_embeddings, embedding_dim: int, of the whole; num_embeddings must be a multiple of the number of processes.
+        weight_attr: as in nn.Embedding; each process draws its part. The weight is [num_embeddings / processes, embedding_dim].
+        mp_group: Group. Default None: that of `fleet.init`.
+        name: str.
+    Raises:
+        AssertionError: num_embeddings is no such multiple.
+    """
+
+    def __init__(self, num_embeddings, embedding_dim, weight_attr=None, mp_group=None, name=None):
+        super().__init__(name, mp_group, num_embeddings, "num_embeddings")
+        self.per_part_size = num_embeddings // self.world_size
+        self.vocab_start_index = self.rank * self.per_part_size
+        self.weight = self._part([self.per_part_size, embedding_dim], weight_attr, 0)
+
+    def forward(self, x):
+        """Tensor of numbers [...] to [..., embedding_dim]."""
+        if not self.is_mp:
+            return functional.embedding(x, self.weight)
+        local, here = _local(x, self.vocab_start_index, self.per_part_size)
+        rows = functional.embedding(local, self.weight) * unsqueeze(here, -1).astype(self.weight.dtype)
+        return _mp_allreduce(rows, group=self.model_parallel_group)
+
+
+class ParallelCrossEntropy(Layer):
+    """The cross entropy of classes that lie on the processes of a group in parts; nobody needs all logits.
+
+    Args:
+        mp_group: Group. Default None: that of `fleet.init`.
+        name: accepted.
+        ignore_index: int, the label of what does not count. Default -100.
+    """
+
+    def __init__(self, mp_group=None, name=None, ignore_index=-100):
+        super().__init__()
+        self.model_parallel_group = Current.groups().get_model_parallel_group() if mp_group is None else mp_group
+        self.ignore_index = ignore_index
+
+    def forward(self, input, label):
+        """Logits [..., classes / processes] and labels [...] or [..., 1], numbers of classes of the whole, to losses [..., 1]."""
+        label = squeeze(label, -1) if label.ndim == input.ndim else label
+        group, start = self.model_parallel_group, max(self.model_parallel_group.rank, 0) * input.shape[-1]
+        wide = input.astype("float32") if input.dtype.name in ("float16", "bfloat16") else input
+        largest = _mp_allreduce(wide.detach().max(axis=-1, keepdim=True), wire.MAX, group)
+        shifted = wide - largest
+        total = _mp_allreduce(shifted.exp().sum(axis=-1), group=group)
+        local, here = _local(label, start, input.shape[-1])
+        picked = (shifted * functional.one_hot(local, input.shape[-1]).astype(shifted.dtype)).sum(axis=-1)
+        loss = total.log() - _mp_allreduce(picked * here.astype(shifted.dtype), group=group)
+        counted = (label != self.ignore_index).astype(shifted.dtype)
+        return unsqueeze(where(counted > 0, loss, loss.detach() * 0), -1)
+
+
+def _local(numbers, start, length):
+    """Numbers counted from the first one of a part, zero outside of it; and which lie in it."""
+    here = logical_and(numbers >= start, numbers < start + length)
+    return where(here, numbers - start, numbers * 0), here
+
+

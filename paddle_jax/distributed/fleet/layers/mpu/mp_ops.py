@@ -1,0 +1,115 @@
+"""Exchanges between the processes of a group that gradients flow through. Where all processes compute with the same whole value, gradients are added
+up; where each adds its part to a sum, the gradient of the sum goes to each."""
+
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.deferred.value import uploaded
+from paddle_jax._core.tensor import wrap
+from paddle_jax._core.world import wire
+from paddle_jax.autograd import PyLayer
+from paddle_jax.distributed.communication.group import default_group
+from paddle_jax.distributed.communication.tensors import at_hand
+
+
+def _member(group):
+    group = default_group() if group is None else group
+    return group if group.is_member() else None
+
+
+def own_part(x, group, axis):
+    """The part of this process of an axis of a Tensor, the first or the last."""
+    length = x.shape[axis] // group.nranks
+    mine = slice(group.rank * length, (group.rank + 1) * length)
+    return x[mine] if axis == 0 else x[..., mine]
+
+
+def gathered(x, group, axis, what):
+    """The Tensors of all processes of a group, one after the other along an axis. what: what for, in words."""
+    rows = at_hand(group.process_group.all_gather(x._value, f"{what}: all_gather"))
+    if isinstance(rows, np.ndarray):
+        return wrap(uploaded(np.concatenate(list(rows), axis)))
+    return wrap(jnp.concatenate(list(rows), axis))
+
+
+class _Identity(PyLayer):
+    @staticmethod
+    def forward(ctx, x, group):
+        ctx.group = group
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, cotangent):
+        return _Sum.apply(cotangent, ctx.group)
+
+
+class _Sum(PyLayer):
+    @staticmethod
+    def forward(ctx, x, group, op=wire.SUM):
+        ctx.group = group
+        return wrap(group.process_group.all_reduce(x._value, op, "model parallel: all_reduce"))
+
+    @staticmethod
+    def backward(ctx, cotangent):
+        return _Identity.apply(cotangent, ctx.group)
+
+
+class _Part(PyLayer):
+    @staticmethod
+    def forward(ctx, x, group):
+        ctx.group = group
+        return own_part(x, group, -1)
+
+    @staticmethod
+    def backward(ctx, cotangent):
+        return _Whole.apply(cotangent, ctx.group)
+
+
+class _Whole(PyLayer):
+    @staticmethod
+    def forward(ctx, x, group):
+        ctx.group = group
+        return gathered(x, group, -1, "model parallel")
+
+    @staticmethod
+    def backward(ctx, cotangent):
+        return _Part.apply(cotangent, ctx.group)
+
+
+def _c_identity(tensor, group=None, skip_c_identity_dynamic=False):
+    """A value that all processes of a group have and use: the gradient is the sum of theirs.
+
+    Args:
+        tensor: Tensor [...].
+        group: Group. Default None: all processes. On a group of one process the tensor comes back.
+        skip_c_identity_dynamic: return the tensor.
+    """
+    found = _member(group)
+    return tensor if found is None or skip_c_identity_dynamic else _Identity.apply(tensor, found)
+
+
+def _mp_allreduce(tensor, op=wire.SUM, group=None, use_calc_stream=True, use_model_parallel=True, skip_c_identity_dynamic=False):
+    """The sum over the processes of a group; the gradient goes to each of them.
+
+    Args:
+        tensor: Tensor [...].
+        op: ReduceOp.SUM.
+        group: as in _c_identity.
+        use_calc_stream, use_model_parallel, skip_c_identity_dynamic: accepted.
+    """
+    found = _member(group)
+    return tensor if found is None else _Sum.apply(tensor, found, op)
+
+
+def _c_split(tensor, group=None):
+    """The part of this process of the last axis, whose length must be a multiple of the number of processes; gradients are put together again."""
+    found = _member(group)
+    if found is not None and tensor.shape[-1] % found.nranks:
+        raise ValueError(f"_c_split: tensor: got shape {list(tensor.shape)}; the last length must be a multiple of the {found.nranks} processes")
+    return tensor if found is None else _Part.apply(tensor, found)
+
+
+def _c_concat(tensor, group=None):
+    """The parts of all processes along the last axis; each gets the gradient of its part."""
+    found = _member(group)
+    return tensor if found is None else _Whole.apply(tensor, found)

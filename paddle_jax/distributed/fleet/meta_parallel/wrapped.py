@@ -1,0 +1,66 @@
+"""What `fleet.distributed_model` makes of a Layer."""
+
+from paddle_jax._core.tensor import Tensor
+from paddle_jax.distributed.communication.moving import broadcast
+from paddle_jax.distributed.data_parallel import same_everywhere
+from paddle_jax.nn import Layer
+
+
+def _alike(tensors, group):
+    if group.is_member() and tensors:
+        same_everywhere(tensors, group)
+
+
+class _Wrapped(Layer):
+    """A Layer whose Parameters and buffers begin alike on the processes that hold the same part."""
+
+    def __init__(self, layers, hcg, strategy=None):
+        super().__init__(layers.full_name() + "_" + type(self).__name__.lower())
+        self._layers, self._hcg, self._strategy = layers, hcg, strategy
+        tensors = [*layers.parameters(), *layers.buffers()]
+        _alike([t for t in tensors if not getattr(t, "is_distributed", False)], hcg.get_model_parallel_group())
+        for group in (hcg.get_sharding_parallel_group(), hcg.get_data_parallel_group()):
+            _alike(tensors, group)
+
+    def forward(self, *inputs, **kwargs):
+        """Calls the Layer within."""
+        return self._layers(*inputs, **kwargs)
+
+    def state_dict(self, *args, **kwargs):
+        """The state of the Layer within, under its own names."""
+        return self._layers.state_dict(*args, **kwargs)
+
+    def set_state_dict(self, *args, **kwargs):
+        """Loads a state into the Layer within."""
+        return self._layers.set_state_dict(*args, **kwargs)
+
+    set_dict = load_dict = set_state_dict
+
+
+class TensorParallel(_Wrapped):
+    """A Layer with parts (ColumnParallelLinear and kin): Parameters that are no parts begin alike, and each call computes with the input of the first
+    process of the model parallel group.
+
+    Args:
+        layers: Layer.
+        hcg: HybridCommunicateGroup.
+        strategy: accepted.
+    """
+
+    def forward(self, *inputs, **kwargs):
+        """Calls the Layer within, with the Tensors of the first process of the group."""
+        group = self._hcg.get_model_parallel_group()
+        for one in (*inputs, *kwargs.values()):
+            if isinstance(one, Tensor) and one.stop_gradient and group.is_member():
+                broadcast(one, group.ranks[0], group)
+        return self._layers(*inputs, **kwargs)
+
+
+class ShardingParallel(_Wrapped):
+    """A Layer whose optimizer states are divided among processes; each computes with its part of the batch.
+
+    Args:
+        layers: Layer.
+        hcg: HybridCommunicateGroup.
+        strategy: accepted.
+    """

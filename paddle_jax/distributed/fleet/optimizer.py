@@ -1,0 +1,64 @@
+"""The optimizer of programs with several kinds of parallelism."""
+
+from paddle_jax._core.autograd_mode import no_grad
+from paddle_jax.distributed.data_parallel import averaged
+from paddle_jax.distributed.fleet.base.registry import Current
+from paddle_jax.distributed.parallel import ParallelMode
+from paddle_jax.distributed.sharding.optimizers import Owned, Round, _squares, anywhere, summed
+
+__all__ = []
+
+
+class HybridParallelOptimizer(Round):
+    """An optimizer round another one: gradients are averaged where the model has not done it, the norm that they are clipped by is that of the whole
+    model, and with sharding_degree above 1 each process updates a part of the parameters and keeps their states.
+
+    Args:
+        optimizer: Optimizer.
+        hcg: HybridCommunicateGroup.
+        strategy: accepted.
+    """
+
+    def __init__(self, optimizer, hcg, strategy=None):
+        super().__init__(optimizer)
+        self._hcg, self._strategy = hcg, strategy
+        sharding = hcg.get_sharding_parallel_group()
+        self._parts = Owned(self._parameter_list, sharding) if sharding.is_member() else None
+
+    @no_grad()
+    def step(self):
+        """Updates the parameters. All processes must call it."""
+        grads = [p._grad for p in self._with_gradients()]
+        if self._hcg.get_parallel_mode() != ParallelMode.DATA_PARALLEL:
+            for group in (self._hcg.get_sharding_parallel_group(), self._hcg.get_data_parallel_group()):
+                if group.is_member():
+                    averaged(grads, group)
+        super().step()
+
+    def _total(self, params, grads):
+        cut = [getattr(p, "is_distributed", False) for p in params]
+        whole = _squares([g for g, apart in zip(grads, cut, strict=True) if not apart])
+        return whole + summed(_squares([g for g, apart in zip(grads, cut, strict=True) if apart]), self._hcg.get_model_parallel_group())
+
+    def _found_everywhere(self, found):
+        return anywhere(found, self._hcg.get_sharding_parallel_group(), self._hcg.get_data_parallel_group(), self._hcg.get_model_parallel_group())
+
+    def _update(self):
+        if self._parts is None:
+            self._inner.step()
+        else:
+            self._parts.update(self._inner)
+
+
+def distributed_optimizer(optimizer, strategy=None):
+    """An optimizer for training in several processes.
+
+    Args:
+        optimizer: Optimizer.
+        strategy: DistributedStrategy in the place of that of `fleet.init`; the degrees stay.
+    Returns:
+        HybridParallelOptimizer round it; the optimizer itself where there is one process.
+    Raises:
+        AttributeError: `fleet.init` was not called. RuntimeError: several processes in static mode.
+    """
+    return Current.fleet.distributed_optimizer(optimizer, strategy)

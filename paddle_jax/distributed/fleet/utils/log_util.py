@@ -1,0 +1,49 @@
+"""The logger of `fleet`, on standard error."""
+
+import logging
+
+from paddle_jax._core.errors import CheckError
+
+__all__ = []
+
+
+def _made():
+    found = logging.getLogger("paddle_jax.distributed.fleet")
+    if not found.handlers:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("[%(asctime)s] [%(levelname)8s] %(filename)s:%(lineno)d - %(message)s"))
+        found.addHandler(handler)
+        found.setLevel(logging.INFO)
+        found.propagate = False
+    return found
+
+
+logger = _made()
+
+
+def set_log_level(level):
+    """The least level that is told.
+
+    Args:
+        level: str such as "DEBUG", or its number.
+    Raises:
+        AssertionError: it is neither str nor int.
+    """
+    if not isinstance(level, str | int):
+        raise CheckError(f"set_log_level: level: got {level!r}; it must be a str or an int")
+    logger.setLevel(level if isinstance(level, int) else level.upper())
+
+
+def get_log_level_code():
+    """The level as a number."""
+    return logger.getEffectiveLevel()
+
+
+def get_log_level_name():
+    """The level by name, such as "INFO"."""
+    return logging.getLevelName(logger.getEffectiveLevel())
+
+
+def layer_to_str(base, *args, **kwargs):
+    """A call as text: `layer_to_str("Linear", 2, b=3)` is "Linear(2, b=3)"."""
+    return f"{base}({', '.join([*map(str, args), *(f'{name}={value}' for name, value in kwargs.items())])})"

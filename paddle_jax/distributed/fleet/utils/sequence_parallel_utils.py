@@ -1,0 +1,152 @@
+"""Sequence parallelism: between layers in parts (fleet.meta_parallel) each process of the model parallel group keeps a part of the first axis, the
+sequence, in the place of all of it.
+
+See: Korthikanti et al., Reducing Activation Recomputation in Large Transformer Models, 2022.
+"""
+
+from paddle_jax._core.errors import CheckError
+from paddle_jax._core.tensor import wrap
+from paddle_jax._core.world import wire
+from paddle_jax.autograd import PyLayer
+from paddle_jax.distributed.fleet.base.registry import Current
+from paddle_jax.distributed.fleet.layers.mpu.mp_layers import ColumnParallelLinear, RowParallelLinear
+from paddle_jax.distributed.fleet.layers.mpu.mp_ops import gathered, own_part
+from paddle_jax.nn import functional
+
+__all__ = []
+
+
+def _group():
+    return Current.groups().get_model_parallel_group()
+
+
+def _check(name, x, group):
+    if x.shape[0] % group.nranks:
+        raise CheckError(f"{name}: input: got shape {list(x.shape)}; the first length must be a multiple of the {group.nranks} processes of the "
+                         "model parallel group")
+
+
+def scatter(input):
+    """The part of this process of the first axis.
+
+    Args:
+        input: Tensor [n, ...], alike on all processes of the model parallel group; n is a multiple of their number.
+    Raises:
+        AssertionError: n is no such multiple.
+    """
+    group = _group()
+    _check("scatter", input, group)
+    return input if group.nranks == 1 else own_part(input, group, 0)
+
+
+def all_gather(input):
+    """The parts of all processes of the model parallel group, one after the other along the first axis."""
+    group = _group()
+    return input if group.nranks == 1 else gathered(input, group, 0, "sequence parallel")
+
+
+def reduce_scatter(input):
+    """The part of this process of the sum over the model parallel group.
+
+    Raises:
+        AssertionError: the first length is no multiple of the number of processes.
+    """
+    group = _group()
+    _check("reduce_scatter", input, group)
+    return input if group.nranks == 1 else wrap(group.process_group.reduce_scatter(input._value, wire.SUM))
+
+
+def _exchange(name, forward, backward, text):
+    """A PyLayer with these two functions of a Tensor."""
+
+    class Exchange(PyLayer):
+        @staticmethod
+        def forward(ctx, input):
+            return forward(input) * 1 if _group().nranks == 1 else forward(input)
+
+        @staticmethod
+        def backward(ctx, grad):
+            return backward(grad)
+
+    Exchange.__name__ = Exchange.__qualname__ = name
+    Exchange.__doc__ = text
+    return Exchange
+
+
+ScatterOp = _exchange("ScatterOp", scatter, all_gather, "`apply(x)`: `scatter`; gradients are put together again.")
+GatherOp = _exchange("GatherOp", all_gather, scatter, "`apply(x)`: `all_gather`, for what all processes go on with alike: each takes its part of "
+                     "the gradient.")
+AllGatherOp = _exchange("AllGatherOp", all_gather, reduce_scatter, "`apply(x)`: `all_gather`, for layers in parts: gradients are added up.")
+ReduceScatterOp = _exchange("ReduceScatterOp", reduce_scatter, all_gather, "`apply(x)`: `reduce_scatter`; gradients are put together again.")
+
+
+def mark_as_sequence_parallel_parameter(parameter):
+    """Marks a Parameter that each process uses on its part of the sequence: `register_sequence_parallel_allreduce_hooks` adds up its gradients."""
+    parameter.sequence_parallel = True
+
+
+def is_sequence_parallel_parameter(parameter):
+    """Whether a Parameter is marked."""
+    return getattr(parameter, "sequence_parallel", False)
+
+
+def register_sequence_parallel_allreduce_hooks(model, accumulation_steps, fuse_sequence_parallel_allreduce):
+    """From now on gradients of the marked Parameters of a model are added up over the model parallel group, in each backward pass.
+
+    Args:
+        model: Layer.
+        accumulation_steps, fuse_sequence_parallel_allreduce: accepted; sums of sums are the same.
+    """
+    group = _group()
+    if group.nranks == 1:
+        return
+    for parameter in model.parameters():
+        if is_sequence_parallel_parameter(parameter):
+            parameter.register_hook(lambda grad: wrap(group.process_group.all_reduce(grad._value, wire.SUM, "sequence parallel: all_reduce")))
+
+
+class ColumnSequenceParallelLinear(ColumnParallelLinear):
+    """ColumnParallelLinear on parts of a sequence: [n / processes, ..., in_features] to [n, ..., out_features / processes].
+
+    Args:
+        gather_output: must be False.
+        others: as in ColumnParallelLinear.
+    Raises:
+        AssertionError: gather_output, or the model parallel group has one process.
+    """
+
+    def __init__(self, in_features, out_features, weight_attr=None, has_bias=None, gather_output=True, fuse_matmul_bias=False, mp_group=None,
+                 name=None):
+        super().__init__(in_features, out_features, weight_attr, has_bias, gather_output, fuse_matmul_bias, mp_group, name)
+        if not self.is_mp or gather_output:
+            raise CheckError(f"ColumnSequenceParallelLinear: got gather_output={gather_output} and {self.world_size} processes in the model parallel "
+                             "group; it must be False, and there must be several")
+
+    def forward(self, x):
+        """The features of this process, for the whole sequence."""
+        return functional.linear(AllGatherOp.apply(x), self.weight, self.bias)
+
+
+class RowSequenceParallelLinear(RowParallelLinear):
+    """RowParallelLinear that leaves each process its part of the sequence: [n, ..., in_features / processes] to [n / processes, ..., out_features].
+    Its bias is marked: `register_sequence_parallel_allreduce_hooks`.
+
+    Args:
+        input_is_parallel: must be True.
+        others: as in RowParallelLinear.
+    Raises:
+        AssertionError: not input_is_parallel.
+    """
+
+    def __init__(self, in_features, out_features, weight_attr=None, has_bias=True, input_is_parallel=False, fuse_matmul_bias=False, mp_group=None,
+                 name=None):
+        super().__init__(in_features, out_features, weight_attr, has_bias, input_is_parallel, fuse_matmul_bias, mp_group, name)
+        if not input_is_parallel:
+            raise CheckError("RowSequenceParallelLinear: input_is_parallel: got False; it must be True")
+        if self.bias is not None:
+            mark_as_sequence_parallel_parameter(self.bias)
+
+    def forward(self, x):
+        """The part of the sequence of this process, all features."""
+        out = ReduceScatterOp.apply(functional.linear(x, self.weight)) if self.is_mp else functional.linear(x, self.weight)
+        return out if self.bias is None else out + self.bias

@@ -1,0 +1,217 @@
+"""Data parallel training in which processes divide states, gradients and parameters among them."""
+
+from pathlib import Path
+
+import numpy as np
+
+from paddle_jax._core.autograd_mode import is_grad_enabled
+from paddle_jax._core.deferred.value import uploaded
+from paddle_jax._core.errors import CheckError
+from paddle_jax._core.state import local
+from paddle_jax._core.tensor import wrap
+from paddle_jax.amp import GradScaler
+from paddle_jax.distributed.communication.group import barrier, default_group
+from paddle_jax.distributed.data_parallel import averaged, same_everywhere
+from paddle_jax.distributed.sharding.optimizers import GroupShardedOptimizer, Owned, Pieces
+from paddle_jax.framework.io import save
+from paddle_jax.nn import Layer
+from paddle_jax.optimizer.optimizer import Optimizer
+
+__all__ = ["group_sharded_parallel", "save_group_sharded_model"]
+
+_LEVELS = ("os", "os_g", "p_g_os")
+
+
+class GroupSharded(Layer):
+    """A Layer for data parallel training in which processes divide work of the optimizer. `group_sharded_parallel` makes it.
+
+    Args:
+        layers: Layer.
+        level: "os", "os_g" or "p_g_os".
+        group: Group.
+        size: bytes of gradients that travel together.
+    """
+
+    def __init__(self, layers, level, group, size):
+        super().__init__(layers.full_name() + "_group_sharded")
+        same_everywhere([*layers.parameters(), *layers.buffers()], group)
+        self._layers, self._level, self._group, self._size = layers, level, group, size
+        self._parts = (Pieces if level == "p_g_os" else Owned)(layers.parameters(), group)
+        self._kept, self._armed, self._waiting = {}, False, False
+        for parameter in self._parts.params:
+            parameter._register_backward_hook(self._reached)
+        if level == "p_g_os":
+            layers.register_forward_pre_hook(self._need_whole)
+            self._parts.release()
+
+    def _need_whole(self, layer, inputs):
+        if not self._parts.whole:
+            raise RuntimeError(f"group_sharded_parallel: {layer.full_name()} was called itself, and its parameters are pieces; call the model that "
+                               "group_sharded_parallel has given, or get_all_parameters() before")
+
+    def forward(self, *inputs, **kwargs):
+        """Calls the Layer within; its parameters are whole meanwhile, and until the end of the backward pass."""
+        pieces, learning = self._level == "p_g_os", is_grad_enabled()
+        if learning and self._level != "os":
+            self._set_aside()
+        if pieces:
+            self._parts.gather()
+        try:
+            out = self._layers(*inputs, **kwargs)
+        except BaseException:
+            learning = False
+            raise
+        finally:
+            if pieces and not learning:
+                self._parts.release()
+        self._armed = self._armed or learning
+        return out
+
+    def _set_aside(self):
+        """Keeps means of earlier backward passes apart from what the next one adds."""
+        for p in self._parts.params:
+            if p._grad is not None:
+                self._kept[id(p)], p._grad = p._grad, None
+
+    def _reached(self):
+        if self._armed and not self._waiting:
+            self._waiting = True
+            local.ctx.after.append(self._average)
+
+    def _average(self):
+        self._armed = self._waiting = False
+        active = [p for p in self._parts.params if p._grad is not None]
+        if self._level == "os":
+            averaged([p._grad for p in active], self._group, self._size)
+            return
+        if self._level == "os_g":
+            self._parts.average({id(p) for p in active}, self._size)
+        else:
+            self._parts.average(active, self._size)
+            self._parts.release()
+        for p in self._parts.params:
+            before = self._kept.pop(id(p), None)
+            if before is not None:
+                p._grad = before if p._grad is None else wrap((p._grad + before)._value)
+
+    def get_all_parameters(self, convert2cpu=False):
+        """Makes all parameters whole, until the next step. All processes must call it.
+
+        Args:
+            convert2cpu: accepted.
+        Returns:
+            list of Parameters.
+        """
+        if self._level == "p_g_os":
+            self._parts.gather()
+        return self._layers.parameters()
+
+    def state_dict(self, *args, **kwargs):
+        """The state of the Layer within, whole and under its own names. With "p_g_os" all processes must call it."""
+        if self._level != "p_g_os" or self._parts.whole:
+            return self._layers.state_dict(*args, **kwargs)
+        self._parts.gather()
+        found = {name: wrap(t._value) for name, t in self._layers.state_dict(*args, **kwargs).items()}
+        self._parts.release()
+        return found
+
+    def set_state_dict(self, state_dict, use_structured_name=True):
+        """Loads whole values into the Layer within."""
+        pieces = self._level == "p_g_os" and not self._parts.whole
+        if pieces:
+            self._parts.gather()
+        found = self._layers.set_state_dict(state_dict, use_structured_name)
+        if pieces:
+            self._parts.release()
+        return found
+
+    set_dict = load_dict = set_state_dict
+
+    def clear_gradients(self, set_to_zero=True):
+        """Forgets the gradients."""
+        self._layers.clear_gradients(set_to_zero)
+        self._kept.clear()
+
+
+def group_sharded_parallel(model, optimizer, level, scaler=None, group=None, offload=False, sync_buffers=False, buffer_max_size=2**23,
+                           segment_size=2**20, sync_comm=False, dp_group=None, exclude_layer=None):
+    """Makes model and optimizer ready for data parallel training in which the processes divide among them what only the step needs. Results are those
+    of DataParallel.
+
+    Args:
+        model: Layer. Its parameters and buffers get the values of the first process.
+        optimizer: Optimizer of its parameters. With "p_g_os" one that treats each element for itself, like SGD, Momentum, Adam, AdamW.
+        level: what is divided: "os" the optimizer's states, "os_g" gradients as well, "p_g_os" parameters as well. With "os_g" a parameter has its
+            `grad` on one process only. With "p_g_os" parameters and gradients are pieces, of one axis, but in the model's forward and backward pass.
+        scaler: GradScaler, comes back as it is.
+        group: Group. Default None: all processes.
+        offload, sync_buffers, segment_size, sync_comm, exclude_layer: accepted.
+        buffer_max_size: int, bytes of gradients that travel together.
+        dp_group: None; no further group of copies.
+    Returns:
+        model, optimizer and scaler to go on with.
+    Raises:
+        AssertionError: an argument has another type, or the level is another one. RuntimeError: there is no group of all processes. ValueError: the
+            optimizer's rule cannot be followed in pieces; there is a dp_group.
+    Differs from Paddle: CPUs as well; stage 3 gathers all parameters at once, before the model's forward pass.
+    Example:
+        >>> from paddle_jax.distributed.sharding import group_sharded_parallel
+        >>> net = paddle.nn.Linear(2, 1)
+        >>> group_sharded_parallel(net, paddle.optimizer.SGD(0.1, parameters=net.parameters()), "os2")
+        Traceback (most recent call last):
+        ...
+        paddle_jax._core.errors.CheckError: group_sharded_parallel: level: got 'os2'; it must be one of os, os_g, p_g_os
+    """
+    call = "group_sharded_parallel"
+    for name, value, kind in (("model", model, Layer), ("optimizer", optimizer, Optimizer)):
+        if not isinstance(value, kind):
+            raise CheckError(f"{call}: {name}: got {type(value).__name__}; it must be a {kind.__name__}")
+    if level not in _LEVELS:
+        raise CheckError(f"{call}: level: got {level!r}; it must be one of {', '.join(_LEVELS)}")
+    if scaler is not None and not isinstance(scaler, GradScaler):
+        raise CheckError(f"{call}: scaler: got {type(scaler).__name__}; it must be a GradScaler")
+    if dp_group is not None:
+        raise ValueError(f"{call}: dp_group: got a group; copies of groups do not exist here, leave it out and let group have all processes")
+    group = default_group() if group is None else group
+    if not group.is_member():
+        raise ValueError(f"{call}: group: got group {group.id}, to which this process does not belong, or which has one process")
+    wrapped = GroupSharded(model, level, group, int(buffer_max_size))
+    try:
+        return wrapped, GroupShardedOptimizer(optimizer, wrapped._parts, wrapped), scaler
+    except ValueError:
+        wrapped.get_all_parameters()
+        raise
+
+
+def save_group_sharded_model(model, output, optimizer=None):
+    """Writes whole values of a model that group_sharded_parallel has made, and the whole states of its optimizer: files that one process can load, or
+    another number of them. All processes must call it; the first of the group writes.
+
+    Args:
+        model: the model that group_sharded_parallel has given.
+        output: str, a folder, which gets `model.pdmodel` and `model.pdopt`.
+        optimizer: the optimizer that it has given. Default None: no states.
+    Raises:
+        AssertionError: output is a file. ValueError: the model or the optimizer is another one.
+    """
+    if not isinstance(model, GroupSharded):
+        raise ValueError(f"save_group_sharded_model: model: got {type(model).__name__}; it must be what group_sharded_parallel has given")
+    if optimizer is not None and not isinstance(optimizer, GroupShardedOptimizer):
+        raise ValueError(f"save_group_sharded_model: optimizer: got {type(optimizer).__name__}; it must be what group_sharded_parallel has given")
+    folder = Path(output)
+    if folder.is_file():
+        raise CheckError(f"save_group_sharded_model: output: got {output!r}, which is a file; name a folder")
+    state = model.state_dict()
+    whole = None if optimizer is None else optimizer.whole_state()
+    if model._group.rank == 0:
+        folder.mkdir(parents=True, exist_ok=True)
+        save(state, str(folder / "model.pdmodel"))
+        if whole is not None:
+            save(_tensors(whole), str(folder / "model.pdopt"))
+    barrier(model._group)
+
+
+def _tensors(state):
+    if isinstance(state, dict):
+        return {name: _tensors(value) for name, value in state.items()}
+    return wrap(uploaded(state)) if isinstance(state, np.ndarray) else state

@@ -1,0 +1,339 @@
+"""Optimizers round an optimizer, for parameters that several processes update together."""
+
+import functools as ft
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.autograd_mode import no_grad
+from paddle_jax._core.deferred.value import looked_at, uploaded
+from paddle_jax._core.tensor import wrap
+from paddle_jax._core.world import wire
+from paddle_jax.distributed.communication.objects import all_gather_object
+from paddle_jax.distributed.data_parallel import _together, in_buckets
+from paddle_jax.nn.clip import ClipGradByGlobalNorm, ClipGradByValue, global_scale, square_sum
+from paddle_jax.optimizer.optimizer import Optimizer
+
+WHOLE = {"Lamb", "LarsMomentumOptimizer", "LBFGS"}  # rules over norms of parameters, which a piece does not have
+BUCKET = 25 << 20  # bytes that travel together
+
+
+def owners(params, count):
+    """{id of a Parameter: place of the process that updates it}: the largest first, each goes to the one that has the least so far."""
+    found, loads = {}, [0] * count
+    for param in sorted(params, key=lambda param: -int(np.prod(param.shape))):
+        place = int(np.argmin(loads))
+        found[id(param)] = place
+        loads[place] += int(np.prod(param.shape)) + 1
+    return found
+
+
+@jax.jit
+def _squares(grads):
+    return sum((square_sum(g) for g in grads), jnp.zeros([], jnp.float32))
+
+
+@jax.jit
+def _scaled(grads, total, norm):
+    scale = global_scale(total, norm)
+    return [g * scale.astype(g.dtype) for g in grads]
+
+
+class Round:
+    """An optimizer round another one, which keeps the settings and the states. The common norm of gradients is taken here, over all processes.
+
+    Args:
+        optimizer: Optimizer.
+        cut: whether gradients are pieces of those of one process.
+    Raises:
+        TypeError: optimizer is none. ValueError: gradients are clipped by a rule that cannot be followed here.
+    """
+
+    def __init__(self, optimizer, cut=False):
+        name = type(self).__name__
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(f"{name}: optimizer: got {type(optimizer).__name__}; it must be an Optimizer")
+        clips = [optimizer._grad_clip, *(group.settings.get("grad_clip") for group in optimizer._groups)]
+        if any(clip is not None for clip in clips[1:]):
+            raise ValueError(f"{name}: optimizer: a parameter group has a grad_clip of its own; pass one grad_clip to the optimizer")
+        if cut and not isinstance(clips[0], ClipGradByGlobalNorm | ClipGradByValue | None):
+            raise ValueError(f"{name}: optimizer: grad_clip: got {type(clips[0]).__name__}; where gradients lie in pieces it must be "
+                             "ClipGradByGlobalNorm or ClipGradByValue")
+        self._inner, self._norm = optimizer, None
+        if isinstance(clips[0], ClipGradByGlobalNorm):
+            self._norm, optimizer._grad_clip = clips[0].clip_norm, None
+
+    def __getattr__(self, name):
+        if name.startswith("__") or "_inner" not in vars(self):
+            raise AttributeError(name)
+        return getattr(self._inner, name)
+
+    @property
+    def _parameter_list(self):
+        return self._inner._all_params()
+
+    def _with_gradients(self):
+        return [p for p in self._parameter_list if p._grad is not None and not p.stop_gradient]
+
+    @no_grad()
+    def step(self):
+        """Updates the parameters. All processes must call it."""
+        if self._norm is not None:
+            params = [p for p in self._with_gradients() if getattr(p, "need_clip", True)]
+            grads = [p._grad._value for p in params]
+            total = self._total(params, grads)
+            for p, g in zip(params, _scaled(grads, total, self._norm) if grads else [], strict=True):
+                p._grad._rebind(g)
+        self._update()
+
+    def _total(self, params, grads):
+        raise NotImplementedError
+
+    def _update(self):
+        self._inner.step()
+
+    def minimize(self, loss, startup_program=None, parameters=None, no_grad_set=None):
+        """The step after `loss.backward()`; see `Optimizer.minimize`."""
+        pairs = [(p, p._grad) for p in self._with_gradients()]
+        self.step()
+        return [], pairs
+
+    def clear_grad(self, set_to_zero=True):
+        """Forgets the gradients; see `Optimizer.clear_grad`."""
+        self._inner.clear_grad(set_to_zero)
+
+    def clear_gradients(self, set_to_zero=True):
+        """As clear_grad."""
+        self.clear_grad(set_to_zero)
+
+    def zero_grad(self, set_to_none=True):
+        """As clear_grad."""
+        self.clear_grad(not set_to_none)
+
+    def set_state_dict(self, state_dict):
+        """Takes over a state; see `Optimizer.set_state_dict`."""
+        self._inner.set_state_dict(state_dict)
+
+    load_state_dict = set_state_dict
+
+
+def summed(total, *groups):
+    """A number added up over the processes of groups."""
+    for group in groups:
+        if group.is_member():
+            total = group.process_group.all_reduce(total, wire.SUM, "norm of gradients: all_reduce")
+    return total
+
+
+def anywhere(found, *groups):
+    """Whether something was found on one of the processes of groups: for a GradScaler, an infinite or NaN gradient."""
+    for group in groups:
+        if group.is_member():
+            found = group.process_group.all_reduce(found, wire.MAX, "GradScaler: all_reduce")
+    return found
+
+
+class Owned:
+    """The parameters of which each process of a group updates some, and keeps their states.
+
+    Args:
+        params: list of Parameters.
+        group: Group.
+    """
+
+    def __init__(self, params, group):
+        self.group, self.params = group, [p for p in params if not p.stop_gradient]
+        self._owners = owners(self.params, group.nranks)
+
+    def mine(self, param):
+        """Whether this process updates a parameter."""
+        return self._owners.get(id(param), self.group.rank) == self.group.rank
+
+    def lists(self):
+        """For each process its parameters."""
+        found = [[] for _ in range(self.group.nranks)]
+        for param in self.params:
+            found[self._owners[id(param)]].append(param)
+        return found
+
+    @no_grad()
+    def update(self, optimizer):
+        """Lets an optimizer step for the parameters of this process, and hands the new values out to all."""
+        hidden = [(p, p._grad) for p in self.params if p._grad is not None and not self.mine(p)]
+        for p, _ in hidden:
+            p._grad = None
+        try:
+            optimizer.step()
+        finally:
+            for p, grad in hidden:
+                p._grad = grad
+        for place, params in enumerate(self.lists()):
+            for bucket in in_buckets(params, BUCKET):
+                _together(bucket, ft.partial(self.group.process_group.broadcast, source=place))
+
+    @no_grad()
+    def average(self, active, size):
+        """Replaces gradients by their mean on the process that updates their parameter; the others lose them."""
+        for place, params in enumerate(self.lists()):
+            chosen = [p for p in params if id(p) in active]
+            for bucket in in_buckets([p._grad for p in chosen], size):
+                _together(bucket, lambda flat: self.group.process_group.all_reduce(flat, wire.AVG, "gradients: reduce"))
+            if place != self.group.rank:
+                for p in chosen:
+                    p._grad = None
+
+
+class Pieces:
+    """Parameters of which each process of a group keeps a piece: consecutive elements, all of one length, zeros after the last.
+
+    Args:
+        params: list of Parameters, whole; `release` makes pieces of them.
+        group: Group.
+    """
+
+    def __init__(self, params, group):
+        self.group, self.params, self.whole = group, [p for p in params if not p.stop_gradient], True
+        self.shapes = {id(p): tuple(p.shape) for p in self.params}
+        self.lengths = {id(p): -(-int(np.prod(p.shape)) // group.nranks) for p in self.params}
+
+    def _filled(self, param, array):
+        """A whole value as rows, one for each process."""
+        flat, length = np.asarray(array).reshape(-1), self.lengths[id(param)]
+        return np.pad(flat, (0, length * self.group.nranks - flat.size)).reshape(self.group.nranks, length)
+
+    def piece(self, param, array):
+        """The piece of this process of a value of the shape of a parameter."""
+        return self._filled(param, array)[self.group.rank].copy()
+
+    def release(self):
+        """Keeps the pieces only."""
+        if self.whole:
+            self.whole = False
+            for p in self.params:
+                p._fill(uploaded(self.piece(p, p._value)))
+
+    def gather(self):
+        """Makes the parameters whole. All processes must call it."""
+        if not self.whole:
+            self.whole = True
+            for bucket in in_buckets(self.params, BUCKET):
+                mine = np.concatenate([looked_at(p._value) for p in bucket])
+                rows = self.group.process_group.all_gather(mine, "parameters: all_gather")
+                self._cut(bucket, np.asarray(rows), lambda p, part: p._fill(uploaded(self.joined(p, part))))
+
+    def _cut(self, bucket, rows, take):
+        start = 0
+        for p in bucket:
+            take(p, rows[..., start : start + self.lengths[id(p)]])
+            start += self.lengths[id(p)]
+
+    def joined(self, param, rows):
+        """The whole value of which processes have rows."""
+        shape = self.shapes[id(param)]
+        return np.ascontiguousarray(rows).reshape(-1)[: int(np.prod(shape))].reshape(shape)
+
+    @no_grad()
+    def average(self, active, size):
+        """Replaces gradients by the piece of this process of their mean."""
+        for bucket in in_buckets([p._grad for p in active], size):
+            owner = {id(p._grad): p for p in active}
+            params = [owner[id(grad)] for grad in bucket]
+            rows = np.concatenate([self._filled(p, p._grad._value) for p in params], axis=1)
+            out = self.group.process_group.reduce_scatter(rows.reshape(-1), wire.AVG)
+            self._cut(params, np.asarray(out), lambda p, part: setattr(p, "_grad", wrap(uploaded(part.copy()))))
+
+
+class GroupShardedOptimizer(Round):
+    """An optimizer of which each process of a group keeps a part of the states. `group_sharded_parallel` makes it.
+
+    Args:
+        optimizer: Optimizer.
+        parts: Owned or Pieces.
+        model: the Layer that was made with it.
+    """
+
+    def __init__(self, optimizer, parts, model):
+        if isinstance(parts, Pieces) and WHOLE & {base.__name__ for base in type(optimizer).__mro__}:
+            raise ValueError(f"{type(self).__name__}: optimizer: {type(optimizer).__name__} looks at whole parameters; use \"os\" or \"os_g\"")
+        super().__init__(optimizer, cut=isinstance(parts, Pieces))
+        self._parts, self._model = parts, model
+
+    def _total(self, params, grads):
+        mine = [g for p, g in zip(params, grads, strict=True) if isinstance(self._parts, Pieces) or self._parts.mine(p)]
+        return summed(_squares(mine), self._parts.group)
+
+    def _found_everywhere(self, found):
+        return anywhere(found, self._parts.group)
+
+    def _update(self):
+        if isinstance(self._parts, Owned):
+            self._parts.update(self._inner)
+        else:
+            self._parts.release()
+            self._inner.step()
+
+    def clear_grad(self, set_to_zero=True):
+        """Forgets the gradients; see `Optimizer.clear_grad`."""
+        self._inner.clear_grad(set_to_zero)
+        self._model._kept.clear()
+
+    def whole_state(self):
+        """The state of all processes, as one process would have it. All processes must call it.
+
+        Returns:
+            dict of NumPy arrays, and what `state_dict` has besides.
+        """
+        named = {}
+        for slot, param, _ in self._inner._entries():
+            named["master" if slot == "master" else self._inner._state_name(param, slot), param.name if slot == "master" else None] = param
+        state, mine = self._inner.state_dict(), {}
+        for (name, owner), param in named.items():
+            value = state["master_weights"][owner] if owner else state[name]
+            mine[owner or name, bool(owner)] = looked_at(value._value, "state_dict"), param.name
+        everyone = []
+        all_gather_object(everyone, mine, self._parts.group)
+        by_name, found, masters = {p.name: p for p in self._parameter_list}, {}, {}
+        for key, is_master in dict.fromkeys(key for each in everyone for key in each):
+            values = [each[key, is_master] for each in everyone if (key, is_master) in each]
+            (masters if is_master else found)[key] = self._put_together(by_name[values[0][1]], [value for value, _ in values])
+        if masters:
+            found["master_weights"] = masters
+        return found | ({"LR_Scheduler": state["LR_Scheduler"]} if "LR_Scheduler" in state else {})
+
+    def _put_together(self, param, values):
+        cut = isinstance(self._parts, Pieces) and id(param) in self._parts.lengths
+        if not cut or values[0].shape != (self._parts.lengths[id(param)],) or len(values) < self._parts.group.nranks:
+            return values[0]
+        return self._parts.joined(param, np.stack(values))
+
+    def set_state_dict(self, state_dict):
+        """Takes over a state of this process, or one of all that `save_group_sharded_model` has written.
+
+        Args:
+            state_dict: dict as of `Optimizer.state_dict`.
+        """
+        if isinstance(self._parts, Owned):
+            kept = {name: value for name, value in state_dict.items() if self._mine(name)}
+            if "master_weights" in state_dict:
+                own = {p.name for p in self._parts.params if self._parts.mine(p)}
+                kept["master_weights"] = {name: value for name, value in state_dict["master_weights"].items() if name in own}
+            self._inner.set_state_dict(kept)
+            return
+        names = {self._inner._state_name(p, slot): p for p in self._parts.params for slot in self._inner._slots}
+        cut = {name: self._cut_state(names.get(name), value) for name, value in state_dict.items()}
+        if "master_weights" in state_dict:
+            by_name = {p.name: p for p in self._parts.params}
+            cut["master_weights"] = {name: self._cut_state(by_name.get(name), value) for name, value in state_dict["master_weights"].items()}
+        self._inner.set_state_dict(cut)
+
+    load_state_dict = set_state_dict
+
+    def _mine(self, name):
+        others = {self._inner._state_name(p, slot) for p in self._parts.params if not self._parts.mine(p) for slot in self._inner._slots}
+        return name != "master_weights" and name not in others
+
+    def _cut_state(self, param, value):
+        if param is None or tuple(value.shape) != self._parts.shapes[id(param)]:
+            return value
+        return wrap(uploaded(self._parts.piece(param, np.asarray(value))))
