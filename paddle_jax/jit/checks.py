@@ -7,7 +7,6 @@ import operator
 
 import jax
 import jax.numpy as jnp
-from jax._src.core import ClosedJaxpr  # jax.extend takes 0.05 s to import
 from jax.interpreters import partial_eval
 
 from paddle_jax._core import interpreter
@@ -45,6 +44,8 @@ class Checks:
         return front
 
     def _front(self, captured, order):
+        from jax.extend.core import ClosedJaxpr  # takes 0.05 s to import
+
         fixed, places = captured.parts
         body = captured.jaxpr
         body = body.replace(invars=[*body.constvars, *body.invars], constvars=[])  # JAX 0.12 puts all among the latter by itself
