@@ -5,6 +5,7 @@ import itertools
 from paddle_jax._core.deferred.value import INEXACT
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.kernel import ADD, execute, pulled
+from paddle_jax._core.record import node_name
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, wrap, zeros_like
 
@@ -40,7 +41,7 @@ class Node:
         while base.endswith("_grad"):
             base, order = base[:-5], order + 1
         times = ("", "Double", "Triple")[order - 1] if order <= 3 else f"{order}Fold"
-        return "".join(word.capitalize() for word in _NAMES.get(base, base).split("_")) + f"{times}GradNode"
+        return "".join(word.capitalize() for word in node_name(base).split("_")) + f"{times}GradNode"
 
     @property
     def next_functions(self):
@@ -127,12 +128,6 @@ class Node:
     def free(self):
         """Drops the operands; the links stay so that a second backward can say what happened."""
         self.values = None
-
-
-_NAMES = {  # what Paddle calls the operation behind ours
-    "true_divide": "divide", "permute_axes": "transpose", "take_index": "slice", "choose": "where", "clone": "assign", "neg": "scale",
-    "linear": "matmul", "scale_by": "scale",
-}
 
 
 class Linear(Node):

@@ -27,6 +27,7 @@ from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.lifting import NUMBER, Lifting
 from paddle_jax._core.mistakes import CAUGHT, told_mistake
 from paddle_jax._core.random import default_generator, key_from
+from paddle_jax._core.record import NONE, OWN
 from paddle_jax._core.short_cuts import run1, run2, run3
 from paddle_jax._core.state import local, state
 from paddle_jax._core.tensor import Number, Tensor, init, on_host, wrap
@@ -40,7 +41,9 @@ _UNLIKE = _PLAIN - {bool}  # those that are equal to nothing of another type; Tr
 
 
 class Op:
-    """A declared operation; `public` is what users call."""
+    """A declared operation; `public` is what users call, `record` what others call it (`known_as`)."""
+
+    record = NONE
 
     def __init__(self, fn, tensors="", *, alias=None, promote=False, alike=(), scalars=False, random=False, nondiff=False, jit=True, slope=None,
                  cases=(), composite=False):
@@ -292,6 +295,8 @@ def _publish(made, public, inplace, method, register):
         ft.update_wrapper(public, made.fn)
         del public.__wrapped__
     public.op = made
+    if not made.composite and made.home.startswith("paddle_jax."):
+        OWN.setdefault(made.name, made)
     made.method = method if isinstance(method, str) else made.name
     if register:
         if made.name in OPS:

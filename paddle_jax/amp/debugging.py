@@ -14,7 +14,6 @@ from paddle_jax._core.deferred.value import looked_at
 from paddle_jax._core.kernel import compute
 from paddle_jax._core.origins import user_line
 from paddle_jax._core.tensor import Tensor, wrap
-from paddle_jax.amp.amp_lists import NAMES
 
 _SHORT = {"float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64"}
 _COLUMNS = ("float16", "bfloat16", "float32")
@@ -275,7 +274,7 @@ def _name(kernel):
     made = kernel.made_of
     if made is None:
         return kernel.name
-    listed = NAMES.get(made[0].name, made[0].name)
+    listed = made[0].record.amp or made[0].name
     return f"{made[0].name} {listed[1] if isinstance(listed, tuple) else listed}"
 
 

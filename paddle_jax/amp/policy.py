@@ -9,21 +9,18 @@ from paddle_jax._core.deferred.value import Value
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.op import OPS
 from paddle_jax._core.tensor import Number
-from paddle_jax.amp.amp_lists import NAMES, PLAIN, WIDE
 
 LOW = {"float16": np.dtype(np.float16), "bfloat16": np.dtype(ml_dtypes.bfloat16)}
 FLOAT32 = np.dtype(np.float32)
 FLOATS = frozenset({FLOAT32, *LOW.values()})  # what is cast; float64, integers and complex numbers stay
 _CONVOLUTIONS = ("conv1d", "conv2d")
-# How many operands get a low precision: statistics and weights of norms stay, and biases of convolutions, which are added afterwards.
-_LEADING = {"batch_norm_train": 1, "batch_norm_infer": 1, "layer_norm": 1, "conv1d": 2, "conv2d": 2}
 _KEEP, _LOWER, _WIDEN, _FOLLOW = range(4)
 
 
 class Policy:
     """Settings of a guard; equal settings share one object, which is part of the key of compiled functions.
 
-    rules: what to do, by the name of an op; a pair as in NAMES.
+    rules: what to do with an op; a pair as `amp` in its record.
     """
 
     __slots__ = ("black", "dtype", "level", "low", "rules", "use_promote", "white")
@@ -42,25 +39,23 @@ class Policy:
 
     def target(self, op, tensors, attrs):
         """(the dtype for the floating operands of a call or None, for how many of them or None)."""
-        rule = self.rules.get(op.name)
+        rule = self.rules.get(op)
         if rule is None:
-            rule = self.rules[op.name] = self._learn(op.name)
+            rule = self.rules[op] = self._learn(op)
         if type(rule) is tuple:
             rule = rule[not (_apart(op, tensors, attrs) if op.name in _CONVOLUTIONS else _is_number(tensors[-1]))]
         if rule == _KEEP:
             return None, None
-        count = _LEADING.get(op.name)
+        count = op.record.cast if type(op.record.cast) is int else None
         target = self.low if rule == _LOWER else FLOAT32
         if rule == _FOLLOW and not any([t._raw.dtype == FLOAT32 for t in tensors[:count]]):
             target = self.low
         return target, count if target is not FLOAT32 and self.use_promote else None
 
-    def _learn(self, name):
-        if name in PLAIN:
-            return _KEEP
-        if name in WIDE:
-            return _WIDEN
-        names = NAMES.get(name, name)
+    def _learn(self, op):
+        if op.record.cast in ("never", "float32"):
+            return _KEEP if op.record.cast == "never" else _WIDEN
+        names = op.record.amp or op.name
         return tuple(map(self._rule, names)) if isinstance(names, tuple) else self._rule(names)
 
     def _rule(self, name):

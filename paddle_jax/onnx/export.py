@@ -64,9 +64,10 @@ def convert(program, arrays, opset):
     import onnx
 
     from paddle_jax.framework.pir.interpreter import walk
-    from paddle_jax.onnx.rules import RULES, Unsupported
+    from paddle_jax.onnx.rules import Unsupported, rule_of
 
-    missing = sorted({op.name for op in walk(program.block)} - RULES.keys() - {"parameter", "data", "fetch", "cf.yield", *_CONTROL})
+    names = {op.name for op in walk(program.block)} - {"parameter", "data", "fetch", "cf.yield", *_CONTROL}
+    missing = sorted(name for name in names if rule_of(name) is None)
     if missing:
         raise NotImplementedError(f"onnx.export: no form in ONNX here for {', '.join(missing)}")
     g, env, kinds = Graph(onnx), {}, {}
@@ -90,7 +91,7 @@ def convert(program, arrays, opset):
 
 def _run_block(g, block, env, kinds):
     """Adds the nodes of a block; gives the names of what it yields."""
-    from paddle_jax.onnx.rules import RULES, Unsupported
+    from paddle_jax.onnx.rules import Unsupported, rule_of
 
     for op in block.ops:
         if op.name in ("parameter", "data", "fetch"):
@@ -99,7 +100,7 @@ def _run_block(g, block, env, kinds):
         if op.name == "cf.yield":
             return operands
         try:
-            found = _CONTROL[op.name](g, op, operands, env, kinds) if op.name in _CONTROL else RULES[op.name](g, _Op(op, kinds), *operands)
+            found = _CONTROL[op.name](g, op, operands, env, kinds) if op.name in _CONTROL else rule_of(op.name)(g, _Op(op, kinds), *operands)
         except Unsupported as error:
             raise Unsupported(f"{op.name}: {error}") from error
         env.update(zip(op.outputs, [found] if len(op.outputs) == 1 else found, strict=False))

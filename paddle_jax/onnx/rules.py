@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from paddle_jax._core.record import READS
+
 RULES = {}
 
 
@@ -17,8 +19,23 @@ def _define(rules):
             RULES[name] = rule
 
 
-def _plain(kind):
-    return lambda g, op, *xs: g.node(kind, xs)
+def rule_of(name):
+    """The rule that writes an operation: code, or what the record of an op says; None where there is neither."""
+    op = READS.get(name)
+    said = op.record.onnx if op is not None else ""
+    return RULES.get(name) or (said if callable(said) else _node(said) if said else None)
+
+
+def _node(text):
+    """A rule that adds one node: its kind, and attributes `[node's=]name`."""
+    kind, *attrs = text.split()
+    pairs = [(ours or name, name) for ours, _, name in (one.rpartition("=") for one in attrs)]
+
+    def rule(g, op, *operands):
+        values = {ours: getattr(op, name) for ours, name in pairs}
+        return g.node(kind, operands, **{ours: int(value) if isinstance(value, bool) else value for ours, value in values.items()})
+
+    return rule
 
 
 def _ints(g, value):
@@ -372,16 +389,6 @@ def _flatten(g, op, x):
     return g.node("Reshape", [x, g.ints([*head, math.prod(shape[start : stop + 1]), *[-1] * (len(shape) - stop - 1)])])
 
 
-_define({name: _plain(kind) for name, kind in {
-    "relu": "Relu", "sigmoid": "Sigmoid", "tanh": "Tanh", "exp": "Exp", "log": "Log", "sqrt": "Sqrt", "abs": "Abs", "floor": "Floor", "ceil": "Ceil",
-    "round": "Round", "sin": "Sin", "cos": "Cos", "tan": "Tan", "asin": "Asin", "acos": "Acos", "atan": "Atan", "sinh": "Sinh", "cosh": "Cosh",
-    "erf": "Erf", "sign": "Sign", "reciprocal": "Reciprocal", "softsign": "Softsign", "add": "Add", "subtract": "Sub", "multiply": "Mul",
-    "divide": "Div", "elementwise_pow": "Pow", "logical_and": "And", "logical_or": "Or", "logical_xor": "Xor", "logical_not": "Not", "isnan": "IsNaN",
-    "isinf": "IsInf",
-    "bmm": "MatMul", "dot": "MatMul", "mv": "MatMul", "nonzero": "NonZero", "det": "Det", "asinh": "Asinh", "acosh": "Acosh", "atanh": "Atanh",
-    "hardswish": "HardSwish", "where": "Where", "maximum": "Max", "minimum": "Min", "assign": "Identity", "shape64": "Shape", "numel": "Size",
-    "gather_nd": "GatherND",
-}.items()})
 _define({
     "matmul": _matmul, "scale": _scale, "pow": _pow, "gelu": _gelu, "floor_divide": _floor_divide,
     "rsqrt": lambda g, op, x: g.node("Reciprocal", [g.node("Sqrt", [x])]),
@@ -401,11 +408,6 @@ _define({
     "silu swish": lambda g, op, x: g.node("Mul", [x, g.node("Sigmoid", [x])]),
     "relu6": lambda g, op, x: g.node("Clip", [x, g.number(0, op.kind()), g.number(6, op.kind())]),
     "hardtanh": lambda g, op, x: g.node("Clip", [x, g.number(op.t_min, op.kind()), g.number(op.t_max, op.kind())]),
-    "hardsigmoid": lambda g, op, x: g.node("HardSigmoid", [x], alpha=op.slope, beta=op.offset),
-    "leaky_relu": lambda g, op, x: g.node("LeakyRelu", [x], alpha=op.negative_slope),
-    "elu": lambda g, op, x: g.node("Elu", [x], alpha=op.alpha), "celu": lambda g, op, x: g.node("Celu", [x], alpha=op.alpha),
-    "selu": lambda g, op, x: g.node("Selu", [x], alpha=op.alpha, gamma=op.scale),
-    "softmax": lambda g, op, x: g.node("Softmax", [x], axis=op.axis), "log_softmax": lambda g, op, x: g.node("LogSoftmax", [x], axis=op.axis),
     "mish": lambda g, op, x: g.node("Mul", [x, g.node("Tanh", [g.node("Softplus", [x])])]),
     "softplus": lambda g, op, x: _softplus(g, op, x),
     "logsigmoid": lambda g, op, x: g.node("Neg", [g.node("Softplus", [g.node("Neg", [x])])]),
@@ -419,8 +421,6 @@ _define({
     "batch_norm_": _batch_norm, "layer_norm": _layer_norm, "instance_norm": _instance_norm, "group_norm": _group_norm, "embedding": _embedding,
     "nearest_interp bilinear_interp linear_interp trilinear_interp bicubic_interp": _interp, "pad3d": _pad3d, "rnn": _rnn,
     "pixel_shuffle": lambda g, op, x: g.node("DepthToSpace", [x], blocksize=op.upscale_factor, mode="CRD"),
-    "grid_sample": lambda g, op, x, at: g.node("GridSample", [x, at], mode=op.mode, padding_mode=op.padding_mode,
-                                               align_corners=int(op.align_corners)),
     # shapes
     "reshape": lambda g, op, x, shape: g.node("Reshape", [x, _ints(g, shape)]), "flatten": _flatten,
     "transpose": lambda g, op, x: g.node("Transpose", [x], perm=op.perm),
@@ -428,15 +428,13 @@ _define({
     "unsqueeze": lambda g, op, x, axes: g.node("Unsqueeze", [x, _ints(g, axes)]),
     "expand": _expand, "tile": lambda g, op, x, times: g.node("Tile", [x, _ints(g, times)]),
     "slice strided_slice": _slice, "tril": _triangle(0), "triu": _triangle(1),
-    "meshgrid": _meshgrid,
+    "meshgrid": _meshgrid, "nonzero": lambda g, op, x: g.node("NonZero", [x]),
     "flip": lambda g, op, x: g.node("Slice", [x, g.ints([-1] * len(op.axis)), g.ints([-(2**63)] * len(op.axis)), g.ints(op.axis),
                                               g.ints([-1] * len(op.axis))]),
     "concat": lambda g, op, xs, axis: g.node("Concat", xs, axis=int(_known(g, axis)[0])),
     "stack": lambda g, op, xs: g.node("Concat", [g.node("Unsqueeze", [x, g.ints([op.axis])]) for x in xs], axis=op.axis),
     "split": _split, "split_with_num": _split_evenly, "unbind unstack": _unbind,
     "gather": lambda g, op, x, index, axis: g.node("Gather", [x, index], axis=int(_known(g, axis)[0])),
-    "index_select": lambda g, op, x, index: g.node("Gather", [x, index], axis=op.axis),
-    "take_along_axis": lambda g, op, x, index: g.node("GatherElements", [x, index], axis=op.axis),
     "builtin.combine": lambda g, op, *xs: list(xs), "builtin.split": lambda g, op, xs: xs if op.count > 1 else xs[0],
     "add_n": lambda g, op, xs: g.node("Sum", xs), "einsum": lambda g, op, xs: [g.node("Einsum", xs, equation=op.equation), None, None],
     "one_hot": lambda g, op, x, n: g.node("OneHot", [x, g.ints([int(_known(g, n)[0])]), g.constant(np.array([0, 1], np.float32))]),

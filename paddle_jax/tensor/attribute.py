@@ -5,11 +5,13 @@ import numpy as np
 from jax import lax
 
 from paddle_jax._core.op import composite, op
+from paddle_jax._core.record import known_as
 from paddle_jax._core.size import known
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.inner import named
 
 
+@known_as(pir="shape64", onnx="Shape")
 @op("input", method=False, nondiff=True, cases=["f(2,3)", "f()", "f(0,2)", "c(3)", "3"])
 def shape(input):
     """The lengths of the axes as an int64 Tensor. `Tensor.shape` is the same as a list.
@@ -42,6 +44,7 @@ def _rank_of_other(value):
     raise AttributeError(f"rank: input: got {type(value).__name__}; it must be a Tensor")
 
 
+@known_as(pir="numel", onnx="Size")
 @op(nondiff=True, cases=["f(2,3)", "f()", "f(0,2)", "3"])
 def numel(x, name=None):
     """The number of elements as an int64 Tensor [].
@@ -98,6 +101,7 @@ def is_floating_point(x):
     return _kind("is_floating_point", x).is_floating
 
 
+@known_as(pir="real")
 @op(cases=["c(2,3)", "c128(3)", "c()", "c(0,2)"])
 def real(x, name=None):
     """The real parts of complex numbers; real numbers stay as they are.
@@ -113,6 +117,7 @@ def real(x, name=None):
     return jnp.real(x)
 
 
+@known_as(pir="imag")
 @op(cases=["c(2,3)", "c128(3)", "c()", "c(0,2)"])
 def imag(x, name=None):
     """The imaginary parts of complex numbers. Arguments as for `real`.
@@ -124,6 +129,7 @@ def imag(x, name=None):
     return jnp.imag(x)
 
 
+@known_as(pir="conj")
 @op(cases=["c(2,3)", "c128(3)", "f(3)", "i(3)", "c()", "c(0,2)"])
 def conj(x, name=None):
     """Complex conjugates; real numbers stay as they are.
@@ -135,6 +141,7 @@ def conj(x, name=None):
     return jnp.conj(x)
 
 
+@known_as(pir="angle")
 @op(cases=["c(2,3)", "c128(3)", "f(3)", "d(3)", "const([0j, 1j, -1], 'complex64')", "const([0.0, -1.0], 'float32')", "c(0,2)"])
 def angle(x, name=None):
     """The angle of complex numbers in radians, in -pi..pi; pi for negative real numbers, 0 for others.
@@ -153,6 +160,7 @@ def angle(x, name=None):
     return jnp.arctan2(jnp.where(zero, 0, jnp.imag(x)), jnp.where(zero, 1, jnp.real(x)))
 
 
+@known_as(cast="float32", pir="complex")
 @op("real imag", method=False, out=True, cases=["f(2,3), f(2,3)", "d(3), d(3)", "f(2,1), f(3)", "f(2), d(2)", "f(), f()", "f(0), f(0)", "f(2), f(3)"])
 def complex(real, imag, name=None):
     """Complex numbers from real and imaginary parts, with broadcasting.
@@ -172,6 +180,7 @@ def complex(real, imag, name=None):
     return lax.complex(*jnp.broadcast_arrays(real, imag))
 
 
+@known_as(cast="float32")
 @op("abs angle", promote=True, out=True, cases=["pos(2,3), f(2,3)", "pos_d(3), d(3)", "f(2,1), f(3)", "i(2), f(2)", "i(2), i(2)", "f(), f()",
                                                               "f(0), f(0)"])
 def polar(abs, angle, name=None):

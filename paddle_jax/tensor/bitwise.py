@@ -4,6 +4,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core.op import composite, op
+from paddle_jax._core.record import known_as
 from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.math import X_Y
 
@@ -23,24 +24,28 @@ def _integral(name, x):
         raise RuntimeError(f"{name}: got {x.dtype}; allowed are integers and bool")
 
 
+@known_as(pir="bitwise_and")
 @op("x y", register=False, method=False, out=True, nondiff=True)
 @named("bitwise_and")
 def _and(x, y):
     return jnp.bitwise_and(*_checked("bitwise_and", x, y))
 
 
+@known_as(pir="bitwise_or")
 @op("x y", register=False, method=False, out=True, nondiff=True)
 @named("bitwise_or")
 def _or(x, y):
     return jnp.bitwise_or(*_checked("bitwise_or", x, y))
 
 
+@known_as(pir="bitwise_xor")
 @op("x y", register=False, method=False, out=True, nondiff=True)
 @named("bitwise_xor")
 def _xor(x, y):
     return jnp.bitwise_xor(*_checked("bitwise_xor", x, y))
 
 
+@known_as(pir="bitwise_not")
 @op("x", register=False, method=False, out=True, nondiff=True)
 @named("bitwise_not")
 def _not(x):
@@ -52,6 +57,7 @@ def _bits(dtype):
     return jnp.iinfo(dtype).bits
 
 
+@known_as(pir="bitwise_left_shift is_arithmetic:bool=True")
 @op("x y", register=False, method=False, out=True, nondiff=True)
 @named("bitwise_left_shift")
 def _left(x, y):
@@ -59,6 +65,7 @@ def _left(x, y):
     return jnp.where((y >= 0) & (y < _bits(x.dtype)), jnp.left_shift(x, y), 0)
 
 
+@known_as(pir="bitwise_right_shift is_arithmetic:bool")
 @op("x y", register=False, method=False, out=True, nondiff=True)
 @named("bitwise_right_shift")
 def _right(x, y, is_arithmetic):

@@ -13,6 +13,7 @@ from paddle_jax._core.deferred.value import filled as constant
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.exhausted import told_as_memory
 from paddle_jax._core.op import _into, composite, op
+from paddle_jax._core.record import known_as
 from paddle_jax._core.size import known
 from paddle_jax._core.tensor import Tensor, held, wrap
 from paddle_jax.tensor.axes import ints, variadic
@@ -276,6 +277,7 @@ def full_like(x, fill_value, dtype=None, name=None, *, device=None, requires_gra
     return finish(filled(x._raw.shape, fill("full_like", fill_value, target), target), None, device, requires_grad)
 
 
+@known_as(cast="never", pir="assign", onnx="Identity", node="assign")
 @op(cases=["f(2,3)", "i(2)", "f()", "b(0)", "c(2)"])
 def clone(x, name=None):
     """A copy of the tensor that takes part in recording: gradients flow through it.

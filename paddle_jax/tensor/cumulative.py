@@ -7,6 +7,7 @@ from jax import lax
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import check_inplace, op
+from paddle_jax._core.record import known_as
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.inner import magnitude
 from paddle_jax.tensor.lowering import running
@@ -111,6 +112,7 @@ def cumprod(x, dim=None, *, dtype=None, name=None):
     return _running(ft.partial(running, jnp.multiply, jnp.cumprod), x, axis)
 
 
+@known_as(pir="logcumsumexp axis:i32 flatten:bool=False exclusive:bool=False reverse:bool=False")
 @op(cases=[*RUN, "i(3)", "f(3), dtype='float64'", "const([1000.0, 1000.0], 'float32'), 0"])
 def logcumsumexp(x, axis=None, dtype=None, name=None):
     """The logarithm of running sums of exponentials, computed without overflow.
@@ -146,6 +148,7 @@ def _running_extreme(name, better, x, axis, dtype):
     return jnp.take_along_axis(x, index, axis).reshape(shape), index.astype(index_dtype.np).reshape(shape)
 
 
+@known_as(pir="cummax axis:i32 dtype:dtype")
 @op(cases=[*RUN, "i_(6)", "f(2,3), 1, 'int32'", "f(2), 0, 'float32'", "const([1.0, 3.0, 3.0, 2.0, float('nan'), 5.0], 'float32')", "i32(2,4), -1"])
 def cummax(x, axis=None, dtype="int64", name=None):
     """Running maxima along an axis and where they are; of equal ones the last counts.
@@ -166,6 +169,7 @@ def cummax(x, axis=None, dtype="int64", name=None):
     return _running_extreme("cummax", jnp.greater_equal, x, axis, dtype)
 
 
+@known_as(pir="cummin axis:i32 dtype:dtype")
 @op(cases=[*RUN, "i_(6)", "f(2,3), 1, 'int32'", "f(2), 0, 'float32'", "const([3.0, 1.0, 1.0, 2.0, float('nan'), 0.0], 'float32')", "i32(2,4), -1"])
 def cummin(x, axis=None, dtype="int64", name=None):
     """Running minima along an axis and where they are. Arguments as for `cummax`.
@@ -286,6 +290,7 @@ def nan_to_num(x, nan=0.0, posinf=None, neginf=None, name=None):
     return jnp.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
 
+@known_as(pir="renorm p:f32 axis:i32 max_norm:f32")
 @op(inplace=True, cases=["f(2,3), 2.0, 0, 1.0", "f(2,3), 1.0, 1, 0.5", "f(2,3,2), 2.0, -1, 1.0", "f(3), 2.0, 0, 1.0", "f(2,3), 2.0, 3, 1.0",
                          "d(2,2), 3.0, 0, 10.0", "d(2,3), 2.0, 1, 0.5"])
 def renorm(x, p, axis, max_norm):

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core.op import composite, op
+from paddle_jax._core.record import known_as
 from paddle_jax._core.tensor import wrap
 from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.ops import as_float
@@ -56,6 +57,7 @@ def checked(name, result, operand, why):
     return result
 
 
+@known_as(cast="float32", pir="cholesky upper:bool")
 @op(register=False, method=False)
 @named("cholesky")
 def _cholesky(x, upper):
@@ -83,6 +85,7 @@ def cholesky(x, upper=False, name=None):
     return checked("cholesky", _cholesky(x, upper), x, "a matrix is not positive definite")
 
 
+@known_as(cast="float32", pir="qr mode:str")
 @op(cases=["f(3,2)", "~f(3,2), 'complete'", "f(3,2), 'r'", "f(3,2), 'x'", "f(3)", "d(2,3,3)", "f(2,3), 'r'"])
 def qr(x, mode="reduced", name=None):
     """The QR factorisation x = Q R with orthonormal columns in Q and upper triangular R.
@@ -131,6 +134,7 @@ def _full_svd_tangent(primals, tangents):
 
 
 # the signs of singular vectors are free
+@known_as(cast="float32", pir="svd full_matrices:bool")
 @op(out=True, method=False, cases=["~f(3,2)", "~f(3,2), True", "f(3)", "~d(2,2,3)", "~c(3,2)"])
 def svd(x, full_matrices=False, name=None):
     """The singular value decomposition x = U diag(S) VH.
@@ -150,6 +154,7 @@ def svd(x, full_matrices=False, name=None):
     return _full_svd(x) if full_matrices and x.size else tuple(jnp.linalg.svd(x, full_matrices=full_matrices))
 
 
+@known_as(cast="float32")
 @op(method=False, cases=["f(3,2)", "f(3)", "d(2,3,4)", "f(2,2)"])
 def svdvals(x, name=None):
     """The singular values of matrices, falling.
@@ -175,6 +180,7 @@ def _hermitian(name, x, side):
 
 
 # the signs of eigenvectors are free
+@known_as(cast="float32", pir="eigh UPLO:str")
 @op(method=False, cases=["~spd(3)", "~spd(3), 'U'", "spd(3), 'X'", "f(2,3)", "f(3)", "~d(2,3,3)"])
 def eigh(x, UPLO="L", name=None):
     """Eigenvalues and eigenvectors of symmetric (Hermitian) matrices.
@@ -195,6 +201,7 @@ def eigh(x, UPLO="L", name=None):
 
 
 # Paddle mixes up the incoming gradients of the matrices of a batch
+@known_as(cast="float32")
 @op(cases=["spd(3)", "f(3,3), 'U'", "f(2,3)", "f(3)", "~d(2,3,3)"])
 def eigvalsh(x, UPLO="L", name=None):
     """The eigenvalues of symmetric (Hermitian) matrices, rising. Arguments as for `eigh`.
@@ -225,6 +232,7 @@ def _eig_jvp(primals, tangents):
 
 
 # the order of eigenvalues and the phases of eigenvectors are free
+@known_as(cast="float32")
 @op(cases=["~f(3,3)", "~d(2,2,2)", "~c(3,3)", "f(2,3)", "f(3)"])
 def eig(x, name=None):
     """Eigenvalues and eigenvectors of square matrices.
@@ -242,6 +250,7 @@ def eig(x, name=None):
     return _eig(matrices("eig", x, True))
 
 
+@known_as(cast="float32")
 @op(cases=["~f(3,3)", "~d(2,2,2)", "~c(3,3)", "f(2,3)", "f(3)"])
 def eigvals(x, name=None):
     """The eigenvalues of square matrices. Argument as for `eig`.
@@ -253,6 +262,7 @@ def eigvals(x, name=None):
     return _eig(matrices("eigvals", x, True))[0]
 
 
+@known_as(cast="float32")
 @op(register=False, method=False)
 @named("lu")
 def _lu(x):
@@ -286,6 +296,7 @@ def lu(x, pivot=True, get_infos=False, name=None):
     return (packed, pivots, infos) if get_infos else (packed, pivots)
 
 
+@known_as(cast="float32")
 @op("x y", register=False, method=False)
 @named("lu_unpack")
 def _unpack(x, y):
@@ -327,6 +338,7 @@ def reflectors(x, tau):
     return out
 
 
+@known_as(cast="float32")
 @op("x tau", alike=True, cases=["f(3,2), f(2)", "f(3,2), f(1)", "f(2,3), f(2)", "f(3,2), f(3)", "d(2,3,3), d(2,3)"])
 def householder_product(x, tau, name=None):
     """The first n columns of a product of Householder reflections.
@@ -348,6 +360,7 @@ def householder_product(x, tau, name=None):
     return reflectors(x, tau)
 
 
+@known_as(cast="float32")
 @op("x tau y", alike=True, cases=["f(3,2), f(2), f(2,2)", "f(3,2), f(2), f(3,2), transpose=True", "f(3,3), f(3), f(2,3), left=False",
                                     "d(2,3,3), d(2,3), d(2,3,2)", "f(3,2), f(2), f(3,2)", "f(3,3), f(3), f(2,3), left=False, transpose=True"])
 def ormqr(x, tau, y, left=True, transpose=False, name=None):
@@ -380,6 +393,7 @@ def _sketch(a, q, steps, key):
     return basis
 
 
+@known_as(cast="float32")
 @op("x M", register=False, method=False, random=True)
 @named("svd_lowrank")
 def _low_rank(x, q, niter, M=None, center=False, *, key):

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import alike, composite, op
+from paddle_jax._core.record import known_as
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.axes import concrete
 from paddle_jax.tensor.inner import named
@@ -15,6 +16,7 @@ FLOATS = ["f(2,3), f(2,3)", "f(2,3), f(3)", "d(3), d(3)", "f(), f(2)", "f(0,3), 
 INTS = ["i(2,3), i(3)", "i32(4), i32(4)", "const([12, 0, -4]), const([18, 0, 6])", "i(), i(3)", "i(0), i(1)", "i(2), i(3)", "i(2), i32(2)"]
 
 
+@known_as(pir="atan2")
 @op("x y", promote=True, cases=[*FLOATS, "i(3), pos_i(3)", "i32(3), pos_i32(3)"])
 def atan2(x, y, name=None):
     """The angle of the points (y, x), in -pi..pi.
@@ -41,6 +43,7 @@ def _hypot(x, y):
 _hypot.defjvps(lambda t, size, x, y: t * x / size, lambda t, size, x, y: t * y / size)  # NaN at the origin, where there is no slope
 
 
+@known_as(amp="pow")
 @op("x y", promote=True, inplace=True, cases=[*FLOATS, "f(), f()", "c(3), pos(3)", "i(3), pos_i(3)",
                                          "const([0.0, 3.0], 'float32'), const([1.0, 4.0], 'float32')"])
 def hypot(x, y, name=None):
@@ -55,6 +58,7 @@ def hypot(x, y, name=None):
     return jnp.sqrt(x * x + y * y) if jnp.iscomplexobj(x) else _hypot(as_float(x), as_float(y))
 
 
+@known_as(amp="exp")
 @op("x y", promote=True, cases=[*FLOATS, "i(3), i(3)", "const([1000.0], 'float32'), const([1000.0], 'float32')"])
 def logaddexp(x, y, name=None):
     """log(exp(x) + exp(y)) without overflow, with broadcasting.
@@ -68,6 +72,7 @@ def logaddexp(x, y, name=None):
     return jnp.logaddexp(as_float(x), as_float(y))
 
 
+@known_as(pir="heaviside")
 @op("x y", cases=[*FLOATS, "i(3), i(3)", "const([-1.0, 0.0, 2.0], 'float32'), f(1)", "i32(3), i32(3)"])
 def heaviside(x, y, name=None):
     """0 where x is negative, y where it is 0, 1 where it is positive.
@@ -86,6 +91,7 @@ def heaviside(x, y, name=None):
     return jnp.where(x == 0, y, (x > 0).astype(x.dtype))
 
 
+@known_as(pir="copysign")
 @op("x y", inplace=True, scalars=True, cases=[*FLOATS, "f(3), -1.0", "i(3), i(3)", "i(3), -1.0", "b(3), b(3)", "const([0.0, -0.0], 'float32'), f(2)"])
 def copysign(x, y, name=None):
     """The magnitude of x with the sign of y.
@@ -108,6 +114,7 @@ def copysign(x, y, name=None):
     return jnp.where((x == 0) & (flip != 0), jax.lax.stop_gradient(jnp.copysign(x, y)), x * flip)
 
 
+@known_as(pir="nextafter")
 @op("x y", promote=True, nondiff=True, cases=["f(2,3), f(3)", "d(3), d(3)", "f(3), f(2)", "f(0), f(0)"])
 def nextafter(x, y, name=None):
     """The next number after x in the direction of y.
@@ -121,6 +128,7 @@ def nextafter(x, y, name=None):
     return jnp.nextafter(x, y)
 
 
+@known_as(pir="gcd")
 @op("x y", promote=True, nondiff=True, inplace=True, alias=X_Y, cases=INTS)
 def gcd(x, y, name=None):
     """The greatest common divisor of integers, with broadcasting; never negative.
@@ -137,6 +145,7 @@ def gcd(x, y, name=None):
     return jnp.gcd(x, y)
 
 
+@known_as(pir="lcm")
 @op("x y", promote=True, nondiff=True, inplace=True, alias=X_Y, cases=INTS)
 def lcm(x, y, name=None):
     """The least common multiple of integers, with broadcasting; 0 where either is 0. Arguments as for `gcd`.
@@ -183,6 +192,7 @@ def frexp(x, name=None):
     return jnp.where(x == 0, 0, jnp.ldexp(x, -exponent)), exponent.astype(x.dtype)
 
 
+@known_as(pir="multiplex")
 @composite(cases=["[f(2,3), f(2,3)], const([[0], [1]], 'int32')", "[d(2,2), d(2,2), d(2,2)], const([[2], [0]], 'int32')",
                                 "[f(2,2)], const([[0], [0]], 'int32')", "[f(2,2), f(2,2)], const([0, 1], 'int32')",
                                 "[f(2,2), f(2,2)], const([[0], [1]])", "[f(2,2), f(2,2)], const([[0], [2]], 'int32')"])

@@ -5,6 +5,7 @@ import numpy as np
 
 from paddle_jax._core.deferred.value import from_host, looked_at
 from paddle_jax._core.op import composite, op
+from paddle_jax._core.record import known_as
 from paddle_jax._core.tensor import Tensor, on_host, wrap
 from paddle_jax.tensor.axes import check_index, check_index_dtype, concrete, number, one_axis, untracked
 from paddle_jax.tensor.manipulation import expand, reshape
@@ -55,6 +56,7 @@ def gather(x, index=None, axis=None, name=None, *, dim=None):
     return take_rows(x, reshape(index, [-1]) if index.ndim == 2 else index, axis)
 
 
+@known_as(pir="index_select axis:i32", onnx="Gather axis")
 @composite(alias=X_DIM, out=True, cases=["f(4,2), idx(4,3)", "f(4,2), idx(2,3), 1", "f(4,2), idx32(4,3), axis=-2", "f(4,2), const([4], 'int64')",
                                          "~f(4,2), const([-1], 'int64')", "i(4,2), const([-1], 'int64')", "f(4,2), idx(2,1), 2", "f(4,2), f(2)",
                                          "f(4,2), const([], 'int64')",
@@ -86,6 +88,7 @@ def index_select(x, index, axis=0, name=None):
     return take_rows(x, reshape(index, [-1]), axis)
 
 
+@known_as(pir="gather_nd")
 @op("x index", register=False, method=False)
 def take_points(x, index):
     """Elements (or slices) of x at the coordinates in the last axis of the index."""
@@ -110,6 +113,7 @@ def check_points(op, index, shape, error=IndexError):
             raise error(f"{op}: index: a point lies outside a tensor of shape {list(shape)}")
 
 
+@known_as(pir="gather_nd", onnx="GatherND")
 @composite(cases=["f(3,4), const([[0, 1], [2, 3]], 'int64')", "f(3,4), const([[0], [2]], 'int64')", "f(3,4), const([[0, -1]], 'int64')",
                   "f(3,4), const([[0, 4]], 'int64')", "f(3,4), const([[0, 1, 1]], 'int64')",
                   "f(3,4), const([1, 2], 'int32')", "f(3,4), const([[1.0]], 'float32')", "f(3,4), paddle.zeros([2, 0], 'int64')",
@@ -196,6 +200,7 @@ def check_within(op, x, index, axis):
         raise RuntimeError(f"{op}: indices: got shape {list(index.shape)}, larger than {list(x.shape)} apart from axis {axis}")
 
 
+@known_as(pir="take_along_axis axis:i32", onnx="GatherElements axis")
 @composite(alias={"input": "arr", "dim": "axis"}, out=True,
            cases=["f(2,3), const([[0], [1]], 'int64'), 1", "f(2,3), const([[0]], 'int64'), 1", "f(2,3), const([[0]], 'int64'), 1, False",
                   "f(2,3), const([[0, -1]], 'int64'), 1", "f(2,3), const([[0, 3]], 'int64'), 1",
@@ -233,6 +238,7 @@ def take_along_axis(arr, indices, axis, broadcast=True):
     return take_elements(arr, indices, axis)
 
 
+@known_as(pir="index_sample")
 @composite(alias={"input": "x"}, cases=["f(2,3), idx(3,2,4)", "f(2,3), idx32(3,2,1)", "f(2,3), const([[0], [3]], 'int64')", "f(2,3), idx(3,3,1)",
                                         "f(3), idx(3,2)", "i(2,2), const([[1, 1], [0, 0]], 'int64')", "f(2,3), f(2,1)"])
 def index_sample(x, index):
@@ -256,6 +262,7 @@ def index_sample(x, index):
     return take_elements(x, index, 1)
 
 
+@known_as(pir="masked_select")
 @composite(alias={"input": "x"}, out=True, cases=["f(2,3), b(2,3)", "f(2,3), b(3)", "f(3), b(2,3)", "f(2,3), i(2,3)", "f(), const(True)",
                                                   "i(4), b(4)", "f(2,3), b(2)", "f(0,2), b(0,2)", "f(2,3), const(np.zeros((2, 3), bool))"])
 def masked_select(x, mask, name=None):

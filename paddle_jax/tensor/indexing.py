@@ -18,6 +18,7 @@ from paddle_jax._core.dispatch import run
 from paddle_jax._core.error_kinds import MISTAKES, with_kind
 from paddle_jax._core.op import check_inplace, composite, op, scalar
 from paddle_jax._core.outcomes import ride_between, traced
+from paddle_jax._core.record import known_as
 from paddle_jax._core.short_cuts import run1, run2, run3
 from paddle_jax._core.size import is_open, known
 from paddle_jax._core.state import local
@@ -313,6 +314,7 @@ def _gather_index(ndim, arrays, slots):
     return tuple(index)
 
 
+@known_as(node="slice")
 @op("x starts *arrays", register=False, method=False)
 def take_index(x, starts=None, arrays=(), axes=(), slots=()):
     """x[index] for a parsed index."""

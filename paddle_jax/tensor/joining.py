@@ -6,6 +6,7 @@ from jax import lax
 
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.op import composite, op
+from paddle_jax._core.record import known_as
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.axes import ints, one_axis
 from paddle_jax.tensor.manipulation import reshape
@@ -49,6 +50,7 @@ def concat(x, axis=0, name=None):
     return jnp.concatenate(x, one_axis("concat", axis, x[0].ndim))
 
 
+@known_as(pir="stack axis:i32")
 @op("*x", alias=JOIN, out=True, cases=["[f(2,3), f(2,3)]", "[f(2,3), f(2,3)], -1", "[f(2,3), f(2,3)], axis=1", "[f(), f()]", "[f(2,3)], 2",
                                        "[f(2), f(3)]", "[f(2), f(2)], 2", "[f(2), f(2)], -3", "[]",
                                        "[i(0), i(0)]", "[f(2), i(2)]", "[f(2), d(2)]"])
@@ -140,6 +142,7 @@ def chunk(x, chunks, axis=0, name=None):
     return split(x, chunks, axis)
 
 
+@known_as(pir="unbind axis:i32")
 @op(alias={"dim": "axis"}, tensors="input", cases=["f(2,3)", "f(2,3), 1", "f(2,3), -1", "f(2,3), 2", "f()", "f(0,3)", "f(3,0)"])
 def unbind(input, axis=0):
     """Takes the slices along an axis, which vanishes.
@@ -159,6 +162,7 @@ def unbind(input, axis=0):
     return [jnp.squeeze(p, axis) for p in jnp.split(input, input.shape[axis], axis)] if input.shape[axis] else []
 
 
+@known_as(pir="unstack axis:i32 num:i32")
 @op(cases=["f(2,3)", "f(2,3), 1", "f(2,3), -1, 3", "f(2,3), 2", "f(2,3), 0, 3"])
 def unstack(x, axis=0, num=None):
     """Takes the slices along an axis, which vanishes: the reverse of `stack`.

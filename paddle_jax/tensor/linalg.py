@@ -5,6 +5,7 @@ import jax.numpy as jnp
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.errors import MixedDtypesError
 from paddle_jax._core.op import op
+from paddle_jax._core.record import known_as
 from paddle_jax.tensor.math import X_Y
 
 
@@ -34,6 +35,7 @@ def _check_contraction(name, x, y):
         raise ValueError(f"{name}: got shapes {list(x.shape)} and {list(y.shape)}; the lengths {x.shape[-1]} and {inner} to sum over must be equal")
 
 
+@known_as(amp="matmul_v2", pir="matmul transpose_x:bool=False transpose_y:bool=False")
 @op("x y", out=True, alias=X_Y, cases=["f(2,3), f(3,4)", "input=f(3), other=f(3)", "f(2,3), f(3)", "f(3), f(3,2)", "f(3,2), f(3,4), True",
                             "f(2,3), f(4,3), transpose_y=True", "f(5,3,2), f(4,3), True, True", "f(5,1,2,3), f(4,3,2)",
                             "f(3), f(2,3), transpose_y=True", "f(0,3), f(3,2)", "f(2,0), f(0,3)", "d(2,3), d(3,2)", "i(2,3), i(3,2)",
@@ -58,6 +60,7 @@ def matmul(x, y, transpose_x=False, transpose_y=False, name=None):
     return jnp.matmul(x, y)
 
 
+@known_as(amp="matmul_v2", pir="matmul")
 @op("input mat2", cases=["f(2,3), f(3,4)", "f(2,2,3), f(3,4)", "f(3), f(3)", "f(2,3), f(2,3)", "f(0,3), f(3,2)"])
 def mm(input, mat2, name=None):
     """The matrix product, as `matmul` without transposition.
@@ -71,6 +74,7 @@ def mm(input, mat2, name=None):
     return jnp.matmul(input, mat2)
 
 
+@known_as(pir="bmm", onnx="MatMul")
 @op("x y", out=True, alias={"input": "x", "mat2": "y"}, cases=["f(2,3,4), f(2,4,5)", "d(2,3,4), d(2,4,5)", "f(2,3), f(2,3)", "f(2,2,3), f(1,3,2)",
                             "f(2,2,3), f(2,2,2)", "f(0,2,3), f(0,3,2)"])
 def bmm(x, y, name=None):
@@ -92,6 +96,7 @@ def bmm(x, y, name=None):
     return jnp.matmul(*_common("bmm", x, y))
 
 
+@known_as(pir="mv", onnx="MatMul")
 @op("x vec", cases=["f(2,3), f(3)", "d(2,3), d(3)", "f(2,3), f(2)", "f(2,2,3), f(3)", "f(0,3), f(3)"])
 def mv(x, vec, name=None):
     """Multiplies a matrix [n, k] with a vector [k].
@@ -109,6 +114,7 @@ def mv(x, vec, name=None):
     return jnp.matmul(*_common("mv", x, vec))
 
 
+@known_as(pir="dot", onnx="MatMul")
 @op("x y", alike=True, out=True, promote=True, alias=X_Y, cases=["f(3), f(3)", "f(2,3), f(2,3)", "i(3), i(3)", "c(3), c(3)", "f(0), f(0)",
     "f(3), f(2)",
                                                      "f(2,3), f(3)"])
@@ -148,6 +154,7 @@ def t(input, name=None):
     return input.T
 
 
+@known_as(pir="cross axis:i32")
 @op("x y", alias={"dim": "axis"}, cases=["f(2,3), f(2,3)", "f(3,3), f(3,3)", "f(3,2), f(3,2), axis=0", "f(2,3), f(2,3), 0", "f(2,3), f(2,3), 5",
                                          "f(2,2), f(2,2)", "f(2,3), f(3,3)", "i(3), i(3)", "d(2,3), d(2,3), -1", "c(3), c(3)"])
 def cross(x, y, axis=9, name=None):
@@ -173,6 +180,7 @@ def cross(x, y, axis=9, name=None):
     return jnp.cross(x, y, axis=axis)
 
 
+@known_as(amp="matmul_v2")
 @op("x y", cases=["f(2,3), f(4,3)", "f(3), f(3)", "f(2,3), f(4,5,3)", "f(2,3), f(4,2)", "d(3), d(2,3)", "f(), f(2)", "i(2,3), i(3)"])
 def inner(x, y, name=None):
     """Inner products over the last axes of two tensors.
@@ -216,6 +224,7 @@ def outer(x, y, name=None):
 
 
     
+@known_as(pir="kron")
 @op("x y", alike=True, promote=True, cases=["f(2,3), f(3)", "f(2,2), f(2,3)", "i(2), i(2)", "f(2,1,2), f(2,2)", "d(2), d(2,2)", "f(), f(2)",
     "c(2), c(2)",
                                 "f(0,2), f(2,2)"])
@@ -233,6 +242,7 @@ def kron(x, y, name=None):
     return jnp.kron(x, y)
 
 
+@known_as(pir="trace offset:i32 axis1:i32 axis2:i32")
 @op("x", alias={"input": "x"}, cases=["f(3,3)", "f(2,3,3), 1, 1, 2", "f(2,3), 5", "f(3)", "f(2,3), 0, 0, 0", "f(2,3), 0, 0, 3", "i32(2,2)",
                                       "d(4,3), -1", "f(2,3,4), 0, -1, 0"])
 def trace(x, offset=0, axis1=0, axis2=1, name=None):
@@ -263,6 +273,7 @@ def _scaled_sum(x, product, beta, alpha):
 
     
 
+@known_as(pir="addmm beta:f32 alpha:f32")
 @op("input x y", alike=True, inplace=True, cases=["f(2,4), f(2,3), f(3,4)", "f(4), f(2,3), f(3,4)", "f(2,1), f(2,3), f(3,4), 0.5, 2.0",
     "f(1), f(2,3), f(3,2)",
                                       "f(3,2), f(2,3), f(3,2)", "f(2,2), f(2,3), f(2,2)", "f(2,2,2), f(2,3), f(3,2)",
@@ -289,6 +300,7 @@ def addmm(input, x, y, beta=1.0, alpha=1.0, name=None):
     
 
 # Paddle's gradient of a 2-d input has the shape [b, 1, m]
+@known_as(pir="baddbmm beta:f32 alpha:f32")
 @op("input x y", alike=True, inplace=True, cases=["f(2,2,4), f(2,2,3), f(2,3,4)", "~f(2,4), f(2,2,3), f(2,3,4)",
     "f(1,2,2), f(2,2,3), f(2,3,2), 0.5, 2.0",
                                       "f(2,2,2), f(2,3), f(2,3,2)", "f(3,2), f(2,2,3), f(2,3,2)", "f(2,2,2), f(2,2,3), f(2,2,2)",
@@ -317,6 +329,7 @@ def baddbmm(input, x, y, beta=1.0, alpha=1.0, name=None):
     return _scaled_sum(input, jnp.matmul(x, y), beta, alpha)
 
 
+@known_as(pir="multi_dot")
 @op("*x", alike=True, cases=["[f(2,3), f(3,4), f(4,2)]", "[f(3), f(3,4), f(4)]", "[f(3,2)]", "[f(3,2), f(3,2)]", "[f(3,2), f(2,2,2)]",
                                "[d(2,3), d(3,2)]", "[f(3), f(3)]"])
 def multi_dot(x, name=None):

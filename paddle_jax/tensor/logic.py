@@ -3,12 +3,14 @@
 import jax.numpy as jnp
 
 from paddle_jax._core.op import composite, op
+from paddle_jax._core.record import known_as
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.math import X_Y
 
 COMPARE = ["f(2,3), f(2,3)", "i_(2,3), i_(3)", "f(), f(2)", "f(0,3), f(1,3)", "b(3), b(3)", "f(2,3), f(2,4)", "f(2), i(2)", "i(3), 1"]
 
 
+@known_as(pir="equal")
 @op("x y", promote="mixed", scalars=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=[*COMPARE, "c(3), c(3)"])
 def equal(x, y, name=None):
     """Tells elementwise whether x equals y, with broadcasting.
@@ -25,6 +27,7 @@ def equal(x, y, name=None):
     return jnp.equal(x, y)
 
 
+@known_as(pir="not_equal")
 @op("x y", promote="mixed", nondiff=True, inplace=True, out=True, alias=X_Y, cases=[*COMPARE, "c(3), c(3)"])
 def not_equal(x, y, name=None):
     """Tells elementwise whether x differs from y. Arguments as for `equal`.
@@ -36,6 +39,7 @@ def not_equal(x, y, name=None):
     return jnp.not_equal(x, y)
 
 
+@known_as(pir="less_than")
 @op("x y", promote="mixed", nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
 def less_than(x, y, name=None):
     """Tells elementwise whether x < y. Arguments as for `equal`.
@@ -47,6 +51,7 @@ def less_than(x, y, name=None):
     return jnp.less(x, y)
 
 
+@known_as(pir="less_equal")
 @op("x y", promote="mixed", nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
 def less_equal(x, y, name=None):
     """Tells elementwise whether x <= y. Arguments as for `equal`.
@@ -58,6 +63,7 @@ def less_equal(x, y, name=None):
     return jnp.less_equal(x, y)
 
 
+@known_as(pir="greater_than")
 @op("x y", promote="mixed", nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
 def greater_than(x, y, name=None):
     """Tells elementwise whether x > y. Arguments as for `equal`.
@@ -69,6 +75,7 @@ def greater_than(x, y, name=None):
     return jnp.greater(x, y)
 
 
+@known_as(pir="greater_equal")
 @op("x y", promote="mixed", nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
 def greater_equal(x, y, name=None):
     """Tells elementwise whether x >= y. Arguments as for `equal`.
@@ -83,6 +90,7 @@ def greater_equal(x, y, name=None):
 TRUTH = ["b(2,3), b(3)", "b(), b(2)", "f(2,3), f(3)", "i_(3), i_(3)", "b(0,3), b(1,3)", "b(2), b(3)", "b(3), f(3)", "b(3), c(3)", "b(2), True"]
 
 
+@known_as(pir="logical_and", onnx="And")
 @op("x y", promote=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=TRUTH)
 def logical_and(x, y, name=None):
     """True where both elements are true (not zero), with broadcasting.
@@ -102,6 +110,7 @@ def logical_and(x, y, name=None):
     return jnp.logical_and(x, y)
 
 
+@known_as(pir="logical_or", onnx="Or")
 @op("x y", promote=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=TRUTH)
 def logical_or(x, y, name=None):
     """True where either element is true (not zero). Arguments as for `logical_and`.
@@ -113,6 +122,7 @@ def logical_or(x, y, name=None):
     return jnp.logical_or(x, y)
 
 
+@known_as(pir="logical_xor", onnx="Xor")
 @op("x y", promote=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=TRUTH)
 def logical_xor(x, y, name=None):
     """True where exactly one element is true (not zero). Arguments as for `logical_and`.
@@ -124,6 +134,7 @@ def logical_xor(x, y, name=None):
     return jnp.logical_xor(x, y)
 
 
+@known_as(pir="logical_not", onnx="Not")
 @op(nondiff=True, inplace=True, out=True, alias={"input": "x"}, cases=["b(2,3)", "f(3)", "i_(3)", "b()", "b(0,2)", "c(2)"])
 def logical_not(x, name=None):
     """True where the element is false (zero).
@@ -188,6 +199,7 @@ def allclose(x, y, rtol=1e-05, atol=1e-08, equal_nan=False, name=None):
     return jnp.all(_close("allclose", x, y, rtol, atol, equal_nan))
 
 
+@known_as(pir="equal_all")
 @op("x y", nondiff=True, cases=["f(2,3), f(2,3)", "i(3), i(2)", "f(2), f(2,1)", "i(2), f(2)", "f(0), f(0)", "const([1, 2]), const([1, 2])"])
 def equal_all(x, y, name=None):
     """Tells whether two tensors have the same shape and equal elements. Returns a bool Tensor [].
@@ -227,6 +239,7 @@ def isin(x, test_x, assume_unique=False, invert=False, name=None):
 VALUES = ["const([1.0, float('nan'), float('inf'), -float('inf')], 'float32')", "d(3)", "i(3)", "f(0,2)", "f()", "h(3)"]
 
 
+@known_as(pir="isnan", onnx="IsNaN")
 @op(nondiff=True, alias={"input": "x"}, cases=[*VALUES, "c(2)"])
 def isnan(x, name=None):
     """True where an element is NaN.
@@ -242,6 +255,7 @@ def isnan(x, name=None):
     return jnp.isnan(x)
 
 
+@known_as(pir="isinf", onnx="IsInf")
 @op(nondiff=True, alias={"input": "x"}, cases=[*VALUES, "c(2)"])
 def isinf(x, name=None):
     """True where an element is infinite, of either sign. Arguments as for `isnan`.
@@ -253,6 +267,7 @@ def isinf(x, name=None):
     return jnp.isinf(x)
 
 
+@known_as(pir="isfinite")
 @op(nondiff=True, alias={"input": "x"}, cases=[*VALUES, "c(2)"])
 def isfinite(x, name=None):
     """True where an element is neither infinite nor NaN. Arguments as for `isnan`.
@@ -308,6 +323,7 @@ def signbit(x, name=None):
     return jnp.signbit(x) if jnp.issubdtype(x.dtype, jnp.floating) else x < 0
 
 
+@known_as(pir="is_empty")
 @op(nondiff=True, cases=["f(2)", "f(0,2)", "f()", "i(0)"])
 def is_empty(x, name=None):
     """Tells whether a tensor has no elements, as a bool Tensor [].

@@ -9,6 +9,7 @@ from jax import lax
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.errors import ArgumentError, CheckError
 from paddle_jax._core.op import composite, op
+from paddle_jax._core.record import known_as
 from paddle_jax._core.size import known
 from paddle_jax.tensor.axes import ints, many_axes, one_axis, variadic
 from paddle_jax.tensor.inner import converted
@@ -115,6 +116,7 @@ def view_as(x, other, name=None):
     return x.reshape(_target_shape("view_as", other.shape, x.shape))
 
 
+@known_as(node="transpose")
 @op(register=False, method=False)
 def permute_axes(x, perm):
     """Puts the axes in the order `perm`: what the public transpose functions call."""
@@ -216,6 +218,7 @@ def unsqueeze(x, axis, name=None):
     return x.reshape(shape)
 
 
+@known_as(pir="flatten start_axis:i32 stop_axis:i32")
 @op(inplace="reshapes", alias={"input": "x", "start_dim": "start_axis", "end_dim": "stop_axis"},
     cases=["f(2,3,4)", "f(2,3,4), 1", "f(2,3,4), 0, 1", "f(2,3,4), 1, -1", "f(2,3), 0, 5", "f(2,3), 1, 0", "f()", "f(0,3)", "f(2,3,4), start_axis=-2",
            "i(2,2)"])
@@ -346,6 +349,7 @@ def tile(x, repeat_times, name=None):
     return jnp.tile(x, times)
 
 
+@known_as(cast="never")
 @op(inplace=True, alias=X, cases=["f(3), 'int32'", "f(3), paddle.float64", "f(3), 'bool'", "i(3), float", "i(3), 'uint8'", "c(3), 'complex128'",
                                   "b(3), 'float16'", "f(2), 'foo'", "f(0), 'int64'",
                          "u(-300,300,8), 'int8'", "u(-300,300,8), 'uint8'", "d(2), 'bfloat16'",

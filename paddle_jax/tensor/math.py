@@ -8,6 +8,7 @@ import jax.numpy as jnp
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import check_inplace, composite, op
+from paddle_jax._core.record import known_as
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.axes import check_divisor, check_floating, guarded
 from paddle_jax.tensor.inner import defslopes, named
@@ -18,6 +19,7 @@ BINARY = ["f(2,3), f(2,3)", "f(2,3), f(3)", "f(2,1), d(3)", "f(), f(2)", "f(0,3)
           "f(2), i(2)", "f(2), 2.0"]
 
 
+@known_as(amp=("scale", "elementwise_add"), pir="add", onnx="Add")
 @op("x y", promote="mixed", inplace=True, out=True, alias=X_Y, cases=[*BINARY, "b(3), b(3)", "f(2,3), f(3), alpha=2"])
 def add(x, y, name=None, *, alpha=1):
     """Adds two tensors elementwise: x + alpha * y, with broadcasting.
@@ -38,6 +40,7 @@ def add(x, y, name=None, *, alpha=1):
     return x + y if alpha == 1 else x + jnp.asarray(alpha, y.dtype) * y
 
 
+@known_as(amp=("scale", "elementwise_sub"), pir="subtract", onnx="Sub")
 @op("x y", promote="mixed", inplace=True, out=True, alias=X_Y, cases=[*BINARY, "f(2,3), f(3), alpha=2"])
 def subtract(x, y, name=None, *, alpha=1):
     """Subtracts elementwise: x - alpha * y, with broadcasting. Arguments as for `add`.
@@ -49,6 +52,7 @@ def subtract(x, y, name=None, *, alpha=1):
     return x - y if alpha == 1 else x - jnp.asarray(alpha, y.dtype) * y
 
 
+@known_as(amp=("scale", "elementwise_mul"), pir="multiply", onnx="Mul")
 @op("x y", promote="mixed", inplace=True, out=True, alias=X_Y, cases=[*BINARY, "b(3), b(3)"])
 def multiply(x, y, name=None):
     """Multiplies two tensors elementwise, with broadcasting. Arguments as for `add`.
@@ -71,6 +75,7 @@ def _check_quotient(*args, **kwargs):
 
 
 @guarded(_check_quotient)
+@known_as(amp=("scale", "elementwise_div"), pir="divide", onnx="Div")
 @op("x y", promote="mixed", inplace=True, out=True, alias=X_Y, cases=[*BINARY, "f(2,3), pos(3), rounding_mode='floor'",
                                                                    "i(3), pos_i(3), rounding_mode='trunc'"])
 def divide(x, y, name=None, *, rounding_mode=None):
@@ -98,6 +103,7 @@ def divide(x, y, name=None, *, rounding_mode=None):
 
 
 @guarded(lambda *args, **kwargs: _divisor_of("floor_divide", args, kwargs))
+@known_as(pir="floor_divide")
 @op("x y", promote="wide", inplace=True, out=True, alias=X_Y, scalars=True, nondiff=True, cases=[
     "f(2,3), pos(2,3)", "i(2,3), pos_i(3)", "i32(3), pos_i32(3)", "const([-0.0, -1.0], 'float32'), const([1.0, -2.0], 'float32')",
                                                                                  "f(0,3), f(1,3)", "f(2), i(2)"])
@@ -117,6 +123,7 @@ def floor_divide(x, y, name=None):
 
 
 @guarded(lambda *args, **kwargs: _divisor_of("remainder", args, kwargs))
+@known_as(pir="remainder")
 @op("x y", promote="mixed", inplace=True, out=True, alias=X_Y, scalars=True, cases=["f(2,3), pos(2,3)", "i(2,3), pos_i(3)", "i32(3), pos_i32(3)",
                                                                                  "f(3), -2.5", "f(0,3), f(1,3)", "~c(3), c(3)"])
 def remainder(x, y, name=None):
@@ -146,6 +153,7 @@ def _slope(t, _, x, y):
 defslopes(_power, _slope, lambda t, power, x, y: t * jnp.where((x == 0) & (y >= 0), 0, jnp.log(x) * power))
 
 
+@known_as(amp=("pow", "elementwise_pow"), pir="elementwise_pow", onnx="Pow")
 @op("x y", promote="mixed", scalars="whole", inplace=True, out=True, alias={"input": "x", "exponent": "y"},
     cases=["const([0.0, 2.0], 'float32'), 0", "const([0.0, 2.0, 0.0]), const([0.0, 0.0, 1.0])", "i(3), 2.0",
            "pos(2,3), f(3)", "f(3), 2", "f(3), 3.0", "pos(3), 0.5", "f(3), 0", "i(3), 2", "pos(2), i(2)", "f(0,2), 2.0", "pos_d(3), d(3)"])
@@ -164,6 +172,7 @@ def pow(x, y, name=None):
     return _power(x, y) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.power(x, y)
 
 
+@known_as(amp=("scale", "elementwise_div"), node="divide")
 @op("input other", promote="mixed", scalars=True, out=True, cases=["f(2,3), pos(3)", "i(3), pos_i(3)", "i32(3), pos_i32(3)", "f(3), d(3)"])
 def true_divide(input, other):
     """Divides elementwise, with broadcasting; integers give float32. What the operator / computes.
@@ -188,6 +197,7 @@ NANS = ["const([1.0, float('nan'), 2.0], 'float32'), const([float('nan'), 1.0, 3
 TIE = ["const([1.0, 2.0, 5.0], 'float32'), const([1.0, 3.0, 4.0], 'float32')"]
 
 
+@known_as(pir="maximum", onnx="Max")
 @op("x y", promote=True, out=True, alias=X_Y, cases=[*SAME, *NANS, *TIE])
 def maximum(x, y, name=None):
     """The larger of two elements; NaN if either is NaN. Equal elements share the gradient.
@@ -207,6 +217,7 @@ def maximum(x, y, name=None):
     return jnp.maximum(x, y)
 
 
+@known_as(pir="minimum", onnx="Min")
 @op("x y", promote=True, out=True, alias=X_Y, cases=[*SAME, *NANS, *TIE])
 def minimum(x, y, name=None):
     """The smaller of two elements; NaN if either is NaN. Arguments as for `maximum`.
@@ -218,6 +229,7 @@ def minimum(x, y, name=None):
     return jnp.minimum(x, y)
 
 
+@known_as(pir="fmax")
 @op("x y", promote=True, cases=[*SAME, *NANS, *TIE])
 def fmax(x, y, name=None):
     """The larger of two elements; where one is NaN, the other. Equal elements give the gradient to x. Arguments as for `maximum`.
@@ -229,6 +241,7 @@ def fmax(x, y, name=None):
     return jnp.where((x >= y) | jnp.isnan(y), x, y)
 
 
+@known_as(pir="fmin")
 @op("x y", promote=True, cases=[*SAME, *NANS, *TIE])
 def fmin(x, y, name=None):
     """The smaller of two elements; where one is NaN, the other. Equal elements give the gradient to x. Arguments as for `maximum`.
@@ -346,6 +359,7 @@ def increment(x, value=1.0, name=None):
     return x._adopt(scale(x, 1, value))
 
 
+@known_as(pir="add_n")
 @op("*inputs", cases=["[f(2,3), f(2,3)]", "f(2,3)", "[f(3)]", "[]", "[f(2), f(3)]", "[f(2), i(2)]", "[i(3), i(3), i(3)]",
                                     "[f(0,2), f(0,2)]"])
 def add_n(inputs, name=None):
@@ -366,6 +380,7 @@ def add_n(inputs, name=None):
     return ft.reduce(jnp.add, inputs)
 
 
+@known_as(pir="lerp")
 @op("x y weight", alike=True, scalars=True, inplace=True, cases=[
     "f(2,3), f(2,3), 0.25", "~f(3), f(3), f(3)", "f(3), f(2,3), 0.5", "d(3), d(3), 0.5", "f(2), f(3), 0.5", "f(), f(), 0.1",
     "~f(3), f(3), const([0.5], 'float32')"])  # the oracle gives the weight no gradient

@@ -8,6 +8,7 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.deferred.value import uploaded
 from paddle_jax._core.op import alike, composite, op
+from paddle_jax._core.record import known_as
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import number, one_axis
 from paddle_jax.tensor.creation import as_numpy_dtype, finish, to_tensor
@@ -42,6 +43,7 @@ def eye(num_rows, num_columns=None, dtype=None, name=None, *, out=None, device=N
     return finish(uploaded(np.eye(rows, columns, dtype=as_numpy_dtype(dtype))), out, device, requires_grad)
 
 
+@known_as(pir="diag offset:i32 padding_value:f32")
 @op(alias={"input": "x", "diagonal": "offset"}, cases=["f(3)", "f(3), 1", "f(3), -1, 7", "f(2,3)", "f(2,3), 1", "f(2,3), -1", "f(2,3), 5", "f(2,3,4)",
                                                        "f()", "i(2), 0, 3", "f(0)"])
 def diag(x, offset=0, padding_value=0, name=None):
@@ -83,6 +85,7 @@ def diagflat(x, offset=0, name=None):
     return jnp.diag(x.reshape(-1), offset)
 
 
+@known_as(pir="diag_embed offset:i32 dim1:i32 dim2:i32")
 @composite(cases=["f(2,2)", "f(2,3), 1, 0, 2", "f(2,2), 0, 1, 1", "f(2,2), 0, 1, 5", "[1, 2]", "f(2,3), -1", "i(3)", "f(2,3), 0, -3, 0"])
 def diag_embed(input, offset=0, dim1=-2, dim2=-1):
     """Square matrices with the vectors along the last axis on a diagonal.
@@ -108,6 +111,7 @@ def diag_embed(input, offset=0, dim1=-2, dim2=-1):
     return embed_diagonal(input, offset, first, second)
 
 
+@known_as(pir="diag_embed offset:i32 first>dim1:i32 second>dim2:i32")
 @op("x", register=False, method=False)
 def embed_diagonal(x, offset, first, second):
     """Matrices with the last axis of x on a diagonal, their axes at `first` and `second`."""
@@ -122,6 +126,7 @@ def _check_matrix(op, x):
         raise ValueError(f"{op}: x: got a tensor of {x.ndim} axes; it needs at least 2")
 
 
+@known_as(pir="tril diagonal:i32")
 @op(inplace=True, out=True, alias={"input": "x"}, cases=["f(3,3), 1", "f(3,4), -1", "f(2,3,3)", "f(3)", "b(3,3)", "i(2,4), diagonal=2", "c(2,2)",
                                                          "f(0,2)"])
 def tril(x, diagonal=0, name=None):
@@ -140,6 +145,7 @@ def tril(x, diagonal=0, name=None):
     return jnp.tril(x, number("tril", diagonal, "diagonal"))
 
 
+@known_as(pir="triu diagonal:i32")
 @op(inplace=True, out=True, alias={"input": "x"}, cases=["f(3,3), 1", "f(3,4), -1", "f(2,3,3)", "f(3)", "b(3,3)", "i(2,4), diagonal=2", "c(2,2)",
                                                          "f(0,2)"])
 def triu(x, diagonal=0, name=None):
@@ -299,6 +305,7 @@ def combinations(x, r=2, with_replacement=False, name=None):
     return take_rows(x, wrap(at), 0)
 
 
+@known_as(amp="matmul_v2")
 @op("x y", register=False, method=False)
 def contract(x, y, axes):
     """The sum of products over pairs of axes."""

@@ -9,6 +9,7 @@ from jax import lax
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import composite, op
+from paddle_jax._core.record import known_as
 from paddle_jax.tensor.inner import magnitude, named
 from paddle_jax.tensor.ops import as_float
 from paddle_jax.tensor.reduced import all_axes
@@ -132,6 +133,7 @@ def _check_order(name, p):
 
 
 # Paddle gives the count of non-zeros (p=0) a gradient
+@known_as(amp="pnorm")
 @op(out=True, method=False, alias={"dim": "axis", "ord": "p"}, cases=[
     "f(2,3)", "f(2,3), 3.0, [0, 1]", "f(2,3), 'fro'", "~f(2,3,2), 0.0, [0, 2], True", "f(2,3), axis=5", "f(2,3), dtype='float64'", "f(2,3), axis=[]",
     "f(2,3), 1.0, 1", "f(2,3), float('inf'), -1", "f(2,3), -float('inf')", "c(3)", "d(4), 2.5", "f(0)", "f(2,3), -2.0, 0"])
@@ -157,6 +159,7 @@ def vector_norm(x, p=2.0, axis=None, keepdim=False, name=None, *, dtype=None):
     return vector_power_norm(_typed(x, dtype), p, all_axes("vector_norm", axis, x.ndim), keepdim)
 
 
+@known_as(amp="frobenius_norm", cast="float32")
 @op(method=False, cases=[
     "f(2,3)", "f(2,3), 1", "f(2,3), -1", "f(2,3), 2", "f(2,3), -2", "f(2,3), float('inf')", "f(2,3), -float('inf')", "f(2,3), 'nuc'", "f(2,3), 3",
     "f(2,3), 'foo'",
@@ -181,6 +184,7 @@ def matrix_norm(x, p="fro", axis=[-2, -1], keepdim=False, name=None):  # noqa: B
     return matrix_order_norm(as_float(x), p, _pair("matrix_norm", axis, x.ndim), keepdim)
 
 
+@known_as(amp="pnorm", cast="float32")
 @op(register=False, method=False, out=True)
 @named("norm")
 def _norm(x, p, axis, keepdim, dtype):
@@ -228,6 +232,7 @@ def norm(x, p=None, axis=None, keepdim=False, out=None, dtype=None, name=None):
     return _norm(x, p, axis, keepdim, dtype, out=out)
 
 
+@known_as(pir="dist p:f32")
 @op("x y", alike=True, promote=True, cases=["f(2,3), f(2,3)", "f(2,3), f(3), 1", "f(2,3), f(3), 0", "f(2,3), f(3), float('inf')", "f(2,3), f(2)",
                                 "d(3), d(3), 3.0", "f(2,3), f(3), -float('inf')", "const([1.0, 2.0], 'float32'), const([1.0, 2.0], 'float32')"])
 def dist(x, y, p=2, name=None):

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from paddle_jax._core.op import op
+from paddle_jax._core.record import known_as
 from paddle_jax.tensor.inner import magnitude
 
 INPUT = {"input": "x"}
@@ -20,6 +21,7 @@ def as_float(x):
     return x if jnp.issubdtype(x.dtype, jnp.inexact) else x.astype(jnp.float32)
 
 
+@known_as(pir="exp", onnx="Exp")
 @op(inplace=True, out=True, alias=INPUT, cases=ANY)
 def exp(x, name=None):
     """e raised to the power of each element.
@@ -36,6 +38,7 @@ def exp(x, name=None):
     return jnp.exp(as_float(x))
 
 
+@known_as(pir="expm1")
 @op(inplace=True, out=True, alias=INPUT, cases=ANY)
 def expm1(x, name=None):
     """exp(x) - 1, exact for small x. Arguments as for `exp`.
@@ -47,6 +50,7 @@ def expm1(x, name=None):
     return jnp.expm1(as_float(x))
 
 
+@known_as(pir="log", onnx="Log")
 @op(alias=INPUT, inplace=True, out=True, cases=POSITIVE)
 def log(x, name=None):
     """The natural logarithm of each element; NaN for negative real numbers.
@@ -63,6 +67,7 @@ def log(x, name=None):
     return jnp.log(as_float(x))
 
 
+@known_as(pir="log2")
 @op(alias=INPUT, inplace=True, out=True, cases=POSITIVE)
 def log2(x, name=None):
     """The logarithm to base 2. Arguments as for `log`.
@@ -74,6 +79,7 @@ def log2(x, name=None):
     return _log_base(x, jnp.log2, 2.0)
 
 
+@known_as(pir="log10")
 @op(alias=INPUT, inplace=True, out=True, cases=POSITIVE)
 def log10(x, name=None):
     """The logarithm to base 10. Arguments as for `log`.
@@ -85,6 +91,7 @@ def log10(x, name=None):
     return _log_base(x, jnp.log10, 10.0)
 
 
+@known_as(pir="log1p")
 @op(alias=INPUT, inplace=True, out=True, cases=POSITIVE)
 def log1p(x, name=None):
     """log(1 + x), exact for small x. Arguments as for `log`.
@@ -96,6 +103,7 @@ def log1p(x, name=None):
     return jnp.log1p(as_float(x))
 
 
+@known_as(pir="sqrt", onnx="Sqrt")
 @op(alias=INPUT, inplace=True, out=True, cases=POSITIVE)
 def sqrt(x, name=None):
     """The square root of each element; NaN for negative real numbers.
@@ -112,6 +120,7 @@ def sqrt(x, name=None):
     return jnp.sqrt(as_float(x))
 
 
+@known_as(pir="rsqrt")
 @op(alias=INPUT, inplace=True, out=True, cases=POSITIVE)
 def rsqrt(x, name=None):
     """1 / sqrt(x). Arguments as for `sqrt`.
@@ -123,6 +132,7 @@ def rsqrt(x, name=None):
     return jax.lax.rsqrt(as_float(x))
 
 
+@known_as(pir="square")
 @op(inplace=True, cases=ANY)
 def square(x, name=None):
     """The square of each element; integers stay integers.
@@ -139,6 +149,7 @@ def square(x, name=None):
     return jnp.square(x)
 
 
+@known_as(pir="reciprocal", onnx="Reciprocal")
 @op(inplace=True, cases=POSITIVE)
 def reciprocal(x, name=None):
     """1 / x. Arguments as for `exp`.
@@ -150,6 +161,7 @@ def reciprocal(x, name=None):
     return 1 / as_float(x)
 
 
+@known_as(pir="sin", onnx="Sin")
 @op(alias=INPUT, inplace=True, out=True, cases=ANY)
 def sin(x, name=None):
     """The sine of angles in radians.
@@ -166,6 +178,7 @@ def sin(x, name=None):
     return jnp.sin(as_float(x))
 
 
+@known_as(pir="cos", onnx="Cos")
 @op(alias=INPUT, inplace=True, out=True, cases=ANY)
 def cos(x, name=None):
     """The cosine of angles in radians. Arguments as for `sin`.
@@ -177,6 +190,7 @@ def cos(x, name=None):
     return jnp.cos(as_float(x))
 
 
+@known_as(pir="tan", onnx="Tan")
 @op(inplace=True, cases=ANY)
 def tan(x, name=None):
     """The tangent of angles in radians. Arguments as for `sin`.
@@ -188,6 +202,7 @@ def tan(x, name=None):
     return jnp.tan(as_float(x))
 
 
+@known_as(pir="asin", onnx="Asin")
 @op(alias=INPUT, inplace=True, out=True, cases=UNIT)
 def asin(x, name=None):
     """The arc sine, in radians. Arguments as for `sin`.
@@ -202,6 +217,7 @@ def asin(x, name=None):
 asin.__signature__ = asin.op.signature  # Paddle's takes `out` without showing it
 
 
+@known_as(pir="acos", onnx="Acos")
 @op(alias=INPUT, inplace=True, out=True, cases=UNIT)
 def acos(x, name=None):
     """The arc cosine, in radians. Arguments as for `sin`.
@@ -213,6 +229,7 @@ def acos(x, name=None):
     return jnp.arccos(as_float(x))
 
 
+@known_as(pir="atan", onnx="Atan")
 @op(inplace=True, cases=ANY)
 def atan(x, name=None):
     """The arc tangent, in radians. Arguments as for `sin`.
@@ -246,6 +263,7 @@ _sinh.defjvps(lambda t, _, x: t * _cosh(x))
 _cosh.defjvps(lambda t, _, x: t * _sinh(x))
 
 
+@known_as(pir="sinh", onnx="Sinh")
 @op(alias=INPUT, inplace=True, out=True, cases=ANY)
 def sinh(x, name=None):
     """The hyperbolic sine. Arguments as for `sin`.
@@ -257,6 +275,7 @@ def sinh(x, name=None):
     return jnp.sinh(x) if jnp.iscomplexobj(x) else _sinh(as_float(x))
 
 
+@known_as(pir="cosh", onnx="Cosh")
 @op(alias=INPUT, inplace=True, out=True, cases=ANY)
 def cosh(x, name=None):
     """The hyperbolic cosine. Arguments as for `sin`.
@@ -268,6 +287,7 @@ def cosh(x, name=None):
     return jnp.cosh(x) if jnp.iscomplexobj(x) else _cosh(as_float(x))
 
 
+@known_as(pir="tanh", onnx="Tanh")
 @op(inplace=True, out=True, alias=INPUT, slope=lambda y: (1 - y) * (1 + y), cases=ANY)
 def tanh(x, name=None):
     """The hyperbolic tangent.
@@ -284,6 +304,7 @@ def tanh(x, name=None):
     return jnp.tanh(as_float(x))
 
 
+@known_as(pir="asinh", onnx="Asinh")
 @op(inplace=True, cases=ANY)
 def asinh(x, name=None):
     """The inverse hyperbolic sine. Arguments as for `sin`.
@@ -295,6 +316,7 @@ def asinh(x, name=None):
     return jnp.arcsinh(as_float(x))
 
 
+@known_as(pir="acosh", onnx="Acosh")
 @op(alias=INPUT, inplace=True, out=True, cases=["u(1.1, 4.0, 2, 3)", "ud(1.1, 4.0, 3)", "f(0,3)", "pos_i(3)", "u(1.5, 2.0)", "c(3)"])
 def acosh(x, name=None):
     """The inverse hyperbolic cosine. Arguments as for `sin`.
@@ -306,6 +328,7 @@ def acosh(x, name=None):
     return jnp.arccosh(as_float(x))
 
 
+@known_as(pir="atanh", onnx="Atanh")
 @op(alias=INPUT, inplace=True, out=True, cases=UNIT)
 def atanh(x, name=None):
     """The inverse hyperbolic tangent. Arguments as for `sin`.
@@ -317,6 +340,7 @@ def atanh(x, name=None):
     return jnp.arctanh(as_float(x))
 
 
+@known_as(pir="sigmoid", onnx="Sigmoid")
 @op(inplace=True, out=True, alias=INPUT, slope=lambda y: y * (1 - y), cases=ANY)
 def sigmoid(x, name=None):
     """1 / (1 + exp(-x)), the logistic function.
@@ -333,6 +357,7 @@ def sigmoid(x, name=None):
     return jax.nn.sigmoid(as_float(x))
 
 
+@known_as(pir="abs", onnx="Abs")
 @op(inplace=True, out=True, alias=INPUT, cases=[*ANY, "const([0.0, -0.0], 'float32')", "i32(3)"])
 def abs(x, name=None):
     """The absolute value; the modulus of complex numbers.
@@ -349,6 +374,7 @@ def abs(x, name=None):
     return magnitude(x)
 
 
+@known_as(pir="neg", node="scale")
 @op(inplace=True, cases=[*ANY, "b(3)", "u8(3)"])
 def neg(x, name=None):
     """Changes the sign of each element.
@@ -365,6 +391,7 @@ def neg(x, name=None):
     return x if x.dtype == jnp.bool_ else 0 - x  # -0.0 nowhere, as in Paddle
 
 
+@known_as(pir="floor", onnx="Floor")
 @op(alias=INPUT, inplace=True, out=True, cases=REAL)
 def floor(x, name=None):
     """Rounds down to the next integer; integers stay as they are.
@@ -381,6 +408,7 @@ def floor(x, name=None):
     return jnp.floor(x) if jnp.issubdtype(x.dtype, jnp.floating) else x
 
 
+@known_as(pir="ceil", onnx="Ceil")
 @op(alias=INPUT, inplace=True, out=True, cases=REAL)
 def ceil(x, name=None):
     """Rounds up to the next integer. Arguments as for `floor`.
@@ -398,6 +426,7 @@ def _log_base(x, log, base):
     return jnp.log(x) / jnp.log(jnp.asarray(base, x.dtype)) if jnp.iscomplexobj(x) else log(x)
 
 
+@known_as(pir="round decimals:i32", onnx="Round")
 @op(inplace=True, out=True, alias=INPUT, cases=[*REAL, "c(3)", "const([0.5, 1.5, 2.5, -0.5], 'float32')", "f(4), 2",
                                                 "const([155.0, 245.0], 'float32'), -1", "i(3), 1", "f(2), 1.0"])
 def round(x, decimals=0, name=None):
@@ -417,6 +446,7 @@ def round(x, decimals=0, name=None):
     return jnp.round(x, decimals) if jnp.issubdtype(x.dtype, jnp.inexact) else x
 
 
+@known_as(pir="trunc")
 @op("input", inplace=True, cases=REAL)
 def trunc(input, name=None):
     """Drops the fractional part. Arguments as for `floor`.
@@ -445,6 +475,7 @@ def frac(x, name=None):
     return x - jnp.trunc(x) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.zeros_like(x)
 
 
+@known_as(pir="sign", onnx="Sign")
 @op(alias=INPUT, out=True, cases=[*ANY, "const([0.0, -0.0, float('nan')], 'float32')", "u8(3)"])
 def sign(x, name=None):
     """-1, 0 or 1 by the sign of each element; x / |x| for complex numbers.
@@ -480,6 +511,7 @@ def sgn(x, name=None):
     return jnp.where(zero, 0, x / jnp.abs(jnp.where(zero, 1, x)))
 
 
+@known_as(cast="never", pir="assign", onnx="Identity")
 @op(method=False, cases=[*ANY, "b(2)"])
 def positive(x, name=None):
     """Returns x unchanged.
@@ -553,6 +585,7 @@ def rad2deg(x, name=None):
     return as_float(x) * (180 / math.pi)
 
 
+@known_as(pir="stanh scale_a:f32 scale_b:f32")
 @op(cases=["f(2,3)", "d(3)", "i(3)", "c(3)", "f(3), 0.5, 1.5", "f(0,3)"])
 def stanh(x, scale_a=0.67, scale_b=1.7159, name=None):
     """scale_b * tanh(scale_a * x).

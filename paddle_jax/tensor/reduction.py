@@ -7,6 +7,7 @@ import jax.numpy as jnp
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import composite, op
+from paddle_jax._core.record import known_as
 from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.ops import as_float
 from paddle_jax.tensor.reduced import accumulated, all_axes, total
@@ -28,6 +29,7 @@ def _widened(x, dtype):
     return x.astype(jnp.int64) if x.dtype in (jnp.bool_, jnp.int32) else x
 
 
+@known_as(amp="reduce_sum")
 @op(alias=X_DIM, out=True, cases=[*FORMS, "f(0,3), 0", "f(0,3)", "b(2,3), 0", "i32(4)", "f(3), dtype='float64'", "c(2,3), 1", "h(4,3), 0", "u8(3)",
                                   "f(2,3), 1, True", "f(2,3), True",
                                   "f(3), None, 'int32'"])
@@ -68,6 +70,7 @@ def nansum(x, axis=None, dtype=None, keepdim=False, name=None):
     return total(x, all_axes("nansum", axis, x.ndim), keepdim)
 
 
+@known_as(amp="reduce_mean")
 @op(alias=X_DIM, out=True, cases=[*FORMS, "f(0,3)", "f(0,3), 0", "i(3)", "b(4)", "f(4), dtype='float64'", "h(4,3), 0", "c(2,3), 1"])
 def mean(x, axis=None, keepdim=False, name=None, *, dtype=None):
     """The average over the given axes.
@@ -95,6 +98,7 @@ def mean(x, axis=None, keepdim=False, name=None, *, dtype=None):
     return jnp.mean(x, axes, keepdims=keepdim)
 
 
+@known_as(amp="reduce_prod")
 @op(register=False, method=False, out=True)
 @named("prod")
 def _product(x, axis, keepdim, dtype):
@@ -136,6 +140,7 @@ EXTREME = [*FORMS, "f(0,3)", "f(0,3), 1", "f(3,0), 0", "i_(3,4), 1", "i32(3)", "
 TIES = ["const([[1.0, 2.0, 2.0], [1.0, 3.0, 2.0]], 'float32'), 0", "const([[1.0, 2.0, 2.0], [1.0, 3.0, 2.0]], 'float64')"]
 
 
+@known_as(amp="reduce_max")
 @op(alias=X_DIM, cases=[*EXTREME, *TIES])
 def max(x, axis=None, keepdim=False, name=None):
     """The largest element over the given axes. The gradient is shared equally among equal maxima.
@@ -155,6 +160,7 @@ def max(x, axis=None, keepdim=False, name=None):
     return _extreme("max", jnp.max, x, axis, keepdim)
 
 
+@known_as(amp="reduce_min")
 @op(alias=X_DIM, cases=[*EXTREME, *TIES])
 def min(x, axis=None, keepdim=False, name=None):
     """The smallest element over the given axes. Arguments as for `max`.
@@ -166,6 +172,7 @@ def min(x, axis=None, keepdim=False, name=None):
     return _extreme("min", jnp.min, x, axis, keepdim)
 
 
+@known_as(pir="amax axis:i64s? keepdim:bool=False")
 @op(out=True, alias=X_DIM, cases=["f(2,3,4), [0, 2], keepdim=True", "f()", "f(3,0), 0", "i_(3,4), 1", "f(2), 1", *TIES])
 def amax(x, axis=None, keepdim=False, name=None):
     """The largest element over the given axes, as `max`.
@@ -177,6 +184,7 @@ def amax(x, axis=None, keepdim=False, name=None):
     return _extreme("amax", jnp.max, x, axis, keepdim)
 
 
+@known_as(pir="amin axis:i64s? keepdim:bool=False")
 @op(out=True, alias=X_DIM, cases=["f(2,3,4), [0, 2], keepdim=True", "f()", "f(3,0), 0", "i_(3,4), 1", "f(2), 1", *TIES])
 def amin(x, axis=None, keepdim=False, name=None):
     """The smallest element over the given axes, as `min`.
@@ -192,6 +200,7 @@ TRUTH = ["b(2,3)", "b(2,3), 0", "b(2,3,2), [0, 2], True", "f(2,3), 1", "i_(2,3),
          "c(3)"]
 
 
+@known_as(pir="all axis:i64s? keepdim:bool=False")
 @op(nondiff=True, out=True, alias=X_DIM, cases=TRUTH)
 def all(x, axis=None, keepdim=False, name=None):
     """Tells whether all elements over the given axes are True (not zero).
@@ -211,6 +220,7 @@ def all(x, axis=None, keepdim=False, name=None):
     return jnp.all(x, all_axes("all", axis, x.ndim), keepdims=keepdim)
 
 
+@known_as(pir="any axis:i64s? keepdim:bool=False")
 @op(nondiff=True, out=True, alias=X_DIM, cases=TRUTH)
 def any(x, axis=None, keepdim=False, name=None):
     """Tells whether any element over the given axes is True (not zero). Arguments as for `all`.

@@ -7,6 +7,7 @@ from jax import lax
 from paddle_jax._core.deferred.value import from_host
 from paddle_jax._core.errors import TracedValueError
 from paddle_jax._core.op import composite, op
+from paddle_jax._core.record import known_as
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import check_index_dtype, concrete, ints, many_axes, one_axis
 from paddle_jax.tensor.creation import to_tensor
@@ -55,6 +56,7 @@ def _moves(name, axes, ndim):
     return axes
 
 
+@known_as(pir="flip axis:i32s")
 @op(alias=X, cases=["f(2,3), 0", "f(2,3), [0, -1]", "f(2,3), 2", "f(2,3), []", "f(), []", "f(2,3), [0, 0]", "i(4), 0", "f(0,2), 1", "b(3), (0,)"])
 def flip(x, axis, name=None):
     """Reverses the order of the elements along axes.
@@ -209,6 +211,7 @@ def repeat_each(x, repeats, axis):
     return jnp.repeat(x, repeats, axis)
 
 
+@known_as(cast="float32", pir="as_complex")
 @op(alias=X, cases=["f(2,2)", "d(3,2)", "f(2,3)", "f(0,2)", "h(2,2)"])
 def as_complex(x, name=None):
     """Reads the last axis, of length 2, as real and imaginary part.
@@ -230,6 +233,7 @@ def as_complex(x, name=None):
     return lax.complex(x[..., 0], x[..., 1])
 
 
+@known_as(pir="as_real")
 @op(alias=X, cases=["c(2)", "c128(2,3)", "c()", "f(2)"])
 def as_real(x, name=None):
     """Real and imaginary part along a new last axis of length 2.

@@ -7,6 +7,7 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import check_inplace, composite, op
 from paddle_jax._core.outcomes import ride, traced
+from paddle_jax._core.record import known_as
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import concrete, number
 from paddle_jax.tensor.creation import finish
@@ -78,6 +79,7 @@ def draw_bernoulli(x, p, *, key):
     return (jax.random.uniform(key, x.shape, p.dtype) < p).astype(x.dtype)
 
 
+@known_as(pir="bernoulli")
 @composite(method=False, alias=X, cases=["~u(0,1,3)", "const([0.0, 1.0])", "const([0.0, 1.0]), 0.0", "const([0.0, 2.0])", "i(2)", "~ud(0,1,2,2)"])
 def bernoulli(x, p=None, name=None):
     """Random zeros and ones: one with the probability that x gives.
@@ -150,6 +152,7 @@ def draw_poisson(x, *, key):
     return jax.random.poisson(key, x.astype(jnp.float32) if x.dtype.itemsize < 4 else x, x.shape).astype(x.dtype)
 
 
+@known_as(pir="poisson")
 @composite(method=False, alias=X, cases=["~pos(2,3)", "const([0.0, 0.0])", "i(2)", "~pos_d(3)"])
 def poisson(x, name=None):
     """Random numbers of Poisson distributions.

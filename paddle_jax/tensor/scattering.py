@@ -8,6 +8,7 @@ from paddle_jax._core.deferred.value import uploaded
 from paddle_jax._core.error_kinds import without_kind
 from paddle_jax._core.errors import CheckError
 from paddle_jax._core.op import check_inplace, composite, op
+from paddle_jax._core.record import known_as
 from paddle_jax._core.tensor import Tensor, on_host, wrap
 from paddle_jax.tensor.axes import check_index, check_index_dtype, concrete, ints, one_axis
 from paddle_jax.tensor.creation import clone, fill
@@ -85,6 +86,7 @@ def _values(op, x, values, name="values"):
     return values
 
 
+@known_as(pir="put_along_axis axis:i32 reduce:str include_self:bool=True")
 @composite(alias={"input": "arr", "dim": "axis"}, inplace=True,
            cases=["f(2,3), const([[0], [1]], 'int64'), 9.0, 1", "f(2,3), const([[0]], 'int64'), 9.0, 1",
                   "f(2,3), const([[0]], 'int64'), 9.0, 1, broadcast=False", "f(2,3), const([[0, 2]], 'int64'), f(1,2), 1",
@@ -200,6 +202,7 @@ def scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
 # rows -----------------------------------------------------------------------------------------------------------------
 
 
+@known_as(amp="scatter", pir="scatter overwrite:bool=True")
 @op("x index updates", register=False, method=False)
 def put_rows(x, index, updates, overwrite):
     """x with rows replaced, or with rows set to zero and the updates added."""
@@ -207,6 +210,7 @@ def put_rows(x, index, updates, overwrite):
     return x.at[index].set(updates) if overwrite else x.at[index].set(0).at[index].add(updates)
 
 
+@known_as(pir="scatter overwrite:bool=True")
 @composite(alias={"input": "x"}, out=True,
            cases=["f(3,2), const([0, 2], 'int64'), f(2,2)", "f(3,2), const([1, 1], 'int64'), f(2,2), overwrite=False",
                   "f(3,2), const([2, 1], 'int64'), f(2,2), False", "f(3,2), const([0, 3], 'int64'), f(2,2)", "f(3,2), const([-1], 'int64'), f(1,2)",
@@ -270,6 +274,7 @@ def scatter_(x, *args, **kwargs):
 Tensor.scatter_ = scatter_
 
 
+@known_as(pir="scatter_nd_add")
 @op("x index updates", register=False, method=False)
 def add_points(x, index, updates):
     """x with updates added at coordinates."""
@@ -286,6 +291,7 @@ def _check_updates(op, shape, index, updates):
         raise ValueError(f"{op}: updates: got shape {list(updates.shape)}; the index needs {want}")
 
 
+@known_as(pir="scatter_nd_add")
 @composite(cases=["f(3), const([[1], [1]], 'int64'), f(2)", "f(3), const([[3]], 'int64'), f(1)", "f(3), const([[-1]], 'int64'), f(1)",
                   "f(3,2), const([[1]], 'int64'), f(1,2)", "f(3,2), const([[1]], 'int64'), f(2)", "f(3,2), const([[1]], 'int64'), i(1,2)",
                   "f(3,2), const([[1, 0], [1, 0]], 'int32'), f(2)"])
@@ -421,6 +427,7 @@ def put_where(x, mask, value, accumulate):
     return jnp.where(mask, x + value if accumulate else value, x)
 
 
+@known_as(pir="index_put accumulate:bool=False")
 @composite(alias={"input": "x", "values": "value"}, inplace=True,
            cases=["f(3,2), (const([0, 2], 'int64'),), const(9.0, 'float32')", "f(3,2), (const([0, 0], 'int64'), const([1, 1], 'int64')), f(2), True",
                   "f(3,2), (const([0, 1], 'int64'), const([1, 1], 'int64')), f(2)",
@@ -464,6 +471,7 @@ def _where(mask):
 # masks ----------------------------------------------------------------------------------------------------------------
 
 
+@known_as(pir="masked_fill")
 @op("x mask value", register=False, method=False)
 def fill_masked(x, mask, value):
     """x with value where the mask holds."""
@@ -474,6 +482,7 @@ def fill_masked(x, mask, value):
     return jnp.where(mask.astype(bool), value, x)
 
 
+@known_as(pir="masked_fill")
 @composite(alias={"input": "x"}, inplace=True,
            cases=["f(2,2), b(2,2), 9", "~f(2,2), b(2), const(9.0, 'float32')", "~f(2,2), b(2), f(2)", "i(2,2), b(2), i(2)", "f(2), b(1,2), 9",
                   "f(2), i_(2), 9",

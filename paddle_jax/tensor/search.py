@@ -12,6 +12,7 @@ from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.deferred.value import from_host
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.op import check_inplace, composite, op
+from paddle_jax._core.record import known_as
 from paddle_jax._core.tensor import Tensor, on_host, wrap
 from paddle_jax.tensor.axes import number, one_axis
 from paddle_jax.tensor.gathering import take_along_axis
@@ -129,6 +130,7 @@ def _top(x, k, axis, largest):
     return values, index.astype(jnp.int64)
 
 
+@known_as(node="where")
 @op("condition x y", register=False, method=False, promote=("x", "y"))
 def choose(condition, x, y):
     """x where the condition holds, else y: `where` on tensors."""
@@ -156,6 +158,7 @@ def _branch(name, value):
     raise ArgumentError(f"where(): argument '{name}' must be Tensor, but got {type(value).__name__}")
 
 
+@known_as(pir="where", onnx="Where")
 @composite(alias={"input": "x", "other": "y"}, out=True,
            cases=["b(3), f(3), f(3)", "b(2,1), f(3), f(2,3)", "b(3), f(3), 1.5", "b(3), f(3), 1", "b(3), 1, 2", "b(3), 1.5, 2.0", "b(3), f(3), None",
                   "b(3)", "f(3), f(3), f(3)", "b(2), f(3), f(3)", "b(), f(3), f(1)",
@@ -299,6 +302,7 @@ def msort(input):
 
 
 # ~: for a 0-d tensor the real Paddle's gradient ignores what comes from above
+@known_as(pir="kthvalue k:i64 axis:i32 keepdim:bool=False")
 @op(alias=X_DIM, cases=["f(5), 2", "f(2,3), 2, 0, True", "f(2,3), 4", "f(2,3), 0", "f(2,3), 1, 3", "~f(), 1", "perm(5), 3", "d(2,4), k=4, axis=1"])
 def kthvalue(x, k, axis=None, keepdim=False, name=None):
     """The k-th smallest element along an axis, and its index.
@@ -333,6 +337,7 @@ def _picked(x, index, axis, keepdim):
 
 
 # ~: as for kthvalue
+@known_as(pir="mode axis:i32 keepdim:bool=False")
 @op(alias=X_DIM, cases=["const([1.0, 2.0, 2.0, 3.0])", "const([1.0, 1.0, 2.0, 2.0])", "i_(3,5), 0", "i_(3,5), 1, True", "f(2,3)", "f(2,3), 3", "~f()",
                         "f(2,3), -2"])
 def mode(x, axis=-1, keepdim=False, name=None):
@@ -386,6 +391,7 @@ def _by_sorter(op, sequence, sorter):
     return take_along_axis(sequence, sorter, sequence.ndim - 1)
 
 
+@known_as(pir="searchsorted out_int32:bool=False right:bool=False")
 @composite(alias={"input": "values"},
            cases=["const([1.0, 3.0, 5.0]), const([0.0, 3.0, 6.0])", "const([1.0, 3.0, 5.0]), const([0.0, 3.0, 6.0]), right=True",
                   "const([1.0, 3.0, 5.0]), const([0.0, 3.0, 6.0]), True", "const([1.0, 3.0, 5.0]), const(3.0)", "const([1.0, 3.0, 5.0]), 3.0",

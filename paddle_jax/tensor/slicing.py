@@ -7,6 +7,7 @@ import numpy as np
 from jax import lax
 
 from paddle_jax._core.op import check_inplace, composite, op
+from paddle_jax._core.record import known_as
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import concrete, ints, number, one_axis
 from paddle_jax.tensor.creation import fill
@@ -149,6 +150,7 @@ def narrow(input, dim, start, length):
 
 
 # the oracle does not add up the gradients of elements that are read twice, and reads beyond the tensor without a word
+@known_as(pir="as_strided shape>dims:i64s stride:i64s offset:i64")
 @op(cases=["~f(2,3), [3, 2], [1, 2]", "i(2,3), [3, 2], [1, 2]", "i(2,3), [2, 2], [1, 1], 8", "f(2,3), [2, 2], [3, 1], 4", "f(6), [3], [2]",
            "f(6), [], []", "i(6), [2, 3], [3, 1]"])
 def as_strided(x, shape, stride, offset=0, name=None):
@@ -208,6 +210,7 @@ def _plane(op, ndim, axis1, axis2, error=IndexError):
     return first, second
 
 
+@known_as(pir="diagonal offset:i32 axis1:i32 axis2:i32")
 @op(alias={"input": "x", "dim1": "axis1", "dim2": "axis2"}, cases=["f(2,3)", "f(2,3), 1", "f(2,3), 0, 1, 0", "f(2,3,4), -1, 1, 2", "f(2,3), 5",
                                                                    "f(2,3), 0, 0, 0", "f(2)", "f(2,3), 0, 0, 3", "i(3,3), -1",
                                                                    "f(2,3,4), axis1=-1, axis2=0"])
@@ -385,6 +388,7 @@ def localize(input, size, shard_id, ignore_value):
     return jnp.where(input // size == shard_id, input % size, jnp.asarray(ignore_value, input.dtype))
 
 
+@known_as(pir="shard_index index_num:i32 nshards:i32 shard_id:i32 ignore_value:i32")
 @composite(cases=["const([[16], [1]], 'int64'), 20, 2, 0", "const([[16], [1]], 'int64'), 20, 2, 1, -5", "const([[16], [1]], 'int64'), 20, 2, 2",
                   "const([[26], [1]], 'int64'), 20, 2, 0", "const([[-1], [1]], 'int64'), 20, 2, 0", "const([[3], [7]], 'int32'), 9, 4, 1",
                   "const([3, 7], 'int32'), 9, 4, 1"])

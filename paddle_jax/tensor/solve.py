@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core.op import composite, op
+from paddle_jax._core.record import known_as
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import concrete
 from paddle_jax.tensor.decomposition import adjoint, checked, matrices, of_triangle
@@ -16,6 +17,7 @@ from paddle_jax.tensor.norms import MATRIX_ORDERS, matrix_order_norm
 from paddle_jax.tensor.ops import as_float
 
 
+@known_as(cast="float32", pir="inverse")
 @op(register=False, method=False)
 @named("inv")
 def _inverse(x):
@@ -38,6 +40,7 @@ def inv(x, name=None):
 
 
 # Paddle returns the conjugate for complex matrices
+@known_as(cast="float32")
 @op(cases=["f(3,2)", "f(3,2), 0.5", "spd(3), hermitian=True", "f(2,2), hermitian=True", "f(3)", "d(2,2,3)", "~c(3,2)"])
 def pinv(x, rcond=1e-15, hermitian=False, name=None):
     """The Moore-Penrose pseudo-inverses of matrices.
@@ -73,6 +76,7 @@ def _truncated(x, rcond):
     return jnp.where(cut, (u * kept[..., None, :]) @ vh, x)
 
 
+@known_as(cast="float32")
 @op("x y", alike=True, register=False, method=False)
 @named("solve")
 def _solve(x, y, left):
@@ -90,6 +94,7 @@ def _solve(x, y, left):
     return out[..., 0] if vector else out if left else jnp.swapaxes(out, -1, -2)
 
 
+@known_as(pir="solve")
 @composite(alias={"A": "x", "B": "y"}, out=True, cases=["f(3,3), f(3)", "f(3,3), f(3,2)", "f(2,3,3), f(2,3)", "f(3,3), f(2,3), left=False",
                                                         "f(2,2), f(2), left=False", "f(2,3), f(2)",
                                                         "const([[1.0, 1.0], [1.0, 1.0]], 'float32'), f(2)", "d(4,2,2), d(2,1)"])
@@ -125,6 +130,7 @@ def _system(name, x, y):
 
 
 # Paddle gives the diagonal a gradient although unitriangular says that it is not read
+@known_as(cast="float32", pir="triangular_solve upper:bool transpose:bool unitriangular:bool")
 @op("x y", alike=True, cases=["f(3,3), f(3,2)", "f(3,3), f(3,1), False", "f(3,3), f(3,1), transpose=True", "~f(3,3), f(3,1), False, True, True",
                   "d(2,3,3), d(3,1)", "f(2,3), f(2,1)", "f(2,2), f(2)"])
 def triangular_solve(x, y, upper=True, transpose=False, unitriangular=False, name=None):
@@ -154,6 +160,7 @@ def _by_factor(factor, b, upper):
 
 
 # Paddle's gradient of the factor disagrees with finite differences
+@known_as(cast="float32")
 @op("x y", cases=["~f(3,2), spd(3)", "~f(3,2), spd(3), True", "~d(2,3,1), d(3,3)", "f(3), f(3,3)", "f(2,1), f(3,3)"])
 def cholesky_solve(x, y, upper=False, name=None):
     """Solves A @ out = x for A = y y^T (or y^T y), given its Cholesky factor.
@@ -172,6 +179,7 @@ def cholesky_solve(x, y, upper=False, name=None):
     return _by_factor(y, x, upper)
 
 
+@known_as(cast="float32")
 @op(cases=["paddle.tril(spd(3))", "paddle.triu(spd(3)), True", "f(2,2,2)", "f(2,3)"])
 def cholesky_inverse(x, upper=False, name=None):
     """The inverse of A = x x^T (or x^T x), given its Cholesky factor.
@@ -193,6 +201,7 @@ def cholesky_inverse(x, upper=False, name=None):
 
 
 # Paddle's gradient of the factors disagrees with finite differences when trans is "T"
+@known_as(cast="float32")
 @op("b lu pivots", cases=["f(3,2), f(3,3), const([3, 3, 3], 'int32')", "~f(3,1), f(3,3), const([2, 2, 3], 'int32'), 'T'",
                           "d(2,2,1), d(2,2,2), const([[2, 2], [1, 2]], 'int32')"], method=False)
 def lu_solve(b, lu, pivots, trans="N", name=None):
@@ -226,6 +235,7 @@ def _reorder(rows, order):
     return jnp.take_along_axis(rows, jnp.broadcast_to(order, (*lead, order.shape[-1]))[..., None], -2)
 
 
+@known_as(cast="float32", pir="det", onnx="Det")
 @op(method=False, cases=["f(3,3)", "f(2,3,3)", "f(2,3)", "c(2,2)", "d(1,1)", "d(2,2)"])
 def det(x, name=None):
     """The determinants of square matrices.
@@ -245,6 +255,7 @@ def det(x, name=None):
     return jnp.linalg.det(x) if x.size else jnp.ones(x.shape[:-2], x.dtype)
 
 
+@known_as(cast="float32", pir="slogdet")
 @op(cases=["f(3,3)", "f(2,3,3)", "f(2,3)", "~c(2,2)", "~const([[1.0, 1.0], [1.0, 1.0]], 'float32')"])
 def slogdet(x, name=None):
     """Signs and logarithms of the absolute values of determinants.
@@ -263,6 +274,7 @@ def slogdet(x, name=None):
     return jnp.stack([sign, logarithm.astype(sign.dtype)])
 
 
+@known_as(cast="float32", pir="matrix_power n:i32")
 @op(register=False, method=False)
 @named("matrix_power")
 def _power(x, n):
@@ -289,6 +301,7 @@ def matrix_power(x, n, name=None):
     return power if n >= 0 else checked("matrix_power", power, x, "a matrix is singular and has no inverse")
 
 
+@known_as(cast="float32")
 @op("x tol atol rtol", scalars=True, nondiff=True, cases=[
     "f(3,3)", "const([[1.0, 1.0], [1.0, 1.0]], 'float32')", "f(3,2,2)", "f(2,2), 0.5", "f(3,2,2), const([0.5, 10.0, 1.0], 'float32')",
     "spd(3), hermitian=True", "const([[1., 2.], [0., 0.]]), hermitian=True", "const([[0., 0.], [2., 0.]]), hermitian=True",
@@ -324,6 +337,7 @@ def matrix_rank(x, tol=None, hermitian=False, atol=None, rtol=None, name=None):
     return jnp.sum(sizes > jnp.asarray(tol)[..., None], -1, dtype=jnp.int64)
 
 
+@known_as(cast="float32")
 @op(cases=["f(3,3)", "f(3,3), 'fro'", "f(3,3), 'nuc'", "f(3,3), 1", "f(3,3), -1", "f(3,3), -2", "f(3,3), float('inf')", "f(3,3), 3", "f(3,2)",
            "f(3,2), 1", "f(3)", "d(2,3,3), 2"])
 def cond(x, p=None, name=None):
@@ -366,6 +380,7 @@ def _expm(x):
     return lax.fori_loop(0, 48, lambda i, p: lax.cond(i < most, lambda p: jnp.where(i < times, p @ p, p), lambda p: p, p), out)
 
 
+@known_as(cast="float32")
 @op(method=False, cases=["f(2,2)", "d(3,3)", "f(2,3)", "i(2,2)", "f(2,2,2)", "d(1,1)", "d(2,2,2) * const([[[20.0]], [[0.1]]])"])
 def matrix_exp(x, name=None):
     """The exponentials of square matrices, sum_k x^k / k!.
@@ -383,6 +398,7 @@ def matrix_exp(x, name=None):
     return _expm(matrices("matrix_exp", x, True)) if x.size else x
 
 
+@known_as(cast="float32")
 @op("x y", register=False, method=False)
 @named("lstsq")
 def _least_squares(x, y, rcond):

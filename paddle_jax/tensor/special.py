@@ -9,6 +9,7 @@ import numpy as np
 from jax.scipy import special as sp
 
 from paddle_jax._core.op import alike, composite, op
+from paddle_jax._core.record import known_as
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor import incomplete_gamma
 from paddle_jax.tensor.axes import concrete
@@ -63,6 +64,7 @@ def _reflected(n, x):
     return jnp.where(pole, (-1) ** (n + 1) * jnp.inf, jnp.where(low, value, mirrored)).astype(x.dtype)
 
 
+@known_as(pir="erf", onnx="Erf")
 @op(inplace=True, cases=[*REAL, "h(3)"])
 def erf(x, name=None):
     """The error function, 2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x.
@@ -78,6 +80,7 @@ def erf(x, name=None):
     return sp.erf(as_float(x))
 
 
+@known_as(pir="erfinv")
 @op(inplace=True, cases=["u(-0.9, 0.9, 2, 3)", "ud(-0.9, 0.9, 3)", "const([1.0, -1.0, 0.0], 'float32')", "f(0)", "u(-0.5, 0.5)"])
 def erfinv(x, name=None):
     """The inverse of `erf`; infinite at -1 and 1.
@@ -91,6 +94,7 @@ def erfinv(x, name=None):
     return sp.erfinv(as_float(x))
 
 
+@known_as(pir="digamma")
 @op(inplace=True, cases=[*POSITIVE, "u(-2.9, -2.1, 3)"])
 def digamma(x, name=None):
     """The derivative of the logarithm of the gamma function. Arguments as for `lgamma`.
@@ -102,6 +106,7 @@ def digamma(x, name=None):
     return _polygamma(0, as_float(x))
 
 
+@known_as(pir="lgamma")
 @op(inplace=True, cases=[*POSITIVE, "u(-2.9, -2.1, 3)", "~const([0.0, -1.0], 'float32')"])  # at poles only the value is defined
 def lgamma(x, name=None):
     """The logarithm of the absolute value of the gamma function.
@@ -115,6 +120,7 @@ def lgamma(x, name=None):
     return _lgamma(as_float(x))
 
 
+@known_as(pir="gammaln")
 @op(inplace=True, cases=["pos(2,3)", "pos_d(3)", "pos()", "f(0,3)"])
 def gammaln(x, name=None):
     """The logarithm of the absolute value of the gamma function, as `lgamma`.
@@ -150,6 +156,7 @@ def multigammaln(x, p, name=None):
     return jnp.sum(_lgamma(x[..., None] - shifts), -1) + p * (p - 1) / 4 * math.log(math.pi)
 
 
+@known_as(pir="polygamma n:i32")
 @op(inplace=True, cases=["u(-2.9, -2.1, 3), 1", "ud(-1.9, -1.1, 3), 2", "pos(2,3), 0", "pos(3), 1",
                          "pos_d(3), 2", "f(0), 1", "pos_i(3), 1", "pos(2), -1", "pos(2), 1.0", "pos(), 3"])
 def polygamma(x, n, name=None):
@@ -219,6 +226,7 @@ def gammainc(x, y, name=None):
     return _incomplete("gammainc", _lower, x, y)
 
 
+@known_as(pir="gammaincc")
 @composite(inplace=True, cases=INCOMPLETE)
 def gammaincc(x, y, name=None):
     """The regularized upper incomplete gamma function Q(x, y) = 1 - P(x, y). Arguments as for `gammainc`.
@@ -230,6 +238,7 @@ def gammaincc(x, y, name=None):
     return _incomplete("gammaincc", _upper, x, y)
 
 
+@known_as(pir="i0")
 @op(inplace=True, cases=[*REAL, "const([0.0, -2.0], 'float32')"])
 def i0(x, name=None):
     """The modified Bessel function of the first kind, order 0.
@@ -243,6 +252,7 @@ def i0(x, name=None):
     return bessel(0, False, 0, as_float(x))
 
 
+@known_as(pir="i0e")
 @op(cases=REAL)
 def i0e(x, name=None):
     """exp(-|x|) times `i0`: the exponentially scaled Bessel function of order 0.
@@ -254,6 +264,7 @@ def i0e(x, name=None):
     return bessel(0, True, 0, as_float(x))
 
 
+@known_as(pir="i1")
 @op(cases=REAL)
 def i1(x, name=None):
     """The modified Bessel function of the first kind, order 1.
@@ -265,6 +276,7 @@ def i1(x, name=None):
     return bessel(1, False, 0, as_float(x))
 
 
+@known_as(pir="i1e")
 @op(cases=REAL)
 def i1e(x, name=None):
     """exp(-|x|) times `i1`: the exponentially scaled Bessel function of order 1.

@@ -8,7 +8,7 @@ import numpy as np
 
 from paddle_jax.framework.pir.on_host import np_dtype
 from paddle_jax.framework.pir.program import TYPES, VERSION
-from paddle_jax.framework.pir.signatures import signatures
+from paddle_jax.framework.pir.signatures import signature
 
 _CODES = {name: code for code, name in TYPES.items()}
 _SCALARS = {"bool": "0.a_bool", "i32": "0.a_i32", "i64": "0.a_i64", "f32": "0.a_f32", "f64": "0.a_f64", "str": "0.a_str", "dtype": "1.a_dtype"}
@@ -187,7 +187,7 @@ class Builder:
         return found
 
     def _append(self, full_name, attrs, inputs, outputs, name, stop=None):
-        known = signatures().get(name, ())
+        known = signature(name)
         unknown = set(attrs) - {a for a, _, _ in known}
         if unknown:
             raise NotWritable(f"{name}: attributes {sorted(unknown)} are not PIR's")

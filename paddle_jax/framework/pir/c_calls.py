@@ -19,9 +19,9 @@ from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.op import OPS, check_inplace, freeze
 from paddle_jax._core.tensor import Tensor
 from paddle_jax._paths import Paths
-from paddle_jax.framework.pir import c_rules, rules_math, rules_nn, rules_shape  # noqa: F401  they fill RULES
+from paddle_jax.framework.pir import c_rules, rules_math, rules_nn, rules_shape  # noqa: F401  they fill the rules
 from paddle_jax.framework.pir.interpreter import WRITTEN, to_tensor
-from paddle_jax.framework.pir.rules import RULES
+from paddle_jax.framework.pir.rules import rule_of
 
 _TENSORS = ("t", "o", "l", "lo")
 
@@ -64,7 +64,7 @@ def find(name):
 def _rule(name):
     """What computes a function; that of `name_` is that of `name`."""
     for one in (name, name.removesuffix("_")) if name in signatures() else ():
-        rule = c_rules.RULES.get(one) or RULES.get(one) or _by_name(one, signatures()[name][1])
+        rule = c_rules.RULES.get(one) or rule_of(one) or _by_name(one, signatures()[name][1])
         if rule is not None:
             return rule
     return None

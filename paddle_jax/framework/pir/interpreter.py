@@ -17,7 +17,7 @@ from paddle_jax._core.tensor import Tensor, on_host, wrap
 from paddle_jax.framework.pickle_names import CorruptFileError, shortened
 from paddle_jax.framework.pir import own_ops
 from paddle_jax.framework.pir.on_host import HOST, fold, known
-from paddle_jax.framework.pir.rules import RULES, tensor
+from paddle_jax.framework.pir.rules import rule_of, tensor
 
 WRITTEN = {"assign_out_": {0: 1}, "batch_norm_": {1: 1, 2: 2}}  # result -> operand it is written into; else the first into the first
 _SKIP = ("parameter", "data", "fetch")
@@ -41,10 +41,9 @@ def check(program):
     # The rules are hundreds of small functions, which most programs do without.
     from paddle_jax.framework.pir import rules_math, rules_nn, rules_shape  # noqa: F401
 
-    known_names = RULES.keys() | HOST.keys()
     ops = {op.name for op in walk(program.block)} - {*_SKIP, *_CONTROL, "cf.yield"}
     ops = {name for name in ops if own_ops.find(name) is None}
-    unknown = sorted(name for name in ops if name not in known_names and name.removesuffix("_") not in known_names)
+    unknown = sorted(name for name in ops if not any(one in HOST or rule_of(one) for one in (name, name.removesuffix("_"))))
     if unknown:
         raise UnknownOpError(f"{program.file}: the model uses operations that are not known here: {shortened(', '.join(unknown))}")
 
@@ -105,7 +104,7 @@ def _apply(op, operands):
     if own is not None:
         found = own_ops.call(own, attrs.attributes, [tensor(value) for value in operands])
     else:
-        found = (RULES.get(op.name) or RULES[op.name.removesuffix("_")])(attrs, *operands)
+        found = (rule_of(op.name) or rule_of(op.name.removesuffix("_")))(attrs, *operands)
     if len(op.outputs) == 1:
         return [found]
     return found if isinstance(found, tuple | list) else [found]

@@ -11,7 +11,8 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax.framework.pir.builder import Length, NotWritable, Value
-from paddle_jax.framework.pir.own_ops import encode, find
+from paddle_jax.framework.pir.own_ops import PREFIX, encode, find, identity
+from paddle_jax.framework.pir.records import parsed
 
 LOWER = {}
 
@@ -23,25 +24,20 @@ def define(rules):
             LOWER[name] = rule
 
 
-def same(names, **attrs):
-    """Rules for operations that are one PIR operation of the same name, with attributes {PIR's: ours, or a function of ours}."""
-    for name in names.split():
-        LOWER[name] = _one(name, attrs)
+def _recorded(op, w, attrs, out, *operands):
+    """Writes an op as its record says."""
+    name, attributes = parsed(op.record.pir)
+    values = {one.name: one.written(getattr(attrs, one.ours)) for one in attributes if one.ours in op.attrs}
+    for left in {*op.attrs} - {one.ours for one in attributes}:
+        if getattr(attrs, left) != op.signature.parameters[left].default:
+            raise NotWritable(f"{op.name} with {left}={getattr(attrs, left)!r} has no form in PIR")
+    inputs = [w.combine(value) if isinstance(value, list) else value for value in operands]
+    return w.op(name, inputs, out if len(out) > 1 else out[0], **values)
 
 
-def renamed(names, **attrs):
-    """As `same`, for pairs "ours=PIR's"."""
-    for pair in names.split():
-        ours, theirs = pair.split("=")
-        LOWER[ours] = _one(theirs, attrs)
-
-
-def _one(theirs, attrs):
-    def rule(w, a, out, *operands):
-        values = {name: getattr(a, source) if isinstance(source, str) else source(a) for name, source in attrs.items()}
-        return w.op(theirs, operands, out if len(out) > 1 else out[0], **values)
-
-    return rule
+def rule_of(op):
+    """The rule that writes an op: code, or what its record says; None where Paddle has no such operation."""
+    return op.record.write or LOWER.get(identity(op)) or (ft.partial(_recorded, op) if op.record.pir else None)
 
 
 def apply(w, op, attrs, operands, out):
@@ -50,15 +46,14 @@ def apply(w, op, attrs, operands, out):
     Raises:
         NotWritable: its attributes cannot be written.
     """
-    rule = LOWER.get(f"{op.home.rpartition('.')[2]}.{op.name}") or LOWER.get(op.name)
-    mark = len(w.ops)
+    rule, mark = rule_of(op), len(w.ops)
     if rule is not None:
         try:
             found = rule(w, types.SimpleNamespace(**attrs), out, *(_promoted(w, op, operands) if op.promote else operands))
             return found if isinstance(found, list) else [found]
         except NotWritable:
             w.undo(mark)
-    name = f"{op.home}.{op.name}"
+    name = PREFIX + identity(op)
     if find(name) is not op:
         raise NotWritable(f"{op.name} has no form in a file")
     inputs = []

@@ -3,36 +3,7 @@
 import math
 
 from paddle_jax.framework.pir.builder import NotWritable
-from paddle_jax.framework.pir.lower import axes_of, binary, cast, define, positive, reduced, renamed, same, scale, squeeze
-
-same("abs acos acosh asin asinh atan atanh ceil conj cos cosh digamma erf erfinv exp expm1 floor i0 i0e i1 i1e imag isfinite isinf isnan lgamma "
-     "log log10 log1p log2 logical_not real reciprocal rsqrt sigmoid sign sin sinh sqrt square tan tanh trunc angle as_complex as_real bitwise_not "
-     "numel is_empty equal_all logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor copysign heaviside kron nextafter lerp dot mv "
-     "bmm "
-     "complex atan2 equal not_equal less_than less_equal greater_than greater_equal maximum minimum fmax fmin remainder floor_divide multiply det "
-     "slogdet")
-same("bitwise_left_shift bitwise_right_shift", is_arithmetic=lambda a: True)
-same("matmul", transpose_x="transpose_x", transpose_y="transpose_y")
-same("stanh", scale_a="scale_a", scale_b="scale_b")
-same("addmm", beta="beta", alpha="alpha")
-same("trace diagonal", offset="offset", axis1="axis1", axis2="axis2")
-same("dist", p="p")
-same("cross", axis="axis")
-same("renorm", p="p", axis="axis", max_norm="max_norm")
-same("matrix_power", n="n")
-same("qr", mode="mode")
-same("svd", full_matrices="full_matrices")
-same("cholesky", upper="upper")
-same("triangular_solve", upper="upper", transpose="transpose", unitriangular="unitriangular")
-same("cummax cummin", axis="axis", dtype=lambda a: a.dtype if isinstance(a.dtype, str) else a.dtype.np.name)
-same("kthvalue", k="k", axis="axis", keepdim="keepdim")
-same("mode", axis="axis", keepdim="keepdim")
-same("amax amin", axis=lambda a: _listed(a.axis), keepdim="keepdim")
-same("any all", axis=lambda a: _listed(a.axis), keepdim="keepdim")
-same("round", decimals="decimals")
-same("eigh", UPLO="UPLO")
-renamed("inv=inverse clone=assign pow=elementwise_pow positive=assign")
-renamed("mm=matmul", transpose_x=lambda a: False, transpose_y=lambda a: False)
+from paddle_jax.framework.pir.lower import axes_of, binary, cast, define, positive, reduced, scale, squeeze
 
 
 def _listed(axis):
@@ -234,9 +205,7 @@ define({
     "scale": _scale, "clip": _clip, "sgn": _sgn, "frac": _frac,
     "cast": lambda w, a, out, x: cast(w, x, out[0][0]),
     "logit": lambda w, a, out, x: w.op("logit", [x], out[0], eps=a.eps or 0.0),
-    "add_n": lambda w, a, out, xs: w.op("add_n", [w.combine(xs)], out[0]),
     "einsum": lambda w, a, out, xs: w.op("einsum", [w.combine(xs)], [out[0], None, None], equation=a.equation)[0],
-    "multi_dot": lambda w, a, out, xs: w.op("multi_dot", [w.combine(xs)], out[0]),
     "sum": _sum, "mean": _reduction("mean"), "max": _reduction("max"), "min": _reduction("min"), "prod": _prod, "logsumexp": _logsumexp,
     "nansum": lambda w, a, out, x: _sum(w, a, out, _without_nan(w, x)),
     "var": _var, "std": _std, "norm vector_norm": _norm, "count_nonzero": _count_nonzero,

@@ -13,34 +13,13 @@ from paddle_jax.framework.pir.lower import (
     pair,
     positive,
     reduced,
-    renamed,
     reshape,
-    same,
     scale,
     squeeze,
     transpose,
     unsqueeze,
 )
 from paddle_jax.nn.functional.windows import paddings
-
-same("relu relu6 silu softsign swish hardswish")
-same("elu celu", alpha="alpha")
-same("selu", scale="scale", alpha="alpha")
-same("leaky_relu", negative_slope="negative_slope")
-same("hardsigmoid", slope="slope", offset="offset")
-same("hardshrink softshrink", threshold="threshold")
-same("softplus", beta="beta", threshold="threshold")
-same("thresholded_relu", threshold="threshold", value="value")
-same("maxout", groups="groups", axis="axis")
-same("pixel_shuffle", upscale_factor="upscale_factor", data_format="data_format")
-same("pixel_unshuffle", downscale_factor="downscale_factor", data_format="data_format")
-same("channel_shuffle", groups="groups", data_format="data_format")
-same("temporal_shift", seg_num="seg_num", shift_ratio="shift_ratio", data_format="data_format")
-same("grid_sample", mode="mode", padding_mode="padding_mode", align_corners="align_corners")
-same("gumbel_softmax", temperature="temperature", hard="hard", axis="axis")
-same("mish")
-renamed("log_sigmoid=logsigmoid tanhshrink=tanh_shrink")
-renamed("hardtanh=hardtanh", t_min="min", t_max="max")
 
 
 def _softmax(name):
@@ -429,7 +408,7 @@ define({
     "adaptive_avg_pool2d _adaptive_mean": _adaptive(2, "avg"), "adaptive_avg_pool3d": _adaptive(3, "avg"),
     "adaptive_max_pool2d": _adaptive(2, "max"), "adaptive_max_pool3d": _adaptive(3, "max"),
     "adaptive_avg_pool1d": _flat(_adaptive(2, "avg"), False), "adaptive_max_pool1d": _flat(_adaptive(2, "max"), False),
-    "lp_pool2d": _lp_pool, "_resize": _resize, "pad": _pad, "zeropad2d": _zero_pad, "common.unfold": _unfold,
+    "lp_pool2d": _lp_pool, "_resize": _resize, "pad": _pad, "zeropad2d": _zero_pad, "nn_unfold": _unfold,
     "affine_grid": lambda w, a, out, theta: _affine(w, a, out, theta),
     "prelu": lambda w, a, out, x, weight: w.op("prelu", [x, weight], out[0], data_format=a.data_format,
                                                mode="all" if math.prod(weight.shape) == 1 else "channel"),

@@ -1,17 +1,9 @@
 """Shapes, joining, indexing, sorting and random numbers in PIR."""
 
 from paddle_jax.framework.pir.builder import Length, NotWritable, Value
-from paddle_jax.framework.pir.lower import cast, define, known_ints, positive, renamed, reshape, same, transpose, unsqueeze
+from paddle_jax.framework.pir.lower import cast, define, known_ints, positive, reshape, transpose, unsqueeze
 
 END = 2**31 - 1  # a slice to the end
-
-same("tril triu", diagonal="diagonal")
-same("flip", axis=lambda a: a.axis if isinstance(a.axis, tuple) else (a.axis,))
-same("diag", offset="offset", padding_value="padding_value")
-same("masked_fill")
-renamed("fill_masked=masked_fill add_points=scatter_nd_add take_points=gather_nd shape=shape64")
-renamed("embed_diagonal=diag_embed", offset="offset", dim1="first", dim2="second")
-renamed("put_rows=scatter", overwrite="overwrite")
 
 
 def _slice(w, x, axes, starts, ends, shape, decrease=()):

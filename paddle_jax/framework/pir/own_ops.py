@@ -1,12 +1,12 @@
-"""Operations of ours that Paddle does not have, in a program: `paddle_jax.<module>.<name>` with the attributes as one text."""
+"""Operations of ours that Paddle does not have, in a program: `paddle_jax.<name>` with the attributes as one text."""
 
 import ast
-import sys
 
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import Op
+from paddle_jax._core.record import OWN
 from paddle_jax.framework.pickle_names import CorruptFileError
 from paddle_jax.framework.pir.builder import Length, NotWritable
 
@@ -47,12 +47,19 @@ def _value(plain):
     return plain
 
 
+def identity(op) -> str:
+    """What an operation of ours is called in files: the same wherever its code stands."""
+    return op.record.id or op.name
+
+
 def find(name) -> Op | None:
-    """The declared operation of a name in a program: nothing is imported for it, and nothing but operations can be named."""
-    module, _, function = name.rpartition(".")
-    held = vars(sys.modules[module]) if name.startswith(PREFIX) and module in sys.modules else {}
-    found = (getattr(value, "op", None) for value in held.values() if callable(value))
-    return next((op for op in found if isinstance(op, Op) and not op.composite and op.name == function and op.home == module), None)
+    """The declared operation of a name in a program: nothing is imported for it, and nothing but operations can be named.
+
+    Files that were written when the module was part of the name are read by its last part, or by what the record says in `formerly`.
+    """
+    if not name.startswith(PREFIX):
+        return None
+    return OWN.get(name.removeprefix(PREFIX)) or OWN.get(name.rpartition(".")[2])
 
 
 def call(op, text, operands):

@@ -4,13 +4,16 @@ An operand is a Tensor, an ndarray where the value is known on the host, a list 
 numbers (a list, or what is left of a Tensor that is not known), one named `s_...` a single number, every other one Tensors.
 """
 
+import functools as ft
 import inspect
 
 import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.op import OPS
+from paddle_jax._core.record import READS
 from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax.framework.pir.records import reader
 
 
 class _Public:
@@ -67,9 +70,17 @@ def converting(function):
     return rule
 
 
-def same(names, *attrs):
-    """Rules for operations of which ours has the same name and operands, and attributes given as "name" or "ours=name"."""
-    pairs = [attr.split("=") if "=" in attr else (attr, attr) for attr in attrs]
-    for name in names.split():
-        RULES[name] = converting(lambda a, *xs, name=name: OPS[name].public(*xs, **{ours: getattr(a, theirs) for ours, theirs in pairs}))
-        RULES[name].attributes = [theirs for _, theirs in pairs]
+def rule_of(name):
+    """The rule that runs an operation: code, or what the record of an op says; None where there is neither."""
+    return RULES.get(name) or _recorded(name, READS.get(name))
+
+
+@ft.lru_cache(maxsize=512)
+def _recorded(name, op):
+    rule = op and reader(name)
+    if rule is None:
+        return None
+    converted = converting(rule)
+    converted.attributes = getattr(rule, "attributes", ())
+    converted.operands = getattr(rule, "operands", converted.operands)
+    return converted

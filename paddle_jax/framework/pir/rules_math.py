@@ -1,6 +1,6 @@
 """Rules for arithmetic, comparisons, reductions, linear algebra and random numbers."""
 
-from paddle_jax.framework.pir.rules import P, define, same
+from paddle_jax.framework.pir.rules import P, define
 
 RANDOM = {"bernoulli", "multinomial", "poisson", "gaussian", "uniform", "randint", "randperm", "gumbel_softmax", "exponential_", "binomial",
           "standard_gamma", "truncated_gaussian_random", "dirichlet"}
@@ -34,44 +34,13 @@ def _to_real(a, x):
     return (P.hfftn if a.forward else P.irfftn)(x, s=sizes, axes=a.axes, norm=a.normalization)
 
 
-same("abs acos acosh asin asinh atan atanh ceil conj cos cosh digamma erf erfinv exp expm1 floor i0 i0e i1 i1e imag isfinite isinf isnan lgamma "
-     "log log10 log1p log2 logical_not neg real reciprocal rsqrt sign sin sinh sqrt square tan tanh trunc angle as_complex as_real numel is_empty "
-     "gammaln sigmoid det slogdet poisson bernoulli")
-same("add subtract multiply divide floor_divide remainder maximum minimum fmax fmin atan2 equal not_equal less_than less_equal greater_than "
-     "greater_equal equal_all logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor copysign heaviside kron nextafter lerp dot mv "
-     "bmm complex gcd lcm solve gammaincc isclose")
-same("matmul", "transpose_x", "transpose_y")
-same("logcumsumexp", "axis")
-same("stanh", "scale_a", "scale_b")
-same("triangular_solve", "upper", "transpose", "unitriangular")
-same("trace diagonal", "offset", "axis1", "axis2")
-same("dist", "p")
-same("renorm", "p", "axis", "max_norm")
-same("matrix_power", "n")
-same("polygamma", "n")
-same("svd", "full_matrices")
-same("qr", "mode")
-same("cholesky", "upper")
-same("cross", "axis")
-same("kthvalue", "k", "axis", "keepdim")
-same("mode", "axis", "keepdim")
-same("cummax cummin", "axis", "dtype")
-same("bitwise_left_shift bitwise_right_shift", "is_arithmetic")
-same("addmm baddbmm", "beta", "alpha")
-
 define({
-    "bitwise_not": lambda a, x: P.bitwise_not(x),
-    "elementwise_pow": lambda a, x, y: P.pow(x, y),
     "pow": lambda a, x: P.pow(x, a.y),
     "scale": lambda a, x, s_factor: P.scale(x, s_factor, a.bias, a.bias_after_scale),
     "round": lambda a, x: P.round(x, getattr(a, "decimals", 0)),
     "logit": lambda a, x: P.logit(x, a.eps or None),
     "clip": lambda a, x, s_low, s_high: _clip(x, s_low, s_high),
     "cast": lambda a, x: P.cast(x, a.dtype),
-    "add_n": lambda a, xs: P.add_n(xs),
-    "inverse": lambda a, x: P.inv(x),
-    "multi_dot": lambda a, xs: P.multi_dot(xs),
-    "eigh": lambda a, x: P.eigh(x, a.UPLO),
     "eigvalsh": lambda a, x: P.eigvalsh(x, a.uplo),
     "eig": lambda a, x: P.eig(x), "eigvals": lambda a, x: P.eigvals(x), "svdvals": lambda a, x: P.svdvals(x),
     "lu_unpack": lambda a, x, y: P.lu_unpack(x, y, a.unpack_ludata, a.unpack_pivots),
@@ -92,10 +61,6 @@ define({
     "mean": _reduced("mean"), "max": _reduced("max"), "min": _reduced("min"),
     "sum": lambda a, x, n_axis: P.sum(x, _axes(n_axis), _dtype(a.dtype), a.keepdim),
     "prod": lambda a, x, n_axis: P.prod(x, None if a.reduce_all else _axes(n_axis), a.keepdim),
-    "amax": lambda a, x: P.amax(x, _axes(a.axis), a.keepdim),
-    "amin": lambda a, x: P.amin(x, _axes(a.axis), a.keepdim),
-    "any": lambda a, x: P.any(x, _axes(a.axis), a.keepdim),
-    "all": lambda a, x: P.all(x, _axes(a.axis), a.keepdim),
     "mean_all": lambda a, x: P.mean(x),
     "logsumexp": lambda a, x: P.logsumexp(x, None if a.reduce_all else _axes(a.axis), a.keepdim),
     "p_norm": _p_norm,
@@ -121,7 +86,6 @@ define({
     "randint": lambda a, n_shape: P.randint(a.low, a.high, n_shape, a.dtype),
     "randperm": lambda a: P.randperm(a.n, a.dtype),
     "multinomial": lambda a, x, s_count: P.multinomial(x, s_count, a.replacement),
-    "gumbel_softmax": lambda a, x: P.gumbel_softmax(x, a.temperature, a.hard, a.axis),
 })
 
 

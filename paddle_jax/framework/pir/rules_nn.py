@@ -1,6 +1,6 @@
 """Rules for layers: convolutions, pooling, norms, activations, resizing, losses, recurrent networks."""
 
-from paddle_jax.framework.pir.rules import P, define, same
+from paddle_jax.framework.pir.rules import P, define
 from paddle_jax.nn.functional.common import unfold
 from paddle_jax.nn.functional.quantization import dequantize_linear, fake_quantize_dequantize, quantize_linear
 from paddle_jax.nn.functional.rnn import gru, lstm, simple_rnn
@@ -141,26 +141,6 @@ def _rnn(a, x, states, weights, length=None, *_):
     return x, None, [P.stack(rows, 0) for rows in last], None
 
 
-same("relu relu6 selu silu softsign swish hardswish tanhshrink")
-same("softmax log_softmax", "axis")
-same("elu celu", "alpha")
-same("gelu", "approximate")
-same("leaky_relu", "negative_slope")
-same("hardsigmoid", "slope", "offset")
-same("hardshrink softshrink", "threshold")
-same("softplus", "beta", "threshold")
-same("thresholded_relu", "threshold", "value")
-same("maxout", "groups", "axis")
-same("prelu", "data_format")
-same("pixel_shuffle", "upscale_factor", "data_format")
-same("pixel_unshuffle", "downscale_factor", "data_format")
-same("channel_shuffle", "groups", "data_format")
-same("temporal_shift", "seg_num", "shift_ratio", "data_format")
-same("grid_sample", "mode", "padding_mode", "align_corners")
-same("label_smooth", "epsilon")
-same("log_loss", "epsilon")
-same("swiglu")
-
 define({
     "conv2d depthwise_conv2d": _conv("conv2d"),
     "conv3d": _conv("conv3d"),
@@ -190,11 +170,7 @@ define({
     "fake_quantize_dequantize_moving_average_abs_max": lambda a, x, scale, *_: (
         fake_quantize_dequantize(x, scale.detach(), a.bit_length), None, None, None),
     # activations
-    "logsigmoid": lambda a, x: P.log_sigmoid(x),
-    "tanh_shrink": lambda a, x: P.tanhshrink(x),
-    "hardtanh": lambda a, x: P.hardtanh(x, a.t_min, a.t_max),
-    "mish": lambda a, x: P.mish(x),
-    "selu": lambda a, x: P.selu(x, a.scale, a.alpha),
+    "tanhshrink": lambda a, x: P.tanhshrink(x),
     "rrelu": lambda a, x: P.leaky_relu(x, (a.lower + a.upper) / 2),
     # losses
     "cross_entropy_with_softmax": _cross_entropy,

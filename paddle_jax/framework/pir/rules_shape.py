@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from paddle_jax.framework.pir.rules import RULES, P, define, numbers, same, tensor
+from paddle_jax.framework.pir.rules import RULES, P, define, numbers, tensor
 
 
 def _shape(a, x):
@@ -91,25 +91,6 @@ def _one_axis(axis):
 def _expand(a, x, n_shape):
     return P.expand(x, n_shape)
 
-
-same("tril triu", "diagonal")
-same("flip", "axis")
-same("stack", "axis")
-same("unbind", "axis")
-same("flatten", "start_axis", "stop_axis")
-same("unstack", "axis", "num")
-same("diag", "offset", "padding_value")
-same("diag_embed", "offset", "dim1", "dim2")
-same("index_select", "axis")
-same("index_sample gather_nd scatter_nd_add masked_select masked_fill where multiplex")
-same("index_put", "accumulate")
-same("take_along_axis", "axis")
-same("put_along_axis", "axis", "reduce", "include_self")
-same("scatter", "overwrite")
-same("argsort", "axis", "descending", "stable")
-same("searchsorted", "out_int32", "right")
-same("shard_index", "index_num", "nshards", "shard_id", "ignore_value")
-same("as_strided", "shape=dims", "stride", "offset")
 
 define({
     "full": lambda a: P.full(a.shape, a.value, a.dtype),

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core.op import check_inplace, composite, op
+from paddle_jax._core.record import known_as
 from paddle_jax.nn.functional.softmaxes import gumbel_softmax, log_softmax, softmax  # noqa: F401
 from paddle_jax.tensor.inner import magnitude, named
 from paddle_jax.tensor.ops import sigmoid, tanh  # noqa: F401
@@ -39,6 +40,7 @@ def _positive_tangent(primals, tangents):
     return _positive(x), lax.select(x > 0, dx, lax.full_like(dx, 0))
 
 
+@known_as(pir="relu", onnx="Relu")
 @op(method=False, inplace=True, cases=[*SHAPES, "~const([-1.0, 0.0, float('nan'), 2.0], 'float32')", "i(3)", "h(3)"])
 def relu(x, name=None):
     """Keeps positive elements and sets the others to 0; the gradient at 0 is 0.
@@ -56,6 +58,7 @@ def relu(x, name=None):
     return _positive(x)
 
 
+@known_as(pir="relu6")
 @op(method=False, cases=[*SHAPES, "u(-8, 8, 10)"])
 def relu6(x, name=None):
     """Limits elements to the range from 0 to 6.
@@ -69,6 +72,7 @@ def relu6(x, name=None):
     return _between(x, 0, 6)
 
 
+@known_as(pir="leaky_relu negative_slope:f64", onnx="LeakyRelu alpha=negative_slope")
 @op(method=False, inplace=True, cases=[*SHAPES, "f(2,3), 0.5", "f(2,3), negative_slope=-1.0", "const([0.0], 'float32')"])
 def leaky_relu(x, negative_slope=0.01, name=None):
     """Keeps elements from 0 on and multiplies the others by negative_slope.
@@ -83,6 +87,7 @@ def leaky_relu(x, negative_slope=0.01, name=None):
     return jnp.where(x < 0, x * negative_slope, x)  # slope 1 at 0, as in Paddle
 
 
+@known_as(pir="elu alpha:f32", onnx="Elu alpha")
 @op(method=False, inplace=True, cases=[*SHAPES, "f(2,3), 0.5", "f(3), -1.0", "const([0.0, 100.0], 'float32')"])
 def elu(x, alpha=1.0, name=None):
     """Computes x where x > 0 and alpha (exp(x) - 1) elsewhere.
@@ -99,6 +104,7 @@ def elu(x, alpha=1.0, name=None):
     return jnp.where(x > 0, x, alpha * jnp.expm1(_below(x)))
 
 
+@known_as(pir="celu alpha:f32", onnx="Celu alpha")
 @op(method=False, cases=[*SHAPES, "f(2,3), 0.5", "f(3), -2.0", "f(3), 0.0", "const([0.0, 50.0], 'float32')"])
 def celu(x, alpha=1.0, name=None):
     """Computes max(0, x) + min(0, alpha (exp(x / alpha) - 1)).
@@ -119,6 +125,7 @@ def celu(x, alpha=1.0, name=None):
     return jnp.where(x > 0, x, alpha * jnp.expm1(_below(x) / alpha))
 
 
+@known_as(pir="selu scale:f32 alpha:f32", onnx="Selu alpha gamma=scale")
 @op(method=False, cases=[*SHAPES, "f(3), 2.0, 0.5", "f(3), 1.0", "f(3), 1.5, -1.0", "const([0.0, 100.0], 'float32')"])
 def selu(x, scale=1.0507009873554804934193349852946, alpha=1.6732632423543772848170429916717, name=None):
     """Computes scale * x where x > 0 and scale * alpha (exp(x) - 1) elsewhere.
@@ -142,6 +149,7 @@ def selu(x, scale=1.0507009873554804934193349852946, alpha=1.6732632423543772848
     return scale * jnp.where(x > 0, x, alpha * jnp.expm1(_below(x)))
 
 
+@known_as(pir="gelu approximate:bool")
 @op(method=False, cases=[*SHAPES, "f(2,3), True", "d(2,3), approximate=True", "u(-30, 30, 10)", "f(3), 'tanh'",
                          "f(3), 'none'", "f(3), None", "f(3), 'x'",
                          "f(3), 1"])
@@ -167,6 +175,7 @@ def gelu(x, approximate=False, name=None):
     return jax.nn.gelu(x, approximate=approximate in (True, "tanh"))
 
 
+@known_as(pir="swish")
 @op(method=False, cases=[*SHAPES, "u(-30, 30, 10)"])
 def swish(x, name=None):
     """Computes x * sigmoid(x). Same as `silu`.
@@ -178,6 +187,7 @@ def swish(x, name=None):
     return jax.nn.silu(x)
 
 
+@known_as(pir="silu")
 @op(register=False, method=False)
 @named("silu")
 def _silu(x):
@@ -203,6 +213,7 @@ def silu(x, inplace=False, name=None):
     return _silu(x)
 
 
+@known_as(pir="mish lambda:f32=20.0")
 @op(method=False, cases=[*SHAPES, "u(-30, 30, 10)", "const([30.0], 'float32')"])
 def mish(x, name=None):
     """Computes x * tanh(softplus(x)).
@@ -216,6 +227,7 @@ def mish(x, name=None):
     return x * jnp.tanh(jax.nn.softplus(x))
 
 
+@known_as(pir="swiglu")
 @op("x y", alike=True, method=False, promote=True, cases=["f(2,4)", "f(2,3), f(2,3)", "f(4)", "f(2,3)", "f(2,3), f(2,4)", "d(2,3), d(2,3)", "f(0,4)"])
 def swiglu(x, y=None, name=None):
     """Computes silu(x) * y; without y, x is cut in two halves along the last axis.
@@ -265,6 +277,7 @@ def glu(x, axis=-1, name=None):
     return a * jax.nn.sigmoid(b)
 
 
+@known_as(pir="hardsigmoid slope:f32 offset:f32", onnx="HardSigmoid alpha=slope beta=offset")
 @op(method=False, cases=[*SHAPES, "u(-8, 8, 10)", "f(3), 0.5, 0.1", "const([-3.0, 3.0], 'float32')"])
 def hardsigmoid(x, slope=0.1666667, offset=0.5, name=None):
     """Limits slope * x + offset to the range from 0 to 1.
@@ -279,6 +292,7 @@ def hardsigmoid(x, slope=0.1666667, offset=0.5, name=None):
     return _between(x * slope + offset, 0, 1)
 
 
+@known_as(pir="hardswish", onnx="HardSwish")
 @op(method=False, cases=[*SHAPES, "u(-8, 8, 10)", "const([-3.0, 3.0, 0.0], 'float32')"])
 def hardswish(x, name=None):
     """Computes x * min(max(x + 3, 0), 6) / 6.
@@ -292,6 +306,7 @@ def hardswish(x, name=None):
     return lax.select(x <= -3, lax.full_like(x, 0), lax.select(x >= 3, x, x * (x + 3) / 6))
 
 
+@known_as(pir="hardtanh min>t_min:f32 max>t_max:f32")
 @op(method=False, inplace=True, cases=[*SHAPES, "f(3), -0.5, 0.5", "const([-1.0, 1.0], 'float32')", "f(3), 1.0, -1.0"])
 def hardtanh(x, min=-1.0, max=1.0, name=None):
     """Limits elements to the range from min to max.
@@ -306,6 +321,7 @@ def hardtanh(x, min=-1.0, max=1.0, name=None):
     return _between(x, min, max)
 
 
+@known_as(pir="hardshrink threshold:f32")
 @op(method=False, alias=SOFT_X, cases=[*SHAPES, "f(3), 0.1", "f(3), -0.1", "const([-0.5, 0.5], 'float32')"])
 def hardshrink(x, threshold=0.5, name=None):
     """Sets elements between -threshold and threshold to 0.
@@ -320,6 +336,7 @@ def hardshrink(x, threshold=0.5, name=None):
     return jnp.where((x <= -threshold) | (x >= threshold), x, 0)
 
 
+@known_as(pir="softshrink threshold:f32")
 @op(method=False, alias=SOFT_X, cases=[*SHAPES, "f(3), 0.1", "f(3), -0.1", "const([-0.5, 0.5], 'float32')"])
 def softshrink(x, threshold=0.5, name=None):
     """Moves elements towards 0 by threshold; what is closer becomes 0.
@@ -338,6 +355,7 @@ def softshrink(x, threshold=0.5, name=None):
     return jnp.where(x > threshold, x - threshold, jnp.where(x < -threshold, x + threshold, 0))
 
 
+@known_as(amp="tanh_shrink", pir="tanh_shrink")
 @op(method=False, cases=SHAPES)
 def tanhshrink(x, name=None):
     """Computes x - tanh(x).
@@ -349,6 +367,7 @@ def tanhshrink(x, name=None):
     return x - jnp.tanh(x)
 
 
+@known_as(pir="softplus beta:f64 threshold:f64")
 @op(method=False, cases=[*SHAPES, "u(-30, 30, 10)", "f(3), 2", "f(3), 0.5, 1.0", "const([25.0, 19.0], 'float32'), 2, 30"])
 def softplus(x, beta=1, threshold=20, name=None):
     """Computes log(1 + exp(beta x)) / beta, and x where beta x exceeds threshold.
@@ -364,6 +383,7 @@ def softplus(x, beta=1, threshold=20, name=None):
     return jnp.where(scaled > threshold, x, jax.nn.softplus(scaled) / beta)
 
 
+@known_as(pir="softsign", onnx="Softsign")
 @op(method=False, cases=[*SHAPES, "u(-30, 30, 10)"])
 def softsign(x, name=None):
     """Computes x / (1 + |x|).
@@ -375,6 +395,7 @@ def softsign(x, name=None):
     return x / (1 + magnitude(x))
 
 
+@known_as(pir="logsigmoid")
 @op(method=False, alias={"input": "x"}, cases=[*SHAPES, "u(-90, 90, 10)", "c(3)"])
 def log_sigmoid(x, name=None):
     """Computes log(1 / (1 + exp(-x))) without overflow.
@@ -393,6 +414,7 @@ def log_sigmoid(x, name=None):
 logsigmoid = log_sigmoid
 
 
+@known_as(pir="thresholded_relu threshold:f32 value:f32")
 @op(method=False, inplace=True, cases=[*SHAPES, "f(3), 0.1", "f(3), 0.5, -2.0", "const([1.0], 'float32')"])
 def thresholded_relu(x, threshold=1.0, value=0.0, name=None):
     """Keeps elements above threshold and sets the others to value.
@@ -407,6 +429,7 @@ def thresholded_relu(x, threshold=1.0, value=0.0, name=None):
     return jnp.where(x > threshold, x, jnp.asarray(value, x.dtype))
 
 
+@known_as(pir="prelu data_format:str='NCHW' mode:str")
 @op("x weight", alike=True, method=False, cases=["f(2,3,4), f(1)", "f(2,3,4), f(3)", "f(2,4,3), f(3), 'NHWC'",
     "f(2,3), f(3), data_format='NC'", "f(2,3), f(2)",
     "f(2,3), f(1,3)",
@@ -470,6 +493,7 @@ def rrelu(x, lower=1.0 / 8.0, upper=1.0 / 3.0, training=True, name=None):
     return _rrelu(x, lower, upper) if training else leaky_relu(x, (lower + upper) / 2)
 
 
+@known_as(pir="maxout groups:i32=1 axis:i32")
 @op(method=False, cases=["f(2,4,3), 2", "f(2,3,4), 2, -1", "f(1,4,2,2), 4", "f(2,4), 2", "f(2,3), 2", "f(2,4), 1", "f(2,4), 2, 5", "d(2,6,1,1), 3",
     "f(0,4,2,2), 2"])
 def maxout(x, groups, axis=1, name=None):

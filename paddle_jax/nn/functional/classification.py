@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.op import alike, composite, op
+from paddle_jax._core.record import known_as
 from paddle_jax.nn.functional.input import check_ids
 from paddle_jax.nn.functional.reduce_loss import check_reduction
 from paddle_jax.nn.functional.softmaxes import softmax
@@ -30,6 +31,7 @@ def _pick(values, label, axis, ignored):
     return jnp.where(ignored, 0, jnp.where((label < 0) | (label >= n), jnp.nan, found))
 
 
+@known_as(amp="softmax_with_cross_entropy")
 @op("scores label weight", method=False, register=False)
 def cross_entropy_hard(scores, label, weight=None, ignore_index=-100, reduction="mean", axis=-1, use_softmax=True):
     """Cross entropy with class numbers; label has length 1 along axis."""
@@ -58,6 +60,7 @@ def _average(loss, weights, reduction):
     return total / jnp.where(count == 0, 1, count)
 
 
+@known_as(amp="softmax_with_cross_entropy")
 @op("scores label weight", method=False, register=False)
 def cross_entropy_soft(scores, label, weight=None, smoothing=0.0, reduction="mean", axis=-1, use_softmax=True, one_hot=False):
     """Cross entropy with class probabilities; `one_hot`: label holds class numbers instead (without the axis)."""
@@ -216,6 +219,7 @@ def softmax_with_cross_entropy(logits, label, soft_label=False, ignore_index=-10
     return (loss, softmax(logits.detach(), axis)) if return_softmax else loss
 
 
+@known_as(amp="nll_loss")
 @op("input label weight", method=False, register=False)
 def negative_log_likelihood(input, label, weight=None, ignore_index=-100, reduction="mean"):
     """-weight[label] * input[label]; input [N, C, ...], label [N, ...]."""

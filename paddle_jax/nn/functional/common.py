@@ -5,6 +5,7 @@ from jax import lax
 
 from paddle_jax._core.dtype import promote_np
 from paddle_jax._core.op import op
+from paddle_jax._core.record import known_as
 from paddle_jax.nn.functional.drop import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout  # noqa: F401
 from paddle_jax.nn.functional.many_classes import class_center_sample  # noqa: F401
 from paddle_jax.nn.functional.padding import pad, zeropad2d  # noqa: F401
@@ -12,6 +13,7 @@ from paddle_jax.nn.functional.resize import interpolate, upsample  # noqa: F401
 from paddle_jax.nn.functional.windows import ints, paddings
 
 
+@known_as(amp="linear_v2", node="matmul")
 @op("x weight bias", alike="x weight", method=False, cases=[
     "f(2,3), f(3,4), f(4)", "f(2,3), f(3,4), d(4)", "d(2,3), d(3,4), f(4)", "f(2,3), f(3,4), i(4)", "f(2,3), d(3,4), f(4)",
     "f(3), f(3,4), f(4)", "f(2,3), f(3,4)", "d(2,5,3), d(3,4), d(4)", "f(2,3), f(3,4), f(2,4)", "f(2,3), f(4,4)",
@@ -40,6 +42,7 @@ def linear(x, weight, bias=None, name=None):
     return out.astype(common) + bias.astype(common)
 
 
+@known_as(amp="reduce_sum")
 @op("x1 x2", method=False, promote=True, alias={"dim": "axis"}, cases=["f(2,3), f(2,3)", "f(2,3), f(2,3), axis=0", "f(2,3), f(3), axis=-1",
     "f(2,3), f(2,3), eps=5.0", "d(2,3,4), d(2,3,4)", "f(2,3), f(2,3), axis=2",
                                                                        "f(0,3), f(0,3)"])
@@ -66,6 +69,7 @@ def cosine_similarity(x1, x2, axis=1, eps=1e-8):
     return dot / jnp.sqrt(jnp.maximum(a * b, eps * eps))
 
 
+@known_as(pir="label_smooth epsilon:f32")
 @op("label prior_dist", alike=True, method=False, cases=["u(0,1,2,3)", "u(0,1,2,3), epsilon=0.3",
     "u(0,1,2,3), (idx(9,1,3).astype('float32') + 1) / 10",
     "ud(0,1,3), None, 0.0", "u(0,1,2,3), epsilon=1.5", "f(0,3)"])
@@ -133,6 +137,7 @@ def _blocks(op_name, kernel, strides, pads, dilations, sizes):
     return kernel, strides, pads, dilations, counts
 
 
+@known_as(id="nn_unfold", formerly=("nn.functional.common.unfold",))
 @op(method=False, register=False)
 def unfold(x, kernel_sizes, strides=1, paddings=0, dilations=1, name=None):
     """Collects sliding blocks of images as columns (im2col).

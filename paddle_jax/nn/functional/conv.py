@@ -1,10 +1,12 @@
 """Convolutions. Kernels larger than the padded input are refused; the real Paddle returns a negative shape for them and dies when it is read."""
 
 from paddle_jax._core.op import op
+from paddle_jax._core.record import known_as
 from paddle_jax.nn.functional.conv_transpose import conv1d_transpose, conv2d_transpose, conv3d_transpose  # noqa: F401
 from paddle_jax.nn.functional.convolve import convolve
 
 
+@known_as(amp=("depthwise_conv2d", "conv2d"), cast=2)
 @op("x weight bias", method=False, alias={"input": "x"}, cases=[
     "f(2,4,9), f(6,4,3), f(6)", "f(2,4,9), f(6,2,3), None, 2, 1, 2, 2", "f(2,9,4), f(6,4,3), f(6), data_format='NLC'",
     "f(2,4,9), f(6,4,3), padding='SAME', stride=2",
@@ -25,6 +27,7 @@ def conv1d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data
     return convolve("conv1d", 1, x, weight, bias, stride, padding, dilation, groups, data_format)
 
 
+@known_as(amp=("depthwise_conv2d", "conv2d"), cast=2)
 @op("x weight bias", method=False, alias={"input": "x"}, cases=[
     "f(2,4,6,7), f(6,4,3,3), f(6)", "f(2,4,6,7), f(6,2,3,2), f(6), [2,1], [1,0], 2, 2", "f(2,6,7,4), f(6,4,3,3), f(6), padding=1, data_format='NHWC'",
     "f(2,4,6,7), f(6,4,3,3), padding='SAME', stride=2", "f(2,4,6,7), f(6,4,3,3), padding='VALID', dilation=2",

@@ -5,6 +5,7 @@ from jax import lax
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import composite, op
+from paddle_jax._core.record import known_as
 from paddle_jax._core.tensor import Tensor, on_host
 from paddle_jax.tensor.matrices import diag_embed as diag_embed
 
@@ -71,6 +72,7 @@ def gather_tree(ids, parents):
     return lax.scan(back, start, (ids, parents), reverse=True)[1]
 
 
+@known_as(pir="temporal_shift seg_num:i32 shift_ratio:f32 data_format:str='NCHW'")
 @op(method=False, cases=["f(4,4,1,2), 2", "f(4,8,1,2), 2, 0.3", "f(4,1,2,4), 2, 0.25, None, 'NHWC'", "f(3,4,1,2), 2", "f(4,4,1,2), 2, 0.7",
     "f(4,4,2), 2", "d(6,4,2,2), 3", "f(4,4,1,2), 2, data_format='X'"])
 def temporal_shift(x, seg_num, shift_ratio=0.25, name=None, data_format="NCHW"):

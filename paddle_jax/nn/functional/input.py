@@ -7,6 +7,7 @@ import numpy as np
 from paddle_jax._core.deferred.value import looked_at
 from paddle_jax._core.op import composite, op
 from paddle_jax._core.outcomes import ride_between, traced
+from paddle_jax._core.record import known_as
 from paddle_jax._core.symbol import ABSTRACT
 from paddle_jax._core.tensor import on_host
 
@@ -76,6 +77,7 @@ def one_hot(x, num_classes=-1, name=None):
     return _one_hot(x, n)
 
 
+@known_as(amp="lookup_table_v2")
 @op("x weight", method=False, register=False)
 def _lookup(x, weight, padding_idx, by_frequency):
     if by_frequency:

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 
 from paddle_jax._core.op import composite, op
 from paddle_jax._core.outcomes import follow, followed, ride, traced
+from paddle_jax._core.record import known_as
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.nn.functional.classification import cross_entropy, nll_loss, softmax_with_cross_entropy  # noqa: F401
 from paddle_jax.nn.functional.input import concrete
@@ -36,6 +37,7 @@ SOME_D = "(idx(9,2,3).astype('float64') + 1) / 10"
 UNIT = [f"u(.1,.9,2,3), {SOME}", f"u(.1,.9,2,3), {SOME}, reduction='none'", f"ud(.1,.9,2,3), {SOME_D}, reduction='sum'"]
 
 
+@known_as(amp="square")
 @op("input label", method=False, promote=True, cases=[*PAIR, "f(2,3), f(3)", "i(2,3), i(2,3)", "f(2,3), f(2,4)"])
 def mse_loss(input, label, reduction="mean", name=None):
     """Squared difference of input and label.
@@ -55,6 +57,7 @@ def mse_loss(input, label, reduction="mean", name=None):
     return reduced("mse_loss", jnp.square(input - label), reduction)
 
 
+@known_as(amp="reduce_mean")
 @op("input label", method=False, promote=True, cases=[*PAIR, "f(2,3), f(3)", "i(2,3), i(2,3)", "f(2,3), f(2,4)"])
 def l1_loss(input, label, reduction="mean", name=None):
     """Absolute difference of input and label. Arguments as for `mse_loss`.
@@ -66,6 +69,7 @@ def l1_loss(input, label, reduction="mean", name=None):
     return reduced("l1_loss", magnitude(input - label), reduction)
 
 
+@known_as(amp="square")
 @op("input label", method=False, promote=True, cases=["f(2,3), f(2,3)", "f(2,3), f(3)", "d(2,3), d(2,3)", "f(0,3), f(0,3)", "i(2), i(2)",
     "f(2,3), f(2,4)"])
 def square_error_cost(input, label):
@@ -78,6 +82,7 @@ def square_error_cost(input, label):
     return jnp.square(input - label)
 
 
+@known_as(amp="huber_loss")
 @op("input label", method=False, promote=True, cases=[*PAIR, "f(2,3), f(2,3), 'none', 0.5", "f(2,3), f(2,3), 'none', 0.5, False",
     "f(2,3), f(2,3), 'mean', 2.0, is_huber=False"])
 def smooth_l1_loss(input, label, reduction="mean", delta=1.0, is_huber=True, name=None):
@@ -100,6 +105,7 @@ def smooth_l1_loss(input, label, reduction="mean", delta=1.0, is_huber=True, nam
     return reduced("smooth_l1_loss", loss if is_huber else loss / delta, reduction)
 
 
+@known_as(pir="log_loss epsilon:f32")
 @op("input label", alike=True, method=False, promote=True, cases=["u(.1,.9,3,1), idx(2,3,1).astype('float32')",
     "ud(.1,.9,3,1), idx(2,3,1).astype('float64'), 0.1", "u(.1,.9,0,1), u(0,1,0,1)", "u(.1,.9,3,2), u(0,1,3,2)", "u(.1,.9,3), u(0,1,3)",
     "u(.1,.9,3,1), u(0,1,1,1)"])
@@ -122,6 +128,7 @@ def log_loss(input, label, epsilon=1e-4, name=None):
     return -label * jnp.log(input + epsilon) - (1 - label) * jnp.log(1 - input + epsilon)
 
 
+@known_as(amp="reduce_mean")
 @op("input label", method=False, promote=True, cases=[
     f"f(2,3), {SOME}", f"f(2,3), {SOME}, 'batchmean'", f"f(2,3), {SOME}, 'none'", f"d(2,3), {SOME_D}, 'sum'",
     "f(2,3), -pos_i(2,3).astype('float32'), 'mean', True", "f(2,3), const([[0,1,0],[0,0,1]]).astype('float32')"])
@@ -183,6 +190,7 @@ def _check_probabilities(*args, **kwargs):
 
 
 @guarded(_check_probabilities)
+@known_as(amp="reduce_mean")
 @op("input label weight", alike=True, method=False, cases=[*UNIT, f"u(.1,.9,2,3), {SOME}, pos_i(2,3).astype('float32'), 'sum'",
     f"u(.1,.9,2,3), {SOME}, pos_i(3).astype('float32')", "const([0.,1.],'float32'), const([1,0]).astype('float32')",
                                                "u(.1,.9,2,3), u(0,1,2,3), reduction='x'", "u(.1,.9,2,3), u(0,1,2,4)", "u(.1,.9,0,3), u(0,1,0,3)"])
@@ -223,6 +231,7 @@ def logistic(logit, label, pos_weight=None):
     return (1 - label) * jax.nn.softplus(logit) + positive * jax.nn.softplus(-logit)
 
 
+@known_as(amp="sigmoid_cross_entropy_with_logits")
 @op("logit label weight pos_weight", alike=True, method=False, cases=[
     f"f(2,3), {SOME}", f"f(2,3), {SOME}, reduction='none'", f"d(2,3), {SOME_D}, reduction='sum'", f"f(2,3), {SOME}, pos_i(2,3).astype('float32')",
     f"f(2,3), {SOME}, None, 'mean', pos_i(3).astype('float32')", f"f(2,3), {SOME}, pos_i(3).astype('float32'), 'none', pos_i(2,3).astype('float32')",
@@ -248,6 +257,7 @@ def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean"
     return reduced("binary_cross_entropy_with_logits", loss if weight is None else loss * weight, reduction)
 
 
+@known_as(amp="sigmoid_cross_entropy_with_logits")
 @op("logit label normalizer", alike=True, method=False, cases=[
     "f(2,3), const([[0,1,0],[1,1,0]]).astype('float32')", "f(2,3), const([[0,1,0],[1,1,0]]).astype('float32'), pos(1)",
     "d(2,2), const([[0,1],[1,0]]).astype('float64'), None, 0.5, 1.0, 'mean'",
@@ -282,6 +292,7 @@ def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, red
     return reduced("sigmoid_focal_loss", loss if normalizer is None else loss / normalizer.reshape(()), reduction)
 
 
+@known_as(amp="reduce_mean")
 @op("input label", method=False, cases=["u(0,1,2,4,3), idx(3,2,4,1)", "ud(0,1,3,2), idx(2,3,1), 0.1", "u(0,1,2,3), idx(3,2,2)",
     "u(0,1,2,3), idx(3,2)", "u(0,1,3), idx(3,1)"])
 def dice_loss(input, label, epsilon=1e-05, name=None):
@@ -310,6 +321,7 @@ def dice_loss(input, label, epsilon=1e-05, name=None):
     return jnp.mean(1 - 2 * overlap / (total + epsilon))
 
 
+@known_as(amp="reduce_mean")
 @op("input label variance", method=False, register=False)
 def _gaussian(input, label, variance, full, epsilon, reduction):
     variance = variance + jax.lax.stop_gradient(jnp.maximum(variance, epsilon) - variance)
@@ -356,6 +368,7 @@ def gaussian_nll_loss(input, label, variance, full=False, epsilon=1e-6, reductio
     return _gaussian(input, label, variance, bool(full), float(epsilon), reduction)
 
 
+@known_as(amp="reduce_mean")
 @op("input label", method=False, promote=True, cases=[
     "f(2,3), pos(2,3)", "f(2,3), u(0,5,2,3), full=True", "pos(2,3), pos(2,3), False, reduction='none'",
     "d(2,3), ud(0,5,2,3), True, True, 1e-8, 'sum'", "f(2,3), pos(2,3), epsilon=-1.0",

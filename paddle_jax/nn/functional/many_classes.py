@@ -9,11 +9,13 @@ import numpy as np
 from paddle_jax._core.deferred.value import looked_at
 from paddle_jax._core.op import alike, composite, op
 from paddle_jax._core.random import next_key
+from paddle_jax._core.record import known_as
 from paddle_jax._core.tensor import on_host, wrap
 from paddle_jax.nn.functional.input import check_ids
 from paddle_jax.nn.functional.reduce_loss import reduced
 
 
+@known_as(amp="hsigmoid_loss")
 @op("input label weight bias path_table path_code", method=False, register=False)
 def _tree_loss(input, label, weight, bias=None, path_table=None, path_code=None, num_classes=2):
     label = label.reshape(-1)
@@ -68,6 +70,7 @@ def hsigmoid_loss(input, label, num_classes, weight, bias=None, path_table=None,
     return _tree_loss(input, label, weight, bias, path_table, path_code, int(num_classes))
 
 
+@known_as(amp="margin_cross_entropy")
 @op("logits label", method=False, register=False)
 def _sphere_margin(logits, label, margin1, margin2, margin3, scale, reduction):
     own = jax.nn.one_hot(label.reshape(-1), logits.shape[1], dtype=bool)
@@ -108,6 +111,7 @@ def margin_cross_entropy(logits, label, margin1=1.0, margin2=0.5, margin3=0.0, s
     return (loss, probabilities) if return_softmax else loss
 
 
+@known_as(amp="log_softmax")
 @op("input label head_weight head_bias *tails", method=False, register=False)
 def _clustered(input, label, head_weight, head_bias=None, tails=(), cutoffs=()):
     if label.dtype.kind not in "iu":

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 
 from paddle_jax._core.op import composite, op
+from paddle_jax._core.record import known_as
 from paddle_jax.nn.functional.distance import p_norm, pairwise_distance
 from paddle_jax.nn.functional.input import check_ids
 from paddle_jax.nn.functional.reduce_loss import check_reduction, reduced
@@ -16,6 +17,7 @@ def _hinge(x):
     return jnp.where(x > 0, x, jnp.zeros_like(x))
 
 
+@known_as(amp="reduce_mean")
 @op("input other label", method=False, promote=True, cases=[
     f"f(2,3), f(2,3), {SIGNS}", f"f(2,3), f(2,3), {SIGNS}, 0.5, 'none'", f"f(2,3), f(2,3), {SIGNS}, 0.5, 'sum'",
     f"f(2,3), f(2,3), {SIGNS}, reduction='x'", "d(3), d(3), const([1,-1,1]).astype('float64'), 0.1",
@@ -40,6 +42,7 @@ def margin_ranking_loss(input, other, label, margin=0.0, reduction="mean", name=
     return reduced("margin_ranking_loss", _hinge((other - input) * label + margin), reduction)
 
 
+@known_as(amp="reduce_mean")
 @op("input label", method=False, promote=True, cases=[f"f(2,3), {SIGNS}", f"f(2,3), {SIGNS}, 0.5, 'none'", f"f(2,3), {SIGNS}, reduction='sum'",
     f"f(2,3), {SIGNS}, reduction='x'",
                                                       "d(3), const([1,-1,0]).astype('float64')", "f(0,3), f(0,3)"])
@@ -63,6 +66,7 @@ def hinge_embedding_loss(input, label, margin=1.0, reduction="mean", name=None):
     return reduced("hinge_embedding_loss", loss, reduction)
 
 
+@known_as(amp="reduce_mean")
 @op("input1 input2 label", method=False, cases=[
     "f(2,3), f(2,3), const([1,-1])", "f(2,3), f(2,3), const([1,-1]), 0.2, 'none'", "d(2,3), d(2,3), const([1,-1]), -0.5, 'sum'",
     "f(2,3), f(2,4), const([1,-1])",
@@ -124,6 +128,7 @@ def triplet_margin_loss(input, positive, negative, margin=1.0, p=2, epsilon=1e-0
     return reduced("triplet_margin_loss", _hinge(near - far + margin), reduction)
 
 
+@known_as(amp="triplet_margin_loss")
 @op("near far other", method=False, register=False)
 def _triplet(near, far, other=None, margin=1.0, reduction="mean"):
     return reduced("triplet_margin_with_distance_loss", _hinge(near - (far if other is None else jnp.minimum(far, other)) + margin), reduction)
@@ -159,6 +164,7 @@ def triplet_margin_with_distance_loss(input, positive, negative, distance_functi
     return _triplet(near, far, distance(positive, negative) if swap else None, float(margin), reduction)
 
 
+@known_as(amp="reduce_mean")
 @op("input label", method=False, cases=[f"f(2,3), {SIGNS}", f"f(2,3), {SIGNS}, 'none'",
     "d(3), const([1,-1,1]).astype('float64'), 'sum'", "f(3), const([1,-1,1])",
     "d(3), const([1,-1,1]).astype('float32')", f"f(2,3), {SIGNS}, 'x'", "f(2,3), f(2,4)"])
@@ -182,6 +188,7 @@ def soft_margin_loss(input, label, reduction="mean", name=None):
     return reduced("soft_margin_loss", jax.nn.softplus(-label.astype(input.dtype) * input), reduction)
 
 
+@known_as(amp="reduce_mean")
 @op("input label weight", method=False, cases=[
     "f(2,3), const([[1,0,1],[0,0,1]]).astype('float32')", "f(2,3), const([[1,0,1],[0,0,1]]).astype('float32'), pos_i(3).astype('float32'), 'none'",
     "d(2,3), idx(2,2,3).astype('float64'), reduction='sum'",
@@ -208,6 +215,7 @@ def multi_label_soft_margin_loss(input, label, weight=None, reduction="mean", na
     return reduced("multi_label_soft_margin_loss", jnp.mean(loss if weight is None else loss * weight, -1), reduction)
 
 
+@known_as(amp="reduce_mean")
 @op("input label", method=False, cases=["f(2,4), const([[3,0,-1,1],[2,-1,0,0]])", "f(2,4), const([[3,0,-1,1],[2,-1,0,0]]), 'none'",
     "d(2,3), const([[-1,0,1],[0,1,2]]), 'sum'", "f(2,4), const([[3,0,-1,1],[2,-1,0,0]]), 'sum'",
                                         "f(2,4), const([[3,0,-1,1],[2,-1,0,0]]), 'x'"])
@@ -281,6 +289,7 @@ def _multi_margin(input, label, weight=None, p=1, margin=1.0, reduction="mean"):
     return reduced("multi_margin_loss", loss / input.shape[1], reduction)
 
 
+@known_as(amp="reduce_mean")
 @op("anchor positive labels", alike="anchor positive", method=False, cases=["f(4,3), f(4,3), const([0,1,0,2]).astype('float32')",
     "f(3,2), f(3,2), const([0,1,1]).astype('float32'), 0.1", "f(2,3), f(2,3), const([1,1])"])
 def npair_loss(anchor, positive, labels, l2_reg=0.002):

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core.op import alike, composite, op
+from paddle_jax._core.record import known_as
 from paddle_jax.nn.functional.distance import p_norm
 from paddle_jax.tensor.axes import check_floating
 
@@ -39,6 +40,7 @@ def _channels(op_name, x, data_format):
     return axis, tuple(-1 if a == axis else 1 for a in range(x.ndim))
 
 
+@known_as(amp="batch_norm", cast=1)
 @op("x mean variance weight bias", method=False, register=False)
 def batch_norm_train(x, mean, variance, weight=None, bias=None, momentum=0.9, epsilon=1e-5, data_format="NCHW"):
     """Normalises with the statistics of the batch; returns the result and the new running mean and variance."""
@@ -51,6 +53,7 @@ def batch_norm_train(x, mean, variance, weight=None, bias=None, momentum=0.9, ep
     return y.astype(x.dtype), *running
 
 
+@known_as(amp="batch_norm", cast=1)
 @op("x mean variance weight bias", method=False, register=False)
 def batch_norm_infer(x, mean, variance, weight=None, bias=None, epsilon=1e-5, data_format="NCHW"):
     """Normalises with given statistics."""
@@ -115,6 +118,7 @@ def batch_norm(x, running_mean, running_var, weight=None, bias=None, training=Fa
     return y
 
 
+@known_as(cast=1)
 @op("x weight bias", alike=True, method=False, alias={"input": "x", "eps": "epsilon"}, cases=[
     "f(2,3), 3", "f(2,3), [3], f(3), f(3)", "f(2,3), [2,3]", "f(2,2,3), [2,3], f(6), f(6)", "f(2,3), [2]", "f(2,3), [3], f(2)", "f(2,3), [1,2,3]",
     "d(2,4,3), [4,3], d(12)",

@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.op import composite, freeze, op
+from paddle_jax._core.record import known_as
 from paddle_jax.nn.functional.adaptive_pooling import adaptive_mean
 from paddle_jax.nn.functional.windows import FORMATS
 
@@ -136,6 +137,7 @@ def _sizes(x, axes, size, scale_factor):
     return sizes, scales
 
 
+@known_as(amp="bilinear_interp_v2")
 @op(method=False, register=False)
 def _resize(x, size, scale_factor, mode, align_corners, align_mode, last, recompute, antialias):
     axes = range(1, x.ndim - 1) if last else range(2, x.ndim)

@@ -8,6 +8,7 @@ import numpy as np
 from jax import lax
 
 from paddle_jax._core.op import op
+from paddle_jax._core.record import known_as
 
 _SCORES = {"cpu": 1 << 22}  # by platform: the most scores that exist at a time; longer sequences are computed in blocks
 _SCORES_ELSEWHERE = 1 << 28  # where a block has to keep thousands of cores busy
@@ -100,12 +101,14 @@ def _in_blocks(count, q, k, v, mask, causal, scale, extra, drop):
     return out if lse is None else (out, jnp.moveaxis(lse, 0, 2).reshape(*lse.shape[1:3], count * rows)[..., :length])
 
 
+@known_as(amp="flash_attn")
 @op("q k v mask", method=False, register=False)
 def attend(q, k, v, mask=None, causal=False, scale=None, extra=None):
     """Attention; extra: None, "weights" or "lse" (log of the sum of exponentials) makes the result a pair."""
     return _attend(q, k, v, mask, causal, scale, extra, lambda weights, number: weights)
 
 
+@known_as(amp="flash_attn")
 @op("q k v mask", random=True, method=False, register=False)
 def attend_dropout(q, k, v, mask=None, causal=False, scale=None, extra=None, p=0.0, *, key):
     """`attend` with weights dropped at random."""

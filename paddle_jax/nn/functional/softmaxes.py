@@ -8,6 +8,7 @@ from jax import lax
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import composite, op
+from paddle_jax._core.record import known_as
 
 CASES = ["f(2,3)", "f(2,3), 0", "d(2,3), axis=-2", "f()", "f(0,3)", "f(2,0)", "f(2,3), 2", "f(2,3), dtype='float64'",
     "const([1000.0, 0.0, -1000.0], 'float32')", "f(2,3), -3",
@@ -26,6 +27,7 @@ def _prepare(op_name, x, axis, dtype):
     return x, axis
 
 
+@known_as(pir="softmax axis:i32", onnx="Softmax axis")
 @op(method=False, inplace=True, out=True, cases=CASES)
 def softmax(x, axis=-1, dtype=None, name=None):
     """Computes exp(x) / sum(exp(x)) along an axis, without overflow.
@@ -60,6 +62,7 @@ def _shares_tangent(axis, primals, tangents):
 
 
 # The real Paddle stops logarithms at -64.
+@known_as(pir="log_softmax axis:i32", onnx="LogSoftmax axis")
 @op(method=False, cases=["~" + case if "1000" in case else case for case in CASES])
 def log_softmax(x, axis=-1, dtype=None, name=None):
     """Computes the logarithm of `softmax`, without overflow. Arguments as for `softmax`.
@@ -72,6 +75,7 @@ def log_softmax(x, axis=-1, dtype=None, name=None):
     return jnp.zeros_like(x) if axis is None else jax.nn.log_softmax(x, axis)
 
 
+@known_as(pir="gumbel_softmax temperature:f32 hard:bool axis:i32")
 @op(random=True, method=False, cases=["~f(2,3)", "~f(2,3), 0.5, axis=0", "~f(2,3), hard=True", "~d(3)", "f(2,3), axis=2", "f(2,3), 0.0"])
 def gumbel_softmax(x, temperature=1.0, hard=False, axis=-1, name=None, *, key):
     """Draws from a relaxed categorical distribution with logits x: softmax((x + Gumbel noise) / temperature).

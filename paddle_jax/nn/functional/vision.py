@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.op import op
+from paddle_jax._core.record import known_as
 
 
 def _image(op_name, x, data_format, formats=("NCHW", "NHWC")):
@@ -25,6 +26,7 @@ def _positive(op_name, what, value):
     return value
 
 
+@known_as(pir="pixel_shuffle upscale_factor:i32 data_format:str='NCHW'")
 @op(method=False, cases=["f(1,4,2,2), 2", "f(1,2,3,8), 2, 'NHWC'", "f(1,3,2,2), 2", "f(4,2,2), 2", "f(1,4,2,2), 'a'", "f(1,4,2,2), 2, 'X'",
     "d(2,9,1,2), 3", "f(0,4,2,2), 2"])
 def pixel_shuffle(x, upscale_factor, data_format="NCHW", name=None):
@@ -57,6 +59,7 @@ def pixel_shuffle(x, upscale_factor, data_format="NCHW", name=None):
     return x.reshape(n, c, r, r, h, w).transpose(0, 1, 4, 2, 5, 3).reshape(n, c, h * r, w * r)
 
 
+@known_as(pir="pixel_unshuffle downscale_factor:i32 data_format:str='NCHW'")
 @op(method=False, cases=["f(1,1,4,4), 2", "f(1,4,4,2), 2, 'NHWC'", "f(1,1,3,4), 2", "f(1,3,4), 2", "f(1,1,4,4), -1", "f(1,1,4,4), 2.0",
     "d(2,1,3,6), 3", "f(1,1,4,4), 2, 'X'"])
 def pixel_unshuffle(x, downscale_factor, data_format="NCHW", name=None):
@@ -85,6 +88,7 @@ def pixel_unshuffle(x, downscale_factor, data_format="NCHW", name=None):
     return x.reshape(n, c, h // r, r, w // r, r).transpose(0, 1, 3, 5, 2, 4).reshape(n, c * r * r, h // r, w // r)
 
 
+@known_as(pir="channel_shuffle groups:i32=1 data_format:str='NCHW'")
 @op(method=False, cases=["f(1,4,2,1), 2", "f(1,2,1,4), 2, 'NHWC'", "f(1,4,2,1), 3", "f(4,2,1), 2", "f(1,4,2,1), 2.0", "f(1,4,2,1), -2",
     "d(2,6,1,1), 3"])
 def channel_shuffle(x, groups, data_format="NCHW", name=None):
@@ -179,6 +183,7 @@ def _fetch(x, corner):
     return jnp.where(inside[:, None], found, 0)
 
 
+@known_as(pir="grid_sample mode:str padding_mode:str align_corners:bool=False", onnx="GridSample mode padding_mode align_corners")
 @op("x grid", alike=True, method=False, cases=[
     "f(1,2,3,4), u(-1.5,1.5,1,2,2,2)", "f(1,2,3,4), u(-1.5,1.5,1,2,2,2), mode='nearest'",
     "f(1,2,3,4), u(-1.5,1.5,1,2,2,2), mode='nearest', align_corners=False",

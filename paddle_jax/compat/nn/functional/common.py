@@ -3,11 +3,13 @@
 import jax.numpy as jnp
 
 from paddle_jax._core.op import op
+from paddle_jax._core.record import known_as
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.functional.padding import extended
 from paddle_jax.tensor.axes import ints
 
 
+@known_as(amp="linear_v2", node="matmul", id="compat_linear", formerly=("compat.nn.functional.common.linear",))
 @op("input weight bias", method=False, register=False)
 def linear(input, weight, bias=None):
     """Computes input @ weight^T + bias.
@@ -28,6 +30,7 @@ def linear(input, weight, bias=None):
     return out if bias is None else out + bias
 
 
+@known_as(id="compat_pad", formerly=("compat.nn.functional.common.pad",))
 @op("input", method=False, register=False)
 def pad(input, pad, mode="constant", value=0.0):
     """Extends a tensor at its edges.

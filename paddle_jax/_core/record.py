@@ -1,0 +1,74 @@
+"""What the world outside calls an operation: one record per op, given beside its declaration.
+
+    @known_as(pir="hardtanh min>t_min:f32 max>t_max:f32", onnx="Clip", amp="clip")
+    @op(cases=["f(2,3)", "f(2,3), min=-0.5, max=2.0"])
+    def hardtanh(x, min=-1.0, max=1.0, name=None): ...
+
+The texts are read when a file is written or loaded (`framework/pir/records.py`), so a record costs nothing at import.
+"""
+
+import dataclasses
+from collections.abc import Callable
+
+RECORDED = []  # the ops that have a record, in the order of their declaration
+READS = {}  # {operation of Paddle's model files: the op that runs it}: of several that are written as it, the one of the same name
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Record:
+    """The names and forms of an operation outside this package. All are optional: without any an op is autocast by its own name and saved as ours.
+
+    Rules with code serve what a text cannot say; those of the package's own ops stand in `framework/pir` and `onnx/rules.py`.
+    """
+
+    # its name in the lists of mixed precision, where it is not the op's own; a pair: with a Python number as the last operand, and with a tensor
+    # (of convolutions: each channel on its own, and others)
+    amp: str | tuple[str, str] = ""
+    # what mixed precision does whatever the lists say: "never" casts, or always to "float32" (no kernels of low precision); a number: of how many
+    # operands at most may get a low precision (statistics of norms, biases of convolutions stay)
+    cast: str | int = ""
+    # the operation of Paddle's model files and all its attributes in their order, `[ours>]name:kind[=default]`; kinds as in `signatures.py`; a
+    # kind with `?`: None is an empty list there. An attribute that the op does not have is only Paddle's, and needs its default.
+    pir: str = ""
+    # the node of ONNX and its attributes `[node's=]name` by their names in Paddle's files; or a rule(g, op, *operands)
+    onnx: str | Callable = ""
+    # the node of the tape is called by this name
+    node: str = ""
+    # its name in files where Paddle has no such operation. Ops of the package have their own name, unless two share it; others are saved if they
+    # have an id, and then loaded where they are declared
+    id: str = ""
+    # names it has had in such files
+    formerly: tuple[str, ...] = ()
+    # how it is written, rule(w, attributes, out, *operands), and read, rule(attributes, *operands), where it is not operand by operand
+    write: Callable | None = None
+    read: Callable | None = None
+
+
+OWN = {}  # {name in files of ours: op}; names it has had too
+NONE = Record()  # of ops that say nothing
+
+
+def known_as(**facts):
+    """Gives an op its Record; goes above `op` or `composite`.
+
+    Args:
+        facts: the fields of Record.
+    """
+    record = Record(**facts)
+
+    def attach(public):
+        op = public.op
+        op.record = record
+        RECORDED.append(op)
+        theirs = record.pir.partition(" ")[0]
+        if theirs and (theirs not in READS or op.name == theirs):
+            READS[theirs] = op
+        OWN.update(dict.fromkeys((*([record.id] if record.id else []), *record.formerly), op))
+        return public
+
+    return attach
+
+
+def node_name(name) -> str:
+    """What a node of the tape is called, by the name of its op."""
+    return next((op.record.node for op in RECORDED if op.name == name and op.record.node), name)
