@@ -128,7 +128,6 @@ def nextafter(x, y, name=None):
     return jnp.nextafter(x, y)
 
 
-@known_as(pir="gcd")
 @op("x y", promote=True, nondiff=True, inplace=True, alias=X_Y, cases=INTS)
 def gcd(x, y, name=None):
     """The greatest common divisor of integers, with broadcasting; never negative.
@@ -145,7 +144,6 @@ def gcd(x, y, name=None):
     return jnp.gcd(x, y)
 
 
-@known_as(pir="lcm")
 @op("x y", promote=True, nondiff=True, inplace=True, alias=X_Y, cases=INTS)
 def lcm(x, y, name=None):
     """The least common multiple of integers, with broadcasting; 0 where either is 0. Arguments as for `gcd`.

@@ -150,7 +150,6 @@ def narrow(input, dim, start, length):
 
 
 # the oracle does not add up the gradients of elements that are read twice, and reads beyond the tensor without a word
-@known_as(pir="as_strided shape>dims:i64s stride:i64s offset:i64")
 @op(cases=["~f(2,3), [3, 2], [1, 2]", "i(2,3), [3, 2], [1, 2]", "i(2,3), [2, 2], [1, 1], 8", "f(2,3), [2, 2], [3, 1], 4", "f(6), [3], [2]",
            "f(6), [], []", "i(6), [2, 3], [3, 1]"])
 def as_strided(x, shape, stride, offset=0, name=None):

@@ -20,6 +20,7 @@ BOTH = {
         F.maxout(paddle.reshape(x,[-1,3,1,1]),3) ;; F.glu(paddle.concat([x,x],1)) ;; F.hardtanh(x,-0.3,0.3) ;; x+1 ;; 1-x ;; x*2 ;; 2/x ;;
         x/2 ;; x**2 ;; x**0.5 ;; x//2 ;; x%2 ;; -x ;; x>0 ;; x==0 ;; 1+x*3.5 ;; paddle.scale(x,2.,1.,False) ;; x.astype("int64") ;;
         x.astype("float64") ;; x.astype("bool") ;; paddle.cast(x,"float16") ;; x.astype("int32")+1 ;; paddle.pow(x,3) ;; x.clone() ;;
+        paddle.gammaln(paddle.abs(x)+1) ;; paddle.polygamma(x,1) ;; F.label_smooth(x) ;; F.swiglu(paddle.concat([x,x],1)) ;;
         paddle.assign(x) ;; paddle.nan_to_num(x) ;; paddle.full_like(x,3) ;; paddle.zeros_like(x) ;; paddle.ones_like(x,dtype="int32") ;;
     """,
     "f(-1,3) f(-1,3)": """
@@ -27,7 +28,8 @@ BOTH = {
         paddle.fmax(x,y) ;; paddle.fmin(x,y) ;; paddle.atan2(x,y) ;; paddle.hypot(x,y) ;; paddle.lerp(x,y,0.3) ;; paddle.dist(x,y) ;;
         paddle.cross(x,y,axis=1) ;; paddle.heaviside(x,y) ;; paddle.copysign(x,y) ;; paddle.allclose(x,y) ;; paddle.isclose(x,y) ;;
         paddle.equal_all(x,y) ;; F.cosine_similarity(x,y) ;; F.mse_loss(x,y) ;; F.l1_loss(x,y) ;; F.smooth_l1_loss(x,y) ;;
-        F.pairwise_distance(x,y) ;; paddle.nextafter(x,y) ;; paddle.logaddexp(x,y) ;; paddle.kron(x,y) ;; paddle.where(x>y,x,y) ;;
+        F.pairwise_distance(x,y) ;; paddle.nextafter(x,y) ;;
+        F.log_loss(F.sigmoid(x[:,:1]),F.sigmoid(y[:,:1])) ;; F.swiglu(x,y) ;; paddle.logaddexp(x,y) ;; paddle.kron(x,y) ;; paddle.where(x>y,x,y) ;;
         F.binary_cross_entropy_with_logits(x,y) ;; F.binary_cross_entropy(F.sigmoid(x),F.sigmoid(y)) ;; paddle.bitwise_and(x>0,y>0) ;;
     """,
     "b(-1,3) b(-1,3)": """
@@ -35,6 +37,7 @@ BOTH = {
     """,
     "i(-1,3) i(-1,3)": """
         x+y ;; x*y ;; paddle.bitwise_and(x,y) ;; paddle.bitwise_or(x,y) ;; paddle.bitwise_xor(x,y) ;; paddle.bitwise_left_shift(x,y) ;; x/y ;;
+        paddle.bitwise_right_shift(-x,y,is_arithmetic=False) ;;
     """,
     "f(-1,3,4)": """
         paddle.sum(x) ;; paddle.sum(x,axis=1) ;; paddle.sum(x,axis=[0,-1],keepdim=True) ;; paddle.mean(x) ;; paddle.mean(x,axis=1) ;;
@@ -184,7 +187,6 @@ MORE = {
         paddle.tril_indices(3,3,0)+x[0,0,0].astype("int64") ;; paddle.full_like(x,2) ;; paddle.linspace(0,1,5)+x[0,0,0] ;;
         paddle.logspace(0,1,5)+x[0,0,0] ;; paddle.eye(4)+x[0,0] ;; paddle.diagflat(x[0,0]) ;; paddle.nanmedian(x,1) ;;
         paddle.vander(x[0,0],3) ;; paddle.trapezoid(x) ;;
-        paddle.gammaln(paddle.abs(x)+1) ;;
         paddle.sinc(x) ;; paddle.ldexp(x,(x>0).astype("int32")) ;;
         paddle.isreal(x) ;; paddle.block_diag([x[0],x[1]]) ;;
         paddle.cartesian_prod([x[0,0],x[0,1]]) ;; paddle.hsplit(x,[1]) ;; paddle.column_stack([x[0],x[1]]) ;; paddle.hstack([x,x]) ;;

@@ -36,6 +36,7 @@ def _to_real(a, x):
 
 define({
     "pow": lambda a, x: P.pow(x, a.y),
+    "gcd": lambda a, x, y: P.gcd(x, y), "lcm": lambda a, x, y: P.lcm(x, y),  # Paddle does not run them when they stand in a file
     "scale": lambda a, x, s_factor: P.scale(x, s_factor, a.bias, a.bias_after_scale),
     "round": lambda a, x: P.round(x, getattr(a, "decimals", 0)),
     "logit": lambda a, x: P.logit(x, a.eps or None),

@@ -122,6 +122,7 @@ define({
     "broadcast_tensors": lambda a, xs: list(P.broadcast_tensors(xs)),
     "tile": lambda a, x, n_times: P.tile(x, n_times),
     "roll": lambda a, x, n_shifts: P.roll(x, n_shifts, a.axis or None),
+    "as_strided": lambda a, x: P.as_strided(x, a.dims, a.stride, a.offset),  # Paddle does not run it when it stands in a file
     "rot90": lambda a, x: P.rot90(x, a.k, a.axes),
     "repeat_interleave": lambda a, x: P.repeat_interleave(x, a.repeats, a.axis),
     "repeat_interleave_with_tensor_index": lambda a, x, repeats: P.repeat_interleave(x, repeats, a.axis),

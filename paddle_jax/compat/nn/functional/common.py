@@ -9,7 +9,13 @@ from paddle_jax.nn.functional.padding import extended
 from paddle_jax.tensor.axes import ints
 
 
-@known_as(amp="linear_v2", node="matmul", id="compat_linear", formerly=("compat.nn.functional.common.linear",))
+def _written(w, attrs, out, x, weight, bias):
+    """As operations of Paddle's model files."""
+    done = w.op("matmul", [x, weight], out[0], transpose_y=True)
+    return done if bias is None else w.op("add", [done, bias], out[0])
+
+
+@known_as(amp="linear_v2", node="matmul", write=_written, id="compat_linear", formerly=("compat.nn.functional.common.linear",))
 @op("input weight bias", method=False, register=False)
 def linear(input, weight, bias=None):
     """Computes input @ weight^T + bias.

@@ -1,0 +1,174 @@
+"""Records of ops: what a declaration says is enough to save, load, export and autocast it; no name is lost; old files load."""
+
+import json
+import warnings
+from pathlib import Path
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import paddle_jax
+from paddle_jax._core.op import op
+from paddle_jax._core.record import READS, RECORDED, known_as
+from paddle_jax.framework.pir import lower, lower_math, lower_nn, lower_shape, own_ops, rules_math, rules_nn, rules_shape  # noqa: F401  they fill tables
+from paddle_jax.framework.pir.records import parsed
+from paddle_jax.framework.pir.rules import rule_of
+from paddle_jax.framework.pir.signatures import signature
+
+FILES = Path(__file__).resolve().parent.parent / "data" / "model_files"
+Spec = paddle_jax.static.InputSpec
+
+
+@known_as(pir="identity_loss reduction:i32", amp="softmax")
+@op(method=False, register=False)
+def identity_loss(x, reduction=2):
+    """An operation of Paddle that this package does not have: all elements (2), their mean (1) or their sum (0)."""
+    return (jnp.sum, jnp.mean, lambda x: x)[reduction](x)
+
+
+@known_as(pir="leaky_relu slope>negative_slope:f64", onnx="LeakyRelu alpha=negative_slope", amp="matmul_v2", id="tests.leaking")
+@op(method=False, register=False)
+def leaking(x, slope=0.5, times=1):
+    """An operation of Paddle with another name and attribute here, and one more that files of Paddle have no place for."""
+    return times * jnp.where(x < 0, x * slope, x)
+
+
+@known_as(id="tests.ramp")
+@op(method=False, register=False)
+def ramp(x, top=1.0):
+    """An operation that Paddle does not have."""
+    return jnp.clip(x, 0, top)
+
+
+@op(method=False, register=False)
+def nameless(x):
+    """An operation outside the package that says nothing about files."""
+    return x + 1
+
+
+X = np.linspace(-2, 2, 6, dtype="float32").reshape(2, 3)
+
+
+def saved(function, path):
+    """Names of the operations that are written for a function of one Tensor."""
+    paddle_jax.jit.save(function, str(path), input_spec=[Spec([None, 3], "float32", "x")])
+    block = json.loads(Path(f"{path}.json").read_text())["program"]["regions"][0]["blocks"][0]
+    return [one["#"].partition(".")[2] for one in block["ops"]]
+
+
+def ran(engine, path):
+    return engine.jit.load(str(path))(engine.to_tensor(X)).numpy()
+
+
+@pytest.mark.own_process
+def test_one_declaration_is_enough_for_paddle_to_read(oracle, tmp_path):
+    assert "leaky_relu" in saved(lambda x: leaking(x, 0.25), tmp_path / "m")
+    want = np.where(X < 0, X * 0.25, X)
+    np.testing.assert_allclose(ran(oracle, tmp_path / "m"), want)
+    np.testing.assert_allclose(ran(paddle_jax, tmp_path / "m"), want)
+
+
+@pytest.mark.own_process
+def test_one_declaration_is_enough_to_read_what_paddle_writes(oracle, tmp_path):
+
+    class Written(oracle.nn.Layer):
+        def forward(self, x):
+            return oracle.incubate.identity_loss(x, self.reduction)
+
+    for reduction, want in enumerate((X.sum(), X.mean(), X)):
+        layer = Written()
+        layer.reduction = reduction
+        oracle.jit.save(layer, str(tmp_path / "m"), input_spec=[oracle.static.InputSpec([2, 3], "float32", "x")])
+        np.testing.assert_allclose(ran(paddle_jax, tmp_path / "m"), want, rtol=1e-6)
+        assert "identity_loss" in saved(lambda x, reduction=reduction: identity_loss(x, reduction), tmp_path / "ours")
+
+
+def test_one_declaration_is_enough_for_onnx(tmp_path):
+    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not available for this Python")
+    paddle_jax.onnx.export(leaking, str(tmp_path / "m"), input_spec=[Spec([None, 3], "float32", "x")])
+    (got,) = runtime.InferenceSession(str(tmp_path / "m.onnx")).run(None, {"x": X})
+    np.testing.assert_allclose(got, np.where(X < 0, X * 0.5, X))
+
+
+def test_one_declaration_is_enough_for_mixed_precision():
+    x = paddle_jax.to_tensor(X)
+    with paddle_jax.amp.auto_cast(dtype="bfloat16"):
+        assert leaking(x).dtype == paddle_jax.bfloat16  # as matmul_v2
+        assert identity_loss(x.astype("bfloat16")).dtype == paddle_jax.float32  # as softmax
+        assert ramp(x.astype("bfloat16")).dtype == paddle_jax.bfloat16  # in no list
+        assert ramp(x).dtype == paddle_jax.float32
+
+
+def test_what_paddle_does_not_have_is_saved_as_ours(tmp_path):
+    with pytest.warns(UserWarning, match="not operations of Paddle"):
+        assert "paddle_jax.tests.ramp" in saved(lambda x: ramp(x, 0.5), tmp_path / "m")
+    np.testing.assert_allclose(ran(paddle_jax, tmp_path / "m"), np.clip(X, 0, 0.5))
+    with pytest.warns(UserWarning, match="not operations of Paddle"):
+        assert "paddle_jax.tests.leaking" in saved(lambda x: leaking(x, 0.25, 3), tmp_path / "n")  # an attribute that Paddle's has no place for
+    np.testing.assert_allclose(ran(paddle_jax, tmp_path / "n"), 3 * np.where(X < 0, X * 0.25, X), rtol=1e-6)
+    with pytest.raises(ValueError, match="nameless has no form in a file"):
+        saved(nameless, tmp_path / "o")
+
+
+def test_files_from_before_ids_load():
+    """Written when the module was part of an operation's name."""
+    names = [one["#"] for one in json.loads((FILES / "named_by_module.json").read_text())["program"]["regions"][0]["blocks"][0]["ops"]]
+    assert "1.paddle_jax.tensor.slicing.unfold" in names
+    x = np.arange(8, dtype="float32").reshape(2, 4)
+    got = [one.numpy() for one in paddle_jax.jit.load(str(FILES / "named_by_module"))(paddle_jax.to_tensor(x))]
+    windows = np.stack([x[:, i : i + 2] for i in range(3)], 1)
+    want = [windows, np.sinc(x), np.pad(x, ((0, 0), (1, 2))), np.trapezoid(x), np.diff(x), np.frexp(x)[0]]
+    for g, w in zip(got, want, strict=True):
+        np.testing.assert_allclose(g, w, atol=1e-6)
+
+
+def test_names_of_our_operations_in_files():
+    for name, home in (("nn.functional.common.unfold", "paddle_jax.nn.functional.common"), ("tensor.slicing.unfold", "paddle_jax.tensor.slicing"),
+                       ("unfold", "paddle_jax.tensor.slicing"), ("nn_unfold", "paddle_jax.nn.functional.common"),
+                       ("compat.nn.functional.common.pad", "paddle_jax.compat.nn.functional.common"), ("pad", "paddle_jax.nn.functional.padding")):
+        assert own_ops.find(f"paddle_jax.{name}").home == home
+    assert own_ops.find("unfold") is own_ops.find("paddle_jax.system") is None
+
+
+@pytest.mark.own_process
+def test_functions_of_one_name_are_told_apart(oracle, tmp_path):
+    """compat.nn.functional.linear takes its weight the other way round than nn.functional.linear."""
+    w = np.arange(9, dtype="float32").reshape(3, 3)
+    weight = paddle_jax.to_tensor(w)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        paddle_jax.jit.save(lambda x: paddle_jax.compat.nn.functional.linear(x, weight, weight[0]), str(tmp_path / "m"), input_spec=[Spec([None, 3])])
+    for engine in (oracle, paddle_jax):
+        np.testing.assert_allclose(ran(engine, tmp_path / "m"), X @ w.T + w[0], rtol=1e-6)
+
+
+def listed():
+    """The names that were read, written and exported before there were records."""
+    lines = (FILES / "names.txt").read_text().splitlines()
+    heads = [i for i, line in enumerate(lines) if not line.startswith(" ")]
+    return {lines[i]: " ".join(lines[i + 1 : end]).split() for i, end in zip(heads, [*heads[1:], None], strict=True)}
+
+
+def test_no_name_is_lost():
+    from paddle_jax.onnx import rules as onnx
+
+    names = listed()
+    assert [name for name in names["read"] if rule_of(name) is None] == []
+    assert [name for name in names["onnx"] if onnx.rule_of(name) is None] == []
+    assert [name for name in names["written"] if lower.rule_of(own_ops.find(f"paddle_jax.{name}")) is None] == []
+
+
+def test_records_are_sound():
+    """Attributes that are renamed exist; what is only Paddle's has a default where the text is all there is; a name has one row."""
+    for one in RECORDED:
+        if not one.record.pir:
+            continue
+        name, attributes = parsed(one.record.pir)
+        public = getattr(READS[name], "attrs", ())
+        for attribute in attributes:
+            assert attribute.ours == attribute.name or attribute.ours in {*one.attrs, *public}, (one, attribute)
+            if lower.rule_of(one) is not None and own_ops.identity(one) not in lower.LOWER and not one.composite:
+                assert attribute.ours in one.attrs or attribute.default is not None, (one, attribute)
+        if attributes and not one.composite:
+            assert [a.name for a in attributes] == [row[0] for row in signature(name)], one
