@@ -40,10 +40,12 @@ from paddle_jax.tensor.math import (
     pow, remainder, remainder as floor_mod, remainder as mod, scale, subtract, subtract as sub, true_divide,
 )
 from paddle_jax.tensor.ops import (
-    abs, acos, acosh, asin, asinh, atan, atanh, ceil, cos, cosh, deg2rad, exp, expm1, floor, frac, log, log10, log1p, log2, logit, neg, negative,
-    positive, rad2deg, reciprocal, round, rsqrt, sgn, sigmoid, sign, sin, sinc, sinh, sqrt, square, stanh, tan, tanh, trunc,
+    abs, acos, acosh, asin, asinh, atan, atanh, ceil, cos, cosh, deg2rad, exp, expm1, floor, frac, log, log10, log1p, log2, neg, negative, positive,
+    rad2deg, reciprocal, round, rsqrt, sgn, sigmoid, sign, sin, sinc, sinh, sqrt, square, tan, tanh, trunc,
 )
-from paddle_jax.tensor.special import digamma, erf, erfinv, gammainc, gammaincc, gammaln, i0, i0e, i1, i1e, lgamma, multigammaln, polygamma
+from paddle_jax.tensor.special import (
+    digamma, erf, erfinv, gammainc, gammaincc, gammaln, i0, i0e, i1, i1e, lgamma, logit, multigammaln, polygamma, stanh,
+)
 from paddle_jax.tensor.logic import (
     allclose, equal, equal as eq, equal_all, greater_equal, greater_equal as ge, greater_than, greater_than as greater, greater_than as gt,
     is_empty, is_tensor, isclose, isfinite, isin, isinf, isnan, isneginf, isposinf, isreal, less_equal, less_equal as le, less_than,

@@ -583,36 +583,3 @@ def rad2deg(x, name=None):
         180.0
     """
     return as_float(x) * (180 / math.pi)
-
-
-@known_as(pir="stanh scale_a:f32 scale_b:f32")
-@op(cases=["f(2,3)", "d(3)", "i(3)", "c(3)", "f(3), 0.5, 1.5", "f(0,3)"])
-def stanh(x, scale_a=0.67, scale_b=1.7159, name=None):
-    """scale_b * tanh(scale_a * x).
-
-    Args:
-        x: Tensor [...]; integers are taken as float32.
-        scale_a, scale_b: numbers.
-    Example:
-        >>> round(paddle.stanh(paddle.to_tensor(1.0)).item(), 4)
-        1.0038
-    """
-    return scale_b * jnp.tanh(scale_a * as_float(x))
-
-
-@op(inplace=True, cases=["u(0.1, 0.9, 2, 3)", "ud(0.1, 0.9, 3)", "u(-0.5, 1.5, 5), 0.2", "const([0.0, 0.5, 1.0], 'float32')", "i(3)", "f(0,3)"])
-def logit(x, eps=None, name=None):
-    """log(x / (1 - x)), the inverse of sigmoid.
-
-    Args:
-        x: Tensor [...]; integers are taken as float32. NaN outside [0, 1].
-        eps: number; x is first brought into [eps, 1 - eps]. None or 0: x is taken as it is.
-    Example:
-        >>> paddle.logit(paddle.to_tensor(0.5)).item()
-        0.0
-    """
-    x = as_float(x)
-    if eps:
-        x = jnp.where(x < eps, eps, jnp.where(x > 1 - eps, 1 - eps, x))
-    x = x * jnp.where((x < 0) | (x > 1), jnp.nan, 1).astype(x.dtype)  # NaN for the gradient too
-    return jnp.log(x) - jnp.log1p(-x)

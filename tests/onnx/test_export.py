@@ -67,7 +67,7 @@ LEFT_OUT = (
     "digamma", "i0", "i1", "lgamma", "logit", "angle", "erfinv", "stanh", "trunc", "frac", "sgn(", "isfinite", "thresholded", "nan_to_num",
     "clip(x,-", "clip(x,min", "maxout", "fmax", "fmin", "atan2", "lerp", "dist(", "cross(", "heaviside", "copysign", "allclose", "isclose",
     "equal_all", "nextafter", "kron", "smooth_l1", "with_logits", "binary_cross_entropy", "bitwise", "unfold", "float16", "label_smooth",
-    "quantile", "glu", "log2", "log10", "celu(x,2", "round", "kl_div", "x%", "full_like", "zeros_like", "ones_like",
+    "quantile", "glu", "log2", "log10", "celu(x,2", "round", "kl_div", "x%", "full_like", "zeros_like", "ones_like", "gamma", "log_loss",
 )
 
 
