@@ -44,7 +44,9 @@ SCRIPTS = {
         "l.add_parameter(3, l.create_parameter([1]))", "l.add_sublayer('s', 5)", "l.add_sublayer('s', None)", "l.add_sublayer('s', nn.ReLU())",
         "l.add_sublayer('s', nn.Tanh())", "l.add_module('m', nn.Tanh())", "l.register_module('m2', nn.Tanh())", "l.register_parameter('zz', None)",
         "l",
-        "l(1)", "l.backward(1)", "l.forward()", "l.train(1)", "l.train('a')", "l.eval().training", "l.train().training", "l.get_extra_state()",
+        "l(1)", "l.backward(1)", "l.forward()", "l.train(1)", "l.train('a')", "l.eval().training", "l.train().training",
+        "t = type('Frozen', (nn.Linear,), {'train': lambda self: nn.Linear.train(self)})(1, 1)", "t.eval() is t, t.training",
+        "t.train() is t, t.training", "nn.Sequential(t).eval() is not t, t.training", "l.get_extra_state()",
     ],
     "create_parameter": [
         "l = nn.Layer()", "l.create_parameter([2], attr=False)", "l.create_parameter([2], attr='nm').name", "l.create_parameter([2], attr='nm')",

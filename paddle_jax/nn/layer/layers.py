@@ -99,13 +99,16 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
         """
         if not isinstance(mode, bool):
             raise ValueError(f"Layer.train: mode: got {mode!r}; it must be a bool")
-        for layer in self.sublayers(include_self=True):
-            layer.training = mode
-        return self
+        return self._put(mode)
 
     def eval(self):
         """Puts this layer and all below it into evaluation mode: no dropout, normalisation by running statistics."""
-        return self.train(False)
+        return self._put(False)  # not by train(), which user code may have replaced
+
+    def _put(self, training):
+        for layer in self.sublayers(include_self=True):
+            layer.training = training
+        return self
 
     def apply(self, fn):
         """Calls `fn(layer)` for all layers below and then for this one; returns the layer.
