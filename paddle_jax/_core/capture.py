@@ -66,7 +66,7 @@ class Capture(Trace):
         self.once = once
         self.contents = [(thing, _content(thing)) for thing in objects]
         self.variable, self.looked = variable, {}
-        self.start, self.converted, self.given, self.arrays, self.places, self.known = start, converted, [], {}, {}, 0
+        self.start, self.converts, self.given, self.arrays, self.places, self.known = start, converted, [], {}, {}, 0
         self.guards, self.effects, self.attributes, self.objects, self.grads, self.drawn, self.checks = [], [], {}, {}, {}, {}, []
         self.hooked = self.quiet = self.begun = self.finished = False
         self.refusal, self.steps = None, 0
@@ -74,9 +74,10 @@ class Capture(Trace):
     def begin(self):
         """Makes operands of the Tensors that are known."""
         ctx = local.ctx
-        self.outer, self.segment = ctx.trace, ctx.segment
+        self.nested(ctx.frame)
+        self.capture, self.converted, self.segment = self, self.converts, ctx.segment
         self.begun = True
-        ctx.trace, ctx.segment = self, None
+        ctx.frame, ctx.segment = self, None
         for tensor in self.start:
             if id(tensor) not in self.places:
                 self._lifted(self._meet(tensor))
@@ -86,7 +87,7 @@ class Capture(Trace):
         """Puts everything back; after a run that has failed also the lists and dicts that may be changed in it."""
         if not self.begun:
             return
-        local.ctx.trace, local.ctx.segment = self.outer, self.segment
+        local.ctx.frame, local.ctx.segment = self.outer, self.segment
         for given in self.given:
             if given.tensor is not None:
                 tensor = given.tensor
@@ -107,7 +108,7 @@ class Capture(Trace):
 
     # reading ------------------------------------------------------------------------------------------------------
 
-    def operands(self, tensors, deferred):
+    def operands(self, tensors, deferred=False):
         """What a kernel gets for Tensors."""
         return [self._operand(t) for t in tensors]
 
@@ -144,7 +145,7 @@ class Capture(Trace):
 
     def _lifted(self, given):
         """The value in this run; inside a trace within it the array, which that trace hands on as an operand."""
-        if local.ctx.trace is not self:
+        if local.ctx.frame is not self:
             return given.own
         if given.tracer is None:
             given.tracer = jax.lax.optimization_barrier(given.own)
@@ -169,7 +170,7 @@ class Capture(Trace):
             return looked_at(concrete(raw))
         at, given = next(((i, g) for i, g in enumerate(self.given) if _holds(g, tensor)), (-1, None))
         if at < self.variable or given.value.dtype.kind not in "biu" or given.value.size > _SMALL:
-            if local.ctx.trace is not self and not isinstance(raw, jax.core.Tracer):
+            if local.ctx.frame is not self and not isinstance(raw, jax.core.Tracer):
                 self.read(tensor)
                 raise TracedValueError("host")  # a trace within this one holds the array, which is another one at the next call
             return None
@@ -191,7 +192,7 @@ class Capture(Trace):
         """Called before something is read that is not the same at each call."""
         raise Unsupported(f"{what} is gone through inside the function, which would happen while compiling only; pass in what is taken from it")
 
-    def settled(self, get):
+    def fact(self, get):
         """What `get()` gives, compared again at each call."""
         value = get()
         if not self.quiet:
@@ -257,7 +258,7 @@ class Capture(Trace):
         finally:
             self.quiet = False
 
-    def _operands(self, generator, offset):
+    def random_base(self, generator, offset):
         """The operands of a random op: the numbers that follow those drawn before the call."""
         words, start = self._base(generator)
         return words, start + np.uint32((offset - self.drawn[generator][2]) & 0xFFFFFFFF)
@@ -430,7 +431,7 @@ def _capture(run, function, n):
         found.changes, new = _changes(run)
         if run.hooked and any(flows for _, flows, _ in found.results):
             raise Unsupported("register_hook is called on a Tensor inside the function; register the hook outside, or call backward inside too")
-        if local.ctx.executor is checked and run.checks is not None:
+        if run.executor is checked and run.checks is not None:
             ride_results([*values, *new])
         if run.checks:
             found.changes.append(Change("checks", None, 1, checks=[(len(numbers), error, line) for _, numbers, error, line in run.checks]))

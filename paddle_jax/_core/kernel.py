@@ -161,7 +161,8 @@ def execute(kernel: Kernel, values):
     ctx = local.ctx
     if ctx.segment is not None:
         return record(ctx, kernel, values)
-    return compute(kernel, values) if ctx.executor is None else ctx.executor(kernel, values)
+    executor = ctx.frame.executor
+    return compute(kernel, values) if executor is None else executor(kernel, values)
 
 
 def compute(kernel: Kernel, values):

@@ -70,8 +70,8 @@ class Node:
         With `create_graph` the cotangents and gradients are Tensors and are recorded, so that the gradient can be differentiated again.
         """
         values = self.values
-        if local.ctx.trace is not None and values is not None:
-            local.ctx.trace.recalls(self)
+        if values is not None:
+            local.ctx.frame.recalls(self)
         if values is None:
             raise GraphFreedError("(Fatal) backward: this part of the tape was freed by an earlier backward; pass retain_graph=True there")
         diff = self.diff if kept is None else tuple([self.diff[k] for k in kept])
@@ -87,8 +87,9 @@ class Node:
 
     def _pull_recorded(self, kernel, cts):
         """As `run` on the operands and cotangents, without making Tensors of the operands: the edges are known."""
-        if local.ctx.recorder is not None:
-            return local.ctx.recorder(kernel, [*self._operands(), *cts])
+        frame = local.ctx.frame
+        if frame.recording:
+            return frame.call(kernel, [*self._operands(), *cts])
         made = self.kernel.made_of
         if made is not None and made[0].by_result is not None and type(self) is Node and self.values[0].dtype.kind == "f":
             return (self._pull_by_result(made[0].by_result, cts[0]),)

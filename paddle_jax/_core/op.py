@@ -71,9 +71,9 @@ class Op:
 
     def call(self, operands, attrs):
         """Runs the op on operands as the user gave them (Tensors, numbers, lists of Tensors, None)."""
-        recorder = state.recorder
-        if recorder is not None and recorder.holds(attrs):
-            return recorder.whole(self.name, self.call, (operands, attrs), {})
+        frame = local.ctx.frame
+        if frame.recording and frame.holds(attrs):
+            return frame.whole(self.name, self.call, (operands, attrs), {})
         flat, layout = self._flatten(operands)
         amp = local.ctx.amp
         if amp is not None:
@@ -86,7 +86,7 @@ class Op:
     def prepared(self, flat, layout, attrs):
         """The kernel of a call and its operands, without the random key. Float attributes that change from call to call are among them."""
         kernel, ctx = self.kernel(layout, attrs), local.ctx
-        if self.jit and ctx.recorder is None and ctx.trace is None and kernel.made_of is not None:
+        if self.jit and ctx.frame.eager and kernel.made_of is not None:
             frozen = kernel.made_of[2]
             lifted = self.lifting.look(layout, frozen)
             if lifted is not None:
@@ -359,8 +359,8 @@ def _source(made, out):
     lines = [f"def {made.name}({', '.join(head if plain else [*head, '**_kw'])}):"]
     lines += [] if plain else [f"    if _kw: return _aliased(_op, {values}, _kw{', out' if out else ', None'})"]
     if made.composite:
-        test = "_local.ctx.recorder is not None" + (" and out is None" if out else "")
-        lines += [f"    if {test}: return _local.ctx.recorder.composite(_op, {_arguments(made)})"]
+        test = "_local.ctx.frame.recording" + (" and out is None" if out else "")
+        lines += [f"    if {test}: return _local.ctx.frame.composite(_op, {_arguments(made)})"]
     result = _composite_call(made) if made.composite else f"_call(({_tuple(made.tensors)}), ({_tuple(made.attrs)}))"
     if out:
         lines += [f"    if out is not None: return _into(out, {result})"]
@@ -424,7 +424,7 @@ def _fast_path(made):
 
 def _first(made, operands, attrs, key):
     """First call with these attribute values: runs it and, when they make a safe key, remembers the kernel for the fast path."""
-    if local.ctx.recorder is not None:
+    if local.ctx.frame.recording:
         return made.call(operands, attrs)
     flat, layout = made._flatten(operands)
     kernel, operands = made.prepared(flat, layout, attrs)
@@ -512,6 +512,6 @@ def check_inplace(name, target, leaf=False):
     """Refuses to overwrite a leaf that waits for a gradient, as Paddle does, unless the operation has no gradient (`leaf`)."""
     if not isinstance(target, Tensor):
         raise ArgumentError(f"{name}(): argument 'x' (position 0) must be Tensor, but got {type(target).__name__}")
-    if not leaf and state.grad and not target.stop_gradient and target._node is None and state.recorder is None:
+    if not leaf and state.grad and not target.stop_gradient and target._node is None and not state.frame.recording:
         raise ValueError(f"(InvalidArgument) {name}: {target.name} is a leaf that needs a gradient and cannot be changed in place; "
                          "use no_grad() or a copy")

@@ -21,8 +21,8 @@ _MOST = 64  # outcomes that wait before the host waits for the oldest
 
 def traced(tensor):
     """The value of a Tensor in the program that is being captured, where a check of it can ride along; else None."""
-    run = local.ctx.trace
-    if run is None or run.checks is None or get_opaque_trace_state(convention="flax") != run.level:
+    run = local.ctx.frame
+    if run.checks is None or get_opaque_trace_state(convention="flax") != run.level:
         return None  # the last: in a JAX trace within the run, whose values cannot leave it
     value = run.read(tensor)
     return value if isinstance(value, jax.core.Tracer) else None
@@ -30,7 +30,7 @@ def traced(tensor):
 
 def ride(bad, numbers, error):
     """Adds a check. bad: traced truth value. numbers: traced integers that tell what was found. error: makes the exception of these, as ints."""
-    local.ctx.trace.checks.append((bad, numbers, error, f"{user_line()}, in a compiled function"))
+    local.ctx.frame.checks.append((bad, numbers, error, f"{user_line()}, in a compiled function"))
 
 
 def ride_between(value, low, high, error):
@@ -42,7 +42,7 @@ def ride_between(value, low, high, error):
 
 def followed(tensor):
     """Whether a Tensor's value is computed some time, outside of any trace, so that a check can follow behind it."""
-    return local.ctx.trace is None and not isinstance(tensor._raw, ABSTRACT)
+    return local.ctx.frame.eager and not isinstance(tensor._raw, ABSTRACT)
 
 
 def follow(bad, error):
@@ -81,7 +81,7 @@ def arrived(raw, checks):
 
 def heard(value):
     """A value that is about to be read, after what is known to be wrong has been told."""
-    if Outcomes.waiting and local.ctx.trace is None:
+    if Outcomes.waiting and local.ctx.frame.eager:
         look(True)
     return value
 

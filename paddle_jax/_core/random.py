@@ -23,8 +23,8 @@ class Generator:
 
     def manual_seed(self, seed):
         """Sets the seed, an integer in 0..2**64 - 1, and starts the sequence anew; returns the generator."""
-        if local.ctx.trace is not None and "_words" in self.__dict__:
-            local.ctx.trace.reseeded(self)
+        if "_words" in self.__dict__:
+            local.ctx.frame.reseeded(self)
         number = int(seed)
         if not 0 <= number < 2**64:
             raise TypeError(f"seed: got {seed!r}; it must be an integer in 0..2**64 - 1")
@@ -48,15 +48,14 @@ class Generator:
 
     def draw(self):
         """The operands of one random op: (uint32[2] seed words, uint32 offset)."""
-        if local.ctx.trace is not None:
-            return local.ctx.trace.draw(self)
-        return self._next()
+        return local.ctx.frame.draw(self)
 
     def draw_on_host(self):
         """As `draw`, for numbers that the host needs at once, also while a static program is recorded."""
-        return self._next() if local.ctx.recorder is not None else self.draw()
+        return self.advance() if local.ctx.frame.recording else self.draw()
 
-    def _next(self):
+    def advance(self):
+        """The operands of the next random op outside of any trace."""
         offset = self._offset
         self._offset = offset + 1
         return self._words, np.uint32(offset & 0xFFFFFFFF)

@@ -8,24 +8,23 @@ class Context:
 
     grad: whether calls are recorded on the tape.
     segment: the Segment that ops are recorded into (the deferred tier), or None where every kernel runs at once.
-    recorder: None, or a callable `(kernel, tensors) -> Tensors` that takes over a call (static Programs); `segment` is None then.
-    executor: None, or a callable `(kernel, values) -> values` that takes over running a kernel; `segment` is None then.
+    frame: the Frame that carries it out (frame.py).
     amp: None, or the Policy of mixed precision, a callable `(op, tensors, attributes) -> tensors` that casts operands before a call (amp/policy.py).
     amp_given: None, or the arguments of the innermost guard of mixed precision.
-    packing: None, or (pack, unpack): functions that keep the operands of recorded calls in another form; `segment` is None then.
-    trace: None, or the Trace of a run of Paddle code inside a JAX trace (tracing.py).
     after: while a backward pass runs, what is to be called once the outermost one is complete.
     unit, hint: lengths at which the next segment is looked at (see deferred/segment.py).
     """
 
-    __slots__ = ("after", "amp", "amp_given", "executor", "grad", "hint", "packing", "recorder", "segment", "trace", "unit")
+    __slots__ = ("after", "amp", "amp_given", "frame", "grad", "hint", "segment", "unit")
 
     started = None  # called with every new Context: the thread takes over the process-wide modes
     begin = None  # called with that of a thread that begins
+    frame_kind = None  # the class of eager execution
 
     def __init__(self):
-        self.grad, self.recorder, self.executor, self.amp, self.segment, self.unit, self.hint = True, None, None, None, None, 0, 0
-        self.packing = self.trace = self.after = self.amp_given = None
+        self.grad, self.amp, self.segment, self.unit, self.hint = True, None, None, 0, 0
+        self.after = self.amp_given = None
+        self.frame = Context.frame_kind and Context.frame_kind()
         if Context.started is not None:
             Context.started(self)
 

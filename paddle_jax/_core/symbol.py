@@ -45,8 +45,7 @@ class Symbol:
     @property
     def aval(self):
         """Shape and dtype, under the probe that a recording composite is in."""
-        recorder = local.ctx.recorder
-        return self.avals[(recorder.probe or 0) if recorder is not None else 0]
+        return self.avals[local.ctx.frame.probe or 0]
 
     @property
     def shape(self):
@@ -54,9 +53,9 @@ class Symbol:
         first, second = self.avals
         if first is second:
             return first.shape
-        recorder = local.ctx.recorder
-        if recorder is not None and recorder.probe is not None:
-            return self.avals[recorder.probe].shape
+        probe = local.ctx.frame.probe
+        if probe is not None:
+            return self.avals[probe].shape
         return tuple([a if a == b else -1 for a, b in zip(first.shape, second.shape, strict=True)])
 
     @property

@@ -241,16 +241,14 @@ def _backward(walk, tensors, grads, retain_graph):
             if not (retain_graph or source.kernel is None or source.kernel.of is None):
                 source.free()  # recorded gradients only: another result may still need what it was computed by
             continue
-        if local.ctx.trace is not None:
-            local.ctx.trace.watch(source, True)
+        local.ctx.frame.watch(source, True)
         if source._grad is None:
             source._grad = wrap(zeros_like(source._raw), False)
 
 
 def _accumulate(walk, leaf, ct):
     """Adds to the `grad` of a leaf, in place: who holds it sees the sum."""
-    if local.ctx.trace is not None:
-        local.ctx.trace.watch(leaf, True)
+    local.ctx.frame.watch(leaf, True)
     if Precision.master_grads and getattr(leaf, "master_grad", False):
         ct = _widened(ct)
     old = leaf._grad

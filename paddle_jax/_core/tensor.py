@@ -69,8 +69,7 @@ class Tensor:
 
     @_value.setter
     def _value(self, value):
-        if local.ctx.trace is not None:
-            local.ctx.trace.note(self)
+        local.ctx.frame.note(self)
         self._raw = value
 
     def _rebind(self, value):
@@ -80,14 +79,14 @@ class Tensor:
 
     def _fill(self, value):
         """Replaces the value without counting it as a change; the history stays."""
-        if type(value) is not Value and local.ctx.trace is not None:
-            local.ctx.trace.note(self)
+        if type(value) is not Value:
+            local.ctx.frame.note(self)
         self._raw = value
 
     def _adopt(self, other):
         """Becomes `other` (value and history) while staying the same object: the end of every in-place operation."""
-        if type(other._raw) is not Value and local.ctx.trace is not None:
-            local.ctx.trace.note(self)
+        if type(other._raw) is not Value:
+            local.ctx.frame.note(self)
         if other._node is not None or self._node is None:
             self._node, self._idx = other._node, other._idx
         elif local.ctx.grad:
@@ -161,16 +160,14 @@ class Tensor:
     @property
     def grad(self):
         """The gradient that `backward` accumulated, or None."""
-        if local.ctx.trace is not None:
-            local.ctx.trace.watch(self)
+        local.ctx.frame.watch(self)
         return self._grad
 
     @grad.setter
     def grad(self, value):
         if value is not None and not isinstance(value, Tensor):
             raise ArgumentError(f"Tensor.grad: got {type(value).__name__}; assign a Tensor or None")
-        if local.ctx.trace is not None:
-            local.ctx.trace.watch(self)
+        local.ctx.frame.watch(self)
         if value is None or self._grad is None:
             self._grad = None if value is None else wrap(held(value))
         else:
@@ -228,8 +225,7 @@ class Tensor:
         """
         if self.stop_gradient:
             raise RuntimeError("register_hook: the tensor has stop_gradient=True, so it gets no gradient; set stop_gradient = False first")
-        if local.ctx.trace is not None:
-            local.ctx.trace.hooks(self)
+        local.ctx.frame.hooks(self)
         if self._node is not None:
             hooks = self._node.hooks_of(self._idx)
         else:
@@ -244,8 +240,7 @@ class Tensor:
 
     def clear_gradient(self, set_to_zero=True):
         """Sets the gradient to zeros, in place, or to None with set_to_zero=False."""
-        if local.ctx.trace is not None:
-            local.ctx.trace.watch(self)
+        local.ctx.frame.watch(self)
         if not set_to_zero:
             self._grad = None
         elif self._grad is not None:
@@ -534,15 +529,15 @@ def wrap(value, stop_gradient=True, node=None, idx=0) -> Tensor:
 
 def held(tensor):
     """What a Tensor holds, to compute with it or to hand it on."""
-    trace = local.ctx.trace
-    return tensor._raw if trace is None else trace.read(tensor)
+    return local.ctx.frame.read(tensor)
 
 
 def rebind_all(tensors, values):
     """Gives several Tensors new values in place, all or none of them."""
-    if local.ctx.trace is not None:
+    frame = local.ctx.frame
+    if not frame.eager:
         for tensor in tensors:
-            local.ctx.trace.note(tensor)
+            frame.note(tensor)
     hand_out(_SET_RAW, tensors, values)
     for tensor in tensors:
         tensor._version += 1
@@ -565,14 +560,13 @@ def inside(tensor):
 
 def on_host(tensor, op, instead=""):
     """The value as a NumPy array, for what a host has to know. Inside a compiled function an error says what to do instead."""
-    trace = local.ctx.trace
-    if trace is not None and (known := trace.host(tensor)) is not None:
+    frame = local.ctx.frame
+    if (known := frame.host(tensor)) is not None:
         return known
     value = settled(held(tensor))
     if isinstance(value, jax.core.Tracer):
         error = TracedValueError(op, instead)
-        if trace is not None:
-            trace.refused(error)
+        frame.refused(error)
         raise error
     return looked_at(heard(value), op)
 
@@ -581,7 +575,7 @@ def zeros_like(raw):
     """Zeros of the shape and dtype of a value; in the deferred tier they take no memory until they are looked at."""
     if type(raw) is Value:
         return filled_like(0, raw)
-    if local.ctx.trace is not None and not local.ctx.trace.deferring:
+    if not local.ctx.frame.deferring:
         return filled(0, aval_of(raw.shape, raw.dtype))
     return jnp.zeros_like(observed(raw))
 

@@ -15,6 +15,7 @@ import numpy as np
 from paddle_jax._core.deferred.value import INEXACT, Value, concrete
 from paddle_jax._core.dependence import is_literal, opened
 from paddle_jax._core.errors import Unsupported
+from paddle_jax._core.frame import InnerFrame
 from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.node import source_of
 from paddle_jax._core.state import local
@@ -24,111 +25,53 @@ from paddle_jax._core.uninterrupted import Block, eagerly
 _MAX_KERNELS = 512
 
 
-class Trace(Block):
+class Trace(Block, InnerFrame):
     """A run of Paddle code inside a JAX trace, as long as it lasts: notes what happens to Tensors and generators outside.
 
-    index: None, or the traced position in a batch, which then gets random numbers of its own. outer: the Trace this one runs inside.
-    taken: what came in from outside and wants gradients, {id of array: (array, what the Tensor holds, source, output index)}; known: those
-    arrays by where they came from; shared: ids of those that came from several places. capture: the Capture this one runs inside, if any
-    (capture.py). deferring: whether the deferred tier goes on.
+    index: None, or the traced position in a batch, which then gets random numbers of its own. taken: what came in from outside and wants
+    gradients, {id of array: (array, what the Tensor holds, source, output index)}; known: those arrays by where they came from; shared: ids of
+    those that came from several places.
     """
 
-    deferring = True
-    checks = None  # of values, where they can become results of the program (outcomes.py)
-    part = False  # whether it is a branch or loop, whose gradients JAX derives
+    eager = False
 
     def __init__(self, index=None):
-        super().__init__()
-        self.index, self.outer, self.capture = index, None, None
+        Block.__init__(self)
+        InnerFrame.__init__(self)
+        self.index = index
         self.written, self.bases, self.taken, self.known, self.shared = {}, {}, {}, {}, set()
 
     def steps(self):
         """What is set for the run, and put back after it."""
         ctx = local.ctx
-        self.outer = ctx.trace
-        if self.outer is not None:
-            self.capture = self.outer.capture if self.outer.deferring else self.outer
-        return ([(setattr, ctx, "trace", self), (setattr, ctx, "grad", True)],
-                [(setattr, ctx, "trace", ctx.trace), (setattr, ctx, "grad", ctx.grad)])
+        return ([(setattr, ctx, "frame", self.nested(ctx.frame)), (setattr, ctx, "grad", True)],
+                [(setattr, ctx, "frame", ctx.frame), (setattr, ctx, "grad", ctx.grad)])
 
-    def operands(self, tensors, deferred):
+    def operands(self, tensors, deferred=False):
         """What a kernel gets for Tensors; pending values alone stay pending."""
         if deferred and all(type(t._raw) is Value for t in tensors):
             return [t._raw for t in tensors]
         return [self._operand(t) for t in tensors]
 
-    def read(self, tensor):
-        """What a Tensor holds."""
-        return tensor._raw if self.capture is None else self.capture.read(tensor)
-
-    def host(self, tensor):
-        """The value of a Tensor for the host where only this run can tell; else None."""
-        return None if self.capture is None else self.capture.host(tensor)
-
-    def outside(self, tensor):
-        """The value of a Tensor before the run."""
-        return concrete(tensor._raw) if self.capture is None else self.capture.outside(tensor)
-
     def watch(self, tensor, accumulates=False):
-        """Called before the `grad` of a Tensor is looked at."""
         outside = not isinstance(tensor._raw, jax.core.Tracer) or (self.capture is not None and id(tensor) in self.capture.places)
         if accumulates and outside:
             kind = RuntimeError if self.capture is None else Unsupported
             raise kind(f"backward is called inside a transformed function or a compiled branch, and reaches {tensor.name} outside of it; take the "
                        "gradient with paddle.grad or paddle.func.grad and return it")
-        if self.capture is not None:
-            self.capture.watch(tensor, accumulates)
+        super().watch(tensor, accumulates)
 
     def recalls(self, node):
-        """Called before the gradient of a recorded operation is computed: what it kept from outside comes from where it came from then."""
+        """What a node kept from outside comes from where it came from then."""
         for i, (source, idx) in zip(node.diff, node.edges, strict=True):
             value = node.values[i]
             if isinstance(value, jax.core.Tracer):
                 self._take(value, source, idx)
 
     def hooks(self, tensor):
-        """Called before a hook is put on a Tensor."""
         if self.part:
             raise Unsupported("register_hook is called inside a compiled branch or loop, where it would never run; register the hook outside")
-        if self.capture is not None:
-            self.capture.hooks(tensor)
-
-    def refused(self, error):
-        """Called before an error says that the code cannot be compiled, which the code itself might catch."""
-        if self.capture is not None:
-            self.capture.refused(error)
-
-    def reseeded(self, generator):
-        """Called before a generator gets another state."""
-        if self.capture is not None:
-            self.capture.reseeded(generator)
-
-    def stream(self, what):
-        """Called before something is read that is not the same at each call."""
-        if self.capture is not None:
-            self.capture.stream(what)
-
-    def assigned(self, layer):
-        """Called before an attribute of a Layer changes."""
-        if self.capture is not None:
-            self.capture.assigned(layer)
-
-    def settled(self, get):
-        """What `get()` gives: something on the host that the code depends on."""
-        return get() if self.capture is None else self.capture.settled(get)
-
-    def number(self, get):
-        """A number from the host."""
-        return np.float64(get()) if self.capture is None else self.capture.number(get)
-
-    def stepped(self):
-        """Called for a step of an optimizer."""
-        if self.capture is not None:
-            self.capture.stepped()
-
-    def effect(self, call, thing, args, kwargs):
-        """Lets `call` change an object on the host."""
-        return call(thing, *args, **kwargs) if self.capture is None else self.capture.effect(call, thing, args, kwargs)
+        super().hooks(tensor)
 
     def _operand(self, tensor):
         value = concrete(self.read(tensor))
@@ -174,11 +117,11 @@ class Trace(Block):
     def draw(self, generator):
         """The operands of a random op: the same numbers as outside a trace, or others for each position of a batch."""
         offset = generator._offset
-        operands = self._operands(generator, offset)
+        operands = self.random_base(generator, offset)
         generator._offset = offset + 1
         return operands
 
-    def _operands(self, generator, offset):
+    def random_base(self, generator, offset):
         words, first, start = self._base(generator)
         if self.index is not None:
             words = jax.random.key_data(jax.random.fold_in(jax.random.wrap_key_data(words, impl="threefry2x32"), self.index))
@@ -189,11 +132,7 @@ class Trace(Block):
         seed, start, arrays = self.bases.get(id(generator), (None, 0, None))
         if seed is not generator._words:
             seed, start = generator._words, generator._offset
-            if self.outer is not None:
-                arrays = self.outer._operands(generator, start)
-            else:
-                with eagerly():
-                    arrays = jnp.asarray(seed), jnp.asarray(np.uint32(start & 0xFFFFFFFF))
+            arrays = self.outer.random_base(generator, start)
             self.bases[id(generator)] = seed, start, arrays
         return *arrays, start
 

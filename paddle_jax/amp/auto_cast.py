@@ -43,8 +43,8 @@ class _Guard(contextlib.ContextDecorator, Block):
         ctx = local.ctx
         if found is not None:
             Precision.dtype = name
-            if ctx.trace is not None:
-                ctx.trace.precision = name
+            if not ctx.frame.eager:
+                ctx.frame.precision = name
         given = dict(zip(_GIVEN, self._arguments, strict=True))
         return ([(setattr, ctx, "amp", found), (setattr, ctx, "amp_given", given)],
                 [(setattr, ctx, "amp", ctx.amp), (setattr, ctx, "amp_given", ctx.amp_given)])

@@ -252,7 +252,7 @@ def collect_operator_stats():
 
 
 class _Watcher:
-    """Runs kernels for a thread (`Context.executor`): counts them and checks what they give. inner: what ran them before."""
+    """Runs kernels for a thread (`Frame.executor`): counts them and checks what they give. inner: what ran them before."""
 
     def __init__(self, inner):
         self.inner, self.counts, self.checker = inner, None, None

@@ -73,8 +73,8 @@ class AmpScaler:
 
     def _check_dtype(self):
         """Switches itself off where the last guard was not float16, as Paddle does."""
-        trace = local.ctx.trace
-        name = getattr(trace, "precision", None) or (Precision.dtype if trace is None else trace.settled(lambda: Precision.dtype))
+        frame = local.ctx.frame
+        name = frame.precision or frame.fact(lambda: Precision.dtype)
         if name == "float16":
             return
         self._touch()
@@ -103,12 +103,10 @@ class AmpScaler:
 
     def _touch(self):
         """Tells a run that is being compiled that attributes change."""
-        trace = local.ctx.trace
-        if trace is not None:
-            run = trace.capture or trace
-            if id(self) not in getattr(run, "attributes", {id(self): None}):
-                trace.settled(lambda: self._stages)
-                trace.assigned(self)
+        capture = local.ctx.frame.capture
+        if capture is not None and id(self) not in capture.attributes:
+            capture.fact(lambda: self._stages)
+            capture.assigned(self)
 
     def _stage(self, optimizer):
         self._touch()

@@ -63,7 +63,7 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         >>> paddle.grad(g, x)[0].tolist()
         [18.0]
     """
-    if local.ctx.recorder is not None:
+    if local.ctx.frame.recording:
         raise AssertionError("grad: it follows operations that have run; in a static program use paddle.static.gradients")
     outs, ins = _tensors(outputs, "grad: outputs"), _tensors(inputs, "grad: inputs")
     _flags("grad", create_graph=create_graph, only_inputs=only_inputs, allow_unused=allow_unused, retain_graph=retain_graph is None or retain_graph)

@@ -22,7 +22,7 @@ class PyLayerContext:
 
     def save_for_backward(self, *tensors):
         """Keeps tensors (and anything else) for `backward`; a further call replaces what was kept."""
-        packing = local.ctx.packing
+        packing = local.ctx.frame.packing
         self._saved = tensors if packing is None else [Packed(packing, t._raw) if isinstance(t, Tensor) else t for t in tensors]
 
     def saved_tensor(self):
@@ -197,9 +197,9 @@ class PyLayer:
                 forward = Observing.function(cls.forward)
                 return context, forward(context, *[_filled(a, fresh) for a in args], **{k: _filled(a, fresh) for k, a in kwargs.items()})
 
-        if getattr(state.recorder, "single_steps", False):  # for a model file, which has no derivatives
+        if state.frame.single_steps:  # for a model file, which has no derivatives
             return run(inputs)[1]
-        if state.recorder is not None:
+        if state.frame.recording:
             from paddle_jax.static.nn.python import apply_layer
 
             return apply_layer(cls, run, inputs)

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 
 from paddle_jax._core.deferred.value import INEXACT, concrete
 from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Tensor, inside, wrap
+from paddle_jax._core.tensor import Tensor, wrap
 
 
 def is_traced(tensors) -> bool:
@@ -38,8 +38,7 @@ def teach(call, inputs, outputs, node):
 
     taught = jax.custom_vjp(plain)
     taught.defvjp(lambda *values: (plain(*values), values), pull)
-    trace = local.ctx.trace
-    operands = [concrete(inside(t)) for t in inputs] if trace is None else trace.operands(inputs, False)
+    operands = map(concrete, local.ctx.frame.operands(inputs))
     for i, value in zip(mine, taught(*operands), strict=True):
         outputs[i]._raw = value
 

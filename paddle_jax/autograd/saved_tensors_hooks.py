@@ -27,10 +27,11 @@ class saved_tensors_hooks:
 
     def __enter__(self):
         settle()
-        self._before.append(local.ctx.packing)
-        local.ctx.packing = self._hooks
+        frame = local.ctx.frame
+        self._before.append((frame, frame.packing))
+        frame.packing = self._hooks
         join(local.ctx)
 
     def __exit__(self, *args):
-        local.ctx.packing = self._before.pop()
+        frame, frame.packing = self._before.pop()
         join(local.ctx)

@@ -46,7 +46,7 @@ def check_type(input, input_name, expected_type, op_name, extra_message=""):
     Example:
         >>> paddle.base.data_feeder.check_type(1, "x", int, "my_op")
     """
-    if local.ctx.recorder is not None and not isinstance(input, expected_type):
+    if local.ctx.frame.recording and not isinstance(input, expected_type):
         raise TypeError(f"The type of '{input_name}' in {op_name} must be {expected_type}, but received {type(input)}. {extra_message}")
 
 
@@ -63,7 +63,7 @@ def check_dtype(input_dtype, input_name, expected_dtype, op_name, extra_message=
         >>> paddle.base.data_feeder.check_dtype("float32", "x", ["float32", "float64"], "my_op")
     """
     allowed = [expected_dtype] if isinstance(expected_dtype, str) else expected_dtype
-    if local.ctx.recorder is not None and convert_dtype(input_dtype) not in allowed:
+    if local.ctx.frame.recording and convert_dtype(input_dtype) not in allowed:
         found = convert_dtype(input_dtype)
         raise TypeError(f"The data type of '{input_name}' in {op_name} must be {expected_dtype}, but received {found}. {extra_message}")
 
@@ -99,7 +99,7 @@ def check_shape(shape, op_name, expected_shape_type=(list, tuple, Tensor), expec
     if isinstance(shape, Tensor):
         check_dtype(shape.dtype, "shape", expected_tensor_dtype, op_name)
     elif expected_element_type is not None:
-        for item in shape if local.ctx.recorder is not None else ():
+        for item in shape if local.ctx.frame.recording else ():
             check_type(item, "element of shape", expected_element_type, op_name)
             if isinstance(item, Tensor):
                 check_dtype(item.dtype, "element of shape", expected_tensor_dtype, op_name)

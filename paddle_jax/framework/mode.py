@@ -16,7 +16,7 @@ def in_dynamic_mode() -> bool:
         >>> paddle.in_dynamic_mode()
         True
     """
-    return local.ctx.recorder is None
+    return not local.ctx.frame.recording
 
 
 def in_dynamic_or_pir_mode() -> bool:
@@ -26,7 +26,7 @@ def in_dynamic_or_pir_mode() -> bool:
 
 def in_pir_mode() -> bool:
     """Whether a static program is being built."""
-    return local.ctx.recorder is not None
+    return local.ctx.frame.recording
 
 
 def use_pir_api() -> bool:
@@ -43,7 +43,7 @@ def non_static_only(func):
 
     @ft.wraps(func)
     def checked(*args, **kwargs):
-        if local.ctx.recorder is not None:
+        if local.ctx.frame.recording:
             raise AssertionError(f"{func.__name__}: it works in dynamic mode only; call paddle.disable_static() first")
         return func(*args, **kwargs)
 
@@ -62,7 +62,7 @@ def static_only(func):
 
     @ft.wraps(func)
     def checked(*args, **kwargs):
-        if local.ctx.recorder is None:
+        if not local.ctx.frame.recording:
             raise AssertionError(f"{func.__name__}: it works in static mode only; call paddle.enable_static() first")
         return func(*args, **kwargs)
 
@@ -108,8 +108,8 @@ def disable_static(place=None):
 
 def leave_static():
     """Switches this thread alone to dynamic mode; gives whether it was in static mode."""
-    recorder = local.ctx.recorder
-    if recorder is None or recorder.own is not None:
+    recorder = local.ctx.frame
+    if not recorder.recording or recorder.own is not None:
         return False
     recorder.__exit__()
     return True
@@ -118,8 +118,8 @@ def leave_static():
 @contextlib.contextmanager
 def switched(dynamic):
     """Inside the block this thread is in dynamic mode, or in static mode; parameter names stay in use."""
-    recorder = local.ctx.recorder
-    if dynamic == (recorder is None):
+    recorder = local.ctx.frame
+    if dynamic != recorder.recording:
         yield
     elif dynamic:
         left = leave_static()

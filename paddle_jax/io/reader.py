@@ -137,8 +137,7 @@ class DataLoader:
 
     def __iter__(self):
         """Starts an epoch."""
-        if local.ctx.trace is not None:
-            local.ctx.trace.stream("a DataLoader")
+        local.ctx.frame.stream("a DataLoader")
         return _Epoch(self, self._ahead() if self.num_workers > 0 else self._plain())
 
     def __call__(self):

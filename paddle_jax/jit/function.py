@@ -161,7 +161,7 @@ class StaticFunction:
 
     def __call__(self, *args, **kwargs):
         ctx = local.ctx
-        if ctx.trace is not None or ctx.recorder is not None or ctx.executor not in _CAPTURED or not Switch.on:
+        if not ctx.frame.eager or ctx.frame.executor not in _CAPTURED or not Switch.on:
             return self._inline(args, kwargs)
         if Switch.busy:  # in another thread, since there is no trace in this one
             with Switch.lock:
@@ -169,7 +169,7 @@ class StaticFunction:
         tensors, key = signature(args, kwargs)
         if any([isinstance(t._raw, jax.core.Tracer) for t in tensors]):
             return self._inline(args, kwargs)
-        self._latest, key = key, (ctx.grad, dtypes.default(), ctx.amp, ctx.executor, key)
+        self._latest, key = key, (ctx.grad, dtypes.default(), ctx.amp, ctx.frame.executor, key)
         programs = self._programs.get(key)
         if programs is _EAGER:
             return self.dygraph_function(*args, **kwargs)
@@ -191,12 +191,12 @@ class StaticFunction:
 
     def _inline(self, args, kwargs):
         """As part of what is being traced or recorded, or without compilation."""
-        trace, recorder = local.ctx.trace, local.ctx.recorder
-        if trace is not None and getattr(trace.capture or trace, "converted", False):
+        frame = local.ctx.frame
+        if frame.converted:
             return self._conversion()(*args, **kwargs)
-        if recorder is not None:
+        if frame.recording:
             plain = ft.partial(self.dygraph_function, *args, **kwargs)
-            return recorder.control_flow((args, kwargs), plain, lambda: ft.partial(self._conversion(), *args, **kwargs))
+            return frame.control_flow((args, kwargs), plain, lambda: ft.partial(self._conversion(), *args, **kwargs))
         return self.dygraph_function(*args, **kwargs)
 
     def _conversion(self):
@@ -224,7 +224,7 @@ class StaticFunction:
             return self._give_up(key, args, kwargs, error)
         if why is None:
             self._advise()
-        if local.ctx.executor is not None and program.differentiable:  # its gradients would be looked at as a whole
+        if local.ctx.frame.executor is not None and program.differentiable:  # its gradients would be looked at as a whole
             self._programs[key] = _EAGER
             return self.dygraph_function(*args, **kwargs)
         programs.insert(0, program)

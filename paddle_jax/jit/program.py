@@ -208,7 +208,7 @@ class Program:
             if self.front is not None:
                 self.front(tensors)
             out = raws = self._run(tensors)
-            if local.ctx.executor is not None and (checks := Checks.of(captured)) is not None:
+            if local.ctx.frame.executor is not None and (checks := Checks.of(captured)) is not None:
                 judge(raws[-1], checks.checks)  # now, as each operation is looked at
         results = []
         for (stop, flows, place), value, raw in zip(captured.results, out, raws, strict=False):

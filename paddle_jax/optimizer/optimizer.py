@@ -7,7 +7,6 @@ from functools import partial
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.counters import Counters
 from paddle_jax._core.deferred.flush import boundary
 from paddle_jax._core.deferred.value import observed
 from paddle_jax._core.layout import copies, layout_of, put, stacked
@@ -72,7 +71,7 @@ class Optimizer:
 
     def __init__(self, learning_rate, parameters=None, weight_decay=None, grad_clip=None, name=None):
         owner = type(self).__name__
-        if parameters is None and state.recorder is not None:
+        if parameters is None and state.frame.recording:
             parameters = []  # in a static program those that the loss depends on
         if parameters is None:
             raise AttributeError(f"{owner}: parameters: got None; pass layer.parameters().")
@@ -142,14 +141,14 @@ class Optimizer:
             >>> paddle.optimizer.SGD(0.5, parameters=[]).get_lr()
             0.5
         """
-        return self._lr() if state.trace is None else state.trace.settled(self._lr)
+        return state.frame.fact(self._lr)
 
     def _lr(self):
         return self._learning_rate() if isinstance(self._learning_rate, LRScheduler) else self._learning_rate
 
     def _rate(self):
         """The learning rate as an operand of the update."""
-        return np.float64(self.get_lr()) if state.trace is None else state.trace.number(self._lr)
+        return state.frame.number(self._lr)
 
     def set_lr(self, value):
         """Sets the learning rate.
@@ -204,10 +203,7 @@ class Optimizer:
             if any(done for *_, done in todo):
                 self._rest(todo, lr, given)
             raise
-        if state.trace is None:
-            Counters.steps += 1
-        else:
-            state.trace.stepped()
+        state.frame.stepped()
         boundary()
 
     def _rest(self, todo, lr, given):
@@ -217,10 +213,11 @@ class Optimizer:
 
     def _watch(self):
         """Tells a run that is being traced that the gradients are looked at."""
-        if state.trace is not None:
+        frame = state.frame
+        if not frame.eager:
             for param in self._all_params():
                 if not param.stop_gradient:
-                    state.trace.watch(param)
+                    frame.watch(param)
 
     def _step_group(self, group, active, lr, owned, given, done):
         clip = group.settings.get("grad_clip", self._grad_clip)
@@ -563,12 +560,12 @@ class Optimizer:
 
 def _outside(tensor):
     """The value of a Tensor, in a function that is being compiled that from before it began."""
-    return tensor._value if state.trace is None else state.trace.outside(tensor)
+    return state.frame.outside(tensor)
 
 
 def _zeros(group, raw):
     """Zeros for a gradient; at once, the equal ones of a group share one array."""
-    if state.segment is not None or state.trace is not None:
+    if state.segment is not None or not state.frame.eager:
         return zeros_like(raw)
     key = raw.shape, raw.dtype
     if key not in group.zeros:

@@ -85,7 +85,7 @@ class Call:
         state = [{name: tensor._value for name, tensor in slots} for slots in self.slots]
         params = [[p._value for p in same] for same in self.lists]
         arguments, changed, clipped = (state, params, grads, extras, lr, scale, skip), [*self.params, *self.states], []
-        if local.ctx.trace is not None:
+        if not local.ctx.frame.eager:
             results = update.function(*arguments)
             rebind_all(changed, results)
             done.append(last)

@@ -99,7 +99,7 @@ def _op(inner, rows):
     seen, add, shapes, memory = {}, rows.add, rows.shapes, rows.memory
 
     def compute(kernel, values):
-        if local.ctx.trace is not None:
+        if not local.ctx.frame.eager:
             return inner(kernel, values)
         known = seen.get(kernel)
         if known is None:
@@ -302,7 +302,7 @@ def _compile_event(name, stage, start, end, thread, where):
 
 def _phase(inner, add, name, kind):
     def phase(*args, **kwargs):
-        if local.ctx.trace is not None:
+        if not local.ctx.frame.eager:
             return inner(*args, **kwargs)
         start = _now()
         out = inner(*args, **kwargs)
@@ -317,7 +317,7 @@ def _layer(inner, add):
     forward = Type.Forward
 
     def __call__(self, *inputs, **kwargs):
-        if local.ctx.trace is not None:
+        if not local.ctx.frame.eager:
             return inner(self, *inputs, **kwargs)
         start = _now()
         out = inner(self, *inputs, **kwargs)

@@ -36,8 +36,8 @@ class ExponentialMovingAverage:
     """
 
     def __init__(self, decay=0.999, thres_steps=None, name=None):
-        recorder = local.ctx.recorder
-        program = default_main_program() if recorder is None else recorder.program
+        recorder = local.ctx.frame
+        program = recorder.program if recorder.recording else default_main_program()
         self._decay, self._steps, self._name = decay, thres_steps, name or ""
         self._program = program
         f32 = np.dtype(np.float32)

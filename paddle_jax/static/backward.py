@@ -18,8 +18,8 @@ def _list_of(where, name, value):
 
 
 def _program(where, target):
-    recorder = local.ctx.recorder
-    if recorder is not None and recorder.own is not None:
+    recorder = local.ctx.frame
+    if recorder.recording and recorder.own is not None:
         return recorder.own
     found = target._raw.program
     if not isinstance(found, Program):
@@ -107,7 +107,7 @@ def gradients(targets, inputs, target_gradients=None, no_grad_set=None):
 
 
 def _symbol(start):
-    return start._raw if isinstance(start, Variable) or not isinstance(start, Tensor) else local.ctx.recorder.symbol(start)
+    return start._raw if isinstance(start, Variable) or not isinstance(start, Tensor) else local.ctx.frame.symbol(start)
 
 
 def append_backward(loss, parameter_list=None, no_grad_set=None, callbacks=None, checkpoints=None, distop_context=None):

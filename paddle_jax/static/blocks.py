@@ -50,7 +50,7 @@ class Block:
 
 def recorded(function, inputs=(), arguments=()):
     """(Block, what `function(*arguments)` returned) with the operations of the call in the block."""
-    recorder = local.ctx.recorder
+    recorder = local.ctx.frame
     block, noted = Block(inputs), recorder.written
     recorder.blocks.append(block)
     recorder.written = {}
@@ -86,7 +86,7 @@ def _value(env, symbol):
 
 def _operation(kernel, symbols, stops, found):
     """Adds an operation whose results are known; returns Variables."""
-    recorder = local.ctx.recorder
+    recorder = local.ctx.frame
     operation = Operation(kernel, symbols, stops, tuple, recorder.scope, found.host)
     program = recorder.program
     operation.outputs = [Symbol(pair, "result", program, op=operation) for pair in found.avals]
@@ -127,7 +127,7 @@ def _shown(symbol):
 
 def branch(pred, true_fn, false_fn):
     """cond for a Variable."""
-    recorder = local.ctx.recorder
+    recorder = local.ctx.frame
     (yes, leaves, tree), (no, others, tree2) = (recorded(f or (lambda: None)) for f in (true_fn, false_fn))
     if len(leaves) != len(others):
         if not leaves or not others:
@@ -171,7 +171,7 @@ def branched(pred, yes, no, results, ends):
 
 
 def _variables(symbols, stops):
-    kind = local.ctx.recorder.kind
+    kind = local.ctx.frame.kind
     return [variable(s, stop or s.dtype.kind not in INEXACT, kind) for s, stop in zip(symbols, stops, strict=True)]
 
 
@@ -206,7 +206,7 @@ def _branching(yes, no, outside, results):
 
 def loop(test, body, state):
     """while_loop for Variables; returns the last state, a list."""
-    recorder = local.ctx.recorder
+    recorder = local.ctx.frame
     leaves, tree = jax.tree.flatten(list(state), is_leaf=is_tensor)
     at = [i for i, x in enumerate(leaves) if is_tensor(x)]
     starts = [recorder.symbol(leaves[i]) for i in at]

@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.deferred.value import concrete, looked_at
+from paddle_jax._core.frame import Frame
 from paddle_jax._core.state import local
 from paddle_jax._core.symbol import Symbol
 from paddle_jax._core.tensor import Tensor, wrap
@@ -78,7 +79,7 @@ class _Slot:
 
 def computing(amp=None):
     """Inside the block operations run instead of being recorded (on traced arrays, or at once), with the mixed precision they were recorded in."""
-    return swapped(local.ctx, recorder=None, trace=None, segment=None, amp=amp)
+    return swapped(local.ctx, frame=Frame().nested(local.ctx.frame), segment=None, amp=amp)
 
 
 def tensors_in(value):

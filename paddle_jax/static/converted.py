@@ -22,7 +22,7 @@ class RecordedPart:
     drawn, effects = 0, False
 
     def __init__(self, code, inputs=(), watched=(), carried=(), indexed=False, roots=()):
-        recorder, objects = local.ctx.recorder, Objects(roots)
+        recorder, objects = local.ctx.frame, Objects(roots)
         given = [variable(_block_symbol(recorder, x), x.stop, recorder.kind) for x in inputs[indexed:]]
         self.block, self.changes, self.symbols = Block([v._raw for v in given]), {}, []
         noted, recorder.written = recorder.written, {}
@@ -74,7 +74,7 @@ def _chosen(recorder, part, pick, shape, dtype):
 
 def branched(index, parts, joined):
     """The operation of a branch: Variables, one for each Output."""
-    recorder = local.ctx.recorder
+    recorder = local.ctx.frame
     if len(parts) != 2:
         raise Unsupported("a switch over a tensor cannot be recorded; use paddle.static.nn.switch_case")
     no, yes = parts
@@ -87,7 +87,7 @@ def branched(index, parts, joined):
 
 def looped(carried, changes, tested, step, picks):
     """The operation of a loop: Variables of what is carried, then of the Tensors changed in place."""
-    recorder = local.ctx.recorder
+    recorder = local.ctx.frame
     starts = [*[c.start for c in carried], *[c.tensor for c in changes]]
     given = [t.stop_gradient for t in starts]
     stops = [c.stop for c in carried] + [not c.adopts and c.tensor.stop_gradient for c in changes]

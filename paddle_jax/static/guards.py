@@ -24,8 +24,8 @@ def name_scope(prefix=None):
         ...     y = paddle.static.data("x", [1]) * 2
         >>> paddle.disable_static()
     """
-    recorder = local.ctx.recorder
-    if recorder is None:
+    recorder = local.ctx.frame
+    if not recorder.recording:
         yield
         return
     before, recorder.scope = recorder.scope, f"{recorder.scope}{prefix or ''}/"

@@ -89,8 +89,8 @@ def auc(input, label, curve="ROC", num_thresholds=4095, topk=1, slide_steps=1, i
             raise TypeError(f"auc: {name}: got {type(value).__name__}; it must be a Variable")
     if curve not in ("ROC", "PR"):
         raise ValueError(f"auc: curve: got {curve!r}; allowed are 'ROC' and 'PR'")
-    recorder = local.ctx.recorder
-    if recorder is None:
+    recorder = local.ctx.frame
+    if not recorder.recording:
         raise RuntimeError("auc: it belongs to a static program; in dynamic mode use paddle.metric.Auc")
     buckets = num_thresholds + 1
     counts = auc_counts(input, label, ins_tag_weight, buckets)

@@ -52,7 +52,7 @@ def apply_gradients(optimizer, pairs, program=None, startup_program=None):
     """Adds the updates for given gradients; returns the operations."""
     if not pairs:
         raise ValueError(f"{type(optimizer).__name__}: there is no Parameter to update: the loss depends on none that is trainable")
-    recorder = local.ctx.recorder
+    recorder = local.ctx.frame
     program = program if isinstance(program, Program) else recorder.program
     rate = next((r for r in program.rates.values() if r.optimizer is optimizer), None) or Rate(optimizer, program, startup_program)
     groups = [(g, [(p, grad) for p, grad in pairs if any(p is q for q in g.params)]) for g in optimizer._groups]
@@ -79,7 +79,7 @@ def _update(optimizer, group, pairs, program, rate, startup):
     layout = tuple((tuple(s), tuple(e)) for s, e in zip(states, extras, strict=True))
     skip = optimizer._skip
     kernel = _kernel(compiled(type(optimizer)._rule, optimizer._hyper(group.settings), rule), layout, skip is not None)
-    recorder = local.ctx.recorder
+    recorder = local.ctx.frame
     flat = [rate.variable, *params, *grads, *[v for s in states for v in s.values()]]
     symbols = [recorder.symbol(t) for t in flat]
     for columns in extras:

@@ -22,7 +22,7 @@ def new_variable(program, name, shape, dtype, fill, stop_gradient=True, kind=Non
 
 def parameter(shape, dtype, name, trainable, fill):
     """A Parameter of the program that is being recorded. A name that it has already gives the Parameter that has it."""
-    program = local.ctx.recorder.program
+    program = local.ctx.frame.program
     found = program.vars.get(name)
     if found is not None:
         if found.avals[0].shape != tuple(shape) or found.avals[0].dtype != dtype:
@@ -56,8 +56,8 @@ def create_global_var(shape, value, dtype, persistable=False, force_cpu=False, n
         [3.0]
         >>> paddle.disable_static()
     """
-    recorder = local.ctx.recorder
-    if recorder is None:
+    recorder = local.ctx.frame
+    if not recorder.recording:
         raise AssertionError("create_global_var: it belongs to a static program; call paddle.enable_static() first")
     if not isinstance(shape, list | tuple | np.ndarray):
         raise TypeError(f"create_global_var: shape: got {type(shape).__name__}; it must be a list of ints")

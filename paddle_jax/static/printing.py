@@ -60,8 +60,8 @@ def Print(input, first_n=-1, message=None, summarize=20, print_tensor_name=True,
         shown = array.ravel() if summarize < 0 else array.ravel()[:summarize]
         print("\n".join([*lines, f"  - data: [{' '.join(map(str, shown.tolist()))}]"]))
 
-    recorder = local.ctx.recorder
-    if recorder is None:
+    recorder = local.ctx.frame
+    if not recorder.recording:
         if str(print_phase).upper() != "BACKWARD":
             show(input.numpy())
         return assign(input)

@@ -14,12 +14,12 @@ from paddle_jax._core import unique_name
 from paddle_jax._core.deferred.settings import join, settings, settle
 from paddle_jax._core.deferred.value import INEXACT, aval_of, concrete
 from paddle_jax._core.errors import TracedValueError, Unsupported
+from paddle_jax._core.frame import Frame
 from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.random import default_generator
 from paddle_jax._core.state import local
 from paddle_jax._core.symbol import Symbol, SymbolError, avals_of
 from paddle_jax._core.tensor import Parameter, Tensor, wrap
-from paddle_jax._core.tracing import Trace
 from paddle_jax.jit.dy2static import convert
 from paddle_jax.static.composites import Random, Whole, mapped, same, tensors_in
 from paddle_jax.static.inference import full_kernel, infer
@@ -27,14 +27,14 @@ from paddle_jax.static.program import Operation, Program, default_main_program
 from paddle_jax.static.variable import ParameterVariable, PersistentVariable, Variable, persistent, variable
 
 
-class Recorder(Trace):
-    """Takes the place of running operations in one thread (`Context.recorder`), and that of a Trace.
+class Recorder(Frame):
+    """Records what is called into a Program.
 
     own: the Program it records into; None: the default main program at the time. probe: None, or which probe a composite is being run under.
     converted: whether functions with control flow on Tensors are converted on the way. kind: what its Variables are.
     """
 
-    kind, converted = Variable, False
+    eager, recording, kind = False, True, Variable
 
     def __init__(self, program=None):
         super().__init__()
@@ -51,12 +51,11 @@ class Recorder(Trace):
 
     def enter(self, ctx):
         """Takes over a Context."""
-        self.around = ctx.recorder, ctx.trace
-        ctx.recorder = ctx.trace = self
+        ctx.frame = self.nested(ctx.frame)
 
     def __exit__(self, *exc):
         ctx = local.ctx
-        ctx.recorder, ctx.trace = self.around
+        ctx.frame = self.outer
         join(ctx)
 
     @property
@@ -71,8 +70,7 @@ class Recorder(Trace):
 
     # operations ---------------------------------------------------------------------------------------------------
 
-    def __call__(self, kernel, tensors):
-        """Records a call; what `dispatch.run` does."""
+    def call(self, kernel, tensors):
         return self.record(kernel, [self.symbol(t) for t in tensors], [t.stop_gradient for t in tensors])
 
     def record(self, kernel, symbols, stops):
@@ -137,7 +135,7 @@ class Recorder(Trace):
         aval = aval_of(array.shape, array.dtype)
         return variable(Symbol((aval, aval), "constant", self.program, value=array))
 
-    # what a Trace does --------------------------------------------------------------------------------------------
+    # what other Frames do -----------------------------------------------------------------------------------------
 
     def draw(self, generator):
         """The operands of a random op: seed words and number of the draw."""
@@ -158,7 +156,6 @@ class Recorder(Trace):
             raise SymbolError(tensor._raw.name or "a Variable")
 
     def note(self, tensor):
-        """Called before a Tensor changes in place."""
         self.written.setdefault(id(tensor), (tensor, tensor._raw))
 
     # composites ---------------------------------------------------------------------------------------------------
@@ -309,13 +306,13 @@ def set_item(target, item, value):
     """x[item] = value for a Variable."""
     from paddle_jax.tensor.indexing import setitem
 
-    recorder = local.ctx.recorder
-    if recorder is None:
+    recorder = local.ctx.frame
+    if not recorder.recording:
         setitem(target, item, value)
         return
 
     def assign(x, item, value):
-        x = wrap(x._raw, x.stop_gradient) if local.ctx.recorder is not None else x.clone()
+        x = wrap(x._raw, x.stop_gradient) if local.ctx.frame.recording else x.clone()
         setitem(x, item, value)
         return x
 
@@ -334,7 +331,7 @@ class _Code:
 
 def start():
     """Switches this thread to static mode; the main one also those that begin later."""
-    main, dynamic = threading.current_thread() is threading.main_thread(), local.ctx.recorder is None
+    main, dynamic = threading.current_thread() is threading.main_thread(), not local.ctx.frame.recording
     if dynamic:
         Recorder().__enter__()
     if main:
@@ -365,8 +362,8 @@ def data(name, shape, dtype=None, lod_level=0):
     """
     from paddle_jax._core import dtype as dtypes
 
-    recorder = local.ctx.recorder
-    if recorder is None:
+    recorder = local.ctx.frame
+    if not recorder.recording:
         raise AssertionError("data: it declares an input of a static program; call paddle.enable_static() first")
     if not isinstance(name, str):
         raise TypeError(f"data: name: got {type(name).__name__}; it must be a str")

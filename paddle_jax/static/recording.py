@@ -146,7 +146,7 @@ class _Recorder(Recorder):
             known = self.taken[id(tensor)] = tensor, raw, Symbol((aval, aval), "constant", self.program, value=tensor)
         return known[2]
 
-    def __call__(self, kernel, tensors):
+    def call(self, kernel, tensors):
         """Records a call. What is known from lengths and small constants stays known."""
         made = kernel.made_of
         if made is not None and made[0].name == "shape":
@@ -157,7 +157,7 @@ class _Recorder(Recorder):
                 found = run(kernel, tensors)
             if all(t._raw.size <= _SMALL for t in tensors_in(found)):
                 return found
-        return super().__call__(kernel, tensors)
+        return super().call(kernel, tensors)
 
     def record(self, kernel, symbols, stops):
         """Adds an operation; its results are Variables of known lengths."""

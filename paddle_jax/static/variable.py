@@ -104,8 +104,8 @@ class Variable(Tensor):
     # what is not --------------------------------------------------------------------------------------------------
 
     def __bool__(self):
-        error, recorder = _unknown("bool", "use paddle.static.nn.cond or while_loop"), local.ctx.recorder
-        if recorder is not None and not is_ours(sys._getframe(1).f_globals):
+        error, recorder = _unknown("bool", "use paddle.static.nn.cond or while_loop"), local.ctx.frame
+        if recorder.recording and not is_ours(sys._getframe(1).f_globals):
             recorder.refused(error)  # the user's code might catch it
         raise error
 
@@ -163,9 +163,9 @@ class Variable(Tensor):
         raise TypeError("cannot pickle a Variable: it has no value; fetch it, or save the program with paddle.static.save")
 
     def __getitem__(self, item):
-        recorder = local.ctx.recorder
+        recorder = local.ctx.frame
         getitem = Tensor.__getitem__
-        return getitem(self, item) if recorder is None else recorder.composite(getitem.op, (self, item), {})
+        return recorder.composite(getitem.op, (self, item), {}) if recorder.recording else getitem(self, item)
 
     def __setitem__(self, item, value):
         from paddle_jax.static.recorder import set_item
@@ -178,15 +178,15 @@ class PersistentVariable(Variable):
     it: another one may have a Variable of the same name."""
 
     def _get(self):
-        recorder = local.ctx.recorder
-        known = recorder is not None and recorder.program.vars.get(self.name) is self
+        recorder = local.ctx.frame
+        known = recorder.recording and recorder.program.vars.get(self.name) is self
         return (recorder.program if known else self._program).symbol_of(self)
 
     def _set(self, symbol):
         if not isinstance(symbol, Symbol):
             raise TypeError(f"{self._own_name}: a Variable of a program cannot be given a value; use global_scope().find_var(name).get_tensor().set")
-        recorder = local.ctx.recorder
-        (self._program if recorder is None else recorder.program).write(self, symbol)
+        recorder = local.ctx.frame
+        (recorder.program if recorder.recording else self._program).write(self, symbol)
 
     _raw = property(_get, _set)
     is_data = False
@@ -228,8 +228,8 @@ class ParameterVariable(PersistentVariable, Parameter):
 
     def __deepcopy__(self, memo):
         """A Parameter of its own, with a new name and the same initialisation."""
-        recorder = local.ctx.recorder
-        if recorder is None:
+        recorder = local.ctx.frame
+        if not recorder.recording:
             raise TypeError("deepcopy of a Parameter of a static program outside paddle.enable_static()")
         memo[id(self)] = found = recorder.like(self)
         found.optimize_attr = copy.copy(self.optimize_attr)

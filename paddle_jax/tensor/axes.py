@@ -63,8 +63,7 @@ def concrete(tensor):
 
 def unknown(tensor):
     """Whether the host cannot know the value of a Tensor, because a function is being compiled."""
-    trace = local.ctx.trace
-    return (trace is None or trace.host(tensor) is None) and isinstance(settled(held(tensor)), jax.core.Tracer)
+    return local.ctx.frame.host(tensor) is None and isinstance(settled(held(tensor)), jax.core.Tracer)
 
 
 def untracked(tensor):
@@ -75,8 +74,8 @@ def untracked(tensor):
 def bounds(index):
     """The least and the largest element; None of an empty tensor, under a trace, and of what a compiled function takes from outside. A value is
     looked at once."""
-    raw, trace = index._raw, local.ctx.trace
-    if isinstance(raw, jax.Array) and trace is not None and (trace.capture or trace).checks is not None:
+    raw = index._raw
+    if isinstance(raw, jax.Array) and local.ctx.frame.capture is not None:
         return None
     known = getattr(raw, "bounds", None) if type(raw) is Value else _known(raw)
     if known is None:

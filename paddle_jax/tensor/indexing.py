@@ -491,7 +491,7 @@ def _element(x, item, shape):
     """x[item] as a host number, for an integer on each axis of a Tensor that the host can look at: nothing is recorded, run or compiled for it, which
     is what loops over elements need. None where it has to be an operation."""
     ctx, value = local.ctx, x._raw
-    if type(value) is not Value or ctx.segment is None or ctx.trace is not None or ctx.recorder is not None or value.aval.weak or not untracked(x):
+    if type(value) is not Value or ctx.segment is None or not ctx.frame.eager or value.aval.weak or not untracked(x):
         return None
     for i, length in zip(item, shape, strict=True):
         if type(i) is not int or not -length <= i < length:

@@ -26,9 +26,9 @@ def ran(paddle):
     """The names of the kernels that were run."""
     before, names = paddle.get_flags("FLAGS_deferred"), []
     paddle.set_flags({"FLAGS_deferred": "off"})
-    local.ctx.executor = lambda kernel, values: (names.append(kernel.name), compute(kernel, values))[1]
+    local.ctx.frame.executor = lambda kernel, values: (names.append(kernel.name), compute(kernel, values))[1]
     yield names
-    local.ctx.executor = None
+    local.ctx.frame.executor = None
     paddle.set_flags(before)
 
 

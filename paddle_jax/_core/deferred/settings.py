@@ -21,9 +21,12 @@ def join(ctx):
     """Puts a thread's Context into the mode of the process."""
     from paddle_jax._core.deferred.segment import FIRST_LOOK, Segment
 
-    ctx.executor = settings.executor
-    deferring = settings.mode != "off" and settings.executor is None and ctx.recorder is None and ctx.packing is None
-    deferring = deferring and (ctx.trace is None or ctx.trace.deferring)
+    frame = around = ctx.frame
+    if frame is None:  # flags are read before there are operations; frame.py comes here again
+        return
+    while around is not None:
+        around.executor, around = settings.executor, around.outer
+    deferring = settings.mode != "off" and settings.executor is None and frame.packing is None and frame.deferring and not frame.recording
     ctx.segment = Segment(min(FIRST_LOOK, settings.max_ops)) if deferring else None
 
 

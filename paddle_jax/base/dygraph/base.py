@@ -83,7 +83,7 @@ _switch_to_static_graph_ = switch_to_static_graph
 
 def in_to_static_mode() -> bool:
     """Whether a function of `paddle.jit.to_static` is being compiled."""
-    return isinstance(local.ctx.trace, Capture)
+    return isinstance(local.ctx.frame, Capture)
 
 
 in_declarative_mode = in_to_static_mode

@@ -47,7 +47,7 @@ def placed(raw, spread):
     if spread is DENSE:
         return _gathered(raw)
     sharding = spread.sharding(raw.shape)
-    if local.ctx.trace is None and len(sharding.device_set) > 1 and devices_of(raw) == sharding.device_set:
+    if local.ctx.frame.eager and len(sharding.device_set) > 1 and devices_of(raw) == sharding.device_set:
         return execute(_constraint(sharding), (raw,))
     return Several.waited(jax.device_put)(concrete(raw), sharding)
 

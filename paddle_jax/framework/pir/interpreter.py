@@ -202,7 +202,7 @@ class Runner:
 
     def __call__(self, parameters, inputs):
         operands = [*(parameters[name] for name in self._names), *inputs]
-        if self._kernel is None or getattr(local.ctx.recorder, "single_steps", False):
+        if self._kernel is None or local.ctx.frame.single_steps:
             return self.steps(operands)
         try:
             return list(run(self._kernel, operands))
@@ -231,7 +231,7 @@ class Runner:
     def _pure(self, *arrays):
         """The program as a function of arrays, for compiling: operations run at once inside the trace, whatever the thread's modes are."""
         outer, local.ctx = local.ctx, Context()
-        local.ctx.segment = local.ctx.executor = None
+        local.ctx.segment = local.ctx.frame.executor = None
         try:
             return tuple([_array(value) for value in self.steps([_wrap(a) for a in arrays])])
         finally:

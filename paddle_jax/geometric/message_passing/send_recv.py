@@ -154,6 +154,6 @@ def send_uv(x, y, src_index, dst_index, message_op="add", name=None):
     need_tensors("send_uv", y=y)
     _edges("send_uv", x, src_index, dst_index)
     check_index("send_uv", dst_index, y.shape[0], low=0, name="dst_index")
-    if local.ctx.trace is None and on_cpu() and _are_plain(x, y, src_index, message_op) and all(map(_is_there, (x, y, src_index, dst_index))):
+    if local.ctx.frame.eager and on_cpu() and _are_plain(x, y, src_index, message_op) and all(map(_is_there, (x, y, src_index, dst_index))):
         return _joined(x, y, src_index, dst_index, message_op)
     return _combined("send_uv", _rows(x, src_index), _rows(y, dst_index), message_op)

@@ -133,7 +133,7 @@ def _without(index, codes, raised):
 
 
 def _run(index, parts, joined):
-    if local.ctx.recorder is not None:
+    if local.ctx.frame.recording:
         from paddle_jax.static.converted import branched
 
         return branched(index, parts, joined)

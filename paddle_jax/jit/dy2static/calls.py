@@ -187,15 +187,16 @@ def _tensor_method(method):
 
 
 def _range(scope, *args):
-    if getattr(local.ctx.recorder, "probe", 0) is None and any(type(a) is int and a == -1 for a in args[:2]) and (len(args) < 3 or args[2] > 0):
+    frame = local.ctx.frame
+    if frame.recording and frame.probe is None and any(type(a) is int and a == -1 for a in args[:2]) and (len(args) < 3 or args[2] > 0):
         raise Unsupported("range() of -1, which a length that is not known is here; use range(paddle.shape(x)[0]), or loop over the tensor")
     return Range(*args) if any(is_traced(a) for a in args) else range(*args)
 
 
 def _print(scope, *args, **kwargs):
-    if local.ctx.recorder is not None:
+    if local.ctx.frame.recording:
         return print(*args, **kwargs)
-    inside = local.ctx.trace is not None and local.ctx.trace.part
+    inside = local.ctx.frame.part
     return show(*args, **kwargs) if inside or any(is_traced(a) for a in args) else print(*args, **kwargs)
 
 

@@ -27,7 +27,7 @@ def show(*values, **kwargs):
 def check(holds: Tensor, error):
     """Raises an exception where the program comes to it, if `holds` is False; it arrives where the program was called, or a result is looked at."""
 
-    if local.ctx.recorder is not None:
+    if local.ctx.frame.recording:
         raise Unsupported(f"{type(error).__name__} ({error}) is raised depending on a tensor, which a recorded program cannot do; take that out")
 
     def checked(holds):
@@ -39,5 +39,4 @@ def check(holds: Tensor, error):
 
 
 def _array(tensor):
-    trace = local.ctx.trace
-    return tensor._raw if trace is None else trace.operands([tensor], False)[0]
+    return local.ctx.frame.operands([tensor])[0]

@@ -203,7 +203,7 @@ def _softened(changing, found):
 
 def _run(state, changing, tested, step, length):
     """The operation. Its arrays are what is carried, then the Tensors changed in place."""
-    if local.ctx.recorder is not None:
+    if local.ctx.frame.recording:
         from paddle_jax.static.converted import looped
 
         return looped(state.carried(), changing.values(), tested, step, _picks(state, step, changing))

@@ -94,7 +94,7 @@ class Part:
         objects = Objects(roots)
 
         def run(*tensors):
-            current, results = local.ctx.trace, []
+            current, results = local.ctx.frame, []
             local.ctx.grad, current.part = grad, True
             grads = _watching(current)
             given, first = tensors[: len(inputs)], tensors[len(inputs) :]
@@ -107,7 +107,7 @@ class Part:
                 tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient = new._raw, None if stop else origin, 0, stop
 
             def leaf(tensor):
-                results.append(wrap(current.operands([tensor], False)[0], tensor.stop_gradient))
+                results.append(wrap(current.operands([tensor])[0], tensor.stop_gradient))
                 return Leaf(len(results) - 1, tensor)
 
             try:
@@ -153,7 +153,7 @@ class Part:
 
 def part_kind():
     """`Part`, or what takes its place while a Program is recorded."""
-    if local.ctx.recorder is None:
+    if not local.ctx.frame.recording:
         return Part
     from paddle_jax.static.converted import RecordedPart
 
@@ -204,8 +204,8 @@ def finished(tensor, stop):
 
 def write_back(change, new):
     """Gives a Tensor outside the value that a branch or loop left it with."""
-    if local.ctx.recorder is not None:
-        local.ctx.recorder.note(change.tensor)
+    if local.ctx.frame.recording:
+        local.ctx.frame.note(change.tensor)
         change.tensor._raw = new._raw
         change.tensor.stop_gradient = new.stop_gradient and change.tensor.stop_gradient
     elif change.adopts:

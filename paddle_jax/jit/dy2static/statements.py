@@ -26,8 +26,7 @@ def _final(statement):
         try:
             return statement(*args)
         except Unsupported as error:
-            if local.ctx.trace is not None:
-                local.ctx.trace.refused(error)
+            local.ctx.frame.refused(error)
             raise
 
     return known
@@ -111,8 +110,8 @@ def _known(value, test):
 @_final
 def while_stmt(test, body, get_state, set_state, names, opts):
     """`while`."""
-    recorder = local.ctx.recorder
-    steps = [None, 0, False] if recorder is None else recorder.loop(body.__code__)
+    frame = local.ctx.frame
+    steps = frame.loop(body.__code__) if frame.recording else [None, 0, False]
     while True:
         answer = test()
         if is_traced(answer) or steps[2]:
@@ -132,7 +131,7 @@ def while_stmt(test, body, get_state, set_state, names, opts):
     found = repeat(tested, lambda values, _: variables.run(body, values)[1], variables.before, names, roots=(test, body))
     variables.put(tuple(found))
     # a loop that only a `return` or `break` ends has come to it
-    over = getattr(test() if recorder is None else recorder.tried(test), "_not_of", None)
+    over = getattr(frame.tried(test) if frame.recording else test(), "_not_of", None)
     variables.put(tuple([True if value is over and over is not None else value for value in found]))
 
 
@@ -141,12 +140,12 @@ def for_stmt(over, extra_test, body, get_state, set_state, names, opts):
     """`for`. extra_test: None, or what has to hold besides (no `break` or `return` yet)."""
     if isinstance(over, Range):
         return _for_range(over, extra_test, body, get_state, set_state, names)
-    if local.ctx.recorder is not None:
+    if local.ctx.frame.recording:
         found = _recorded(over, body)
         if found is not None:
             return _for_range(found[0], extra_test, lambda i: body(found[1](i)), get_state, set_state, names)
     elif isinstance(over, Tensor) and over.ndim and over.shape[0] > _UNROLLED and extra_test is None:
-        before, capture = get_state(), local.ctx.trace and (local.ctx.trace.capture or local.ctx.trace)
+        before, capture = get_state(), local.ctx.frame.capture
         refusal = getattr(capture, "refusal", None)
         try:
             return _for_rows(over, body, get_state, set_state, names)
@@ -178,7 +177,7 @@ class Rows:
     def of(cls, kind, *args, **kwargs):
         """`kind(*args)`, as Rows if all that is looped over are Tensors or Rows, and a Program is recorded."""
         parts = args[:1] if kind is enumerate else args
-        if local.ctx.recorder is None or not parts or not all(isinstance(t, cls) or isinstance(t, Tensor) and t.ndim for t in parts):
+        if not local.ctx.frame.recording or not parts or not all(isinstance(t, cls) or isinstance(t, Tensor) and t.ndim for t in parts):
             return kind(*args, **kwargs)
         items = [t.item if isinstance(t, cls) else t.__getitem__ for t in parts]
         tensors = [one for t in parts for one in (t.tensors if isinstance(t, cls) else [t])]
@@ -203,7 +202,7 @@ def _recorded(over, body):
     if not rows and not isinstance(over, range):
         return None
     steps = len(over) if isinstance(over, range) else min(t.shape[0] for t in rows)
-    if not local.ctx.recorder.loop(body.__code__, steps)[2]:
+    if not local.ctx.frame.loop(body.__code__, steps)[2]:
         return None
     if isinstance(over, range):
         bounds = [wrap(jnp.asarray(n, np.int64)) for n in (over.start, over.stop)]
@@ -298,7 +297,7 @@ def if_exp(test, body, orelse):
 @_final
 def assert_stmt(test, message):
     """`assert`. A traced condition is checked when the program runs; recorded programs have no assertions, as in Paddle."""
-    if is_traced(test) and local.ctx.recorder is not None:
+    if is_traced(test) and local.ctx.frame.recording:
         return
     if is_traced(test):
         check(truth(test), CheckError("an assertion on a tensor does not hold" if message is None else str(message())))

@@ -83,8 +83,7 @@ class Reads(Calls):
         """
         error = Unsupported(why)
         self.reason = self.reason or why
-        if local.ctx.trace is not None:
-            local.ctx.trace.refused(error)
+        local.ctx.frame.refused(error)
         raise error
 
     def uncovered(self, why):

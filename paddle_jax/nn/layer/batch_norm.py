@@ -54,7 +54,7 @@ class _BatchNormBase(Layer):
     def forward(self, input):
         self._check_input(input)
         shown = "NHWC" if len(self._data_format) > 2 and self._data_format.endswith("C") else "NCHW"
-        if self._data_format != shown and local.ctx.trace is None:  # as Paddle's after a call; a compiled function would have to do it at each
+        if self._data_format != shown and local.ctx.frame.eager:  # as Paddle's after a call; a compiled function would have to do it at each
             self._data_format = shown
         return F.batch_norm(input, self._mean, self._variance, weight=self.weight, bias=self.bias, training=self.training,
                             momentum=self._momentum, epsilon=self._epsilon, data_format=layout(self._data_format, input.ndim),

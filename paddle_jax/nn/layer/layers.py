@@ -258,8 +258,8 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
 
     def __setattr__(self, name, value):
         Changes.count += 1
-        if local.ctx.trace is not None and "_parameters" in self.__dict__:
-            local.ctx.trace.assigned(self)
+        if "_parameters" in self.__dict__:
+            local.ctx.frame.assigned(self)
         if isinstance(getattr(type(self), name, None), property):
             object.__setattr__(self, name, value)
         elif isinstance(value, Parameter):
@@ -306,8 +306,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
 
     def __delattr__(self, name):
         Changes.count += 1
-        if local.ctx.trace is not None:
-            local.ctx.trace.assigned(self)
+        local.ctx.frame.assigned(self)
         for store in _STORES:
             if name in self.__dict__.get(store, ()):
                 del self.__dict__[store][name]

@@ -57,7 +57,7 @@ def new_parameter(shape, attr, dtype, is_bias, default_initializer, owner, devic
     dtype = dtypes.default() if dtype is None else dtypes.convert(dtype)
     initializer = attr.initializer or (Defaults.bias if is_bias else Defaults.weight) or default_initializer or _fallback(dtype, is_bias)
     name = attr.name or unique_name.generate(f"{owner}.{'b' if is_bias else 'w'}")
-    if local.ctx.recorder is not None and local.ctx.recorder.own is None:
+    if local.ctx.frame.recording and local.ctx.frame.own is None:
         parameter = _declared(shape, dtype, name, bool(attr.trainable), initializer)
     else:
         unique_name.claim(name)

@@ -25,8 +25,7 @@ def _on_host(step):
 
     @ft.wraps(step)
     def stepped(self, *args, **kwargs):
-        trace = local.ctx.trace
-        return step(self, *args, **kwargs) if trace is None else trace.effect(step, self, args, kwargs)
+        return local.ctx.frame.effect(step, self, args, kwargs)
 
     return stepped
 
@@ -72,7 +71,7 @@ class LRScheduler:
 
     def __call__(self):
         """Returns the current learning rate (a float)."""
-        return self.last_lr if local.ctx.trace is None else local.ctx.trace.settled(lambda: self.last_lr)
+        return local.ctx.frame.fact(lambda: self.last_lr)
 
     def get_lr(self):
         """Computes the rate for `self.last_epoch`; a subclass must define it."""

@@ -88,7 +88,7 @@ class OptimizerWithMixedPrecision:
         """As `apply_gradients`; the loss is accepted."""
         program, optimizer, startup = self._program, self._optimizer, startup_program or default_startup_program()
         with program_guard(program, startup):
-            recorder, found = local.ctx.recorder, None
+            recorder, found = local.ctx.frame, None
             pairs = [(p, g.astype("float32") if self._master_grad else g) for p, g in params_grads]
             if self._scales:
                 symbols = [recorder.symbol(self._scale), recorder.constant(np.zeros([1], bool))._raw, *[g._raw for _, g in pairs]]

@@ -17,7 +17,7 @@ class Owner:
     """Creates the parameters of one call, named after it."""
 
     def __init__(self, kind, name, *inputs):
-        if local.ctx.recorder is None:
+        if not local.ctx.frame.recording:
             raise RuntimeError(f"{kind}: it creates parameters of a static program; call paddle.enable_static() first, or use the Layer in paddle.nn")
         for x in inputs:
             if not isinstance(x, Tensor):

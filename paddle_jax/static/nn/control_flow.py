@@ -9,7 +9,7 @@ def _kind(tensor):
     """"static" for a Variable, "traced" inside a function being compiled, else "eager"."""
     raw = tensor._raw
     if not isinstance(raw, ABSTRACT):
-        return "static" if local.ctx.recorder is not None else "eager"
+        return "static" if local.ctx.frame.recording else "eager"
     return "static" if type(raw) is Symbol else "traced"
 
 
@@ -40,7 +40,7 @@ def cond(pred, true_fn=None, false_fn=None, name=None, return_names=None):
     _callable("cond", "true_fn", true_fn)
     _callable("cond", "false_fn", false_fn)
     if not isinstance(pred, Tensor):
-        error = AssertionError if local.ctx.recorder is None else TypeError
+        error = AssertionError if not local.ctx.frame.recording else TypeError
         raise error(f"cond: pred: got {type(pred).__name__}; it must be a Tensor; use a Python if for Python values")
     kind = _kind(pred)
     if kind == "static":
@@ -67,7 +67,7 @@ def _as_variable(tensor):
     """A Tensor as a Variable of the program that is being recorded."""
     from paddle_jax.static.variable import variable
 
-    return variable(local.ctx.recorder.symbol(tensor), tensor.stop_gradient)
+    return variable(local.ctx.frame.symbol(tensor), tensor.stop_gradient)
 
 
 def while_loop(cond, body, loop_vars, is_test=False, name=None):
@@ -95,7 +95,7 @@ def while_loop(cond, body, loop_vars, is_test=False, name=None):
         raise TypeError(f"while_loop: loop_vars: got {type(loop_vars).__name__}; it must be a list or tuple")
     if len(loop_vars) == 0:
         raise ValueError("while_loop: loop_vars: got none; there must be one at least")
-    if local.ctx.recorder is not None:
+    if local.ctx.frame.recording:
         from paddle_jax.static.blocks import loop
 
         return loop(cond, body, loop_vars)
@@ -177,7 +177,7 @@ def switch_case(branch_index, branch_fns, default=None, name=None):
     """
     if not isinstance(branch_index, Tensor):
         raise TypeError(f"switch_case: branch_index: got {type(branch_index).__name__}; it must be a Tensor of integers")
-    if branch_index._raw.dtype.name not in ("uint8", "int32", "int64") and local.ctx.recorder is not None:
+    if branch_index._raw.dtype.name not in ("uint8", "int32", "int64") and local.ctx.frame.recording:
         raise TypeError(f"switch_case: branch_index: got dtype {branch_index._raw.dtype.name}; allowed are uint8, int32, int64")
     if not isinstance(branch_fns, list | tuple | dict):
         raise TypeError(f"switch_case: branch_fns: got {type(branch_fns).__name__}; it must be a list, tuple or dict")

@@ -51,7 +51,7 @@ def py_func(func, x, out, backward_func=None, skip_vars_in_backward_input=None):
                 raise TypeError(f"py_func: {name}: got {type(value).__name__}; it must be a Variable, or a list of such")
     if not callable(func) or not (backward_func is None or callable(backward_func)):
         raise TypeError("py_func: func and backward_func must be callable")
-    recorder = local.ctx.recorder
+    recorder = local.ctx.frame
     skipped = {id(v._raw) for v in _listed(skip_vars_in_backward_input)}
     symbols = [recorder.symbol(v) for v in inputs]
     kept = [id(v._raw) not in skipped for v in (*inputs, *outs)]
@@ -153,8 +153,8 @@ def static_pylayer(forward_fn, inputs, backward_fn=None, name=None):
         raise TypeError(f"static_pylayer: inputs: got {type(inputs).__name__}; it must be a list or tuple of Variables")
     if not callable(forward_fn) or not (backward_fn is None or callable(backward_fn)):
         raise TypeError("static_pylayer: forward_fn and backward_fn must be callable")
-    recorder = local.ctx.recorder
-    if recorder is None:
+    recorder = local.ctx.frame
+    if not recorder.recording:
         raise RuntimeError("static_pylayer: it belongs to a static program; in dynamic mode subclass paddle.autograd.PyLayer")
     return _own_gradient("static_pylayer", forward_fn, inputs, backward_fn)
 
@@ -179,7 +179,7 @@ def apply_layer(layer, call, inputs):
 
 def _own_gradient(where, forward_fn, inputs, backward_fn):
     """Records `forward_fn(*inputs)` as one operation whose gradient is `backward_fn`; it may use what the forward part made."""
-    recorder = local.ctx.recorder
+    recorder = local.ctx.frame
     starts = [recorder.symbol(x) for x in inputs]
     given = [Symbol(s.avals, "block", recorder.program) for s in starts]
     block, leaves, tree = recorded(forward_fn, given, [variable(s) for s in given])

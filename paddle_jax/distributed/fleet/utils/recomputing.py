@@ -54,7 +54,7 @@ def recompute(function, *args, **kwargs):
     for name in ("use_reentrant", "offload_indices"):
         kwargs.pop(name, None)
     places = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)]
-    traced = state.recorder is not None or state.trace is not None  # a compiled program keeps what XLA finds best
+    traced = not state.frame.eager  # a compiled program keeps what XLA finds best
     if traced or all(args[i].stop_gradient for i in places):
         return function(*args, **kwargs)
 
