@@ -16,7 +16,7 @@ import warnings
 import pytest
 from _pytest.faulthandler import fault_handler_stderr_fd_key
 
-from tests import own_process
+from tests import own_process, thinning
 from tests.cpu import with_bfloat16
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -39,6 +39,7 @@ def pytest_collection_modifyitems(items):
 
     PADDLE_JAX_TEST_ORDER=7 puts the files, and the tests of each, into the random order number 7: none may depend on another.
     """
+    thinning.mark_slow(items)
     if order := os.environ.get("PADDLE_JAX_TEST_ORDER"):
         generator = random.Random(int(order))
         place = {path: generator.random() for path in dict.fromkeys(item.path for item in items)}
@@ -127,7 +128,9 @@ def paddle():
 
 def pytest_terminal_summary(terminalreporter):
     """Prints what tests recorded under the name "summary", such as the conformance pass rate."""
-    for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
+    reports = terminalreporter.getreports("passed") + terminalreporter.getreports("failed")
+    thinning.write_seconds([each for kind in ("", "passed", "failed") for each in terminalreporter.stats.get(kind, []) if hasattr(each, "duration")])
+    for report in reports:
         for name, value in report.user_properties:
             if name == "summary":
                 terminalreporter.write_line(value)
