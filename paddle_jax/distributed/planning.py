@@ -179,7 +179,7 @@ def _static(step):
 def _compiled(static, args, kwargs, ops, layouts):
     """The Tensors that a step works on, their shapes and layouts, and the program XLA makes of it. ops, layouts: get the lines of its operations, and
     how their results lie."""
-    with swapped(local.ctx, executor=_named(ops, layouts)):
+    with swapped(local.ctx.frame, executor=_named(ops, layouts)):
         program, inputs = static._capture(args, kwargs)
     tensors = program._tensors(inputs)
     operands, numbers = [_operand(t) for t in tensors], [get() for get in program.getters]
