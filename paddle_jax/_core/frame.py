@@ -73,7 +73,8 @@ class Frame:
         return [inside(t) for t in tensors]
 
     def _taped(self, kernel, tensors, values, out):
-        diff = tuple([i for i, t in enumerate(tensors) if not t.stop_gradient and is_inexact(values[i])])
+        fixed = kernel.constants
+        diff = tuple([i for i, t in enumerate(tensors) if not (t.stop_gradient or fixed >> i & 1) and is_inexact(values[i])])
         many = type(out) is tuple or type(out) is list
         if not diff:
             return type(out)([wrap(o) for o in out]) if many else wrap(out)

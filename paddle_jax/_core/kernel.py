@@ -24,20 +24,21 @@ _MAX_FLOWS = 1024
 class Kernel:
     """One pure function `fn(*arrays) -> array | tuple | list`, its compiled form and its derived gradients.
 
-    deferrable: whether it can be recorded to run later (bodies that need host values cannot). sigs: what the deferred tier knows about it, by
-    the Avals of the operands. flows: where gradients can flow, by the avals of the operands. of: for a derived gradient, (the kernel, diff, given,
-    arity) it was derived from. made_of: for a kernel of a declared op, (the Op, layout of operands, attribute values).
-    loops: whether it has a loop inside, by the avals of the operands. older: the sigs of the generation before (compiled.py). used: how many
-    programs had been compiled when its compiled form was last used; negative if there is none.
+    constants: bit i is set when operand i gets no gradient. deferrable: whether it can be recorded to run later (bodies that need host values
+    cannot). sigs: what the deferred tier knows about it, by the Avals of the operands. flows: where gradients can flow, by the avals of the operands.
+    of: for a derived gradient, (the kernel, diff, given, arity) it was derived from. made_of: for a kernel of a declared op, (the Op, layout of
+    operands, attribute values). loops: whether it has a loop inside, by the avals of the operands. older: the sigs of the generation before
+    (compiled.py). used: how many programs had been compiled when its compiled form was last used; negative if there is none.
     """
 
-    __slots__ = ("__weakref__", "deferrable", "flows", "fn", "grads", "loops", "made_of", "name", "nondiff", "of", "older", "run", "sigs", "used")
+    __slots__ = ("__weakref__", "constants", "deferrable", "flows", "fn", "grads", "loops", "made_of", "name", "nondiff", "of", "older", "run",
+                 "sigs", "used")
 
     def __init__(self, name, fn, *, jit=True, nondiff=False):
         self.name, self.fn, self.nondiff, self.grads = name, fn, nondiff, {}
         self.run = jitted(fn, inline=True) if jit else fn
         self.deferrable, self.sigs, self.flows, self.loops, self.of, self.made_of = jit, {}, {}, {}, None, None
-        self.older, self.used = {}, -1
+        self.older, self.used, self.constants = {}, -1, 0
         kept(self)
 
     def __repr__(self):

@@ -95,7 +95,7 @@ class Lifted:
     def __init__(self, op, layout, attrs, where):
         self.op, self.layout, self.attrs, self.where, self.fits, self.found = op, layout, attrs, where, {}, []
         self.kernel = Kernel(op.name, self._function([]), nondiff=op.nondiff)
-        self.kernel.made_of = op, layout, attrs
+        self.kernel.made_of, self.kernel.constants = (op, layout, attrs), op.constants(layout)
 
     def _function(self, found):
         count, last = len(self.where), 2 if self.op.random else 0

@@ -46,7 +46,7 @@ class Op:
     record = NONE
 
     def __init__(self, fn, tensors="", *, alias=None, promote=False, alike=(), scalars=False, random=False, nondiff=False, jit=True, slope=None,
-                 cases=(), composite=False):
+                 constant="", cases=(), composite=False):
         self.fn, self.name, self.alias, self.cases = fn, fn.__name__, alias or {}, tuple(cases)
         self.home = fn.__module__  # the file it is written in, by which files and rules know it
         self.promote, self.scalars, self.random, self.nondiff, self.jit, self.composite = promote, scalars, random, nondiff, jit, composite
@@ -54,6 +54,7 @@ class Op:
         names = tensors.split()
         self.lists = frozenset(n[1:] for n in names if n.startswith("*"))
         self.tensors = tuple(n.lstrip("*") for n in names)
+        self.constant = frozenset(constant.split())
         self.alike = self.tensors if alike is True else tuple(alike.split()) if alike else ()
         self.signature = inspect.signature(fn)
         params = [p for p in self.signature.parameters.values() if not (random and p.name == "key")]
@@ -106,8 +107,17 @@ class Op:
             if len(self.kernels) >= _MAX_KERNELS:
                 self.kernels.clear()
             kernel = self.kernels[key] = Kernel(self.name, self._bind(layout, frozen), jit=self.jit, nondiff=self.nondiff)
-            kernel.made_of = (self, layout, frozen)
+            kernel.made_of, kernel.constants = (self, layout, frozen), self.constants(layout)
         return kernel
+
+    def constants(self, layout):
+        """Bit i is set when operand i gets no gradient."""
+        found = at = 0
+        for name, count in zip(self.tensors if self.constant else (), layout, strict=False):
+            size = 1 if count == -2 else max(count, 0)
+            found |= (((1 << size) - 1) << at) * (name in self.constant)
+            at += size
+        return found
 
     def drop_idle(self, idle):
         """Forgets the kernels for which `idle(kernel)` is true."""
@@ -248,7 +258,7 @@ def alike(name, *operands, whole=False):
 
 
 def op(tensors="x", *, alias=None, inplace=False, out=False, method=True, promote=False, alike=(), scalars=False, random=False, nondiff=False,
-       jit=True, slope=None, register=True, cases=()):
+       jit=True, slope=None, constant="", register=True, cases=()):
     """Declares an op from a pure function over arrays. See the module's docstring.
 
     Args:
@@ -267,13 +277,14 @@ def op(tensors="x", *, alias=None, inplace=False, out=False, method=True, promot
         jit: False for bodies that need host values.
         slope: for an elementwise function of one real operand, its derivative as a function of its result: gradients of gradients then go through
             the result, where those of several orders meet, instead of each through the operand.
+        constant: names of arrays that get no gradient, not even zeros, such as the labels of a loss.
         register: False keeps it out of OPS: an internal building block that public names are tested through.
         cases: argument lists for the tests.
     """
 
     def declare(fn):
         made = Op(fn, tensors, alias=alias, promote=promote, alike=alike, scalars=scalars, random=random, nondiff=nondiff, jit=jit, slope=slope,
-                  cases=cases)
+                  constant=constant, cases=cases)
         return _publish(made, _wrapper(made, out), inplace, method, register)
 
     return declare

@@ -76,6 +76,7 @@ class Recorder(Frame):
     def record(self, kernel, symbols, stops):
         """Adds an operation and returns its results as Variables."""
         found, program = infer(kernel, symbols, self.probe), self.program
+        stops = [bool(stop or kernel.constants >> i & 1) for i, stop in enumerate(stops)]
         operation = Operation(kernel, symbols, tuple(stops), found.many, self.scope, found.host)
         operation.outputs = [Symbol(pair, "result", program, value=value, op=operation)
                              for pair, value in zip(found.avals, found.known, strict=True)]

@@ -103,7 +103,7 @@ def _reinterpret(x, dtype):
 view = variadic(view)
 
 
-@op(alias=X, cases=["f(2,3), f(3,2)", "f(6), f(2,3)", "f(6), f(4)"], tensors="x other")
+@op(alias=X, cases=["f(2,3), f(3,2)", "f(6), f(2,3)", "f(6), f(4)"], constant="other", tensors="x other")
 def view_as(x, other, name=None):
     """Gives x the shape of `other`.
 
@@ -293,7 +293,8 @@ def broadcast_to(x, shape, name=None):
 broadcast_to = variadic(broadcast_to)
 
 
-@op("x y", alias={"input": "x", "other": "y"}, cases=["f(1,3), f(2,3)", "f(3), other=f(2,3)", "f(3), i(4,3)", "f(2,3), f(3)", "f(), f(2)"])
+@op("x y", alias={"input": "x", "other": "y"}, constant="y",
+    cases=["f(1,3), f(2,3)", "f(3), other=f(2,3)", "f(3), i(4,3)", "f(2,3), f(3)", "f(), f(2)"])
 def expand_as(x, y, name=None):
     """Expands x to the shape of y. See `expand`.
 

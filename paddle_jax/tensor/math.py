@@ -253,7 +253,7 @@ def fmin(x, y, name=None):
     return jnp.where((x <= y) | jnp.isnan(y), x, y)
 
 
-@op("x min max", register=False, method=False, scalars=True)
+@op("x min max", register=False, method=False, scalars=True, constant="min max")
 @named("clip")
 def clipped(x, min=None, max=None):
     """x brought between two bounds of one element. On the bounds the gradient passes; NaN stays and gets none."""
@@ -316,7 +316,7 @@ ACTIVATIONS = {"relu": jax.nn.relu, "tanh": jnp.tanh, "sigmoid": jax.nn.sigmoid,
                "square": jnp.square, "softplus": jax.nn.softplus, "gelu": ft.partial(jax.nn.gelu, approximate=False)}
 
 
-@op("x scale bias", scalars=True, inplace=True, cases=[
+@op("x scale bias", scalars=True, inplace=True, constant="scale bias", cases=[
     "f(2,3), 2.0", "f(2,3), 2.0, 1.0", "f(2,3), 2.0, 1.0, False", "i(3), 2.5, 1.0", "i(3), 2.5, 1.0, bias_after_scale=False",
     "f(3), const([2.0], 'float32'), 1.0",
     "f(3), 2.0, act='relu'", "f(3), 2, 1.0, act='foo'", "h(3), 2.0", "b(3), 2", "c(3), 2.0", "f(0,2), 2.0", "d(), 0.5"])

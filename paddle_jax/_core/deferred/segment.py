@@ -58,7 +58,7 @@ def infer(kernel, avals) -> Sig:
     avals_out = [aval_of(o.shape, o.dtype, o.weak_type) for o in (out if sig.many else [out])]
     sig.out = avals_out if sig.many else avals_out[0]
     passes = not kernel.nondiff and not sig.many and sig.out.dtype.kind in INEXACT
-    sig.flow = sum(1 << i for i, a in enumerate(avals[:3]) if passes and a.dtype.kind in INEXACT)
+    sig.flow = sum(1 << i for i, a in enumerate(avals[:3]) if passes and a.dtype.kind in INEXACT) & ~kernel.constants
     if len(kernel.sigs) >= _MAX_SIGS:
         kernel.age()
     met(kernel, avals)

@@ -161,6 +161,8 @@ def cross_entropy(input, label, weight=None, ignore_index=-100, reduction="mean"
             raise ValueError(f"(InvalidArgument) cross_entropy: label: got {label._raw.dtype}; probabilities must have the dtype of input")
         if label_smoothing == 0:
             alike("cross_entropy", input, label)
+        if weight is None and not label.stop_gradient:
+            label = label.detach()  # probabilities get a gradient by the weights of their classes only
         return cross_entropy_soft(input, label, weight, float(label_smoothing), reduction, axis, use_softmax)
     missing = _kept_shape("cross_entropy", input, label, axis)
     label = label if np.issubdtype(label._raw.dtype, np.integer) else label.astype("int64")
@@ -220,7 +222,7 @@ def softmax_with_cross_entropy(logits, label, soft_label=False, ignore_index=-10
 
 
 @known_as(amp="nll_loss")
-@op("input label weight", method=False, register=False)
+@op("input label weight", method=False, constant="weight", register=False)
 def negative_log_likelihood(input, label, weight=None, ignore_index=-100, reduction="mean"):
     """-weight[label] * input[label]; input [N, C, ...], label [N, ...]."""
     ignored = label == ignore_index

@@ -70,7 +70,7 @@ def cosine_similarity(x1, x2, axis=1, eps=1e-8):
 
 
 @known_as(pir="label_smooth epsilon:f32")
-@op("label prior_dist", alike=True, method=False, cases=["u(0,1,2,3)", "u(0,1,2,3), epsilon=0.3",
+@op("label prior_dist", alike=True, method=False, constant="prior_dist", cases=["u(0,1,2,3)", "u(0,1,2,3), epsilon=0.3",
     "u(0,1,2,3), (idx(9,1,3).astype('float32') + 1) / 10",
     "ud(0,1,3), None, 0.0", "u(0,1,2,3), epsilon=1.5", "f(0,3)"])
 def label_smooth(label, prior_dist=None, epsilon=0.1, name=None):

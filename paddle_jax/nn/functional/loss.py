@@ -106,7 +106,7 @@ def smooth_l1_loss(input, label, reduction="mean", delta=1.0, is_huber=True, nam
 
 
 @known_as(pir="log_loss epsilon:f32")
-@op("input label", alike=True, method=False, promote=True, cases=["u(.1,.9,3,1), idx(2,3,1).astype('float32')",
+@op("input label", alike=True, method=False, promote=True, constant="label", cases=["u(.1,.9,3,1), idx(2,3,1).astype('float32')",
     "ud(.1,.9,3,1), idx(2,3,1).astype('float64'), 0.1", "u(.1,.9,0,1), u(0,1,0,1)", "u(.1,.9,3,2), u(0,1,3,2)", "u(.1,.9,3), u(0,1,3)",
     "u(.1,.9,3,1), u(0,1,1,1)"])
 def log_loss(input, label, epsilon=1e-4, name=None):
@@ -129,7 +129,7 @@ def log_loss(input, label, epsilon=1e-4, name=None):
 
 
 @known_as(amp="reduce_mean")
-@op("input label", method=False, promote=True, cases=[
+@op("input label", method=False, promote=True, constant="label", cases=[
     f"f(2,3), {SOME}", f"f(2,3), {SOME}, 'batchmean'", f"f(2,3), {SOME}, 'none'", f"d(2,3), {SOME_D}, 'sum'",
     "f(2,3), -pos_i(2,3).astype('float32'), 'mean', True", "f(2,3), const([[0,1,0],[0,0,1]]).astype('float32')"])
 def kl_div(input, label, reduction="mean", log_target=False, name=None):
@@ -191,7 +191,7 @@ def _check_probabilities(*args, **kwargs):
 
 @guarded(_check_probabilities)
 @known_as(amp="reduce_mean")
-@op("input label weight", alike=True, method=False, cases=[*UNIT, f"u(.1,.9,2,3), {SOME}, pos_i(2,3).astype('float32'), 'sum'",
+@op("input label weight", alike=True, method=False, constant="label", cases=[*UNIT, f"u(.1,.9,2,3), {SOME}, pos_i(2,3).astype('float32'), 'sum'",
     f"u(.1,.9,2,3), {SOME}, pos_i(3).astype('float32')", "const([0.,1.],'float32'), const([1,0]).astype('float32')",
                                                "u(.1,.9,2,3), u(0,1,2,3), reduction='x'", "u(.1,.9,2,3), u(0,1,2,4)", "u(.1,.9,0,3), u(0,1,0,3)"])
 def binary_cross_entropy(input, label, weight=None, reduction="mean", name=None):
@@ -232,7 +232,7 @@ def logistic(logit, label, pos_weight=None):
 
 
 @known_as(amp="sigmoid_cross_entropy_with_logits")
-@op("logit label weight pos_weight", alike=True, method=False, cases=[
+@op("logit label weight pos_weight", alike=True, method=False, constant="label pos_weight", cases=[
     f"f(2,3), {SOME}", f"f(2,3), {SOME}, reduction='none'", f"d(2,3), {SOME_D}, reduction='sum'", f"f(2,3), {SOME}, pos_i(2,3).astype('float32')",
     f"f(2,3), {SOME}, None, 'mean', pos_i(3).astype('float32')", f"f(2,3), {SOME}, pos_i(3).astype('float32'), 'none', pos_i(2,3).astype('float32')",
     "u(-200,200,5), idx(2,5).astype('float32')", "f(2,3), u(0,1,2,3), reduction='x'", "f(0,3), u(0,1,0,3)"])

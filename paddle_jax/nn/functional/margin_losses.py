@@ -43,8 +43,8 @@ def margin_ranking_loss(input, other, label, margin=0.0, reduction="mean", name=
 
 
 @known_as(amp="reduce_mean")
-@op("input label", method=False, promote=True, cases=[f"f(2,3), {SIGNS}", f"f(2,3), {SIGNS}, 0.5, 'none'", f"f(2,3), {SIGNS}, reduction='sum'",
-    f"f(2,3), {SIGNS}, reduction='x'",
+@op("input label", method=False, promote=True, constant="label", cases=[
+    f"f(2,3), {SIGNS}", f"f(2,3), {SIGNS}, 0.5, 'none'", f"f(2,3), {SIGNS}, reduction='sum'", f"f(2,3), {SIGNS}, reduction='x'",
                                                       "d(3), const([1,-1,0]).astype('float64')", "f(0,3), f(0,3)"])
 def hinge_embedding_loss(input, label, margin=1.0, reduction="mean", name=None):
     """input where label is 1, max(0, margin - input) where it is -1.
@@ -67,7 +67,7 @@ def hinge_embedding_loss(input, label, margin=1.0, reduction="mean", name=None):
 
 
 @known_as(amp="reduce_mean")
-@op("input1 input2 label", method=False, cases=[
+@op("input1 input2 label", method=False, constant="label", cases=[
     "f(2,3), f(2,3), const([1,-1])", "f(2,3), f(2,3), const([1,-1]), 0.2, 'none'", "d(2,3), d(2,3), const([1,-1]), -0.5, 'sum'",
     "f(2,3), f(2,4), const([1,-1])",
     "f(2,3), f(2,3), const([[1,-1]])", "f(2,3,4), f(2,3,4), const([1,-1])"])
@@ -290,7 +290,7 @@ def _multi_margin(input, label, weight=None, p=1, margin=1.0, reduction="mean"):
 
 
 @known_as(amp="reduce_mean")
-@op("anchor positive labels", alike="anchor positive", method=False, cases=["f(4,3), f(4,3), const([0,1,0,2]).astype('float32')",
+@op("anchor positive labels", alike="anchor positive", method=False, constant="labels", cases=["f(4,3), f(4,3), const([0,1,0,2]).astype('float32')",
     "f(3,2), f(3,2), const([0,1,1]).astype('float32'), 0.1", "f(2,3), f(2,3), const([1,1])"])
 def npair_loss(anchor, positive, labels, l2_reg=0.002):
     """Cross entropy of the similarities anchor @ positive.T against equal labels, plus a penalty on the length of the vectors.
