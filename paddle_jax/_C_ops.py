@@ -4,6 +4,10 @@
 def __getattr__(name):
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "_run_custom_op":
+        from paddle_jax.utils.cpp_extension.registered import _run_custom_op
+
+        return _run_custom_op
     from paddle_jax.framework.pir import c_calls
 
     return c_calls.find(name)

@@ -21,21 +21,35 @@ class BuildExtension(build_ext):
 
     __module__ = "paddle_jax.utils.cpp_extension.cpp_extension"  # where it is asked for
 
+    output_dir = None  # where a library of the extension's name goes, instead of a package
+
     @classmethod
-    def with_options(cls, **options):
-        """The command; there are no options to choose."""
-        return cls
+    def with_options(cls, output_dir=None, **options):
+        """The command that puts a library with the name of the extension into a folder, for `_import_module_from_library`.
+
+        Args:
+            output_dir: str. Default: a package is made, as without options.
+            **options: other options of Paddle, which change nothing here.
+        """
+        return cls if output_dir is None else type(cls.__name__, (cls,), {"output_dir": output_dir})
 
     def build_extension(self, ext):
-        """Compiles one extension into a package of its name."""
+        """Compiles one extension into a package of its name, or into one library."""
         files = checked(ext.sources)
         libraries = [f"-l{library}" for library in ext.libraries]
-        folder = Path(self.build_lib) / ext.name
-        folder.mkdir(parents=True, exist_ok=True)
+        target = Path(self.get_outputs_of(ext)[0])
+        target.parent.mkdir(parents=True, exist_ok=True)
         compile_library(command_of(files, ext.extra_compile_args, [*ext.extra_link_args, *libraries], ext.include_dirs, ext.library_dirs),
-                        folder / "library.so", bool(self.verbose > 1))
-        (folder / "__init__.py").write_text(_MODULE)
+                        target, bool(self.verbose > 1))
+        if self.output_dir is None:
+            target.with_name("__init__.py").write_text(_MODULE)
+
+    def get_outputs_of(self, ext):
+        """The files of one extension, the library first."""
+        if self.output_dir is not None:
+            return [str(Path(self.output_dir) / f"{ext.name}.so")]
+        return [str(Path(self.build_lib) / ext.name / file) for file in ("library.so", "__init__.py")]
 
     def get_outputs(self):
         """The files that were made."""
-        return [str(Path(self.build_lib) / ext.name / file) for ext in self.extensions for file in ("library.so", "__init__.py")]
+        return [file for ext in self.extensions for file in self.get_outputs_of(ext)]

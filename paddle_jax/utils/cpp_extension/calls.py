@@ -20,7 +20,7 @@ def functions(library):
     return {name: _function(library, operator) for name, operator in plain.items()}
 
 
-def _plain(name):
+def bare(name):
     """A name without what tells its kind."""
     return name.replace("@VECTOR", "").replace("@OPTIONAL", "")
 
@@ -38,7 +38,7 @@ def _function(library, operator):
 
     body.__name__ = body.__qualname__ = operator.name
     run = op("*operands", nondiff=grad is None, register=False, method=False)(body)
-    names = [_plain(name).lower() for name in operator.inputs]
+    names = [bare(name).lower() for name in operator.inputs]
     parameters = names + [name for name, _ in operator.attributes]
 
     def call(*args, **kwargs):
@@ -72,7 +72,7 @@ def _group(owner, name, value):
     group = value if "@VECTOR" in name else [value]
     if not isinstance(group, list | tuple) or not all(isinstance(tensor, Tensor) for tensor in group):
         wanted = "a list of Tensors" if "@VECTOR" in name else "a Tensor" + (" or None" if "@OPTIONAL" in name else "")
-        raise ValueError(f"(InvalidArgument) {owner}: {_plain(name).lower()}: got {type(value).__name__}; it must be {wanted}")
+        raise ValueError(f"(InvalidArgument) {owner}: {bare(name).lower()}: got {type(value).__name__}; it must be {wanted}")
     return list(group)
 
 
@@ -110,22 +110,22 @@ def _pulled(library, operator, layout, attributes, kept, cotangents):
     if grad is None:
         kind = "PD_BUILD_GRAD_OP" if not operator.name.endswith("_grad") else "PD_BUILD_DOUBLE_GRAD_OP"
         raise RuntimeError(f"{operator.name}: it has no gradient; declare one with {kind}")
-    known = dict(zip(map(_plain, operator.inputs), _grouped(layout, operands), strict=True))
-    known |= {name: [value] for name, value in zip(map(_plain, operator.outputs), made, strict=True)}
-    known |= {_plain(name) + _GRAD: [ct] for name, ct in zip(operator.outputs, cotangents, strict=True)}
-    unknown = [name for name in map(_plain, grad.inputs) if name not in known]
+    known = dict(zip(map(bare, operator.inputs), _grouped(layout, operands), strict=True))
+    known |= {name: [value] for name, value in zip(map(bare, operator.outputs), made, strict=True)}
+    known |= {bare(name) + _GRAD: [ct] for name, ct in zip(operator.outputs, cotangents, strict=True)}
+    unknown = [name for name in map(bare, grad.inputs) if name not in known]
     if unknown:
         raise RuntimeError(f"{grad.name}: Inputs: got {', '.join(unknown)}; known are {', '.join(known)}")
-    groups = [known[_plain(name)] for name in grad.inputs]
-    wanted = [_plain(name).removesuffix(_GRAD) for name in grad.outputs]
-    if any(known.get(name) is not None and len(known[name]) != 1 or name not in map(_plain, operator.inputs) for name in wanted):
+    groups = [known[bare(name)] for name in grad.inputs]
+    wanted = [bare(name).removesuffix(_GRAD) for name in grad.outputs]
+    if any(known.get(name) is not None and len(known[name]) != 1 or name not in map(bare, operator.inputs) for name in wanted):
         raise RuntimeError(f"{grad.name}: Outputs: got {', '.join(grad.outputs)}; each must be paddle::Grad of an input that is a single Tensor")
     flat = [value for group in groups if group is not None for value in group]
     shapes = [jax.ShapeDtypeStruct(known[name][0].shape, known[name][0].dtype) for name in wanted if known[name] is not None]
     values = attributes if grad.attributes else ""
     call = _differentiable(library, grad, [-1 if group is None else len(group) for group in groups], values, lambda operands: shapes)
     found = dict(zip([name for name in wanted if known[name] is not None], call(*flat), strict=True))
-    return tuple(_cotangent(found.get(name), value) for name in map(_plain, operator.inputs) for value in known[name] or [])
+    return tuple(_cotangent(found.get(name), value) for name in map(bare, operator.inputs) for value in known[name] or [])
 
 
 def _cotangent(gradient, value):

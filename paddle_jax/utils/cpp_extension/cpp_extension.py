@@ -6,14 +6,16 @@ import types
 from pathlib import Path
 
 from paddle_jax.utils.cpp_extension.calls import functions
-from paddle_jax.utils.cpp_extension.extension_utils import checked, command_of, compile_library, compiler, get_build_directory, stamp
+from paddle_jax.utils.cpp_extension.extension_utils import checked, command_of, compile_library, compiler, find_cuda_home, get_build_directory, stamp
 from paddle_jax.utils.cpp_extension.library import opened
 
 __all__ = []
 
 
 def __getattr__(name):
-    """The command of setuptools, which takes as long to import as half of this package and is for installations only."""
+    """The command of setuptools, which takes as long to import as half of this package and is for installations only; the folder of CUDA."""
+    if name == "CUDA_HOME":
+        return find_cuda_home()
     if name == "BuildExtension":
         _need_setuptools()
         from paddle_jax.utils.cpp_extension.build import BuildExtension
@@ -114,5 +116,9 @@ def setup(**attr):
 
 
 def _need_setuptools():
+    """Sees to it that setuptools can be imported: pip, imported before it, leaves a mark after which setuptools does not find its distutils."""
+    finder = getattr(sys.modules.get("_distutils_hack"), "DISTUTILS_FINDER", None)
+    if finder is not None and "setuptools" not in sys.modules:
+        vars(finder).pop("spec_for_distutils", None)
     if importlib.util.find_spec("setuptools") is None:
         raise ModuleNotFoundError("cpp_extension: setup needs setuptools: pip install setuptools")

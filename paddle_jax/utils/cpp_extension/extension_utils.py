@@ -11,6 +11,12 @@ from pathlib import Path
 
 import jax
 
+from paddle_jax.utils.cpp_extension.registered import (  # noqa: F401  Paddle's place of them
+    _import_module_from_library,
+    _jit_compile,
+    load_op_meta_info_and_register_op,
+    parse_op_info,
+)
 from paddle_jax.version import full_version
 
 __all__ = []
@@ -57,6 +63,19 @@ def run_cmd(command, verbose=False):
     if done.returncode:
         raise RuntimeError(f"run_cmd: command: {command!r} ended with code {done.returncode}; run it in a shell to see why")
     return 0
+
+
+def find_cuda_home():
+    """The folder of the CUDA toolkit: that of the variable CUDA_HOME or CUDA_PATH, else that of the program nvcc, else the usual one.
+
+    Returns:
+        str. It may not be there.
+    Example:
+        >>> isinstance(paddle.utils.cpp_extension.CUDA_HOME, str)
+        True
+    """
+    nvcc = shutil.which("nvcc")
+    return os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH") or (str(Path(nvcc).parents[1]) if nvcc else "/usr/local/cuda")
 
 
 def compiler():

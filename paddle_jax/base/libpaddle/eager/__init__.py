@@ -3,5 +3,6 @@
 
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.base.libpaddle.eager import ops
+from paddle_jax.utils.cpp_extension.registered import _run_custom_op
 
-__all__ = ["Tensor", "ops"]
+__all__ = ["Tensor", "_run_custom_op", "ops"]
