@@ -214,3 +214,46 @@ def test_the_same_source_in_the_real_paddle(oracle, tmp_path):
     for (kind, stops, value), (their_kind, they_stop, expected) in zip(ours, theirs, strict=True):
         assert (kind, stops) == (their_kind, they_stop)
         np.testing.assert_allclose(value, expected, 1e-6)
+
+
+LIBRARY = """
+from paddle_jax.utils.cpp_extension import BuildExtension, CppExtension, setup
+setup(name="{name}", ext_modules=[CppExtension(sources=[r"{source}"], extra_compile_args={{"cxx": ["-O1"]}})],
+      cmdclass={{"build_ext": BuildExtension.with_options(output_dir=r"{folder}", no_python_abi_suffix=True)}})
+"""
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    """The operators as a library in a folder, built as PaddleNLP builds its own: by a setup.py in a process of its own."""
+    pytest.importorskip("setuptools")
+    folder = tmp_path_factory.mktemp("library")
+    (folder / "build.py").write_text(LIBRARY.format(name="named_operators", source=SOURCE, folder=folder))
+    cpp_extension.extension_utils._jit_compile(str(folder / "build.py"))
+    return folder
+
+
+@pytest.mark.slow
+def test_operators_by_name(paddle, library):
+    module = cpp_extension.extension_utils._import_module_from_library("named_operators", str(library))
+    file, x = str(library / "named_operators.so"), tensor(paddle, [1.0, -2.0])
+    by_module = module.leaky(x, 0.1, 2.0)
+    assert cpp_extension.load_op_meta_info_and_register_op(file) == []  # they are known since the module was made
+    inputs, attributes, outputs = cpp_extension.parse_op_info("leaky")
+    assert (len(inputs), attributes, len(outputs)) == (1, ["slope", "scale"], 2)
+    for call in (paddle._C_ops._run_custom_op, paddle.base.core.eager._run_custom_op):
+        by_name = call("leaky", x, 0.1, 2.0)
+        for one, other in zip(by_name, by_module, strict=True):
+            np.testing.assert_array_equal(one, other)
+    np.testing.assert_allclose(by_name[0], [2.0, -0.4], 1e-6)
+    by_name[0].sum().backward()
+    np.testing.assert_allclose(x.grad, [2.0, 0.2], 1e-6)
+    with pytest.raises(RuntimeError, match="'unheard_of' is not known"):
+        paddle._C_ops._run_custom_op("unheard_of", x)
+
+
+def test_a_library_that_is_not_there(tmp_path):
+    with pytest.raises(OSError, match="there is no file"):
+        cpp_extension.load_op_meta_info_and_register_op(str(tmp_path / "none.so"))
+    with pytest.raises(Exception, match=r"none\.so"):
+        cpp_extension.extension_utils._import_module_from_library("none", str(tmp_path))
