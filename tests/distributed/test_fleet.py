@@ -78,6 +78,9 @@ def test_the_rest(found):
         name, far, kept = found[rank]["fleet sharding"]
         assert name == "ShardingParallel" and far < 2e-6 and kept < 140
         assert found[rank]["infinite"] == 0.0
+        far, named, places, inner, kept = found[rank]["dygraph sharding"]
+        assert far < 2e-6 and named and places == [0, 1] and inner and kept < 140
+        assert found[rank]["second stage"] < 2e-6 and found[rank]["second stage, refused"][0] == "TypeError"
         assert "call the model that group_sharded_parallel has given" in found[rank]["called itself"]
 
 

@@ -10,9 +10,9 @@ from paddle_jax._core.errors import CheckError
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import wrap
 from paddle_jax.amp import GradScaler
-from paddle_jax.distributed.communication.group import barrier, default_group
+from paddle_jax.distributed.communication.group import barrier
 from paddle_jax.distributed.data_parallel import averaged, same_everywhere
-from paddle_jax.distributed.sharding.optimizers import GroupShardedOptimizer, Owned, Pieces
+from paddle_jax.distributed.sharding.optimizers import GroupShardedOptimizer, GroupShardedOptimizerStage2, Owned, Pieces, member_of
 from paddle_jax.framework.io import save
 from paddle_jax.nn import Layer
 from paddle_jax.optimizer.optimizer import Optimizer
@@ -133,6 +133,33 @@ class GroupSharded(Layer):
         self._kept.clear()
 
 
+class GroupShardedStage2(GroupSharded):
+    """A Layer for data parallel training with an optimizer that is divided among the processes; each keeps the gradients of the parameters that it
+    updates.
+
+    Args:
+        layer: Layer.
+        sharding_optimizer: GroupShardedOptimizerStage2 of its parameters, or a list of such.
+        group: Group. Default None: all processes.
+        sync_buffers, auto_refresh_trainable, device: accepted.
+        buffer_max_size: int, bytes of gradients that travel together.
+        dp_group: None; no further group of copies.
+        level: "os_g", or "os" for gradients that all processes keep.
+    Raises:
+        TypeError: the optimizer is of another class. RuntimeError, ValueError: see GroupShardedOptimizerStage2.
+    """
+
+    def __init__(self, layer, sharding_optimizer, group=None, sync_buffers=False, buffer_max_size=2**23, auto_refresh_trainable=True, device="gpu",
+                 dp_group=None, level="os_g"):
+        optimizers = sharding_optimizer if isinstance(sharding_optimizer, list | tuple) else [sharding_optimizer]
+        for optimizer in optimizers:
+            if not isinstance(optimizer, GroupShardedOptimizerStage2):
+                raise TypeError(f"GroupShardedStage2: sharding_optimizer: got {type(optimizer).__name__}; it must be a GroupShardedOptimizerStage2")
+        super().__init__(layer, level, member_of("GroupShardedStage2", group, dp_group), int(buffer_max_size))
+        for optimizer in optimizers:
+            optimizer._model = self
+
+
 def group_sharded_parallel(model, optimizer, level, scaler=None, group=None, offload=False, sync_buffers=False, buffer_max_size=2**23,
                            segment_size=2**20, sync_comm=False, dp_group=None, exclude_layer=None):
     """Makes model and optimizer ready for data parallel training in which the processes divide among them what only the step needs. Results are those
@@ -170,11 +197,10 @@ def group_sharded_parallel(model, optimizer, level, scaler=None, group=None, off
         raise CheckError(f"{call}: level: got {level!r}; it must be one of {', '.join(_LEVELS)}")
     if scaler is not None and not isinstance(scaler, GradScaler):
         raise CheckError(f"{call}: scaler: got {type(scaler).__name__}; it must be a GradScaler")
-    if dp_group is not None:
-        raise ValueError(f"{call}: dp_group: got a group; copies of groups do not exist here, leave it out and let group have all processes")
-    group = default_group() if group is None else group
-    if not group.is_member():
-        raise ValueError(f"{call}: group: got group {group.id}, to which this process does not belong, or which has one process")
+    group = member_of(call, group, dp_group)
+    if level != "p_g_os":
+        divided = GroupShardedOptimizerStage2(model.parameters(), optimizer, group)
+        return GroupShardedStage2(model, divided, group, sync_buffers, buffer_max_size, level=level), divided, scaler
     wrapped = GroupSharded(model, level, group, int(buffer_max_size))
     try:
         return wrapped, GroupShardedOptimizer(optimizer, wrapped._parts, wrapped), scaler

@@ -10,6 +10,7 @@ from paddle_jax._core.autograd_mode import no_grad
 from paddle_jax._core.deferred.value import looked_at, uploaded
 from paddle_jax._core.tensor import wrap
 from paddle_jax._core.world import wire
+from paddle_jax.distributed.communication.group import default_group
 from paddle_jax.distributed.communication.objects import all_gather_object
 from paddle_jax.distributed.data_parallel import _together, in_buckets
 from paddle_jax.nn.clip import ClipGradByGlobalNorm, ClipGradByValue, global_scale, square_sum
@@ -250,7 +251,7 @@ class GroupShardedOptimizer(Round):
     Args:
         optimizer: Optimizer.
         parts: Owned or Pieces.
-        model: the Layer that was made with it.
+        model: the Layer that was made with it, or None.
     """
 
     def __init__(self, optimizer, parts, model):
@@ -276,7 +277,8 @@ class GroupShardedOptimizer(Round):
     def clear_grad(self, set_to_zero=True):
         """Forgets the gradients; see `Optimizer.clear_grad`."""
         self._inner.clear_grad(set_to_zero)
-        self._model._kept.clear()
+        if self._model is not None:
+            self._model._kept.clear()
 
     def whole_state(self):
         """The state of all processes, as one process would have it. All processes must call it.
@@ -337,3 +339,35 @@ class GroupShardedOptimizer(Round):
         if param is None or tuple(value.shape) != self._parts.shapes[id(param)]:
             return value
         return wrap(uploaded(self._parts.piece(param, np.asarray(value))))
+
+
+class GroupShardedOptimizerStage2(GroupShardedOptimizer):
+    """An optimizer of which each process of a group updates some parameters, and keeps their states. `GroupShardedStage2` makes the model for it;
+    `group_sharded_parallel` makes both.
+
+    Args:
+        params: list of Parameters.
+        optim: Optimizer of them.
+        group: Group. Default None: all processes.
+        offload, device, pretrain_sync_models: accepted.
+        dp_group: None; no further group of copies.
+    Raises:
+        TypeError: optim is no Optimizer. RuntimeError: there is no group of all processes. ValueError: this process is not in the group; there is a
+            dp_group.
+    Differs from Paddle: CPUs as well.
+    """
+
+    _broadcast_overlap = False  # values are handed out within the step
+
+    def __init__(self, params, optim, group=None, offload=False, device="gpu", pretrain_sync_models=True, dp_group=None, **kw):
+        super().__init__(optim, Owned(params, member_of(type(self).__name__, group, dp_group)), None)
+
+
+def member_of(call, group, dp_group):
+    """The group of a call: all processes for None."""
+    if dp_group is not None:
+        raise ValueError(f"{call}: dp_group: got a group; copies of groups do not exist here, leave it out and let group have all processes")
+    group = default_group() if group is None else group
+    if not group.is_member():
+        raise ValueError(f"{call}: group: got group {group.id}, to which this process does not belong, or which has one process")
+    return group

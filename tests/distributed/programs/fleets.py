@@ -259,6 +259,28 @@ def sharded(P, D, fleet, rank):
     net, model, optimizer = trained(P, lambda net, optimizer: (fleet.distributed_model(net), fleet.distributed_optimizer(optimizer)), rank)
     FOUND["fleet sharding"] = [type(model).__name__, float(np.abs(values(net) - want).max()),
                                sum(int(np.prod(v.shape)) for name, v in optimizer.state_dict().items() if "moment" in name)]
+    averaging = []
+
+    def by_hand(net, optimizer):
+        made = fleet.meta_optimizers.dygraph_optimizer.DygraphShardingOptimizer(optimizer, fleet.get_hybrid_communicate_group())
+        step = made.step
+        made.step = lambda: (made.reduce_gradients(net.parameters(), fleet.get_hybrid_communicate_group()), step())
+        averaging.append(made)
+        return net, made
+
+    net, _, optimizer = trained(P, by_hand, rank)
+    places = sorted(averaging[0]._param2rank.items())
+    FOUND["dygraph sharding"] = [float(np.abs(values(net) - want).max()), [name for name, _ in places] == list("abcdef"),
+                                 sorted({place for _, place in places}), optimizer._inner_opt is optimizer._inner,
+                                 sum(int(np.prod(v.shape)) for name, v in optimizer.state_dict().items() if "moment" in name)]
+
+    def second_stage(net, optimizer):
+        sharding = fleet.meta_parallel.sharding
+        divided = sharding.group_sharded_optimizer_stage2.GroupShardedOptimizerStage2(net.parameters(), optimizer)
+        return sharding.group_sharded_stage2.GroupShardedStage2(net, divided), divided
+
+    FOUND["second stage"] = float(np.abs(values(trained(P, second_stage, rank)[1]) - want).max())
+    FOUND["second stage, refused"] = refused(lambda: fleet.meta_parallel.sharding.group_sharded_stage2.GroupShardedStage2(net, 3))
     infinite = P.amp.GradScaler(init_loss_scaling=8.0)
     _, divided, optimizer = trained(P, lambda net, optimizer: G.group_sharded_parallel(net, optimizer, "os_g")[:2], rank, steps=1)
     before = values(divided)

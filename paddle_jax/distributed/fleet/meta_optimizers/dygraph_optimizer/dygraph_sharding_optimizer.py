@@ -1,0 +1,56 @@
+"""The optimizer of the sharding parallelism of `fleet`."""
+
+from paddle_jax._core.autograd_mode import no_grad
+from paddle_jax.distributed.data_parallel import averaged
+from paddle_jax.distributed.sharding.optimizers import Owned, Round, _squares
+
+__all__ = []
+
+
+class DygraphShardingOptimizer(Round):
+    """An optimizer of which each process of the sharding group updates some parameters and keeps their states. Gradients are averaged by
+    `reduce_gradients` only; `fleet.distributed_optimizer` gives one that does all in its step.
+
+    Args:
+        optimizer: Optimizer.
+        hcg: HybridCommunicateGroup.
+    Raises:
+        TypeError: optimizer is none.
+    """
+
+    def __init__(self, optimizer, hcg):
+        super().__init__(optimizer)
+        self._hcg, group = hcg, hcg.get_sharding_parallel_group()
+        self._parts = Owned(self._parameter_list, group) if group.is_member() else None
+
+    @property
+    def _inner_opt(self):
+        return self._inner
+
+    @property
+    def _param2rank(self):
+        """{name of a parameter: place in the group of the process that updates it}."""
+        if self._parts is None:
+            return {p.name: 0 for p in self._parameter_list}
+        return {p.name: place for place, params in enumerate(self._parts.lists()) for p in params}
+
+    @no_grad()
+    def reduce_gradients(self, parameter_list, hcg):
+        """Replaces gradients by their mean over the sharding group. All processes must call it.
+
+        Args:
+            parameter_list: list of Parameters.
+            hcg: HybridCommunicateGroup.
+        """
+        group = hcg.get_sharding_parallel_group()
+        if group.is_member():
+            averaged([p._grad for p in parameter_list if p._grad is not None], group)
+
+    def _total(self, params, grads):
+        return _squares(grads)  # each process has all of them
+
+    def _update(self):
+        if self._parts is None:
+            self._inner.step()
+        else:
+            self._parts.update(self._inner)
