@@ -104,3 +104,15 @@ def test_one_process():
     assert fleet.worker_num() == 1 and fleet.util.all_gather(3.0) == [3.0] and fleet.util.all_reduce([1, 2]).tolist() == [1, 2]
     with pytest.raises(RuntimeError, match="not initialized"):
         paddle_jax.distributed.sharding.group_sharded_parallel(net, optimizer, "os")
+
+
+def test_kinds_of_reduction(oracle):
+    from paddle.distributed.communication.reduce import _get_reduce_op as theirs
+
+    from paddle_jax.distributed.fleet.layers.mpu.mp_ops import _get_reduce_op as ours
+
+    for name in ("SUM", "MAX", "MIN", "AVG"):
+        assert ours(getattr(paddle_jax.distributed.ReduceOp, name)) == int(theirs(getattr(oracle.distributed.ReduceOp, name)))
+    for get in (ours, theirs):
+        with pytest.raises(ValueError, match="9"):
+            get(9)

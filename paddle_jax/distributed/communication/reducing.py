@@ -18,6 +18,19 @@ class ReduceOp:
     SUM, MAX, MIN, PROD, AVG = 0, 1, 2, 3, 4
 
 
+def _get_reduce_op(reduce_op):
+    """The member of ReduceOp, once it is known to be one.
+
+    Args:
+        reduce_op: member of ReduceOp.
+    Raises:
+        ValueError: it is none.
+    """
+    if reduce_op not in range(5):
+        raise ValueError(f"ReduceOp: got {reduce_op!r}; it must be one of SUM, MAX, MIN, PROD and AVG")
+    return reduce_op
+
+
 def all_reduce(tensor, op=ReduceOp.SUM, group=None, sync_op=True):
     """Replaces a tensor on every process by the elements of all of them brought together.
 

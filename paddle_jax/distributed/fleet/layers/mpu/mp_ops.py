@@ -9,6 +9,7 @@ from paddle_jax._core.tensor import wrap
 from paddle_jax._core.world import wire
 from paddle_jax.autograd import PyLayer
 from paddle_jax.distributed.communication.group import default_group
+from paddle_jax.distributed.communication.reducing import _get_reduce_op  # noqa: F401  one of the places where Paddle has it
 from paddle_jax.distributed.communication.tensors import at_hand
 
 
