@@ -3,19 +3,17 @@
 import collections
 import functools as ft
 import itertools
-import time
 import warnings
 
 import numpy as np
 
 from paddle_jax._core import forkserver
-from paddle_jax._core.counters import Counters
-from paddle_jax._core.deferred.flush import boundary
 from paddle_jax._core.place import parse
 from paddle_jax._core.random import default_generator
 from paddle_jax._core.state import local
 from paddle_jax.io.dataloader.batch_sampler import BatchSampler
 from paddle_jax.io.dataloader.collate import to_tensors
+from paddle_jax.io.dataloader.dataloader_iter import _DataLoaderIterBase
 from paddle_jax.io.dataloader.dataset import IterableDataset
 from paddle_jax.io.dataloader.fetcher import make_fetch
 from paddle_jax.io.dataloader.process import Unfit, crew
@@ -138,7 +136,7 @@ class DataLoader:
     def __iter__(self):
         """Starts an epoch."""
         local.ctx.frame.stream("a DataLoader")
-        return _Epoch(self, self._ahead() if self.num_workers > 0 else self._plain())
+        return _DataLoaderIterBase(self, self._ahead() if self.num_workers > 0 else self._plain())
 
     def __call__(self):
         """Starts an epoch; the same as `iter(loader)`."""
@@ -234,24 +232,3 @@ def _places(places):
     if places is None:
         return []
     return [parse(place) for place in (places if isinstance(places, list | tuple) else [places])]
-
-
-class _Epoch:
-    """One pass over a DataLoader."""
-
-    def __init__(self, loader, batches):
-        self._loader, self._batches = loader, batches
-
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        boundary()
-        start = time.perf_counter()
-        batch = next(self._batches)
-        Counters.batches += 1
-        Counters.data_seconds += time.perf_counter() - start
-        return batch
-
-    def __len__(self):
-        return len(self._loader)

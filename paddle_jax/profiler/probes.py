@@ -17,7 +17,7 @@ from paddle_jax._core.deferred import flush, segment
 from paddle_jax._core.origins import user_line
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
-from paddle_jax.io.reader import _Epoch
+from paddle_jax.io.dataloader.dataloader_iter import _DataLoaderIterBase
 from paddle_jax.jit import program as compiled
 from paddle_jax.jit.function import StaticFunction
 from paddle_jax.nn.layer.layers import Layer
@@ -57,7 +57,7 @@ def install(rows):
     for cls in _steppers(Optimizer):  # not `step` itself, which compiled functions have read
         _swap(cls, "_step_group", lambda inner: _phase(inner, add, "Optimization Step", Type.Optimization))
     _swap(Layer, "__call__", lambda inner: _layer(inner, add))
-    _swap(_Epoch, "__next__", lambda inner: _batch(inner, add))
+    _swap(_DataLoaderIterBase, "__next__", lambda inner: _batch(inner, add))
     monitoring.register_event_duration_secs_listener(_compiling)
     Recording.rows = rows
 
@@ -346,5 +346,5 @@ class Reading:
     @staticmethod
     def install():
         """Begins."""
-        if not any(item[0] is _Epoch for item in _Swapped.items):
-            _swap(_Epoch, "__next__", lambda inner: _batch(inner, lambda row: None))
+        if not any(item[0] is _DataLoaderIterBase for item in _Swapped.items):
+            _swap(_DataLoaderIterBase, "__next__", lambda inner: _batch(inner, lambda row: None))

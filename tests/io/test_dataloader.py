@@ -1,6 +1,7 @@
 """DataLoader against the real Paddle (single process), and threads against the single process."""
 
 import gc
+import importlib
 import threading
 import time
 
@@ -295,3 +296,15 @@ def test_shuffle_without_batches():
 def test_text_arrays_are_refused():
     with pytest.raises(ValueError, match="dtype"):
         list(ours.io.DataLoader([np.array("a")]))
+
+
+def test_what_iterates(paddle, oracle):
+    """The class that PaddleNLP asks for, with the attributes that it reads."""
+    for module in (paddle, oracle):
+        data = module.io.TensorDataset([module.arange(4)])
+        loader = module.io.DataLoader(data, batch_size=2)
+        found = iter(loader)
+        iterators = importlib.import_module(f"{module.__name__}.io.dataloader.dataloader_iter")
+        assert isinstance(found, iterators._DataLoaderIterBase) and not isinstance(loader, iterators._DataLoaderIterBase)
+        assert found._dataset is data and found._batch_sampler.batch_size == 2
+        assert len(list(found)) == 2

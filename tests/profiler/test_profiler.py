@@ -146,7 +146,7 @@ def originals():
     return {(owner, name): vars(owner)[name] for owner, name in (
         (probes.kernels, "compute"), (probes.flush, "interpreted"), (probes.flush, "_run"), (probes.programs.Program, "__call__"),
         (probes.compiled.Program, "__call__"), (probes.tape, "backward"), (probes.Layer, "__call__"), (probes.Optimizer, "_step_group"),
-        (probes._Epoch, "__next__"))}
+        (probes._DataLoaderIterBase, "__next__"))}
 
 
 def test_nothing_stays_behind(paddle):
@@ -159,7 +159,7 @@ def test_nothing_stays_behind(paddle):
     assert originals() == before
     assert Recording.rows is None
     with paddle.profiler.Profiler(timer_only=True):
-        assert probes._Epoch.__next__ is not before[probes._Epoch, "__next__"]
+        assert probes._DataLoaderIterBase.__next__ is not before[probes._DataLoaderIterBase, "__next__"]
     assert originals() == before
 
 

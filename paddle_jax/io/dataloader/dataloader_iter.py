@@ -1,0 +1,35 @@
+"""One pass over a DataLoader."""
+
+import time
+
+from paddle_jax._core.counters import Counters
+from paddle_jax._core.deferred.flush import boundary
+
+__all__ = []
+
+
+class _DataLoaderIterBase:
+    """The batches of an epoch; what `iter(loader)` gives.
+
+    Args:
+        loader: DataLoader.
+        batches: iterator of the batches.
+    """
+
+    def __init__(self, loader, batches):
+        self._loader, self._batches = loader, batches
+        self._dataset, self._batch_sampler = loader.dataset, loader.batch_sampler
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        boundary()
+        start = time.perf_counter()
+        batch = next(self._batches)
+        Counters.batches += 1
+        Counters.data_seconds += time.perf_counter() - start
+        return batch
+
+    def __len__(self):
+        return len(self._loader)
