@@ -214,6 +214,15 @@ Tensor._after_backward = ()  # called without arguments once backward() has put 
 # static programs ------------------------------------------------------------------------------------------------------
 
 
+def _block(self):
+    from paddle_jax.static.program import default_main_program
+
+    return default_main_program().global_block()
+
+
+Tensor.block = property(_block, doc="The block of the default main program, which functions that fill a Parameter are given beside it.")
+
+
 @_attach
 def _to_static_var(self, to_parameter=False, **kwargs):
     from paddle_jax.static.parameters import parameter

@@ -211,3 +211,13 @@ def test_what_can_be_asked_before_there_are_values(oracle, paddle):
     for read in (w.numpy, w.tolist, lambda: np.asarray(w)):  # the real Paddle gives an empty array
         with pytest.raises(RuntimeError, match="is not initialized"):
             read()
+
+
+def test_given_the_block_of_a_parameter(oracle, paddle):
+    """As PaddleSeg calls them."""
+    for module in (oracle, paddle):
+        weight = module.nn.Linear(2, 3).weight
+        module.nn.initializer.Constant(2.0)(weight, weight.block)
+        assert (weight.numpy() == 2).all() and weight.block is weight.block
+        with pytest.raises(AttributeError):
+            weight.block = None
