@@ -48,7 +48,7 @@ class Op:
     def __init__(self, fn, tensors="", *, alias=None, promote=False, alike=(), scalars=False, random=False, nondiff=False, jit=True, slope=None,
                  constant="", cases=(), composite=False):
         self.fn, self.name, self.alias, self.cases = fn, fn.__name__, alias or {}, tuple(cases)
-        self.home = fn.__module__  # the file it is written in, by which files and rules know it
+        self.home = fn.__module__ or ""  # the file it is written in, by which files and rules know it; of typed-in code perhaps none
         self.promote, self.scalars, self.random, self.nondiff, self.jit, self.composite = promote, scalars, random, nondiff, jit, composite
         self.by_result = None if slope is None else Kernel(fn.__name__ + "_grad", lambda y, ct: ct.astype(y.dtype) * slope(y))
         names = tensors.split()
