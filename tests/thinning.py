@@ -1,7 +1,7 @@
 """Which tests `-m "not slow"` leaves out beside those that are marked by hand: most rows of tables that take long, and single tests that do.
 
 `tests/data/seconds.json` has the mean seconds of a test of each function that takes long, measured on two cores. `PADDLE_JAX_TEST_SECONDS=FILE
-pytest` measures them anew. Of a table rows that are spread evenly stay, about a second of them; one row of each operation stays in
+pytest` measures them anew. Of a table rows that are spread evenly stay, about half a second of them; one row of each operation stays in
 `test_as_the_oracle`, which is left whole.
 """
 
@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 FILE = Path(__file__).parent / "data" / "seconds.json"
-SINGLE, TABLE, KEPT = 1.0, 2.0, 1.0  # seconds: of one test, of all rows together, of the rows that stay
-DEAREST = 3.0  # seconds of a row of which not even one stays
+SINGLE, TABLE, KEPT = 0.8, 1.0, 0.6  # seconds: of one test, of all rows together, of the rows that stay
+DEAREST = 2.0  # seconds of a row of which not even one stays
 WHOLE = frozenset(("ops/test_ops.py::test_as_the_oracle", "ops/test_ops.py::test_is_public_and_has_cases"))
 
 

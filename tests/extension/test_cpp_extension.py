@@ -250,10 +250,12 @@ def test_operators_by_name(paddle, library):
     np.testing.assert_allclose(x.grad, [2.0, 0.2], 1e-6)
     with pytest.raises(RuntimeError, match="'unheard_of' is not known"):
         paddle._C_ops._run_custom_op("unheard_of", x)
+    with pytest.raises(ValueError, match="'unheard_of' is not known"):
+        cpp_extension.parse_op_info("unheard_of")
 
 
 def test_a_library_that_is_not_there(tmp_path):
-    with pytest.raises(OSError, match="there is no file"):
+    with pytest.raises(RuntimeError, match="there is no file"):
         cpp_extension.load_op_meta_info_and_register_op(str(tmp_path / "none.so"))
     with pytest.raises(Exception, match=r"none\.so"):
         cpp_extension.extension_utils._import_module_from_library("none", str(tmp_path))

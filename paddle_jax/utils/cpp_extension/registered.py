@@ -26,17 +26,18 @@ def load_op_meta_info_and_register_op(lib_filename):
     Returns:
         list of str, the names of the operators in it that are not known yet, without gradients.
     Raises:
-        OSError: there is no such library.
+        RuntimeError: there is no such library.
         ValueError: a name is taken by an operator of another library.
     Example:
         >>> paddle.utils.cpp_extension.load_op_meta_info_and_register_op("/nowhere/library.so")
         Traceback (most recent call last):
         ...
-        OSError: ...
+        RuntimeError: ...
     """
     path = Path(lib_filename).resolve()
     if not path.is_file():
-        raise OSError(f"load_op_meta_info_and_register_op: lib_filename: there is no file {str(lib_filename)!r}; compile it with setup or load")
+        raise RuntimeError(f"(PreconditionNotMet) load_op_meta_info_and_register_op: lib_filename: there is no file {str(lib_filename)!r}; compile "
+                           "it with setup or load")
     library, known = opened(path), _known()
     made = functions(library)
     taken = [name for name in made if name in known and known[name][0] is not library]
@@ -55,20 +56,20 @@ def parse_op_info(op_name):
     Returns:
         tuple of three lists of str: the inputs, the attributes, the outputs.
     Raises:
-        RuntimeError: there is no operator of this name.
+        ValueError: there is no operator of this name.
     Example:
         >>> paddle.utils.cpp_extension.parse_op_info("unheard_of")
         Traceback (most recent call last):
         ...
-        RuntimeError: ...
+        ValueError: ...
     """
-    operator = _found(op_name)[0].operators[op_name]
+    operator = _found(op_name, ValueError)[0].operators[op_name]
     return [*map(bare, operator.inputs)], [name for name, _ in operator.attributes], [*operator.outputs]
 
 
-def _found(name):
+def _found(name, error):
     if name not in _known():
-        raise RuntimeError(f"the operator {name!r} is not known; load its library with load_op_meta_info_and_register_op")
+        raise error(f"the operator {name!r} is not known; load its library with load_op_meta_info_and_register_op")
     return _known()[name]
 
 
@@ -83,7 +84,7 @@ def _run_custom_op(name, *args):
     Raises:
         RuntimeError: there is no operator of this name.
     """
-    found = _found(name)[1](*args)
+    found = _found(name, RuntimeError)[1](*args)
     return found if isinstance(found, list) else [found]
 
 
