@@ -56,7 +56,10 @@ def test_scatter(mode, dtype):
             results.append(getattr(x.at[i[:, 0], i[:, 1]], name)(u[:, 0], mode=mode, wrap_negative_indices=False))
         return results
 
-    check(scatters, X.astype(dtype), ROWS, (R.randn(3, 6, 4) * 3).astype(dtype), ulp=2, signs=False)
+    x, u = X, np.random.RandomState(11).randn(3, 6, 4) * 3
+    if dtype == "float16":
+        x, u = np.abs(x), np.abs(u)  # a sum in which numbers cancel keeps the roundings of larger ones, of which XLA makes fewer
+    check(scatters, x.astype(dtype), ROWS, u.astype(dtype), ulp=2, signs=False)
 
 
 def test_scatter_of_windows_and_with_batching_dims():
