@@ -59,14 +59,15 @@ class Capture(Trace):
     checks: of values, see outcomes.py; steps: of optimizers; level: JAX's own trace, in which they can be made.
     """
 
-    deferring = False
+    deferring = converted = False
+    capture = property(lambda self: self)
 
     def __init__(self, start, converted=False, variable=0, objects=(), once=False):
         super().__init__()
         self.once = once
         self.contents = [(thing, _content(thing)) for thing in objects]
         self.variable, self.looked = variable, {}
-        self.start, self.converts, self.given, self.arrays, self.places, self.known = start, converted, [], {}, {}, 0
+        self.start, self.converted, self.given, self.arrays, self.places, self.known = start, converted, [], {}, {}, 0
         self.guards, self.effects, self.attributes, self.objects, self.grads, self.drawn, self.checks = [], [], {}, {}, {}, {}, []
         self.hooked = self.quiet = self.begun = self.finished = False
         self.refusal, self.steps = None, 0
@@ -75,8 +76,7 @@ class Capture(Trace):
         """Makes operands of the Tensors that are known."""
         ctx = local.ctx
         self.nested(ctx.frame)
-        self.capture, self.converted, self.segment = self, self.converts, ctx.segment
-        self.begun = True
+        self.segment, self.begun = ctx.segment, True
         ctx.frame, ctx.segment = self, None
         for tensor in self.start:
             if id(tensor) not in self.places:

@@ -5,6 +5,8 @@ inside a JAX trace, tracing.py), `Capture` (one that is repeated as a program, c
 Frames nest; `local.ctx.frame` is the innermost one.
 """
 
+import operator
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -158,9 +160,7 @@ class Frame:
 class InnerFrame(Frame):
     """A Frame that leaves to the one around it whatever it does not do itself."""
 
-    def nested(self, outer):
-        self.capture, self.converted, self.probe = outer.capture, outer.converted, outer.probe
-        return super().nested(outer)
+    capture, converted, probe = (property(operator.attrgetter(f"outer.{name}")) for name in ("capture", "converted", "probe"))
 
     def read(self, tensor):
         return self.outer.read(tensor)
