@@ -1,0 +1,23 @@
+"""The list of cases, which the modules beside this one fill."""
+
+import dataclasses
+
+CASES = {}
+
+
+def case(make):
+    """Notes `make() -> (function of x, change)` under its name."""
+    CASES[make.__name__] = make
+    return make
+
+
+class Box:
+    """A plain object."""
+
+    def __init__(self, **values):
+        self.__dict__.update(values)
+
+
+@dataclasses.dataclass
+class Config:
+    scale: float = 2.0
