@@ -8,6 +8,7 @@ server does. Nothing else has to be cleaned up.
 """
 
 import atexit
+import collections
 import contextlib
 import importlib
 import os
@@ -31,6 +32,9 @@ available = hasattr(os, "fork") and hasattr(socket, "send_fds") and sys.platform
 
 # Helpers leave accelerators and ports alone, and share the cores: each has one thread.
 SETTINGS = {"JAX_PLATFORMS": "cpu", "FLAGS_metrics_port": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+# What helpers are likely to need beside that: imported while nobody waits for the server, and what is missing is left out.
+_EXPECTED = ("cloudpickle", "paddle_jax.io.dataloader.remote", "paddle_jax.vision.transforms", "PIL.Image:preinit")
+_HARMLESS = frozenset(["PIL", "cloudpickle", "cv2", "numpy", "paddle_jax", "scipy"])  # packages that only define things when they are imported
 _LENGTH = struct.Struct("!I")
 _GRACE = 2.0  # seconds in which a helper may end by itself
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
@@ -62,9 +66,11 @@ def serve(descriptor):
     """Runs the server on its control socket, until the program that started it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the program, which decides what happens to its helpers
     control = socket.socket(fileno=descriptor)
-    helpers, ended = {}, {}  # pid: when to kill it, or None; pid: exit status
+    helpers, ended, wanted = {}, {}, collections.deque(_EXPECTED)  # pid: when to kill it, or None; pid: exit status; what to import
     with contextlib.suppress(EOFError, OSError):
         while True:
+            while wanted and not select.select([control], [], [], 0)[0]:
+                _import(wanted.popleft())
             waiting = [moment for moment in helpers.values() if moment is not None]
             select.select([control], [], [], max(0.0, min(waiting) - time.monotonic()) if waiting else None)
             for pid in [pid for pid, moment in helpers.items() if moment is not None and moment <= time.monotonic()]:
@@ -74,12 +80,23 @@ def serve(descriptor):
                 message, descriptors = _receive(control)
                 if message is None:
                     break
-                _obey(control, helpers, ended, message, descriptors)
+                if message[0] == "import":
+                    wanted.extend(message[1])
+                else:
+                    _obey(control, helpers, ended, message, descriptors)
             elif any(moment is not None for moment in helpers.values()):
                 time.sleep(0.02)
     for pid in helpers:
         _kill(pid)
     _reap(helpers, ended, _GRACE)
+
+
+def _import(name):
+    module, _, function = name.partition(":")
+    with contextlib.suppress(Exception):  # helpers find out themselves, if they need it
+        found = importlib.import_module(module)
+        if function:
+            getattr(found, function)()
 
 
 def _obey(control, helpers, ended, message, descriptors):
@@ -157,21 +174,29 @@ class _Server:
     """The one server of this process; None until it is needed, and in a child made by `os.fork`."""
 
     process = control = None
+    known = frozenset()  # names of the modules that it has
     lock = threading.Lock()
 
 
 def start():
-    """Starts the server, if it is not there; does not wait until it is ready."""
+    """Starts the server, if it is not there; does not wait until it is ready. What this program has imported meanwhile it imports as well."""
     with _Server.lock:
         if _Server.process is None or _Server.process.poll() is not None:
             _started()
+    new = [name for name in list(sys.modules) if name not in _Server.known and name.partition(".")[0] in _HARMLESS]
+    if new:
+        _Server.known = _Server.known.union(new)
+        with contextlib.suppress(OSError):
+            _asked("import", new, answer=False)
 
 
 def _started():
     _dropped()
     ours, theirs = socket.socketpair()
     with theirs:
-        _Server.process = (_twin(ours, theirs) if _is_quiet() else None) or _fresh(theirs)
+        _Server.known, _Server.process = frozenset(sys.modules), _twin(ours, theirs) if _is_quiet() else None
+        if _Server.process is None:
+            _Server.known, _Server.process = frozenset(), _fresh(theirs)
     _Server.control = ours
 
 

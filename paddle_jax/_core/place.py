@@ -4,7 +4,7 @@ import jax
 import numpy as np
 
 from paddle_jax._core.deferred.settings import settle
-from paddle_jax._core.deferred.value import Value, concrete, uploaded
+from paddle_jax._core.deferred.value import Value, at_rest, concrete, uploaded
 from paddle_jax._core.symbol import ABSTRACT
 
 _KINDS = {"cpu": "cpu", "gpu": "gpu", "cuda": "gpu", "rocm": "gpu", "xpu": "xpu", "tpu": "tpu"}
@@ -209,7 +209,9 @@ def put(array, place=None):
     """Moves an array (NumPy or jax) to a Place; None means the current one."""
     array = concrete(array)
     if place is None:
-        return uploaded(array) if isinstance(array, np.ndarray | np.generic) else jax.numpy.asarray(array)
+        if not isinstance(array, np.ndarray | np.generic):
+            return jax.numpy.asarray(array)
+        return uploaded(array) if at_rest(array) is None else array
     return jax.device_put(array, jax_device(parse(place)))
 
 

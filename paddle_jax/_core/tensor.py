@@ -379,7 +379,7 @@ class Tensor:
     def __reduce__(self):
         own = {Tensor: "Tensor", _Data: "Tensor", Parameter: "Parameter"}  # by name: the module they show may not be importable
         kind = own.get(type(self), type(self))
-        return _unpickle, (kind, looked_at(self._value), self.stop_gradient, self.persistable, self._name, dict(self.__dict__))
+        return _unpickle, (kind, looked_at(heard(settled(held(self)))), self.stop_gradient, self.persistable, self._name, dict(self.__dict__))
 
     def _set_meta(self, stop_gradient, persistable, name, attributes):
         self.stop_gradient, self.persistable, self._name = stop_gradient, persistable, name

@@ -7,9 +7,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.deferred.value import on_host, settled
+from paddle_jax._core.deferred.value import from_host, settled
 from paddle_jax._core.place import put
 from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax.io.dataloader.exchange import Rows
+
+_WORTH_IT = 1 << 12  # bytes of one sample from which stacking costs more than handing the parts on
 
 
 def default_collate_fn(batch):
@@ -28,21 +31,27 @@ def default_collate_fn(batch):
         >>> [field.tolist() for field in default_collate_fn([(1, 2.0), (3, 4.0)])]
         [[1, 3], [2.0, 4.0]]
     """
+    return collated(batch, np.stack, _stacked)
+
+
+def collated(batch, arrays, tensors):
+    """Samples put together field by field; `arrays` and `tensors` are what joins a list of these."""
     sample = batch[0]
     if isinstance(sample, np.ndarray):
-        return np.stack(batch, axis=0)
+        return arrays(batch)
     if isinstance(sample, Tensor):
-        return _stacked(batch)
+        return tensors(batch)
     if isinstance(sample, numbers.Number):
         return np.array(batch)
     if isinstance(sample, str | bytes):
         return batch
     if isinstance(sample, Mapping):
-        return {key: default_collate_fn([each[key] for each in batch]) for key in sample}
+        return {key: collated([each[key] for each in batch], arrays, tensors) for key in sample}
     if isinstance(sample, Sequence):
         if any(len(each) != len(sample) for each in batch):
             raise RuntimeError("default_collate_fn: batch: samples have different numbers of fields; pad them or pass a collate_fn.")
-        return [default_collate_fn(fields) if not isinstance(fields[0], str | bytes) else fields for fields in zip(*batch, strict=True)]
+        fields = zip(*batch, strict=True)
+        return [field if isinstance(field[0], str | bytes) else collated(field, arrays, tensors) for field in fields]
     raise TypeError(
         f"default_collate_fn: batch: got {type(sample).__name__}; allowed are Tensor, ndarray, numbers, str, dict and list; pass a collate_fn."
     )
@@ -50,12 +59,36 @@ def default_collate_fn(batch):
 
 def _stacked(batch):
     """Tensors along a new axis, by NumPy if they are on the host: XLA would compile for each number of them."""
-    arrays = [settled(each._raw) for each in batch]
+    arrays = _host_arrays(batch)
+    return wrap(jnp.stack([each._value for each in batch]) if arrays is None else from_host(np.stack(arrays)))
+
+
+def _host_arrays(tensors):
+    """The NumPy arrays of Tensors of one dtype that are all on the host, else None."""
+    arrays = [settled(each._raw) for each in tensors]
     if all(type(a) is np.ndarray or (isinstance(a, jax.Array) and all(d.platform == "cpu" for d in a.devices())) for a in arrays):
         arrays = [np.asarray(a) for a in arrays]
         if all(a.dtype == arrays[0].dtype for a in arrays):
-            return wrap(on_host(np.stack(arrays)))
-    return wrap(jnp.stack([each._value for each in batch]))
+            return arrays
+    return None
+
+
+def laid_out(batch):
+    """`default_collate_fn` for a batch that is sent to another process at once: large arrays are not stacked here, but on the way."""
+    return collated(batch, _as_rows, _tensors_as_rows)
+
+
+def _as_rows(batch):
+    first = batch[0]
+    alike = all(type(a) is np.ndarray and a.dtype == first.dtype and a.shape == first.shape for a in batch)
+    if not alike or first.dtype.hasobject or first.nbytes < _WORTH_IT:
+        return np.stack(batch)
+    return Rows([np.ascontiguousarray(a) for a in batch])
+
+
+def _tensors_as_rows(batch):
+    arrays = _host_arrays(batch)
+    return _stacked(batch) if arrays is None else _as_rows(arrays)
 
 
 def default_convert_fn(batch):

@@ -4,20 +4,22 @@ import itertools
 import numbers
 
 from paddle_jax._core.deferred.value import looked_at
-from paddle_jax.io.dataloader.collate import default_collate_fn, default_convert_fn
+from paddle_jax.io.dataloader.collate import default_collate_fn, default_convert_fn, laid_out
 from paddle_jax.io.dataloader.dataset import IterableDataset, TensorDataset
 from paddle_jax.io.dataloader.worker import END
 
 
-def make_fetch(dataset, collate_fn, auto_collate, batch_size, drop_last):
-    """The function `task -> batch` of one worker."""
+def make_fetch(dataset, collate_fn, auto_collate, batch_size, drop_last, sent=False):
+    """The function `task -> batch` of one worker. sent: batches go to another process at once."""
     collate = collate_fn or (default_collate_fn if auto_collate else default_convert_fn)
+    ours = collate is default_collate_fn
+    collate = laid_out if ours and sent else collate
     if isinstance(dataset, IterableDataset):
         samples = iter(dataset)
         return lambda task: _next_batch(samples, collate, auto_collate, batch_size, drop_last)
     if not auto_collate:
         return lambda index: collate(dataset[index])
-    if type(dataset) is TensorDataset and collate is default_collate_fn and all(_is_rows(tensor) for tensor in dataset.tensors):
+    if type(dataset) is TensorDataset and ours and all(_is_rows(tensor) for tensor in dataset.tensors):
         return lambda indices: _gather(dataset, indices)
     return lambda indices: collate([dataset[i] for i in indices])
 

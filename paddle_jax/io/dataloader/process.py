@@ -50,8 +50,7 @@ class ProcessWorker:
 
     def __init__(self, number, count, seed, shared):
         self.number, self._shared, self._epoch, self._tasks = number, shared, 0, 0
-        self._results = collections.deque()
-        self._sock = None
+        self._results, self._sock = collections.deque(), None
         self.pid, self._sock = forkserver.fork("paddle_jax.io.dataloader.remote:work")
         send(self._sock, {"id": number, "count": count, "seed": seed, "shared": shared, **_surroundings()})
 
@@ -91,6 +90,8 @@ class ProcessWorker:
                     rest = rest[self._sock.send(rest[:_AT_ONCE], socket.MSG_DONTWAIT) :]
 
     def _keep(self, result):
+        if result[0] == "unfit":
+            raise WorkerError(f"DataLoader: worker {self.number} (pid {self.pid}) cannot load what the first worker could: {result[1]}")
         if result[1] == self._epoch:
             self._results.append(result)
 
@@ -175,10 +176,8 @@ def crew(count, seed, shared, needs):
     try:
         for number in range(count):
             workers.append(ProcessWorker(number, count, seed, shared))
-        for worker in workers:
-            worker.give(packed)
-        for worker in workers:
-            worker.settle()
+            workers[-1].give(packed)
+        workers[0].settle()  # the others say the same; the first batch need not wait for them
     except BaseException as error:
         for worker in workers:
             worker.stop()

@@ -9,6 +9,7 @@ import traceback
 import numpy as np
 
 from paddle_jax._core.deferred.flush import run_pending
+from paddle_jax._core.deferred.value import stay_on_host
 from paddle_jax._core.dtype import set_default_dtype
 from paddle_jax._core.random import default_generator
 from paddle_jax.alias import install_as_paddle
@@ -44,6 +45,7 @@ class Seeds:
 def work(sock):
     """Serves the program on the other end of a socket until it closes it."""
     setup = receive(sock)
+    stay_on_host()
     sys.path[:], sys.argv[:] = setup["path"], setup["argv"]
     os.chdir(setup["folder"])
     os.environ.update(setup["environment"])
@@ -77,7 +79,7 @@ def work(sock):
             if problem is not None:
                 raise problem
             seeds.sow(seed, number)
-            fetch = fetch or make_fetch(dataset, collate_fn, *settings)
+            fetch = fetch or make_fetch(dataset, collate_fn, *settings, sent=True)
             batch = fetch(task)
             run_pending("a batch is ready in a worker")
             result = ("end", epoch, None) if batch is END else ("batch", epoch, batch)

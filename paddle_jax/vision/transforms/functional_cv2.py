@@ -6,6 +6,7 @@ import numpy as np
 
 from paddle_jax.tensor.creation import to_tensor as make_tensor
 from paddle_jax.vision.image import opencv
+from paddle_jax.vision.transforms.pixels import eight_bit
 from paddle_jax.vision.transforms.sizes import corner, four, resized
 
 __all__ = []
@@ -29,9 +30,8 @@ def to_tensor(pic, data_format="CHW"):
     if data_format not in ("CHW", "HWC"):
         raise ValueError(f"to_tensor: data_format: got {data_format!r}; allowed are 'CHW' and 'HWC'")
     pixels = pic[:, :, None] if pic.ndim == 2 else pic
-    if pixels.dtype == np.uint8:
-        pixels = pixels.astype(np.float32) / np.float32(255)
-    return make_tensor(np.ascontiguousarray(pixels.transpose(2, 0, 1) if data_format == "CHW" else pixels))
+    pixels = pixels.transpose(2, 0, 1) if data_format == "CHW" else pixels
+    return eight_bit(pixels) if pixels.dtype == np.uint8 else make_tensor(np.ascontiguousarray(pixels))
 
 
 def resize(img, size, interpolation="bilinear"):

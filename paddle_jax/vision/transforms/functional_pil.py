@@ -4,6 +4,7 @@ import numpy as np
 
 from paddle_jax.tensor.creation import to_tensor as make_tensor
 from paddle_jax.vision.image import pillow
+from paddle_jax.vision.transforms.pixels import eight_bit
 from paddle_jax.vision.transforms.sizes import corner, four, resized
 
 __all__ = []
@@ -25,11 +26,10 @@ def to_tensor(pic, data_format="CHW"):
     if pic.mode in _WIDE:
         pixels = np.array(pic, _WIDE[pic.mode])
     else:
-        pixels = np.array(pic, np.uint8) * (255 if pic.mode == "1" else 1)
+        pixels = np.array(pic, np.uint8) * np.uint8(255) if pic.mode == "1" else np.asarray(pic, np.uint8)
     pixels = pixels[:, :, None] if pixels.ndim == 2 else pixels
-    if pixels.dtype == np.uint8:
-        pixels = pixels.astype(np.float32) / np.float32(255)
-    return make_tensor(np.ascontiguousarray(pixels.transpose(2, 0, 1) if data_format == "CHW" else pixels))
+    pixels = pixels.transpose(2, 0, 1) if data_format == "CHW" else pixels
+    return eight_bit(pixels) if pixels.dtype == np.uint8 else make_tensor(np.ascontiguousarray(pixels))
 
 
 def resize(img, size, interpolation="bilinear"):

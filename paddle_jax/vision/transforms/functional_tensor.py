@@ -10,6 +10,7 @@ from paddle_jax.nn import functional as F
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.joining import concat, split, stack
 from paddle_jax.vision.transforms.geometry import affine_matrix
+from paddle_jax.vision.transforms.pixels import scaled
 from paddle_jax.vision.transforms.sizes import corner, four, resized
 
 __all__ = []
@@ -40,6 +41,8 @@ def normalize(img, mean, std, data_format="CHW"):
     """(img - mean) / std for each channel."""
     _assert_image_tensor(img, data_format)
     shape = [-1, 1, 1] if _axes(data_format)[0] == -3 else [-1]
+    if (made := scaled(img, mean, std, shape)) is not None:
+        return made
     mean, std = (v if hasattr(v, "stop_gradient") else to_tensor(v, dtype=img.dtype) for v in (mean, std))
     return (img - mean.reshape(shape)) / std.reshape(shape)
 

@@ -1,0 +1,39 @@
+"""Arithmetic on the pixels of one image on the host, where recording operations, or compiling them, would take longer than the work."""
+
+import numpy as np
+
+from paddle_jax._core.deferred.value import Value, aligned, from_host, readable
+from paddle_jax._core.state import local
+from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax.tensor.axes import untracked
+
+__all__ = []
+
+
+def eight_bit(pixels):
+    """The Tensor of an array of 8-bit pixels: floats from 0 to 1."""
+    return wrap(from_host(np.divide(pixels, np.float32(255), out=aligned(pixels.shape, np.dtype(np.float32)))))
+
+
+def scaled(img, mean, std, shape):
+    """(img - mean) / std of a float32 image on the host, by NumPy; None where it has to be operations."""
+    array = _at_hand(img)
+    if array is None or array.dtype != np.float32 or isinstance(mean, Tensor) or isinstance(std, Tensor):
+        return None
+    try:
+        mean, std = (np.asarray(numbers, np.float64).astype(np.float32).reshape(shape) for numbers in (mean, std))
+        if np.broadcast_shapes(array.shape, mean.shape, std.shape) != array.shape:
+            return None
+    except (TypeError, ValueError):  # the operations say what is wrong
+        return None
+    made = aligned(array.shape, array.dtype)
+    with np.errstate(all="ignore"):
+        return wrap(from_host(np.divide(np.subtract(array, mean, out=made), std, out=made)))
+
+
+def _at_hand(img):
+    """The elements of a Tensor if the host has them and no gradient is wanted; else None."""
+    if not local.ctx.frame.eager or local.ctx.amp is not None or not untracked(img):
+        return None
+    raw = img._raw
+    return raw if type(raw) is np.ndarray else readable(raw) if type(raw) is Value else None
