@@ -2,8 +2,8 @@
 
     python tools/line_budget.py
 
-The limits: lines per file of the package and of tests, benchmarks, tools and examples, median lines of an op's body (docstring left out), lines of
-the whole package.
+The limits: lines per file of the package and of tests, benchmarks, tools and examples; lines of a function of the package, without its decorators and
+docstring; median lines of an op's body; lines of the whole package.
 """
 
 import ast
@@ -30,6 +30,19 @@ def body_lines(function):
     return body[-1].end_lineno - body[0].lineno + 1 if body else 0
 
 
+def function_lines(function):
+    """Lines of a function with its signature, without its decorators and docstring."""
+    first = function.body[0]
+    docstring = first.end_lineno - first.lineno + 1 if ast.get_docstring(function) is not None else 0
+    return function.end_lineno - function.lineno + 1 - docstring
+
+
+def long_functions(path, tree, limit):
+    """`file::name: lines` of the functions that are longer than the limit."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return [f"{path}::{node.name}: {lines} lines, allowed {limit}" for node in functions if (lines := function_lines(node)) > limit]
+
+
 def op_bodies(tree):
     return [body_lines(node) for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and is_op(node)]
 
@@ -43,10 +56,13 @@ def main():
     limit = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["paddle_jax"]["line_budget"]
     lengths = lengths_of(PACKAGE.rglob("*.py"))
     beside = lengths_of(path for folder in BESIDE for path in (ROOT / folder).rglob("*.py") if DATA not in path.parents)
-    ops = [lines for path in lengths for lines in op_bodies(ast.parse((ROOT / path).read_text(encoding="utf-8")))]
+    trees = {path: ast.parse((ROOT / path).read_text(encoding="utf-8")) for path in lengths}
+    ops = [lines for tree in trees.values() for lines in op_bodies(tree)]
     median, total = statistics.median(ops or [0]), sum(lengths.values())
 
     problems = [f"{path}: {lines} lines, allowed {limit['file']}" for path, lines in (lengths | beside).items() if lines > limit["file"]]
+    for path, tree in trees.items():
+        problems += [long for long in long_functions(path, tree, limit["function"]) if long.partition(": ")[0] not in limit["long_functions"]]
     if median > limit["op_body_median"]:
         problems.append(f"median op body {median} lines, allowed {limit['op_body_median']}")
     if total > limit["package"]:

@@ -63,26 +63,10 @@ class DataLoader:
         [[1.0, 2.0], [3.0]]
     """
 
-    def __init__(
-        self,
-        dataset,
-        feed_list=None,
-        places=None,
-        return_list=True,
-        batch_sampler=None,
-        batch_size=1,
-        shuffle=False,
-        drop_last=False,
-        collate_fn=None,
-        num_workers=0,
-        use_buffer_reader=True,
-        reader_buffer_size=2,
-        prefetch_factor=2,
-        use_shared_memory=True,
-        timeout=0,
-        worker_init_fn=None,
-        persistent_workers=False,
-    ):
+    def __init__(self, dataset, feed_list=None, places=None, return_list=True, batch_sampler=None, batch_size=1,
+                 shuffle=False, drop_last=False, collate_fn=None, num_workers=0, use_buffer_reader=True,
+                 reader_buffer_size=2, prefetch_factor=2, use_shared_memory=True, timeout=0, worker_init_fn=None,
+                 persistent_workers=False):
         _need(num_workers >= 0, f"DataLoader: num_workers: got {num_workers}; it may not be negative.")
         _need(timeout >= 0, f"DataLoader: timeout: got {timeout}; it may not be negative.")
         _need(prefetch_factor > 0, f"DataLoader: prefetch_factor: got {prefetch_factor}; it must be positive.")

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from collections.abc import Callable
 from typing import Any
 
 
@@ -32,6 +33,74 @@ def _minimum(a, b, low, high):
     return min(max(place, low), high) if math.isfinite(place) else (low + high) / 2
 
 
+@dataclasses.dataclass
+class _Search:
+    """A search in progress: at (length to Point), the point it starts from, what is asked for, and the evaluations so far."""
+
+    at: Callable[[float], Point]
+    start: Point
+    decrease: float
+    curvature: float
+    limit: int
+    used: int = 0
+
+    def evaluate(self, length):
+        self.used += 1
+        return self.at(length)
+
+    def too_high(self, point):
+        return not point.loss <= self.start.loss + self.decrease * point.length * self.start.slope  # also for NaN
+
+    def flat(self, point):
+        return abs(point.slope) <= -self.curvature * self.start.slope
+
+    def bracket(self, length):
+        """Goes out from the start: two Points with a good one between them, the better one first, or twice the Point that is good itself."""
+        previous, point = self.start, self.evaluate(length)
+        while self.used < self.limit:
+            if self.too_high(point) or (previous is not self.start and point.loss >= previous.loss):
+                return previous, point
+            if self.flat(point):
+                return point, point
+            if point.slope >= 0:
+                return point, previous
+            nearest, farthest = point.length + 0.01 * (point.length - previous.length), point.length * 10
+            previous, point = point, self.evaluate(_minimum(previous, point, nearest, farthest))
+        return self.start, point
+
+    def narrow(self, low, high, reach, tolerance):
+        """Divides the interval between two Points until a good one is found or it is too short; gives the best."""
+        near_end = False
+        while self.used < self.limit and abs(high.length - low.length) * reach >= tolerance:
+            length, near_end = _division(low, high, near_end)
+            if length in (low.length, high.length):  # no number lies between
+                break
+            point = self.evaluate(length)
+            if self.too_high(point) or point.loss >= low.loss:
+                high = point
+                continue
+            if self.flat(point):
+                return point
+            if point.slope * (high.length - low.length) >= 0:
+                high = low
+            low = point
+        return low
+
+
+def _division(low, high, near_end):
+    """(where to divide the interval between two Points, whether that is close to an end).
+
+    A minimum close to an end is tried once; the second time in a row, or at the end itself, a tenth of the interval is cut off.
+    """
+    left, right = sorted((low.length, high.length))
+    length = _minimum(low, high, left, right) if math.isfinite(high.loss) else (left + right) / 2
+    margin = 0.1 * (right - left)
+    inside = min(max(length, left + margin), right - margin)
+    if inside != length and left < length < right and not near_end:
+        return length, True
+    return inside, False
+
+
 def strong_wolfe(at, length, start, reach, tolerance, decrease=1e-4, curvature=0.9, limit=25):
     """Looks for a step with enough decrease and a flat enough slope.
 
@@ -47,44 +116,10 @@ def strong_wolfe(at, length, start, reach, tolerance, decrease=1e-4, curvature=0
     Returns:
         (Point, evaluations).
     """
-    used, loss, slope = 1, start.loss, start.slope
-
-    def too_high(point):
-        return not point.loss <= loss + decrease * point.length * slope  # also for NaN
-
-    previous, point = start, at(length)
-    bracket = None
-    while used < limit:
-        if too_high(point) or (previous is not start and point.loss >= previous.loss):
-            bracket = previous, point
-            break
-        if abs(point.slope) <= -curvature * slope:
-            return point, used
-        if point.slope >= 0:
-            bracket = point, previous
-            break
-        nearest, farthest = point.length + 0.01 * (point.length - previous.length), point.length * 10
-        previous, point, used = point, at(_minimum(previous, point, nearest, farthest)), used + 1
-    low, high = bracket or (start, point)
+    search = _Search(at, start, decrease, curvature, limit)
+    low, high = search.bracket(length)
+    if low is high:
+        return low, search.used
     if high.loss < low.loss and math.isfinite(high.loss):
         low, high = high, low
-    near_end = False
-    while used < limit and abs(high.length - low.length) * reach >= tolerance:
-        left, right = sorted((low.length, high.length))
-        length, margin = _minimum(low, high, left, right) if math.isfinite(high.loss) else (left + right) / 2, 0.1 * (right - left)
-        inside = min(max(length, left + margin), right - margin)
-        # A minimum close to an end is tried once; the second time in a row, or at the end itself, a tenth of the interval is cut off.
-        near_end, length = (True, length) if inside != length and left < length < right and not near_end else (False, inside)
-        if length in (left, right):  # no number lies between
-            break
-        point, used = at(length), used + 1
-        if too_high(point) or point.loss >= low.loss:
-            high = point
-            continue
-        if abs(point.slope) <= -curvature * slope:
-            low = point
-            break
-        if point.slope * (high.length - low.length) >= 0:
-            high = low
-        low = point
-    return low, used
+    return search.narrow(low, high, reach, tolerance), search.used

@@ -47,40 +47,43 @@ def compiled(rule, hyper, clip, layouts=None):
         wide = [_stacked(g, _compute_dtype(p[0].dtype)) for p, g in zip(params, grads, strict=True)]
         wide = _clipped(clip, wide, extras, scale)
         where = layouts or [None] * len(params)
-        results = [_one(*each, lr, skip) for each in zip(state, params, wide, extras, where, strict=True)]
+        results = [_one(rule, settings, *each, lr, skip) for each in zip(state, params, wide, extras, where, strict=True)]
         states = [slots[name] for _, slots in results for name in sorted(slots)]
         return [p for same, _ in results for p in same] + states + _written_back(clip, grads, wide, skip)
 
-    def _one(old, params, grad, extra, layout, lr, skip):
-        dtype = params[0].dtype
-        master = old.get("master")
-        param = master if master is not None else _stacked(params, grad.dtype)
-        if layout is not None:
-            inside = next((each for name, each in layout[1] if old[name].shape == grad.shape), stacked(layout[0], 1))
-            grad, param = constrained(grad, inside), constrained(param, inside)
-        grad = _decayed(param, grad, extra)
-        slots = {name: value for name, value in old.items() if name != "master"}
-        rate = lr.astype(param.dtype)
-        rate = rate * _column(extra["lr"], param) if "lr" in extra else rate
-        marks = {name: _column(extra[name], param) for name in extra if name.startswith("rule_")}
-        # Numbers such as 1 - beta2 are formed in the precision of the update, as in Paddle: in float32 they differ from the exact ones.
-        numbers = {name: param.dtype.type(value) if isinstance(value, float) else value for name, value in settings.items()}
-        new, slots = rule(param, grad, slots, rate, **numbers, **marks)
-        if master is not None:
-            slots = {**slots, "master": new}
-        if "mask" in extra:
-            new = jnp.where(_mask(extra, new), new, param)
-            slots = {name: jnp.where(_mask(extra, value), value, old[name]) for name, value in slots.items()}
-        slots = {name: value.astype(old[name].dtype) for name, value in slots.items()}
-        new = new.astype(dtype)
-        if skip is not None:
-            new = jnp.where(skip, _stacked(params, dtype), new)
-            slots = {name: jnp.where(skip, old[name], value) for name, value in slots.items()}
-        if layout is not None:
-            new, slots = constrained(new, stacked(layout[0], 1)), {name: constrained(slots[name], each) for name, each in layout[1]}
-        return [new[i] for i in range(len(params))], slots
-
     return Once(jitted(update, donate_argnums=0), "optimizer")
+
+
+def _one(rule, settings, old, params, grad, extra, layout, lr, skip):
+    """(new parameters, new states) of one stack."""
+    param = old["master"] if "master" in old else _stacked(params, grad.dtype)
+    if layout is not None:
+        inside = next((each for name, each in layout[1] if old[name].shape == grad.shape), stacked(layout[0], 1))
+        grad, param = constrained(grad, inside), constrained(param, inside)
+    new, slots = _ruled(rule, settings, param, _decayed(param, grad, extra), old, extra, lr)
+    if "mask" in extra:
+        new = jnp.where(_mask(extra, new), new, param)
+        slots = {name: jnp.where(_mask(extra, value), value, old[name]) for name, value in slots.items()}
+    slots = {name: value.astype(old[name].dtype) for name, value in slots.items()}
+    new = new.astype(params[0].dtype)
+    if skip is not None:
+        new = jnp.where(skip, _stacked(params, new.dtype), new)
+        slots = {name: jnp.where(skip, old[name], value) for name, value in slots.items()}
+    if layout is not None:
+        new, slots = constrained(new, stacked(layout[0], 1)), {name: constrained(slots[name], each) for name, each in layout[1]}
+    return [new[i] for i in range(len(params))], slots
+
+
+def _ruled(rule, settings, param, grad, old, extra, lr):
+    """(param, states) after the rule; where there are master weights, they are among the states."""
+    slots = {name: value for name, value in old.items() if name != "master"}
+    rate = lr.astype(param.dtype)
+    rate = rate * _column(extra["lr"], param) if "lr" in extra else rate
+    marks = {name: _column(extra[name], param) for name in extra if name.startswith("rule_")}
+    # Numbers such as 1 - beta2 are formed in the precision of the update, as in Paddle: in float32 they differ from the exact ones.
+    numbers = {name: param.dtype.type(value) if isinstance(value, float) else value for name, value in settings.items()}
+    new, slots = rule(param, grad, slots, rate, **numbers, **marks)
+    return new, {**slots, "master": new} if "master" in old else slots
 
 
 def _mask(extra, like):

@@ -237,37 +237,11 @@ def _specs(value):
 
 def _record(function, specs, recorder, probes):
     inputs, runs = [], []
-
-    def made(value):
-        if isinstance(value, list | tuple):
-            items = [made(v) for v in value]
-            return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
-        if isinstance(value, dict):
-            found = {key: made(value[key]) for key in by_key(value)}
-            return {key: found[key] for key in value}
-        if not _specs(value):
-            return value
-        pair = [aval_of(tuple(probes[min(axis, len(probes) - 1)][run] if n == -1 else n for axis, n in enumerate(value.shape)),
-                        np.dtype(value.dtype.np)) for run in (0, 1)]
-        inputs.append(Symbol(tuple(pair), "data", recorder.program, value.name))
-        return variable(inputs[-1], value.stop_gradient, _Known)
-
-    arguments = [made(spec) for spec in specs]
+    arguments = [_argument(spec, recorder, probes, inputs) for spec in specs]
     try:
         for run in (0, 1):
             recorder.probe = run
-            with recorder:
-                noted = {id(t): (t, t._raw) for t in tensors_in(arguments)}
-                mark = recorder.mark()
-                try:
-                    out = [recorder.symbol(t) for t in tensors_in(function(*arguments))]
-                finally:
-                    ops, _, _ = recorder.back(mark)
-                    for tensor, raw in noted.values():
-                        tensor._raw = raw
-                if recorder.refusal is not None:
-                    raise recorder.refusal
-                runs.append((out, ops))
+            runs.append(_one_run(function, arguments, recorder))
     except (NotWritable, Unsupported, _OpenLoop):
         raise
     except Exception as error:
@@ -279,6 +253,38 @@ def _record(function, specs, recorder, probes):
         raise Curable(f"the value of a tensor is asked for: {cause}") from cause
     recorder.compare(None)
     return _merged(recorder, inputs, *runs)
+
+
+def _argument(value, recorder, probes, inputs):
+    """What stands for an argument: Variables for InputSpecs, whose Symbols are added to inputs."""
+    if isinstance(value, list | tuple):
+        items = [_argument(v, recorder, probes, inputs) for v in value]
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    if isinstance(value, dict):
+        items = {key: _argument(value[key], recorder, probes, inputs) for key in by_key(value)}
+        return {key: items[key] for key in value}
+    if not _specs(value):
+        return value
+    pair = [aval_of(tuple(probes[min(axis, len(probes) - 1)][run] if n == -1 else n for axis, n in enumerate(value.shape)),
+                    np.dtype(value.dtype.np)) for run in (0, 1)]
+    inputs.append(Symbol(tuple(pair), "data", recorder.program, value.name))
+    return variable(inputs[-1], value.stop_gradient, _Known)
+
+
+def _one_run(function, arguments, recorder):
+    """(Symbols of the results, operations) of one run of the function."""
+    with recorder:
+        before = {id(t): (t, t._raw) for t in tensors_in(arguments)}
+        mark = recorder.mark()
+        try:
+            out = [recorder.symbol(t) for t in tensors_in(function(*arguments))]
+        finally:
+            ops, _, _ = recorder.back(mark)
+            for tensor, raw in before.values():
+                tensor._raw = raw
+        if recorder.refusal is not None:
+            raise recorder.refusal
+        return out, ops
 
 
 def _merged(recorder, inputs, first, second):

@@ -169,20 +169,25 @@ def record(ctx, kernel, raws):
                     out.pos = n
                     seg.results.append(out)
                     return out
-                results, pos = [], n
-                for aval in sig.out:
-                    out = _new(Value)
-                    pos += 1 << OUTPUT
-                    out.aval = aval
-                    out.array = None
-                    out.seg = seg
-                    out.pos = pos
-                    results.append(out)
-                seg.results.extend(results)
-                return results if sig.many is list else tuple(results)
+                return _results(seg, sig, n)
     finally:
         seg.busy = False
     return _record_slowly(ctx, kernel, raws)
+
+
+def _results(seg, sig, n):
+    """The Values of op n, which has several results."""
+    results, pos = [], n
+    for aval in sig.out:
+        out = _new(Value)
+        pos += 1 << OUTPUT
+        out.aval = aval
+        out.array = None
+        out.seg = seg
+        out.pos = pos
+        results.append(out)
+    seg.results.extend(results)
+    return results if sig.many is list else tuple(results)
 
 
 def _record_slowly(ctx, kernel, raws):

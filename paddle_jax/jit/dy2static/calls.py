@@ -49,6 +49,12 @@ def is_users(function) -> bool:
     return not any(".".join(parts[:k]) in Ignored.modules for k in range(1, len(parts) + 1))
 
 
+def mark_converted(function, extras=None):
+    """Marks what is converted already; gives it back."""
+    function.autograph_info__ = extras
+    return function
+
+
 def is_plain(function) -> bool:
     """Whether a function is to be called as it is: not the user's, marked, converted already, or nothing that can be converted."""
     return (getattr(function, Ignored.mark, False) or hasattr(function, "autograph_info__") or not is_users(function)

@@ -1,5 +1,6 @@
 """`while_loop` on traced Tensors: one operation on the tape, with gradients of any order in reverse."""
 
+import dataclasses
 import functools as ft
 
 import jax
@@ -211,43 +212,64 @@ def _run(state, changing, tested, step, length):
     tensors = [c.start for c in carried] + [c.tensor for c in changing.values()]
     stops = [c.stop for c in carried] + [not c.adopts and c.tensor.stop_gradient for c in changing.values()]
     operands = Operands([])
-    first = operands.places_of(tensors)
-    tests = () if tested is None else operands.places_of(tested.taken)
-    steps = operands.places_of(step.taken)
-    picks = _picks(state, step, changing)
-    dtypes = [c.dtype for c in carried] + [np.dtype(t._raw.dtype) for t in tensors[len(carried) :]]
-    flows = [not stop and dtype.kind in INEXACT for stop, dtype in zip(stops, dtypes, strict=True)]
-    reads = [not t.stop_gradient and np.dtype(t._raw.dtype).kind in INEXACT for t in operands.tensors]
-    backward = local.ctx.grad and any(reads)
-
-    def make():
-        def test(i, carry, fixed):
-            return tested.fn(i.astype(np.int64), *carry, i, *[fixed[k] for k in tests])[tested.value.at]
-
-        def advance(i, carry, fixed, quiet=False):
-            found = (step.quiet() if quiet else step.fn)(i.astype(np.int64), *carry, i, *[fixed[k] for k in steps])
-            return tuple([_next(pick, found, x) for pick, x in zip(picks, carry, strict=True)])
-
-        loop = Loop(test, advance, flows, reads, ft.partial(advance, quiet=True) if step.effects else advance)
-
-        def fn(*arrays):
-            carry = tuple([arrays[k] for k in first])
-            if length is not None:
-                return jax.lax.scan(lambda carry, i: (advance(i, carry, arrays), None), carry, jnp.arange(length, dtype=np.uint32))[0]
-            return (loop.reversible if backward else loop.plain)(carry, arrays)
-
-        return fn
-
-    programs = None if tested is None else (tested.key, tested.value.at), step.key
-    key = (*programs, length, backward, first, tests, steps, repr(picks), tuple(flows), tuple(reads))
+    plan = _Plan(start=operands.places_of(tensors),
+                 test=() if tested is None else operands.places_of(tested.taken),
+                 step=operands.places_of(step.taken),
+                 picks=_picks(state, step, changing),
+                 carried=tuple([not stop and dtype.kind in INEXACT for stop, dtype in zip(stops, _dtypes(carried, changing), strict=True)]),
+                 read=tuple([not t.stop_gradient and np.dtype(t._raw.dtype).kind in INEXACT for t in operands.tensors]),
+                 length=length)
+    backward = local.ctx.grad and any(plan.read)
     if step.effects:
-        kernel = Kernel("while", make())
+        kernel = Kernel("while", _looping(plan, tested, step, backward))
         kernel.deferrable = False  # also where nobody wants its results
         silent(kernel)
     else:
-        kernel = kernel_for("while", key, make)
-    made = list(run(kernel, operands.tensors)) if tensors or step.effects else []
-    return [finished(t, stop) for t, stop in zip(made, stops, strict=True)]
+        programs = None if tested is None else (tested.key, tested.value.at), step.key
+        kernel = kernel_for("while", (*programs, backward, *plan.key()), lambda: _looping(plan, tested, step, backward))
+    results = list(run(kernel, operands.tensors)) if tensors or step.effects else []
+    return [finished(t, stop) for t, stop in zip(results, stops, strict=True)]
+
+
+def _dtypes(carried, changing):
+    return [c.dtype for c in carried] + [np.dtype(c.tensor._raw.dtype) for c in changing.values()]
+
+
+@dataclasses.dataclass
+class _Plan:
+    """How the arrays of a loop's operation belong together. Places are positions among its operands."""
+
+    start: tuple  # places of what the loop starts with
+    test: tuple  # places of what the test reads from outside
+    step: tuple  # places of what the step reads from outside
+    picks: list  # which result of the step becomes which of the carried arrays
+    carried: tuple  # for each carried array, whether gradients flow through it
+    read: tuple  # for each operand, whether gradients flow to it
+    length: int | None  # the number of steps; None: until the test fails
+
+    def key(self):
+        return self.length, self.start, self.test, self.step, repr(self.picks), self.carried, self.read
+
+
+def _looping(plan, tested, step, backward):
+    """The function of the operation, of its operands' arrays. backward: with a gradient in reverse."""
+    def test(i, carry, fixed):
+        return tested.fn(i.astype(np.int64), *carry, i, *[fixed[k] for k in plan.test])[tested.value.at]
+
+    def advance(i, carry, fixed, quiet=False):
+        results = (step.quiet() if quiet else step.fn)(i.astype(np.int64), *carry, i, *[fixed[k] for k in plan.step])
+        return tuple([_next(pick, results, x) for pick, x in zip(plan.picks, carry, strict=True)])
+
+    loop = Loop(test, advance, plan.carried, plan.read, ft.partial(advance, quiet=True) if step.effects else advance)
+
+    def looping(*arrays):
+        carry = tuple([arrays[k] for k in plan.start])
+        if plan.length is not None:
+            steps = jnp.arange(plan.length, dtype=np.uint32)
+            return jax.lax.scan(lambda carry, i: (advance(i, carry, arrays), None), carry, steps)[0]
+        return (loop.reversible if backward else loop.plain)(carry, arrays)
+
+    return looping
 
 
 def _next(pick, found, x):

@@ -4,6 +4,7 @@
 every Tensor, which Tensors outside it reads and which it changes in place.
 """
 
+import functools as ft
 import weakref
 
 import jax
@@ -88,51 +89,50 @@ class Part:
         """watched: Tensors whose last values are results even where the code does not change them. carried: (Tensor, stop_gradient) for Tensors
         outside whose first values are inputs and last values results. indexed: the code runs many times, with random numbers of its own each
         time. roots: functions through which the code may reach Python objects, which it must not change."""
-        self.changes, grad = {}, local.ctx.grad
+        self.changes = {}
         generator = default_generator()
         start = generator._offset
-        objects = Objects(roots)
-
-        def run(*tensors):
-            current, results = local.ctx.frame, []
-            local.ctx.grad, current.part = grad, True
-            grads = _watching(current)
-            given, first = tensors[: len(inputs)], tensors[len(inputs) :]
-            mine = (current.index if indexed else tensors[-1]._raw)._trace
-            origin = Node(ADD, (), (), (), 1)  # they are no leaves, so they may be changed in place
-            for tensor, leaf in zip(given, inputs, strict=True):
-                tensor.stop_gradient, tensor._node = leaf.stop, None if leaf.stop else origin
-            for (tensor, stop), new in zip(carried, first[: len(carried)], strict=True):
-                current.note(tensor)
-                tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient = new._raw, None if stop else origin, 0, stop
-
-            def leaf(tensor):
-                results.append(wrap(current.operands([tensor])[0], tensor.stop_gradient))
-                return Leaf(len(results) - 1, tensor)
-
-            try:
-                leaves, tree = flat(code(*given))
-                self.value = jax.tree.unflatten(tree, [leaf(x) if isinstance(x, Tensor) else x for x in leaves])
-                self._find_changes(current, mine, origin, [*watched, *[t for t, _ in carried]], leaf)
-            finally:
-                appeared = [tensor for tensor, before in grads.values() if tensor._grad is not before]
-                for tensor, before in grads.values():
-                    tensor._grad = before
-                del current.watch
-            if appeared:
-                raise Unsupported(f"{appeared[0].name}.grad appears inside a compiled branch or loop; call backward outside of it")
-            return results
-
         structs = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in inputs]
         structs += [jax.ShapeDtypeStruct(t._raw.shape, t._raw.dtype) for t, _ in carried]
-        with objects:
+        run = ft.partial(self._run, code, inputs, watched, carried, indexed, local.ctx.grad)
+        with Objects(roots):
             try:
-                found = trace(run, [*structs, jax.ShapeDtypeStruct((), "uint32")], indexed)
+                program = trace(run, [*structs, jax.ShapeDtypeStruct((), "uint32")], indexed)
                 self.drawn = generator._offset - start
             finally:
                 generator._offset = start
-        self.fn, self.taken, self.key = found.fn, found.taken, found.key
-        self.effects = bool(found.fn.jaxpr.effects)
+        self.fn, self.taken, self.key = program.fn, program.taken, program.key
+        self.effects = bool(program.fn.jaxpr.effects)
+
+    def _run(self, code, inputs, watched, carried, indexed, grad, *tensors):
+        """Runs the code on traced Tensors; gives those of which `fn` gives the arrays. grad: whether gradients are on."""
+        current, results = local.ctx.frame, []
+        local.ctx.grad, current.part = grad, True
+        grads = _watching(current)
+        mine = (current.index if indexed else tensors[-1]._raw)._trace
+        origin = Node(ADD, (), (), (), 1)  # they are no leaves, so they may be changed in place
+        for tensor, leaf in zip(tensors[: len(inputs)], inputs, strict=True):
+            tensor.stop_gradient, tensor._node = leaf.stop, None if leaf.stop else origin
+        for (tensor, stop), new in zip(carried, tensors[len(inputs) : len(inputs) + len(carried)], strict=True):
+            current.note(tensor)
+            tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient = new._raw, None if stop else origin, 0, stop
+
+        def leaf(tensor):
+            results.append(wrap(current.operands([tensor])[0], tensor.stop_gradient))
+            return Leaf(len(results) - 1, tensor)
+
+        try:
+            leaves, tree = flat(code(*tensors[: len(inputs)]))
+            self.value = jax.tree.unflatten(tree, [leaf(x) if isinstance(x, Tensor) else x for x in leaves])
+            self._find_changes(current, mine, origin, [*watched, *[t for t, _ in carried]], leaf)
+        finally:
+            appeared = [tensor for tensor, before in grads.values() if tensor._grad is not before]
+            for tensor, before in grads.values():
+                tensor._grad = before
+            del current.watch
+        if appeared:
+            raise Unsupported(f"{appeared[0].name}.grad appears inside a compiled branch or loop; call backward outside of it")
+        return results
 
     def quiet(self):
         """`fn` without its prints and checks, for computing it again."""

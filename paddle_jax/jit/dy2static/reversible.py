@@ -169,6 +169,17 @@ def _put(room, place, value, due):
     return room.at[place].set(jnp.where(due, value, room[place]))
 
 
+def _at(rooms, top):
+    """The state at a place of the stack."""
+    return tuple(room[jnp.maximum(top, 0)] for room in rooms)
+
+
+def _worth_saving(goal, at, base, free):
+    """Whether the state at a step divides the way from the last saved one to the goal well, with so much room left."""
+    share = free // 2 + 1
+    return (at == base + jnp.maximum(1, (goal - base + share - 1) // share)) & (at < goal) & (free > 0)
+
+
 def _reversed(loop, fixed, saved, cts):
     """Goes back over the steps. The saved states are a stack; on top is the last one not after the step to go back over."""
     n, stride, places, rooms = saved
@@ -177,9 +188,6 @@ def _reversed(loop, fixed, saved, cts):
     most, spare = _room([room[0] for room in rooms])
     rooms = [jnp.concatenate([room[places], jnp.zeros((spare, *room.shape[1:]), room.dtype)]) for room in rooms]
     where = jnp.arange(most + spare, dtype=jnp.int32) * stride
-
-    def taken(rooms, top):
-        return tuple(room[jnp.maximum(top, 0)] for room in rooms)
 
     def advance(at, now, cts, sums):
         return loop.again(at.astype(jnp.uint32), now, fixed), cts, sums
@@ -194,25 +202,21 @@ def _reversed(loop, fixed, saved, cts):
         goal, at, now, top, where, rooms, cts, sums = state
         ahead = at < goal
         now, cts, sums = jax.lax.cond(ahead, advance, go_back, at, now, cts, sums)
-        # going forward: save a state where it divides the rest of the way well
-        free = most + spare - 1 - top
-        base = where[jnp.maximum(top, 0)]
-        share = free // 2 + 1
         at = jnp.where(ahead, at + 1, at)
-        due = ahead & (at == base + jnp.maximum(1, (goal - base + share - 1) // share)) & (at < goal) & (free > 0)
+        due = ahead & _worth_saving(goal, at, where[jnp.maximum(top, 0)], most + spare - 1 - top)
         top = jnp.where(due, top + 1, top)
         rooms = [_put(room, jnp.maximum(top, 0), value, due) for room, value in zip(rooms, now, strict=True)]
         where = _put(where, jnp.maximum(top, 0), at, due)
         # going back: continue from the last saved state
         goal = jnp.where(ahead, goal, goal - 1)
         top = jnp.where(~ahead & (where[jnp.maximum(top, 0)] > goal), top - 1, top)
-        now = tuple(jnp.where(ahead, a, b) for a, b in zip(now, taken(rooms, top), strict=True))
+        now = tuple(jnp.where(ahead, a, b) for a, b in zip(now, _at(rooms, top), strict=True))
         at = jnp.where(ahead, at, where[jnp.maximum(top, 0)])
         return goal, at, now, top, where, rooms, cts, sums
 
     sums = tuple(jnp.zeros(x.shape, x.dtype) for x in _chosen(loop.read, fixed))
     top = used - 1
-    start = n - 1, where[jnp.maximum(top, 0)], taken(rooms, top), top, where, rooms, tuple(cts), sums
+    start = n - 1, where[jnp.maximum(top, 0)], _at(rooms, top), top, where, rooms, tuple(cts), sums
     found = jax.lax.while_loop(lambda state: state[0] >= 0, body, start)
     return found[6], found[7]
 

@@ -103,23 +103,24 @@ def _calling(func, backward_func, symbols, outs, kept):
         out = forward(*arrays)
         return out, (arrays, out)
 
-    def backward(residuals, cts):
-        arrays, out = residuals
-        given = [v for v, keep in zip((*arrays, *out), kept, strict=True) if keep]
-        smooth = [i for i, a in enumerate(arrays) if a.dtype.kind in INEXACT]
-        structs = tuple([jax.ShapeDtypeStruct(arrays[i].shape, arrays[i].dtype) for i in smooth])
-
-        def run(*values):
-            grads = _listed(backward_func(*map(np.asarray, values)))
-            grads = [grads[i] if len(grads) == len(arrays) else grads[n] for n, i in enumerate(smooth)]
-            return tuple([np.zeros(s.shape, s.dtype) if g is None else np.asarray(g, s.dtype).reshape(s.shape)
-                          for g, s in zip(grads, structs, strict=True)])
-
-        found = dict(zip(smooth, jax.pure_callback(run, structs, *given, *cts), strict=True))
-        return tuple([found.get(i, None if i in found else _no_gradient(a)) for i, a in enumerate(arrays)])
-
-    whole.defvjp(with_residuals, backward)
+    whole.defvjp(with_residuals, lambda residuals, cts: _grads(backward_func, kept, *residuals, cts))
     return whole
+
+
+def _grads(backward_func, kept, arrays, out, cts):
+    """The gradients of the inputs of a py_func. kept: for each of its inputs and results whether backward_func gets it."""
+    given = [v for v, keep in zip((*arrays, *out), kept, strict=True) if keep]
+    smooth = [i for i, a in enumerate(arrays) if a.dtype.kind in INEXACT]
+    structs = tuple([jax.ShapeDtypeStruct(arrays[i].shape, arrays[i].dtype) for i in smooth])
+
+    def run(*values):
+        grads = _listed(backward_func(*map(np.asarray, values)))
+        grads = [grads[i] if len(grads) == len(arrays) else grads[n] for n, i in enumerate(smooth)]
+        return tuple([np.zeros(s.shape, s.dtype) if g is None else np.asarray(g, s.dtype).reshape(s.shape)
+                      for g, s in zip(grads, structs, strict=True)])
+
+    by_place = dict(zip(smooth, jax.pure_callback(run, structs, *given, *cts), strict=True))
+    return tuple([by_place[i] if i in by_place else _no_gradient(a) for i, a in enumerate(arrays)])
 
 
 def _no_gradient(array):
