@@ -169,4 +169,4 @@ from paddle_jax.version import commit as __git_commit__, full_version as __versi
 
 from paddle_jax import _paths
 _paths.complete()
-_config.gc.set_threshold(*_config.COLLECTOR)
+_config.collect_as_before()
