@@ -86,7 +86,7 @@ class Kernel:
         key = diff if given is None else (diff, given)
         found = self.grads.get(key)
         if found is None:
-            found = self.grads[key] = Kernel(self.name + "_grad", _vjp(self.fn, diff, given or (True,), arity))
+            found = self.grads[key] = Kernel(self.name + "_grad", _vjp(self, diff, given or (True,), arity))
             found.of = (self, diff, given or (True,), arity)
         return found
 
@@ -116,18 +116,19 @@ def has_loop(kernel, operands) -> bool:
     return found
 
 
-def _vjp(fn, diff, given, arity):
+def _vjp(kernel, diff, given, arity):
     """The derived backward function."""
 
     def backward(*args):
-        out, pull = linearized(fn, diff, args[:arity])
+        out, pull = linearized(kernel, diff, args[:arity])
         return pulled(out, pull, given, args[arity:])
 
     return backward
 
 
-def linearized(fn, diff, operands):
+def linearized(kernel, diff, operands):
     """(results, pull) of `jax.vjp` with respect to the operands at `diff`."""
+    fn = _as_traced(kernel, operands) if kernel.deferrable else kernel.fn
 
     def forward(*chosen):
         full = list(operands)
@@ -136,6 +137,13 @@ def linearized(fn, diff, operands):
         return fn(*full)
 
     return jax.vjp(forward, *[operands[i] for i in diff])
+
+
+def _as_traced(kernel, operands):
+    """The function of a kernel as the equations that JAX has traced it to, most often before: half the cost of running its Python code again."""
+    traced = kernel.run.trace(*operands)
+    closed, structure = traced.jaxpr, jax.tree.structure(traced.out_info)
+    return lambda *values: jax.tree.unflatten(structure, jax.core.eval_jaxpr(closed.jaxpr, closed.consts, *values))
 
 
 def pulled(out, pull, given, cts):
@@ -154,7 +162,11 @@ def _conj(x):
 def _cotangent(out, ct):
     if not jnp.issubdtype(out.dtype, jnp.inexact):
         return np.zeros(out.shape, jax_dtypes.float0)
-    return jnp.zeros(out.shape, out.dtype) if ct is None else _conj(ct).astype(out.dtype).reshape(out.shape)
+    if ct is None:
+        return jax.lax.full(out.shape, 0, out.dtype)
+    ct = _conj(ct)
+    ct = ct if ct.dtype == out.dtype else ct.astype(out.dtype)  # as few calls as there need be: each takes its time in a trace
+    return ct if ct.shape == out.shape else ct.reshape(out.shape)
 
 
 def execute(kernel: Kernel, values):

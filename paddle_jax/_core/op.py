@@ -30,6 +30,7 @@ from paddle_jax._core.random import default_generator, key_from
 from paddle_jax._core.record import NONE, OWN
 from paddle_jax._core.short_cuts import run1, run2, run3
 from paddle_jax._core.state import local, state
+from paddle_jax._core.straight import straight, without_inner_jit
 from paddle_jax._core.tensor import Number, Tensor, init, on_host, wrap
 from paddle_jax._core.uninterrupted import eagerly, swapped
 
@@ -134,7 +135,7 @@ class Op:
         return kernel
 
     def _bind(self, layout, attrs):
-        fixed = dict(zip(self.attrs, attrs, strict=True))
+        fixed, body = dict(zip(self.attrs, attrs, strict=True)), self.body()
 
         def fn(*flat):
             values, at = {}, 0
@@ -151,9 +152,20 @@ class Op:
                 self._promote(values)
             if self.random:
                 values["key"] = key_from(flat[-2], flat[-1])
-            return self.fn(**values, **fixed)
+            return body(**values, **fixed)
 
         return fn
+
+    def body(self):
+        """What a kernel runs: the declared function, which a trace goes through quickly if it has no loop."""
+        if not self.jit or not straight(self.fn):
+            return self.fn
+
+        def traced(**arguments):
+            with without_inner_jit():
+                return self.fn(**arguments)
+
+        return traced
 
     def _promote(self, values):
         names = self.promote if isinstance(self.promote, tuple) else self.tensors

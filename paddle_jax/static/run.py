@@ -75,7 +75,7 @@ def _taped(op, env, host):
         return None
     if op.host:
         return _taped_on_host(op, values, diff, env)
-    out, pull = linearized(op.kernel.fn, diff, [jnp.asarray(v) if i in diff else v for i, v in enumerate(values)])
+    out, pull = linearized(op.kernel, diff, [jnp.asarray(v) if i in diff else v for i, v in enumerate(values)])
     _store(op, out, env)
     return diff, out, pull
 

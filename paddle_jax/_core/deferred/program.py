@@ -189,7 +189,7 @@ class Program:
             sig, *positions = ops[i]
             operands = [value_of(p) for p in positions]
             if i in heads:
-                env[i], pulls[i] = linearized(sig.kernel.fn, heads[i], operands)
+                env[i], pulls[i] = linearized(sig.kernel, heads[i], operands)
             elif i in tails:
                 _, _, given, arity = sig.kernel.of
                 env[i] = pulled(env[tails[i]], pulls[tails[i]], given, operands[arity:])
