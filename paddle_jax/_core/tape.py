@@ -62,6 +62,15 @@ class _Walk:
                 cts = self.nodes[source] = [None] * source.n_out
             cts[idx] = ct if cts[idx] is None else self.add(cts[idx], ct)
 
+    def pass_on(self, edges, cts):
+        """Sends the gradients of a node's operands along its edges; None: there is none."""
+        push = self.push
+        for edge, ct in zip(edges, cts, strict=True):
+            if ct is not None:
+                push(edge[0], edge[1], ct)
+            else:
+                self.blank.add((id(edge[0]), edge[1]))
+
     def hooked(self, ct, hooks):
         """A gradient after its hooks, which run in the caller's mode."""
         with swapped(local.ctx, grad=self.mode):
@@ -196,11 +205,7 @@ def _sweep(walk, roots, retain_graph, wanted=None, captured=None, cut=frozenset(
             found = node.pull(cts, create_graph, kept if edges is not node.edges else None)
             if node.constant:
                 walk.constant.update(node.constant)
-            for edge, ct in zip(edges, found, strict=True):
-                if ct is not None:
-                    push(edge[0], edge[1], ct)
-                else:
-                    walk.blank.add((id(edge[0]), edge[1]))
+            walk.pass_on(edges, found)
             if not retain_graph:
                 node.free()
 

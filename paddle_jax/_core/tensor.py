@@ -12,6 +12,7 @@ from paddle_jax._core import place as places
 from paddle_jax._core import unique_name
 from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, filled, filled_like, looked_at, observed, settled, uploaded
 from paddle_jax._core.errors import ArgumentError, CheckError, TracedValueError
+from paddle_jax._core.hooks import Retain, TensorHookRemoveHelper
 from paddle_jax._core.outcomes import heard
 from paddle_jax._core.size import Size, TensorSize, known
 from paddle_jax._core.state import local
@@ -100,7 +101,7 @@ class Tensor:
         """Nothing flows back through this tensor any more; what it was computed from gets zeros."""
         from paddle_jax._core.node import Cut
 
-        retained = (self._node.hooks or {}).get(self._idx, {}).get(_Retain)
+        retained = (self._node.hooks or {}).get(self._idx, {}).get(Retain)
         self._node, self._idx = Cut((self._node, self._idx)), 0
         if retained is not None:  # what the replaced value gets is what is kept
             self._node.hooks_of(0)["cut"] = lambda grad: retained(wrap(jnp.zeros(grad._raw.shape, grad._raw.dtype)))
@@ -236,7 +237,7 @@ class Tensor:
         """Makes `backward` keep the gradient of this non-leaf tensor in `grad`."""
         if not self.stop_gradient and self._node is not None:
             hooks = self._node.hooks_of(self._idx)
-            hooks.setdefault(_Retain, _Retain(weakref.ref(self)))
+            hooks.setdefault(Retain, Retain(weakref.ref(self)))
 
     def clear_gradient(self, set_to_zero=True):
         """Sets the gradient to zeros, in place, or to None with set_to_zero=False."""
@@ -405,34 +406,6 @@ class _Data(Tensor):
         return self
 
 
-class _Retain:
-    """A hook that stores the gradient on the tensor it belongs to."""
-
-    __slots__ = ("_ref",)
-
-    def __init__(self, ref):
-        self._ref = ref
-
-    def __call__(self, grad):
-        tensor = self._ref()
-        if tensor is not None:
-            tensor._grad = grad
-
-
-class TensorHookRemoveHelper:
-    """Takes a hook away with `remove()`."""
-
-    __slots__ = ("_hooks", "_key")
-
-    def __init__(self, hooks, hook):
-        self._hooks, self._key = hooks, object()
-        hooks[self._key] = hook
-
-    def remove(self):
-        """Removes the hook; True when it was still there."""
-        return self._hooks.pop(self._key, None) is not None
-
-
 class Parameter(Tensor):
     """A Tensor that a Layer owns and an optimizer updates. `trainable` is the opposite of stop_gradient.
 
@@ -506,7 +479,6 @@ class Parameter(Tensor):
 EagerParamBase = Parameter  # the name it prints and pickles under
 Parameter.__name__ = Parameter.__qualname__ = "EagerParamBase"
 Tensor.__module__ = "paddle"
-TensorHookRemoveHelper.__module__ = "paddle.base.dygraph.tensor_patch_methods"
 
 
 def init(t, value, stop_gradient):

@@ -1,14 +1,11 @@
 """The base class of optimizers: parameter groups, learning rate, the step, and states under Paddle's names."""
 
-import collections
-import re
 from functools import partial
 
 import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.deferred.flush import boundary
-from paddle_jax._core.deferred.value import observed
 from paddle_jax._core.layout import copies, layout_of, put, stacked
 from paddle_jax._core.state import state
 from paddle_jax._core.symbol import Symbol
@@ -17,9 +14,8 @@ from paddle_jax._core.uninterrupted import eagerly, hand_out
 from paddle_jax.nn.clip import ClipGradBase
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
 from paddle_jax.optimizer.stack import Stack, chunks, fresh, pack, run_calls, vectors
+from paddle_jax.optimizer.states import LOW, States, outside
 from paddle_jax.regularizer import L1Decay, L2Decay, WeightDecayRegularizer
-
-LOW = ("float16", "bfloat16")
 
 
 class _Group:
@@ -39,7 +35,7 @@ class _Group:
         vars(self).update(state, ids=[], zeros={}, places={id(param): (stack, row) for param, stack, row in state["places"]})
 
 
-class Optimizer:
+class Optimizer(States):
     """The base class of optimizers; use a subclass such as `Adam`.
 
     Args:
@@ -317,7 +313,7 @@ class Optimizer:
             shape = (1,) if lead is None else (*lead, *value.shape)
             made[slot] = fresh((len(params), *shape), fill, dtype or wide, self._state_layout(slot, params[0], lead))
         if self._multi_precision and str(value.dtype) in LOW:
-            values = list(map(_outside, params))
+            values = list(map(outside, params))
             with eagerly():
                 made["master"] = wrap(put(jnp.stack(values).astype(wide), self._state_layout("master", params[0], ())))
         with eagerly():  # in a function that is being compiled, too: it takes the states as operands, and would begin anew with them at each call
@@ -329,147 +325,6 @@ class Optimizer:
         if layout is None or lead is None:
             return copies(layout)
         return stacked(layout if self._shard_fn is None else self._shard_fn(slot, param), 1 + len(lead))
-
-    def _state_name(self, param, slot):
-        base = param.name + "_fp32_master_0" if self._multi_precision and str(param._raw.dtype) in LOW else param.name
-        return f"{base}_{slot}_0" if self._name is None else f"{base}_{self._name}_{slot}_0"
-
-    def _loaded(self, params, known):
-        """(slot, Tensor) of the states that are to come in the place of known ones."""
-        for slot, tensor in known.items() if self._holder else ():
-            rows, own = [], observed(tensor._raw)
-            for row, param in enumerate(params):
-                loaded = self._holder["master_weights"].get(param.name) if slot == "master" else self._find(self._state_name(param, slot))
-                if loaded is None and slot != "master":
-                    name = self._state_name(param, slot)
-                    raise AssertionError(f"{type(self).__name__}: state_dict: {name} is missing; load the state of this model.")
-                rows.append(own[row] if loaded is None else self._fitting(loaded, own[row], param.name, slot))
-            yield slot, wrap(put(jnp.stack(rows), layout_of(tensor)))
-
-    def _find(self, name):
-        found = self._holder.get(name)
-        if found is None:  # a state of Paddle's second optimizer in one program ends in _1
-            stem = re.compile(re.escape(name[:-1]) + r"\d+")
-            found = next((value for key, value in self._holder.items() if stem.fullmatch(key)), None)
-        return found
-
-    def _fitting(self, loaded, expected, name, slot):
-        value = jnp.asarray(_outside(loaded) if isinstance(loaded, Tensor) else loaded)
-        low = {"float16", "bfloat16", "float32"}
-        if value.shape != expected.shape or (value.dtype != expected.dtype and not {str(value.dtype), str(expected.dtype)} <= low):
-            got = f"{value.dtype}{list(value.shape)}"
-            raise AssertionError(f"{type(self).__name__}: state_dict: {slot} of {name} is {got}; {expected.dtype}{list(expected.shape)} is needed.")
-        return value.astype(expected.dtype)
-
-    def state_dict(self):
-        """Returns the state: Tensors under Paddle's names such as `linear_0.w_0_moment1_0`, `master_weights`, and `LR_Scheduler`.
-
-        Returns:
-            dict, a snapshot to be saved as a `.pdopt` file.
-        Example:
-            >>> layer = paddle.nn.Linear(2, 1)
-            >>> optimizer = paddle.optimizer.Adam(0.01, parameters=layer.parameters())
-            >>> layer(paddle.ones([3, 2])).mean().backward()
-            >>> optimizer.step()
-            >>> len(optimizer.state_dict())
-            8
-        """
-        state, masters = {}, {}
-        for slot, param, value in self._entries():
-            name = param.name + "_fp32_master_0" if slot == "master" else self._state_name(param, slot)
-            tensor = wrap(value)
-            tensor.name, tensor.persistable = name, True
-            if slot == "master":
-                masters[param.name] = tensor
-            else:
-                state[name] = tensor
-        self._add_waiting(state, masters)
-        if masters:
-            state["master_weights"] = masters
-        if isinstance(self._learning_rate, LRScheduler):
-            state["LR_Scheduler"] = self._learning_rate.state_dict()
-        return state
-
-    def _add_waiting(self, state, masters):
-        """Adds loaded states that no parameter has taken over yet, so that saving again loses nothing."""
-        if not self._holder:
-            return
-        if not any(group.stacks for group in self._groups):
-            state |= {key: value for key, value in self._holder.items() if key != "master_weights"}
-            masters |= self._holder["master_weights"]
-        for group in self._groups:
-            for param in group.params:
-                if id(param) not in group.places:
-                    names = [self._state_name(param, slot) for slot in self._slots]
-                    state |= {name: found for name in names if (found := self._find(name)) is not None}
-                    masters |= {name: value for name, value in self._holder["master_weights"].items() if name == param.name}
-
-    def _entries(self):
-        """(slot, parameter, array) of all states, slot by slot, parameters in order."""
-        for slot in (*self._slots, "master"):
-            for group in self._groups:
-                for param in group.params:
-                    stack, row = group.places.get(id(param), (None, 0))
-                    if stack is not None and slot in stack.state:
-                        yield slot, param, stack.state[slot]._value[row]
-
-    def set_state_dict(self, state_dict):
-        """Takes over a state made by `state_dict()`, here or in the real Paddle.
-
-        Args:
-            state_dict: dict of Tensors or ndarrays. States of parameters that have had no gradient yet are kept until they get one.
-        Raises:
-            AssertionError: a state is missing or has another shape or dtype, or there is none for the scheduler.
-        Example:
-            >>> layer = paddle.nn.Linear(2, 1)
-            >>> optimizer = paddle.optimizer.SGD(paddle.optimizer.lr.StepDecay(0.5, 2), parameters=layer.parameters())
-            >>> optimizer.set_state_dict({"LR_Scheduler": {"last_epoch": 3, "last_lr": 0.25}})
-            >>> optimizer.get_lr()
-            0.25
-        """
-        state = dict(state_dict)
-        scheduler = state.pop("LR_Scheduler", None)
-        if isinstance(self._learning_rate, LRScheduler):
-            if scheduler is None:
-                raise AssertionError("set_state_dict: state_dict: LR_Scheduler is missing; load the state of an optimizer with a scheduler.")
-            self._learning_rate.set_state_dict(scheduler)
-        state.pop("StructuredToParameterName@@", None)
-        if not state:
-            return
-        self._holder = {"master_weights": {}, **state}
-        for group in self._groups:
-            for stack in group.stacks:
-                for slot, tensor in self._loaded(stack.params, stack.state):
-                    stack.state[slot]._value = tensor._value
-
-    load_state_dict = set_state_dict
-
-    def get_opti_var_name_list(self):
-        """Returns the names of all states."""
-        return [self._state_name(param, slot) for slot, param, _ in self._entries() if slot != "master"]
-
-    @property
-    def _accumulators(self):
-        """The states as a dict of dicts of Tensors: slot, then parameter name. A snapshot."""
-        found = collections.defaultdict(dict)
-        for slot, param, value in self._entries():
-            if slot != "master":
-                found[slot][param.name] = wrap(value)
-        return found
-
-    @property
-    def _master_weights(self):
-        """The float32 weights of low-precision parameters, by parameter name. A snapshot."""
-        return {param.name: wrap(value) for slot, param, value in self._entries() if slot == "master"}
-
-    def _get_accumulator(self, name, param):
-        """The state `name` of a parameter, a snapshot."""
-        for slot, owner, value in self._entries():
-            if slot == name and owner is param:
-                return wrap(value)
-        raise Exception(f"{type(self).__name__}: there is no state {name!r} of {param.name}.")  # noqa: TRY002  the class Paddle raises
-
-    _get_accumulator_master = _get_accumulator
 
     def _create_param_lr(self, param_and_grad):
         return wrap(jnp.float32(self.get_lr() * param_and_grad[0].optimize_attr["learning_rate"]))
@@ -556,11 +411,6 @@ class Optimizer:
         active = [(group, [p for p in group.params if id(p) in owned and not p.stop_gradient]) for group in self._groups]
         self._update([(group, params, owned, []) for group, params in active], self._rate(), True)
         return []
-
-
-def _outside(tensor):
-    """The value of a Tensor, in a function that is being compiled that from before it began."""
-    return state.frame.outside(tensor)
 
 
 def _zeros(group, raw):

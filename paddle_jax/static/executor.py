@@ -193,12 +193,7 @@ class Entry:
             return []
         for name, optimizer in self.rates:
             values[name] = optimizer.rate_now(values.get(name))
-        fed = []
-        for name, symbol in self.data:
-            if name not in feed:
-                raise KeyError(name)
-            value = feed[name]
-            fed.append(value if type(value) is np.ndarray and _fits(value, symbol) else _taken(value, name, symbol))
+        fed = [_fed(feed, name, symbol) for name, symbol in self.data]
         words = offset = None
         if self.random:
             words, offset = self._draw()
@@ -281,6 +276,14 @@ def _fits(value, symbol):
     if value.dtype != first.dtype or value.ndim != first.ndim:
         return False
     return value.shape == first.shape or all(n == a or a != b for n, a, b in zip(value.shape, first.shape, second.shape, strict=True))
+
+
+def _fed(feed, name, symbol):
+    """The value for a `static.data`."""
+    if name not in feed:
+        raise KeyError(name)
+    value = feed[name]
+    return value if type(value) is np.ndarray and _fits(value, symbol) else _taken(value, name, symbol)
 
 
 def _taken(value, name, symbol):

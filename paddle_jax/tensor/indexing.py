@@ -6,7 +6,6 @@ come first; index arrays then apply to what is left, which is Paddle's order (`x
 """
 
 import functools as ft
-import numbers
 
 import jax
 import jax.numpy as jnp
@@ -17,243 +16,13 @@ from paddle_jax._core.deferred.value import Value, aval_of, from_host, host, loo
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.error_kinds import MISTAKES, with_kind
 from paddle_jax._core.op import check_inplace, composite, op, scalar
-from paddle_jax._core.outcomes import ride_between, traced
 from paddle_jax._core.record import known_as
 from paddle_jax._core.short_cuts import run1, run2, run3
-from paddle_jax._core.size import is_open, known
 from paddle_jax._core.state import local
-from paddle_jax._core.symbol import ABSTRACT, Symbol
 from paddle_jax._core.tensor import Tensor, on_host, wrap
 from paddle_jax.tensor.axes import bounds, untracked
+from paddle_jax.tensor.index_parsing import ALL, INSTEAD, INT, NEW, cut_of, dtype_of, host_starts, parse, starts_of
 from paddle_jax.tensor.inner import converted
-
-_INT, _ALL, _NEW = ("i",), (":",), ("n",)  # an axis that an integer removes, one that stays whole, a new one; ("s", length, step) is cut
-_INT32 = np.dtype(np.int32)
-_ALLOWED = "allowed are integers, slices, ..., None, bools, and lists, arrays or Tensors of bools or integers"
-
-
-class _Parsed:
-    """The pattern and operands of an index on a shape."""
-
-    def __init__(self):
-        self.axes = []  # per kept axis of x: ("i",), (":",), ("s", length, step) in order, with ("n",) for new axes between
-        self.starts = []  # where each ("i") and ("s") starts
-        self.arrays = []  # index arrays
-        self.slots = []  # the axis, counted after integers are removed and new axes added, each index array applies to
-        self.out = 0  # how many such axes there are so far
-
-
-def _error(item):
-    return ValueError(f"Tensor index: got {type(item).__name__}; {_ALLOWED}")
-
-
-def _expand(index, ndim):
-    """The index as a list with Ellipsis replaced and missing axes added."""
-    items = list(index) if isinstance(index, tuple) else [index]
-    if len(items) == ndim and all(type(i) is int or type(i) is slice for i in items):
-        return items
-    items = [np.asarray(i) if isinstance(i, list | tuple | range) else i for i in items]
-    if sum(i is Ellipsis for i in items) > 1:
-        raise ValueError("Tensor index: got more than one '...'; at most one is allowed")
-    used = sum(_axes_used(i) for i in items)
-    if used > ndim:
-        raise _too_many(items, ndim, used)
-    at = next((k for k, i in enumerate(items) if i is Ellipsis), None)
-    full = [slice(None)] * (ndim - used)
-    return [*items, *full] if at is None else [*items[:at], *full, *items[at + 1 :]]
-
-
-def _too_many(items, ndim, used):
-    """Paddle's exception: IndexError for an integer or a mask beyond the axes, ValueError for a slice or an index array."""
-    axis, error = 0, ValueError
-    for item in items:
-        axis += _axes_used(item)
-        if axis > ndim or item is Ellipsis:
-            is_position = isinstance(item, numbers.Integral) or (hasattr(item, "dtype") and (item.ndim == 0 or _dtype(item) == np.bool_))
-            error = IndexError if is_position else ValueError
-            break
-    return error(f"Tensor index: got {used} indices for a tensor of {ndim} axes; use at most {ndim}, or None to add axes")
-
-
-def _axes_used(item):
-    if item is None or item is Ellipsis or isinstance(item, bool | np.bool_):
-        return 0
-    dtype = getattr(item, "dtype", None)
-    is_bool = dtype == np.bool_ or (isinstance(item, Tensor) and item._raw.dtype == np.bool_)
-    return item.ndim if is_bool else 1
-
-
-def parse(index, shape):
-    """Analyses an index on a shape."""
-    found, axis = _Parsed(), 0
-    for item in _expand(index, len(shape)):
-        axis += _add(found, item, axis, shape)
-    return found
-
-
-def _add(found, item, axis, shape):
-    """Takes in one item; returns how many axes of x it uses."""
-    if type(item) is int:
-        return _add_int(found, item, axis, shape[axis])
-    if item is None:
-        found.axes.append(("n",))
-        found.out += 1
-        return 0
-    if isinstance(item, slice):
-        return _add_slice(found, item, shape[axis])
-    if isinstance(item, bool | np.bool_) or (hasattr(item, "dtype") and _dtype(item) == np.bool_):
-        return _add_mask(found, item, axis, shape)
-    if isinstance(item, numbers.Integral) or (hasattr(item, "dtype") and item.ndim == 0):
-        return _add_int(found, item, axis, shape[axis])
-    if hasattr(item, "dtype"):
-        return _add_array(found, item, axis, shape[axis])
-    raise _error(item)
-
-
-_INSTEAD = "use paddle_jax.bounded.masked_select(x, mask, size) there, or where()"
-
-
-def _value(item):
-    return item._value if isinstance(item, Tensor) else item
-
-
-def _dtype(item):
-    return item._raw.dtype if isinstance(item, Tensor) else item.dtype
-
-
-def _traced(item):
-    return isinstance(item._raw if isinstance(item, Tensor) else item, ABSTRACT)
-
-
-def _outside(low, high, axis, length):
-    bad = low if low < -length else high
-    return IndexError(f"Tensor index: {bad} is out of range for axis {axis} of length {length}; use {-length}..{length - 1}")
-
-
-def _checked_later(item, axis, length):
-    """In a compiled function: has the program check the positions when it runs."""
-    value = traced(item) if isinstance(item, Tensor) and known(length) else None
-    if value is not None:
-        ride_between(value, -length, length, lambda low, high: _outside(low, high, axis, length))
-
-
-def _add_int(found, item, axis, length):
-    if type(item) is not int and hasattr(item, "dtype") and _dtype(item).kind not in "iu":
-        raise _error(item)
-    if type(item) is not int and _traced(item):
-        if type(item._raw if isinstance(item, Tensor) else item) is Symbol:
-            found.starts.append((item + (item < 0).astype(_dtype(item)) * length).reshape([]))
-        else:
-            _checked_later(item, axis, length)
-            start = _value(item)
-            found.starts.append(jnp.where(start < 0, start + length, start))
-    else:
-        start = int(item)
-        if not known(length):
-            found.starts.append(start if start >= 0 else start + length)
-        elif not -length <= start < length:
-            raise _outside(start, start, axis, length)
-        else:
-            found.starts.append(start % length)
-    found.axes.append(("i",))
-    return 1
-
-
-def _bound(value):
-    """A bound of a slice as an int or None."""
-    if value is None or type(value) is int or is_open(value):
-        return value
-    of_one = isinstance(value, Tensor) and value._raw.size == 1 and value._raw.dtype.kind in "iu"
-    if not of_one and (not isinstance(value, numbers.Integral) or isinstance(value, bool)):
-        got = f"a Tensor of dtype {value._raw.dtype} and shape {list(value.shape)}" if isinstance(value, Tensor) else type(value).__name__
-        raise ValueError(f"Tensor index: got {got} in a slice; allowed are None, integers and integer Tensors of one element")
-    return int(value)
-
-
-def _cut(item, length):
-    """What a slice of integers does to an axis, as an entry of the pattern, and the least position it picks."""
-    if not known(length, *[b for b in (item.start, item.stop) if b is not None]):
-        return _open_cut(item, length)
-    start, stop, step = item.indices(length)
-    if step == 1:
-        count = stop - start if stop > start else 0
-    else:
-        count = len(range(start, stop, step))
-        start += (count - 1) * step if step < 0 and count else 0
-        step = step if count > 1 else 1
-    return (_ALL if count == length and step == 1 else ("s", count, step)), start
-
-
-def _open_cut(item, length):
-    """As `_cut` where JAX traces for every length."""
-    if item.step not in (None, 1):
-        raise ValueError("Tensor index: a slice with a step, of a length that is not fixed; take all elements, or give the length as a number")
-    start, stop = (n + length if known(n) and n < 0 else n for n in (item.start or 0, length if item.stop is None else item.stop))
-    if known(stop) or known(length):
-        stop = jax.core.min_dim(stop, length)
-    return (_ALL, 0) if known(start) and start == 0 and stop == length else (("s", stop - start, 1), start)
-
-
-def _add_slice(found, item, length):
-    parts = [_bound(b) for b in (item.start, item.stop, item.step)]
-    if parts[2] == 0:
-        raise ValueError("Tensor index: got a slice with step 0; the step must not be 0")
-    cut, start = _cut(slice(*parts), length)
-    found.out += 1
-    found.axes.append(cut)
-    if cut is not _ALL:
-        found.starts.append(start)
-    return 1
-
-
-def _add_array(found, item, axis, length):
-    value = _value(item)
-    if value.size == 0:
-        value = np.zeros(value.shape, np.int64)
-    if value.dtype.kind not in "iu" or value.dtype == np.uint8:
-        raise ValueError(f"Tensor index: got an index of dtype {value.dtype}; {_ALLOWED}")
-    if _traced(item):
-        _checked_later(item, axis, length)
-    elif value.size:
-        low, high = int(np.asarray(value).min()), int(np.asarray(value).max())
-        if low < -length or high >= length:
-            raise _outside(low, high, axis, length)
-    found.axes.append((":",))
-    found.slots.append(found.out)
-    found.arrays.append(value)
-    found.out += 1
-    return 1
-
-
-def _add_mask(found, item, axis, shape):
-    mask = on_host(item, "a bool mask as an index", _INSTEAD) if isinstance(item, Tensor) else np.asarray(item)
-    if mask.ndim == 0:  # True adds an axis of length 1, False one of length 0
-        found.axes.append(("n",))
-        found.slots.append(found.out)
-        found.arrays.append(np.zeros(int(mask), np.int64))
-        found.out += 1
-        return 0
-    if mask.shape != tuple(shape[axis : axis + mask.ndim]):
-        raise IndexError(f"Tensor index: the mask has shape {list(mask.shape)}; the axes it applies to have {list(shape[axis : axis + mask.ndim])}")
-    for where in mask.nonzero():
-        found.axes.append((":",))
-        found.slots.append(found.out)
-        found.arrays.append(where)
-        found.out += 1
-    return mask.ndim
-
-
-def _starts(found):
-    if any(isinstance(s, Tensor) for s in found.starts):  # in a program that is being recorded
-        from paddle_jax.tensor.joining import stack
-
-        return stack([s.astype("int32") if isinstance(s, Tensor) else wrap(jnp.asarray(s, jnp.int32)) for s in found.starts])
-    if any(isinstance(s, jax.Array) or is_open(s) for s in found.starts):
-        return wrap(jnp.stack([jnp.asarray(s, jnp.int32) for s in found.starts]))
-    return _host_starts(tuple(found.starts))
-
-
-# kernels ----------------------------------------------------------------------------------------------------------
 
 
 def _window(x, starts, axes):
@@ -276,7 +45,7 @@ def _window(x, starts, axes):
 
 
 def _block(x, begin, sizes):
-    return lax.dynamic_slice(x, begin, sizes, allow_negative_indices=False)  # counted from the end they are not: see `_add_int` and `_cut`
+    return lax.dynamic_slice(x, begin, sizes, allow_negative_indices=False)  # counted from the end they are not: see `add_int` and `cut`
 
 
 def _steps(axes):
@@ -385,36 +154,36 @@ def _quick(index, shape):
             if axis >= len(shape) or not -shape[axis] <= item < shape[axis]:
                 return None
             starts.append(item % shape[axis])
-            axes.append(_INT)
+            axes.append(INT)
             integers += 1
             axis += 1
         elif kind is slice:
             if axis >= len(shape) or not _plain(item):
                 return None
-            cut, start = _cut(item, shape[axis])
+            cut, start = cut_of(item, shape[axis])
             axes.append(cut)
-            if cut is not _ALL:
+            if cut is not ALL:
                 starts.append(start)
             axis += 1
         elif item is None:
-            axes.append(_NEW)
+            axes.append(NEW)
         elif kind is Tensor:
             if axis >= len(shape) or not _is_position(item, shape[axis]):
                 return None
             slots.append(len(axes) - integers)
             arrays.append(item)
-            axes.append(_ALL)
+            axes.append(ALL)
             axis += 1
         elif item is Ellipsis and sum(i is Ellipsis for i in items) == 1:
             missing = len(shape) - sum(i is not None for i in items) + 1
             if missing < 0:
                 return None
-            axes.extend([_ALL] * missing)
+            axes.extend([ALL] * missing)
             axis += missing
         else:
             return None
-    axes.extend([_ALL] * (len(shape) - axis))
-    return tuple(axes), tuple(slots), _host_starts(tuple(starts)) if starts else None, arrays
+    axes.extend([ALL] * (len(shape) - axis))
+    return tuple(axes), tuple(slots), host_starts(tuple(starts)) if starts else None, arrays
 
 
 @ft.lru_cache(maxsize=8192)
@@ -450,16 +219,10 @@ def _quick_or_none(item, shape):
         return None
 
 
-@ft.lru_cache(maxsize=8192)
-def _host_starts(starts):
-    """Starts as an operand: host numbers, which the deferred tier hands to the device together with those of other ops."""
-    return wrap(host(starts, aval_of((len(starts),), _INT32)))
-
-
 @ft.cache
 def _row_kernel(op, ndim):
     """The kernel of x[i], or x[i] = value, for an integer."""
-    return op.kernel((*[-2] * len(op.tensors[:-1]), 0), ((_INT, *[_ALL] * (ndim - 1)), ()))
+    return op.kernel((*[-2] * len(op.tensors[:-1]), 0), ((INT, *[ALL] * (ndim - 1)), ()))
 
 
 _SHORT = {1: run1, 2: run2, 3: run3}
@@ -477,13 +240,13 @@ def _run_pattern(op, operands, axes, slots, starts, arrays):
 
 
 def _run_parsed(op, operands, found):
-    starts = _starts(found) if found.starts else None
+    starts = starts_of(found) if found.starts else None
     return _run_pattern(op, operands, tuple(found.axes), tuple(found.slots), starts, [wrap(a) for a in found.arrays])
 
 
 def _chosen(x, mask):
     """x[mask] by NumPy: each number of elements would be a program of its own to compile."""
-    chosen = looked_at(x._value)[on_host(mask, "a bool mask as an index", _INSTEAD)]
+    chosen = looked_at(x._value)[on_host(mask, "a bool mask as an index", INSTEAD)]
     return wrap(from_host(chosen))
 
 
@@ -533,7 +296,7 @@ def getitem(x, item):
     if type(item) is int and shape and -shape[0] <= item < shape[0]:
         if len(shape) == 1 and (found := _element(x, (item,), shape)) is not None:
             return found
-        return run2(_row_kernel(take_index.op, len(shape)), x, _host_starts((item % shape[0],)))
+        return run2(_row_kernel(take_index.op, len(shape)), x, host_starts((item % shape[0],)))
     if type(item) is Tensor and item._raw.dtype == np.bool_ and item._raw.shape == shape[: item._raw.ndim] and item._raw.ndim and untracked(x):
         return _chosen(x, item)
     if type(item) is tuple and len(item) == len(shape) and type(item[0]) is type(item[-1]) is int and (found := _element(x, item, shape)) is not None:
@@ -578,13 +341,13 @@ def setitem(x, item, value):
         raw = x._raw
         shape = raw.aval.shape if type(raw) is Value else raw.shape
         if type(item) is int and shape and -shape[0] <= item < shape[0]:
-            x._adopt(run3(_row_kernel(put_index.op, len(shape)), x, value, _host_starts((item % shape[0],))))
+            x._adopt(run3(_row_kernel(put_index.op, len(shape)), x, value, host_starts((item % shape[0],))))
             return
         quick = _quick_or_none(item, shape)
         if quick is not None:
             x._adopt(_run_pattern(put_index.op, (x, value), *quick))
             return
-        is_mask = isinstance(item, Tensor | np.ndarray) and _dtype(item) == np.bool_ and item.ndim > 0
+        is_mask = isinstance(item, Tensor | np.ndarray) and dtype_of(item) == np.bool_ and item.ndim > 0
         if is_mask and tuple(item.shape) == shape[: item.ndim] and value.ndim <= len(shape) - item.ndim:
             result = put_mask(x, item if isinstance(item, Tensor) else wrap(item), value)
         else:

@@ -5,6 +5,7 @@ from paddle_jax.nn import functional as F
 from paddle_jax.nn.initializer import Constant
 from paddle_jax.nn.layer.helpers import alias, linked, show
 from paddle_jax.nn.layer.layers import Layer
+from paddle_jax.nn.layer.shrinking import Hardshrink, Softshrink, ThresholdedReLU
 
 
 class _Named(Layer):
@@ -82,31 +83,6 @@ class GELU(Layer):
 
     def extra_repr(self):
         return show(self._name, approximate=self._approximate)
-
-
-class Hardshrink(Layer):
-    """Computes x where |x| > threshold, 0 elsewhere.
-
-    Args:
-        threshold: float; `lambd` is accepted as a name.
-    Example:
-        >>> x = paddle.to_tensor([-2.0, 0.5]); bool((paddle.nn.Hardshrink()(x) == paddle.nn.functional.hardshrink(x)).all())
-        True
-    """
-
-    @alias(lambd="threshold")
-    def __init__(self, threshold=0.5, name=None):
-        super().__init__()
-        self._threshold, self._name = threshold, name
-
-    lambd = linked("_threshold", "The threshold, under its other name.")
-
-    @alias(input="x")
-    def forward(self, x):
-        return F.hardshrink(x, self._threshold)
-
-    def extra_repr(self):
-        return show(self._name, threshold=self._threshold)
 
 
 class Hardswish(_Named):
@@ -362,31 +338,6 @@ class Softplus(Layer):
         return show(self._name, beta=self._beta, threshold=self._threshold)
 
 
-class Softshrink(Layer):
-    """Computes x moved towards 0 by threshold, 0 where |x| <= threshold.
-
-    Args:
-        threshold: float; `lambd` is accepted as a name.
-    Example:
-        >>> x = paddle.to_tensor([-2.0, 0.5]); bool((paddle.nn.Softshrink()(x) == paddle.nn.functional.softshrink(x)).all())
-        True
-    """
-
-    @alias(lambd="threshold")
-    def __init__(self, threshold=0.5, name=None):
-        super().__init__()
-        self._threshold, self._name = threshold, name
-
-    lambd = linked("_threshold", "The threshold, under its other name.")
-
-    @alias(input="x")
-    def forward(self, x):
-        return F.softshrink(x, self._threshold)
-
-    def extra_repr(self):
-        return show(self._name, threshold=self._threshold)
-
-
 class Softsign(_Named):
     """Computes x / (1 + |x|).
 
@@ -434,28 +385,6 @@ class Tanhshrink(_Named):
 
     def forward(self, x):
         return F.tanhshrink(x)
-
-
-class ThresholdedReLU(Layer):
-    """Computes x where x > threshold, value elsewhere.
-
-    Args:
-        threshold: float.
-        value: float.
-    Example:
-        >>> x = paddle.to_tensor([-2.0, 0.5]); bool((paddle.nn.ThresholdedReLU()(x) == paddle.nn.functional.thresholded_relu(x)).all())
-        True
-    """
-
-    def __init__(self, threshold=1.0, value=0.0, name=None):
-        super().__init__()
-        self._threshold, self._value, self._name = threshold, value, name
-
-    def forward(self, x):
-        return F.thresholded_relu(x, self._threshold, self._value)
-
-    def extra_repr(self):
-        return show(self._name, threshold=self._threshold, value=self._value)
 
 
 class GLU(Layer):

@@ -125,6 +125,22 @@ _BOX = "const([[25,40,37,44],[50,25,30,40],[80,80,50,60]]).expand([{0},3,4]) * 0
 _TRUE = f"{_BOX.format(2)}, const([[0,1,1],[1,0,0]],'int32'), [10,13,16,30,53,43], [1,2], 2"
 
 
+def _overlaps(x, maps, boxes, valid, shapes, scale):
+    """How much each prediction overlaps with each true box, [N, B, A, H, H]. shapes: of the anchors, in parts of the image."""
+    columns, rows = _grid(x)
+    still = lax.stop_gradient(maps)
+    centres = jnp.stack([columns + _widened(still[:, :, 0], scale), rows + _widened(still[:, :, 1], scale)], -1) / maps.shape[-1]
+    sizes = jnp.exp(jnp.moveaxis(still[:, :, 2:4], 2, -1)) * jnp.asarray(shapes, x.dtype)[:, None, None]
+    places, extents = boxes[:, :, None, None, None, :2], boxes[:, :, None, None, None, 2:]
+    return jnp.where(valid[:, :, None, None, None], _overlap(centres[:, None], sizes[:, None], places, extents), 0)
+
+
+def _confidence(objectness, wanted, ignored):
+    """The loss of confidences: 1 is right where a true box is, weighted as it is, nothing where it is ignored, elsewhere 0."""
+    elsewhere = jnp.where(ignored, 0, _entropy(objectness, 0))
+    return jnp.where(wanted > 1e-5, _entropy(objectness, 1) * wanted, elsewhere)
+
+
 @op("x gt_box gt_label gt_score", method=False, cases=[
     f"f(2,14,3,3), {_TRUE}, .7, 32", f"f(2,14,3,3), {_TRUE}, .1, 32, use_label_smooth=False, scale_x_y=1.2",
     f"f(2,14,5,5), {_TRUE}, .3, 8, const([[2,5,9],[9,1,3]]) * 0.1", f"f(2,14,3,4), {_TRUE}, .7, 32", f"f(2,13,3,3), {_TRUE}, .7, 32",
@@ -172,21 +188,11 @@ def yolo_loss(x, gt_box, gt_label, anchors, anchor_mask, class_num, ignore_thres
     score = jnp.ones(boxes.shape[:2], x.dtype) if gt_score is None else lax.stop_gradient(gt_score).astype(x.dtype)
     owned, image = anchor >= 0, jnp.arange(n)[:, None]
     where = (image, jnp.maximum(anchor, 0), row, column)
-
-    # confidence: wanted, ignored or unwanted
-    columns, rows = _grid(x)
-    still = lax.stop_gradient(maps)
-    centres = jnp.stack([columns + _widened(still[:, :, 0], scale_x_y), rows + _widened(still[:, :, 1], scale_x_y)], -1) / cells
-    sizes = jnp.exp(jnp.moveaxis(still[:, :, 2:4], 2, -1)) * jnp.asarray(chosen / side, x.dtype)[:, None, None]
-    overlap = jnp.where(valid[:, :, None, None, None], _overlap(centres[:, None], sizes[:, None], boxes[:, :, None, None, None, :2],
-                                                                boxes[:, :, None, None, None, 2:]), 0)
-    ignored = overlap.max(1, initial=0) > ignore_thresh
+    ignored = _overlaps(x, maps, boxes, valid, chosen / side, scale_x_y).max(1, initial=0) > ignore_thresh
     numbers = jnp.where(owned, jnp.arange(1, boxes.shape[1] + 1), 0)
     last = jnp.zeros((n, count, cells, cells), numbers.dtype).at[where].max(numbers)  # of several boxes in one place the last one counts
     wanted = jnp.where(last > 0, score[image[..., None, None], jnp.maximum(last - 1, 0)], 0)
-    objectness = maps[:, :, 4]
-    losses = jnp.where(wanted > 1e-5, _entropy(objectness, 1) * wanted, jnp.where(ignored & (last == 0), 0, _entropy(objectness, 0)))
-    total = losses.sum((1, 2, 3))
+    confidence = _confidence(maps[:, :, 4], wanted, ignored & (last == 0))
 
     # place, size and classes of the true boxes
     found = maps[where[0], where[1], :, where[2], where[3]]  # [N, B, 5 + classes]
@@ -197,7 +203,7 @@ def yolo_loss(x, gt_box, gt_label, anchors, anchor_mask, class_num, ignore_thres
     smooth = min(1 / class_num, 1 / 40) if use_label_smooth else 0
     labels = jnp.where(gt_label[..., None] == jnp.arange(class_num), 1 - smooth, smooth).astype(x.dtype)
     kinds = _entropy(found[..., 5:], labels).sum(-1) * score
-    return total + jnp.where(owned, moved + kinds, 0).sum(1)
+    return confidence.sum((1, 2, 3)) + jnp.where(owned, moved + kinds, 0).sum(1)
 
 
 __all__ = ["yolo_box", "yolo_loss"]

@@ -102,6 +102,10 @@ def _longer(mask, missing):
     return mask if missing <= 0 else concat([mask, full_like(mask[..., :1], 0.0).expand([*mask.shape[:-1], missing])], -1)
 
 
+def _of(values, i):
+    return None if values is None else values[i]
+
+
 def _check(options, beam_offset, ring_id, rotary_emb_dims):
     for name, value, allowed in options:
         if value not in allowed:
@@ -162,25 +166,22 @@ def fused_multi_transformer(x, ln_scales, ln_biases, qkv_weights, qkv_biases, li
                          "with time_step x must have length 1 and cache_kvs are needed")
     positions = positioned(x, seq_lens, time_step)
 
-    def of(values, i):
-        return None if values is None else values[i]
-
     def added(x, y, scale, bias):
         y = x * residual_alpha + dropout(y, dropout_rate, training=training, mode=mode)
         return y if pre_layer_norm else _normalized(y, scale, bias, epsilon, norm_type)
 
     for i in range(len(qkv_weights)):
-        norms = [(of(ln_scales, i), of(ln_biases, i)), (of(ffn_ln_scales, i), of(ffn_ln_biases, i))]
+        norms = [(_of(ln_scales, i), _of(ln_biases, i)), (_of(ffn_ln_scales, i), _of(ffn_ln_biases, i))]
         y = _normalized(x, *norms[0], epsilon, norm_type) if pre_layer_norm else x
-        q, k, v = projected(y, qkv_weights[i], of(qkv_biases, i), trans_qkvw, gqa_group_size)
+        q, k, v = projected(y, qkv_weights[i], _of(qkv_biases, i), trans_qkvw, gqa_group_size)
         if rotary_emb_dims:
             q, k = (turned(t, rotary_embs, positions, use_neox_rotary_style) for t in (q, k))
-        k, v, cache = remembered(k, v, of(cache_kvs, i), of(pre_caches, i), positions, decoding)
+        k, v, cache = remembered(k, v, _of(cache_kvs, i), _of(pre_caches, i), positions, decoding)
         if cache is not None:
             cache_kvs[i]._adopt(cache)
         y = attended(q, k, v, attn_mask, seen(k.shape[2], positions, seq_lens, decoding))
-        x = added(x, linear(y, linear_weights[i], of(linear_biases, i)), *norms[0])
+        x = added(x, linear(y, linear_weights[i], _of(linear_biases, i)), *norms[0])
         y = _normalized(x, *norms[1], epsilon, norm_type) if pre_layer_norm else x
-        y = dropout(act(linear(y, ffn1_weights[i], of(ffn1_biases, i))), dropout_rate, training=training, mode=mode)
-        x = added(x, linear(y, ffn2_weights[i], of(ffn2_biases, i)), *norms[1])
+        y = dropout(act(linear(y, ffn1_weights[i], _of(ffn1_biases, i))), dropout_rate, training=training, mode=mode)
+        x = added(x, linear(y, ffn2_weights[i], _of(ffn2_biases, i)), *norms[1])
     return x if cache_kvs is None else (x, cache_kvs)

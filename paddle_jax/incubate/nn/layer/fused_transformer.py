@@ -298,7 +298,7 @@ class FusedMultiTransformer(Layer):
         self._dim_feedforward, self.dropout_rate, self.activation, self.name = dim_feedforward, dropout_rate, activation, name
         heads = [num_heads + 2 * gqa_group_size, width] if gqa_group_size > 0 else [3, num_heads, width]
         inner = dim_feedforward * (2 if activation.endswith("glu") else 1)
-        made = {
+        parameters = {
             "ln_scales": (ln_scale_attrs, [embed_dim]), "ln_biases": (ln_bias_attrs, [embed_dim]),
             "qkv_weights": (qkv_weight_attrs, [*heads, embed_dim] if trans_qkvw else [embed_dim, *heads]), "qkv_biases": (qkv_bias_attrs, heads),
             "linear_weights": (linear_weight_attrs, [embed_dim, embed_dim]), "linear_biases": (linear_bias_attrs, [embed_dim]),
@@ -306,9 +306,13 @@ class FusedMultiTransformer(Layer):
             "ffn1_weights": (ffn1_weight_attrs, [embed_dim, inner]), "ffn1_biases": (ffn1_bias_attrs, [inner]),
             "ffn2_weights": (ffn2_weight_attrs, [dim_feedforward, embed_dim]), "ffn2_biases": (ffn2_bias_attrs, [embed_dim]),
         }
-        lists = {kind: [] for kind in made}
+        self._make(num_layers, parameters)
+
+    def _make(self, num_layers, parameters):
+        """Makes the lists of parameters, one of each kind for each layer. parameters: {kind: (attrs, shape)}."""
+        lists = {kind: [] for kind in parameters}
         for i in range(num_layers):
-            for kind, (attrs, shape) in made.items():
+            for kind, (attrs, shape) in parameters.items():
                 if attrs is not None or "bias" not in kind:
                     lists[kind].append(self._made(kind, _attr(attrs, i), shape))
         for kind, values in lists.items():

@@ -1,0 +1,248 @@
+"""From an index to its pattern and operands, as `indexing` describes them; what is no index, or lies outside, is refused here."""
+
+import functools as ft
+import numbers
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from paddle_jax._core.deferred.value import aval_of, host
+from paddle_jax._core.outcomes import ride_between, traced
+from paddle_jax._core.size import is_open, known
+from paddle_jax._core.symbol import ABSTRACT, Symbol
+from paddle_jax._core.tensor import Tensor, on_host, wrap
+
+INT, ALL, NEW = ("i",), (":",), ("n",)  # an axis that an integer removes, one that stays whole, a new one; ("s", length, step) is cut
+INT32 = np.dtype(np.int32)
+ALLOWED = "allowed are integers, slices, ..., None, bools, and lists, arrays or Tensors of bools or integers"
+
+
+class Parsed:
+    """The pattern and operands of an index on a shape."""
+
+    def __init__(self):
+        self.axes = []  # per kept axis of x: ("i",), (":",), ("s", length, step) in order, with ("n",) for new axes between
+        self.starts = []  # where each ("i") and ("s") starts
+        self.arrays = []  # index arrays
+        self.slots = []  # the axis, counted after integers are removed and new axes added, each index array applies to
+        self.out = 0  # how many such axes there are so far
+
+
+def _error(item):
+    return ValueError(f"Tensor index: got {type(item).__name__}; {ALLOWED}")
+
+
+def _expand(index, ndim):
+    """The index as a list with Ellipsis replaced and missing axes added."""
+    items = list(index) if isinstance(index, tuple) else [index]
+    if len(items) == ndim and all(type(i) is int or type(i) is slice for i in items):
+        return items
+    items = [np.asarray(i) if isinstance(i, list | tuple | range) else i for i in items]
+    if sum(i is Ellipsis for i in items) > 1:
+        raise ValueError("Tensor index: got more than one '...'; at most one is allowed")
+    used = sum(_axes_used(i) for i in items)
+    if used > ndim:
+        raise _too_many(items, ndim, used)
+    at = next((k for k, i in enumerate(items) if i is Ellipsis), None)
+    full = [slice(None)] * (ndim - used)
+    return [*items, *full] if at is None else [*items[:at], *full, *items[at + 1 :]]
+
+
+def _too_many(items, ndim, used):
+    """Paddle's exception: IndexError for an integer or a mask beyond the axes, ValueError for a slice or an index array."""
+    axis, error = 0, ValueError
+    for item in items:
+        axis += _axes_used(item)
+        if axis > ndim or item is Ellipsis:
+            is_position = isinstance(item, numbers.Integral) or (hasattr(item, "dtype") and (item.ndim == 0 or dtype_of(item) == np.bool_))
+            error = IndexError if is_position else ValueError
+            break
+    return error(f"Tensor index: got {used} indices for a tensor of {ndim} axes; use at most {ndim}, or None to add axes")
+
+
+def _axes_used(item):
+    if item is None or item is Ellipsis or isinstance(item, bool | np.bool_):
+        return 0
+    dtype = getattr(item, "dtype", None)
+    is_bool = dtype == np.bool_ or (isinstance(item, Tensor) and item._raw.dtype == np.bool_)
+    return item.ndim if is_bool else 1
+
+
+def parse(index, shape):
+    """Analyses an index on a shape."""
+    found, axis = Parsed(), 0
+    for item in _expand(index, len(shape)):
+        axis += _add(found, item, axis, shape)
+    return found
+
+
+def _add(found, item, axis, shape):
+    """Takes in one item; returns how many axes of x it uses."""
+    if type(item) is int:
+        return add_int(found, item, axis, shape[axis])
+    if item is None:
+        found.axes.append(("n",))
+        found.out += 1
+        return 0
+    if isinstance(item, slice):
+        return _add_slice(found, item, shape[axis])
+    if isinstance(item, bool | np.bool_) or (hasattr(item, "dtype") and dtype_of(item) == np.bool_):
+        return _add_mask(found, item, axis, shape)
+    if isinstance(item, numbers.Integral) or (hasattr(item, "dtype") and item.ndim == 0):
+        return add_int(found, item, axis, shape[axis])
+    if hasattr(item, "dtype"):
+        return _add_array(found, item, axis, shape[axis])
+    raise _error(item)
+
+
+INSTEAD = "use paddle_jax.bounded.masked_select(x, mask, size) there, or where()"
+
+
+def value_of(item):
+    return item._value if isinstance(item, Tensor) else item
+
+
+def dtype_of(item):
+    return item._raw.dtype if isinstance(item, Tensor) else item.dtype
+
+
+def _traced(item):
+    return isinstance(item._raw if isinstance(item, Tensor) else item, ABSTRACT)
+
+
+def _outside(low, high, axis, length):
+    bad = low if low < -length else high
+    return IndexError(f"Tensor index: {bad} is out of range for axis {axis} of length {length}; use {-length}..{length - 1}")
+
+
+def _checked_later(item, axis, length):
+    """In a compiled function: has the program check the positions when it runs."""
+    value = traced(item) if isinstance(item, Tensor) and known(length) else None
+    if value is not None:
+        ride_between(value, -length, length, lambda low, high: _outside(low, high, axis, length))
+
+
+def add_int(found, item, axis, length):
+    if type(item) is not int and hasattr(item, "dtype") and dtype_of(item).kind not in "iu":
+        raise _error(item)
+    if type(item) is not int and _traced(item):
+        if type(item._raw if isinstance(item, Tensor) else item) is Symbol:
+            found.starts.append((item + (item < 0).astype(dtype_of(item)) * length).reshape([]))
+        else:
+            _checked_later(item, axis, length)
+            start = value_of(item)
+            found.starts.append(jnp.where(start < 0, start + length, start))
+    else:
+        start = int(item)
+        if not known(length):
+            found.starts.append(start if start >= 0 else start + length)
+        elif not -length <= start < length:
+            raise _outside(start, start, axis, length)
+        else:
+            found.starts.append(start % length)
+    found.axes.append(("i",))
+    return 1
+
+
+def _bound(value):
+    """A bound of a slice as an int or None."""
+    if value is None or type(value) is int or is_open(value):
+        return value
+    of_one = isinstance(value, Tensor) and value._raw.size == 1 and value._raw.dtype.kind in "iu"
+    if not of_one and (not isinstance(value, numbers.Integral) or isinstance(value, bool)):
+        got = f"a Tensor of dtype {value._raw.dtype} and shape {list(value.shape)}" if isinstance(value, Tensor) else type(value).__name__
+        raise ValueError(f"Tensor index: got {got} in a slice; allowed are None, integers and integer Tensors of one element")
+    return int(value)
+
+
+def cut_of(item, length):
+    """What a slice of integers does to an axis, as an entry of the pattern, and the least position it picks."""
+    if not known(length, *[b for b in (item.start, item.stop) if b is not None]):
+        return _open_cut(item, length)
+    start, stop, step = item.indices(length)
+    if step == 1:
+        count = stop - start if stop > start else 0
+    else:
+        count = len(range(start, stop, step))
+        start += (count - 1) * step if step < 0 and count else 0
+        step = step if count > 1 else 1
+    return (ALL if count == length and step == 1 else ("s", count, step)), start
+
+
+def _open_cut(item, length):
+    """As `cut` where JAX traces for every length."""
+    if item.step not in (None, 1):
+        raise ValueError("Tensor index: a slice with a step, of a length that is not fixed; take all elements, or give the length as a number")
+    start, stop = (n + length if known(n) and n < 0 else n for n in (item.start or 0, length if item.stop is None else item.stop))
+    if known(stop) or known(length):
+        stop = jax.core.min_dim(stop, length)
+    return (ALL, 0) if known(start) and start == 0 and stop == length else (("s", stop - start, 1), start)
+
+
+def _add_slice(found, item, length):
+    parts = [_bound(b) for b in (item.start, item.stop, item.step)]
+    if parts[2] == 0:
+        raise ValueError("Tensor index: got a slice with step 0; the step must not be 0")
+    cut, start = cut_of(slice(*parts), length)
+    found.out += 1
+    found.axes.append(cut)
+    if cut is not ALL:
+        found.starts.append(start)
+    return 1
+
+
+def _add_array(found, item, axis, length):
+    value = value_of(item)
+    if value.size == 0:
+        value = np.zeros(value.shape, np.int64)
+    if value.dtype.kind not in "iu" or value.dtype == np.uint8:
+        raise ValueError(f"Tensor index: got an index of dtype {value.dtype}; {ALLOWED}")
+    if _traced(item):
+        _checked_later(item, axis, length)
+    elif value.size:
+        low, high = int(np.asarray(value).min()), int(np.asarray(value).max())
+        if low < -length or high >= length:
+            raise _outside(low, high, axis, length)
+    found.axes.append((":",))
+    found.slots.append(found.out)
+    found.arrays.append(value)
+    found.out += 1
+    return 1
+
+
+def _add_mask(found, item, axis, shape):
+    mask = on_host(item, "a bool mask as an index", INSTEAD) if isinstance(item, Tensor) else np.asarray(item)
+    if mask.ndim == 0:  # True adds an axis of length 1, False one of length 0
+        found.axes.append(("n",))
+        found.slots.append(found.out)
+        found.arrays.append(np.zeros(int(mask), np.int64))
+        found.out += 1
+        return 0
+    if mask.shape != tuple(shape[axis : axis + mask.ndim]):
+        raise IndexError(f"Tensor index: the mask has shape {list(mask.shape)}; the axes it applies to have {list(shape[axis : axis + mask.ndim])}")
+    for where in mask.nonzero():
+        found.axes.append((":",))
+        found.slots.append(found.out)
+        found.arrays.append(where)
+        found.out += 1
+    return mask.ndim
+
+
+def starts_of(found):
+    if any(isinstance(s, Tensor) for s in found.starts):  # in a program that is being recorded
+        from paddle_jax.tensor.joining import stack
+
+        return stack([s.astype("int32") if isinstance(s, Tensor) else wrap(jnp.asarray(s, jnp.int32)) for s in found.starts])
+    if any(isinstance(s, jax.Array) or is_open(s) for s in found.starts):
+        return wrap(jnp.stack([jnp.asarray(s, jnp.int32) for s in found.starts]))
+    return host_starts(tuple(found.starts))
+
+
+# kernels ----------------------------------------------------------------------------------------------------------
+
+
+@ft.lru_cache(maxsize=8192)
+def host_starts(starts):
+    """Starts as an operand: host numbers, which the deferred tier hands to the device together with those of other ops."""
+    return wrap(host(starts, aval_of((len(starts),), INT32)))
