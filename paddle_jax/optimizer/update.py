@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.layout import constrained, stacked
+from paddle_jax._core.straight import straight, without_inner_jit
 from paddle_jax._core.uninterrupted import Once, jitted
 from paddle_jax.nn.clip import clip_stack, global_scale, square_sum
 
@@ -26,7 +27,8 @@ def _compute_dtype(dtype):
 
 
 def _stacked(arrays, dtype):
-    return jnp.stack(arrays).astype(dtype)
+    whole = jax.lax.concatenate([jax.lax.expand_dims(a, (0,)) for a in arrays], 0)  # as `jnp.stack`, in a tenth of the calls
+    return whole if whole.dtype == dtype else whole.astype(dtype)
 
 
 @ft.lru_cache(maxsize=256)
@@ -51,7 +53,11 @@ def compiled(rule, hyper, clip, layouts=None):
         states = [slots[name] for _, slots in results for name in sorted(slots)]
         return [p for same, _ in results for p in same] + states + _written_back(clip, grads, wide, skip)
 
-    return Once(jitted(update, donate_argnums=0), "optimizer")
+    def traced(*arguments, **named):
+        with without_inner_jit():
+            return update(*arguments, **named)
+
+    return Once(jitted(traced if straight(rule) else update, donate_argnums=0), "optimizer")
 
 
 def _one(rule, settings, old, params, grad, extra, layout, lr, skip):
@@ -71,7 +77,7 @@ def _one(rule, settings, old, params, grad, extra, layout, lr, skip):
         slots = {name: jnp.where(skip, old[name], value) for name, value in slots.items()}
     if layout is not None:
         new, slots = constrained(new, stacked(layout[0], 1)), {name: constrained(slots[name], each) for name, each in layout[1]}
-    return [new[i] for i in range(len(params))], slots
+    return [jax.lax.index_in_dim(new, i, keepdims=False) for i in range(len(params))], slots
 
 
 def _ruled(rule, settings, param, grad, old, extra, lr):
