@@ -13,8 +13,9 @@ import numpy as np
 from paddle_jax._core.counters import Counters
 from paddle_jax._core.deferred.settings import join
 from paddle_jax._core.deferred.value import INEXACT, Value, leaf
+from paddle_jax._core.derivation import linearized
 from paddle_jax._core.errors import ArgumentError
-from paddle_jax._core.kernel import execute, has_loop, linearized
+from paddle_jax._core.kernel import execute, has_loop
 from paddle_jax._core.node import Linear, Node, PackedNode, packed, source_of
 from paddle_jax._core.state import Context, local
 from paddle_jax._core.symbol import Symbol

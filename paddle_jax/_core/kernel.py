@@ -6,14 +6,13 @@ gradient of a gradient needs nothing new. Kernels take and give flat arrays; Ten
 
 import jax
 import jax.numpy as jnp
-import numpy as np
-from jax import dtypes as jax_dtypes
 
 from paddle_jax._core.counters import Counters
 from paddle_jax._core.deferred.compiled import DROPPED, Kept, kept, look
 from paddle_jax._core.deferred.segment import record
 from paddle_jax._core.deferred.value import Several, Value, concrete
 from paddle_jax._core.dependence import smooth, struct_of
+from paddle_jax._core.derivation import derived
 from paddle_jax._core.errors import behind, translate
 from paddle_jax._core.state import local
 from paddle_jax._core.uninterrupted import jitted, mend_tracing
@@ -86,7 +85,7 @@ class Kernel:
         key = diff if given is None else (diff, given)
         found = self.grads.get(key)
         if found is None:
-            found = self.grads[key] = Kernel(self.name + "_grad", _vjp(self, diff, given or (True,), arity))
+            found = self.grads[key] = Kernel(self.name + "_grad", derived(self, diff, given or (True,), arity))
             found.of = (self, diff, given or (True,), arity)
         return found
 
@@ -114,59 +113,6 @@ def has_loop(kernel, operands) -> bool:
         jaxpr = kernel.run.trace(*[jax.ShapeDtypeStruct(*each) for each in key]).jaxpr
         found = kernel.loops[key] = any(equation.primitive.name in ("scan", "while") for equation in jaxpr.eqns)
     return found
-
-
-def _vjp(kernel, diff, given, arity):
-    """The derived backward function."""
-
-    def backward(*args):
-        out, pull = linearized(kernel, diff, args[:arity])
-        return pulled(out, pull, given, args[arity:])
-
-    return backward
-
-
-def linearized(kernel, diff, operands):
-    """(results, pull) of `jax.vjp` with respect to the operands at `diff`."""
-    fn = _as_traced(kernel, operands) if kernel.deferrable else kernel.fn
-
-    def forward(*chosen):
-        full = list(operands)
-        for i, v in zip(diff, chosen, strict=True):
-            full[i] = v
-        return fn(*full)
-
-    return jax.vjp(forward, *[operands[i] for i in diff])
-
-
-def _as_traced(kernel, operands):
-    """The function of a kernel as the equations that JAX has traced it to, most often before: half the cost of running its Python code again."""
-    traced = kernel.run.trace(*operands)
-    closed, structure = traced.jaxpr, jax.tree.structure(traced.out_info)
-    return lambda *values: jax.tree.unflatten(structure, jax.core.eval_jaxpr(closed.jaxpr, closed.consts, *values))
-
-
-def pulled(out, pull, given, cts):
-    """The gradients from the given cotangents. Complex numbers follow Paddle: the gradient is conj(vjp(conj(cotangent)))."""
-    passed = iter(cts)
-    leaves, tree = jax.tree.flatten(out)
-    full = [_cotangent(leaf, next(passed) if has else None) for leaf, has in zip(leaves, given, strict=True)]
-    grads = [_conj(g) for g in pull(jax.tree.unflatten(tree, full))]
-    return grads[0] if len(grads) == 1 else tuple(grads)
-
-
-def _conj(x):
-    return jnp.conj(x) if jnp.iscomplexobj(x) else x
-
-
-def _cotangent(out, ct):
-    if not jnp.issubdtype(out.dtype, jnp.inexact):
-        return np.zeros(out.shape, jax_dtypes.float0)
-    if ct is None:
-        return jax.lax.full(out.shape, 0, out.dtype)
-    ct = _conj(ct)
-    ct = ct if ct.dtype == out.dtype else ct.astype(out.dtype)  # as few calls as there need be: each takes its time in a trace
-    return ct if ct.shape == out.shape else ct.reshape(out.shape)
 
 
 def execute(kernel: Kernel, values):

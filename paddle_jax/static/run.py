@@ -6,9 +6,10 @@ import numpy as np
 
 from paddle_jax._core.autograd_mode import enable_grad
 from paddle_jax._core.deferred.value import INEXACT, concrete
+from paddle_jax._core.derivation import linearized, pulled
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.errors import behind, translate
-from paddle_jax._core.kernel import Kernel, linearized, pulled
+from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.tensor import wrap
 from paddle_jax._core.uninterrupted import eagerly
 from paddle_jax.autograd import grad as tape_grad

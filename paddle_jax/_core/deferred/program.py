@@ -21,8 +21,9 @@ from paddle_jax._core.deferred.log import log
 from paddle_jax._core.deferred.positions import aval_at, needed, value_at
 from paddle_jax._core.deferred.settings import settings
 from paddle_jax._core.deferred.value import Value, on_device, uploaded
+from paddle_jax._core.derivation import linearized, pulled
 from paddle_jax._core.errors import first_line
-from paddle_jax._core.kernel import has_loop, linearized, pulled
+from paddle_jax._core.kernel import has_loop
 from paddle_jax._core.origins import user_line
 from paddle_jax._core.uninterrupted import Once, jitted, tracing_kept
 
