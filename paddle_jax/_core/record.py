@@ -8,10 +8,13 @@ The texts are read when a file is written or loaded (`framework/pir/records.py`)
 """
 
 import dataclasses
+import re
 from collections.abc import Callable
 
 RECORDED = []  # the ops that have a record, in the order of their declaration
-READS = {}  # {operation of Paddle's model files: the op that runs it}: of several that are written as it, the one of the same name
+# {operation of Paddle's model files: the op that runs it}: of several that are written as it, one whose record says more than the name, and of
+# those the one of the same name
+READS = {}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -27,9 +30,11 @@ class Record:
     # what mixed precision does whatever the lists say: "never" casts, or always to "float32" (no kernels of low precision); a number: of how many
     # operands at most may get a low precision (statistics of norms, biases of convolutions stay)
     cast: str | int = ""
-    # the operation of Paddle's model files and all its attributes in their order, `[ours>]name:kind[=default]`; kinds as in `signatures.py`; a
-    # kind with `?`: None is an empty list there. An attribute that the op does not have is only Paddle's, and needs its default.
+    # the operation of Paddle's model files, written and read by this one text (its grammar: `framework/pir/records.py`). An op inside another
+    # one names the operation only, whose row stands at the function that users call
     pir: str = ""
+    # what the texts cannot say, "module:name": a Form in `framework/pir/forms`, imported when a file is written or read
+    code: str = ""
     # the node of ONNX and its attributes `[node's=]name` by their names in Paddle's files; or a rule(g, op, *operands)
     onnx: str | Callable = ""
     # the node of the tape is called by this name
@@ -39,13 +44,15 @@ class Record:
     id: str = ""
     # names it has had in such files
     formerly: tuple[str, ...] = ()
-    # how it is written, rule(w, attributes, out, *operands), and read, rule(attributes, *operands), where it is not operand by operand
+    # as functions, where the declaration is outside the package: how it is written, rule(w, attributes, out, *operands), and read,
+    # rule(attributes, *operands)
     write: Callable | None = None
     read: Callable | None = None
 
 
 OWN = {}  # {name in files of ours: op}; names it has had too
 NONE = Record()  # of ops that say nothing
+_NAMES = re.compile(r"[\w.|]*")
 
 
 def known_as(**facts):
@@ -60,13 +67,18 @@ def known_as(**facts):
         op = public.op
         op.record = record
         RECORDED.append(op)
-        theirs = record.pir.partition(" ")[0]
-        if theirs and (theirs not in READS or op.name == theirs):
-            READS[theirs] = op
+        for theirs in _NAMES.match(record.pir)[0].split("|"):  # pyright: ignore[reportOptionalSubscript]  it matches every text
+            if theirs and (theirs not in READS or _claim(op, theirs) >= _claim(READS[theirs], theirs)):
+                READS[theirs] = op
         OWN.update(dict.fromkeys((*([record.id] if record.id else []), *record.formerly), op))
         return public
 
     return attach
+
+
+def _claim(op, theirs):
+    """Which of two ops that are written as one operation runs it: the greater."""
+    return op.record.pir != theirs, op.name == theirs
 
 
 def node_name(name) -> str:

@@ -5,6 +5,7 @@ import numpy as np
 from paddle_jax._core.deferred.value import looked_at
 from paddle_jax.framework.atomic import replace_file
 from paddle_jax.framework.pir.program import parse
+from paddle_jax.framework.pir.records import Unsupported
 from paddle_jax.jit.io import encode
 from paddle_jax.jit.translated_layer import TranslatedLayer
 from paddle_jax.onnx.graph import OPSET, Graph
@@ -64,7 +65,7 @@ def convert(program, arrays, opset):
     import onnx
 
     from paddle_jax.framework.pir.interpreter import walk
-    from paddle_jax.onnx.rules import Unsupported, rule_of
+    from paddle_jax.onnx.rules import rule_of
 
     names = {op.name for op in walk(program.block)} - {"parameter", "data", "fetch", "cf.yield", *_CONTROL}
     missing = sorted(name for name in names if rule_of(name) is None)
@@ -91,7 +92,7 @@ def convert(program, arrays, opset):
 
 def _run_block(g, block, env, kinds):
     """Adds the nodes of a block; gives the names of what it yields."""
-    from paddle_jax.onnx.rules import Unsupported, rule_of
+    from paddle_jax.onnx.rules import rule_of
 
     for op in block.ops:
         if op.name in ("parameter", "data", "fetch"):
@@ -158,3 +159,12 @@ class _Op:
     def lengths(self, at=0):
         """The shape of an operand, -1 for unknown lengths."""
         return self.kinds[at][1]
+
+    def channels_first(self):
+        """Refuses channels on the last axis.
+
+        Raises:
+            Unsupported: they are there.
+        """
+        if getattr(self, "data_format", "NCHW")[-1] == "C":
+            raise Unsupported("channels on the last axis")

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from paddle_jax.framework.pir.records import Unsupported
+
 OPSET = 17
 
 
@@ -42,3 +44,27 @@ class Graph:
     def number(self, value, dtype):
         """The name of a 0-D tensor."""
         return self.constant(np.array(value, dtype))
+
+    # operands -----------------------------------------------------------------------------------------------------
+
+    def int_list(self, value):
+        """A list operand, which may be several tensors, as one int64 vector."""
+        if not isinstance(value, list):
+            return value
+        return self.node("Concat", [self.node("Reshape", [self.node("Cast", [v], to=7), self.ints([1])]) for v in value], axis=0)
+
+    def numbers(self, value):
+        """The numbers of an operand that has to be constant.
+
+        Raises:
+            Unsupported: it is computed.
+        """
+        if isinstance(value, list):
+            return [n for v in value for n in self.numbers(v)]
+        if value not in self.known:
+            raise Unsupported("an axis, size or number that is computed")
+        return self.known[value].ravel().tolist()
+
+    def cast(self, x, dtype):
+        """x in another dtype."""
+        return self.node("Cast", [x], to=self.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))

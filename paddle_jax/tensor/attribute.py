@@ -11,7 +11,7 @@ from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.inner import named
 
 
-@known_as(pir="shape64", onnx="Shape")
+@known_as(pir="shape64", code="shapes:shape", onnx="Shape")
 @op("input", method=False, nondiff=True, cases=["f(2,3)", "f()", "f(0,2)", "c(3)", "3"])
 def shape(input):
     """The lengths of the axes as an int64 Tensor. `Tensor.shape` is the same as a list.
@@ -34,6 +34,7 @@ def rank(input):
     return _rank(input) if isinstance(input, Tensor) else _rank_of_other(input)
 
 
+@known_as(code="shapes:rank")
 @op("input", register=False, method=False, nondiff=True)
 @named("rank")
 def _rank(input):

@@ -277,7 +277,7 @@ def full_like(x, fill_value, dtype=None, name=None, *, device=None, requires_gra
     return finish(filled(x._raw.shape, fill("full_like", fill_value, target), target), None, device, requires_grad)
 
 
-@known_as(cast="never", pir="assign", onnx="Identity", node="assign")
+@known_as(cast="never", pir="assign|share_data_|memcpy_h2d|memcpy_d2h", onnx="Identity", node="assign")
 @op(cases=["f(2,3)", "i(2)", "f()", "b(0)", "c(2)"])
 def clone(x, name=None):
     """A copy of the tensor that takes part in recording: gradients flow through it.

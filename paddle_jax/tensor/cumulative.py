@@ -54,6 +54,8 @@ def _cast(x, dtype):
     return x if dtype is None else x.astype(dtypes.convert(dtype).np)
 
 
+@known_as(pir="cumsum(x:out,axis:i32?=-1) axis>flatten:none exclusive:bool=False reverse:bool=False",
+          code="reductions:cumsum")
 @op(out=True, alias={"input": "x", "dim": "axis"}, cases=[*RUN, "f(), 1", "i(3)", "i32(2,3), 1", "u8(3)", "f(3), dtype='float64'",
                                                                         "c(2,3), 1", "h(3)"])
 def cumsum(x, axis=None, dtype=None, name=None):
@@ -92,6 +94,7 @@ def cumsum_(x, axis=None, dtype=None, name=None):
 cumsum.inplace = Tensor.cumsum_ = cumsum_
 
 
+@known_as(pir="cumprod(x:out) dim:i32 exclusive:bool=False reverse:bool=False")
 @op(inplace="reshapes", out=True, alias={"input": "x"}, cases=[*RUN, "i32(3), 0", "f(3), 0, dtype='float64'", "c(2,3), 1",
                                                          "const([1.0, 0.0, 3.0, 0.0], 'float32'), 0"])
 def cumprod(x, dim=None, *, dtype=None, name=None):
@@ -112,7 +115,8 @@ def cumprod(x, dim=None, *, dtype=None, name=None):
     return _running(ft.partial(running, jnp.multiply, jnp.cumprod), x, axis)
 
 
-@known_as(pir="logcumsumexp axis:i32 flatten:bool=False exclusive:bool=False reverse:bool=False")
+@known_as(pir="logcumsumexp(x:out) axis:i32?=-1 axis>flatten:none exclusive:bool=False "
+              "reverse:bool=False")
 @op(cases=[*RUN, "i(3)", "f(3), dtype='float64'", "const([1000.0, 1000.0], 'float32'), 0"])
 def logcumsumexp(x, axis=None, dtype=None, name=None):
     """The logarithm of running sums of exponentials, computed without overflow.
@@ -270,6 +274,7 @@ def cumulative_trapezoid(y, x=None, dx=None, axis=-1, name=None):
     return accumulated(jnp.cumsum, areas, axis)
 
 
+@known_as(code="arithmetic:nan_to_num")
 @op(inplace=True, cases=["const([1.0, float('nan'), float('inf'), -float('inf')], 'float32')",
                          "const([1.0, float('nan'), float('inf'), -float('inf')]), 1.0, 2.0, 3.0", "f(2,3)", "f(0)", "i(3)",
                          "const([float('inf'), 2.0], 'float32'), posinf=7.0"])

@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 
 from paddle_jax._core.op import composite, op
+from paddle_jax._core.record import known_as
 from paddle_jax.tensor.inner import named
 
 
@@ -41,6 +42,7 @@ def _repeated(output):
     return sorted({c for c in output.replace("...", "") if output.count(c) > 1})
 
 
+@known_as(pir="einsum")
 @op("*operands", register=False, method=False)
 @named("einsum")
 def _einsum(operands, equation):
@@ -64,6 +66,7 @@ def _einsum(operands, equation):
     return jnp.einsum(f"{inputs},{','.join(terms)}->{output}", *operands, *extra)
 
 
+@known_as(pir="einsum(operands)->out,_,_ equation:str", onnx="Einsum(*operands, equation=equation)")
 @composite(method=False, cases=[
     "'ij,jk->ik', f(2,3), f(3,2)", "'ii->i', f(2,2)", "'ii', f(2,2)", "'...ij,...jk->...ik', f(5,2,3), f(3,2)", "'i,j', f(2), f(3)", "'ji', f(2,3)",
     "'ij,ij->', f(2,3), f(2,3)", "'ij,kj', f(2,3), f(2,4)", "'ij,jk', f(2,3)", "'ijk', f(2,3)", "'i->j', f(2)", "'i1->i', f(2,2)",

@@ -43,7 +43,7 @@ def _hypot(x, y):
 _hypot.defjvps(lambda t, size, x, y: t * x / size, lambda t, size, x, y: t * y / size)  # NaN at the origin, where there is no slope
 
 
-@known_as(amp="pow")
+@known_as(amp="pow", code="arithmetic:hypot")
 @op("x y", promote=True, inplace=True, cases=[*FLOATS, "f(), f()", "c(3), pos(3)", "i(3), pos_i(3)",
                                          "const([0.0, 3.0], 'float32'), const([1.0, 4.0], 'float32')"])
 def hypot(x, y, name=None):
@@ -58,7 +58,7 @@ def hypot(x, y, name=None):
     return jnp.sqrt(x * x + y * y) if jnp.iscomplexobj(x) else _hypot(as_float(x), as_float(y))
 
 
-@known_as(amp="exp")
+@known_as(amp="exp", code="arithmetic:logaddexp")
 @op("x y", promote=True, cases=[*FLOATS, "i(3), i(3)", "const([1000.0], 'float32'), const([1000.0], 'float32')"])
 def logaddexp(x, y, name=None):
     """log(exp(x) + exp(y)) without overflow, with broadcasting.
@@ -221,6 +221,7 @@ def multiplex(inputs, index, name=None):
     return _pick_rows(inputs, index)
 
 
+@known_as(pir="multiplex")
 @op("*inputs index", register=False, method=False)
 @named("multiplex")
 def _pick_rows(inputs, index):

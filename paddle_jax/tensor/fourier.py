@@ -11,6 +11,7 @@ from jax import lax
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.op import composite, op
+from paddle_jax._core.record import known_as
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.manipulation import cast
@@ -65,6 +66,7 @@ def _real_of_half(x, axis, n, forward, norm):
     return jnp.fft.irfft(jnp.conj(x), n, axis, _SWAPPED[norm]) if forward else jnp.fft.irfft(x, n, axis, norm)
 
 
+@known_as(pir="fft_c2c axes:i64s normalization:str forward:bool", code="matrices:fft_c2c")
 @op(register=False, method=False)
 @named("fft_c2c")
 def c2c(x, lengths, axes, forward, norm):
@@ -72,6 +74,7 @@ def c2c(x, lengths, axes, forward, norm):
     return _complex_axes(as_complex(_resized(x, axes, lengths)), axes, forward, norm)
 
 
+@known_as(pir="fft_r2c axes:i64s normalization:str forward:bool onesided:bool", code="matrices:fft_r2c")
 @op(register=False, method=False)
 @named("fft_r2c")
 def r2c(x, lengths, axes, forward, norm):
@@ -80,6 +83,7 @@ def r2c(x, lengths, axes, forward, norm):
     return _complex_axes(half, axes[:-1], forward, norm)
 
 
+@known_as(pir="fft_c2r axes:i64s normalization:str forward:bool last_dim_size:i64", code="matrices:fft_c2r")
 @op(register=False, method=False)
 @named("fft_c2r")
 def c2r(x, lengths, axes, forward, norm):

@@ -13,6 +13,7 @@ from paddle_jax.tensor.manipulation import expand, reshape
 X_DIM = {"input": "x", "dim": "axis"}
 
 
+@known_as(code="indexing:take_rows")
 @op("x index", register=False, method=False)
 def take_rows(x, index, axis):
     """The slices of x at `index` along `axis`; negative indices count from the end."""
@@ -21,6 +22,7 @@ def take_rows(x, index, axis):
     return jnp.take(x, jnp.where(index < 0, index + x.shape[axis], index), axis=axis, mode="clip")
 
 
+@known_as(pir="gather(x,index,axis:i32)", onnx="Gather(x, index, axis=axis)")
 @composite(out=True, alias={"input": "x"},
            cases=["f(4), idx(4,3)", "f(4,2), idx(4,3)", "f(4,2), idx(2,3), 1", "f(4,2), const([1, -1], 'int64')", "f(4,2), const([1, 4], 'int64')",
                   "f(4,2), const([-5], 'int64')", "f(4,2), const(2, 'int64')", "f(4,2), idx(4,3,1)",
@@ -173,6 +175,7 @@ def take_flat(x, index, mode):
     return jnp.take(x.reshape(-1), index, mode="wrap" if mode == "wrap" else "clip")
 
 
+@known_as(pir="take_along_axis")
 @op("x index", register=False, method=False)
 def take_elements(x, index, axis):
     """x[..., index[...], ...] with index over the axis; x may be longer than the index along the other axes."""

@@ -83,7 +83,7 @@ def _gather_index(ndim, arrays, slots):
     return tuple(index)
 
 
-@known_as(node="slice")
+@known_as(code="indexing:take_index", node="slice")
 @op("x starts *arrays", register=False, method=False)
 def take_index(x, starts=None, arrays=(), axes=(), slots=()):
     """x[index] for a parsed index."""
@@ -91,6 +91,8 @@ def take_index(x, starts=None, arrays=(), axes=(), slots=()):
     return y[_gather_index(y.ndim, arrays, slots)] if arrays else y
 
 
+@known_as(pir="set_value_with_tensor_|set_value_with_tensor axes:i64s decrease_axes:i64s none_axes:i64s",
+          code="indexing:put_index")
 @op("x value starts *arrays", register=False, method=False)
 def put_index(x, value, starts=None, arrays=(), axes=(), slots=()):
     """x with x[index] = value for a parsed index."""
@@ -121,6 +123,7 @@ def _trim(value, target):
     return value
 
 
+@known_as(code="indexing:put_mask")
 @op("x mask value", register=False, method=False)
 def put_mask(x, mask, value):
     """x with value where the mask is True."""

@@ -27,6 +27,7 @@ def _nonempty(name, x):
         raise ValueError(f"{name}(): argument 'x' (position 0) must be list of Tensors, but got empty list")
 
 
+@known_as(pir="concat(x:out,axis:i32)", onnx="Concat(*x, axis=axis)")
 @op("*x", alias=JOIN, out=True, cases=["[f(2,3), f(2,3)]", "[f(2,3), f(2,1)], -1", "[f(2,3), f(1,3)], axis=0", "[f(2,3)]",
                                        "[f(2,3), f(2,3)], const(1, 'int64')", "[f(2,3), f(2,4)]", "[f(2,3), f(3)]",
                                        "[f(2,3), f(2,3)], 2", "[]", "[f(), f()]", "(i(2), i(3))", "[f(0,2), f(1,2)]", "[f(2), d(2)]", "[f(2), i(2)]",
@@ -50,7 +51,7 @@ def concat(x, axis=0, name=None):
     return jnp.concatenate(x, one_axis("concat", axis, x[0].ndim))
 
 
-@known_as(pir="stack axis:i32")
+@known_as(pir="stack(x:out) axis:i32", code="shapes:stack")
 @op("*x", alias=JOIN, out=True, cases=["[f(2,3), f(2,3)]", "[f(2,3), f(2,3)], -1", "[f(2,3), f(2,3)], axis=1", "[f(), f()]", "[f(2,3)], 2",
                                        "[f(2), f(3)]", "[f(2), f(2)], 2", "[f(2), f(2)], -3", "[]",
                                        "[i(0), i(0)]", "[f(2), i(2)]", "[f(2), d(2)]"])
@@ -71,6 +72,7 @@ def stack(x, axis=0, name=None):
     return jnp.stack(x, one_axis("stack", axis, x[0].ndim + 1))
 
 
+@known_as(code="shapes:split_at")
 @op(register=False, method=False)
 def split_at(x, bounds, axis):
     """The pieces of x between `bounds` along `axis`, as a list."""
@@ -94,6 +96,7 @@ def _bounds(sections):
     return tuple(bounds)
 
 
+@known_as(pir="split(x,num_or_sections:ints,axis:i32)->[]", code="shapes:split")
 @composite(alias={"input": "x", "dim": "axis"}, cases=["f(6), 2", "f(6), [1, -1]", "f(6), [1, 2, 3]", "f(2,6), 3, -1",
                                                        "f(6), [1, 2, const(3, 'int64')]", "f(6), 4", "f(6), [1, 2]", "f(6), [1, -1, -1]",
                                                        "f(6), 0", "f(6), 2, 1", "f(0), 2", "f(), 1", "f(6), 'a'", "f(2,6), 2, axis=const(1, 'int64')",
@@ -142,7 +145,7 @@ def chunk(x, chunks, axis=0, name=None):
     return split(x, chunks, axis)
 
 
-@known_as(pir="unbind axis:i32")
+@known_as(pir="unbind->[] axis:i32", code="shapes:unbind")
 @op(alias={"dim": "axis"}, tensors="input", cases=["f(2,3)", "f(2,3), 1", "f(2,3), -1", "f(2,3), 2", "f()", "f(0,3)", "f(3,0)"])
 def unbind(input, axis=0):
     """Takes the slices along an axis, which vanishes.
@@ -162,7 +165,7 @@ def unbind(input, axis=0):
     return [jnp.squeeze(p, axis) for p in jnp.split(input, input.shape[axis], axis)] if input.shape[axis] else []
 
 
-@known_as(pir="unstack axis:i32 num:i32")
+@known_as(pir="unstack axis:i32 num:i32", code="shapes:unstack")
 @op(cases=["f(2,3)", "f(2,3), 1", "f(2,3), -1, 3", "f(2,3), 2", "f(2,3), 0, 3"])
 def unstack(x, axis=0, num=None):
     """Takes the slices along an axis, which vanishes: the reverse of `stack`.

@@ -35,7 +35,7 @@ def _check_contraction(name, x, y):
         raise ValueError(f"{name}: got shapes {list(x.shape)} and {list(y.shape)}; the lengths {x.shape[-1]} and {inner} to sum over must be equal")
 
 
-@known_as(amp="matmul_v2", pir="matmul transpose_x:bool=False transpose_y:bool=False")
+@known_as(amp="matmul_v2", pir="matmul transpose_x:bool=False transpose_y:bool=False", code="matrices:matmul")
 @op("x y", out=True, alias=X_Y, cases=["f(2,3), f(3,4)", "input=f(3), other=f(3)", "f(2,3), f(3)", "f(3), f(3,2)", "f(3,2), f(3,4), True",
                             "f(2,3), f(4,3), transpose_y=True", "f(5,3,2), f(4,3), True, True", "f(5,1,2,3), f(4,3,2)",
                             "f(3), f(2,3), transpose_y=True", "f(0,3), f(3,2)", "f(2,0), f(0,3)", "d(2,3), d(3,2)", "i(2,3), i(3,2)",
@@ -137,6 +137,7 @@ def dot(x, y, name=None):
     return jnp.sum(x * y, -1, dtype=x.dtype)
 
 
+@known_as(code="shapes:transposed")
 @op("input", inplace="reshapes", cases=["f(2,3)", "f(3)", "f()", "i(2,3)", "f(2,3,2)", "f(0,3)"])
 def t(input, name=None):
     """Transposes a matrix; a vector or number stays as it is.
@@ -180,7 +181,7 @@ def cross(x, y, axis=9, name=None):
     return jnp.cross(x, y, axis=axis)
 
 
-@known_as(amp="matmul_v2")
+@known_as(amp="matmul_v2", code="matrices:inner")
 @op("x y", cases=["f(2,3), f(4,3)", "f(3), f(3)", "f(2,3), f(4,5,3)", "f(2,3), f(4,2)", "d(3), d(2,3)", "f(), f(2)", "i(2,3), i(3)"])
 def inner(x, y, name=None):
     """Inner products over the last axes of two tensors.
@@ -204,6 +205,7 @@ def inner(x, y, name=None):
     return jnp.tensordot(x, y, [[-1], [-1]])
 
 
+@known_as(code="matrices:outer")
 @op("x y", promote=True, out=True, alias={"input": "x", "vec2": "y"}, cases=["f(2), f(3)", "f(2,3), f(2)", "i(2), i(2)", "f(0), f(2)",
                                                                              "i(2), f(2)", "c(2), c(2)", "f(), f(2)"])
 def outer(x, y, name=None):
@@ -300,7 +302,7 @@ def addmm(input, x, y, beta=1.0, alpha=1.0, name=None):
     
 
 # Paddle's gradient of a 2-d input has the shape [b, 1, m]
-@known_as(pir="baddbmm beta:f32 alpha:f32")
+@known_as(pir="baddbmm beta:f32 alpha:f32", code="matrices:baddbmm")
 @op("input x y", alike=True, inplace=True, cases=["f(2,2,4), f(2,2,3), f(2,3,4)", "~f(2,4), f(2,2,3), f(2,3,4)",
     "f(1,2,2), f(2,2,3), f(2,3,2), 0.5, 2.0",
                                       "f(2,2,2), f(2,3), f(2,3,2)", "f(3,2), f(2,2,3), f(2,3,2)", "f(2,2,2), f(2,2,3), f(2,2,2)",
@@ -369,6 +371,7 @@ def vecdot(x, y, axis=-1, name=None):
     return jnp.sum(jnp.conj(x) * y, axis, dtype=x.dtype)
 
 
+@known_as(code="shapes:matrix_transposed")
 @op(cases=["f(2,3,4)", "f(2,3)", "i(2,2)", "f(2)", "f(0,3)"])
 def matrix_transpose(x, name=None):
     """Exchanges the last two axes.

@@ -10,7 +10,7 @@ from paddle_jax.tensor.math import X_Y
 COMPARE = ["f(2,3), f(2,3)", "i_(2,3), i_(3)", "f(), f(2)", "f(0,3), f(1,3)", "b(3), b(3)", "f(2,3), f(2,4)", "f(2), i(2)", "i(3), 1"]
 
 
-@known_as(pir="equal")
+@known_as(pir="equal", code="arithmetic:equal")
 @op("x y", promote="mixed", scalars=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=[*COMPARE, "c(3), c(3)"])
 def equal(x, y, name=None):
     """Tells elementwise whether x equals y, with broadcasting.
@@ -27,7 +27,7 @@ def equal(x, y, name=None):
     return jnp.equal(x, y)
 
 
-@known_as(pir="not_equal")
+@known_as(pir="not_equal", code="arithmetic:not_equal")
 @op("x y", promote="mixed", nondiff=True, inplace=True, out=True, alias=X_Y, cases=[*COMPARE, "c(3), c(3)"])
 def not_equal(x, y, name=None):
     """Tells elementwise whether x differs from y. Arguments as for `equal`.
@@ -39,7 +39,7 @@ def not_equal(x, y, name=None):
     return jnp.not_equal(x, y)
 
 
-@known_as(pir="less_than")
+@known_as(pir="less_than", code="arithmetic:less_than")
 @op("x y", promote="mixed", nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
 def less_than(x, y, name=None):
     """Tells elementwise whether x < y. Arguments as for `equal`.
@@ -51,7 +51,7 @@ def less_than(x, y, name=None):
     return jnp.less(x, y)
 
 
-@known_as(pir="less_equal")
+@known_as(pir="less_equal", code="arithmetic:less_equal")
 @op("x y", promote="mixed", nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
 def less_equal(x, y, name=None):
     """Tells elementwise whether x <= y. Arguments as for `equal`.
@@ -63,7 +63,7 @@ def less_equal(x, y, name=None):
     return jnp.less_equal(x, y)
 
 
-@known_as(pir="greater_than")
+@known_as(pir="greater_than", code="arithmetic:greater_than")
 @op("x y", promote="mixed", nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
 def greater_than(x, y, name=None):
     """Tells elementwise whether x > y. Arguments as for `equal`.
@@ -75,7 +75,7 @@ def greater_than(x, y, name=None):
     return jnp.greater(x, y)
 
 
-@known_as(pir="greater_equal")
+@known_as(pir="greater_equal", code="arithmetic:greater_equal")
 @op("x y", promote="mixed", nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
 def greater_equal(x, y, name=None):
     """Tells elementwise whether x >= y. Arguments as for `equal`.
@@ -168,6 +168,7 @@ def _close(name, x, y, rtol, atol, equal_nan):
     return jnp.isclose(x, y, float(rtol), float(atol), equal_nan)
 
 
+@known_as(pir="isclose(x,y,rtol:f64,atol:f64) equal_nan:bool")
 @op("x y", nondiff=True, alias={"input": "x", "other": "y"}, cases=CLOSE)
 def isclose(x, y, rtol=1e-05, atol=1e-08, equal_nan=False, name=None):
     """Tells elementwise whether |x - y| <= atol + rtol * |y|.
@@ -188,6 +189,7 @@ def isclose(x, y, rtol=1e-05, atol=1e-08, equal_nan=False, name=None):
     return _close("isclose", x, y, rtol, atol, equal_nan)
 
 
+@known_as(pir="allclose(x,y,rtol:f64,atol:f64) equal_nan:bool")
 @op("x y", nondiff=True, cases=[*CLOSE, "i(3), i(3)", "b(3), b(3)"])
 def allclose(x, y, rtol=1e-05, atol=1e-08, equal_nan=False, name=None):
     """Tells whether all elements are close, as `isclose` judges. Returns a bool Tensor [].

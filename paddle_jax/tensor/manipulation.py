@@ -45,6 +45,7 @@ def _empty_shape(name, shape, old):
     return tuple(left // given if n == -1 else n for n in shape)
 
 
+@known_as(pir="reshape|view_shape(x,shape:ints)", code="shapes:reshape_form")
 @op(inplace="reshapes", alias=X, cases=["f(2,3), [3, 2]", "f(2,3), [-1]", "f(2,3), [0, 0]", "f(2,3,4), [0, -1]", "f(2,3), (3, -1)", "f(1), []",
                                   "f(), [1, 1]", "f(0,3), [3, 0]",
                          "f(0,3), [-1, 3]", "f(2,3), const([3, 2], 'int64')", "f(2,3), [const(3, 'int64'), 2]", "f(2,3), [4, -1]", "f(2,3), [-1, -1]",
@@ -72,6 +73,7 @@ reshape = variadic(reshape)
 
 
 # the gradient through a change of dtype is zero here; the oracle reinterprets the bits of the cotangent, which is no gradient
+@known_as(code="shapes:view")
 @op(cases=["f(2,3), [3, 2]", "~f(2,3), 'int32'", "~f(2,4), 'float64'", "~d(2,3), 'float32'", "f(2,3), [7]", "f(2,3), 'float64'", "f(6), 2, 3"])
 def view(x, shape_or_dtype, name=None):
     """Reads the elements with another shape, or their bytes as another dtype (the last axis shrinks or grows to fit).
@@ -116,13 +118,14 @@ def view_as(x, other, name=None):
     return x.reshape(_target_shape("view_as", other.shape, x.shape))
 
 
-@known_as(node="transpose")
+@known_as(pir="transpose", node="transpose")
 @op(register=False, method=False)
 def permute_axes(x, perm):
     """Puts the axes in the order `perm`: what the public transpose functions call."""
     return jnp.transpose(x, perm)
 
 
+@known_as(pir="transpose perm:i32s", onnx="Transpose perm")
 @composite(alias={"input": "x"}, inplace="reshapes", cases=["f(2,3), [1, 0]", "f(2,3,4), [2, 0, 1]", "f(2,3,4), [-1, 0, 1]", "f(), []",
                                                       "f(2,3), 0, 1",
                                                       "f(2,3,4), -1, 0", "f(2,3), [0, 0]",
@@ -177,6 +180,7 @@ def permute(input, dims):
 permute = variadic(permute)
 
 
+@known_as(pir="squeeze(x,axis:ints?)", onnx="Squeeze(x, axis)")
 @op(inplace="reshapes", alias=X_DIM, cases=["f(1,3,1)", "f(1,3,1), 0", "f(1,3,1), [0, -1]", "f(1,3,1), 1", "f(2,3)", "f()", "f(1,3,1), 5", "f(1,0)",
                                       "i(1,2), axis=0", "f(1,3), const(0, 'int64')"])
 def squeeze(x, axis=None, name=None):
@@ -195,6 +199,7 @@ def squeeze(x, axis=None, name=None):
     return lax.squeeze(x, sorted({a for a in axes if a < x.ndim and x.shape[a] == 1}))
 
 
+@known_as(pir="unsqueeze(x,axis:ints)", onnx="Unsqueeze(x, axis)")
 @op(inplace="reshapes", alias=X_DIM, cases=["f(3), 0", "f(3), -1", "f(3), [0, 2]", "f(3), (0, -1)", "f(3), [0, 0]", "f(3), const([0, 2], 'int64')",
                                       "f(), 0", "f(), [0, 1]", "f(3), 5",
                                       "f(3), -3", "f(0,3), 1"])
@@ -218,7 +223,7 @@ def unsqueeze(x, axis, name=None):
     return x.reshape(shape)
 
 
-@known_as(pir="flatten start_axis:i32 stop_axis:i32")
+@known_as(pir="flatten start_axis:i32 stop_axis:i32", code="shapes:flatten")
 @op(inplace="reshapes", alias={"input": "x", "start_dim": "start_axis", "end_dim": "stop_axis"},
     cases=["f(2,3,4)", "f(2,3,4), 1", "f(2,3,4), 0, 1", "f(2,3,4), 1, -1", "f(2,3), 0, 5", "f(2,3), 1, 0", "f()", "f(0,3)", "f(2,3,4), start_axis=-2",
            "i(2,2)"])
@@ -258,6 +263,7 @@ def expanded_shape(name, shape, old):
     return new
 
 
+@known_as(pir="expand(x,shape:size)", code="shapes:expand")
 @op(alias={"input": "x", "size": "shape"}, cases=["f(3), [2, 3]", "f(1,3), size=[2, -1]", "f(3), [2, -1]", "f(), [2]", "f(), []",
                     "f(1), const([4], 'int64')", "f(1,3), [0, 3]", "f(3), [-1, 3]", "f(3), [2]", "f(2,3), [3]",
                     "i(1), [3]", "b(1,2), [2, 2]", "f(1,3), 2, 3"])
@@ -279,6 +285,7 @@ def expand(x, shape, name=None):
 expand = variadic(expand)
 
 
+@known_as(pir="expand(x,shape:size)")
 @op(alias={"input": "x", "size": "shape"}, cases=["f(3), [2, 3]", "f(1,3), [2, -1]", "f(), [2]", "f(3), [2]", "f(2,3), [3]"])
 def broadcast_to(x, shape, name=None):
     """Broadcasts x to a shape. The same as `expand`.
@@ -293,6 +300,7 @@ def broadcast_to(x, shape, name=None):
 broadcast_to = variadic(broadcast_to)
 
 
+@known_as(code="shapes:expand_as")
 @op("x y", alias={"input": "x", "other": "y"}, constant="y",
     cases=["f(1,3), f(2,3)", "f(3), other=f(2,3)", "f(3), i(4,3)", "f(2,3), f(3)", "f(), f(2)"])
 def expand_as(x, y, name=None):
@@ -329,6 +337,7 @@ def broadcast_tensors(input, name=None):
     return [expand(t, shape) for t in input]
 
 
+@known_as(pir="tile(x,repeat_times:ints)", onnx="Tile(x, repeat_times)")
 @op(alias={"input": "x", "dims": "repeat_times"}, cases=["f(2), 2", "f(2), [2, 2]", "f(2,2), [2]", "f(2,2), [0, 1]", "f(2,2), const([2, 1], 'int64')",
                                                          "f(2,2), [-1, 1]", "f(), [2]", "f(), []",
                                                         "i(2,1), (1, 3)"])
@@ -350,7 +359,7 @@ def tile(x, repeat_times, name=None):
     return jnp.tile(x, times)
 
 
-@known_as(cast="never")
+@known_as(cast="never", pir="cast dtype:dtype", code="arithmetic:converted")
 @op(inplace=True, alias=X, cases=["f(3), 'int32'", "f(3), paddle.float64", "f(3), 'bool'", "i(3), float", "i(3), 'uint8'", "c(3), 'complex128'",
                                   "b(3), 'float16'", "f(2), 'foo'", "f(0), 'int64'",
                          "u(-300,300,8), 'int8'", "u(-300,300,8), 'uint8'", "d(2), 'bfloat16'",

@@ -19,7 +19,7 @@ BINARY = ["f(2,3), f(2,3)", "f(2,3), f(3)", "f(2,1), d(3)", "f(), f(2)", "f(0,3)
           "f(2), i(2)", "f(2), 2.0"]
 
 
-@known_as(amp=("scale", "elementwise_add"), pir="add", onnx="Add")
+@known_as(amp=("scale", "elementwise_add"), pir="add", code="arithmetic:add", onnx="Add")
 @op("x y", promote="mixed", inplace=True, out=True, alias=X_Y, cases=[*BINARY, "b(3), b(3)", "f(2,3), f(3), alpha=2"])
 def add(x, y, name=None, *, alpha=1):
     """Adds two tensors elementwise: x + alpha * y, with broadcasting.
@@ -40,7 +40,7 @@ def add(x, y, name=None, *, alpha=1):
     return x + y if alpha == 1 else x + jnp.asarray(alpha, y.dtype) * y
 
 
-@known_as(amp=("scale", "elementwise_sub"), pir="subtract", onnx="Sub")
+@known_as(amp=("scale", "elementwise_sub"), pir="subtract", code="arithmetic:subtract", onnx="Sub")
 @op("x y", promote="mixed", inplace=True, out=True, alias=X_Y, cases=[*BINARY, "f(2,3), f(3), alpha=2"])
 def subtract(x, y, name=None, *, alpha=1):
     """Subtracts elementwise: x - alpha * y, with broadcasting. Arguments as for `add`.
@@ -75,7 +75,7 @@ def _check_quotient(*args, **kwargs):
 
 
 @guarded(_check_quotient)
-@known_as(amp=("scale", "elementwise_div"), pir="divide", onnx="Div")
+@known_as(amp=("scale", "elementwise_div"), pir="divide(x:out,y:out)", onnx="Div")
 @op("x y", promote="mixed", inplace=True, out=True, alias=X_Y, cases=[*BINARY, "f(2,3), pos(3), rounding_mode='floor'",
                                                                    "i(3), pos_i(3), rounding_mode='trunc'"])
 def divide(x, y, name=None, *, rounding_mode=None):
@@ -103,7 +103,7 @@ def divide(x, y, name=None, *, rounding_mode=None):
 
 
 @guarded(lambda *args, **kwargs: _divisor_of("floor_divide", args, kwargs))
-@known_as(pir="floor_divide")
+@known_as(pir="floor_divide", code="arithmetic:floor_divide")
 @op("x y", promote="wide", inplace=True, out=True, alias=X_Y, scalars=True, nondiff=True, cases=[
     "f(2,3), pos(2,3)", "i(2,3), pos_i(3)", "i32(3), pos_i32(3)", "const([-0.0, -1.0], 'float32'), const([1.0, -2.0], 'float32')",
                                                                                  "f(0,3), f(1,3)", "f(2), i(2)"])
@@ -123,7 +123,7 @@ def floor_divide(x, y, name=None):
 
 
 @guarded(lambda *args, **kwargs: _divisor_of("remainder", args, kwargs))
-@known_as(pir="remainder")
+@known_as(pir="remainder", code="arithmetic:remainder")
 @op("x y", promote="mixed", inplace=True, out=True, alias=X_Y, scalars=True, cases=["f(2,3), pos(2,3)", "i(2,3), pos_i(3)", "i32(3), pos_i32(3)",
                                                                                  "f(3), -2.5", "f(0,3), f(1,3)", "~c(3), c(3)"])
 def remainder(x, y, name=None):
@@ -172,7 +172,7 @@ def pow(x, y, name=None):
     return _power(x, y) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.power(x, y)
 
 
-@known_as(amp=("scale", "elementwise_div"), node="divide")
+@known_as(amp=("scale", "elementwise_div"), pir="divide(input:out,other:out)", node="divide")
 @op("input other", promote="mixed", scalars=True, out=True, cases=["f(2,3), pos(3)", "i(3), pos_i(3)", "i32(3), pos_i32(3)", "f(3), d(3)"])
 def true_divide(input, other):
     """Divides elementwise, with broadcasting; integers give float32. What the operator / computes.
@@ -253,6 +253,7 @@ def fmin(x, y, name=None):
     return jnp.where((x <= y) | jnp.isnan(y), x, y)
 
 
+@known_as(code="arithmetic:clip")
 @op("x min max", register=False, method=False, scalars=True, constant="min max")
 @named("clip")
 def clipped(x, min=None, max=None):
@@ -283,6 +284,7 @@ def clip_(x, min=None, max=None, name=None):
     return x._adopt(clip(x, min, max))
 
 
+@known_as(pir="clip", code="arithmetic:clip")
 @composite(alias={"input": "x"}, out=True, cases=[
     "f(2,3), -0.5, 0.5", "f(4), 0.1", "f(4), max=0.1", "f(3)", "i(5), -1, 2", "i(5), -1.5, 2.5", "i32(3), 0", "f(4), const([0.1], 'float32')",
     "d(4), 0, 1",
@@ -316,6 +318,7 @@ ACTIVATIONS = {"relu": jax.nn.relu, "tanh": jnp.tanh, "sigmoid": jax.nn.sigmoid,
                "square": jnp.square, "softplus": jax.nn.softplus, "gelu": ft.partial(jax.nn.gelu, approximate=False)}
 
 
+@known_as(pir="scale bias:f32=0.0 bias_after_scale:bool=True", code="arithmetic:scale")
 @op("x scale bias", scalars=True, inplace=True, constant="scale bias", cases=[
     "f(2,3), 2.0", "f(2,3), 2.0, 1.0", "f(2,3), 2.0, 1.0, False", "i(3), 2.5, 1.0", "i(3), 2.5, 1.0, bias_after_scale=False",
     "f(3), const([2.0], 'float32'), 1.0",
@@ -359,7 +362,7 @@ def increment(x, value=1.0, name=None):
     return x._adopt(scale(x, 1, value))
 
 
-@known_as(pir="add_n")
+@known_as(pir="add_n", onnx="Sum(*inputs)")
 @op("*inputs", cases=["[f(2,3), f(2,3)]", "f(2,3)", "[f(3)]", "[]", "[f(2), f(3)]", "[f(2), i(2)]", "[i(3), i(3), i(3)]",
                                     "[f(0,2), f(0,2)]"])
 def add_n(inputs, name=None):

@@ -126,7 +126,7 @@ def _check_matrix(op, x):
         raise ValueError(f"{op}: x: got a tensor of {x.ndim} axes; it needs at least 2")
 
 
-@known_as(pir="tril diagonal:i32")
+@known_as(pir="tril diagonal:i32", onnx="Trilu(x, diagonal, upper=0)")
 @op(inplace=True, out=True, alias={"input": "x"}, cases=["f(3,3), 1", "f(3,4), -1", "f(2,3,3)", "f(3)", "b(3,3)", "i(2,4), diagonal=2", "c(2,2)",
                                                          "f(0,2)"])
 def tril(x, diagonal=0, name=None):
@@ -145,7 +145,7 @@ def tril(x, diagonal=0, name=None):
     return jnp.tril(x, number("tril", diagonal, "diagonal"))
 
 
-@known_as(pir="triu diagonal:i32")
+@known_as(pir="triu diagonal:i32", onnx="Trilu(x, diagonal, upper=1)")
 @op(inplace=True, out=True, alias={"input": "x"}, cases=["f(3,3), 1", "f(3,4), -1", "f(2,3,3)", "f(3)", "b(3,3)", "i(2,4), diagonal=2", "c(2,2)",
                                                          "f(0,2)"])
 def triu(x, diagonal=0, name=None):
@@ -201,12 +201,14 @@ def triu_indices(row, col=None, offset=0, dtype="int64"):
     return _triangle("triu_indices", np.triu_indices, row, col, offset, dtype)
 
 
+@known_as(pir="meshgrid")
 @op("*x", register=False, method=False)
-def grid(x, indexing):
+def grid(x, indexing="ij"):
     """Coordinate grids of 1-D arrays."""
     return list(jnp.meshgrid(*[v.reshape(-1) for v in x], indexing=indexing))
 
 
+@known_as(pir="meshgrid(args)->[]", code="shapes:meshgrid")
 @composite(method=False, cases=["f(2), f(3)", "[f(2), f(3)]", "f(2), f(3), indexing='xy'", "f(2), i(3)", "f(2,2), f(3)", "f(), f(3)",
                                 "f(2), f(3), f(4)", "f(2)"])
 def meshgrid(*args, indexing=None, name=None):

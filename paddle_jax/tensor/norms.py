@@ -133,7 +133,8 @@ def _check_order(name, p):
 
 
 # Paddle gives the count of non-zeros (p=0) a gradient
-@known_as(amp="pnorm")
+@known_as(amp="pnorm", pir="p_norm porder:f32 axis:i32 epsilon:f32 keepdim:bool=False asvector:bool",
+          code="reductions:vector_norm")
 @op(out=True, method=False, alias={"dim": "axis", "ord": "p"}, cases=[
     "f(2,3)", "f(2,3), 3.0, [0, 1]", "f(2,3), 'fro'", "~f(2,3,2), 0.0, [0, 2], True", "f(2,3), axis=5", "f(2,3), dtype='float64'", "f(2,3), axis=[]",
     "f(2,3), 1.0, 1", "f(2,3), float('inf'), -1", "f(2,3), -float('inf')", "c(3)", "d(4), 2.5", "f(0)", "f(2,3), -2.0, 0"])
@@ -184,7 +185,7 @@ def matrix_norm(x, p="fro", axis=[-2, -1], keepdim=False, name=None):  # noqa: B
     return matrix_order_norm(as_float(x), p, _pair("matrix_norm", axis, x.ndim), keepdim)
 
 
-@known_as(amp="pnorm", cast="float32")
+@known_as(amp="pnorm", cast="float32", code="reductions:norm")
 @op(register=False, method=False, out=True)
 @named("norm")
 def _norm(x, p, axis, keepdim, dtype):

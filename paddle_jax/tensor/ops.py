@@ -38,7 +38,7 @@ def exp(x, name=None):
     return jnp.exp(as_float(x))
 
 
-@known_as(pir="expm1")
+@known_as(pir="expm1", onnx="Sub(Exp(x), 1)")
 @op(inplace=True, out=True, alias=INPUT, cases=ANY)
 def expm1(x, name=None):
     """exp(x) - 1, exact for small x. Arguments as for `exp`.
@@ -91,7 +91,7 @@ def log10(x, name=None):
     return _log_base(x, jnp.log10, 10.0)
 
 
-@known_as(pir="log1p")
+@known_as(pir="log1p", onnx="Log(Add(x, 1))")
 @op(alias=INPUT, inplace=True, out=True, cases=POSITIVE)
 def log1p(x, name=None):
     """log(1 + x), exact for small x. Arguments as for `log`.
@@ -120,7 +120,7 @@ def sqrt(x, name=None):
     return jnp.sqrt(as_float(x))
 
 
-@known_as(pir="rsqrt")
+@known_as(pir="rsqrt", onnx="Reciprocal(Sqrt(x))")
 @op(alias=INPUT, inplace=True, out=True, cases=POSITIVE)
 def rsqrt(x, name=None):
     """1 / sqrt(x). Arguments as for `sqrt`.
@@ -132,7 +132,7 @@ def rsqrt(x, name=None):
     return jax.lax.rsqrt(as_float(x))
 
 
-@known_as(pir="square")
+@known_as(pir="square", onnx="Mul(x, x)")
 @op(inplace=True, cases=ANY)
 def square(x, name=None):
     """The square of each element; integers stay integers.
@@ -374,7 +374,7 @@ def abs(x, name=None):
     return magnitude(x)
 
 
-@known_as(pir="neg", node="scale")
+@known_as(pir="scale(x,_:f32=-1.0)", node="scale")
 @op(inplace=True, cases=[*ANY, "b(3)", "u8(3)"])
 def neg(x, name=None):
     """Changes the sign of each element.
@@ -426,7 +426,7 @@ def _log_base(x, log, base):
     return jnp.log(x) / jnp.log(jnp.asarray(base, x.dtype)) if jnp.iscomplexobj(x) else log(x)
 
 
-@known_as(pir="round decimals:i32", onnx="Round")
+@known_as(pir="round decimals:i32=0", onnx="Round")
 @op(inplace=True, out=True, alias=INPUT, cases=[*REAL, "c(3)", "const([0.5, 1.5, 2.5, -0.5], 'float32')", "f(4), 2",
                                                 "const([155.0, 245.0], 'float32'), -1", "i(3), 1", "f(2), 1.0"])
 def round(x, decimals=0, name=None):
@@ -458,6 +458,7 @@ def trunc(input, name=None):
     return jnp.trunc(input) if jnp.issubdtype(input.dtype, jnp.floating) else input
 
 
+@known_as(code="arithmetic:frac")
 @op(inplace=True, out=True, alias=INPUT, cases=[*REAL, "c(2)", "b(2)"])
 def frac(x, name=None):
     """The fractional part, with the sign of x.
@@ -491,6 +492,7 @@ def sign(x, name=None):
     return jnp.sign(x)
 
 
+@known_as(code="arithmetic:sgn")
 @op(cases=["f(2,3)", "d(3)", "c(3)", "c128(2)", "f()", "f(0,3)", "i(3)", "~const([0j, 3+4j], 'complex64')"])  # Paddle's gradient at 0 is NaN
 def sgn(x, name=None):
     """x / |x| for complex numbers (0 at 0), the sign for real ones.
@@ -529,6 +531,7 @@ def positive(x, name=None):
     return x
 
 
+@known_as(pir="scale(x,_:f32=-1.0)")
 @op(cases=[*ANY, "b(2)"])
 def negative(x, name=None):
     """Changes the sign of each element, as `neg`; bool is refused.
@@ -561,6 +564,7 @@ def sinc(x, name=None):
     return jnp.sinc(x)
 
 
+@known_as(pir="scale(x:out,_:f32=0.017453292519943295)")
 @op(cases=["f(2,3)", "d(3)", "i(3)", "h(3)", "f(0,3)", "f()"])
 def deg2rad(x, name=None):
     """Turns degrees into radians.
@@ -574,6 +578,7 @@ def deg2rad(x, name=None):
     return as_float(x) * (math.pi / 180)
 
 
+@known_as(pir="scale(x:out,_:f32=57.29577951308232)")
 @op(cases=["f(2,3)", "d(3)", "i(3)", "h(3)", "f(0,3)", "f()"])
 def rad2deg(x, name=None):
     """Turns radians into degrees. Arguments as for `deg2rad`.

@@ -8,6 +8,7 @@ from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.op import composite, op
 from paddle_jax._core.random import key_from
+from paddle_jax._core.record import known_as
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import number, variadic
 from paddle_jax.tensor.creation import as_numpy_dtype, finish, sizes
@@ -36,6 +37,8 @@ def draw_normal(shape, dtype, *, key):
     return jax.random.normal(key, shape, dtype.np)
 
 
+@known_as(pir="uniform shape:ints dtype:dtype seed:i32=0 diag_num:i32=0 diag_step:i32=0 "
+              "diag_val:f32=1.0 place:place", code="creation:uniform")
 @op("low high", random=True, register=False, method=False)
 def draw_uniform(low, high, shape, dtype, *, key):
     """Numbers from [low, high)."""

@@ -29,7 +29,8 @@ def _widened(x, dtype):
     return x.astype(jnp.int64) if x.dtype in (jnp.bool_, jnp.int32) else x
 
 
-@known_as(amp="reduce_sum")
+@known_as(amp="reduce_sum", pir="sum(x,axis:ints?) dtype:dtype?='Undefined(ALL_DTYPE)' keepdim:bool=False",
+          code="reductions:total")
 @op(alias=X_DIM, out=True, cases=[*FORMS, "f(0,3), 0", "f(0,3)", "b(2,3), 0", "i32(4)", "f(3), dtype='float64'", "c(2,3), 1", "h(4,3), 0", "u8(3)",
                                   "f(2,3), 1, True", "f(2,3), True",
                                   "f(3), None, 'int32'"])
@@ -56,6 +57,7 @@ def sum(x, axis=None, dtype=None, keepdim=False, name=None):
     return total(x, all_axes("sum", axis, x.ndim), keepdim)
 
 
+@known_as(code="reductions:nansum")
 @op(cases=["f(2,3)", "const([1.0, float('nan'), 2.0], 'float32')", "const([[1.0, float('nan')], [2.0, 3.0]], 'float64'), 0, keepdim=True",
            "i(2,3), 1",
            "f(2,3), 5"])
@@ -70,7 +72,7 @@ def nansum(x, axis=None, dtype=None, keepdim=False, name=None):
     return total(x, all_axes("nansum", axis, x.ndim), keepdim)
 
 
-@known_as(amp="reduce_mean")
+@known_as(amp="reduce_mean", pir="mean(x:out,axis:ints?) keepdim:bool=False", code="reductions:mean")
 @op(alias=X_DIM, out=True, cases=[*FORMS, "f(0,3)", "f(0,3), 0", "i(3)", "b(4)", "f(4), dtype='float64'", "h(4,3), 0", "c(2,3), 1"])
 def mean(x, axis=None, keepdim=False, name=None, *, dtype=None):
     """The average over the given axes.
@@ -98,7 +100,7 @@ def mean(x, axis=None, keepdim=False, name=None, *, dtype=None):
     return jnp.mean(x, axes, keepdims=keepdim)
 
 
-@known_as(amp="reduce_prod")
+@known_as(amp="reduce_prod", pir="prod")
 @op(register=False, method=False, out=True)
 @named("prod")
 def _product(x, axis, keepdim, dtype):
@@ -108,6 +110,7 @@ def _product(x, axis, keepdim, dtype):
 
 
 # Paddle's gradient of a complex product lacks the conjugate that its multiply has
+@known_as(pir="prod(x:out,axis:ints?) keepdim:bool=False axis>reduce_all:none", code="reductions:prod")
 @composite(alias=X_DIM, cases=[*FORMS, "i(2,3), 0", "f(0,3)", "f(3), dtype='float64'", "~c(2,3), 1", "const([[2.0, 0.5], [3.0, 4.0]], 'float32'), 1"])
 def prod(x, axis=None, keepdim=False, dtype=None, out=None, name=None):
     """Multiplies elements over the given axes; 1 where there are none.
@@ -140,7 +143,7 @@ EXTREME = [*FORMS, "f(0,3)", "f(0,3), 1", "f(3,0), 0", "i_(3,4), 1", "i32(3)", "
 TIES = ["const([[1.0, 2.0, 2.0], [1.0, 3.0, 2.0]], 'float32'), 0", "const([[1.0, 2.0, 2.0], [1.0, 3.0, 2.0]], 'float64')"]
 
 
-@known_as(amp="reduce_max")
+@known_as(amp="reduce_max", pir="max(x,axis:ints?) keepdim:bool=False", code="reductions:largest")
 @op(alias=X_DIM, cases=[*EXTREME, *TIES])
 def max(x, axis=None, keepdim=False, name=None):
     """The largest element over the given axes. The gradient is shared equally among equal maxima.
@@ -160,7 +163,7 @@ def max(x, axis=None, keepdim=False, name=None):
     return _extreme("max", jnp.max, x, axis, keepdim)
 
 
-@known_as(amp="reduce_min")
+@known_as(amp="reduce_min", pir="min(x,axis:ints?) keepdim:bool=False", code="reductions:smallest")
 @op(alias=X_DIM, cases=[*EXTREME, *TIES])
 def min(x, axis=None, keepdim=False, name=None):
     """The smallest element over the given axes. Arguments as for `max`.
@@ -172,7 +175,7 @@ def min(x, axis=None, keepdim=False, name=None):
     return _extreme("min", jnp.min, x, axis, keepdim)
 
 
-@known_as(pir="amax axis:i64s? keepdim:bool=False")
+@known_as(pir="amax axis:i64s? keepdim:bool=False", code="reductions:amax")
 @op(out=True, alias=X_DIM, cases=["f(2,3,4), [0, 2], keepdim=True", "f()", "f(3,0), 0", "i_(3,4), 1", "f(2), 1", *TIES])
 def amax(x, axis=None, keepdim=False, name=None):
     """The largest element over the given axes, as `max`.
@@ -184,7 +187,7 @@ def amax(x, axis=None, keepdim=False, name=None):
     return _extreme("amax", jnp.max, x, axis, keepdim)
 
 
-@known_as(pir="amin axis:i64s? keepdim:bool=False")
+@known_as(pir="amin axis:i64s? keepdim:bool=False", code="reductions:amin")
 @op(out=True, alias=X_DIM, cases=["f(2,3,4), [0, 2], keepdim=True", "f()", "f(3,0), 0", "i_(3,4), 1", "f(2), 1", *TIES])
 def amin(x, axis=None, keepdim=False, name=None):
     """The smallest element over the given axes, as `min`.
@@ -232,6 +235,7 @@ def any(x, axis=None, keepdim=False, name=None):
     return jnp.any(x, all_axes("any", axis, x.ndim), keepdims=keepdim)
 
 
+@known_as(code="reductions:count_nonzero")
 @op(nondiff=True, cases=["i_(2,3)", "f(2,3), 1", "b(2,3), [0, 1], True", "c(3)", "f(0,3)", "f(2), 1"])
 def count_nonzero(x, axis=None, keepdim=False, name=None):
     """Counts the elements over the given axes that are not zero, as int64. Arguments as for `all`.
@@ -243,6 +247,7 @@ def count_nonzero(x, axis=None, keepdim=False, name=None):
     return jnp.sum(x != 0, all_axes("count_nonzero", axis, x.ndim), dtype=jnp.int64, keepdims=keepdim)
 
 
+@known_as(pir="logsumexp axis:i32s? keepdim:bool=False axis>reduce_all:none", code="reductions:logsumexp")
 @op(out=True, alias=X_DIM, cases=[*FORMS, "i(3)", "input=d(3), dim=-1, keepdim=True", "f(0,3)", "h(3)", "const([1000.0, 1000.0], 'float32')"])
 def logsumexp(x, axis=None, keepdim=False, name=None):
     """The logarithm of the sum of exponentials over the given axes, computed without overflow.

@@ -56,7 +56,7 @@ def _moves(name, axes, ndim):
     return axes
 
 
-@known_as(pir="flip axis:i32s")
+@known_as(pir="flip axis:i32s", code="shapes:flip")
 @op(alias=X, cases=["f(2,3), 0", "f(2,3), [0, -1]", "f(2,3), 2", "f(2,3), []", "f(), []", "f(2,3), [0, 0]", "i(4), 0", "f(0,2), 1", "b(3), (0,)"])
 def flip(x, axis, name=None):
     """Reverses the order of the elements along axes.
@@ -95,6 +95,7 @@ def rot90(x, k=1, axes=[0, 1], name=None):  # noqa: B006  Paddle's default, neve
     return jnp.rot90(x, k, axes)
 
 
+@known_as(pir="roll(x,shifts:ints) axis:i64s?")
 @op(alias={**X_DIM, "dims": "axis"}, cases=["f(2,3), 1", "f(2,3), [1, 2]", "f(2,3), 1, dims=0", "f(2,3), [1, 2], [0, 1]",
                         "f(2,3), [1, 2], 0", "f(2,3), 1, 2", "f(), 1", "f(0,2), 1, 0",
                         "f(2,3), const(1, 'int64'), 0", "i(5), -7", "f(2,3), 1, (0, 1)", "f(3,4), [2, 1], [-1, 0]"])
@@ -156,6 +157,7 @@ def ravel(input):
     return reshape(input, [-1])
 
 
+@known_as(pir="repeat_interleave repeats:i32 axis:i32 output_size:i64?=-1")
 @composite(alias=X_DIM, cases=["f(3), 2", "f(2,2), 2", "f(2,2), 2, 0", "f(2,2), const([1, 2], 'int64'), 0", "f(2,2), const([1, 2], 'int32'), 1",
                                "f(2,2), const([1, 2, 3], 'int64'), 1", "f(3), const([1, 0, 2], 'int64')",
                                "f(2,2), [1, 2], 1", "f(2,2), 0, 1", "f(2,2), 2, 2", "f(), 2", "f(2), const([1, 3], 'int64'), 0, output_size=4",
@@ -205,6 +207,7 @@ def _repeated(repeats, length, total):
     return wrap(from_host(np.repeat(np.arange(length), values)))
 
 
+@known_as(pir="repeat_interleave")
 @op(register=False, method=False)
 def repeat_each(x, repeats, axis):
     """Each slice along the axis `repeats` times."""

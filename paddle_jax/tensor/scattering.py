@@ -57,6 +57,7 @@ def _averaged(x, at, values, include_self):
     return jnp.where(hit > 0, total / count.astype(x.dtype), x)
 
 
+@known_as(code="indexing:put_elements")
 @op("x index values", register=False, method=False)
 def put_elements(x, index, values, axis, how, include_self):
     """x with values put, added, multiplied, ... at `index` along the axis."""
@@ -337,6 +338,7 @@ def scatter_nd(index, updates, shape, name=None):
 # slices along an axis -------------------------------------------------------------------------------------------------
 
 
+@known_as(code="indexing:change_slices")
 @op("x index value", register=False, method=False)
 def change_slices(x, index, value, axis, how):
     """x with value set or added at slices along the axis."""
@@ -345,6 +347,7 @@ def change_slices(x, index, value, axis, how):
     return jnp.moveaxis(spot.add(value) if how == "add" else spot.set(value), 0, axis)
 
 
+@known_as(pir="index_add(x,index,value) axis:i32")
 @composite(alias={"input": "x", "dim": "axis", "source": "value"}, inplace=True, out=True,
            cases=["f(3,2), const([0, 0], 'int64'), 0, f(2,2)", "f(3,2), const([0], 'int64'), 1, f(3,1)", "f(3,2), const([3], 'int64'), 0, f(1,2)",
                   "f(3,2), const([-1], 'int64'), 0, f(1,2)", "f(3,2), const([0.0], 'float32'), 0, f(1,2)",
@@ -413,6 +416,7 @@ def index_fill(x, index, axis, value, name=None):
     return change_slices(x, reshape(index, [-1]), value, axis, "set")
 
 
+@known_as(pir="index_put")
 @op("x *indices value", register=False, method=False)
 def put_at(x, indices, value, accumulate):
     """x with value set or added at the points that integer indices name."""

@@ -51,6 +51,8 @@ def _first_extreme(x, axis, keepdims, largest):
     return jnp.min(jnp.where(x == best, place, x.shape[axis] - 1), axis, keepdims=keepdims)
 
 
+@known_as(pir="argmax(x,axis:i64?=0) keepdim>keepdims:bool axis>flatten:none dtype:dtype",
+          code="reductions:argmax")
 @op(nondiff=True, alias={**X_DIM, "keepdims": "keepdim"}, cases=ARG)
 def argmax(x, axis=None, keepdim=False, dtype="int64", name=None):
     """The index of the largest element, the first one of equals; NaN is not looked at.
@@ -71,6 +73,8 @@ def argmax(x, axis=None, keepdim=False, dtype="int64", name=None):
     return _arg_extreme("argmax", jnp.argmax, -jnp.inf, x, axis, keepdim, dtype)
 
 
+@known_as(pir="argmin(x,axis:i64?=0) keepdim>keepdims:bool axis>flatten:none dtype:dtype",
+          code="reductions:argmin")
 @op(nondiff=True, alias={**X_DIM, "keepdims": "keepdim"}, cases=ARG)
 def argmin(x, axis=None, keepdim=False, dtype="int64", name=None):
     """The index of the smallest element. Arguments as for `argmax`.
@@ -86,6 +90,7 @@ TopKRetType = collections.namedtuple("TopKRetType", ["values", "indices"])
 TopKRetType.__module__ = "paddle.tensor.search"
 
 
+@known_as(pir="topk(x,k:i32) axis:i32 largest:bool=True sorted:bool=True", code="reductions:topk")
 @composite(alias=X_DIM, out=True, cases=["f(5), 2.0", "'a', 1",
                                          "f(5), const(2, 'int64')", "f(2,5), 2, 0", "f(2,5), 3, -1, False", "f(5), 6", "f(5), 0",
                                          "f(2,5), 2, 2", "f(), 1", "d(3,4), 4", "perm(7), 3, largest=False",
@@ -118,6 +123,7 @@ def topk(x, k, axis=None, largest=True, sorted=True, name=None):
     return TopKRetType(*_top(x, k, axis, bool(largest)))
 
 
+@known_as(pir="topk")
 @op(register=False, method=False)
 def _top(x, k, axis, largest):
     y = jnp.moveaxis(x.reshape(1) if x.ndim == 0 else x, axis, -1)
@@ -130,7 +136,7 @@ def _top(x, k, axis, largest):
     return values, index.astype(jnp.int64)
 
 
-@known_as(node="where")
+@known_as(code="indexing:choose", node="where")
 @op("condition x y", register=False, method=False, promote=("x", "y"))
 def choose(condition, x, y):
     """x where the condition holds, else y: `where` on tensors."""
@@ -255,6 +261,7 @@ SORT = ["f(5)", "f(2,3), 0", "f(2,3), -1, True", "i_(6), stable=True", "i_(6), d
         "d(2,3,4), 1", "i32(4)"]
 
 
+@known_as(pir="argsort->x,out axis:i32 descending:bool=False stable:bool=False", code="reductions:argsort")
 @op(nondiff=True, alias=X_DIM, cases=SORT)
 def argsort(x, axis=-1, descending=False, stable=False, name=None):
     """The indices that sort along an axis.
@@ -275,6 +282,7 @@ def argsort(x, axis=-1, descending=False, stable=False, name=None):
     return _order("argsort", x, axis, descending)
 
 
+@known_as(pir="argsort->out,_ axis:i32 descending:bool=False stable:bool=False")
 @op(alias=X_DIM, cases=SORT)
 def sort(x, axis=-1, descending=False, stable=False, name=None):
     """Sorts along an axis. Arguments as for `argsort`.
@@ -374,6 +382,7 @@ def mode(x, axis=-1, keepdim=False, name=None):
 # sorted sequences -----------------------------------------------------------------------------------------------------
 
 
+@known_as(code="indexing:find_sorted")
 @op("sorted_sequence values", nondiff=True, register=False, method=False, out=True)
 def find_sorted(sorted_sequence, values, side, dtype):
     """Where values belong in a sorted sequence, row by row."""

@@ -13,6 +13,7 @@ from paddle_jax.tensor.axes import concrete, ints, number, one_axis
 from paddle_jax.tensor.creation import fill
 
 
+@known_as(code="indexing:cut")
 @op("x starts", register=False, method=False)
 def cut(x, starts, sizes):
     """The block of the given sizes that begins at `starts`: starts are operands, so that a moving window compiles once."""
@@ -33,6 +34,7 @@ def _checked(op, x, axes, *lists):
     return [one_axis(op, a, x.ndim, "axes") for a in axes], *lists
 
 
+@known_as(pir="slice axes:i64s infer_flags:i64s decrease_axis:i64s", code="indexing:slice_form")
 @composite(cases=["f(3,4), [0, 1], [0, 1], [2, 3]", "f(3,4), [0, 1], [-2, 1], [100, 3]", "f(3,4), [0], [const(1, 'int64')], [const(2, 'int64')]",
                   "f(3,4), [0], const([1], 'int64'), const([2], 'int64')", "f(3,4), [0], [2], [1]",
                   "f(3,4), [0], [5], [9]", "f(3,4), [-1], [1], [2]", "f(3,4), [0, 1], [1], [2]", "f(3,4), 0, 1, 2", "i(3,4), [1], [-3], [-1]"])
@@ -65,6 +67,7 @@ def _range(start, stop, step, length):
     return low, high, step
 
 
+@known_as(pir="strided_slice axes:i32s", code="indexing:strided_slice")
 @composite(cases=["f(6), [0], [0], [6], [2]", "f(6), [0], [5], [0], [-2]", "f(6), [0], [-1], [-7], [-1]", "f(6), [0], [1], [3], [0]",
                   "f(2,6), [0, 1], [0, 1], [2, 5], [1, 2]", "f(6), [0], [4], [2], [1]",
                   "f(6), [0], [const(1, 'int64')], [const(5, 'int64')], [const(2, 'int64')]", "i(5,3), [0, 1], [-4, 2], [100, -4], [3, -1]"])
@@ -90,6 +93,7 @@ def strided_slice(x, axes, starts, ends, strides, name=None):
     return every(_cut(x, begin, sizes), tuple(steps))
 
 
+@known_as(code="indexing:every")
 @op(register=False, method=False)
 def every(x, steps):
     """Every step-th element along each axis, from the end for negative steps."""

@@ -76,10 +76,10 @@ def _truncated(x, rcond):
     return jnp.where(cut, (u * kept[..., None, :]) @ vh, x)
 
 
-@known_as(cast="float32")
+@known_as(cast="float32", pir="solve")
 @op("x y", alike=True, register=False, method=False)
 @named("solve")
-def _solve(x, y, left):
+def _solve(x, y, left=True):
     matrices("solve", x, True)
     vector = y.ndim == 1 or (y.ndim == x.ndim - 1 and y.shape == x.shape[:-1])
     if vector and not left:

@@ -303,6 +303,7 @@ def stanh(x, scale_a=0.67, scale_b=1.7159, name=None):
     return scale_b * jnp.tanh(scale_a * as_float(x))
 
 
+@known_as(pir="logit eps:f64?=0.0")
 @op(inplace=True, cases=["u(0.1, 0.9, 2, 3)", "ud(0.1, 0.9, 3)", "u(-0.5, 1.5, 5), 0.2", "const([0.0, 0.5, 1.0], 'float32')", "i(3)", "f(0,3)"])
 def logit(x, eps=None, name=None):
     """log(x / (1 - x)), the inverse of sigmoid.

@@ -5,6 +5,7 @@ from jax import lax
 
 from paddle_jax._core.errors import CheckError
 from paddle_jax._core.op import composite, freeze, op
+from paddle_jax._core.record import known_as
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.lowering import stable_order
@@ -30,6 +31,7 @@ def _spread(x, axes, n, correction, keepdim):
     return jnp.sum(spread * spread, axes, keepdims=keepdim) / jnp.asarray(max(n - correction, 0), x.dtype)
 
 
+@known_as(code="reductions:var")
 @op(out=True, alias=X_DIM, cases=[*SPREAD, "f(4), correction=0", "f(4), correction=0.5", "f(3), correction=5", "f(3), unbiased=True, correction=0",
                                   "f(1)"])
 def var(x, axis=None, unbiased=None, keepdim=False, name=None, *, correction=1):
@@ -52,6 +54,7 @@ def var(x, axis=None, unbiased=None, keepdim=False, name=None, *, correction=1):
     return _variance("var", x, axis, correction if unbiased is None else int(bool(unbiased)), keepdim)
 
 
+@known_as(code="reductions:std")
 @op(cases=SPREAD)
 def std(x, axis=None, unbiased=True, keepdim=False, name=None):
     """The standard deviation over the given axes: the square root of the variance.
@@ -70,6 +73,7 @@ def std(x, axis=None, unbiased=True, keepdim=False, name=None):
     return jnp.sqrt(as_float(_variance("std", x, axis, int(unbiased is None or bool(unbiased)), keepdim)))
 
 
+@known_as(code="reductions:nanmean")
 @op(cases=["f(2,3)", "const([1.0, float('nan'), 3.0], 'float32')", "const([[1.0, float('nan')], [3.0, float('nan')]]), 0", "i(4)", "f(2,3), 5",
            "f(2,3), [0, 1], True"])
 def nanmean(x, axis=None, keepdim=False, name=None):

@@ -11,9 +11,10 @@ import pytest
 import paddle_jax
 from paddle_jax._core.op import op
 from paddle_jax._core.record import READS, RECORDED, known_as
-from paddle_jax.framework.pir import lower, lower_math, lower_nn, lower_shape, own_ops, rules_math, rules_nn, rules_shape  # noqa: F401  they fill tables
-from paddle_jax.framework.pir.records import parsed
+from paddle_jax.framework.pir import lower, own_ops, theirs
+from paddle_jax.framework.pir.records import NOTHING, form, parsed, row
 from paddle_jax.framework.pir.rules import rule_of
+from paddle_jax.framework.pir.signatures import listed as listed_signatures
 from paddle_jax.framework.pir.signatures import signature
 
 FILES = Path(__file__).resolve().parent.parent / "data" / "model_files"
@@ -160,15 +161,26 @@ def test_no_name_is_lost():
 
 
 def test_records_are_sound():
-    """Attributes that are renamed exist; what is only Paddle's has a default where the text is all there is; a name has one row."""
+    """What a text names exists; what is only Paddle's has a default where the text is all there is; what a record calls code is there."""
     for one in RECORDED:
+        code = form(one.record.code)
+        assert (code is NOTHING) == (not one.record.code), one
         if not one.record.pir:
             continue
-        name, attributes = parsed(one.record.pir)
-        public = getattr(READS[name], "attrs", ())
-        for attribute in attributes:
-            assert attribute.ours == attribute.name or attribute.ours in {*one.attrs, *public}, (one, attribute)
-            if lower.rule_of(one) is not None and own_ops.identity(one) not in lower.LOWER and not one.composite:
+        known = row(one)
+        public = READS[known.names[0]].signature.parameters
+        for attribute in [*known.attributes, *(known.operands or ())]:
+            assert attribute.ours in (attribute.name, *one.signature.parameters, *public), (one, attribute)
+        for attribute in known.attributes:
+            if code.write is None and not one.composite and attribute.kind != "dtype":
                 assert attribute.ours in one.attrs or attribute.default is not None, (one, attribute)
-        if attributes and not one.composite:
-            assert [a.name for a in attributes] == [row[0] for row in signature(name)], one
+        for name in known.results or ():
+            assert name in ("out", "_", "[]", *public), (one, name)
+        for name in known.names:
+            assert [a.name for a in parsed(READS[name].record.pir).attributes] == [line[0] for line in signature(name)], one
+
+
+def test_one_place_for_each_operation_of_paddle():
+    """What an op of ours is written as is not read by a second rule, and only operations without a record have a line of attributes."""
+    assert [name for name in theirs.RULES if name in READS] == []
+    assert [name for name in listed_signatures() if name in READS and parsed(READS[name].record.pir).attributes] == []

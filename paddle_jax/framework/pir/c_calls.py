@@ -19,7 +19,7 @@ from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.op import OPS, check_inplace, freeze
 from paddle_jax._core.tensor import Tensor
 from paddle_jax._paths import Paths
-from paddle_jax.framework.pir import c_rules, rules_math, rules_nn, rules_shape  # noqa: F401  they fill the rules
+from paddle_jax.framework.pir import c_rules
 from paddle_jax.framework.pir.interpreter import WRITTEN, to_tensor
 from paddle_jax.framework.pir.rules import rule_of
 

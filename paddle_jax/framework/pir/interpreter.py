@@ -38,9 +38,6 @@ def walk(block):
 
 def check(program):
     """Raises UnknownOpError naming all operations of a program that have no rule."""
-    # The rules are hundreds of small functions, which most programs do without.
-    from paddle_jax.framework.pir import rules_math, rules_nn, rules_shape  # noqa: F401
-
     ops = {op.name for op in walk(program.block)} - {*_SKIP, *_CONTROL, "cf.yield"}
     ops = {name for name in ops if own_ops.find(name) is None}
     unknown = sorted(name for name in ops if not any(one in HOST or rule_of(one) for one in (name, name.removesuffix("_"))))
@@ -50,7 +47,7 @@ def check(program):
 
 def is_random(program) -> bool:
     """Whether a program draws random numbers."""
-    from paddle_jax.framework.pir.rules_math import RANDOM
+    from paddle_jax.framework.pir.theirs import RANDOM
 
     own = (own_ops.find(op.name) for op in walk(program.block))
     return any(op.random for op in own if op is not None) or any(op.name in RANDOM for op in walk(program.block))

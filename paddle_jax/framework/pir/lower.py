@@ -12,32 +12,83 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax.framework.pir.builder import Length, NotWritable, Value
 from paddle_jax.framework.pir.own_ops import PREFIX, encode, find, identity
-from paddle_jax.framework.pir.records import parsed
-
-LOWER = {}
-
-
-def define(rules):
-    """Adds rules; several names may share one."""
-    for names, rule in rules.items():
-        for name in names.split():
-            LOWER[name] = rule
+from paddle_jax.framework.pir.parts import cast
+from paddle_jax.framework.pir.records import TENSORS, form, row
 
 
-def _recorded(op, w, attrs, out, *operands):
-    """Writes an op as its record says."""
-    name, attributes = parsed(op.record.pir)
-    values = {one.name: one.written(getattr(attrs, one.ours)) for one in attributes if one.ours in op.attrs}
-    for left in {*op.attrs} - {one.ours for one in attributes}:
+def write_row(op, w, attrs, out, *operands):
+    """Writes an op as the text of its record says."""
+    known = row(op)
+    if known.operands is None:
+        given = [w.combine(value) if isinstance(value, list) else value for value in operands]
+    else:
+        tensors = _by_name(op, known, operands)
+        given = [_operand(one, op, w, attrs, out, tensors) for one in known.operands]
+    values = {one.name: _attribute(one, op, attrs, out) for one in known.attributes}
+    _refuse_others(op, known, attrs)
+    name, ours = known.names[0], iter(out)
+    values = {name: value for name, value in values.items() if value is not None}
+    if known.results == ["[]"]:
+        return w.list_op(name, given, out, **values)
+    if known.results is None:
+        return w.op(name, given, out if len(out) > 1 else out[0], **values)
+    types_of = {one: value.type for one, value in zip(op.tensors, operands, strict=True) if isinstance(value, Value)}
+    found = w.op(name, given, [next(ours) if one == "out" else types_of.get(one) for one in known.results], **values)
+    return [value for value, one in zip(found, known.results, strict=True) if one == "out"]
+
+
+def _by_name(op, known, operands):
+    """{name in the text: operand of ours}; an op inside another one may call its operands otherwise, in the same order."""
+    names = [one.name for one in known.operands if one.kind in TENSORS and one.name != "_"]
+    if {*names} <= {*op.tensors}:
+        left = dict(zip(op.tensors, operands, strict=True))
+    else:
+        left = dict(zip(names, operands, strict=False)) | {k: v for k, v in enumerate(operands[len(names) :])}
+    for name in {*left} - {*names}:
+        if left[name] is not None:
+            raise NotWritable(f"{op.name} with {name} has no form in PIR")
+    return left
+
+
+def _operand(one, op, w, attrs, out, tensors):
+    if one.kind in TENSORS:
+        value = tensors.get(one.name)
+        if value is not None and one.kind == "out":
+            value = [cast(w, v, out[0][0]) for v in value] if isinstance(value, list) else cast(w, value, out[0][0])
+        return w.combine(value) if isinstance(value, list) else value
+    if one.kind == "size":
+        return w.ints(out[0][1])
+    value = one.written(getattr(attrs, one.ours)) if one.ours in op.attrs else one.default
+    if one.kind == "ints":
+        return w.ints(value)
+    if not isinstance(value, int | float):
+        raise NotWritable(f"{op.name} with {one.name}={value!r} has no form in PIR")
+    return w.full(value, {"i": "int", "f": "float"}[one.kind[0]] + one.kind[1:])
+
+
+def _attribute(one, op, attrs, out):
+    value = one.written(getattr(attrs, one.ours)) if one.ours in op.attrs else one.default
+    if one.kind == "dtype" and value is None:
+        return out[0][0]
+    if isinstance(value, tuple | list) and not one.kind.endswith("s"):
+        raise NotWritable(f"{op.name} with {one.name}={value!r} has no form in PIR")
+    return value
+
+
+def _refuse_others(op, known, attrs):
+    """Refuses attributes that the text does not have; one named dtype is in the result where an operand is cast to that."""
+    listed = {one.ours for one in [*(known.operands or ()), *known.attributes]}
+    if any(one.kind == "out" for one in known.operands or ()):
+        listed.add("dtype")
+    for left in {*op.attrs} - listed:
         if getattr(attrs, left) != op.signature.parameters[left].default:
             raise NotWritable(f"{op.name} with {left}={getattr(attrs, left)!r} has no form in PIR")
-    inputs = [w.combine(value) if isinstance(value, list) else value for value in operands]
-    return w.op(name, inputs, out if len(out) > 1 else out[0], **values)
 
 
 def rule_of(op):
     """The rule that writes an op: code, or what its record says; None where Paddle has no such operation."""
-    return op.record.write or LOWER.get(identity(op)) or (ft.partial(_recorded, op) if op.record.pir else None)
+    record = op.record
+    return record.write or form(record.code).write or (ft.partial(write_row, op) if record.pir else None)
 
 
 def apply(w, op, attrs, operands, out):
@@ -65,11 +116,6 @@ def apply(w, op, attrs, operands, out):
     return w.own(name, inputs, out, encode(attrs))
 
 
-def cast(w, value, dtype):
-    """The value with another dtype."""
-    return value if value.dtype == dtype else w.op("cast", [value], (dtype, value.shape), dtype=dtype)
-
-
 def _promoted(w, op, operands):
     names = op.promote if isinstance(op.promote, tuple) else op.tensors
     at = [i for i, name in enumerate(op.tensors) if name in names and operands[i] is not None]
@@ -91,89 +137,3 @@ class _Like:
 
 def _like(value):
     return _Like(dtypes.convert(value.dtype).np, value.ndim)
-
-
-# parts that several rules use ----------------------------------------------------------------------------------------
-
-
-def pair(value, n):
-    """n numbers from a number or a sequence."""
-    return [value] * n if isinstance(value, int | float | Length) else list(value)
-
-
-def positive(axis, ndim):
-    """An axis counted from the front."""
-    return axis % ndim if ndim else 0
-
-
-def axes_of(axis, ndim):
-    """All axes for None, a list of axes counted from the front otherwise."""
-    if axis is None:
-        return list(range(ndim))
-    return [positive(i, ndim) for i in (axis if isinstance(axis, tuple | list) else [axis])]
-
-
-def reshape(w, x, shape):
-    """x in another shape, which may hold Lengths: one of them is -1, more are put together from the shapes of other values."""
-    shape = list(shape)
-    open_axes = [i for i, n in enumerate(shape) if isinstance(n, Length)]
-    spec = list(shape)
-    if len(open_axes) == 1:
-        spec[open_axes[0]] = -1
-    elif open_axes and x.ndim and len(shape) <= x.ndim + 8:
-        rest = [i for i in open_axes if not (i < x.ndim and x.shape[i] == shape[i])]
-        for i in open_axes:
-            if i not in rest:
-                spec[i] = 0
-        if len(rest) == 1:
-            spec[rest[0]] = -1
-    return w.op("reshape", [x, w.ints(spec)], (x.dtype, shape))
-
-
-def squeeze(w, x, axes):
-    """x without axes of length 1."""
-    return w.op("squeeze", [x, w.ints(axes)], (x.dtype, [n for i, n in enumerate(x.shape) if i not in axes]))
-
-
-def unsqueeze(w, x, axis):
-    """x with a new axis of length 1."""
-    return w.op("unsqueeze", [x, w.ints([axis])], (x.dtype, [*x.shape[:axis], 1, *x.shape[axis:]]))
-
-
-def transpose(w, x, perm):
-    """x with its axes in another order."""
-    return x if list(perm) == list(range(x.ndim)) else w.op("transpose", [x], (x.dtype, [x.shape[i] for i in perm]), perm=perm)
-
-
-def scale(w, x, factor=1.0, bias=0.0, out=None):
-    """x * factor + bias with numbers."""
-    return w.op("scale", [x, w.full(factor)], out or x.type, bias=bias)
-
-
-def binary(w, name, x, y, out=None):
-    """An operation on two values of one shape."""
-    return w.op(name, [x, y], out or (x.dtype, _broadcast(x.shape, y.shape)))
-
-
-def _broadcast(one, two):
-    one, two = ([1] * (max(len(one), len(two)) - len(s)) + list(s) for s in (one, two))
-    return [b if a == 1 else a for a, b in zip(one, two, strict=True)]
-
-
-def reduced(w, name, x, axes, keepdim, out, **attrs):
-    """A reduction with its axes as an operand."""
-    return w.op(name, [x, w.ints(axes)], out, keepdim=keepdim, **attrs)
-
-
-def average(w, loss, reduction, out):
-    """A loss per element as it is, summed, or averaged."""
-    if reduction == "none":
-        return loss
-    return reduced(w, "sum" if reduction == "sum" else "mean", loss, list(range(loss.ndim)), False, (loss.dtype, []))
-
-
-def known_ints(value):
-    """The numbers of an operand that must be constant."""
-    if isinstance(value, Value):
-        raise NotWritable("an operand that has to be constant is computed")
-    return value

@@ -17,9 +17,6 @@ def write(recording, names):
     Raises:
         NotWritable: an operation has no form in PIR.
     """
-    # The rules are hundreds of small functions, which most programs do without.
-    from paddle_jax.framework.pir import lower_math, lower_nn, lower_shape  # noqa: F401
-
     w, values = Builder(), {}
     for symbol, name in zip(recording.inputs, names, strict=True):
         values[symbol] = w.data(name, symbol.dtype.name, recording.shapes[symbol])

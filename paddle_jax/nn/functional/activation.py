@@ -58,7 +58,7 @@ def relu(x, name=None):
     return _positive(x)
 
 
-@known_as(pir="relu6")
+@known_as(pir="relu6", onnx="Clip(x, 0, 6)")
 @op(method=False, cases=[*SHAPES, "u(-8, 8, 10)"])
 def relu6(x, name=None):
     """Limits elements to the range from 0 to 6.
@@ -149,7 +149,7 @@ def selu(x, scale=1.0507009873554804934193349852946, alpha=1.6732632423543772848
     return scale * jnp.where(x > 0, x, alpha * jnp.expm1(_below(x)))
 
 
-@known_as(pir="gelu approximate:bool")
+@known_as(pir="gelu approximate:bool", code="activations:gelu")
 @op(method=False, cases=[*SHAPES, "f(2,3), True", "d(2,3), approximate=True", "u(-30, 30, 10)", "f(3), 'tanh'",
                          "f(3), 'none'", "f(3), None", "f(3), 'x'",
                          "f(3), 1"])
@@ -175,7 +175,7 @@ def gelu(x, approximate=False, name=None):
     return jax.nn.gelu(x, approximate=approximate in (True, "tanh"))
 
 
-@known_as(pir="swish")
+@known_as(pir="swish", onnx="Mul(x, Sigmoid(x))")
 @op(method=False, cases=[*SHAPES, "u(-30, 30, 10)"])
 def swish(x, name=None):
     """Computes x * sigmoid(x). Same as `silu`.
@@ -187,7 +187,7 @@ def swish(x, name=None):
     return jax.nn.silu(x)
 
 
-@known_as(pir="silu")
+@known_as(pir="silu", onnx="Mul(x, Sigmoid(x))")
 @op(register=False, method=False)
 @named("silu")
 def _silu(x):
@@ -213,7 +213,7 @@ def silu(x, inplace=False, name=None):
     return _silu(x)
 
 
-@known_as(pir="mish lambda:f32=20.0")
+@known_as(pir="mish lambda:f32=20.0", onnx="Mul(x, Tanh(Softplus(x)))")
 @op(method=False, cases=[*SHAPES, "u(-30, 30, 10)", "const([30.0], 'float32')"])
 def mish(x, name=None):
     """Computes x * tanh(softplus(x)).
@@ -254,6 +254,7 @@ def swiglu(x, y=None, name=None):
     return x * jax.nn.sigmoid(x) * y
 
 
+@known_as(code="activations:glu")
 @op(method=False, alias={"input": "x", "dim": "axis"}, cases=["f(2,4)", "f(4,3), 0", "f(2,4), -2", "f(2,3)", "f(2,4), 2", "d(4)", "f(0,4)"])
 def glu(x, axis=-1, name=None):
     """Cuts x in two halves along an axis and computes first * sigmoid(second).
@@ -306,7 +307,7 @@ def hardswish(x, name=None):
     return lax.select(x <= -3, lax.full_like(x, 0), lax.select(x >= 3, x, x * (x + 3) / 6))
 
 
-@known_as(pir="hardtanh min>t_min:f32 max>t_max:f32")
+@known_as(pir="hardtanh min>t_min:f32 max>t_max:f32", onnx="Clip(x, t_min, t_max)")
 @op(method=False, inplace=True, cases=[*SHAPES, "f(3), -0.5, 0.5", "const([-1.0, 1.0], 'float32')", "f(3), 1.0, -1.0"])
 def hardtanh(x, min=-1.0, max=1.0, name=None):
     """Limits elements to the range from min to max.
@@ -321,7 +322,7 @@ def hardtanh(x, min=-1.0, max=1.0, name=None):
     return _between(x, min, max)
 
 
-@known_as(pir="hardshrink threshold:f32")
+@known_as(pir="hardshrink threshold:f32", onnx="Shrink(x, lambd=threshold, bias=0.0)")
 @op(method=False, alias=SOFT_X, cases=[*SHAPES, "f(3), 0.1", "f(3), -0.1", "const([-0.5, 0.5], 'float32')"])
 def hardshrink(x, threshold=0.5, name=None):
     """Sets elements between -threshold and threshold to 0.
@@ -336,7 +337,7 @@ def hardshrink(x, threshold=0.5, name=None):
     return jnp.where((x <= -threshold) | (x >= threshold), x, 0)
 
 
-@known_as(pir="softshrink threshold:f32")
+@known_as(pir="softshrink threshold:f32", onnx="Shrink(x, lambd=threshold, bias=threshold)")
 @op(method=False, alias=SOFT_X, cases=[*SHAPES, "f(3), 0.1", "f(3), -0.1", "const([-0.5, 0.5], 'float32')"])
 def softshrink(x, threshold=0.5, name=None):
     """Moves elements towards 0 by threshold; what is closer becomes 0.
@@ -355,7 +356,7 @@ def softshrink(x, threshold=0.5, name=None):
     return jnp.where(x > threshold, x - threshold, jnp.where(x < -threshold, x + threshold, 0))
 
 
-@known_as(amp="tanh_shrink", pir="tanh_shrink")
+@known_as(amp="tanh_shrink", pir="tanh_shrink", onnx="Sub(x, Tanh(x))")
 @op(method=False, cases=SHAPES)
 def tanhshrink(x, name=None):
     """Computes x - tanh(x).
@@ -367,7 +368,7 @@ def tanhshrink(x, name=None):
     return x - jnp.tanh(x)
 
 
-@known_as(pir="softplus beta:f64 threshold:f64")
+@known_as(pir="softplus beta:f64 threshold:f64", onnx="Div(Softplus(Mul(x, beta)), beta)")
 @op(method=False, cases=[*SHAPES, "u(-30, 30, 10)", "f(3), 2", "f(3), 0.5, 1.0", "const([25.0, 19.0], 'float32'), 2, 30"])
 def softplus(x, beta=1, threshold=20, name=None):
     """Computes log(1 + exp(beta x)) / beta, and x where beta x exceeds threshold.
@@ -395,7 +396,7 @@ def softsign(x, name=None):
     return x / (1 + magnitude(x))
 
 
-@known_as(pir="logsigmoid")
+@known_as(pir="logsigmoid", onnx="Neg(Softplus(Neg(x)))")
 @op(method=False, alias={"input": "x"}, cases=[*SHAPES, "u(-90, 90, 10)", "c(3)"])
 def log_sigmoid(x, name=None):
     """Computes log(1 / (1 + exp(-x))) without overflow.
@@ -429,7 +430,7 @@ def thresholded_relu(x, threshold=1.0, value=0.0, name=None):
     return jnp.where(x > threshold, x, jnp.asarray(value, x.dtype))
 
 
-@known_as(pir="prelu data_format:str='NCHW' mode:str")
+@known_as(pir="prelu data_format:str='NCHW' mode:str", code="activations:prelu")
 @op("x weight", alike=True, method=False, cases=["f(2,3,4), f(1)", "f(2,3,4), f(3)", "f(2,4,3), f(3), 'NHWC'",
     "f(2,3), f(3), data_format='NC'", "f(2,3), f(2)",
     "f(2,3), f(1,3)",

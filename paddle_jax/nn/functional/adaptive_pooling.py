@@ -8,6 +8,7 @@ import numpy as np
 from jax import lax
 
 from paddle_jax._core.op import op
+from paddle_jax._core.record import known_as
 from paddle_jax._core.size import known
 from paddle_jax.nn.functional.windows import channel_last, check_ndim
 
@@ -104,6 +105,7 @@ def adaptive_mean(x, output_size, last):
     return _adaptive_mean(x, output_size, formats[n][last])
 
 
+@known_as(code="pooling:adaptive_avg_pool2d")
 @op(method=False, register=False)
 def _adaptive_mean(x, output_size, data_format):
     return _average("interpolate", x.ndim - 2, x, output_size, data_format)
@@ -116,6 +118,7 @@ def _average(op_name, n, x, output_size, data_format):
     return _mean(x, axes, _targets(op_name, x, output_size, axes))
 
 
+@known_as(code="pooling:adaptive_avg_pool1d")
 @op(method=False, alias={"input": "x"}, cases=["f(1,2,6), 3", "f(1,2,7), 3", "f(1,2,7), 1", "f(1,2,3), 5", "d(0,2,6), 3", "f(2,6), 3", "f(1,2,6), 0",
     "f(1,2,6), [3]", "f(1,2,6), [3,2]"])
 def adaptive_avg_pool1d(x, output_size, name=None):
@@ -133,6 +136,7 @@ def adaptive_avg_pool1d(x, output_size, name=None):
     return _average("adaptive_avg_pool1d", 1, x, output_size, "NCL")
 
 
+@known_as(code="pooling:adaptive_avg_pool2d")
 @op(method=False, alias={"input": "x"}, cases=[
     "f(1,2,6,6), 3", "f(2,2,6,4), 1", "f(1,2,7,5), [3,2]", "f(1,2,7,5), [None,2]", "f(1,7,5,2), [3,2], 'NHWC'", "f(1,2,3,3), 5", "d(0,2,6,6), 3",
     "f(2,6,6), 3", "f(1,2,6,6), 3, 'X'",
@@ -155,6 +159,7 @@ def adaptive_avg_pool2d(x, output_size, data_format="NCHW", name=None):
     return _average("adaptive_avg_pool2d", 2, x, output_size, data_format)
 
 
+@known_as(code="pooling:adaptive_avg_pool3d")
 @op(method=False, alias={"input": "x"}, cases=["f(1,2,4,6,6), 2", "f(1,2,4,5,3), [3,None,2]", "f(1,4,5,3,2), [3,2,2], 'NDHWC'", "f(1,2,6,6), 3",
     "f(1,2,4,4,4), 3, 'X'", "f(1,1,3,3,3), 1"])
 def adaptive_avg_pool3d(x, output_size, data_format="NCDHW", name=None):
@@ -170,6 +175,7 @@ def adaptive_avg_pool3d(x, output_size, data_format="NCDHW", name=None):
 _MAX = {"input": "x", "return_indices": "return_mask"}
 
 
+@known_as(code="pooling:adaptive_max_pool1d")
 @op(method=False, alias=_MAX, cases=["f(1,2,6), 3", "f(1,2,7), 3, True", "f(1,2,7), 1, return_mask=True", "f(1,2,3), 5", "f(2,6), 3", "d(0,2,6), 3",
     "f(1,2,6), 0"])
 def adaptive_max_pool1d(x, output_size, return_mask=False, name=None):
@@ -182,6 +188,7 @@ def adaptive_max_pool1d(x, output_size, return_mask=False, name=None):
     return _max("adaptive_max_pool1d", 1, x, output_size, return_mask)
 
 
+@known_as(code="pooling:adaptive_max_pool2d")
 @op(method=False, alias=_MAX, cases=["f(1,2,6,6), 3", "f(2,2,7,5), [3,2], True", "f(1,2,7,5), [None,2]", "f(1,2,3,3), 5", "d(0,2,6,6), 3",
     "f(2,6,6), 3", "f(1,2,6,6), 1, True", "f(1,2,6,6), [1,2,3]"])
 def adaptive_max_pool2d(x, output_size, return_mask=False, name=None):
@@ -200,6 +207,7 @@ def adaptive_max_pool2d(x, output_size, return_mask=False, name=None):
     return _max("adaptive_max_pool2d", 2, x, output_size, return_mask)
 
 
+@known_as(code="pooling:adaptive_max_pool3d")
 @op(method=False, alias=_MAX, cases=["f(1,2,4,6,6), 2", "f(1,1,4,5,3), [3,None,2], True", "f(1,2,6,6), 3", "f(1,1,3,3,3), 1"])
 def adaptive_max_pool3d(x, output_size, return_mask=False, name=None):
     """Takes the maximum of each cell of a volume [N, C, D, H, W]. Arguments as for `adaptive_max_pool2d`.

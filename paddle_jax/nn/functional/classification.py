@@ -31,7 +31,9 @@ def _pick(values, label, axis, ignored):
     return jnp.where(ignored, 0, jnp.where((label < 0) | (label >= n), jnp.nan, found))
 
 
-@known_as(amp="softmax_with_cross_entropy")
+@known_as(amp="softmax_with_cross_entropy",
+          pir="cross_entropy_with_softmax soft_label:bool=False use_softmax:bool=True "
+              "numeric_stable_mode:bool=True ignore_index:i32=-100 axis:i32", code="losses:cross_entropy")
 @op("scores label weight", method=False, register=False)
 def cross_entropy_hard(scores, label, weight=None, ignore_index=-100, reduction="mean", axis=-1, use_softmax=True):
     """Cross entropy with class numbers; label has length 1 along axis."""

@@ -13,7 +13,7 @@ from paddle_jax.nn.functional.resize import interpolate, upsample  # noqa: F401
 from paddle_jax.nn.functional.windows import ints, paddings
 
 
-@known_as(amp="linear_v2", node="matmul")
+@known_as(amp="linear_v2", code="matrices:linear", node="matmul")
 @op("x weight bias", alike="x weight", method=False, cases=[
     "f(2,3), f(3,4), f(4)", "f(2,3), f(3,4), d(4)", "d(2,3), d(3,4), f(4)", "f(2,3), f(3,4), i(4)", "f(2,3), d(3,4), f(4)",
     "f(3), f(3,4), f(4)", "f(2,3), f(3,4)", "d(2,5,3), d(3,4), d(4)", "f(2,3), f(3,4), f(2,4)", "f(2,3), f(4,4)",
@@ -42,7 +42,7 @@ def linear(x, weight, bias=None, name=None):
     return out.astype(common) + bias.astype(common)
 
 
-@known_as(amp="reduce_sum")
+@known_as(amp="reduce_sum", code="reductions:cosine_similarity")
 @op("x1 x2", method=False, promote=True, alias={"dim": "axis"}, cases=["f(2,3), f(2,3)", "f(2,3), f(2,3), axis=0", "f(2,3), f(3), axis=-1",
     "f(2,3), f(2,3), eps=5.0", "d(2,3,4), d(2,3,4)", "f(2,3), f(2,3), axis=2",
                                                                        "f(0,3), f(0,3)"])
@@ -137,7 +137,8 @@ def _blocks(op_name, kernel, strides, pads, dilations, sizes):
     return kernel, strides, pads, dilations, counts
 
 
-@known_as(id="nn_unfold", formerly=("nn.functional.common.unfold",))
+@known_as(pir="unfold kernel_sizes:i32s strides:i32s paddings:i32s dilations:i32s", code="images:windows",
+          id="nn_unfold", formerly=("nn.functional.common.unfold",))
 @op(method=False, register=False)
 def unfold(x, kernel_sizes, strides=1, paddings=0, dilations=1, name=None):
     """Collects sliding blocks of images as columns (im2col).

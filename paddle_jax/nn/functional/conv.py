@@ -6,7 +6,7 @@ from paddle_jax.nn.functional.conv_transpose import conv1d_transpose, conv2d_tra
 from paddle_jax.nn.functional.convolve import convolve
 
 
-@known_as(amp=("depthwise_conv2d", "conv2d"), cast=2)
+@known_as(amp=("depthwise_conv2d", "conv2d"), cast=2, code="convolution:conv1d")
 @op("x weight bias", method=False, alias={"input": "x"}, cases=[
     "f(2,4,9), f(6,4,3), f(6)", "f(2,4,9), f(6,2,3), None, 2, 1, 2, 2", "f(2,9,4), f(6,4,3), f(6), data_format='NLC'",
     "f(2,4,9), f(6,4,3), padding='SAME', stride=2",
@@ -27,7 +27,9 @@ def conv1d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data
     return convolve("conv1d", 1, x, weight, bias, stride, padding, dilation, groups, data_format)
 
 
-@known_as(amp=("depthwise_conv2d", "conv2d"), cast=2)
+@known_as(amp=("depthwise_conv2d", "conv2d"), cast=2,
+          pir="conv2d|depthwise_conv2d strides:i32s paddings:i32s padding_algorithm:str='EXPLICIT' "
+              "dilations:i32s groups:i32=1 data_format:str='NCHW'", code="convolution:conv2d")
 @op("x weight bias", method=False, alias={"input": "x"}, cases=[
     "f(2,4,6,7), f(6,4,3,3), f(6)", "f(2,4,6,7), f(6,2,3,2), f(6), [2,1], [1,0], 2, 2", "f(2,6,7,4), f(6,4,3,3), f(6), padding=1, data_format='NHWC'",
     "f(2,4,6,7), f(6,4,3,3), padding='SAME', stride=2", "f(2,4,6,7), f(6,4,3,3), padding='VALID', dilation=2",
@@ -63,6 +65,8 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data
     return convolve("conv2d", 2, x, weight, bias, stride, padding, dilation, groups, data_format)
 
 
+@known_as(pir="conv3d strides:i32s paddings:i32s padding_algorithm:str='EXPLICIT' groups:i32=1 "
+              "dilations:i32s data_format:str='NCDHW'", code="convolution:conv3d")
 @op("x weight bias", method=False, alias={"input": "x"}, cases=[
     "f(1,2,4,5,4), f(3,2,2,3,2), f(3)", "f(1,2,4,5,4), f(4,1,2,3,2), None, 2, 1, 1, 2", "f(1,4,5,4,2), f(3,2,2,2,2), f(3), data_format='NDHWC'",
     "f(1,2,4,5,4), f(3,2,3,3,3), padding='SAME'",

@@ -4,6 +4,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core.op import op
+from paddle_jax._core.record import known_as
 from paddle_jax.nn.functional.convolve import SPATIAL
 from paddle_jax.nn.functional.convolve_cpu import Plan, transposed
 from paddle_jax.nn.functional.windows import channel_last, check_ndim, ints, paddings
@@ -90,6 +91,7 @@ def _adjoint(x, weight, strides, pads, dilations, groups, extra, last):
                                     dimension_numbers=(image, "IO" + letters, image), feature_group_count=groups)
 
 
+@known_as(code="convolution:conv1d_transpose")
 @op("x weight bias", method=False, cases=[
     "f(2,4,5), f(4,6,3), f(6)", "f(2,4,5), f(4,3,3), None, 2, 1, 1, 2", "f(2,5,4), f(4,6,3), f(6), 2, data_format='NLC'",
     "f(2,4,5), f(4,6,3), stride=2, output_size=[12]",
@@ -107,6 +109,9 @@ def conv1d_transpose(x, weight, bias=None, stride=1, padding=0, output_padding=0
     return _transpose("conv1d_transpose", 1, x, weight, bias, stride, padding, output_padding, dilation, groups, output_size, data_format)
 
 
+@known_as(pir="conv2d_transpose|depthwise_conv2d_transpose|conv2d_transpose_bias strides:i32s "
+              "paddings:i32s output_padding:i32s padding_algorithm:str='EXPLICIT' groups:i32=1 "
+              "dilations:i32s data_format:str='NCHW'", code="convolution:conv2d_transpose")
 @op("x weight bias", method=False, cases=[
     "f(2,4,5,4), f(4,6,3,3), f(6)", "f(2,4,5,4), f(4,3,3,2), f(6), [2,1], 1, 0, 1, 2", "f(2,5,4,4), f(4,6,3,3), f(6), 2, data_format='NHWC'",
     "f(2,4,5,4), f(4,6,3,3), stride=2, output_size=[12,10]",
@@ -139,6 +144,9 @@ def conv2d_transpose(x, weight, bias=None, stride=1, padding=0, output_padding=0
     return _transpose("conv2d_transpose", 2, x, weight, bias, stride, padding, output_padding, dilation, groups, output_size, data_format)
 
 
+@known_as(pir="conv3d_transpose strides:i32s paddings:i32s output_padding:i32s output_size:i32s=() "
+              "padding_algorithm:str='EXPLICIT' groups:i32=1 dilations:i32s data_format:str='NCHW'",
+          code="convolution:conv3d_transpose")
 @op("x weight bias", method=False, cases=[
     "f(1,2,3,4,3), f(2,3,2,3,2), f(3)", "f(1,2,3,4,3), f(2,2,2,2,2), None, 2, 1, 1, 2", "f(1,3,4,3,2), f(2,3,2,2,2), f(3), data_format='NDHWC'",
     "f(1,2,3,3), f(2,3,2,2,2)",

@@ -26,7 +26,7 @@ def p_norm(x, p, axis, keepdims=False):
     return jnp.where(some, root(jnp.where(some, total, 1)), 0)
 
 
-@known_as(amp="pnorm")
+@known_as(amp="pnorm", code="reductions:pairwise_distance")
 @op("x y", method=False, promote=True, alias={"x1": "x", "x2": "y", "eps": "epsilon"}, cases=[
     "f(2,3), f(2,3)", "f(2,3), f(2,3), 1.0", "f(2,3), f(2,3), float('inf'), keepdim=True", "f(3), f(3)", "f(2,3), f(3)", "f(2,3), f(2,3), 0.0",
     "f(2,3), f(2,3), 3.0, 0.1", "d(0,3), d(0,3)",

@@ -44,11 +44,13 @@ def check_ids(op_name, what, ids, size, error=ValueError, allowed=None):
         raise refusal(array[bad].ravel()[0])
 
 
+@known_as(pir="one_hot")
 @op(method=False, register=False, nondiff=True)
 def _one_hot(x, num_classes):
     return jax.nn.one_hot(x, num_classes, dtype=jnp.float32)
 
 
+@known_as(pir="one_hot(x,num_classes:i32)", code="indexing:one_hot")
 @composite(method=False, alias={"input": "x"}, cases=["idx(3,4), 3", "idx(3,4)", "const([0,3]), 3", "const([0,-1]), 3", "const([0,1],'int32'), 3",
     "const(1), 3", "idx(3,0), 3", "idx(3,0)",
                                                       "idx(3,2,2), 5", "const([0,1]), 0", "const([0,1]), paddle.to_tensor(3)"])
@@ -77,9 +79,9 @@ def one_hot(x, num_classes=-1, name=None):
     return _one_hot(x, n)
 
 
-@known_as(amp="lookup_table_v2")
+@known_as(amp="lookup_table_v2", pir="embedding")
 @op("x weight", method=False, register=False)
-def _lookup(x, weight, padding_idx, by_frequency):
+def _lookup(x, weight, padding_idx, by_frequency=False):
     if by_frequency:
         weight = _frequency_scaled(x, weight)
     if weight.shape[0] == 0:
@@ -96,6 +98,7 @@ def _frequency_scaled(x, weight):
 
 
 # ~ where the real Paddle gives a sparse gradient (rows only)
+@known_as(pir="embedding(x,weight) padding_idx:i64?=-1 sparse:bool=False", code="sequences:embedding")
 @composite(method=False, alias={"input": "x"}, cases=[
     "const([0,2]), f(3,2)", "const([0,3]), f(3,2)", "const([0,-1]), f(3,2)", "const([0,2]), f(3,2), padding_idx=-1",
     "const([0,2,2,1]), f(3,2), padding_idx=2",

@@ -37,7 +37,7 @@ SOME_D = "(idx(9,2,3).astype('float64') + 1) / 10"
 UNIT = [f"u(.1,.9,2,3), {SOME}", f"u(.1,.9,2,3), {SOME}, reduction='none'", f"ud(.1,.9,2,3), {SOME_D}, reduction='sum'"]
 
 
-@known_as(amp="square")
+@known_as(amp="square", code="losses:mse_loss")
 @op("input label", method=False, promote=True, cases=[*PAIR, "f(2,3), f(3)", "i(2,3), i(2,3)", "f(2,3), f(2,4)"])
 def mse_loss(input, label, reduction="mean", name=None):
     """Squared difference of input and label.
@@ -57,7 +57,7 @@ def mse_loss(input, label, reduction="mean", name=None):
     return reduced("mse_loss", jnp.square(input - label), reduction)
 
 
-@known_as(amp="reduce_mean")
+@known_as(amp="reduce_mean", code="losses:l1_loss")
 @op("input label", method=False, promote=True, cases=[*PAIR, "f(2,3), f(3)", "i(2,3), i(2,3)", "f(2,3), f(2,4)"])
 def l1_loss(input, label, reduction="mean", name=None):
     """Absolute difference of input and label. Arguments as for `mse_loss`.
@@ -69,7 +69,7 @@ def l1_loss(input, label, reduction="mean", name=None):
     return reduced("l1_loss", magnitude(input - label), reduction)
 
 
-@known_as(amp="square")
+@known_as(amp="square", code="losses:square_error_cost")
 @op("input label", method=False, promote=True, cases=["f(2,3), f(2,3)", "f(2,3), f(3)", "d(2,3), d(2,3)", "f(0,3), f(0,3)", "i(2), i(2)",
     "f(2,3), f(2,4)"])
 def square_error_cost(input, label):
@@ -82,7 +82,7 @@ def square_error_cost(input, label):
     return jnp.square(input - label)
 
 
-@known_as(amp="huber_loss")
+@known_as(amp="huber_loss", pir="huber_loss delta:f32", code="losses:smooth_l1_loss")
 @op("input label", method=False, promote=True, cases=[*PAIR, "f(2,3), f(2,3), 'none', 0.5", "f(2,3), f(2,3), 'none', 0.5, False",
     "f(2,3), f(2,3), 'mean', 2.0, is_huber=False"])
 def smooth_l1_loss(input, label, reduction="mean", delta=1.0, is_huber=True, name=None):
@@ -190,7 +190,7 @@ def _check_probabilities(*args, **kwargs):
 
 
 @guarded(_check_probabilities)
-@known_as(amp="reduce_mean")
+@known_as(amp="reduce_mean", pir="bce_loss", code="losses:binary_cross_entropy")
 @op("input label weight", alike=True, method=False, constant="label", cases=[*UNIT, f"u(.1,.9,2,3), {SOME}, pos_i(2,3).astype('float32'), 'sum'",
     f"u(.1,.9,2,3), {SOME}, pos_i(3).astype('float32')", "const([0.,1.],'float32'), const([1,0]).astype('float32')",
                                                "u(.1,.9,2,3), u(0,1,2,3), reduction='x'", "u(.1,.9,2,3), u(0,1,2,4)", "u(.1,.9,0,3), u(0,1,0,3)"])
@@ -231,7 +231,9 @@ def logistic(logit, label, pos_weight=None):
     return (1 - label) * jax.nn.softplus(logit) + positive * jax.nn.softplus(-logit)
 
 
-@known_as(amp="sigmoid_cross_entropy_with_logits")
+@known_as(amp="sigmoid_cross_entropy_with_logits",
+          pir="sigmoid_cross_entropy_with_logits normalize:bool=False ignore_index:i32=-100",
+          code="losses:binary_cross_entropy_with_logits")
 @op("logit label weight pos_weight", alike=True, method=False, constant="label pos_weight", cases=[
     f"f(2,3), {SOME}", f"f(2,3), {SOME}, reduction='none'", f"d(2,3), {SOME_D}, reduction='sum'", f"f(2,3), {SOME}, pos_i(2,3).astype('float32')",
     f"f(2,3), {SOME}, None, 'mean', pos_i(3).astype('float32')", f"f(2,3), {SOME}, pos_i(3).astype('float32'), 'none', pos_i(2,3).astype('float32')",

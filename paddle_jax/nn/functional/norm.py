@@ -53,7 +53,10 @@ def batch_norm_train(x, mean, variance, weight=None, bias=None, momentum=0.9, ep
     return y.astype(x.dtype), *running
 
 
-@known_as(amp="batch_norm", cast=1)
+@known_as(amp="batch_norm", cast=1,
+          pir="batch_norm_|batch_norm|sync_batch_norm_ is_test:bool=True momentum:f32 epsilon:f32 "
+              "data_format:str='NCHW' use_global_stats:bool=False trainable_statistics:bool=False",
+          code="norms:batch_norm")
 @op("x mean variance weight bias", method=False, register=False)
 def batch_norm_infer(x, mean, variance, weight=None, bias=None, epsilon=1e-5, data_format="NCHW"):
     """Normalises with given statistics."""
@@ -118,7 +121,7 @@ def batch_norm(x, running_mean, running_var, weight=None, bias=None, training=Fa
     return y
 
 
-@known_as(cast=1)
+@known_as(cast=1, pir="layer_norm epsilon:f32 begin_norm_axis:i32", code="norms:layer_norm")
 @op("x weight bias", alike=True, method=False, alias={"input": "x", "eps": "epsilon"}, cases=[
     "f(2,3), 3", "f(2,3), [3], f(3), f(3)", "f(2,3), [2,3]", "f(2,2,3), [2,3], f(6), f(6)", "f(2,3), [2]", "f(2,3), [3], f(2)", "f(2,3), [1,2,3]",
     "d(2,4,3), [4,3], d(12)",
@@ -166,6 +169,7 @@ def _trailing(op_name, x, normalized_shape):
 
 
 # ~ where the real Paddle's gradient is wrong: it forgets the means when there is no weight
+@known_as(pir="group_norm epsilon:f64 groups:i32=1 data_format:str='NCHW'", code="norms:group_norm")
 @op("x weight bias", alike=True, method=False, cases=[
     "~f(2,4,3), 2", "~f(2,4), 2", "f(4), 2", "f(2,4,3), 3", "~f(2,3,4), 2, data_format='NLC'", "f(2,4,3,3), 4, 1e-5, f(4), f(4)",
     "f(2,4,3), 2, 1e-5, f(3)", "f(2,4,3), 2, data_format='X'",
@@ -210,6 +214,7 @@ def _grouped(op_name, x, num_groups, weight, bias, data_format):
     return axis, shape
 
 
+@known_as(pir="instance_norm epsilon:f32", code="norms:instance_norm")
 @op("x running_mean running_var weight bias", alike="x weight bias", method=False, cases=[
     "f(2,3,4)", "f(2,3)", "f(2,3,4), weight=f(3), bias=f(3)", "f(2,3,4), weight=f(2), bias=f(3)",
     "f(2,3,4), i(3).astype('float32'), pos_i(3).astype('float32')", "f(2,3,1)", "d(2,3,4,4), eps=0.1",
@@ -240,6 +245,7 @@ def instance_norm(x, running_mean=None, running_var=None, weight=None, bias=None
     return _scaled(centred * lax.rsqrt(variance + eps), weight, bias, shape).astype(x.dtype)
 
 
+@known_as(code="norms:rms_norm")
 @op("input weight", method=False, cases=["f(2,3), [3]", "f(2,3), 3, f(3)", "f(2,4,3), [4,3], f(4,3)", "d(2,3), (3,), d(3), 0.1", "f(0,3), [3]"])
 def rms_norm(input, normalized_shape, weight=None, eps=1e-05, name=None):
     """Divides the last axes of each sample by their root mean square.
@@ -267,6 +273,7 @@ def rms_norm(input, normalized_shape, weight=None, eps=1e-05, name=None):
     return _scaled(wide * lax.rsqrt(square + eps), weight, None, shape).astype(input.dtype)
 
 
+@known_as(code="norms:local_response_norm")
 @op(method=False, cases=["f(2,3,4), 3", "f(2,3,4,2), 2, 1.0, 0.5, 2.0", "f(2,4,3), 3, 1.0, data_format='NLC'", "f(2,3), 3",
     "f(2,3,4), 3, data_format='X'", "d(1,6,2,2,2), 5, 0.5",
                          "f(0,3,4), 3"])
@@ -302,6 +309,7 @@ def local_response_norm(x, size, alpha=1e-4, beta=0.75, k=1.0, data_format="NCHW
     return x / jnp.power(k + alpha * total / size, beta)
 
 
+@known_as(code="reductions:normalized")
 @op(method=False, register=False)
 def _normalized(x, p, axis, epsilon):
     norm = p_norm(x, p, axis, True)

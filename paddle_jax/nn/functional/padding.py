@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 
 from paddle_jax._core.op import composite, op
+from paddle_jax._core.record import known_as
 
 _MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 _FORMATS = {3: ("NCL", "NLC"), 4: ("NCHW", "NHWC"), 5: ("NCDHW", "NDHWC")}
@@ -39,6 +40,7 @@ def _checked(x, pairs, mode):
     return pairs
 
 
+@known_as(pir="pad3d mode:str pad_value:f64 data_format:str='NCDHW'", code="images:pad")
 @op(method=False, alias={"input": "x"}, cases=[
     "f(2,3), [1,1]", "f(3), [1,2]", "f(2,3), [1,1,0,2]", "f(2,3), [1,1,0,2], pad_from_left_axis=False", "f(2,3,4), [1,1,0,2], value=2.5",
     "f(2,3,4), [1,1], data_format='NLC'",

@@ -1,6 +1,7 @@
 """Maximum and average pooling."""
 
 from paddle_jax._core.op import op
+from paddle_jax._core.record import known_as
 from paddle_jax.nn.functional.adaptive_pooling import (
     adaptive_avg_pool1d,  # noqa: F401
     adaptive_avg_pool2d,  # noqa: F401
@@ -35,6 +36,7 @@ def _mean(op_name, n, x, kernel, stride, padding, ceil_mode, exclusive, divisor,
     return mean_values(x, windows, exclusive, divisor)
 
 
+@known_as(code="pooling:max_pool1d")
 @op(method=False, cases=["f(1,2,7), 2", "f(1,2,7), 3, 2, 1", "f(1,2,7), [2], [2], return_mask=True", "f(1,2,7), 2, ceil_mode=True",
     "f(1,2,7), 3, 2, 'SAME'", "f(1,2,7), 8",
                          "d(0,2,7), 2", "f(2,7), 2", "f(1,2,7), 3, 2, 'VALID'", "f(1,2,7), 0", "f(1,2,7), 2, padding='X'"])
@@ -48,6 +50,9 @@ def max_pool1d(x, kernel_size, stride=None, padding=0, return_mask=False, ceil_m
     return _max("max_pool1d", 1, x, kernel_size, stride, padding, return_mask, ceil_mode, "NCL")
 
 
+@known_as(pir="max_pool2d_with_index kernel_size:i32s strides:i32s paddings:i32s "
+              "global_pooling:bool=False adaptive:bool=False ceil_mode:bool=False",
+          code="pooling:max_pool2d")
 @op(method=False, cases=[
     "f(1,2,6,6), 2", "f(1,2,7,5), 3, 2, 1", "f(2,2,7,5), [3,2], [2,1], [1,0]", "f(1,2,7,5), 2, 2, return_mask=True",
     "f(1,1,7,5), 3, 2, 1, True, True", "f(1,2,7,5), 2, ceil_mode=True",
@@ -78,6 +83,9 @@ def max_pool2d(x, kernel_size, stride=None, padding=0, return_mask=False, ceil_m
     return _max("max_pool2d", 2, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format)
 
 
+@known_as(pir="max_pool3d_with_index kernel_size:i32s strides:i32s paddings:i32s "
+              "global_pooling:bool=False adaptive:bool=False ceil_mode:bool=False",
+          code="pooling:max_pool3d")
 @op(method=False, cases=["f(1,2,4,5,4), 2", "f(1,2,4,5,4), [2,3,2], 2, 1", "f(1,2,4,4,4), 2, return_mask=True",
     "f(1,4,4,4,2), 2, data_format='NDHWC'", "f(1,2,4,4), 2",
                          "f(1,2,4,5,4), 3, 2, 'SAME'", "f(1,2,4,5,4), 3, 2, ceil_mode=True", "f(1,2,4,5,4), 3, 2, [1,0,1,0,0,1]"])
@@ -91,6 +99,7 @@ def max_pool3d(x, kernel_size, stride=None, padding=0, return_mask=False, ceil_m
     return _max("max_pool3d", 3, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format)
 
 
+@known_as(code="pooling:avg_pool1d")
 @op(method=False, cases=["f(1,2,7), 2", "f(1,2,7), 3, 2, 1", "f(1,2,7), 3, 2, 1, exclusive=False", "f(1,2,7), 2, ceil_mode=True",
     "f(1,2,7), 3, 2, 'SAME'", "f(1,2,7), 8", "d(0,2,7), 2",
                          "f(2,7), 2", "f(1,2,7), 3, 2, 1, False, True"])
@@ -104,6 +113,9 @@ def avg_pool1d(x, kernel_size, stride=None, padding=0, exclusive=True, ceil_mode
     return _mean("avg_pool1d", 1, x, kernel_size, stride, padding, ceil_mode, exclusive, None, "NCL")
 
 
+@known_as(pir="pool2d strides:i64s paddings:i64s ceil_mode:bool=False exclusive:bool=True "
+              "data_format:str='NCHW' pooling_type:str global_pooling:bool=False adaptive:bool=False "
+              "padding_algorithm:str='EXPLICIT'", code="pooling:avg_pool2d")
 @op(method=False, cases=[
     "f(1,2,6,6), 2", "f(1,2,7,5), 3, 2, 1", "f(2,2,7,5), [3,2], [2,1], [1,0], exclusive=False", "f(1,2,7,5), 2, ceil_mode=True",
     "f(1,2,7,5), 3, 2, 1, True, False",
@@ -130,6 +142,10 @@ def avg_pool2d(x, kernel_size, stride=None, padding=0, ceil_mode=False, exclusiv
     return _mean("avg_pool2d", 2, x, kernel_size, stride, padding, ceil_mode, exclusive, divisor_override, data_format)
 
 
+@known_as(pir="pool3d kernel_size:i64s strides:i64s paddings:i64s ceil_mode:bool=False "
+              "exclusive:bool=True data_format:str='NCDHW' pooling_type:str "
+              "global_pooling:bool=False adaptive:bool=False padding_algorithm:str='EXPLICIT'",
+          code="pooling:avg_pool3d")
 @op(method=False, cases=["f(1,2,4,5,4), 2", "f(1,2,4,5,4), [2,3,2], 2, 1", "f(1,2,4,4,4), 2, 2, 1, exclusive=False",
     "f(1,4,4,4,2), 2, data_format='NDHWC'", "f(1,2,4,4), 2",
                          "f(1,2,4,5,4), 3, 2, 'SAME'", "f(1,2,4,5,4), 3, 2, ceil_mode=True", "f(1,2,4,4,4), 2, divisor_override=3"])

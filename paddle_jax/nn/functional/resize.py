@@ -137,7 +137,10 @@ def _sizes(x, axes, size, scale_factor):
     return sizes, scales
 
 
-@known_as(amp="bilinear_interp_v2")
+@known_as(amp="bilinear_interp_v2",
+          pir="bilinear_interp|nearest_interp|linear_interp|trilinear_interp|bicubic_interp "
+              "data_format:str='NCHW' out_d:i32=-1 out_h:i32=-1 out_w:i32=-1 scale:f64s "
+              "interp_method:str align_corners:bool=False align_mode:i32=0", code="images:resize")
 @op(method=False, register=False)
 def _resize(x, size, scale_factor, mode, align_corners, align_mode, last, recompute, antialias):
     axes = range(1, x.ndim - 1) if last else range(2, x.ndim)

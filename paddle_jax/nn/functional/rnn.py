@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core.op import op
+from paddle_jax._core.record import known_as
 
 _ACTIVATIONS = {"tanh": jnp.tanh, "relu": jax.nn.relu}
 
@@ -55,24 +56,28 @@ def _sequence(step, gates, states, length, reverse, time_major, zero_padding):
     return (outputs if time_major else jnp.swapaxes(outputs, 0, 1), *states)
 
 
+@known_as(code="sequences:recurrent_cell")
 @op("inputs h weight_ih weight_hh bias_ih bias_hh", alike=True, method=False, register=False)
 def simple_rnn_cell(inputs, h, weight_ih, weight_hh, bias_ih=None, bias_hh=None, activation="tanh"):
     """One step of a simple recurrent network: [B, I], [B, H] -> [B, H]."""
     return _simple_step(_project(inputs, weight_ih, bias_ih), h, weight_hh, bias_hh, activation)
 
 
+@known_as(code="sequences:long_memory_cell")
 @op("inputs h c weight_ih weight_hh bias_ih bias_hh weight_ho", alike=True, method=False, register=False)
 def lstm_cell(inputs, h, c, weight_ih, weight_hh, bias_ih=None, bias_hh=None, weight_ho=None):
     """One step of an LSTM: the new (h, c). weight_ho [H, P] projects h."""
     return _lstm_step(_project(inputs, weight_ih, bias_ih), h, c, weight_hh, bias_hh, weight_ho)
 
 
+@known_as(code="sequences:gated_cell")
 @op("inputs h weight_ih weight_hh bias_ih bias_hh", alike=True, method=False, register=False)
 def gru_cell(inputs, h, weight_ih, weight_hh, bias_ih=None, bias_hh=None):
     """One step of a GRU: [B, I], [B, H] -> [B, H]."""
     return _gru_step(_project(inputs, weight_ih, bias_ih), h, weight_hh, bias_hh)
 
 
+@known_as(code="sequences:recurrent")
 @op("inputs h weight_ih weight_hh bias_ih bias_hh length", alike="inputs h weight_ih weight_hh bias_ih bias_hh", method=False, register=False)
 def simple_rnn(inputs, h, weight_ih, weight_hh, bias_ih=None, bias_hh=None, length=None, activation="tanh", reverse=False, time_major=False,
                zero_padding=True):
@@ -84,6 +89,8 @@ def simple_rnn(inputs, h, weight_ih, weight_hh, bias_ih=None, bias_hh=None, leng
     return _sequence(step, _project(inputs, weight_ih, bias_ih), (h,), length, reverse, time_major, zero_padding)
 
 
+@known_as(pir="rnn dropout_prob:f32 is_bidirec:bool input_size:i32 hidden_size:i32 num_layers:i32 "
+              "mode:str seed:i32=0 is_test:bool=True", code="sequences:long_memory")
 @op("inputs h c weight_ih weight_hh bias_ih bias_hh weight_ho length", alike="inputs h c weight_ih weight_hh bias_ih bias_hh weight_ho",
     method=False, register=False)
 def lstm(inputs, h, c, weight_ih, weight_hh, bias_ih=None, bias_hh=None, weight_ho=None, length=None, reverse=False, time_major=False,
@@ -96,6 +103,7 @@ def lstm(inputs, h, c, weight_ih, weight_hh, bias_ih=None, bias_hh=None, weight_
     return _sequence(step, _project(inputs, weight_ih, bias_ih), (h, c), length, reverse, time_major, zero_padding)
 
 
+@known_as(code="sequences:gated")
 @op("inputs h weight_ih weight_hh bias_ih bias_hh length", alike="inputs h weight_ih weight_hh bias_ih bias_hh", method=False, register=False)
 def gru(inputs, h, weight_ih, weight_hh, bias_ih=None, bias_hh=None, length=None, reverse=False, time_major=False, zero_padding=True):
     """All steps of a GRU in one direction: (outputs, last h)."""

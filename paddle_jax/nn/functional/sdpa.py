@@ -101,7 +101,7 @@ def _in_blocks(count, q, k, v, mask, causal, scale, extra, drop):
     return out if lse is None else (out, jnp.moveaxis(lse, 0, 2).reshape(*lse.shape[1:3], count * rows)[..., :length])
 
 
-@known_as(amp="flash_attn")
+@known_as(amp="flash_attn", code="sequences:attend")
 @op("q k v mask", method=False, register=False)
 def attend(q, k, v, mask=None, causal=False, scale=None, extra=None):
     """Attention; extra: None, "weights" or "lse" (log of the sum of exponentials) makes the result a pair."""

@@ -27,7 +27,7 @@ def _prepare(op_name, x, axis, dtype):
     return x, axis
 
 
-@known_as(pir="softmax axis:i32", onnx="Softmax axis")
+@known_as(pir="softmax(x:out) axis:i32", onnx="Softmax axis")
 @op(method=False, inplace=True, out=True, cases=CASES)
 def softmax(x, axis=-1, dtype=None, name=None):
     """Computes exp(x) / sum(exp(x)) along an axis, without overflow.
@@ -62,7 +62,7 @@ def _shares_tangent(axis, primals, tangents):
 
 
 # The real Paddle stops logarithms at -64.
-@known_as(pir="log_softmax axis:i32", onnx="LogSoftmax axis")
+@known_as(pir="log_softmax(x:out) axis:i32", onnx="LogSoftmax axis")
 @op(method=False, cases=["~" + case if "1000" in case else case for case in CASES])
 def log_softmax(x, axis=-1, dtype=None, name=None):
     """Computes the logarithm of `softmax`, without overflow. Arguments as for `softmax`.

@@ -8,6 +8,7 @@ import numpy as np
 
 from paddle_jax._core.op import composite, op
 from paddle_jax._core.random import next_key
+from paddle_jax._core.record import known_as
 from paddle_jax._core.tensor import wrap
 from paddle_jax.nn.functional.adaptive_pooling import maximum_of_cells, positions
 from paddle_jax.nn.functional.input import check_ids
@@ -131,6 +132,10 @@ def lp_pool1d(x, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False
     return _power_mean("lp_pool1d", 1, x, norm_type, kernel_size, stride, padding, ceil_mode, data_format)
 
 
+@known_as(pir="lp_pool2d kernel_size:ints strides:i64s paddings:i64s ceil_mode:bool=False "
+              "exclusive:bool=True data_format:str='NCHW' pooling_type:str global_pooling:bool=False "
+              "adaptive:bool=False padding_algorithm:str='EXPLICIT' norm_type:f32",
+          code="pooling:lp_pool2d")
 @op(method=False, cases=["f(1,1,4,4), 2, 2", "pos(1,1,5,5), 3.0, [2,3], [2,1], 1", "f(1,1,4,4), 0, 2", "d(1,4,4,2), 2, 2, data_format='NHWC'",
     "f(1,1,4,4), float('inf'), 2"])
 def lp_pool2d(x, norm_type, kernel_size, stride=None, padding=0, ceil_mode=False, data_format="NCHW", name=None):

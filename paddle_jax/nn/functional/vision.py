@@ -26,7 +26,8 @@ def _positive(op_name, what, value):
     return value
 
 
-@known_as(pir="pixel_shuffle upscale_factor:i32 data_format:str='NCHW'")
+@known_as(pir="pixel_shuffle upscale_factor:i32 data_format:str='NCHW'",
+          onnx="DepthToSpace(x, blocksize=upscale_factor, mode='CRD')")
 @op(method=False, cases=["f(1,4,2,2), 2", "f(1,2,3,8), 2, 'NHWC'", "f(1,3,2,2), 2", "f(4,2,2), 2", "f(1,4,2,2), 'a'", "f(1,4,2,2), 2, 'X'",
     "d(2,9,1,2), 3", "f(0,4,2,2), 2"])
 def pixel_shuffle(x, upscale_factor, data_format="NCHW", name=None):
@@ -122,6 +123,7 @@ def _steps(n, align_corners):
     return (np.arange(n) * 2 + 1) / n - 1
 
 
+@known_as(pir="affine_grid(theta,out_shape:ints) align_corners:bool=True")
 @op("theta", method=False, cases=["f(1,2,3), [1,1,2,3]", "f(1,2,3), [1,1,2,3], False", "f(1,3,4), [1,1,2,2,2]", "d(2,3,4), [2,1,2,3,4], False",
     "f(2,3), [1,1,2,2]", "f(1,2,3), const([1,1,2,3],'int32')",
                                   "f(2,2,3), [2,3,4,4]"])

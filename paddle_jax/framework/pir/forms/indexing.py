@@ -1,7 +1,11 @@
-"""Shapes, joining, indexing, sorting and random numbers in PIR."""
+"""Indexing, cutting and writing into tensors."""
+
+import numpy as np
 
 from paddle_jax.framework.pir.builder import Length, NotWritable, Value
-from paddle_jax.framework.pir.lower import cast, define, known_ints, positive, reshape, transpose, unsqueeze
+from paddle_jax.framework.pir.parts import cast, known_ints, reshape, unsqueeze
+from paddle_jax.framework.pir.records import Form
+from paddle_jax.framework.pir.rules import P
 
 END = 2**31 - 1  # a slice to the end
 
@@ -33,6 +37,10 @@ def _joint(arrays):
     if len({tuple(map(str, one.shape)) for one in arrays}) > 1:
         raise NotWritable("index arrays of several shapes have no form in PIR")
     return arrays[0].shape
+
+
+def _take_rows(w, a, out, x, index):
+    return w.op("gather", [x, index, w.full(a.axis, "int32")], out[0]) if index.ndim == 1 else _gather_many(w, out, x, index, a.axis)
 
 
 def _gather_many(w, out, x, index, axis):
@@ -154,48 +162,25 @@ def _every(w, a, out, x):
     return _strided(w, x, steps) if steps else x
 
 
-def _reshape(w, a, out, x):
-    return reshape(w, x, out[0][1])
+def _read_slice(a, x, n_starts, n_ends):
+    found = P.slice(x, a.axes, n_starts, n_ends)
+    if not a.decrease_axis:
+        return found
+    return P.reshape(found, [n for axis, n in enumerate(found.shape) if axis not in a.decrease_axis])
 
 
-def _expand(w, a, out, x):
-    return w.op("expand", [x, w.ints(out[0][1])], out[0])
+def _read_strided(a, x, n_starts, n_ends, n_strides):
+    return P.strided_slice(x, a.axes, n_starts, n_ends, n_strides)
 
 
-def _expand_as(w, a, out, x, y):
-    return w.op("expand", [x, w.ints(out[0][1])], out[0])
+def _onnx_slice(g, op, x, starts, ends, steps=None):
+    inputs = [x, g.int_list(starts), g.int_list(ends), g.ints(op.axes)] + ([] if steps is None else [g.int_list(steps)])
+    y = g.node("Slice", inputs)
+    dropped = list(getattr(op, "decrease_axis", ()))
+    return g.node("Squeeze", [y, g.ints(dropped)]) if dropped else y
 
 
-def _squeeze(w, a, out, x):
-    axes = [a.axis] if isinstance(a.axis, int) else list(a.axis or [])
-    return w.op("squeeze", [x, w.ints([positive(i, x.ndim) for i in axes])], out[0])
-
-
-def _unsqueeze(w, a, out, x):
-    axes = [a.axis] if isinstance(a.axis, int) else list(a.axis)
-    return w.op("unsqueeze", [x, w.ints(axes)], out[0])
-
-
-def _flatten(w, a, out, x):
-    if x.ndim == 0:
-        return reshape(w, x, [1])
-    return w.op("flatten", [x], out[0], start_axis=positive(a.start_axis, x.ndim), stop_axis=positive(a.stop_axis, x.ndim))
-
-
-def _concat(w, a, out, xs):
-    return w.op("concat", [w.combine([cast(w, x, out[0][0]) for x in xs]), w.full(a.axis, "int32")], out[0])
-
-
-def _split_at(w, a, out, x):
-    sizes = [kind[1][a.axis] for kind in out]
-    if any(isinstance(n, Length) for n in sizes):
-        raise NotWritable("split of an axis whose length is not fixed")
-    return w.list_op("split", [x, w.ints(sizes), w.full(a.axis, "int32")], out)
-
-
-def _roll(w, a, out, x):
-    axis = [] if a.axis is None else [a.axis] if isinstance(a.axis, int) else list(a.axis)
-    return w.op("roll", [x, w.ints([a.shifts] if isinstance(a.shifts, int) else a.shifts)], out[0], axis=axis)
+# writing --------------------------------------------------------------------------------------------------------------
 
 
 def _put_elements(w, a, out, x, index, values):
@@ -211,24 +196,6 @@ def _change_slices(w, a, out, x, index, values):
     if a.how != "add":
         raise NotWritable(f"{a.how} along an index has no form in PIR")
     return w.op("index_add", [x, index, values], out[0], axis=a.axis)
-
-
-def _top(w, a, out, x):
-    return w.op("topk", [x, w.full(a.k, "int32")], out, axis=a.axis, largest=a.largest)
-
-
-def _sorted(at):
-    def rule(w, a, out, x):
-        kinds = [(x.dtype, x.shape), ("int64", x.shape)]
-        return w.op("argsort", [x], kinds, axis=positive(a.axis, x.ndim), descending=a.descending, stable=a.stable)[at]
-
-    return rule
-
-
-def _repeat(w, a, out, x):
-    if not isinstance(a.repeats, int):
-        raise NotWritable("repeat_interleave with a count for each element has no form in PIR")
-    return w.op("repeat_interleave", [x], out[0], repeats=a.repeats, axis=a.axis)
 
 
 def _put_index(w, a, out, x, value, starts, arrays):
@@ -254,54 +221,41 @@ def _put_index(w, a, out, x, value, starts, arrays):
                 decrease_axes=dropped, none_axes=[])
 
 
-def _uniform(w, a, out, low, high):
-    shape = out[0][1]
-    return w.op("uniform", [w.ints(shape), cast(w, low, out[0][0]), cast(w, high, out[0][0])], out[0], shape=[], dtype=out[0][0])
+def _read_put_index(a, x, value, n_starts, n_ends, n_steps):
+    index = [slice(None)] * x.ndim
+    for axis, start, end, step in zip(a.axes, n_starts, n_ends, n_steps, strict=True):
+        index[axis] = start if axis in a.decrease_axes else slice(start, end, step)
+    for axis in a.none_axes:
+        index.insert(axis, None)
+    done = P.assign(x)
+    done[tuple(index)] = value
+    return done
 
 
-define({
-    "reshape view": _reshape,
-    "permute_axes": lambda w, a, out, x: transpose(w, x, a.perm),
-    "matrix_transpose": lambda w, a, out, x: transpose(w, x, [*range(x.ndim - 2), x.ndim - 1, x.ndim - 2]),
-    "squeeze": _squeeze, "unsqueeze": _unsqueeze, "flatten": _flatten, "expand broadcast_to": _expand, "expand_as": _expand_as,
-    "tile": lambda w, a, out, x: w.op("tile", [x, w.ints([a.repeat_times] if isinstance(a.repeat_times, int) else a.repeat_times)], out[0]),
-    "roll": _roll, "repeat_each": _repeat,
-    "concat": _concat, "stack": lambda w, a, out, xs: w.op("stack", [w.combine([cast(w, x, out[0][0]) for x in xs])], out[0], axis=a.axis),
-    "split_at": _split_at,
-    "unbind": lambda w, a, out, x: w.list_op("unbind", [x], out, axis=a.axis),
-    "unstack": lambda w, a, out, x: w.list_op("unstack", [x], out, axis=a.axis, num=len(out)),
-    "grid": lambda w, a, out, xs: w.list_op("meshgrid", [w.combine(xs)], out) if a.indexing == "ij" else _unwritable("meshgrid in 'xy' order"),
-    "cut": _cut, "every": _every, "take_index": _take_index, "put_index": _put_index,
-    "take_rows": lambda w, a, out, x, index: w.op("gather", [x, index, w.full(a.axis, "int32")], out[0]) if index.ndim == 1
-    else _gather_many(w, out, x, index, a.axis),
-    "take_elements": lambda w, a, out, x, index: w.op("take_along_axis", [x, index], out[0], axis=a.axis),
-    "put_elements": _put_elements, "change_slices": _change_slices,
-    "put_at": lambda w, a, out, x, index, value: w.op("index_put", [x, w.combine(index), value], out[0], accumulate=a.accumulate),
-    "where choose": lambda w, a, out, test, x, y: w.op("where", [_broadcast(w, one, out[0][1]) for one in (test, x, y)], out[0]),
-    "put_mask": lambda w, a, out, x, mask, value: w.op("where", [_mask(w, mask, x), _full_like(w, x, value), x], out[0]),
-    "_top": _top, "sort": _sorted(0), "argsort": _sorted(1),
-    "find_sorted": lambda w, a, out, rows, values: w.op("searchsorted", [rows, values], out[0], out_int32=out[0][0] == "int32",
-                                                        right=a.side == "right"),
-    "multiplex": lambda w, a, out, xs, index: w.op("multiplex", [w.combine(xs), index], out[0]),
-    "_one_hot": lambda w, a, out, x: w.op("one_hot", [x, w.full(a.num_classes, "int32")], out[0]),
-    "rank": lambda w, a, out, x: w.full(x.ndim, "int32", ()),
-    "draw_uniform": _uniform,
-})
+def _put_mask(w, a, out, x, mask, value):
+    for _ in range(x.ndim - mask.ndim):
+        mask = unsqueeze(w, mask, mask.ndim)
+    return w.op("where", [mask, w.op("expand", [cast(w, value, x.dtype), w.ints(x.shape)], x.type), x], out[0])
+
+
+def _choose(w, a, out, test, x, y):
+    return w.op("where", [_broadcast(w, one, out[0][1]) for one in (test, x, y)], out[0])
 
 
 def _broadcast(w, x, shape):
     return x if list(map(str, x.shape)) == list(map(str, shape)) else w.op("expand", [x, w.ints(shape)], (x.dtype, shape))
 
 
-def _mask(w, mask, x):
-    for _ in range(x.ndim - mask.ndim):
-        mask = unsqueeze(w, mask, mask.ndim)
-    return mask
+def _find_sorted(w, a, out, rows, values):
+    return w.op("searchsorted", [rows, values], out[0], out_int32=out[0][0] == "int32", right=a.side == "right")
 
 
-def _full_like(w, x, value):
-    return w.op("expand", [cast(w, value, x.dtype), w.ints(x.shape)], x.type)
+def _onnx_one_hot(g, op, x, n):
+    return g.node("OneHot", [x, g.ints([int(g.numbers(n)[0])]), g.constant(np.array([0, 1], np.float32))])
 
 
-def _unwritable(what):
-    raise NotWritable(f"{what} has no form in PIR")
+take_index, take_rows, cut, every = Form(_take_index), Form(_take_rows), Form(_cut), Form(_every)
+slice_form, strided_slice = Form(read=_read_slice, onnx=_onnx_slice), Form(read=_read_strided, onnx=_onnx_slice)
+put_index, put_mask = Form(_put_index, _read_put_index), Form(_put_mask)
+put_elements, change_slices, choose, find_sorted = Form(_put_elements), Form(_change_slices), Form(_choose), Form(_find_sorted)
+one_hot = Form(onnx=_onnx_one_hot)

@@ -1,0 +1,115 @@
+"""Pooling."""
+
+from paddle_jax.framework.pir.builder import NotWritable
+from paddle_jax.framework.pir.forms.convolution import flat, layout, onnx_pads, padding, read_padding
+from paddle_jax.framework.pir.parts import pair
+from paddle_jax.framework.pir.records import Form, Unsupported
+from paddle_jax.framework.pir.rules import P
+
+
+def _pool(n, kind):
+    def rule(w, a, out, x):
+        form = getattr(a, "data_format", "NCHW" if n == 2 else "NCDHW")
+        if getattr(a, "divisor_override", None) is not None:
+            raise NotWritable("avg_pool with divisor_override has no form in PIR")
+        pads, how = padding(a, n, form[-1] == "C")
+        size = pair(a.kernel_size, n)
+        stride = size if a.stride in (None, 0) else pair(a.stride, n)
+        if getattr(a, "return_mask", False):
+            return w.op(f"max_pool{n}d_with_index", [x], out, kernel_size=size, strides=stride, paddings=pads[:n], ceil_mode=a.ceil_mode)
+        attrs = {"strides": stride, "paddings": pads, "padding_algorithm": how, "ceil_mode": a.ceil_mode, "data_format": form, "pooling_type": kind}
+        return _pooled(w, n, x, size, out[0], exclusive=getattr(a, "exclusive", True), **attrs)
+
+    return rule
+
+
+def _pooled(w, n, x, size, out, **attrs):
+    if n == 2:
+        return w.op("pool2d", [x, w.ints(size)], out, **attrs)
+    return w.op("pool3d", [x], out, kernel_size=size, **attrs)
+
+
+def _adaptive(n, kind):
+    def rule(w, a, out, x):
+        form = getattr(a, "data_format", "NCHW" if n == 2 else "NCDHW")
+        if form not in ("NCHW", "NHWC", "NCDHW", "NDHWC"):
+            form = "NCHW" if n == 2 else "NCDHW"
+        sizes = [out[0][1][i] for i, c in enumerate(form) if c not in "NC"]
+        if kind == "max":
+            both = [out[0], ("int32", out[0][1])]
+            found = w.op(f"max_pool{n}d_with_index", [x], both, kernel_size=sizes, strides=[1] * n, paddings=[0] * n, adaptive=True)
+            return found if a.return_mask else found[0]
+        return _pooled(w, n, x, sizes, out[0], strides=[1] * n, paddings=[0] * n, data_format=form, pooling_type=kind, adaptive=True)
+
+    return rule
+
+
+def _lp_pool(w, a, out, x):
+    pads, how = padding(a, 2, a.data_format[-1] == "C")
+    size = pair(a.kernel_size, 2)
+    stride = size if a.stride is None else pair(a.stride, 2)
+    return w.op("lp_pool2d", [x], out[0], kernel_size=size, strides=stride, paddings=pads, padding_algorithm=how,
+                ceil_mode=a.ceil_mode, data_format=a.data_format, pooling_type="lp", norm_type=float(a.norm_type))
+
+
+def _read_pool(dims):
+    def rule(a, x, n_size=None):
+        size = list(a.kernel_size if n_size is None else n_size)
+        form, kind = layout(a, f"{dims}d"), a.pooling_type
+        if a.adaptive:
+            if kind == "max":
+                return getattr(P, f"adaptive_max_pool{dims}d")(x, size)
+            return getattr(P, f"adaptive_avg_pool{dims}d")(x, size, data_format=form)
+        padding = read_padding(a)
+        if a.global_pooling:
+            size, padding = [n for n, c in zip(x.shape, form, strict=True) if c not in "NC"], 0
+        if kind == "max":
+            return getattr(P, f"max_pool{dims}d")(x, size, a.strides, padding, ceil_mode=a.ceil_mode, data_format=form)
+        return getattr(P, f"avg_pool{dims}d")(x, size, a.strides, padding, a.ceil_mode, a.exclusive, data_format=form)
+
+    return rule
+
+
+def _read_max(dims):
+    def rule(a, x):
+        if a.adaptive:
+            return getattr(P, f"adaptive_max_pool{dims}d")(x, a.kernel_size, True)
+        size = list(x.shape[2:]) if a.global_pooling else a.kernel_size
+        return getattr(P, f"max_pool{dims}d")(x, size, a.strides, 0 if a.global_pooling else a.paddings, True, a.ceil_mode)
+
+    return rule
+
+
+def _read_lp(a, x):
+    return P.lp_pool2d(x, a.norm_type, a.kernel_size, a.strides, read_padding(a), a.ceil_mode, a.data_format)
+
+
+def _onnx_pool(g, op, x, size=None):
+    op.channels_first()
+    size, n = list(op.kernel_size) if size is None else [int(s) for s in g.numbers(size)], op.ndim() - 2
+    kind = "Average" if op.pooling_type == "avg" else "Max"
+    if op.global_pooling or (op.adaptive and all(s == 1 for s in size)):
+        return g.node(f"Global{kind}Pool", [x])
+    strides = op.strides
+    if op.adaptive:
+        lengths = op.lengths()[2:]
+        if any(m < 0 or m % s for m, s in zip(lengths, size, strict=True)):
+            raise Unsupported("adaptive pooling to lengths that do not divide those of the input")
+        size = strides = [m // s for m, s in zip(lengths, size, strict=True)]
+        return g.node(f"{kind}Pool", [x], kernel_shape=size, strides=strides)
+    extra = {"count_include_pad": int(not op.exclusive)} if kind == "Average" else {}
+    return g.node(f"{kind}Pool", [x], kernel_shape=size, strides=strides, ceil_mode=int(op.ceil_mode), **extra, **onnx_pads(op, n))
+
+
+def _onnx_max(g, op, x):
+    op.pooling_type, op.padding_algorithm, op.data_format, op.exclusive = "max", "EXPLICIT", "NCHW", True
+    return [_onnx_pool(g, op, x), None]
+
+
+avg_pool1d, max_pool1d = Form(flat(_pool(2, "avg"), False)), Form(flat(_pool(2, "max"), False))
+avg_pool2d, avg_pool3d = Form(_pool(2, "avg"), _read_pool(2), _onnx_pool), Form(_pool(3, "avg"), _read_pool(3), _onnx_pool)
+max_pool2d, max_pool3d = Form(_pool(2, "max"), _read_max(2), _onnx_max), Form(_pool(3, "max"), _read_max(3), _onnx_max)
+adaptive_avg_pool1d, adaptive_max_pool1d = Form(flat(_adaptive(2, "avg"), False)), Form(flat(_adaptive(2, "max"), False))
+adaptive_avg_pool2d, adaptive_avg_pool3d = Form(_adaptive(2, "avg")), Form(_adaptive(3, "avg"))
+adaptive_max_pool2d, adaptive_max_pool3d = Form(_adaptive(2, "max")), Form(_adaptive(3, "max"))
+lp_pool2d = Form(_lp_pool, _read_lp)

@@ -1,0 +1,82 @@
+"""Shapes, joining and splitting."""
+
+import math
+
+import numpy as np
+
+from paddle_jax.framework.pir.builder import Length, NotWritable
+from paddle_jax.framework.pir.parts import reshape, transpose
+from paddle_jax.framework.pir.records import Form
+from paddle_jax.framework.pir.rules import P
+
+
+def _read_shape(a, x):
+    if any(n < 0 for n in x.shape):  # while a program is recorded
+        return P.shape(x)
+    return np.array(x.shape, np.int64)
+
+
+def _reshape(w, a, out, x):
+    return reshape(w, x, out[0][1])
+
+
+def _split_at(w, a, out, x):
+    sizes = [kind[1][a.axis] for kind in out]
+    if any(isinstance(n, Length) for n in sizes):
+        raise NotWritable("split of an axis whose length is not fixed")
+    return w.list_op("split", [x, w.ints(sizes), w.full(a.axis, "int32")], out)
+
+
+def _onnx_split(g, op, x, sizes, axis):
+    sizes = [int(n) for n in g.numbers(sizes)]
+    found = g.node("Split", [x, g.ints(sizes)], len(sizes), axis=int(g.numbers(axis)[0]))
+    return found if isinstance(found, list) else [found]
+
+
+def _onnx_unbind(g, op, x):
+    length = op.lengths()[op.axis]
+    found = g.node("Split", [x, g.ints([1] * length)], length, axis=op.axis)
+    return [g.node("Squeeze", [piece, g.ints([op.axis])]) for piece in (found if isinstance(found, list) else [found])]
+
+
+def _onnx_stack(g, op, xs):
+    return g.node("Concat", [g.node("Unsqueeze", [x, g.ints([op.axis])]) for x in xs], axis=op.axis)
+
+
+def _onnx_expand(g, op, x, shape):
+    shape = g.int_list(shape)
+    return g.node("Expand", [x, g.node("Where", [g.node("Less", [shape, g.number(0, "int64")]), g.number(1, "int64"), shape])])
+
+
+def _onnx_flatten(g, op, x):
+    shape = op.lengths()
+    if not shape:
+        return g.node("Reshape", [x, g.ints([1])])
+    start, stop = op.start_axis % len(shape), op.stop_axis % len(shape)
+    head = [0] * start
+    if all(n > 0 for n in shape[stop + 1 :]):
+        return g.node("Reshape", [x, g.ints([*head, -1, *shape[stop + 1 :]])])
+    return g.node("Reshape", [x, g.ints([*head, math.prod(shape[start : stop + 1]), *[-1] * (len(shape) - stop - 1)])])
+
+
+def _onnx_flip(g, op, x):
+    count = len(op.axis)
+    return g.node("Slice", [x, g.ints([-1] * count), g.ints([-(2**63)] * count), g.ints(op.axis), g.ints([-1] * count)])
+
+
+def _onnx_meshgrid(g, op, xs):
+    shape = g.node("Concat", [g.node("Shape", [g.node("Reshape", [x, g.ints([-1])])]) for x in xs], axis=0)
+    rows = [g.node("Reshape", [x, g.ints([-1 if i == j else 1 for j in range(len(xs))])]) for i, x in enumerate(xs)]
+    return [g.node("Expand", [row, shape]) for row in rows]
+
+
+shape = Form(read=_read_shape)
+reshape_form, view = Form(_reshape, onnx=lambda g, op, x, shape: g.node("Reshape", [x, g.int_list(shape)])), Form(_reshape)
+transposed = Form(lambda w, a, out, x: w.op("transpose", [x], out[0], perm=list(range(x.ndim))[::-1]))
+matrix_transposed = Form(lambda w, a, out, x: transpose(w, x, [*range(x.ndim - 2), x.ndim - 1, x.ndim - 2]))
+expand_as = Form(lambda w, a, out, x, y: w.op("expand", [x, w.ints(out[0][1])], out[0]))
+rank = Form(lambda w, a, out, x: w.full(x.ndim, "int32", ()))
+split, split_at = Form(onnx=_onnx_split), Form(_split_at)
+stack, unbind = Form(onnx=_onnx_stack), Form(onnx=_onnx_unbind)
+unstack = Form(lambda w, a, out, x: w.list_op("unstack", [x], out, axis=a.axis, num=len(out)), onnx=_onnx_unbind)
+expand, flatten, flip, meshgrid = Form(onnx=_onnx_expand), Form(onnx=_onnx_flatten), Form(onnx=_onnx_flip), Form(onnx=_onnx_meshgrid)
