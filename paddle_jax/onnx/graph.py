@@ -67,4 +67,8 @@ class Graph:
 
     def cast(self, x, dtype):
         """x in another dtype."""
-        return self.node("Cast", [x], to=self.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
+        return self.node("Cast", [x], to=self.dtype(dtype))
+
+    def dtype(self, dtype):
+        """The number of a dtype."""
+        return self.onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype))

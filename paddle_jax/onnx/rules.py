@@ -25,17 +25,18 @@ def rule_of(name):
 def _node(text):
     """A rule that adds one node: its kind, and attributes `[node's=]name`."""
     kind, *attrs = text.split()
-    pairs = [(ours or name, name) for ours, _, name in (one.rpartition("=") for one in attrs)]
+    pairs = [(theirs or name, name) for theirs, _, name in (one.rpartition("=") for one in attrs)]
 
     def rule(g, op, *operands):
         op.channels_first()
-        return g.node(kind, operands, **{ours: _plain(getattr(op, name)) for ours, name in pairs})
+        return g.node(kind, operands, **{theirs: _plain(g, name, getattr(op, name)) for theirs, name in pairs})
 
     return rule
 
 
-def _plain(value):
-    return int(value) if isinstance(value, bool) else value
+def _plain(g, name, value):
+    """An attribute of an operation as one of a node."""
+    return g.dtype(value) if name == "dtype" else int(value) if isinstance(value, bool) else value
 
 
 def _expression(op, text):
@@ -53,7 +54,7 @@ def _expression(op, text):
             """The value of an attribute of a node."""
             if isinstance(node, ast.Constant):
                 return node.value
-            return int(g.numbers(given[node.id])[0]) if node.id in given else _plain(getattr(op, node.id))
+            return int(g.numbers(given[node.id])[0]) if node.id in given else _plain(g, node.id, getattr(op, node.id))
 
         def tensors(node):
             """The names of what an argument stands for."""

@@ -91,8 +91,7 @@ def take_index(x, starts=None, arrays=(), axes=(), slots=()):
     return y[_gather_index(y.ndim, arrays, slots)] if arrays else y
 
 
-@known_as(pir="set_value_with_tensor_|set_value_with_tensor axes:i64s decrease_axes:i64s none_axes:i64s",
-          code="indexing:put_index")
+@known_as(pir="set_value_with_tensor_|set_value_with_tensor axes:i64s decrease_axes:i64s none_axes:i64s", code="indexing:put_index")
 @op("x value starts *arrays", register=False, method=False)
 def put_index(x, value, starts=None, arrays=(), axes=(), slots=()):
     """x with x[index] = value for a parsed index."""

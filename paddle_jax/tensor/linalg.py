@@ -302,7 +302,7 @@ def addmm(input, x, y, beta=1.0, alpha=1.0, name=None):
     
 
 # Paddle's gradient of a 2-d input has the shape [b, 1, m]
-@known_as(pir="baddbmm beta:f32 alpha:f32", code="matrices:baddbmm")
+@known_as(pir="baddbmm beta:f32 alpha:f32")
 @op("input x y", alike=True, inplace=True, cases=["f(2,2,4), f(2,2,3), f(2,3,4)", "~f(2,4), f(2,2,3), f(2,3,4)",
     "f(1,2,2), f(2,2,3), f(2,3,2), 0.5, 2.0",
                                       "f(2,2,2), f(2,3), f(2,3,2)", "f(3,2), f(2,2,3), f(2,3,2)", "f(2,2,2), f(2,2,3), f(2,2,2)",

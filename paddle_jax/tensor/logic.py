@@ -10,7 +10,7 @@ from paddle_jax.tensor.math import X_Y
 COMPARE = ["f(2,3), f(2,3)", "i_(2,3), i_(3)", "f(), f(2)", "f(0,3), f(1,3)", "b(3), b(3)", "f(2,3), f(2,4)", "f(2), i(2)", "i(3), 1"]
 
 
-@known_as(pir="equal", code="arithmetic:equal")
+@known_as(pir="equal", onnx="Equal(x, y)")
 @op("x y", promote="mixed", scalars=True, nondiff=True, inplace=True, out=True, alias=X_Y, cases=[*COMPARE, "c(3), c(3)"])
 def equal(x, y, name=None):
     """Tells elementwise whether x equals y, with broadcasting.
@@ -27,7 +27,7 @@ def equal(x, y, name=None):
     return jnp.equal(x, y)
 
 
-@known_as(pir="not_equal", code="arithmetic:not_equal")
+@known_as(pir="not_equal", onnx="Not(Equal(x, y))")
 @op("x y", promote="mixed", nondiff=True, inplace=True, out=True, alias=X_Y, cases=[*COMPARE, "c(3), c(3)"])
 def not_equal(x, y, name=None):
     """Tells elementwise whether x differs from y. Arguments as for `equal`.
@@ -39,7 +39,7 @@ def not_equal(x, y, name=None):
     return jnp.not_equal(x, y)
 
 
-@known_as(pir="less_than", code="arithmetic:less_than")
+@known_as(pir="less_than", onnx="Less(x, y)")
 @op("x y", promote="mixed", nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
 def less_than(x, y, name=None):
     """Tells elementwise whether x < y. Arguments as for `equal`.
@@ -51,7 +51,7 @@ def less_than(x, y, name=None):
     return jnp.less(x, y)
 
 
-@known_as(pir="less_equal", code="arithmetic:less_equal")
+@known_as(pir="less_equal", onnx="LessOrEqual(x, y)")
 @op("x y", promote="mixed", nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
 def less_equal(x, y, name=None):
     """Tells elementwise whether x <= y. Arguments as for `equal`.
@@ -63,7 +63,7 @@ def less_equal(x, y, name=None):
     return jnp.less_equal(x, y)
 
 
-@known_as(pir="greater_than", code="arithmetic:greater_than")
+@known_as(pir="greater_than", onnx="Greater(x, y)")
 @op("x y", promote="mixed", nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
 def greater_than(x, y, name=None):
     """Tells elementwise whether x > y. Arguments as for `equal`.
@@ -75,7 +75,7 @@ def greater_than(x, y, name=None):
     return jnp.greater(x, y)
 
 
-@known_as(pir="greater_equal", code="arithmetic:greater_equal")
+@known_as(pir="greater_equal", onnx="GreaterOrEqual(x, y)")
 @op("x y", promote="mixed", nondiff=True, inplace=True, out=True, alias=X_Y, cases=COMPARE)
 def greater_equal(x, y, name=None):
     """Tells elementwise whether x >= y. Arguments as for `equal`.

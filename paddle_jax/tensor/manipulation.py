@@ -359,7 +359,7 @@ def tile(x, repeat_times, name=None):
     return jnp.tile(x, times)
 
 
-@known_as(cast="never", pir="cast dtype:dtype", code="arithmetic:converted")
+@known_as(cast="never", pir="cast dtype:dtype", onnx="Cast to=dtype")
 @op(inplace=True, alias=X, cases=["f(3), 'int32'", "f(3), paddle.float64", "f(3), 'bool'", "i(3), float", "i(3), 'uint8'", "c(3), 'complex128'",
                                   "b(3), 'float16'", "f(2), 'foo'", "f(0), 'int64'",
                          "u(-300,300,8), 'int8'", "u(-300,300,8), 'uint8'", "d(2), 'bfloat16'",

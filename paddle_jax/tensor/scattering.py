@@ -338,9 +338,9 @@ def scatter_nd(index, updates, shape, name=None):
 # slices along an axis -------------------------------------------------------------------------------------------------
 
 
-@known_as(code="indexing:change_slices")
+@known_as(pir="index_add")
 @op("x index value", register=False, method=False)
-def change_slices(x, index, value, axis, how):
+def change_slices(x, index, value, axis, how="add"):
     """x with value set or added at slices along the axis."""
     spot = jnp.moveaxis(x, axis, 0).at[jnp.where(index < 0, index + x.shape[axis], index)]
     value = jnp.moveaxis(value, axis, 0) if value.ndim else value

@@ -382,10 +382,11 @@ def mode(x, axis=-1, keepdim=False, name=None):
 # sorted sequences -----------------------------------------------------------------------------------------------------
 
 
-@known_as(code="indexing:find_sorted")
+@known_as(pir="searchsorted")
 @op("sorted_sequence values", nondiff=True, register=False, method=False, out=True)
-def find_sorted(sorted_sequence, values, side, dtype):
+def find_sorted(sorted_sequence, values, out_int32, right):
     """Where values belong in a sorted sequence, row by row."""
+    side, dtype = "right" if right else "left", jnp.int32 if out_int32 else jnp.int64
     common = jnp.promote_types(sorted_sequence.dtype, values.dtype)
     rows, wanted = sorted_sequence.astype(common), values.astype(common)
     if rows.ndim > 1:
@@ -433,7 +434,7 @@ def searchsorted(sorted_sequence, values, out_int32=False, right=False, name=Non
         got = f"{list(values.shape)} for sequences of shape {list(sorted_sequence.shape)}"
         raise RuntimeError(f"searchsorted: values: got shape {got}; all but the last axis must agree")
     sequence = sorted_sequence if sorter is None else _by_sorter("searchsorted", sorted_sequence, sorter)
-    return find_sorted(sequence, values, "right" if right or side == "right" else "left", np.dtype(np.int32 if out_int32 else np.int64), out=out)
+    return find_sorted(sequence, values, bool(out_int32), bool(right or side == "right"), out=out)
 
 
 @composite(alias={"input": "x", "boundaries": "sorted_sequence"}, out=True,

@@ -1,4 +1,4 @@
-"""Arithmetic on elements, and comparisons."""
+"""Arithmetic on elements."""
 
 import math
 
@@ -65,14 +65,6 @@ def _onnx_remainder(g, op, x, y):
     return g.node("Sub", [x, g.node("Mul", [_onnx_floor_divide(g, op, x, y), y])])
 
 
-def _onnx_compared(kind, invert=False):
-    def onnx(g, op, x, y):
-        z = g.node(kind, [x, g.cast(y, op.kind()) if op.kind() != op.kind(1) else y])
-        return g.node("Not", [z]) if invert else z
-
-    return Form(onnx=onnx)
-
-
 def _sgn(w, a, out, x):
     if x.dtype.startswith("complex"):
         raise NotWritable("sgn of complex numbers has no form in PIR")
@@ -108,8 +100,4 @@ add, subtract = _arithmetic("add"), _arithmetic("subtract")
 scale = Form(_write_scale, _read_scale, _onnx_scale)
 clip = Form(_write_clip, _read_clip, _onnx_clip)
 floor_divide, remainder = Form(onnx=_onnx_floor_divide), Form(onnx=_onnx_remainder)
-equal, not_equal = _onnx_compared("Equal"), _onnx_compared("Equal", invert=True)
-less_than, less_equal = _onnx_compared("Less"), _onnx_compared("LessOrEqual")
-greater_than, greater_equal = _onnx_compared("Greater"), _onnx_compared("GreaterOrEqual")
-converted = Form(onnx=lambda g, op, x: g.cast(x, op.out[0]))
 sgn, frac, hypot, logaddexp, nan_to_num = Form(_sgn), Form(_frac), Form(_hypot), Form(_logaddexp), Form(_nan_to_num)

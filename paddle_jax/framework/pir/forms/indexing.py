@@ -192,12 +192,6 @@ def _put_elements(w, a, out, x, index, values):
     return w.op("put_along_axis", [x, index, values], out[0], axis=a.axis, reduce=how)
 
 
-def _change_slices(w, a, out, x, index, values):
-    if a.how != "add":
-        raise NotWritable(f"{a.how} along an index has no form in PIR")
-    return w.op("index_add", [x, index, values], out[0], axis=a.axis)
-
-
 def _put_index(w, a, out, x, value, starts, arrays):
     """Writing through integers and slices of step 1."""
     if arrays or any(k[0] == "n" for k in a.axes):
@@ -246,10 +240,6 @@ def _broadcast(w, x, shape):
     return x if list(map(str, x.shape)) == list(map(str, shape)) else w.op("expand", [x, w.ints(shape)], (x.dtype, shape))
 
 
-def _find_sorted(w, a, out, rows, values):
-    return w.op("searchsorted", [rows, values], out[0], out_int32=out[0][0] == "int32", right=a.side == "right")
-
-
 def _onnx_one_hot(g, op, x, n):
     return g.node("OneHot", [x, g.ints([int(g.numbers(n)[0])]), g.constant(np.array([0, 1], np.float32))])
 
@@ -257,5 +247,5 @@ def _onnx_one_hot(g, op, x, n):
 take_index, take_rows, cut, every = Form(_take_index), Form(_take_rows), Form(_cut), Form(_every)
 slice_form, strided_slice = Form(read=_read_slice, onnx=_onnx_slice), Form(read=_read_strided, onnx=_onnx_slice)
 put_index, put_mask = Form(_put_index, _read_put_index), Form(_put_mask)
-put_elements, change_slices, choose, find_sorted = Form(_put_elements), Form(_change_slices), Form(_choose), Form(_find_sorted)
+put_elements, choose = Form(_put_elements), Form(_choose)
 one_hot = Form(onnx=_onnx_one_hot)

@@ -1,7 +1,7 @@
 """Linear algebra and Fourier transforms."""
 
 from paddle_jax.framework.pir.builder import NotWritable
-from paddle_jax.framework.pir.parts import binary, scaled
+from paddle_jax.framework.pir.parts import binary
 from paddle_jax.framework.pir.records import Form
 from paddle_jax.framework.pir.rules import P
 
@@ -9,10 +9,6 @@ from paddle_jax.framework.pir.rules import P
 def _outer(w, a, out, x, y):
     return binary(w, "multiply", w.op("reshape", [x, w.ints([-1, 1])], (x.dtype, [*out[0][1][:1], 1])),
                   w.op("reshape", [y, w.ints([1, -1])], (y.dtype, [1, *out[0][1][1:]])), out[0])
-
-
-def _baddbmm(w, a, out, x, y, z):
-    return binary(w, "add", scaled(w, x, a.beta), scaled(w, binary(w, "bmm", y, z, out[0]), a.alpha), out[0])
 
 
 def _inner(w, a, out, x, y):
@@ -66,6 +62,6 @@ def _read_c2r(a, x):
     return (P.hfftn if a.forward else P.irfftn)(x, s=sizes, axes=a.axes, norm=a.normalization)
 
 
-outer, baddbmm, inner, linear, matmul = Form(_outer), Form(_baddbmm), Form(_inner), Form(_linear), Form(onnx=_onnx_matmul)
+outer, inner, linear, matmul = Form(_outer), Form(_inner), Form(_linear), Form(onnx=_onnx_matmul)
 fft_c2c, fft_r2c = Form(_write_fft("fft_c2c"), _read_c2c), Form(_write_fft("fft_r2c"), _read_r2c)
 fft_c2r = Form(_write_fft("fft_c2r"), _read_c2r)
