@@ -21,7 +21,7 @@ READS = {}
 class Record:
     """The names and forms of an operation outside this package. All are optional: without any an op is autocast by its own name and saved as ours.
 
-    Rules with code serve what a text cannot say; those of the package's own ops stand in `framework/pir` and `onnx/rules.py`.
+    What texts cannot say is code, which is imported when the first file is written or read.
     """
 
     # its name in the lists of mixed precision, where it is not the op's own; a pair: with a Python number as the last operand, and with a tensor
@@ -35,7 +35,8 @@ class Record:
     pir: str = ""
     # what the texts cannot say, "module:name": a Form in `framework/pir/forms`, imported when a file is written or read
     code: str = ""
-    # the node of ONNX and its attributes `[node's=]name` by their names in Paddle's files; or a rule(g, op, *operands)
+    # the node of ONNX and its attributes `[node's=]name` by their names in `pir`, or an expression of nodes, "Mul(x, Sigmoid(x))" (`onnx/rules.py`);
+    # or a rule(g, op, *operands)
     onnx: str | Callable = ""
     # the node of the tape is called by this name
     node: str = ""

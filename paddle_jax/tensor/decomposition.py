@@ -154,7 +154,7 @@ def svd(x, full_matrices=False, name=None):
     return _full_svd(x) if full_matrices and x.size else tuple(jnp.linalg.svd(x, full_matrices=full_matrices))
 
 
-@known_as(cast="float32")
+@known_as(cast="float32", pir="svdvals")
 @op(method=False, cases=["f(3,2)", "f(3)", "d(2,3,4)", "f(2,2)"])
 def svdvals(x, name=None):
     """The singular values of matrices, falling.
@@ -201,7 +201,7 @@ def eigh(x, UPLO="L", name=None):
 
 
 # Paddle mixes up the incoming gradients of the matrices of a batch
-@known_as(cast="float32")
+@known_as(cast="float32", pir="eigvalsh->out,_ UPLO>uplo:str is_test:bool=True")
 @op(cases=["spd(3)", "f(3,3), 'U'", "f(2,3)", "f(3)", "~d(2,3,3)"])
 def eigvalsh(x, UPLO="L", name=None):
     """The eigenvalues of symmetric (Hermitian) matrices, rising. Arguments as for `eigh`.
@@ -232,7 +232,7 @@ def _eig_jvp(primals, tangents):
 
 
 # the order of eigenvalues and the phases of eigenvectors are free
-@known_as(cast="float32")
+@known_as(cast="float32", pir="eig")
 @op(cases=["~f(3,3)", "~d(2,2,2)", "~c(3,3)", "f(2,3)", "f(3)"])
 def eig(x, name=None):
     """Eigenvalues and eigenvectors of square matrices.
@@ -250,7 +250,7 @@ def eig(x, name=None):
     return _eig(matrices("eig", x, True))
 
 
-@known_as(cast="float32")
+@known_as(cast="float32", pir="eigvals")
 @op(cases=["~f(3,3)", "~d(2,2,2)", "~c(3,3)", "f(2,3)", "f(3)"])
 def eigvals(x, name=None):
     """The eigenvalues of square matrices. Argument as for `eig`.

@@ -8,6 +8,7 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.op import composite, op
+from paddle_jax._core.record import known_as
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.axes import concrete
 from paddle_jax.tensor.fourier import as_complex
@@ -61,6 +62,7 @@ def _check_axis(name, axis):
         raise ValueError(f"{name}: axis: got {axis!r}; allowed are 0 and -1")
 
 
+@known_as(pir="frame frame_length:i32 hop_length:i32 axis:i32")
 @op(method=False, cases=["f(8), 4, 2", "d(9), 4, 3, 0", "f(2,8), 3, 2", "f(8,2), 4, 2, 0", "f(20), 18, 1", "f(8), 4, 20", "i(8), 4, 2", "c(8), 4, 2",
                          "f(0,8), 4, 2", "f(8), 9, 2", "f(8), 0, 2", "f(8), 4, 0", "f(8), 4.0, 2", "f(8), True, 2", "f(8,2), 4, 2, 1", "f(), 1, 1"])
 def frame(x, frame_length, hop_length, axis=-1, name=None):
@@ -91,6 +93,7 @@ def frame(x, frame_length, hop_length, axis=-1, name=None):
     return jnp.swapaxes(frames, -1, -2) if axis == -1 else jnp.moveaxis(frames, (-2, -1), (0, 1))
 
 
+@known_as(pir="overlap_add hop_length:i32 axis:i32")
 @op(method=False, cases=[
     "f(4,3), 2", "d(3,4), 3, 0", "f(2,4,3), 1", "f(3,4,2), 2, 0", "f(18,4), 1", "i(4,3), 2", "c(4,3), 2", "f(4,0), 2", "f(0,4,3), 2", "f(4,3), 0",
     "f(4,3), 7", "f(4,3), 2.0", "f(4,3), 2, 1", "f(4), 2", "f(0,3), 2", "[1.0], 2"])

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.op import composite, op
+from paddle_jax._core.record import known_as
 from paddle_jax._core.tensor import on_host
 from paddle_jax.tensor.inner import named
 
@@ -35,6 +36,7 @@ HISTOGRAMS = ["f(20), 5", "f(4,5), 4, -1.0, 1.0", "i(20), 4", "i(20), 4, -2, 3",
               "d(9), 3", "f(3)", "f(9), 4, 1, 1", "f(5), 2.5"]
 
 
+@known_as(pir="histogram(input,weight) bins:i64 min:f32 max:f32 density:bool")
 @op("input weight", alike=True, nondiff=True, cases=[*HISTOGRAMS, "f(20), 5, weight=f(20)", "f(20), 5, -1, 1, density=True", "f(20), 5, weight=f(3)",
                                          "f(20), 4, weight=pos(20), density=True"])
 def histogram(input, bins=100, min=0.0, max=0.0, weight=None, density=False, name=None):

@@ -266,6 +266,7 @@ def logsumexp(x, axis=None, keepdim=False, name=None):
     return accumulated(jax.scipy.special.logsumexp, as_float(x), all_axes("logsumexp", axis, x.ndim), keepdims=keepdim)
 
 
+@known_as(pir="reduce_as")
 @op("x target", constant="target", cases=["f(2,3,4), f(3,1)", "f(2,3), f()", "d(4,2), d(4,2)", "f(2,3), f(4)", "i(2,3), i(3)"])
 def reduce_as(x, target, name=None):
     """Sums x over the axes along which `target` was broadcast to it, so that the result has target's shape.

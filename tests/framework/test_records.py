@@ -11,9 +11,9 @@ import pytest
 import paddle_jax
 from paddle_jax._core.op import op
 from paddle_jax._core.record import READS, RECORDED, known_as
-from paddle_jax.framework.pir import lower, own_ops, theirs
+from paddle_jax.framework.pir import own_ops, theirs, writing
+from paddle_jax.framework.pir.reading import rule_of
 from paddle_jax.framework.pir.records import NOTHING, form, parsed, row
-from paddle_jax.framework.pir.rules import rule_of
 from paddle_jax.framework.pir.signatures import listed as listed_signatures
 from paddle_jax.framework.pir.signatures import signature
 
@@ -157,7 +157,7 @@ def test_no_name_is_lost():
     names = listed()
     assert [name for name in names["read"] if rule_of(name) is None] == []
     assert [name for name in names["onnx"] if onnx.rule_of(name) is None] == []
-    assert [name for name in names["written"] if lower.rule_of(own_ops.find(f"paddle_jax.{name}")) is None] == []
+    assert [name for name in names["written"] if writing.rule_of(own_ops.find(f"paddle_jax.{name}")) is None] == []
 
 
 def test_records_are_sound():

@@ -31,6 +31,7 @@ BOTH = {
         F.pairwise_distance(x,y) ;; paddle.nextafter(x,y) ;;
         F.log_loss(F.sigmoid(x[:,:1]),F.sigmoid(y[:,:1])) ;; F.swiglu(x,y) ;; paddle.logaddexp(x,y) ;; paddle.kron(x,y) ;; paddle.where(x>y,x,y) ;;
         F.binary_cross_entropy_with_logits(x,y) ;; F.binary_cross_entropy(F.sigmoid(x),F.sigmoid(y)) ;; paddle.bitwise_and(x>0,y>0) ;;
+        F.kl_div(x,F.softmax(y)) ;; F.kl_div(x,y,"batchmean",True) ;;
     """,
     "b(-1,3) b(-1,3)": """
         paddle.logical_and(x,y) ;; paddle.logical_or(x,y) ;; paddle.logical_xor(x,y) ;; x & y ;;
@@ -74,6 +75,11 @@ BOTH = {
         paddle.as_complex(x[...,:2]) ;; paddle.fft.fft(x) ;; paddle.fft.rfft(x) ;; F.temporal_shift(paddle.reshape(x,[-1,4,3,1]),1) ;; x[0] ;;
         x[:,1] ;; x[:,0:2] ;; x[:,::2] ;; x[...,-1] ;; x[:,None] ;; x[:,[0,2]] ;; x[0,1,2] ;; x[:,:,::-1] ;; x[1:] ;; x[:-1] ;;
         x[:,paddle.to_tensor([0,1])] ;; x[0:x.shape[0]-1] ;;
+        paddle.cumsum(x,1,dtype="float64") ;; F.softmax(x,dtype="float64") ;; paddle.prod(x,1,dtype="float64") ;; paddle.sum(x>0,1) ;;
+        paddle.topk(x,2,sorted=False) ;; paddle.roll(x,[1,2],[1,2]) ;; paddle.squeeze(x[:1,:1]) ;;
+        paddle.searchsorted(paddle.sort(x,-1),x,True,True) ;;
+        paddle.baddbmm(x[:,:,:3],x,x.transpose([0,2,1]),0.5,2.0) ;; paddle.histogram(x,10,-1,1) ;; paddle.reduce_as(x,x[0]) ;;
+        paddle.signal.frame(x,2,1) ;; paddle.signal.overlap_add(x.transpose([0,2,1]),2) ;; F.bilinear(x[:,:,0],x[:,:,1],paddle.ones([2,3,3])) ;;
     """,
     "f(-1,-1,4)": """
         x*x.shape[1] ;; paddle.expand(x[:,:1],[x.shape[0],x.shape[1],4]) ;; x[:,:x.shape[1]//2] ;; 
@@ -117,7 +123,7 @@ BOTH = {
         paddle.linalg.eigh(x+x.t()) ;; paddle.linalg.cholesky(paddle.matmul(x,x,transpose_y=True)+paddle.eye(3)*5) ;;
         paddle.linalg.solve(x,x) ;; paddle.linalg.matrix_power(x,2) ;; paddle.linalg.triangular_solve(x,x) ;;
         paddle.linalg.multi_dot([x,x,x]) ;; paddle.t(x) ;; paddle.diag(x) ;; paddle.diag(x[0]) ;; paddle.mm(x,x) ;; paddle.tril(x,-1) ;;
-        paddle.linalg.norm(x) ;;
+        paddle.linalg.norm(x) ;; paddle.linalg.eigvalsh(x+x.t()) ;; paddle.linalg.svdvals(x) ;; paddle.linalg.eigvals(x+x.t()) ;;
     """,
     "c(-1,3)": """
         paddle.real(x) ;; paddle.imag(x) ;; paddle.conj(x) ;; paddle.angle(x) ;; paddle.abs(x) ;; paddle.as_real(x) ;; x*x ;;
@@ -125,12 +131,9 @@ BOTH = {
     """,
 }
 READ = {
-    "f(-1,3) f(-1,3)": """
-        F.kl_div(x,y) ;;
-    """,
     "f(-1,3,4)": """
         paddle.median(x,1) ;; paddle.quantile(x,0.5,1) ;;
-        paddle.diff(x) ;; paddle.rot90(x,1,[1,2]) ;; paddle.histogram(x,10,-1,1) ;; paddle.cdist(x,x) ;;
+        paddle.diff(x) ;; paddle.rot90(x,1,[1,2]) ;; paddle.cdist(x,x) ;;
     """,
     "f(-1,-1,4)": """
         F.label_smooth(x) ;;
@@ -144,7 +147,6 @@ READ = {
     """,
     "f(3,3)": """
         paddle.linalg.pinv(x) ;; paddle.linalg.lu(x) ;; paddle.linalg.cond(x) ;; paddle.linalg.matrix_rank(x) ;; paddle.linalg.cov(x) ;;
-        paddle.linalg.eigvalsh(x+x.t()) ;;
     """,
 }
 WRITE = {
@@ -152,7 +154,7 @@ WRITE = {
         paddle.inner(x,y) ;;
     """,
     "f(-1,3)": """
-       
+        F.gelu(x,"tanh") ;; F.gelu(x,"none") ;; paddle.add(x,x,alpha=2) ;; paddle.flatten(x[0,0]) ;; paddle.mean(x,1,dtype="float64") ;;
     """,
     "b(-1,3) b(-1,3)": """
         paddle.logical_not(x) ;; paddle.any(x) ;; paddle.all(x,axis=1) ;; ~x ;;
@@ -182,7 +184,7 @@ WRITE = {
 
 MORE = {
     "f(-1,3,4)": """
-        F.bilinear(x[:,:,0],x[:,:,1],paddle.ones([2,3,3])) ;; F.sequence_mask(x[:,0,0].astype("int64")+4,maxlen=5) ;;
+        F.sequence_mask(x[:,0,0].astype("int64")+4,maxlen=5) ;;
         paddle.all(x>0,axis=1) ;; paddle.any(x>0) ;; ~(x>0) ;; paddle.rot90(x,1,[1,2]) ;; paddle.bincount((x>0).astype("int64").flatten()) ;;
         paddle.tril_indices(3,3,0)+x[0,0,0].astype("int64") ;; paddle.full_like(x,2) ;; paddle.linspace(0,1,5)+x[0,0,0] ;;
         paddle.logspace(0,1,5)+x[0,0,0] ;; paddle.eye(4)+x[0,0] ;; paddle.diagflat(x[0,0]) ;; paddle.nanmedian(x,1) ;;
@@ -192,7 +194,7 @@ MORE = {
         paddle.cartesian_prod([x[0,0],x[0,1]]) ;; paddle.hsplit(x,[1]) ;; paddle.column_stack([x[0],x[1]]) ;; paddle.hstack([x,x]) ;;
         paddle.vstack([x,x]) ;; paddle.dstack([x,x]) ;; paddle.take(x,paddle.to_tensor([0,3])) ;;
         paddle.slice_scatter(x,x[:,:1],[1],[0],[1],[1]) ;; paddle.diagonal_scatter(x[0],x[0,:,0],0) ;;
-        paddle.index_fill(x,paddle.to_tensor([0]),1,2.0) ;; paddle.pdist(x[0]) ;; paddle.atleast_3d(x[0]) ;; paddle.reduce_as(x,x[0]) ;;
+        paddle.index_fill(x,paddle.to_tensor([0]),1,2.0) ;; paddle.pdist(x[0]) ;; paddle.atleast_3d(x[0]) ;;
         paddle.subtract(x,x[0]) ;; paddle.signal.stft(paddle.flatten(x,1),4) ;;
         paddle.linalg.vector_norm(x,3.0,1) ;; paddle.linalg.matrix_norm(x,"fro",[1,2]) ;; paddle.linalg.corrcoef(x[0]) ;; F.swiglu(x) ;;
         F.npair_loss(x[0],x[0],x[0,:,0]) ;; F.dice_loss(F.softmax(x[0]),paddle.zeros([3,1],"int64")) ;;

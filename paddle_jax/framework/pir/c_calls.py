@@ -21,7 +21,7 @@ from paddle_jax._core.tensor import Tensor
 from paddle_jax._paths import Paths
 from paddle_jax.framework.pir import c_rules
 from paddle_jax.framework.pir.interpreter import WRITTEN, to_tensor
-from paddle_jax.framework.pir.rules import rule_of
+from paddle_jax.framework.pir.reading import rule_of
 
 _TENSORS = ("t", "o", "l", "lo")
 

@@ -1,4 +1,4 @@
-"""What `_C_ops` has beside the operations of model files: `rule(attributes, *operands)` as in `rules.py`."""
+"""What `_C_ops` has beside the operations of model files: `rule(attributes, *operands)` as in `reading.py`."""
 
 import jax.numpy as jnp
 
@@ -6,7 +6,7 @@ from paddle_jax._core.autograd_mode import enable_grad, no_grad
 from paddle_jax._core.tensor import wrap
 from paddle_jax._core.var_type import VarType
 from paddle_jax.autograd import grad
-from paddle_jax.framework.pir.rules import P, converting
+from paddle_jax.framework.pir.reading import P, converting
 
 RULES = {}
 

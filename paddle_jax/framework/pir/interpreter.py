@@ -17,7 +17,7 @@ from paddle_jax._core.tensor import Tensor, on_host, wrap
 from paddle_jax.framework.pickle_names import CorruptFileError, shortened
 from paddle_jax.framework.pir import own_ops
 from paddle_jax.framework.pir.on_host import HOST, fold, known
-from paddle_jax.framework.pir.rules import rule_of, tensor
+from paddle_jax.framework.pir.reading import rule_of, tensor
 
 WRITTEN = {"assign_out_": {0: 1}, "batch_norm_": {1: 1, 2: 2}}  # result -> operand it is written into; else the first into the first
 _SKIP = ("parameter", "data", "fetch")

@@ -36,8 +36,8 @@ class Unsupported(Exception):
 class Form:
     """What a record's texts cannot say of an operation, `code="module:name"` in it. What is missing is done by the texts."""
 
-    write: Callable | None = None  # rule(w, attributes, out, *operands), see lower.py
-    read: Callable | None = None  # rule(attributes, *operands), see rules.py
+    write: Callable | None = None  # rule(w, attributes, out, *operands), see writing.py
+    read: Callable | None = None  # rule(attributes, *operands), see reading.py
     onnx: Callable | None = None  # rule(g, op, *operands), see onnx/rules.py
 
 

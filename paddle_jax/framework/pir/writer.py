@@ -5,7 +5,7 @@ import numpy as np
 from paddle_jax._core.deferred.value import concrete, looked_at
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.framework.pir.builder import Builder, Length, NotWritable
-from paddle_jax.framework.pir.lower import apply
+from paddle_jax.framework.pir.writing import apply
 
 
 def write(recording, names):

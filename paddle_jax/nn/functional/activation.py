@@ -356,7 +356,7 @@ def softshrink(x, threshold=0.5, name=None):
     return jnp.where(x > threshold, x - threshold, jnp.where(x < -threshold, x + threshold, 0))
 
 
-@known_as(amp="tanh_shrink", pir="tanh_shrink", onnx="Sub(x, Tanh(x))")
+@known_as(amp="tanh_shrink", pir="tanh_shrink|tanhshrink", onnx="Sub(x, Tanh(x))")
 @op(method=False, cases=SHAPES)
 def tanhshrink(x, name=None):
     """Computes x - tanh(x).

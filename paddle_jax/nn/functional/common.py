@@ -97,6 +97,7 @@ def label_smooth(label, prior_dist=None, epsilon=0.1, name=None):
 
 
     
+@known_as(pir="bilinear")
 @op("x1 x2 weight bias", alike=True, method=False, cases=["f(2,3), f(2,4), f(5,3,4)", "f(2,3), f(2,4), f(5,3,4), f(1,5)",
     "d(2,3), d(2,4), d(5,3,4), d(1,5)",
     "f(2,3), f(2,4), f(5,4,3)", "f(3), f(4), f(5,3,4)",

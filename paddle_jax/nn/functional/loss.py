@@ -128,7 +128,7 @@ def log_loss(input, label, epsilon=1e-4, name=None):
     return -label * jnp.log(input + epsilon) - (1 - label) * jnp.log(1 - input + epsilon)
 
 
-@known_as(amp="reduce_mean")
+@known_as(amp="reduce_mean", pir="kldiv_loss reduction:str log_target:bool")
 @op("input label", method=False, promote=True, constant="label", cases=[
     f"f(2,3), {SOME}", f"f(2,3), {SOME}, 'batchmean'", f"f(2,3), {SOME}, 'none'", f"d(2,3), {SOME_D}, 'sum'",
     "f(2,3), -pos_i(2,3).astype('float32'), 'mean', True", "f(2,3), const([[0,1,0],[0,0,1]]).astype('float32')"])

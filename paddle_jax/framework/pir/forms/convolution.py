@@ -2,8 +2,8 @@
 
 from paddle_jax.framework.pir.builder import NotWritable
 from paddle_jax.framework.pir.parts import pair, squeeze, unsqueeze
+from paddle_jax.framework.pir.reading import P
 from paddle_jax.framework.pir.records import Form
-from paddle_jax.framework.pir.rules import P
 from paddle_jax.nn.functional.windows import paddings
 
 

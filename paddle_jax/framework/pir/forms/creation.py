@@ -1,8 +1,8 @@
 """New tensors."""
 
 from paddle_jax.framework.pir.parts import cast
+from paddle_jax.framework.pir.reading import P
 from paddle_jax.framework.pir.records import Form
-from paddle_jax.framework.pir.rules import P
 
 
 def _uniform(w, a, out, low, high):

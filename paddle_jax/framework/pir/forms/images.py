@@ -4,8 +4,8 @@ import numpy as np
 
 from paddle_jax.framework.pir.builder import Length, NotWritable
 from paddle_jax.framework.pir.parts import cast, pair, reshape, squeeze, unsqueeze
+from paddle_jax.framework.pir.reading import P
 from paddle_jax.framework.pir.records import Form, Unsupported
-from paddle_jax.framework.pir.rules import P
 from paddle_jax.nn.functional.common import unfold
 
 

@@ -4,8 +4,8 @@ import numpy as np
 
 from paddle_jax.framework.pir.builder import Length, NotWritable, Value
 from paddle_jax.framework.pir.parts import cast, known_ints, reshape, unsqueeze
+from paddle_jax.framework.pir.reading import P
 from paddle_jax.framework.pir.records import Form
-from paddle_jax.framework.pir.rules import P
 
 END = 2**31 - 1  # a slice to the end
 

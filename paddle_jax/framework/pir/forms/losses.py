@@ -2,8 +2,8 @@
 
 from paddle_jax.framework.pir.builder import NotWritable
 from paddle_jax.framework.pir.parts import average, binary, positive
+from paddle_jax.framework.pir.reading import P
 from paddle_jax.framework.pir.records import Form
-from paddle_jax.framework.pir.rules import P
 
 
 def _loss(difference):

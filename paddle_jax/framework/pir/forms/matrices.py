@@ -2,8 +2,8 @@
 
 from paddle_jax.framework.pir.builder import NotWritable
 from paddle_jax.framework.pir.parts import binary
+from paddle_jax.framework.pir.reading import P
 from paddle_jax.framework.pir.records import Form
-from paddle_jax.framework.pir.rules import P
 
 
 def _outer(w, a, out, x, y):

@@ -6,8 +6,8 @@ import numpy as np
 
 from paddle_jax.framework.pir.builder import NotWritable
 from paddle_jax.framework.pir.parts import binary, reduced, reshape, scaled, squeeze, unsqueeze
+from paddle_jax.framework.pir.reading import P
 from paddle_jax.framework.pir.records import Form
-from paddle_jax.framework.pir.rules import P
 
 
 def _weights(w, weight, bias, count, dtype):

@@ -3,8 +3,8 @@
 from paddle_jax.framework.pir.builder import NotWritable
 from paddle_jax.framework.pir.forms.convolution import flat, layout, onnx_pads, padding, read_padding
 from paddle_jax.framework.pir.parts import pair
+from paddle_jax.framework.pir.reading import P
 from paddle_jax.framework.pir.records import Form, Unsupported
-from paddle_jax.framework.pir.rules import P
 
 
 def _pool(n, kind):

@@ -4,8 +4,8 @@ import math
 
 from paddle_jax.framework.pir.builder import NotWritable
 from paddle_jax.framework.pir.parts import axes_of, binary, cast, positive, reduced, scaled, squeeze
+from paddle_jax.framework.pir.reading import P
 from paddle_jax.framework.pir.records import Form, Unsupported
-from paddle_jax.framework.pir.rules import P
 
 
 def _listed(axis):

@@ -6,8 +6,8 @@ import numpy as np
 
 from paddle_jax.framework.pir.builder import Length, NotWritable
 from paddle_jax.framework.pir.parts import cast, scaled, squeeze, transpose, unsqueeze
+from paddle_jax.framework.pir.reading import P
 from paddle_jax.framework.pir.records import Form, Unsupported
-from paddle_jax.framework.pir.rules import P
 from paddle_jax.nn.functional.rnn import gru, lstm, simple_rnn
 
 
