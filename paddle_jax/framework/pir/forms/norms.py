@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from paddle_jax.framework.pir.builder import NotWritable
+from paddle_jax.framework.pir.builder import Length, NotWritable
 from paddle_jax.framework.pir.parts import binary, reduced, reshape, scaled, squeeze, unsqueeze
 from paddle_jax.framework.pir.reading import P
 from paddle_jax.framework.pir.records import Form
@@ -53,7 +53,7 @@ def _rms_norm(w, a, out, x, weight):
 
 def _local_response_norm(w, a, out, x):
     channel = x.ndim - 1 if a.data_format[-1] == "C" else 1
-    if channel != 1 or x.ndim != 4:
+    if channel != 1 or x.ndim != 4 or isinstance(x.shape[1], Length):
         raise NotWritable("local_response_norm of this shape has no form in PIR")
     squares = unsqueeze(w, w.op("square", [x], x.type), 1)
     pads = [0, 0, 0, 0, a.size // 2, (a.size - 1) // 2]
