@@ -48,6 +48,27 @@ def nameless(x):
     return x + 1
 
 
+@known_as(pir="topk(x,count>k:i32)->out,_ axis:i32=-1 largest:bool=True sorted:bool=True", id="tests.greatest")
+@op(method=False, register=False)
+def greatest(x, count=1):
+    """One of two results of an operation of Paddle, of which an attribute is an operand there."""
+    return -jnp.sort(-x, -1)[..., :count]
+
+
+@known_as(pir="cumsum(values:out,along>axis:i32?=-1) along>flatten:none exclusive:bool=False reverse:bool=False", id="tests.summed")
+@op("values", method=False, register=False)
+def summed(values, along=None, dtype=None):
+    """An operand in the dtype of the result, and an axis that may be None."""
+    return jnp.cumsum(values, along, dtype)
+
+
+@known_as(pir="concat(parts,_:i32=1)", id="tests.side_by_side")
+@op("*parts", method=False, register=False)
+def side_by_side(parts):
+    """A list of operands, and a constant."""
+    return jnp.concatenate(parts, 1)
+
+
 X = np.linspace(-2, 2, 6, dtype="float32").reshape(2, 3)
 
 
@@ -83,6 +104,35 @@ def test_one_declaration_is_enough_to_read_what_paddle_writes(oracle, tmp_path):
         oracle.jit.save(layer, str(tmp_path / "m"), input_spec=[oracle.static.InputSpec([2, 3], "float32", "x")])
         np.testing.assert_allclose(ran(paddle_jax, tmp_path / "m"), want, rtol=1e-6)
         assert "identity_loss" in saved(lambda x, reduction=reduction: identity_loss(x, reduction), tmp_path / "ours")
+
+
+@pytest.mark.own_process
+@pytest.mark.parametrize(("function", "name", "want"), [
+    (lambda x: greatest(x, 2), "topk", -np.sort(-X, -1)[:, :2]), (lambda x: summed(x, 1, "float64"), "cumsum", X.astype("float64").cumsum(1)),
+    (summed, "cumsum", X.cumsum()), (lambda x: side_by_side([x, x, 2 * x]), "concat", np.concatenate([X, X, 2 * X], 1))])
+def test_operands_and_results_as_paddle_has_them(oracle, tmp_path, function, name, want):
+    assert name in saved(function, tmp_path / "m")
+    for engine in (oracle, paddle_jax):
+        got = ran(engine, tmp_path / "m")
+        assert got.dtype == want.dtype
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+
+
+def test_rows():
+    """The grammar of records."""
+    known = parsed("conv2d|depthwise_conv2d(x,w:out,pad>k:i32?=0,_)->out,x,_ eps:f64?=0.0 axis:i32s? axis>all:none kind:str='a'")
+    assert known.names == ["conv2d", "depthwise_conv2d"]
+    assert [(one.name, one.ours, one.kind, one.default) for one in known.operands] == [
+        ("x", "x", "", None), ("w", "w", "out", None), ("k", "pad", "i32", 0), ("_", "_", "", None)]
+    assert known.results == ["out", "x", "_"]
+    eps, axis, whole, kind = known.attributes
+    assert [eps.written(None), eps.written(0.5), eps.read(0.0), eps.read(0.5)] == [0.0, 0.5, None, 0.5]
+    assert [axis.written(None), axis.written(1), axis.written((0, 1)), axis.read([]), axis.read([1])] == [[], [1], (0, 1), None, [1]]
+    assert [whole.ours, whole.written(None), whole.written(0), kind.default] == ["axis", True, False, "a"]
+    assert parsed("relu").bare
+    assert not parsed("relu->out,_").bare
+    with pytest.raises(ValueError, match="name\\(operands\\)->results"):
+        parsed("relu( x )")
 
 
 def test_one_declaration_is_enough_for_onnx(tmp_path):
