@@ -107,6 +107,7 @@ def _read_transpose(name):
 
 
 def onnx_pads(op, n):
+    """The attributes of a node that say how it pads n axes."""
     pads = list(op.paddings)
     if op.padding_algorithm == "SAME":
         return {"auto_pad": "SAME_UPPER"}
