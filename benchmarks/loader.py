@@ -1,7 +1,7 @@
 """DataLoader against the real Paddle's: samples per second, start-up of the workers, and a soak. Each engine runs in fresh processes, in turn.
 
     python benchmarks/loader.py                    # throughput and start-up, 2 and 4 workers
-    python benchmarks/loader.py --soak 200         # epochs with persistent workers: memory, descriptors, shared memory
+    python benchmarks/loader.py --soak 200         # epochs with persistent workers: what they keep
 
 `jpeg`: 224x224 images decoded, cropped, flipped and normalised; `tiny`: 4 numbers. An epoch with persistent workers; the first one counts as start-up
 until its first batch is there, the fastest of the others as throughput.

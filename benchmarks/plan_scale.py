@@ -1,6 +1,6 @@
 """What `paddle.distributed.plan` says of a training step of a Llama-style model on meshes of 64 and 256 devices, none of which is there.
 
-    python benchmarks/plan_scale.py                              # 8 x 8 and 32 x 8, each in a process of its own
+    python benchmarks/plan_scale.py      # 8 x 8 and 32 x 8, each in a process of its own
     python benchmarks/plan_scale.py --mesh 8x8 --hidden 512 --layers 4
     python benchmarks/plan_scale.py --mesh 8x8 --json            # one mesh, for a test
 

@@ -1,6 +1,7 @@
 """Where paddle_jax spends the host time of one workload of `steps.py`.
 
-    FLAGS_deferred=off python benchmarks/profile_host.py mlp [--steps 500] [--sort cumulative] [--sample] [--save mlp.prof]
+    FLAGS_deferred=off python benchmarks/profile_host.py mlp [--steps 500] [--sort cumulative] [--sample]
+                                                             [--save mlp.prof]
 
 Per step: how long Python is busy until the result is asked for, and how long it then waits. After that calls and microseconds per step by function,
 from cProfile, which makes small functions look dearer than they are. `--sample` looks every half millisecond instead where the program is, adds

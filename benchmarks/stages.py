@@ -1,6 +1,6 @@
 """What a device holds at each stage of dividing states, gradients and parameters (ZeRO), and whether training stays the same.
 
-    python benchmarks/stages.py                  # on 8 stand-ins for devices in one process, then in 2 processes
+    python benchmarks/stages.py    # on 8 stand-ins for devices in one process, then in 2 processes
     python benchmarks/stages.py --layers 2 --hidden 256
 
 A Llama-style model (that of plan_scale.py) with AdamW and clipping by the global norm, 20 steps of 8 sequences. In one process: KiB on each device by

@@ -1,6 +1,7 @@
 """Runs the workloads in paddle_jax, the real Paddle, PyTorch and hand-written JAX, and prints what each costs.
 
-    python benchmarks/steps.py [--only NAME,...] [--peers ours,off,oracle,torch,hand] [--oracle PYTHON] [--torch PYTHON] [--rounds 3]
+    python benchmarks/steps.py [--only NAME,...] [--peers ours,off,oracle,torch,hand] [--rounds 3]
+                               [--oracle PYTHON] [--torch PYTHON]
 
 A peer is a framework in a child process of its own. Per workload the peers take turns for `rounds` rounds, and of each the fastest round counts, so a
 busy moment of the machine harms none of them; ratios carry over to other machines, times do not. One line of a Markdown table per workload.
@@ -11,7 +12,8 @@ A peer whose interpreter lacks the framework is left out. `--list` prints the wo
 NAME@N reads the loss every N-th step only.
 
     --memory   also the peak memory of the processes
-    --first    instead: time to build the model, of the first step and of the first ten, with an empty compile cache and in a second process
+    --first    instead: time to build the model, of the first step and of the first ten, with an empty
+               compile cache and in a second process
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """LeNet in 8 bits from training to serving: quantized after training (PTQ) or trained with rounding (QAT), written as a model file, served.
 
     python -m paddle_jax examples/deploy_quantized.py  # on JAX
-    python examples/deploy_quantized.py                # the same file with the real Paddle 3.3.1, which reads its file of the first kind wrongly
+    python examples/deploy_quantized.py      # the real Paddle 3.3.1 reads its own first file wrongly
 
 The data are scikit-learn's scanned digits. Each network is served from its file, which has to give the answers that the network in memory
 gives. The program ends with exit code 1 when it does not, or when a full-size run loses more than 1.5 % of

@@ -1,7 +1,7 @@
 """Handwritten digits on several processes: each reads its part of every batch, and gradients are averaged.
 
-    python -m paddle_jax -m paddle.distributed.launch --nproc_per_node 2 examples/digits_parallel.py      # on JAX
-    python -m paddle.distributed.launch --nproc_per_node 2 examples/digits_parallel.py                    # the same file with the real Paddle
+    python -m paddle_jax -m paddle.distributed.launch --nproc_per_node 2 examples/digits_parallel.py
+    python -m paddle.distributed.launch --nproc_per_node 2 examples/digits_parallel.py    # the real Paddle
 
 The data are the 1797 scanned 8x8 digits that come with scikit-learn; nothing is downloaded. With one process the program runs as well. It ends with
 exit code 1 when a full-size run stays below 96 % test accuracy.

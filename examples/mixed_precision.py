@@ -1,7 +1,7 @@
 """Handwritten digits in mixed precision: the whole training step, with loss scaling, as one compiled program.
 
     python -m paddle_jax examples/mixed_precision.py --dtype float16 --level O2
-    python examples/mixed_precision.py                 # the same file with the real Paddle, which needs a GPU for mixed precision
+    python examples/mixed_precision.py      # with the real Paddle, which needs a GPU for it
 
 The data are the 1797 scanned 8x8 digits that come with scikit-learn. One batch is made to overflow: its step is skipped and the scale halved. The
 program ends with exit code 1 when a full-size run stays below 97 % test accuracy.

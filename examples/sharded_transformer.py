@@ -1,6 +1,6 @@
 """A character Transformer on a mesh of 2 x 4 devices: data, tensor and state parallelism by saying what lies where.
 
-    python -m paddle_jax examples/sharded_transformer.py                 eight devices that the CPU stands in for
+    python -m paddle_jax examples/sharded_transformer.py      eight devices that the CPU stands in for
     python -m paddle_jax examples/sharded_transformer.py --mesh 1 1      the same model on one
 
 The model is written for one device. `cut` says how weights lie: those of the first layer of a pair by columns, those of the second by rows, so that

@@ -25,7 +25,8 @@ def folder() -> Path:
     """The cache directory: per user, jaxlib, Python and kind of CPU, since compiled code for the CPU uses its instruction set."""
     root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     kind = hashlib.sha256(_processor().encode()).hexdigest()[:8]
-    return root / "paddle_jax" / f"xla-{metadata.version('jaxlib')}-py{sys.version_info.major}{sys.version_info.minor}-{platform.machine()}-{kind}"
+    python = f"py{sys.version_info.major}{sys.version_info.minor}"
+    return root / "paddle_jax" / f"xla-{metadata.version('jaxlib')}-{python}-{platform.machine()}-{kind}"
 
 
 def _processor():

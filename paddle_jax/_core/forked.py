@@ -32,7 +32,8 @@ def _in_child():
     settings.join(local.ctx)
     Segment.materialize = refuse  # of another thread, which is gone: what the forking thread had pending was run before
     jax.config.update("jax_no_execution", True)  # compiled functions leave the fast path and arrive at what follows
-    pxla.ExecuteReplicated.__call__ = compiler.compile_or_get_cached = jax.device_put = value.batched_device_put = refuse
+    pxla.ExecuteReplicated.__call__ = compiler.compile_or_get_cached = refuse
+    jax.device_put = value.batched_device_put = refuse
 
 
 def start():

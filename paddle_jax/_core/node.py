@@ -2,13 +2,13 @@
 
 import itertools
 
-from paddle_jax._core.deferred.value import INEXACT
+from paddle_jax._core.deferred.value import INEXACT, zeros_like
 from paddle_jax._core.derivation import pulled
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.kernel import ADD, execute
 from paddle_jax._core.record import node_name
 from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Tensor, wrap, zeros_like
+from paddle_jax._core.tensor import Tensor, wrap
 
 next_serial = itertools.count().__next__
 

@@ -1,6 +1,7 @@
 """Declaring operations: one declaration gives function, method, in-place twin, aliases, gradients of every order and test cases.
 
-    @op("x y", promote=True, scalars=True, out=True, inplace=True, alias={"input": "x", "other": "y"}, cases=["f(2,3), f(3)"])
+    @op("x y", promote=True, scalars=True, out=True, inplace=True, alias={"input": "x", "other": "y"},
+        cases=["f(2,3), f(3)"])
     def add(x, y, name=None):
         return x + y
 

@@ -3,14 +3,14 @@
 import operator
 
 from paddle_jax._core.deferred.segment import record
-from paddle_jax._core.deferred.value import INEXACT, Value, filled_like, is_zero
+from paddle_jax._core.deferred.value import INEXACT, Value, filled_like, is_zero, zeros_like
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.errors import ArgumentError, CheckError
 from paddle_jax._core.kernel import ADD, ONES, Kernel, execute
 from paddle_jax._core.node import Cut, Node, added, source_of
 from paddle_jax._core.short_cuts import run2
 from paddle_jax._core.state import Observing, Precision, local, state
-from paddle_jax._core.tensor import Tensor, held, wrap, zeros_like
+from paddle_jax._core.tensor import Tensor, held, wrap
 from paddle_jax._core.uninterrupted import swapped, within
 from paddle_jax._core.unmade import Unmade
 

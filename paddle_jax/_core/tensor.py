@@ -10,7 +10,7 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as places
 from paddle_jax._core import unique_name
-from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, filled, filled_like, looked_at, observed, settled, uploaded
+from paddle_jax._core.deferred.value import INEXACT, Value, looked_at, observed, settled, uploaded, zeros_like
 from paddle_jax._core.errors import ArgumentError, CheckError, TracedValueError
 from paddle_jax._core.hooks import Retain, TensorHookRemoveHelper
 from paddle_jax._core.outcomes import heard
@@ -541,15 +541,6 @@ def on_host(tensor, op, instead=""):
         frame.refused(error)
         raise error
     return looked_at(heard(value), op)
-
-
-def zeros_like(raw):
-    """Zeros of the shape and dtype of a value; in the deferred tier they take no memory until they are looked at."""
-    if type(raw) is Value:
-        return filled_like(0, raw)
-    if not local.ctx.frame.deferring:
-        return filled(0, aval_of(raw.shape, raw.dtype))
-    return jnp.zeros_like(observed(raw))
 
 
 def _unpickle(cls, array, stop_gradient, persistable, name, attributes):

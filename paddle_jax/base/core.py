@@ -54,7 +54,8 @@ class VarDesc:
 class AttrType(enum.Enum):
     """Kinds of attributes of operations."""
 
-    INT, FLOAT, STRING, INTS, FLOATS, STRINGS, BOOL, BOOLS, BLOCK, LONG, BLOCKS, LONGS, FLOAT64S, VAR, VARS, FLOAT64, SCALAR, SCALARS = range(18)
+    (INT, FLOAT, STRING, INTS, FLOATS, STRINGS, BOOL, BOOLS, BLOCK, LONG, BLOCKS, LONGS, FLOAT64S, VAR, VARS,
+     FLOAT64, SCALAR, SCALARS) = range(18)
 
 
 class AmpLevel(enum.Enum):

@@ -16,10 +16,11 @@ from paddle_jax._core.origins import package_of
 from paddle_jax.compare.taken_out import CALM, take_out
 
 MODULES = ("", "nn.functional", "linalg", "fft", "signal", "special", "geometric", "incubate", "incubate.nn.functional", "vision.ops", "metric")
-OPERATORS = """add radd iadd sub rsub isub mul rmul imul truediv rtruediv itruediv floordiv rfloordiv mod rmod pow rpow matmul rmatmul neg abs invert
-    and or xor eq ne lt le gt ge getitem setitem""".split()
-RANDOM = frozenset("""rand randn randint randint_like uniform normal standard_normal gaussian randperm bernoulli multinomial poisson binomial
-    log_normal standard_gamma uniform_ normal_ bernoulli_ exponential_ geometric_ cauchy_ log_normal_ random_ empty empty_like new_empty""".split())
+OPERATORS = """add radd iadd sub rsub isub mul rmul imul truediv rtruediv itruediv floordiv rfloordiv mod rmod
+    pow rpow matmul rmatmul neg abs invert and or xor eq ne lt le gt ge getitem setitem""".split()
+RANDOM = frozenset("""rand randn randint randint_like uniform normal standard_normal gaussian randperm
+    bernoulli multinomial poisson binomial log_normal standard_gamma uniform_ normal_ bernoulli_ exponential_
+    geometric_ cauchy_ log_normal_ random_ empty empty_like new_empty""".split())
 PACKAGES = ("paddle", "paddle_jax", "jax", "jaxlib", "numpy", "functools", "contextlib")
 
 

@@ -6,8 +6,9 @@ import warnings
 import numpy as np
 
 from paddle_jax._core.autograd_mode import is_grad_enabled, no_grad
+from paddle_jax._core.deferred.value import zeros_like
 from paddle_jax._core.state import local
-from paddle_jax._core.tensor import wrap, zeros_like
+from paddle_jax._core.tensor import wrap
 from paddle_jax._core.world import wire
 from paddle_jax.distributed.communication.group import default_group, is_initialized
 from paddle_jax.nn import Layer

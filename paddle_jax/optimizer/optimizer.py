@@ -6,10 +6,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.deferred.flush import boundary
+from paddle_jax._core.deferred.value import zeros_like
 from paddle_jax._core.layout import copies, layout_of, put, stacked
 from paddle_jax._core.state import state
 from paddle_jax._core.symbol import Symbol
-from paddle_jax._core.tensor import Tensor, held, rebind_all, wrap, zeros_like
+from paddle_jax._core.tensor import Tensor, held, rebind_all, wrap
 from paddle_jax._core.uninterrupted import eagerly, hand_out
 from paddle_jax.nn.clip import ClipGradBase
 from paddle_jax.optimizer.lr.scheduler import LRScheduler

@@ -26,7 +26,8 @@ __all__ = []
 class SummaryView(enum.Enum):
     """A part of the summary."""
 
-    DeviceView, OverView, ModelView, DistributedView, KernelView, OperatorView, MemoryView, MemoryManipulationView, UDFView = range(9)
+    (DeviceView, OverView, ModelView, DistributedView, KernelView, OperatorView, MemoryView,
+     MemoryManipulationView, UDFView) = range(9)
 
 
 class ProfilerState(enum.Enum):

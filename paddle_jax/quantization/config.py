@@ -186,7 +186,8 @@ class QuantConfig:
     def _details_helper(self, layer):
         lines = [f"({name}): {self._details_helper(child).replace(chr(10), chr(10) + '  ')}, {self._layer2config[child]}"
                  for name, child in layer.named_children() if child in self._layer2config]
-        return f"{type(layer).__name__}({''.join(chr(10) + '  ' + line for line in lines)}{chr(10) if lines else ''})"
+        inside = "".join(f"\n  {line}" for line in lines) + ("\n" if lines else "")
+        return f"{type(layer).__name__}({inside})"
 
     def __str__(self):
         text = f"Global config:\n{self._global_config}\n"

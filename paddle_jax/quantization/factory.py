@@ -26,7 +26,8 @@ class ClassWithArguments(metaclass=abc.ABCMeta):
         """The class."""
 
     def __str__(self):
-        return f"{type(self).__name__}({','.join([*map(str, self._args), *(f'{name}={value}' for name, value in self._kwargs.items())])})"
+        arguments = [*map(str, self._args), *[f"{name}={value}" for name, value in self._kwargs.items()]]
+        return f"{type(self).__name__}({','.join(arguments)})"
 
     def __repr__(self):
         return str(self)

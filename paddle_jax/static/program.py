@@ -12,12 +12,14 @@ A Program is plain data:
 
     program.ops       list of Operation in the order they run
     program.data      {name: Variable} of the inputs, in the order they were declared
-    program.vars      {name: Variable} of what lives in the Scope: parameters, running statistics, states of optimizers, learning rates
+    program.vars      {name: Variable} of what lives in the Scope: parameters, running statistics, states of
+                      optimizers, learning rates
     program.values    {name: array}: values that came along with a recorded Layer
     program.inits     {name: function giving an array}: what running a startup program puts into the Scope
-    operation.kernel  the Kernel; `kernel.made_of` is (Op, layout of operands, attribute values) for declared ops, `operation.attrs` them by name
-    operation.inputs  list of Symbols: `kind` is "data", "variable", "constant" (array in `value`), "random" (the last two operands of a random op)
-                      or "result"
+    operation.kernel  the Kernel; `kernel.made_of` is (Op, layout of operands, attribute values) for declared
+                      ops, `operation.attrs` them by name
+    operation.inputs  list of Symbols: `kind` is "data", "variable", "constant" (array in `value`), "random"
+                      (the last two operands of a random op) or "result"
     operation.outputs list of Symbols; a Variable's Symbol is `variable._raw`
     symbol.shape, .dtype, .name, .op (the Operation that makes it)
 

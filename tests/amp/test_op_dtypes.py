@@ -11,11 +11,13 @@ from tests.ops import harness as h
 from tests.ops.test_ops import find, public_path
 
 pytestmark = pytest.mark.own_process
-OTHERS = """abs adaptive_avg_pool2d add add_n argmax avg_pool2d bmm ceil clip concat conv2d_transpose cos cosine_similarity cross_entropy diagonal
-divide dropout elu embedding equal expand flatten flip floor full_like gather gelu greater_than heaviside hypot interpolate layer_norm
-leaky_relu linear logaddexp margin_ranking_loss masked_fill max maximum min mse_loss multiply nll_loss normalize ones_like pad pow prelu relu
-multi_margin_loss reshape roll scale scaled_dot_product_attention scatter sigmoid sign silu smooth_l1_loss split sqrt squeeze stack
-subtract swish tanh tile topk transpose tril unbind unsqueeze upsample where zeros_like""".split()
+OTHERS = """abs adaptive_avg_pool2d add add_n argmax avg_pool2d bmm ceil clip concat conv2d_transpose cos
+cosine_similarity cross_entropy diagonal divide dropout elu embedding equal expand flatten flip floor
+full_like gather gelu greater_than heaviside hypot interpolate layer_norm leaky_relu linear logaddexp
+margin_ranking_loss masked_fill max maximum min mse_loss multiply nll_loss normalize ones_like pad pow prelu
+relu multi_margin_loss reshape roll scale scaled_dot_product_attention scatter sigmoid sign silu
+smooth_l1_loss split sqrt squeeze stack subtract swish tanh tile topk transpose tril unbind unsqueeze upsample
+where zeros_like""".split()
 LEVELS = {"O1": {"level": "O1"}, "O2": {"level": "O2"}, "O2 without promotion": {"level": "O2", "use_promote": False}, "OD": {"level": "OD"}}
 NAMED = {op.name for op in RECORDED if op.record.amp}  # otherwise than in Paddle's lists
 TABLE = sorted(name for name in {*WHITE_LIST, *BF16_BLACK_LIST, *NAMED, *OTHERS} - {"l1_loss"} if name in OPS)

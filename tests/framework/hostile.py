@@ -1,7 +1,7 @@
 """Damaged and hostile files: a generator, and a program that reads them one by one and says what each cost.
 
-    python -m tests.framework.hostile CHANGES [SEED]     # CHANGES of each kind to each good file; prints what the worst cost
-    python -m tests.framework.hostile --rows CHANGES SEED     # one line of JSON for each file (what the tests run in a child process)
+    python -m tests.framework.hostile CHANGES [SEED]     # of each kind, to each good file; the worst
+    python -m tests.framework.hostile --rows CHANGES SEED     # one line of JSON for each file
 
 A case is (name, reader, {suffix: bytes}); a reader is a function of the prefix of the files.
 """

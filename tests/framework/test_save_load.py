@@ -77,8 +77,8 @@ def describe(item):
     return "DType" if str(item).startswith("paddle.") else type(item).__name__, str(item)
 
 
-KINDS = """state ordered optimizer int_keys lone list tuple nested mixed array fortran arrays arrays_and_tensors scalars text zero_d empty dtypes
-bfloat16 bfloat16_list shared dtype strings""".split()
+KINDS = """state ordered optimizer int_keys lone list tuple nested mixed array fortran arrays
+arrays_and_tensors scalars text zero_d empty dtypes bfloat16 bfloat16_list shared dtype strings""".split()
 
 
 @pytest.mark.parametrize("protocol", [2, 3, 4])

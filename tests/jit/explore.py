@@ -55,8 +55,11 @@ class Rewritten:
         lines += [f"    if {n!r} in here: new[{n!r}] = here[{n!r}]" for n in names]
         lines += ["    return seen, new"]
         wrap = "body = paddle.jit.to_static(body)" if self.compiled else ""
-        loop = [f"for k in range({p.repeats}):", f"    found, new = body(k if {'k' in body.split()!r} else 0, {{n: globals()[n] for n in {names!r} "
-                "if n in globals() and not callable(globals()[n])})", "    globals().update(new)", "    for tag, v in found: see(tag, v)"]
+        loop = [f"for k in range({p.repeats}):",
+                f"    given = {{n: globals()[n] for n in {names!r} if n in globals() and not callable(globals()[n])}}",
+                f"    found, new = body(k if {'k' in body.split()!r} else 0, given)",
+                "    globals().update(new)",
+                "    for tag, v in found: see(tag, v)"]
         parts = [f"paddle.seed({p.seed})", *[u.text for u in p.setup], *lines, wrap, *loop, *[u.text for u in p.last]]
         return "\n".join(parts) + "\n"
 

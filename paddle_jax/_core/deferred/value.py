@@ -223,6 +223,15 @@ def filled_like(number, raw) -> Value:
     return filled(number, aval_of(raw.shape, raw.dtype) if raw.aval.weak else raw.aval)
 
 
+def zeros_like(raw):
+    """Zeros of the shape and dtype of a value; in the deferred tier they take no memory until they are looked at."""
+    if type(raw) is Value:
+        return filled_like(0, raw)
+    if not local.ctx.frame.deferring:
+        return filled(0, aval_of(raw.shape, raw.dtype))
+    return jnp.zeros_like(observed(raw))
+
+
 def is_zero(raw) -> bool:
     """Whether a value is known to be zeros without looking at an array."""
     return type(raw) is Value and type(raw.array) is tuple and raw.array == (0,)

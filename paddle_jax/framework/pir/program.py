@@ -1,6 +1,7 @@
 """The structure of a PIR program as the `.json` file holds it: blocks of operations on numbered values.
 
-    {"base_code": {"magic": "pir", ...}, "program": {"regions": [{"blocks": [{"args": [...], "ops": [...]}]}]}}
+    {"base_code": {"magic": "pir", ...},
+     "program": {"regions": [{"blocks": [{"args": [...], "ops": [...]}]}]}}
 
 An operation has a name ("#", with the number of its dialect in front), attributes ("A"), operands ("I", value 0 for none), results ("O" with
 their types) and, for control flow, regions. Parameters are operations named "p". Inputs are `pd_op.data`, outputs `pd_op.fetch`.

@@ -21,9 +21,10 @@ from paddle_jax.nn.layer.layers import Layer
 
 # Modules of Python whose functions read nothing but their arguments, or print.
 _PURE = frozenset("""
-    abc ast bisect builtins cmath collections colorsys contextlib copy dataclasses decimal difflib enum fractions functools heapq inspect
-    itertools json keyword logging math ntpath numbers operator posixpath pprint re reprlib statistics string struct textwrap traceback types typing
-    warnings _abc _bisect _collections _decimal _functools _heapq _json _operator _statistics _struct _warnings""".split())
+    abc ast bisect builtins cmath collections colorsys contextlib copy dataclasses decimal difflib enum
+    fractions functools heapq inspect itertools json keyword logging math ntpath numbers operator posixpath
+    pprint re reprlib statistics string struct textwrap traceback types typing warnings _abc _bisect
+    _collections _decimal _functools _heapq _json _operator _statistics _struct _warnings""".split())
 _REFUSED = frozenset((globals, locals, eval, exec, dir, open, input, __import__, compile, breakpoint))
 _ASKING = frozenset((isinstance, issubclass, type, id, callable, print, super))
 _KEYED = ("is_grad_enabled", "get_default_dtype")  # part of the signature of a call; a block in the function may change them

@@ -42,7 +42,9 @@ class TruncatedNormal(Initializer):
         AssertionError: an argument is None.
         ValueError: a is above b.
     Example:
-        >>> x = paddle.zeros([1000]); paddle.nn.initializer.TruncatedNormal(a=-1.0, b=1.0)(x); float(x.abs().max()) <= 1.0
+        >>> x = paddle.zeros([1000])
+        >>> paddle.nn.initializer.TruncatedNormal(a=-1.0, b=1.0)(x)
+        >>> float(x.abs().max()) <= 1.0
         True
     """
 
@@ -97,7 +99,9 @@ class Uniform(Initializer):
     Raises:
         AssertionError: an argument is None, or low is above high.
     Example:
-        >>> x = paddle.zeros([1000]); paddle.nn.initializer.Uniform(2.0, 3.0)(x); 2.0 <= float(x.min()) <= float(x.max()) <= 3.0
+        >>> x = paddle.zeros([1000])
+        >>> paddle.nn.initializer.Uniform(2.0, 3.0)(x)
+        >>> 2.0 <= float(x.min()) <= float(x.max()) <= 3.0
         True
     """
 
@@ -118,7 +122,8 @@ class XavierUniform(Initializer):
         fan_out: float, the number of outputs. Default: from the shape.
         gain: float, see `calculate_gain`.
     Example:
-        >>> linear = paddle.nn.Linear(3, 3, weight_attr=paddle.nn.initializer.XavierUniform()); float(linear.weight.abs().max()) <= 1.0
+        >>> linear = paddle.nn.Linear(3, 3, weight_attr=paddle.nn.initializer.XavierUniform())
+        >>> float(linear.weight.abs().max()) <= 1.0
         True
     See: Glorot and Bengio, Understanding the difficulty of training deep feedforward neural networks, 2010, eq. 16.
     """
@@ -144,7 +149,9 @@ class XavierNormal(XavierUniform):
         fan_out: float, the number of outputs. Default: from the shape.
         gain: float, see `calculate_gain`.
     Example:
-        >>> x = paddle.zeros([200, 200]); paddle.nn.initializer.XavierNormal()(x); 0.06 < float(x.std()) < 0.08
+        >>> x = paddle.zeros([200, 200])
+        >>> paddle.nn.initializer.XavierNormal()(x)
+        >>> 0.06 < float(x.std()) < 0.08
         True
     See: Glorot and Bengio, 2010.
     """
@@ -196,7 +203,9 @@ class KaimingNormal(KaimingUniform):
     Raises:
         ValueError: mode or nonlinearity is not known (when filling).
     Example:
-        >>> x = paddle.zeros([200, 300]); paddle.nn.initializer.KaimingNormal()(x); 0.09 < float(x.std()) < 0.11
+        >>> x = paddle.zeros([200, 300])
+        >>> paddle.nn.initializer.KaimingNormal()(x)
+        >>> 0.09 < float(x.std()) < 0.11
         True
     See: He et al., 2015.
     """
@@ -213,7 +222,9 @@ class Orthogonal(Initializer):
     Raises:
         AssertionError: the tensor has fewer than 2 axes.
     Example:
-        >>> x = paddle.zeros([3, 3]); paddle.nn.initializer.Orthogonal()(x); bool(paddle.allclose(x @ x.T, paddle.eye(3), atol=1e-5))
+        >>> x = paddle.zeros([3, 3])
+        >>> paddle.nn.initializer.Orthogonal()(x)
+        >>> bool(paddle.allclose(x @ x.T, paddle.eye(3), atol=1e-5))
         True
     See: Saxe et al., Exact solutions to the nonlinear dynamics of learning in deep linear neural networks, 2013.
     """

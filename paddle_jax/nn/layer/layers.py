@@ -114,7 +114,8 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
         """Calls `fn(layer)` for all layers below and then for this one; returns the layer.
 
         Example:
-            >>> net = paddle.nn.Sequential(paddle.nn.ReLU()); _ = net.apply(lambda layer: print(type(layer).__name__))
+            >>> net = paddle.nn.Sequential(paddle.nn.ReLU())
+            >>> _ = net.apply(lambda layer: print(type(layer).__name__))
             ReLU
             Sequential
         """
@@ -225,7 +226,9 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
             TypeError: an argument has the wrong type.
             KeyError: the name is empty, has a dot or is in use.
         Example:
-            >>> layer = paddle.nn.Layer(); layer.register_buffer("count", paddle.zeros([1])); list(layer.state_dict())
+            >>> layer = paddle.nn.Layer()
+            >>> layer.register_buffer("count", paddle.zeros([1]))
+            >>> list(layer.state_dict())
             ['count']
         """
         self._check_name("register_buffer", name, self._buffers)

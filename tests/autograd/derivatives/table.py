@@ -6,9 +6,10 @@ from tests.autograd.derivatives import rows_loss, rows_math, rows_nn, rows_shape
 
 # Compiling the derivatives of order 4 of these takes seconds: pytest checks order 1 to 3 (or 2), tools/derivative_table.py all four.
 THREE = """linalg.lu linalg.ormqr linalg.eig linalg.eigvals linalg.svdvals linalg.pinv linalg.qr
-linalg.corrcoef linalg.cond linalg.eigh linalg.householder_product linalg.lu_solve eigvalsh cholesky gammainc flash_attention
-flash_attn_qkvpacked scaled_dot_product_attention adaptive_log_softmax_with_loss hsigmoid_loss margin_cross_entropy gaussian_nll_loss
-signal.istft scatter_reduce batch_norm bilinear grid_sample renorm i0 i0e i1 i1e"""
+linalg.corrcoef linalg.cond linalg.eigh linalg.householder_product linalg.lu_solve eigvalsh cholesky gammainc
+flash_attention flash_attn_qkvpacked scaled_dot_product_attention adaptive_log_softmax_with_loss hsigmoid_loss
+margin_cross_entropy gaussian_nll_loss signal.istft scatter_reduce batch_norm bilinear grid_sample renorm i0
+i0e i1 i1e"""
 TWO = "linalg.matrix_exp linalg.svd linalg.svd_lowrank linalg.pca_lowrank linalg.lstsq ctc_loss rnnt_loss gammaincc"
 _LIMITS = dict.fromkeys(THREE.split(), 3) | dict.fromkeys(TWO.split(), 2)
 

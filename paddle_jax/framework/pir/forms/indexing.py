@@ -24,8 +24,9 @@ def _take_index(w, a, out, x, starts, arrays):
     if not arrays:
         return done
     if len(arrays) == 1:
-        return w.op("gather", [done, arrays[0], w.full(a.slots[0], "int32")], out[0]) if arrays[0].ndim == 1 else \
-            _gather_many(w, out, done, arrays[0], a.slots[0])
+        if arrays[0].ndim != 1:
+            return _gather_many(w, out, done, arrays[0], a.slots[0])
+        return w.op("gather", [done, arrays[0], w.full(a.slots[0], "int32")], out[0])
     if list(a.slots) != list(range(len(a.slots))):
         raise NotWritable("index arrays on axes that are not the first ones have no form in PIR")
     index = [w.op("expand", [one, w.ints(_joint(arrays))], (one.dtype, _joint(arrays))) for one in arrays]
