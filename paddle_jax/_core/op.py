@@ -151,6 +151,8 @@ class Op:
                 alike(self.name, *[v for n in self.alike for v in (values[n] if isinstance(values[n], list) else [values[n]])], whole=True)
             if self.promote:
                 self._promote(values)
+            for name in self.constant:
+                values[name] = jax.lax.stop_gradient(values[name])
             if self.random:
                 values["key"] = key_from(flat[-2], flat[-1])
             return body(**values, **fixed)

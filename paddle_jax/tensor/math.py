@@ -258,15 +258,15 @@ def fmin(x, y, name=None):
 @named("clip")
 def clipped(x, min=None, max=None):
     """x brought between two bounds of one element. On the bounds the gradient passes; NaN stays and gets none."""
-    bounds = [jax.lax.stop_gradient(b.reshape(())) for b in (min, max) if b is not None]
+    bounds = [b.reshape(()) for b in (min, max) if b is not None]
     if not jnp.issubdtype(x.dtype, jnp.inexact) and any(jnp.issubdtype(b.dtype, jnp.floating) for b in bounds):
         x = x.astype(jnp.float32)
     passed = x
     if min is not None:
-        low = jax.lax.stop_gradient(min.reshape(())).astype(x.dtype)
+        low = min.reshape(()).astype(x.dtype)
         x = jnp.where(x < low, low, x)
     if max is not None:
-        high = jax.lax.stop_gradient(max.reshape(())).astype(x.dtype)
+        high = max.reshape(()).astype(x.dtype)
         x = jnp.where(x > high, high, x)
     return jnp.where(jnp.isnan(passed), jax.lax.stop_gradient(passed), x) if jnp.issubdtype(x.dtype, jnp.floating) else x
 
@@ -339,7 +339,7 @@ def scale(x, scale=1.0, bias=0.0, bias_after_scale=True, act=None, name=None):
     """
     if act is not None and act not in ACTIVATIONS:
         raise AttributeError(f"scale: act: got {act!r}; allowed are {', '.join(ACTIVATIONS)}")
-    factor, offset = (jax.lax.stop_gradient(v.reshape(())).astype(x.dtype) for v in (scale, bias))
+    factor, offset = (v.reshape(()).astype(x.dtype) for v in (scale, bias))
     out = x * factor + offset if bias_after_scale else (x + offset) * factor
     return out if act is None else ACTIVATIONS[act](out)
 

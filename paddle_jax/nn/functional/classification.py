@@ -229,7 +229,7 @@ def negative_log_likelihood(input, label, weight=None, ignore_index=-100, reduct
     """-weight[label] * input[label]; input [N, C, ...], label [N, ...]."""
     ignored = label == ignore_index
     inside = ~ignored if weight is None else jnp.where(ignored, 0, jnp.take(weight, jnp.clip(label, 0, weight.shape[0] - 1)))
-    inside = jax.lax.stop_gradient(inside.astype(input.dtype))  # as in Paddle the weights are constants
+    inside = inside.astype(input.dtype)
     loss = -_pick(input, label[:, None], 1, ignored[:, None])[:, 0] * inside
     return _average(loss, inside, reduction)
 

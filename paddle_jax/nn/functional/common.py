@@ -92,7 +92,7 @@ def label_smooth(label, prior_dist=None, epsilon=0.1, name=None):
     """
     if not 0 <= epsilon <= 1:
         raise ValueError(f"label_smooth: epsilon: got {epsilon}; it must be between 0 and 1")
-    prior = 1 / label.shape[-1] if prior_dist is None else lax.stop_gradient(prior_dist).reshape(-1)
+    prior = 1 / label.shape[-1] if prior_dist is None else prior_dist.reshape(-1)
     return (1 - epsilon) * label + epsilon * prior
 
 

@@ -124,7 +124,6 @@ def log_loss(input, label, epsilon=1e-4, name=None):
     """
     if input.shape != label.shape or input.ndim != 2 or input.shape[1] != 1:
         raise ValueError(f"(InvalidArgument) log_loss: label: got shape {list(label.shape)} for input {list(input.shape)}; both must be [N, 1]")
-    label = jax.lax.stop_gradient(label)
     return -label * jnp.log(input + epsilon) - (1 - label) * jnp.log(1 - input + epsilon)
 
 
@@ -146,7 +145,6 @@ def kl_div(input, label, reduction="mean", log_target=False, name=None):
         >>> paddle.nn.functional.kl_div(paddle.to_tensor([0.0]), paddle.to_tensor([1.0])).item()
         0.0
     """
-    label = jax.lax.stop_gradient(label)
     if log_target:
         loss = jnp.exp(label) * (label - input)
     else:
@@ -212,7 +210,6 @@ def binary_cross_entropy(input, label, weight=None, reduction="mean", name=None)
     """
     if input.shape != label.shape:
         raise ValueError(f"binary_cross_entropy: label: got shape {list(label.shape)}; it must be that of input, {list(input.shape)}")
-    label = jax.lax.stop_gradient(label)
     loss = -label * _bounded_log(input) - (1 - label) * _bounded_log(1 - input)
     return reduced("binary_cross_entropy", loss if weight is None else loss * weight, reduction)
 

@@ -40,7 +40,7 @@ def _each(x, boxes, boxes_num, pooled, work):
         return jnp.zeros((0, *work), x.dtype)
     group = max(1, _ELEMENTS // max(1, x[0].size))
     images = _image_of(boxes_num, boxes.shape[0])
-    return lax.map(lambda pair: pooled(*pair), (images, lax.stop_gradient(boxes)), batch_size=min(group, boxes.shape[0]))
+    return lax.map(lambda pair: pooled(*pair), (images, boxes), batch_size=min(group, boxes.shape[0]))
 
 
 def _line(start, length, bins, size, samples):
