@@ -39,14 +39,15 @@ def pytest_collection_modifyitems(items):
 
     PADDLE_JAX_TEST_ORDER=7 puts the files, and the tests of each, into the random order number 7: none may depend on another.
     """
-    thinning.mark_slow(items)
+    ranks = {item: 0 if item.get_closest_marker("first") else 1 if item.get_closest_marker("slow") else 2 for item in items}
+    thinning.mark_slow(items)  # rows that a fast run leaves out; they are no slower than others
     if order := os.environ.get("PADDLE_JAX_TEST_ORDER"):
         generator = random.Random(int(order))
         place = {path: generator.random() for path in dict.fromkeys(item.path for item in items)}
         generator.shuffle(items)
         items.sort(key=lambda item: place[item.path])
     else:
-        items.sort(key=lambda item: 0 if item.get_closest_marker("first") else 1 if item.get_closest_marker("slow") else 2)
+        items.sort(key=ranks.get)
 
 
 @pytest.hookimpl(tryfirst=True)
