@@ -81,20 +81,21 @@ def _turned(x, cos, sin):
     return paddle.concat([a * cos - b * sin, b * cos + a * sin], axis=-1)
 
 
-def planned(args):
-    """What the plan says, as a dict."""
-    dist, shape, start = paddle.distributed, [int(n) for n in args.mesh.split("x")], time.perf_counter()
-    mesh = dist.ProcessMesh(np.arange(np.prod(shape)).reshape(shape), dim_names=["dp", "mp"])
-    paddle.seed(0)
-    net = Llama(args)
-    cols, rows = dist.ColWiseParallel(), dist.RowWiseParallel()
-    plan = {"embedding": rows, "head": cols} | {rf"blocks\.\d+\.{n}": cols for n in ("q", "k", "v", "gate", "up")}
-    plan |= {rf"blocks\.\d+\.{n}": rows for n in ("o", "down")}
-    optimizer = paddle.optimizer.AdamW(1e-3, parameters=net.parameters(), grad_clip=paddle.nn.ClipGradByGlobalNorm(1.0))
-    net, optimizer = dist.parallelize(net, optimizer, mesh, {"mp_config": {"parallelize_plan": plan}, "dp_config": {"sharding_level": 3}})
-    if args.gather:
-        dist.gather_weights(net)
-    tokens = dist.shard_tensor(np.zeros((shape[0], args.length + 1), "int64"), mesh, [dist.Shard(0)])
+def adamw(net):
+    """The optimizer of a model."""
+    return paddle.optimizer.AdamW(1e-3, parameters=net.parameters(), grad_clip=paddle.nn.ClipGradByGlobalNorm(1.0))
+
+
+def cut(stage):
+    """What `dist.parallelize` is told: tensor parallelism, and the stage of dividing states, gradients and parameters."""
+    cols, rows = paddle.distributed.ColWiseParallel(), paddle.distributed.RowWiseParallel()
+    layers = {"embedding": rows, "head": cols} | {rf"blocks\.\d+\.{n}": cols for n in ("q", "k", "v", "gate", "up")}
+    layers |= {rf"blocks\.\d+\.{n}": rows for n in ("o", "down")}
+    return {"mp_config": {"parallelize_plan": layers}, "dp_config": {"sharding_level": stage}}
+
+
+def stepping(net, optimizer, args):
+    """A function of tokens that makes a step and gives the loss."""
 
     def step(tokens):
         logits = net(tokens[:, :-1])
@@ -104,8 +105,22 @@ def planned(args):
         optimizer.clear_grad()
         return loss
 
+    return step
+
+
+def planned(args):
+    """What the plan says, as a dict."""
+    dist, shape, start = paddle.distributed, [int(n) for n in args.mesh.split("x")], time.perf_counter()
+    mesh = dist.ProcessMesh(np.arange(np.prod(shape)).reshape(shape), dim_names=["dp", "mp"])
+    paddle.seed(0)
+    net = Llama(args)
+    net, optimizer = dist.parallelize(net, adamw(net), mesh, cut(3))
+    if args.gather:
+        dist.gather_weights(net)
+    tokens = dist.shard_tensor(np.zeros((shape[0], args.length + 1), "int64"), mesh, [dist.Shard(0)])
+
     built = time.perf_counter()
-    found, kinds = dist.plan(step, tokens), collections.defaultdict(lambda: [0, 0])
+    found, kinds = dist.plan(stepping(net, optimizer, args), tokens), collections.defaultdict(lambda: [0, 0])
     for each in found.collectives:
         kinds[each.kind][0] += each.count
         kinds[each.kind][1] += each.nbytes

@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 import numpy as np
-from plan_scale import Llama
+from plan_scale import Llama, adamw, cut, stepping
 
 import paddle_jax as paddle
 
@@ -26,26 +26,12 @@ def made(args):
     """A model and its optimizer, always the same."""
     paddle.seed(0)
     net = Llama(args)
-    return net, lambda: paddle.optimizer.AdamW(1e-3, parameters=net.parameters(), grad_clip=paddle.nn.ClipGradByGlobalNorm(1.0))
+    return net, lambda: adamw(net)
 
 
 def batches(args):
     """Tokens of all steps."""
     return np.random.RandomState(1).randint(0, args.vocabulary, (STEPS, BATCH, args.length + 1))
-
-
-def stepping(net, optimizer, args):
-    """A function of tokens that makes a step and gives the loss."""
-
-    def step(tokens):
-        logits = net(tokens[:, :-1])
-        loss = paddle.nn.functional.cross_entropy(logits.reshape([-1, args.vocabulary]), tokens[:, 1:].reshape([-1]))
-        loss.backward()
-        optimizer.step()
-        optimizer.clear_grad()
-        return loss
-
-    return step
 
 
 def on_devices(args):
@@ -55,17 +41,13 @@ def on_devices(args):
     want = np.array([float(step(paddle.to_tensor(tokens))) for tokens in batches(args)])
     for shape in ((8, 1), (2, 4)):
         mesh = dist.ProcessMesh(np.arange(8).reshape(shape), dim_names=["dp", "mp"])
-        cols, rows = dist.ColWiseParallel(), dist.RowWiseParallel()
-        layers = {"embedding": rows, "head": cols} | {rf"blocks\.\d+\.{n}": cols for n in ("q", "k", "v", "gate", "up")}
-        layers |= {rf"blocks\.\d+\.{n}": rows for n in ("o", "down")}
         for stage in (0, 1, 2, 3) if shape == (8, 1) else (0, 3):
             net, optimizer = made(args)
-            config = {"mp_config": {"parallelize_plan": layers}, "dp_config": {"sharding_level": stage}}
-            net, optimizer = dist.parallelize(net, optimizer(), mesh, config)
+            net, optimizer = dist.parallelize(net, optimizer(), mesh, cut(stage))
             step = paddle.jit.to_static(stepping(net, optimizer, args))
-            cut = [dist.shard_tensor(tokens, mesh, [dist.Shard(0), dist.Replicate()]) for tokens in batches(args)]
-            plan = dist.plan(step, cut[0])
-            far = np.abs(np.array([float(step(tokens)) for tokens in cut]) / want - 1).max()
+            shards = [dist.shard_tensor(tokens, mesh, [dist.Shard(0), dist.Replicate()]) for tokens in batches(args)]
+            plan = dist.plan(step, shards[0])
+            far = np.abs(np.array([float(step(tokens)) for tokens in shards]) / want - 1).max()
             held = sum(size for name, *_, size in plan.tensors if name in {p.name for p in net.parameters()})
             cells = [held, plan.arguments - held, plan.temporaries, plan.peak, plan.moved]
             print(f"| {shape[0]} x {shape[1]} | {stage or 'none'} | " + " | ".join(f"{n / 1024:.0f}" for n in cells) + f" | {far:.1e} |", flush=True)

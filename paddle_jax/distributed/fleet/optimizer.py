@@ -4,12 +4,12 @@ from paddle_jax._core.autograd_mode import no_grad
 from paddle_jax.distributed.data_parallel import averaged
 from paddle_jax.distributed.fleet.base.registry import Current
 from paddle_jax.distributed.parallel import ParallelMode
-from paddle_jax.distributed.sharding.optimizers import Owned, Round, _squares, anywhere, summed
+from paddle_jax.distributed.sharding.optimizers import OwnedRound, _squares, anywhere, summed
 
 __all__ = []
 
 
-class HybridParallelOptimizer(Round):
+class HybridParallelOptimizer(OwnedRound):
     """An optimizer round another one: gradients are averaged where the model has not done it, the norm that they are clipped by is that of the whole
     model, and with sharding_degree above 1 each process updates a part of the parameters and keeps their states.
 
@@ -20,10 +20,8 @@ class HybridParallelOptimizer(Round):
     """
 
     def __init__(self, optimizer, hcg, strategy=None):
-        super().__init__(optimizer)
+        super().__init__(optimizer, hcg.get_sharding_parallel_group())
         self._hcg, self._strategy = hcg, strategy
-        sharding = hcg.get_sharding_parallel_group()
-        self._parts = Owned(self._parameter_list, sharding) if sharding.is_member() else None
 
     @no_grad()
     def step(self):
@@ -42,12 +40,6 @@ class HybridParallelOptimizer(Round):
 
     def _found_everywhere(self, found):
         return anywhere(found, self._hcg.get_sharding_parallel_group(), self._hcg.get_data_parallel_group(), self._hcg.get_model_parallel_group())
-
-    def _update(self):
-        if self._parts is None:
-            self._inner.step()
-        else:
-            self._parts.update(self._inner)
 
 
 def distributed_optimizer(optimizer, strategy=None):

@@ -185,6 +185,25 @@ class Owned:
                     p._grad = None
 
 
+class OwnedRound(Round):
+    """An optimizer round another one, of which each process of a group updates some parameters; all of them outside the group.
+
+    Args:
+        optimizer: Optimizer.
+        group: Group.
+    """
+
+    def __init__(self, optimizer, group):
+        super().__init__(optimizer)
+        self._parts = Owned(self._parameter_list, group) if group.is_member() else None
+
+    def _update(self):
+        if self._parts is None:
+            self._inner.step()
+        else:
+            self._parts.update(self._inner)
+
+
 class Pieces:
     """Parameters of which each process of a group keeps a piece: consecutive elements, all of one length, zeros after the last.
 

@@ -2,12 +2,12 @@
 
 from paddle_jax._core.autograd_mode import no_grad
 from paddle_jax.distributed.data_parallel import averaged
-from paddle_jax.distributed.sharding.optimizers import Owned, Round, _squares
+from paddle_jax.distributed.sharding.optimizers import OwnedRound, _squares
 
 __all__ = []
 
 
-class DygraphShardingOptimizer(Round):
+class DygraphShardingOptimizer(OwnedRound):
     """An optimizer of which each process of the sharding group updates some parameters and keeps their states. Gradients are averaged by
     `reduce_gradients` only; `fleet.distributed_optimizer` gives one that does all in its step.
 
@@ -19,9 +19,8 @@ class DygraphShardingOptimizer(Round):
     """
 
     def __init__(self, optimizer, hcg):
-        super().__init__(optimizer)
-        self._hcg, group = hcg, hcg.get_sharding_parallel_group()
-        self._parts = Owned(self._parameter_list, group) if group.is_member() else None
+        super().__init__(optimizer, hcg.get_sharding_parallel_group())
+        self._hcg = hcg
 
     @property
     def _inner_opt(self):
@@ -48,9 +47,3 @@ class DygraphShardingOptimizer(Round):
 
     def _total(self, params, grads):
         return _squares(grads)  # each process has all of them
-
-    def _update(self):
-        if self._parts is None:
-            self._inner.step()
-        else:
-            self._parts.update(self._inner)
