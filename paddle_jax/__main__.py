@@ -10,7 +10,8 @@ _USAGE = """usage: python -m paddle_jax script.py [args]
        python -m paddle_jax -c code [args]
        python -m paddle_jax check
        python -m paddle_jax compare script.py [args]
-Runs a program written for PaddlePaddle: `import paddle` in it, and in every library it uses, gives paddle_jax.
+Runs a program written for PaddlePaddle: `import paddle` in it, and in every library it uses, gives
+paddle_jax.
 `check` prints versions, devices, memory and the cache directory, and trains a small network on each device.
 `compare` runs a script with the real Paddle too, and reports the first call that gives something else."""
 

@@ -1,7 +1,7 @@
 """Writes which names the real Paddle has in which module: `paddle_jax/_paths.txt` and the facts its test reads, `tests/data/paddle_paths.json.gz`.
 
-    python tools/paddle_paths.py            from the kept facts: run it when something new was written that Paddle
-                                            has under several paths
+    python tools/paddle_paths.py            from the kept facts: run it when something new was written
+                                            that Paddle has under several paths
     python tools/paddle_paths.py --oracle   asks the real Paddle first (half a minute)
 
 A line of `_paths.txt` is a module and, by tabs, groups `where: name name>other +name`: what the module calls `name` is `name` (or `other`) of

@@ -30,7 +30,8 @@ def run{n}(kernel, {xs}):
 {positions}
             if {placed}:
                 ops.append((sig, {ps}))
-                pos = len(ops) - 1  # before anything is allocated: a garbage collection may record further ops
+                # before anything is allocated: a garbage collection may record further ops
+                pos = len(ops) - 1
                 out = new(Value)
                 out.aval = sig.out
                 out.array = None

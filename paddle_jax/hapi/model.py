@@ -273,7 +273,8 @@ class Model:
             >>> model.prepare(paddle.optimizer.SGD(parameters=model.parameters()), paddle.nn.MSELoss())
             >>> data = paddle.io.TensorDataset([paddle.ones([4, 2]), paddle.ones([4, 1])])
             >>> model.fit(data, batch_size=2, epochs=1, log_freq=1)  # doctest: +ELLIPSIS
-            The loss value printed in the log is the current step, and the metric is the average value of previous steps.
+            The loss value printed in the log is the current step, and the metric is the average value of
+            previous steps.
             Epoch 1/1
             step 1/2 - loss: ... - ...s/step
             step 2/2 - loss: ... - ...s/step

@@ -29,7 +29,8 @@ def _constructor(name, dtype):
     doc = f"""Makes a Tensor of dtype {dtype} from a list or tuple, or one of the given lengths.
 
     Args:
-        args: one list or tuple; or ints, the lengths (the elements are zeros); or one Tensor or NumPy array, which keeps its dtype; or nothing.
+        args: one list or tuple; or ints, the lengths (the elements are zeros); or one Tensor or NumPy array,
+            which keeps its dtype; or nothing.
         device: where it is put. Default: the current device.
     Returns:
         Tensor; `{name}` itself has no instances.

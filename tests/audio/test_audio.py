@@ -141,7 +141,7 @@ def test_what_is_no_file(paddle, oracle, tmp_path):
 
 @pytest.mark.parametrize("channels_first", [True, False])
 @pytest.mark.parametrize("values", [np.array([[0.0, 0.5, -0.5, -1.0]], "float32"), np.array([[0.0, 0.5], [0.25, -0.5]], "float32"),
-                                    np.array([[1, 2, -3]], "int16")])  # fmt: skip
+                                    np.array([[1, 2, -3]], "int16")])
 def test_writing(paddle, oracle, tmp_path, values, channels_first):
     for p, name in ((paddle, "ours"), (oracle, "theirs")):
         p.audio.save(str(tmp_path / name), p.to_tensor(values), 8000, channels_first=channels_first)

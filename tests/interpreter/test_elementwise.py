@@ -22,7 +22,7 @@ ELEMENTARY = (
     "rsqrt", "cbrt",
 )  # fmt: skip
 BINARY = ("add", "sub", "mul", "div", "rem", "nextafter", "eq", "ne", "lt", "le", "gt", "ge", "bitwise_and", "bitwise_or", "bitwise_xor",
-          "shift_left", "shift_right_logical", "shift_right_arithmetic")  # fmt: skip
+          "shift_left", "shift_right_logical", "shift_right_arithmetic")
 
 
 @pytest.mark.parametrize("dtype", FLOATS)

@@ -11,11 +11,13 @@ from tests.nn.scripts import same
 NET = """class Net(nn.Layer):
     def __init__(self):
         super().__init__()
-        self.body = nn.Sequential(nn.Conv2D(1, 2, 3), nn.BatchNorm2D(2), nn.ReLU(), nn.Conv2DTranspose(2, 2, 2), nn.Flatten())
+        self.body = nn.Sequential(nn.Conv2D(1, 2, 3), nn.BatchNorm2D(2), nn.ReLU(),
+                                  nn.Conv2DTranspose(2, 2, 2), nn.Flatten())
         self.add, self.cat = paddle.nn.quant.add(), paddle.nn.quant.concat()
         self.tail, self.last = nn.Linear(18, 3), nn.Linear(6, 2)
         self.last.skip_quant = True
-        for p in self.parameters(): p.set_value((np.random.RandomState(1).rand(*p.shape) + 0.1).astype('float32'))
+        for p in self.parameters():
+            p.set_value((np.random.RandomState(1).rand(*p.shape) + 0.1).astype('float32'))
     def forward(self, x):
         y = self.tail(self.body(x))
         return self.last(self.cat([self.add(y, y), y], axis=1))

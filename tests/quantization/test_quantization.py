@@ -22,7 +22,8 @@ NET = [
     """class Net(nn.Layer):
     def __init__(self):
         super().__init__()
-        self.features = nn.Sequential(nn.Conv2D(1, 4, 3, padding=1), nn.BatchNorm2D(4), nn.ReLU(), nn.MaxPool2D(2, 2))
+        self.features = nn.Sequential(nn.Conv2D(1, 4, 3, padding=1), nn.BatchNorm2D(4), nn.ReLU(),
+                                      nn.MaxPool2D(2, 2))
         self.conv = nn.Conv2D(4, 6, 3, stride=2, padding=1, padding_mode='reflect', groups=2)
         self.pool = nn.AvgPool2D(2)
         self.fc = nn.Linear(6, 5)

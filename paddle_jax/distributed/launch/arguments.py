@@ -40,7 +40,8 @@ def parsed(argv):
     return found
 
 
-_EPILOG = """For a program that imports `paddle`: python -m paddle_jax -m paddle.distributed.launch --nproc_per_node 2 train.py"""
+_EPILOG = ("For a program that imports `paddle`: "
+           "python -m paddle_jax -m paddle.distributed.launch --nproc_per_node 2 train.py")
 
 
 def _settle(parser, found):

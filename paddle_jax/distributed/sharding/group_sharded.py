@@ -187,7 +187,8 @@ def group_sharded_parallel(model, optimizer, level, scaler=None, group=None, off
         >>> group_sharded_parallel(net, paddle.optimizer.SGD(0.1, parameters=net.parameters()), "os2")
         Traceback (most recent call last):
         ...
-        paddle_jax._core.errors.CheckError: group_sharded_parallel: level: got 'os2'; it must be one of os, os_g, p_g_os
+        paddle_jax._core.errors.CheckError: group_sharded_parallel: level: got 'os2'; it must be one of
+        os, os_g, p_g_os
     """
     call = "group_sharded_parallel"
     for name, value, kind in (("model", model, Layer), ("optimizer", optimizer, Optimizer)):
