@@ -12,8 +12,8 @@ class ConcreteProgram:
         self.main_program, self.inputs, outputs = record(function, specs, named)
         self.startup_program = Program()
         self.outputs = _flat(outputs)
-        found = self.main_program.all_parameters()
-        self.parameters = found, found
+        parameters = self.main_program.all_parameters()
+        self.parameters = parameters, parameters
 
 
 def _flat(value):

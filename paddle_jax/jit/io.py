@@ -92,11 +92,11 @@ def _functions(layer, skip_forward):
         if not callable(layer) or inspect.isclass(layer):
             raise TypeError(f"jit.save: layer: got {type(layer).__name__}; it must be a Layer or a function")
         return {"forward": layer}
-    found = {} if skip_forward else {"forward": layer.forward}
+    methods = {} if skip_forward else {"forward": layer.forward}
     for name in dir(type(layer)):
         if name != "forward" and isinstance(inspect.getattr_static(type(layer), name), StaticFunction):
-            found[name] = getattr(layer, name)
-    return found
+            methods[name] = getattr(layer, name)
+    return methods
 
 
 def encode(function, specs, owner, chosen=None):
@@ -166,8 +166,8 @@ class _Given:
                 items = [take(one, f"{path}_{i}", at) for i, one in enumerate(spec)]
                 return type(spec)(*items) if hasattr(spec, "_fields") else type(spec)(items)
             if isinstance(spec, dict):
-                found = {key: take(spec[key], str(key), at) for key in by_key(spec)}
-                return {key: found[key] for key in spec}
+                arguments = {key: take(spec[key], str(key), at) for key in by_key(spec)}
+                return {key: arguments[key] for key in spec}
             if isinstance(spec, Tensor):
                 spec = InputSpec(list(spec.shape), spec.dtype, spec._name, spec.stop_gradient)
             elif isinstance(spec, np.ndarray):
@@ -180,11 +180,11 @@ class _Given:
             names.append(chosen)
             return InputSpec(spec.shape, spec.dtype or dtypes.default(), chosen, spec.stop_gradient)
 
-        found = []
+        arguments = []
         for at, spec in enumerate(self.specs):
             before = len(names)
-            found.append(take(spec, self.titles[at], at))
-        return found, names
+            arguments.append(take(spec, self.titles[at], at))
+        return arguments, names
 
 
 def _given(function, plain, specs):

@@ -90,16 +90,16 @@ class Pack:
 
     def _join(self, raws):
         arrays = [observed(raw) for raw in raws]
-        found = {_place(a) for a in arrays}
+        places = {_place(a) for a in arrays}
         same = [(a.shape, a.dtype) for a in arrays] == [(shape, self.dtype) for shape in self.shapes]
-        if not same or len(found) > 1 or NotImplemented in found:
+        if not same or len(places) > 1 or NotImplemented in places:
             raise Scattered
         with self.lock:
             for value in self.values:
                 self.materialize(value)
             self.flat, self.values, self.read = None, [], []
         self.cost += _JOIN * len(raws)
-        self.device = found.pop()
+        self.device = places.pop()
         return self._put(np.concatenate([np.asarray(a).ravel() for a in arrays]))
 
     def give(self, tensors, results):

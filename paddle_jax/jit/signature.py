@@ -38,9 +38,9 @@ def _leaf(value, tensors):
     if isinstance(value, dict):
         return dict, *[(k, _leaf(v, tensors)) for k, v in value.items()]
     if isinstance(value, np.ndarray | jax.Array):
-        made = to_tensor(value)
-        tensors.append(made)
-        return "t", made._raw.shape, made._raw.dtype, True
+        tensor = to_tensor(value)
+        tensors.append(tensor)
+        return "t", tensor._raw.shape, tensor._raw.dtype, True
     try:
         hash(value)
     except TypeError:
@@ -99,13 +99,13 @@ def differences(old, new):
     """In words, what differs between two descriptions of arguments."""
     if len(old) != len(new):
         return ["the number of arguments is another one"]
-    found = []
+    differences = []
     for i, (a, b) in enumerate(zip(old, new, strict=True)):
         name = f"argument {i}"
         if b and isinstance(b[0], str) and b[0] != "t" and len(b) == 2:  # a keyword argument
             name, a, b = b[0], a[1], b[1]
-        found += [f"{name}{what}" for what in _of_one(a, b)]
-    return found
+        differences += [f"{name}{what}" for what in _of_one(a, b)]
+    return differences
 
 
 def _of_one(a, b):
@@ -127,16 +127,16 @@ def _of_one(a, b):
 
 def as_tensors(args, kwargs):
     """The arguments with Tensors in the place of arrays; the Tensors among them, each once; what else is among them; lists and dicts."""
-    found, others, containers = {}, [], []
+    by_id, others, containers = {}, [], []
 
     def convert(value):
         if isinstance(value, Tensor):
-            found.update((id(t), t) for t in (value.taken_apart()[0] if value.is_sparse() else [value]))
+            by_id.update((id(t), t) for t in (value.taken_apart()[0] if value.is_sparse() else [value]))
             return value
         if isinstance(value, np.ndarray | jax.Array):
-            made = to_tensor(value)
-            found[id(made)] = made
-            return made
+            tensor = to_tensor(value)
+            by_id[id(tensor)] = tensor
+            return tensor
         if isinstance(value, tuple):
             return _rebuilt(value, [convert(v) for v in value])
         if isinstance(value, list | dict):
@@ -154,7 +154,7 @@ def as_tensors(args, kwargs):
         return value
 
     args, kwargs = tuple(map(convert, args)), {k: convert(v) for k, v in kwargs.items()}
-    return args, kwargs, list(found.values()), others, containers
+    return args, kwargs, list(by_id.values()), others, containers
 
 
 def _rebuilt(value, items):

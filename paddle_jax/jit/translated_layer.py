@@ -94,7 +94,7 @@ def _tensors(method, feeds, inputs):
     if len(inputs) != len(feeds):
         error = IndexError if len(inputs) > len(feeds) else ValueError
         raise error(f"{method}: got {len(inputs)} inputs; the model takes {len(feeds)}: {', '.join(feed[0] for feed in feeds)}")
-    found = []
+    arguments = []
     for value, (name, _, shape, dtype) in zip(inputs, feeds, strict=True):
         if not isinstance(value, Tensor):
             value = wrap(jnp.asarray(np.asarray(value)))
@@ -102,8 +102,8 @@ def _tensors(method, feeds, inputs):
             raise ValueError(f"{method}: {name}: got {value.dtype}; the model takes {dtype}; use .astype('{dtype}')")
         if value.ndim != len(shape):
             raise ValueError(f"{method}: {name}: got shape {list(value.shape)}; the model takes {shape}")
-        found.append(value)
-    return found
+        arguments.append(value)
+    return arguments
 
 
 def load(path, **configs):
@@ -153,12 +153,12 @@ def _files(prefix, configs):
         if model.is_file():
             return {"forward": (model, folder / (configs.get("params_filename") or model.with_suffix(".pdiparams").name))}
     base = Path(prefix)
-    found = {"forward": (Path(prefix + ".json"), Path(prefix + ".pdiparams"))} if Path(prefix + ".json").is_file() else {}
+    files = {"forward": (Path(prefix + ".json"), Path(prefix + ".pdiparams"))} if Path(prefix + ".json").is_file() else {}
     for model in sorted(base.parent.glob(_escaped(base.name) + ".*.json")):
         method = model.name[len(base.name) + 1 : -len(".json")]
         if method.isidentifier():
-            found[method] = model, model.with_suffix(".pdiparams")
-    return found
+            files[method] = model, model.with_suffix(".pdiparams")
+    return files
 
 
 def _escaped(name):

@@ -106,13 +106,13 @@ def select(index, codes, names=None, roots=()):
         versions = [part.changes[id(tensor)] for part in parts]
         changes.append((versions, joined.tensor(tensor.name, [c.leaf for c in versions])))
     if joined.outputs or any(part.effects for part in parts):
-        made = _run(index, parts, joined)
+        results = _run(index, parts, joined)
     else:
-        made = []
+        results = []
     for versions, at in changes:
         versions[0].adopts = any(c.adopts for c in versions)
-        write_back(versions[0], made[at.at])
-    return joined.fill(out, made) if names is None else [joined.fill(value, made) for value in out]
+        write_back(versions[0], results[at.at])
+    return joined.fill(out, results) if names is None else [joined.fill(value, results) for value in out]
 
 
 class Tries:
@@ -145,8 +145,8 @@ def _run(index, parts, joined):
     def make():
         def branch(part, at, picks):
             def chosen(arrays):
-                found = part.fn(np.uint32(0), *[arrays[i] for i in at])
-                return tuple([_value(pick, found, out) for pick, out in zip(picks, joined.outputs, strict=True)])
+                results = part.fn(np.uint32(0), *[arrays[i] for i in at])
+                return tuple([_value(pick, results, out) for pick, out in zip(picks, joined.outputs, strict=True)])
 
             return chosen
 
@@ -192,10 +192,10 @@ class Joined:
     def __init__(self, count):
         self.count, self.outputs = count, []
 
-    def fill(self, value, made):
+    def fill(self, value, tensors):
         """The joined value with the Tensors of the operation."""
         leaves, tree = flat(value)
-        return jax.tree.unflatten(tree, [made[x.at] if isinstance(x, Output) else x for x in leaves])
+        return jax.tree.unflatten(tree, [tensors[x.at] if isinstance(x, Output) else x for x in leaves])
 
     def join(self, name, values):
         """The joined value, with Outputs."""

@@ -142,9 +142,9 @@ def _rewired(function):
     if new is inner:
         return function
     cells = tuple([types.CellType(new) if _holds(cell, inner) else cell for cell in function.__closure__])
-    made = types.FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, cells)
-    made.__kwdefaults__ = function.__kwdefaults__
-    return made
+    copy = types.FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, cells)
+    copy.__kwdefaults__ = function.__kwdefaults__
+    return copy
 
 
 def _holds(cell, content):
@@ -232,8 +232,8 @@ def _quantor(kind, joined):
         items = list(items)
         if not any(map(is_traced, items)):
             return kind(items)
-        found = ft.reduce(lambda a, b: joined(lambda: a, lambda: b), items)
-        return truth(found) if is_traced(found) else bool(found)
+        answer = ft.reduce(lambda a, b: joined(lambda: a, lambda: b), items)
+        return truth(answer) if is_traced(answer) else bool(answer)
 
     return ask
 
@@ -260,14 +260,14 @@ def _super(scope, *args):
     frame = sys._getframe()
     while frame is not None and not ("__class__" in frame.f_locals and frame.f_locals.get(scope.name) is scope):
         frame = frame.f_back
-    found = None
+    caller = None
     while frame is not None:  # the outermost frame of the function, which has its arguments
         if frame.f_locals.get(scope.name) is scope and frame.f_code.co_argcount:
-            found = frame
+            caller = frame
         frame = frame.f_back
-    if found is None:
+    if caller is None:
         raise RuntimeError("super(): no arguments")
-    return super(found.f_locals["__class__"], found.f_locals[found.f_code.co_varnames[0]])
+    return super(caller.f_locals["__class__"], caller.f_locals[caller.f_code.co_varnames[0]])
 
 
 def _frame_of(scope):

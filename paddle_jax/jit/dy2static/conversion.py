@@ -30,8 +30,8 @@ def convert(function):
         forward = type(function).forward
         if isinstance(forward, types.FunctionType) and not is_plain(forward):
             transformed(forward, strict=True)
-    made = lifted(function)
-    return ft.partial(_of_a_library, function) if made is function else made
+    converted = lifted(function)
+    return ft.partial(_of_a_library, function) if converted is function else converted
 
 
 def _of_a_library(function, *args, **kwargs):

@@ -8,8 +8,8 @@ def silent(kernel):
 
     def quiet(*operands):
         closed, out = jax.make_jaxpr(loud, return_shape=True)(*operands)
-        found = jax.core.eval_jaxpr(without_effects(closed.jaxpr), closed.consts, *operands)
-        return jax.tree.unflatten(jax.tree.structure(out), found)
+        results = jax.core.eval_jaxpr(without_effects(closed.jaxpr), closed.consts, *operands)
+        return jax.tree.unflatten(jax.tree.structure(out), results)
 
     kernel.fn = quiet
 

@@ -18,8 +18,8 @@ def show(*values, **kwargs):
     texts = [None if is_traced(v) else (str(v),) for v in values]
 
     def written(*arrays):
-        found = [text_of(np.asarray(a), place, stop) for a, stop in zip(arrays, stops, strict=True)][::-1]
-        print(*[found.pop() if text is None else text[0] for text in texts], **kwargs)
+        shown = [text_of(np.asarray(a), place, stop) for a, stop in zip(arrays, stops, strict=True)][::-1]
+        print(*[shown.pop() if text is None else text[0] for text in texts], **kwargs)
 
     jax.debug.callback(written, *map(_array, tensors), ordered=True)
 

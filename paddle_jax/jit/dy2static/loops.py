@@ -81,20 +81,20 @@ class State:
 
     def adapt(self, values):
         """Takes over what a step has shown to change; whether there was anything new."""
-        found = False
+        more = False
         for k, (value, name) in enumerate(zip(values, self.names, strict=True)):
             leaves, tree = self.columns[k]
             new, new_tree = flat(value)
             if isinstance(leaves[0] if leaves else None, Undefined) and not (new and isinstance(new[0], Undefined)):
                 self.columns[k] = [_undefined(x) if isinstance(x, Leaf) or is_number(x) else x for x in new], new_tree
-                found = True
+                more = True
                 continue
             if tree != new_tree:
                 raise Unsupported(f"{name} changes its structure in a loop over a tensor; give it all its items before the loop")
             pairs = [_adapted(name, a, b) for a, b in zip(leaves, new, strict=True)]
             self.columns[k] = [leaf for leaf, _ in pairs], tree
-            found |= any(changed for _, changed in pairs)
-        return found
+            more |= any(changed for _, changed in pairs)
+        return more
 
 
 def _undefined(new):
@@ -179,9 +179,9 @@ def repeat(test, body, values, names, length=None, roots=()):
     else:
         raise Unsupported("the variables of a loop over a tensor do not settle; keep their shapes and dtypes the same from step to step")
     generator._offset = start + step.drawn + (0 if tested is None else tested.drawn)
-    made = _run(state, changing, tested, step, length)
-    out = state.filled(made[: len(made) - len(changing)])
-    for change, new in zip(changing.values(), made[len(made) - len(changing) :], strict=True):
+    results = _run(state, changing, tested, step, length)
+    out = state.filled(results[: len(results) - len(changing)])
+    for change, new in zip(changing.values(), results[len(results) - len(changing) :], strict=True):
         write_back(change, new)
     return out
 
@@ -190,11 +190,11 @@ def _answer(value):
     return truth(as_tensor(value))
 
 
-def _softened(changing, found):
+def _softened(changing, changes):
     """Lets gradients flow through Tensors that got a recorded value in a step."""
     more = False
     for key, change in changing.items():
-        now = found[key]
+        now = changes[key]
         if now.leaf.shape != tuple(change.tensor._raw.shape) or now.leaf.dtype != change.tensor._raw.dtype:
             raise Unsupported(f"{change.tensor.name} changes its shape or dtype in place in a loop over a tensor")
         if now.adopts and not change.adopts:
@@ -272,8 +272,8 @@ def _looping(plan, tested, step, backward):
     return looping
 
 
-def _next(pick, found, x):
-    return jnp.full(x.shape, pick[0], x.dtype) if isinstance(pick, tuple) else found[pick]
+def _next(pick, results, x):
+    return jnp.full(x.shape, pick[0], x.dtype) if isinstance(pick, tuple) else results[pick]
 
 
 def _picks(state, step, changing):

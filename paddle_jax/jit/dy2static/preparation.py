@@ -81,8 +81,8 @@ class _Breaks(ast.NodeTransformer):
         self.name = name
 
     def listed(self, node):
-        made = self.visit(node)
-        return made if isinstance(made, list) else [made]
+        new = self.visit(node)
+        return new if isinstance(new, list) else [new]
 
     def visit_Break(self, node):
         return [_like(node, ast.Assign([ast.Name(self.name, ast.Store())], ast.Constant(True))), node]

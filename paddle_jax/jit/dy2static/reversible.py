@@ -217,8 +217,8 @@ def _reversed(loop, fixed, saved, cts):
     sums = tuple(jnp.zeros(x.shape, x.dtype) for x in _chosen(loop.read, fixed))
     top = used - 1
     start = n - 1, where[jnp.maximum(top, 0)], _at(rooms, top), top, where, rooms, tuple(cts), sums
-    found = jax.lax.while_loop(lambda state: state[0] >= 0, body, start)
-    return found[6], found[7]
+    end = jax.lax.while_loop(lambda state: state[0] >= 0, body, start)
+    return end[6], end[7]
 
 
 def is_smooth(array) -> bool:

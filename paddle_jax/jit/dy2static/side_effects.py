@@ -70,17 +70,17 @@ class Objects:
 
     def restore(self):
         """Puts back what has changed; returns what that is, in words."""
-        found = []
+        names = []
         for thing, before, name in self.held:
             if _differs(thing, before):
                 thing.clear()
                 (thing.update if isinstance(thing, dict | set) else thing.extend)(before)
-                found.append(name)
+                names.append(name)
         for get, put, before, name in self.variables:
             if not _same(get(), before):
                 put(before)
-                found.append(f"the variable {name!r}")
-        return found
+                names.append(f"the variable {name!r}")
+        return names
 
     def __enter__(self):
         return self

@@ -96,8 +96,8 @@ def if_stmt(test, body, orelse, get_state, set_state, names, nouts):
         values = [value if facts is None else facts[k] for value, facts in zip(variables.before, known, strict=True)]
         return lambda: tuple(variables.run(code, values)[1])
 
-    found = select(truth(test), [branch(orelse, 1), branch(body, 0)], names, roots=(body, orelse))
-    variables.put(tuple(found))
+    results = select(truth(test), [branch(orelse, 1), branch(body, 0)], names, roots=(body, orelse))
+    variables.put(tuple(results))
 
 
 def _known(value, test):
@@ -128,11 +128,11 @@ def while_stmt(test, body, get_state, set_state, names, opts):
             raise Unsupported("the condition of a while over a tensor assigns a variable; assign it in the loop")
         return answer
 
-    found = repeat(tested, lambda values, _: variables.run(body, values)[1], variables.before, names, roots=(test, body))
-    variables.put(tuple(found))
+    results = repeat(tested, lambda values, _: variables.run(body, values)[1], variables.before, names, roots=(test, body))
+    variables.put(tuple(results))
     # a loop that only a `return` or `break` ends has come to it
     over = getattr(frame.tried(test) if frame.recording else test(), "_not_of", None)
-    variables.put(tuple([True if value is over and over is not None else value for value in found]))
+    variables.put(tuple([True if value is over and over is not None else value for value in results]))
 
 
 @_final
@@ -141,9 +141,9 @@ def for_stmt(over, extra_test, body, get_state, set_state, names, opts):
     if isinstance(over, Range):
         return _for_range(over, extra_test, body, get_state, set_state, names)
     if local.ctx.frame.recording:
-        found = _recorded(over, body)
-        if found is not None:
-            return _for_range(found[0], extra_test, lambda i: body(found[1](i)), get_state, set_state, names)
+        recorded = _recorded(over, body)
+        if recorded is not None:
+            return _for_range(recorded[0], extra_test, lambda i: body(recorded[1](i)), get_state, set_state, names)
     elif isinstance(over, Tensor) and over.ndim and over.shape[0] > _UNROLLED and extra_test is None:
         before, capture = get_state(), local.ctx.frame.capture
         refusal = getattr(capture, "refusal", None)
@@ -226,8 +226,8 @@ def _for_range(over, extra_test, body, get_state, set_state, names):
         i = values[-1]
         return [*variables.run(ft.partial(body, i), values[:-1])[1], i + over.step]
 
-    found = repeat(tested, step, [*variables.before, over.first()], [*names, "the counter"], roots=(body,))
-    variables.put(tuple(found[:-1]))
+    results = repeat(tested, step, [*variables.before, over.first()], [*names, "the counter"], roots=(body,))
+    variables.put(tuple(results[:-1]))
 
 
 def _for_rows(over, body, get_state, set_state, names):
@@ -236,8 +236,8 @@ def _for_rows(over, body, get_state, set_state, names):
     def step(values, i):
         return variables.run(lambda: body(over[i]), values)[1]
 
-    found = repeat(None, step, variables.before, names, length=over.shape[0], roots=(body,))
-    variables.put(tuple(found))
+    results = repeat(None, step, variables.before, names, length=over.shape[0], roots=(body,))
+    variables.put(tuple(results))
 
 
 # expressions ------------------------------------------------------------------------------------------------------

@@ -132,14 +132,14 @@ class Transpiler(base.GenericTranspiler):
         code = known[reads is None]
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
         factory = types.FunctionType(code, function.__globals__, closure=tuple([cells[name] for name in code.co_freevars]))
-        made = factory(_OPERATORS, reads and View(reads, function, cells))
+        result = factory(_OPERATORS, reads and View(reads, function, cells))
         if reads is not None:
             reads.codes.update(nested(code))
-        made.__dict__.update(function.__dict__)
-        made.__defaults__, made.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
-        made.__name__, made.__qualname__, made.__doc__, made.__module__ = (function.__name__, function.__qualname__, function.__doc__,
+        result.__dict__.update(function.__dict__)
+        result.__defaults__, result.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+        result.__name__, result.__qualname__, result.__doc__, result.__module__ = (function.__name__, function.__qualname__, function.__doc__,
                                                                            function.__module__)
-        return mark_converted(made)
+        return mark_converted(result)
 
     def code_of(self, function, observed):
         """Code that makes the converted function of the operators, in a scope with the variables of its closure."""

@@ -50,8 +50,8 @@ def parse_arg_and_kwargs(function):
         >>> paddle.jit.dy2static.utils.parse_arg_and_kwargs(lambda x, y=1: x)
         (['x', 'y'], {'y': 1})
     """
-    found = [p for p in inspect.signature(function).parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    return [p.name for p in found], {p.name: p.default for p in found if p.default is not p.empty}
+    parameters = [p for p in inspect.signature(function).parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return [p.name for p in parameters], {p.name: p.default for p in parameters if p.default is not p.empty}
 
 
 def parse_varargs_name(function):

@@ -22,36 +22,36 @@ def rewritten(node, free, owner=None):
 
 def bound_names(node):
     """The names that are local to a function, lambda or comprehension."""
-    found, outside = set(), set()
+    bound, outside = set(), set()
     if isinstance(node, ast.FunctionDef | ast.Lambda):
         args = node.args
         for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg):
             if arg is not None:
-                found.add(arg.arg)
+                bound.add(arg.arg)
     work = list(node.body) if isinstance(node, ast.FunctionDef | ast.ClassDef) else [node.body] if isinstance(node, ast.Lambda) else [
         g.target for g in node.generators]
     while work:
         item = work.pop()
         if isinstance(item, ast.Name):
             if not isinstance(item.ctx, ast.Load):
-                found.add(item.id)
+                bound.add(item.id)
         elif isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found.add(item.name)
+            bound.add(item.name)
             work += item.decorator_list
             continue
         elif isinstance(item, ast.Global | ast.Nonlocal):
             outside.update(item.names)
         elif isinstance(item, ast.Import | ast.ImportFrom):
-            found.update([(alias.asname or alias.name).partition(".")[0] for alias in item.names])
+            bound.update([(alias.asname or alias.name).partition(".")[0] for alias in item.names])
         elif isinstance(item, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and item.name:
-            found.add(item.name)
+            bound.add(item.name)
         elif isinstance(item, ast.MatchMapping) and item.rest:
-            found.add(item.rest)
+            bound.add(item.rest)
         if isinstance(item, _SCOPES):
             work += [n.target for n in ast.walk(item) if isinstance(n, ast.NamedExpr)]
             continue
         work += ast.iter_child_nodes(item)
-    return found - outside
+    return bound - outside
 
 
 class _Rewriting(ast.NodeTransformer):

@@ -54,12 +54,12 @@ def syntax_of(function):
     file = _parsed(code.co_filename, text)
     if code not in file.codes:
         raise NoSource(f"the source of {code.co_qualname} is not what was loaded")
-    found = file.functions.get((code.co_firstlineno, code.co_name), [])
-    if len(found) > 1:
-        found = [node for node in found if _spot(node) == _spot_of(code)]
-    if len(found) != 1:
+    nodes = file.functions.get((code.co_firstlineno, code.co_name), [])
+    if len(nodes) > 1:
+        nodes = [node for node in nodes if _spot(node) == _spot_of(code)]
+    if len(nodes) != 1:
         raise NoSource(f"which of several functions {code.co_qualname} is cannot be told")
-    return found[0]
+    return nodes[0]
 
 
 def expression(text, scope):
@@ -72,9 +72,9 @@ def expression(text, scope):
 
 def _typed(name):
     """The program given as `python -c PROGRAM`, where that is what is asked for."""
-    given = sys.orig_argv
-    at = next((i for i, word in enumerate(given) if word == "-c"), len(given))
-    return "".join(given[at + 1 : at + 2]) if name == "<string>" and sys.argv[:1] == ["-c"] else ""
+    words = sys.orig_argv
+    at = next((i for i, word in enumerate(words) if word == "-c"), len(words))
+    return "".join(words[at + 1 : at + 2]) if name == "<string>" and sys.argv[:1] == ["-c"] else ""
 
 
 def _spot(node):
