@@ -5,7 +5,9 @@ different operations, the code looks at the lengths in a way that a program cann
 own, so that it can be told which length a number is made of; where axes turn out to belong together, all get the same.
 """
 
+import dataclasses
 import itertools
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -13,6 +15,8 @@ import numpy as np
 from paddle_jax._core.deferred.value import aval_of, concrete, looked_at
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.errors import TracedValueError, Unsupported
+from paddle_jax._core.kernel import Kernel
+from paddle_jax._core.op import Op
 from paddle_jax._core.origins import user_line
 from paddle_jax._core.symbol import NoValueError, Symbol, SymbolError
 from paddle_jax._core.tensor import Tensor, wrap
@@ -31,49 +35,54 @@ _SMALL = 64  # elements up to which operations on constants are carried out whil
 _SAME = ((97, 198),) * len(_ODD)
 
 
+@dataclasses.dataclass(slots=True, eq=False)
 class Step:
-    """One operation of a recording: the declared Op (or None), its attributes, how operands are laid out, operands and results as Symbols.
+    """One operation of a recording."""
 
-    blocks: for `cond` and `while` a list of (Symbols that come in, Steps, Symbols of the results). place: `file:line` of the user's code.
-    """
+    kernel: Kernel
+    op: Op | None  # as it was declared; None: of no declared op
+    attrs: dict  # its attributes by name, with Lengths
+    layout: Any  # how the operands are laid out, as in `kernel.made_of`
+    inputs: list  # operands, Symbols
+    outputs: list  # results, Symbols
+    blocks: list | tuple = ()  # of `cond` and `while`: (Symbols that come in, Steps, Symbols of the results) for each
+    place: str | None = None  # `file:line` of the user's code
 
-    __slots__ = ("attrs", "blocks", "inputs", "kernel", "layout", "name", "op", "outputs", "place")
-
-    def __init__(self, kernel, op, attrs, layout, inputs, outputs, blocks=()):
-        self.kernel, self.name, self.op, self.attrs, self.layout = kernel, kernel.name, op, attrs, layout
-        self.inputs, self.outputs, self.blocks, self.place = inputs, outputs, blocks, None
+    @property
+    def name(self):
+        return self.kernel.name
 
 
+@dataclasses.dataclass(slots=True, eq=False)
 class Filled:
     """An array of one number whose shape depends on the inputs."""
 
-    __slots__ = ("dtype", "number", "shape")
+    number: complex
+    dtype: str
+    shape: list  # with Lengths
 
-    def __init__(self, number, dtype, shape):
-        self.number, self.dtype, self.shape = number, dtype, shape
 
-
+@dataclasses.dataclass(slots=True, eq=False)
 class Ramp:
     """start, start + step, ... of a length that depends on the inputs."""
 
-    __slots__ = ("dtype", "shape", "start", "step")
+    start: complex
+    step: complex
+    dtype: str
+    shape: list  # with one Length
 
-    def __init__(self, start, step, dtype, shape):
-        self.start, self.step, self.dtype, self.shape = start, step, dtype, shape
 
-
+@dataclasses.dataclass(slots=True, eq=False)
 class Recording:
-    """What a function does. inputs: Symbols of the inputs; outputs: Symbols; steps: in order.
+    """What a function does."""
 
-    shapes: {Symbol: shape, with Lengths}; tensors: {Symbol: the eager Tensor, or what else, that it stands for}; stored: ids of Tensors that go
-    into the parameter file under their names, beside Parameters. places: {Operation: `file:line`}.
-    """
-
-    __slots__ = ("inputs", "outputs", "places", "shapes", "steps", "stored", "tensors")
-
-    def __init__(self, inputs, outputs, places):
-        self.places = places
-        self.inputs, self.outputs, self.steps, self.tensors, self.shapes, self.stored = inputs, outputs, [], {}, {}, set()
+    inputs: list  # Symbols
+    outputs: list  # Symbols
+    places: dict  # {Operation: `file:line`}
+    steps: list = dataclasses.field(default_factory=list)  # in order
+    tensors: dict = dataclasses.field(default_factory=dict)  # {Symbol: the eager Tensor or what else it is}
+    shapes: dict = dataclasses.field(default_factory=dict)  # {Symbol: shape, with Lengths}
+    stored: set = dataclasses.field(default_factory=set)  # ids of Tensors stored beside the Parameters
 
     def prune(self):
         """Leaves out the steps that no output needs."""

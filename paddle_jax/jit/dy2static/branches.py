@@ -1,5 +1,7 @@
 """`cond` and `switch` on traced Tensors: one operation on the tape, whatever its branches read."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -171,13 +173,15 @@ def _run(index, parts, joined):
     return [finished(t, out.stop) for t, out in zip(made, joined.outputs, strict=True)]
 
 
+@dataclasses.dataclass(slots=True, eq=False)
 class Output:
-    """A result of the operation. picks: for each branch the place among its arrays, or (number,). stop: whether no gradient flows through it."""
+    """A result of the operation."""
 
-    __slots__ = ("at", "dtype", "picks", "shape", "stop")
-
-    def __init__(self, at, picks, shape, dtype, stop):
-        self.at, self.picks, self.shape, self.dtype, self.stop = at, picks, shape, dtype, stop
+    at: int  # its place among the results
+    picks: tuple  # for each branch the place among its arrays, or (number,)
+    shape: tuple
+    dtype: np.dtype
+    stop: bool  # whether no gradient flows through it
 
 
 def _value(pick, arrays, out):

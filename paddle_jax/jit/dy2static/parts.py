@@ -4,6 +4,7 @@
 every Tensor, which Tensors outside it reads and which it changes in place.
 """
 
+import dataclasses
 import functools as ft
 import weakref
 
@@ -69,13 +70,13 @@ def is_traced(value) -> bool:
     return isinstance(value._raw if isinstance(value, Tensor) else value, ABSTRACT)
 
 
+@dataclasses.dataclass(slots=True, eq=False)
 class Change:
-    """A Tensor outside that code changes in place. adopts: whether gradients flow to the new value. leaf: the new value."""
+    """A Tensor outside that code changes in place."""
 
-    __slots__ = ("adopts", "leaf", "tensor")
-
-    def __init__(self, tensor, adopts, leaf):
-        self.tensor, self.adopts, self.leaf = tensor, adopts, leaf
+    tensor: Tensor
+    adopts: bool  # whether gradients flow to the new value
+    leaf: Leaf  # the new value
 
 
 class Part:
