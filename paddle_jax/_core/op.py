@@ -343,6 +343,7 @@ def _placeholder(*args, **kwargs):
 
 def _wrapper(made, out):
     """The public function. Its code is compiled at the first call, which keeps importing hundreds of ops quick."""
+    made.out = out
     names = {"__name__": __name__, "_op": made, "_call": made.call, "_aliased": _aliased, "_into": _into, "_fast": made.fast, "_Tensor": Tensor,
              "_local": local, "_run": run, "_run1": run1, "_run2": run2, "_run3": run3, "_first": _first, "_with_ints": _with_ints, "_fn": made.fn,
              "_CAUGHT": CAUGHT, "_told": told_mistake, "_behind": behind}
@@ -360,6 +361,18 @@ def _wrapper(made, out):
 
     names["_compile_now"] = compile_now
     return public
+
+
+def source_of(op):
+    """The text of an op's public function, which is compiled at its first call. op: the function, or its Op.
+
+    Example:
+        >>> from paddle_jax._core.op import source_of
+        >>> print(source_of(paddle.tanh).splitlines()[0])
+        def tanh(x=_d_x, name=_d_name, *, out=None, **_kw):
+    """
+    made = getattr(op, "op", op)
+    return _source(made, made.out)[0]
 
 
 def _source(made, out):

@@ -135,3 +135,10 @@ def test_what_is_wrong(paddle, x):
         lying(x).numpy()
     with pytest.raises(ValueError, match="half: gradient: it gave 1 gradients for 2 arrays"):
         half(x, x).sum().backward()
+
+
+def test_the_text_of_a_public_function_can_be_seen(paddle):
+    source_of = paddle_jax._core.op.source_of
+    text = source_of(paddle_jax.clip)
+    assert text.startswith("def clip(x=_d_x, min=_d_min, max=_d_max") and source_of(paddle_jax.clip.op) == text
+    compile(text, "<clip>", "exec")
