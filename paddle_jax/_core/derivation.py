@@ -34,8 +34,9 @@ def derived(kernel, diff, given, arity):
 
 
 def linearized(kernel, diff, operands):
-    """(results, pull) of `jax.vjp` with respect to the operands at `diff`."""
-    fn = _as_traced(kernel, operands) if kernel.deferrable else kernel.fn
+    """(results, pull) of `jax.vjp` with respect to the operands at `diff`. Operands that are known stay known to the function."""
+    traced = kernel.deferrable and all(isinstance(operand, jax.core.Tracer) for operand in operands)
+    fn = _as_traced(kernel, operands) if traced else kernel.fn
     return jax.vjp(_chosen(fn, diff, operands), *[operands[i] for i in diff])
 
 

@@ -73,7 +73,7 @@ def _straight(thing, seen):
     if isinstance(getattr(thing, "fun", None), types.FunctionType) and type(thing).__name__ == "custom_jvp":
         thing = thing.fun
     if not isinstance(thing, types.FunctionType) or not _of_package(thing.__module__):
-        return getattr(thing, "__name__", "") in _KNOWN and not _of_package(getattr(thing, "__module__", None) or "")
+        return getattr(thing, "__name__", "") in _KNOWN and not _of_package(getattr(thing, "__module__", None))
     if thing in seen or thing.__module__.startswith("paddle_jax._core."):  # the machinery has no loops over arrays of an op
         return True
     seen.add(thing)
@@ -114,7 +114,8 @@ def _globals(code):
 
 
 def _of_package(module):
-    return module.partition(".")[0] == "paddle_jax"
+    """Whether a module, by its name, is one of this package; code that was executed from a text has none."""
+    return (module or "").partition(".")[0] == "paddle_jax"
 
 
 class without_inner_jit(Block):

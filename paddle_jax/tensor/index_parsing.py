@@ -100,10 +100,12 @@ INSTEAD = "use paddle_jax.bounded.masked_select(x, mask, size) there, or where()
 
 
 def value_of(item):
+    """The array of an item of an index."""
     return item._value if isinstance(item, Tensor) else item
 
 
 def dtype_of(item):
+    """The NumPy dtype of an array or Tensor in an index."""
     return item._raw.dtype if isinstance(item, Tensor) else item.dtype
 
 
@@ -124,6 +126,7 @@ def _checked_later(item, axis, length):
 
 
 def add_int(found, item, axis, length):
+    """Adds an integer to the pattern; returns how many axes it takes."""
     if type(item) is not int and hasattr(item, "dtype") and dtype_of(item).kind not in "iu":
         raise _error(item)
     if type(item) is not int and _traced(item):
@@ -230,6 +233,7 @@ def _add_mask(found, item, axis, shape):
 
 
 def starts_of(found):
+    """Where integers and slices of an index start, as one int32 operand."""
     if any(isinstance(s, Tensor) for s in found.starts):  # in a program that is being recorded
         from paddle_jax.tensor.joining import stack
 
