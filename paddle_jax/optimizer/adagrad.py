@@ -28,6 +28,7 @@ class Adagrad(Optimizer):
 
     _moment_acc_str = "moment"
     _slots = ("moment",)
+    _by_element = True
 
     def __init__(
         self, learning_rate, epsilon=1e-6, parameters=None, weight_decay=None, grad_clip=None, name=None, initial_accumulator_value=0.0
@@ -74,6 +75,7 @@ class Adadelta(Optimizer):
     _avg_squared_grad_acc_str = "_avg_squared_grad"
     _avg_squared_update_acc_str = "_avg_squared_update"
     _slots = ("_avg_squared_grad", "_avg_squared_update")
+    _by_element = True
 
     def __init__(self, learning_rate=0.001, epsilon=1e-6, rho=0.95, parameters=None, weight_decay=None, grad_clip=None, name=None):
         for argument, value in (("learning_rate", learning_rate), ("epsilon", epsilon), ("rho", rho)):

@@ -10,8 +10,8 @@ BETA = "at least 0 and less than 1"
 
 
 def column(power, p):
-    """A state of one number per parameter, shaped to broadcast with a stack of parameters."""
-    return power.reshape((-1,) + (1,) * (p.ndim - 1))
+    """A state of one number per parameter, shaped to broadcast with a stack of parameters; in a flat stack it may be spread over the elements."""
+    return power if power.shape == p.shape else power.reshape((-1,) + (1,) * (p.ndim - 1))
 
 
 def adam_step(p, g, s, lr, beta1, beta2, epsilon):
@@ -61,6 +61,7 @@ class Adam(Optimizer):
     _beta1_pow_acc_str = "beta1_pow_acc"
     _beta2_pow_acc_str = "beta2_pow_acc"
     type = "adam"
+    _by_element = True
 
     def __init__(
         self,

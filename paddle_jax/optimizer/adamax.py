@@ -30,6 +30,7 @@ class Adamax(Optimizer):
     """
 
     _slots = ("moment", "inf_norm", "beta1_pow_acc")
+    _by_element = True
 
     def __init__(
         self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameters=None, weight_decay=None, grad_clip=None, name=None
@@ -88,6 +89,7 @@ class NAdam(Optimizer):
     """
 
     _slots = ("momentum_decay_pow", "beta2_pow", "mu_product", "moment1", "moment2")
+    _by_element = True
 
     def __init__(
         self,
@@ -149,6 +151,7 @@ class RAdam(Optimizer):
     """
 
     _slots = ("beta1_pow", "beta2_pow", "rho", "moment1", "moment2")
+    _by_element = True
 
     def __init__(
         self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameters=None, weight_decay=None, grad_clip=None, name=None

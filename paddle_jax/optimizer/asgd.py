@@ -80,6 +80,7 @@ class Rprop(Optimizer):
     """
 
     _slots = ("prevs", "learning_rates")
+    _by_element = True
 
     def __init__(
         self,

@@ -32,6 +32,7 @@ class Momentum(Optimizer):
 
     _velocity_acc_str = "velocity"
     _slots = ("velocity",)
+    _by_element = True
 
     def __init__(
         self,

@@ -13,6 +13,7 @@ from paddle_jax._core.symbol import Symbol
 from paddle_jax._core.tensor import Tensor, held, rebind_all, wrap
 from paddle_jax._core.uninterrupted import eagerly, hand_out
 from paddle_jax.nn.clip import ClipGradBase
+from paddle_jax.optimizer.flat import joined, rows
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
 from paddle_jax.optimizer.stack import Stack, chunks, fresh, pack, run_calls, vectors
 from paddle_jax.optimizer.states import LOW, States, outside
@@ -64,6 +65,7 @@ class Optimizer(States):
 
     _slots = ()  # names of the states, in Paddle's order
     _shard_fn = None  # (name of a state, parameter) -> layout of the state, where it is not that of the parameter
+    _by_element = False  # whether the rule treats each element for itself
     _skip = None  # during a step of a GradScaler: what is held for "a gradient is infinite or NaN", which leaves everything as it is
 
     def __init__(self, learning_rate, parameters=None, weight_decay=None, grad_clip=None, name=None):
@@ -253,9 +255,8 @@ class Optimizer(States):
         work = []
         for call in group.calls:
             if any(id(p) in grads for same in call.lists for p in same):
-                masks = [np.array([id(p) in grads for p in same]) for same in call.lists]
                 values = [[grads[id(p)] if id(p) in grads else _zeros(group, p._raw) for p in same] for same in call.lists]
-                work.append((call, values, [{**e, "mask": m} for e, m in zip(call.extras, masks, strict=True)]))
+                work.append((call, values, [stack.masked(np.array([id(p) in grads for p in stack.params])) for stack in call.stacks]))
         return work
 
     def _hyper(self, settings):
@@ -286,39 +287,51 @@ class Optimizer(States):
     def _place(self, group, params):
         """Makes stacks and state for parameters that have a gradient for the first time."""
         stacks, places = list(group.stacks), dict(group.places)
-        for same in chunks(params):
-            stack = Stack(same, self._new_state(same, group.settings), self._columns(same, group.settings))
+        traits = partial(self._traits, settings=group.settings) if self._elementwise(group.settings) else None
+        for same, flat in chunks(params, traits):
+            columns = self._columns(same[:1] if flat else same, group.settings)
+            stack = Stack(same, self._new_state(same, group.settings, flat), columns, flat)
+            stack.state |= {slot: wrap(value) for slot, value in self._loaded(stack).items()}
             stacks.append(stack)
             places |= {id(p): (stack, row) for row, p in enumerate(same)}
         hand_out(partial(setattr, group), ("stacks", "places", "calls"), (stacks, places, pack(stacks)))
 
+    def _elementwise(self, settings):
+        """Whether the rule treats each element for itself, so that parameters of all shapes can be in one stack."""
+        return self._by_element and all(self._slot_init(slot, settings)[0] in (None, ()) for slot in self._slots)
+
+    def _traits(self, param, settings):
+        return tuple([(name, float(value)) for name, (value,) in self._facts([param], settings).items()])
+
     def _columns(self, params, settings):
         """What the update wants to know per parameter, as columns over a stack."""
-        decays = [self._decay_of(p, settings) for p in params]
-        return vectors(
-            lr=[getattr(p, "optimize_attr", {}).get("learning_rate", 1.0) for p in params],
-            l2=[d._coeff if isinstance(d, L2Decay) else 0 for d in decays],
-            l1=[d._coeff if isinstance(d, L1Decay) else 0 for d in decays],
-            free=[not getattr(p, "need_clip", True) for p in params],
-            **self._marks(params, settings),
-        )
+        return vectors(self._facts(params, settings))
 
-    def _new_state(self, params, settings):
+    def _facts(self, params, settings):
+        decays = [self._decay_of(p, settings) for p in params]
+        return {
+            "lr": [getattr(p, "optimize_attr", {}).get("learning_rate", 1.0) for p in params],
+            "l2": [d._coeff if isinstance(d, L2Decay) else 0 for d in decays],
+            "l1": [d._coeff if isinstance(d, L1Decay) else 0 for d in decays],
+            "free": [not getattr(p, "need_clip", True) for p in params],
+            **self._marks(params, settings),
+        }
+
+    def _new_state(self, params, settings, flat):
         value = params[0]._raw
         if not jnp.issubdtype(value.dtype, jnp.floating):
             raise RuntimeError(f"{type(self).__name__}: parameters: {params[0].name} is {value.dtype}; only floating-point ones can be updated.")
         wide = jnp.promote_types(value.dtype, np.dtype("float32"))
-        made = {}
+        slots, (count, inner) = {}, rows(params, flat)
         for slot in self._slots:
             lead, fill, dtype = self._slot_init(slot, settings)
-            shape = (1,) if lead is None else (*lead, *value.shape)
-            made[slot] = fresh((len(params), *shape), fill, dtype or wide, self._state_layout(slot, params[0], lead))
+            shape = (1,) if lead is None else (*lead, *inner)
+            slots[slot] = fresh((count, *shape), fill, dtype or wide, self._state_layout(slot, params[0], lead))
         if self._multi_precision and str(value.dtype) in LOW:
             values = list(map(outside, params))
             with eagerly():
-                made["master"] = wrap(put(jnp.stack(values).astype(wide), self._state_layout("master", params[0], ())))
-        with eagerly():  # in a function that is being compiled, too: it takes the states as operands, and would begin anew with them at each call
-            return made | dict(self._loaded(params, made))
+                slots["master"] = wrap(put(joined(values, flat).astype(wide), self._state_layout("master", params[0], ())))
+        return slots
 
     def _state_layout(self, slot, param, lead):
         """Where the state of a stack lies, that has the axes `lead` before those of the parameter (None: not shaped as it). None: on one device."""

@@ -31,6 +31,7 @@ class RMSProp(Optimizer):
     _mean_square_acc_str = "mean_square"
     _mean_grad_acc_str = "mean_grad"
     _slots = ("momentum", "mean_square", "mean_grad")
+    _by_element = True
 
     def __init__(
         self,

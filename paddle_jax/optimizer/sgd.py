@@ -22,6 +22,8 @@ class SGD(Optimizer):
         >>> optimizer.step()
     """
 
+    _by_element = True
+
     def __init__(self, learning_rate=0.001, parameters=None, weight_decay=None, grad_clip=None, multi_precision=False, name=None):
         if learning_rate is None:
             raise ValueError("SGD: learning_rate: got None; pass a float or an LRScheduler.")

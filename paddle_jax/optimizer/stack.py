@@ -14,6 +14,8 @@ from paddle_jax._core.layout import copies, layout_of
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, rebind_all, wrap
 from paddle_jax._core.uninterrupted import eagerly
+from paddle_jax.optimizer import flat
+from paddle_jax.optimizer.flat import FLAT
 from paddle_jax.optimizer.update import compiled, scale_of, square_total
 
 _SET_RAW = Tensor._raw.__set__
@@ -27,38 +29,67 @@ class Stack:
     """Up to STACK parameters of one shape and dtype; `state` maps slot names to Tensors with a leading axis over the parameters.
 
     `extras` holds small vectors over the parameters, where they are not all neutral: `lr` factor on the rate, `l1` and `l2` decay, `free` (1: not
-    clipped), and `rule_...` for what the optimizer's rule wants to know per parameter. `layout`: see `update.compiled`.
+    clipped), and `rule_...` for what the optimizer's rule wants to know per parameter. `layout` and `form`: see `update.compiled`. A flat one (flat.py)
+    has parameters of any shapes with the same `extras`, of which it has one each.
     """
 
-    def __init__(self, params, state, extras):
-        self.params, self.state, self.extras = params, state, extras
+    def __init__(self, params, state, extras, flat=False):
+        self.params, self.state, self.extras, self.flat = params, state, extras, flat
         where = layout_of(params[0])
         self.layout = None if where is None else (where, tuple([(name, layout_of(state[name]) or copies(where)) for name in sorted(state)]))
+        self.form = FLAT if flat else self.layout
+
+    def masked(self, updated):
+        """The extras for a step in which only some parameters are updated: `updated` is a bool array over them."""
+        return self.extras | {"mask": flat.even(updated) if self.flat else updated}
+
+    def of(self, slot, row):
+        """The state of one of the parameters."""
+        return self.part(self.state[slot]._value, row)
+
+    def part(self, value, row):
+        """What is of one of the parameters in a state."""
+        return flat.place(value, self.params, row) if self.flat else value[row]
+
+    def together(self, slot, values):
+        """The states of the parameters as one array; the opposite of `of`."""
+        return flat.gathered(values, self.state[slot]._raw.shape[1] == 1) if self.flat else jnp.stack(values)
 
     def values(self):
         """The state as arrays."""
         return {name: tensor._value for name, tensor in self.state.items()}
 
 
-def vectors(**columns):
+def vectors(columns):
     """The columns that are not neutral (all zero; for `lr`: all one) as float32 vectors."""
-    found = {}
+    kept = {}
     for name, values in columns.items():
         column = np.asarray(values, np.float32)
         if (column != (1 if name == "lr" else 0)).any():
             with eagerly():  # kept for later steps, also when this one is being traced
-                found[name] = jnp.asarray(column)
-    return found
+                kept[name] = jnp.asarray(column)
+    return kept
 
 
-def chunks(params):
-    """The parameters in lists of equal shape, dtype and layout, each short enough for a stack."""
-    found = {}
+def chunks(params, traits=None):
+    """(parameters of one stack, whether it is flat) for all parameters.
+
+    traits: None if the rule needs to know which elements are of one parameter, else a function that gives what all parameters of a flat stack must
+    have in common.
+    """
+    small, rest = {}, {}
     for param in params:
-        found.setdefault((param._raw.shape, param._raw.dtype, layout_of(param)), []).append(param)
-    for (shape, _, _), same in found.items():
+        raw, layout = param._raw, layout_of(param)
+        if traits is not None and layout is None and 0 < raw.size <= SMALL:
+            small.setdefault((raw.dtype, traits(param)), []).append(param)
+        else:
+            rest.setdefault((raw.shape, raw.dtype, layout), []).append(param)
+    for same in small.values():
+        for i in range(0, len(same), CALL):
+            yield same[i : i + CALL], len(same[i : i + CALL]) > 1
+    for (shape, _, _), same in rest.items():
         size = STACK if np.prod(shape, dtype=np.int64) <= SMALL else 1
-        yield from (same[i : i + size] for i in range(0, len(same), size))
+        yield from ((same[i : i + size], False) for i in range(0, len(same), size))
 
 
 class Call:
@@ -72,8 +103,8 @@ class Call:
         self.params = [param for same in self.lists for param in same]
         self.states = [tensor for slots in self.slots for _, tensor in slots]
         self.count, self.plan, self.compiled = len(self.params), None, set()
-        layouts = tuple([stack.layout for stack in stacks])
-        self.layouts = layouts if any(layouts) else None
+        self.forms = tuple([stack.form for stack in stacks])
+        self.flats = tuple([FLAT if stack.flat else None for stack in stacks])
         self.devices = next(map(_devices, stacks), None)
 
     def __reduce__(self):
@@ -90,7 +121,8 @@ class Call:
             rebind_all(changed, results)
             done.append(last)
             return results[len(changed) :]
-        kind = tuple([g.dtype for same in grads for g in same]), tuple([tuple(e) for e in extras]), scale is None, skip is None
+        uneven = tuple([form is FLAT and flat.is_uneven(*each) for form, *each in zip(self.forms, state, extras, strict=True)])
+        kind = tuple([g.dtype for same in grads for g in same]), tuple([tuple(e) for e in extras]), uneven, scale is None, skip is None
 
         def take(results):
             return itertools.chain(map(_SET_RAW, changed, results), map(done.append, (last,)), map(clipped.append, results))
@@ -126,17 +158,16 @@ def run_calls(work, rule, hyper, clip, lr, skip, done):
     """
     apart = len({call.devices for call, _, _ in work} - {None}) > 1  # on several meshes
     if local.ctx.segment is not None and sum(call.count for call, _, _ in work) <= RECORDED and not apart:
-        layouts = [layout for call, _, _ in work for layout in call.layouts or [None] * len(call.stacks)]
-        return record_calls(work, compiled(rule, hyper, clip, tuple(layouts) if any(layouts) else None), lr, skip, done)
+        return record_calls(work, compiled(rule, hyper, clip, tuple([form for call, _, _ in work for form in call.forms])), lr, skip, done)
     scale = None
     work = [(call, [list(map(observed, same)) for same in grads], extras) for call, grads, extras in work]
     if clip is not None and clip[0] == "global_norm" and len(work) > 1:
-        totals = [square_total(grads, [_clip_extras(e) for e in extras]) for _, grads, extras in work]
+        totals = [square_total(grads, [_clip_extras(e) for e in extras], call.flats) for call, grads, extras in work]
         scale = scale_of([np.asarray(total) for total in totals] if apart else totals, clip[1])
         scale = np.asarray(scale) if apart else scale
     skip = None if skip is None else observed(skip)
     left = range(len(done), len(work))
-    updates = [compiled(rule, hyper, clip, call.layouts) for call, _, _ in work]
+    updates = [compiled(rule, hyper, clip, call.forms) for call, _, _ in work]
     return [g for i in left for g in work[i][0].run(updates[i], *work[i][1:], lr, scale, skip, done, i == len(work) - 1)]
 
 

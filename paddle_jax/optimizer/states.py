@@ -9,6 +9,7 @@ from paddle_jax._core.deferred.value import observed
 from paddle_jax._core.layout import layout_of, put
 from paddle_jax._core.state import state
 from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.uninterrupted import eagerly
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
 
 LOW = ("float16", "bfloat16")
@@ -72,7 +73,7 @@ class States:
                 for param in group.params:
                     stack, row = group.places.get(id(param), (None, 0))
                     if stack is not None and slot in stack.state:
-                        yield slot, param, stack.state[slot]._value[row]
+                        yield slot, param, stack.of(slot, row)
 
     def set_state_dict(self, state_dict):
         """Takes over a state made by `state_dict()`, here or in the real Paddle.
@@ -100,8 +101,8 @@ class States:
         self._holder = {"master_weights": {}, **state}
         for group in self._groups:
             for stack in group.stacks:
-                for slot, tensor in self._loaded(stack.params, stack.state):
-                    stack.state[slot]._value = tensor._value
+                for slot, value in self._loaded(stack).items():
+                    stack.state[slot]._value = value
 
     load_state_dict = set_state_dict
 
@@ -136,17 +137,23 @@ class States:
         base = param.name + "_fp32_master_0" if self._multi_precision and str(param._raw.dtype) in LOW else param.name
         return f"{base}_{slot}_0" if self._name is None else f"{base}_{self._name}_{slot}_0"
 
-    def _loaded(self, params, known):
-        """(slot, Tensor) of the states that are to come in the place of known ones."""
-        for slot, tensor in known.items() if self._holder else ():
-            rows, own = [], observed(tensor._raw)
-            for row, param in enumerate(params):
-                loaded = self._holder["master_weights"].get(param.name) if slot == "master" else self._find(self._state_name(param, slot))
-                if loaded is None and slot != "master":
-                    name = self._state_name(param, slot)
-                    raise AssertionError(f"{type(self).__name__}: state_dict: {name} is missing; load the state of this model.")
-                rows.append(own[row] if loaded is None else self._fitting(loaded, own[row], param.name, slot))
-            yield slot, wrap(put(jnp.stack(rows), layout_of(tensor)))
+    def _loaded(self, stack):
+        """{slot: array} of the states of a stack after those were taken over that are loaded for its parameters."""
+        if not self._holder:
+            return {}
+        with eagerly():  # in a function that is being compiled, too: it takes the states as operands, and would begin anew with them at each call
+            return {slot: self._loaded_slot(stack, slot, observed(tensor._raw)) for slot, tensor in stack.state.items()}
+
+    def _loaded_slot(self, stack, slot, own):
+        values = []
+        for row, param in enumerate(stack.params):
+            ours = stack.part(own, row)
+            theirs = self._holder["master_weights"].get(param.name) if slot == "master" else self._find(self._state_name(param, slot))
+            if theirs is None and slot != "master":
+                name = self._state_name(param, slot)
+                raise AssertionError(f"{type(self).__name__}: state_dict: {name} is missing; load the state of this model.")
+            values.append(ours if theirs is None else self._fitting(theirs, ours, param.name, slot))
+        return put(stack.together(slot, values), layout_of(stack.state[slot]))
 
     def _find(self, name):
         found = self._holder.get(name)

@@ -2,7 +2,8 @@
 
 A *stack* is a list of up to 32 small parameters of one shape and dtype (large ones stand alone). Their optimizer state lives in arrays with a
 leading axis over the stack, so that a call passes one array per state and stack instead of one per state and parameter: passing arrays is what
-a step over many parameters costs. State buffers belong to the optimizer alone and are donated; parameters and gradients are not.
+a step over many parameters costs. Where the rule allows it, parameters of all shapes are in one *flat* stack (flat.py). State buffers belong to the
+optimizer alone and are donated; parameters and gradients are not.
 """
 
 import functools as ft
@@ -15,6 +16,8 @@ from paddle_jax._core.layout import constrained, stacked
 from paddle_jax._core.straight import straight, without_inner_jit
 from paddle_jax._core.uninterrupted import Once, jitted
 from paddle_jax.nn.clip import clip_stack, global_scale, square_sum
+from paddle_jax.optimizer import flat
+from paddle_jax.optimizer.flat import FLAT
 
 
 def _column(vector, like):
@@ -26,17 +29,17 @@ def _compute_dtype(dtype):
     return jnp.promote_types(dtype, np.dtype("float32"))
 
 
-def _stacked(arrays, dtype):
-    whole = jax.lax.concatenate([jax.lax.expand_dims(a, (0,)) for a in arrays], 0)  # as `jnp.stack`, in a tenth of the calls
+def _stacked(arrays, dtype, form=None):
+    whole = flat.joined(arrays, form is FLAT)
     return whole if whole.dtype == dtype else whole.astype(dtype)
 
 
 @ft.lru_cache(maxsize=256)
-def compiled(rule, hyper, clip, layouts=None):
+def compiled(rule, hyper, clip, forms=None):
     """The update for a rule `(p, g, state, lr, **hyper) -> (p, state)` with fixed settings. It compiles once per structure of stacks.
 
-    layouts: for each stack on several devices (layout of its parameters, (name, layout) of its states), else None: the results lie so, and what is
-    computed between lies as the states do.
+    forms: for each stack FLAT, None, or (layout of its parameters, (name, layout) of its states) if it is on several devices: the results lie so, and
+    what is computed between lies as the states do.
     """
     settings = dict(hyper)
 
@@ -46,12 +49,12 @@ def compiled(rule, hyper, clip, layouts=None):
         Returns the new parameters, stack by stack; the new states, those of a stack by name; and what `p.grad` becomes (nothing, except for a global
         norm, which Paddle scales gradients by in place).
         """
-        wide = [_stacked(g, _compute_dtype(p[0].dtype)) for p, g in zip(params, grads, strict=True)]
-        wide = _clipped(clip, wide, extras, scale)
-        where = layouts or [None] * len(params)
+        where = forms or [None] * len(params)
+        wide = [_stacked(g, _compute_dtype(p[0].dtype), form) for p, g, form in zip(params, grads, where, strict=True)]
+        wide = _clipped(clip, wide, extras, scale, params, where)
         results = [_one(rule, settings, *each, lr, skip) for each in zip(state, params, wide, extras, where, strict=True)]
         states = [slots[name] for _, slots in results for name in sorted(slots)]
-        return [p for same, _ in results for p in same] + states + _written_back(clip, grads, wide, skip)
+        return [p for same, _ in results for p in same] + states + _written_back(clip, grads, wide, skip, where)
 
     def traced(*arguments, **named):
         with without_inner_jit():
@@ -60,24 +63,43 @@ def compiled(rule, hyper, clip, layouts=None):
     return Once(jitted(traced if straight(rule) else update, donate_argnums=0), "optimizer")
 
 
-def _one(rule, settings, old, params, grad, extra, layout, lr, skip):
+def _one(rule, settings, old, params, grad, extra, form, lr, skip):
     """(new parameters, new states) of one stack."""
-    param = old["master"] if "master" in old else _stacked(params, grad.dtype)
+    layout = None if form is FLAT else form
+    param = old["master"] if "master" in old else _stacked(params, grad.dtype, form)
     if layout is not None:
         inside = next((each for name, each in layout[1] if old[name].shape == grad.shape), stacked(layout[0], 1))
         grad, param = constrained(grad, inside), constrained(param, inside)
+    if form is FLAT and flat.is_uneven(old, extra):
+        new, slots = _uneven(rule, settings, param, grad, old, extra, lr, params)
+    else:
+        new, slots = _masked(rule, settings, param, grad, old, extra, lr)
+    new = new.astype(params[0].dtype)
+    if skip is not None:
+        new = jnp.where(skip, _stacked(params, new.dtype, form), new)
+        slots = {name: jnp.where(skip, old[name], value) for name, value in slots.items()}
+    if layout is not None:
+        new, slots = constrained(new, stacked(layout[0], 1)), {name: constrained(slots[name], each) for name, each in layout[1]}
+    return flat.apart(new, params, form is FLAT), slots
+
+
+def _masked(rule, settings, param, grad, old, extra, lr):
+    """(param, states) after the rule, as before where the mask says so."""
     new, slots = _ruled(rule, settings, param, _decayed(param, grad, extra), old, extra, lr)
     if "mask" in extra:
         new = jnp.where(_mask(extra, new), new, param)
         slots = {name: jnp.where(_mask(extra, value), value, old[name]) for name, value in slots.items()}
-    slots = {name: value.astype(old[name].dtype) for name, value in slots.items()}
-    new = new.astype(params[0].dtype)
-    if skip is not None:
-        new = jnp.where(skip, _stacked(params, new.dtype), new)
-        slots = {name: jnp.where(skip, old[name], value) for name, value in slots.items()}
-    if layout is not None:
-        new, slots = constrained(new, stacked(layout[0], 1)), {name: constrained(slots[name], each) for name, each in layout[1]}
-    return [jax.lax.index_in_dim(new, i, keepdims=False) for i in range(len(params))], slots
+    return new, {name: value.astype(old[name].dtype) for name, value in slots.items()}
+
+
+def _uneven(rule, settings, param, grad, old, extra, lr, params):
+    """As `_masked` for a flat stack whose parameters have numbers of their own: they become numbers for each element on the way."""
+    single = [name for name, value in old.items() if value.shape[1] == 1]
+    wide = {name: flat.spread(value, params) if name in single else value for name, value in old.items()}
+    if "mask" in extra:
+        extra = extra | {"mask": flat.spread(extra["mask"], params)}
+    new, slots = _masked(rule, settings, param, grad, wide, extra, lr)
+    return new, flat.columns(slots, single, params)
 
 
 def _ruled(rule, settings, param, grad, old, extra, lr):
@@ -93,10 +115,11 @@ def _ruled(rule, settings, param, grad, old, extra, lr):
 
 
 def _mask(extra, like):
-    return extra["mask"].reshape((-1,) + (1,) * (like.ndim - 1))
+    mask = extra["mask"]
+    return mask if mask.shape == like.shape else mask.reshape((-1,) + (1,) * (like.ndim - 1))
 
 
-def _clipped(clip, grads, extras, scale):
+def _clipped(clip, grads, extras, scale, params, forms):
     if clip is None:
         return grads
     if clip[0] == "global_norm":
@@ -104,15 +127,23 @@ def _clipped(clip, grads, extras, scale):
             scale = global_scale(_total(grads, extras), clip[1])
         done = [g * scale.astype(g.dtype) for g in grads]
     else:
-        done = [clip_stack(clip, g) for g in grads]
+        done = [_clipped_apart(clip, *each) for each in zip(grads, params, forms, strict=True)]
     return [jnp.where(_column(e["free"], g) > 0, g, d) if "free" in e else d for g, d, e in zip(grads, done, extras, strict=True)]
 
 
-def _written_back(clip, grads, clipped, skip):
+def _clipped_apart(clip, grad, params, form):
+    """Gradients of a stack, each clipped for itself."""
+    if form is not FLAT or clip[0] == "value":
+        return clip_stack(clip, grad)
+    return flat.joined([clip_stack(clip, each[None])[0] for each in flat.apart(grad, params, True)], True)
+
+
+def _written_back(clip, grads, clipped, skip, forms):
     """The clipped gradients in the form of the given ones, where clipping changes them in place."""
     if clip is None or clip[0] != "global_norm":
         return []
-    pairs = [(g, done[i].astype(g.dtype)) for same, done in zip(grads, clipped, strict=True) for i, g in enumerate(same)]
+    pieces = zip(grads, clipped, forms, strict=True)
+    pairs = [(g, d.astype(g.dtype)) for same, done, form in pieces for g, d in zip(same, flat.apart(done, same, form is FLAT), strict=True)]
     return [done if skip is None else jnp.where(skip, g, done) for g, done in pairs]
 
 
@@ -121,10 +152,10 @@ def _total(grads, extras):
     return sum(square_sum(jnp.where(_column(e["free"], g) > 0, 0, g) if "free" in e else g) for g, e in zip(grads, extras, strict=True))
 
 
-@jax.jit
-def square_total(grads, extras):
+@ft.partial(jax.jit, static_argnums=2)
+def square_total(grads, extras, forms):
     """The sum of squares over lists of gradients, for a group that is too large for one call."""
-    return _total([_stacked(g, _compute_dtype(g[0].dtype)) for g in grads], extras)
+    return _total([_stacked(g, _compute_dtype(g[0].dtype), form) for g, form in zip(grads, forms, strict=True)], extras)
 
 
 @ft.partial(jax.jit, static_argnums=1)
