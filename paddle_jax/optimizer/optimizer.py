@@ -6,9 +6,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.deferred.flush import boundary
-from paddle_jax._core.deferred.value import zeros_like
+from paddle_jax._core.deferred.value import Value, zeros_like
 from paddle_jax._core.layout import copies, layout_of, put, stacked
-from paddle_jax._core.state import state
+from paddle_jax._core.state import local, state
 from paddle_jax._core.symbol import Symbol
 from paddle_jax._core.tensor import Tensor, held, rebind_all, wrap
 from paddle_jax._core.uninterrupted import eagerly, hand_out
@@ -147,7 +147,7 @@ class Optimizer(States):
 
     def _rate(self):
         """The learning rate as an operand of the update."""
-        return state.frame.number(self._lr)
+        return local.ctx.frame.number(self._lr)
 
     def set_lr(self, value):
         """Sets the learning rate.
@@ -202,7 +202,7 @@ class Optimizer(States):
             if any(done for *_, done in todo):
                 self._rest(todo, lr, given)
             raise
-        state.frame.stepped()
+        local.ctx.frame.stepped()
         boundary()
 
     def _rest(self, todo, lr, given):
@@ -212,7 +212,7 @@ class Optimizer(States):
 
     def _watch(self):
         """Tells a run that is being traced that the gradients are looked at."""
-        frame = state.frame
+        frame = local.ctx.frame
         if not frame.eager:
             for param in self._all_params():
                 if not param.stop_gradient:
@@ -363,10 +363,13 @@ class Optimizer(States):
                 grad = param._grad
                 if grad is None or param.stop_gradient:
                     continue
-                if set_to_zero:
-                    grad._rebind(_zeros(group, grad._raw))
-                else:
+                if not set_to_zero:
                     param._grad = None
+                elif type(grad._raw) is Value:
+                    grad._raw = zeros_like(grad._raw)
+                    grad._version += 1
+                else:
+                    grad._rebind(_zeros(group, grad._raw))
 
     clear_gradients = clear_grad
 

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.deferred.value import Several, observed, uploaded
+from paddle_jax._core.deferred.value import Several, leaf, observed, uploaded
 from paddle_jax._core.kernel import Kernel, execute
 from paddle_jax._core.layout import copies, layout_of
 from paddle_jax._core.state import local
@@ -192,7 +192,8 @@ class _Plan:
     def run(self, grads, done, *more):
         """Records the update; gives what the gradients become, if they change. done: see run_calls."""
         params, slots = self.params, self.slots
-        out = execute(self.kernel, [*[t._raw for t in slots], *[p._raw for p in params], *grads, *[v._raw for v in self.extras], *more])
+        numbers = [leaf(v) if isinstance(v, np.generic) else v for v in more]  # as Values, like the others, they are recorded without a detour
+        out = execute(self.kernel, [*[t._raw for t in slots], *[p._raw for p in params], *grads, *[v._raw for v in self.extras], *numbers])
         collections.deque(itertools.chain(map(_SET_RAW, self.changed, out), map(done.append, (True,))), 0)
         for param in params:
             param._version += 1

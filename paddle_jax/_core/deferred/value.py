@@ -226,7 +226,8 @@ def filled_like(number, raw) -> Value:
 def zeros_like(raw):
     """Zeros of the shape and dtype of a value; in the deferred tier they take no memory until they are looked at."""
     if type(raw) is Value:
-        return filled_like(0, raw)
+        aval = raw.aval
+        return (None if aval.weak else aval.fills.get(0)) or filled_like(0, raw)
     if not local.ctx.frame.deferring:
         return filled(0, aval_of(raw.shape, raw.dtype))
     return jnp.zeros_like(observed(raw))
