@@ -4,16 +4,15 @@ The gradient of `add` does not depend on the operands of `add` at all, that of `
 derivative would carry zeros through the whole graph below.
 """
 
-import jax
 import jax.numpy as jnp
 
 _STEPS = frozenset(("sign", "floor", "ceil", "round", "stop_gradient"))  # derivative zero wherever there is one
 CALLS = frozenset(("jit", "pjit", "closed_call", "core_call", "remat", "checkpoint"))  # primitives that run the jaxpr they hold, as it stands
 
 
-def smooth(kernel, structs) -> int:
+def smooth(kernel, avals) -> int:
     """Bit i is set when a result of the kernel may have a derivative by operand i other than zero."""
-    masks = _through(kernel.run.trace(*structs).jaxpr.jaxpr, [1 << i for i in range(len(structs))])
+    masks = _through(kernel.trace(avals).jaxpr, [1 << i for i in range(len(avals))])
     found = 0
     for mask in masks:
         found |= mask
@@ -55,7 +54,3 @@ def is_literal(v) -> bool:
 def _inexact(v):
     return jnp.issubdtype(v.aval.dtype, jnp.inexact)
 
-
-def struct_of(aval):
-    """Shape and dtype of an operand as `trace` takes them, from the aval of a Value or of a jax array."""
-    return aval.struct if hasattr(aval, "struct") else jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type)

@@ -20,10 +20,10 @@ def derived(kernel, diff, given, arity):
 
     def backward(*args):
         operands, cts = args[:arity], args[arity:]
-        traced = kernel.run.trace(*operands) if kernel.deferrable else None
-        if traced is not None and _plain(traced.jaxpr):
+        equations = kernel.equations(operands) if kernel.deferrable else None
+        if equations is not None and _plain(equations):
             try:
-                return _transposed(traced.jaxpr, diff, given, operands, cts)
+                return _transposed(equations, diff, given, operands, cts)
             except Exception as error:  # a derivative that is given by hand has a loop
                 if foreign(error):
                     raise
@@ -35,8 +35,8 @@ def derived(kernel, diff, given, arity):
 
 def linearized(kernel, diff, operands):
     """(results, pull) of `jax.vjp` with respect to the operands at `diff`. Operands that are known stay known to the function."""
-    traced = kernel.deferrable and all(isinstance(operand, jax.core.Tracer) for operand in operands)
-    fn = _as_traced(kernel, operands) if traced else kernel.fn
+    unknown = kernel.deferrable and all(isinstance(operand, jax.core.Tracer) for operand in operands)
+    fn = kernel.equations(operands) if unknown else kernel.fn
     return jax.vjp(_chosen(fn, diff, operands), *[operands[i] for i in diff])
 
 
@@ -44,13 +44,6 @@ def pulled(out, pull, given, cts):
     """The gradients from the given cotangents."""
     leaves, tree = jax.tree.flatten(out)
     return _gradients(pull(jax.tree.unflatten(tree, _cotangents(leaves, given, cts))))
-
-
-def _as_traced(kernel, operands):
-    """The function of a kernel as the equations that JAX has traced it to."""
-    traced = kernel.run.trace(*operands)
-    closed, structure = traced.jaxpr, jax.tree.structure(traced.out_info)
-    return lambda *values: jax.tree.unflatten(structure, jax.core.eval_jaxpr(closed.jaxpr, closed.consts, *values))
 
 
 def _chosen(fn, diff, operands):
@@ -80,7 +73,7 @@ def _transposed(closed, diff, given, operands, cts):
     cotangents = _cotangents(closed.out_avals, given, cts)
 
     def smooth(*values):
-        out = jax.core.eval_jaxpr(closed.jaxpr, closed.consts, *values)
+        out = closed.flat(*values)
         return [out[i] for i in results]
 
     forward, primals = _chosen(smooth, diff, operands), tuple([operands[i] for i in diff])

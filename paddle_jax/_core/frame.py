@@ -83,7 +83,7 @@ class Frame:
             return type(out)([wrap(o) for o in out]) if many else wrap(out)
         edges = tuple([source_of(tensors[i]) for i in diff])
         kind, kept = (Node, values) if self.packing is None else (PackedNode, packed(self.packing, values))
-        if not self.deferring and self.packing is None and has_loop(kernel, values):
+        if not self.deferring and self.packing is None and kernel.deferrable and has_loop(kernel.equations(values)):
             kind, (out, pull) = Linear, linearized(kernel, diff, values)
         node = kind(kernel, kept, diff, edges, len(out) if many else 1)
         if kind is Linear:

@@ -10,43 +10,69 @@ import jax.numpy as jnp
 from paddle_jax._core.counters import Counters
 from paddle_jax._core.deferred.compiled import DROPPED, Kept, kept, look
 from paddle_jax._core.deferred.segment import record
-from paddle_jax._core.deferred.value import Several, Value, concrete
-from paddle_jax._core.dependence import smooth, struct_of
+from paddle_jax._core.deferred.value import Several, Value, concrete, known_aval
+from paddle_jax._core.dependence import smooth
 from paddle_jax._core.derivation import derived
 from paddle_jax._core.errors import behind, translate
 from paddle_jax._core.state import local
-from paddle_jax._core.uninterrupted import jitted, mend_tracing
+from paddle_jax._core.traced import Traced, traced
+from paddle_jax._core.uninterrupted import jitted, mend_tracing, tracing_kept
 
 _MAX_FLOWS = 1024
+_MAX_TRACES = 16
 
 
 class Kernel:
-    """One pure function `fn(*arrays) -> array | tuple | list`, its compiled form and its derived gradients.
+    """One pure function `fn(*arrays) -> array | tuple | list`, its equations, its compiled form and its derived gradients.
 
     constants: bit i is set when operand i gets no gradient. deferrable: whether it can be recorded to run later (bodies that need host values
-    cannot). sigs: what the deferred tier knows about it, by the Avals of the operands. flows: where gradients can flow, by the avals of the operands.
-    of: for a derived gradient, (the kernel, diff, given, arity) it was derived from. made_of: for a kernel of a declared op, (the Op, layout of
-    operands, attribute values). loops: whether it has a loop inside, by the avals of the operands. older: the sigs of the generation before
-    (compiled.py). used: how many programs had been compiled when its compiled form was last used; negative if there is none.
+    cannot). sigs: what the deferred tier knows about it, by the Avals of the operands; older: those of the generation before (compiled.py). traces:
+    its equations by the Avals of the operands, where there is no Sig. flows: where gradients can flow, by the avals of the operands. of: for a
+    derived gradient, (the kernel, diff, given, arity) it was derived from. made_of: for a kernel of a declared op, (the Op, layout of operands,
+    attribute values). used: how many programs had been compiled when its compiled form was last used; negative if there is none.
     """
 
-    __slots__ = ("__weakref__", "constants", "deferrable", "flows", "fn", "grads", "loops", "made_of", "name", "nondiff", "of", "older", "run",
-                 "sigs", "used")
+    __slots__ = ("__weakref__", "_run", "constants", "deferrable", "flows", "fn", "grads", "made_of", "name", "nondiff", "of", "older",
+                 "sigs", "traces", "used")
 
     def __init__(self, name, fn, *, jit=True, nondiff=False):
         self.name, self.fn, self.nondiff, self.grads = name, fn, nondiff, {}
-        self.run = jitted(fn, inline=True) if jit else fn
-        self.deferrable, self.sigs, self.flows, self.loops, self.of, self.made_of = jit, {}, {}, {}, None, None
-        self.older, self.used, self.constants = {}, -1, 0
+        self._run = None if jit else fn
+        self.deferrable, self.sigs, self.flows, self.of, self.made_of = jit, {}, {}, None, None
+        self.older, self.traces, self.used, self.constants = {}, {}, -1, 0
         kept(self)
 
     def __repr__(self):
         return f"<Kernel {self.name}>"
 
-    def renew(self):
-        """Lets JAX see another function. Where an exception has cut a trace short, its cache takes the old one for a function that calls itself."""
-        fn = self.fn
-        self.run = jitted(lambda *arrays: fn(*arrays), inline=True)
+    @property
+    def run(self):
+        """The compiled form, made when it is first asked for: what is interpreted needs none."""
+        if self._run is None:
+            self._run = jitted(self.fn, inline=True)
+        return self._run
+
+    def trace(self, avals) -> Traced:
+        """The equations for operands of these Avals."""
+        sig = self.sigs.get(avals) or self.older.get(avals)
+        if sig is not None:
+            return sig.traced
+        found = self.traces.get(avals)
+        if found is None:
+            with tracing_kept():
+                found = traced(self.fn, self.name, [a.struct for a in avals])
+            if len(self.traces) >= _MAX_TRACES:
+                self.traces.clear()
+            self.traces[avals] = found
+        return found
+
+    def equations(self, operands) -> Traced:
+        """The equations for operands at hand: arrays or tracers."""
+        avals = [jax.typeof(operand) for operand in operands]
+        if all(type(n) is int for aval in avals for n in aval.shape):
+            return self.trace(tuple(map(known_aval, avals)))
+        with tracing_kept():  # where a length is open, nothing is kept
+            return traced(self.fn, self.name, avals)
 
     def revived(self, avals):
         """Whether the older generation had a Sig for operands of these Avals, which is young again."""
@@ -63,7 +89,8 @@ class Kernel:
     def age(self):
         """Begins a generation of sigs; the one before the last is dropped, and what is known of operands when nothing was used."""
         if not self.sigs:
-            self.flows, self.loops = {}, {}
+            self.flows = {}
+        self.traces = {}
         self.older, self.sigs = self.sigs, {}
 
     def drop_idle(self, idle):
@@ -74,8 +101,8 @@ class Kernel:
         """Lets go of the compiled forms; the next call compiles anew."""
         self.used = DROPPED
         Kept.went += 1
-        if hasattr(self.run, "clear_cache"):
-            self.run.clear_cache()
+        if hasattr(self._run, "clear_cache"):
+            self._run.clear_cache()
 
     def grad(self, diff: tuple, given: tuple, arity: int) -> "Kernel":
         """The kernel `(operands..., cotangents...) -> gradients` with respect to the operands at `diff` (a lone one not in a tuple).
@@ -99,20 +126,13 @@ class Kernel:
         if found is None:
             if len(self.flows) >= _MAX_FLOWS:
                 self.flows.clear()
-            found = self.flows[avals] = smooth(self, [struct_of(a) for a in avals]) if self.deferrable else -1
+            found = self.flows[avals] = smooth(self, tuple(map(known_aval, avals))) if self.deferrable else -1
         return found
 
 
-def has_loop(kernel, operands) -> bool:
-    """Whether a kernel has a loop for operands of these shapes and dtypes. XLA cannot merge it with the same loop in the recomputing gradient."""
-    key = tuple([(s.shape, s.dtype) for s in operands])
-    found = kernel.loops.get(key)
-    if found is None and not kernel.deferrable:
-        return False
-    if found is None:
-        jaxpr = kernel.run.trace(*[jax.ShapeDtypeStruct(*each) for each in key]).jaxpr
-        found = kernel.loops[key] = any(equation.primitive.name in ("scan", "while") for equation in jaxpr.eqns)
-    return found
+def has_loop(equations) -> bool:
+    """Whether equations have a loop among them. XLA cannot merge it with the same loop in the recomputing gradient."""
+    return any(equation.primitive.name in ("scan", "while") for equation in equations.jaxpr.eqns)
 
 
 def execute(kernel: Kernel, values):

@@ -29,8 +29,8 @@ class Stack:
     """Up to STACK parameters of one shape and dtype; `state` maps slot names to Tensors with a leading axis over the parameters.
 
     `extras` holds small vectors over the parameters, where they are not all neutral: `lr` factor on the rate, `l1` and `l2` decay, `free` (1: not
-    clipped), and `rule_...` for what the optimizer's rule wants to know per parameter. `layout` and `form`: see `update.compiled`. A flat one (flat.py)
-    has parameters of any shapes with the same `extras`, of which it has one each.
+    clipped), and `rule_...` for what the optimizer's rule wants to know per parameter. `layout` and `form`: see `update.compiled`. A flat one
+    (flat.py) has parameters of any shapes with the same `extras`, of which it has one each.
     """
 
     def __init__(self, params, state, extras, flat=False):

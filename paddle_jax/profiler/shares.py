@@ -3,13 +3,12 @@ multiplications, never a clock). XLA merges operations, so that a program as a w
 
 import functools as ft
 
-import jax
 from jax._src import source_info_util  # the frames of an equation; the public API only prints them
 
 from paddle_jax._core.deferred.positions import needed
+from paddle_jax._core.deferred.value import aval_of
 from paddle_jax._core.interpreter import cost as costs
 from paddle_jax._core.origins import ENGINE
-from paddle_jax._core.uninterrupted import tracing_kept
 
 _INNER = ("jaxpr", "call_jaxpr", "cond_jaxpr", "body_jaxpr", "branches", "fun_jaxpr")
 _ENGINE_FILES = tuple(f"/{name}/" for name in ENGINE)
@@ -42,17 +41,13 @@ def _of_static(entry):
 
 def _static_seconds(op):
     """As `_seconds` for an operation of a static program; open lengths count as 1."""
-    structs = [jax.ShapeDtypeStruct([max(n, 1) for n in s.shape], s.dtype) for s in op.inputs]
-    with tracing_kept():
-        return sum(seconds for _, _, seconds in _equations(op.kernel.run.trace(*structs).jaxpr)) + _SMALLEST
+    return _seconds(op.kernel, tuple([aval_of(tuple([max(n, 1) for n in s.shape]), s.dtype) for s in op.inputs]))
 
 
 @ft.lru_cache(4096)
 def _seconds(kernel, avals):
     """Estimated seconds of a kernel for operands of these Avals."""
-    with tracing_kept():
-        traced = kernel.run.trace(*[a.struct for a in avals]).jaxpr
-    return sum(seconds for _, _, seconds in _equations(traced)) + _SMALLEST
+    return sum(seconds for _, _, seconds in _equations(kernel.trace(avals))) + _SMALLEST
 
 
 def _equations(closed):

@@ -8,7 +8,6 @@ from paddle_jax._core.deferred.value import default_device, looked_at
 from paddle_jax._core.interpreter import Refusal, plan
 from paddle_jax._core.interpreter.cost import COMPILE_BASE
 from paddle_jax._core.origins import foreign
-from paddle_jax._core.uninterrupted import tracing_kept
 
 _CALL = 1e-5  # seconds that an op takes beside what it computes
 _KERNEL = 2e-5  # seconds that a compiled kernel takes at least, with the way of its operands from NumPy and of its results back
@@ -44,9 +43,7 @@ def _planned(sig):
     if any(a.weak for a in avals):  # NumPy does not know JAX's weak types
         return _refused(sig, "a weakly typed operand or result")
     try:
-        with tracing_kept():
-            traced = sig.kernel.run.trace(*[a.struct for a in sig.operands]).jaxpr
-        return plan(traced)
+        return plan(sig.traced)
     except Refusal as refusal:
         return _refused(sig, str(refusal))
 

@@ -195,7 +195,7 @@ class Program:
                 _, _, given, arity = sig.kernel.of
                 env[i] = pulled(env[tails[i]], pulls[tails[i]], given, operands[arity:])
             else:
-                env[i] = sig.kernel.run(*operands)
+                env[i] = sig.traced(*operands)
         return [value_of(p) for p in live]
 
     def structs(self, leaves):
@@ -310,7 +310,7 @@ def _shared_loops(ops, useful):
     for j in useful:
         of = ops[j][0].kernel.of
         i = None if of is None else at.get((of[0], ops[j][1 : 1 + of[3]]))
-        if i is not None and i not in heads and i not in tails and has_loop(ops[i][0].kernel, ops[i][0].operands):
+        if i is not None and i not in heads and i not in tails and has_loop(ops[i][0].traced):
             heads[i], tails[j] = of[1], i
     return heads, tails
 

@@ -128,7 +128,7 @@ def trace(run, ops, value_of, stacked, env):
         for k in range(run.period):
             entry = ops[run.start + k]
             operands = [_operand(source, results, carry, given, value_of) for source in run.sources[k]]
-            results[k] = entry[0].kernel.run(*operands)
+            results[k] = entry[0].traced(*operands)
         return results
 
     def body(carry, given):

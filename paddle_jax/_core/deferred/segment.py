@@ -11,10 +11,9 @@ import time
 
 from paddle_jax._core.deferred.compiled import met
 from paddle_jax._core.deferred.positions import OUTPUT
-from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, bound, concrete, copied, leaf
+from paddle_jax._core.deferred.value import INEXACT, Value, bound, concrete, copied, known_aval, leaf
 from paddle_jax._core.errors import behind, translate
 from paddle_jax._core.origins import user_line
-from paddle_jax._core.uninterrupted import tracing_kept
 
 FIRST_LOOK = 256  # length at which a segment is first examined for a period
 _MAX_SIGS = 1024
@@ -26,36 +25,25 @@ ANY = object()  # device of a segment without leaves
 class Sig:
     """A kernel with the Avals of its operands: the unit of shape inference. `out` is the Aval of the result, or a list of them.
 
-    many: None, tuple or list, the structure of the result. where: the user's line that first called it. flow: which of the first operands a gradient
-    can flow to from a single result (bit i for operand i). cold: what the interpreter knows of it (cold.py), once it was asked.
+    many: None, tuple or list, the structure of the result. traced: its equations. where: the user's line that first called it. flow: which of the
+    first operands a gradient can flow to from a single result (bit i for operand i). cold: what the interpreter knows of it, once it was asked.
     """
 
-    __slots__ = ("cold", "flow", "kernel", "many", "operands", "out", "where")
+    __slots__ = ("cold", "flow", "kernel", "many", "operands", "out", "traced", "where")
 
     def __repr__(self):
         return f"{self.kernel.name}({', '.join(map(repr, self.operands))})"
 
 
-def _shapes(kernel, structs):
-    with tracing_kept():
-        return kernel.run.eval_shape(*structs)
-
-
 def infer(kernel, avals) -> Sig:
     """The Sig of a kernel for operands of these Avals; raises what the op raises for them."""
-    structs = [a.struct for a in avals]
     try:
-        try:
-            out = _shapes(kernel, structs)
-        except RecursionError:
-            kernel.renew()
-            out = _shapes(kernel, structs)
+        equations = kernel.trace(avals)
     except Exception as error:
-        raise (found := translate(kernel.name, structs, error, kernel)) from behind(found, error)
+        raise (found := translate(kernel.name, [a.struct for a in avals], error, kernel)) from behind(found, error)
     sig = Sig()
-    sig.kernel, sig.operands, sig.where, sig.cold = kernel, avals, user_line(), None
-    sig.many = type(out) if isinstance(out, tuple | list) else None
-    avals_out = [aval_of(o.shape, o.dtype, o.weak_type) for o in (out if sig.many else [out])]
+    sig.kernel, sig.operands, sig.where, sig.cold, sig.traced, sig.many = kernel, avals, user_line(), None, equations, equations.many
+    avals_out = list(map(known_aval, equations.out_avals))
     sig.out = avals_out if sig.many else avals_out[0]
     passes = not kernel.nondiff and not sig.many and sig.out.dtype.kind in INEXACT
     sig.flow = sum(1 << i for i, a in enumerate(avals[:3]) if passes and a.dtype.kind in INEXACT) & ~kernel.constants
@@ -63,6 +51,7 @@ def infer(kernel, avals) -> Sig:
         kernel.age()
     met(kernel, avals)
     kernel.sigs[avals] = sig
+    kernel.traces.pop(avals, None)
     return sig
 
 

@@ -52,6 +52,11 @@ def aval_of(shape, dtype, weak=False) -> Aval:
     return found
 
 
+def known_aval(aval) -> Aval:
+    """The Aval for what a Value, a jax array or a tracer has as `aval`."""
+    return aval if type(aval) is Aval else aval_of(aval.shape, aval.dtype, aval.weak_type)
+
+
 def _references():
     """What sys.getrefcount says of an Aval that only the table holds, asked in the loop below."""
     table = {0: Aval((), np.dtype(bool), False)}

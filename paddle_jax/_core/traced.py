@@ -1,0 +1,54 @@
+"""The equations of a function for operands of given shapes and dtypes.
+
+`jax.jit(f).trace(...)` gives the same, but its checks of arguments, keys of caches and descriptions for messages take most of what tracing a small
+operation costs: 170 us of which the trace itself is 20 to 50.
+"""
+
+import time
+
+import jax
+from jax import monitoring
+from jax._src import linear_util
+from jax._src.core import DebugInfo
+from jax.interpreters.partial_eval import trace_to_jaxpr_dynamic
+
+_EVENT = "/jax/core/compile/jaxpr_trace_duration"  # what JAX tells its listeners (profiler, metrics) of each trace
+
+
+class Traced:
+    """A jaxpr with its constants; `many` is None, tuple or list, the structure of the result."""
+
+    __slots__ = ("consts", "jaxpr", "many")
+
+    def __init__(self, jaxpr, consts, many):
+        self.jaxpr, self.consts, self.many = jaxpr, consts, many
+
+    @property
+    def out_avals(self):
+        """Shapes, dtypes and weak types of the results."""
+        return [v.aval for v in self.jaxpr.outvars]
+
+    def __call__(self, *operands):
+        """Evaluates the equations."""
+        out = self.flat(*operands)
+        return out[0] if self.many is None else self.many(out)
+
+    def flat(self, *operands):
+        """The results as a list."""
+        return jax.core.eval_jaxpr(self.jaxpr, self.consts, *operands)
+
+
+def traced(fn, name, structs) -> Traced:
+    """Traces a function that gives one array, or a tuple or list of arrays. structs: shape, dtype and weak type of each operand."""
+    start, many = time.perf_counter(), []
+
+    def flat(*operands):
+        out = fn(*operands)
+        many.append(type(out) if isinstance(out, tuple | list) else None)
+        return list(out) if many[-1] else [out]
+
+    avals = [jax.core.ShapedArray(s.shape, s.dtype, s.weak_type) for s in structs]
+    function = linear_util.wrap_init(flat, debug_info=DebugInfo("jit", name, None, None))
+    jaxpr, _, consts = trace_to_jaxpr_dynamic(function, avals)
+    monitoring.record_event_duration_secs(_EVENT, time.perf_counter() - start, fun_name=name)
+    return Traced(jaxpr, consts, many[-1])
