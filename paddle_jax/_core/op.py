@@ -38,6 +38,7 @@ from paddle_jax._core.uninterrupted import eagerly, swapped
 OPS = {}  # every declared op and composite by name, filled at import
 _MISSING = inspect.Parameter.empty
 _MAX_KERNELS = 4096
+_UNCOMPILED = 2  # calls of an op before its code is compiled
 _PLAIN = frozenset({int, str, bool, type(None), dtypes.DType})
 _UNLIKE = _PLAIN - {bool}  # those that are equal to nothing of another type; True is 1
 
@@ -342,7 +343,7 @@ def _placeholder(*args, **kwargs):
 
 
 def _wrapper(made, out):
-    """The public function. Its code is compiled at the first call, which keeps importing hundreds of ops quick."""
+    """The public function. Its code is compiled at the third call: compiling takes as long as a few hundred calls, and many ops are called once."""
     made.out = out
     names = {"__name__": __name__, "_op": made, "_call": made.call, "_aliased": _aliased, "_into": _into, "_fast": made.fast, "_Tensor": Tensor,
              "_local": local, "_run": run, "_run1": run1, "_run2": run2, "_run3": run3, "_first": _first, "_with_ints": _with_ints, "_fn": made.fn,
@@ -350,7 +351,12 @@ def _wrapper(made, out):
     public = types.FunctionType(_placeholder.__code__, names, made.name)
     public.__signature__ = made.signature.replace(parameters=_shown(made, out))
 
+    calls = []
+
     def compile_now(*args, **kwargs):
+        if len(calls) < _UNCOMPILED and (values := _bound(made, args, kwargs)) is not None:
+            calls.append(None)
+            return _called(made, values)
         source = {}
         text, defaults = _source(made, out)
         exec(text, defaults, source)  # noqa: S102  the text is made of the parameter names of a declaration
@@ -361,6 +367,29 @@ def _wrapper(made, out):
 
     names["_compile_now"] = compile_now
     return public
+
+
+def _bound(made, args, kwargs):
+    """The arguments of an ordinary call by name; None where the compiled code has to see to it: other names, `out=`, what is missing or too much."""
+    names = [p.name for p in made.params]
+    if local.ctx.frame.recording or len(args) > len(names) or any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in made.params):
+        return None
+    values = {p.name: p.default for p in made.params} | dict(zip(names, args)) | kwargs  # noqa: B905
+    clear = len(values) == len(names) and kwargs.keys().isdisjoint(names[: len(args)])
+    return None if not clear or any(v is _MISSING for v in values.values()) else values
+
+
+def _called(made, values):
+    """As the compiled code."""
+    try:
+        if made.composite:
+            return made.fn(*values.values())
+        return made.call(tuple([values[n] for n in made.tensors]), tuple([values[n] for n in made.attrs]))
+    except CAUGHT as error:
+        told = told_mistake(made, error, values)
+        if told is error:
+            raise
+        raise told from told.__cause__ or behind(told, error)
 
 
 def source_of(op):
