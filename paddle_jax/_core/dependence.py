@@ -6,7 +6,7 @@ derivative would carry zeros through the whole graph below.
 
 import jax.numpy as jnp
 
-_STEPS = frozenset(("sign", "floor", "ceil", "round", "stop_gradient"))  # derivative zero wherever there is one
+STEPS = frozenset(("sign", "floor", "ceil", "round", "stop_gradient"))  # derivative zero wherever there is one
 CALLS = frozenset(("jit", "pjit", "closed_call", "core_call", "remat", "checkpoint"))  # primitives that run the jaxpr they hold, as it stands
 
 
@@ -28,7 +28,7 @@ def _through(jaxpr, masks):
 
     for equation in jaxpr.eqns:
         name, given = equation.primitive.name, [of(v) for v in equation.invars]
-        if name in _STEPS or not any(given):
+        if name in STEPS or not any(given):
             continue
         if name in CALLS:
             made = _through(opened(equation.params["jaxpr"])[0], given)

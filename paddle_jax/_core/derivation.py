@@ -1,8 +1,6 @@
-"""Gradients of kernels, derived by JAX from the equations that a kernel has been traced to.
+"""Gradients of kernels, derived from the equations that a kernel has been traced to.
 
-Deriving from these equations repeats none of the Python code of an operation, and most often they are there already. Where none of them holds
-a loop or another inner program with a rule of its own, `jax.jvp` and `jax.linear_transpose` give what `jax.vjp` gives, equation by equation, in
-two thirds of the calls: `vjp` traces and prunes each equation on its own.
+Deriving from these equations repeats none of the Python code of an operation, and most often they are there already.
 """
 
 import jax
@@ -10,9 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import dtypes as jax_dtypes
 
-from paddle_jax._core.origins import foreign
-
-_OPEN = {"jit": "jaxpr", "pjit": "jaxpr", "custom_jvp_call": "call_jaxpr"}  # {primitive: parameter with what it runs}
+from paddle_jax._core import reverse
 
 
 def derived(kernel, diff, given, arity):
@@ -20,17 +16,23 @@ def derived(kernel, diff, given, arity):
 
     def backward(*args):
         operands, cts = args[:arity], args[arity:]
-        equations = kernel.equations(operands) if kernel.deferrable else None
-        if equations is not None and _plain(equations):
-            try:
-                return _transposed(equations, diff, given, operands, cts)
-            except Exception as error:  # a derivative that is given by hand has a loop
-                if foreign(error):
-                    raise
+        if kernel.deferrable and all(type(n) is int for operand in operands for n in operand.shape):
+            return _accumulated(kernel.equations(operands), diff, given, operands, cts)
         out, pull = linearized(kernel, diff, operands)
         return pulled(out, pull, given, cts)
 
     return backward
+
+
+def _accumulated(equations, diff, given, operands, cts):
+    """The gradients of an operation from its equations."""
+    moving, outs = [i in diff for i in range(len(operands))], equations.out_avals
+    wanted = [has and jnp.issubdtype(out.dtype, jnp.inexact) for out, has in zip(outs, given, strict=True)]
+    _, pull = reverse.linearized(equations.jaxpr, equations.consts, operands, moving, wanted)
+    passed = iter(cts)
+    passed = [next(passed) if has else None for has in given]
+    grads = pull([_fitting(ct, out) if wants else None for ct, out, wants in zip(passed, outs, wanted, strict=True)])
+    return _gradients([jax.lax.full(operands[i].shape, 0, operands[i].dtype) if grads[i] is None else grads[i] for i in diff])
 
 
 def linearized(kernel, diff, operands):
@@ -58,29 +60,6 @@ def _chosen(fn, diff, operands):
     return forward
 
 
-def _plain(closed):
-    """Whether a jaxpr has only equations that can be transposed where they stand."""
-    for equation in closed.jaxpr.eqns:
-        inner = _OPEN.get(equation.primitive.name)
-        if not _plain(equation.params[inner]) if inner else any(map(_holds_jaxpr, equation.params.values())):
-            return False
-    return True
-
-
-def _transposed(closed, diff, given, operands, cts):
-    """The gradients of a plain jaxpr."""
-    results = [i for i, out in enumerate(closed.out_avals) if jnp.issubdtype(out.dtype, jnp.inexact)]
-    cotangents = _cotangents(closed.out_avals, given, cts)
-
-    def smooth(*values):
-        out = closed.flat(*values)
-        return [out[i] for i in results]
-
-    forward, primals = _chosen(smooth, diff, operands), tuple([operands[i] for i in diff])
-    pull = jax.linear_transpose(lambda *tangents: jax.jvp(forward, primals, tangents)[1], *primals)
-    return _gradients(pull([cotangents[i] for i in results]))
-
-
 def _cotangents(outs, given, cts):
     passed = iter(cts)
     return [_cotangent(out, next(passed) if has else None) for out, has in zip(outs, given, strict=True)]
@@ -99,15 +78,11 @@ def _conj(x):
 def _cotangent(out, ct):
     if not jnp.issubdtype(out.dtype, jnp.inexact):
         return np.zeros(out.shape, jax_dtypes.float0)
-    if ct is None:
-        return jax.lax.full(out.shape, 0, out.dtype)
+    return jax.lax.full(out.shape, 0, out.dtype) if ct is None else _fitting(ct, out)
+
+
+def _fitting(ct, out):
+    """A cotangent in the dtype and shape of the result; no more calls than there must be: each takes its time in a trace."""
     ct = _conj(ct)
-    ct = ct if ct.dtype == out.dtype else ct.astype(out.dtype)  # no more calls than there must be: each takes its time in a trace
+    ct = ct if ct.dtype == out.dtype else ct.astype(out.dtype)
     return ct if ct.shape == out.shape else ct.reshape(out.shape)
-
-
-def _holds_jaxpr(value):
-    """Whether a parameter of an equation is a program, or a list of some."""
-    if isinstance(value, tuple | list):
-        return any(map(_holds_jaxpr, value))
-    return hasattr(getattr(value, "jaxpr", value), "eqns")
