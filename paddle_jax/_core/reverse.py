@@ -314,6 +314,17 @@ def _select(ct, equation, operands, result):
     return [None, *[None if is_literal(v) else part for v, part in zip(equation.invars[1:], pair, strict=True)]]
 
 
+@_rule("gather", fits=_inexact_result)
+def _gather(ct, equation, operands, result):
+    dims, params = equation.params["dimension_numbers"], equation.params
+    places = lax.ScatterDimensionNumbers(
+        update_window_dims=dims.offset_dims, inserted_window_dims=dims.collapsed_slice_dims, scatter_dims_to_operand_dims=dims.start_index_map,
+        operand_batching_dims=dims.operand_batching_dims, scatter_indices_batching_dims=dims.start_indices_batching_dims)
+    x, indices = operands
+    return [lax.scatter_add(lax.full(x.shape, 0, ct.dtype), indices, ct, places, indices_are_sorted=params["indices_are_sorted"],
+                            unique_indices=params["unique_indices"], mode=params["mode"]), None]
+
+
 def _plain_product(equation):
     """Whether a product is one of operands of one dtype, summed in that dtype."""
     wanted = equation.params.get("preferred_element_type")

@@ -40,7 +40,7 @@ _KNOWN = frozenset("""
     size sizes slice slice_in_dim sliced slogdet softmax softplus sort sorted special split sqrt square
     squeeze stack startswith stop_gradient strides strip sub subtract sum svd swapaxes symbolic_zeros T take
     take_along_axis tan tangents tanh tensordot tile tolist top_k trace transpose triangular_solve tril
-    tril_indices triu triu_indices true_divide trunc uint32 uint64 uint8 uniform upper values var vmap where
+    tril_indices triu triu_indices true_divide trunc type uint32 uint64 uint8 uniform upper values var vmap where
     wrap_key_data zeros zeros_like
 """.split())
 _passed = set()  # functions that are known to be straight

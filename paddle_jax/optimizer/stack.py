@@ -223,7 +223,7 @@ def _recorded(update, shape, skips):
         params = [[next(values) for _ in range(count)] for _, count, _ in shape]
         grads = [[next(values) for _ in range(count)] for _, count, _ in shape]
         extras = [{name: next(values) for name in names} for _, _, names in shape]
-        return tuple(update.function(state, params, grads, extras, next(values), None, next(values) if skips else None))
+        return tuple(update.plain(state, params, grads, extras, next(values), None, next(values) if skips else None))
 
     return Kernel("optimizer_step", fn, nondiff=True)
 

@@ -60,7 +60,10 @@ def compiled(rule, hyper, clip, forms=None):
         with without_inner_jit():
             return update(*arguments, **named)
 
-    return Once(jitted(traced if straight(rule) else update, donate_argnums=0), "optimizer")
+    plain = traced if straight(rule) else update
+    once = Once(jitted(plain, donate_argnums=0), "optimizer")
+    once.plain = plain
+    return once
 
 
 def _one(rule, settings, old, params, grad, extra, form, lr, skip):

@@ -7,6 +7,7 @@ from paddle_jax._core.errors import MixedDtypesError
 from paddle_jax._core.op import op
 from paddle_jax._core.record import known_as
 from paddle_jax.tensor.math import X_Y
+from paddle_jax.tensor.products import product
 
 
 def _common(name, x, y):
@@ -23,16 +24,12 @@ def _common(name, x, y):
     return x.astype(common), y.astype(common)
 
 
-def _flip(a, wanted):
-    return jnp.swapaxes(a, -1, -2) if wanted and a.ndim > 1 else a
-
-
-def _check_contraction(name, x, y):
+def _check_contraction(name, x, y, turned_x=False, turned_y=False):
     if not x.ndim or not y.ndim:
         raise ValueError(f"{name}: got shapes {list(x.shape)} and {list(y.shape)}; both need at least one axis")
-    inner = y.shape[-2] if y.ndim > 1 else y.shape[0]
-    if x.shape[-1] != inner:
-        raise ValueError(f"{name}: got shapes {list(x.shape)} and {list(y.shape)}; the lengths {x.shape[-1]} and {inner} to sum over must be equal")
+    one, other = x.shape[-2 if turned_x and x.ndim > 1 else -1], y.shape[-2 if y.ndim > 1 and not turned_y else -1]
+    if one != other:
+        raise ValueError(f"{name}: got shapes {list(x.shape)} and {list(y.shape)}; the lengths {one} and {other} to sum over must be equal")
 
 
 @known_as(amp="matmul_v2", pir="matmul transpose_x:bool=False transpose_y:bool=False", code="matrices:matmul")
@@ -55,9 +52,9 @@ def matmul(x, y, transpose_x=False, transpose_y=False, name=None):
         >>> paddle.matmul(paddle.ones([2, 3]), paddle.ones([3, 4])).shape
         paddle.Size([2, 4])
     """
-    x, y = _common("matmul", _flip(x, transpose_x), _flip(y, transpose_y))
-    _check_contraction("matmul", x, y)
-    return jnp.matmul(x, y)
+    x, y = _common("matmul", x, y)
+    _check_contraction("matmul", x, y, transpose_x, transpose_y)
+    return product(x, y, transpose_x, transpose_y)
 
 
 @known_as(amp="matmul_v2", pir="matmul")
@@ -71,7 +68,7 @@ def mm(input, mat2, name=None):
     """
     input, mat2 = _common("mm", input, mat2)
     _check_contraction("mm", input, mat2)
-    return jnp.matmul(input, mat2)
+    return product(input, mat2)
 
 
 @known_as(pir="bmm", onnx="MatMul")
@@ -93,7 +90,7 @@ def bmm(x, y, name=None):
     """
     if x.ndim != 3 or y.ndim != 3 or x.shape[0] != y.shape[0] or x.shape[2] != y.shape[1]:
         raise ValueError(f"bmm: got shapes {list(x.shape)} and {list(y.shape)}; they must be [b, n, k] and [b, k, m]")
-    return jnp.matmul(*_common("bmm", x, y))
+    return product(*_common("bmm", x, y))
 
 
 @known_as(pir="mv", onnx="MatMul")

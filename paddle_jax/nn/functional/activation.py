@@ -29,17 +29,6 @@ def _below(x):
     return lax.select(x > 0, lax.full_like(x, 0), x)
 
 
-@jax.custom_jvp
-def _positive(x):
-    return lax.max(x, lax.full_like(x, 0))
-
-
-@_positive.defjvp
-def _positive_tangent(primals, tangents):
-    (x,), (dx,) = primals, tangents
-    return _positive(x), lax.select(x > 0, dx, lax.full_like(dx, 0))
-
-
 @known_as(pir="relu", onnx="Relu")
 @op(method=False, inplace=True, cases=[*SHAPES, "~const([-1.0, 0.0, float('nan'), 2.0], 'float32')", "i(3)", "h(3)"])
 def relu(x, name=None):
@@ -55,7 +44,7 @@ def relu(x, name=None):
         >>> paddle.nn.functional.relu(paddle.to_tensor([-1.0, 2.0])).tolist()
         [0.0, 2.0]
     """
-    return _positive(x)
+    return lax.select(lax.le(x, lax.full_like(x, 0)), lax.full_like(x, 0), x)
 
 
 @known_as(pir="relu6", onnx="Clip(x, 0, 6)")

@@ -11,6 +11,7 @@ from paddle_jax.nn.functional.many_classes import class_center_sample  # noqa: F
 from paddle_jax.nn.functional.padding import pad, zeropad2d  # noqa: F401
 from paddle_jax.nn.functional.resize import interpolate, upsample  # noqa: F401
 from paddle_jax.nn.functional.windows import ints, paddings
+from paddle_jax.tensor.products import product
 
 
 @known_as(amp="linear_v2", code="matrices:linear", node="matmul")
@@ -35,9 +36,11 @@ def linear(x, weight, bias=None, name=None):
         >>> paddle.nn.functional.linear(paddle.ones([1, 2]), paddle.ones([2, 3]), paddle.ones([3])).tolist()
         [[3.0, 3.0, 3.0]]
     """
-    out = jnp.matmul(x, weight)
-    if bias is None or bias.dtype == out.dtype:
-        return out if bias is None else out + bias
+    out = product(x, weight)
+    if bias is None:
+        return out
+    if bias.dtype == out.dtype:
+        return out + bias if bias.shape != out.shape[-1:] else lax.add(out, lax.broadcast_in_dim(bias, out.shape, (out.ndim - 1,)))
     common = promote_np(out.dtype, bias.dtype)
     return out.astype(common) + bias.astype(common)
 

@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from paddle_jax._core.deferred.value import looked_at
 from paddle_jax._core.op import composite, op
@@ -86,9 +87,11 @@ def _lookup(x, weight, padding_idx, by_frequency=False):
         weight = _frequency_scaled(x, weight)
     if weight.shape[0] == 0:
         return jnp.zeros((*x.shape, weight.shape[1]), weight.dtype)
-    rows = jnp.take(weight, x, axis=0, mode="fill", fill_value=jnp.nan if jnp.issubdtype(weight.dtype, jnp.inexact) else 0)
-    rows = jnp.where((x < 0)[..., None], jnp.nan, rows) if jnp.issubdtype(weight.dtype, jnp.inexact) else rows
-    return jnp.where((x == padding_idx)[..., None], jnp.zeros((), weight.dtype), rows)
+    places = lax.GatherDimensionNumbers(offset_dims=(x.ndim,), collapsed_slice_dims=(0,), start_index_map=(0,))
+    wrong = jnp.nan if jnp.issubdtype(weight.dtype, jnp.inexact) else 0
+    rows = lax.gather(weight, lax.expand_dims(x, (x.ndim,)), places, (1, weight.shape[1]), mode="fill", fill_value=wrong)
+    padding = lax.broadcast_in_dim(x == padding_idx, rows.shape, tuple(range(x.ndim)))
+    return lax.select(padding, lax.full_like(rows, 0), rows)
 
 
 def _frequency_scaled(x, weight):
