@@ -5,8 +5,6 @@ With everything in one row [1, elements] it is one kernel per state. What is one
 all, [1, 1], as long as all of them are updated together, and a column [parameters, 1] from the first step on in which some have no gradient.
 """
 
-import itertools
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -32,9 +30,7 @@ def apart(whole, like, flat):
     """What `joined` has joined, in the shapes of `like`."""
     if not flat:
         return [jax.lax.index_in_dim(whole, i, keepdims=False) for i in range(len(like))]
-    ends = list(itertools.accumulate(a.size for a in like))
-    pieces = zip([0, *ends[:-1]], ends, like, strict=True)
-    return [jax.lax.reshape(jax.lax.slice_in_dim(whole, start, end, axis=1), a.shape) for start, end, a in pieces]
+    return [jax.lax.reshape(part, a.shape) for part, a in zip(jax.lax.split(whole, [a.size for a in like], axis=1), like, strict=True)]
 
 
 def place(value, params, row):

@@ -5,6 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from paddle_jax.tensor.products import along_axis
+
 _LOW = 0xFFFFFFFF
 
 
@@ -63,8 +65,8 @@ def stable_order(x, axis=-1, descending=False):
     if keys.dtype.itemsize == 4:
         return _packed(keys.astype(jnp.int64), axis)
     first = _packed((keys & _LOW) - (1 << 31), axis)
-    second = _packed(jnp.take_along_axis(keys >> 32, first, axis), axis)
-    return jnp.take_along_axis(first, second, axis)
+    second = _packed(along_axis(keys >> 32, first, axis), axis)
+    return along_axis(first, second, axis)
 
 
 def _packed(keys, axis):

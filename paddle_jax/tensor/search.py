@@ -17,6 +17,7 @@ from paddle_jax._core.tensor import Tensor, on_host, wrap
 from paddle_jax.tensor.axes import number, one_axis
 from paddle_jax.tensor.gathering import take_along_axis
 from paddle_jax.tensor.lowering import on_cpu, stable_order
+from paddle_jax.tensor.products import along_axis
 
 X_DIM = {"input": "x", "dim": "axis"}
 ARG = ["f(), -1, True", "f(), 1", "f(2,3), 1.0",
@@ -131,7 +132,7 @@ def _top(x, k, axis, largest):
         values, index = lax.top_k(y, k)
     else:
         index = lax.top_k(~y if jnp.issubdtype(y.dtype, jnp.integer) else -y, k)[1]
-        values = jnp.take_along_axis(y, index, -1)
+        values = along_axis(y, index, -1)
     values, index = (r.reshape(()) if x.ndim == 0 else jnp.moveaxis(r, -1, axis) for r in (values, index))
     return values, index.astype(jnp.int64)
 
@@ -295,7 +296,7 @@ def sort(x, axis=-1, descending=False, stable=False, name=None):
         one_axis("sort", axis, 1)
         return x
     axis = one_axis("sort", axis, x.ndim)
-    return jnp.take_along_axis(x, _order("sort", lax.stop_gradient(x), axis, descending), axis)
+    return along_axis(x, _order("sort", lax.stop_gradient(x), axis, descending), axis)
 
 
 @composite(alias={"x": "input"}, out=True, cases=["f(3,2)", "f(4)", "i_(5)"])
@@ -339,7 +340,7 @@ def kthvalue(x, k, axis=None, keepdim=False, name=None):
 
 
 def _picked(x, index, axis, keepdim):
-    values = jnp.take_along_axis(x, index, axis)
+    values = along_axis(x, index, axis)
     index = index.astype(jnp.int64)
     return (values, index) if keepdim else (jnp.squeeze(values, axis), jnp.squeeze(index, axis))
 
@@ -371,7 +372,7 @@ def mode(x, axis=-1, keepdim=False, name=None):
         raise ValueError(f"mode: axis {axis} of shape {list(x.shape)} has length 0; there is no element to choose")
     values = jnp.moveaxis(lax.stop_gradient(x), axis, -1)
     order = stable_order(values)
-    ranked = jnp.take_along_axis(values, order, -1)
+    ranked = along_axis(values, order, -1)
     fresh = jnp.concatenate([jnp.ones((*ranked.shape[:-1], 1), bool), ranked[..., 1:] != ranked[..., :-1]], -1)
     place = jnp.arange(length)
     runs = place - lax.cummax(jnp.where(fresh, place, 0), axis=ranked.ndim - 1)

@@ -10,6 +10,7 @@ from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.inner import named
 from paddle_jax.tensor.lowering import stable_order
 from paddle_jax.tensor.ops import as_float
+from paddle_jax.tensor.products import along_axis
 from paddle_jax.tensor.reduced import accumulated, all_axes, total
 from paddle_jax.tensor.reduction import X_DIM, count
 
@@ -112,13 +113,13 @@ def _share(x, value):
 
 
 def _pick(rows, place):
-    return jnp.take_along_axis(rows, place[..., None], -1)[..., 0]
+    return along_axis(rows, place[..., None], -1)[..., 0]
 
 
 def _middle(rows, ignore_nan):
     """The two middle values of each row in order, where the lower one stands, and how many count."""
     order = stable_order(lax.stop_gradient(rows))
-    ordered = jnp.take_along_axis(rows, order, -1)
+    ordered = along_axis(rows, order, -1)
     bad = jnp.isnan(rows)
     n = jnp.sum(~bad, -1) if ignore_nan else jnp.where(jnp.any(bad, -1), 0, rows.shape[-1])
     low_at, high_at = jnp.maximum(n - 1, 0) // 2, jnp.minimum(n // 2, rows.shape[-1] - 1)
@@ -258,7 +259,7 @@ def _quantile_of(x, q, axes, keepdim, interpolation, ignore_nan):
     n = jnp.where(jnp.all(bad, -1), n, jnp.sum(~bad, -1)) if ignore_nan else n
     broken = jnp.zeros_like(n, bool) if ignore_nan else jnp.any(bad, -1)
     nan = _pick(rows, jnp.argmax(bad, -1))
-    rows = jnp.take_along_axis(rows, stable_order(lax.stop_gradient(rows)), -1)
+    rows = along_axis(rows, stable_order(lax.stop_gradient(rows)), -1)
     outs = [_between(rows, share * jnp.maximum(n - 1, 0).astype(jnp.float64), interpolation) for share in q]
     outs = [_restore(jnp.where(broken, nan, out), x, axes, keepdim) for out in outs]
     return outs[0] if len(outs) == 1 else jnp.stack(outs)

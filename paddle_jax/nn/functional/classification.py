@@ -5,13 +5,15 @@ import math
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from paddle_jax._core.op import alike, composite, op
 from paddle_jax._core.record import known_as
 from paddle_jax.nn.functional.input import check_ids
 from paddle_jax.nn.functional.reduce_loss import check_reduction
-from paddle_jax.nn.functional.softmaxes import softmax
+from paddle_jax.nn.functional.softmaxes import log_shares, softmax
 from paddle_jax.tensor.axes import check_floating
+from paddle_jax.tensor.products import along_axis
 
 
 def _float32(x):
@@ -21,14 +23,13 @@ def _float32(x):
 
 def _log_probabilities(scores, axis, use_softmax):
     """log softmax, or the log of what already are probabilities (kept away from log 0)."""
-    return jax.nn.log_softmax(scores, axis) if use_softmax else jnp.log(jnp.maximum(scores, jnp.asarray(1e-12, scores.dtype)))
+    return log_shares(scores, axis) if use_softmax else jnp.log(jnp.maximum(scores, jnp.asarray(1e-12, scores.dtype)))
 
 
 def _pick(values, label, axis, ignored):
     """values at the labels, axis kept with length 1; 0 where ignored, NaN where the label does not exist."""
-    n = values.shape[axis]
-    found = jnp.take_along_axis(values, jnp.clip(label, 0, n - 1), axis)
-    return jnp.where(ignored, 0, jnp.where((label < 0) | (label >= n), jnp.nan, found))
+    own = along_axis(values, label, axis)
+    return lax.select(ignored, lax.full_like(own, 0), own)
 
 
 @known_as(amp="softmax_with_cross_entropy",
