@@ -73,6 +73,8 @@ def _step(jaxpr, equation, operands, moves, moved):
         return _evaluated(jaxpr, equation, operands), None
     if name in CALLS:
         return linearized(*opened(equation.params["jaxpr"]), operands, moves, moved)
+    if name == "custom_jvp_call" and _smooth_operands(equation, moves):
+        return _by_given(equation, operands, moves, moved)
     rule = RULES.get(name)
     if rule is None or not (rule.fits is None or rule.fits(equation)):
         return _by_jax(jaxpr, equation, operands, moves, moved)
@@ -116,6 +118,34 @@ def _by_jax(jaxpr, equation, operands, moves, moved):
         return [given.get(i) for i in range(len(operands))]
 
     return results, pull
+
+
+def _smooth_operands(equation, moves):
+    """Whether all operands of a function with a derivative of its own have tangents, but for constants."""
+    n = equation.params["num_consts"]
+    return not any(moves[:n]) and all(_inexact(v.aval) for v in equation.invars[n:])
+
+
+def _by_given(equation, operands, moves, moved):
+    """(results, pull) of a function with a derivative of its own. Its rule gives results and tangents, and these depend linearly on the tangents of
+    the operands: so their gradients with respect to those, wherever they are taken, are the cotangents."""
+    n, symbolic = equation.params["num_consts"], equation.params["symbolic_zeros"]
+    primals, moves = operands[n:], moves[n:]
+    zeros = [symbolic and not m for m in moves]
+    rule, consts, no_tangent = equation.params["jvp_jaxpr_fun"].call_wrapped(*zeros)
+    places = [i for i, zero in enumerate(zeros) if not zero]
+    tangents = [_whole(None, equation.invars[n + i].aval) for i in places]
+    outs = [i for i, none in enumerate(no_tangent) if not none]
+    unmoved = [False] * len(no_tangent)
+    moving, wanted = [False] * len(primals) + [moves[i] for i in places], unmoved + [moved[i] for i in outs]
+    found, back = linearized(rule, consts, [*primals, *tangents], moving, wanted)
+
+    def pull(cts):
+        given = back([None] * len(unmoved) + [cts[i] for i in outs])[len(primals) :]
+        given = dict(zip(places, given, strict=True))
+        return [None] * n + [given.get(i) for i in range(len(primals))]
+
+    return found[: len(no_tangent)], pull
 
 
 def _whole(ct, aval):

@@ -48,26 +48,32 @@ def softmax(x, axis=-1, dtype=None, name=None):
     return jnp.ones_like(x) if axis is None else _shares(x, axis)
 
 
+def _row(reduced, like, axis):
+    """What was reduced over an axis, with that axis as long as in another array."""
+    kept = tuple([i for i in range(like.ndim) if i != axis % like.ndim])
+    return lax.broadcast_in_dim(reduced, like.shape, kept)
+
+
 @ft.partial(jax.custom_jvp, nondiff_argnums=(1,))
 def _shares(x, axis):
-    """`jax.nn.softmax` without the functions compiled by themselves inside it, which cost more to trace than all the rest."""
-    powers = lax.exp(x - lax.stop_gradient(jnp.max(x, axis, keepdims=True, initial=-jnp.inf)))
-    return powers / jnp.sum(powers, axis, keepdims=True)
+    """`jax.nn.softmax` in a third of the calls, which cost more to trace than all the rest."""
+    axis %= x.ndim
+    powers = lax.exp(lax.sub(x, _row(lax.reduce_max(x, (axis,)), x, axis)))
+    return lax.div(powers, _row(lax.reduce_sum(powers, (axis,)), x, axis))
 
 
 @_shares.defjvp
 def _shares_tangent(axis, primals, tangents):
     y, (dx,) = _shares(*primals, axis), tangents
-    return y, y * (dx - jnp.sum(y * dx, axis, keepdims=True))
+    return y, lax.mul(y, lax.sub(dx, _row(lax.reduce_sum(lax.mul(y, dx), (axis % y.ndim,)), y, axis)))
 
 
 def log_shares(x, axis):
     """`jax.nn.log_softmax`, in half of the calls."""
     axis %= x.ndim
-    row = tuple([1 if i == axis else n for i, n in enumerate(x.shape)])
-    most = lax.stop_gradient(lax.reshape(lax.reduce_max(x, (axis,)), row))
-    shifted = x - lax.select(lax.is_finite(most), most, lax.full_like(most, 0))
-    return shifted - lax.log(lax.reshape(lax.reduce_sum(lax.exp(shifted), (axis,)), row))
+    most = lax.stop_gradient(lax.reduce_max(x, (axis,)))
+    shifted = lax.sub(x, _row(lax.select(lax.is_finite(most), most, lax.full_like(most, 0)), x, axis))
+    return lax.sub(shifted, _row(lax.log(lax.reduce_sum(lax.exp(shifted), (axis,))), x, axis))
 
 
 # The real Paddle stops logarithms at -64.
