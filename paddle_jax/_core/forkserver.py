@@ -287,13 +287,16 @@ def _foresee():
             start()
 
 
+_ASIDE = frozenset((*sys.stdlib_module_names, "paddle_jax", "paddle", "jax", "jaxlib", "numpy"))  # packages that have no program's names
+
+
 def _speaks_of_workers():
     """Whether the script or cell names workers, or a module of the program has DataLoader among its names."""
     loader = getattr(sys.modules.get("paddle_jax.io.reader"), "DataLoader", None)
     if loader is None:
         return False
-    found = [name for name, module in list(sys.modules.items()) if getattr(module, "__dict__", {}).get("DataLoader") is loader]
-    if any(name.split(".")[0] not in ("paddle_jax", "paddle") for name in found):
+    others = [module for name, module in list(sys.modules.items()) if name.partition(".")[0] not in _ASIDE]
+    if any(getattr(module, "__dict__", {}).get("DataLoader") is loader for module in others):
         return True
     with contextlib.suppress(OSError, TypeError, AttributeError):  # typed in, or not a file
         return bool(re.search(rb"num_workers(?!\s*=\s*0\b)", Path(sys.modules["__main__"].__file__).read_bytes()))
