@@ -46,6 +46,11 @@ def opened(jaxpr):
     return (jaxpr.jaxpr, jaxpr.consts) if hasattr(jaxpr, "consts") else (jaxpr, ())
 
 
+def variables(jaxpr):
+    """The variables of constants and operands, in this order. In JAX 0.12 constants that are not attached count as operands."""
+    return [*jaxpr.constvars, *jaxpr.invars]
+
+
 def is_literal(v) -> bool:
     """Whether an operand in a jaxpr is a literal; the classes are in jax.extend.core, which takes 0.1 s to import."""
     return hasattr(v, "val")

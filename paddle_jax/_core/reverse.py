@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core.dependence import STEPS, is_literal, opened
+from paddle_jax._core.dependence import STEPS, is_literal, opened, variables
 
 CALLS = frozenset(("jit", "pjit", "closed_call", "core_call"))  # run the jaxpr they hold, and nothing else is meant by them
 RULES = {}  # name of a primitive -> function (cotangent, equation, operands, result) -> cotangents of the operands, None where there is none
@@ -22,8 +22,9 @@ RULES = {}  # name of a primitive -> function (cotangent, equation, operands, re
 def linearized(jaxpr, consts, values, moving, wanted):
     """(results, pull) of a jaxpr. moving: for each operand whether its gradient is asked for; wanted: for each result whether it will get a
     cotangent. `pull` gives the cotangents of the operands from those of the results; None stands for zeros."""
-    env, live, steps = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *values], strict=True)), set(), []
-    live.update(v for v, moves in zip(jaxpr.invars, moving, strict=True) if moves)
+    inputs = variables(jaxpr)
+    env, steps, inputs = dict(zip(inputs, [*consts, *values], strict=True)), [], inputs[len(consts) :]
+    live = {v for v, moves in zip(inputs, moving, strict=True) if moves}
     needed = _needed(jaxpr, wanted)
     for equation in jaxpr.eqns:
         operands = [v.val if is_literal(v) else env[v] for v in equation.invars]
@@ -46,7 +47,7 @@ def linearized(jaxpr, consts, values, moving, wanted):
                 for v, moves_too, ct in zip(equation.invars, moves, back(outs), strict=True):
                     if moves_too:
                         _add(cts, v, ct)
-        return [cts.get(v) for v in jaxpr.invars]
+        return [cts.get(v) for v in inputs]
 
     return [v.val if is_literal(v) else env[v] for v in jaxpr.outvars], pull
 

@@ -50,5 +50,7 @@ def traced(fn, name, structs) -> Traced:
     avals = [jax.core.ShapedArray(s.shape, s.dtype, s.weak_type) for s in structs]
     function = linear_util.wrap_init(flat, debug_info=DebugInfo("jit", name, None, None))
     jaxpr, _, consts = trace_to_jaxpr_dynamic(function, avals)
+    if (n := len(consts)) > len(jaxpr.constvars):  # JAX 0.12 leaves them among the operands
+        jaxpr = jaxpr.replace(constvars=jaxpr.invars[:n], invars=jaxpr.invars[n:], consts=consts)
     monitoring.record_event_duration_secs(_EVENT, time.perf_counter() - start, fun_name=name)
     return Traced(jaxpr, consts, many[-1])
