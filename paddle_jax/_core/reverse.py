@@ -123,8 +123,8 @@ def _by_jax(jaxpr, equation, operands, moves, moved):
 
 def _smooth_operands(equation, moves):
     """Whether all operands of a function with a derivative of its own have tangents, but for constants."""
-    n = equation.params["num_consts"]
-    return not any(moves[:n]) and all(_inexact(v.aval) for v in equation.invars[n:])
+    n = equation.params.get("num_consts", 0)
+    return "jvp_jaxpr_fun" in equation.params and not any(moves[:n]) and all(_inexact(v.aval) for v in equation.invars[n:])
 
 
 def _by_given(equation, operands, moves, moved):
