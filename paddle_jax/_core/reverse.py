@@ -30,11 +30,11 @@ def linearized(jaxpr, consts, values, moving, wanted):
         operands = [v.val if is_literal(v) else env[v] for v in equation.invars]
         moves = [not is_literal(v) and v in live for v in equation.invars]
         moved = [v in needed and _inexact(v.aval) for v in equation.outvars]
-        results, pull = _step(jaxpr, equation, operands, moves, moved)
+        results, back = _step(jaxpr, equation, operands, moves, moved)
         env.update(zip(equation.outvars, results, strict=True))
-        if pull is not None:
+        if back is not None:
             live.update(v for v, moves in zip(equation.outvars, moved, strict=True) if moves)
-            steps.append((equation, moves, pull))
+            steps.append((equation, moves, back))
 
     def pull(cotangents):
         cts = {}
