@@ -62,6 +62,8 @@ class Program:
         self.watched = [(self.places[id(t)], known) for t, known in captured.grads]
         self.numbers = [(None, None)] * len(self.getters)
         self.owning, self.seen, self.steady = _picker([i for i, _ in self.watched]), ([], []), False
+        owning = self.owning(tensors)
+        self.hooked = _hooks_of(owning) if any(map(_HOOKS, owning)) else None
         self.differentiable = any(flows for _, flows, _ in captured.results) or any(c.flows for c in captured.changes)
         checks = Checks.of(captured)
         self.front = None if checks is None else checks.arrange(captured, self.order, self.differentiable)
@@ -153,7 +155,10 @@ class Program:
         return tensors
 
     def _check_grads(self, tensors):
-        grads, seen = list(map(_GRAD, self.owning(tensors))), self.seen
+        owning = self.owning(tensors)
+        if (self.hooked or any(map(_HOOKS, owning))) and _hooks_of(owning) != self.hooked:
+            raise Stale("a Tensor whose gradient is computed has got or lost a hook")
+        grads, seen = list(map(_GRAD, owning)), self.seen
         self.steady = len(seen[0]) == len(grads) and all(map(operator.is_, grads, seen[0])) and (
             seen[1] is None or all(map(operator.is_, map(_RAW, grads), seen[1])))
         if self.steady:
@@ -352,7 +357,8 @@ class Program:
 
 
 _SET_RAW = Tensor._raw.__set__
-_RAW, _AVAL, _STOP, _GRAD, _NODE, _COMMITTED = map(operator.attrgetter, ("_raw", "aval", "stop_gradient", "_grad", "_node", "_committed"))
+_RAW, _AVAL, _STOP, _GRAD, _NODE, _COMMITTED, _HOOKS = map(
+    operator.attrgetter, ("_raw", "aval", "stop_gradient", "_grad", "_node", "_committed", "_hooks"))
 
 
 def _picker(places):
@@ -389,6 +395,11 @@ def _set_attribute(change, raws, results):
     if type(now) is not type(value) or raws or now != value:
         store[name] = value
         Changes.count += 1
+
+
+def _hooks_of(tensors):
+    """The gradient hooks of Tensors."""
+    return [tuple(hooks.values()) if hooks else () for hooks in map(_HOOKS, tensors)]
 
 
 def _baseline():
