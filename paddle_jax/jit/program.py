@@ -26,6 +26,7 @@ from paddle_jax.jit.checks import Checks
 from paddle_jax.jit.dy2static.effects import silent
 from paddle_jax.jit.guards import MISSING
 from paddle_jax.jit.packing import Pack, Scattered
+from paddle_jax.jit.tiny import compiler_options
 
 
 def _finished(call, *args):
@@ -315,7 +316,8 @@ class Program:
             return [*joined, *[out[i] for i in at], *[out[i] for i in rest]]
 
         direct.__name__ = self.name
-        compiled = jitted(direct, donate_argnums=() if self.loud else 1)  # after a failed assertion everything is as before
+        donate = () if self.loud else 1  # after a failed assertion everything is as before
+        compiled = jitted(direct, donate_argnums=donate, compiler_options=compiler_options(self.captured.jaxpr) or None)
         self.__dict__.update(
             pack=pack, targets=_picker([target for target, _, _ in plain]), steps=[steps for _, _, steps in plain],
             members=_picker(packed), added=[news[i][1] for i in packed], donated=donated, at=at, width=width, plain=rest,
