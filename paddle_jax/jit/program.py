@@ -21,10 +21,11 @@ from paddle_jax._core.node import Node
 from paddle_jax._core.outcomes import Outcomes, arrived, judge, look
 from paddle_jax._core.state import Changes, local
 from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.tracing import is_tensor
 from paddle_jax._core.uninterrupted import Once, deliver, hand_out, jitted
 from paddle_jax.jit.checks import Checks
 from paddle_jax.jit.dy2static.effects import silent
-from paddle_jax.jit.guards import MISSING
+from paddle_jax.jit.guards import MISSING, equal
 from paddle_jax.jit.packing import Pack, Scattered
 from paddle_jax.jit.tiny import compiler_options
 
@@ -394,9 +395,16 @@ def _set_attribute(change, raws, results):
         store.pop(name, None)
         return
     value, now = change.rebuild(raws, results), store.get(name, MISSING)
-    if type(now) is not type(value) or raws or now != value:
+    if raws or not _alike(now, value):
         store[name] = value
         Changes.count += 1
+
+
+def _alike(now, value):
+    """Whether an attribute may stay what it is: the same object, or an equal one without Tensors."""
+    if now is value or equal(now, value):
+        return True
+    return type(now) is type(value) and not any(map(is_tensor, jax.tree.leaves([now, value], is_leaf=is_tensor))) and now == value
 
 
 def _hooks_of(tensors):

@@ -194,6 +194,8 @@ class Calls:
             made = _OBSERVED.get(code)
             if made is None:
                 made = _OBSERVED[code] = _compiled(function)
+        except rewriting.OutsideChanged as error:
+            self.refuse(str(error))
         except (NoSource, rewriting.NotCovered) as error:
             self.uncovered(f"{function.__qualname__}: {error}")
             return function

@@ -263,12 +263,21 @@ class Reads(Calls):
         """Called before `thing.name` is set or deleted."""
         if isinstance(thing, types.FunctionType | types.MethodType | types.ModuleType | type) and id(thing) not in self.made:
             self.refuse(f"the attribute {name!r} of a {type(thing).__name__} is set, which would happen while compiling only; return its value")
+        if id(thing) not in self.made and not isinstance(thing, Tensor | Layer) and self._sets_its_own_way(thing, name):
+            self.refuse(f"the attribute {name!r} of a {type(thing).__name__} is set, which keeps it elsewhere than other objects do, and which would "
+                        "happen while compiling only; return its value")
         if not isinstance(thing, Tensor):
             self.written.add((id(thing), name))
             self.kept.append(thing)
             if not isinstance(thing, Layer):  # which tells by itself
                 local.ctx.frame.changes(thing)
         return thing
+
+    def _sets_its_own_way(self, thing, name):
+        """Whether an attribute does not go into the dict of an object, from where it could be taken out again: a slot, an own `__setattr__`."""
+        kind = type(thing)
+        return (not isinstance(getattr(thing, "__dict__", None), dict) or isinstance(inspect.getattr_static(kind, name, None), _SLOTS)
+                or self.is_users_function(inspect.getattr_static(kind, "__setattr__", None)))
 
     def change_attribute(self, thing, name):
         """Called before `thing.name` is changed by `+=` and the like."""
@@ -306,14 +315,22 @@ class Reads(Calls):
     def set_item(self, thing):
         """Called before an item is set or deleted. What is read of the container from now on is what the run has made of it."""
         if not isinstance(thing, Tensor):
+            self._not_an_array(thing)
             local.ctx.frame.changes(thing)
         if not isinstance(thing, Tensor) and id(thing) not in self.made:
             self.changed[id(thing)] = thing, copy.copy(thing) if type(thing) in (dict, list) else thing
             self.made[id(thing)] = thing
         return thing
 
+    def _not_an_array(self, thing):
+        """Refuses to change a NumPy array from outside."""
+        if isinstance(thing, np.ndarray) and id(thing) not in self.made:
+            self.refuse("a NumPy array from outside the function is changed, which would happen while compiling only; return its values")
+
     def change_item(self, thing):
         """Called before an item is changed by `+=` and the like."""
+        self._not_an_array(thing)
+        local.ctx.frame.changes(thing)
         self.content(thing)
         return thing
 

@@ -13,6 +13,10 @@ class NotCovered(Exception):
     """A statement whose reads are not observed."""
 
 
+class OutsideChanged(NotCovered):
+    """A variable outside the function is changed in place."""
+
+
 def rewritten(node, free, owner=None):
     """A copy of a function's node in which reads are observed.
 
@@ -253,7 +257,8 @@ class _Rewriting(ast.NodeTransformer):
         elif isinstance(target, ast.Subscript):
             target.value, target.slice = self._read("change_item", self.visit(target.value), like=target), self._key(self.visit(target.slice))
         elif not any(target.id in scope for scope in self.scopes):
-            raise NotCovered(f"the variable {target.id!r} outside the function is assigned")
+            raise OutsideChanged(f"the variable {target.id!r} outside the function is assigned, which would happen while compiling only; return "
+                                 "its value")
         return node
 
     def visit_For(self, node):

@@ -1,5 +1,7 @@
 """What code does besides computing, where it is called from a branch on a Tensor or where it cannot be put off."""
 
+import numpy as np
+
 import paddle_jax as paddle
 from paddle_jax import nn
 from tests.jit.scenarios.base import data, small
@@ -201,3 +203,85 @@ def arguments_whose_equality_tells_little(compile):
 
     f = compile(lambda x, setting: x * setting.scale)
     return [f(data(2), Setting(scale)).numpy() for scale in (2.0, 3.0, 2.0)]
+
+
+@effect
+def a_slot_counts(compile):
+    class Slots:
+        __slots__ = ("n",)
+
+    slots = Slots()
+    slots.n = 0
+
+    def run(x):
+        slots.n = slots.n + 1
+        return x * slots.n
+
+    f = compile(run)
+    return [f(data(2)).numpy() for _ in range(3)], slots.n
+
+
+@effect
+def an_own_setattr_keeps_a_log(compile):
+    class Logged:
+        log = []
+
+        def __setattr__(self, name, value):
+            self.log.append(name)
+            object.__setattr__(self, name, value)
+
+    logged = Logged()
+
+    def run(x):
+        logged.scale = 2.0
+        return x * logged.scale
+
+    f = compile(run)
+    return [f(data(2)).numpy() for _ in range(3)], list(logged.log)
+
+
+@effect
+def an_array_is_counted_up(compile):
+    held = np.zeros(2)
+
+    def run(x):
+        held[0] += 1
+        return x * float(held[0])
+
+    f = compile(run)
+    return [f(data(2)).numpy() for _ in range(3)], held.tolist()
+
+
+@effect
+def a_buffer_is_registered_at_the_first_call(compile):
+    class Rotary(nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("table", None)
+
+        def forward(self, x):
+            if self.table is None:
+                self.register_buffer("table", paddle.cos(paddle.arange(2).astype("float32")))
+            return x * self.table
+
+    layer = Rotary()
+    f = compile(layer)
+    return [f(data(3, 2)).numpy() for _ in range(2)], layer.table.numpy()
+
+
+@effect
+def weights_are_tied_in_forward(compile):
+    class Tied(nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.one, self.two = nn.Linear(2, 2), nn.Linear(2, 2)
+
+        def forward(self, x):
+            self.two.weight = self.one.weight
+            return self.two(x)
+
+    layer = Tied()
+    f = compile(layer)
+    out = [f(data(3, 2)).numpy() for _ in range(2)]
+    layer.one.weight.set_value(paddle.ones([2, 2]))
+    return out, f(data(3, 2)).numpy(), layer.two.weight is layer.one.weight
