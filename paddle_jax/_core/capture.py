@@ -20,13 +20,12 @@ from paddle_jax._core.outcomes import joined
 from paddle_jax._core.pytree import in_order
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Number, init
-from paddle_jax._core.tracing import Trace, alike, is_tensor
+from paddle_jax._core.tracing import CONTAINERS, Trace, alike, is_tensor, stores_of
 from paddle_jax._core.uninterrupted import eagerly, tracing_kept, within
 from paddle_jax._core.unmade import Unmade
 
 _SMALL = 64  # elements of an integer Tensor that the host may look at; its value is compared at each call
 _MISSING = object()
-_CONTAINERS = (list, dict, set, collections.deque)
 
 
 class Given:
@@ -56,7 +55,8 @@ class Capture(Trace):
     look at the first `variable` ones. grads: Tensors whose `grad` was looked at, by id. attributes: Layers that got attributes, with what they had.
     objects: others that changed; contents: lists, dicts and objects that may change, with what they had. drawn: generators in use. hooked: a hook was
     put on a Tensor. refusal: why the code cannot be compiled, though it may have caught that. once: lists and dicts may change in the run only.
-    checks: of values, see outcomes.py; steps: of optimizers; level: JAX's own trace, in which they can be made.
+    checks: of values, see outcomes.py; steps: of optimizers; level: JAX's own trace, in which they can be made. uses: ids of the Tensors that
+    operations were given, or whose properties were looked at.
     """
 
     deferring = converted = False
@@ -64,7 +64,7 @@ class Capture(Trace):
 
     def __init__(self, start, converted=False, variable=0, objects=(), once=False):
         super().__init__()
-        self.once = once
+        self.once, self.uses = once, set()
         self.contents = [(thing, _content(thing)) for thing in objects]
         self.variable, self.looked = variable, {}
         self.start, self.converted, self.given, self.arrays, self.places, self.known = start, converted, [], {}, {}, 0
@@ -99,17 +99,18 @@ class Capture(Trace):
         for generator, (_, words, offset) in self.drawn.items():
             generator._words, generator._offset = words, offset
         for layer, stores in self.attributes.values():
-            for store, content in zip(_stores(layer), stores, strict=True):
+            for store, content in zip(stores_of(layer), stores, strict=True):
                 store.clear()
                 store.update(content)
         for thing, content in (*self.objects.values(), *self.contents):
-            if not (self.finished and self.once and isinstance(thing, _CONTAINERS)):
+            if not (self.finished and self.once and isinstance(thing, CONTAINERS)):
                 _restore(thing, content)
 
     # reading ------------------------------------------------------------------------------------------------------
 
     def operands(self, tensors, deferred=False):
         """What a kernel gets for Tensors."""
+        self.uses.update(map(id, tensors))
         return [self._operand(t) for t in tensors]
 
     def _operand(self, tensor):
@@ -210,8 +211,15 @@ class Capture(Trace):
 
     # changing -----------------------------------------------------------------------------------------------------
 
+    def used(self, tensor):
+        """Called before the shape or another property of a Tensor is looked at, which then has to be the same at each call."""
+        self.note(tensor)
+        self.uses.add(id(tensor))
+
     def note(self, tensor):
         """Called before a Tensor gets another value in place."""
+        if type(tensor._raw) is Unmade:
+            raise Unsupported("a parameter gets its first value inside the function; make Layers outside")
         if id(tensor) not in self.places:
             self.read(tensor)
 
@@ -233,7 +241,7 @@ class Capture(Trace):
     def assigned(self, layer):
         """Called before an attribute of a Layer is set or deleted."""
         if id(layer) not in self.attributes:
-            self.attributes[id(layer)] = layer, [dict(store) for store in _stores(layer)]
+            self.attributes[id(layer)] = layer, [dict(store) for store in stores_of(layer)]
 
     def hooks(self, tensor):
         """Called before a hook is put on a Tensor."""
@@ -249,6 +257,8 @@ class Capture(Trace):
         """Lets `call` change an object on the host; it will do so again after each call of the program."""
         if self.quiet:  # the call is part of one that is noted already
             return call(thing, *args, **kwargs)
+        if any(map(is_tensor, (*args, *kwargs.values()))):
+            raise Unsupported(f"{type(thing).__name__}.{call.__name__} is given a Tensor inside the function; call it outside")
         if id(thing) not in self.objects:
             self.objects[id(thing)] = thing, _content(thing)
         self.effects.append((call, thing, args, kwargs))
@@ -301,13 +311,6 @@ def _restore(thing, content):
     if len(store) != len(content) or any(store.get(k, _MISSING) is not v for k, v in content.items()):
         store.clear()
         store.update(content)
-
-
-def _stores(layer):
-    own = layer.__dict__
-    if "_parameters" not in own:
-        return [own]
-    return [own, own["_parameters"], own["_sub_layers"], own["_buffers"]]
 
 
 class _HostRandom:
@@ -481,13 +484,13 @@ def _changes(run):
         arrays += [run.read(now)] if to == "array" else []
     owners = list(run.attributes.values())
     for thing, content in run.contents:
-        if not isinstance(thing, _CONTAINERS):
+        if not isinstance(thing, CONTAINERS):
             owners.append((thing, [content]))
         elif not _same_items(thing, content) and (not run.once or _traced(thing, content)):
             raise Unsupported(f"a {type(thing).__name__} from outside the function is changed, which would happen while compiling only; return what "
                               "it is to hold")
     for layer, stores in owners:
-        for number, (store, before) in enumerate(zip(_stores(layer), stores, strict=True)):
+        for number, (store, before) in enumerate(zip(stores_of(layer), stores, strict=True)):
             for name in {**before, **store}:
                 if not _same(store.get(name, _MISSING), before.get(name, _MISSING)):
                     change, new = _assignment(run, layer, (number, name), store.get(name, _MISSING))
@@ -566,6 +569,7 @@ def _open(found, closed, run, n):
     wanted = {id(g) for g in slots.values()}
     wanted |= {id(run.given[run.places[id(c.target)]]) for c in found.changes if c.kind not in ("attribute", "checks")}
     wanted |= {id(run.given[run.places[id(t)]]) for t, _ in found.grads} | {id(run.given[place]) for place in run.looked}
+    wanted |= {id(g) for g in run.given if g.tensor is not None and id(g.tensor) in run.uses}
     wanted |= {id(run.given[place]) for _, _, place in found.results if place is not None}
     at = [i for i, g in enumerate(run.given) if i < n or id(g) in wanted]
     found.given = [run.given[i] for i in at]

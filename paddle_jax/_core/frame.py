@@ -144,6 +144,9 @@ class Frame:
     def assigned(self, layer):
         """Called before an attribute of a Layer changes."""
 
+    def changes(self, thing):
+        """Called before another object of the user's, a list or a dict changes in code that is observed."""
+
     def stepped(self):
         """Called for a step of an optimizer."""
         Counters.steps += 1
@@ -189,6 +192,9 @@ class InnerFrame(Frame):
 
     def assigned(self, layer):
         self.outer.assigned(layer)
+
+    def changes(self, thing):
+        self.outer.changes(thing)
 
     def stepped(self):
         self.outer.stepped()

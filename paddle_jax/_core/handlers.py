@@ -65,6 +65,14 @@ class Handlers:
                 raise raised from None
 
 
+def of_a_handler(error):
+    """Whether a signal handler has raised an exception, or Python for lack of memory: it has nothing to do with the code that it came through."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code is not Listener.__call__.__code__:
+        trace = trace.tb_next
+    return trace is not None or type(error) is MemoryError
+
+
 def kept_back(error):
     """Whether an exception was caught by the code of a library: the outermost function that it came through."""
     return error.__traceback__ is not None and package_of(error.__traceback__.tb_frame.f_globals) in _KEEPING

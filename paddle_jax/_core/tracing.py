@@ -18,11 +18,13 @@ from paddle_jax._core.errors import Unsupported
 from paddle_jax._core.frame import InnerFrame
 from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.node import source_of
-from paddle_jax._core.state import local
+from paddle_jax._core.state import Observing, local
 from paddle_jax._core.tensor import Tensor, inside, wrap
 from paddle_jax._core.uninterrupted import Block, eagerly
+from paddle_jax._core.unmade import Unmade
 
 _MAX_KERNELS = 512
+CONTAINERS = (list, dict, set, collections.deque)
 
 
 class Trace(Block, InnerFrame):
@@ -30,7 +32,8 @@ class Trace(Block, InnerFrame):
 
     index: None, or the traced position in a batch, which then gets random numbers of its own. taken: what came in from outside and wants
     gradients, {id of array: (array, what the Tensor holds, source, output index)}; known: those arrays by where they came from; shared: ids of
-    those that came from several places.
+    those that came from several places. changing: None, or a list for what a branch or loop changes of Python's objects: (container, copy, in words);
+    older: ids of the objects that the run around it has made before; noted: those in the list, by id.
     """
 
     eager = False
@@ -40,6 +43,7 @@ class Trace(Block, InnerFrame):
         InnerFrame.__init__(self)
         self.index = index
         self.written, self.bases, self.taken, self.known, self.shared = {}, {}, {}, {}, set()
+        self.changing, self.older, self.noted = None, (), {}
 
     def steps(self):
         """What is set for the run, and put back after it."""
@@ -73,6 +77,22 @@ class Trace(Block, InnerFrame):
             raise Unsupported("register_hook is called inside a compiled branch or loop, where it would never run; register the hook outside")
         super().hooks(tensor)
 
+    def assigned(self, layer):
+        self._note_content(layer)
+        super().assigned(layer)
+
+    def changes(self, thing):
+        self._note_content(thing)
+        super().changes(thing)
+
+    def _note_content(self, thing):
+        """Notes what an object or container holds, unless this run has made it."""
+        reads = Observing.reads
+        mine = reads is not None and id(thing) in reads.made and id(thing) not in self.older
+        if self.changing is not None and not mine and id(thing) not in self.noted:
+            self.noted[id(thing)] = thing
+            self.changing += [(store, store.copy(), f"an attribute or item of a {type(thing).__name__}") for store in stores_of(thing)]
+
     def _operand(self, tensor):
         value = concrete(self.read(tensor))
         if value.dtype.kind not in INEXACT:
@@ -98,6 +118,8 @@ class Trace(Block, InnerFrame):
 
     def note(self, tensor):
         """Called before a Tensor gets a traced value in place."""
+        if self.part and type(tensor._raw) is Unmade:
+            raise Unsupported("a parameter gets its first value inside a compiled branch or loop; make Layers outside")
         if id(tensor) not in self.written:
             before = (tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient, tensor._grad)
             self.written[id(tensor)] = (weakref.ref(tensor), before)
@@ -135,6 +157,14 @@ class Trace(Block, InnerFrame):
             arrays = self.outer.random_base(generator, start)
             self.bases[id(generator)] = seed, start, arrays
         return *arrays, start
+
+
+def stores_of(thing):
+    """The containers with what an object holds: of a Layer, where its attributes may be; of a list or dict itself."""
+    if isinstance(thing, CONTAINERS):
+        return [thing]
+    own = thing.__dict__ if hasattr(thing, "__dict__") else {}
+    return [own, own["_parameters"], own["_sub_layers"], own["_buffers"]] if "_parameters" in own else [own]
 
 
 def alike(value):

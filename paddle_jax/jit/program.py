@@ -21,11 +21,13 @@ from paddle_jax._core.node import Node
 from paddle_jax._core.outcomes import Outcomes, arrived, judge, look
 from paddle_jax._core.state import Changes, local
 from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.tracing import is_tensor
 from paddle_jax._core.uninterrupted import Once, deliver, hand_out, jitted
 from paddle_jax.jit.checks import Checks
 from paddle_jax.jit.dy2static.effects import silent
-from paddle_jax.jit.guards import MISSING
+from paddle_jax.jit.guards import MISSING, equal
 from paddle_jax.jit.packing import Pack, Scattered
+from paddle_jax.jit.tiny import compiler_options
 
 
 def _finished(call, *args):
@@ -62,6 +64,8 @@ class Program:
         self.watched = [(self.places[id(t)], known) for t, known in captured.grads]
         self.numbers = [(None, None)] * len(self.getters)
         self.owning, self.seen, self.steady = _picker([i for i, _ in self.watched]), ([], []), False
+        owning = self.owning(tensors)
+        self.hooked = _hooks_of(owning) if any(map(_HOOKS, owning)) else None
         self.differentiable = any(flows for _, flows, _ in captured.results) or any(c.flows for c in captured.changes)
         checks = Checks.of(captured)
         self.front = None if checks is None else checks.arrange(captured, self.order, self.differentiable)
@@ -153,7 +157,10 @@ class Program:
         return tensors
 
     def _check_grads(self, tensors):
-        grads, seen = list(map(_GRAD, self.owning(tensors))), self.seen
+        owning = self.owning(tensors)
+        if (self.hooked or any(map(_HOOKS, owning))) and _hooks_of(owning) != self.hooked:
+            raise Stale("a Tensor whose gradient is computed has got or lost a hook")
+        grads, seen = list(map(_GRAD, owning)), self.seen
         self.steady = len(seen[0]) == len(grads) and all(map(operator.is_, grads, seen[0])) and (
             seen[1] is None or all(map(operator.is_, map(_RAW, grads), seen[1])))
         if self.steady:
@@ -310,7 +317,8 @@ class Program:
             return [*joined, *[out[i] for i in at], *[out[i] for i in rest]]
 
         direct.__name__ = self.name
-        compiled = jitted(direct, donate_argnums=() if self.loud else 1)  # after a failed assertion everything is as before
+        donate = () if self.loud else 1  # after a failed assertion everything is as before
+        compiled = jitted(direct, donate_argnums=donate, compiler_options=compiler_options(self.captured.jaxpr) or None)
         self.__dict__.update(
             pack=pack, targets=_picker([target for target, _, _ in plain]), steps=[steps for _, _, steps in plain],
             members=_picker(packed), added=[news[i][1] for i in packed], donated=donated, at=at, width=width, plain=rest,
@@ -352,7 +360,8 @@ class Program:
 
 
 _SET_RAW = Tensor._raw.__set__
-_RAW, _AVAL, _STOP, _GRAD, _NODE, _COMMITTED = map(operator.attrgetter, ("_raw", "aval", "stop_gradient", "_grad", "_node", "_committed"))
+_RAW, _AVAL, _STOP, _GRAD, _NODE, _COMMITTED, _HOOKS = map(
+    operator.attrgetter, ("_raw", "aval", "stop_gradient", "_grad", "_node", "_committed", "_hooks"))
 
 
 def _picker(places):
@@ -386,9 +395,21 @@ def _set_attribute(change, raws, results):
         store.pop(name, None)
         return
     value, now = change.rebuild(raws, results), store.get(name, MISSING)
-    if type(now) is not type(value) or raws or now != value:
+    if raws or not _alike(now, value):
         store[name] = value
         Changes.count += 1
+
+
+def _alike(now, value):
+    """Whether an attribute may stay what it is: the same object, or an equal one without Tensors."""
+    if now is value or equal(now, value):
+        return True
+    return type(now) is type(value) and not any(map(is_tensor, jax.tree.leaves([now, value], is_leaf=is_tensor))) and now == value
+
+
+def _hooks_of(tensors):
+    """The gradient hooks of Tensors."""
+    return [tuple(hooks.values()) if hooks else () for hooks in map(_HOOKS, tensors)]
 
 
 def _baseline():

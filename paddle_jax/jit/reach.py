@@ -106,7 +106,7 @@ class Reach:
     def _module(self, module):
         """Looks at what the code names of a module of the user's."""
         own = module.__dict__
-        if not _is_installed(getattr(module, "__file__", None)):
+        if not _is_installed(own.get("__file__")):
             for name in [name for name in own if name in self.names and (id(module), name) not in self.seen]:
                 self.seen.add((id(module), name))
                 self._item(own[name], own, name, 2)
@@ -217,6 +217,9 @@ class Reach:
         for name in ("_grad_clip", "regularization"):
             if own.get(name) is not None:
                 self.guards.fixed.add(own, name, own[name])
+                for setting, item in vars(own[name]).items():
+                    if type(item) in SCALARS:
+                        self.guards.fixed.add(vars(own[name]), setting, item)
         for param in optimizer._all_params():
             self._tensor(param, None, None)
 
@@ -247,4 +250,4 @@ def _is_users(module):
 
 def _is_installed(file):
     """Whether code is that of an installed package, whose functions nobody replaces."""
-    return file is not None and ("site-packages" in file or "dist-packages" in file)
+    return isinstance(file, str) and ("site-packages" in file or "dist-packages" in file)

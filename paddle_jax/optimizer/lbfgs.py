@@ -1,6 +1,5 @@
 """L-BFGS: a quasi-Newton method that evaluates the loss itself, several times per step."""
 
-import functools as ft
 import warnings
 
 import jax
@@ -82,30 +81,43 @@ class LBFGS(Optimizer):
             The loss before the first iteration, a Tensor.
         Raises:
             RuntimeError: `line_search_fn` is not known.
+
+        An exception, of the closure or from outside, leaves parameters and state as the last complete iteration has left them.
         """
         if self.line_search_fn not in (None, "strong_wolfe"):
             raise RuntimeError(f"LBFGS: line_search_fn: got {self.line_search_fn!r}; use 'strong_wolfe' or None.")
         first = closure()
-        past, evaluations = self._past, 1
         at = self._here(0.0, float(first), None)
-        past["func_evals"] += 1
-        for iteration in range(1, self.max_iter + 1):
-            if at.largest <= self.tolerance_grad:
-                break
-            past["n_iter"] += 1
-            direction, slope, reach = self._direction(at.grad)
-            rate = self.get_lr() * (min(1.0, 1.0 / float(jnp.abs(at.grad).sum())) if past["n_iter"] == 1 else 1.0)
-            past |= {"prev_flat_grad": at.grad, "prev_loss": at.loss, "d": direction, "alpha": rate}
-            if slope > -self.tolerance_change:
-                break
-            at, used = self._move(closure, Point(0.0, at.loss, at.grad, slope, at.largest), direction, rate, reach, iteration)
-            past["alpha"] = at.length
-            past["func_evals"] += used
+        self._past = self._past | {"func_evals": self._past["func_evals"] + 1}
+        evaluations, iteration = 1, 0
+        while iteration < self.max_iter and at.largest > self.tolerance_grad:
+            iteration += 1
+            before, values = self._past, [(p, p._value) for p in self._moving()]
+            try:
+                at, used, last = self._iterate(closure, at, iteration)
+            except BaseException:
+                if self._past is before:
+                    for param, value in values:
+                        param._rebind(value)
+                raise
             evaluations += used
-            small = at.length * reach <= self.tolerance_change or abs(at.loss - past["prev_loss"]) < self.tolerance_change
-            if small or evaluations >= self.max_eval:
+            if last or evaluations >= self.max_eval:
                 break
         return first
+
+    def _iterate(self, closure, start, iteration):
+        """One iteration from a Point: the Point reached, the evaluations used, and whether it is the last one. The state changes at its end."""
+        past = self._past | {"n_iter": self._past["n_iter"] + 1}
+        new, (direction, slope, reach) = self._direction(start.grad, past)
+        rate = self.get_lr() * (min(1.0, 1.0 / float(jnp.abs(start.grad).sum())) if past["n_iter"] == 1 else 1.0)
+        past |= {"prev_flat_grad": start.grad, "prev_loss": start.loss, "d": direction, "alpha": rate}
+        at, used, last = start, 0, slope > -self.tolerance_change
+        if not last:
+            at, used = self._move(closure, Point(0.0, start.loss, start.grad, slope, start.largest), direction, rate, reach, iteration)
+            past |= {"alpha": at.length, "func_evals": past["func_evals"] + used}
+            last = at.length * reach <= self.tolerance_change or abs(at.loss - start.loss) < self.tolerance_change
+        self.__dict__.update(new, _past=past)  # in one step
+        return at, used, last
 
     def _move(self, closure, start, direction, rate, reach, iteration):
         """Changes the parameters along the direction: the Point reached, and the evaluations used."""
@@ -138,20 +150,18 @@ class LBFGS(Optimizer):
         slope, largest = map(float, np.asarray(numbers))
         return Point(length, loss, grad, slope, largest)
 
-    def _direction(self, grad):
-        """The step of the quadratic model, its slope and its largest element; takes the last change of the gradient into the model first."""
-        past, history = self._past, self._history
+    def _direction(self, grad, past):
+        """The attributes that change as the last change of the gradient is taken into the model; the step with its slope and largest element."""
+        history = self._history
         if past["n_iter"] == 1:
-            self._history = _room(grad, min(self.history_size, max(_FIRST_ROWS, _FIRST_ELEMENTS // max(grad.size, 1))))
-            self._known = 0
-            return -grad, -float(jnp.vdot(grad, grad)), float(jnp.abs(grad).max())
+            room = _room(grad, min(self.history_size, max(_FIRST_ROWS, _FIRST_ELEMENTS // max(grad.size, 1))))
+            return {"_history": room, "_known": 0}, (-grad, -float(jnp.vdot(grad, grad)), float(jnp.abs(grad).max()))
         if self._known == len(history["s"]) < self.history_size:  # room for twice as many: each size compiles once
             more = min(len(history["s"]), self.history_size - len(history["s"]))
             history = {key: jnp.pad(value, ((0, more), *[(0, 0)] * (value.ndim - 1))) if value.ndim else value for key, value in history.items()}
-        self._history, direction, numbers = _turned(history, grad, past["prev_flat_grad"], past["d"], past["alpha"])
+        history, direction, numbers = _turned(history, grad, past["prev_flat_grad"], past["d"], past["alpha"])
         slope, reach, known = map(float, np.asarray(numbers))
-        self._known = int(known)
-        return direction, slope, reach
+        return {"_history": history, "_known": int(known)}, (direction, slope, reach)
 
     def state_dict(self):
         """Returns the state under the key `state`: counts, the last gradient and direction, and the history."""
@@ -210,7 +220,7 @@ def _measured(parts, direction):
     return grad, jnp.stack([slope, jnp.abs(grad).max(initial=0)])
 
 
-@ft.partial(jax.jit, donate_argnums=0)
+@jax.jit  # the history before stays, for when the iteration does not come to its end
 def _turned(history, grad, before, direction, rate):
     """Puts the last step into the history: (history, minus the inverse Hessian times the gradient, its slope, largest element and the count)."""
     change, moved = grad - before, direction * rate

@@ -57,6 +57,12 @@ def _reversed(axes):
     return [a for a, k in enumerate(k for k in axes if k[0] != "n") if k[0] == "s" and k[2] < 0]
 
 
+def _turned(y, axes):
+    """With the axes turned round whose slices go backwards."""
+    backwards = _reversed(axes)
+    return lax.rev(y, backwards) if backwards else y
+
+
 def _view_shape(shape, axes):
     """The shape after integers are dropped and new axes added, from the shape with an entry for every axis of x."""
     lengths, out = iter(shape), []
@@ -72,7 +78,7 @@ def _view_shape(shape, axes):
 def _read(x, starts, axes):
     window = _window(x, starts, axes)
     y = x if window is None else _block(x, *window)
-    y = lax.rev(y[_steps(axes)], _reversed(axes))
+    y = _turned(y[_steps(axes)], axes)
     return y.reshape(_view_shape(y.shape, axes)), y.shape
 
 
@@ -98,7 +104,7 @@ def put_index(x, value, starts=None, arrays=(), axes=(), slots=()):
     value = converted(value, x.dtype)
     y, full = _read(x, starts, axes)
     y = y.at[_gather_index(y.ndim, arrays, slots)].set(_fit(value, y, arrays, slots)) if arrays else jnp.broadcast_to(_trim(value, y.shape), y.shape)
-    y = lax.rev(y.reshape(full), _reversed(axes))
+    y = _turned(y.reshape(full), axes)
     window = _window(x, starts, axes)
     if window is None:
         return y
@@ -301,7 +307,8 @@ def getitem(x, item):
         return run2(_row_kernel(take_index.op, len(shape)), x, host_starts((item % shape[0],)))
     if type(item) is Tensor and item._raw.dtype == np.bool_ and item._raw.shape == shape[: item._raw.ndim] and item._raw.ndim and untracked(x):
         return _chosen(x, item)
-    if type(item) is tuple and len(item) == len(shape) and type(item[0]) is type(item[-1]) is int and (found := _element(x, item, shape)) is not None:
+    numbers = type(item) is tuple and 0 < len(item) == len(shape) and type(item[0]) is type(item[-1]) is int
+    if numbers and (found := _element(x, item, shape)) is not None:
         return found
     quick = _quick_or_none(item, shape)
     if quick is not None:

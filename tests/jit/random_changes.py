@@ -65,6 +65,13 @@ FORMS = (
     "    x = x * max({0}, {2})",
     "    x = x + paddle.full([], {0})",
     "    x = x * next(v for v in ({0}, 1.0))",
+    "    x = x * {{**{{'a': 1.0}}, **dict(a={0})}}['a']",
+    "    x = x * [0.5, 1.5][int({0} > 1.0)]",
+    "    x = x * (1.25 if isinstance({0}, float) and callable(helper{1}) else {0})",
+    "    x = x * (s if (s := {0}) > 1.0 else {2})",
+    "    x = x * {{'a': {0}}}.get('a', 1.0)",
+    "    a, *b = [{0}, {2}, 1.0]\n    x = x * a * len(b)",
+    '    x = x * float(f"{{{0}:.2f}}")',
 )
 
 

@@ -1,9 +1,12 @@
 """What is raised while the guards of a compiled function are looked at, and what changes right after its capture."""
 
+import signal
 import warnings
 
+import jax
 import pytest
 
+from paddle_jax._core.uninterrupted import tracing_kept
 from paddle_jax.jit.observed.facts import Facts
 from paddle_jax.jit.program import Program, Stale
 
@@ -64,3 +67,23 @@ def test_a_change_between_capture_and_call(paddle, monkeypatch):
     assert net.weight.numpy() == pytest.approx(before - 2.0)
     compiled(x)
     assert net.weight.numpy() == pytest.approx(before - 4.0)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="the system has no such signal")
+def test_what_a_handler_raises_in_a_branch_is_no_exception_of_the_branch(paddle):
+    """A branch that raises becomes a check of the program, which would raise it ever after."""
+    from paddle_jax.jit.dy2static import cond
+
+    def handler(number, frame):
+        raise Notice
+
+    def first():
+        signal.raise_signal(signal.SIGUSR1)
+        return x * 2
+
+    x, before = paddle.ones([2]), signal.signal(signal.SIGUSR1, handler)
+    try:
+        with pytest.raises(Notice), tracing_kept():
+            jax.jit(lambda a: cond(paddle.to_tensor(a) > 0, first, lambda: x)._value)(1.0)
+    finally:
+        signal.signal(signal.SIGUSR1, before)

@@ -18,7 +18,7 @@ from paddle_jax.jit.function import StaticFunction
 from tests.deferred import differential
 from tests.deferred.programs import generate
 from tests.jit.explore import HOST, differs
-from tests.jit.scenarios import SCENARIOS, data, small, trainer
+from tests.jit.scenarios import EFFECTS, SCENARIOS, data, small, trainer
 
 
 def compiled(function):
@@ -41,12 +41,23 @@ def flat(value, found=None):
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_equal_to_eager(name):
+    compare(SCENARIOS[name], compiled, name)
+
+
+@pytest.mark.parametrize("name", EFFECTS)
+@pytest.mark.filterwarnings("ignore:.*runs op by op")
+def test_effects_equal_those_of_eager_execution(name):
+    compare(EFFECTS[name], paddle.jit.to_static, name)
+
+
+def compare(scenario, compile, name):
+    """A scenario gives the same with functions compiled and as they are."""
     low = "loss scaling" in name  # NumPy rounds float16 after each operation and XLA after several: both sides by XLA
     with differential.flags(paddle, interpreter=not low):
         paddle.seed(0)
-        expected = flat(SCENARIOS[name](lambda function: function))
+        expected = flat(scenario(lambda function: function))
         paddle.seed(0)
-        got = flat(SCENARIOS[name](compiled))
+        got = flat(scenario(compile))
     assert len(got) == len(expected)
     for a, b in zip(got, expected, strict=True):
         if isinstance(b, np.ndarray | float):

@@ -137,3 +137,43 @@ def test_errors():
         assert errors[0] is errors[1]
     with pytest.warns(UserWarning, match="no effect"):
         problem(ours, weight_decay=0.1)
+
+
+class Stop(Exception):
+    """What a closure raises."""
+
+
+def stopping(closure, at):
+    """A closure that raises at one of its calls."""
+    count = [0]
+
+    def stops():
+        count[0] += 1
+        if count[0] == at:
+            raise Stop
+        return closure()
+
+    return stops
+
+
+@pytest.mark.parametrize("search", [None, "strong_wolfe"])
+def test_an_exception_of_the_closure_leaves_a_complete_iteration(search):
+    """Parameters and state are those after some iteration, and the minimum is still found."""
+    settings = {"line_search_fn": search, "learning_rate": 0.5, "tolerance_change": 1e-14}
+    param, optimizer, closure, _ = problem(ours, "float64", max_iter=1, **settings)
+    iterates = [param.numpy()]
+    for _ in range(12):
+        optimizer.step(closure)
+        iterates.append(param.numpy())
+    for at in range(1, 12):
+        param, optimizer, closure, _ = problem(ours, "float64", max_iter=8, **settings)
+        stops, stopped = stopping(closure, at), 0
+        for _ in range(10):
+            try:
+                optimizer.step(stops)
+            except Stop:
+                stopped += 1
+                number = optimizer.state_dict()["state"].get("n_iter", 0)
+                np.testing.assert_allclose(param.numpy(), iterates[number], rtol=1e-6)
+        assert stopped == 1
+        np.testing.assert_allclose(param.numpy(), 1.0, atol=1e-3)

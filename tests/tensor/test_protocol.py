@@ -17,6 +17,7 @@ QUESTIONS = [
     "T([[1, 2]]).size()", "T([[1, 2]]).size(-1)", "T([1.0]).stride(2)", "T([[1, 2, 3]]).strides",
     "T([1, 2]).to('int32', non_blocking=True).dtype.name", "T([1, 2]).to('cpu', copy=True).tolist()", "T([1, 2]).to(copy=True)",
     "T([1]).to('foo')", "np.asarray(T([1.0])).flags.writeable", "np.asarray(T([1.5]), 'int32').dtype.name",
+    "T(2.5)[()].item()", "T([1.5, 2.5])[()].tolist()",
     "np.from_dlpack(T([1, 2])).tolist()", "np.from_dlpack(T([1.0], stop_gradient=False))",
     "paddle.from_dlpack(paddle.to_dlpack(T([1, 2]))).tolist()", "paddle.from_dlpack(1)", "paddle.Tensor(2, 3).shape == [2, 3]",
     "paddle.Tensor(value=np.ones(2), name='q').name", "T([np.float64(1)]).dtype.name", "T([np.int32(1)]).dtype.name",

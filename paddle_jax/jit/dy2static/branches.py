@@ -10,6 +10,7 @@ from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.deferred.value import INEXACT
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.errors import TRACING, Unsupported
+from paddle_jax._core.handlers import of_a_handler
 from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.random import default_generator
 from paddle_jax._core.state import local
@@ -91,6 +92,8 @@ def select(index, codes, names=None, roots=()):
         except (Unsupported, SymbolError, NoValueError, *TRACING):
             raise
         except Exception as error:
+            if of_a_handler(error):
+                raise
             raised[k] = error
     if raised:
         return _without(index, codes, raised)

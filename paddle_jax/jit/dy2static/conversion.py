@@ -5,6 +5,7 @@ import functools as ft
 import types
 
 from paddle_jax._core.errors import TRACING, Unsupported
+from paddle_jax._core.handlers import of_a_handler
 from paddle_jax.jit.dy2static.calls import converted_forwards, is_plain, lifted, mark_converted
 from paddle_jax.nn.layer.layers import Layer
 
@@ -47,6 +48,8 @@ def transformed(function, strict=False):
     try:
         return transpiler().converted(function)
     except Exception as error:
+        if of_a_handler(error):
+            raise
         code = function.__code__
         reason = " ".join(str(error).split()) or type(error).__name__
         refusal = Unsupported(f"{function.__qualname__} ({code.co_filename}:{code.co_firstlineno}) cannot be converted: {reason}")

@@ -15,7 +15,7 @@ from paddle_jax._core.errors import Unsupported
 from paddle_jax._core.kernel import ADD
 from paddle_jax._core.node import Node
 from paddle_jax._core.random import default_generator
-from paddle_jax._core.state import local
+from paddle_jax._core.state import Observing, local
 from paddle_jax._core.symbol import ABSTRACT
 from paddle_jax._core.tensor import Tensor, inside, wrap
 from paddle_jax._core.tracing import trace
@@ -96,7 +96,8 @@ class Part:
         structs = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in inputs]
         structs += [jax.ShapeDtypeStruct(t._raw.shape, t._raw.dtype) for t, _ in carried]
         run = ft.partial(self._run, code, inputs, watched, carried, indexed, local.ctx.grad)
-        with Objects(roots):
+        with Objects(roots) as objects:
+            run = ft.partial(run, objects)
             try:
                 program = trace(run, [*structs, jax.ShapeDtypeStruct((), "uint32")], indexed)
                 self.drawn = generator._offset - start
@@ -105,10 +106,11 @@ class Part:
         self.fn, self.taken, self.key = program.fn, program.taken, program.key
         self.effects = bool(program.fn.jaxpr.effects)
 
-    def _run(self, code, inputs, watched, carried, indexed, grad, *tensors):
+    def _run(self, code, inputs, watched, carried, indexed, grad, objects, *tensors):
         """Runs the code on traced Tensors; gives those of which `fn` gives the arrays. grad: whether gradients are on."""
         current, results = local.ctx.frame, []
-        local.ctx.grad, current.part = grad, True
+        local.ctx.grad, current.part, current.changing = grad, True, objects.held
+        current.older = () if Observing.reads is None else frozenset(Observing.reads.made)
         grads = _watching(current)
         mine = (current.index if indexed else tensors[-1]._raw)._trace
         origin = Node(ADD, (), (), (), 1)  # they are no leaves, so they may be changed in place

@@ -1,6 +1,7 @@
 """Calls in observed code: the user's functions are entered, others may read only what they are given."""
 
 import array
+import collections
 import dataclasses
 import functools as ft
 import inspect
@@ -13,6 +14,7 @@ import weakref
 import numpy as np
 
 from paddle_jax._core.origins import LIBRARIES, package_of
+from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.jit.observed import rewriting
 from paddle_jax.jit.observed.facts import MISSING
@@ -21,13 +23,14 @@ from paddle_jax.nn.layer.layers import Layer
 
 # Modules of Python whose functions read nothing but their arguments, or print.
 _PURE = frozenset("""
-    abc ast bisect builtins cmath collections colorsys contextlib copy dataclasses decimal difflib enum
+    abc ast bisect builtins cmath collections colorsys contextlib copy dataclasses difflib enum
     fractions functools heapq inspect itertools json keyword logging math ntpath numbers operator posixpath
     pprint re reprlib statistics string struct textwrap traceback types typing warnings _abc _bisect
-    _collections _decimal _functools _heapq _json _operator _statistics _struct _warnings""".split())
-_REFUSED = frozenset((globals, locals, eval, exec, dir, open, input, __import__, compile, breakpoint))
+    _collections _functools _heapq _json _operator _statistics _struct _warnings""".split())
+_REFUSED = frozenset((globals, locals, eval, exec, dir, open, input, __import__, compile, breakpoint, sys._getframe))
 _ASKING = frozenset((isinstance, issubclass, type, id, callable, print, super))
 _KEYED = ("is_grad_enabled", "get_default_dtype")  # part of the signature of a call; a block in the function may change them
+_LOGGED = ("isEnabledFor", "getEffectiveLevel", "hasHandlers")  # what loggers are asked
 _PATHS = ("join", "basename", "dirname", "splitext", "split", "normpath", "isabs")  # of os.path: what does not look at files
 _CHANGING = frozenset(("append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update", "setdefault", "popitem", "add", "discard",
                        "appendleft", "popleft", "extendleft", "rotate"))
@@ -77,6 +80,8 @@ class Calls:
             inner, args, named = self.prepared(function.__func__, (function.__self__, *args), named)
             return inner, args, named
         if kind is ft.partial:
+            for name in ("func", "args", "keywords"):
+                self.facts.attributes.add(function, name, getattr(function, name))
             self.content(function.keywords)
             return self.prepared(function.func, (*function.args, *args), {**function.keywords, **named})
         if kind is types.FunctionType:
@@ -118,10 +123,13 @@ class Calls:
                 self.uncovered("random numbers of NumPy are drawn")
             if function is Layer.__call__ and len(args) and isinstance(args[0], Layer):
                 return function, args, named
+            if args and isinstance(args[0], type) and self.is_users(args[0]):  # a PyLayer
+                for name in ("forward", "backward"):
+                    self._on_classes(args[0].__mro__, name)
             args, named = self._contents(args, named)
             asked = self._asked(function, args, named)
             return self._unwrapped(function) if asked is function else asked, args, named
-        if function is os.getenv or args and isinstance(args[0], type(os.environ)):
+        if function is os.getenv or args and isinstance(args[0], type(os.environ)) or root == "logging" and function.__name__ in _LOGGED:
             return self._asked(function, args, named, True), args, named
         if root not in _PURE or root in ("posixpath", "ntpath") and function.__name__ not in _PATHS:
             self.uncovered(f"it calls {scope}.{function.__qualname__}")
@@ -157,6 +165,16 @@ class Calls:
 
     def enter(self, function):
         """The observed form of a function of the user."""
+        self._written(function)
+        if self.converted or hasattr(function, "autograph_info__"):
+            return function
+        twin = self.twins.get(id(function))
+        if twin is None or twin[0] is not function:
+            twin = self.twins[id(function)] = function, self._observed(function)
+        return twin[1]
+
+    def _written(self, function):
+        """Notes what a function of the user is: its code and its defaults."""
         facts = self.facts.attributes
         facts.add(function, "__code__", function.__code__)
         if function.__defaults__:
@@ -165,12 +183,6 @@ class Calls:
                 self.value(default)
         if function.__kwdefaults__:
             self.content(function.__kwdefaults__)
-        if self.converted or hasattr(function, "autograph_info__"):
-            return function
-        twin = self.twins.get(id(function))
-        if twin is None or twin[0] is not function:
-            twin = self.twins[id(function)] = function, self._observed(function)
-        return twin[1]
 
     def _observed(self, function):
         from paddle_jax.jit.observed.reads import View
@@ -182,6 +194,8 @@ class Calls:
             made = _OBSERVED.get(code)
             if made is None:
                 made = _OBSERVED[code] = _compiled(function)
+        except rewriting.OutsideChanged as error:
+            self.refuse(str(error))
         except (NoSource, rewriting.NotCovered) as error:
             self.uncovered(f"{function.__qualname__}: {error}")
             return function
@@ -207,6 +221,7 @@ class Calls:
             args, named = self._contents(args, named)
             return cls, args, named
         if dataclasses.is_dataclass(cls):
+            self._written(cls.__init__)
             self.codes.update([f.__code__ for f in vars(cls).values()
                                if isinstance(f, types.FunctionType) and f.__code__.co_filename == "<string>"])
         self._on_classes(cls.__mro__, "__new__")
@@ -239,6 +254,7 @@ class Calls:
         if function in _REFUSED or function is vars and not args:
             self.refuse(f"it calls {function.__name__}(), which reads what cannot be observed")
         if function in _ASKING:
+            self._asked_of_classes(function, args)
             return function, args, named
         if function in (getattr, hasattr):
             return Asked(self._getattr, function), args, named
@@ -261,9 +277,22 @@ class Calls:
             return function, *self._contents(args, named)
         return self._method(function, owner, args, named)
 
+    def _asked_of_classes(self, function, args):
+        """What `callable`, and `isinstance` and `issubclass` of abstract classes, give is asked again at each call."""
+        if function is callable and args:
+            self._on_classes(type(args[0]).__mro__, "__call__")
+        elif function in (isinstance, issubclass) and len(args) == 2:
+            kind = args[0] if function is issubclass else type(args[0])
+            if isinstance(kind, type) and any(type(c) is not type for c in (args[1] if isinstance(args[1], tuple) else (args[1],))):
+                self.facts.result(lambda: issubclass(kind, args[1]), issubclass(kind, args[1]), "the class of an object")
+
     def _method(self, function, owner, args, named):
         """A method, written in C, of a container or another object."""
         args, named = self._contents(args, named)
+        if function.__name__ in _CHANGING and isinstance(owner, (list, dict, set, collections.deque)):
+            local.ctx.frame.changes(owner)
+        if isinstance(owner, type) and function.__name__ in ("__subclasses__", "mro"):
+            self.facts.result(function, function(), f"the classes of {owner.__name__}")
         if id(owner) in self.made or isinstance(owner, (str, bytes, int, float, Tensor, tuple, range, type)):
             return function, args, named
         if isinstance(owner, dict) and function.__name__ == "get":
@@ -290,6 +319,7 @@ class Calls:
 
     def _object(self, function, kind, args, named):
         if isinstance(function, Layer):
+            self._on_classes(kind.__mro__, "__call__")
             return function, args, named
         if kind is operator.attrgetter:
             return Asked(self._getters, function.__reduce__()[1]), args, named

@@ -1,29 +1,36 @@
 """The observer of a run: each read of Python's state passes through it and becomes a fact."""
 
+import argparse
 import array
 import builtins
 import collections
 import copy
+import datetime
 import inspect
 import io
 import os
+import pathlib
 import sys
 import threading
 import types
+import uuid
 
 import jax
 import numpy as np
 
 from paddle_jax._core.errors import Unsupported
-from paddle_jax._core.origins import LIBRARIES, package_of
+from paddle_jax._core.origins import LIBRARIES, OURS, package_of
 from paddle_jax._core.state import Observing, local
 from paddle_jax._core.tensor import Tensor
-from paddle_jax.jit.observed.calls import Calls
+from paddle_jax.jit.observed.calls import _PURE, Calls
 from paddle_jax.jit.observed.facts import MISSING, Facts, TooLarge
 from paddle_jax.nn.layer.layers import Layer
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), range, slice, np.generic)
-_CONTAINERS = (list, collections.deque, set, dict, collections.UserDict, collections.ChainMap, collections.UserList, collections.UserString)
+_MAPPINGS = (dict, collections.UserDict, collections.ChainMap, types.MappingProxyType)
+_CONTAINERS = (list, collections.deque, set, *_MAPPINGS, collections.UserList, collections.UserString, collections.abc.MappingView)
+_STAYING = (datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo, pathlib.PurePath, uuid.UUID)  # what nobody changes
+_DESCRIBING = ("distribution", "nn.clip", "nn.initializer", "regularizer", "vision.transforms")  # modules of ours: classes that hold settings
 _MOST = 4096  # items of a container that are compared at each call
 _STORES = ("_parameters", "_buffers", "_sub_layers")
 _SLOTS = types.MemberDescriptorType | types.GetSetDescriptorType
@@ -144,9 +151,9 @@ class Reads(Calls):
         kind = type(thing)
         if isinstance(thing, Tensor | jax.Array):
             own = getattr(thing, "__dict__", None)
-            if own and name in own:
+            if own is not None and name in own:
                 return self.value(own[name], own, name, self.facts.entries)
-            return getattr(thing, name)
+            return self._of_a_tensor(thing, kind, name, own)
         if kind in (str, tuple, list, dict, set, int, float) or id(thing) in self.written_attributes(name):
             return getattr(thing, name)
         if isinstance(thing, types.ModuleType):
@@ -155,6 +162,8 @@ class Reads(Calls):
             return self.value(value, thing.__dict__ if name in thing.__dict__ else thing, name, table)
         if isinstance(thing, type):
             self._on_classes(thing.__mro__, name)
+            if kind is not type:
+                self._on_classes(kind.__mro__, name)
             return self.value(getattr(thing, name), thing, name)
         if kind is super:
             classes = thing.__self_class__.__mro__
@@ -163,6 +172,15 @@ class Reads(Calls):
         if isinstance(thing, types.FunctionType | types.MethodType | types.BuiltinFunctionType):
             return self._of_a_function(thing, name)
         return self._of_an_object(thing, kind, name)
+
+    def _of_a_tensor(self, thing, kind, name, own):
+        """An attribute of a Tensor or array that is no attribute of its own: a method, or what its shape and the like tell."""
+        if own is not None and id(thing) not in self.made:
+            self.facts.entries.add(own, name, MISSING)
+        self._on_classes(kind.__mro__, name)
+        if isinstance(thing, Tensor) and local.ctx.frame.capture is not None:
+            local.ctx.frame.capture.used(thing)
+        return getattr(thing, name)
 
     def written_attributes(self, name):
         """Ids of the objects whose attribute of that name the run has set."""
@@ -190,6 +208,7 @@ class Reads(Calls):
                     return self.value(own[store][name], own[store], name)
         if not made and self.is_users(kind):
             self.facts.attributes.add(thing, "__class__", kind)
+            self.facts.attributes.add(kind, "__mro__", kind.__mro__)
         raw = inspect.getattr_static(kind, name, MISSING) if made else self._on_classes(kind.__mro__, name)
         special = self._special(thing, kind, name, raw, own)
         if special is not MISSING:
@@ -235,15 +254,30 @@ class Reads(Calls):
             self.written.add((id(thing), name))
             return value
         elif self.is_users_function(getattr(type(raw), "__get__", None)):
+            if own is not None and not hasattr(type(raw), "__set__") and id(thing) not in self.made:
+                self.facts.entries.add(own, name, MISSING)
             return self.call(type(raw).__get__, (raw, thing, kind), {})
         return MISSING
 
     def set_attribute(self, thing, name):
         """Called before `thing.name` is set or deleted."""
+        if isinstance(thing, types.FunctionType | types.MethodType | types.ModuleType | type) and id(thing) not in self.made:
+            self.refuse(f"the attribute {name!r} of a {type(thing).__name__} is set, which would happen while compiling only; return its value")
+        if id(thing) not in self.made and not isinstance(thing, Tensor | Layer) and self._sets_its_own_way(thing, name):
+            self.refuse(f"the attribute {name!r} of a {type(thing).__name__} is set, which keeps it elsewhere than other objects do, and which would "
+                        "happen while compiling only; return its value")
         if not isinstance(thing, Tensor):
             self.written.add((id(thing), name))
             self.kept.append(thing)
+            if not isinstance(thing, Layer):  # which tells by itself
+                local.ctx.frame.changes(thing)
         return thing
+
+    def _sets_its_own_way(self, thing, name):
+        """Whether an attribute does not go into the dict of an object, from where it could be taken out again: a slot, an own `__setattr__`."""
+        kind = type(thing)
+        return (not isinstance(getattr(thing, "__dict__", None), dict) or isinstance(inspect.getattr_static(kind, name, None), _SLOTS)
+                or self.is_users_function(inspect.getattr_static(kind, "__setattr__", None)))
 
     def change_attribute(self, thing, name):
         """Called before `thing.name` is changed by `+=` and the like."""
@@ -280,13 +314,23 @@ class Reads(Calls):
 
     def set_item(self, thing):
         """Called before an item is set or deleted. What is read of the container from now on is what the run has made of it."""
+        if not isinstance(thing, Tensor):
+            self._not_an_array(thing)
+            local.ctx.frame.changes(thing)
         if not isinstance(thing, Tensor) and id(thing) not in self.made:
             self.changed[id(thing)] = thing, copy.copy(thing) if type(thing) in (dict, list) else thing
             self.made[id(thing)] = thing
         return thing
 
+    def _not_an_array(self, thing):
+        """Refuses to change a NumPy array from outside."""
+        if isinstance(thing, np.ndarray) and id(thing) not in self.made:
+            self.refuse("a NumPy array from outside the function is changed, which would happen while compiling only; return its values")
+
     def change_item(self, thing):
         """Called before an item is changed by `+=` and the like."""
+        self._not_an_array(thing)
+        local.ctx.frame.changes(thing)
         self.content(thing)
         return thing
 
@@ -306,29 +350,67 @@ class Reads(Calls):
             self._members(thing, id(thing) in self.made, objects, depth)
         elif isinstance(thing, bytearray | memoryview | array.array):
             self.facts.content(thing, lambda: bytes(thing), f"a {type(thing).__name__}")
+        elif isinstance(thing, type(os.environ)):
+            self.facts.content(thing, lambda: dict(thing), "the environment")
+        elif self._describes(thing) or isinstance(thing, argparse.Namespace):
+            self._members(thing.__dict__, id(thing) in self.made, objects, depth)
         elif objects and (isinstance(thing, types.SimpleNamespace) or self.is_users(type(thing)) and not isinstance(thing, Layer)):
-            own = getattr(thing, "__dict__", None)
-            if own:
-                self._members(own, id(thing) in self.made, objects, depth)
+            self._object_content(thing, objects, depth)
+        elif id(thing) not in self.made and not self._is_known(thing):
+            self.uncovered(f"it looks into a {type(thing).__module__}.{type(thing).__name__} from outside")
         return thing
 
+    def _object_content(self, thing, objects, depth):
+        """The attributes of an object of the user's, and those that its classes have for it."""
+        own = getattr(thing, "__dict__", None)
+        if own is not None:
+            self._members(own, id(thing) in self.made, objects, depth)
+        for cls in type(thing).__mro__:
+            for name, value in list(cls.__dict__.items()) if self.is_users(cls) and id(cls) not in self.passing else ():
+                if name[:2] != "__" and not callable(value) and not hasattr(type(value), "__get__"):
+                    self.facts.member(cls, name)
+                    self.content(value, objects, depth + 1)
+
+    def _is_known(self, thing):
+        """Whether an object of Python's own, or of a library, stays what it is, or is looked after elsewhere."""
+        if isinstance(thing, np.ndarray):  # one with more than its elements
+            return False
+        root = package_of(type(thing).__module__)
+        return root in LIBRARIES or root in _PURE or self.is_users(type(thing)) or isinstance(thing, _STAYING)
+
+    def _describes(self, thing):
+        """Whether an object of ours is its settings, which its user may change: a distribution, an initializer."""
+        root, _, module = type(thing).__module__.partition(".")
+        return root in OURS and module.startswith(_DESCRIBING)
+
     def _members(self, thing, made, objects, depth):
-        if id(thing) in self.passing:
-            return
-        if len(thing) > _MOST and not made:
-            self.uncovered(f"it goes through a {type(thing).__name__} of {len(thing)} items from outside")
+        if id(thing) in self.passing or not (made or self._items(thing)):
             return
         self.passing.add(id(thing))
-        pairs = isinstance(thing, dict | collections.UserDict | collections.ChainMap)
-        if not made:
-            if isinstance(thing, set):
-                self.facts.content(thing, lambda: frozenset(thing), "a set")
-            else:
-                read = (lambda: tuple(thing.items())) if pairs else (lambda: tuple(thing))
-                self.facts.content(thing, read, f"the content of a {type(thing).__name__}")
-        for item in list(thing.values() if pairs else thing):
+        for item in list(thing.values() if isinstance(thing, _MAPPINGS) else thing):
             self.content(item, objects, depth + 1)
         self.passing.discard(id(thing))
+
+    def _items(self, thing):
+        """Notes which items a container has. Returns whether they can be compared at each call."""
+        if len(thing) > _MOST:
+            self.uncovered(f"it goes through a {type(thing).__name__} of {len(thing)} items from outside")
+            return False
+        if isinstance(thing, set):
+            self.facts.content(thing, lambda: frozenset(thing), "a set")
+        else:
+            read = (lambda: tuple(thing.items())) if isinstance(thing, _MAPPINGS) else (lambda: tuple(thing))
+            self.facts.content(thing, read, f"the content of a {type(thing).__name__}")
+        return True
+
+    def unpacked(self, thing):
+        """A mapping whose items become those of another one."""
+        if not isinstance(thing, _MAPPINGS):
+            return self.content(thing)
+        if id(thing) not in self.made and self._items(thing):
+            for value in thing.values():
+                self.value(value)
+        return thing
 
     def iterate(self, thing):
         """What is gone through."""
@@ -363,9 +445,7 @@ class Reads(Calls):
 
     def operand(self, thing):
         """An operand of an operator."""
-        if isinstance(thing, (*_CONTAINERS, np.ndarray, bytearray)):
-            self.content(thing)
-        return thing
+        return thing if isinstance(thing, (*PLAIN, Tensor)) else self.content(thing, objects=False)
 
     def is_users(self, scope):
         """Whether a class, or the module of a name, is the user's (or of a library on top of Paddle)."""
@@ -378,12 +458,12 @@ class View:
     """The observer as one function sees it."""
 
     __slots__ = ("attribute", "call", "change_attribute", "change_item", "content", "item", "iterate", "new", "operand", "pairs", "set_attribute",
-                 "set_item", "test", "_cells", "_reads", "_scope")
+                 "set_item", "test", "unpacked", "_cells", "_reads", "_scope")
     slice = slice
 
     def __init__(self, reads, function, cells):
         self._reads, self._scope, self._cells = reads, function.__globals__, cells
-        for name in View.__slots__[:13]:
+        for name in View.__slots__[:-3]:
             setattr(self, name, getattr(reads, name))
 
     def name(self, name, value):

@@ -6,10 +6,15 @@ import copy
 READS = "reads__"
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.ClassDef)
 _CONSTANT = (ast.Constant, ast.JoinedStr)
+_LOOKED_UP = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)  # expressions whose value may come from outside
 
 
 class NotCovered(Exception):
     """A statement whose reads are not observed."""
+
+
+class OutsideChanged(NotCovered):
+    """A variable outside the function is changed in place."""
 
 
 def rewritten(node, free, owner=None):
@@ -118,11 +123,19 @@ class _Rewriting(ast.NodeTransformer):
         return node
 
     def visit_Subscript(self, node):
-        value, key = self.visit(node.value), self.visit(node.slice)
+        value, key = self.visit(node.value), self._key(self.visit(node.slice))
         if isinstance(node.ctx, ast.Load):
             return self._read("item", value, _as_value(key), like=node)
         node.value, node.slice = self._read("set_item", value, like=node), key
         return node
+
+    def _key(self, key):
+        """What stands between brackets, with the content of lists and arrays in it read."""
+        if isinstance(key, ast.Tuple):
+            key.elts = [self._key(part) for part in key.elts]
+        elif isinstance(key, _LOOKED_UP):
+            return self._read("operand", key, like=key)
+        return key
 
     # expressions ------------------------------------------------------------------------------------------------------
 
@@ -153,6 +166,8 @@ class _Rewriting(ast.NodeTransformer):
 
     def _new(self, node):
         made = self.generic_visit(node)
+        if isinstance(node, ast.Dict):  # of `**other` the content is read
+            made.values = [v if k else self._read("unpacked", v, like=v) for k, v in zip(made.keys, made.values, strict=True)]
         return self._read("new", made, like=node) if isinstance(getattr(node, "ctx", None), ast.Load) or not hasattr(node, "ctx") else made
 
     visit_List = visit_Dict = visit_Set = _new
@@ -192,6 +207,10 @@ class _Rewriting(ast.NodeTransformer):
     def _defaults(self, args):
         args.defaults = [self.visit(d) for d in args.defaults]
         args.kw_defaults = [d and self.visit(d) for d in args.kw_defaults]
+
+    def visit_YieldFrom(self, node):
+        node.value = self._read("iterate", self.visit(node.value), like=node.value)
+        return node
 
     def visit_BoolOp(self, node):
         node.values = [self._test(v) for v in node.values]
@@ -236,9 +255,10 @@ class _Rewriting(ast.NodeTransformer):
             target.attr = self._mangled(target.attr)
             target.value = self._read("change_attribute", self.visit(target.value), ast.Constant(target.attr), like=target)
         elif isinstance(target, ast.Subscript):
-            target.value, target.slice = self._read("change_item", self.visit(target.value), like=target), self.visit(target.slice)
+            target.value, target.slice = self._read("change_item", self.visit(target.value), like=target), self._key(self.visit(target.slice))
         elif not any(target.id in scope for scope in self.scopes):
-            raise NotCovered(f"the variable {target.id!r} outside the function is assigned")
+            raise OutsideChanged(f"the variable {target.id!r} outside the function is assigned, which would happen while compiling only; return "
+                                 "its value")
         return node
 
     def visit_For(self, node):

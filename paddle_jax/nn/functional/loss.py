@@ -24,7 +24,7 @@ from paddle_jax.nn.functional.margin_losses import (
     triplet_margin_loss,  # noqa: F401
     triplet_margin_with_distance_loss,  # noqa: F401
 )
-from paddle_jax.nn.functional.reduce_loss import check_reduction, reduced
+from paddle_jax.nn.functional.reduce_loss import check_reduction, check_shapes, reduced
 from paddle_jax.nn.functional.sequence_losses import ctc_loss, rnnt_loss  # noqa: F401
 from paddle_jax.tensor.axes import at_hand, guarded
 from paddle_jax.tensor.inner import magnitude
@@ -84,7 +84,7 @@ def square_error_cost(input, label):
 
 @known_as(amp="huber_loss", pir="huber_loss delta:f32", code="losses:smooth_l1_loss")
 @op("input label", method=False, promote=True, cases=[*PAIR, "f(2,3), f(2,3), 'none', 0.5", "f(2,3), f(2,3), 'none', 0.5, False",
-    "f(2,3), f(2,3), 'mean', 2.0, is_huber=False"])
+    "f(2,3), f(2,3), 'mean', 2.0, is_huber=False", "f(3,1), f(3)", "f(3), f(3,1)", "f(2,3), f(1,3)"])
 def smooth_l1_loss(input, label, reduction="mean", delta=1.0, is_huber=True, name=None):
     """Squared for small differences, linear for large ones (Huber's loss).
 
@@ -100,6 +100,7 @@ def smooth_l1_loss(input, label, reduction="mean", delta=1.0, is_huber=True, nam
         >>> paddle.nn.functional.smooth_l1_loss(paddle.to_tensor([0.0, 3.0]), paddle.to_tensor([1.0, 0.0]), reduction="none").tolist()
         [0.5, 2.5]
     """
+    check_shapes("smooth_l1_loss", "label", label, input.shape)
     size = jnp.abs(input - label)
     loss = jnp.where(size < delta, 0.5 * jnp.square(input - label), delta * (size - 0.5 * delta))
     return reduced("smooth_l1_loss", loss if is_huber else loss / delta, reduction)
@@ -130,7 +131,8 @@ def log_loss(input, label, epsilon=1e-4, name=None):
 @known_as(amp="reduce_mean", pir="kldiv_loss reduction:str log_target:bool")
 @op("input label", method=False, promote=True, constant="label", cases=[
     f"f(2,3), {SOME}", f"f(2,3), {SOME}, 'batchmean'", f"f(2,3), {SOME}, 'none'", f"d(2,3), {SOME_D}, 'sum'",
-    "f(2,3), -pos_i(2,3).astype('float32'), 'mean', True", "f(2,3), const([[0,1,0],[0,0,1]]).astype('float32')"])
+    "f(2,3), -pos_i(2,3).astype('float32'), 'mean', True", "f(2,3), const([[0,1,0],[0,0,1]]).astype('float32')", "f(3,1), f(3)",
+    "f(2,3), f(3)"])
 def kl_div(input, label, reduction="mean", log_target=False, name=None):
     """Kullback-Leibler divergence: label (log(label) - input), 0 where label is not positive. No gradient flows to label.
 
@@ -145,6 +147,7 @@ def kl_div(input, label, reduction="mean", log_target=False, name=None):
         >>> paddle.nn.functional.kl_div(paddle.to_tensor([0.0]), paddle.to_tensor([1.0])).item()
         0.0
     """
+    check_shapes("kl_div", "label", label, input.shape)
     if log_target:
         loss = jnp.exp(label) * (label - input)
     else:
@@ -234,7 +237,8 @@ def logistic(logit, label, pos_weight=None):
 @op("logit label weight pos_weight", alike=True, method=False, constant="label pos_weight", cases=[
     f"f(2,3), {SOME}", f"f(2,3), {SOME}, reduction='none'", f"d(2,3), {SOME_D}, reduction='sum'", f"f(2,3), {SOME}, pos_i(2,3).astype('float32')",
     f"f(2,3), {SOME}, None, 'mean', pos_i(3).astype('float32')", f"f(2,3), {SOME}, pos_i(3).astype('float32'), 'none', pos_i(2,3).astype('float32')",
-    "u(-200,200,5), idx(2,5).astype('float32')", "f(2,3), u(0,1,2,3), reduction='x'", "f(0,3), u(0,1,0,3)"])
+    "u(-200,200,5), idx(2,5).astype('float32')", "f(2,3), u(0,1,2,3), reduction='x'", "f(0,3), u(0,1,0,3)",
+    "f(3,1), u(0,1,3)", "f(3), u(0,1,3,1)", "f(2,3), u(0,1,3)"])
 def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean", pos_weight=None, name=None):
     """Binary cross entropy of sigmoid(logit) and label, without overflow. No gradient flows to label and pos_weight.
 
@@ -247,11 +251,12 @@ def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean"
     Returns:
         Tensor: 0-D, or of the shape of logit for "none".
     Raises:
-        ValueError: reduction is something else.
+        ValueError: shapes differ or reduction is something else.
     Example:
         >>> round(paddle.nn.functional.binary_cross_entropy_with_logits(paddle.to_tensor([0.0]), paddle.to_tensor([1.0])).item(), 4)
         0.6931
     """
+    check_shapes("binary_cross_entropy_with_logits", "label", label, logit.shape)
     loss = logistic(logit, label, pos_weight)
     return reduced("binary_cross_entropy_with_logits", loss if weight is None else loss * weight, reduction)
 
@@ -261,7 +266,7 @@ def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean"
     "f(2,3), const([[0,1,0],[1,1,0]]).astype('float32')", "f(2,3), const([[0,1,0],[1,1,0]]).astype('float32'), pos(1)",
     "d(2,2), const([[0,1],[1,0]]).astype('float64'), None, 0.5, 1.0, 'mean'",
     f"f(2,3), {SOME}, reduction='none'", "f(2,3), u(0,1,2,3), reduction='x'", "f(2,3), u(0,1,2,3), pos(2,2)",
-    f"f(2,3), {SOME}, alpha=-1.0"])
+    f"f(2,3), {SOME}, alpha=-1.0", "f(3,1), u(0,1,3)", "f(3), u(0,1,3,1)"])
 def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, reduction="sum", name=None):
     """Binary cross entropy that counts well classified elements less: alpha_t (1 - p_t) ** gamma * cross entropy.
 
@@ -275,7 +280,7 @@ def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, red
     Returns:
         Tensor: 0-D, or of the shape of logit for "none".
     Raises:
-        ValueError: normalizer has more than one element or reduction is something else.
+        ValueError: shapes differ, normalizer has more than one element or reduction is something else.
     Example:
         >>> paddle.nn.functional.sigmoid_focal_loss(paddle.to_tensor([0.0]), paddle.to_tensor([1.0]), alpha=1.0, gamma=1.0).item() < 0.35
         True
@@ -284,6 +289,7 @@ def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, red
     """
     if normalizer is not None and normalizer.size != 1:
         raise ValueError(f"sigmoid_focal_loss: normalizer: got shape {list(normalizer.shape)}; it must have one element")
+    check_shapes("sigmoid_focal_loss", "label", label, logit.shape)
     p = jax.nn.sigmoid(logit)
     wrong = p * (1 - label) + (1 - p) * label
     loss = logistic(logit, label) * jnp.power(wrong, gamma)
@@ -371,7 +377,7 @@ def gaussian_nll_loss(input, label, variance, full=False, epsilon=1e-6, reductio
 @op("input label", method=False, promote=True, cases=[
     "f(2,3), pos(2,3)", "f(2,3), u(0,5,2,3), full=True", "pos(2,3), pos(2,3), False, reduction='none'",
     "d(2,3), ud(0,5,2,3), True, True, 1e-8, 'sum'", "f(2,3), pos(2,3), epsilon=-1.0",
-    "f(2,3), pos(2,3), reduction='x'", "f(2,3), pos(2,4)"])
+    "f(2,3), pos(2,3), reduction='x'", "f(2,3), pos(2,4)", "f(3,1), pos(3)"])
 def poisson_nll_loss(input, label, log_input=True, full=False, epsilon=1e-8, reduction="mean", name=None):
     """Negative log likelihood of counts under Poisson distributions.
 
@@ -385,13 +391,14 @@ def poisson_nll_loss(input, label, log_input=True, full=False, epsilon=1e-8, red
     Returns:
         Tensor: 0-D, or of the shape of input for "none".
     Raises:
-        ValueError: epsilon is not positive or reduction is something else.
+        ValueError: shapes differ, epsilon is not positive or reduction is something else.
     Example:
         >>> paddle.nn.functional.poisson_nll_loss(paddle.to_tensor([0.0]), paddle.to_tensor([3.0])).item()
         1.0
     """
     if epsilon <= 0:
         raise ValueError(f"poisson_nll_loss: epsilon: got {epsilon}; it must be positive")
+    check_shapes("poisson_nll_loss", "label", label, input.shape, "")
     loss = jnp.exp(input) - label * input if log_input else input - label * jnp.log(input + epsilon)
     if full:
         stirling = label * jnp.log(label) - label + 0.5 * jnp.log(2 * math.pi * label)

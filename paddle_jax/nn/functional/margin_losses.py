@@ -7,7 +7,7 @@ from paddle_jax._core.op import composite, op
 from paddle_jax._core.record import known_as
 from paddle_jax.nn.functional.distance import p_norm, pairwise_distance
 from paddle_jax.nn.functional.input import check_ids
-from paddle_jax.nn.functional.reduce_loss import check_reduction, reduced
+from paddle_jax.nn.functional.reduce_loss import check_reduction, check_shapes, reduced
 
 SIGNS = "const([[1,-1,1],[-1,-1,1]]).astype('float32')"
 
@@ -100,7 +100,7 @@ def cosine_embedding_loss(input1, input2, label, margin=0, reduction="mean", nam
 @op("input positive negative", method=False, promote=True, cases=[
     "f(4,3), f(4,3), f(4,3)", "f(4,3), f(4,3), f(4,3), 0.5, 1, 0.1, True, 'none'", "d(4,3), d(4,3), d(4,3), swap=True, reduction='sum'",
     "f(4,3), f(4,3), f(4,3), -1.0",
-    "f(4,3), f(4,3), f(4,3), reduction='x'"])
+    "f(4,3), f(4,3), f(4,3), reduction='x'", "f(4,3), f(4,3), f(3)", "f(4,3), f(1,3), f(4,3)"])
 def triplet_margin_loss(input, positive, negative, margin=1.0, p=2, epsilon=1e-06, swap=False, reduction="mean", name=None):
     """max(0, d(input, positive) - d(input, negative) + margin) with d the p-norm distance.
 
@@ -113,7 +113,7 @@ def triplet_margin_loss(input, positive, negative, margin=1.0, p=2, epsilon=1e-0
     Returns:
         Tensor: 0-D, or [N] for "none".
     Raises:
-        ValueError: margin is negative or reduction is something else.
+        ValueError: shapes differ, margin is negative or reduction is something else.
     Example:
         >>> a, b = paddle.zeros([1, 2]), paddle.ones([1, 2]); paddle.nn.functional.triplet_margin_loss(a, a, b, margin=0.5).item()
         0.0
@@ -122,6 +122,8 @@ def triplet_margin_loss(input, positive, negative, margin=1.0, p=2, epsilon=1e-0
     """
     if margin < 0:
         raise ValueError(f"triplet_margin_loss: margin: got {margin}; it must not be negative")
+    for name, other in (("positive", positive), ("negative", negative)):
+        check_shapes("triplet_margin_loss", name, other, input.shape, "")
     near, far = p_norm(input - positive + epsilon, p, -1), p_norm(input - negative + epsilon, p, -1)
     if swap:
         far = jnp.minimum(far, p_norm(positive - negative + epsilon, p, -1))

@@ -190,6 +190,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
         self._check_name("add_parameter", name, self._parameters)
         if parameter is not None and not isinstance(parameter, Parameter):
             raise TypeError(f"add_parameter: parameter: got {type(parameter).__name__}; it must be a Parameter or None")
+        self._changes()
         self._parameters[name] = parameter
         return parameter
 
@@ -205,6 +206,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
         """
         if sublayer is not None and not isinstance(sublayer, Layer):
             raise AssertionError(f"add_sublayer: sublayer: got {type(sublayer).__name__}; it must be a Layer or None")
+        self._changes()
         self._sub_layers[name] = sublayer
         return sublayer
 
@@ -234,8 +236,14 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
         self._check_name("register_buffer", name, self._buffers)
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(f"register_buffer: tensor: got {type(tensor).__name__}; it must be a Tensor or None")
+        self._changes()
         self._buffers[name] = tensor
         (self._non_persistable_buffer_names_set.discard if persistable else self._non_persistable_buffer_names_set.add)(name)
+
+    def _changes(self):
+        """Tells compiled functions, and a run that is being compiled, that there is a new part."""
+        Changes.count += 1
+        local.ctx.frame.assigned(self)
 
     def _check_name(self, what, name, store):
         if "_parameters" not in self.__dict__:

@@ -5,9 +5,14 @@ import dataclasses
 CASES = {}
 
 
+def noted(name, make):
+    """Notes `make() -> (function of x, change)` under a name."""
+    CASES[name] = make
+
+
 def case(make):
-    """Notes `make() -> (function of x, change)` under its name."""
-    CASES[make.__name__] = make
+    """Notes it under the name of the function."""
+    noted(make.__name__, make)
     return make
 
 
