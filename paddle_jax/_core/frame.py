@@ -60,8 +60,11 @@ class Frame:
         """Runs a kernel on Tensors and returns Tensors, with a node on the tape if a gradient may be asked for."""
         ctx = local.ctx
         values = self.operands(tensors, ctx.segment is not None)
-        out = execute(kernel, values)
-        if ctx.grad and not kernel.nondiff:
+        return self.results(kernel, tensors, values, execute(kernel, values))
+
+    def results(self, kernel, tensors, values, out):
+        """Tensors of what a kernel gave for the values of some Tensors."""
+        if local.ctx.grad and not kernel.nondiff:
             for t in tensors:
                 if not t.stop_gradient:
                     return self._taped(kernel, tensors, values, out)
