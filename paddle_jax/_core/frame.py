@@ -42,7 +42,7 @@ class Frame:
     capture = None  # the Capture that this is, or runs inside
     checks = None  # of values, where they can become results of the program (outcomes.py)
     converted = False  # whether functions with control flow on Tensors are converted on the way
-    part = False  # whether it is a branch or loop, whose gradients JAX derives
+    region = False  # whether it is a branch or loop, whose gradients JAX derives
     precision = None  # dtype of the last guard of mixed precision inside
     probe = None  # which probe of unknown lengths a Program is recorded under
 

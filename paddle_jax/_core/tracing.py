@@ -6,7 +6,6 @@ state) is noted while it runs, put back, and becomes a result.
 """
 
 import collections
-import weakref
 
 import jax
 import jax.numpy as jnp
@@ -21,6 +20,7 @@ from paddle_jax._core.kernel import Kernel, compute
 from paddle_jax._core.node import source_of
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, inside, wrap
+from paddle_jax._core.undo import UndoLog
 from paddle_jax._core.uninterrupted import Block, eagerly
 
 _MAX_KERNELS = 512
@@ -40,7 +40,7 @@ class Trace(Block, InnerFrame):
         Block.__init__(self)
         InnerFrame.__init__(self)
         self.index = index
-        self.written, self.bases, self.sources, self.entered = {}, {}, {}, {}
+        self.written, self.bases, self.sources, self.entered = UndoLog(), {}, {}, {}
 
     def steps(self):
         """What is set for the run, and put back after it."""
@@ -77,11 +77,6 @@ class Trace(Block, InnerFrame):
             if isinstance(value, jax.core.Tracer) and (own := self._entered(value, value, source, idx)) is not value:
                 node.values = (*node.values[:i], own, *node.values[i + 1 :])
 
-    def hooks(self, tensor):
-        if self.part:
-            raise Unsupported("register_hook is called inside a compiled branch or loop, where it would never run; register the hook outside")
-        super().hooks(tensor)
-
     def _operand(self, tensor):
         value = concrete(self.read(tensor))
         if value.dtype.kind not in INEXACT:
@@ -115,22 +110,11 @@ class Trace(Block, InnerFrame):
             return alike(jnp.asarray(value))
 
     def note(self, tensor):
-        """Called before a Tensor gets a traced value in place."""
-        if id(tensor) not in self.written:
-            before = (tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient, tensor._grad)
-            self.written[id(tensor)] = (weakref.ref(tensor), before)
+        self.written.note(tensor)
 
     def settle(self):
         """Puts back what was noted; returns [(Tensor, its traced value)] for those that are still alive."""
-        changed = []
-        for ref, before in self.written.values():
-            tensor = ref()
-            if tensor is not None:
-                if tensor._raw is not before[0]:
-                    changed.append((tensor, tensor._raw))
-                tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient, tensor._grad = before
-        self.written.clear()
-        return changed
+        return [(tensor, now) for tensor, now, _ in self.written.undo()]
 
     def draw(self, generator):
         """The operands of a random op: the same numbers as outside a trace, or others for each position of a batch."""
@@ -176,13 +160,13 @@ def is_tensor(x):
     return isinstance(x, Tensor) and not x.is_sparse()
 
 
-def trace(function, structs, indexed=False) -> Traced:
+def trace(function, structs, indexed=False, frame=Trace) -> Traced:
     """Runs `function` on traced Tensors of the given shapes and dtypes; with `indexed` the last one is the position in a batch, which the
-    function does not get."""
+    function does not get. frame: the kind of Trace."""
     found, sources = Traced(), {}
 
     def inner(*arrays):
-        run = Trace(arrays[-1] if indexed else None)
+        run = frame(arrays[-1] if indexed else None)
         with run:
             try:
                 tensors = [wrap(a, a.dtype.kind not in INEXACT) for a in (arrays[:-1] if indexed else arrays)]
