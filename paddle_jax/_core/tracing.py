@@ -173,7 +173,7 @@ def trace(function, structs, indexed=False, frame=Trace) -> Traced:
                 leaves, tree = jax.tree.flatten(function(*tensors), is_leaf=is_tensor)
                 results = tuple([_result(x) for x in leaves if is_tensor(x)])
                 leaves = [None if is_tensor(x) else (x,) for x in leaves]
-                found.rebuild = lambda out: _rebuilt(out, leaves, tree)
+                found.rebuild = lambda out: rebuilt(out, leaves, tree)
                 del tensors
                 changed = run.settle()
             except BaseException:  # not `finally`: see uninterrupted.within
@@ -197,7 +197,8 @@ def _result(tensor):
     return concrete(inside(tensor))
 
 
-def _rebuilt(tensors, leaves, tree):
+def rebuilt(tensors, leaves, tree):
+    """A structure with Tensors where its leaves are None; other leaves are in a tuple each."""
     tensors = iter(tensors)
     return jax.tree.unflatten(tree, [next(tensors) if x is None else x[0] for x in leaves])
 

@@ -14,12 +14,13 @@ import types
 import jax
 import numpy as np
 
+from paddle_jax._core.environment import MISSING
 from paddle_jax._core.errors import Unsupported
 from paddle_jax._core.origins import LIBRARIES, package_of
 from paddle_jax._core.state import Observing, local
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.jit.observed.calls import Calls
-from paddle_jax.jit.observed.facts import MISSING, Facts, TooLarge
+from paddle_jax.jit.observed.facts import Facts, TooLarge
 from paddle_jax.nn.layer.layers import Layer
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), range, slice, np.generic)
