@@ -186,7 +186,7 @@ class Capture(Trace):
 
     def stream(self, what):
         """Called before something is read that is not the same at each call."""
-        raise Unsupported(f"{what} is gone through inside the function, which would happen while compiling only; pass in what is taken from it")
+        raise Unsupported(f"{what} is iterated over inside the function, which would happen while compiling only; pass in what is taken from it")
 
     def fact(self, get):
         """What `get()` gives, compared again at each call."""

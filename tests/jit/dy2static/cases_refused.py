@@ -76,7 +76,7 @@ def no_return_on_one_way(P, x):
     return x if y is None else y
 
 
-@case([POS], [NEG], why="the result hangs on the value of a tensor")
+@case([POS], [NEG], why="the result depends on the value of a tensor")
 def refusal_that_the_code_catches(P, x):
     try:
         scale = float(np.asarray(x).sum())
@@ -178,13 +178,13 @@ def number_that_becomes_a_vector(P, x, n):
     return s
 
 
-@case([POS], [NEG], why="the result hangs on the value of a tensor")
+@case([POS], [NEG], why="the result depends on the value of a tensor")
 def shape_that_hangs_on_a_value(P, x):
     n = int(x.max())
     return P.ones([n]) * x.sum()
 
 
-@case([POS], [NEG], why="the result hangs on the value of a tensor")
+@case([POS], [NEG], why="the result depends on the value of a tensor")
 def numpy_of_a_tensor(P, x):
     if x.sum() > 0:
         return x * float(np.median(x.numpy()))
