@@ -115,19 +115,6 @@ def tensor_changed_and_replaced(P, x, n):
     return y, z
 
 
-@case([POS], [NEG], why="two Tensors hold the same values")
-def shared_values_with_own_gradients(P, x):
-    y = x * 1.0
-    z = y.detach()
-    z.stop_gradient = False
-    if x.sum() > 0:
-        w = (y * z * z).sum()
-    else:
-        w = y.sum() + z.sum()
-    (g,) = P.grad(w, [z], retain_graph=True)
-    return w, g
-
-
 @case([POS], [NEG], why="the variable 'h' is changed")
 def variable_changed_by_a_condition(P, x):
     h = x
