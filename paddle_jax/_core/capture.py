@@ -4,7 +4,6 @@ Everything the code reads from outside becomes an operand, found by the Tensor o
 share); everything it changes outside becomes a result. What only the host can do (a scheduler's step) is noted, to be done again at each call.
 """
 
-import collections
 import pickle
 import random
 
@@ -15,17 +14,18 @@ from jax._src.core import get_opaque_trace_state  # jax.extend takes 0.05 s to i
 
 from paddle_jax._core.checking import checked, ride_results
 from paddle_jax._core.deferred.value import INEXACT, Value, concrete, is_zero, looked_at
+from paddle_jax._core.environment import CONTAINERS, MISSING, content, differs, put_content, stores_of
 from paddle_jax._core.errors import TRACING, TracedValueError, Unsupported
 from paddle_jax._core.outcomes import joined
 from paddle_jax._core.pytree import in_order
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Number, init
-from paddle_jax._core.tracing import CONTAINERS, Trace, alike, is_tensor, stores_of
+from paddle_jax._core.tracing import Trace, alike, is_tensor, rebuilt
+from paddle_jax._core.undo import put_back, state_of
 from paddle_jax._core.uninterrupted import eagerly, tracing_kept, within
 from paddle_jax._core.unmade import Unmade
 
 _SMALL = 64  # elements of an integer Tensor that the host may look at; its value is compared at each call
-_MISSING = object()
 
 
 class Given:
@@ -42,8 +42,7 @@ class Given:
                 raise value.error("to_static")
             self.value = jnp.asarray(concrete(value))
         self.tensor, self.get, self.tracer, self.own = tensor, get, None, alike(self.value)
-        if tensor is not None:
-            self.before = (tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient, tensor._version)
+        self.before = None if tensor is None else state_of(tensor)
 
 
 class Capture(Trace):
@@ -65,7 +64,7 @@ class Capture(Trace):
     def __init__(self, start, converted=False, variable=0, objects=(), once=False):
         super().__init__()
         self.once, self.uses = once, set()
-        self.contents = [(thing, _content(thing)) for thing in objects]
+        self.contents = [(thing, content(thing)) for thing in objects]
         self.variable, self.looked = variable, {}
         self.start, self.converted, self.given, self.arrays, self.places, self.known = start, converted, [], {}, {}, 0
         self.guards, self.effects, self.attributes, self.objects, self.grads, self.drawn, self.checks = [], [], {}, {}, {}, {}, []
@@ -90,21 +89,19 @@ class Capture(Trace):
         local.ctx.frame, local.ctx.segment = self.outer, self.segment
         for given in self.given:
             if given.tensor is not None:
-                tensor = given.tensor
-                tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient, tensor._version = given.before
-        for tensor, grad, raw, _ in self.grads.values():
-            tensor._grad = grad
+                put_back(given.tensor, given.before)
+        for _, grad, raw, _ in self.grads.values():
             if grad is not None and id(grad) not in self.places:
                 grad._raw = raw
         for generator, (_, words, offset) in self.drawn.items():
             generator._words, generator._offset = words, offset
         for layer, stores in self.attributes.values():
-            for store, content in zip(stores_of(layer), stores, strict=True):
+            for store, before in zip(stores_of(layer), stores, strict=True):
                 store.clear()
-                store.update(content)
-        for thing, content in (*self.objects.values(), *self.contents):
+                store.update(before)
+        for thing, before in (*self.objects.values(), *self.contents):
             if not (self.finished and self.once and isinstance(thing, CONTAINERS)):
-                _restore(thing, content)
+                put_content(thing, before)
 
     # reading ------------------------------------------------------------------------------------------------------
 
@@ -191,7 +188,7 @@ class Capture(Trace):
 
     def stream(self, what):
         """Called before something is read that is not the same at each call."""
-        raise Unsupported(f"{what} is gone through inside the function, which would happen while compiling only; pass in what is taken from it")
+        raise Unsupported(f"{what} is iterated over inside the function, which would happen while compiling only; pass in what is taken from it")
 
     def fact(self, get):
         """What `get()` gives, compared again at each call."""
@@ -260,7 +257,7 @@ class Capture(Trace):
         if any(map(is_tensor, (*args, *kwargs.values()))):
             raise Unsupported(f"{type(thing).__name__}.{call.__name__} is given a Tensor inside the function; call it outside")
         if id(thing) not in self.objects:
-            self.objects[id(thing)] = thing, _content(thing)
+            self.objects[id(thing)] = thing, content(thing)
         self.effects.append((call, thing, args, kwargs))
         self.quiet = True
         try:
@@ -292,25 +289,6 @@ def constant(raw):
 
 def _holds(given, tensor):
     return given.tensor is not None and (tensor._raw is given.own or tensor._raw is given.tracer)
-
-
-def _content(thing):
-    """What a list, set, deque, dict or object of the user's holds."""
-    return list(thing) if isinstance(thing, list | set | collections.deque) else dict(thing if isinstance(thing, dict) else thing.__dict__)
-
-
-def _restore(thing, content):
-    if isinstance(thing, list):
-        thing[:] = content
-        return
-    if isinstance(thing, set | collections.deque):
-        thing.clear()
-        (thing.update if isinstance(thing, set) else thing.extend)(content)
-        return
-    store = thing if isinstance(thing, dict) else thing.__dict__
-    if len(store) != len(content) or any(store.get(k, _MISSING) is not v for k, v in content.items()):
-        store.clear()
-        store.update(content)
 
 
 class _HostRandom:
@@ -429,7 +407,7 @@ def _capture(run, function, n):
         tensors = [x for x in leaves if is_tensor(x)]
         values = [run.read(t) for t in tensors]
         marks = [None if is_tensor(x) else (x,) for x in leaves]
-        found.rebuild = _only if marks == [None] and jax.tree_util.treedef_is_leaf(tree) else lambda made: _rebuilt(made, marks, tree)
+        found.rebuild = _only if marks == [None] and jax.tree_util.treedef_is_leaf(tree) else lambda made: rebuilt(made, marks, tree)
         found.results = [(t.stop_gradient, None if t._node is None else flows_into(t), run.places.get(id(t))) for t in tensors]
         found.changes, new = _changes(run)
         if run.hooked and any(flows for _, flows, _ in found.results):
@@ -454,11 +432,6 @@ def _only(tensors):
     return tensors[0]
 
 
-def _rebuilt(tensors, marks, tree):
-    tensors = iter(tensors)
-    return jax.tree.unflatten(tree, [next(tensors) if x is None else x[0] for x in marks])
-
-
 def flows_into(tensor):
     """Whether a backward from outside could go on into what a Tensor was computed from."""
     return not tensor.stop_gradient and tensor._node is not None and tensor._node.values is not None
@@ -470,7 +443,7 @@ def _changes(run):
     for given in run.given:
         tensor = given.tensor
         if tensor is not None and tensor._raw is not given.tracer and tensor._raw is not given.own:
-            steps = tensor._version - given.before[4]
+            steps = tensor._version - given.before[5]
             changes.append(Change("value", tensor, 1, stop_gradient=tensor.stop_gradient, flows=flows_into(tensor), steps=steps))
             arrays.append(run.read(tensor))
         elif tensor is not None and tensor.stop_gradient is not given.before[3]:
@@ -483,17 +456,17 @@ def _changes(run):
         changes.append(Change("grad", tensor, int(to == "array"), to=to, anew=now is not grad and grad is not None))
         arrays += [run.read(now)] if to == "array" else []
     owners = list(run.attributes.values())
-    for thing, content in run.contents:
+    for thing, before in run.contents:
         if not isinstance(thing, CONTAINERS):
-            owners.append((thing, [content]))
-        elif not _same_items(thing, content) and (not run.once or _traced(thing, content)):
+            owners.append((thing, [before]))
+        elif differs(thing, before) and (not run.once or _traced(thing, before)):
             raise Unsupported(f"a {type(thing).__name__} from outside the function is changed, which would happen while compiling only; return what "
                               "it is to hold")
     for layer, stores in owners:
         for number, (store, before) in enumerate(zip(stores_of(layer), stores, strict=True)):
             for name in {**before, **store}:
-                if not _same(store.get(name, _MISSING), before.get(name, _MISSING)):
-                    change, new = _assignment(run, layer, (number, name), store.get(name, _MISSING))
+                if not _same(store.get(name, MISSING), before.get(name, MISSING)):
+                    change, new = _assignment(run, layer, (number, name), store.get(name, MISSING))
                     changes.append(change)
                     arrays += new
     return changes, arrays
@@ -504,24 +477,16 @@ def _assignment(run, layer, key, value):
     inside = [x for x in leaves if is_tensor(x) and id(x) not in run.places]
     mine = set(map(id, inside))
     marks = [None if id(x) in mine else (x,) for x in leaves]
-    change = Change("attribute", layer, len(inside), key=key, rebuild=_maker(inside, marks, tree), gone=value is _MISSING)
+    change = Change("attribute", layer, len(inside), key=key, rebuild=_maker(inside, marks, tree), gone=value is MISSING)
     change.flows = any(map(flows_into, inside))
     return change, [run.read(t) for t in inside]
 
 
-def _traced(thing, content):
-    """Whether something new in a container hangs on the run."""
-    old = set(map(id, content.values() if isinstance(thing, dict) else content))
+def _traced(thing, before):
+    """Whether something new in a container depends on the run."""
+    old = set(map(id, before.values() if isinstance(thing, dict) else before))
     new = [v for v in (thing.values() if isinstance(thing, dict) else thing) if id(v) not in old]
     return any(is_tensor(leaf) for leaf in jax.tree.leaves(new, is_leaf=is_tensor))
-
-
-def _same_items(thing, content):
-    if len(thing) != len(content):
-        return False
-    if not isinstance(thing, dict):
-        return all(a is b for a, b in zip(thing, content, strict=True))
-    return all(thing.get(k, _MISSING) is v for k, v in content.items())
 
 
 def _same(a, b):
@@ -546,7 +511,7 @@ def _maker(prototypes, marks, tree):
             if flows:
                 tensor._node, tensor._idx = result._node, result._idx
             made.append(tensor)
-        return _rebuilt(made, marks, tree)
+        return rebuilt(made, marks, tree)
 
     return make
 

@@ -27,7 +27,7 @@ class TracedValueError(jax.errors.TracerArrayConversionError):
 
     def __init__(self, op_name, instead=""):
         instead = instead or "compute with tensors there, or return the tensor and look at it outside"
-        TypeError.__init__(self, f"{op_name}: the result hangs on the value of a tensor, which a function being compiled does not know; {instead}")
+        TypeError.__init__(self, f"{op_name}: the result depends on the value of a tensor, which a function being compiled does not know; {instead}")
 
     def __reduce__(self):
         return remade, (type(self), str(self))

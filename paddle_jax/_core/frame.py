@@ -42,7 +42,7 @@ class Frame:
     capture = None  # the Capture that this is, or runs inside
     checks = None  # of values, where they can become results of the program (outcomes.py)
     converted = False  # whether functions with control flow on Tensors are converted on the way
-    part = False  # whether it is a branch or loop, whose gradients JAX derives
+    region = False  # whether it is a branch or loop, whose gradients JAX derives
     precision = None  # dtype of the last guard of mixed precision inside
     probe = None  # which probe of unknown lengths a Program is recorded under
 
@@ -60,8 +60,11 @@ class Frame:
         """Runs a kernel on Tensors and returns Tensors, with a node on the tape if a gradient may be asked for."""
         ctx = local.ctx
         values = self.operands(tensors, ctx.segment is not None)
-        out = execute(kernel, values)
-        if ctx.grad and not kernel.nondiff:
+        return self.results(kernel, tensors, values, execute(kernel, values))
+
+    def results(self, kernel, tensors, values, out):
+        """Tensors of what a kernel gave for the values of some Tensors."""
+        if local.ctx.grad and not kernel.nondiff:
             for t in tensors:
                 if not t.stop_gradient:
                     return self._taped(kernel, tensors, values, out)
@@ -144,7 +147,7 @@ class Frame:
     def assigned(self, layer):
         """Called before an attribute of a Layer changes."""
 
-    def changes(self, thing):
+    def altered(self, thing):
         """Called before another object of the user's, a list or a dict changes in code that is observed."""
 
     def stepped(self):
@@ -193,8 +196,8 @@ class InnerFrame(Frame):
     def assigned(self, layer):
         self.outer.assigned(layer)
 
-    def changes(self, thing):
-        self.outer.changes(thing)
+    def altered(self, thing):
+        self.outer.altered(thing)
 
     def stepped(self):
         self.outer.stepped()

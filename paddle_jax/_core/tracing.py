@@ -6,34 +6,32 @@ state) is noted while it runs, put back, and becomes a result.
 """
 
 import collections
-import weakref
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax._src.core import set_current_trace, trace_ctx  # for a value of the trace around this one; there is no public way
 
 from paddle_jax._core.deferred.value import INEXACT, Value, concrete
 from paddle_jax._core.dependence import is_literal, opened
 from paddle_jax._core.errors import Unsupported
 from paddle_jax._core.frame import InnerFrame
-from paddle_jax._core.kernel import Kernel
+from paddle_jax._core.kernel import Kernel, compute
 from paddle_jax._core.node import source_of
-from paddle_jax._core.state import Observing, local
+from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, inside, wrap
+from paddle_jax._core.undo import UndoLog
 from paddle_jax._core.uninterrupted import Block, eagerly
-from paddle_jax._core.unmade import Unmade
 
 _MAX_KERNELS = 512
-CONTAINERS = (list, dict, set, collections.deque)
 
 
 class Trace(Block, InnerFrame):
     """A run of Paddle code inside a JAX trace, as long as it lasts: notes what happens to Tensors and generators outside.
 
-    index: None, or the traced position in a batch, which then gets random numbers of its own. taken: what came in from outside and wants
-    gradients, {id of array: (array, what the Tensor holds, source, output index)}; known: those arrays by where they came from; shared: ids of
-    those that came from several places. changing: None, or a list for what a branch or loop changes of Python's objects: (container, copy, in words);
-    older: ids of the objects that the run around it has made before; noted: those in the list, by id.
+    index: None, or the traced position in a batch, which then gets random numbers of its own. sources: what came in and wants gradients, {id of
+    array: (array, what the Tensor holds, source, output index)}; entered: those arrays by source. Two Tensors may hold one array: then the second
+    source gets an array object of its own.
     """
 
     eager = False
@@ -42,14 +40,21 @@ class Trace(Block, InnerFrame):
         Block.__init__(self)
         InnerFrame.__init__(self)
         self.index = index
-        self.written, self.bases, self.taken, self.known, self.shared = {}, {}, {}, {}, set()
-        self.changing, self.older, self.noted = None, (), {}
+        self.written, self.bases, self.sources, self.entered = UndoLog(), {}, {}, {}
 
     def steps(self):
         """What is set for the run, and put back after it."""
         ctx = local.ctx
         return ([(setattr, ctx, "frame", self.nested(ctx.frame)), (setattr, ctx, "grad", True)],
                 [(setattr, ctx, "frame", ctx.frame), (setattr, ctx, "grad", ctx.grad)])
+
+    def call(self, kernel, tensors):
+        """As outside, but that only operations on pending values wait."""
+        ctx = local.ctx
+        if ctx.segment is not None and all(type(t._raw) is Value for t in tensors):
+            return super().call(kernel, tensors)
+        values, executor = self.operands(tensors), self.executor
+        return self.results(kernel, tensors, values, compute(kernel, values) if executor is None else executor(kernel, values))
 
     def operands(self, tensors, deferred=False):
         """What a kernel gets for Tensors; pending values alone stay pending."""
@@ -69,29 +74,8 @@ class Trace(Block, InnerFrame):
         """What a node kept from outside comes from where it came from then."""
         for i, (source, idx) in zip(node.diff, node.edges, strict=True):
             value = node.values[i]
-            if isinstance(value, jax.core.Tracer):
-                self._take(value, source, idx)
-
-    def hooks(self, tensor):
-        if self.part:
-            raise Unsupported("register_hook is called inside a compiled branch or loop, where it would never run; register the hook outside")
-        super().hooks(tensor)
-
-    def assigned(self, layer):
-        self._note_content(layer)
-        super().assigned(layer)
-
-    def changes(self, thing):
-        self._note_content(thing)
-        super().changes(thing)
-
-    def _note_content(self, thing):
-        """Notes what an object or container holds, unless this run has made it."""
-        reads = Observing.reads
-        mine = reads is not None and id(thing) in reads.made and id(thing) not in self.older
-        if self.changing is not None and not mine and id(thing) not in self.noted:
-            self.noted[id(thing)] = thing
-            self.changing += [(store, store.copy(), f"an attribute or item of a {type(thing).__name__}") for store in stores_of(thing)]
+            if isinstance(value, jax.core.Tracer) and (own := self._entered(value, value, source, idx)) is not value:
+                node.values = (*node.values[:i], own, *node.values[i + 1 :])
 
     def _operand(self, tensor):
         value = concrete(self.read(tensor))
@@ -99,42 +83,38 @@ class Trace(Block, InnerFrame):
             return value
         if tensor.stop_gradient:
             return jax.lax.stop_gradient_p.bind(value)  # also what is no tracer: the same array may come in with a gradient wanted
-        source, idx = source_of(tensor)
-        if isinstance(value, jax.core.Tracer):
-            self._take(value, source, idx)
-            return value
-        own = self.known.get((id(source), idx, id(tensor._raw)))
+        return self._entered(value, tensor._raw, *source_of(tensor))
+
+    def _entered(self, value, raw, source, idx):
+        """The array object under which a value (of what a Tensor holds) comes in from a source: each source has its own."""
+        if isinstance(value, jax.core.Tracer) and value._trace is trace_ctx.trace:
+            return value  # of this run
+        own = self.entered.get((id(source), idx, id(raw)))
         if own is None:
-            with eagerly():
-                own = alike(jnp.asarray(value))
-            self.known[id(source), idx, id(tensor._raw)] = own
-            self.taken[id(own)] = (own, tensor._raw, source, idx)
+            known = self.sources.get(id(value))
+            own = value if known is None or known[2] is source and known[3] == idx else self._another(value)
+            if not isinstance(own, jax.Array):
+                with eagerly():
+                    own = jnp.asarray(own)
+            self.entered[id(source), idx, id(raw)] = own
+            self.sources[id(own)] = own, raw, source, idx
         return own
 
-    def _take(self, value, source, idx):
-        found = self.taken.setdefault(id(value), (value, value, source, idx))
-        if found[2] is not source or found[3] != idx:
-            self.shared.add(id(value))
+    @staticmethod
+    def _another(value):
+        """The same value under another object."""
+        if isinstance(value, jax.core.Tracer):
+            with set_current_trace(value._trace):
+                return jax.lax.copy_p.bind(value)
+        with eagerly():
+            return alike(jnp.asarray(value))
 
     def note(self, tensor):
-        """Called before a Tensor gets a traced value in place."""
-        if self.part and type(tensor._raw) is Unmade:
-            raise Unsupported("a parameter gets its first value inside a compiled branch or loop; make Layers outside")
-        if id(tensor) not in self.written:
-            before = (tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient, tensor._grad)
-            self.written[id(tensor)] = (weakref.ref(tensor), before)
+        self.written.note(tensor)
 
     def settle(self):
         """Puts back what was noted; returns [(Tensor, its traced value)] for those that are still alive."""
-        changed = []
-        for ref, before in self.written.values():
-            tensor = ref()
-            if tensor is not None:
-                if tensor._raw is not before[0]:
-                    changed.append((tensor, tensor._raw))
-                tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient, tensor._grad = before
-        self.written.clear()
-        return changed
+        return [(tensor, now) for tensor, now, _ in self.written.undo()]
 
     def draw(self, generator):
         """The operands of a random op: the same numbers as outside a trace, or others for each position of a batch."""
@@ -159,14 +139,6 @@ class Trace(Block, InnerFrame):
         return *arrays, start
 
 
-def stores_of(thing):
-    """The containers with what an object holds: of a Layer, where its attributes may be; of a list or dict itself."""
-    if isinstance(thing, CONTAINERS):
-        return [thing]
-    own = thing.__dict__ if hasattr(thing, "__dict__") else {}
-    return [own, own["_parameters"], own["_sub_layers"], own["_buffers"]] if "_parameters" in own else [own]
-
-
 def alike(value):
     """Another array object with the same memory."""
     return jax.make_array_from_single_device_arrays(value.shape, value.sharding, [shard.data for shard in value.addressable_shards])
@@ -188,36 +160,33 @@ def is_tensor(x):
     return isinstance(x, Tensor) and not x.is_sparse()
 
 
-def trace(function, structs, indexed=False) -> Traced:
+def trace(function, structs, indexed=False, frame=Trace) -> Traced:
     """Runs `function` on traced Tensors of the given shapes and dtypes; with `indexed` the last one is the position in a batch, which the
-    function does not get."""
-    found, taken, shared = Traced(), {}, set()
+    function does not get. frame: the kind of Trace."""
+    found, sources = Traced(), {}
 
     def inner(*arrays):
-        run = Trace(arrays[-1] if indexed else None)
+        run = frame(arrays[-1] if indexed else None)
         with run:
             try:
                 tensors = [wrap(a, a.dtype.kind not in INEXACT) for a in (arrays[:-1] if indexed else arrays)]
                 leaves, tree = jax.tree.flatten(function(*tensors), is_leaf=is_tensor)
                 results = tuple([_result(x) for x in leaves if is_tensor(x)])
                 leaves = [None if is_tensor(x) else (x,) for x in leaves]
-                found.rebuild = lambda out: _rebuilt(out, leaves, tree)
+                found.rebuild = lambda out: rebuilt(out, leaves, tree)
                 del tensors
                 changed = run.settle()
             except BaseException:  # not `finally`: see uninterrupted.within
                 run.settle()
                 raise
-            taken.update(run.taken)
-            shared.update(run.shared)
+            sources.update(run.sources)
             found.changed = [t for t, _ in changed]
             return results + tuple(concrete(raw) for _, raw in changed)
 
     closed, found.structs = jax.make_jaxpr(inner, return_shape=True)(*structs)
     jaxpr, n = closed.jaxpr, len(structs)
-    if any(id(c) in shared for c in closed.consts):
-        raise Unsupported("two Tensors hold the same values, and each has a gradient of its own (one is a detach() of the other, say); use clone()")
     # with what the Tensors hold, not the array objects of the run: these share its memory, which the deferred tier may give away
-    found.taken = [wrap(taken[id(c)][1], False, *taken[id(c)][2:]) if id(c) in taken else wrap(jnp.asarray(c)) for c in closed.consts]
+    found.taken = [wrap(sources[id(c)][1], False, *sources[id(c)][2:]) if id(c) in sources else wrap(jnp.asarray(c)) for c in closed.consts]
     found.fn = lambda *operands: tuple(jax.core.eval_jaxpr(jaxpr, operands[n:], *operands[:n]))
     found.fn.jaxpr = jaxpr
     found.key = (fingerprint(jaxpr),)
@@ -228,7 +197,8 @@ def _result(tensor):
     return concrete(inside(tensor))
 
 
-def _rebuilt(tensors, leaves, tree):
+def rebuilt(tensors, leaves, tree):
+    """A structure with Tensors where its leaves are None; other leaves are in a tuple each."""
     tensors = iter(tensors)
     return jax.tree.unflatten(tree, [next(tensors) if x is None else x[0] for x in leaves])
 

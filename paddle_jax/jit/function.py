@@ -17,6 +17,7 @@ from paddle_jax._core.capture import capture
 from paddle_jax._core.checking import NotFinite, checked
 from paddle_jax._core.deferred.compiled import watch
 from paddle_jax._core.deferred.log import log
+from paddle_jax._core.environment import Snapshot
 from paddle_jax._core.errors import TRACING, Unsupported, first_line
 from paddle_jax._core.origins import ENGINE, is_ours, package_of, user_line
 from paddle_jax._core.state import Observing, local
@@ -261,7 +262,7 @@ class StaticFunction:
             more = {"objects": [*reach.objects, *containers], "once": self._full_graph, "generators": reach.generators}
             found, reads = self._captured(args, kwargs, reach, inputs, start, **more)
             program = Program(self._name(), found, reach, reads, inputs)
-            reach.objects, reach.variables = [], []
+            reach.objects, reach.snapshot = [], Snapshot()
             return program, inputs
 
     def _captured(self, args, kwargs, reach, *known, **more):
@@ -281,12 +282,12 @@ class StaticFunction:
             try:
                 with without_collection():  # it would run code of objects that have nothing to do with the function
                     found = within(usage, lambda: within(reads, body))
-                changed = reach.rebound()
+                changed = reach.snapshot.restore_variables()
             except BaseException:
-                reach.rebound()
+                reach.snapshot.restore_variables()
                 raise
             if changed:
-                raise Unsupported(f"the variable {changed[0]!r} outside the function is assigned, which would happen while compiling only; return "
+                raise Unsupported(f"{changed[0]} outside the function is assigned, which would happen while compiling only; return "
                                   "its value")
             reads.settle(usage)
             if reads.reason is not None:

@@ -2,12 +2,10 @@
 
 import operator
 
+from paddle_jax._core.environment import MISSING, SCALARS, equal
 from paddle_jax._core.state import Changes
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.jit.observed.facts import Table, entries
-
-MISSING = object()
-SCALARS = frozenset({bool, int, float, complex, str, bytes, type(None)})
 
 
 class Guards:
@@ -67,7 +65,7 @@ class _Places:
             now = list(map(operator.getitem, self.stores, self.keys))
         except KeyError:
             return False
-        if not all([a is b or equal(a, b) for a, b in zip(now, self.values, strict=True)]):
+        if not all([equal(a, b) for a, b in zip(now, self.values, strict=True)]):
             return False
         self.values = now
         return True
@@ -76,21 +74,8 @@ class _Places:
         """The (store, key, value) that are not the same."""
         for store, key, value in zip(self.stores, self.keys, self.values, strict=True):
             now = store.get(key, MISSING)
-            if now is not value and not equal(now, value):
+            if not equal(now, value):
                 yield store, key, value
-
-
-def content_of(cell):
-    """What a variable of an enclosing function holds; MISSING before it is set."""
-    try:
-        return cell.cell_contents
-    except ValueError:  # not set yet
-        return MISSING
-
-
-def equal(a, b):
-    """Whether two plain values are the same."""
-    return type(a) is type(b) and type(a) in SCALARS and (a == b or a != a and b != b)
 
 
 def _text(value):

@@ -14,6 +14,7 @@ import numpy as np
 from paddle_jax._core.counters import Counters
 from paddle_jax._core.deferred.value import Value, aval_of, concrete, filled, is_zero, looked_at, observed, uploaded
 from paddle_jax._core.dispatch import run
+from paddle_jax._core.environment import MISSING, equal
 from paddle_jax._core.errors import told
 from paddle_jax._core.exhausted import told_as_memory
 from paddle_jax._core.kernel import Kernel
@@ -25,7 +26,6 @@ from paddle_jax._core.tracing import is_tensor
 from paddle_jax._core.uninterrupted import Once, deliver, hand_out, jitted
 from paddle_jax.jit.checks import Checks
 from paddle_jax.jit.dy2static.effects import silent
-from paddle_jax.jit.guards import MISSING, equal
 from paddle_jax.jit.packing import Pack, Scattered
 from paddle_jax.jit.tiny import compiler_options
 

@@ -1,7 +1,6 @@
 """What a function can reach without being passed it: Tensors (with the place where they are found anew at each call) and values it may depend on."""
 
 import collections
-import dis
 import functools as ft
 import random
 import sys
@@ -9,10 +8,11 @@ import types
 
 import numpy as np
 
+from paddle_jax._core.environment import MISSING, SCALARS, Snapshot, variables_of
 from paddle_jax._core.origins import LIBRARIES, package_of
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.amp.grad_scaler import AmpScaler
-from paddle_jax.jit.guards import MISSING, SCALARS, Guards, content_of, equal
+from paddle_jax.jit.guards import Guards
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
 from paddle_jax.optimizer.optimizer import Optimizer
@@ -21,14 +21,13 @@ _DEEP = 4  # levels of functions, containers and plain objects that are looked i
 _MANY = 4096  # items of a list or dict that are looked at
 _STORES = ("_parameters", "_buffers", "_sub_layers", "_forward_pre_hooks", "_forward_post_hooks")
 _BARE = ("Layer", "Sequential", "LayerList", "LayerDict", "ParameterList", "ParameterDict")  # classes that one derives from to write a Layer
-_GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL")
 
 
 class Reach:
     """What was found.
 
     slots: {id of Tensor: (dict or list, key) where it is found}; tensors: the Tensors. guards: what code of ours reads of Layers and optimizers.
-    objects: plain objects and containers whose content the function may change. variables: [(cell or dict, name, value)] of those that it sees.
+    objects: plain objects and containers whose content the function may change. snapshot: of the variables that it sees.
     streams: iterators among the arguments. generators: random generators of Python or NumPy.
 
     Methods and what is in modules are looked at if the code that may run names them. names: those names; owners: objects, classes and modules of the
@@ -37,7 +36,7 @@ class Reach:
 
     def __init__(self, function, others=()):
         self.slots, self.tensors, self.guards = {}, [], Guards()
-        self.objects, self.variables, self.streams, self.generators = [], [], [], []
+        self.snapshot, self.objects, self.streams, self.generators = Snapshot(), [], [], []
         self.seen, self.names, self.owners = set(), {"forward", "__call__"}, []
         self.function(function)
         for thing in others:
@@ -50,21 +49,6 @@ class Reach:
         """Whether a Tensor is looked up at a place at each call."""
         slot = self.slots.get(id(tensor), (None, None))
         return slot[0] is store and store is not None and slot[1] == key
-
-    def rebound(self):
-        """Puts back variables of enclosing functions and globals that have been assigned; returns their names."""
-        found = []
-        for place, name, before in self.variables:
-            now = place.get(name, MISSING) if isinstance(place, dict) else content_of(place)
-            if now is not before and not equal(now, before):
-                found.append(name)
-                if isinstance(place, dict):
-                    place[name] = before
-                elif before is MISSING:
-                    del place.cell_contents
-                else:
-                    place.cell_contents = before
-        return found
 
     # walking ------------------------------------------------------------------------------------------------------
 
@@ -79,14 +63,13 @@ class Reach:
         if package_of(function.__module__ or "") in LIBRARIES:
             return
         self.seen.add(id(function))
-        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-            content = content_of(cell)
-            self.variables.append((cell, name, content))
-            if content is not MISSING:
-                self._item(content, None, None, depth)
         for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
             self._item(default, None, None, depth)
-        self._names(function.__code__, function.__globals__, depth)
+        for place, name, value in variables_of(function):
+            self.snapshot.variables.append((place, name, value))
+            if value is not MISSING:
+                self._item(value, *((place, name) if isinstance(place, dict) else (None, None)), depth)
+        self._names(function.__code__)
 
     def _finish(self):
         """Reads the methods that may be called, and what the code names of the user's modules."""
@@ -111,17 +94,12 @@ class Reach:
                 self.seen.add((id(module), name))
                 self._item(own[name], own, name, 2)
 
-    def _names(self, code, scope, depth):
+    def _names(self, code):
         self.names.update(code.co_names)
         self.names.update([text for text in code.co_consts if type(text) is str])
-        for name in dict.fromkeys(i.argval for i in dis.get_instructions(code) if i.opname in _GLOBAL):
-            if name in scope:
-                value = scope[name]
-                self.variables.append((scope, name, value))
-                self._item(value, scope, name, depth)
         for constant in code.co_consts:
             if isinstance(constant, types.CodeType):  # functions and comprehensions inside
-                self._names(constant, scope, depth)
+                self._names(constant)
 
     def _item(self, value, store, key, depth):
         """Looks at one value; `store[key]` is where it was found, if that can change."""

@@ -51,24 +51,13 @@ class Block:
 def recorded(function, inputs=(), arguments=()):
     """(Block, what `function(*arguments)` returned) with the operations of the call in the block."""
     recorder = local.ctx.frame
-    block, noted = Block(inputs), recorder.written
-    recorder.blocks.append(block)
-    recorder.written = {}
-    try:
+    with recorder.block(inputs) as block:
         out = function(*arguments)
         leaves, tree = jax.tree.flatten(out, is_leaf=is_tensor)
         leaves = [_leaf(recorder, x) for x in leaves]
         block.results = [recorder.symbol(x) for x in leaves if is_tensor(x)]
         block.stops = [x.stop_gradient for x in leaves if is_tensor(x)]
-    finally:
-        recorder.blocks.pop()
-        changes, recorder.written = list(recorder.written.values()), noted
-        mine = {o for op in block.ops for o in op.outputs}
-        for tensor, before in changes:
-            now = tensor._raw
-            tensor._raw = before
-            if type(before) is Symbol and before not in mine and before is not now:
-                block.changed.append((tensor, now))
+        block.changed = [(tensor, tensor._raw) for tensor, before in recorder.changed() if type(before) is Symbol]
     return block, leaves, tree
 
 

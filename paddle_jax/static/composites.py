@@ -4,10 +4,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.deferred.value import concrete, looked_at
+from paddle_jax._core.environment import mapped, tensors_in
 from paddle_jax._core.frame import Frame
 from paddle_jax._core.state import local
 from paddle_jax._core.symbol import Symbol
-from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.tensor import wrap
 from paddle_jax._core.tracing import Trace
 from paddle_jax._core.uninterrupted import swapped
 
@@ -82,35 +83,6 @@ def computing(amp=None):
     return swapped(local.ctx, frame=Frame().nested(local.ctx.frame), segment=None, amp=amp)
 
 
-def tensors_in(value):
-    """The Tensors in nested lists, tuples, dicts and slices."""
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from tensors_in(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from tensors_in(item)
-    elif isinstance(value, slice):
-        yield from tensors_in((value.start, value.stop, value.step))
-
-
-def mapped(value, change, kind=Tensor):
-    """The same structure with every Tensor (or object of another kind) changed."""
-    if isinstance(value, kind):
-        return change(value)
-    if isinstance(value, slice):
-        return slice(*[mapped(v, change, kind) for v in (value.start, value.stop, value.step)])
-    if isinstance(value, dict):
-        return {k: mapped(v, change, kind) for k, v in value.items()}
-    if type(value) in (list, tuple):
-        return type(value)([mapped(v, change, kind) for v in value])
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*[mapped(v, change, kind) for v in value])
-    return value
-
-
 def same(one, other):
     """Whether two probe runs (results, operations, number of draws, changes) called the same kernels on the same operands."""
     (out, ops, count, changed), (out2, ops2, count2, changed2) = one, other
@@ -150,4 +122,4 @@ def _differ(a, b):
     return x.shape != y.shape or x.dtype != y.dtype or x.tobytes() != y.tobytes()
 
 
-__all__ = ["Random", "Whole", "computing", "mapped", "same", "tensors_in"]
+__all__ = ["Random", "Whole", "computing", "same"]

@@ -88,7 +88,7 @@ def _both(kernel, first, second):
 
 def _paired(kernel, many, outs, others):
     if len(outs) != len(others) or any(a.ndim != b.ndim for a, b in zip(outs, others, strict=False)):
-        raise _Varies(f"{kernel.name}: the number of results hangs on a length that is not known; declare the input with that length")
+        raise _Varies(f"{kernel.name}: the number of results depends on a length that is not known; declare the input with that length")
     return Inferred(many, list(zip(outs, others, strict=True)))
 
 

@@ -5,6 +5,7 @@ both runs call the same kernels on the same operands, these are recorded; else t
 when the program is compiled and lengths are known.
 """
 
+import contextlib
 import functools as ft
 import threading
 
@@ -13,6 +14,7 @@ import numpy as np
 from paddle_jax._core import unique_name
 from paddle_jax._core.deferred.settings import join, settings, settle
 from paddle_jax._core.deferred.value import INEXACT, aval_of, concrete
+from paddle_jax._core.environment import mapped, tensors_in
 from paddle_jax._core.errors import TracedValueError, Unsupported
 from paddle_jax._core.frame import Frame
 from paddle_jax._core.kernel import Kernel
@@ -20,8 +22,10 @@ from paddle_jax._core.random import default_generator
 from paddle_jax._core.state import local
 from paddle_jax._core.symbol import Symbol, SymbolError, avals_of
 from paddle_jax._core.tensor import Parameter, Tensor, wrap
+from paddle_jax._core.undo import ValueLog
 from paddle_jax.jit.dy2static import convert
-from paddle_jax.static.composites import Random, Whole, mapped, same, tensors_in
+from paddle_jax.static.blocks import Block
+from paddle_jax.static.composites import Random, Whole, same
 from paddle_jax.static.inference import full_kernel, infer
 from paddle_jax.static.program import Operation, Program, default_main_program
 from paddle_jax.static.variable import ParameterVariable, PersistentVariable, Variable, persistent, variable
@@ -39,7 +43,7 @@ class Recorder(Frame):
     def __init__(self, program=None):
         super().__init__()
         self.own, self.probe, self.depth, self.blocks, self.scope = program, None, 0, [], ""
-        self.written = {}  # id of a Tensor changed in place -> (Tensor, what it held)
+        self.written = ValueLog()  # Tensors that are changed in place
 
     # entering -----------------------------------------------------------------------------------------------------
 
@@ -157,7 +161,58 @@ class Recorder(Frame):
             raise SymbolError(tensor._raw.name or "a Variable")
 
     def note(self, tensor):
-        self.written.setdefault(id(tensor), (tensor, tensor._raw))
+        self.written.note(tensor)
+
+    # blocks -------------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def noting(self, keep=False):
+        """In the block changes of Tensors are noted apart; with `keep` they are changes of what is around it afterwards."""
+        around, self.written = self.written, ValueLog()
+        try:
+            yield self.written
+        finally:
+            if keep:
+                around.precede(self.written)
+            self.written = around
+
+    @contextlib.contextmanager
+    def block(self, inputs=()):
+        """What is recorded goes into a Block; Tensors that are changed are what they were afterwards."""
+        block = Block(inputs)
+        with self.noting() as written:
+            self.blocks.append(block)
+            try:
+                yield block
+            finally:
+                self.blocks.pop()
+                written.undo()
+
+    def block_input(self, start, stop, kind=None):
+        """A Variable for what comes into the innermost block, at first a Tensor. kind: (shape, dtype), if it has another one there."""
+        known = self.symbol(start)
+        avals = known.avals
+        if kind is not None and kind != (known.shape, avals[0].dtype):
+            avals = avals_of(*kind) if -1 in kind[0] else (aval_of(*kind),) * 2
+        self.blocks[-1].inputs.append(Symbol(avals, "block", self.program))
+        return variable(self.blocks[-1].inputs[-1], stop, self.kind)
+
+    def take(self, tensor, value, stop):
+        """Gives a Tensor the value that comes into a block."""
+        tensor._raw = value._raw
+
+    def result(self, tensor):
+        """What a Tensor holds at the end of a block."""
+        return self.symbol(tensor)
+
+    def changed(self):
+        """(Tensor, what it held before) of Tensors from outside that the innermost block has changed."""
+        mine = {o for op in self.ops for o in op.outputs}
+        return [(tensor, before) for tensor, (before,) in self.written.changed() if not (type(before) is Symbol and before in mine)]
+
+    def changes(self):
+        """(Tensor, whether gradients flow to its new value) of these."""
+        return [(tensor, not tensor.stop_gradient) for tensor, _ in self.changed()]
 
     # composites ---------------------------------------------------------------------------------------------------
 
@@ -176,17 +231,14 @@ class Recorder(Frame):
     def control_flow(self, args, plain, converted):
         """What `plain()` gives, a call of a function that may be converted. Where it asks for values, or lengths of its arguments are not known, what
         `converted()()` gives, which does without."""
-        mark, noted = self.mark(), self.written
-        self.written = {}
-        try:
+        with self.noting(keep=True):
             if self.converted or not any(type(t._raw) is Symbol and t._raw.is_open for t in tensors_in(args)):
+                mark = self.mark()
                 try:
                     return plain()
                 except SymbolError:
                     self.back(mark)
             return self._converted(plain, converted)
-        finally:
-            self.written = {**self.written, **noted}
 
     def _converted(self, plain, converted):
         before = self.converted
@@ -204,13 +256,12 @@ class Recorder(Frame):
 
     def tried(self, get):
         """What `get()` gives, with what it records taken back."""
-        mark, noted = self.mark(), self.written
-        self.written = {}
-        try:
-            return get()
-        finally:
-            self.back(mark)
-            self.written = noted
+        with self.noting():
+            mark = self.mark()
+            try:
+                return get()
+            finally:
+                self.back(mark)
 
     def loop(self, code, steps=0):
         """Called before a loop of converted code: [code of its body, steps, whether how many is known only when the program runs]."""
@@ -226,21 +277,16 @@ class Recorder(Frame):
         recorded = ops[mark[0] :]
         del ops[mark[0] :]
         count, program.draws = program.draws - mark[1], mark[1]
-        changed = [(tensor, tensor._raw, before) for tensor, before in self.written.values()]
-        for tensor, _, before in changed:
-            tensor._raw = before
-        return recorded, count, changed
+        return recorded, count, self.written.undo()
 
     def _lifted(self, op, args, kwargs):
-        mark, noted = self.mark(), self.written
-        self.written = {}
-        try:
-            return mapped(op.fn(*args, **kwargs), self.lift)
-        except (SymbolError, TracedValueError, TypeError, ValueError):
-            self.back(mark)  # a value is needed: as a whole, or it is an error there too
-            return self.whole(op.name, op.fn, args, kwargs)
-        finally:
-            self.written = {**self.written, **noted}
+        with self.noting(keep=True):
+            mark = self.mark()
+            try:
+                return mapped(op.fn(*args, **kwargs), self.lift)
+            except (SymbolError, TracedValueError, TypeError, ValueError):
+                self.back(mark)  # a value is needed: as a whole, or it is an error there too
+                return self.whole(op.name, op.fn, args, kwargs)
 
     def lift(self, tensor):
         """A Variable for a result that may be an eager Tensor."""
@@ -254,17 +300,16 @@ class Recorder(Frame):
         return self.own is None  # eager results stay eager where a dygraph function is recorded
 
     def _probed(self, op, args, kwargs):
-        mark, noted = self.mark(), self.written
-        runs = []
-        try:
-            for self.probe in (0, 1):
-                self.written = {}
-                out = op.fn(*args, **kwargs)
-                runs.append((out, *self.back(mark)))
-        except (SymbolError, TracedValueError, TypeError, ValueError, AssertionError, IndexError, RuntimeError):
-            self.back(mark)  # a value is needed, or a probe does not fit: as a whole, or it is an error there too
-        finally:
-            self.probe, self.written = None, noted
+        mark, runs = self.mark(), []
+        with self.noting():
+            try:
+                for self.probe in (0, 1):
+                    out = op.fn(*args, **kwargs)
+                    runs.append((out, *self.back(mark)))
+            except (SymbolError, TracedValueError, TypeError, ValueError, AssertionError, IndexError, RuntimeError):
+                self.back(mark)  # a value is needed, or a probe does not fit: as a whole, or it is an error there too
+            finally:
+                self.probe = None
         if len(runs) == 2 and same(*runs):
             (out, ops, count, changed), (_, others, _, _) = runs
             for a, b in zip(ops, others, strict=True):
@@ -273,8 +318,8 @@ class Recorder(Frame):
             self.ops.extend(ops)
             self.program.draws += count
             self.program.changed()
-            for tensor, raw, before in changed:
-                self.written.setdefault(id(tensor), (tensor, before))
+            for tensor, raw, _ in changed:
+                self.note(tensor)
                 tensor._raw = raw
             return mapped(out, self.lift)
         return self.whole(op.name, op.fn, args, kwargs, [t for t, _, _ in runs[0][3]] if runs else ())
@@ -418,12 +463,11 @@ def record(function, input_specs, named=None):
             out = recorder.control_flow((given, named), lambda: function(*given, **named), lambda: ft.partial(convert(function), *given, **named))
             out = mapped(out, lambda t: t if isinstance(t, Variable) else variable(recorder.symbol(t), t.stop_gradient))
         finally:
-            changed = [(tensor, tensor._raw, before) for tensor, before in recorder.written.values()]
-            for tensor, now, before in changed:
+            for tensor, (before,) in recorder.written.changed():
                 if type(before) is not Symbol:
                     known = program.taken.get(id(tensor))
-                    if known is not None and known[2].kind == "variable" and type(now) is Symbol:
-                        program.current[known[2].name] = now
+                    if known is not None and known[2].kind == "variable" and type(tensor._raw) is Symbol:
+                        program.current[known[2].name] = tensor._raw
                     tensor._raw = before
     return program, inputs, out
 

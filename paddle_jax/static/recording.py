@@ -14,6 +14,7 @@ import numpy as np
 
 from paddle_jax._core.deferred.value import aval_of, concrete, looked_at
 from paddle_jax._core.dispatch import run
+from paddle_jax._core.environment import tensors_in
 from paddle_jax._core.errors import TracedValueError, Unsupported
 from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.op import Op
@@ -21,7 +22,7 @@ from paddle_jax._core.origins import user_line
 from paddle_jax._core.symbol import NoValueError, Symbol, SymbolError
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.framework.pir.builder import Length, NotWritable, uniform
-from paddle_jax.static.composites import computing, tensors_in
+from paddle_jax.static.composites import computing
 from paddle_jax.static.program import Program
 from paddle_jax.static.recorder import Recorder
 from paddle_jax.static.variable import Variable, variable
@@ -283,14 +284,11 @@ def _argument(value, recorder, probes, inputs):
 def _one_run(function, arguments, recorder):
     """(Symbols of the results, operations) of one run of the function."""
     with recorder:
-        before = {id(t): (t, t._raw) for t in tensors_in(arguments)}
         mark = recorder.mark()
         try:
             out = [recorder.symbol(t) for t in tensors_in(function(*arguments))]
         finally:
             ops, _, _ = recorder.back(mark)
-            for tensor, raw in before.values():
-                tensor._raw = raw
         if recorder.refusal is not None:
             raise recorder.refusal
         return out, ops

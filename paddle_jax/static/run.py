@@ -16,7 +16,7 @@ from paddle_jax.autograd import grad as tape_grad
 from paddle_jax.static.inference import is_shape, of_shape
 from paddle_jax.static.program import Operation
 
-_SMALL = 64  # elements of integers that are computed on the host, if they hang on shapes alone
+_SMALL = 64  # elements of integers that are computed on the host, if they depend on shapes alone
 
 
 def evaluate(ops, env):
@@ -55,7 +55,7 @@ def _call(op, values, host=False):
         if is_shape(op.kernel):
             return of_shape(op.kernel, np.shape(values[0]))
         if not host and values and all(not isinstance(v, jax.core.Tracer) and v.dtype.kind in "iub" and v.size <= _SMALL for v in values):
-            with eagerly():  # integers that hang on shapes alone stay on the host: they may be lengths
+            with eagerly():  # integers that depend on shapes alone stay on the host: they may be lengths
                 return jax.tree.map(np.asarray, op.kernel.fn(*map(jnp.asarray, values)))
         return op.kernel.run(*values) if host and not op.host else op.kernel.fn(*values)
     except Exception as error:

@@ -295,6 +295,44 @@ def test_constants_stay_constants(func, paddle):
     assert paddle.grad(y.sum(), outer)[0].item() == 6.0
 
 
+def _two_sources(paddle, way):
+    """Gradients by two Tensors that share one array, and that a function used in a transform reads both."""
+    x = paddle.to_tensor([1.0, 2.0], dtype="float64", stop_gradient=False)
+    y = x.detach()
+    y.stop_gradient = False
+    out = way(lambda row: (row * x).sum() * (y**2).sum(), paddle.to_tensor(X[:, :2]))
+    return paddle.grad(out.sum(), [x, y])
+
+
+@pytest.mark.parametrize("name", ["vmap", "jacfwd", "nested"])
+def test_two_tensors_with_one_array(name, func, paddle):
+    ways = {
+        "vmap": lambda f, rows: func.vmap(f)(rows),
+        "jacfwd": lambda f, rows: paddle.stack([func.jacfwd(f)(row) for row in rows]),
+        "nested": lambda f, rows: func.vmap(lambda r: func.vmap(f)(r[None]))(rows),
+    }
+    loops = {**dict.fromkeys(ways, lambda f, rows: paddle.stack([f(r) for r in rows])),
+             "jacfwd": lambda f, rows: paddle.stack([func.grad(f)(row) for row in rows])}
+    for got, want in zip(_two_sources(paddle, ways[name]), _two_sources(paddle, loops[name]), strict=True):
+        close(got, want)
+
+
+def test_two_values_with_one_array_inside(func, paddle):
+    """The same of values inside a transform, read in one within it: also by the gradient of what was recorded before."""
+
+    def inside(rows):
+        u = rows * 1
+        v = u.detach()
+        u.stop_gradient = v.stop_gradient = False
+        w = (u**2 * v).sum()
+        both = func.vmap(lambda r: r * sum(g.sum() for g in paddle.grad(w, [u, v], create_graph=True)))(paddle.ones([3], "float64")).sum()
+        return paddle.stack(paddle.grad(both + func.vmap(lambda r: r * (u * v**2).sum())(paddle.ones([2], "float64")).sum(), [u, v]))
+
+    x = paddle.to_tensor(X)
+    want = paddle.stack([paddle.stack([3 * (2 * r + 2 * r) + 2 * r**2, 3 * 2 * r + 4 * r * r]) for r in x])
+    close(func.vmap(inside)(x), want)
+    close(paddle.jit.to_static(inside)(x[0]), want[0])
+
 def test_state_outside(func, paddle):
     norm = paddle.nn.BatchNorm1D(3, momentum=0.5).to(dtype="float64")
     x = paddle.to_tensor(X)

@@ -19,7 +19,7 @@ from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax._core.tracing import kernel_for
 from paddle_jax.jit.dy2static.effects import silent
 from paddle_jax.jit.dy2static.host import check
-from paddle_jax.jit.dy2static.parts import Leaf, Operands, Undefined, finished, flat, is_number, is_traced, part_kind, write_back
+from paddle_jax.jit.dy2static.region import Leaf, Operands, Region, Undefined, finished, flat, is_number, is_traced, write_back
 
 
 def cond(pred, true_fn, false_fn):
@@ -84,11 +84,10 @@ def select(index, codes, names=None, roots=()):
     """Runs `codes[index]()`; index is a traced Tensor without axes, bool for two codes. names: how the parts of what they return (a tuple) are called
     in messages."""
     generator = default_generator()
-    start, part_of = generator._offset, part_kind()
-    parts, raised = [], {}
+    start, regions, raised = generator._offset, [], {}
     for k, code in enumerate(codes):
         try:
-            parts.append(part_of(code, roots=(*roots, code)))
+            regions.append(Region(code, roots=(*roots, code)))
         except (Unsupported, SymbolError, NoValueError, *TRACING):
             raise
         except Exception as error:
@@ -97,21 +96,21 @@ def select(index, codes, names=None, roots=()):
             raised[k] = error
     if raised:
         return _without(index, codes, raised)
-    watched = list({key: c.tensor for part in parts for key, c in part.changes.items()}.values())
+    watched = list({key: c.tensor for region in regions for key, c in region.changes.items()}.values())
     if watched:
-        parts = [part_of(code, watched=watched, roots=(*roots, code)) for code in codes]
-    generator._offset = start + max(part.drawn for part in parts)
-    joined = Joined(len(parts))
+        regions = [Region(code, watched=watched, roots=(*roots, code)) for code in codes]
+    generator._offset = start + max(region.drawn for region in regions)
+    joined = Joined(len(regions))
     if names is None:
-        out = joined.join("the result", [part.value for part in parts])
+        out = joined.join("the result", [region.value for region in regions])
     else:
-        out = [joined.join(name, values) for name, *values in zip(names, *[part.value for part in parts], strict=True)]
+        out = [joined.join(name, values) for name, *values in zip(names, *[region.value for region in regions], strict=True)]
     changes = []
     for tensor in watched:
-        versions = [part.changes[id(tensor)] for part in parts]
+        versions = [region.changes[id(tensor)] for region in regions]
         changes.append((versions, joined.tensor(tensor.name, [c.leaf for c in versions])))
-    if joined.outputs or any(part.effects for part in parts):
-        results = _run(index, parts, joined)
+    if joined.outputs or any(region.effects for region in regions):
+        results = _run(index, regions, joined)
     else:
         results = []
     for versions, at in changes:
@@ -137,25 +136,25 @@ def _without(index, codes, raised):
     return next(code for k, code in enumerate(codes) if k not in raised)()
 
 
-def _run(index, parts, joined):
+def _run(index, regions, joined):
     if local.ctx.frame.recording:
         from paddle_jax.static.converted import branched
 
-        return branched(index, parts, joined)
+        return branched(index, regions, joined)
     operands = Operands([index])
-    places = [operands.places_of(part.taken) for part in parts]
+    places = [operands.places_of(region.outside) for region in regions]
     outputs = [(out.picks, out.shape, out.dtype) for out in joined.outputs]
-    wanted = [[out.picks[k] for out in joined.outputs] for k in range(len(parts))]
+    wanted = [[out.picks[k] for out in joined.outputs] for k in range(len(regions))]
 
     def make():
-        def branch(part, at, picks):
+        def branch(region, at, picks):
             def chosen(arrays):
-                results = part.fn(np.uint32(0), *[arrays[i] for i in at])
+                results = region.fn(np.uint32(0), *[arrays[i] for i in at])
                 return tuple([_value(pick, results, out) for pick, out in zip(picks, joined.outputs, strict=True)])
 
             return chosen
 
-        branches = [branch(*each) for each in zip(parts, places, wanted, strict=True)]
+        branches = [branch(*each) for each in zip(regions, places, wanted, strict=True)]
 
         def fn(index, *arrays):
             arrays = (index, *arrays)
@@ -165,8 +164,8 @@ def _run(index, parts, joined):
 
         return fn
 
-    key = (tuple([part.key for part in parts]), tuple(places), repr(outputs))
-    if any(part.effects for part in parts):
+    key = (tuple([region.key for region in regions]), tuple(places), repr(outputs))
+    if any(region.effects for region in regions):
         kernel = Kernel("cond", make())
         kernel.deferrable = False  # also where nobody wants its results
         silent(kernel)

@@ -13,7 +13,7 @@ from paddle_jax._core.state import Observing, local
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.jit.dy2static.branches import cond, truth
 from paddle_jax.jit.dy2static.host import show
-from paddle_jax.jit.dy2static.parts import is_number, is_traced
+from paddle_jax.jit.dy2static.region import is_number, is_traced
 from paddle_jax.jit.dy2static.statements import Range, Rows, and_, or_
 from paddle_jax.jit.observed.calls import Asked
 from paddle_jax.nn.layer.layers import Layer
@@ -202,7 +202,7 @@ def _range(scope, *args):
 def _print(scope, *args, **kwargs):
     if local.ctx.frame.recording:
         return print(*args, **kwargs)
-    inside = local.ctx.frame.part
+    inside = local.ctx.frame.region
     return show(*args, **kwargs) if inside or any(is_traced(a) for a in args) else print(*args, **kwargs)
 
 

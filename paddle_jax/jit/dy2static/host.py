@@ -8,7 +8,7 @@ from paddle_jax._core.errors import Failed, Unsupported
 from paddle_jax._core.printing import text_of
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
-from paddle_jax.jit.dy2static.parts import is_traced
+from paddle_jax.jit.dy2static.region import is_traced
 
 
 def show(*values, **kwargs):

@@ -17,7 +17,7 @@ from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax._core.tracing import kernel_for
 from paddle_jax.jit.dy2static.branches import as_tensor, blank, described, fits, number_dtype, truth
 from paddle_jax.jit.dy2static.effects import silent
-from paddle_jax.jit.dy2static.parts import Leaf, Operands, Undefined, finished, flat, is_number, is_traced, part_kind, write_back
+from paddle_jax.jit.dy2static.region import Leaf, Operands, Region, Undefined, finished, flat, is_number, is_traced, write_back
 from paddle_jax.jit.dy2static.reversible import Loop
 
 _PASSES = 8
@@ -156,18 +156,18 @@ def repeat(test, body, values, names, length=None, roots=()):
     """Runs `values = body(values, step)` while `test(values)`, or `length` times; gives the last values. `step` is a Tensor that counts from 0."""
     generator = default_generator()
     start, state, changing = generator._offset, State(values, names), {}
-    counter, part_of = _Carried(wrap(jnp.zeros((), np.int64)), (), np.int64, True), part_kind()
+    counter = _Carried(wrap(jnp.zeros((), np.int64)), (), np.int64, True)
     for _ in range(_PASSES):
         generator._offset = start
         inputs = [counter, *state.carried()]
         shared = {"inputs": inputs, "carried": [(c.tensor, c.tensor.stop_gradient and not c.adopts) for c in changing.values()], "indexed": True}
         tested = None
         if length is None:
-            tested = part_of(lambda _, *now: _answer(test(state.filled(now))), roots=roots, **shared)
+            tested = Region(lambda _, *now: _answer(test(state.filled(now))), roots=roots, **shared)
             generator._offset = start + tested.drawn
             if any(id(c.tensor) not in changing for c in tested.changes.values()):
                 raise Unsupported("the condition of a loop over a tensor changes a Tensor in place; change it in the loop")
-        step = part_of(lambda count, *now: body(state.filled(now), count), roots=roots, **shared)
+        step = Region(lambda count, *now: body(state.filled(now), count), roots=roots, **shared)
         new = [c for key, c in step.changes.items() if key not in changing]
         more = state.adapt(step.value)
         more |= _softened(changing, step.changes)
@@ -213,8 +213,8 @@ def _run(state, changing, tested, step, length):
     stops = [c.stop for c in carried] + [not c.adopts and c.tensor.stop_gradient for c in changing.values()]
     operands = Operands([])
     plan = _Plan(start=operands.places_of(tensors),
-                 test=() if tested is None else operands.places_of(tested.taken),
-                 step=operands.places_of(step.taken),
+                 test=() if tested is None else operands.places_of(tested.outside),
+                 step=operands.places_of(step.outside),
                  picks=_picks(state, step, changing),
                  carried=tuple([not stop and dtype.kind in INEXACT for stop, dtype in zip(stops, _dtypes(carried, changing), strict=True)]),
                  read=tuple([not t.stop_gradient and np.dtype(t._raw.dtype).kind in INEXACT for t in operands.tensors]),

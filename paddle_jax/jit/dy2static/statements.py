@@ -12,7 +12,7 @@ from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.jit.dy2static.branches import Tries, cond, select, truth
 from paddle_jax.jit.dy2static.host import check
 from paddle_jax.jit.dy2static.loops import repeat
-from paddle_jax.jit.dy2static.parts import Undefined, is_traced
+from paddle_jax.jit.dy2static.region import Undefined, is_traced
 
 _IN_A_TENSOR = object()
 _UNROLLED = 64  # longest tensor that a `for` over it is unrolled for

@@ -29,8 +29,8 @@ from paddle_jax._core.state import Observing
 from paddle_jax.jit.dy2static import statements
 from paddle_jax.jit.dy2static.calls import converted_call, mark_converted
 from paddle_jax.jit.dy2static.log import CodeLog
-from paddle_jax.jit.dy2static.parts import Undefined, Unreturned, is_traced
 from paddle_jax.jit.dy2static.preparation import Prepared, class_of, no_arguments
+from paddle_jax.jit.dy2static.region import Undefined, Unreturned, is_traced
 from paddle_jax.jit.observed.reads import View
 from paddle_jax.jit.observed.rewriting import READS, NotCovered, rewritten
 from paddle_jax.jit.observed.source import nested

@@ -290,7 +290,7 @@ class Calls:
         """A method, written in C, of a container or another object."""
         args, named = self._contents(args, named)
         if function.__name__ in _CHANGING and isinstance(owner, (list, dict, set, collections.deque)):
-            local.ctx.frame.changes(owner)
+            local.ctx.frame.altered(owner)
         if isinstance(owner, type) and function.__name__ in ("__subclasses__", "mro"):
             self.facts.result(function, function(), f"the classes of {owner.__name__}")
         if id(owner) in self.made or isinstance(owner, (str, bytes, int, float, Tensor, tuple, range, type)):

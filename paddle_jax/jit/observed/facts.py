@@ -7,7 +7,8 @@ import types
 
 import numpy as np
 
-MISSING = object()
+from paddle_jax._core.environment import MISSING
+
 _NUMBERS = frozenset({bool, int, complex, str, bytes, type(None)})
 _BY_CONTENT = frozenset({tuple, list, dict})  # containers whose equals are as good
 _GONE = (AttributeError, LookupError, ReferenceError, TypeError, ValueError)  # raised where it was read; other exceptions are somebody's own

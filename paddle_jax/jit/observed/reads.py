@@ -18,12 +18,13 @@ import uuid
 import jax
 import numpy as np
 
+from paddle_jax._core.environment import MISSING
 from paddle_jax._core.errors import Unsupported
 from paddle_jax._core.origins import LIBRARIES, OURS, package_of
 from paddle_jax._core.state import Observing, local
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.jit.observed.calls import _PURE, Calls
-from paddle_jax.jit.observed.facts import MISSING, Facts, TooLarge
+from paddle_jax.jit.observed.facts import Facts, TooLarge
 from paddle_jax.nn.layer.layers import Layer
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), range, slice, np.generic)
@@ -270,7 +271,7 @@ class Reads(Calls):
             self.written.add((id(thing), name))
             self.kept.append(thing)
             if not isinstance(thing, Layer):  # which tells by itself
-                local.ctx.frame.changes(thing)
+                local.ctx.frame.altered(thing)
         return thing
 
     def _sets_its_own_way(self, thing, name):
@@ -316,7 +317,7 @@ class Reads(Calls):
         """Called before an item is set or deleted. What is read of the container from now on is what the run has made of it."""
         if not isinstance(thing, Tensor):
             self._not_an_array(thing)
-            local.ctx.frame.changes(thing)
+            local.ctx.frame.altered(thing)
         if not isinstance(thing, Tensor) and id(thing) not in self.made:
             self.changed[id(thing)] = thing, copy.copy(thing) if type(thing) in (dict, list) else thing
             self.made[id(thing)] = thing
@@ -330,7 +331,7 @@ class Reads(Calls):
     def change_item(self, thing):
         """Called before an item is changed by `+=` and the like."""
         self._not_an_array(thing)
-        local.ctx.frame.changes(thing)
+        local.ctx.frame.altered(thing)
         self.content(thing)
         return thing
 

@@ -300,3 +300,16 @@ def numbers_as_conditions(P, x):
     if any([s, x.min()]) and not all([s, n]) or bool(s):
         n = n + 10
     return y, n
+
+
+@case([POS], [NEG])
+def shared_values_with_own_gradients(P, x):
+    y = x * 1.0
+    z = y.detach()
+    z.stop_gradient = False
+    if x.sum() > 0:
+        w = (y * z * z).sum()
+    else:
+        w = y.sum() + z.sum()
+    (g,) = P.grad(w, [z], retain_graph=True)
+    return w, g

@@ -76,7 +76,7 @@ def no_return_on_one_way(P, x):
     return x if y is None else y
 
 
-@case([POS], [NEG], why="the result hangs on the value of a tensor")
+@case([POS], [NEG], why="the result depends on the value of a tensor")
 def refusal_that_the_code_catches(P, x):
     try:
         scale = float(np.asarray(x).sum())
@@ -113,19 +113,6 @@ def tensor_changed_and_replaced(P, x, n):
         y.multiply_(x)
         y = y + 1
     return y, z
-
-
-@case([POS], [NEG], why="two Tensors hold the same values")
-def shared_values_with_own_gradients(P, x):
-    y = x * 1.0
-    z = y.detach()
-    z.stop_gradient = False
-    if x.sum() > 0:
-        w = (y * z * z).sum()
-    else:
-        w = y.sum() + z.sum()
-    (g,) = P.grad(w, [z], retain_graph=True)
-    return w, g
 
 
 @case([POS], [NEG], why="the variable 'h' is changed")
@@ -178,13 +165,13 @@ def number_that_becomes_a_vector(P, x, n):
     return s
 
 
-@case([POS], [NEG], why="the result hangs on the value of a tensor")
+@case([POS], [NEG], why="the result depends on the value of a tensor")
 def shape_that_hangs_on_a_value(P, x):
     n = int(x.max())
     return P.ones([n]) * x.sum()
 
 
-@case([POS], [NEG], why="the result hangs on the value of a tensor")
+@case([POS], [NEG], why="the result depends on the value of a tensor")
 def numpy_of_a_tensor(P, x):
     if x.sum() > 0:
         return x * float(np.median(x.numpy()))

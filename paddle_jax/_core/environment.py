@@ -1,0 +1,154 @@
+"""What code can reach of Python's state: variables of functions, containers, plain objects, and the Tensors in them."""
+
+import collections
+import dis
+import functools as ft
+import types
+
+from paddle_jax._core.tensor import Tensor
+
+MISSING = object()  # stands for what is not there
+SCALARS = frozenset({bool, int, float, complex, str, bytes, type(None)})
+CONTAINERS = (list, dict, set, collections.deque)  # that can change
+_GLOBAL = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL")
+
+
+def equal(a, b) -> bool:
+    """Whether two values are as good as the same: one object, or equal numbers or texts of one type."""
+    return a is b or type(a) is type(b) and type(a) in SCALARS and (a == b or a != a and b != b)
+
+
+# variables --------------------------------------------------------------------------------------------------------------
+
+
+def content_of(cell):
+    """What a variable of an enclosing function holds; MISSING before it is set."""
+    try:
+        return cell.cell_contents
+    except ValueError:  # not set yet
+        return MISSING
+
+
+@ft.lru_cache(maxsize=4096)
+def globals_named(code) -> tuple:
+    """The names of the global variables that a code object reads or assigns, with those of the functions inside it."""
+    names = [i.argval for i in dis.get_instructions(code) if i.opname in _GLOBAL]
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names += globals_named(constant)
+    return tuple(dict.fromkeys(names))
+
+
+def variables_of(function):
+    """(cell or dict, name, value) of the variables outside a function that its code names; MISSING for one that has no value yet."""
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        yield cell, name, content_of(cell)
+    scope = function.__globals__
+    for name in globals_named(function.__code__):
+        if name in scope:
+            yield scope, name, scope[name]
+
+
+# containers and objects -------------------------------------------------------------------------------------------------
+
+
+def stores_of(thing):
+    """The containers with what an object holds: of a Layer, where its attributes may be; of a container itself."""
+    if isinstance(thing, CONTAINERS):
+        return [thing]
+    own = thing.__dict__ if hasattr(thing, "__dict__") else {}
+    return [own, own["_parameters"], own["_sub_layers"], own["_buffers"]] if "_parameters" in own else [own]
+
+
+def content(thing):
+    """A copy of what a container or a plain object holds."""
+    if isinstance(thing, list | collections.deque):
+        return list(thing)
+    return set(thing) if isinstance(thing, set) else dict(thing if isinstance(thing, dict) else thing.__dict__)
+
+
+def differs(thing, before) -> bool:
+    """Whether a container or object holds anything else than in a copy of its content."""
+    if isinstance(thing, set):
+        return thing != before
+    now = thing if isinstance(thing, CONTAINERS) else thing.__dict__
+    if len(now) != len(before):
+        return True
+    if isinstance(before, dict):
+        return not all(equal(now.get(key, MISSING), value) for key, value in before.items())
+    return not all(map(equal, now, before))
+
+
+def put_content(thing, before):
+    """Gives a container or object the content that it had, if it differs."""
+    if differs(thing, before):
+        store = thing if isinstance(thing, CONTAINERS) else thing.__dict__
+        store.clear()
+        (store.update if isinstance(before, dict | set) else store.extend)(before)
+
+
+class Snapshot:
+    """Containers, objects and variables with what they held, to put it back.
+
+    held: (container or object, copy of its content, name for a message). variables: (cell or dict, name, value).
+    """
+
+    def __init__(self):
+        self.held, self.variables = [], []
+
+    def hold(self, thing, name=""):
+        """Notes what a container or object holds now."""
+        self.held.append((thing, content(thing), name))
+
+    def restore(self):
+        """Puts everything back; the names of what had changed."""
+        changed = [name for thing, before, name in self.held if differs(thing, before)]
+        for thing, before, _ in self.held:
+            put_content(thing, before)
+        return changed + self.restore_variables()
+
+    def restore_variables(self):
+        """Puts variables back that have been assigned; their names."""
+        changed = []
+        for place, name, before in self.variables:
+            if not equal(place.get(name, MISSING) if isinstance(place, dict) else content_of(place), before):
+                changed.append(f"the variable {name!r}")
+                if isinstance(place, dict):
+                    place[name] = before
+                elif before is MISSING:
+                    del place.cell_contents
+                else:
+                    place.cell_contents = before
+        return changed
+
+
+# nested values ----------------------------------------------------------------------------------------------------------
+
+
+def tensors_in(value):
+    """The Tensors in nested lists, tuples, dicts and slices."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from tensors_in(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from tensors_in(item)
+    elif isinstance(value, slice):
+        yield from tensors_in((value.start, value.stop, value.step))
+
+
+def mapped(value, change, kind=Tensor):
+    """The same structure with every Tensor (or object of another kind) changed."""
+    if isinstance(value, kind):
+        return change(value)
+    if isinstance(value, slice):
+        return slice(*[mapped(v, change, kind) for v in (value.start, value.stop, value.step)])
+    if isinstance(value, dict):
+        return {k: mapped(v, change, kind) for k, v in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)([mapped(v, change, kind) for v in value])
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*[mapped(v, change, kind) for v in value])
+    return value

@@ -1,0 +1,55 @@
+"""Tensors that are changed in place while code runs to be captured or recorded, and how they become again what they were."""
+
+import operator
+import weakref
+
+_STATE = ("_raw", "_node", "_idx", "stop_gradient", "_grad", "_version")
+state_of = operator.attrgetter(*_STATE)
+
+
+def put_back(tensor, state):
+    """Makes a Tensor what it was when `state_of` was called."""
+    tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient, tensor._grad, tensor._version = state
+
+
+class UndoLog:
+    """Tensors with what they were before they were changed: {id: (weak reference, state)}, the state begins with what the Tensor held."""
+
+    state_of, put_back = staticmethod(state_of), staticmethod(put_back)
+
+    def __init__(self):
+        self.entries = {}
+
+    def note(self, tensor):
+        """To be called before a change."""
+        known = self.entries.get(id(tensor))
+        if known is None or known[0]() is not tensor:
+            self.entries[id(tensor)] = weakref.ref(tensor), self.state_of(tensor)
+
+    def changed(self):
+        """[(Tensor, state before)] of those that hold something else now."""
+        pairs = [(ref(), before) for ref, before in self.entries.values()]
+        return [(tensor, before) for tensor, before in pairs if tensor is not None and tensor._raw is not before[0]]
+
+    def undo(self):
+        """Puts everything back; [(Tensor, what it held until now, state before)] of those that held something else."""
+        changed = [(tensor, tensor._raw, before) for tensor, before in self.changed()]
+        for ref, before in self.entries.values():
+            if (tensor := ref()) is not None:
+                self.put_back(tensor, before)
+        self.entries.clear()
+        return changed
+
+    def precede(self, later):
+        """Takes in what was noted after this."""
+        self.entries = {**later.entries, **self.entries}
+
+
+class ValueLog(UndoLog):
+    """Only what the Tensors hold is put back: while a Program is recorded they have no history."""
+
+    state_of = staticmethod(lambda tensor: (tensor._raw,))
+
+    @staticmethod
+    def put_back(tensor, state):
+        tensor._raw = state[0]
