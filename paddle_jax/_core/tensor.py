@@ -253,7 +253,10 @@ class Tensor:
 
     def detach(self):
         """A Tensor with the same value that takes no part in recording."""
-        return wrap(held(self))
+        raw = held(self)
+        if isinstance(raw, jax.core.Tracer) and raw.dtype.kind in INEXACT:
+            raw = jax.lax.stop_gradient_p.bind(raw)  # JAX's derivatives too end here, also where it wants a gradient of its own later
+        return wrap(raw)
 
     @property
     def data(self):

@@ -333,6 +333,23 @@ def test_two_values_with_one_array_inside(func, paddle):
     close(func.vmap(inside)(x), want)
     close(paddle.jit.to_static(inside)(x[0]), want[0])
 
+
+def test_detached_with_a_gradient_of_its_own(func, paddle):
+    """Nothing flows back through a detached value that wants a gradient for itself."""
+
+    def f(x):
+        y = x * 1.0
+        z = y.detach()
+        z.stop_gradient = False
+        return (y * z * z).sum()
+
+    x = paddle.to_tensor(X[:1], stop_gradient=False)
+    (want,) = paddle.grad(f(x), x)
+    close(want, X[:1] ** 2)
+    for way in (paddle.jit.to_static(f), func.vmap(f)):
+        close(paddle.grad(way(x).sum(), x)[0], want)
+    close(func.jacfwd(f)(x[0]), want[0])
+
 def test_state_outside(func, paddle):
     norm = paddle.nn.BatchNorm1D(3, momentum=0.5).to(dtype="float64")
     x = paddle.to_tensor(X)
