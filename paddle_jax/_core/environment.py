@@ -87,23 +87,33 @@ def put_content(thing, before):
         (store.update if isinstance(before, dict | set) else store.extend)(before)
 
 
+def _with(before, now, keys):
+    """A copy of a content with what is now at some of its keys or places."""
+    present = [key for key in keys if (key in now if isinstance(now, dict) else key < len(now))]
+    for key in present:
+        before[key] = now[key]
+    return before
+
+
 class Snapshot:
     """Containers, objects and variables with what they held, to put it back.
 
-    held: (container or object, copy of its content, name for a message). variables: (cell or dict, name, value).
+    held: (container or object, copy of its content, name for a message, keys or places in it that others look after). variables: (cell or dict,
+    name, value).
     """
 
     def __init__(self):
         self.held, self.variables = [], []
 
-    def hold(self, thing, name=""):
-        """Notes what a container or object holds now."""
-        self.held.append((thing, content(thing), name))
+    def hold(self, thing, name="", apart=()):
+        """Notes what a container or object holds now. apart: keys or places in it that others put back."""
+        self.held.append((thing, content(thing), name, apart))
 
     def restore(self):
         """Puts everything back; the names of what had changed."""
-        changed = [name for thing, before, name in self.held if differs(thing, before)]
-        for thing, before, _ in self.held:
+        held = [(thing, _with(before, thing, apart), name) for thing, before, name, apart in self.held]
+        changed = [name for thing, before, name in held if differs(thing, before)]
+        for thing, before, _ in held:
             put_content(thing, before)
         return changed + self.restore_variables()
 

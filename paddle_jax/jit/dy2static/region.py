@@ -85,7 +85,7 @@ class RegionTrace(Trace):
     """The run of a branch or loop body inside a trace.
 
     grads: {id: (Tensor, its `grad` before)} of Tensors whose `grad` was looked at. snapshot: None, or where is noted what it changes of Python's
-    objects; older: ids of the objects that the run around it has made before; noted: those in the snapshot, by id.
+    objects; older: ids of the objects that the run around it has made before; noted: those in the snapshot, by id. level: JAX's trace.
     """
 
     region = True
@@ -93,11 +93,11 @@ class RegionTrace(Trace):
     def __init__(self, index=None):
         super().__init__(index)
         self.grads, self.origin = {}, Node(ADD, (), (), (), 1)  # of what comes in: it is no leaf, so it may be changed in place
-        self.snapshot, self.older, self.noted = None, (), {}
+        self.snapshot, self.older, self.noted, self.level = None, (), {}, None
 
     def begin(self, snapshot):
         """Notes in a Snapshot what the code changes of Python's objects."""
-        self.snapshot = snapshot
+        self.snapshot, self.level = snapshot, trace_ctx.trace
         self.older = () if Observing.reads is None else frozenset(Observing.reads.made)
 
     def steps(self):
@@ -129,7 +129,9 @@ class RegionTrace(Trace):
         if self.snapshot is not None and not mine and id(thing) not in self.noted:
             self.noted[id(thing)] = thing
             for store in stores_of(thing):
-                self.snapshot.hold(store, f"an attribute or item of a {type(thing).__name__}")
+                pairs = store.items() if isinstance(store, dict) else enumerate(store) if isinstance(store, list) else ()
+                carried = [key for key, value in pairs if isinstance(value, Tensor) and getattr(value._raw, "_trace", None) is self.level]
+                self.snapshot.hold(store, f"an attribute or item of a {type(thing).__name__}", carried)  # what the conversion knows, it puts back
 
     def hooks(self, tensor):
         raise Unsupported("register_hook is called inside a compiled branch or loop, where it would never run; register the hook outside")
