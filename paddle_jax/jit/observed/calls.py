@@ -319,7 +319,7 @@ class Calls:
 
     def _object(self, function, kind, args, named):
         if isinstance(function, Layer):
-            self._on_classes(kind.__mro__, "__call__")
+            self._on_classes(kind.__mro__[: kind.__mro__.index(Layer)], "__call__")  # that of Layer itself a profiler exchanges
             return function, args, named
         if kind is operator.attrgetter:
             return Asked(self._getters, function.__reduce__()[1]), args, named

@@ -180,7 +180,8 @@ class Reads(Calls):
             self.facts.entries.add(own, name, MISSING)
         self._on_classes(kind.__mro__, name)
         if isinstance(thing, Tensor) and local.ctx.frame.capture is not None:
-            local.ctx.frame.capture.used(thing)
+            for part in thing.taken_apart()[0] if thing.is_sparse() else (thing,):
+                local.ctx.frame.capture.used(part)
         return getattr(thing, name)
 
     def written_attributes(self, name):
