@@ -61,7 +61,8 @@ def live_tensors(most=20):
         >>> any(group.nbytes == 4000000 for group in paddle_jax.live_tensors())
         True
     """
-    tensors = [t for t in gc.get_objects() if isinstance(t, Tensor) and hasattr(getattr(t, "_raw", None), "dtype") and _holds_memory(t._raw)]
+    dense = [t for t in gc.get_objects() if isinstance(t, Tensor) and not t.is_sparse()]  # a sparse one has parts, which are among them
+    tensors = [t for t in dense if hasattr(getattr(t, "_raw", None), "dtype") and _holds_memory(t._raw)]
     owned = {id(t._raw) for t in tensors}
     groups, found = {}, LiveTensors()
     for tensor in tensors:

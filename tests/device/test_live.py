@@ -73,3 +73,9 @@ def test_with_tracemalloc_every_tensor_has_its_line(paddle):
     finally:
         tracemalloc.stop()
     assert group.where.endswith(f"test_live.py:{test_with_tracemalloc_every_tensor_has_its_line.__code__.co_firstlineno + 3}")
+
+
+def test_sparse_tensors_are_listed_by_their_parts(paddle):
+    sparse = paddle.sparse.sparse_coo_tensor([[0, 99]], paddle.ones([2, 100_003]), [100, 100_003])
+    assert any(group.shape == (2, 100_003) for group in paddle_jax.live_tensors(1000))
+    assert sparse.nnz() == 2
