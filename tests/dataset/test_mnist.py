@@ -3,10 +3,7 @@
 import gzip
 
 import numpy as np
-import paddle as oracle
 import pytest
-
-import paddle_jax as paddle
 
 
 def files(folder, images, labels):
@@ -19,7 +16,7 @@ def files(folder, images, labels):
     return paths
 
 
-def test_samples(tmp_path):
+def test_samples(paddle, oracle, tmp_path):
     paths = files(tmp_path, 20, 20)
     actual, expected = (list(engine.dataset.mnist.reader_creator(*paths, 10)()) for engine in (paddle, oracle))
     assert len(actual) == len(expected) == 20
@@ -28,11 +25,11 @@ def test_samples(tmp_path):
         np.testing.assert_array_equal(image, image_)
 
 
-def test_fewer_images_than_the_buffer(tmp_path):
+def test_fewer_images_than_the_buffer(paddle, tmp_path):
     paths = files(tmp_path, 7, 7)
     assert len(list(paddle.dataset.mnist.reader_creator(*paths, 100)())) == 7
 
 
-def test_files_that_do_not_belong_together(tmp_path):
+def test_files_that_do_not_belong_together(paddle, tmp_path):
     with pytest.raises(ValueError, match="7 images and 6 labels"):
         list(paddle.dataset.mnist.reader_creator(*files(tmp_path, 7, 6), 100)())
