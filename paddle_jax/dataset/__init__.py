@@ -5,10 +5,11 @@ from importlib import import_module
 from paddle_jax.dataset import common
 
 __all__ = []
+_READERS = ("cifar", "mnist", "uci_housing")
 
 
 def __getattr__(name):
     # The readers stand on the classes of vision.datasets, which stand on dataset.common: they load when they are asked for.
-    if name == "mnist":
-        return import_module("paddle_jax.dataset.mnist")
+    if name in _READERS:
+        return import_module(f"paddle_jax.dataset.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -21,6 +21,19 @@ CIFAR100_MD5 = "eb9058c3a382ffc7106e4002c42a8d85"
 MODE_FLAG_MAP = {"train10": "data_batch", "test10": "test_batch", "train100": "train", "test100": "test"}
 
 
+def samples_in(path, flag, owner):
+    """(uint8 array [3072], label) of all samples in the files of an archive whose names contain `flag`, in the order of these names."""
+    with tarfile.open(path) as archive:
+        for member in sorted((m for m in archive if m.isfile() and flag in m.name), key=lambda m: m.name):
+            content = archive.extractfile(member).read()
+            batch = read(io.BytesIO(content), Budget(len(content)))
+            batch = {key.decode() if isinstance(key, bytes) else key: value for key, value in batch.items()}
+            labels = batch.get("labels", batch.get("fine_labels"))
+            if labels is None:
+                raise ValueError(f"{owner}: {member.name} in {path} has no labels")
+            yield from zip(batch["data"], labels, strict=True)
+
+
 class Cifar10(Dataset):
     """Colour images of ten kinds, 32 x 32 pixels: 50 000 for training and 10 000 for testing.
 
@@ -54,16 +67,7 @@ class Cifar10(Dataset):
         self.data_url, self.data_md5, self.flag = CIFAR10_URL, CIFAR10_MD5, MODE_FLAG_MAP[self.mode + "10"]
 
     def _load_data(self):
-        self.data = []
-        with tarfile.open(self.data_file) as archive:
-            for member in sorted((m for m in archive if m.isfile() and self.flag in m.name), key=lambda m: m.name):
-                content = archive.extractfile(member).read()
-                batch = read(io.BytesIO(content), Budget(len(content)))
-                batch = {key.decode() if isinstance(key, bytes) else key: value for key, value in batch.items()}
-                labels = batch.get("labels", batch.get("fine_labels"))
-                if labels is None:
-                    raise ValueError(f"{type(self).__name__}: {member.name} in {self.data_file} has no labels")
-                self.data += zip(batch["data"], labels, strict=True)
+        self.data = list(samples_in(self.data_file, self.flag, type(self).__name__))
 
     def __getitem__(self, idx):
         image, label = self.data[idx]
