@@ -28,6 +28,8 @@ TOY = {
     "graph_network": ["--model", "gat", "--steps", "2", "--samples", "200"],
     "learned_noise": ["--steps", "3", "--measurements", "20", "--points", "10"],
     "deploy_quantized": ["--epochs", "1", "--samples", "150"],
+    "classify_text": ["--epochs", "1", "--samples", "120"],
+    "audio_features": ["--epochs", "1", "--sounds", "32"],
     "sharded_transformer": ["--steps", "2", "--batch-size", "4", "--context", "8", "--width", "16"],
 }
 LAST_LINE = {
@@ -37,6 +39,7 @@ LAST_LINE = {
     "operator_learning": "relative L2 error", "deploy": "accuracy of digits.json", "mixed_precision": "test accuracy", "fit_images": "test accuracy",
     "vae": "log-likelihood of test images", "quantize": "3-bit weights, trained with them",
     "graph_network": "gat: right about", "learned_noise": "relative errors", "deploy_quantized": "served as the networks in memory answer",
+    "classify_text": "saved and loaded: accuracy", "audio_features": "cepstral coefficients: loss",
     "sharded_transformer": "loss after loading on one device",
 }
 # They use paddle.func, or several devices in one process; the real Paddle writes a converted network into a file that it then reads wrongly.
