@@ -15,7 +15,7 @@ from paddle_jax._core.dependence import smooth
 from paddle_jax._core.derivation import derived
 from paddle_jax._core.errors import behind, translate
 from paddle_jax._core.state import local
-from paddle_jax._core.traced import Traced, traced
+from paddle_jax._core.traced import Equations, traced
 from paddle_jax._core.uninterrupted import jitted, mend_tracing, tracing_kept
 
 _MAX_FLOWS = 1024
@@ -52,7 +52,7 @@ class Kernel:
             self._run = jitted(self.fn, inline=True)
         return self._run
 
-    def trace(self, avals) -> Traced:
+    def trace(self, avals) -> Equations:
         """The equations for operands of these Avals."""
         sig = self.sigs.get(avals) or self.older.get(avals)
         if sig is not None:
@@ -66,7 +66,7 @@ class Kernel:
             self.traces[avals] = found
         return found
 
-    def equations(self, operands) -> Traced:
+    def equations(self, operands) -> Equations:
         """The equations for operands at hand: arrays or tracers."""
         avals = [jax.typeof(operand) for operand in operands]
         if all(type(n) is int for aval in avals for n in aval.shape):

@@ -15,7 +15,7 @@ from jax.interpreters.partial_eval import trace_to_jaxpr_dynamic
 _EVENT = "/jax/core/compile/jaxpr_trace_duration"  # what JAX tells its listeners (profiler, metrics) of each trace
 
 
-class Traced:
+class Equations:
     """A jaxpr with its constants; `many` is None, tuple or list, the structure of the result."""
 
     __slots__ = ("consts", "jaxpr", "many")
@@ -38,7 +38,7 @@ class Traced:
         return jax.core.eval_jaxpr(self.jaxpr, self.consts, *operands)
 
 
-def traced(fn, name, structs) -> Traced:
+def traced(fn, name, structs) -> Equations:
     """Traces a function that gives one array, or a tuple or list of arrays. structs: shape, dtype and weak type of each operand."""
     start, many = time.perf_counter(), []
 
@@ -53,4 +53,4 @@ def traced(fn, name, structs) -> Traced:
     if (n := len(consts)) > len(jaxpr.constvars):  # JAX 0.12 leaves them among the operands
         jaxpr = jaxpr.replace(constvars=jaxpr.invars[:n], invars=jaxpr.invars[n:], consts=consts)
     monitoring.record_event_duration_secs(_EVENT, time.perf_counter() - start, fun_name=name)
-    return Traced(jaxpr, consts, many[-1])
+    return Equations(jaxpr, consts, many[-1])

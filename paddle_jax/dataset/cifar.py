@@ -3,7 +3,7 @@
 import numpy as np
 
 from paddle_jax.dataset import common
-from paddle_jax.vision.datasets.cifar import CIFAR10_MD5, CIFAR10_URL, CIFAR100_MD5, CIFAR100_URL, MODE_FLAG_MAP, samples_in
+from paddle_jax.vision.datasets.cifar import CIFAR10_MD5, CIFAR10_URL, CIFAR100_MD5, CIFAR100_URL, MODE_FLAG_MAP, URL_PREFIX, samples_in  # noqa: F401
 
 __all__ = []
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from paddle_jax.dataset import common
-from paddle_jax.vision.datasets.mnist import MNIST, _read_idx
+from paddle_jax.vision.datasets.mnist import MNIST, read_idx
 
 __all__ = []
 
@@ -35,7 +35,7 @@ def reader_creator(image_filename, label_filename, buffer_size):
     """
 
     def reader():
-        images, labels = _read_idx(image_filename, 3), _read_idx(label_filename, 1)
+        images, labels = read_idx(image_filename, 3), read_idx(label_filename, 1)
         if len(images) != len(labels):
             raise ValueError(f"mnist: got {len(images)} images and {len(labels)} labels; give files that belong together")
         images = images.reshape(len(images), -1)

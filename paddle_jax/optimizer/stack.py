@@ -104,7 +104,6 @@ class Call:
         self.states = [tensor for slots in self.slots for _, tensor in slots]
         self.count, self.plan, self.compiled = len(self.params), None, set()
         self.forms = tuple([stack.form for stack in stacks])
-        self.flats = tuple([FLAT if stack.flat else None for stack in stacks])
         self.devices = next(map(_devices, stacks), None)
 
     def __reduce__(self):
@@ -162,7 +161,7 @@ def run_calls(work, rule, hyper, clip, lr, skip, done):
     scale = None
     work = [(call, [list(map(observed, same)) for same in grads], extras) for call, grads, extras in work]
     if clip is not None and clip[0] == "global_norm" and len(work) > 1:
-        totals = [square_total(grads, [_clip_extras(e) for e in extras], call.flats) for call, grads, extras in work]
+        totals = [square_total(grads, [_clip_extras(e) for e in extras], call.forms) for call, grads, extras in work]
         scale = scale_of([np.asarray(total) for total in totals] if apart else totals, clip[1])
         scale = np.asarray(scale) if apart else scale
     skip = None if skip is None else observed(skip)
@@ -223,7 +222,7 @@ def _recorded(update, shape, skips):
         params = [[next(values) for _ in range(count)] for _, count, _ in shape]
         grads = [[next(values) for _ in range(count)] for _, count, _ in shape]
         extras = [{name: next(values) for name in names} for _, _, names in shape]
-        return tuple(update.plain(state, params, grads, extras, next(values), None, next(values) if skips else None))
+        return tuple(update.function.__wrapped__(state, params, grads, extras, next(values), None, next(values) if skips else None))
 
     return Kernel("optimizer_step", fn, nondiff=True)
 

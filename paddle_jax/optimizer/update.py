@@ -60,10 +60,7 @@ def compiled(rule, hyper, clip, forms=None):
         with without_inner_jit():
             return update(*arguments, **named)
 
-    plain = traced if straight(rule) else update
-    once = Once(jitted(plain, donate_argnums=0), "optimizer")
-    once.plain = plain
-    return once
+    return Once(jitted(traced if straight(rule) else update, donate_argnums=0), "optimizer")
 
 
 def _one(rule, settings, old, params, grad, extra, form, lr, skip):

@@ -34,7 +34,7 @@ def _below(x):
 def relu(x, name=None):
     """Keeps positive elements and sets the others to 0; the gradient at 0 is 0.
 
-    Differs from Paddle: NaN stays NaN; Paddle makes it 0.
+    Differs from Paddle: NaN stays NaN and passes its gradient on; Paddle makes both 0.
 
     Args:
         x: Tensor [...], real.

@@ -11,6 +11,15 @@ __all__ = []
 URL, MD5 = "http://paddlemodels.bj.bcebos.com/uci_housing/housing.data", "d4accdce7a25600298819f8e28e8d593"
 
 
+def parts_of(path):
+    """(rows for training, rows for testing) of the file; all columns but the last are centred and divided by their range."""
+    rows = np.fromfile(path, sep=" ").reshape(-1, 14)
+    features = rows[:, :-1]
+    rows[:, :-1] = (features - features.mean(0)) / (features.max(0) - features.min(0))
+    split = int(len(rows) * 0.8)
+    return rows[:split], rows[split:]
+
+
 class UCIHousing(Dataset):
     """Prices of houses: 13 features, each centred and divided by its range, and the price.
 
@@ -34,12 +43,8 @@ class UCIHousing(Dataset):
     def __init__(self, data_file=None, mode="train", download=True):
         self.mode = check_mode("UCIHousing", mode)
         self.data_file = located("uci_housing", data_file, download, URL, MD5)
-        rows = np.fromfile(self.data_file, sep=" ").reshape(-1, 14)
-        features = rows[:, :-1]
-        rows[:, :-1] = (features - features.mean(0)) / (features.max(0) - features.min(0))
         self.dtype = get_default_dtype()
-        split = int(len(rows) * 0.8)
-        self.data = (rows[:split] if self.mode == "train" else rows[split:]).astype(convert(self.dtype).np)
+        self.data = parts_of(self.data_file)[self.mode == "test"].astype(convert(self.dtype).np)
 
     def __getitem__(self, idx):
         row = self.data[idx]

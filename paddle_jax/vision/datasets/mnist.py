@@ -13,7 +13,7 @@ from paddle_jax.vision.image import pillow
 __all__ = []
 
 
-def _read_idx(path, axes):
+def read_idx(path, axes):
     """The uint8 array of an IDX file with a known number of axes; the file may be compressed by gzip."""
     content = Path(path).read_bytes()
     content = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
@@ -70,7 +70,7 @@ class MNIST(Dataset):
         images, labels = ([getattr(self, f"{self.mode.upper()}_{what}_{part}") for part in ("URL", "MD5")] for what in ("IMAGE", "LABEL"))
         self.image_path = file_of(name, "image_path", image_path, *images, self.NAME, download)
         self.label_path = file_of(name, "label_path", label_path, *labels, self.NAME, download)
-        images, labels = _read_idx(self.image_path, 3), _read_idx(self.label_path, 1)
+        images, labels = read_idx(self.image_path, 3), read_idx(self.label_path, 1)
         if len(images) != len(labels):
             raise ValueError(f"{name}: got {len(images)} images and {len(labels)} labels; the files do not belong together")
         self.images = list(images.reshape(len(images), -1).astype(np.float32))
