@@ -340,11 +340,11 @@ class Captured:
     rebuild: makes what the function returned from a list of its Tensors. results: for each of those (stop_gradient, whether gradients flow into it
     or None for a leaf, the place in `given` of the Tensor it is, or None). changes: list of Change. grads: [(Tensor, what is known of its grad)].
     draws: [(Generator, how many)]. looked: [(place in `given`, value)]. guards, effects, steps: see
-    Capture.
+    Capture. again: why the code was run more than once, a text for each further run.
     """
 
-    __slots__ = ("changes", "draws", "effects", "fn", "given", "grads", "guards", "jaxpr", "looked", "parts", "rebuild", "results",
-                 "steps", "structs")
+    __slots__ = ("again", "changes", "draws", "effects", "fn", "given", "grads", "guards", "jaxpr", "looked", "parts", "rebuild",
+                 "results", "steps", "structs")
 
 
 class Change:
@@ -372,7 +372,7 @@ def capture(function, inputs, start, converted=False, fixed=False, objects=(), o
     start: further Tensors that it may read. converted: whether functions with control flow on Tensors are converted on the way. generators: random
     generators of Python or NumPy that it may use.
     """
-    start, more = list(start), 0
+    start, again = list(start), []
     while True:
         run = Capture([*inputs, *start], converted, 0 if fixed else len(inputs), objects, once)
         drawn = _HostRandom(generators)
@@ -380,13 +380,14 @@ def capture(function, inputs, start, converted=False, fixed=False, objects=(), o
             with tracing_kept():
                 found = within(drawn, lambda run=run: _capture(run, function, len(inputs)))
         except TRACING:
-            found = [g.tensor for g in run.given[run.known :] if g.tensor is not None]
-            more += 1
-            if not found or more > 3:
+            met = [g.tensor for g in run.given[run.known :] if g.tensor is not None]
+            if not met or len(again) == 3:
                 raise
-            start += found  # met on the way as arrays: this time they are known from the beginning
+            again.append(f"{len(met)} Tensors, {met[0].name} the first, were met where only their arrays could be handed on")
+            start += met  # this time they are known from the beginning
         else:
             drawn.check()
+            found.again = again
             return found
 
 

@@ -233,10 +233,9 @@ class StaticFunction:
             out = program(program.operands(tensors))
         except (Stale, NotFinite):  # the first: another thread or a signal handler has changed something since
             return self.dygraph_function(*args, **kwargs)
-        reason = why or self._news()
         watch()
-        log.add(f"to_static: compiled {self._name()} in {time.perf_counter() - start:.2f} s at {user_line()}: {reason}; "
-                f"it rests on {len(program.facts)} values that it has read")
+        log.add(f"to_static: compiled {self._name()} in {time.perf_counter() - start:.2f} s at {user_line()}: {why or self._news()}; "
+                f"it rests on {len(program.facts)} values that it has read{_runs(program.captured.again)}")
         return out
 
     def _check(self, args, kwargs):
@@ -300,20 +299,20 @@ class StaticFunction:
         try:
             return run(plain)
         except TRACING as error:
-            first = error
+            first, where = error, place(error, self._function)
         try:
             self._conversion()
         except Unsupported as error:
             problem = Unsupported(f"{_text(first)}; {_text(error)}").with_traceback(first.__traceback__)
         else:
             try:
-                return run(self._conversion, converted=True)
+                return _further(f"with its control flow converted, since {where} looks at a value", *run(self._conversion, converted=True))
             except Unsupported as error:
                 problem = error
             except TRACING:
                 problem = first
         try:
-            return run(plain, fixed=True)
+            return _further(f"with integers counted as constant, since {where} looks at a value", *run(plain, fixed=True))
         except (Unsupported, *TRACING):
             raise problem from None
 
@@ -368,6 +367,17 @@ def _stacklevel():
     while frame is not None and is_ours(frame.f_globals):
         frame, level = frame.f_back, level + 1
     return level
+
+
+def _further(reason, found, reads):
+    """A captured run, with why it was not the first."""
+    found.again.insert(0, reason)
+    return found, reads
+
+
+def _runs(again):
+    """How often the code was run to be compiled, and why, where that was more than once."""
+    return f"; its code was run {len(again) + 1} times: {'; '.join(again)}" if again else ""
 
 
 def _text(error):

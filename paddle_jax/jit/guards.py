@@ -2,10 +2,11 @@
 
 import operator
 
-from paddle_jax._core.environment import MISSING, SCALARS, equal
+from paddle_jax._core.environment import MISSING, equal
 from paddle_jax._core.state import Changes
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.jit.observed.facts import Table, entries
+from paddle_jax.jit.observed.wording import sentence
 
 
 class Guards:
@@ -39,9 +40,9 @@ class Guards:
         """What no longer holds, in words."""
         for places in (self.fixed, self.settings):
             for store, key, value in places.changed():
-                return f"{key} was {_text(value)} and is {_text(store[key]) if key in store else 'gone'}"
+                return sentence(f"{key}{_of_layer(store)}", value, store.get(key, MISSING))
         found = self.own.changed()
-        return f"{found[1]} of a Layer is another one" if found else "a Layer that the function uses has got or lost something"
+        return f"{found[1]}{_of_layer(found[0])} is another one" if found else "a Layer that the function uses has got or lost something"
 
 
 class _Places:
@@ -78,5 +79,7 @@ class _Places:
                 yield store, key, value
 
 
-def _text(value):
-    return repr(value) if type(value) in SCALARS else f"another {type(value).__name__}"
+def _of_layer(store):
+    """Whose attributes a dict holds, as far as it is a Layer."""
+    name = store.get("_full_name")
+    return f" of the Layer {name}" if type(name) is str else ""

@@ -8,8 +8,9 @@ import types
 import numpy as np
 
 from paddle_jax._core.environment import MISSING
+from paddle_jax._core.origins import caller
+from paddle_jax.jit.observed.wording import NUMBERS, change, content_change
 
-_NUMBERS = frozenset({bool, int, complex, str, bytes, type(None)})
 _BY_CONTENT = frozenset({tuple, list, dict})  # containers whose equals are as good
 _GONE = (AttributeError, LookupError, ReferenceError, TypeError, ValueError)  # raised where it was read; other exceptions are somebody's own
 _MOST = 1 << 18  # bytes of an array that are compared at each call
@@ -20,10 +21,10 @@ class TooLarge(Exception):
 
 
 class Table:
-    """Reads of one kind: two lists that say where, one of what was there. Comparing them runs in C."""
+    """Reads of one kind: two lists that say where, one of what was there, and one of the lines. Comparing them runs in C."""
 
     def __init__(self, read):
-        self.read, self.owners, self.keys, self.values, self.known = read, [], [], [], set()
+        self.read, self.owners, self.keys, self.values, self.lines, self.known = read, [], [], [], [], set()
 
     def add(self, owner, key, value):
         """Notes a read, unless it is known: the first one tells what was there before the run."""
@@ -33,6 +34,7 @@ class Table:
             self.owners.append(owner)
             self.keys.append(key)
             self.values.append(value)
+            self.lines.append(_line())
 
     def hold(self):
         """Whether all is as it was. Equal numbers take the place of those known, so that next time they are the same objects. Equal containers do
@@ -48,17 +50,23 @@ class Table:
     def settle(self, changed):
         """Lets go of the items of changed containers that are not as they were. A container that has been put in the place of a changed one, and is
         as that was at first, is as good. changed: (container, copy of it before the changes), by id."""
-        kept, rows = [], zip(self.owners, self.keys, self.values, self.read(self.owners, self.keys), strict=True)
-        for owner, key, old, now in rows:
+        kept, rows = [], zip(self.owners, self.keys, self.values, self.lines, self.read(self.owners, self.keys), strict=True)
+        for owner, key, old, line, now in rows:
             if id(owner) not in changed or same(old, now):
                 replaced = id(old) in changed and now is not old and same(changed[id(old)][1], now)
-                kept.append((owner, key, changed[id(old)][1] if replaced else old))
-        self.owners, self.keys, self.values = map(list, zip(*kept, strict=True)) if kept else ([], [], [])
+                kept.append((owner, key, changed[id(old)][1] if replaced else old, line))
+        self.owners, self.keys, self.values, self.lines = map(list, zip(*kept, strict=True)) if kept else ([], [], [], [])
 
     def changed(self):
-        """(owner, key, before, now) of the first that is not as it was, or None."""
-        rows = zip(self.owners, self.keys, self.values, self.read(self.owners, self.keys), strict=True)
-        return next(((owner, key, old, now) for owner, key, old, now in rows if not same(old, now)), None)
+        """(owner, key, before, now, line) of the first that is not as it was, or None."""
+        rows = zip(self.owners, self.keys, self.values, self.read(self.owners, self.keys), self.lines, strict=True)
+        return next((row for row in rows if not same(*row[2:4])), None)
+
+
+def _line():
+    """(file, line) of the code that reads."""
+    frame = caller()
+    return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
 
 def entries(stores, keys):
@@ -89,7 +97,8 @@ class Facts:
     """The reads of a run.
 
     entries: items of dicts; members: of classes; attributes: of objects without a dict; cells: variables of enclosing functions; items: of lists.
-    absent: names that classes do not have; own: what they have, by class. contents: (function that gives a copy of the content, that copy, in words).
+    absent: names that classes do not have; own: what they have, by class. contents: (function that gives a copy of the content, that copy, in words,
+    the thing or None, line of the read).
     """
 
     def __init__(self):
@@ -113,7 +122,7 @@ class Facts:
         if id(thing) in self._seen:
             return False
         self._seen[id(thing)] = thing
-        self.contents.append((read, read(), words))
+        self.contents.append((read, read(), words, thing, _line()))
         return True
 
     def array(self, array):
@@ -127,18 +136,19 @@ class Facts:
         if array.dtype.kind not in "OV":
             self.content(array, lambda: (array.shape, array.dtype, array.strides, array.tobytes()), "a NumPy array")
 
-    def result(self, call, value, words, key=None):
-        """`call()`, which changes nothing, has to give the same. key: what the call is known by, so that it is noted once."""
+    def result(self, call, value, words, key=None, thing=None):
+        """`call()`, which changes nothing, has to give the same. key: what the call is known by, so that it is noted once; thing: what it is
+        about."""
         if key is None or key not in self._seen:
             self._seen[key] = None
-            self.contents.append((call, value, words))
+            self.contents.append((call, value, words, thing, _line()))
 
     def settle(self, changed):
         """At the end of the run, which has set items of some containers: what it has left otherwise there does not count. changed: see Table."""
         if changed:
             for table in (self.entries, self.items, self.attributes, self.cells):
                 table.settle(changed)
-            self.contents = [(read, value, words) for read, value, words in self.contents if same(read(), value)]
+            self.contents = [content for content in self.contents if same(content[0](), content[1])]
         self.tables = [table for table in self.tables if table.owners]
 
     def hold(self):
@@ -150,7 +160,7 @@ class Facts:
             for names, own in self.absent.values():
                 if not names.isdisjoint(own):
                     return False
-            for read, value, _ in self.contents:
+            for read, value, *_ in self.contents:
                 if not same(read(), value):
                     return False
             return True
@@ -163,11 +173,14 @@ class Facts:
             for table in self.tables:
                 found = table.changed()
                 if found is not None:
-                    return f"{found[1]} was {_text(found[2])} and is {_text(found[3])}"
+                    return change(self, *found)
             for cls, (names, own) in self.absent.items():
                 if not names.isdisjoint(own):
                     return f"the class {cls.__name__} has got {sorted(names & set(own))[0]}"
-            return next((f"{words} has changed" for read, value, words in self.contents if not same(read(), value)), "something it read")
+            for read, value, words, thing, line in self.contents:
+                if not same(value, now := read()):
+                    return content_change(self, thing, words, value, now, line)
+            return "something it read"
         except _GONE as error:
             return f"something it read is gone ({type(error).__name__})"
 
@@ -182,9 +195,9 @@ def same(a, b):
     kind = type(a)
     if kind is not type(b):
         return False
-    if kind is float:
+    if kind is float:  # before NUMBERS, which has it
         return (a == b and math.copysign(1, a) == math.copysign(1, b)) or (a != a and b != b)
-    if kind in _NUMBERS:
+    if kind in NUMBERS:
         return a == b
     if kind is tuple or kind is list:
         return len(a) == len(b) and all(map(same, a, b))
@@ -199,7 +212,3 @@ def same(a, b):
     if isinstance(a, np.generic):
         return a.dtype == b.dtype and a.tobytes() == b.tobytes()
     return False
-
-
-def _text(value):
-    return "nothing" if value is MISSING else repr(value) if type(value) in _NUMBERS or type(value) is float else f"another {type(value).__name__}"

@@ -443,7 +443,7 @@ class Reads(Calls):
     def length(self, thing):
         """The number of items of something."""
         if not isinstance(thing, (*PLAIN, tuple, Tensor)) and id(thing) not in self.made and hasattr(thing, "__len__"):
-            self.facts.result(lambda: len(thing), len(thing), f"the length of a {type(thing).__name__}", (id(thing), "len"))
+            self.facts.result(lambda: len(thing), len(thing), f"the length of a {type(thing).__name__}", (id(thing), "len"), thing)
 
     def operand(self, thing):
         """An operand of an operator."""
