@@ -34,19 +34,14 @@ def linearized(jaxpr, consts, values, moving, wanted):
         env.update(zip(equation.outvars, results, strict=True))
         if back is not None:
             live.update(v for v, moves in zip(equation.outvars, moved, strict=True) if moves)
-            steps.append((equation, moves, back))
+            steps.append((equation.outvars, [v if m else None for v, m in zip(equation.invars, moves, strict=True)], back))
 
     def pull(cotangents):
         cts = {}
         for v, ct in zip(jaxpr.outvars, cotangents, strict=True):
             if not is_literal(v) and v in live:
-                _add(cts, v, ct)
-        for equation, moves, back in reversed(steps):
-            outs = [cts.pop(v, None) for v in equation.outvars]
-            if any(ct is not None for ct in outs):
-                for v, moves_too, ct in zip(equation.invars, moves, back(outs), strict=True):
-                    if moves_too:
-                        _add(cts, v, ct)
+                add(cts, v, ct)
+        accumulate(steps, cts)
         return [cts.get(v) for v in inputs]
 
     return [v.val if is_literal(v) else env[v] for v in jaxpr.outvars], pull
@@ -62,7 +57,19 @@ def _needed(jaxpr, wanted):
     return needed
 
 
-def _add(cts, v, ct):
+def accumulate(steps, cts):
+    """Goes back over steps of a program: (results, operands, back), where `back` gives the cotangents of the operands from those of the results.
+    An operand is None where no gradient is passed on. `cts` has the cotangents to start from, by variable, and gets all others."""
+    for results, operands, back in reversed(steps):
+        outs = [cts.get(v) for v in results]
+        if any(ct is not None for ct in outs):
+            for v, ct in zip(operands, back(outs), strict=True):
+                if v is not None:
+                    add(cts, v, ct)
+
+
+def add(cts, v, ct):
+    """Adds a cotangent, or None, to what a variable has got."""
     if ct is not None:
         cts[v] = lax.add(cts[v], ct) if v in cts else ct
 

@@ -10,6 +10,7 @@ from paddle_jax._core.derivation import linearized, pulled
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.errors import behind, translate
 from paddle_jax._core.kernel import Kernel
+from paddle_jax._core.reverse import accumulate, add
 from paddle_jax._core.tensor import wrap
 from paddle_jax._core.uninterrupted import eagerly
 from paddle_jax.autograd import grad as tape_grad
@@ -68,7 +69,7 @@ def _store(op, out, env):
 
 
 def _taped(op, env, host):
-    """Runs an operation so that its gradient can be taken: (positions, results, function of cotangents)."""
+    """Runs an operation so that its gradient can be taken: (positions of inputs, function that gives their gradients), or None."""
     values = operands(op, env)
     diff = () if op.kernel.nondiff else tuple([i for i, s in enumerate(op.inputs) if not op.stops[i] and s.dtype.kind in INEXACT])
     if not diff:
@@ -78,7 +79,12 @@ def _taped(op, env, host):
         return _taped_on_host(op, values, diff, env)
     out, pull = linearized(op.kernel, diff, [jnp.asarray(v) if i in diff else v for i, v in enumerate(values)])
     _store(op, out, env)
-    return diff, out, pull
+
+    def back(cts):
+        found = pulled(out, pull, tuple([ct is not None for ct in cts]), [ct for ct in cts if ct is not None])
+        return found if len(diff) > 1 else (found,)
+
+    return diff, back
 
 
 def _taped_on_host(op, values, diff, env):
@@ -97,7 +103,7 @@ def _taped_on_host(op, values, diff, env):
         got = tape_grad([t for t, _ in pairs], wanted, [c for _, c in pairs], allow_unused=True, retain_graph=True) if pairs else [None] * len(diff)
         return [None if g is None else concrete(g._raw) for g in got]
 
-    return diff, None, pull
+    return diff, pull
 
 
 class Gradient(Operation):
@@ -127,30 +133,19 @@ class Gradient(Operation):
 
     def pull(self, env, pulls):
         """Computes the derivatives into `env` from what the region left."""
-        grads = {}
+        cts = {}
         for target, start in zip(self.targets, self.starts, strict=True):
             value = env[target] if target in env else constant_of(target)
             ct = jnp.ones_like(value) if start is None else jnp.reshape(jnp.asarray(env[start] if start in env else constant_of(start)), value.shape)
-            grads[target] = grads[target] + ct if target in grads else ct
-        for op in reversed(self.region):
-            found = pulls.get(op)
-            cts = [grads.get(o) for o in op.outputs]
-            if found is None or all(ct is None for ct in cts):
-                continue
-            diff, out, pull = found
-            if out is None:
-                got = pull(cts)
-            else:
-                got = pulled(out, pull, tuple([ct is not None for ct in cts]), [ct for ct in cts if ct is not None])
-                got = got if len(diff) > 1 else (got,)
-            for i, grad in zip(diff, got, strict=True):
-                symbol = op.inputs[i]
-                if symbol not in self.ends and grad is not None:
-                    grads[symbol] = grads[symbol] + grad if symbol in grads else grad
+            add(cts, target, ct)
+        steps = [(op.outputs, self._passing(op, pulls[op][0]), pulls[op][1]) for op in self.region if pulls.get(op) is not None]
+        accumulate(steps, cts)
         for symbol, out in zip(self.wanted, self.outputs, strict=True):
-            env[out] = grads.get(symbol, None)
-            if env[out] is None:
-                env[out] = jnp.zeros(np.shape(env[symbol]), symbol.dtype)
+            env[out] = cts[symbol] if symbol in cts else jnp.zeros(np.shape(env[symbol]), symbol.dtype)
+
+    def _passing(self, op, diff):
+        """The inputs of an operation that get a gradient, None in place of those where gradients end."""
+        return [None if op.inputs[i] in self.ends else op.inputs[i] for i in diff]
 
 
 def random_values(program, words, offset, symbols):
