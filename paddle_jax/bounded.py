@@ -1,4 +1,4 @@
-"""Functions whose results have a size given beforehand: for compiled functions, where a shape cannot hang on values. Ours; Paddle has none.
+"""Functions whose results have a size given beforehand: for compiled functions, where a shape cannot depend on values. Ours; Paddle has none.
 
 What is more than `size` is left out, what is missing is filled up, so the shape is known without the values.
 

@@ -112,7 +112,7 @@ def oracle(pytestconfig):
     with_bfloat16(paddle)
     paddle.disable_signal_handler()  # it prints a C++ stack, for which it needs memory: after a crash in malloc it waits for ever instead
     faulthandler.disable()  # what is enabled is not enabled again
-    faulthandler.enable(file=pytestconfig.stash.get(fault_handler_stderr_fd_key, 2))  # Paddle had put its handler in the place of pytest's
+    faulthandler.enable(file=pytestconfig.stash.get(fault_handler_stderr_fd_key, 2))  # Paddle had put its handler in place of pytest's
     if os.environ.get(own_process.SHARED) != "shared":
         own_process.guard(paddle)
     return paddle

@@ -1,4 +1,4 @@
-"""Tests in processes of their own: for what makes the real Paddle compile, save or crash, which hangs on what a process did before.
+"""Tests in processes of their own: for what makes the real Paddle compile, save or crash, which depends on what a process did before.
 
 A test with `@pytest.mark.own_process` that uses the oracle runs in a fork which ends after it. Three processes make that quick: a server imports
 both engines, once; a fork of it collects the tests of a file; and a fork of that runs one test and hands its reports on, which then count as if the

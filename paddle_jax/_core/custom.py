@@ -15,7 +15,7 @@ from paddle_jax._core.op import op
 def register_op(tensors="x", *, gradient=None, shapes=None, method=False, inplace=False, alias=None, nondiff=False):
     """Declares an operation: a function of JAX arrays becomes one of Tensors, with gradients, in all modes.
 
-    The function must be pure: what it gives hangs on its arguments and on constants, since it runs only when something is compiled. What comes out
+    The function must be pure: what it gives depends on its arguments and on constants, since it runs only when something is compiled. What comes out
     runs eagerly, in compiled functions and in static programs, like the operations that are built in.
 
         @paddle_jax.register_op("x weight")

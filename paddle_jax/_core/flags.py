@@ -180,7 +180,7 @@ def _ask_for_determinism():
 
 
 def _set_deterministic(value):
-    """XLA chooses kernels of one order, and no result hangs on what the process has done before: how often operations have been met decides about
+    """XLA chooses kernels of one order, and no result depends on what the process has done before: how often operations have been met decides about
     their way of running in the deferred tier, so it is off."""
     from jax._src import xla_bridge  # the only way to ask without starting the backend
 

@@ -1,7 +1,7 @@
 """Checks of values that ride with a compiled program: it computes whether something is wrong, and the host looks at that.
 
 An index out of range is an error where it is known when the operation is called. Inside a compiled function it is not; there the program tells, for
-all its checks together, in one small array. Where that hangs on the operands alone it is computed before the program runs (jit/checks.py). Else the
+all its checks together, in one small array. Where that depends on the operands alone it is computed before the program runs (jit/checks.py). Else the
 program returns it, and the array is looked at after the call if it is there by then, at the next call of any compiled function, and at the latest
 when a value is read.
 """

@@ -101,7 +101,7 @@ class _Number:
 
 
 def _marked(value, tensors, layers):
-    """A setting with numbers in the place of the Tensors and layers of the tree."""
+    """A setting with numbers in place of the Tensors and layers of the tree."""
     if id(value) in tensors:
         return _Number(tensors[id(value)], False)
     if id(value) in layers:

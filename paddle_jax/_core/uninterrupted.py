@@ -242,7 +242,7 @@ class Once:
         self.function, self.tier, self.seen, self.running, self.lock = function, tier, set(), None, threading.RLock()
 
     def __call__(self, arguments, take, seen=None, kind=None):
-        """As `deliver`. kind: what tells calls apart that JAX's Python code meets for the first time (also one with an array in the place of a NumPy
+        """As `deliver`. kind: what tells calls apart that JAX's Python code meets for the first time (also one with an array in place of a NumPy
         array, or with one that is committed to a device); those that it has met are noted in `seen`."""
         seen, kind = self.seen if seen is None else seen, (Epoch.number, kind)
         if kind not in seen:

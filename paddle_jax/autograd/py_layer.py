@@ -219,7 +219,7 @@ class PyLayer:
 
 
 def _filled(argument, tensors):
-    """An argument with the next Tensors in the place of its own."""
+    """An argument with the next Tensors in place of its own."""
     if isinstance(argument, Tensor):
         return next(tensors)
     if isinstance(argument, list | tuple) and any(isinstance(a, Tensor) for a in argument):

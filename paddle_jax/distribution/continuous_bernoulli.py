@@ -37,7 +37,7 @@ class ContinuousBernoulli(Distribution):
         super().__init__(tuple(self.probs.shape))
 
     def _cases(self):
-        """(whether probs is away from 1/2, probs with 1/4 in the place of what is near, distance of what is near from 1/2)."""
+        """(whether probs is away from 1/2, probs with 1/4 in place of what is near, distance of what is near from 1/2)."""
         away = (self.probs <= self.lims[0]).logical_or(self.probs > self.lims[1])
         return away, where(away, self.probs, zeros_like(self.probs) + 0.25), where(away, zeros_like(self.probs), self.probs - 0.5)
 

@@ -18,7 +18,7 @@ except ImportError:  # Windows: what killed savers leave stays
 
 @contextlib.contextmanager
 def replace_file(path):
-    """Opens a temporary file beside `path` for writing and puts it in the place of `path` when the block ends without an error.
+    """Opens a temporary file beside `path` for writing and puts it in place of `path` when the block ends without an error.
 
     The directory is created when it is missing; a link is followed; what is not a regular file (a device, a pipe) is written to directly.
     """

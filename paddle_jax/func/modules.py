@@ -7,7 +7,7 @@ from paddle_jax.tensor.joining import stack
 
 
 def functional_call(layer, state, args=(), kwargs=None):
-    """Calls a layer with other Tensors in the place of its parameters and buffers.
+    """Calls a layer with other Tensors in place of its parameters and buffers.
 
     Args:
         layer: Layer.

@@ -19,7 +19,7 @@ def _fresh(tensor):
 
 
 def _reaches_out(tensors, start, own):
-    """Whether what was computed hangs on something that is older than `start`, a serial number, and not in `own`."""
+    """Whether what was computed depends on something that is older than `start`, a serial number, and not in `own`."""
     own, seen = {id(t) for t in own}, set()
     stack = [t._node if t._node is not None else t for t in tensors if not t.stop_gradient]
     while stack:

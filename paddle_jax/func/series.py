@@ -21,7 +21,7 @@ _ADDITIVE = {"add", "sub", "add_any"}
 def series(jaxpr, consts, inputs, order):
     """Runs a jaxpr on series.
 
-    inputs: (primal, terms) of each input; terms are the derivatives 1..order along the curve, None for zeros; None in the place of terms for a
+    inputs: (primal, terms) of each input; terms are the derivatives 1..order along the curve, None for zeros; None in place of terms for a
     constant. Returns the same of each output.
     """
     known = dict(zip(jaxpr.constvars, [(c, None) for c in consts], strict=True)) | dict(zip(jaxpr.invars, inputs, strict=True))

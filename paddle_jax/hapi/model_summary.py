@@ -27,7 +27,7 @@ def summary(net, input_size=None, dtypes=None, input=None):
         net: Layer.
         input_size: tuple of ints, InputSpec, or a list of them for several inputs. None and -1 are taken as 1.
         dtypes: str, or a list with one per input. Default "float32".
-        input: Tensor to call the network with, in the place of `input_size`; or a list or dict that `forward` takes as it is.
+        input: Tensor to call the network with, in place of `input_size`; or a list or dict that `forward` takes as it is.
     Returns:
         Dict with "total_params" and "trainable_params".
     Raises:

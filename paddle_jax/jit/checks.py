@@ -1,4 +1,4 @@
-"""The checks of values in a captured run: made before the program runs where they hang on its operands alone, else part of the program.
+"""The checks of values in a captured run: made before the program runs where they depend on its operands alone, else part of the program.
 
 Part of the program they cost a pass over all that it changes, which keeps its old value if one has failed: 10 % of a step on the CPU.
 """

@@ -140,7 +140,7 @@ def _of_one(a, b):
 
 
 def as_tensors(args, kwargs):
-    """The arguments with Tensors in the place of arrays; the Tensors among them, each once; what else is among them; lists and dicts."""
+    """The arguments with Tensors in place of arrays; the Tensors among them, each once; what else is among them; lists and dicts."""
     by_id, others, containers = {}, [], []
 
     def convert(value):

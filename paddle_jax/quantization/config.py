@@ -88,7 +88,7 @@ class QuantConfig:
                 self._type2config[one] = SingleLayerConfig(activation, weight)
 
     def add_qat_layer_mapping(self, source, target):
-        """Makes QAT and PTQ put `target(layer, config)` in the place of layers of a class.
+        """Makes QAT and PTQ put `target(layer, config)` in place of layers of a class.
 
         Args:
             source: class of layers.

@@ -22,7 +22,7 @@ class QAT(Quantization):
     """
 
     def quantize(self, model, inplace=False):
-        """Puts layers with simulated quantization in the place of plain ones.
+        """Puts layers with simulated quantization in place of plain ones.
 
         Args:
             model: Layer in training mode.

@@ -1,4 +1,4 @@
-"""Sparse Tensors with a number of elements given beforehand, for compiled functions: there coordinates may hang on values, shapes may not.
+"""Sparse Tensors with a number of elements given beforehand, for compiled functions: there coordinates may depend on values, shapes may not.
 
 What is missing is filled up with zeros at the last coordinate that is kept, so such a Tensor is an ordinary one whose elements have not been added
 up; it remembers that (`_filled`), since zeros more would count in means and maxima.

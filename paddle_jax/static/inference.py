@@ -1,8 +1,8 @@
 """Shapes and dtypes of what an operation gives, found by tracing it: once for each probe of the lengths that are not known.
 
 Three things beyond that. Lengths that do not fit a probe (an unknown length added to a known one) are tried with the known lengths around. Integers
-that hang on shapes alone (`paddle.shape(x)[0] * 2`) are computed along, so that they may be lengths themselves. Operations whose result's shape hangs
-on values (nonzero) are run on small samples; where these differ, the length is unknown, and the operation runs on the host.
+that depend on shapes alone (`paddle.shape(x)[0] * 2`) are computed along, so that they may be lengths themselves. Operations whose result's shape
+depends on values (nonzero) are run on small samples; where these differ, the length is unknown, and the operation runs on the host.
 """
 
 import itertools
@@ -125,11 +125,11 @@ def _ints(value):
         yield value
 
 
-# values that hang on shapes ---------------------------------------------------------------------------------------
+# values that depend on shapes ---------------------------------------------------------------------------------------
 
 
 def known_value(symbol, probe):
-    """The value of a small Symbol of integers under a probe, where it hangs on shapes and constants alone; else None."""
+    """The value of a small Symbol of integers under a probe, where it depends on shapes and constants alone; else None."""
     if symbol.kind == "constant" and symbol.dtype.kind in "iub" and symbol.avals[0].size <= _SMALL:
         return looked_at(concrete(symbol.value), "static.save")
     return symbol.value[probe] if symbol.kind == "result" and symbol.value is not None else None
@@ -146,7 +146,7 @@ def of_shape(kernel, shape):
 
 
 def _fold(kernel, symbols, found):
-    """Computes results that hang on shapes alone."""
+    """Computes results that depend on shapes alone."""
     if found.host or not all(a.dtype.kind in "iub" and a.size <= _SMALL for a, _ in found.avals) or not symbols:
         return
     if is_shape(kernel):
@@ -164,7 +164,7 @@ def _fold(kernel, symbols, found):
 
 
 def _with_values(kernel, symbols):
-    """Inference of a kernel that has to look at values: at those that hang on shapes, else at samples."""
+    """Inference of a kernel that has to look at values: at those that depend on shapes, else at samples."""
     results = []
     for probe in (0, 1):
         values = [known_value(s, probe) for s in symbols]

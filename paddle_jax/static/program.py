@@ -5,7 +5,7 @@ How to turn a function or a Layer that is there already into a Program, outside 
     from paddle_jax.static.recorder import record
     program, inputs, outputs = record(layer, [InputSpec([None, 3], "float32", "x")])
 
-`inputs` are the Variables of the specs (a list), `outputs` what the function returned, with Variables in the place of Tensors. The Layer's Parameters
+`inputs` are the Variables of the specs (a list), `outputs` what the function returned, with Variables in place of Tensors. The Layer's Parameters
 and buffers are `program.vars` (Variables by name, `program.values` has their arrays); every other eager Tensor it uses is a constant.
 
 A Program is plain data:
@@ -37,7 +37,7 @@ class Operation:
     """One recorded call of a kernel.
 
     stops: for each input whether gradients end there. many: tuple or list where the kernel gives several results, else None.
-    scope: the prefix of `name_scope`. host: whether it needs values on the host (the shape of its result hangs on them). where: the user's line.
+    scope: the prefix of `name_scope`. host: whether it needs values on the host (the shape of its result depends on them). where: the user's line.
     """
 
     __slots__ = ("host", "inputs", "kernel", "many", "outputs", "scope", "stops", "where")

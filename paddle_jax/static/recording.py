@@ -1,6 +1,6 @@
 """Recording a function for a model file: which operations it runs, and which of their numbers depend on lengths that are not fixed.
 
-The function runs twice, with different lengths in the place of the unknown ones. What differs between the two runs is a `Length`; if the runs call
+The function runs twice, with different lengths in place of the unknown ones. What differs between the two runs is a `Length`; if the runs call
 different operations, the code looks at the lengths in a way that a program cannot hold. Each axis gets lengths of its own, with a difference of its
 own, so that it can be told which length a number is made of; where axes turn out to belong together, all get the same.
 """

@@ -315,7 +315,7 @@ def lu_unpack(x, y, unpack_ludata=True, unpack_pivots=True, name=None):
     Args:
         x: Tensor [..., m, n], the packed factors.
         y: int32 Tensor [..., min(m, n)], the pivots.
-        unpack_ludata, unpack_pivots: False leaves an empty Tensor in the place of L and U, or of P.
+        unpack_ludata, unpack_pivots: False leaves an empty Tensor in place of L and U, or of P.
     Returns:
         (P [..., m, m], L [..., m, k], U [..., k, n]), k = min(m, n).
     Example:

@@ -12,7 +12,7 @@ from tests.distributed import pairs
 
 
 class Room:
-    """Threads in the place of processes."""
+    """Threads in place of processes."""
 
     def __init__(self, count):
         self.said, self.barrier = [b""] * count, threading.Barrier(count)

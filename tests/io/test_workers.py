@@ -1,6 +1,6 @@
 """Worker processes of DataLoader: order, random numbers, what their failures look like, and that nothing of them stays behind.
 
-What hangs on the main module, on Ctrl-C and on the end of the interpreter is a program of its own: `python -m paddle_jax program.py`.
+What depends on the main module, on Ctrl-C and on the end of the interpreter is a program of its own: `python -m paddle_jax program.py`.
 """
 
 import contextlib

@@ -224,7 +224,7 @@ MORE = {
     """,
 }
 
-VALUES = "paddle.unique(x) ;; paddle.nonzero(x) ;; paddle.masked_select(x,x>0) ;; paddle.where(x>0) ;; x[x>0]"  # shapes that hang on values
+VALUES = "paddle.unique(x) ;; paddle.nonzero(x) ;; paddle.masked_select(x,x>0) ;; paddle.where(x>0) ;; x[x>0]"  # shapes that depend on values
 
 LAYERS = {
     "f(-1,8)": """

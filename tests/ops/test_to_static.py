@@ -9,7 +9,7 @@ from tests.ops.test_ops import NAMES, find, public_path
 
 TOGETHER = 18  # ops in one compiled function
 CASES = 1
-HOST = {"class_center_sample", "distribute_fpn_proposals", "matrix_nms", "nms"}  # computed on the host: how much they give hangs on the values
+HOST = {"class_center_sample", "distribute_fpn_proposals", "matrix_nms", "nms"}  # computed on the host: how much they give depends on the values
 TABLE = [name for name in NAMES if not OPS[name].random and name not in HOST]
 
 

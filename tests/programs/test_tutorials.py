@@ -1,6 +1,6 @@
 """What people type in their first hours, cell by cell with every value shown, in the real Paddle and here: the same text, numbers to 1e-3.
 
-The programs are in tutorials/; each weight that would be random is set by a formula, so that nothing shown hangs on a random stream.
+The programs are in tutorials/; each weight that would be random is set by a formula, so that nothing shown depends on a random stream.
 """
 
 import importlib.util

@@ -50,7 +50,7 @@ FEED = {"ids": lambda shape: np.array([[0, 4, 2], [1, 1, 4]])}
 
 
 def order(names):
-    """Parameters in an order that does not hang on how names count up."""
+    """Parameters in an order that does not depend on how names count up."""
     return sorted(names, key=lambda name: name.split(".")[-1] + name)
 
 

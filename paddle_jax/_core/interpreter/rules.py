@@ -1,7 +1,7 @@
 """The registry: for each primitive, how to run it with NumPy.
 
 A rule is `build(params, ins, outs) -> run`: from the parameters of an equation and the avals of its operands and results it makes a function of
-arrays, once, when a plan is made. `run` may get NumPy scalars in the place of 0-d arrays and may give them; it never writes into an operand; it
+arrays, once, when a plan is made. `run` may get NumPy scalars in place of 0-d arrays and may give them; it never writes into an operand; it
 may give an operand, or a view of one. For a primitive with several results it gives a sequence.
 """
 

@@ -146,7 +146,7 @@ def _run():
 
 
 def _apart(wait):
-    """What another process of the group does in the place of this call, once both have said so."""
+    """What another process of the group does in place of this call, once both have said so."""
     for rank in wait.ranks:
         number, what, *_ = _states(rank).get(wait.where, _NONE)
         if rank != _Watch.rank and number == wait.number and what != wait.what:

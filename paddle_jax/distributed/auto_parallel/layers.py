@@ -14,7 +14,7 @@ def shard_layer(layer, process_mesh, shard_fn=None, input_fn=None, output_fn=Non
     Args:
         layer: Layer.
         process_mesh: ProcessMesh.
-        shard_fn: function (name of a layer, layer, mesh), called for each, that puts shard_tensor(...) in the place of what is to
+        shard_fn: function (name of a layer, layer, mesh), called for each, that puts shard_tensor(...) in place of what is to
             be cut. What is on one device afterwards becomes a copy on each. Default: copies of all.
         input_fn: function (arguments, mesh) that gives what the layer gets in their place.
         output_fn: function (result, mesh) that gives what the caller gets in its place.
@@ -52,7 +52,7 @@ def spread_rest(layer, mesh):
 
 
 def replace(layer, name, tensor):
-    """Puts a Tensor in the place of a parameter or buffer of a layer."""
+    """Puts a Tensor in place of a parameter or buffer of a layer."""
     store = layer._parameters if name in layer._parameters else layer._buffers
     old = store[name]
     if not isinstance(old, Parameter):

@@ -92,7 +92,7 @@ def _meant(model, key):
 
 
 def exchange(optimizer, before, after):
-    """Gives an optimizer the new parameters in the place of the old ones."""
+    """Gives an optimizer the new parameters in place of the old ones."""
     new = {id(old): after[key] for key, old in before.items()}
     for group in optimizer._groups:
         if group.stacks:

@@ -47,7 +47,7 @@ class _Hooks:
         self.kept = []
 
     def before(self, layer, inputs):
-        """Puts whole weights in the place of cut ones."""
+        """Puts whole weights in place of cut ones."""
         cut = {name: param for name, param in layer._parameters.items() if _cut(param)}
         self.kept.append(cut)
         for name, param in cut.items():

@@ -47,7 +47,7 @@ def distributed_optimizer(optimizer, strategy=None):
 
     Args:
         optimizer: Optimizer.
-        strategy: DistributedStrategy in the place of that of `fleet.init`; the degrees stay.
+        strategy: DistributedStrategy in place of that of `fleet.init`; the degrees stay.
     Returns:
         HybridParallelOptimizer round it; the optimizer itself where there is one process.
     Raises:

@@ -185,7 +185,7 @@ def _wrap(array):
 class Runner:
     """A program that is called: `runner(parameters, inputs)` with Tensors gives a list of Tensors, on the tape.
 
-    It is compiled whole, once per shapes of the inputs. A program whose shapes hang on values, or that draws random numbers, runs operation by
+    It is compiled whole, once per shapes of the inputs. A program whose shapes depend on values, or that draws random numbers, runs operation by
     operation.
     """
 

@@ -15,7 +15,7 @@ _BLOCK = 16384  # how many weights one sum takes before it is added to the next,
 
 
 class ModelAverage(Optimizer):
-    """Keeps the mean of the weights over a window of the last steps, and puts it in the place of the weights for a while.
+    """Keeps the mean of the weights over a window of the last steps, and puts it in place of the weights for a while.
 
     The window ends when it has min_average_window steps and min(max_average_window, average_window_rate * steps in all).
 
@@ -76,7 +76,7 @@ class ModelAverage(Optimizer):
 
     @contextlib.contextmanager
     def apply(self, executor=None, need_restore=True):
-        """Puts the means in the place of the weights for a `with` block.
+        """Puts the means in place of the weights for a `with` block.
 
         Args:
             executor: accepted.

@@ -19,7 +19,7 @@ from paddle_jax.io.dataloader.worker import END, WorkerInfo, become
 
 
 class Seeds:
-    """Random numbers that hang on the seed of the epoch and the number of the batch, not on which worker reads it. A generator that the user's
+    """Random numbers that depend on the seed of the epoch and the number of the batch, not on which worker reads it. A generator that the user's
     `worker_init_fn` has seeded is left alone."""
 
     def __init__(self, init_fn, number):

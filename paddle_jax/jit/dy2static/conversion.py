@@ -11,7 +11,7 @@ from paddle_jax.nn.layer.layers import Layer
 
 
 def convert(function):
-    """Makes a function whose control flow may hang on traced Tensors: `if`, `while`, `for`, `and`, `assert` and so on become compiled branches and
+    """Makes a function whose control flow may depend on traced Tensors: `if`, `while`, `for`, `and`, `assert` and so on become compiled branches and
     loops.
 
     Args:

@@ -1,6 +1,6 @@
 """A piece of Paddle code (a branch, a loop's body or test) as a pure function of arrays, or as a block of a Program that is recorded.
 
-A `Region` runs code once and keeps what is needed to make an operation of it: what it returned with a `Leaf` in the place of every Tensor, which
+A `Region` runs code once and keeps what is needed to make an operation of it: what it returned with a `Leaf` in place of every Tensor, which
 Tensors outside it reads and which it changes in place.
 """
 

@@ -1,4 +1,4 @@
-"""The rewriting itself: malt's converters with our statements in the place of its own. Importing this module imports the whole of malt."""
+"""The rewriting itself: malt's converters with our statements in place of its own. Importing this module imports the whole of malt."""
 
 import __future__
 

@@ -48,7 +48,7 @@ class Table:
         return True
 
     def settle(self, changed):
-        """Lets go of the items of changed containers that are not as they were. A container that has been put in the place of a changed one, and is
+        """Lets go of the items of changed containers that are not as they were. A container that has been put in place of a changed one, and is
         as that was at first, is as good. changed: (container, copy of it before the changes), by id."""
         kept, rows = [], zip(self.owners, self.keys, self.values, self.lines, self.read(self.owners, self.keys), strict=True)
         for owner, key, old, line, now in rows:

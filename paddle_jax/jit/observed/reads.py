@@ -415,7 +415,7 @@ class Reads(Calls):
         return thing
 
     def iterate(self, thing):
-        """What is gone through."""
+        """What is iterated over."""
         if isinstance(thing, (*PLAIN, Tensor, types.GeneratorType)) or id(thing) in self.made:
             return thing
         getter = inspect.getattr_static(type(thing), "__iter__", None)
@@ -427,7 +427,7 @@ class Reads(Calls):
         return self.content(thing, objects=False)
 
     def pairs(self, thing):
-        """What is gone through, and whose items are taken apart."""
+        """What is iterated over, and whose items are taken apart."""
         return self.content(thing, objects=False) if isinstance(thing, (list, tuple, dict, set, collections.deque)) else thing
 
     def test(self, thing):

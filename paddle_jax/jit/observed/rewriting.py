@@ -149,7 +149,7 @@ class _Rewriting(ast.NodeTransformer):
         return self._read("call", function, args, named, like=node)
 
     def _inner_call(self, node):
-        """A call of what converted code is made of: a condition or what is gone through is its first argument."""
+        """A call of what converted code is made of: a condition or what is iterated over is its first argument."""
         name = node.func.attr if isinstance(node.func, ast.Attribute) else "super"
         node.args = [self.visit(a) for a in node.args]
         node.keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]

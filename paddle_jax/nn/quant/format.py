@@ -175,7 +175,7 @@ class ConvertibleQuantedLayer(Layer, metaclass=abc.ABCMeta):
             weight.set_value(quanter(weight))
 
     def _convert(self, remain_weight=False):
-        """Puts quanters of fixed scales in the place of observers, and integers in the place of weights unless these shall remain.
+        """Puts quanters of fixed scales in place of observers, and integers in place of weights unless these shall remain.
 
         Raises:
             AssertionError: it is converted already.

@@ -22,7 +22,7 @@ class Stub(Layer):
 
 
 class QuanterStub(Layer):
-    """What `QAT` and `PTQ` put in the place of a `Stub`: applies the stub's observer, or that of the configuration.
+    """What `QAT` and `PTQ` put in place of a `Stub`: applies the stub's observer, or that of the configuration.
 
     Args:
         layer: the Stub.

@@ -1,4 +1,4 @@
-"""Training with simulated quantization, by layers of `nn.quant.quant_layers` in the place of the plain ones."""
+"""Training with simulated quantization, by layers of `nn.quant.quant_layers` in place of the plain ones."""
 
 from paddle_jax.jit import save
 from paddle_jax.nn import Conv2D, Conv2DTranspose, Linear
@@ -20,7 +20,7 @@ def _need_layer(model, name="model"):
 
 
 def _replace(model, change):
-    """Puts `change(name, layer)`, where it gives one, in the place of each layer below a model."""
+    """Puts `change(name, layer)`, where it gives one, in place of each layer below a model."""
     for name, layer in list(model.named_sublayers()):
         new = change(name, layer)
         if new is not None:

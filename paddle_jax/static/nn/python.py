@@ -161,7 +161,7 @@ def static_pylayer(forward_fn, inputs, backward_fn=None, name=None):
 
 
 def apply_layer(layer, call, inputs):
-    """PyLayer.apply in a static program. call: function of Tensors in the place of the inputs, gives (context, results)."""
+    """PyLayer.apply in a static program. call: function of Tensors in place of the inputs, gives (context, results)."""
     context = []
 
     def forward(*tensors):

@@ -195,5 +195,5 @@ def shufflenet_v2_x2_0(pretrained=False, **kwargs):
 
 
 def shufflenet_v2_swish(pretrained=False, **kwargs):
-    """ShuffleNetV2 of scale 1.0 with swish in the place of ReLU. Arguments as for `shufflenet_v2_x0_25` without `act`."""
+    """ShuffleNetV2 of scale 1.0 with swish in place of ReLU. Arguments as for `shufflenet_v2_x0_25` without `act`."""
     return _shufflenet("shufflenet_v2_swish", pretrained, 1.0, kwargs | {"act": "swish"})

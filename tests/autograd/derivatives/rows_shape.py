@@ -3,7 +3,7 @@
 from tests.autograd.derivatives.engine import Row as R
 from tests.autograd.derivatives.inputs import a, c, k, n, u
 
-VALUES = "the shape of its result hangs on values"
+VALUES = "the shape of its result depends on values"
 
 ROWS = [
     R("reshape", "p.reshape(x, [3, 2])", (n(2, 3),)), R("flatten", "p.flatten(x)", (n(2, 3),)), R("ravel", "p.ravel(x)", (n(2, 3),)),

@@ -1,4 +1,4 @@
-"""Functions whose control flow hangs on Tensors. Each takes the engine P (paddle_jax, or the real Paddle) and Tensors.
+"""Functions whose control flow depends on Tensors. Each takes the engine P (paddle_jax, or the real Paddle) and Tensors.
 
 `@case(inputs, ...)`: a function and the argument lists it is called with. `@layer(inputs, ...)`: a function that builds a Layer. `why=`: no one
 program can do it; the text is part of the error.

@@ -1,5 +1,5 @@
 """Sequence parallelism: between layers in parts (fleet.meta_parallel) each process of the model parallel group keeps a part of the first axis, the
-sequence, in the place of all of it.
+sequence, in place of all of it.
 
 See: Korthikanti et al., Reducing Activation Recomputation in Large Transformer Models, 2022.
 """

@@ -74,7 +74,7 @@ def moe_gate_dispatch(x, gate_logits, corr_bias, k, capacity, use_pad, name=None
         corr_bias: Tensor [experts] that is added for the choice only, or None.
         k: experts per token.
         capacity: most rows of an expert; those of later tokens are dropped.
-        use_pad: whether experts with less rows are filled up with zeros. Without, the number of rows hangs on values.
+        use_pad: whether experts with less rows are filled up with zeros. Without, the number of rows depends on values.
     Returns:
         (rows [experts * capacity, features], weights [n, k], places int32 [k, n] of a token's rows, ends int64 [experts] of the experts'
         choices (those that are dropped, too), experts int32 [n, k]). A choice that is dropped has weight and place 0.
@@ -131,7 +131,7 @@ def moe_gate_dispatch_partial_nosoftmaxtopk(x, combine_weights, expert_id, k, ca
         k: choices per token.
         capacity: most rows of an expert.
         num_experts: how many experts there are.
-        use_pad: whether experts with less rows are filled up with zeros. Without, the number of rows hangs on values.
+        use_pad: whether experts with less rows are filled up with zeros. Without, the number of rows depends on values.
         expert_start_index, expert_end_index: rows are given for experts from the first up to, and without, the second.
         reverse_token_drop: drops the first tokens of an expert with too many, not the last.
     Returns:

@@ -82,5 +82,5 @@ class SyncBatchNorm(Dense):
 
     @classmethod
     def _from(cls, norm):
-        """What `convert_sync_batchnorm` puts in the place of a layer: of dense Tensors a `paddle.nn.SyncBatchNorm`."""
+        """What `convert_sync_batchnorm` puts in place of a layer: of dense Tensors a `paddle.nn.SyncBatchNorm`."""
         return super()._from(norm) if isinstance(norm, BatchNorm) else Dense._from(norm)

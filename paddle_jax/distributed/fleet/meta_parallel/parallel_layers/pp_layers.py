@@ -46,7 +46,7 @@ class SharedLayerDesc(LayerDesc):
     Args:
         key: str.
         layer_func: subclass of Layer.
-        forward_func: `f(layer, x)`, called in the place of the Layer. Default None: the Layer.
+        forward_func: `f(layer, x)`, called in place of the Layer. Default None: the Layer.
         shared_weight_attr: name of the Parameter, or several names, that pipelines of more stages keep alike.
         inputs, kwargs: what the Layer is made with.
     """
