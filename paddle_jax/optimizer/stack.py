@@ -58,7 +58,8 @@ class Stack:
     def moved(self, states):
         """{slot: array} of states that the parameters (by id) had in other stacks."""
         with eagerly():
-            return {slot: put(self.together(slot, [states[id(p)][slot] for p in self.params]), layout_of(tensor)) for slot, tensor in self.state.items()}
+            values = {slot: self.together(slot, [states[id(p)][slot] for p in self.params]) for slot in self.state}
+            return {slot: put(value, layout_of(self.state[slot])) for slot, value in values.items()}
 
     def values(self):
         """The state as arrays."""
