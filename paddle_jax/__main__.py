@@ -4,6 +4,7 @@
 import pathlib
 import runpy
 import sys
+import types
 
 _USAGE = """usage: python -m paddle_jax script.py [args]
        python -m paddle_jax -m module [args]
@@ -14,6 +15,13 @@ Runs a program written for PaddlePaddle: `import paddle` in it, and in every lib
 paddle_jax.
 `check` prints versions, devices, memory and the cache directory, and trains a small network on each device.
 `compare` runs a script with the real Paddle too, and reports the first call that gives something else."""
+
+
+class _Main(types.ModuleType):
+    """What `multiprocessing` calls the program's module where pickles come from: whatever is `__main__` when somebody asks."""
+
+    def __getattr__(self, name):
+        return getattr(sys.modules["__main__"], name)
 
 
 def main(argv):
@@ -32,13 +40,15 @@ def main(argv):
 
         return compare(argv[1:])
     install_as_paddle()
+    sys.modules["__mp_main__"] = _Main("__mp_main__")
     if argv[0] == "-m":
         sys.argv = [argv[1], *argv[2:]]
         sys.path[0] = str(pathlib.Path.cwd())
         runpy.run_module(argv[1], run_name="__main__", alter_sys=True)
     elif argv[0] == "-c":
         sys.argv = ["-c", *argv[2:]]
-        exec(compile(argv[1], "<string>", "exec"), {"__name__": "__main__"})  # noqa: S102  running the user's code is the purpose
+        sys.modules["__main__"] = program = types.ModuleType("__main__")
+        exec(compile(argv[1], "<string>", "exec"), program.__dict__)  # noqa: S102  running the user's code is the purpose
     else:
         if not pathlib.Path(argv[0]).exists():
             print(f"python -m paddle_jax: {argv[0]} does not exist", file=sys.stderr)

@@ -4,6 +4,7 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import multiprocessing.spawn
 import sys
 
 from paddle_jax import _paths
@@ -46,11 +47,32 @@ class _Finder(importlib.abc.MetaPathFinder):
         return importlib.machinery.ModuleSpec(fullname, _Loader(real), is_package=found.submodule_search_locations is not None)
 
 
+class _InChild:
+    """Installs the alias in the process that unpickles it, which may not find paddle_jax before it has this program's `sys.path`."""
+
+    def __reduce__(self):
+        return exec, (f"import sys; sys.path[:] = {sys.path!r}; import paddle_jax; paddle_jax.install_as_paddle()",)
+
+
+def _prepare_children():
+    """Processes that `multiprocessing` starts anew import the program's module first: by then `paddle` has to mean what it means here."""
+    prepared = multiprocessing.spawn.get_preparation_data
+
+    def with_alias(name):
+        data = prepared(name)
+        if name == "ignore":  # the forkserver's question about itself: it cannot be told, so it leaves the module to its children
+            return {key: value for key, value in data.items() if not key.startswith("init_main")}
+        return {"paddle": _InChild(), **data}
+
+    multiprocessing.spawn.get_preparation_data = with_alias
+
+
 def install_as_paddle():
     """Makes every later `import paddle`, `import paddle.x.y` and `from paddle.x import y` give the objects of paddle_jax.
 
     Call it before anything imports Paddle, e.g. in the first cell of a notebook. Calling it again does nothing. From then on modules, classes and
-    functions call themselves `paddle...`, in what is printed and in pickles, which are then read by programs that have called it as well.
+    functions call themselves `paddle...`, in what is printed and in pickles, which are then read by programs that have called it as well. It also
+    holds in processes that `multiprocessing` starts.
 
     Raises:
         RuntimeError: the real Paddle is already imported in this process.
@@ -69,5 +91,6 @@ def install_as_paddle():
         )
     if not any(isinstance(f, _Finder) for f in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
+        _prepare_children()
     sys.modules[_NAME] = sys.modules[_TARGET]
     _paths.rename(_NAME)

@@ -202,8 +202,8 @@ class Capture(Trace):
         self.read(tensor)
         given = self.given[self.places[id(tensor)]] if id(tensor) in self.places else None
         if given is None or not _holds(given, tensor):
-            raise Unsupported(f"the first step of an optimizer with float32 copies comes after a change of {tensor.name} in the same function; run "
-                              "one step before compiling it")
+            raise Unsupported(f"the state of an optimizer is made, or arranged anew, after a change of {tensor.name} in the same function; run one "
+                              "step before compiling it, and change settings of parameters outside")
         return given.value
 
     # changing -----------------------------------------------------------------------------------------------------

@@ -30,12 +30,12 @@ def content_of(cell):
 
 
 @ft.lru_cache(maxsize=4096)
-def globals_named(code) -> tuple:
-    """The names of the global variables that a code object reads or assigns, with those of the functions inside it."""
-    names = [i.argval for i in dis.get_instructions(code) if i.opname in _GLOBAL]
+def globals_named(code, by=_GLOBAL) -> tuple:
+    """The names of the global variables that a code object reads or assigns, with those of the functions inside it. by: names of instructions."""
+    names = [i.argval for i in dis.get_instructions(code) if i.opname in by]
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            names += globals_named(constant)
+            names += globals_named(constant, by)
     return tuple(dict.fromkeys(names))
 
 
@@ -44,9 +44,10 @@ def variables_of(function):
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         yield cell, name, content_of(cell)
     scope = function.__globals__
+    assigned = globals_named(function.__code__, ("STORE_GLOBAL",))
     for name in globals_named(function.__code__):
-        if name in scope:
-            yield scope, name, scope[name]
+        if name in scope or name in assigned:
+            yield scope, name, scope.get(name, MISSING)
 
 
 # containers and objects -------------------------------------------------------------------------------------------------
@@ -123,7 +124,9 @@ class Snapshot:
         for place, name, before in self.variables:
             if not equal(place.get(name, MISSING) if isinstance(place, dict) else content_of(place), before):
                 changed.append(f"the variable {name!r}")
-                if isinstance(place, dict):
+                if isinstance(place, dict) and before is MISSING:
+                    del place[name]
+                elif isinstance(place, dict):
                     place[name] = before
                 elif before is MISSING:
                     del place.cell_contents

@@ -13,11 +13,11 @@ class Guards:
     """Values that must stay the same: numbers and texts equal ones, other things the same objects.
 
     fixed: places of optimizers. settings: those of Layers, compared only when an attribute of some Layer was set. parts: [(dict of a Layer, number of
-    items)]. own: the `forward` that Layers have of their own, compared like settings.
+    items)]. own: the `forward` that Layers have of their own, compared like settings. lists: [(list of an optimizer, what was in it)].
     """
 
     def __init__(self):
-        self.fixed, self.settings, self.changes, self.parts = _Places(), _Places(), Changes.count, []
+        self.fixed, self.settings, self.changes, self.parts, self.lists = _Places(), _Places(), Changes.count, [], []
         self.own = Table(entries)
 
     def own_settings(self):
@@ -27,7 +27,7 @@ class Guards:
 
     def holds(self):
         """Whether everything is as it was."""
-        if not self.fixed.hold():
+        if not self.fixed.hold() or not all([_same(now, before) for now, before in self.lists]):
             return False
         if self.changes != Changes.count:
             count = Changes.count
@@ -39,8 +39,10 @@ class Guards:
     def changed(self):
         """What no longer holds, in words."""
         for places in (self.fixed, self.settings):
-            for store, key, value in places.changed():
-                return sentence(f"{key}{_of_layer(store)}", value, store.get(key, MISSING))
+            for store, key, value, now in places.changed():
+                return sentence(f"{key}{_of_layer(store)}", value, now)
+        if not all([_same(now, before) for now, before in self.lists]):
+            return "an optimizer has got or lost parameters"
         found = self.own.changed()
         return f"{found[1]}{_of_layer(found[0])} is another one" if found else "a Layer that the function uses has got or lost something"
 
@@ -51,9 +53,10 @@ class _Places:
     def __init__(self):
         self.stores, self.keys, self.values = [], [], []
 
-    def add(self, store, key, value):
-        """`store[key]` has to stay the same. Nothing for a Tensor, which is looked up at each call."""
-        if not isinstance(value, Tensor):
+    def add(self, store, key, value, shared=False):
+        """`store[key]` has to stay the same. Nothing for a Tensor, which is looked up at each call, unless it is `shared`: known by another place,
+        too, where it is looked up."""
+        if shared or not isinstance(value, Tensor):
             self.stores.append(store)
             self.keys.append(key)
             self.values.append(value)
@@ -64,7 +67,7 @@ class _Places:
             if all(map(operator.is_, map(operator.getitem, self.stores, self.keys), self.values)):
                 return True
             now = list(map(operator.getitem, self.stores, self.keys))
-        except KeyError:
+        except LookupError:
             return False
         if not all([equal(a, b) for a, b in zip(now, self.values, strict=True)]):
             return False
@@ -72,14 +75,22 @@ class _Places:
         return True
 
     def changed(self):
-        """The (store, key, value) that are not the same."""
+        """(key, value, what is there now) where they are not the same."""
         for store, key, value in zip(self.stores, self.keys, self.values, strict=True):
-            now = store.get(key, MISSING)
+            try:
+                now = store[key]
+            except LookupError:
+                now = MISSING
             if not equal(now, value):
-                yield store, key, value
+                yield store, key, value, now
+
+
+def _same(now, before):
+    """Whether a list holds the same objects as before."""
+    return len(now) == len(before) and all(map(operator.is_, now, before))
 
 
 def _of_layer(store):
     """Whose attributes a dict holds, as far as it is a Layer."""
-    name = store.get("_full_name")
+    name = store.get("_full_name") if isinstance(store, dict) else None
     return f" of the Layer {name}" if type(name) is str else ""

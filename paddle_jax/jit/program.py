@@ -76,7 +76,7 @@ class Program:
             self.kernel.deferrable = False
             silent(self.kernel)
         self.spent = Node(self.kernel, None, (0,), ((wrap(None), 0),), 1)  # of results whose tape backward has used up inside
-        packed = None if self.differentiable or self.loud else Pack.of([target for target, _, _ in self.values], tensors)
+        packed = None if self.differentiable or self.loud else Pack.of([each[0] for each in self.values if self._fits(*each[:2])], tensors)
         self._split(len(tensors), packed)
         del self.places
 
@@ -294,6 +294,11 @@ class Program:
             found.append(number)
         return found
 
+    def _fits(self, target, at):
+        """Whether a new value is of the shape and dtype of the old one, whose memory it can have."""
+        struct = self.captured.structs[at]
+        return (struct.shape, struct.dtype) == self.shapes[target]
+
     def _split(self, count, pack):
         """Which operands give their memory away: what gets a new value of the same shape. All is set in one step."""
         packed = [] if pack is None else pack.places
@@ -317,7 +322,7 @@ class Program:
             return [*joined, *[out[i] for i in at], *[out[i] for i in rest]]
 
         direct.__name__ = self.name
-        donate = () if self.loud else 1  # after a failed assertion everything is as before
+        donate = () if self.loud or not all([self._fits(*each) for each in written]) else 1  # after a failed assertion everything is as before
         compiled = jitted(direct, donate_argnums=donate, compiler_options=compiler_options(self.captured.jaxpr) or None)
         self.__dict__.update(
             pack=pack, targets=_picker([target for target, _, _ in plain]), steps=[steps for _, _, steps in plain],

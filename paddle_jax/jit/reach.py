@@ -14,6 +14,7 @@ from paddle_jax._core.tensor import Tensor
 from paddle_jax.amp.grad_scaler import AmpScaler
 from paddle_jax.jit.guards import Guards
 from paddle_jax.nn.layer.layers import Layer
+from paddle_jax.nn.layer.store import Store
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
 from paddle_jax.optimizer.optimizer import Optimizer
 
@@ -167,7 +168,7 @@ class Reach:
                 store = own[kind]
                 self.guards.parts.append((store, len(store)))
                 for name, item in store.items():
-                    self.guards.settings.add(store, name, item)
+                    self.guards.settings.add(store, name, item, shared=id(item) in self.slots)
                     if not isinstance(item, Layer):
                         self._item(item, store, name, min(depth, 2))
             if _is_users(type(one).__module__):
@@ -198,7 +199,11 @@ class Reach:
                 for setting, item in vars(own[name]).items():
                     if type(item) in SCALARS:
                         self.guards.fixed.add(vars(own[name]), setting, item)
+        self.guards.lists += [(items, list(items)) for items in (optimizer._groups, *[group.params for group in optimizer._groups])]
         for param in optimizer._all_params():
+            store, key = self.slots.get(id(param), (None, None))
+            if store is not None:
+                (self.guards.settings if isinstance(store, Store) else self.guards.fixed).add(store, key, param, shared=True)
             self._tensor(param, None, None)
 
     def _scaler(self, scaler):

@@ -88,4 +88,5 @@ class AdamW(Adam):
             marks["rule_ratio"] = [float(self._lr_ratio(param)) - 1 for param in params]
         return marks
 
+    _choices = ("regularization", "_weight_decay", "_apply_decay_param_fun", "_lr_ratio")
     _rule = staticmethod(adamw_step)

@@ -75,6 +75,8 @@ class Lamb(Optimizer):
         excluded = self._exclude_from_weight_decay_fn
         return {"rule_decay": [0.0 if excluded is not None and excluded(param) else float(decay) for param in params]}
 
+    _choices = ("regularization", "_lamb_weight_decay", "_exclude_from_weight_decay_fn")
+
     @staticmethod
     def _rule(p, g, s, lr, beta1, beta2, epsilon, always, rule_decay=None):
         first = beta1 * s["moment1"] + (1 - beta1) * g

@@ -21,17 +21,22 @@ from paddle_jax.regularizer import L1Decay, L2Decay, WeightDecayRegularizer
 
 
 class _Group:
-    """One parameter group: its settings, and the stacks of those of its parameters that have had a gradient."""
+    """One parameter group: its settings, and the stacks of those of its parameters that have had a gradient. chosen: what those parameters and the
+    optimizer said of the update when the stacks were made."""
 
     def __init__(self, settings):
         self.settings, self.params = settings, settings["params"]
-        self.ids, self.places, self.stacks, self.calls = [], {}, [], []
+        self.ids, self.places, self.stacks, self.calls, self.chosen = [], {}, [], [], None
         self.zeros = {}
+
+    def placed(self):
+        """The parameters that are in stacks."""
+        return [param for stack in self.stacks for param in stack.params]
 
     def __getstate__(self):
         """For copies and pickles: the places by parameter, since ids mean nothing there."""
         places = [(param, *self.places[id(param)]) for param in self.params if id(param) in self.places]
-        return {"settings": self.settings, "params": self.params, "places": places, "stacks": self.stacks, "calls": self.calls}
+        return {"settings": self.settings, "params": self.params, "places": places, "stacks": self.stacks, "calls": self.calls, "chosen": self.chosen}
 
     def __setstate__(self, state):
         vars(self).update(state, ids=[], zeros={}, places={id(param): (stack, row) for param, stack, row in state["places"]})
@@ -51,8 +56,7 @@ class Optimizer(States):
         AttributeError: `parameters` is None or holds something else.
         TypeError: an argument has the wrong type.
         ValueError: a Parameter is in two groups.
-    Differs from Paddle: `state_dict` is a snapshot, which later steps do not change; names of states always end in `_0`; a Parameter's
-        `optimize_attr`, `regularizer` and `need_clip` are read when it gets its first gradient.
+    Differs from Paddle: `state_dict` is a snapshot, which later steps do not change; names of states always end in `_0`.
     Example:
         >>> weight = paddle.nn.Linear(1, 1).weight
         >>> optimizer = paddle.optimizer.SGD(0.1, parameters=[weight])
@@ -64,6 +68,7 @@ class Optimizer(States):
     """
 
     _slots = ()  # names of the states, in Paddle's order
+    _choices = ("regularization",)  # attributes that `_facts` depends on
     _shard_fn = None  # (name of a state, parameter) -> layout of the state, where it is not that of the parameter
     _by_element = False  # whether the rule treats each element for itself
     _skip = None  # during a step of a GradScaler: what is held for "a gradient is infinite or NaN", which leaves everything as it is
@@ -229,12 +234,17 @@ class Optimizer(States):
         """Updates `active` with the given gradients (id to array), by default their own. owned: id to the Tensor a gradient is from. done: see
         run_calls."""
         ids = list(map(id, active))
+        if group.stacks and self._chosen(group.placed()) != group.chosen:
+            self._restack(group)
         if ids != group.ids:
             new = [p for p in active if id(p) not in group.places]
             if new:
                 self._place(group, new)
             if len(ids) == len(group.places):
                 group.ids = ids
+        frame = local.ctx.frame
+        if not frame.eager:
+            frame.fact(partial(self._chosen, group.placed()))
         work = self._whole(group, grads) if ids == group.ids else self._part(group, {id(p): p for p in active}, grads)
         rule = clip.rule() if clip is not None and _is_rule(clip) else None
         before = len(done)
@@ -284,17 +294,32 @@ class Optimizer(States):
     def _decay_of(self, param, settings):
         return param.regularizer if getattr(param, "regularizer", None) is not None else self.regularization
 
-    def _place(self, group, params):
-        """Makes stacks and state for parameters that have a gradient for the first time."""
-        stacks, places = list(group.stacks), dict(group.places)
+    def _chosen(self, params):
+        """What `_facts` depends on and anybody may change between two steps."""
+        return [getattr(self, name) for name in self._choices], list(map(_choices_of, params))
+
+    def _restack(self, group):
+        """Puts the parameters into stacks anew, with their states, since something was chosen differently."""
+        states = {}
+        for stack in group.stacks:
+            values = {slot: outside(tensor) for slot, tensor in stack.state.items()}
+            with eagerly():
+                states |= {id(param): {slot: stack.part(value, row) for slot, value in values.items()} for row, param in enumerate(stack.params)}
+        self._place(group, group.placed(), states)
+
+    def _place(self, group, params, states=None):
+        """Makes stacks and state for parameters that have a gradient for the first time. states: those they have (id to dict), when all are placed
+        anew."""
+        stacks, places = ([], {}) if states else (list(group.stacks), dict(group.places))
         traits = partial(self._traits, settings=group.settings) if self._elementwise(group.settings) else None
         for same, flat in chunks(params, traits):
             columns = self._columns(same[:1] if flat else same, group.settings)
             stack = Stack(same, self._new_state(same, group.settings, flat), columns, flat)
-            stack.state |= {slot: wrap(value) for slot, value in self._loaded(stack).items()}
+            stack.state |= {slot: wrap(value) for slot, value in (stack.moved(states) if states else self._loaded(stack)).items()}
             stacks.append(stack)
             places |= {id(p): (stack, row) for row, p in enumerate(same)}
-        hand_out(partial(setattr, group), ("stacks", "places", "calls"), (stacks, places, pack(stacks)))
+        chosen = self._chosen([param for stack in stacks for param in stack.params])
+        hand_out(partial(setattr, group), ("stacks", "places", "calls", "chosen", "ids"), (stacks, places, pack(stacks), chosen, []))
 
     def _elementwise(self, settings):
         """Whether the rule treats each element for itself, so that parameters of all shapes can be in one stack."""
@@ -428,6 +453,11 @@ class Optimizer(States):
         active = [(group, [p for p in group.params if id(p) in owned and not p.stop_gradient]) for group in self._groups]
         self._update([(group, params, owned, []) for group, params in active], self._rate(), True)
         return []
+
+
+def _choices_of(param):
+    """What a parameter says of its update."""
+    return getattr(param, "optimize_attr", {}).get("learning_rate", 1.0), getattr(param, "regularizer", None), getattr(param, "need_clip", True)
 
 
 def _zeros(group, raw):

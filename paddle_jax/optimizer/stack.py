@@ -10,7 +10,7 @@ import numpy as np
 
 from paddle_jax._core.deferred.value import Several, leaf, observed, uploaded
 from paddle_jax._core.kernel import Kernel, execute
-from paddle_jax._core.layout import copies, layout_of
+from paddle_jax._core.layout import copies, layout_of, put
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, rebind_all, wrap
 from paddle_jax._core.uninterrupted import eagerly
@@ -54,6 +54,12 @@ class Stack:
     def together(self, slot, values):
         """The states of the parameters as one array; the opposite of `of`."""
         return flat.gathered(values, self.state[slot]._raw.shape[1] == 1) if self.flat else jnp.stack(values)
+
+    def moved(self, states):
+        """{slot: array} of states that the parameters (by id) had in other stacks."""
+        with eagerly():
+            values = {slot: self.together(slot, [states[id(p)][slot] for p in self.params]) for slot in self.state}
+            return {slot: put(value, layout_of(self.state[slot])) for slot, value in values.items()}
 
     def values(self):
         """The state as arrays."""

@@ -78,7 +78,7 @@ def _to_numpy(data, exact=False):
         error = TypeError if isinstance(data, str) else ArgumentError
         kind = "" if array.dtype.kind == "O" and isinstance(data, list | tuple) else "(InvalidArgument) "
         raise error(f"{kind}to_tensor: data: got elements of type {array.dtype}; allowed are numbers and bools")
-    return array
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def _plain(data):

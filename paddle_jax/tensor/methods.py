@@ -360,7 +360,7 @@ def set_value(self, value):
     if tuple(array.shape) != tuple(self._raw.shape):
         raise AssertionError(f"set_value: value: got shape {list(array.shape)}; {self.name} has {list(self.shape)}")
     if array.dtype != self._raw.dtype:
-        raise AssertionError(f"set_value: value: got dtype {array.dtype.name}; {self.name} has {self._raw.dtype.name}")
+        raise AssertionError(f"set_value: value: got dtype {array.dtype}; {self.name} has {self._raw.dtype}")
     self._fill(array if isinstance(value, Tensor) else places.put(np.array(array), self.place))
     keep_layout(self)
 

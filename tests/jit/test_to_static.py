@@ -508,6 +508,20 @@ def test_variables_of_enclosing_functions_that_are_assigned_run_eagerly():
     assert total.tolist() == [3.0]
 
 
+def test_global_variables_that_are_set_for_the_first_time_run_eagerly():
+    scope = {}
+    exec("def inner(x):\n    global last\n    last = x * 2\ndef f(x):\n    inner(x)\n    return x", scope)  # noqa: S102  a module of its own
+    step = paddle.jit.to_static(scope["f"])
+    with pytest.warns(UserWarning, match="'last' outside"):
+        for number in (1.0, 2.0):
+            step(paddle.full([1], number))
+            assert scope["last"].tolist() == [2 * number]
+    del scope["last"]
+    with pytest.raises(RuntimeError, match="'last' outside"):
+        compiled(scope["f"])(paddle.ones([1]))
+    assert "last" not in scope
+
+
 def test_dicts_keep_their_order(paddle):
     @paddle.jit.to_static
     def f(x, **more):

@@ -101,3 +101,10 @@ def test_dlpack_import_keeps_its_values_when_the_producer_goes_on(paddle, size):
         double = tensor * 2
         source[:] = 7
         assert (double.numpy() == 2).all() and (tensor.numpy() == 1).all()
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "i2", "i4", "i8", "c8"])
+def test_arrays_in_the_byte_order_of_other_machines(paddle, dtype):
+    foreign = np.array([[1, 2], [3, 4]], ">" + dtype)
+    for tensor in (paddle.to_tensor(foreign), paddle.to_tensor(foreign, dtype=foreign.dtype.name), paddle.to_tensor([foreign])[0]):
+        np.testing.assert_array_equal(tensor.numpy(), foreign)
