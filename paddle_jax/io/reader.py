@@ -1,9 +1,8 @@
 """DataLoader: batches of Tensors from a data set."""
 
-import collections
 import functools as ft
-import itertools
 import warnings
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from paddle_jax.io.dataloader.dataloader_iter import _DataLoaderIterBase
 from paddle_jax.io.dataloader.dataset import IterableDataset
 from paddle_jax.io.dataloader.fetcher import make_fetch
 from paddle_jax.io.dataloader.process import Unfit, crew
+from paddle_jax.io.dataloader.progress import FORM, Epoch, generators, keeps_state, set_generators
 from paddle_jax.io.dataloader.worker import END, Worker, WorkerInfo
 
 _HELP = "What workers need must be picklable; `pip install cloudpickle` makes that so for code typed in and for lambdas"
@@ -85,7 +85,8 @@ class DataLoader:
         self.pin_memory = True
         self._persistent_workers = persistent_workers
         self._started = False
-        self._epochs, self._kept, self._threads = 0, None, False  # of workers: those that wait for the next epoch; whether processes do not work
+        self._kept, self._threads = None, False  # workers that wait for the next epoch; whether processes do not work
+        self._epochs, self._epoch, self._loaded = 0, None, None  # how many there were; the newest; the state to go on from
         if num_workers > 0 and forkserver.available:
             forkserver.start()
         self.dataset_kind = int(isinstance(dataset, IterableDataset))
@@ -126,67 +127,174 @@ class DataLoader:
         """Starts an epoch; the same as `iter(loader)`."""
         return iter(self)
 
-    def _tasks(self):
+    def state_dict(self):
+        """Where the loader is in its data: what `load_state_dict` goes on from, also in another process.
+
+        Taken between two batches it stands behind the last one that was given; what workers have read ahead is not lost.
+        Of several iterators it is the place of the one that began last.
+
+        Differs from Paddle: its DataLoader has no state.
+
+        Returns:
+            dict of numbers, texts, lists and dicts (which `paddle.save` and `json` write), and of what data set and samplers say of themselves.
+        Example:
+            >>> loader = paddle.io.DataLoader([1.0, 2.0, 3.0, 4.0], batch_size=1, shuffle=True)
+            >>> whole = []
+            >>> for batch in loader:
+            ...     whole.append(batch.item())
+            ...     if len(whole) == 2:
+            ...         state = loader.state_dict()
+            >>> other = paddle.io.DataLoader([1.0, 2.0, 3.0, 4.0], batch_size=1, shuffle=True)
+            >>> other.load_state_dict(state)
+            >>> [batch.item() for batch in other] == whole[2:]
+            True
+        """
+        if self._loaded is not None:
+            return self._loaded
+        running = None
+        if self._epoch is not None and not self._epoch.over:
+            running = self._epoch.state(self._order())
+            if self.num_workers == 0 and self.dataset_kind and keeps_state(self.dataset):
+                running["streams"] = {0: self.dataset.state_dict()}
+        return {"form": FORM, **self._sizes(), "epochs": self._epochs, "generators": generators(), "running": running}
+
+    def _sizes(self):
+        """What has to be the same where a state is loaded; of the workers only where each has its own part of a stream."""
+        try:
+            samples = None if self.dataset_kind else len(self.dataset)
+        except (TypeError, NotImplementedError):
+            samples = None
+        batch_size = getattr(self.batch_sampler, "batch_size", self.batch_size)
+        return {"samples": samples, "batch_size": batch_size, "num_workers": self.num_workers if self.dataset_kind else None}
+
+    def load_state_dict(self, state_dict):
+        """Lets the next iteration go on from where another one stood: it gives the batches that were missing, and the ones after it whole epochs.
+
+        Indices that were read are passed over without loading their samples. A stream (IterableDataset) is read again up to
+        its place, or goes on by its own `load_state_dict` if it has that and `state_dict`; so does a sampler. The order of
+        indices is drawn again: a sampler may draw from the generators of `random`, NumPy or Paddle, or have `set_epoch`; one
+        with a generator of its own needs `state_dict` and `load_state_dict`.
+
+        The random numbers go on, too: when the iteration begins, the generators of `random`, NumPy and Paddle are set to where
+        they stood when the state was taken. Those that `worker_init_fn` seeds begin anew. The number of workers may be another
+        one, but for streams.
+
+        Args:
+            state_dict: dict, what `state_dict` of a loader with the same data and settings gave.
+        Raises:
+            TypeError: state_dict is no dict.
+            ValueError: it is not of a DataLoader, or of one with other data or another batch size.
+        """
+        _need(isinstance(state_dict, Mapping), f"DataLoader: state_dict: got {type(state_dict).__name__}; pass what state_dict() gave.", TypeError)
+        _need(state_dict.get("form") == FORM, "DataLoader: state_dict: it is not of a DataLoader; pass what state_dict() of one gave.", ValueError)
+        for name, here in self._sizes().items():
+            there = state_dict[name]
+            _need(there == here, f"DataLoader: state_dict: it is of a loader with {name}={there}, this one has {name}={here}; both must agree.",
+                  ValueError)
+        self._loaded = dict(state_dict)
+
+    set_state_dict = load_state_dict
+
+    def _order(self):
+        """What gives the tasks; None for a stream, whose every task is to read on."""
         if self.dataset_kind:
-            return itertools.repeat(None)
-        return iter(self.batch_sampler) if self.auto_collate_batch else iter(range(len(self.dataset)))
+            return None
+        return self.batch_sampler if self.auto_collate_batch else range(len(self.dataset))
+
+    def _begin(self):
+        """(the Epoch that begins or goes on, states of the generators to go on with or None)"""
+        state, self._loaded = self._loaded, None
+        if state is None:
+            self._epochs += 1
+            self._epoch, now = Epoch(), None
+        else:
+            running, now, self._epochs = state["running"], state["generators"], state["epochs"]
+            set_generators(now)
+            if running is None:  # the next one
+                self._epochs, now = self._epochs + 1, None
+            self._epoch = Epoch(running)
+        return self._epoch, now
 
     def _fetch(self):
         return ft.partial(make_fetch, self.dataset, self.collate_fn, self.auto_collate_batch, self.batch_size, self.drop_last)
 
     def _plain(self):
-        fetch = self._fetch()()
-        for task in self._tasks():
-            batch = fetch(task)
+        epoch, now = self._begin()
+        if epoch.streams:
+            self.dataset.load_state_dict(epoch.streams[0])
+        fetch, tasks = self._fetch()(), epoch.tasks(self._order(), now)
+        while epoch.waiting or epoch.draw(tasks):
+            batch = fetch(epoch.waiting[0][2])
             if batch is END:
-                return
-            yield self._finish(batch)
+                _need(not epoch.skip, f"DataLoader: the data ended {epoch.skip} batches before the place of the state; it must be the same data.",
+                      RuntimeError)
+                break
+            batch = batch if epoch.skip else self._finish(batch)
+            if not epoch.took():
+                yield batch
+            elif not epoch.skip:
+                set_generators(now)
+        epoch.over = True
 
     def _ahead(self):
         """Batches that workers read ahead."""
-        workers, separate = self._crew()
-        alive, waiting = collections.deque(workers), collections.deque()
-        tasks = enumerate(self._tasks())
-        ahead, whole = self.num_workers * self.prefetch_factor, False
+        epoch, now = self._begin()
+        workers, separate = self._crew(epoch)
+        ahead = self.num_workers * self.prefetch_factor
         try:
+            tasks = epoch.tasks(self._order(), now)
+            if now is not None:
+                set_generators(now)
+            epoch.deal(workers)
+            turn = epoch.turn
             while True:
                 # Tasks are dealt out in turn and results taken in the same turn, so batches keep their order.
-                for number, task in itertools.islice(tasks, max(0, ahead - len(waiting)) if alive else 0):
-                    alive[0].ask(task, number)
-                    waiting.append(alive[0])
-                    alive.rotate(-1)
-                if not waiting:
+                while turn and len(epoch.waiting) < ahead and epoch.draw(tasks, turn[0]):
+                    number, worker, task = epoch.waiting[-1]
+                    workers[worker].ask(task, number)
+                    turn.rotate(-1)
+                if not epoch.waiting:
                     break
-                worker = waiting.popleft()
-                batch = worker.take(self.timeout)
-                if batch is not END:
-                    yield self._finish(batch, copy=not separate)
-                elif worker in alive:
-                    alive.remove(worker)
-            whole = True
+                worker = epoch.waiting[0][1]
+                batch = workers[worker].take(self.timeout)
+                if batch is END:
+                    epoch.took()
+                    if worker in turn:
+                        turn.remove(worker)
+                    continue
+                batch = batch if epoch.skip else self._finish(batch, copy=not separate)
+                if epoch.streams is not None:
+                    epoch.streams[worker] = workers[worker].state
+                if not epoch.took():
+                    yield batch
+            epoch.over = True
         finally:
-            if whole and separate and self._persistent_workers and self._kept is None:
+            if epoch.over and separate and self._persistent_workers and self._kept is None:
                 self._kept = workers
             else:
                 for worker in workers:
                     worker.stop()
 
-    def _crew(self):
+    def _crew(self, epoch):
         """(workers of an epoch, whether they are processes)"""
-        self._epochs += 1
-        seed = _seed(self._epochs)
+        epoch.seed = _seed(self._epochs) if epoch.seed is None else epoch.seed
         workers, self._kept = self._kept, None
         if workers is None and not self._threads:
             try:
                 settings = self.auto_collate_batch, self.batch_size, self.drop_last
-                workers = crew(self.num_workers, seed, self.use_shared_memory, (self.dataset, self.collate_fn, self.worker_init_fn, settings))
+                needs = self.dataset, self.collate_fn, self.worker_init_fn, settings
+                workers = crew(self.num_workers, epoch.seed, self.use_shared_memory, needs)
             except Unfit as why:
                 self._threads = True
                 warnings.warn(f"DataLoader: the workers are threads, not processes, which take turns in running Python: {why}. {_HELP}", stacklevel=4)
         if workers is None:
-            return self._start_threads(seed), False
-        for worker in workers:
-            worker.begin(self._epochs, seed)
+            _need(epoch.streams is None, "DataLoader: the state is of processes with a data set each; these workers are threads, which share one.",
+                  RuntimeError)
+            return self._start_threads(epoch.seed), False
+        if self.dataset_kind and epoch.streams is None and not epoch.taken and keeps_state(self.dataset):
+            epoch.streams = {}
+        for number, worker in enumerate(workers):
+            worker.begin(self._epochs, epoch.seed, (epoch.streams or {}).get(number))
         return workers, True
 
     def _start_threads(self, seed):

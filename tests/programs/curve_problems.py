@@ -1,10 +1,11 @@
-"""Trains four models for 100 steps: `curve_problems.py FOLDER FILE STEPS NAME...` writes their losses into an .npz file.
+"""Trains models for some steps: `curve_problems.py FOLDER FILE STEPS NAME...` writes their losses into an .npz file.
 
 Whoever runs first in the folder leaves the initial weights there for the other. Under mixed precision the losses have the name of the level behind
-that of the model.
+that of the model. A vision network may be asked for as "NAME float64"; then the weights are written, too, as "NAME float64/KEY".
 """
 
 import contextlib
+import functools as ft
 import sys
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import numpy as np
 import paddle
 import paddle.nn.functional as F
 from paddle import nn
-from paddle.vision.models import mobilenet_v3_small
+from paddle.vision import models
 
 FOLDER, FILE, STEPS = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 NAMES = sys.argv[4:]
@@ -103,7 +104,15 @@ def reader(random):
     return Reader, loss, lambda net: net(paddle.to_tensor(x[0]))
 
 
-def mobile(random, dtype="float32"):
+PICTURED = {"mobile": lambda: models.mobilenet_v3_small(num_classes=3, scale=0.5), "resnet18": lambda: models.resnet18(num_classes=3),
+            "mobilenet_v2": lambda: models.mobilenet_v2(num_classes=3, scale=0.25), "squeezenet1_1": lambda: models.squeezenet1_1(num_classes=3),
+            "shufflenet_v2": lambda: models.shufflenet_v2_x0_25(num_classes=3), "densenet121": lambda: models.densenet121(num_classes=3),
+            # its own classifier has 120 million weights and drops half of what it sees
+            "vgg11": lambda: nn.Sequential(models.vgg11(num_classes=0, with_pool=False), nn.Flatten(), nn.Linear(2048, 3))}  # fmt: skip
+
+
+def pictured(name, random, dtype="float32"):
+    """A network that tells pictures of three shades apart."""
     paddle.set_default_dtype(dtype)
     x = random.standard_normal((STEPS, 8, 3, 64, 64)).astype(dtype)
     labels = random.integers(0, 3, (STEPS, 8))
@@ -113,17 +122,15 @@ def mobile(random, dtype="float32"):
         return F.cross_entropy(net(paddle.to_tensor(x[step])), paddle.to_tensor(labels[step]))
 
     def build():
-        net = mobilenet_v3_small(num_classes=3, scale=0.5)
+        net = PICTURED[name]()
         for layer in net.sublayers():
             if isinstance(layer, nn.Dropout):
                 layer.p = 0.0
+            if isinstance(layer, nn.BatchNorm2D):  # the real Paddle keeps both as float32, so float64 has them exactly only if that does
+                layer._epsilon, layer._momentum = 2.0**-17, 0.875
         return net
 
     return build, loss, None
-
-
-def double(random):
-    return mobile(random, "float64")
 
 
 def started(build, name):
@@ -150,11 +157,11 @@ def started(build, name):
 
 
 def curve(name, make, level, rate=3e-3):
-    """(losses, what the trained net gives)."""
+    """(losses, what the trained net gives, the net)."""
     build, loss_of, last = make(np.random.default_rng(0))
     net = started(build, name)
-    if name.startswith(("mobile", "double")):  # at ten times this rate the real Paddle does not keep its own curve when last bits of weights change
-        optimizer = paddle.optimizer.Momentum(rate / 10, parameters=net.parameters())
+    if last is None:  # at ten times this rate the real Paddle does not keep its own curve when last bits of weights change
+        optimizer = paddle.optimizer.Momentum(rate / 10, 0.875, parameters=net.parameters())
     else:
         optimizer = paddle.optimizer.Adam(rate, parameters=net.parameters())
     if level == "O2":
@@ -166,25 +173,29 @@ def curve(name, make, level, rate=3e-3):
         loss.backward()
         optimizer.step()
         optimizer.clear_grad()
-        losses.append(float(loss.astype("float32")))
+        losses.append(float(loss.astype("float64")))
     if last is None or level:
-        return np.array(losses), np.zeros(1)
+        return np.array(losses), np.zeros(1), net
     net.eval()
     with paddle.no_grad():
-        return np.array(losses), last(net).numpy()
+        return np.array(losses), last(net).numpy(), net
 
 
 found, engine = {}, Path(paddle.__file__).parent.name
 levels = (None, "O1", "O2") if engine == "paddle_jax" else (None,)  # the real Paddle's CPU build casts nothing
 for name in NAMES:
-    make = {call.__name__: call for call in (translator, tagger, reader, mobile, double)}[name.partition("~")[0]]
-    for level in levels if make is not double and name == make.__name__ else (None,):
+    kind, _, dtype = name.partition("~")[0].partition(" ")
+    sequences = {call.__name__: call for call in (translator, tagger, reader)}
+    make = sequences.get(kind) or ft.partial(pictured, kind, dtype=dtype or "float32")
+    for level in levels if name in (*sequences, "mobile") else (None,):
         label = name + (f" {level}" if level else "")
         try:
-            found[label], result = curve(name, make, level)
+            found[label], result, net = curve(name, make, level)
         except Exception as error:
             print(label, type(error).__name__, str(error)[:300], flush=True)
             continue
         if not level:
             found[f"{label}, results"] = result
+        if kind in PICTURED and dtype:
+            found.update({f"{label}/{key}": value.numpy() for key, value in net.state_dict().items()})
 np.savez(FILE, engine=engine, **found)

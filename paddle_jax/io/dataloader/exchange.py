@@ -90,7 +90,7 @@ class Packed:
         kind(stream, 5, buffer_callback=buffers.append).dump(thing)
         self._data, self._parts = stream.getbuffer(), [_parts(buffer) for buffer in buffers]
         sizes = [sum(part.nbytes for part in parts) for parts in self._parts]
-        self._file = _filled(self._parts, sizes) if shared and shared_memory and sum(sizes) > _SMALL else None
+        self._file = _filled(self._parts, sizes) if shared and shared_memory and sum(sizes) > _SMALL else None  # None: arrays follow the pickle
         self._head = _HEAD.pack(self._file is not None, len(self._data), len(sizes)) + b"".join(map(_SIZE.pack, sizes))
 
     def send(self, sock):
@@ -124,15 +124,20 @@ def _begins(sizes):
 
 
 def _filled(arrays, sizes):
-    """The descriptor of memory that holds the arrays, each given in pieces."""
+    """The descriptor of memory that holds the arrays, each given in pieces; None if the system gives none, or too little."""
     begins, end = _begins(sizes)
-    file = os.memfd_create("paddle_jax batch", os.MFD_CLOEXEC)
+    try:
+        file = os.memfd_create("paddle_jax batch", os.MFD_CLOEXEC)
+    except OSError:
+        return None
     try:
         os.ftruncate(file, end)
         for parts, begin in zip(arrays, begins, strict=True):
             _written(file, parts, begin)  # a third faster than copying into a mapping, whose pages come one by one
-    except BaseException:
+    except BaseException as error:
         os.close(file)
+        if isinstance(error, OSError):
+            return None
         raise
     return file
 
@@ -167,6 +172,17 @@ def opened(data):
     return pickle.loads(pickled, buffers=[bytearray(stream.read(size)) for size in sizes])
 
 
+def _mapped(file, size, private):
+    """The memory of a descriptor; a copy of it if the process may not have one more mapping."""
+    try:
+        return mmap.mmap(file, size, access=mmap.ACCESS_COPY) if private else mmap.mmap(file, size, flags=_AT_ONCE)
+    except OSError:
+        memory, done = bytearray(size), 0
+        while done < size:
+            done += os.preadv(file, [memoryview(memory)[done:]], done)
+        return memory
+
+
 def receive(sock, private=False):
     """The next object. Arrays may be written to; with `private` the writing is not seen by others that map the same memory.
 
@@ -181,7 +197,7 @@ def receive(sock, private=False):
         raise EOFError("the other process has ended")
     begins, end = _begins(sizes)
     try:
-        memory = mmap.mmap(descriptors[0], end, access=mmap.ACCESS_COPY) if private else mmap.mmap(descriptors[0], end, flags=_AT_ONCE)
+        memory = _mapped(descriptors[0], end, private)
     finally:
         os.close(descriptors[0])
     view = memoryview(memory)

@@ -46,11 +46,12 @@ def _surroundings():
 
 
 class ProcessWorker:
-    """A worker process. Tasks are put in line with `ask`, results taken in the same order with `take`."""
+    """A worker process. Tasks are put in line with `ask`, results taken in the same order with `take`. `state`: what its data set says of itself
+    behind the last result, if it does."""
 
     def __init__(self, number, count, seed, shared):
         self.number, self._shared, self._epoch, self._tasks = number, shared, 0, 0
-        self._results, self._sock = collections.deque(), None
+        self._results, self._sock, self.state = collections.deque(), None, None
         self.pid, self._sock = forkserver.fork("paddle_jax.io.dataloader.remote:work")
         send(self._sock, {"id": number, "count": count, "seed": seed, "shared": shared, **_surroundings()})
 
@@ -69,11 +70,11 @@ class ProcessWorker:
         with self._death():
             packed.send(self._sock)
 
-    def begin(self, epoch, seed):
-        """Begins an epoch: results of earlier ones are thrown away."""
-        self._epoch = epoch
+    def begin(self, epoch, seed, state=None):
+        """Begins an epoch, with a data set that goes on from its `state`: results of earlier ones are thrown away."""
+        self._epoch, self.state = epoch, state
         self._results.clear()
-        self._put(("epoch", epoch, seed, None))
+        self._put(("epoch", epoch, seed, state))
 
     def ask(self, task, number):
         """Puts a task, the batch of this number, in line."""
@@ -135,6 +136,8 @@ class ProcessWorker:
         kind, _, result = self._results.popleft()
         if kind == "raised":
             self._raise(*result)
+        if kind == "batch":
+            result, self.state = result
         return END if kind == "end" else result
 
     def _raise(self, data, summary, text):

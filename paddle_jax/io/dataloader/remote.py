@@ -13,8 +13,10 @@ from paddle_jax._core.deferred.value import stay_on_host
 from paddle_jax._core.dtype import set_default_dtype
 from paddle_jax._core.random import default_generator
 from paddle_jax.alias import install_as_paddle
+from paddle_jax.io.dataloader.dataset import IterableDataset
 from paddle_jax.io.dataloader.exchange import Packed, receive, send
 from paddle_jax.io.dataloader.fetcher import make_fetch
+from paddle_jax.io.dataloader.progress import keeps_state
 from paddle_jax.io.dataloader.worker import END, WorkerInfo, become
 
 
@@ -62,7 +64,7 @@ def work(sock):
         return
     send(sock, ("fit", None))
     become(info := WorkerInfo(id=setup["id"], num_workers=setup["count"], dataset=dataset, seed=setup["seed"] + setup["id"]))
-    shared, fetch, problem = setup["shared"], None, None
+    shared, fetch, problem, stated = setup["shared"], None, None, isinstance(dataset, IterableDataset) and keeps_state(dataset)
     try:
         seeds = Seeds(init_fn, info.id)
     except Exception as error:
@@ -75,6 +77,8 @@ def work(sock):
         try:
             if order == "epoch":
                 fetch, seed = None, number
+                if task is not None:
+                    dataset.load_state_dict(task)
                 continue
             if problem is not None:
                 raise problem
@@ -82,7 +86,7 @@ def work(sock):
             fetch = fetch or make_fetch(dataset, collate_fn, *settings, sent=True)
             batch = fetch(task)
             run_pending("a batch is ready in a worker")
-            result = ("end", epoch, None) if batch is END else ("batch", epoch, batch)
+            result = ("end", epoch, None) if batch is END else ("batch", epoch, (batch, dataset.state_dict() if stated else None))
         except Exception as error:
             result = ("raised", epoch, _raised(error))
         try:
