@@ -28,7 +28,7 @@ from paddle_jax._core.unmade import Unmade
 _SMALL = 64  # elements of an integer Tensor that the host may look at; its value is compared at each call
 
 
-class Given:
+class CapturedInput:
     """Something from outside: a Tensor, or a number or array that `get` gives anew for each call.
 
     own: an array object of its own, by which JAX's constant is recognised. tracer: its value in the run. before: what the Tensor held.
@@ -50,7 +50,7 @@ class Capture(Trace):
 
     given: what came from outside, in the order it was met, the first `known` of it known beforehand. places: the place there of a Tensor, by id.
     arrays: the same by the id of `own`. guards: (function without arguments, its value) that must stay the same. effects: (function, object,
-    arguments) to repeat on the host after each call. looked: values that the host has looked at and that must stay the same, by place; it may not
+    arguments) to repeat on the host after each call. host_reads: values that the host has looked at and that must stay the same, by place; it may not
     look at the first `variable` ones. grads: Tensors whose `grad` was looked at, by id. attributes: Layers that got attributes, with what they had.
     objects: others that changed; contents: lists, dicts and objects that may change, with what they had. drawn: generators in use. hooked: a hook was
     put on a Tensor. refusal: why the code cannot be compiled, though it may have caught that. once: lists and dicts may change in the run only.
@@ -65,7 +65,7 @@ class Capture(Trace):
         super().__init__()
         self.once, self.uses = once, set()
         self.contents = [(thing, content(thing)) for thing in objects]
-        self.variable, self.looked = variable, {}
+        self.variable, self.host_reads = variable, {}
         self.start, self.converted, self.given, self.arrays, self.places, self.known = start, converted, [], {}, {}, 0
         self.guards, self.effects, self.attributes, self.objects, self.grads, self.drawn, self.checks = [], [], {}, {}, {}, {}, []
         self.hooked = self.quiet = self.begun = self.finished = False
@@ -131,7 +131,7 @@ class Capture(Trace):
         return self._lifted(given)
 
     def _meet(self, tensor):
-        given = Given(tensor._raw, tensor)
+        given = CapturedInput(tensor._raw, tensor)
         tensor._raw, tensor._node, tensor._idx = given.own, None, 0
         self.places[id(tensor)] = len(self.given)
         return self._keep(given)
@@ -157,7 +157,7 @@ class Capture(Trace):
             raise Unsupported("a learning rate is used after scheduler.step(); call scheduler.step() at the end of the function")
         self.quiet = True
         try:
-            return self._lifted(self._keep(Given(np.float64(get()), get=lambda: np.float64(get()))))
+            return self._lifted(self._keep(CapturedInput(np.float64(get()), get=lambda: np.float64(get()))))
         finally:
             self.quiet = False
 
@@ -172,7 +172,7 @@ class Capture(Trace):
                 self.read(tensor)
                 raise TracedValueError("host")  # a trace within this one holds the array, which is another one at the next call
             return None
-        self.looked[at] = value = looked_at(given.value)
+        self.host_reads[at] = value = looked_at(given.value)
         return value
 
     def recalls(self, node):
@@ -273,8 +273,8 @@ class Capture(Trace):
     def _base(self, generator):
         found = self.drawn.get(generator)
         if found is None:
-            words = Given(generator._words, get=lambda: generator._words)
-            start = Given(np.uint32(generator._offset & 0xFFFFFFFF), get=lambda: np.uint32(generator._offset & 0xFFFFFFFF))
+            words = CapturedInput(generator._words, get=lambda: generator._words)
+            start = CapturedInput(np.uint32(generator._offset & 0xFFFFFFFF), get=lambda: np.uint32(generator._offset & 0xFFFFFFFF))
             self.drawn[generator] = (self._keep(words), self._keep(start)), generator._words, generator._offset
             found = self.drawn[generator]
         return [self._lifted(given) for given in found[0]]
@@ -339,11 +339,11 @@ class Captured:
     begins with, and places in `given` of its other operands. structs: shapes and dtypes of the results. given: what is passed, the inputs first.
     rebuild: makes what the function returned from a list of its Tensors. results: for each of those (stop_gradient, whether gradients flow into it
     or None for a leaf, the place in `given` of the Tensor it is, or None). changes: list of Change. grads: [(Tensor, what is known of its grad)].
-    draws: [(Generator, how many)]. looked: [(place in `given`, value)]. guards, effects, steps: see
+    draws: [(Generator, how many)]. host_reads: [(place in `given`, value)]. guards, effects, steps: see
     Capture. again: why the code was run more than once, a text for each further run.
     """
 
-    __slots__ = ("again", "changes", "draws", "effects", "fn", "given", "grads", "guards", "jaxpr", "looked", "parts", "rebuild",
+    __slots__ = ("again", "changes", "draws", "effects", "fn", "given", "grads", "guards", "jaxpr", "host_reads", "parts", "rebuild",
                  "results", "steps", "structs")
 
 
@@ -534,13 +534,13 @@ def _open(found, closed, run, n):
     slots = {**{v: g for v, g in by_var.items() if v in used}, **{v: g for v, g in alias.items() if v in used}}
     wanted = {id(g) for g in slots.values()}
     wanted |= {id(run.given[run.places[id(c.target)]]) for c in found.changes if c.kind not in ("attribute", "checks")}
-    wanted |= {id(run.given[run.places[id(t)]]) for t, _ in found.grads} | {id(run.given[place]) for place in run.looked}
+    wanted |= {id(run.given[run.places[id(t)]]) for t, _ in found.grads} | {id(run.given[place]) for place in run.host_reads}
     wanted |= {id(g) for g in run.given if g.tensor is not None and id(g.tensor) in run.uses}
     wanted |= {id(run.given[place]) for _, _, place in found.results if place is not None}
     at = [i for i, g in enumerate(run.given) if i < n or id(g) in wanted]
     found.given = [run.given[i] for i in at]
     renumbered = {old: new for new, old in enumerate(at)}
-    found.looked = [(renumbered[place], value) for place, value in run.looked.items()]
+    found.host_reads = [(renumbered[place], value) for place, value in run.host_reads.items()]
     found.results = [(stop, flows, None if place is None else renumbered[place]) for stop, flows, place in found.results]
     where = {id(g): i for i, g in enumerate(found.given)}
     order = [(v, where[id(g)]) for v, g in slots.items()]

@@ -54,7 +54,7 @@ def translate(op_name: str, values, error: Exception, kernel=None) -> Exception:
     """The exception to raise for `error` that came up while `op_name` ran on `values`; the same one if it has nothing to do with that. kernel: what
     ran, if it is known."""
     if isinstance(error, jax.errors.JaxRuntimeError) and Failed.errors:
-        return told(error)
+        return run_error(error)
     if exhausted(error):
         return out_of_memory(public_name(op_name), error, values)
     unmade = next((i for i, value in enumerate(values) if type(value) is Unmade), None)
@@ -115,7 +115,7 @@ class Failed:
     errors: list = []
 
 
-def told(error: Exception, doing="a compiled program") -> Exception:
+def run_error(error: Exception, doing="a compiled program") -> Exception:
     """The exception to raise for one that came up when a compiled program ran: the user's own, where it was one. doing: what was done, in words."""
     if not Failed.errors:
         known = told_as_memory(error, doing)

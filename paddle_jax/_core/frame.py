@@ -16,7 +16,7 @@ from paddle_jax._core.deferred.value import INEXACT, Value, leaf
 from paddle_jax._core.derivation import linearized
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.kernel import execute, has_loop
-from paddle_jax._core.node import Linear, Node, PackedNode, packed, source_of
+from paddle_jax._core.node import Node, PackedNode, ResidualNode, packed, source_of
 from paddle_jax._core.state import Context, local
 from paddle_jax._core.symbol import Symbol
 from paddle_jax._core.tensor import inside, wrap
@@ -87,9 +87,9 @@ class Frame:
         edges = tuple([source_of(tensors[i]) for i in diff])
         kind, kept = (Node, values) if self.packing is None else (PackedNode, packed(self.packing, values))
         if not self.deferring and self.packing is None and kernel.deferrable and has_loop(kernel.equations(values)):
-            kind, (out, pull) = Linear, linearized(kernel, diff, values)
+            kind, (out, pull) = ResidualNode, linearized(kernel, diff, values)
         node = kind(kernel, kept, diff, edges, len(out) if many else 1)
-        if kind is Linear:
+        if kind is ResidualNode:
             node.made = out, pull
         if many:
             return type(out)([wrap(o, False, node, i) if is_inexact(o) else wrap(o) for i, o in enumerate(out)])

@@ -21,15 +21,16 @@ class Node:
     """One recorded operation.
 
     kernel, values: what ran on what. diff: positions of the operands that get a gradient. edges: for each of them the source, as
-    (producing Node or leaf Tensor, output index). n_out: number of outputs. hooks: None, or functions of the gradients by output. loose: None, or
-    sources among the operands that the gradient is zero for. serial: counts up, so that sources come before what uses them.
+    (producing Node or leaf Tensor, output index). n_out: number of outputs. hooks: None, or functions of the gradients by output.
+    zero_grad_sources: None, or sources among the operands that the gradient is zero for. serial: counts up, so that sources come before what uses
+    them.
     """
 
-    __slots__ = ("__weakref__", "diff", "edges", "hooks", "kernel", "loose", "n_out", "serial", "values")
+    __slots__ = ("__weakref__", "diff", "edges", "hooks", "kernel", "n_out", "serial", "values", "zero_grad_sources")
     constant = ()  # raw gradients that user code cut off, by id; only a PyLayer has some
 
-    def __init__(self, kernel, values, diff, edges, n_out, loose=None):
-        self.kernel, self.values, self.diff, self.edges, self.n_out, self.loose = kernel, values, diff, edges, n_out, loose
+    def __init__(self, kernel, values, diff, edges, n_out, zero_grad_sources=None):
+        self.kernel, self.values, self.diff, self.edges, self.n_out, self.zero_grad_sources = kernel, values, diff, edges, n_out, zero_grad_sources
         self.hooks = None
         self.serial = next_serial()
 
@@ -101,16 +102,16 @@ class Node:
                 diff += (at,)
                 edges += (source_of(ct),)
             at += 1
-        flow, loose = kernel.flow(values), self.loose
+        flow, zero_grad_sources = kernel.flow(values), self.zero_grad_sources
         if any(not flow >> i & 1 for i in diff):
-            loose = {(id(edge[0]), edge[1]): edge for i, edge in zip(diff, edges, strict=True) if not flow >> i & 1}
-            loose = (*loose.values(), *(self.loose or ()))
+            zero_grad_sources = {(id(edge[0]), edge[1]): edge for i, edge in zip(diff, edges, strict=True) if not flow >> i & 1}
+            zero_grad_sources = (*zero_grad_sources.values(), *(self.zero_grad_sources or ()))
             edges = tuple([edge for i, edge in zip(diff, edges, strict=True) if flow >> i & 1])
             diff = tuple([i for i in diff if flow >> i & 1])
         out = execute(kernel, values)
         if type(out) is not tuple:
-            return (wrap(out, False, Node(kernel, values, diff, edges, 1, loose), 0),)
-        node = Node(kernel, values, diff, edges, len(out), loose)
+            return (wrap(out, False, Node(kernel, values, diff, edges, 1, zero_grad_sources), 0),)
+        node = Node(kernel, values, diff, edges, len(out), zero_grad_sources)
         return [wrap(o, False, node, i) for i, o in enumerate(out)]
 
     def _pull_by_result(self, kernel, ct):
@@ -132,7 +133,7 @@ class Node:
         self.values = None
 
 
-class Linear(Node):
+class ResidualNode(Node):
     """An operation with a loop inside, in a function that is captured: its loop runs once, and hands its intermediate values to the gradient."""
 
     __slots__ = ("made",)
@@ -170,7 +171,7 @@ def added(a, b):
     return wrap(out, False, Node(ADD, (x, y), tuple([i for i, t in enumerate((a, b)) if not t.stop_gradient]), edges, 1))
 
 
-class Cut(Node):
+class ZeroGradNode(Node):
     """Stands for a value that was put in place of a recorded one: nothing flows back from it, and what it replaced counts as used."""
 
     __slots__ = ()
@@ -238,7 +239,7 @@ class PackedNode(Node):
 
     def pull(self, cts, create_graph=False, kept=None):
         """As `Node.pull`, with the operands brought back."""
-        plain = Node(self.kernel, self.operands(), self.diff, self.edges, self.n_out, self.loose)
+        plain = Node(self.kernel, self.operands(), self.diff, self.edges, self.n_out, self.zero_grad_sources)
         return plain.pull(cts, create_graph, kept)
 
     def operands(self):

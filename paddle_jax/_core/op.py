@@ -24,12 +24,12 @@ from paddle_jax._core.deferred.compiled import keeps
 from paddle_jax._core.deferred.value import aval_of, host, uploaded
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.errors import ArgumentError, MixedDtypesError, behind
+from paddle_jax._core.fast_path import run1, run2, run3
 from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.lifting import NUMBER, Lifting
 from paddle_jax._core.mistakes import CAUGHT, told_mistake
 from paddle_jax._core.random import default_generator, key_from
 from paddle_jax._core.record import NONE, OWN
-from paddle_jax._core.short_cuts import run1, run2, run3
 from paddle_jax._core.state import local, state
 from paddle_jax._core.straight import straight, without_inner_jit
 from paddle_jax._core.tensor import Number, Tensor, init, on_host, wrap
@@ -48,12 +48,12 @@ class Op:
 
     record = NONE
 
-    def __init__(self, fn, tensors="", *, alias=None, promote=False, alike=(), scalars=False, random=False, nondiff=False, jit=True, slope=None,
-                 constant="", cases=(), composite=False):
+    def __init__(self, fn, tensors="", *, alias=None, promote=False, alike=(), scalars=False, random=False, nondiff=False, jit=True,
+                 grad_from_output=None, constant="", cases=(), composite=False):
         self.fn, self.name, self.alias, self.cases = fn, fn.__name__, alias or {}, tuple(cases)
         self.home = fn.__module__ or ""  # the file it is written in, by which files and rules know it; of typed-in code perhaps none
         self.promote, self.scalars, self.random, self.nondiff, self.jit, self.composite = promote, scalars, random, nondiff, jit, composite
-        self.by_result = None if slope is None else Kernel(fn.__name__ + "_grad", lambda y, ct: ct.astype(y.dtype) * slope(y))
+        self.by_result = None if grad_from_output is None else Kernel(fn.__name__ + "_grad", lambda y, ct: ct.astype(y.dtype) * grad_from_output(y))
         names = tensors.split()
         self.lists = frozenset(n[1:] for n in names if n.startswith("*"))
         self.tensors = tuple(n.lstrip("*") for n in names)
@@ -274,7 +274,7 @@ def alike(name, *operands, whole=False):
 
 
 def op(tensors="x", *, alias=None, inplace=False, out=False, method=True, promote=False, alike=(), scalars=False, random=False, nondiff=False,
-       jit=True, slope=None, constant="", register=True, cases=()):
+       jit=True, grad_from_output=None, constant="", register=True, cases=()):
     """Declares an op from a pure function over arrays. See the module's docstring.
 
     Args:
@@ -291,16 +291,16 @@ def op(tensors="x", *, alias=None, inplace=False, out=False, method=True, promot
         random: the body gets a jax `key`.
         nondiff: no gradient flows through.
         jit: False for bodies that need host values.
-        slope: for an elementwise function of one real operand, its derivative as a function of its result: gradients of gradients then go through
-            the result, where those of several orders meet, instead of each through the operand.
+        grad_from_output: for an elementwise function of one real operand, its derivative as a function of its result: gradients of gradients
+            then go through the result, where those of several orders meet, instead of each through the operand.
         constant: names of arrays that get no gradient, not even zeros, such as the labels of a loss.
         register: False keeps it out of OPS: an internal building block that public names are tested through.
         cases: argument lists for the tests.
     """
 
     def declare(fn):
-        made = Op(fn, tensors, alias=alias, promote=promote, alike=alike, scalars=scalars, random=random, nondiff=nondiff, jit=jit, slope=slope,
-                  constant=constant, cases=cases)
+        made = Op(fn, tensors, alias=alias, promote=promote, alike=alike, scalars=scalars, random=random, nondiff=nondiff, jit=jit,
+                  grad_from_output=grad_from_output, constant=constant, cases=cases)
         return _publish(made, _wrapper(made, out), inplace, method, register)
 
     return declare

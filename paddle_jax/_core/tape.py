@@ -6,9 +6,9 @@ from paddle_jax._core.deferred.segment import record
 from paddle_jax._core.deferred.value import INEXACT, Value, filled_like, is_zero, zeros_like
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.errors import ArgumentError, CheckError
+from paddle_jax._core.fast_path import run2
 from paddle_jax._core.kernel import ADD, ONES, Kernel, execute
-from paddle_jax._core.node import Cut, Node, added, source_of
-from paddle_jax._core.short_cuts import run2
+from paddle_jax._core.node import Node, ZeroGradNode, added, source_of
 from paddle_jax._core.state import Observing, Precision, local, state
 from paddle_jax._core.tensor import Tensor, held, wrap
 from paddle_jax._core.uninterrupted import swapped, within
@@ -106,13 +106,13 @@ def _order(roots, cut):
 _SERIAL = operator.attrgetter("serial")
 
 
-def _loose_sources(order, cut=frozenset()):
+def _zero_grad_sources(order, cut=frozenset()):
     """Sources that results were computed from but do not change with: [(Node or leaf, output index)]."""
-    stack, found = [node for node in order if node.loose is not None], []
+    stack, found = [node for node in order if node.zero_grad_sources is not None], []
     seen = set(order) if stack else ()
     while stack:
         node = stack.pop()
-        for source, idx in (*(node.loose or ()), *(() if node in seen else node.edges)):
+        for source, idx in (*(node.zero_grad_sources or ()), *(() if node in seen else node.edges)):
             if (id(source), idx) not in cut:
                 found.append((source, idx))
                 if not isinstance(source, Tensor) and source not in seen:
@@ -241,7 +241,7 @@ def _backward(walk, tensors, grads, retain_graph):
         _accumulate(walk, leaf, ct)
         for hook in leaf._after_backward:
             Observing.function(hook)()
-    for source, _ in _loose_sources(walk.order):
+    for source, _ in _zero_grad_sources(walk.order):
         if not isinstance(source, Tensor):
             if not (retain_graph or source.kernel is None or source.kernel.of is None):
                 source.free()  # recorded gradients only: another result may still need what it was computed by
@@ -282,13 +282,13 @@ def gradients(outputs, inputs, grad_outputs, retain_graph, create_graph, cut, mi
     cut = {(id(s), i) for s, i in map(source_of, cut)}
     walk.run(_gather, walk, outputs, grad_outputs, retain_graph, set(sources), captured, cut)
     lost = [source for source in sources if source not in captured and source not in walk.blank]
-    loose = {(id(s), i) for s, i in _loose_sources(walk.order, cut)} if lost else ()
+    zero_grad_sources = {(id(s), i) for s, i in _zero_grad_sources(walk.order, cut)} if lost else ()
     found = []
     for place, (tensor, source) in enumerate(zip(inputs, sources, strict=True)):
         got = captured.get(source)
-        if got is None and source in loose:
+        if got is None and source in zero_grad_sources:
             zeros = zeros_like(tensor._raw)
-            got = wrap(zeros, False, Cut(source_of(tensor))) if create_graph else zeros
+            got = wrap(zeros, False, ZeroGradNode(source_of(tensor))) if create_graph else zeros
         if got is None and source not in walk.blank and missing is not None:
             missing.append(place)
         if got is not None and not create_graph:

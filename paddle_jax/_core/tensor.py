@@ -99,10 +99,10 @@ class Tensor:
 
     def _cut(self):
         """Nothing flows back through this tensor any more; what it was computed from gets zeros."""
-        from paddle_jax._core.node import Cut
+        from paddle_jax._core.node import ZeroGradNode
 
         retained = (self._node.hooks or {}).get(self._idx, {}).get(Retain)
-        self._node, self._idx = Cut((self._node, self._idx)), 0
+        self._node, self._idx = ZeroGradNode((self._node, self._idx)), 0
         if retained is not None:  # what the replaced value gets is what is kept
             self._node.hooks_of(0)["cut"] = lambda grad: retained(wrap(jnp.zeros(grad._raw.shape, grad._raw.dtype)))
 

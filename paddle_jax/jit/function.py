@@ -22,9 +22,9 @@ from paddle_jax._core.errors import TRACING, Unsupported, first_line
 from paddle_jax._core.origins import ENGINE, is_ours, package_of, user_line
 from paddle_jax._core.state import Observing, local
 from paddle_jax._core.uninterrupted import swapped, within, without_collection
+from paddle_jax.jit.closure_scan import ClosureScan
 from paddle_jax.jit.observed.reads import Reads
 from paddle_jax.jit.program import Program, Stale
-from paddle_jax.jit.reach import Reach
 from paddle_jax.jit.signature import as_tensors, described, differences, signature
 from paddle_jax.jit.usage import Usage
 from paddle_jax.static.input_spec import InputSpec
@@ -254,21 +254,21 @@ class StaticFunction:
     def _capture(self, args, kwargs):
         """The Program for a call, and the Tensors to call it with."""
         args, kwargs, inputs, others, containers = as_tensors(args, kwargs)
-        reach = Reach(self.dygraph_function, others)
+        scan = ClosureScan(self.dygraph_function, others)
         mine = {id(t) for t in inputs}
-        start = [t for t in reach.tensors if id(t) not in mine]
+        start = [t for t in scan.tensors if id(t) not in mine]
         with swapped(Switch, busy=True):
-            more = {"objects": [*reach.objects, *containers], "once": self._full_graph, "generators": reach.generators}
-            found, reads = self._captured(args, kwargs, reach, inputs, start, **more)
-            program = Program(self._name(), found, reach, reads, inputs)
-            reach.objects, reach.snapshot = [], Snapshot()
+            more = {"objects": [*scan.objects, *containers], "once": self._full_graph, "generators": scan.generators}
+            found, reads = self._captured(args, kwargs, scan, inputs, start, **more)
+            program = Program(self._name(), found, scan, reads, inputs)
+            scan.objects, scan.snapshot = [], Snapshot()
             return program, inputs
 
-    def _captured(self, args, kwargs, reach, *known, **more):
+    def _captured(self, args, kwargs, scan, *known, **more):
         """The run of the function: as it is; with its control flow converted; with integers counted as constant."""
         def run(function, converted=False, fixed=False):
-            settings = reach.guards.own_settings()
-            usage, reads = Usage(), Reads(reach.follows, reach.seen, more["objects"][len(reach.objects):], converted, settings)
+            settings = scan.guards.own_settings()
+            usage, reads = Usage(), Reads(scan.follows, scan.seen, more["objects"][len(scan.objects):], converted, settings)
 
             def body():
                 if converted:
@@ -281,9 +281,9 @@ class StaticFunction:
             try:
                 with without_collection():  # it would run code of objects that have nothing to do with the function
                     found = within(usage, lambda: within(reads, body))
-                changed = reach.snapshot.restore_variables()
+                changed = scan.snapshot.restore_variables()
             except BaseException:
-                reach.snapshot.restore_variables()
+                scan.snapshot.restore_variables()
                 raise
             if changed:
                 raise Unsupported(f"{changed[0]} outside the function is assigned, which would happen while compiling only; return "
@@ -293,8 +293,8 @@ class StaticFunction:
                 self._not_observed(reads.reason)
             return found, reads
 
-        if reach.streams:
-            raise Unsupported(_STREAM.format(reach.streams[0]))
+        if scan.streams:
+            raise Unsupported(_STREAM.format(scan.streams[0]))
         plain = self.dygraph_function
         try:
             return run(plain)

@@ -1,7 +1,7 @@
 """Packs: the small arrays that a compiled step writes, kept as one array between its calls.
 
 Handing an array to XLA and taking a new one back costs one to two microseconds, which for a small network is more than its arithmetic. The Tensors
-hold Values whose `seg` is the Pack; who asks for the array of one gets a copy of its part.
+hold Values whose `seg` is the FlatBuffer; who asks for the array of one gets a copy of its part.
 """
 
 import itertools
@@ -18,7 +18,7 @@ from paddle_jax._core.deferred.value import Value, aval_of, observed
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax._core.uninterrupted import eagerly
 
-_FEWEST, _MOST = 4, 128  # arrays in a Pack; compiling a program with many more takes several times as long
+_FEWEST, _MOST = 4, 128  # arrays in a FlatBuffer; compiling a program with many more takes several times as long
 _SMALL = 1 << 12  # bytes; of larger arrays the copies cost what is saved
 _READ, _JOIN = 4, 5  # what the copy of one part, and joining one part costs, in units of what a part saves in one call
 _RAW = operator.attrgetter("_raw")
@@ -29,7 +29,7 @@ class Scattered(Exception):
     """The arrays do not fit, or others ask for them so often that keeping them together is of no use."""
 
 
-class Pack:
+class FlatBuffer:
     """One array for several Tensors of one dtype.
 
     places: which operands of the program they are. flat: the array, None while they have arrays of their own. values: what the Tensors hold.
@@ -47,7 +47,7 @@ class Pack:
 
     @staticmethod
     def of(places, tensors):
-        """The Pack of those among the operands that are worth it, or None."""
+        """The FlatBuffer of those among the operands that are worth it, or None."""
         by_dtype = {}
         for i in places:
             raw = tensors[i]._raw
@@ -56,7 +56,7 @@ class Pack:
         chosen = max(by_dtype.values(), key=len, default=())
         if not _FEWEST <= len(chosen) <= _MOST or any(_place(tensors[i]._value) is NotImplemented for i in chosen):
             return None
-        return Pack(chosen, tensors)
+        return FlatBuffer(chosen, tensors)
 
     # inside the program -------------------------------------------------------------------------------------------
 
@@ -140,7 +140,7 @@ def _place(array):
 
 
 def _baseline():
-    """What sys.getrefcount says in `take` of a Value that only a Tensor and the Pack hold."""
+    """What sys.getrefcount says in `take` of a Value that only a Tensor and the FlatBuffer hold."""
     tensor = wrap(object())
     values = [tensor._raw]
     raws = list(map(_RAW, [tensor]))

@@ -15,7 +15,7 @@ from paddle_jax._core.counters import Counters
 from paddle_jax._core.deferred.value import Value, aval_of, concrete, filled, is_zero, looked_at, observed, uploaded
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.environment import MISSING, equal
-from paddle_jax._core.errors import told
+from paddle_jax._core.errors import run_error
 from paddle_jax._core.exhausted import told_as_memory
 from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.node import Node
@@ -26,7 +26,7 @@ from paddle_jax._core.tracing import is_tensor
 from paddle_jax._core.uninterrupted import Once, deliver, hand_out, jitted
 from paddle_jax.jit.checks import Checks
 from paddle_jax.jit.dy2static.effects import silent
-from paddle_jax.jit.packing import Pack, Scattered
+from paddle_jax.jit.packing import FlatBuffer, Scattered
 from paddle_jax.jit.tiny import compiler_options
 
 
@@ -35,7 +35,7 @@ def _finished(call, *args):
     try:
         return jax.block_until_ready(call(*args))
     except jax.errors.JaxRuntimeError as error:
-        raise told(error) from None
+        raise run_error(error) from None
 
 
 class Stale(Exception):
@@ -50,13 +50,13 @@ class Program:
     operands must be like. watched: (place, what its gradient must be like).
     """
 
-    def __init__(self, name, captured, reach, reads, inputs):
-        self.name, self.captured, self.reach, self.n = name, captured, reach, len(inputs)
+    def __init__(self, name, captured, scan, reads, inputs):
+        self.name, self.captured, self.scan, self.n = name, captured, scan, len(inputs)
         self.facts, self.uncovered = reads.facts, reads.reason
-        self.ids = {id(t) for t in reach.tensors}
+        self.ids = {id(t) for t in scan.tensors}
         self.aliased = [id(t) in self.ids for t in inputs]
         self.inputs = [t if same else None for t, same in zip(inputs, self.aliased, strict=True)]
-        self._arrange(captured, reach)
+        self._arrange(captured, scan)
         tensors = self._tensors(inputs)
         self.flags = [t.stop_gradient for t in tensors]
         self.shapes = [(t._raw.shape, t._raw.dtype) for t in tensors]
@@ -71,13 +71,13 @@ class Program:
         self.front = None if checks is None else checks.arrange(captured, self.order, self.differentiable)
         self._plan(captured)
         self.kernel = Kernel(name, self._flat)
-        self.loud = bool(captured.jaxpr.effects)
-        if self.loud:
+        self.has_effects = bool(captured.jaxpr.effects)
+        if self.has_effects:
             self.kernel.deferrable = False
             silent(self.kernel)
         self.spent = Node(self.kernel, None, (0,), ((wrap(None), 0),), 1)  # of results whose tape backward has used up inside
-        packed = None if self.differentiable or self.loud else Pack.of([each[0] for each in self.values if self._fits(*each[:2])], tensors)
-        self._split(len(tensors), packed)
+        fitting = [] if self.differentiable or self.has_effects else [each[0] for each in self.values if self._fits(*each[:2])]
+        self._split(len(tensors), FlatBuffer.of(fitting, tensors))
         del self.places
 
     def _plan(self, captured):
@@ -95,7 +95,7 @@ class Program:
                 self.rest.append((target, at, change))
             at += change.count
 
-    def _arrange(self, captured, reach):
+    def _arrange(self, captured, scan):
         at = {id(g.tensor): i for i, g in enumerate(captured.given) if g.tensor is not None}
         grads = {id(t._grad): at[id(t)] for t, _ in captured.grads if t._grad is not None}
         slots, fixed, owners, getters = [], [], [], []
@@ -103,7 +103,7 @@ class Program:
             if given.tensor is None:
                 getters.append((i, given.get))
             elif i >= self.n:
-                slot = reach.slots.get(id(given.tensor), (None, None))
+                slot = scan.slots.get(id(given.tensor), (None, None))
                 if slot[0] is not None:
                     slots.append((i, slot))
                 elif id(given.tensor) in grads:
@@ -114,7 +114,7 @@ class Program:
         self.order = [order.index(i) for i in range(len(order))]
         self.slots, self.fixed, self.getters = ([x for _, x in part] for part in (slots, fixed, getters))
         self.owners = [self.order[owner] for _, owner in owners]
-        self.looked = [(self.order[place], value) for place, value in captured.looked]
+        self.host_reads = [(self.order[place], value) for place, value in captured.host_reads]
         captured.results = [(stop, flows, None if place is None else self.order[place]) for stop, flows, place in captured.results]
 
     def _flat(self, *values):
@@ -133,8 +133,8 @@ class Program:
         if inputs and ([id(t) in self.ids for t in inputs] != self.aliased
                        or any([a is not None and a is not b for a, b in zip(self.inputs, inputs, strict=True)])):
             raise Stale("another Tensor that the function also uses itself is passed")
-        if not self.reach.guards.holds():
-            raise Stale(self.reach.guards.changed())
+        if not self.scan.guards.holds():
+            raise Stale(self.scan.guards.changed())
         if not self.facts.hold():
             raise Stale(self.facts.changed())
         for get, value in self.captured.guards:
@@ -149,7 +149,7 @@ class Program:
         if flags != self.flags:
             at = next(i for i, flag in enumerate(flags) if flag != self.flags[i])
             raise Stale(f"stop_gradient of {tensors[at].name} is {flags[at]}")
-        for i, value in self.looked:
+        for i, value in self.host_reads:
             if not np.array_equal(looked_at(concrete(tensors[i]._raw)), value):
                 raise Stale(f"the value of {tensors[i].name}, which the function looks at on the host, has changed")
         if self.watched:
@@ -176,7 +176,7 @@ class Program:
         self.seen = (grads, raws) if all(map(is_zero, raws)) else (grads, None) if all(g is None for g in grads) else ([], [])
 
     def _arrays(self, tensors):
-        """What the Tensors outside the Pack hold, as arrays."""
+        """What the Tensors outside the FlatBuffer hold, as arrays."""
         raws = list(map(_RAW, tensors))
         try:
             avals = list(map(_AVAL, raws))
@@ -188,7 +188,7 @@ class Program:
         for i, (tensor, raw) in enumerate(zip(tensors, raws, strict=True)):
             if type(raw) is Value or not isinstance(raw, jax.Array):
                 raws[i] = observed(raw)
-                if i < len(self.donated) or type(getattr(raw, "seg", None)) is not Pack:  # of a Pack's part the Tensor keeps being one
+                if i < len(self.donated) or type(getattr(raw, "seg", None)) is not FlatBuffer:  # of a FlatBuffer's part the Tensor keeps being one
                     tensor._raw = raws[i]
             if (raws[i].shape, raws[i].dtype) != shapes[i]:
                 raise Stale(f"{tensor.name} is {raws[i].dtype.name}{list(raws[i].shape)}, before {shapes[i][1].name}{list(shapes[i][0])}")
@@ -208,7 +208,7 @@ class Program:
                     raise Stale(f"{tensor.name} is {tensor._raw.dtype.name}{list(tensor._raw.shape)}")
             out = run(self.kernel, [*tensors, *[wrap(get()) for get in self.getters]])
             raws = [o._raw for o in out]
-            if self.loud:
+            if self.has_effects:
                 _finished(lambda: raws)
             hand_out(_SET_RAW, [tensors[i] for i in self.donated], [raws[at] for at in self.at])
         else:
@@ -261,7 +261,7 @@ class Program:
                 values = itertools.chain(map(_SET_RAW, changed, results), map(found.append, results))
                 return values if self.pack is None else itertools.chain(self.pack.give(members, results), values)
 
-            if self.loud:
+            if self.has_effects:
                 deliver(iter, [_finished(self.direct, *arguments)], take)
             else:
                 self.once(arguments, take, None, (*map(type, arguments[3]), *map(_COMMITTED, given), *map(_COMMITTED, kept)))
@@ -322,7 +322,7 @@ class Program:
             return [*joined, *[out[i] for i in at], *[out[i] for i in rest]]
 
         direct.__name__ = self.name
-        donate = () if self.loud or not all([self._fits(*each) for each in written]) else 1  # after a failed assertion everything is as before
+        donate = () if self.has_effects or not all([self._fits(*each) for each in written]) else 1  # after a failed assertion everything is as before
         compiled = jitted(direct, donate_argnums=donate, compiler_options=compiler_options(self.captured.jaxpr) or None)
         self.__dict__.update(
             pack=pack, targets=_picker([target for target, _, _ in plain]), steps=[steps for _, _, steps in plain],

@@ -31,7 +31,7 @@ class _Draws(Trace):
         return self.words, self.first + np.uint32(self.count - 1)
 
 
-class Whole:
+class OpaqueCall:
     """The function of a composite that is one operation: it runs the composite's code on arrays.
 
     random: whether the last two operands are those of a random op; draws: how many random numbers it takes. writes: positions of the operands that it
@@ -122,4 +122,4 @@ def _differ(a, b):
     return x.shape != y.shape or x.dtype != y.dtype or x.tobytes() != y.tobytes()
 
 
-__all__ = ["Random", "Whole", "computing", "same"]
+__all__ = ["Random", "OpaqueCall", "computing", "same"]

@@ -20,7 +20,7 @@ from paddle_jax.framework.pir.files import CorruptModelError, read_parameters, r
 from paddle_jax.framework.pir.interpreter import Runner
 from paddle_jax.framework.pir.program import parse
 from paddle_jax.framework.pir.writer import write as write_program
-from paddle_jax.static.composites import Whole
+from paddle_jax.static.composites import OpaqueCall
 from paddle_jax.static.input_spec import InputSpec
 from paddle_jax.static.program import Program, default_main_program
 from paddle_jax.static.recorder import Recorder, data
@@ -85,7 +85,7 @@ def _replay(ops, feeds, targets, blank=False):
         env = dict(zip(feeds, inputs, strict=True))
         for op in ops:
             operands = [tensor(env, symbol) for symbol in op.inputs]
-            if isinstance(op.kernel.fn, Whole):
+            if isinstance(op.kernel.fn, OpaqueCall):
                 found = op.kernel.fn.on_tensors(operands[:-2] if op.kernel.fn.random else operands)
             else:
                 found = run(op.kernel, operands)

@@ -25,7 +25,7 @@ from paddle_jax._core.tensor import Parameter, Tensor, wrap
 from paddle_jax._core.undo import ValueLog
 from paddle_jax.jit.dy2static import convert
 from paddle_jax.static.blocks import Block
-from paddle_jax.static.composites import Random, Whole, same
+from paddle_jax.static.composites import OpaqueCall, Random, same
 from paddle_jax.static.inference import full_kernel, infer
 from paddle_jax.static.program import Operation, Program, default_main_program
 from paddle_jax.static.variable import ParameterVariable, PersistentVariable, Variable, persistent, variable
@@ -329,13 +329,13 @@ class Recorder(Frame):
         tensors = list(tensors_in((args, kwargs)))
         writes = [i for i, t in enumerate(tensors) if any(t is c for c in changed)]
         symbols, stops = [self.symbol(t) for t in tensors], [t.stop_gradient for t in tensors]
-        code = Whole(fn, args, kwargs, tensors, writes, False)
+        code = OpaqueCall(fn, args, kwargs, tensors, writes, False)
         mark = self.mark()
         try:
             found = self.record(Kernel(name, code), symbols, stops)
         except Random:
             self.back(mark)
-            code = Whole(fn, args, kwargs, tensors, writes, True)
+            code = OpaqueCall(fn, args, kwargs, tensors, writes, True)
             found = self.record(Kernel(name, code), [*symbols, *self.draw(default_generator())], [*stops, True, True])
             self.program.draws += code.draws - 1
         found = list(found)

@@ -15,9 +15,9 @@ from jax import lax
 from paddle_jax._core.deferred.value import Value, aval_of, from_host, host, looked_at, readable
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.error_kinds import MISTAKES, with_kind
+from paddle_jax._core.fast_path import run1, run2, run3
 from paddle_jax._core.op import check_inplace, composite, op, scalar
 from paddle_jax._core.record import known_as
-from paddle_jax._core.short_cuts import run1, run2, run3
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, on_host, wrap
 from paddle_jax.tensor.axes import bounds, untracked

@@ -288,7 +288,7 @@ def cosh(x, name=None):
 
 
 @known_as(pir="tanh", onnx="Tanh")
-@op(inplace=True, out=True, alias=INPUT, slope=lambda y: (1 - y) * (1 + y), cases=ANY)
+@op(inplace=True, out=True, alias=INPUT, grad_from_output=lambda y: (1 - y) * (1 + y), cases=ANY)
 def tanh(x, name=None):
     """The hyperbolic tangent.
 
@@ -341,7 +341,7 @@ def atanh(x, name=None):
 
 
 @known_as(pir="sigmoid", onnx="Sigmoid")
-@op(inplace=True, out=True, alias=INPUT, slope=lambda y: y * (1 - y), cases=ANY)
+@op(inplace=True, out=True, alias=INPUT, grad_from_output=lambda y: y * (1 - y), cases=ANY)
 def sigmoid(x, name=None):
     """1 / (1 + exp(-x)), the logistic function.
 

@@ -4,7 +4,7 @@ import gc
 import tracemalloc
 
 import paddle_jax
-from paddle_jax.jit.packing import Pack
+from paddle_jax.jit.packing import FlatBuffer
 
 
 def test_a_retained_loss_is_named(paddle):
@@ -45,7 +45,7 @@ def test_parameters_that_a_compiled_step_keeps_in_one_array(paddle):
 
     for _ in range(4):
         step(paddle.ones([2, 7]))
-    assert any(type(getattr(p._raw, "seg", None)) is Pack for p in net.parameters()), "the step does not keep them together any more"
+    assert any(type(getattr(p._raw, "seg", None)) is FlatBuffer for p in net.parameters()), "the step does not keep them together any more"
     assert sum(g.count for g in paddle_jax.live_tensors(1000) if g.shape == (7, 7) and g.op == "a parameter") >= 12
 
 

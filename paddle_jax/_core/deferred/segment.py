@@ -97,7 +97,7 @@ def idle(segment):
     return False
 
 
-def enter(seg, v):
+def add_leaf(seg, v):
     """Makes a Value with an array an operand from outside; None when it lives on another device than the rest of the segment.
 
     Host numbers enter anew at each use, so that two numbers that happen to be equal do not change the structure of the segment.
@@ -143,7 +143,7 @@ def record(ctx, kernel, raws):
         if len(ops) < seg.limit:
             entry = [sig]
             for v in raws:
-                p = (v.pos if v.seg is seg else None) if v.array is None else places.get(v) or enter(seg, v)
+                p = (v.pos if v.seg is seg else None) if v.array is None else places.get(v) or add_leaf(seg, v)
                 if p is None:
                     break
                 entry.append(p)

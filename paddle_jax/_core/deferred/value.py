@@ -11,7 +11,7 @@ from jax._src.core import trace_state_clean  # the public module does not say wh
 from jax._src.interpreters.pxla import batched_device_put  # what device_put ends in: 5 us in place of 80
 from jax.sharding import NamedSharding, PartitionSpec, SingleDeviceSharding
 
-from paddle_jax._core.errors import told
+from paddle_jax._core.errors import run_error
 from paddle_jax._core.state import local
 from paddle_jax._core.unmade import Unmade
 
@@ -311,7 +311,7 @@ def looked_at(array, doing="reading"):
             array.block_until_ready()  # NumPy's look at what could not be computed, for lack of memory, would end the process or wait for ever
         return np.asarray(array)
     except (jax.errors.JaxRuntimeError, MemoryError, ValueError) as error:
-        raise told(error, f"{doing}, of a value that is computed now") from None
+        raise run_error(error, f"{doing}, of a value that is computed now") from None
 
 
 def readable(value):

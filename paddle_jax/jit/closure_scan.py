@@ -24,7 +24,7 @@ _STORES = ("_parameters", "_buffers", "_sub_layers", "_forward_pre_hooks", "_for
 _BARE = ("Layer", "Sequential", "LayerList", "LayerDict", "ParameterList", "ParameterDict")  # classes that one derives from to write a Layer
 
 
-class Reach:
+class ClosureScan:
     """What was found.
 
     slots: {id of Tensor: (dict or list, key) where it is found}; tensors: the Tensors. guards: what code of ours reads of Layers and optimizers.

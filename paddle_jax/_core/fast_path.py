@@ -4,7 +4,7 @@ The functions `run1(kernel, x0)`, `run2(kernel, x0, x1)`, `run3(...)` are made f
 whatever is not (the first sight of a signature, a full segment, tracing, several results, another tier) goes to `run`.
 """
 
-from paddle_jax._core.deferred.segment import enter
+from paddle_jax._core.deferred.segment import add_leaf
 from paddle_jax._core.deferred.value import Value
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.node import Node, next_serial
@@ -59,12 +59,12 @@ def run{n}(kernel, {xs}):
     node.kernel = kernel
     node.values = ({vs},)
     node.n_out = 1
-    node.hooks = node.loose = None
+    node.hooks = node.zero_grad_sources = None
     node.serial = next_serial()
 {edges}
     return t
 """
-_POSITION = "            p{i} = (v{i}.pos if v{i}.seg is seg else None) if v{i}.array is None else places.get(v{i}) or enter(seg, v{i})"
+_POSITION = "            p{i} = (v{i}.pos if v{i}.seg is seg else None) if v{i}.array is None else places.get(v{i}) or add_leaf(seg, v{i})"
 _STOP = "        if x{i}.stop_gradient: flow &= {mask}"
 _EDGES = "    {test} flow == {flow}:\n        node.diff = {diff}\n        node.edges = ({sources},)"
 _SOURCE = "(x{i} if x{i}._node is None else x{i}._node, x{i}._idx)"
@@ -85,7 +85,7 @@ def _made(n):
         foreign=listed("type(v{i}) is not Value", " or "), placed=listed("p{i} is not None", " and "), positions=listed(_POSITION, "\n"),
         stops=listed(_STOP, "\n"), edges="\n".join(map(edges, range(1, 1 << n))),
     )
-    scope = {"__name__": __name__, "Node": Node, "Tensor": Tensor, "Value": Value, "enter": enter, "local": local, "new": object.__new__,
+    scope = {"__name__": __name__, "Node": Node, "Tensor": Tensor, "Value": Value, "add_leaf": add_leaf, "local": local, "new": object.__new__,
              "next_serial": next_serial, "run": run}
     exec(text, scope)  # noqa: S102  the text is the template above
     return scope[f"run{n}"]
