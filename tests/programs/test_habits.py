@@ -82,6 +82,12 @@ SCRIPTS = {
             "[1, 2]", "n.named_parameters()", "[n]", "[[n.weight]]", "[None]", "n.state_dict()", "n", "n.weight", "None", "'abc'", "3")),
         "o = paddle.optimizer.SGD(0.1, parameters=n.parameters())", "o.minimize(3)", "o.minimize(None)",
     ],
+    "batch normalisation of one sample": [
+        "n = nn.Sequential(nn.Linear(2, 3, weight_attr=nn.initializer.Constant(0.5)), nn.BatchNorm1D(3))", "y = n(paddle.ones([1, 2]))", "y",
+        "(y ** 2).sum().backward()", "n[1].weight.grad, n[1].bias.grad", "n[0].bias.grad", "n[1]._mean, n[1]._variance",
+        "o = paddle.optimizer.AdamW(0.1, parameters=n.parameters(), weight_decay=0.5)", "o.step()", "n[1].weight, n[1].bias",
+        "nn.BatchNorm2D(3)(paddle.ones([1, 3, 1, 1])).stop_gradient",
+    ],
     "sinc_ gives another Tensor": [
         "x = paddle.to_tensor([0.5, 0.0])", "y = x.sinc_()", "y is x", "x", "y", "y.add_(paddle.ones([2]))", "x",
     ],

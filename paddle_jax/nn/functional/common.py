@@ -48,7 +48,8 @@ def linear(x, weight, bias=None, name=None):
 @known_as(amp="reduce_sum", code="reductions:cosine_similarity")
 @op("x1 x2", method=False, promote=True, alias={"dim": "axis"}, cases=["f(2,3), f(2,3)", "f(2,3), f(2,3), axis=0", "f(2,3), f(3), axis=-1",
     "f(2,3), f(2,3), eps=5.0", "d(2,3,4), d(2,3,4)", "f(2,3), f(2,3), axis=2",
-                                                                       "f(0,3), f(0,3)"])
+    "f(2,3), f(3)", "f(2,3), f(3), axis=0", "f(3), f(2,3), axis=-1", "f(2,3), f(2,1)", "f(2,3,4), f(3,4), axis=1", "f(3), f(3), axis=0",
+    "f(0,3), f(0,3)"])
 def cosine_similarity(x1, x2, axis=1, eps=1e-8):
     """The cosine of the angle between vectors along an axis: dot / max(|x1| |x2|, eps).
 
@@ -59,14 +60,16 @@ def cosine_similarity(x1, x2, axis=1, eps=1e-8):
     Returns:
         Tensor without the axis.
     Raises:
-        IndexError: axis is out of range.
+        IndexError: axis is out of range for x1 or x2. ValueError: they are not equally long along it.
     Example:
         >>> paddle.nn.functional.cosine_similarity(paddle.to_tensor([[3.0, 4.0]]), paddle.to_tensor([[6.0, 8.0]])).tolist()
         [1.0]
     """
-    n = max(x1.ndim, x2.ndim)
+    n = min(x1.ndim, x2.ndim)
     if not -n <= axis < n:
-        raise IndexError(f"cosine_similarity: axis={axis} is out of range for {n} axes; use {-n}..{n - 1}")
+        raise IndexError(f"cosine_similarity: axis={axis} is out of range for {n} axes" + (f"; use {-n}..{n - 1}" if n else ""))
+    if x1.shape[axis] != x2.shape[axis] and 1 not in (x1.shape[axis], x2.shape[axis]):
+        raise ValueError(f"cosine_similarity: x2: got length {x2.shape[axis]} along axis {axis}; it must be {x1.shape[axis]}, that of x1, or 1")
     x1, x2 = jnp.broadcast_arrays(x1, x2)
     dot, a, b = jnp.sum(x1 * x2, axis), jnp.sum(x1 * x1, axis), jnp.sum(x2 * x2, axis)
     return dot / jnp.sqrt(jnp.maximum(a * b, eps * eps))

@@ -238,6 +238,7 @@ def logistic(logit, label, pos_weight=None):
     f"f(2,3), {SOME}", f"f(2,3), {SOME}, reduction='none'", f"d(2,3), {SOME_D}, reduction='sum'", f"f(2,3), {SOME}, pos_i(2,3).astype('float32')",
     f"f(2,3), {SOME}, None, 'mean', pos_i(3).astype('float32')", f"f(2,3), {SOME}, pos_i(3).astype('float32'), 'none', pos_i(2,3).astype('float32')",
     "u(-200,200,5), idx(2,5).astype('float32')", "f(2,3), u(0,1,2,3), reduction='x'", "f(0,3), u(0,1,0,3)",
+    f"f(2,3), {SOME}, pos_weight=pos_i(1,2,3).astype('float32')", f"f(2,3), {SOME}, pos_weight=pos_i(2,1).astype('float32')",
     "f(3,1), u(0,1,3)", "f(3), u(0,1,3,1)", "f(2,3), u(0,1,3)"])
 def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean", pos_weight=None, name=None):
     """Binary cross entropy of sigmoid(logit) and label, without overflow. No gradient flows to label and pos_weight.
@@ -257,6 +258,9 @@ def binary_cross_entropy_with_logits(logit, label, weight=None, reduction="mean"
         0.6931
     """
     check_shapes("binary_cross_entropy_with_logits", "label", label, logit.shape)
+    if pos_weight is not None and pos_weight.ndim > logit.ndim:
+        raise ValueError(f"(InvalidArgument) binary_cross_entropy_with_logits: pos_weight: got shape {list(pos_weight.shape)}; "
+                         f"it must broadcast to that of logit, {list(logit.shape)}")
     loss = logistic(logit, label, pos_weight)
     return reduced("binary_cross_entropy_with_logits", loss if weight is None else loss * weight, reduction)
 
@@ -299,7 +303,7 @@ def sigmoid_focal_loss(logit, label, normalizer=None, alpha=0.25, gamma=2.0, red
 
 @known_as(amp="reduce_mean")
 @op("input label", method=False, cases=["u(0,1,2,4,3), idx(3,2,4,1)", "ud(0,1,3,2), idx(2,3,1), 0.1", "u(0,1,2,3), idx(3,2,2)",
-    "u(0,1,2,3), idx(3,2)", "u(0,1,3), idx(3,1)"])
+    "u(0,1,2,3), idx(3,2)", "u(0,1,3), idx(3,1)", "u(0,1,2,3), f(2,1)"])
 def dice_loss(input, label, epsilon=1e-05, name=None):
     """1 - 2 |input and label| / (|input| + |label|), averaged over the batch.
 
@@ -310,7 +314,7 @@ def dice_loss(input, label, epsilon=1e-05, name=None):
     Returns:
         0-D Tensor.
     Raises:
-        AssertionError: shapes do not fit.
+        AssertionError: shapes do not fit, or label holds no integers.
     Example:
         >>> round(paddle.nn.functional.dice_loss(paddle.to_tensor([[1.0, 0.0]]), paddle.to_tensor([[0]])).item(), 3)
         0.0
@@ -320,6 +324,8 @@ def dice_loss(input, label, epsilon=1e-05, name=None):
     if input.ndim < 2 or input.ndim != label.ndim or label.shape[-1] != 1 or input.shape[:-1] != label.shape[:-1]:
         raise AssertionError(f"dice_loss: label: got shape {list(label.shape)}; "
                              f"for input of shape {list(input.shape)} it must be {[*input.shape[:-1], 1]}")
+    if not jnp.issubdtype(label.dtype, jnp.integer):
+        raise AssertionError(f"dice_loss: label: got {label.dtype}; class numbers are integers, of dtype int32 or int64")
     target = jax.nn.one_hot(label[..., 0], input.shape[-1], dtype=input.dtype)
     axes = tuple(range(1, input.ndim))
     overlap, total = jnp.sum(input * target, axes), jnp.sum(input, axes) + jnp.sum(target, axes)
