@@ -15,6 +15,7 @@ from jax._src.core import set_current_trace, trace_ctx  # for a value of the tra
 from paddle_jax._core.deferred.value import INEXACT, Value, concrete
 from paddle_jax._core.dependence import is_literal, opened
 from paddle_jax._core.errors import Unsupported
+from paddle_jax._core.folding import known
 from paddle_jax._core.frame import InnerFrame
 from paddle_jax._core.kernel import Kernel, compute
 from paddle_jax._core.node import source_of
@@ -54,6 +55,8 @@ class Trace(Block, InnerFrame):
         if ctx.segment is not None and all(type(t._raw) is Value for t in tensors):
             return super().call(kernel, tensors)
         values, executor = self.operands(tensors), self.executor
+        if self.capture is not None and (out := known(kernel, tensors, values)) is not None:
+            return self.results(kernel, tensors, values, out)
         return self.results(kernel, tensors, values, compute(kernel, values) if executor is None else executor(kernel, values))
 
     def operands(self, tensors, deferred=False):

@@ -10,6 +10,7 @@ import numpy as np
 from paddle_jax import amp
 from paddle_jax._core.place import get_device
 from paddle_jax._core.tensor import Tensor
+from paddle_jax.distributed import all_gather
 from paddle_jax.framework.io import load as load_file
 from paddle_jax.framework.mode import in_dynamic_mode
 from paddle_jax.hapi.adapters import DynamicGraphAdapter, listed
@@ -20,6 +21,7 @@ from paddle_jax.io import DataLoader, Dataset, DistributedBatchSampler
 from paddle_jax.jit.io import save as save_program
 from paddle_jax.metric import Metric
 from paddle_jax.static.input_spec import InputSpec
+from paddle_jax.tensor.joining import concat
 from paddle_jax.utils.nested import flatten
 
 __all__ = []
@@ -27,6 +29,13 @@ __all__ = []
 _LISTS = ("custom_white_list", "custom_black_list")
 _SCALER = ("init_loss_scaling", "incr_ratio", "decr_ratio", "incr_every_n_steps", "decr_every_n_nan_or_inf", "use_dynamic_loss_scaling")
 _STATIC_ONLY = ("custom_black_varnames", "use_pure_fp16", "use_fp16_guard")
+
+
+def _all_gather(x):
+    """A Tensor of all processes, one below the other: metrics of programs written for Paddle ask for it here."""
+    parts = []
+    all_gather(parts, x)
+    return concat(parts, axis=0)
 
 
 def _check(condition, message, error=AssertionError):

@@ -11,6 +11,8 @@ I, J = (RNG.integers(1, 5, [2, 3]) for _ in range(2))  # noqa: E741
 M = RNG.normal(size=[3, 3]).astype("float32")
 M = M @ M.T + 3 * np.eye(3, dtype="float32")  # symmetric and far from singular
 P, K = RNG.normal(size=[1, 2, 5, 5]).astype("float32"), RNG.normal(size=[3, 2, 2, 2]).astype("float32")
+Q, S = RNG.uniform(size=[2, 10, 4]).astype("float32").cumsum(1).cumsum(2), RNG.uniform(size=[2, 3, 10]).astype("float32")
+R = RNG.uniform(size=[10, 3, 4]).astype("float32").cumsum(2)
 V, H, L = RNG.normal(size=[1, 2, 4, 4, 4]).astype("float32"), RNG.normal(size=[2, 2, 4]).astype("float32"), np.array([[1], [2]])
 CALLS = {  # operands by the letters above; arguments that follow have their defaults
     "A": "abs acos all amax amin angle any asin asinh assign atan atanh ceil celu conj cos cosh cumsum diag diag_embed diagonal digamma elu erf "
@@ -92,6 +94,14 @@ adam_(A, B, T([0.1]), Z([2, 3]), Z([2, 3]), None, T([0.9]), T([0.99]), None, Non
 adamw_(A, B, T([0.1]), assign(B), square(B), None, T([0.9]), T([0.99]), None, None, 0.9, 0.99, 1e-8, 0.5, 0.1, True, False, 1000, False, False,
 False)
 check_finite_and_unscale_([A, B], T([2.0]))
+multiclass_nms3(Q, S, None, 0.1, 5, 7, 0.3, True, 1.0, 0); multiclass_nms3(Q, S, None, 0.1, -1, -1, 0.7, False, 0.9, -1)
+multiclass_nms3(Q, S, None, 2.0, 5, 7, 0.3, True, 1.0, 0)
+sum(multiclass_nms3(R, transpose(S[0], [1, 0]), I32([4, 6]), 0.1, 5, -1, 0.3, True, 1.0, 1)[0], [0])
+matrix_nms(Q, S, 0.1, 5, 7, 0.1, False, 2.0, 0, True)
+prior_box(P, O([1, 3, 20, 20]), [4.0], [9.0], [2.0], [0.1, 0.1, 0.2, 0.2], True, False, 0.0, 0.0, 0.5, False)
+box_coder(Q[0], None, Q[1], 'encode_center_size', True, 0, [0.1, 0.1, 0.2, 0.2]); box_coder(Q[0], Q[1], Q[1], 'encode_center_size', True, 0, [])
+roi_align(P, Q[0][:2], I32([2]), 2, 3, 0.5, -1, True); roi_pool(P, Q[0][:2], I32([2]), 2, 3, 0.5)
+psroi_pool(O([1, 8, 5, 5]), Q[0][:2], I32([2]), 2, 2, 2, 0.5)
 """
 LEGACY = """
 argsort(A, 'axis', 0, 'descending', True); softmax(A, 'axis', -1); matmul_v2(A, B, 'trans_x', False, 'trans_y', True)
@@ -100,6 +110,8 @@ elementwise_add(A, B, 'axis', -1); elementwise_sub(A, B); elementwise_mul(A, B);
 cast(A, 'in_dtype', 5, 'out_dtype', 6)
 reshape2(A, None, 'shape', [3, 2])[0]; transpose2(A, 'axis', [1, 0])[0]; top_k_v2(A, 'k', 2); reduce_mean(A, 'dim', [1], 'keep_dim', True)
 relu(A); elementwise_max(A, B)
+multiclass_nms3(Q, S, None, 'background_label', 0, 'score_threshold', 0.1, 'nms_top_k', 5, 'nms_threshold', 0.3, 'keep_top_k', 7)
+matrix_nms(Q, S, 'score_threshold', 0.1, 'post_threshold', 0.1, 'nms_top_k', 5, 'keep_top_k', 7)
 """
 REFUSED = "sum(1, [0], None, False); relu_(leaf); concat(A, 0); nosuch(A); reshape(A, [5]); topk(A, 9, 1, True, True); arange(0, 3, 1, 'int64', 0)"
 
@@ -108,8 +120,9 @@ def space(m, functions):
     """What a call can name: the functions, operands as Tensors of an engine, and ways to make more."""
     known = {name: m.to_tensor(value) for name, value in globals().items() if len(name) == 1 and isinstance(value, np.ndarray)}
     leaf = m.nn.Linear(1, 1).weight
-    return Space(functions, known | {"T": m.to_tensor, "O": m.ones, "Z": m.zeros, "place": m.CPUPlace(), "leaf": leaf,
-                                    "FP64": m.base.core.VarDesc.VarType.FP64})
+    return Space(functions, known | {"T": m.to_tensor, "I32": lambda value: m.to_tensor(value, "int32"),
+                                    "O": m.ones, "Z": m.zeros, "place": m.CPUPlace(),
+                                    "leaf": leaf, "FP64": m.base.core.VarDesc.VarType.FP64})
 
 
 class Space(dict):

@@ -83,3 +83,19 @@ def test_computes_alike(case, pair, oracle, training):
             assert got_grads[name] is None or name not in ("input 0", *want_state), name
         else:
             np.testing.assert_allclose(got_grads[name], grad, **TOLERANCE, err_msg=name)
+
+
+def test_one_value_per_channel_leaves_zeros_as_gradients(oracle):
+    """Not None: weight decay then acts on them."""
+    for P in (oracle, paddle_jax):
+        norm = P.nn.BatchNorm2D(3)
+        norm.weight.set_value(np.array([1.0, 2.0, 3.0], "float32"))
+        optimizer = P.optimizer.SGD(0.5, parameters=norm.parameters(), weight_decay=0.1)
+        x = P.full([1, 3, 1, 1], 2.0)
+        x.stop_gradient = False
+        y = norm(x)
+        y.sum().backward()
+        assert y.flatten().tolist() == [2.0] * 3 and x.grad.flatten().tolist() == [1.0] * 3
+        assert norm.weight.grad.tolist() == norm.bias.grad.tolist() == [0.0] * 3
+        optimizer.step()
+        np.testing.assert_allclose(norm.weight.numpy(), [0.95, 1.9, 2.85], 1e-6)

@@ -167,4 +167,50 @@ def matrix_nms(bboxes, scores, score_threshold, post_threshold, nms_top_k, keep_
     return out, count, to_tensor(np.asarray(numbers, np.int32).reshape(-1, 1)) if return_index else None
 
 
-__all__ = ["matrix_nms", "nms"]
+def multiclass_nms(boxes, scores, counts, score_threshold, top, threshold, normalized, eta, background):
+    """Suppression in each class by itself, then the best of an image: what Paddle calls multiclass_nms3.
+
+    Args:
+        boxes, scores: Tensors [N, M, 4] and [N, C, M]; or [M, C, 4] and [M, C] with `counts`, int32 Tensor [N], boxes of each image.
+        top: (how many of a class are looked at, how many of an image are kept), -1 for all.
+    Returns:
+        Tensor [K, 6] of (class, score, x1, y1, x2, y2), by class and falling score (Paddle: in the second form not by score);
+        int32 Tensor [K, 1] of where boxes and scores stand; int32 Tensor [N] of how many each image has.
+    Raises:
+        ValueError: the boxes do not have four numbers, or there are no counts for scores [M, C].
+    """
+    corners, values = on_host(boxes, "multiclass_nms3"), on_host(scores, "multiclass_nms3")
+    if corners.shape[-1] != 4 or (values.ndim == 2 and counts is None):
+        raise ValueError(f"(InvalidArgument) multiclass_nms3: got boxes {list(corners.shape)} and scores {list(values.shape)}; boxes must be "
+                         "[N, M, 4] with scores [N, C, M], or [M, C, 4] with scores [M, C] and rois_num")
+    shared = score_threshold, top, threshold, 0 if normalized else 1, eta, background
+    if values.ndim == 3:
+        starts = range(0, values.shape[0] * values.shape[2], values.shape[2] or 1)
+        images = [(np.broadcast_to(b, (len(v), *b.shape)), v, lambda kind, box, start=i: start + box)
+                  for i, b, v in zip(starts, corners, values, strict=False)]
+    else:
+        ends = np.cumsum(on_host(counts, "multiclass_nms3"))
+        images = [(corners[i:j].swapaxes(0, 1), values[i:j].T, lambda kind, box, start=i, kinds=values.shape[1]: (start + box) * kinds + kind)
+                  for i, j in zip((0, *ends[:-1]), ends, strict=True)]
+    found = [[([kind, v[kind, box], *b[kind, box]], place(kind, box)) for kind, box in _of_classes(b, v, *shared)] for b, v, place in images]
+    flat = [one for image in found for one in image]
+    return (to_tensor(np.asarray([row for row, _ in flat], corners.dtype).reshape(-1, 6)),
+            to_tensor(np.asarray([place for _, place in flat], np.int32).reshape(-1, 1)),
+            to_tensor(np.asarray([len(image) for image in found], np.int32)))
+
+
+def _of_classes(boxes, scores, score_threshold, top, threshold, extra, eta, background):
+    """(class, box) of what is kept in one image: boxes [C, M, 4], scores [C, M]."""
+    kept = []
+    for kind, values in enumerate(scores):
+        if kind != background:
+            chosen = np.flatnonzero(values > score_threshold)
+            chosen = chosen[descending(values[chosen])][: None if top[0] < 0 else top[0]]
+            kept += [(kind, box) for box in chosen[suppressed(boxes[kind][chosen], threshold, extra, eta)]]
+    if 0 <= top[1] < len(kept):
+        best = descending(np.asarray([scores[pair] for pair in kept]))[: top[1]]
+        kept = [kept[i] for i in np.sort(best)]
+    return kept
+
+
+__all__ = ["matrix_nms", "multiclass_nms", "nms"]
