@@ -4,7 +4,6 @@ A program is made for given shapes, so `paddle.shape(x)` and what is computed fr
 loop over. They are worked out on the host while the code runs, and stay NumPy arrays.
 """
 
-
 import numpy as np
 
 from paddle_jax._core.deferred.value import concrete, looked_at
@@ -19,7 +18,7 @@ def known(kernel, tensors, values):
     """The results of a kernel as NumPy arrays where the host can tell them beforehand; else None."""
     if not (values and kernel.deferrable):
         return None
-    values = [looked_at(concrete(v)) if type(t) is Number else v for t, v in zip(tensors, values, strict=True)]
+    values = [looked_at(concrete(t._raw)) if type(t) is Number else v for t, v in zip(tensors, values, strict=True)]
     if all(map(_on_host, values)):
         if not all(t.stop_gradient for t in tensors):
             return None
