@@ -18,17 +18,18 @@ class SparseCooTensor(SparseTensor):
         values: Tensor [n].
         shape: ints, the whole shape.
         filled: whether zeros that only fill up a bound may be among the elements (`paddle_jax.bounded`).
+        coalesced: whether the coordinates are known to be sorted, each there once.
     """
 
-    __slots__ = ("_filled",)
+    __slots__ = ("_coalesced", "_filled")
 
-    def __init__(self, indices, values, shape, filled=False):
+    def __init__(self, indices, values, shape, filled=False, coalesced=False):
         super().__init__(values, shape)
-        self._indices, self._filled = indices, filled
+        self._indices, self._filled, self._coalesced = indices, filled, coalesced
 
     def taken_apart(self):
         """The Tensors that it is made of, and the other arguments that it is made with."""
-        return (self._indices, self._values), (tuple(self.shape), self._filled)
+        return (self._indices, self._values), (tuple(self.shape), self._filled, self._coalesced)
 
     def indices(self):
         """The coordinates, int64 [axes, n]."""
@@ -41,6 +42,10 @@ class SparseCooTensor(SparseTensor):
     def is_sparse_csr(self):
         """False."""
         return False
+
+    def is_coalesced(self):
+        """Whether the coordinates are known to be sorted, each there once: in results of `coalesce` and `to_sparse_coo`."""
+        return self._coalesced
 
     def coalesce(self):
         """The same with equal coordinates added up; see `paddle.sparse.coalesce`."""
@@ -80,7 +85,7 @@ class SparseCooTensor(SparseTensor):
 
     def detach(self):
         """The same without gradients."""
-        return SparseCooTensor(self._indices, self._values.detach(), self.shape, self._filled)
+        return SparseCooTensor(self._indices, self._values.detach(), self.shape, self._filled, self._coalesced)
 
     def __repr__(self):
         return shown(self, indices=self._indices, values=self._values)
@@ -144,4 +149,4 @@ def coalesce(x, name=None):
     kept, place = np.unique(coordinates(x, "coalesce").astype(x.indices().dtype.np), axis=1, return_inverse=True)
     elements = x.values() if x.values().ndim else x.values().reshape([1])
     values = scatter_nd(unsqueeze(to_tensor(place.reshape(-1)), 1), elements, [kept.shape[1], *elements.shape[1:]])
-    return SparseCooTensor(to_tensor(kept), values, x.shape)
+    return SparseCooTensor(to_tensor(kept), values, x.shape, coalesced=True)

@@ -37,7 +37,7 @@ def to_sparse_coo(self, sparse_dim):
     if not 0 < sparse_dim <= self.ndim:
         raise ValueError(f"to_sparse_coo: sparse_dim: got {sparse_dim}; a Tensor of {self.ndim} axes allows 1..{self.ndim}")
     places, values = _kept("to_sparse_coo", self, sparse_dim)
-    return SparseCooTensor(to_tensor(places), values, self.shape)
+    return SparseCooTensor(to_tensor(places), values, self.shape, coalesced=True)
 
 
 def to_sparse_csr(self):

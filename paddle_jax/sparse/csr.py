@@ -44,6 +44,14 @@ class SparseCsrTensor(SparseTensor):
         """True."""
         return True
 
+    def sparse_dim(self):
+        """The number of axes with coordinates: all."""
+        return self.ndim
+
+    def dense_dim(self):
+        """The number of axes without coordinates: 0."""
+        return 0
+
     def to_sparse_coo(self, sparse_dim):
         """The same by coordinates.
 
@@ -55,7 +63,7 @@ class SparseCsrTensor(SparseTensor):
 
         if sparse_dim != self.ndim:
             raise ValueError(f"to_sparse_coo: sparse_dim: got {sparse_dim}; it must be {self.ndim} for a Tensor kept by rows")
-        return SparseCooTensor(to_tensor(coordinates(self)).astype(self._crows.dtype), self._values, self.shape)
+        return SparseCooTensor(to_tensor(coordinates(self)).astype(self._crows.dtype), self._values, self.shape, coalesced=True)
 
     def to_sparse_csr(self):
         """Itself."""
