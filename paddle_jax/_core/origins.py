@@ -8,6 +8,7 @@ OURS = ("paddle_jax", "paddle")  # under the alias the modules of this package h
 ENGINE = (*OURS, "jax", "jaxlib")
 LIBRARIES = (*ENGINE, "numpy", "flax", "optax", "scipy")
 ARRAYS = ("jax", "jaxlib", "numpy", "functools", "ml_dtypes", "opt_einsum")  # whose exceptions say nothing of Paddle's arguments
+PYTHONS = frozenset(sys.stdlib_module_names) - {"__main__"}
 BELOW = frozenset((*LIBRARIES, *ARRAYS, "contextlib", "collections"))
 
 
@@ -20,6 +21,12 @@ def package_of(scope) -> str:
 def is_ours(scope) -> bool:
     """Whether a module belongs to this package."""
     return package_of(scope) in OURS
+
+
+def is_users(scope) -> bool:
+    """Whether a module is the user's, or of a library on top of this package: neither Python's own nor of what this one rests on."""
+    package = package_of(scope)
+    return package not in LIBRARIES and package not in PYTHONS
 
 
 def origin(error) -> str:

@@ -3,13 +3,12 @@
 import collections
 import functools as ft
 import random
-import sys
 import types
 
 import numpy as np
 
 from paddle_jax._core.environment import MISSING, SCALARS, Snapshot, variables_of
-from paddle_jax._core.origins import LIBRARIES, package_of
+from paddle_jax._core.origins import LIBRARIES, is_users, package_of
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.amp.grad_scaler import AmpScaler
 from paddle_jax.jit.guards import Guards
@@ -121,7 +120,7 @@ class ClosureScan:
                 self._item(part, None, None, depth - 1)
         elif isinstance(value, type | types.ModuleType):
             name = value.__name__ if isinstance(value, types.ModuleType) else value.__module__
-            if id(value) not in self.seen and _is_users(name):
+            if id(value) not in self.seen and is_users(name):
                 self.seen.add(id(value))
                 self.owners.append(value)
         elif depth and not isinstance(value, types.BuiltinFunctionType):
@@ -171,7 +170,7 @@ class ClosureScan:
                     self.guards.settings.add(store, name, item, shared=id(item) in self.slots)
                     if not isinstance(item, Layer):
                         self._item(item, store, name, min(depth, 2))
-            if _is_users(type(one).__module__):
+            if is_users(type(one).__module__):
                 self.owners.append(one)
             ours = _is_ours(one)
             for name, item in own.items():
@@ -215,20 +214,14 @@ class ClosureScan:
 
 def _is_ours(layer):
     """Whether a Layer is one of ours, or one of them made more special: then code of ours uses its attributes."""
-    return next(cls for cls in type(layer).__mro__ if not _is_users(cls.__module__)).__name__ not in _BARE
+    return next(cls for cls in type(layer).__mro__ if not is_users(cls.__module__)).__name__ not in _BARE
 
 
 def _is_plain(value):
     """Whether it is an object of a class of the user's, whose attributes the function may use."""
     if not isinstance(getattr(value, "__dict__", None), dict) or isinstance(value, LRScheduler):
         return False
-    return _is_users(type(value).__module__)
-
-
-def _is_users(module):
-    """Whether a module of this name is neither Python's nor of the libraries that this one rests on."""
-    root = package_of(module or "")
-    return root not in LIBRARIES and root not in sys.stdlib_module_names
+    return is_users(type(value).__module__)
 
 
 def _is_installed(file):

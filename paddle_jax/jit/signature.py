@@ -3,13 +3,12 @@
 import copy
 import dataclasses
 import functools as ft
-import sys
 import types
 
 import jax
 import numpy as np
 
-from paddle_jax._core.origins import LIBRARIES, package_of
+from paddle_jax._core.origins import is_users
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.static.input_spec import InputSpec
 from paddle_jax.tensor.creation import to_tensor
@@ -59,7 +58,7 @@ def _leaf(value, tensors):
 def _tells_apart(kind):
     """Whether objects of a class that are equal are alike. What an `__eq__` of the user's leaves out is not known."""
     compare = kind.__eq__
-    if not isinstance(compare, types.FunctionType) or package_of(compare.__module__ or "") in (*LIBRARIES, *sys.stdlib_module_names):
+    if not isinstance(compare, types.FunctionType) or not is_users(compare.__module__ or ""):
         return True
     return dataclasses.is_dataclass(kind) and compare.__code__.co_filename == "<string>" and all(f.compare for f in dataclasses.fields(kind))
 

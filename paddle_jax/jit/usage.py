@@ -4,9 +4,9 @@ import gc
 import sys
 
 from paddle_jax._core.handlers import Listener
-from paddle_jax._core.origins import ARRAYS, LIBRARIES, package_of
+from paddle_jax._core.origins import ARRAYS, LIBRARIES, PYTHONS, package_of
 
-_OTHERS = frozenset((*LIBRARIES, *ARRAYS, "malt", "etils", "absl", "typing_extensions", *sys.stdlib_module_names)) - {"__main__"}
+_OTHERS = PYTHONS.union(LIBRARIES, ARRAYS, ("malt", "etils", "absl", "typing_extensions"))
 _ASIDE = ("importlib._bootstrap", "_frozen_importlib", "jax._src.monitoring")  # imports; JAX tells its listeners what it does
 
 

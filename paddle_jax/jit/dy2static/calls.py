@@ -8,7 +8,7 @@ import sys
 import types
 
 from paddle_jax._core.errors import Unsupported
-from paddle_jax._core.origins import LIBRARIES, is_ours
+from paddle_jax._core.origins import is_ours, is_users
 from paddle_jax._core.state import Observing, local
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.jit.dy2static.branches import cond, truth
@@ -22,7 +22,7 @@ from paddle_jax.nn.layer.layers import Layer
 class Ignored:
     """Whose functions are called as they are. modules: names of modules, those below included; filled by `paddle.jit.ignore_module`."""
 
-    modules = {*LIBRARIES, "malt", "torch", "tensorflow", "pandas",
+    modules = {"malt", "torch", "tensorflow", "pandas",
                "matplotlib", "PIL", "cv2", "sklearn", "tqdm", "pytest", "_pytest", "pluggy", "IPython", "ipykernel"}
     mark = "_paddle_jax_not_to_static"  # an attribute that `paddle.jit.not_to_static` sets on functions
 
@@ -40,13 +40,11 @@ def ignore(modules):
     Ignored.modules |= {module if isinstance(module, str) else module.__name__ for module in modules}
 
 
-def is_users(function) -> bool:
-    """Whether a plain function is code of the user, or of a library on top of Paddle."""
+def is_converted(function) -> bool:
+    """Whether a plain function is one of those that are converted: of the user, or of a library on top of Paddle, and of no module left alone."""
     module = function.__globals__.get("__name__") or ""
-    if module.partition(".")[0] in sys.stdlib_module_names and module != "__main__":
-        return False
     parts = module.split(".")
-    return not any(".".join(parts[:k]) in Ignored.modules for k in range(1, len(parts) + 1))
+    return is_users(module) and not any(".".join(parts[:k]) in Ignored.modules for k in range(1, len(parts) + 1))
 
 
 def mark_converted(function, extras=None):
@@ -57,7 +55,7 @@ def mark_converted(function, extras=None):
 
 def is_plain(function) -> bool:
     """Whether a function is to be called as it is: not the user's, marked, converted already, or nothing that can be converted."""
-    return (getattr(function, Ignored.mark, False) or hasattr(function, "autograph_info__") or not is_users(function)
+    return (getattr(function, Ignored.mark, False) or hasattr(function, "autograph_info__") or not is_converted(function)
             or bool(function.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR))
             or "ag__" in function.__code__.co_freevars or "ag__" in function.__code__.co_names)
 

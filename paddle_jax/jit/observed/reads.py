@@ -20,7 +20,7 @@ import numpy as np
 
 from paddle_jax._core.environment import MISSING
 from paddle_jax._core.errors import Unsupported
-from paddle_jax._core.origins import LIBRARIES, OURS, package_of
+from paddle_jax._core.origins import LIBRARIES, OURS, is_users, package_of
 from paddle_jax._core.state import Observing, local
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.jit.observed.calls import _PURE, Calls
@@ -451,9 +451,7 @@ class Reads(Calls):
 
     def is_users(self, scope):
         """Whether a class, or the module of a name, is the user's (or of a library on top of Paddle)."""
-        name = scope if isinstance(scope, str) else getattr(scope, "__module__", None) or ""
-        root = package_of(name)
-        return root == "__main__" or root not in LIBRARIES and root not in sys.stdlib_module_names
+        return is_users(scope if isinstance(scope, str) else getattr(scope, "__module__", None) or "")
 
 
 class View:
