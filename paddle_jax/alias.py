@@ -51,7 +51,7 @@ class _InChild:
     """Installs the alias in the process that unpickles it, which may not find paddle_jax before it has this program's `sys.path`."""
 
     def __reduce__(self):
-        return exec, (f"import sys; sys.path[:] = {sys.path!r}; import paddle_jax; paddle_jax.install_as_paddle()",)
+        return exec, (f"import sys; sys.path[:] = {list(map(str, sys.path))}; import paddle_jax; paddle_jax.install_as_paddle()",)
 
 
 def _prepare_children():

@@ -192,18 +192,23 @@ class ClosureScan:
         for name, item in own.items():
             if type(item) in SCALARS and name != "_learning_rate":
                 self.guards.fixed.add(own, name, item)
-        for name in ("_grad_clip", "regularization"):
-            if own.get(name) is not None:
-                self.guards.fixed.add(own, name, own[name])
-                for setting, item in vars(own[name]).items():
-                    if type(item) in SCALARS:
-                        self.guards.fixed.add(vars(own[name]), setting, item)
+        for store in (own, *[group.settings for group in optimizer._groups]):
+            for name, item in store.items():
+                if store is not own and name != "params" or name in ("_grad_clip", "regularization"):
+                    self._setting(store, name, item)
         self.guards.lists += [(items, list(items)) for items in (optimizer._groups, *[group.params for group in optimizer._groups])]
         for param in optimizer._all_params():
             store, key = self.slots.get(id(param), (None, None))
             if store is not None:
                 (self.guards.settings if isinstance(store, Store) else self.guards.fixed).add(store, key, param, shared=True)
             self._tensor(param, None, None)
+
+    def _setting(self, store, name, value):
+        """A setting of an optimizer or of a group, which has settings itself if it clips or decays."""
+        self.guards.fixed.add(store, name, value)
+        for inner, item in getattr(value, "__dict__", {}).items():
+            if type(item) in SCALARS:
+                self.guards.fixed.add(vars(value), inner, item)
 
     def _scaler(self, scaler):
         self.seen.add(id(scaler))

@@ -1,5 +1,7 @@
 """What sparse Tensors share. They are Tensors, but only the functions of paddle.sparse know them; others raise NotImplementedError, as in Paddle."""
 
+import copy
+
 from paddle_jax._core.size import Size
 from paddle_jax._core.tensor import Tensor
 
@@ -61,8 +63,28 @@ class SparseTensor(Tensor):
 
         return matmul(self, other)
 
+    def taken_apart(self):
+        """The Tensors that it is made of, and the other arguments that it is made with."""
+        raise NotImplementedError
+
+    def __copy__(self):
+        parts, settings = self.taken_apart()
+        return type(self)(*map(copy.copy, parts), *settings)
+
+    def __deepcopy__(self, memo):
+        parts, settings = self.taken_apart()
+        memo[id(self)] = copied = type(self)(*[copy.deepcopy(part, memo) for part in parts], *settings)
+        return copied
+
+    def __reduce__(self):
+        parts, settings = self.taken_apart()
+        return type(self), (*parts, *settings)
+
     def __str__(self):
         return repr(self)
+
+    def __format__(self, spec):
+        return object.__format__(self, spec)
 
     def __len__(self):
         return self._lengths[0]

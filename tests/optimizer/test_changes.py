@@ -76,3 +76,35 @@ def test_a_function_that_changes_a_rate_itself(paddle):
         got = run(paddle.jit.to_static)
     for a, b in zip(got, run(lambda f: f), strict=True):
         np.testing.assert_allclose(a, b, rtol=2e-5)
+
+
+GROUP_CHANGES = {
+    "clipping": lambda p, groups: groups[1].update(grad_clip=p.nn.ClipGradByNorm(0.01)),
+    "the bound of clipping": lambda p, groups: setattr(groups[0]["grad_clip"], "clip_norm", 0.001),
+}
+
+
+@pytest.mark.parametrize("change", GROUP_CHANGES)
+def test_settings_of_a_group(change, oracle, paddle):
+    def run(engine, wrap):
+        ones = engine.nn.initializer.Constant(0.5)
+        net = engine.nn.Sequential(engine.nn.Linear(2, 2, weight_attr=ones), engine.nn.Linear(2, 1, weight_attr=ones))
+        groups = [{"params": net[0].parameters(), "grad_clip": engine.nn.ClipGradByNorm(1.0)}, {"params": net[1].parameters()}]
+        momentum = engine.optimizer.Momentum(0.1, parameters=groups)
+
+        def step():
+            (net(engine.ones([3, 2])) ** 2).mean().backward()
+            momentum.step()
+            momentum.clear_grad()
+
+        step = wrap(step)
+        for i in range(6):
+            if i == 3:
+                GROUP_CHANGES[change](engine, momentum._param_groups)
+            step()
+        return [p.numpy() for p in net.parameters()]
+
+    expected = run(oracle, lambda f: f)
+    for wrap in (lambda f: f, lambda f: paddle.jit.to_static(f, full_graph=True)):
+        for a, b in zip(run(paddle, wrap), expected, strict=True):
+            np.testing.assert_allclose(a, b, rtol=2e-5, atol=2e-6)

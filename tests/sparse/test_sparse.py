@@ -1,5 +1,8 @@
 """paddle.sparse against the real Paddle; products, which its CPU build lacks, against SciPy; gradients against those of dense Tensors."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -420,3 +423,18 @@ def test_principal_components(kind, center, paddle):
 def test_principal_components_refused(call, paddle):
     with pytest.raises(ValueError, match="pca_lowrank"):
         evaluate(paddle, call)
+
+
+@pytest.mark.parametrize("kind", ["X", "C"])
+def test_copies_pickles_and_texts(kind, oracle, paddle):
+    x, other = (TENSORS[kind](engine.sparse, engine.to_tensor) for engine in (paddle, oracle))
+    x.stop_gradient = other.stop_gradient = False
+    for text in (f"{x}", "{}".format(x), f"{copy.deepcopy(x)}", f"{[copy.copy(x)][0]!s}", str(pickle.loads(pickle.dumps(x)))):  # noqa: UP032
+        assert text == f"{other}"
+    with pytest.raises(TypeError):
+        f"{x:.2f}"
+    copied = copy.deepcopy({"a": x, "b": [x]})
+    assert copied["a"] is copied["b"][0] and copied["a"] is not x
+    with paddle.no_grad():
+        copied["a"].values().zero_()
+    assert float(x.values().abs().sum()) > 0

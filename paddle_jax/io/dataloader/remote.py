@@ -62,7 +62,10 @@ def work(sock):
         with contextlib.suppress(ConnectionError):
             send(sock, ("unfit", f"{type(error).__name__}: {error}"))
         return
-    send(sock, ("fit", None))
+    try:
+        send(sock, ("fit", None))
+    except ConnectionError:  # the program was interrupted, or ended, while this worker began
+        return
     become(info := WorkerInfo(id=setup["id"], num_workers=setup["count"], dataset=dataset, seed=setup["seed"] + setup["id"]))
     shared, fetch, problem, stated = setup["shared"], None, None, isinstance(dataset, IterableDataset) and keeps_state(dataset)
     try:
