@@ -19,14 +19,14 @@ from pathlib import Path
 
 import numpy as np
 
-CASES = {"jpeg": (512, 32), "tiny": (20_000, 64)}  # samples, batch size
+CASES = {"jpeg": (512, 32, 3 * 224 * 224), "tiny": (20_000, 64, 4)}  # samples, batch size, numbers in a sample
 
 
 def dataset(paddle, kind):
     """Pictures made once in memory as JPEG files, or rows of numbers."""
-    count = CASES[kind][0]
+    count, _, width = CASES[kind]
     if kind == "tiny":
-        rows = np.random.default_rng(0).standard_normal((count, 4)).astype("float32")
+        rows = np.random.default_rng(0).standard_normal((count, width)).astype("float32")
 
         def item(index):
             return rows[index], index % 10
@@ -81,7 +81,7 @@ def measure(engine, kind, workers, epochs):
 def soak(engine, epochs):
     """Memory, descriptors, children and shared memory every tenth of the epochs."""
     paddle = importlib.import_module(engine)
-    CASES["tiny"] = (1000, 50)
+    CASES["tiny"] = (1000, 50, 256)  # batches of 50 KB, which travel in mapped memory
     batches = loader(paddle, "tiny", 2)
     for epoch in range(1, epochs + 1):
         for rows, _ in batches:

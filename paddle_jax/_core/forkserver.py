@@ -244,15 +244,19 @@ def _twin(ours, control):
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
             stream.flush()  # or helpers would print it again
+    # Python would swallow a KeyboardInterrupt in what runs at a fork, and the child would print it.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Python counts the threads of NumPy's BLAS, which make themselves anew in the child
         try:
             pid = os.fork()
         except OSError:
-            return None
-    if pid:
-        return _Twin(pid)
+            pid = None
+    if pid != 0:
+        return _unmasked(pid, mask)
     try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         import gc
 
         import jax
@@ -273,6 +277,19 @@ def _twin(ours, control):
         traceback.print_exc()
     finally:
         os._exit(0)
+
+
+def _unmasked(pid, mask):
+    """The _Twin of a process, or None, after the interrupts that have waited."""
+    twin = None if pid is None else _Twin(pid)
+    try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+    except BaseException:
+        if twin is not None:
+            twin.kill()
+            twin.wait()
+        raise
+    return twin
 
 
 def _is_quiet():

@@ -8,6 +8,7 @@ import warnings
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.deferred.flush import still_of_the_step
 from paddle_jax._core.deferred.value import uploaded
 from paddle_jax._core.kernel import Kernel, execute
 from paddle_jax._core.state import Precision, local
@@ -160,7 +161,8 @@ class AmpScaler:
             self._found_inf._rebind(jnp.zeros([1], bool))
             return
         state = self._scale, self._incr, self._decr, self._found_inf
-        rebind_all(state, execute(updating(*[getattr(self, "_" + name) for name in _SETTINGS]), [held(t) for t in state]))
+        with still_of_the_step():
+            rebind_all(state, execute(updating(*[getattr(self, "_" + name) for name in _SETTINGS]), [held(t) for t in state]))
 
     # settings -----------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from paddle_jax import amp
 from paddle_jax._core.autograd_mode import no_grad
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.framework.io import save as save_file
+from paddle_jax.metric.metrics import Accuracy
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.math import add_n
 
@@ -28,9 +29,20 @@ def _tensors(values):
     return [value if isinstance(value, Tensor) else to_tensor(value) for value in listed(values)]
 
 
-def measure(metrics, outputs, labels):
-    """Takes a batch into the metrics; returns their results for it."""
-    return [metric.update(*map(to_numpy, listed(metric.compute(*outputs, *labels)))) for metric in metrics]
+def computed(metrics, outputs, labels):
+    """What `compute` gives for the metrics that look at no value in it, None for others: what is recorded before `optimizer.step()` belongs to the
+    program of the step."""
+    with no_grad():
+        return [metric.compute(*outputs, *labels) if type(metric).compute is Accuracy.compute else None for metric in metrics]
+
+
+def measure(metrics, outputs, labels, ahead=None):
+    """Takes a batch into the metrics, of which some have been `computed` ahead; returns their results for it."""
+    results = []
+    for metric, value in zip(metrics, ahead or [None] * len(metrics), strict=True):
+        value = metric.compute(*outputs, *labels) if value is None else value
+        results.append(metric.update(*map(to_numpy, listed(value))))
+    return results
 
 
 class DynamicGraphAdapter:
@@ -77,6 +89,7 @@ class DynamicGraphAdapter:
         total = losses[0] if len(losses) == 1 else add_n(losses)
         scaler = model._scaler
         (total if scaler is None else scaler.scale(total)).backward()
+        ahead = computed(model._metrics, outputs, labels)
         if update:
             if scaler is None:
                 model._optimizer.step()
@@ -85,7 +98,7 @@ class DynamicGraphAdapter:
                 scaler.update()
             model.network.clear_gradients()
         with no_grad():
-            measured = measure(model._metrics, outputs, labels)
+            measured = measure(model._metrics, outputs, labels, ahead)
         losses = [to_numpy(loss) for loss in losses]
         return (losses, measured) if measured else losses
 

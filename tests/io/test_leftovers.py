@@ -226,3 +226,16 @@ def test_a_small_or_unwritable_dev_shm(readable, tmp_path):
         pytest.skip("no mounts of one's own on this system")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [f"{1 << 20} {'ro' not in readable}", "[0, 4, 8, 12] []"]
+
+
+@pytest.mark.parametrize("settings", [{}, {"use_shared_memory": False}], ids=str)
+def test_two_hundred_epochs(settings):
+    """Persistent workers: the same processes, descriptors and mappings after each epoch, and flat memory after the first ones."""
+    batches, seen, resident = loader(persistent_workers=True, **settings), [], []
+    for epoch in range(200):
+        assert len(list(batches)) == 6
+        if epoch % 20 == 19:
+            seen.append(held())
+            resident.append(int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE)
+    assert all(now == seen[0] for now in seen), seen
+    assert max(resident) - resident[0] < 4 << 20, resident

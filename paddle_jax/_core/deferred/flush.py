@@ -204,3 +204,17 @@ def boundary():
     if seg is not None and seg.ops:
         seg.limit = 0
 
+
+@contextlib.contextmanager
+def still_of_the_step():
+    """An op recorded in it joins the segment of the step that has just ended, instead of being run alone."""
+    seg = local.ctx.segment
+    if seg is None or seg.limit != 0:
+        yield
+        return
+    seg.limit = len(seg.ops) + 1
+    try:
+        yield
+    finally:
+        if seg.limit > 0:
+            seg.limit = 0

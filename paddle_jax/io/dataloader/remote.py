@@ -45,8 +45,13 @@ class Seeds:
 
 
 def work(sock):
-    """Serves the program on the other end of a socket until it closes it."""
-    setup = receive(sock)
+    """Serves the program on the other end of a socket until it closes it, whenever that is."""
+    with contextlib.suppress(EOFError, ConnectionError):
+        _serve(sock)
+
+
+def _settle(setup):
+    """Makes the surroundings those of the program."""
     stay_on_host()
     sys.path[:], sys.argv[:] = setup["path"], setup["argv"]
     os.chdir(setup["folder"])
@@ -54,13 +59,16 @@ def work(sock):
     set_default_dtype(setup["dtype"])
     if setup["alias"]:
         install_as_paddle()
+
+
+def _serve(sock):
+    _settle(setup := receive(sock))
     try:
         dataset, collate_fn, init_fn, settings = receive(sock, private=True)
     except EOFError:
         return
     except BaseException as error:
-        with contextlib.suppress(ConnectionError):
-            send(sock, ("unfit", f"{type(error).__name__}: {error}"))
+        send(sock, ("unfit", f"{type(error).__name__}: {error}"))
         return
     try:
         send(sock, ("fit", None))
@@ -73,10 +81,7 @@ def work(sock):
     except Exception as error:
         problem = error
     while True:
-        try:
-            order, epoch, number, task = receive(sock)
-        except (EOFError, ConnectionError):
-            return
+        order, epoch, number, task = receive(sock)
         try:
             if order == "epoch":
                 fetch, seed = None, number
@@ -92,10 +97,7 @@ def work(sock):
             result = ("end", epoch, None) if batch is END else ("batch", epoch, (batch, dataset.state_dict() if stated else None))
         except Exception as error:
             result = ("raised", epoch, _raised(error))
-        try:
-            _answer(sock, result, shared, epoch)
-        except ConnectionError:
-            return
+        _answer(sock, result, shared, epoch)
 
 
 def _answer(sock, result, shared, epoch):
