@@ -4,7 +4,6 @@ A program is made for given shapes, so `paddle.shape(x)` and what is computed fr
 loop over. They are worked out on the host while the code runs, and stay NumPy arrays.
 """
 
-
 import jax
 import numpy as np
 
