@@ -158,7 +158,7 @@ def lines(facts):
         groups, users = collections.defaultdict(list), set(module["all"] or ())
         for name, row in module["names"].items():
             if row[0] == "module":
-                if row[1] not in (f"{path}.{name}", path) and row[1] in facts:
+                if row[1] != f"{path}.{name}" and row[1] in facts:
                     groups["modules"].append(f"{name}>{short(row[1])}")
             elif (target := targets.get(key := key_of(facts, path, name, row))) is not None:
                 own, mark = home.get(key) == (path, name), "+" * (name in users)

@@ -4,6 +4,7 @@ A program is made for given shapes, so `paddle.shape(x)` and what is computed fr
 loop over. They are worked out on the host while the code runs, and stay NumPy arrays.
 """
 
+import jax
 import numpy as np
 
 from paddle_jax._core.deferred.value import concrete, looked_at
@@ -18,10 +19,10 @@ def known(kernel, tensors, values):
     """The results of a kernel as NumPy arrays where the host can tell them beforehand; else None."""
     if not (values and kernel.deferrable):
         return None
-    values = [looked_at(concrete(t._raw)) if type(t) is Number else v for t, v in zip(tensors, values, strict=True)]
-    if all(map(_on_host, values)):
-        if not all(t.stop_gradient for t in tensors):
+    if all(_on_host(v) or type(t) is Number and not isinstance(v, jax.core.Tracer) for t, v in zip(tensors, values, strict=True)):
+        if not all(t.stop_gradient for t in tensors) or not any(map(_on_host, values)):
             return None
+        values = [looked_at(concrete(v)) for v in values]
         equations = kernel.equations(values)
     elif kernel.nondiff and len(values) == 1 and all(type(n) is int for n in values[0].shape):
         equations = kernel.equations(values)

@@ -5,7 +5,7 @@ from importlib import import_module
 from paddle_jax.dataset import common
 
 __all__ = []
-_READERS = ("cifar", "mnist", "uci_housing")
+_READERS = ("cifar", "imdb", "mnist", "uci_housing")
 
 
 def __getattr__(name):

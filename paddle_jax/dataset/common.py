@@ -10,6 +10,11 @@ __all__ = []
 DATA_HOME = str(Path("~/.cache/paddle/dataset").expanduser())
 
 
+def must_mkdirs(path):
+    """Makes a folder, and those around it; it may be there already."""
+    Path(path).mkdir(parents=True, exist_ok=True)
+
+
 def md5file(fname):
     """The MD5 of a file, as hexadecimal digits."""
     with Path(fname).open("rb") as stream:

@@ -128,3 +128,8 @@ def test_under_the_alias_they_say_paddle(tmp_path):
     (tmp_path / "program.py").write_text("import paddle\n" + ALIASED + values)
     done = subprocess.run([sys.executable, "-m", "paddle_jax", tmp_path / "program.py"], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_package_knows_itself(paddle, oracle):
+    """Annotations in programs say paddle.paddle."""
+    assert paddle.paddle is paddle and oracle.paddle is oracle

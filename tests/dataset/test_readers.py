@@ -3,6 +3,7 @@
 import io
 import itertools
 import pickle
+import re
 import tarfile
 
 import numpy as np
@@ -49,6 +50,33 @@ def test_prices(paddle, oracle, tmp_path, monkeypatch):
                 assert a.dtype == b.dtype and a.shape == b.shape
                 np.testing.assert_allclose(a, b, rtol=1e-12)
     assert paddle.dataset.uci_housing.feature_names == oracle.dataset.uci_housing.feature_names
+
+
+@pytest.mark.filterwarnings("ignore")  # of the real Paddle: readers are deprecated since 2.0
+def test_reviews(paddle, oracle, tmp_path, monkeypatch):
+    path, pattern = str(tmp_path / "reviews.tar.gz"), re.compile(r"aclImdb/train/.*\.txt$")
+    with tarfile.open(path, "w:gz") as tar:
+        for part, kind, number in itertools.product(("train", "test"), ("pos", "neg"), range(3)):
+            text = f"A {kind} film -- good, THE film {part}! " * (number + 1) + "once" * number + "\r\n"
+            member = tarfile.TarInfo(f"aclImdb/{part}/{kind}/{number}_7.txt")
+            member.size = len(text)
+            tar.addfile(member, io.BytesIO(text.encode()))
+    for engine in (paddle, oracle):
+        monkeypatch.setattr(engine.dataset.common, "download", lambda *arguments: path)
+    ours, theirs = paddle.dataset.imdb, oracle.dataset.imdb
+    assert list(ours.tokenize(pattern)) == list(theirs.tokenize(pattern))
+    words = ours.build_dict(pattern, 2)
+    assert list(words.items()) == list(theirs.build_dict(pattern, 2).items()) and words["<unk>"] == len(words) - 1
+    for part in ("train", "test"):
+        found = list(getattr(ours, part)(words)())
+        assert found == list(getattr(theirs, part)(words)()) and [label for _, label in found] == [0, 0, 0, 1, 1, 1]
+    assert (ours.URL, ours.MD5) == (theirs.URL, theirs.MD5) and list(ours.word_dict()) == ["<unk>"]
+
+
+def test_folders_are_made(paddle, tmp_path):
+    for _ in range(2):
+        paddle.dataset.common.must_mkdirs(str(tmp_path / "a" / "b"))
+    assert (tmp_path / "a" / "b").is_dir()
 
 
 def test_without_a_network(paddle, tmp_path, monkeypatch):

@@ -198,3 +198,12 @@ def test_mixed_precision(paddle, configs, tmp_path):
     made.save(str(tmp_path / "net"))
     assert paddle.load(str(tmp_path / "net.pdscaler"))["scale"] is not None
     made.load(str(tmp_path / "net"))
+
+
+def test_outputs_of_all_processes_are_refused_without_any(oracle, paddle):
+    """What metrics written for several processes import."""
+    from paddle_jax.hapi.model import _all_gather
+
+    for P, gather in ((oracle, oracle.hapi.model._all_gather), (paddle, _all_gather)):
+        with pytest.raises(RuntimeError, match="group is not initialized"):
+            gather(P.ones([2, 1]))

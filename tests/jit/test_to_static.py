@@ -578,3 +578,18 @@ def test_values_that_are_no_shapes_are_not_constants():
     function, x = paddle.jit.to_static(scaled), paddle.ones([3])
     for n in (1, 5):
         assert function(x, paddle.to_tensor(n)).tolist() == [float(n + 3)] * 3
+
+
+def test_numbers_in_place_stay_compiled():
+    def scaled(x):
+        total = 0
+        for _ in range(2):
+            total += x
+        total *= np.sqrt(1.0 / 2)
+        total -= 1
+        return total
+
+    x = paddle.to_tensor([1.0, 2.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_allclose(paddle.jit.to_static(scaled)(x).numpy(), scaled(x).numpy(), 1e-6)

@@ -150,3 +150,31 @@ def test_imports_as_paddle():
             "assert paddle.vision.models is M and M.resnet18 is resnet18 and issubclass(BasicBlock, paddle.nn.Layer)")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def stages(P):
+    """A network made of the stages of ResNet: the last one keeps its size and has holes instead."""
+
+    class Holes(P.vision.models.ResNet):
+        def __init__(self):
+            super().__init__(P.vision.models.resnet.BottleneckBlock, 50, num_classes=0, with_pool=False)
+            self.inplanes = 8
+            self.layer1 = self._make_layer(P.vision.models.resnet.BottleneckBlock, 4, 2)
+            self.layer2 = self._make_layer(P.vision.models.resnet.BottleneckBlock, 8, 1, stride=2, dilate=True)
+            self.layer3 = self.layer4 = None
+
+        def forward(self, x):
+            return self.layer2(self.layer1(x))
+
+    return Holes()
+
+
+def test_networks_of_the_stages_of_resnet(oracle, paddle):
+    made = [stages(P) for P in (oracle, paddle)]
+    states = [net.state_dict() for net in made]
+    assert [(k, list(v.shape)) for k, v in states[0].items()] == [(k, list(v.shape)) for k, v in states[1].items()]
+    made[1].set_state_dict({name: value.numpy() for name, value in states[0].items()})
+    x = np.random.default_rng(0).normal(size=[1, 8, 6, 6]).astype("float32")
+    found = [net.eval()(P.to_tensor(x)).numpy() for P, net in zip((oracle, paddle), made, strict=True)]
+    np.testing.assert_allclose(found[1], found[0], 1e-4, 1e-5)
+    assert [net.dilation for net in made] == [2, 2]

@@ -135,19 +135,21 @@ class ResNet(nn.Layer):
         self.relu = nn.ReLU()
         self.maxpool = nn.MaxPool2D(3, stride=2, padding=1)
         for stage, blocks in enumerate(_BLOCKS[depth]):
-            setattr(self, f"layer{stage + 1}", self._stage(block, 64 << stage, blocks, 2 if stage else 1))
+            setattr(self, f"layer{stage + 1}", self._make_layer(block, 64 << stage, blocks, 2 if stage else 1))
         if with_pool:
             self.avgpool = nn.AdaptiveAvgPool2D((1, 1))
         if num_classes > 0:
             self.fc = nn.Linear(512 * block.expansion, num_classes)
 
-    def _stage(self, block, planes, blocks, stride):
-        channels, downsample = planes * block.expansion, None
+    def _make_layer(self, block, planes, blocks, stride=1, dilate=False):
+        """One stage, for networks that build others from it. dilate: its convolutions get holes in place of a stride."""
+        before, channels, downsample = self.dilation, planes * block.expansion, None
+        if dilate:
+            self.dilation, stride = self.dilation * stride, 1
         if stride != 1 or self.inplanes != channels:
             downsample = nn.Sequential(nn.Conv2D(self.inplanes, channels, 1, stride=stride, bias_attr=False), self._norm_layer(channels))
-        shared = {"groups": self.groups, "base_width": self.base_width, "norm_layer": self._norm_layer}
-        first = block(self.inplanes, planes, stride, downsample, **shared)
-        self.inplanes = channels
+        first = block(self.inplanes, planes, stride, downsample, self.groups, self.base_width, before, self._norm_layer)
+        self.inplanes, shared = channels, {"groups": self.groups, "base_width": self.base_width, "norm_layer": self._norm_layer}
         return nn.Sequential(first, *(block(channels, planes, **shared) for _ in range(blocks - 1)))
 
     def forward(self, x):
