@@ -10,6 +10,7 @@ from paddle_jax._core.dispatch import run
 from paddle_jax._core.node import Node, next_serial
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.views import link
 
 _TEMPLATE = """
 def run{n}(kernel, {xs}):
@@ -45,8 +46,10 @@ def run{n}(kernel, {xs}):
     t = new(Tensor)
     t._raw = out
     t._idx = t._version = 0
-    t._grad = t._hooks = t._name = None
+    t._alias = t._grad = t._hooks = t._name = None
     t.persistable = False
+    if kernel.view is not None:
+        link(t, x0, kernel, ({rest}))
     flow = sig.flow if ctx.grad else 0
     if flow:
 {stops}
@@ -81,12 +84,13 @@ def _made(n):
         return _EDGES.format(test="if" if flow == 1 else "elif", flow=flow, diff=diff, sources=", ".join(_SOURCE.format(i=i) for i in diff))
 
     text = _TEMPLATE.format(
-        n=n, xs=listed("x{i}"), vs=listed("v{i}"), ps=listed("p{i}"), raws=listed("x{i}._raw"), avals=listed("v{i}.aval"),
+        n=n, xs=listed("x{i}"), rest="".join(f"x{i}, " for i in range(1, n)), vs=listed("v{i}"), ps=listed("p{i}"), raws=listed("x{i}._raw"),
+        avals=listed("v{i}.aval"),
         foreign=listed("type(v{i}) is not Value", " or "), placed=listed("p{i} is not None", " and "), positions=listed(_POSITION, "\n"),
         stops=listed(_STOP, "\n"), edges="\n".join(map(edges, range(1, 1 << n))),
     )
     scope = {"__name__": __name__, "Node": Node, "Tensor": Tensor, "Value": Value, "add_leaf": add_leaf, "local": local, "new": object.__new__,
-             "next_serial": next_serial, "run": run}
+             "link": link, "next_serial": next_serial, "run": run}
     exec(text, scope)  # noqa: S102  the text is the template above
     return scope[f"run{n}"]
 

@@ -21,6 +21,7 @@ from paddle_jax._core.state import Context, local
 from paddle_jax._core.symbol import Symbol
 from paddle_jax._core.tensor import inside, wrap
 from paddle_jax._core.uninterrupted import eagerly
+from paddle_jax._core.views import link
 
 
 def is_inexact(value) -> bool:
@@ -64,6 +65,12 @@ class Frame:
 
     def results(self, kernel, tensors, values, out):
         """Tensors of what a kernel gave for the values of some Tensors."""
+        found = self._wrapped(kernel, tensors, values, out)
+        if kernel.view is not None:
+            link(found, tensors[0], kernel, tuple(tensors[1:]))
+        return found
+
+    def _wrapped(self, kernel, tensors, values, out):
         if local.ctx.grad and not kernel.nondiff:
             for t in tensors:
                 if not t.stop_gradient:

@@ -29,17 +29,18 @@ class Kernel:
     cannot). sigs: what the deferred tier knows about it, by the Avals of the operands; older: those of the generation before (compiled.py). traces:
     its equations by the Avals of the operands, where there is no Sig. flows: where gradients can flow, by the avals of the operands. of: for a
     derived gradient, (the kernel, diff, given, arity) it was derived from. made_of: for a kernel of a declared op, (the Op, layout of operands,
-    attribute values). used: how many programs had been compiled when its compiled form was last used; negative if there is none.
+    attribute values). used: how many programs had been compiled when its compiled form was last used; negative if there is none. view: None, or
+    how the result shows elements of the first operand (`Showing` in views.py).
     """
 
     __slots__ = ("__weakref__", "_run", "constants", "deferrable", "flows", "fn", "grads", "made_of", "name", "nondiff", "of", "older",
-                 "sigs", "traces", "used")
+                 "sigs", "traces", "used", "view")
 
     def __init__(self, name, fn, *, jit=True, nondiff=False):
         self.name, self.fn, self.nondiff, self.grads = name, fn, nondiff, {}
         self._run = None if jit else fn
         self.deferrable, self.sigs, self.flows, self.of, self.made_of = jit, {}, {}, None, None
-        self.older, self.traces, self.used, self.constants = {}, {}, -1, 0
+        self.older, self.traces, self.used, self.constants, self.view = {}, {}, -1, 0, None
         kept(self)
 
     def __repr__(self):

@@ -49,11 +49,12 @@ class Op:
     record = NONE
 
     def __init__(self, fn, tensors="", *, alias=None, promote=False, alike=(), scalars=False, random=False, nondiff=False, jit=True,
-                 grad_from_output=None, constant="", cases=(), composite=False):
+                 grad_from_output=None, view=None, constant="", cases=(), composite=False):
         self.fn, self.name, self.alias, self.cases = fn, fn.__name__, alias or {}, tuple(cases)
         self.home = fn.__module__ or ""  # the file it is written in, by which files and rules know it; of typed-in code perhaps none
         self.promote, self.scalars, self.random, self.nondiff, self.jit, self.composite = promote, scalars, random, nondiff, jit, composite
         self.by_result = None if grad_from_output is None else Kernel(fn.__name__ + "_grad", lambda y, ct: ct.astype(y.dtype) * grad_from_output(y))
+        self.view = view
         names = tensors.split()
         self.lists = frozenset(n[1:] for n in names if n.startswith("*"))
         self.tensors = tuple(n.lstrip("*") for n in names)
@@ -111,6 +112,7 @@ class Op:
                 self.kernels.clear()
             kernel = self.kernels[key] = Kernel(self.name, self._bind(layout, frozen), jit=self.jit, nondiff=self.nondiff)
             kernel.made_of, kernel.constants = (self, layout, frozen), self.constants(layout)
+            kernel.view = self.view and self.view(layout, frozen)
         return kernel
 
     def constants(self, layout):
@@ -274,7 +276,7 @@ def alike(name, *operands, whole=False):
 
 
 def op(tensors="x", *, alias=None, inplace=False, out=False, method=True, promote=False, alike=(), scalars=False, random=False, nondiff=False,
-       jit=True, grad_from_output=None, constant="", register=True, cases=()):
+       jit=True, grad_from_output=None, view=None, constant="", register=True, cases=()):
     """Declares an op from a pure function over arrays. See the module's docstring.
 
     Args:
@@ -293,6 +295,8 @@ def op(tensors="x", *, alias=None, inplace=False, out=False, method=True, promot
         jit: False for bodies that need host values.
         grad_from_output: for an elementwise function of one real operand, its derivative as a function of its result: gradients of gradients
             then go through the result, where those of several orders meet, instead of each through the operand.
+        view: for an op whose result shows elements of its first array, function (layout of operands, attribute values) -> `Showing`, or None where
+            the result is a copy; see views.py.
         constant: names of arrays that get no gradient, not even zeros, such as the labels of a loss.
         register: False keeps it out of OPS: an internal building block that public names are tested through.
         cases: argument lists for the tests.
@@ -300,7 +304,7 @@ def op(tensors="x", *, alias=None, inplace=False, out=False, method=True, promot
 
     def declare(fn):
         made = Op(fn, tensors, alias=alias, promote=promote, alike=alike, scalars=scalars, random=random, nondiff=nondiff, jit=jit,
-                  grad_from_output=grad_from_output, constant=constant, cases=cases)
+                  grad_from_output=grad_from_output, view=view, constant=constant, cases=cases)
         return _publish(made, _wrapper(made, out), inplace, method, register)
 
     return declare

@@ -18,6 +18,7 @@ from paddle_jax._core.size import Size, TensorSize, known
 from paddle_jax._core.state import local
 from paddle_jax._core.uninterrupted import hand_out
 from paddle_jax._core.unmade import Unmade
+from paddle_jax._core.views import link, share
 
 
 class Tensor:
@@ -33,7 +34,8 @@ class Tensor:
         <DataType.FLOAT32: 10>
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_dist", "_grad", "_hooks", "_idx", "_name", "_node", "_raw", "_version", "persistable", "stop_gradient")
+    __slots__ = ("__dict__", "__weakref__", "_alias", "_dist", "_grad", "_hooks", "_idx", "_name", "_node", "_raw", "_version", "persistable",
+                 "stop_gradient")
     __array_ufunc__ = None  # NumPy hands binary operators over to __radd__ and friends
     __array_priority__ = 100
 
@@ -75,11 +77,21 @@ class Tensor:
 
     def _rebind(self, value):
         """Replaces the value in place, as an in-place operation does."""
-        self._fill(value)
+        before = self._raw
+        self._put(value)
         self._version += 1
+        if self._alias is not None:
+            share(self, before, self._version - 1)
 
     def _fill(self, value):
         """Replaces the value without counting it as a change; the history stays."""
+        before = self._raw
+        self._put(value)
+        if self._alias is not None:
+            share(self, before, self._version)
+
+    def _put(self, value):
+        """As `_fill`, for this Tensor alone: its views, and what it is a view of, stay as they are."""
         if type(value) is not Value:
             local.ctx.frame.note(self)
         self._raw = value
@@ -92,9 +104,11 @@ class Tensor:
             self._node, self._idx = other._node, other._idx
         elif local.ctx.grad:
             self._cut()  # unrecorded changes leave the history as it is
-        self._raw = other._raw
+        before, self._raw = self._raw, other._raw
         self.stop_gradient = self.stop_gradient and other.stop_gradient
         self._version += 1
+        if self._alias is not None:
+            share(self, before, self._version - 1)
         return self
 
     def _cut(self):
@@ -256,15 +270,15 @@ class Tensor:
         raw = held(self)
         if isinstance(raw, jax.core.Tracer) and raw.dtype.kind in INEXACT:
             raw = jax.lax.stop_gradient_p.bind(raw)  # JAX's derivatives too end here, also where it wants a gradient of its own later
-        return wrap(raw)
+        found = wrap(raw)
+        if not local.ctx.frame.recording:
+            link(found, self)
+        return found
 
     @property
     def data(self):
         """A Tensor with the same value that takes no part in recording; what is written into it is written into this one too."""
-        view = _Data.__new__(_Data)
-        init(view, held(self), True)
-        view._owner = self
-        return view
+        return self.detach()
 
     @data.setter
     def data(self, other):
@@ -371,8 +385,7 @@ class Tensor:
         return wrap(held(self), self.stop_gradient)
 
     def __deepcopy__(self, memo):
-        kind = Tensor if type(self) is _Data else type(self)
-        copy = kind.__new__(kind)
+        copy = type(self).__new__(type(self))
         init(copy, held(self), self.stop_gradient)
         copy.persistable, copy._dist = self.persistable, getattr(self, "_dist", None)
         copy._name = self.name + unique_name.generate("_deepcopy")  # one counter for all, as in Paddle
@@ -381,32 +394,13 @@ class Tensor:
         return copy
 
     def __reduce__(self):
-        own = {Tensor: "Tensor", _Data: "Tensor", Parameter: "Parameter"}  # by name: the module they show may not be importable
+        own = {Tensor: "Tensor", Parameter: "Parameter"}  # by name: the module they show may not be importable
         kind = own.get(type(self), type(self))
         return _unpickle, (kind, looked_at(heard(settled(held(self)))), self.stop_gradient, self.persistable, self._name, dict(self.__dict__))
 
     def _set_meta(self, stop_gradient, persistable, name, attributes):
         self.stop_gradient, self.persistable, self._name = stop_gradient, persistable, name
         self.__dict__.update(attributes)
-
-
-class _Data(Tensor):
-    """What `x.data` gives: it writes through to x."""
-
-    __slots__ = ("_owner",)
-
-    def _fill(self, value):
-        Tensor._fill(self, value)
-        self._owner._fill(value)
-
-    def _rebind(self, value):
-        Tensor._rebind(self, value)
-        self._owner._version += 1
-
-    def _adopt(self, other):
-        Tensor._adopt(self, other)
-        self._owner._rebind(self._raw)
-        return self
 
 
 class Parameter(Tensor):
@@ -487,7 +481,7 @@ Tensor.__module__ = "paddle"
 def init(t, value, stop_gradient):
     """Fills the slots of a new Tensor."""
     t._raw, t.stop_gradient = value, stop_gradient
-    t._node, t._idx, t._grad, t._hooks, t._name, t._version, t.persistable = None, 0, None, None, None, 0, False
+    t._node, t._idx, t._grad, t._hooks, t._name, t._version, t.persistable, t._alias = None, 0, None, None, None, 0, False, None
 
 
 def wrap(value, stop_gradient=True, node=None, idx=0) -> Tensor:
@@ -496,7 +490,7 @@ def wrap(value, stop_gradient=True, node=None, idx=0) -> Tensor:
     t._raw = value
     t.stop_gradient = stop_gradient
     t._node, t._idx = node, idx
-    t._grad = t._hooks = t._name = None
+    t._alias = t._grad = t._hooks = t._name = None
     t._version = 0
     t.persistable = False
     return t

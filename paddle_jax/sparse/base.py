@@ -13,7 +13,7 @@ class SparseTensor(Tensor):
 
     def __init__(self, values, shape):
         self._values, self._lengths, self.persistable = values, Size(shape), False
-        self._name = self._grad = self._hooks = self._node = None
+        self._alias = self._name = self._grad = self._hooks = self._node = None
         self._idx = self._version = 0
 
     @property

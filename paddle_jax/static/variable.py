@@ -252,7 +252,7 @@ def persistent(program, name, avals, stop_gradient=True, kind=PersistentVariable
 
 def _settled(found, stop_gradient, persistable):
     found.stop_gradient, found._node, found._idx, found._grad = stop_gradient, None, 0, None
-    found._hooks = found._name = None
+    found._alias = found._hooks = found._name = None
     found._version, found.persistable = 0, persistable
     return found
 

@@ -6,6 +6,7 @@ come first; index arrays then apply to what is left, which is Paddle's order (`x
 """
 
 import functools as ft
+import itertools
 
 import jax
 import jax.numpy as jnp
@@ -20,6 +21,7 @@ from paddle_jax._core.op import check_inplace, composite, op, scalar
 from paddle_jax._core.record import known_as
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, on_host, wrap
+from paddle_jax._core.views import Showing
 from paddle_jax.tensor.axes import bounds, untracked
 from paddle_jax.tensor.index_parsing import ALL, INSTEAD, INT, NEW, cut_of, dtype_of, host_starts, parse, starts_of
 from paddle_jax.tensor.inner import converted
@@ -89,8 +91,19 @@ def _gather_index(ndim, arrays, slots):
     return tuple(index)
 
 
+def _put_back(layout, attrs):
+    """What puts a part back. What index arrays have chosen is a copy, and so is a single element, which is most often a number on the host."""
+    axes = [axis for axis in attrs[0] if axis != NEW]
+    if layout[-1] or axes and all(axis == INT for axis in axes):
+        return None
+    rest = itertools.dropwhile(lambda axis: axis == INT, axes)
+    first = next(rest, ALL)  # after which all axes have to be whole
+    dense = all(axis == ALL for axis in rest) and (first == ALL or first[2] == 1)
+    return Showing(lambda kernel: put_index.op.kernel((-2, *layout), attrs), dense)
+
+
 @known_as(code="indexing:take_index", node="slice")
-@op("x starts *arrays", register=False, method=False)
+@op("x starts *arrays", register=False, method=False, view=_put_back)
 def take_index(x, starts=None, arrays=(), axes=(), slots=()):
     """x[index] for a parsed index."""
     y, _ = _read(x, starts, axes)
@@ -290,7 +303,7 @@ def getitem(x, item):
         item: integer, slice, ..., None, bool, list, NumPy array or Tensor of integers or bools, or a tuple of these. Integers and
             slices apply first, index arrays to the axes that are left.
     Returns:
-        Tensor of the same dtype; a copy.
+        Tensor of the same dtype: a view (of integers and slices), or a copy (of index arrays and masks, and of single elements).
     Raises:
         IndexError: an index is out of range, there are too many, or a mask has the wrong shape.
         ValueError: an item is of another type, a step is 0, or `...` is given twice.

@@ -1,8 +1,13 @@
 """What bodies of several op families share: names of inner ops, conversion between dtypes."""
 
+import functools as ft
+
 import jax.numpy as jnp
 from jax import lax
 from jax.custom_derivatives import SymbolicZero
+
+from paddle_jax._core.kernel import Kernel
+from paddle_jax._core.views import Showing
 
 
 def named(name):
@@ -33,6 +38,23 @@ def converted(x, dtype):
         most = float(jnp.finfo(dtype).max)
         x = jnp.clip(x.astype(jnp.float32), -most, most)
     return x.astype(dtype)
+
+
+def selecting(layout, attrs):
+    """`view` of an op whose result shows some elements of its first operand, each once."""
+    return _SELECTED
+
+
+@ft.lru_cache(maxsize=256)
+def _selected_back(kernel):
+    def put(base, value, *rest):
+        places = kernel.fn(jnp.arange(base.size).reshape(base.shape), *rest)
+        return base.ravel().at[places.ravel()].set(value.ravel()).reshape(base.shape)
+
+    return Kernel(kernel.name + "_back", put)
+
+
+_SELECTED = Showing(_selected_back, dense=False)
 
 
 def defslopes(function, *slopes):

@@ -6,6 +6,7 @@ from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.errors import MixedDtypesError
 from paddle_jax._core.op import op
 from paddle_jax._core.record import known_as
+from paddle_jax.tensor.inner import selecting
 from paddle_jax.tensor.math import X_Y
 from paddle_jax.tensor.products import product
 
@@ -135,7 +136,7 @@ def dot(x, y, name=None):
 
 
 @known_as(code="shapes:transposed")
-@op("input", inplace="reshapes", cases=["f(2,3)", "f(3)", "f()", "i(2,3)", "f(2,3,2)", "f(0,3)"])
+@op("input", view=selecting, inplace="reshapes", cases=["f(2,3)", "f(3)", "f()", "i(2,3)", "f(2,3,2)", "f(0,3)"])
 def t(input, name=None):
     """Transposes a matrix; a vector or number stays as it is.
 

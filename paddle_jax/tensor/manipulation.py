@@ -8,9 +8,11 @@ from jax import lax
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.errors import ArgumentError, CheckError
+from paddle_jax._core.kernel import Kernel
 from paddle_jax._core.op import composite, op
 from paddle_jax._core.record import known_as
 from paddle_jax._core.size import known
+from paddle_jax._core.views import Showing
 from paddle_jax.tensor.axes import ints, many_axes, one_axis, variadic
 from paddle_jax.tensor.inner import converted
 
@@ -45,8 +47,35 @@ def _empty_shape(name, shape, old):
     return tuple(left // given if n == -1 else n for n in shape)
 
 
+_RESHAPED = Kernel("reshape_back", lambda base, value, *rest: value.reshape(base.shape))
+_LENGTHS, _ONES = Showing(lambda kernel: _RESHAPED, copies=True), Showing(lambda kernel: _RESHAPED)
+
+
+def _whole(layout, attrs):
+    """For views that show all elements in the same order; not those that read their bytes as another dtype."""
+    return None if attrs and (type(attrs[0]) is str or isinstance(attrs[0], dtypes.DType)) else _LENGTHS
+
+
+def _lengths_of_one(layout, attrs):
+    """For views with more or fewer axes of length 1."""
+    return _ONES
+
+
+@ft.lru_cache(maxsize=1024)
+def _turned_back(perm):
+    order = tuple(sorted(range(len(perm)), key=perm.__getitem__))
+    return Kernel("permute_back", lambda base, value: jnp.transpose(value, order))
+
+
+def _turned(layout, attrs):
+    """For views with the axes in another order."""
+    perm = tuple(attrs[0])
+    return Showing(lambda kernel: _turned_back(perm), dense=perm == tuple(range(len(perm))))
+
+
 @known_as(pir="reshape|view_shape(x,shape:ints)", code="shapes:reshape_form")
-@op(inplace="reshapes", alias=X, cases=["f(2,3), [3, 2]", "f(2,3), [-1]", "f(2,3), [0, 0]", "f(2,3,4), [0, -1]", "f(2,3), (3, -1)", "f(1), []",
+@op(view=_whole, inplace="reshapes", alias=X,
+    cases=["f(2,3), [3, 2]", "f(2,3), [-1]", "f(2,3), [0, 0]", "f(2,3,4), [0, -1]", "f(2,3), (3, -1)", "f(1), []",
                                   "f(), [1, 1]", "f(0,3), [3, 0]",
                          "f(0,3), [-1, 3]", "f(2,3), const([3, 2], 'int64')", "f(2,3), [const(3, 'int64'), 2]", "f(2,3), [4, -1]", "f(2,3), [-1, -1]",
                          "f(2,3), [7]",
@@ -74,7 +103,8 @@ reshape = variadic(reshape)
 
 # the gradient through a change of dtype is zero here; the oracle reinterprets the bits of the cotangent, which is no gradient
 @known_as(code="shapes:view")
-@op(cases=["f(2,3), [3, 2]", "~f(2,3), 'int32'", "~f(2,4), 'float64'", "~d(2,3), 'float32'", "f(2,3), [7]", "f(2,3), 'float64'", "f(6), 2, 3"])
+@op(view=_whole,
+    cases=["f(2,3), [3, 2]", "~f(2,3), 'int32'", "~f(2,4), 'float64'", "~d(2,3), 'float32'", "f(2,3), [7]", "f(2,3), 'float64'", "f(6), 2, 3"])
 def view(x, shape_or_dtype, name=None):
     """Reads the elements with another shape, or their bytes as another dtype (the last axis shrinks or grows to fit).
 
@@ -105,7 +135,7 @@ def _reinterpret(x, dtype):
 view = variadic(view)
 
 
-@op(alias=X, cases=["f(2,3), f(3,2)", "f(6), f(2,3)", "f(6), f(4)"], constant="other", tensors="x other")
+@op(view=_whole, alias=X, cases=["f(2,3), f(3,2)", "f(6), f(2,3)", "f(6), f(4)"], constant="other", tensors="x other")
 def view_as(x, other, name=None):
     """Gives x the shape of `other`.
 
@@ -119,7 +149,7 @@ def view_as(x, other, name=None):
 
 
 @known_as(pir="transpose", node="transpose")
-@op(register=False, method=False)
+@op(view=_turned, register=False, method=False)
 def permute_axes(x, perm):
     """Puts the axes in the order `perm`: what the public transpose functions call."""
     return jnp.transpose(x, perm)
@@ -181,7 +211,8 @@ permute = variadic(permute)
 
 
 @known_as(pir="squeeze(x,axis:ints?)", onnx="Squeeze(x, axis)")
-@op(inplace="reshapes", alias=X_DIM, cases=["f(1,3,1)", "f(1,3,1), 0", "f(1,3,1), [0, -1]", "f(1,3,1), 1", "f(2,3)", "f()", "f(1,3,1), 5", "f(1,0)",
+@op(view=_lengths_of_one, inplace="reshapes", alias=X_DIM,
+    cases=["f(1,3,1)", "f(1,3,1), 0", "f(1,3,1), [0, -1]", "f(1,3,1), 1", "f(2,3)", "f()", "f(1,3,1), 5", "f(1,0)",
                                       "i(1,2), axis=0", "f(1,3), const(0, 'int64')"])
 def squeeze(x, axis=None, name=None):
     """Takes away axes of length 1.
@@ -200,7 +231,8 @@ def squeeze(x, axis=None, name=None):
 
 
 @known_as(pir="unsqueeze(x,axis:ints)", onnx="Unsqueeze(x, axis)")
-@op(inplace="reshapes", alias=X_DIM, cases=["f(3), 0", "f(3), -1", "f(3), [0, 2]", "f(3), (0, -1)", "f(3), [0, 0]", "f(3), const([0, 2], 'int64')",
+@op(view=_lengths_of_one, inplace="reshapes", alias=X_DIM,
+    cases=["f(3), 0", "f(3), -1", "f(3), [0, 2]", "f(3), (0, -1)", "f(3), [0, 0]", "f(3), const([0, 2], 'int64')",
                                       "f(), 0", "f(), [0, 1]", "f(3), 5",
                                       "f(3), -3", "f(0,3), 1"])
 def unsqueeze(x, axis, name=None):
@@ -224,7 +256,7 @@ def unsqueeze(x, axis, name=None):
 
 
 @known_as(pir="flatten start_axis:i32 stop_axis:i32", code="shapes:flatten")
-@op(inplace="reshapes", alias={"input": "x", "start_dim": "start_axis", "end_dim": "stop_axis"},
+@op(view=_whole, inplace="reshapes", alias={"input": "x", "start_dim": "start_axis", "end_dim": "stop_axis"},
     cases=["f(2,3,4)", "f(2,3,4), 1", "f(2,3,4), 0, 1", "f(2,3,4), 1, -1", "f(2,3), 0, 5", "f(2,3), 1, 0", "f()", "f(0,3)", "f(2,3,4), start_axis=-2",
            "i(2,2)"])
 def flatten(x, start_axis=0, stop_axis=-1, name=None):

@@ -111,7 +111,8 @@ def to(self, *args, **kwargs):
     else:
         device, dtype = _device_and_dtype(args, kwargs)
     moved = self if device is None else _moved(self, device)
-    result = moved if dtype is None or dtypes.convert(dtype) is moved.dtype else manipulation.cast(moved, dtype)
+    same = dtype is None or isinstance(first, Tensor) and dtypes.convert(dtype) is moved.dtype
+    result = moved if same else manipulation.cast(moved, dtype)
     return result.clone() if copy and result is self else result
 
 

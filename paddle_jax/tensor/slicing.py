@@ -11,10 +11,11 @@ from paddle_jax._core.record import known_as
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import concrete, ints, number, one_axis
 from paddle_jax.tensor.creation import fill
+from paddle_jax.tensor.inner import selecting
 
 
 @known_as(code="indexing:cut")
-@op("x starts", register=False, method=False)
+@op("x starts", register=False, method=False, view=selecting)
 def cut(x, starts, sizes):
     """The block of the given sizes that begins at `starts`: starts are operands, so that a moving window compiles once."""
     return lax.dynamic_slice(x, [starts[i] for i in range(x.ndim)], sizes)
@@ -94,7 +95,7 @@ def strided_slice(x, axes, starts, ends, strides, name=None):
 
 
 @known_as(code="indexing:every")
-@op(register=False, method=False)
+@op(register=False, method=False, view=selecting)
 def every(x, steps):
     """Every step-th element along each axis, from the end for negative steps."""
     y = lax.slice(x, [0] * x.ndim, x.shape, [abs(s) for s in steps])
@@ -123,7 +124,9 @@ def crop(x, shape=None, offsets=None, name=None):
     sizes = [n - o if s == -1 else s for s, o, n in zip(shape, offsets, x.shape, strict=True)]
     if any(o < 0 or s < 0 or o + s > n for s, o, n in zip(sizes, offsets, x.shape, strict=True)):
         raise ValueError(f"crop: a block of shape {sizes} at {list(offsets)} does not lie inside a tensor of shape {list(x.shape)}")
-    return _cut(x, offsets, sizes)
+    block = _cut(x, offsets, sizes)
+    block._alias = None  # a copy, as in Paddle
+    return block
 
 
 @composite(cases=["f(3,4), 0, 1, 2", "f(3,4), 1, -2, 2", "f(3,4), 1, const(1, 'int64'), 2", "f(3,4), 1, 3, 2", "f(3,4), 2, 1, 2", "f(3,4), 0, 0, -1",
@@ -214,7 +217,8 @@ def _plane(op, ndim, axis1, axis2, error=IndexError):
 
 
 @known_as(pir="diagonal offset:i32 axis1:i32 axis2:i32")
-@op(alias={"input": "x", "dim1": "axis1", "dim2": "axis2"}, cases=["f(2,3)", "f(2,3), 1", "f(2,3), 0, 1, 0", "f(2,3,4), -1, 1, 2", "f(2,3), 5",
+@op(view=selecting, alias={"input": "x", "dim1": "axis1", "dim2": "axis2"},
+    cases=["f(2,3)", "f(2,3), 1", "f(2,3), 0, 1, 0", "f(2,3,4), -1, 1, 2", "f(2,3), 5",
                                                                    "f(2,3), 0, 0, 0", "f(2)", "f(2,3), 0, 0, 3", "i(3,3), -1",
                                                                    "f(2,3,4), axis1=-1, axis2=0"])
 def diagonal(x, offset=0, axis1=0, axis2=1, name=None):

@@ -119,14 +119,16 @@ def test_large_products_are_compiled_at_once(paddle, interpreted):
 def test_nobody_can_change_what_is_shared(paddle):
     with differential.tier(paddle, **COLD):
         x = paddle.to_tensor(DATA) * 1
-        flat, turned, same = x.reshape([-1]), x.t(), x.clone()
+        flat, turned, same, index = x.reshape([-1]), x.t(), x.clone(), x[paddle.to_tensor([0, 1])]
         first = flat.numpy()
         first[:] = 7
+        np.testing.assert_array_equal(x.numpy(), DATA)
         x.add_(paddle.to_tensor(1.0))
         x[0] = 5.0
-        np.testing.assert_array_equal(flat.numpy(), DATA.ravel())
-        np.testing.assert_array_equal(turned.numpy(), DATA.T)
+        np.testing.assert_array_equal(flat.numpy(), x.numpy().ravel())
+        np.testing.assert_array_equal(turned.numpy(), x.numpy().T)
         np.testing.assert_array_equal(same.numpy(), DATA)
+        np.testing.assert_array_equal(index.numpy(), DATA[:2])
         np.testing.assert_array_equal(x.numpy()[1:], DATA[1:] + 1)
 
 

@@ -180,7 +180,10 @@ SNAPSHOTS = {
 }
 
 
-@pytest.mark.parametrize("kind", SNAPSHOTS)
+VIEWS = "detach", "reshape"  # show what is done to the Tensor in place, as in Paddle; see tests/core/test_views.py
+
+
+@pytest.mark.parametrize("kind", [kind for kind in SNAPSHOTS if kind not in VIEWS])
 @pytest.mark.parametrize("looked", [False, True], ids=["pending", "computed"])
 def test_a_snapshot_does_not_follow_changes_in_place(paddle, kind, looked):
     """Even though the memory of a tensor that is overwritten may be used again."""
@@ -254,7 +257,7 @@ def test_in_place_on_a_value_that_others_wait_for(paddle):
         x.add_(paddle.ones([3]))
         w = x * y
         x[1] = 10.0
-        assert (x.tolist(), y.tolist(), z.tolist(), w.tolist()) == ([3, 10, 3], [6, 6, 6], [2, 2, 2], [18, 18, 18])
+        assert (x.tolist(), y.tolist(), z.tolist(), w.tolist()) == ([3, 10, 3], [6, 6, 6], [3, 10, 3], [18, 18, 18])
 
 
 def test_in_place_in_a_loop_with_reads_between(paddle):

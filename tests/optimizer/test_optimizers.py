@@ -368,7 +368,7 @@ def test_aliases_survive():
     case = Case(ours, VALUES, "alias")
     optimizer = case.build("Adam", {"learning_rate": 0.1})
     walk(case, optimizer, GRADS[:2])
-    kept = [p.detach() for p in case.params] + [p.grad.detach() for p in case.params] + [v.detach() for v in optimizer.state_dict().values()]
+    kept = [p.detach() for p in case.params] + [ours.to_tensor(p.grad) for p in case.params] + [v.detach() for v in optimizer.state_dict().values()]
     kept.append(optimizer._get_accumulator("moment1", case.params[0]))
     copies = [np.array(k.numpy()) for k in kept]
     walk(case, optimizer, GRADS[2:])
