@@ -266,14 +266,18 @@ class Tensor:
         self.clear_gradient()
 
     def detach(self):
-        """A Tensor with the same value that takes no part in recording."""
-        raw = held(self)
-        if isinstance(raw, jax.core.Tracer) and raw.dtype.kind in INEXACT:
-            raw = jax.lax.stop_gradient_p.bind(raw)  # JAX's derivatives too end here, also where it wants a gradient of its own later
-        found = wrap(raw)
+        """A Tensor with the same value that takes no part in recording; what is done to one in place is done to the other."""
+        found = self._snapshot()
         if not local.ctx.frame.recording:
             link(found, self)
         return found
+
+    def _snapshot(self):
+        """As `detach`, but what is done to this one later does not show."""
+        raw = held(self)
+        if isinstance(raw, jax.core.Tracer) and raw.dtype.kind in INEXACT:
+            raw = jax.lax.stop_gradient_p.bind(raw)  # JAX's derivatives too end here, also where it wants a gradient of its own later
+        return wrap(raw)
 
     @property
     def data(self):

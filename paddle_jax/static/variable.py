@@ -152,6 +152,8 @@ class Variable(Tensor):
         """A Variable with the same value that no gradient flows through."""
         return variable(self._raw)
 
+    _snapshot = detach
+
     def __copy__(self):
         return variable(self._raw, self.stop_gradient)
 

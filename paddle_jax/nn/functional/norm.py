@@ -125,10 +125,11 @@ def batch_norm(x, running_mean, running_var, weight=None, bias=None, training=Fa
                              f"it must have shape [{channels}], one for each channel")
     frozen = not training if use_global_stats is None else use_global_stats
     if frozen:
-        return batch_norm_infer(x, running_mean.detach(), running_var.detach(), weight, bias, float(epsilon), data_format)
+        return batch_norm_infer(x, running_mean._snapshot(), running_var._snapshot(), weight, bias, float(epsilon), data_format)
     if x.size <= channels:
         return _unchanged(x, weight, bias, shape)
-    y, mean, variance = batch_norm_train(x, running_mean.detach(), running_var.detach(), weight, bias, float(momentum), float(epsilon), data_format)
+    before = running_mean._snapshot(), running_var._snapshot()
+    y, mean, variance = batch_norm_train(x, *before, weight, bias, float(momentum), float(epsilon), data_format)
     running_mean._rebind(mean._raw)
     running_var._rebind(variance._raw)
     return y
