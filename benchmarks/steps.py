@@ -55,6 +55,7 @@ INDEXING = {
     "topk": "topk",
     "cumsum": "cumsum",
     "set_slice": "x[1:5, 2] = 0",
+    "set_through": "x[3][1] = 0",
     "set_array": "x[index] = v",
     "set_mask": "x[mask] = 0",
 }

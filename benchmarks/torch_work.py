@@ -72,6 +72,18 @@ def set_item(key, value):
     return Work(step, read_array, OPS)
 
 
+def set_through():
+    x = torch.randn(8, 8)
+
+    def step():
+        out = x * 1.0
+        for _ in range(OPS):
+            out[3][1] = 0.0
+        return out
+
+    return Work(step, read_array, OPS)
+
+
 def get_each():
     x = torch.randn(8, 8)
 
@@ -264,6 +276,7 @@ WORKLOADS = {name: ft.partial(operation, function, False) for name, function in 
 WORKLOADS |= {name + "_grad": ft.partial(operation, function, True) for name, function in operations.items()}
 WORKLOADS |= {"set": ft.partial(set_row, False), "set_grad": ft.partial(set_row, True)}
 WORKLOADS |= {name: ft.partial(operation, function, False) for name, function in indexing.items()} | {"get_each": get_each}
+WORKLOADS["set_through"] = set_through
 WORKLOADS |= {name: ft.partial(set_item, key, None if name == "set_array" else 0.0) for name, key in setting.items()}
 WORKLOADS |= {work.__name__: work for work in (chained_add, item, chain20, mlp, lenet, resnet18, transformer, lstm, burgers, beam, adam1000, heat)}
 

@@ -99,7 +99,7 @@ def _put_back(layout, attrs):
     rest = itertools.dropwhile(lambda axis: axis == INT, axes)
     first = next(rest, ALL)  # after which all axes have to be whole
     dense = all(axis == ALL for axis in rest) and (first == ALL or first[2] == 1)
-    return Showing(lambda kernel: put_index.op.kernel((-2, *layout), attrs), dense)
+    return Showing(ft.cache(lambda kernel: put_index.op.kernel((-2, *layout), attrs)), dense)
 
 
 @known_as(code="indexing:take_index", node="slice")
