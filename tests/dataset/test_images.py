@@ -2,6 +2,7 @@
 
 import io
 import pickle
+import sys
 import tarfile
 from pathlib import Path
 
@@ -80,7 +81,7 @@ def test_preparation(paddle, oracle, image, is_color, mean, is_train):
 
 
 def test_without_opencv(paddle, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "cv2", None)
+    monkeypatch.setitem(sys.modules, "cv2", None)
     for call in (lambda m: m.load_image("x"), lambda m: m.load_image_bytes(b""), lambda m: m.resize_short(GREYS, 8)):
         with pytest.raises(AssertionError, match="pip install opencv"):
             call(paddle.dataset.image)
