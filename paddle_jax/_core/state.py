@@ -72,6 +72,12 @@ class Images:
     backend = "pil"
 
 
+class Houses:
+    """What dataset.uci_housing has read first, and keeps. train, test: arrays of rows, or None."""
+
+    train = test = None
+
+
 class _State:
     """The calling thread's Context by attribute, for code that is not in a hurry."""
 

@@ -5,7 +5,7 @@ from importlib import import_module
 from paddle_jax.dataset import common
 
 __all__ = []
-_READERS = ("cifar", "imdb", "mnist", "uci_housing")
+_READERS = ("cifar", "conll05", "flowers", "image", "imdb", "imikolov", "mnist", "movielens", "uci_housing", "wmt14", "wmt16")
 
 
 def __getattr__(name):

@@ -1,8 +1,13 @@
 """Files of data sets: kept in a folder of the user's, downloaded when they are not there."""
 
+import glob
 import hashlib
+import io
+import pickle
 from pathlib import Path
 
+from paddle_jax.framework.pickle_names import Budget
+from paddle_jax.framework.pickle_reader import read
 from paddle_jax.utils.download import _download_to, _md5check
 
 __all__ = []
@@ -45,6 +50,76 @@ def download(url, module_name, md5sum, save_name=None):
 
 
 fetch = download
+
+
+def split(reader, line_count, suffix="%05d.pickle", dumper=pickle.dump):
+    """Writes the samples of a reader into files of `line_count` samples; the first takes one more, as in Paddle.
+
+    Args:
+        reader: a function without arguments that returns an iterator.
+        line_count: int, how many samples a file takes.
+        suffix: str, the path of a file, with a place for its number. Default "%05d.pickle".
+        dumper: called with a list of samples and a text file. Default: pickle, for which the file is binary.
+    Raises:
+        TypeError: dumper cannot be called.
+    Differs from Paddle: the default dumper works; there it writes bytes into a text file, which raises a TypeError.
+    Example:
+        >>> import json
+        >>> from paddle_jax.dataset import common
+        >>> common.split(lambda: iter(range(6)), 2, "part-%d.json", json.dump)
+        >>> reader = common.cluster_files_reader("part-*.json", trainer_count=2, trainer_id=0, loader=json.load)
+        >>> list(reader())
+        [0, 1, 2, 5]
+    """
+    if not callable(dumper):
+        raise TypeError(f"split: dumper: got {dumper!r}; give a function of a list and a file")
+
+    def write():
+        with Path(suffix % number).open("wb" if dumper is pickle.dump else "w") as file:
+            dumper(samples, file)
+
+    samples, number = [], 0
+    for i, sample in enumerate(reader()):
+        samples.append(sample)
+        if i >= line_count and i % line_count == 0:
+            write()
+            samples, number = [], number + 1
+    if samples:
+        write()
+
+
+def _unpickled(file):
+    """What `split` wrote by default: numbers, texts, containers and arrays, read without running code from the file."""
+    content = file.read()
+    return read(io.BytesIO(content), Budget(len(content)))
+
+
+def cluster_files_reader(files_pattern, trainer_count, trainer_id, loader=_unpickled):
+    """A reader of the samples in those files that belong to one of several processes, as `split` writes them.
+
+    Args:
+        files_pattern: str, a pattern of paths; the files are taken by turns in the order of their names.
+        trainer_count: int, how many processes there are.
+        trainer_id: int, the number of this one.
+        loader: called with a text file (`pickle.load` with a binary one), gives a list of samples. Default: reads pickles of numbers, texts,
+            containers and arrays, and runs no code from them.
+    Returns:
+        A function without arguments that returns an iterator over samples.
+    Raises:
+        TypeError: loader cannot be called (when the reader is iterated).
+    Differs from Paddle: the default loader works; there it reads bytes from a text file, which fails.
+    """
+
+    def reader():
+        if not callable(loader):
+            raise TypeError(f"cluster_files_reader: loader: got {loader!r}; give a function of a file")
+        files = sorted(glob.glob(files_pattern))  # noqa: PTH207 - a Path's own pattern must not be absolute
+        for path in (path for number, path in enumerate(files) if number % trainer_count == trainer_id):
+            with Path(path).open("rb" if loader in (_unpickled, pickle.load) else "r") as file:
+                samples = loader(file)
+            yield from samples
+
+    return reader
 
 
 def _check_exists_and_download(path, url, md5, module_name, download=True):

@@ -1,33 +1,81 @@
 """Readers of prices of houses, as Paddle 1 gave them; `paddle.text.UCIHousing` is the class for new programs."""
 
+from paddle_jax._core.state import Houses
 from paddle_jax.dataset import common
 from paddle_jax.text.datasets.uci_housing import MD5, URL, parts_of
+from paddle_jax.utils import try_import
 
 __all__ = []
 
 feature_names = ["CRIM", "ZN", "INDUS", "CHAS", "NOX", "RM", "AGE", "DIS", "RAD", "TAX", "PTRATIO", "B", "LSTAT"]
 
 
-def _reader(part):
-    rows = parts_of(common.download(URL, "uci_housing", MD5))[part]
+def __getattr__(name):
+    if name in ("UCI_TRAIN_DATA", "UCI_TEST_DATA"):
+        return Houses.train if name == "UCI_TRAIN_DATA" else Houses.test
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
-    def reader():
-        for row in rows:
-            yield row[:-1], row[-1:]
 
-    return reader
+def load_data(filename, feature_num=14, ratio=0.8):
+    """Reads a file of prices into `UCI_TRAIN_DATA` and `UCI_TEST_DATA`; once they are there, nothing is read.
+
+    Args:
+        filename: str, the path of a text file of numbers.
+        feature_num: int, numbers in a row; the last one is the price, the others are centred and divided by their range. Default 14.
+        ratio: float, the share of rows for training. Default 0.8.
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: the numbers are not whole rows.
+    """
+    if Houses.train is None:
+        Houses.train, Houses.test = parts_of(filename, feature_num, ratio)
+
+
+def feature_range(maximums, minimums):
+    """Draws the ranges of the 13 features, arrays [13], into the file `image/ranges.png`; matplotlib does it.
+
+    Raises:
+        ImportError: matplotlib is not installed.
+        ValueError: there are not 13 features.
+    Differs from Paddle: how pyplot draws later on is left alone.
+    """
+    count, figure = len(maximums), try_import("matplotlib.figure", "matplotlib is not installed: pip install matplotlib").Figure((10, 6))
+    axes = figure.subplots()
+    axes.bar(range(count), maximums - minimums, color="r")
+    axes.set_title("feature scale")
+    axes.set_xticks(range(count), feature_names)
+    axes.set_xlim(-1, count)
+    common.must_mkdirs("image")
+    figure.savefig("image/ranges.png", dpi=48)
 
 
 def train():
     """The reader of the first four fifths of the houses: (float64 array [13] of features, float64 array [1] with the price)."""
-    return _reader(0)
+    load_data(_file())
+    return lambda: _samples(Houses.train)
 
 
 def test():
     """The reader of the last fifth of the houses: (float64 array [13] of features, float64 array [1] with the price)."""
-    return _reader(1)
+    load_data(_file())
+    return lambda: _samples(Houses.test)
+
+
+def predict_reader():
+    """The features of the first house for testing, a float64 array [13], alone in a tuple."""
+    load_data(_file())
+    return (Houses.test[0][:-1],)
 
 
 def fetch():
     """Downloads the file if it is not in `dataset.common.DATA_HOME`."""
-    common.download(URL, "uci_housing", MD5)
+    _file()
+
+
+def _samples(rows):
+    for row in rows:
+        yield row[:-1], row[-1:]
+
+
+def _file():
+    return common.download(URL, "uci_housing", MD5)

@@ -37,22 +37,6 @@ def test_for_ever(paddle, archive):
 
 
 @pytest.mark.filterwarnings("ignore")  # of the real Paddle: readers are deprecated since 2.0
-def test_prices(paddle, oracle, tmp_path, monkeypatch):
-    path = str(tmp_path / "housing.data")
-    np.savetxt(path, np.random.default_rng(2).random((25, 14)))
-    for engine in (paddle, oracle):
-        monkeypatch.setattr(engine.dataset.common, "download", lambda *arguments: path)
-    for part in ("train", "test"):
-        actual, expected = (list(getattr(engine.dataset.uci_housing, part)()()) for engine in (paddle, oracle))
-        assert len(actual) == len(expected) == (20 if part == "train" else 5)
-        for ours, theirs in zip(actual, expected, strict=True):
-            for a, b in zip(ours, theirs, strict=True):
-                assert a.dtype == b.dtype and a.shape == b.shape
-                np.testing.assert_allclose(a, b, rtol=1e-12)
-    assert paddle.dataset.uci_housing.feature_names == oracle.dataset.uci_housing.feature_names
-
-
-@pytest.mark.filterwarnings("ignore")  # of the real Paddle: readers are deprecated since 2.0
 def test_reviews(paddle, oracle, tmp_path, monkeypatch):
     path, pattern = str(tmp_path / "reviews.tar.gz"), re.compile(r"aclImdb/train/.*\.txt$")
     with tarfile.open(path, "w:gz") as tar:

@@ -24,7 +24,7 @@ def review(part, kind, number):
 def files(tmp_path):
     np.savetxt(tmp_path / "housing.data", np.random.RandomState(0).rand(11, 14) * 10, fmt="%8.4f")
     reviews = {f"aclImdb/{part}/{kind}/{n}_{n}.txt": review(part, kind, n) for part in ("train", "test") for kind in ("pos", "neg") for n in range(3)}
-    sentences = {"train": " the cat <unk> sat \n the dog sat on the cat the cat the\n a b\n", "valid": " the dog ran \n the cat\n",
+    sentences = {"train": " the cat <unk> sat <unk> <unk> \n the dog sat on the cat the cat the\n a b\n", "valid": " the dog ran \n the cat\n",
                  "test": " the cat ran far \n the cat sat sat on a mat\n"}  # fmt: skip
     return {
         "UCIHousing": str(tmp_path / "housing.data"),
@@ -68,7 +68,7 @@ def test_equally_frequent_words(paddle, files):
     """Ends of sentences and words that are equally frequent: the real Paddle 3.3.1 cannot sort them."""
     data = paddle.text.Imikolov(files["Imikolov"], window_size=2, min_word_freq=0)
     assert sorted(data.word_idx.values()) == list(range(len(data.word_idx)))
-    assert len(data) == 5 + 10 + 3  # pairs of neighbours in sentences of 4, 9 and 2 words and their ends
+    assert len(data) == 7 + 10 + 3  # pairs of neighbours in sentences of 6, 9 and 2 words and their ends
     assert [field.item() for field in data[0]] == [data.word_idx["<s>"], data.word_idx[b"the"]]
 
 

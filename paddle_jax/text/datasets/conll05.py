@@ -49,25 +49,17 @@ class Conll05st(Dataset):
         given = dict(zip(SOURCES, (data_file, word_dict_file, verb_dict_file, target_dict_file, emb_file), strict=True))
         for name, path in given.items():
             setattr(self, name, located("conll05st", path, download, *SOURCES[name], name))
-        self.word_dict, self.predicate_dict = _numbered(self.word_dict_file), _numbered(self.verb_dict_file)
-        self.label_dict = _roles(self.target_dict_file)
+        self.word_dict, self.predicate_dict = numbered_lines(self.word_dict_file), numbered_lines(self.verb_dict_file)
+        self.label_dict = numbered_roles(self.target_dict_file)
         self.sentences, self.predicates, self.labels = [], [], []
-        for words, columns in _sentences(self.data_file):
-            verbs = [verb for verb in columns[0] if verb != "-"] if columns else []
-            for verb, column in zip(verbs, columns[1:], strict=False):
-                self.sentences.append(words)
-                self.predicates.append(verb)
-                self.labels.append(_spelled(column))
+        for words, predicate, labels in propositions(self.data_file, _WORDS, _ROLES):
+            self.sentences.append(words)
+            self.predicates.append(predicate)
+            self.labels.append(labels)
 
     def __getitem__(self, idx):
-        words, labels = self.sentences[idx], self.labels[idx]
-        verb, length = labels.index("B-V"), len(words)
-        padded = ["bos", "bos", *words, "eos", "eos"]
-        near = [np.full(length, self.word_dict.get(padded[verb + i], _RARE)) for i in range(5)]
-        mark = (np.abs(np.arange(length) - verb) <= 2).astype(np.int64)
-        numbers = np.array([self.word_dict.get(word, _RARE) for word in words])
-        predicate = np.array([self.predicate_dict.get(self.predicates[idx])] * length)
-        return numbers, *near, predicate, mark, np.array([self.label_dict.get(label) for label in labels])
+        sample = self.sentences[idx], self.predicates[idx], self.labels[idx]
+        return tuple(map(np.array, fields(*sample, self.word_dict, self.predicate_dict, self.label_dict)))
 
     def __len__(self):
         return len(self.sentences)
@@ -81,25 +73,44 @@ class Conll05st(Dataset):
         return self.emb_file
 
 
-def _numbered(path):
+def numbered_lines(path):
+    """The lines of a file, with their numbers."""
     return {line: number for number, line in enumerate(_lines(Path(path).read_bytes()))}
+
+
+def propositions(path, words_name, roles_name):
+    """(words, verb, labels) of each verb of each sentence in two files of an archive."""
+    for words, columns in _sentences(path, words_name, roles_name):
+        verbs = [verb for verb in columns[0] if verb != "-"] if columns else []
+        for verb, column in zip(verbs, columns[1:], strict=False):
+            yield words, verb, _spelled(column)
+
+
+def fields(words, predicate, labels, word_dict, predicate_dict, label_dict):
+    """The nine lists of a sample, as the class says."""
+    verb, length = labels.index("B-V"), len(words)
+    padded = ["bos", "bos", *words, "eos", "eos"]
+    near = [[word_dict.get(padded[verb + i], _RARE)] * length for i in range(5)]
+    mark = [int(abs(i - verb) <= 2) for i in range(len(labels))]
+    numbers = [word_dict.get(word, _RARE) for word in words]
+    return numbers, *near, [predicate_dict.get(predicate)] * length, mark, [label_dict.get(label) for label in labels]
 
 
 def _lines(content):
     return [line.strip().decode() for line in content.splitlines()]
 
 
-def _roles(path):
+def numbered_roles(path):
     """Numbers of "B-" and "I-" of each role, and of "O"."""
     names = list(dict.fromkeys(line[2:] for line in _lines(Path(path).read_bytes()) if line.startswith(("B-", "I-"))))
     labels = [start + name for name in names for start in ("B-", "I-")]
     return {label: number for number, label in enumerate([*labels, "O"])}
 
 
-def _sentences(path):
+def _sentences(path, *names):
     """(words, columns of the file with roles) of each sentence; an empty line ends one."""
     with tarfile.open(path) as archive:
-        words, roles = (_lines(gzip.decompress(archive.extractfile(name).read())) for name in (_WORDS, _ROLES))
+        words, roles = (_lines(gzip.decompress(archive.extractfile(name).read())) for name in names)
     rows = list(zip(words, map(str.split, roles), strict=False))
     ends = [i for i, (_, fields) in enumerate(rows) if not fields]
     for before, end in pairwise([-1, *ends]):

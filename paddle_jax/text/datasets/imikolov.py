@@ -10,7 +10,38 @@ from paddle_jax.text.datasets.source import check_mode, located, members, ranked
 __all__ = []
 
 URL, MD5 = "https://dataset.bj.bcebos.com/imikolov%2Fsimple-examples.tgz", "30177ea32e27c525793142b6bf2c8e2d"
-_FILE = "./simple-examples/data/ptb.{}.txt"
+FILE = "./simple-examples/data/ptb.{}.txt"
+
+
+def counted(lines, counts=None):
+    """How often the words of lines of bytes occur, and the ends of the lines; added to `counts` if it is given."""
+    counts = collections.defaultdict(int) if counts is None else counts
+    for line in lines:
+        for word in (*line.strip().split(), "<s>", "<e>"):
+            counts[word] += 1
+    return counts
+
+
+def lines_in(path, names):
+    """{name: lines of bytes} of files in the archive."""
+    return {name: content.splitlines() for name, content in members(path, set(names).__contains__)}
+
+
+def words_of(training, testing, more_than):
+    """Numbers of the words that occur more often than that in the lines of both files, and of "<unk>"."""
+    return ranked(counted(testing, counted(training)), more_than)
+
+
+def pieces(line, words, size):
+    """The numbers of each `size` neighbours among the words of a line and its ends."""
+    numbers = [words.get(word, words["<unk>"]) for word in ("<s>", *line.strip().split(), "<e>")]
+    return [tuple(numbers[i : i + size]) for i in range(len(numbers) - size + 1)]
+
+
+def pairs(line, words, longest):
+    """The numbers of the words of a line after its start and before its end; nothing if they are more than `longest`, where that is positive."""
+    start, *numbers, end = (words.get(word, words["<unk>"]) for word in ("<s>", *line.strip().split(), "<e>"))
+    return [([start, *numbers], [*numbers, end])] if longest <= 0 or len(numbers) < longest else []
 
 
 class Imikolov(Dataset):
@@ -36,31 +67,16 @@ class Imikolov(Dataset):
         self.data_type, self.window_size, self.min_word_freq = data_type.upper(), window_size, min_word_freq
         self.mode = check_mode("Imikolov", mode)
         self.data_file = located("imikolov", data_file, download, URL, MD5)
-        names = {part: _FILE.format(part) for part in ("train", "valid", "test")}
-        lines = {name: content.splitlines() for name, content in members(self.data_file, set(names.values()).__contains__)}
+        lines = lines_in(self.data_file, map(FILE.format, ("train", "valid", "test")))
         if self.data_type == "NGRAM" and window_size < 0:
             raise AssertionError(f"Imikolov: window_size: got {window_size}; it must be positive for 'NGRAM'")
-        self.word_idx = ranked(self.word_count(lines[names["valid"]], self.word_count(lines[names["train"]])), min_word_freq)
-        self.data = [row for line in lines[names[self.mode]] for row in self._rows(line)]
+        self.word_idx = words_of(lines[FILE.format("train")], lines[FILE.format("valid")], min_word_freq)
+        rows = pieces if self.data_type == "NGRAM" else pairs
+        self.data = [row for line in lines[FILE.format(self.mode)] for row in rows(line, self.word_idx, window_size)]
 
     def word_count(self, f, word_freq=None):
         """Counts the words of lines of bytes, and their ends; adds to `word_freq` if it is given."""
-        counts = collections.defaultdict(int) if word_freq is None else word_freq
-        for line in f:
-            for word in (*line.strip().split(), "<s>", "<e>"):
-                if word != b"<unk>":
-                    counts[word] += 1
-        return counts
-
-    def _rows(self, line):
-        rare = self.word_idx["<unk>"]
-        start, end = self.word_idx.get("<s>", rare), self.word_idx.get("<e>", rare)
-        numbers = [self.word_idx.get(word, rare) for word in line.strip().split()]
-        if self.data_type == "SEQ":
-            pair = ([start, *numbers], [*numbers, end])
-            return [pair] if self.window_size <= 0 or len(pair[0]) <= self.window_size else []
-        numbers = [start, *numbers, end]
-        return [tuple(numbers[i : i + self.window_size]) for i in range(len(numbers) - self.window_size + 1)]
+        return counted(f, word_freq)
 
     def __getitem__(self, idx):
         return tuple(np.array(field) for field in self.data[idx])

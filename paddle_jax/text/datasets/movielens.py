@@ -43,6 +43,30 @@ class UserInfo:
         return f"<UserInfo id({self.index}), gender({'M' if self.is_male else 'F'}), age({AGES[self.age]}), job({self.job_id})>"
 
 
+class Catalogue:
+    """What the archive says of films and of those who rate: `movie_info`, `user_info`, and numbers of words, `movie_title_dict`, and of categories,
+    `categories_dict`."""
+
+    def __init__(self, path, film=MovieInfo, user=UserInfo):
+        with zipfile.ZipFile(path) as archive:
+            movies, users = _rows(archive, "movies"), _rows(archive, "users")
+        self.movie_info = {int(index): film(index, kinds.split("|"), _TITLE.fullmatch(title)[1]) for index, title, kinds in movies}
+        self.user_info = {int(index): user(index, gender, age, job) for index, gender, age, job, _ in users}
+        films = self.movie_info.values()
+        self.movie_title_dict = _numbered(word for film in films for word in film.title.lower().split())
+        self.categories_dict = _numbered(name for film in films for name in film.categories)
+
+
+def ratings_in(path, seed, test_ratio, test):
+    """(user, film, rating from -3 to 5) of those ratings that belong to the tests, or of the others."""
+    with zipfile.ZipFile(path) as archive:
+        ratings = _rows(archive, "ratings")
+    chosen = np.random.RandomState(seed).random_sample(len(ratings)) < test_ratio
+    for i in np.flatnonzero(chosen == test):
+        user, movie, rating, _ = ratings[i]
+        yield int(user), int(movie), float(rating) * 2 - 5.0
+
+
 class Movielens(Dataset):
     """A million ratings of films: user, gender, age, job, film, its categories, words of its title, and the rating from -3 to 5.
 
@@ -63,19 +87,14 @@ class Movielens(Dataset):
         self.mode = check_mode("Movielens", mode)
         self.data_file = located("sentiment", data_file, download, URL, MD5)
         self.test_ratio, self.rand_seed = test_ratio, rand_seed
-        with zipfile.ZipFile(self.data_file) as archive:
-            movies, users, ratings = (_rows(archive, name) for name in ("movies", "users", "ratings"))
-        self.movie_info = {int(index): MovieInfo(index, kinds.split("|"), _TITLE.fullmatch(title)[1]) for index, title, kinds in movies}
-        self.user_info = {int(index): UserInfo(index, gender, age, job) for index, gender, age, job, _ in users}
-        films = self.movie_info.values()
-        self.movie_title_dict = _numbered(word for film in films for word in film.title.lower().split())
-        self.categories_dict = _numbered(name for film in films for name in film.categories)
-        test = np.random.RandomState(rand_seed).random_sample(len(ratings)) < test_ratio
-        self.data = [self._row(*ratings[i][:3]) for i in np.flatnonzero(test == (self.mode == "test"))]
+        catalogue = Catalogue(self.data_file)
+        self.movie_info, self.user_info = catalogue.movie_info, catalogue.user_info
+        self.movie_title_dict, self.categories_dict = catalogue.movie_title_dict, catalogue.categories_dict
+        self.data = [self._row(*rating) for rating in ratings_in(self.data_file, rand_seed, test_ratio, self.mode == "test")]
 
     def _row(self, user, movie, rating):
-        film = self.movie_info[int(movie)].value(self.categories_dict, self.movie_title_dict)
-        return [*self.user_info[int(user)].value(), *film, [float(rating) * 2 - 5.0]]
+        film = self.movie_info[movie].value(self.categories_dict, self.movie_title_dict)
+        return [*self.user_info[user].value(), *film, [rating]]
 
     def __getitem__(self, idx):
         return tuple(np.array(field) for field in self.data[idx])

@@ -14,19 +14,25 @@ class Pairs(Dataset):
     def _read(self, pairs, longest=None):
         """Takes (words of the source, words of the target), those of at most `longest` numbers."""
         self.src_ids, self.trg_ids, self.trg_ids_next = [], [], []
-        start, end = (self.trg_dict[mark] for mark in (START, END))
-        for words, others in pairs:
-            source, target = _numbers(self.src_dict, [START, *words, END]), _numbers(self.trg_dict, others)
-            if longest is None or max(len(source), len(target)) <= longest:
-                self.src_ids.append(source)
-                self.trg_ids.append([start, *target])
-                self.trg_ids_next.append([*target, end])
+        for source, target, following in numbered(pairs, self.src_dict, self.trg_dict, longest):
+            self.src_ids.append(source)
+            self.trg_ids.append(target)
+            self.trg_ids_next.append(following)
 
     def __getitem__(self, idx):
         return np.array(self.src_ids[idx]), np.array(self.trg_ids[idx]), np.array(self.trg_ids_next[idx])
 
     def __len__(self):
         return len(self.src_ids)
+
+
+def numbered(pairs, src_dict, trg_dict, longest=None):
+    """The three lists of numbers of each pair of sentences; those with more than `longest` numbers are left out."""
+    start, end = (trg_dict[mark] for mark in (START, END))
+    for words, others in pairs:
+        source, target = _numbers(src_dict, [START, *words, END]), _numbers(trg_dict, others)
+        if longest is None or max(len(source), len(target)) <= longest:
+            yield source, [start, *target], [*target, end]
 
 
 def _numbers(words, sentence):

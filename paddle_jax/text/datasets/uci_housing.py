@@ -11,12 +11,12 @@ __all__ = []
 URL, MD5 = "http://paddlemodels.bj.bcebos.com/uci_housing/housing.data", "d4accdce7a25600298819f8e28e8d593"
 
 
-def parts_of(path):
+def parts_of(path, columns=14, ratio=0.8):
     """(rows for training, rows for testing) of the file; all columns but the last are centred and divided by their range."""
-    rows = np.fromfile(path, sep=" ").reshape(-1, 14)
+    rows = np.fromfile(path, sep=" ").reshape(-1, columns)
     features = rows[:, :-1]
     rows[:, :-1] = (features - features.mean(0)) / (features.max(0) - features.min(0))
-    split = int(len(rows) * 0.8)
+    split = int(len(rows) * ratio)
     return rows[:split], rows[split:]
 
 

@@ -1,14 +1,30 @@
 """English sentences and their French translations (Bojar et al., WMT 2014)."""
 
-import tarfile
-
-from paddle_jax.text.datasets.source import located
+from paddle_jax.text.datasets.source import located, members
 from paddle_jax.text.datasets.translation import Pairs, chosen, columns, positive, turned
 
 __all__ = []
 
 URL, MD5 = "http://paddlemodels.bj.bcebos.com/wmt/wmt14.tgz", "0791583d57d5beb693b9414c5b36798c"
-_LONGEST = 80
+LONGEST = 80
+
+
+def dictionaries(path, size):
+    """Numbers of the words of the source and of the target: the first `size` lines of two files in the archive."""
+    files = list(members(path, lambda name: name.endswith(("src.dict", "trg.dict"))))
+    return tuple(_words(path, [content for name, content in files if name.endswith(end)], end, size) for end in ("src.dict", "trg.dict"))
+
+
+def _words(path, contents, end, size):
+    if len(contents) != 1:
+        raise AssertionError(f"WMT14: data_file: got {len(contents)} files {end} in {path}; there must be one")
+    return {word.strip().decode(): number for number, word in enumerate(contents[0].splitlines()[: max(size, 0)])}
+
+
+def pairs_in(path, end):
+    """The words of both sentences of each line of the files whose names end so."""
+    for _, content in members(path, lambda name: name.endswith(end)):
+        yield from columns(content)
 
 
 class WMT14(Pairs):
@@ -31,18 +47,8 @@ class WMT14(Pairs):
         self.data_file = located("wmt14", data_file, download, URL, MD5)
         positive("WMT14", dict_size=dict_size)
         self.dict_size = dict_size
-        with tarfile.open(self.data_file) as archive:
-            names = [member.name for member in archive if member.isfile()]
-            self.src_dict, self.trg_dict = (self._words(archive, names, f"{side}.dict") for side in ("src", "trg"))
-            parts = [name for name in names if name.endswith(f"{self.mode}/{self.mode}")]
-            self._read((pair for name in parts for pair in columns(archive.extractfile(name).read())), _LONGEST)
-
-    def _words(self, archive, names, end):
-        found = [name for name in names if name.endswith(end)]
-        if len(found) != 1:
-            raise AssertionError(f"WMT14: data_file: got {len(found)} files {end} in {self.data_file}; there must be one")
-        lines = archive.extractfile(found[0]).read().splitlines()
-        return {word.strip().decode(): number for number, word in enumerate(lines[: self.dict_size])}
+        self.src_dict, self.trg_dict = dictionaries(self.data_file, dict_size)
+        self._read(pairs_in(self.data_file, f"{self.mode}/{self.mode}"), LONGEST)
 
     def get_dict(self, reverse=False):
         """The dictionaries of the source and of the target.

@@ -10,8 +10,23 @@ from paddle_jax.text.datasets.translation import END, START, UNKNOWN, Pairs, cho
 __all__ = []
 
 URL, MD5 = "http://paddlemodels.bj.bcebos.com/wmt/wmt16.tar.gz", "0c38be43600334966403524a40dcd81e"
-_TOTAL = {"en": 11250, "de": 19220}
+TOTAL = {"en": 11250, "de": 19220}
 _LANGUAGES = ("en", "de")
+
+
+def pairs_in(path, name, lang):
+    """(words of the source, words of the target) of each line of a file in the archive."""
+    with tarfile.open(path) as archive:
+        pairs = columns(archive.extractfile(name).read())
+    return pairs if lang == "en" else ((words, others) for others, words in pairs)
+
+
+def counted(sentences, size):
+    """Numbers of the marks and of the most frequent words."""
+    counts = collections.Counter(itertools.chain.from_iterable(sentences))
+    frequent = sorted(counts, key=counts.__getitem__, reverse=True)
+    kept = frequent if size < 3 else frequent[: size - 3]
+    return {word: number for number, word in enumerate([START, END, UNKNOWN, *kept])}
 
 
 class WMT16(Pairs):
@@ -38,16 +53,10 @@ class WMT16(Pairs):
         self.lang = lang
         positive("WMT16", src_dict_size=src_dict_size, trg_dict_size=trg_dict_size)
         source, target = _LANGUAGES if lang == "en" else _LANGUAGES[::-1]
-        self.src_dict_size, self.trg_dict_size = min(src_dict_size, _TOTAL[source]), min(trg_dict_size, _TOTAL[target])
-        with tarfile.open(self.data_file) as archive:
-            lines = list(self._pairs(archive, "train"))
-            self.src_dict, self.trg_dict = (_words((pair[i] for pair in lines), size) for i, size in enumerate((src_dict_size, trg_dict_size)))
-            self._read(lines if self.mode == "train" else self._pairs(archive, self.mode))
-
-    def _pairs(self, archive, part):
-        """(words of the source, words of the target) of each line."""
-        pairs = columns(archive.extractfile(f"wmt16/{part}").read())
-        return pairs if self.lang == "en" else ((words, others) for others, words in pairs)
+        self.src_dict_size, self.trg_dict_size = min(src_dict_size, TOTAL[source]), min(trg_dict_size, TOTAL[target])
+        lines = list(pairs_in(self.data_file, "wmt16/train", lang))
+        self.src_dict, self.trg_dict = (counted((pair[i] for pair in lines), size) for i, size in enumerate((src_dict_size, trg_dict_size)))
+        self._read(lines if self.mode == "train" else pairs_in(self.data_file, f"wmt16/{self.mode}", lang))
 
     def get_dict(self, lang, reverse=False):
         """The dictionary of a language.
@@ -60,11 +69,3 @@ class WMT16(Pairs):
         """
         words = self.src_dict if lang == self.lang else self.trg_dict
         return turned(words) if reverse else words
-
-
-def _words(sentences, size):
-    """Numbers of the marks and of the most frequent words."""
-    counts = collections.Counter(itertools.chain.from_iterable(sentences))
-    frequent = sorted(counts, key=counts.__getitem__, reverse=True)
-    kept = frequent if size < 3 else frequent[: size - 3]
-    return {word: number for number, word in enumerate([START, END, UNKNOWN, *kept])}

@@ -20,6 +20,13 @@ SETID_MD5 = "a5357ecc9cb78c4bef273ce3793fc85c"
 MODE_FLAG_MAP = {"train": "tstid", "test": "trnid", "valid": "valid"}  # the set that is called test there is the largest
 
 
+def labels_in(label_file, setid_file, flag):
+    """(labels of all images, numbers of the images of a set, which begin at 1), arrays of integers."""
+    from scipy.io import loadmat
+
+    return loadmat(label_file)["labels"][0], loadmat(setid_file)[flag][0]
+
+
 class Flowers(Dataset):
     """Photographs of 102 kinds of flowers: 6149 for training, 1020 for testing and 1020 for validation.
 
@@ -48,13 +55,10 @@ class Flowers(Dataset):
         label_file = file_of("Flowers", "label_file", label_file, LABEL_URL, LABEL_MD5, "flowers", download)
         setid_file = file_of("Flowers", "setid_file", setid_file, SETID_URL, SETID_MD5, "flowers", download)
         self.transform = transform
-        from scipy.io import loadmat
-
         self.data_path = str(data_file).replace(".tgz", "/") if str(data_file).endswith(".tgz") else f"{data_file}.d/"
         if not Path(self.data_path).is_dir():
             self._unpack(data_file)
-        self.labels = loadmat(label_file)["labels"][0]
-        self.indexes = loadmat(setid_file)[flag][0]
+        self.labels, self.indexes = labels_in(label_file, setid_file, flag)
 
     def _unpack(self, data_file):
         try:
