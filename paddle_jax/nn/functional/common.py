@@ -67,7 +67,8 @@ def cosine_similarity(x1, x2, axis=1, eps=1e-8):
     """
     n = min(x1.ndim, x2.ndim)
     if not -n <= axis < n:
-        raise IndexError(f"cosine_similarity: axis={axis} is out of range for {n} axes" + (f"; use {-n}..{n - 1}" if n else ""))
+        allowed = f"use {-n}..{n - 1}" if n else "the Tensors must have axes"
+        raise IndexError(f"cosine_similarity: axis={axis} is out of range for {n} axes; {allowed}")
     if x1.shape[axis] != x2.shape[axis] and 1 not in (x1.shape[axis], x2.shape[axis]):
         raise ValueError(f"cosine_similarity: x2: got length {x2.shape[axis]} along axis {axis}; it must be {x1.shape[axis]}, that of x1, or 1")
     x1, x2 = jnp.broadcast_arrays(x1, x2)

@@ -325,7 +325,7 @@ def dice_loss(input, label, epsilon=1e-05, name=None):
         raise AssertionError(f"dice_loss: label: got shape {list(label.shape)}; "
                              f"for input of shape {list(input.shape)} it must be {[*input.shape[:-1], 1]}")
     if not jnp.issubdtype(label.dtype, jnp.integer):
-        raise AssertionError(f"dice_loss: label: got {label.dtype}; class numbers are integers, of dtype int32 or int64")
+        raise AssertionError(f"dice_loss: label: got dtype {label.dtype}; class numbers must be int32 or int64")
     target = jax.nn.one_hot(label[..., 0], input.shape[-1], dtype=input.dtype)
     axes = tuple(range(1, input.ndim))
     overlap, total = jnp.sum(input * target, axes), jnp.sum(input, axes) + jnp.sum(target, axes)
