@@ -160,7 +160,7 @@ def narrow(input, dim, start, length):
 @op(cases=["~f(2,3), [3, 2], [1, 2]", "i(2,3), [3, 2], [1, 2]", "i(2,3), [2, 2], [1, 1], 8", "f(2,3), [2, 2], [3, 1], 4", "f(6), [3], [2]",
            "f(6), [], []", "i(6), [2, 3], [3, 1]"])
 def as_strided(x, shape, stride, offset=0, name=None):
-    """Reads the elements, which lie in a row, with a shape and steps of one's own. A copy here, as all views are.
+    """Reads the elements, which lie in a row, with a shape and steps of one's own. A copy here.
 
     Args:
         x: Tensor [...].
