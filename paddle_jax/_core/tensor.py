@@ -85,9 +85,8 @@ class Tensor:
 
     def _fill(self, value):
         """Replaces the value without counting it as a change; the history stays."""
-        if type(value) is not Value:
-            local.ctx.frame.note(self)
-        before, self._raw = self._raw, value
+        before = self._raw
+        self._put(value)
         if self._alias is not None:
             share(self, before, self._version)
 

@@ -75,7 +75,7 @@ class _Places:
         return True
 
     def changed(self):
-        """(key, value, what is there now) where they are not the same."""
+        """(store, key, value, what is there now) where they are not the same."""
         for store, key, value in zip(self.stores, self.keys, self.values, strict=True):
             try:
                 now = store[key]

@@ -1,4 +1,4 @@
-"""Packs: the small arrays that a compiled step writes, kept as one array between its calls.
+"""Flat buffers: the small arrays that a compiled step writes, kept as one array between its calls.
 
 Handing an array to XLA and taking a new one back costs one to two microseconds, which for a small network is more than its arithmetic. The Tensors
 hold Values whose `seg` is the FlatBuffer; who asks for the array of one gets a copy of its part.

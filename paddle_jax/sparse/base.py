@@ -42,10 +42,6 @@ class SparseTensor(Tensor):
         """The number of elements that are kept."""
         return self._values.shape[0] if self._values.ndim else 1
 
-    def is_same_shape(self, y):
-        """Whether another Tensor, dense or sparse, has the same shape."""
-        return list(self.shape) == list(y.shape)
-
     def dim(self):
         """The number of axes."""
         return self.ndim

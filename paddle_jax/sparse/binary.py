@@ -130,7 +130,7 @@ def is_same_shape(x, y):
         >>> paddle.sparse.is_same_shape(paddle.sparse.sparse_coo_tensor([[0], [1]], [2.0]), paddle.ones([1, 2]))
         True
     """
-    return list(x.shape) == list(y.shape)
+    return x.is_same_shape(y)
 
 
 def mask_as(x, mask, name=None):

@@ -286,13 +286,13 @@ Tensor.offset = property(lambda self: 0, doc="Where the tensor begins in its mem
 
 @_attach
 def is_same_shape(self, y):
-    """Whether another tensor has the same shape.
+    """Whether another tensor, dense or sparse, has the same shape.
 
     Example:
         >>> paddle.ones([2]).is_same_shape(paddle.ones([3]))
         False
     """
-    return self._raw.shape == y._raw.shape
+    return list(self.shape) == list(y.shape)
 
 
 @_attach

@@ -141,6 +141,8 @@ CASES = [
     "X().is_same_shape(Z())",
     "X().is_same_shape(T(np.ones((3, 4))))",
     "C().is_same_shape(X())",
+    "T(np.ones((3, 3))).is_same_shape(X())",
+    "T(np.ones((3, 4))).is_same_shape(C())",
     "C().sparse_dim()",
     "C().dense_dim()",
     "X().is_coalesced()",

@@ -7,9 +7,9 @@ import types
 
 import numpy as np
 
-from paddle_jax._core.environment import MISSING
-from paddle_jax._core.origins import caller
-from paddle_jax.jit.observed.wording import NUMBERS, change, content_change
+from paddle_jax._core.environment import MISSING, SCALARS
+from paddle_jax._core.origins import user_line
+from paddle_jax.jit.observed.wording import change, content_change
 
 _BY_CONTENT = frozenset({tuple, list, dict})  # containers whose equals are as good
 _GONE = (AttributeError, LookupError, ReferenceError, TypeError, ValueError)  # raised where it was read; other exceptions are somebody's own
@@ -34,7 +34,7 @@ class Table:
             self.owners.append(owner)
             self.keys.append(key)
             self.values.append(value)
-            self.lines.append(_line())
+            self.lines.append(user_line())
 
     def hold(self):
         """Whether all is as it was. Equal numbers take the place of those known, so that next time they are the same objects. Equal containers do
@@ -61,12 +61,6 @@ class Table:
         """(owner, key, before, now, line) of the first that is not as it was, or None."""
         rows = zip(self.owners, self.keys, self.values, self.read(self.owners, self.keys), self.lines, strict=True)
         return next((row for row in rows if not same(*row[2:4])), None)
-
-
-def _line():
-    """(file, line) of the code that reads."""
-    frame = caller()
-    return None if frame is None else (frame.f_code.co_filename, frame.f_lineno)
 
 
 def entries(stores, keys):
@@ -122,7 +116,7 @@ class Facts:
         if id(thing) in self._seen:
             return False
         self._seen[id(thing)] = thing
-        self.contents.append((read, read(), words, thing, _line()))
+        self.contents.append((read, read(), words, thing, user_line()))
         return True
 
     def array(self, array):
@@ -141,7 +135,7 @@ class Facts:
         about."""
         if key is None or key not in self._seen:
             self._seen[key] = None
-            self.contents.append((call, value, words, thing, _line()))
+            self.contents.append((call, value, words, thing, user_line()))
 
     def settle(self, changed):
         """At the end of the run, which has set items of some containers: what it has left otherwise there does not count. changed: see Table."""
@@ -195,9 +189,9 @@ def same(a, b):
     kind = type(a)
     if kind is not type(b):
         return False
-    if kind is float:  # before NUMBERS, which has it
+    if kind is float:  # before SCALARS, which has it
         return (a == b and math.copysign(1, a) == math.copysign(1, b)) or (a != a and b != b)
-    if kind in NUMBERS:
+    if kind in SCALARS:
         return a == b
     if kind is tuple or kind is list:
         return len(a) == len(b) and all(map(same, a, b))

@@ -2,15 +2,14 @@
 
 import types
 
-from paddle_jax._core.environment import MISSING
+from paddle_jax._core.environment import MISSING, SCALARS
 
-NUMBERS = frozenset({bool, int, float, complex, str, bytes, type(None)})
 _LONGEST = 60  # characters of a value
 _DEEP = 6  # names before a name
 
 
 def change(facts, owner, key, before, now, line):
-    """A sentence about one value. line: where it was read."""
+    """A sentence about one value. line: `file:line` of the read."""
     return sentence(_named(facts, owner, key, _DEEP), before, now) + _place(line)
 
 
@@ -42,11 +41,11 @@ def _plain(value, deep=_DEEP):
     if type(value) in (tuple, list, frozenset, dict):
         parts = [part for item in value.items() for part in item] if type(value) is dict else value
         return deep > 0 and len(value) <= _LONGEST and all(_plain(part, deep - 1) for part in parts)
-    return type(value) in NUMBERS
+    return type(value) in SCALARS
 
 
 def _place(line):
-    return "" if line is None else f" (read at {line[0]}:{line[1]})"
+    return "" if line == "?" else f" (read at {line})"
 
 
 def _path(facts, thing, deep, by_attributes=True):
