@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.deferred.value import Several, leaf, observed, uploaded
+from paddle_jax._core.deferred.value import Several, kept, leaf, observed
 from paddle_jax._core.kernel import Kernel, execute
 from paddle_jax._core.layout import copies, layout_of, put
 from paddle_jax._core.state import local
@@ -244,4 +244,4 @@ def fresh(shape, fill, dtype, layout=None):
         if layout is not None:
             whole = np.broadcast_to(np.asarray(fill, dtype), shape)
             return wrap(Several.waited(jax.make_array_from_callback)(shape, layout, lambda index: whole[index]))
-        return wrap(uploaded(np.full(shape, fill, dtype)) if small else jnp.full(shape, fill, dtype))
+        return wrap(kept(np.full(shape, fill, dtype)) if small else jnp.full(shape, fill, dtype))
