@@ -17,16 +17,9 @@ paddle_jax.
 `compare` runs a script with the real Paddle too, and reports the first call that gives something else."""
 
 
-class _Main(types.ModuleType):
-    """What `multiprocessing` calls the program's module where pickles come from: whatever is `__main__` when somebody asks."""
-
-    def __getattr__(self, name):
-        return getattr(sys.modules["__main__"], name)
-
-
 def main(argv):
     """Runs the program that the arguments name; returns the exit status for wrong usage."""
-    from paddle_jax.alias import install_as_paddle
+    from paddle_jax.alias import Main, install_as_paddle
 
     if not argv or argv[0] in ("-h", "--help") or (argv[0] in ("-m", "-c") and len(argv) < 2):
         print(_USAGE, file=sys.stdout if argv and argv[0] in ("-h", "--help") else sys.stderr)
@@ -40,7 +33,7 @@ def main(argv):
 
         return compare(argv[1:])
     install_as_paddle()
-    sys.modules["__mp_main__"] = _Main("__mp_main__")
+    sys.modules["__mp_main__"] = Main("__mp_main__")
     if argv[0] == "-m":
         sys.argv = [argv[1], *argv[2:]]
         sys.path[0] = str(pathlib.Path.cwd())

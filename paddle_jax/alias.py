@@ -8,6 +8,7 @@ import multiprocessing.spawn
 import os
 import pathlib
 import sys
+import types
 
 from paddle_jax import _paths
 
@@ -49,6 +50,13 @@ class _Finder(importlib.abc.MetaPathFinder):
         if found is None:
             return None
         return importlib.machinery.ModuleSpec(fullname, _Loader(real), is_package=found.submodule_search_locations is not None)
+
+
+class Main(types.ModuleType):
+    """What `multiprocessing` calls the program's module where pickles come from: whatever is `__main__` when somebody asks."""
+
+    def __getattr__(self, name):
+        return getattr(sys.modules["__main__"], name)
 
 
 class _InChild:

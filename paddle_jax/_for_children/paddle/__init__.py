@@ -9,11 +9,13 @@ import sys
 
 _FOLDER = pathlib.Path(__file__).resolve().parent.parent
 _PROJECT = str(_FOLDER.parent.parent)
-del sys.modules[__name__]
-try:
-    if _PROJECT not in sys.path:
-        sys.path.append(_PROJECT)  # a checkout that is not installed
-    importlib.import_module("paddle_jax").install_as_paddle()
-except ImportError:
-    sys.path[:] = [entry for entry in sys.path if pathlib.Path(entry or ".").resolve() != _FOLDER and entry != _PROJECT]
-    importlib.import_module("paddle")
+
+if __name__ == "paddle":
+    del sys.modules[__name__]
+    try:
+        if _PROJECT not in sys.path:
+            sys.path.append(_PROJECT)  # a checkout that is not installed
+        importlib.import_module("paddle_jax").install_as_paddle()
+    except ImportError:
+        sys.path[:] = [entry for entry in sys.path if pathlib.Path(entry or ".").resolve() != _FOLDER and entry != _PROJECT]
+        importlib.import_module("paddle")
