@@ -59,3 +59,45 @@ print(positive(paddle.ones([4])).tolist(), positive(paddle.ones([4]), n=3).tolis
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.stdout == "[2.0, 2.0, 2.0, 2.0] [3.0, 3.0, 3.0, 3.0] [1.0, 1.0]\n", done.stderr
     assert "op by op" not in done.stderr
+
+
+class Scaled(paddle.nn.Layer):
+    """A Layer with a number and a counter."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = paddle.nn.Linear(3, 2, weight_attr=paddle.nn.initializer.Constant(0.5))
+        self.scale = 2.0
+        self.register_buffer("calls", paddle.zeros([1]))
+
+    def forward(self, x):
+        self.calls += 1
+        if x.sum() > 100:
+            x = x / 100
+        return self.linear(x) * self.scale
+
+
+def losses(layer, compiled):
+    optimizer = paddle.optimizer.SGD(0.01, parameters=layer.parameters())
+
+    def step(x):
+        loss = (layer(x) ** 2).mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+        return loss
+
+    step = paddle.jit.to_static(step) if compiled else step
+    found = []
+    for scale, length in ((2.0, 4), (2.0, 4), (3.0, 4), (3.0, 2), (3.0, 200)):
+        layer.scale = scale
+        found.append(step(paddle.ones([length, 3])).item())
+    if compiled:
+        assert len(step.program_cache) == 4  # a length or another scale, each
+    return [*found, layer.calls.item()]
+
+
+@pytest.mark.filterwarnings("error::UserWarning")
+def test_a_compiled_layer_is_a_part_of_a_compiled_step():
+    eager, compiled = losses(Scaled(), False), losses(paddle.jit.to_static(Scaled()), True)
+    assert compiled == pytest.approx(eager, rel=1e-5)
