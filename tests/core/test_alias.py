@@ -117,6 +117,34 @@ def test_code_on_the_command_line_is_the_main_module():
     assert done.stdout == "True __main__\n", done.stderr
 
 
+PROGRAM = """
+import atexit, os, sys
+print(__file__, sys.argv[0], __name__, __spec__, sys.modules["__main__"].__dict__ is globals())
+os.chdir("/")
+late = "at the end"
+atexit.register(lambda: print(late, sys.modules["__main__"].late))
+def failing():
+    raise KeyError("missing")
+failing()
+"""
+
+
+def test_a_script_runs_as_python_runs_it(tmp_path):
+    (tmp_path / "program.py").write_text(PROGRAM)
+    theirs, ours = run("program.py", cwd=tmp_path), run("-m", "paddle_jax", "program.py", cwd=tmp_path)
+    assert (ours.returncode, ours.stdout, ours.stderr) == (1, theirs.stdout, theirs.stderr)
+    (tmp_path / "wrong.py").write_text("x = (1,\n")
+    theirs, ours = run("wrong.py", cwd=tmp_path), run("-m", "paddle_jax", "wrong.py", cwd=tmp_path)
+    assert (ours.returncode, ours.stderr) == (1, theirs.stderr)
+
+
+def test_variables_are_there_after_the_script(tmp_path):
+    (tmp_path / "program.py").write_text("import paddle\nx = paddle.ones([2])\n")
+    command = [sys.executable, "-i", "-m", "paddle_jax", "program.py"]
+    done = subprocess.run(command, input="print(x.tolist())\n", capture_output=True, text=True, cwd=tmp_path, timeout=120)
+    assert "[1.0, 1.0]" in done.stdout, done.stderr
+
+
 def test_exit_status_and_errors(tmp_path):
     script = tmp_path / "program.py"
     script.write_text("import sys; sys.exit(7)")

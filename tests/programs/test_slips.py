@@ -39,6 +39,10 @@ SCRIPTS = {
         *(f"F.{name}(paddle.ones([3]), 'a')" for name in ("leaky_relu", "elu", "softplus", "softmax")), "F.softmax(paddle.ones([3]), 1.5)",
         "F.log_softmax(paddle.ones([3]), 1.5)", "F.interpolate(paddle.ones([1, 1, 2, 2]), 'a')",
     ],
+    "lengths of sequences": [
+        "l = nn.GRU(2, 3)", "for p in l.parameters(): p.set_value(paddle.full(p.shape, 0.1))", "x = paddle.ones([2, 4, 2])",
+        *(f"l(x, sequence_length=paddle.to_tensor({given}))[0].sum(-1)" for given in ("[3]", "[3, 4, 4]", "[3, 4]", "[[3], [4]]")),
+    ],
     "a list of layers in Sequential": [
         *(f"nn.Sequential({given})" for given in ("[nn.ReLU()]", "[nn.ReLU()] * 2", "[nn.ReLU()] * 3", "*[nn.ReLU()] * 2", "('a', nn.ReLU())", "3")),
     ],
