@@ -39,6 +39,12 @@ SCRIPTS = {
         *(f"F.{name}(paddle.ones([3]), 'a')" for name in ("leaky_relu", "elu", "softplus", "softmax")), "F.softmax(paddle.ones([3]), 1.5)",
         "F.log_softmax(paddle.ones([3]), 1.5)", "F.interpolate(paddle.ones([1, 1, 2, 2]), 'a')",
     ],
+    "coordinates that are no integers": [
+        *(f"paddle.sparse.sparse_coo_tensor({given}, [1.0, 2.0], [2, 2]).indices()" for given in (
+            "[[0.0, 1.0], [1, 0]]", "np.eye(2)", "paddle.eye(2)", "np.eye(2, dtype='uint8')", "paddle.eye(2) > 0", "paddle.eye(2, dtype='int32')",
+            "[[0, 1], [1, 0]]")),
+        *(f"paddle.sparse.sparse_csr_tensor({given}, [1, 0], [1.0, 2.0], [2, 2]).crows()" for given in ("[0.0, 1.0, 2.0]", "[0, 1, 2]")),
+    ],
     "lengths of sequences": [
         "l = nn.GRU(2, 3)", "for p in l.parameters(): p.set_value(paddle.full(p.shape, 0.1))", "x = paddle.ones([2, 4, 2])",
         *(f"l(x, sequence_length=paddle.to_tensor({given}))[0].sum(-1)" for given in ("[3]", "[3, 4, 4]", "[3, 4]", "[[3], [4]]")),
@@ -65,6 +71,8 @@ def test_feeds_that_are_no_dicts(oracle, paddle):
             main = engine.static.Program()
             with engine.static.program_guard(main):
                 y = engine.static.data("x", [None, 2], "float32").sum()
+                with pytest.raises(TypeError):
+                    engine.static.data("z", ["a"])
             exe = engine.static.Executor()
             for feed in (3, "abc", {"x"}):
                 with pytest.raises(TypeError):
