@@ -1,10 +1,16 @@
 """`python -m paddle_jax script.py [args]`, `-m module [args]` or `-c code [args]`: runs a program in which `import paddle` is paddle_jax.
 `python -m paddle_jax check`: says what is installed and whether it works. `python -m paddle_jax compare script.py`: where it differs from Paddle."""
 
+import builtins
+import functools
+import io
+import os
 import pathlib
 import runpy
 import sys
 import types
+import zipfile
+from importlib.machinery import SourceFileLoader
 
 _USAGE = """usage: python -m paddle_jax script.py [args]
        python -m paddle_jax -m module [args]
@@ -17,16 +23,9 @@ paddle_jax.
 `compare` runs a script with the real Paddle too, and reports the first call that gives something else."""
 
 
-class _Main(types.ModuleType):
-    """What `multiprocessing` calls the program's module where pickles come from: whatever is `__main__` when somebody asks."""
-
-    def __getattr__(self, name):
-        return getattr(sys.modules["__main__"], name)
-
-
 def main(argv):
     """Runs the program that the arguments name; returns the exit status for wrong usage."""
-    from paddle_jax.alias import install_as_paddle
+    from paddle_jax.alias import Main, install_as_paddle
 
     if not argv or argv[0] in ("-h", "--help") or (argv[0] in ("-m", "-c") and len(argv) < 2):
         print(_USAGE, file=sys.stdout if argv and argv[0] in ("-h", "--help") else sys.stderr)
@@ -40,23 +39,42 @@ def main(argv):
 
         return compare(argv[1:])
     install_as_paddle()
-    sys.modules["__mp_main__"] = _Main("__mp_main__")
+    sys.modules["__mp_main__"] = Main("__mp_main__")
+    sys.excepthook = functools.partial(_hide_frames, sys.excepthook)
     if argv[0] == "-m":
         sys.argv = [argv[1], *argv[2:]]
         sys.path[0] = str(pathlib.Path.cwd())
         runpy.run_module(argv[1], run_name="__main__", alter_sys=True)
     elif argv[0] == "-c":
         sys.argv = ["-c", *argv[2:]]
-        sys.modules["__main__"] = program = types.ModuleType("__main__")
-        exec(compile(argv[1], "<string>", "exec"), program.__dict__)  # noqa: S102  running the user's code is the purpose
+        _run(argv[1], "<string>")
     else:
         if not pathlib.Path(argv[0]).exists():
             print(f"python -m paddle_jax: {argv[0]} does not exist", file=sys.stderr)
             return 2
         sys.argv = list(argv)
         sys.path[0] = str(pathlib.Path(argv[0]).resolve().parent)
-        runpy.run_path(argv[0], run_name="__main__")
+        if pathlib.Path(argv[0]).is_file() and not zipfile.is_zipfile(argv[0]):
+            path = os.path.join(os.getcwd(), argv[0])  # noqa: PTH109,PTH118  the file as Python calls it: absolute, links and dots as they are
+            with io.open_code(path) as file:
+                _run(file.read(), path, __file__=path, __loader__=SourceFileLoader("__main__", path), __cached__=None)
+        else:
+            runpy.run_path(argv[0], run_name="__main__")
     return 0
+
+
+def _run(source, name, **attributes):
+    """Runs a program as `__main__`, which it stays, for `python -i` and for what runs at the end."""
+    sys.modules["__main__"] = program = types.ModuleType("__main__")
+    program.__dict__.update(attributes, __builtins__=builtins)
+    exec(compile(source, name, "exec", dont_inherit=True), program.__dict__)  # noqa: S102  running the user's code is the purpose
+
+
+def _hide_frames(show, kind, error, trace):
+    """Shows what a program has raised, from its own first line on."""
+    while trace is not None and (trace.tb_frame.f_code.co_filename in (__file__, runpy.__file__) or "frozen runpy" in str(trace.tb_frame)):
+        trace = trace.tb_next
+    show(kind, error.with_traceback(trace), trace)
 
 
 if __name__ == "__main__":

@@ -5,11 +5,16 @@ import importlib.abc
 import importlib.machinery
 import importlib.util
 import multiprocessing.spawn
+import os
+import pathlib
 import sys
+import types
 
 from paddle_jax import _paths
 
 _NAME, _TARGET = "paddle", "paddle_jax"
+_PATH = "PYTHONPATH"
+_FOR_CHILDREN = str(pathlib.Path(__file__).resolve().with_name("_for_children"))
 
 
 class _Loader(importlib.abc.Loader):
@@ -47,6 +52,13 @@ class _Finder(importlib.abc.MetaPathFinder):
         return importlib.machinery.ModuleSpec(fullname, _Loader(real), is_package=found.submodule_search_locations is not None)
 
 
+class Main(types.ModuleType):
+    """What `multiprocessing` calls the program's module where pickles come from: whatever is `__main__` when somebody asks."""
+
+    def __getattr__(self, name):
+        return getattr(sys.modules["__main__"], name)
+
+
 class _InChild:
     """Installs the alias in the process that unpickles it, which may not find paddle_jax before it has this program's `sys.path`."""
 
@@ -65,6 +77,15 @@ def _prepare_children():
         return {"paddle": _InChild(), **data}
 
     multiprocessing.spawn.get_preparation_data = with_alias
+    if _FOR_CHILDREN not in sys.path:
+        sys.path.insert(1, _FOR_CHILDREN)  # joblib's workers take the program's list
+    os.environ[_PATH] = os.pathsep.join([_FOR_CHILDREN, *filter(None, [environment_before().get(_PATH)])])
+
+
+def environment_before():
+    """The variables of this process without what `install_as_paddle` has added: for processes in which `paddle` is the real one."""
+    paths = [path for path in os.environ.get(_PATH, "").split(os.pathsep) if path != _FOR_CHILDREN]
+    return {key: value for key, value in os.environ.items() if key != _PATH} | ({_PATH: os.pathsep.join(paths)} if any(paths) else {})
 
 
 def install_as_paddle():
@@ -72,7 +93,8 @@ def install_as_paddle():
 
     Call it before anything imports Paddle, e.g. in the first cell of a notebook. Calling it again does nothing. From then on modules, classes and
     functions call themselves `paddle...`, in what is printed and in pickles, which are then read by programs that have called it as well. It also
-    holds in processes that `multiprocessing` starts.
+    holds in processes that are started from then on, by `multiprocessing`, joblib or as commands: a folder in PYTHONPATH
+    has a `paddle` that is paddle_jax.
 
     Raises:
         RuntimeError: the real Paddle is already imported in this process.

@@ -97,6 +97,7 @@ setattr(DType, "__members__", _MEMBERS)  # noqa: B010  the form of Paddle's enum
 
 _BY_NAME = {d._key: d for d in ALL} | {"float": float64, "double": float64, "half": float16, "int": int64, "complex": complex128, "bool_": bool_}
 _BY_NAME["uint16"] = bfloat16  # Paddle stores bfloat16 as 16-bit words and takes their name for it
+_SHORT = ("float", "double", "half", "int", "complex", int, float, complex)
 _BY_NP = {d.np: d for d in ALL}
 _BY_TYPE = {bool: bool_, int: int64, float: float64, complex: complex128}
 FLOATING = (float16, bfloat16, float32, float64)
@@ -121,6 +122,11 @@ def convert(dtype) -> DType:
     if found is None:
         raise ArgumentError(f"dtype: got {dtype!r}; allowed are paddle dtypes and their names such as 'float32', 'int64', 'bool'")
     return found
+
+
+def is_short(dtype):
+    """Whether it is one of Python's types of numbers or a short name, such as `float`; some functions of Paddle do not take these."""
+    return isinstance(dtype, str | type) and dtype in _SHORT
 
 
 def _member(name):
@@ -159,7 +165,7 @@ def set_default_dtype(d):
         <DataType.FLOAT64: 11>
         >>> paddle.set_default_dtype("float32")
     """
-    found = convert(d)
+    found = None if is_short(d) else convert(d)
     if found not in FLOATING:
         raise TypeError(f"set_default_dtype: d: got {d}; allowed are float16, bfloat16, float32, float64")
     _Default.dtype = found

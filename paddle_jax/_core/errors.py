@@ -63,10 +63,12 @@ def translate(op_name: str, values, error: Exception, kernel=None) -> Exception:
         return values[unmade].error(public_name(op_name), names[unmade] if unmade < len(names) else "")
     if isinstance(error, TRACING) or foreign(error):
         return error
-    if is_native(error):
+    if is_native(error) and _no_number(kernel) is None:
         return with_kind(op_name, TypeError(f"{op_name}: an argument is of a wrong type: {sentence(first_line(error))}"))
-    if package_of(origin(error)) not in ARRAYS:
+    if package_of(origin(error)) not in ARRAYS and not is_native(error):
         return with_kind(op_name, error)
+    if (text := _no_number(kernel)) is not None:
+        return with_kind(op_name, ArgumentError(f"{public_name(op_name)}: {text}"))
     text = first_line(error)
     message = f"{public_name(op_name)}: {sentence(text)}; {describe(values, () if kernel is None else operand_names(kernel))}"
     if isinstance(error, jax.errors.JaxRuntimeError):
@@ -76,6 +78,15 @@ def translate(op_name: str, values, error: Exception, kernel=None) -> Exception:
     if isinstance(error, TypeError | ValueError | ZeroDivisionError | AssertionError):
         return with_kind(op_name, ValueError(message))
     return error
+
+
+def _no_number(kernel):
+    """What is said of an attribute that is a text where its default is a number; None where there is none."""
+    op, _, attributes = (None, None, ()) if kernel is None or kernel.made_of is None else kernel.made_of
+    for name, value in zip(op.attrs if attributes else (), attributes, strict=False):
+        if isinstance(value, str) and isinstance(op.signature.parameters[name].default, int | float):
+            return f"{name}: got {value!r}; it must be a number"
+    return None
 
 
 def without_jax_note(error):

@@ -212,7 +212,7 @@ class Op:
     def _one(self, name, position, value, operands):
         if isinstance(value, jax.Array):
             return wrap(value)
-        if self.scalars and isinstance(value, bool | int | float | complex | np.number | np.bool_):
+        if self.scalars and position and isinstance(value, bool | int | float | complex | np.number | np.bool_):
             like = next((v for v in operands if isinstance(v, Tensor)), None)
             if like is not None:
                 dtype = like._raw.dtype

@@ -186,6 +186,9 @@ class Tensor:
         local.ctx.frame.watch(self)
         if value is None or self._grad is None:
             self._grad = None if value is None else wrap(held(value))
+        elif value._raw.dtype != self._grad._raw.dtype:
+            raise RuntimeError(f"Tensor.grad: got a Tensor of {value.dtype}; the gradient that is there is {self._grad.dtype}; "
+                               "cast it with astype, or assign None first")
         else:
             self._grad._fill(held(value))  # a gradient that is there stays the same object and keeps its flag
 

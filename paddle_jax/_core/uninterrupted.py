@@ -305,6 +305,22 @@ def _in_context(work):
     return function
 
 
+def shielded(work):
+    """Calls `work`, Python code of JAX that must come to its end, in a thread where no signal is handled; who is interrupted while waiting for it
+    leaves it alone. JAX starts devices with a timer of its own, which the end of the process would wait for."""
+    running = Apart(work)
+    try:
+        running.start()
+        running.wait()
+        if not running.begun:
+            raise KeyboardInterrupt
+    except BaseException:
+        _left_alone(running)
+        raise
+    if running.error is not None:
+        raise running.error
+
+
 def _left_alone(running):
     """The thread goes on; what it uses is put away at the end of the process, and not before it has come to its own."""
     process = os.getpid()

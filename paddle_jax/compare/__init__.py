@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 
+from paddle_jax.alias import environment_before
+
 
 def compare(script, args=(), factor=1.0, timeout=None):
     """Runs a script with both engines.
@@ -41,7 +43,7 @@ def compare(script, args=(), factor=1.0, timeout=None):
         found = {}
         for engine in ("paddle", "paddle_jax"):
             command = [sys.executable, "-W", "ignore", "-m", "paddle_jax.compare.child", engine, record, str(factor), str(script), *args]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+            done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False, env=environment_before())
             found[engine] = {"status": done.returncode, "output": (done.stdout + done.stderr)[-4000:]}
         result = pathlib.Path(record + ".json")
         if result.exists():

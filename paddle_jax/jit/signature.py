@@ -115,10 +115,18 @@ def differences(old, new):
     differences = []
     for i, (a, b) in enumerate(zip(old, new, strict=True)):
         name = f"argument {i}"
-        if b and isinstance(b[0], str) and b[0] != "t" and len(b) == 2:  # a keyword argument
-            name, a, b = b[0], a[1], b[1]
+        if _is_keyword(a) or _is_keyword(b):
+            name = b[0] if _is_keyword(b) else name
+            if a[0] != b[0]:
+                differences.append(f"{name} is given {'by' if _is_keyword(b) else 'without'} its name")
+                continue
+            a, b = a[1], b[1]
         differences += [f"{name}{what}" for what in _of_one(a, b)]
     return differences
+
+
+def _is_keyword(described):
+    return bool(described) and isinstance(described[0], str) and described[0] != "t" and len(described) == 2
 
 
 def _of_one(a, b):

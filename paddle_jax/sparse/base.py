@@ -2,8 +2,11 @@
 
 import copy
 
+import numpy as np
+
 from paddle_jax._core.size import Size
 from paddle_jax._core.tensor import Tensor
+from paddle_jax.tensor.creation import to_tensor
 
 
 class SparseTensor(Tensor):
@@ -84,3 +87,14 @@ class SparseTensor(Tensor):
 
     def __len__(self):
         return self._lengths[0]
+
+
+def whole(op, name, given):
+    """A Tensor of coordinates, which must be integers."""
+    kind = given._raw.dtype.kind if isinstance(given, Tensor) else "i"
+    if not isinstance(given, Tensor):
+        array = np.asarray(given)
+        kind, given = array.dtype.kind if array.size else "i", to_tensor(array.astype(np.int64))
+    if kind != "i":
+        raise TypeError(f"{op}: {name}: got numbers that are no signed integers; cast them with astype('int64')")
+    return given

@@ -3,7 +3,7 @@
 import numpy as np
 
 from paddle_jax._core.tensor import Tensor
-from paddle_jax.sparse.base import SparseTensor
+from paddle_jax.sparse.base import SparseTensor, whole
 from paddle_jax.sparse.text import shown
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.tensor.manipulation import unsqueeze
@@ -109,11 +109,12 @@ def sparse_coo_tensor(indices, values, shape=None, dtype=None, place=None, stop_
         SparseCooTensor.
     Raises:
         ValueError: the numbers of axes or of elements do not fit, or a coordinate is out of range.
+        TypeError: coordinates are no integers.
     Example:
         >>> paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [2.0, 3.0]).to_dense().tolist()
         [[0.0, 2.0], [3.0, 0.0]]
     """
-    indices = indices if isinstance(indices, Tensor) else to_tensor(np.asarray(indices, np.int64))
+    indices = whole("sparse_coo_tensor", "indices", indices)
     if not isinstance(values, Tensor):
         values = to_tensor(values, dtype=dtype, place=place)
     elif dtype is not None:

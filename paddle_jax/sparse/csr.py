@@ -1,9 +1,8 @@
 """A sparse matrix, or a stack of them, by rows: where each row begins, the columns, and the values."""
 
-import numpy as np
 
 from paddle_jax._core.tensor import Tensor
-from paddle_jax.sparse.base import SparseTensor
+from paddle_jax.sparse.base import SparseTensor, whole
 from paddle_jax.sparse.text import shown
 from paddle_jax.tensor.creation import to_tensor
 
@@ -100,7 +99,7 @@ def sparse_csr_tensor(crows, cols, values, shape=None, dtype=None, place=None, s
         >>> paddle.sparse.sparse_csr_tensor([0, 1, 2], [1, 0], [2.0, 3.0], [2, 2]).to_dense().tolist()
         [[0.0, 2.0], [3.0, 0.0]]
     """
-    crows, cols = (t if isinstance(t, Tensor) else to_tensor(np.asarray(t, np.int64)) for t in (crows, cols))
+    crows, cols = (whole("sparse_csr_tensor", name, given) for name, given in (("crows", crows), ("cols", cols)))
     if not isinstance(values, Tensor):
         values = to_tensor(values, dtype=dtype, place=place)
     elif dtype is not None:

@@ -1,6 +1,7 @@
 """The Executor: compiles what a run of a Program needs, and runs it on the values in a Scope."""
 
 import itertools
+from collections.abc import Mapping
 
 import jax
 import numpy as np
@@ -12,6 +13,7 @@ from paddle_jax._core.counters import Counters
 from paddle_jax._core.deferred.value import concrete, looked_at
 from paddle_jax._core.errors import CheckError
 from paddle_jax._core.exhausted import told_as_memory
+from paddle_jax._core.mistakes import described
 from paddle_jax._core.symbol import Symbol
 from paddle_jax._core.tensor import Tensor
 from paddle_jax._core.uninterrupted import Once, deliver, eagerly, jitted
@@ -62,6 +64,7 @@ class Executor:
             list of arrays.
         Raises:
             KeyError: an input is not fed.
+            TypeError: feed holds something else than dicts.
             ValueError: an input has the wrong shape or dtype, or a name is not known.
             RuntimeError: a parameter has no value.
         """
@@ -75,8 +78,8 @@ class Executor:
                 raise TypeError(f"Executor.run: program: got {type(program).__name__}; it must be a Program or a CompiledProgram")
         scope = global_scope() if scope is None else scope
         values = scope.values
-        if type(feed) is list:
-            feed = {name: value for one in feed for name, value in one.items()}
+        if type(feed) is not dict and feed is not None:
+            feed = _joined(feed)
         if program.inits:
             initialise(program, scope, self.place if self._elsewhere else None)
         if fetch_list.__class__ is not list or {list, tuple}.intersection(map(type, fetch_list)):
@@ -124,6 +127,15 @@ def prepared(program, fetch_list, use_prune):
     program.entries[use_prune, *[f if type(f) is str else id(f) for f in fetch_list]] = entry
     entry.kept.append(list(fetch_list))
     return entry
+
+
+def _joined(feed):
+    """What is fed, as one dict."""
+    if isinstance(feed, Mapping):
+        return feed
+    if not isinstance(feed, list | tuple) or not all(isinstance(one, Mapping) for one in feed):
+        raise TypeError(f"Executor.run: feed: got {described(feed)}; it must be a dict from names of inputs to arrays, or a list of such dicts")
+    return {name: value for one in feed for name, value in one.items()}
 
 
 def _flat(fetch_list):

@@ -413,8 +413,9 @@ def data(name, shape, dtype=None, lod_level=0):
         raise AssertionError("data: it declares an input of a static program; call paddle.enable_static() first")
     if not isinstance(name, str):
         raise TypeError(f"data: name: got {type(name).__name__}; it must be a str")
-    if not isinstance(shape, list | tuple):
-        raise TypeError(f"data: shape: got {type(shape).__name__}; it must be a list or tuple of ints")
+    if not isinstance(shape, list | tuple) or any(isinstance(length, str) for length in shape):
+        got = list(shape) if isinstance(shape, list | tuple) else type(shape).__name__
+        raise TypeError(f"data: shape: got {got}; it must be a list or tuple of ints, with None for a length that is not known yet")
     kind = (dtypes.default() if dtype is None else dtypes.convert(dtype)).np
     program = recorder.program
     found = variable(Symbol(avals_of(shape, kind), "data", program, name))

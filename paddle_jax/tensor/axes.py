@@ -136,7 +136,7 @@ def variadic(public, at=1):
     """Lets a call spread the list argument at position `at`: x.reshape(2, 3) for x.reshape([2, 3])."""
 
     def spread(*args, **kwargs):
-        if len(args) > at + 1 and isinstance(args[at + 1], int | np.integer | Tensor):
+        if len(args) > at + 1 and isinstance(args[at + 1], int | np.integer | Tensor) and not isinstance(args[at], list | tuple):
             args = (*args[:at], args[at:])
         return public(*args, **kwargs)
 

@@ -42,6 +42,8 @@ def to_tensor(data, dtype=None, place=None, stop_gradient=True, device=None):
         paddle.Size([2, 2])
     """
     place = device if place is None else place
+    if dtypes.is_short(dtype):
+        raise TypeError(f"to_tensor: dtype: got {dtype!r}; give the width too, as in {str(dtypes.convert(dtype))[7:]!r}")
     want = None if dtype is None else dtypes.convert(dtype).np
     if isinstance(data, Tensor | jax.Array):
         value = held(data) if isinstance(data, Tensor) else data
@@ -212,7 +214,11 @@ def fill(op, value, dtype):
         return value._value.reshape(()).astype(dtype)
     if not isinstance(value, bool | int | float | complex | str | np.number | np.bool_):
         raise TypeError(f"{op}: fill_value: got {type(value).__name__}; allowed are numbers, bools, numeric texts and Tensors")
-    value = float(value) if isinstance(value, str) else value
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            raise ArgumentError(f"{op}: fill_value: got {value!r}; a text must be that of a number, as 'nan' or '1.5'") from None
     value = value.real if isinstance(value, complex) and np.dtype(dtype).kind != "c" else value
     with np.errstate(invalid="ignore", over="ignore"):
         return np.asarray(value).astype(dtype)

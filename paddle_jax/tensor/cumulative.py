@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.op import check_inplace, op
 from paddle_jax._core.record import known_as
 from paddle_jax._core.tensor import Tensor
@@ -22,6 +23,8 @@ def _along(op_name, x, axis, error=IndexError):
     if axis is None:
         return x.reshape(-1), 0
     axis = axis[0] if isinstance(axis, tuple) and len(axis) == 1 else axis  # a Tensor of one element
+    if isinstance(axis, str | tuple):
+        raise ArgumentError(f"{op_name}: axis: got {axis!r}; it must be an int or None")
     if not -max(x.ndim, 1) <= axis < max(x.ndim, 1):
         error = error if x.ndim else ValueError
         raise error(f"{op_name}: axis={axis} is out of range for {x.ndim} axes")

@@ -11,7 +11,7 @@ from paddle_jax._core.fast_path import run2
 from paddle_jax._core.op import scalar
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, wrap
-from paddle_jax.tensor import bitwise, linalg, logic, math, ops
+from paddle_jax.tensor import bitwise, creation, linalg, logic, math, ops
 from paddle_jax.tensor.axes import check_divisor
 
 _NUMBERS = bool | int | float | complex | np.number | np.bool_
@@ -29,10 +29,8 @@ def operands(x, other, name):
             x = math.to_dtype(x, dtypes.convert(dtype))
         return x, scalar(other, dtype)
     if isinstance(other, np.ndarray):
-        from paddle_jax.tensor.creation import to_tensor
-
         same = name.endswith("matmul__") and np.can_cast(other.dtype, x._raw.dtype, "same_kind")
-        return x, to_tensor(other.astype(x._raw.dtype) if same else other)
+        return x, creation.to_tensor(other.astype(x._raw.dtype) if same else other)
     if hasattr(other, "__jax_array__") or type(other).__module__.startswith("jax"):
         return x, wrap(other)
     raise TypeError(f"(InvalidType) {name}(): argument (position 1) must be int, float, bool or Tensor, but got {type(other).__name__}")
@@ -114,9 +112,13 @@ def _power(self, y):
 
 
 def _compare(name, op):
+    differs = {"__eq__": False, "__ne__": True}.get(name)
+
     def method(self, y):
         left = self
         if not isinstance(y, Tensor):
+            if type(y) is str and differs is not None:
+                return creation.full_like(self, differs, "bool")  # a string equals no number
             if not isinstance(y, _NUMBERS | np.ndarray):
                 return NotImplemented
             left, y = operands(self, y, name)

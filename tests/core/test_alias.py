@@ -66,9 +66,83 @@ def test_processes_that_the_program_starts(arguments, tmp_path):
     assert done.stdout.splitlines() == [f"paddle_jax {[number] * 3} True" for number in (4.0, 6.0)], done.stderr
 
 
+COMMANDS = """
+import os, subprocess, sys
+import paddle
+
+where = "import paddle, paddle.nn.functional as F; from paddle import nn; print(paddle.__file__.split(chr(47))[-2], paddle.__name__, nn.__name__)"
+if sys.argv[1] == "command":
+    for flags in ([], ["-W", "ignore"]):
+        print(subprocess.run([sys.executable, *flags, "-c", where], capture_output=True, text=True).stdout.strip())
+    print(subprocess.run([sys.executable, "-m", "beside"], capture_output=True, text=True).stdout.strip())
+else:
+    from joblib import Parallel, delayed
+
+    def doubled(x):
+        import paddle
+        return paddle.__file__.split(chr(47))[-2], (x * 2).tolist()
+
+    print(*Parallel(n_jobs=2)(delayed(doubled)(paddle.full([2], i)) for i in range(2)))
+"""
+
+
+def test_commands_that_the_program_starts(tmp_path):
+    (tmp_path / "program.py").write_text(COMMANDS)
+    (tmp_path / "beside.py").write_text("import paddle.nn as nn, subprocess, sys\nprint(nn.Linear.__module__, flush=True)\n"
+                                        "subprocess.run([sys.executable, '-c', 'import paddle; print(paddle.Tensor)'])\n")
+    done = run("-m", "paddle_jax", "program.py", "command", cwd=tmp_path)
+    lines = ["paddle_jax paddle paddle.nn"] * 2 + ["paddle.nn.layer.common", "<class 'paddle.Tensor'>"]
+    assert done.stdout.splitlines() == lines, done.stderr
+
+
+def test_workers_of_joblib(tmp_path):
+    pytest.importorskip("joblib")
+    (tmp_path / "program.py").write_text(COMMANDS)
+    done = run("-m", "paddle_jax", "program.py", "joblib", cwd=tmp_path)
+    assert done.stdout == "('paddle_jax', [0.0, 0.0]) ('paddle_jax', [2.0, 2.0])\n", done.stderr
+
+
+def test_commands_find_the_real_paddle_where_paddle_jax_is_not(oracle, tmp_path):
+    check = ("import os, subprocess, sys, paddle_jax.alias as alias; alias.install_as_paddle(); os.chdir(sys.argv[1]); "
+             "code = 'import paddle, paddle.nn; print(paddle.__file__.split(chr(47))[-2], paddle.nn.Linear.__module__)'; "
+             "block = 'import sys; sys.modules[\"paddle_jax\"] = None; '; "
+             "print(subprocess.run([sys.executable, '-c', block + code], capture_output=True, text=True).stdout, "
+             "subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, env=alias.environment_before()).stdout)")
+    done = run("-c", check, tmp_path)
+    assert done.stdout.split() == ["paddle", "paddle.nn.layer.common"] * 2, done.stderr
+
+
 def test_code_on_the_command_line_is_the_main_module():
     done = run("-m", "paddle_jax", "-c", "import pickle\nclass A: pass\nprint(type(pickle.loads(pickle.dumps(A()))) is A, __name__)")
     assert done.stdout == "True __main__\n", done.stderr
+
+
+PROGRAM = """
+import atexit, os, sys
+print(__file__, sys.argv[0], __name__, __spec__, sys.modules["__main__"].__dict__ is globals())
+os.chdir("/")
+late = "at the end"
+atexit.register(lambda: print(late, sys.modules["__main__"].late))
+def failing():
+    raise KeyError("missing")
+failing()
+"""
+
+
+def test_a_script_runs_as_python_runs_it(tmp_path):
+    (tmp_path / "program.py").write_text(PROGRAM)
+    theirs, ours = run("program.py", cwd=tmp_path), run("-m", "paddle_jax", "program.py", cwd=tmp_path)
+    assert (ours.returncode, ours.stdout, ours.stderr) == (1, theirs.stdout, theirs.stderr)
+    (tmp_path / "wrong.py").write_text("x = (1,\n")
+    theirs, ours = run("wrong.py", cwd=tmp_path), run("-m", "paddle_jax", "wrong.py", cwd=tmp_path)
+    assert (ours.returncode, ours.stderr) == (1, theirs.stderr)
+
+
+def test_variables_are_there_after_the_script(tmp_path):
+    (tmp_path / "program.py").write_text("import paddle\nx = paddle.ones([2])\n")
+    command = [sys.executable, "-i", "-m", "paddle_jax", "program.py"]
+    done = subprocess.run(command, input="print(x.tolist())\n", capture_output=True, text=True, cwd=tmp_path, timeout=120)
+    assert "[1.0, 1.0]" in done.stdout, done.stderr
 
 
 def test_exit_status_and_errors(tmp_path):

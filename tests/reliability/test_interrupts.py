@@ -29,3 +29,37 @@ def test_nothing_is_lost(tier, program, kind, trials):
     found, text = outcome(tier, program, kind, trials)
     assert found["interrupted"] > trials // 3, text
     assert not found["failures"], text
+
+
+FIRST_LOOK = """
+import os, signal, threading, time
+
+import paddle_jax as paddle
+from paddle_jax._core.world import gate
+
+begin, turns = gate._Gate.backends, []
+
+
+def slow():
+    turns.append(threading.Timer(600, print))  # as JAX does where there may be a TPU
+    turns[-1].start()
+    if len(turns) == 1:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(1.0)
+    turns[-1].cancel()
+    return begin()
+
+
+gate._Gate.backends = slow
+try:
+    paddle.ones([2]) + paddle.get_device().count("cpu")
+except KeyboardInterrupt:
+    print("interrupted")
+print((paddle.ones([2]) + 1).tolist(), paddle.get_device())
+"""
+
+
+def test_an_interrupt_while_devices_start_leaves_no_timer():
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"}
+    done = subprocess.run([sys.executable, "-c", FIRST_LOOK], capture_output=True, text=True, cwd=ROOT, timeout=120, env=environment, check=False)
+    assert done.stdout.splitlines() == ["interrupted", "[2.0, 2.0] cpu"], done.stderr

@@ -11,6 +11,7 @@ import threading
 import jax
 from jax._src import distributed, xla_bridge  # JAX has no public way to be told before a backend starts
 
+from paddle_jax._core.uninterrupted import shielded
 from paddle_jax._core.world import environment, watch
 
 MARK = "PADDLE_JAX_TRAINER"  # the process id of the one that the launcher started
@@ -38,6 +39,8 @@ def _opened():
     while before and not opened():
         before.pop()()
     join()
+    if not opened() and threading.current_thread() is threading.main_thread():
+        shielded(_Gate.backends)
     return _Gate.backends()
 
 

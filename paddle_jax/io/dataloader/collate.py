@@ -4,7 +4,6 @@ import numbers
 from collections.abc import Mapping, Sequence
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.deferred.value import from_host, settled
@@ -40,7 +39,7 @@ def collated(batch, arrays, tensors):
     if isinstance(sample, np.ndarray):
         return arrays(batch)
     if isinstance(sample, Tensor):
-        return tensors(batch)
+        return _stack(batch) if any(not isinstance(each, Tensor) or not each.stop_gradient for each in batch) else tensors(batch)
     if isinstance(sample, numbers.Number):
         return np.array(batch)
     if isinstance(sample, str | bytes):
@@ -60,7 +59,14 @@ def collated(batch, arrays, tensors):
 def _stacked(batch):
     """Tensors along a new axis, by NumPy if they are on the host: XLA would compile for each number of them."""
     arrays = _host_arrays(batch)
-    return wrap(jnp.stack([each._value for each in batch]) if arrays is None else from_host(np.stack(arrays)))
+    return _stack(batch) if arrays is None else wrap(from_host(np.stack(arrays)))
+
+
+def _stack(batch):
+    """Tensors along a new axis by the operation, which refuses what is no Tensor and keeps gradients."""
+    from paddle_jax.tensor.joining import stack
+
+    return stack(list(batch))
 
 
 def _host_arrays(tensors):

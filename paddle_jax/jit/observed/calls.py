@@ -377,7 +377,7 @@ class Calls:
 
     def forward_of(self, layer):
         """The `forward` of a Layer that is being called, observed."""
-        own, forward = layer.__dict__, layer.forward
+        own, forward = layer.__dict__, getattr(layer.forward, "dygraph_function", layer.forward)  # one that to_static has compiled is a part here
         if id(layer) not in self.layers:
             self.facts.entries.add(own, "forward", self.own_forward(own))
         else:

@@ -120,7 +120,7 @@ def _sizes(x, axes, size, scale_factor):
     if (size is None) == (scale_factor is None):
         raise ValueError("interpolate: size, scale_factor: exactly one of them must be given")
     if size is not None:
-        if isinstance(size, int | float):
+        if isinstance(size, int | float | str):
             raise TypeError(f"interpolate: size: got {size}; it must be a list of {n} ints for shape {list(x.shape)}")
         if len(size) != n:
             raise ValueError(f"interpolate: size: got {size}; it must be a list of {n} ints for shape {list(x.shape)}")

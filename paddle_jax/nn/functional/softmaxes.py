@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.op import composite, op
 from paddle_jax._core.record import known_as
 
@@ -18,6 +19,8 @@ CASES = ["f(2,3)", "f(2,3), 0", "d(2,3), axis=-2", "f()", "f(0,3)", "f(2,0)", "f
 def _prepare(op_name, x, axis, dtype):
     if dtype is not None:
         x = x.astype(dtypes.convert(dtype).np)
+    if isinstance(axis, float):
+        raise ArgumentError(f"{op_name}: axis: got {axis}; it must be an int")
     if x.ndim == 0 and axis in (-1, 0):
         return x, None
     if not -x.ndim <= axis < x.ndim:

@@ -31,6 +31,17 @@ def _rename(owner, layers):
         owner.add_sublayer(str(position), layer)
 
 
+def _check_pair(position, pair):
+    """Refuses what is no (name, Layer), where the first argument of Sequential was a pair."""
+    got, unpack = f"Sequential: argument {position}: got", "give a list of Layers as Sequential(*layers)"
+    if not isinstance(pair, list | tuple):
+        raise AssertionError(f"{got} {pair!r}; the first is a (name, Layer) pair, so all must be")
+    if len(pair) != 2:
+        raise ValueError(f"{got} a {type(pair).__name__} of {len(pair)}; it must be a (name, Layer) pair; {unpack}")
+    if not isinstance(pair[0], str) and isinstance(pair[1], Layer):
+        raise TypeError(f"{got} a name of type {type(pair[0]).__name__}; it must be a str; {unpack}")
+
+
 class Sequential(Layer):
     """Calls layers one after the other.
 
@@ -38,6 +49,7 @@ class Sequential(Layer):
         layers: Layers; or (name, Layer) pairs; or one dict from name to Layer.
     Raises:
         AssertionError: something else is given.
+        ValueError, TypeError: a list or tuple is no (name, Layer) pair.
     Example:
         >>> net = paddle.nn.Sequential(paddle.nn.Linear(3, 4), paddle.nn.ReLU()); net(paddle.ones([2, 3])).shape
         paddle.Size([2, 4])
@@ -52,8 +64,7 @@ class Sequential(Layer):
         named = bool(layers) and isinstance(layers[0], list | tuple)
         for position, layer in enumerate(layers):
             if named:
-                if not (isinstance(layer, list | tuple) and len(layer) == 2 and isinstance(layer[0], str)):
-                    raise AssertionError(f"Sequential: argument {position}: got {layer!r}; the first is a (name, Layer) pair, so all must be")
+                _check_pair(position, layer)
                 self.add_sublayer(*layer)
             else:
                 self.add_sublayer(str(position), layer)

@@ -1,5 +1,8 @@
 """Recurrent networks over time: RNN and BiRNN run cells; SimpleRNN, LSTM and GRU stack them."""
 
+import math
+
+from paddle_jax._core.size import known
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.nn import functional as F
 from paddle_jax.nn.layer.container import LayerList
@@ -167,11 +170,11 @@ class RNNBase(LayerList):
         Returns:
             outputs [B, T, H * directions] (or [T, B, ...]) and the last states, shaped like initial_states.
         Raises:
-            ValueError: inputs or initial_states have another shape.
+            ValueError: inputs, initial_states or sequence_length have another shape.
         """
         if inputs.ndim != 3:
             raise ValueError(f"(InvalidArgument) {type(self).__name__}: inputs: got {inputs.ndim} axes; it must be [B, T, I] or [T, B, I]")
-        states, length = self._initial(inputs, initial_states), _lengths(sequence_length)
+        states, length = self._initial(inputs, initial_states), self._lengths(inputs, sequence_length)
         last, output, d = [], inputs, self.num_directions
         for i, layer in enumerate(self):
             if i and self.dropout and self.training:
@@ -186,6 +189,16 @@ class RNNBase(LayerList):
         if self.state_components == 1:
             return output, stack(last, axis=0)
         return output, tuple(stack([state[k] for state in last], axis=0) for k in range(2))
+
+    def _lengths(self, inputs, given):
+        batch = inputs.shape[1 if self.time_major else 0]
+        if given is None:
+            return None
+        length = _lengths(given)
+        if known(batch, *length.shape) and math.prod(length.shape) != batch:
+            raise ValueError(f"(InvalidArgument) {type(self).__name__}: sequence_length: got shape {list(length.shape)}; it must have one number for "
+                             f"each of the {batch} sequences")
+        return length.reshape([-1])
 
     def _own(self, states, index):
         if states is None:

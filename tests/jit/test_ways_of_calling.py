@@ -1,0 +1,103 @@
+"""A compiled function called by position, by name and with defaults, in turn: what a plain function gives, and words for what differs."""
+
+import itertools
+import subprocess
+import sys
+
+import pytest
+
+import paddle_jax as paddle
+from paddle_jax.jit.signature import differences
+
+
+def scaled(x, n=2, *rest, flag=False, **more):
+    y = x * n
+    for value in (*rest, *more.values()):
+        y = y + value
+    return -y if flag else y
+
+
+CALLS = ["x", "x, 3", "x, n=3", "n=3, x=x", "x=x", "x, 3, 4", "x, 3, x", "x, 3, x, flag=True", "x, flag=True", "x, a=1",
+         "x, b=1, a=x", "x, a=x, b=1", "x, n=2.5"]
+
+
+def called(function, arguments):
+    return eval(f"f({arguments})", {"f": function, "x": paddle.to_tensor([1.0, -2.0])}).tolist()
+
+
+@pytest.mark.parametrize("first", CALLS)
+def test_every_way_after_every_other(first):
+    for second in CALLS:
+        compiled = paddle.jit.to_static(scaled)
+        for arguments in (first, second):
+            assert called(compiled, arguments) == called(scaled, arguments), (first, second)
+
+
+def test_what_differs_is_said_of_any_two_descriptions():
+    tensor = ("t", (2,), "float32", True)
+    arguments = [tensor, (int, 3), ("n", (int, 3)), ("n", tensor), ("m", (int, 3)), ("n", (list, (int, 3))), (list, tensor), (dict, ("a", tensor))]
+    for old, new in itertools.permutations(arguments, 2):
+        said = differences((old,), (new,))
+        assert said, (old, new)
+        assert all("argument 0" in one or one.startswith(("n ", "m ")) for one in said)
+    assert differences(((int, 3),), (("n", (int, 3)),)) == ["n is given by its name"]
+
+
+def test_compiles_in_a_program_started_with_the_alias(tmp_path):
+    (tmp_path / "program.py").write_text("""
+import paddle
+
+@paddle.jit.to_static
+def positive(x, n=2):
+    if x.sum() > 3:
+        x = x * n
+    return x
+
+print(positive(paddle.ones([4])).tolist(), positive(paddle.ones([4]), n=3).tolist(), positive(paddle.ones([2]), 3).tolist())
+""")
+    command = [sys.executable, "-W", "error::UserWarning:__main__", "-m", "paddle_jax", "program.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.stdout == "[2.0, 2.0, 2.0, 2.0] [3.0, 3.0, 3.0, 3.0] [1.0, 1.0]\n", done.stderr
+    assert "op by op" not in done.stderr
+
+
+class Scaled(paddle.nn.Layer):
+    """A Layer with a number and a counter."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = paddle.nn.Linear(3, 2, weight_attr=paddle.nn.initializer.Constant(0.5))
+        self.scale = 2.0
+        self.register_buffer("calls", paddle.zeros([1]))
+
+    def forward(self, x):
+        self.calls += 1
+        if x.sum() > 100:
+            x = x / 100
+        return self.linear(x) * self.scale
+
+
+def losses(layer, compiled):
+    optimizer = paddle.optimizer.SGD(0.01, parameters=layer.parameters())
+
+    def step(x):
+        loss = (layer(x) ** 2).mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+        return loss
+
+    step = paddle.jit.to_static(step) if compiled else step
+    found = []
+    for scale, length in ((2.0, 4), (2.0, 4), (3.0, 4), (3.0, 2), (3.0, 200)):
+        layer.scale = scale
+        found.append(step(paddle.ones([length, 3])).item())
+    if compiled:
+        assert len(step.program_cache) == 4  # a length or another scale, each
+    return [*found, layer.calls.item()]
+
+
+@pytest.mark.filterwarnings("error::UserWarning")
+def test_a_compiled_layer_is_a_part_of_a_compiled_step():
+    eager, compiled = losses(Scaled(), False), losses(paddle.jit.to_static(Scaled()), True)
+    assert compiled == pytest.approx(eager, rel=1e-5)
