@@ -6,6 +6,28 @@ from paddle_jax._core.size import Size
 from paddle_jax._core.tensor import Tensor
 
 
+class OfSparseTensors:
+    """A method that only sparse Tensors have, as `Tensor.<name>`: the class has it, so that `Tensor.coalesce(x)` works, dense Tensors do not."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __get__(self, instance, owner=None):
+        if instance is not None or owner is not Tensor:
+            raise AttributeError(f"'{(owner or type(instance)).__name__}' has no attribute '{self.name}'")
+
+        def method(x, *args, **kwargs):
+            return getattr(x, self.name)(*args, **kwargs)
+
+        method.__name__, method.__qualname__ = self.name, f"Tensor.{self.name}"
+        method.__doc__ = f"`x.{self.name}()` of a sparse Tensor; AttributeError for others."
+        return method
+
+
+for _name in ("to_dense", "values", "indices", "crows", "cols", "nnz", "coalesce", "is_coalesced"):
+    setattr(Tensor, _name, OfSparseTensors(_name))
+
+
 class SparseTensor(Tensor):
     """A Tensor of which only some elements are kept, with their values in a dense Tensor."""
 

@@ -440,3 +440,15 @@ def test_copies_pickles_and_texts(kind, oracle, paddle):
     with paddle.no_grad():
         copied["a"].values().zero_()
     assert float(x.values().abs().sum()) > 0
+
+
+def test_methods_of_sparse_tensors_through_the_class(oracle):
+    for engine in (oracle, paddle_jax):
+        coo = engine.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2)
+        csr = engine.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_csr()
+        assert engine.Tensor.is_coalesced(engine.Tensor.coalesce(coo)) and engine.Tensor.nnz(csr) == 2
+        assert engine.Tensor.values(coo).tolist() == [2.0, 3.0] and engine.Tensor.cols(csr).tolist() == [1, 0]
+        assert engine.Tensor.indices(coo).tolist() == [[0, 1], [1, 0]] and engine.Tensor.crows(csr).tolist() == [0, 1, 2]
+        assert engine.Tensor.to_dense(csr).tolist() == [[0.0, 2.0], [3.0, 0.0]]
+    dense = paddle_jax.ones([2])
+    assert not any(hasattr(dense, name) for name in ("to_dense", "values", "indices", "crows", "cols", "nnz", "coalesce", "is_coalesced"))
