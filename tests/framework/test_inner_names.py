@@ -280,8 +280,8 @@ def test_methods_by_their_first_keyword(paddle):
     assert paddle.arange(4)._slice(begin_idx=1, end_idx=3).tolist() == [1, 2]
 
 
-def test_the_details_of_the_version_are_those_of_the_oracle(oracle):
-    ours, theirs = paddle_jax.version, oracle.version
+def test_the_details_of_the_version_are_those_of_the_oracle(oracle, paddle):
+    ours, theirs = paddle.version, oracle.version
     for name in ("cinn", "hip", "hml", "cuda_archs"):
         assert getattr(ours, name)() == getattr(theirs, name)(), name
     for name in ("hip_version", "with_hml", "compiled_cuda_archs", "with_pip_tensorrt", "major", "minor", "patch", "rc", "full_version"):
