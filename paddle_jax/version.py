@@ -10,7 +10,7 @@ is_tagged = True
 commit = "paddle_jax"
 with_mkl = with_pip_cuda_libraries = with_pip_tensorrt = "OFF"
 with_hml = ""
-hip_version = None
+hip = hip_version = None
 compiled_cuda_archs = []
 
 
@@ -62,11 +62,6 @@ def cinn():
     return cinn_version
 
 
-def hip():
-    """The version of ROCm that it was built for: None."""
-    return hip_version
-
-
 def mkl():
     """Whether MKL computes: "OFF", since XLA has kernels of its own."""
     return with_mkl
@@ -80,7 +75,7 @@ def hml():
 def show():
     """Prints the versions, in Paddle's words."""
     facts = {"full_version": full_version, "major": major, "minor": minor, "patch": patch, "rc": rc, "cuda": cuda_version, "cudnn": cudnn_version,
-             "hip": hip(), "nccl": nccl_version, "xpu_xre": xpu_xre_version, "xpu_xccl": xpu_xccl_version, "xpu_xhpc": xpu_xhpc_version,
+             "hip": hip, "nccl": nccl_version, "xpu_xre": xpu_xre_version, "xpu_xccl": xpu_xccl_version, "xpu_xhpc": xpu_xhpc_version,
              "cinn": cinn_version, "tensorrt_version": tensorrt_version, "cuda_archs": cuda_archs()}
     for name, value in facts.items():
         print(f"{name}: {value}")
