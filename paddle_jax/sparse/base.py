@@ -2,6 +2,9 @@
 
 import copy
 
+import numpy as np
+
+from paddle_jax._core.errors import CheckError
 from paddle_jax._core.size import Size
 from paddle_jax._core.tensor import Tensor
 
@@ -55,6 +58,46 @@ class SparseTensor(Tensor):
     @stop_gradient.setter
     def stop_gradient(self, value):
         self._values.stop_gradient = value
+
+    @property
+    def grad(self):
+        """The gradient that `backward` accumulated at the elements that are kept, a sparse Tensor with the same coordinates, or None."""
+        found = self._values.grad
+        return None if found is None else self.of_values(found)
+
+    @grad.setter
+    def grad(self, value):
+        self._values.grad = None if value is None else self.values_at_mine(value, "SparseTensor.grad")
+
+    def clear_gradient(self, set_to_zero=True):
+        """Sets the gradient to zeros, or to None with set_to_zero=False."""
+        self._values.clear_gradient(set_to_zero)
+
+    def backward(self, grad_tensor=None, retain_graph=False, *, dump_backward_graph_path=None):
+        """Computes gradients of the elements that are kept and adds them to the `grad` of the leaves they depend on.
+
+        Args:
+            grad_tensor: sparse Tensor with the same coordinates, the gradient to start from. Default: ones.
+            retain_graph: keep the tape so that backward can be called again.
+            dump_backward_graph_path: accepted for compatibility; nothing is written.
+        Raises:
+            AssertionError: grad_tensor is no sparse Tensor with the same coordinates.
+        """
+        start = None if grad_tensor is None else self.values_at_mine(grad_tensor, "backward: grad_tensor")
+        self._values.backward(start, retain_graph)
+
+    def of_values(self, values):
+        """A sparse Tensor with the same coordinates and other values."""
+        parts, settings = self.taken_apart()
+        return type(self)(*parts[:-1], values, *settings)
+
+    def values_at_mine(self, other, what):
+        """The values of a sparse Tensor that must have the same coordinates."""
+        alike = type(other) is type(self) and list(other.shape) == list(self.shape) and other.values().shape == self.values().shape
+        pairs = zip(self.taken_apart()[0][:-1], other.taken_apart()[0][:-1], strict=True) if alike else ()
+        if not alike or not all(mine is theirs or np.array_equal(mine.numpy(), theirs.numpy()) for mine, theirs in pairs):
+            raise CheckError(f"{what}: got {type(other).__name__}; it must be a {type(self).__name__} with the same shape and coordinates")
+        return other.values()
 
     def values(self):
         """The elements that are kept."""
