@@ -8,7 +8,10 @@ tensorrt_version = "None"
 nccl_version = "0"
 is_tagged = True
 commit = "paddle_jax"
-with_mkl = "OFF"
+with_mkl = with_pip_cuda_libraries = with_pip_tensorrt = "OFF"
+with_hml = ""
+hip = hip_version = None
+compiled_cuda_archs = []
 
 
 def cuda():
@@ -54,10 +57,25 @@ def cuda_archs():
     return []
 
 
+def cinn():
+    """The version of Paddle's compiler as text: "False", since XLA compiles."""
+    return cinn_version
+
+
+def mkl():
+    """Whether MKL computes: "OFF", since XLA has kernels of its own."""
+    return with_mkl
+
+
+def hml():
+    """Whether HML computes, as text: "", it is not there."""
+    return with_hml
+
+
 def show():
     """Prints the versions, in Paddle's words."""
     facts = {"full_version": full_version, "major": major, "minor": minor, "patch": patch, "rc": rc, "cuda": cuda_version, "cudnn": cudnn_version,
-             "hip": None, "nccl": nccl_version, "xpu_xre": xpu_xre_version, "xpu_xccl": xpu_xccl_version, "xpu_xhpc": xpu_xhpc_version,
+             "hip": hip, "nccl": nccl_version, "xpu_xre": xpu_xre_version, "xpu_xccl": xpu_xccl_version, "xpu_xhpc": xpu_xhpc_version,
              "cinn": cinn_version, "tensorrt_version": tensorrt_version, "cuda_archs": cuda_archs()}
     for name, value in facts.items():
         print(f"{name}: {value}")

@@ -23,7 +23,17 @@ def _starts(grads, outputs, what):
     values = [grads] if isinstance(grads, Tensor) else list(grads or [None] * len(outputs))
     if len(values) != len(outputs):
         raise CheckError(f"{what}: got {len(values)} gradients for {len(outputs)} outputs; give one for each")
-    return values
+    return [out.values_at_mine(value, what) if value is not None and _is_sparse(out) else value
+            for out, value in zip(outputs, values, strict=True)]
+
+
+def _is_sparse(value):
+    return hasattr(value, "values_at_mine")
+
+
+def _dense(tensors):
+    """The Tensors that gradients flow through: of a sparse one its values."""
+    return [t.values() if _is_sparse(t) else t for t in tensors]
 
 
 def _flags(what, **flags):
@@ -74,11 +84,12 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     cut = list(no_grad_vars) if isinstance(no_grad_vars, set) else no_grad_vars
     cut = _tensors(cut, "grad: no_grad_vars") if isinstance(cut, Tensor) or cut else []
     missing = []
-    found = tape.gradients(outs, ins, _starts(grad_outputs, outs, "grad: grad_outputs"), True, create_graph, cut, missing)
+    starts = _starts(grad_outputs, outs, "grad: grad_outputs")
+    found = tape.gradients(_dense(outs), _dense(ins), starts, True, create_graph, _dense(cut), missing)
     if missing and not allow_unused:
         raise ValueError(f"(InvalidArgument) grad: inputs[{missing[0]}] is not used by the outputs (or has stop_gradient=True); "
                          "pass allow_unused=True to get None")
-    return found
+    return [x.of_values(g) if g is not None and _is_sparse(x) else g for x, g in zip(ins, found, strict=True)]
 
 
 def backward(tensors, grad_tensors=None, retain_graph=False, *, dump_backward_graph_path=None):
@@ -100,4 +111,4 @@ def backward(tensors, grad_tensors=None, retain_graph=False, *, dump_backward_gr
     if len({id(t) for t in values}) != len(values):
         raise CheckError("backward: tensors: a Tensor is given twice; give each once")
     _flags("backward", retain_graph=retain_graph)
-    tape.backward(values, _starts(grad_tensors, values, "backward: grad_tensors"), retain_graph)
+    tape.backward(_dense(values), _starts(grad_tensors, values, "backward: grad_tensors"), retain_graph)

@@ -4,9 +4,32 @@ import copy
 
 import numpy as np
 
+from paddle_jax._core.errors import CheckError
 from paddle_jax._core.size import Size
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.creation import to_tensor
+
+
+class OfSparseTensors:
+    """A method that only sparse Tensors have, as `Tensor.<name>`: the class has it, so that `Tensor.coalesce(x)` works, dense Tensors do not."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __get__(self, instance, owner=None):
+        if instance is not None or owner is not Tensor:
+            raise AttributeError(f"'{(owner or type(instance)).__name__}' has no attribute '{self.name}'")
+
+        def method(x, *args, **kwargs):
+            return getattr(x, self.name)(*args, **kwargs)
+
+        method.__name__, method.__qualname__ = self.name, f"Tensor.{self.name}"
+        method.__doc__ = f"`x.{self.name}()` of a sparse Tensor; AttributeError for others."
+        return method
+
+
+for _name in ("to_dense", "values", "indices", "crows", "cols", "nnz", "coalesce", "is_coalesced"):
+    setattr(Tensor, _name, OfSparseTensors(_name))
 
 
 class SparseTensor(Tensor):
@@ -36,6 +59,46 @@ class SparseTensor(Tensor):
     @stop_gradient.setter
     def stop_gradient(self, value):
         self._values.stop_gradient = value
+
+    @property
+    def grad(self):
+        """The gradient that `backward` accumulated at the elements that are kept, a sparse Tensor with the same coordinates, or None."""
+        found = self._values.grad
+        return None if found is None else self.of_values(found)
+
+    @grad.setter
+    def grad(self, value):
+        self._values.grad = None if value is None else self.values_at_mine(value, "SparseTensor.grad")
+
+    def clear_gradient(self, set_to_zero=True):
+        """Sets the gradient to zeros, or to None with set_to_zero=False."""
+        self._values.clear_gradient(set_to_zero)
+
+    def backward(self, grad_tensor=None, retain_graph=False, *, dump_backward_graph_path=None):
+        """Computes gradients of the elements that are kept and adds them to the `grad` of the leaves they depend on.
+
+        Args:
+            grad_tensor: sparse Tensor with the same coordinates, the gradient to start from. Default: ones.
+            retain_graph: keep the tape so that backward can be called again.
+            dump_backward_graph_path: accepted for compatibility; nothing is written.
+        Raises:
+            AssertionError: grad_tensor is no sparse Tensor with the same coordinates.
+        """
+        start = None if grad_tensor is None else self.values_at_mine(grad_tensor, "backward: grad_tensor")
+        self._values.backward(start, retain_graph)
+
+    def of_values(self, values):
+        """A sparse Tensor with the same coordinates and other values."""
+        parts, settings = self.taken_apart()
+        return type(self)(*parts[:-1], values, *settings)
+
+    def values_at_mine(self, other, what):
+        """The values of a sparse Tensor that must have the same coordinates."""
+        alike = type(other) is type(self) and list(other.shape) == list(self.shape) and other.values().shape == self.values().shape
+        pairs = zip(self.taken_apart()[0][:-1], other.taken_apart()[0][:-1], strict=True) if alike else ()
+        if not alike or not all(mine is theirs or np.array_equal(mine.numpy(), theirs.numpy()) for mine, theirs in pairs):
+            raise CheckError(f"{what}: got {type(other).__name__}; it must be a {type(self).__name__} with the same shape and coordinates")
+        return other.values()
 
     def values(self):
         """The elements that are kept."""

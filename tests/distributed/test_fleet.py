@@ -93,7 +93,7 @@ def test_one_process():
     with pytest.raises(NotImplementedError, match="pp_degree: got 2"):
         fleet.init(is_collective=True, strategy=strategy)
     with pytest.raises(NotImplementedError, match="is_collective=True"):
-        fleet.init()
+        fleet.init(fleet.UserDefinedRoleMaker(role=fleet.Role.SERVER, server_endpoints=["127.0.0.1:6171"]))
     strategy = fleet.DistributedStrategy()
     strategy.gradient_merge = True
     with pytest.warns(UserWarning, match="gradient_merge act on"):

@@ -278,3 +278,12 @@ def test_methods_by_their_first_keyword(paddle):
         getattr(paddle.Tensor, name)(x=paddle.ones([2]), **rest)
     assert paddle.Tensor.dim(var=paddle.ones([2, 2])) == paddle.Tensor.ndimension(var=paddle.ones([2, 2])) == 2
     assert paddle.arange(4)._slice(begin_idx=1, end_idx=3).tolist() == [1, 2]
+
+
+def test_the_details_of_the_version_are_those_of_the_oracle(oracle, paddle):
+    ours, theirs = paddle.version, oracle.version
+    for name in ("cinn", "hml", "cuda_archs"):
+        assert getattr(ours, name)() == getattr(theirs, name)(), name
+    for name in ("hip", "hip_version", "with_hml", "compiled_cuda_archs", "with_pip_tensorrt", "major", "minor", "patch", "rc", "full_version"):
+        assert getattr(ours, name) == getattr(theirs, name), name
+    assert ours.mkl() == ours.with_mkl == "OFF"

@@ -200,3 +200,14 @@ def test_dropout_while_training(paddle):
         assert abs((values == 0).mean() - 0.3) < 0.03 and np.allclose(values[values != 0], 1 / 0.7)
     rows = paddle.incubate.nn.FusedDropout(0.5, axis=0)(x).numpy()
     assert all(len(set(row.tolist())) == 1 for row in rows) and 0.3 < (rows[:, 0] == 0).mean() < 0.7
+
+
+def test_the_mask_of_a_fused_softmax_is_a_constant(oracle):
+    import paddle_jax
+
+    for engine in (oracle, paddle_jax):
+        x = engine.full([1, 2, 2, 32], 0.5)
+        mask = engine.full([1, 1, 2, 32], 0.5)
+        x.stop_gradient = mask.stop_gradient = False
+        engine.incubate.softmax_mask_fuse(x, mask)[0, 0, 0, 0].backward()
+        assert x.grad is not None and mask.grad is None

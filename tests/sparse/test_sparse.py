@@ -440,3 +440,66 @@ def test_copies_pickles_and_texts(kind, oracle, paddle):
     with paddle.no_grad():
         copied["a"].values().zero_()
     assert float(x.values().abs().sum()) > 0
+
+
+def test_methods_of_sparse_tensors_through_the_class(oracle):
+    for engine in (oracle, paddle_jax):
+        coo = engine.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_coo(2)
+        csr = engine.to_tensor([[0.0, 2.0], [3.0, 0.0]]).to_sparse_csr()
+        assert engine.Tensor.is_coalesced(engine.Tensor.coalesce(coo)) and engine.Tensor.nnz(csr) == 2
+        assert engine.Tensor.values(coo).tolist() == [2.0, 3.0] and engine.Tensor.cols(csr).tolist() == [1, 0]
+        assert engine.Tensor.indices(coo).tolist() == [[0, 1], [1, 0]] and engine.Tensor.crows(csr).tolist() == [0, 1, 2]
+        assert engine.Tensor.to_dense(csr).tolist() == [[0.0, 2.0], [3.0, 0.0]]
+    dense = paddle_jax.ones([2])
+    assert not any(hasattr(dense, name) for name in ("to_dense", "values", "indices", "crows", "cols", "nnz", "coalesce", "is_coalesced"))
+
+
+FUNCTIONS = {
+    "tanh": lambda S, x: S.tanh(x), "relu of square": lambda S, x: S.nn.functional.relu(S.square(x)), "sum with itself": lambda S, x: S.add(x, x),
+    "softmax": lambda S, x: S.nn.functional.softmax(x),
+}
+
+
+def leaf(engine, kind):
+    x = engine.to_tensor([[0.0, 2.0, 0.0], [3.0, 0.0, -1.0]])
+    x = (x.to_sparse_csr() if kind == "csr" else x.to_sparse_coo(2)).detach()
+    x.stop_gradient = False
+    return x
+
+
+@pytest.mark.parametrize(("name", "kind"), [(name, kind) for name in FUNCTIONS for kind in ("coo", "csr")
+                                            if (name, kind) != ("sum with itself", "csr")])  # two gradients by rows meet
+def test_gradients_of_sparse_leaves(oracle, name, kind):
+    grads = []
+    for engine in (oracle, paddle_jax):
+        x = leaf(engine, kind)
+        assert x.grad is None
+        for _ in range(2 if kind == "coo" else 1):  # they add up; Paddle crashes adding those by rows
+            out = FUNCTIONS[name](engine.sparse, x)
+            out.backward(out.detach())
+        grads.append(x.grad)
+    np.testing.assert_allclose(grads[1].to_dense().numpy(), grads[0].to_dense().numpy(), 1e-4, 1e-6)
+    assert type(grads[1]) is type(x)
+
+
+def test_sparse_tensors_in_paddle_grad():
+    x = leaf(paddle_jax, "coo")
+    (g,) = paddle_jax.grad(paddle_jax.sparse.square(x).to_dense().sum(), [x], create_graph=True)
+    assert g.to_dense().tolist() == [[0.0, 4.0, 0.0], [6.0, 0.0, -2.0]] and x.grad is None
+    y = paddle_jax.sparse.square(x)
+    (g,) = paddle_jax.grad(y, x, y.detach())
+    assert g.to_dense().tolist() == [[0.0, 16.0, 0.0], [54.0, 0.0, -2.0]]
+    paddle_jax.autograd.backward([paddle_jax.sparse.square(x)])
+    assert x.grad.values().tolist() == [4.0, 6.0, -2.0]
+    x.clear_grad()
+    assert x.grad.values().tolist() == [0.0, 0.0, 0.0]
+    x.grad = None
+    assert x.grad is None
+
+
+def test_a_gradient_at_other_coordinates_is_refused():
+    y = paddle_jax.sparse.square(leaf(paddle_jax, "coo"))
+    for start in (paddle_jax.ones([2, 3]), paddle_jax.ones([3]), paddle_jax.ones([2, 3]).to_sparse_coo(2), leaf(paddle_jax, "csr"),
+                  paddle_jax.to_tensor([[1.0, 1.0, 0.0], [1.0, 0.0, 0.0]]).to_sparse_coo(2)):
+        with pytest.raises(AssertionError, match="same shape and coordinates"):
+            y.backward(start)

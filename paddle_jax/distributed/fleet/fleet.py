@@ -21,7 +21,9 @@ from paddle_jax.framework.mode import in_dynamic_mode
 __all__ = ["Fleet"]
 
 _AXES = {"dp": "data", "pp": "pipe", "sharding": "sharding", "sep": "sep", "cp": "context", "mp": "model"}
-_STATIC = ("amp", "recompute", "gradient_merge", "sharding", "pipeline", "tensor_parallel", "lamb", "lars", "sync_batch_norm")
+_STATIC = ("amp", "recompute", "gradient_merge", "sharding", "pipeline", "tensor_parallel", "lamb", "lars", "sync_batch_norm", "localsgd",
+           "adaptive_localsgd", "dgc", "asp", "qat", "fp16_allreduce", "fuse_grad_merge", "auto", "semi_auto", "auto_search", "elastic", "adam_d2sum",
+           "heter_ccl_mode", "is_fl_ps_mode", "is_with_coordinator")
 
 
 class Fleet:
@@ -42,13 +44,14 @@ class Fleet:
 
         Args:
             role_maker: PaddleCloudRoleMaker or UserDefinedRoleMaker. Default None: PaddleCloudRoleMaker(is_collective).
-            is_collective: True; parameter servers, which False stands for, do not exist here.
+            is_collective: True for processes that all do the same. False, for programs with parameter servers, makes sense for a process alone.
             strategy: DistributedStrategy. Default None: one with data parallelism over all processes.
             log_level: accepted.
         Returns:
             This object.
         Raises:
-            ValueError: role_maker is none. TypeError: strategy is none. NotImplementedError: parameter servers; pp_degree, sep_degree or cp_degree
+            ValueError: role_maker is none. TypeError: strategy is none. NotImplementedError: parameter servers, or several workers that are not
+                collective; pp_degree, sep_degree or cp_degree
                 above 1. AssertionError: the product of the degrees is not the number of processes.
         Example:
             >>> from paddle_jax.distributed import fleet
@@ -59,6 +62,7 @@ class Fleet:
         role_maker = PaddleCloudRoleMaker(is_collective) if role_maker is None else role_maker
         if not isinstance(role_maker, RoleMakerBase):
             raise ValueError(f"`role_maker` should be subclass of `RoleMakerBase`, but got {type(role_maker)}")
+        role_maker.refuse_servers()
         strategy = DistributedStrategy() if strategy is None else strategy
         if not isinstance(strategy, DistributedStrategy):
             raise TypeError(f"fleet.init: strategy: got {type(strategy).__name__}; it must be a DistributedStrategy")
@@ -96,7 +100,7 @@ class Fleet:
         return self._role()._is_first_worker()
 
     def is_worker(self):
-        """True: all processes are workers."""
+        """True: `fleet.init` takes workers only."""
         return self._role()._is_worker()
 
     def is_server(self):
@@ -108,6 +112,18 @@ class Fleet:
         found = self._role()._get_trainer_endpoints()
         return ",".join(found) if to_string else found
 
+    def server_num(self):
+        """The number of parameter servers: 0."""
+        return self._role()._server_num()
+
+    def server_index(self):
+        """0: no process is a parameter server."""
+        return self._role()._server_index()
+
+    def server_endpoints(self, to_string=False):
+        """The addresses of parameter servers: none, so an empty str, as in Paddle, whatever `to_string` is."""
+        return ",".join(self._role()._get_pserver_endpoints())
+
     def node_num(self):
         """The number of machines, as far as the launcher has told it."""
         self._role()
@@ -116,6 +132,27 @@ class Fleet:
     def local_rank(self):
         """The number of this process on its machine, as the launcher has told it: a str, or None."""
         return os.environ.get("PADDLE_LOCAL_RANK")
+
+    def init_worker(self, scopes=None):
+        """Would connect this process to its parameter servers. It has none, so nothing happens, and a warning says so, as in Paddle."""
+        self._without_servers("init_worker")
+
+    def stop_worker(self):
+        """Would leave the parameter servers. There are none, so nothing happens, and a warning says so, as in Paddle."""
+        self._without_servers("stop_worker")
+
+    def init_server(self, *args, **kwargs):
+        """Would fill a parameter server. Nothing happens in a worker, and a warning says so, as in Paddle."""
+        self._without_servers("init_server")
+
+    def run_server(self):
+        """Would serve parameters until the program ends. Nothing happens in a worker, and a warning says so, as in Paddle."""
+        self._without_servers("run_server")
+
+    def _without_servers(self, name):
+        self._role()
+        warnings.warn(f"fleet.{name}: there are no parameter servers, so it does nothing; `fleet.is_server()` tells where it is needed",
+                      stacklevel=3)
 
     def barrier_worker(self):
         """Waits until all processes have called it."""

@@ -8,7 +8,7 @@ def softmax_mask_fuse(x, mask, name=None):
 
     Args:
         x: Tensor [batch, heads, queries, keys], floating.
-        mask: Tensor [batch, 1, queries, keys], added to x.
+        mask: Tensor [batch, 1, queries, keys], added to x; a constant, which has no gradient.
     Returns:
         Tensor of the shape of x.
     Raises:
@@ -22,4 +22,4 @@ def softmax_mask_fuse(x, mask, name=None):
     if not all(alike) or mask.shape[1] != 1:
         raise ValueError(f"softmax_mask_fuse: mask: got shape {list(mask.shape)} for x of shape {list(x.shape)}; "
                          "they must be [batch, 1, queries, keys] and [batch, heads, queries, keys]")
-    return softmax(x + mask)
+    return softmax(x + mask.detach())

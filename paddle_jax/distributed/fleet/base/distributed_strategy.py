@@ -1,6 +1,7 @@
 """What a program asks of `fleet`."""
 
 import copy
+import warnings
 
 from paddle_jax._core.errors import CheckError
 
@@ -22,13 +23,26 @@ _CONFIGS = {
     "tensor_parallel": {"tensor_parallel_degree": 1, "tensor_init_seed": -1},
     "lamb": {"lamb_weight_decay": 0.01, "exclude_from_weight_decay": []},
     "lars": {"lars_coeff": 0.001, "lars_weight_decay": 0.0005, "epsilon": 0.0, "exclude_from_weight_decay": []},
+    "localsgd": {"k_steps": 1, "begin_step": 1},
+    "adaptive_localsgd": {"init_k_steps": 1, "begin_step": 1},
+    "dgc": {"rampup_begin_step": 0, "rampup_step": 1, "sparsity": []},
+    "qat": {"channel_wise_abs_max": True, "weight_bits": 8, "activation_bits": 8, "not_quant_pattern": [], "algo": ""},
+    "a_sync": {"k_steps": -1, "max_merge_var_num": 1, "send_queue_size": 16, "independent_recv_thread": False, "min_send_grad_num_before_recv": 1,
+               "thread_pool_size": 1, "send_wait_times": 1, "runtime_split_send_recv": False, "launch_barrier": True,
+               "heter_worker_device_guard": "cpu", "lr_decay_steps": 10, "use_ps_gpu": 0, "use_gpu_graph": 0},
+    "trainer_desc": {"dump_fields_path": "", "dump_fields": [], "dump_param": [], "stat_var_names": [], "trainer": "", "device_worker": "",
+                     "local_sparse": [], "remote_sparse": []},
     "gradient_scale": {"scale_strategy": "avg", "scale_gradient": False},
 }
-_SWITCHES = ("amp", "recompute", "gradient_merge", "sharding", "pipeline", "tensor_parallel", "lamb", "lars")
+_SWITCHES = ("amp", "recompute", "gradient_merge", "sharding", "pipeline", "tensor_parallel", "lamb", "lars", "localsgd",
+             "adaptive_localsgd", "dgc", "qat", "asp", "fp16_allreduce", "fuse_grad_merge", "auto", "semi_auto", "auto_search", "elastic",
+             "adam_d2sum", "heter_ccl_mode", "is_fl_ps_mode", "is_with_coordinator")
 _PLAIN = {"find_unused_parameters": False, "fuse_all_reduce_ops": True, "fuse_grad_size_in_MB": 32, "fuse_grad_size_in_num": 8,
           "last_comm_group_size_MB": 1.0, "nccl_comm_num": 1, "sync_nccl_allreduce": True, "use_hierarchical_allreduce": False,
           "hierarchical_allreduce_inter_nranks": 1, "sync_batch_norm": False, "cudnn_exhaustive_search": False,
-          "cudnn_batchnorm_spatial_persistent": False, "conv_workspace_size_limit": 512, "without_graph_optimization": True}
+          "cudnn_batchnorm_spatial_persistent": False, "conv_workspace_size_limit": 512, "without_graph_optimization": True,
+          "a_sync": True, "split_data": True, "_calc_comm_same_stream": False, "_fuse_grad_size_in_TFLOPS": 50.0}
+_HELD_BY_TYPE = (*_SWITCHES[_SWITCHES.index("localsgd"):], "a_sync", "split_data")
 _NESTED = ("mp_configs", "pp_configs", "sharding_configs", "dp_configs", "sep_configs", "cp_configs")
 
 
@@ -37,8 +51,9 @@ class DistributedStrategy:
 
     `hybrid_configs`: dict of `dp_degree` (default -1: what the others leave), `mp_degree`, `sharding_degree`; their product is the number of
     processes. `find_unused_parameters`, `fuse_grad_size_in_MB`, `last_comm_group_size_MB`: as in DataParallel. `amp`, `recompute`, `gradient_merge`,
-    `sharding`, `pipeline`, `tensor_parallel`, `lamb`, `lars`, `sync_batch_norm` act on static programs, in Paddle too; `fleet.init` says so where one
-    is on. Numbers for NCCL and cuDNN are accepted.
+    `sharding`, `pipeline`, `tensor_parallel`, `lamb`, `lars`, `sync_batch_norm`, `localsgd`, `dgc`, `qat`, `asp`, `auto` and kin act on static
+    programs, in Paddle too; `fleet.init` says so where one is on. `a_sync` and kin are for parameter servers, which
+    `fleet.init` refuses. Numbers for NCCL and cuDNN are accepted.
 
     Raises:
         TypeError: an attribute is set that there is none of, or a degree is no int. AssertionError: a dict of settings has a key that there is none
@@ -65,7 +80,7 @@ class DistributedStrategy:
         if name not in self._values:
             raise TypeError(f"{name} is not a attribute of DistributedStrategy; there are {', '.join(sorted(self._values))}")
         if not name.endswith("_configs"):
-            self._values[name] = value
+            self._set_plain(name, value)
             return
         if not isinstance(value, dict):
             raise TypeError(f"DistributedStrategy.{name}: got {type(value).__name__}; it must be a dict")
@@ -76,6 +91,14 @@ class DistributedStrategy:
             if key not in self._values[name]:
                 raise CheckError(f"key:{key} not in {name}; there are {', '.join(self._values[name])}")
         self._values[name] = self._values[name] | value
+
+    def _set_plain(self, name, value):
+        if name in _HELD_BY_TYPE and not isinstance(value, bool):  # Paddle says so and keeps what it has
+            warnings.warn(f"DistributedStrategy.{name}: got {value!r}, which is no bool; it stays {self._values[name]}", stacklevel=3)
+            return
+        self._values[name] = value
+        if name == "a_sync":
+            self._values["a_sync_configs"] = self._values["a_sync_configs"] | {"k_steps": 0}
 
     def _settle_hybrid(self, value):
         if "order" in value:

@@ -6,7 +6,7 @@ __all__ = ["PaddleCloudRoleMaker", "Role", "UserDefinedRoleMaker"]
 
 
 class Role:
-    """Numbers for what a process does. Here all are workers: there are no parameter servers."""
+    """Numbers for what a process does. `fleet.init` takes workers only: there are no parameter servers."""
 
     WORKER, SERVER, HETER_WORKER, ALL, COORDINATOR = 1, 2, 3, 4, 5
 
@@ -14,12 +14,17 @@ class Role:
 class RoleMakerBase:
     """Answers of a process about itself; see its subclasses."""
 
-    def __init__(self, is_collective, role, current_id, count, endpoints):
-        if not is_collective or role in (Role.SERVER, Role.HETER_WORKER, Role.COORDINATOR):
-            raise NotImplementedError(f"{type(self).__name__}: got is_collective={is_collective}, role {role}; there are no parameter servers here, "
-                                      "as in Paddle's CPU build; pass is_collective=True and start the program by `python -m "
-                                      "paddle_jax.distributed.launch`")
-        self._is_collective, self._role, self._current_id, self._count, self._trainers = True, role, current_id, count, list(endpoints)
+    def __init__(self, is_collective, role, current_id, count, endpoints, servers=()):
+        self._is_collective, self._role, self._current_id, self._count = bool(is_collective), role, current_id, count
+        self._trainers, self._servers = list(endpoints), list(servers)
+
+    def refuse_servers(self):
+        """Raises NotImplementedError where the answers ask for parameter servers, or for processes that are not connected."""
+        lonely = environment.size() == 1 and self._count == 1 and not self._servers
+        if not self._is_worker() or not (self._is_collective or lonely):
+            raise NotImplementedError(f"fleet.init: role_maker: got is_collective={self._is_collective}, role {self._role}, {self._count} workers, "
+                                      f"{len(self._servers)} servers; there are no parameter servers here, and several workers are "
+                                      "collective; pass is_collective=True and start the program by `python -m paddle_jax.distributed.launch`")
 
     def _worker_index(self):
         return self._current_id
@@ -28,30 +33,39 @@ class RoleMakerBase:
         return self._count
 
     def _is_first_worker(self):
-        return self._current_id == 0
+        return self._is_worker() and self._current_id == 0
 
     def _is_worker(self):
-        return True
+        return self._role not in (Role.SERVER, Role.HETER_WORKER, Role.COORDINATOR)
 
     def _is_server(self):
-        return False
+        return self._role == Role.SERVER
+
+    def _server_index(self):
+        return self._current_id if self._is_server() else 0
+
+    def _server_num(self):
+        return len(self._servers)
+
+    def _get_pserver_endpoints(self):
+        return self._servers
 
     def _get_trainer_endpoints(self):
         return self._trainers
 
     def to_string(self):
         """The answers, in a line."""
-        return f"role: {self._role}, current_id: {self._current_id}, worker_endpoints: {self._trainers}, server_endpoints: []"
+        return (f"role: {self._role}, current_id: {self._current_id}, worker_endpoints: {self._trainers}, "
+                f"server_endpoints: {self._servers}")
 
 
 class PaddleCloudRoleMaker(RoleMakerBase):
     """What the launcher has told this process in its environment.
 
     Args:
-        is_collective: True; parameter servers, which False stands for, do not exist here.
+        is_collective: True for processes that all do the same. False, for programs with parameter servers, makes sense for a process alone, which
+            has none; `fleet.init` refuses it where there are more.
         kwargs: accepted.
-    Raises:
-        NotImplementedError: is_collective is False.
     Example:
         >>> from paddle_jax.distributed import fleet
         >>> fleet.PaddleCloudRoleMaker(is_collective=True).to_string()
@@ -59,7 +73,8 @@ class PaddleCloudRoleMaker(RoleMakerBase):
     """
 
     def __init__(self, is_collective=False, **kwargs):
-        endpoints = environment.endpoints() if environment.endpoints()[0] else ["127.0.0.1:6170"]
+        alone = ["127.0.0.1:6170"] if is_collective else []
+        endpoints = environment.endpoints() if environment.endpoints()[0] else alone
         super().__init__(is_collective, Role.WORKER, environment.rank(), environment.size(), endpoints)
 
 
@@ -67,12 +82,10 @@ class UserDefinedRoleMaker(RoleMakerBase):
     """What the program says itself about its processes. They still have to be connected: `fleet.init` does it by the launcher's variables.
 
     Args:
-        is_collective: True; parameter servers, which False stands for, do not exist here.
+        is_collective: True for processes that all do the same; False as for `PaddleCloudRoleMaker`.
         init_gloo: accepted.
-        kwargs: current_id: int, the number of this process. worker_num: int. worker_endpoints: list of str, "host:port" of each process. role:
-            Role.WORKER.
-    Raises:
-        NotImplementedError: is_collective is False, or the role is another one.
+        kwargs: current_id: int, the number of this process. worker_num: int. worker_endpoints and server_endpoints: lists of str, "host:port" of
+            each process. role: a number of Role; what is no worker can be asked, but `fleet.init` refuses it.
     Example:
         >>> from paddle_jax.distributed import fleet
         >>> role = fleet.UserDefinedRoleMaker(is_collective=True, current_id=0, worker_num=1, worker_endpoints=["127.0.0.1:6170"])
@@ -83,4 +96,5 @@ class UserDefinedRoleMaker(RoleMakerBase):
     def __init__(self, is_collective=False, init_gloo=False, **kwargs):
         endpoints = kwargs.get("worker_endpoints") or []
         count = kwargs.get("worker_num") or len(endpoints) or environment.size()
-        super().__init__(is_collective, kwargs.get("role", Role.WORKER), kwargs.get("current_id", environment.rank()), count, endpoints)
+        super().__init__(is_collective, kwargs.get("role", Role.WORKER), kwargs.get("current_id", environment.rank()), count, endpoints,
+                         kwargs.get("server_endpoints") or [])
