@@ -119,8 +119,8 @@ class Frame:
         """The value that a Tensor had before this Frame."""
         return tensor._value
 
-    def note(self, tensor):
-        """Called before a Tensor gets another value in place."""
+    def note(self, tensor, shares=True):
+        """Called before a Tensor gets another value in place. shares: its views get theirs, too."""
 
     def watch(self, tensor, accumulates=False):
         """Called before the `grad` of a Tensor is looked at; `accumulates`: only to add to it."""

@@ -112,7 +112,7 @@ class Trace(Block, InnerFrame):
         with eagerly():
             return alike(jnp.asarray(value))
 
-    def note(self, tensor):
+    def note(self, tensor, shares=True):
         self.written.note(tensor)
 
     def settle(self):

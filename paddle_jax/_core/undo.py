@@ -3,13 +3,25 @@
 import operator
 import weakref
 
-_STATE = ("_raw", "_node", "_idx", "stop_gradient", "_grad", "_version")
-state_of = operator.attrgetter(*_STATE)
+_fields = operator.attrgetter("_raw", "_node", "_idx", "stop_gradient", "_grad", "_version", "_alias")
+
+
+def state_of(tensor):
+    """What a Tensor is: its value, its place on the tape, and what it shares elements with as of which versions."""
+    fields = _fields(tensor)
+    alias, versions = fields[6], []
+    while alias is not None:
+        versions.append((alias.version, alias.version[0]))
+        alias = alias.parent
+    return (*fields, versions)
 
 
 def put_back(tensor, state):
     """Makes a Tensor what it was when `state_of` was called."""
-    tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient, tensor._grad, tensor._version = state
+    (tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient, tensor._grad, tensor._version, tensor._alias,
+     versions) = state
+    for kept, version in versions:
+        kept[0] = version
 
 
 class UndoLog:

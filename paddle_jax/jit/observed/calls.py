@@ -1,7 +1,6 @@
 """Calls in observed code: the user's functions are entered, others may read only what they are given."""
 
 import array
-import collections
 import dataclasses
 import functools as ft
 import inspect
@@ -13,6 +12,7 @@ import weakref
 
 import numpy as np
 
+from paddle_jax._core.environment import CONTAINERS
 from paddle_jax._core.origins import LIBRARIES, package_of
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
@@ -37,7 +37,8 @@ _CHANGING = frozenset(("append", "extend", "insert", "pop", "remove", "clear", "
 _MAKING = (list, dict, set, tuple, frozenset, zip, map, filter, enumerate, reversed, iter, sorted)
 _GOING_THROUGH = (zip, enumerate, reversed, list, tuple)
 _SHOWING = ("items", "values", "keys", "copy")
-_MADE = (list, dict, set)
+_NEW = ("builtins", "collections", "types")  # modules of classes that make a new object at each call
+_NO_HOLDERS = (str, bytes, Tensor, np.ndarray)  # whose methods give containers that nobody else has
 _OBSERVED = weakref.WeakKeyDictionary()  # code -> code that makes its observed form
 
 
@@ -65,11 +66,15 @@ class Calls:
 
     def result(self, function, args, named, value):
         """What a call has given."""
-        if type(value).__module__.startswith("numpy.random"):
+        kind = type(value)
+        if kind.__module__.startswith("numpy.random") or kind is function and kind.__module__ in _NEW:
             self.made[id(value)] = value
-        elif type(value) in _MADE or type(value) in (zip, map, filter, enumerate, reversed):
-            if function in _MAKING or package_of(getattr(function, "__module__", None) or "") in LIBRARIES:
+        elif kind in (*CONTAINERS, zip, map, filter, enumerate, reversed):
+            new = getattr(function, "__name__", "") == "copy" or isinstance(getattr(function, "__self__", None), _NO_HOLDERS)
+            if new or function in _MAKING or package_of(getattr(function, "__module__", None) or "") in LIBRARIES:
                 self.made[id(value)] = value
+            elif function is vars:
+                self.outer[id(value)] = value
         return value
 
     def prepared(self, function, args, named):
@@ -94,9 +99,11 @@ class Calls:
         return self._object(function, kind, args, named)
 
     def _contents(self, args, named):
-        """Arguments for code that is not observed: it may look at all of them, and call the functions among them."""
+        """Arguments for code that is not observed: it may look at all of them, call the functions among them, and change containers."""
         for value in (*args, *named.values()):
             self.content(value)
+            if isinstance(value, CONTAINERS):
+                local.ctx.frame.altered(value)
         return tuple([self.entered(a) for a in args]), {k: self.entered(a) for k, a in named.items()}
 
     def entered(self, value):
@@ -177,11 +184,12 @@ class Calls:
         """Notes what a function of the user is: its code and its defaults."""
         facts = self.facts.attributes
         facts.add(function, "__code__", function.__code__)
-        if function.__defaults__:
+        if function.__defaults__:  # where there are none, all arguments are passed
             facts.add(function, "__defaults__", function.__defaults__)
             for default in function.__defaults__:
                 self.value(default)
         if function.__kwdefaults__:
+            facts.add(function, "__kwdefaults__", function.__kwdefaults__)
             self.content(function.__kwdefaults__)
 
     def _observed(self, function):
@@ -212,6 +220,8 @@ class Calls:
 
     def _class(self, cls, args, named):
         if not self.is_users(cls):
+            if cls is type and len(args) == 1:
+                self.class_of(args[0], type(args[0]))
             if self._is_random(cls.__module__, args, named):
                 self.uncovered("random numbers of NumPy are drawn")
             if package_of(cls.__module__) not in (*LIBRARIES, *_PURE):
@@ -262,9 +272,9 @@ class Calls:
             self.set_attribute(*args[:2])
             return function, args, named
         if function is len and args:
-            found = inspect.getattr_static(type(args[0]), "__len__", None)
-            if self.is_users_function(found):
-                return self.prepared(found, args, named)
+            length = self.method_of(args[0], "__len__")
+            if length is not None:
+                return self.prepared(length, args, named)
             self.length(args[0])
             return function, args, named
         if function is iter and len(args) == 1:
@@ -279,6 +289,8 @@ class Calls:
 
     def _asked_of_classes(self, function, args):
         """What `callable`, and `isinstance` and `issubclass` of abstract classes, give is asked again at each call."""
+        if args and function in (isinstance, callable):
+            self.class_of(args[0], type(args[0]))
         if function is callable and args:
             self._on_classes(type(args[0]).__mro__, "__call__")
         elif function in (isinstance, issubclass) and len(args) == 2:
@@ -289,14 +301,14 @@ class Calls:
     def _method(self, function, owner, args, named):
         """A method, written in C, of a container or another object."""
         args, named = self._contents(args, named)
-        if function.__name__ in _CHANGING and isinstance(owner, (list, dict, set, collections.deque)):
+        if isinstance(owner, CONTAINERS):
             local.ctx.frame.altered(owner)
         if isinstance(owner, type) and function.__name__ in ("__subclasses__", "mro"):
             self.facts.result(function, function(), f"the classes of {owner.__name__}")
         if id(owner) in self.made or isinstance(owner, (str, bytes, int, float, Tensor, tuple, range, type)):
             return function, args, named
         if isinstance(owner, dict) and function.__name__ == "get":
-            self.facts.entries.add(owner, args[0], dict.get(owner, args[0], MISSING))
+            self.value(dict.get(owner, args[0], MISSING), owner, args[0], self.facts.entries)
         elif isinstance(owner, (list, dict, set, np.ndarray, array.array, bytearray)) or type(owner).__module__ == "collections":
             if function.__name__ not in _CHANGING:
                 self.content(owner, objects=function.__name__ not in _SHOWING)
@@ -378,6 +390,7 @@ class Calls:
     def forward_of(self, layer):
         """The `forward` of a Layer that is being called, observed."""
         own, forward = layer.__dict__, layer.forward
+        self.class_of(layer, type(layer))
         if id(layer) not in self.layers:
             self.facts.entries.add(own, "forward", self.own_forward(own))
         else:
