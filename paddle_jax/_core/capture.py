@@ -21,7 +21,6 @@ from paddle_jax._core.pytree import in_order
 from paddle_jax._core.state import Observing, local
 from paddle_jax._core.tensor import Number, init
 from paddle_jax._core.tracing import Trace, alike, is_tensor, rebuilt
-from paddle_jax._core.undo import put_back, state_of
 from paddle_jax._core.uninterrupted import eagerly, tracing_kept, within
 from paddle_jax._core.unmade import Unmade
 from paddle_jax._core.views import relations
@@ -32,10 +31,10 @@ _SMALL = 64  # elements of an integer Tensor that the host may look at; its valu
 class CapturedInput:
     """Something from outside: a Tensor, or a number or array that `get` gives anew for each call.
 
-    own: an array object of its own, by which JAX's constant is recognised. tracer: its value in the run. before: what the Tensor held.
+    own: an array object of its own, by which JAX's constant is recognised. tracer: its value in the run.
     """
 
-    __slots__ = ("before", "get", "own", "tensor", "tracer", "value")
+    __slots__ = ("get", "own", "tensor", "tracer", "value")
 
     def __init__(self, value, tensor=None, get=None):
         with eagerly():
@@ -43,7 +42,6 @@ class CapturedInput:
                 raise value.error("to_static")
             self.value = jnp.asarray(concrete(value))
         self.tensor, self.get, self.tracer, self.own = tensor, get, None, alike(self.value)
-        self.before = None if tensor is None else state_of(tensor)
 
 
 class Capture(Trace):
@@ -55,7 +53,7 @@ class Capture(Trace):
     host after each call. host_reads: values that the host has looked at and that must stay the same, by
     place; it may not look at the first `variable` ones. grads: Tensors whose `grad` was looked at, by id.
     attributes: Layers that got attributes, with what they had. objects: others that changed; contents: lists,
-    dicts and objects that may change, with what they had, by id. drawn: generators in use. hooked: a hook was
+    dicts and objects that may change, with what they had, by id.  hooked: a hook was
     put on a Tensor. refusal: why the code cannot be compiled, though it may have caught that. once: lists and
     dicts may change in the run only; staying: ids of those that do. checks: of values, see outcomes.py; steps: of optimizers; level: JAX's
     own trace, in which they can be made. uses: ids of the Tensors that operations were given, or whose
@@ -72,7 +70,7 @@ class Capture(Trace):
         self.contents = {id(thing): (thing, content(thing)) for thing in objects}
         self.variable, self.host_reads = variable, {}
         self.start, self.converted, self.given, self.arrays, self.places, self.known = start, converted, [], {}, {}, 0
-        self.guards, self.effects, self.attributes, self.objects, self.grads, self.drawn, self.checks = [], [], {}, {}, {}, {}, []
+        self.guards, self.effects, self.attributes, self.objects, self.grads, self.checks = [], [], {}, {}, {}, []
         self.hooked = self.quiet = self.begun = self.finished = False
         self.refusal, self.steps = None, 0
 
@@ -92,9 +90,7 @@ class Capture(Trace):
         if not self.begun:
             return
         local.ctx.frame, local.ctx.segment = self.outer, self.segment
-        for given in self.given:
-            if given.tensor is not None:
-                put_back(given.tensor, given.before)
+        self.written.undo()
         for _, grad, raw, _ in self.grads.values():
             if grad is not None and id(grad) not in self.places:
                 grad._raw = raw
@@ -137,6 +133,7 @@ class Capture(Trace):
 
     def _meet(self, tensor):
         given = CapturedInput(tensor._raw, tensor)
+        self.written.note(tensor)
         tensor._raw, tensor._node, tensor._idx = given.own, None, 0
         self.places[id(tensor)] = len(self.given)
         return self._keep(given)
@@ -243,7 +240,7 @@ class Capture(Trace):
         self.read(tensor)
         if id(tensor) not in self.places:
             return  # made by the run itself
-        if accumulates and self.given[self.places[id(tensor)]].before[1] is not None:
+        if accumulates and self.written.before(tensor)[1] is not None:
             raise Unsupported(f"backward reaches {tensor.name}, which was computed outside; call backward outside, or compute it inside")
         grad = tensor._grad
         kind = "none" if grad is None else "zero" if is_zero(grad._raw) else "array"
@@ -286,19 +283,13 @@ class Capture(Trace):
         finally:
             self.quiet = False
 
-    def random_base(self, generator, offset):
-        """The operands of a random op: the numbers that follow those drawn before the call."""
-        words, start = self._base(generator)
-        return words, start + np.uint32((offset - self.drawn[generator][2]) & 0xFFFFFFFF)
-
     def _base(self, generator):
-        found = self.drawn.get(generator)
-        if found is None:
+        if generator not in self.drawn:
             words = CapturedInput(generator._words, get=lambda: generator._words)
             start = CapturedInput(np.uint32(generator._offset & 0xFFFFFFFF), get=lambda: np.uint32(generator._offset & 0xFFFFFFFF))
             self.drawn[generator] = (self._keep(words), self._keep(start)), generator._words, generator._offset
-            found = self.drawn[generator]
-        return [self._lifted(given) for given in found[0]]
+        base, _, start = self.drawn[generator]
+        return *map(self._lifted, base), start
 
 
 def refuse_doubtful(tensor, capture):
@@ -475,11 +466,11 @@ def _changes(run):
     for given in run.given:
         tensor = given.tensor
         if tensor is not None and tensor._raw is not given.tracer and tensor._raw is not given.own:
-            steps, shares = tensor._version - given.before[5], id(tensor) in run.sharing
+            steps, shares = tensor._version - run.written.before(tensor)[5], id(tensor) in run.sharing
             changes.append(Change("value", tensor, 1, stop_gradient=tensor.stop_gradient, flows=flows_into(tensor), steps=steps,
                                   shares=shares))
             arrays.append(run.read(tensor))
-        elif tensor is not None and tensor.stop_gradient is not given.before[3]:
+        elif tensor is not None and tensor.stop_gradient is not run.written.before(tensor)[3]:
             changes.append(Change("flag", tensor, 0, stop_gradient=tensor.stop_gradient))
     for tensor, grad, raw, known in run.grads.values():
         now = tensor._grad
@@ -596,4 +587,4 @@ def _open(found, closed, run, n):
 
     found.fn, found.jaxpr, found.parts = fn, body, (fixed, places)
     for given in found.given:
-        given.own = given.tracer = given.value = given.before = None  # their memory may be given away
+        given.own = given.tracer = given.value = None  # their memory may be given away

@@ -38,6 +38,10 @@ class UndoLog:
         if known is None or known[0]() is not tensor:
             self.entries[id(tensor)] = weakref.ref(tensor), self.state_of(tensor)
 
+    def before(self, tensor):
+        """The state of a Tensor that was noted."""
+        return self.entries[id(tensor)][1]
+
     def changed(self):
         """[(Tensor, state before)] of those that hold something else now."""
         pairs = [(ref(), before) for ref, before in self.entries.values()]

@@ -127,3 +127,19 @@ def test_a_gradient_that_is_assigned_stays_as_it_is():
         compiled()
         assert weight.grad.stop_gradient
         np.testing.assert_allclose(weight.grad.numpy(), new.numpy() * 2, rtol=1e-6)
+
+
+def test_what_a_scheduler_says_after_its_step():
+    def built():
+        scheduler = paddle.optimizer.lr.StepDecay(0.5, 2, 0.5)
+        optimizer = paddle.optimizer.SGD(scheduler, parameters=[paddle.create_parameter([1], "float32")])
+
+        def step(x):
+            scheduler.step()
+            return x * optimizer.get_lr() + scheduler.last_lr
+
+        return step
+
+    compiled, step, x = paddle.jit.to_static(built()), built(), paddle.ones([1])
+    for _ in range(5):
+        assert quiet(compiled, x).tolist() == step(x).tolist()

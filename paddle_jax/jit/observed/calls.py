@@ -162,6 +162,8 @@ class Calls:
             return function
 
         def asking(*args, **named):
+            if local.ctx.frame.capture is not None and local.ctx.frame.capture.effects:
+                self.after_effect(f"what {name} gives")
             value = function(*args, **named)
             if isinstance(value, (bool, int, float, str, dict, type(None))):
                 key = None if named else (id(function), *map(id, args))

@@ -243,6 +243,8 @@ class Reads(Calls):
             for store in _STORES:  # what is compared when an attribute of any Layer was set
                 if name in own[store]:
                     return self.value(own[store][name], own[store], name)
+        if own and name in own and local.ctx.frame.capture is not None and id(thing) in local.ctx.frame.capture.objects:
+            self.after_effect(f"{kind.__name__}.{name}")
         self.class_of(thing, kind)
         raw = inspect.getattr_static(kind, name, MISSING) if made else self._on_classes(kind.__mro__, name)
         special = self._special(thing, kind, name, raw, own)
@@ -261,6 +263,10 @@ class Reads(Calls):
             if self.is_users(kind) or isinstance(value, PLAIN):
                 self.facts.attributes.add(thing, name, value)
         return value if made else self.value(value, own, name)
+
+    def after_effect(self, what):
+        """Refuses to read what a scheduler's step in the run has changed: at each call it is what that step makes of it."""
+        self.refuse(f"{what} is used after scheduler.step(); call scheduler.step() at the end of the function")
 
     def _own(self, thing, own, name, raw):
         """The fact that an object has, or has not, an attribute of its own."""
