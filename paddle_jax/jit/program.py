@@ -47,7 +47,7 @@ class Stale(Exception):
 class Program:
     """A compiled form.
 
-    n: how many inputs. slots: (dict, key) of Tensors that are looked up at each call; fixed: other Tensors; owners: places of Tensors whose gradients
+    n: how many inputs. stores, keys: of Tensors that are looked up at each call; fixed: other Tensors; owners: places of Tensors whose gradients
     are operands; getters: functions giving numbers. `order` brings their values into the order of the captured function. flags, avals: what the
     operands must be like. watched: (place, what its gradient must be like). loose: whether operands are found in places
     that do not tell when they change.
@@ -57,10 +57,10 @@ class Program:
         self.name, self.captured, self.scan, self.n = name, captured, scan, len(inputs)
         self.facts, self.uncovered = reads.facts, reads.reason
         self.ids = self.scanned = frozenset(map(id, scan.tensors))
-        self.loose, self.changes = any(not isinstance(store, Store) for store, _ in scan.slots.values()), None
         self.aliased = [id(t) in self.ids for t in inputs]
         self.inputs = [t if same else None for t, same in zip(inputs, self.aliased, strict=True)]
         self._arrange(captured, scan)
+        self.loose, self.changes = not all([isinstance(store, Store) for store in self.stores]), None
         tensors = self._tensors(inputs)
         self.flags = [t.stop_gradient for t in tensors]
         self.shapes = [(t._raw.shape, t._raw.dtype) for t in tensors]
@@ -122,7 +122,8 @@ class Program:
                     fixed.append((i, given.tensor))
         order = [*range(self.n), *[i for part in (slots, fixed, owners, getters) for i, _ in part]]
         self.order = [order.index(i) for i in range(len(order))]
-        self.slots, self.fixed, self.getters = ([x for _, x in part] for part in (slots, fixed, getters))
+        self.stores, self.keys = [store for _, (store, _) in slots], [key for _, (_, key) in slots]
+        self.fixed, self.getters = ([x for _, x in part] for part in (fixed, getters))
         self.owners = [self.order[owner] for _, owner in owners]
         self.host_reads = [(self.order[place], value) for place, value in captured.host_reads]
         captured.results = [(stop, flows, None if place is None else self.order[place]) for stop, flows, place in captured.results]
@@ -131,7 +132,7 @@ class Program:
         return self.captured.fn(*[values[i] for i in self.order])
 
     def _tensors(self, inputs):
-        tensors = [*inputs, *[store[key] for store, key in self.slots], *self.fixed]
+        tensors = [*inputs, *map(operator.getitem, self.stores, self.keys), *self.fixed]
         if self.owners:
             tensors += [tensors[i]._grad for i in self.owners]
         return tensors

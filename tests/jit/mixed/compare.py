@@ -143,7 +143,7 @@ def run(seed, folder, calls=7):
     _put(start)
     compiled = Form(source, folder / f"mixed_{seed}_compiled.py", True)
     state, history = _generators(), []
-    rtol = 2e-5
+    rtol = 1e-4
     try:
         for number in range(calls):
             if number > 1 and number % 2 == 0 or number == calls - 2:
