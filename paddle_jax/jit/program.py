@@ -50,7 +50,8 @@ class Program:
     n: how many inputs. stores, keys: of Tensors that are looked up at each call; fixed: other Tensors; owners: places of Tensors whose gradients
     are operands; getters: functions giving numbers. `order` brings their values into the order of the captured function. flags, avals: what the
     operands must be like. watched: (place, what its gradient must be like). loose: whether operands are found in places
-    that do not tell when they change.
+    that do not tell when they change. shared: places of what changes together with its views; relations, related: what those
+    are, and the places among them.
     """
 
     def __init__(self, name, captured, scan, reads, inputs):
@@ -87,11 +88,11 @@ class Program:
     def _plan(self, captured):
         """Who gets which of the last results: plain values, gradients that become zeros, and the rest one by one."""
         at = len(captured.results)
-        self.values, self.zeros, self.rest, shared = [], [], [], []
+        self.values, self.zeros, self.rest, self.shared = [], [], [], []
         for change in captured.changes:
             target = None if change.kind in ("attribute", "checks") else self.places[id(change.target)]
             if change.kind == "value" and change.shares:
-                shared.append(target)
+                self.shared.append(target)
             plain = change.kind == "value" and not change.flows and change.stop_gradient is self.flags[target]
             if plain:
                 self.values.append((target, at, change.steps))
@@ -100,9 +101,7 @@ class Program:
             else:
                 self.rest.append((target, at, change))
             at += change.count
-        self.shared = _picker(shared)
-        self.relations = relations([change.target for change in captured.changes if change.kind == "value" and change.shares],
-                                   _is_outside)
+        self.relations = relations([c.target for c in captured.changes if c.kind == "value" and c.shares], _is_outside)
         self.related = [(self.places[id(ref())], ref) for ref, *_ in self.relations if id(ref()) in self.places]
 
     def _arrange(self, captured, scan):
@@ -165,7 +164,7 @@ class Program:
         for i, value in self.host_reads:
             if not np.array_equal(looked_at(concrete(tensors[i]._raw)), value):
                 raise Stale(f"the value of {tensors[i].name}, which the function looks at on the host, has changed")
-        if any(map(_ALIAS, shared := self.shared(tensors))) or self.relations:
+        if self.shared and (any(map(_ALIAS, shared := [tensors[i] for i in self.shared])) or self.relations):
             if any([tensors[at] is not ref() for at, ref in self.related]) or not are_related(shared, self.relations, _is_outside):
                 raise Stale("the Tensors that share elements with what is changed in place are others")
         if self.watched:

@@ -12,13 +12,13 @@ import weakref
 
 import numpy as np
 
-from paddle_jax._core.environment import CONTAINERS
+from paddle_jax._core.environment import CONTAINERS, content_of
 from paddle_jax._core.origins import LIBRARIES, package_of
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.jit.observed import rewriting
 from paddle_jax.jit.observed.facts import MISSING
-from paddle_jax.jit.observed.source import NoSource, expression, nested, syntax_of
+from paddle_jax.jit.observed.source import NoSource, class_of, expression, framed, maker, nested, remade, syntax_of
 from paddle_jax.nn.layer.layers import Layer
 
 # Modules of Python whose functions read nothing but their arguments, or print.
@@ -149,7 +149,7 @@ class Calls:
         if not self.is_users_function(inner) or function.__closure__ is None or self.converted:
             return function
         new = self.enter(inner)
-        cells = tuple([types.CellType(new) if _content(cell) is inner else cell for cell in function.__closure__])
+        cells = tuple([types.CellType(new) if content_of(cell) is inner else cell for cell in function.__closure__])
         made = types.FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, cells)
         made.__kwdefaults__ = function.__kwdefaults__
         return made
@@ -162,7 +162,7 @@ class Calls:
             return function
 
         def asking(*args, **named):
-            if local.ctx.frame.capture is not None and local.ctx.frame.capture.effects:
+            if args and hasattr(args[0], "get_lr") and local.ctx.frame.capture is not None and local.ctx.frame.capture.effects:
                 self.after_effect(f"what {name} gives")
             value = function(*args, **named)
             if isinstance(value, (bool, int, float, str, dict, type(None))):
@@ -209,12 +209,7 @@ class Calls:
         except (NoSource, rewriting.NotCovered) as error:
             self.uncovered(f"{function.__qualname__}: {error}")
             return function
-        cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
-        factory = types.FunctionType(made, function.__globals__, closure=tuple([cells[name] for name in made.co_freevars]))
-        twin = factory(View(self, function, cells))
-        twin.__dict__.update(function.__dict__)
-        twin.__defaults__, twin.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
-        twin.__name__, twin.__qualname__, twin.__module__ = function.__name__, function.__qualname__, function.__module__
+        twin = remade(function, made, lambda cells: [View(self, function, cells)])
         self.codes.update(nested(made))
         return twin
 
@@ -409,41 +404,10 @@ class Calls:
         return self.entered(forward) if isinstance(forward, types.FunctionType) else forward
 
 
-def _content(cell):
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return MISSING
-
-
 def _compiled(function):
-    """Code that makes the observed form of a function, given its observer, in a scope with the variables of its closure."""
-    import ast
-
-    code = function.__code__
-    path = function.__qualname__.split(".")
-    owner = path[-2] if len(path) > 1 and path[-2] != "<locals>" else None
+    """Code that makes the observed form of a function, given its observer."""
     try:
-        node = rewriting.rewritten(syntax_of(function), code.co_freevars, owner)
+        node = rewriting.rewritten(syntax_of(function), function.__code__.co_freevars, class_of(function))
     except RecursionError:
         raise rewriting.NotCovered("its source is nested too deep") from None
-    name = "observed__"
-    if isinstance(node, ast.Lambda):
-        node = ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], node), node)
-    else:
-        node.name = name
-    free = "".join([f"    {variable} = None\n" for variable in code.co_freevars])
-    frame = ast.parse(f"def outer():\n{free}    def inner({rewriting.READS}):\n        pass\n        return {name}\n    return inner")
-    frame.body[0].body[-2].body[0] = node
-    scope: dict = {"__name__": __name__}
-    exec(compile(ast.fix_missing_locations(frame), code.co_filename, "exec", flags=code.co_flags & _FUTURE, dont_inherit=True), scope)  # noqa: S102
-    return scope["outer"]().__code__
-
-
-def _future_flags():
-    import __future__
-
-    return ft.reduce(operator.or_, [getattr(__future__, name).compiler_flag for name in __future__.all_feature_names], 0)
-
-
-_FUTURE = _future_flags()
+    return maker(framed(node, "observed__", function, rewriting.READS), function)

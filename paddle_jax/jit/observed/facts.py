@@ -26,15 +26,15 @@ class Table:
     def __init__(self, read):
         self.read, self.owners, self.keys, self.values, self.lines, self.known = read, [], [], [], [], set()
 
-    def add(self, owner, key, value):
-        """Notes a read, unless it is known: the first one tells what was there before the run."""
+    def add(self, owner, key, value, line=None):
+        """Notes a read, unless it is known: the first one tells what was there before the run. line: of the read, by default the user's."""
         place = id(owner), key
         if place not in self.known:
             self.known.add(place)
             self.owners.append(owner)
             self.keys.append(key)
             self.values.append(value)
-            self.lines.append(user_line())
+            self.lines.append(user_line() if line is None else line)
 
     def hold(self):
         """Whether all is as it was. Equal numbers take the place of those known, so that next time they are the same objects. Equal containers do
