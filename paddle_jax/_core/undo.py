@@ -13,15 +13,17 @@ def state_of(tensor):
     while alias is not None:
         versions.append((alias.version, alias.version[0]))
         alias = alias.parent
-    return (*fields, versions)
+    return (*fields, versions, None if fields[6] is None else list(fields[6].family.refs))
 
 
 def put_back(tensor, state):
     """Makes a Tensor what it was when `state_of` was called."""
     (tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient, tensor._grad, tensor._version, tensor._alias,
-     versions) = state
+     versions, refs) = state
     for kept, version in versions:
         kept[0] = version
+    if refs is not None:
+        tensor._alias.family.refs = refs  # without the views that the run has made, which something may keep alive
 
 
 class UndoLog:
@@ -50,7 +52,7 @@ class UndoLog:
     def undo(self):
         """Puts everything back; [(Tensor, what it held until now, state before)] of those that held something else."""
         changed = [(tensor, tensor._raw, before) for tensor, before in self.changed()]
-        for ref, before in self.entries.values():
+        for ref, before in reversed(self.entries.values()):
             if (tensor := ref()) is not None:
                 self.put_back(tensor, before)
         self.entries.clear()

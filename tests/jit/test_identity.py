@@ -1,5 +1,6 @@
 """One Tensor in several places, views and what comes out of branches: compiled functions change what plain Python changes."""
 
+import gc
 import types
 import warnings
 
@@ -143,3 +144,23 @@ def test_what_a_scheduler_says_after_its_step():
     compiled, step, x = paddle.jit.to_static(built()), built(), paddle.ones([1])
     for _ in range(5):
         assert quiet(compiled, x).tolist() == step(x).tolist()
+
+
+def test_a_view_of_the_captured_run_that_stays_alive():
+    base = paddle.zeros([2, 2])
+    row = base[0]
+
+    def step():
+        view = base[1]
+        view.add_(paddle.ones([2]))
+        ring = [view]
+        ring.append(ring)  # garbage that nothing collects yet
+
+    compiled = paddle.jit.to_static(step, full_graph=True)
+    gc.disable()
+    try:
+        compiled()
+        assert len(base._alias.family.living()) == 2  # the one that a later write would reach holds no value
+    finally:
+        gc.enable()
+    assert base.tolist() == [[0, 0], [1, 1]] and row.tolist() == [0, 0]
