@@ -18,12 +18,12 @@ from paddle_jax._core.environment import CONTAINERS, MISSING, content, differs, 
 from paddle_jax._core.errors import TRACING, TracedValueError, Unsupported
 from paddle_jax._core.outcomes import joined
 from paddle_jax._core.pytree import in_order
-from paddle_jax._core.state import local
+from paddle_jax._core.state import Observing, local
 from paddle_jax._core.tensor import Number, init
 from paddle_jax._core.tracing import Trace, alike, is_tensor, rebuilt
-from paddle_jax._core.undo import put_back, state_of
 from paddle_jax._core.uninterrupted import eagerly, tracing_kept, within
 from paddle_jax._core.unmade import Unmade
+from paddle_jax._core.views import relations
 
 _SMALL = 64  # elements of an integer Tensor that the host may look at; its value is compared at each call
 
@@ -31,10 +31,10 @@ _SMALL = 64  # elements of an integer Tensor that the host may look at; its valu
 class CapturedInput:
     """Something from outside: a Tensor, or a number or array that `get` gives anew for each call.
 
-    own: an array object of its own, by which JAX's constant is recognised. tracer: its value in the run. before: what the Tensor held.
+    own: an array object of its own, by which JAX's constant is recognised. tracer: its value in the run.
     """
 
-    __slots__ = ("before", "get", "own", "tensor", "tracer", "value")
+    __slots__ = ("get", "own", "tensor", "tracer", "value")
 
     def __init__(self, value, tensor=None, get=None):
         with eagerly():
@@ -42,20 +42,23 @@ class CapturedInput:
                 raise value.error("to_static")
             self.value = jnp.asarray(concrete(value))
         self.tensor, self.get, self.tracer, self.own = tensor, get, None, alike(self.value)
-        self.before = None if tensor is None else state_of(tensor)
 
 
 class Capture(Trace):
     """The Trace of a run that is to be repeated. `start` are Tensors known beforehand to be read perhaps.
 
-    given: what came from outside, in the order it was met, the first `known` of it known beforehand. places: the place there of a Tensor, by id.
-    arrays: the same by the id of `own`. guards: (function without arguments, its value) that must stay the same. effects: (function, object,
-    arguments) to repeat on the host after each call. host_reads: values that the host has looked at and that must stay the same, by place; it may not
-    look at the first `variable` ones. grads: Tensors whose `grad` was looked at, by id. attributes: Layers that got attributes, with what they had.
-    objects: others that changed; contents: lists, dicts and objects that may change, with what they had. drawn: generators in use. hooked: a hook was
-    put on a Tensor. refusal: why the code cannot be compiled, though it may have caught that. once: lists and dicts may change in the run only.
-    checks: of values, see outcomes.py; steps: of optimizers; level: JAX's own trace, in which they can be made. uses: ids of the Tensors that
-    operations were given, or whose properties were looked at.
+    given: what came from outside, in the order it was met, the first `known` of it known beforehand. places:
+    the place there of a Tensor, by id. arrays: the same by the id of `own`. guards: (function without
+    arguments, its value) that must stay the same. effects: (function, object, arguments) to repeat on the
+    host after each call. host_reads: values that the host has looked at and that must stay the same, by
+    place; it may not look at the first `variable` ones. grads: Tensors whose `grad` was looked at, by id.
+    attributes: Layers that got attributes, with what they had. objects: others that changed; contents: lists,
+    dicts and objects that may change, with what they had, by id.  hooked: a hook was
+    put on a Tensor. refusal: why the code cannot be compiled, though it may have caught that. once: lists and
+    dicts may change in the run only; staying: ids of those that do. checks: of values, see outcomes.py; steps: of optimizers; level: JAX's
+    own trace, in which they can be made. uses: ids of the Tensors that operations were given, or whose
+    properties were looked at; sharing: of those that are changed with their views.
+    doubtful: results of branches and loops that may be Tensors from outside, by id.
     """
 
     deferring = converted = False
@@ -63,11 +66,11 @@ class Capture(Trace):
 
     def __init__(self, start, converted=False, variable=0, objects=(), once=False):
         super().__init__()
-        self.once, self.uses = once, set()
-        self.contents = [(thing, content(thing)) for thing in objects]
+        self.once, self.staying, self.uses, self.sharing, self.doubtful = once, set(), set(), set(), {}
+        self.contents = {id(thing): (thing, content(thing)) for thing in objects}
         self.variable, self.host_reads = variable, {}
         self.start, self.converted, self.given, self.arrays, self.places, self.known = start, converted, [], {}, {}, 0
-        self.guards, self.effects, self.attributes, self.objects, self.grads, self.drawn, self.checks = [], [], {}, {}, {}, {}, []
+        self.guards, self.effects, self.attributes, self.objects, self.grads, self.checks = [], [], {}, {}, {}, []
         self.hooked = self.quiet = self.begun = self.finished = False
         self.refusal, self.steps = None, 0
 
@@ -87,9 +90,7 @@ class Capture(Trace):
         if not self.begun:
             return
         local.ctx.frame, local.ctx.segment = self.outer, self.segment
-        for given in self.given:
-            if given.tensor is not None:
-                put_back(given.tensor, given.before)
+        self.written.undo()
         for _, grad, raw, _ in self.grads.values():
             if grad is not None and id(grad) not in self.places:
                 grad._raw = raw
@@ -99,8 +100,8 @@ class Capture(Trace):
             for store, before in zip(stores_of(layer), stores, strict=True):
                 store.clear()
                 store.update(before)
-        for thing, before in (*self.objects.values(), *self.contents):
-            if not (self.finished and self.once and isinstance(thing, CONTAINERS)):
+        for thing, before in (*self.objects.values(), *self.contents.values()):
+            if not (self.finished and id(thing) in self.staying):
                 put_content(thing, before)
 
     # reading ------------------------------------------------------------------------------------------------------
@@ -132,6 +133,7 @@ class Capture(Trace):
 
     def _meet(self, tensor):
         given = CapturedInput(tensor._raw, tensor)
+        self.written.note(tensor)
         tensor._raw, tensor._node, tensor._idx = given.own, None, 0
         self.places[id(tensor)] = len(self.given)
         return self._keep(given)
@@ -210,15 +212,26 @@ class Capture(Trace):
 
     def used(self, tensor):
         """Called before the shape or another property of a Tensor is looked at, which then has to be the same at each call."""
-        self.note(tensor)
+        self._hold(tensor)
         self.uses.add(id(tensor))
 
-    def note(self, tensor):
-        """Called before a Tensor gets another value in place."""
+    def note(self, tensor, shares=True):
+        """Called before a Tensor gets another value in place. shares: its views get theirs, too."""
+        if shares:
+            self.sharing.add(id(tensor))
+        refuse_doubtful(tensor, self)
+        self._hold(tensor)
+
+    def _hold(self, tensor):
+        """Takes up a Tensor from outside, if it is one."""
         if type(tensor._raw) is Unmade:
             raise Unsupported("a parameter gets its first value inside the function; make Layers outside")
         if id(tensor) not in self.places:
             self.read(tensor)
+
+    def is_outside(self, tensor):
+        """Whether a Tensor is not one that the run has made."""
+        return id(tensor) in self.places or not isinstance(tensor._raw, jax.core.Tracer)
 
     def watch(self, tensor, accumulates=False):
         """Called before the `grad` of a Tensor is looked at; `accumulates`: only to add to it."""
@@ -227,7 +240,7 @@ class Capture(Trace):
         self.read(tensor)
         if id(tensor) not in self.places:
             return  # made by the run itself
-        if accumulates and self.given[self.places[id(tensor)]].before[1] is not None:
+        if accumulates and self.written.before(tensor)[1] is not None:
             raise Unsupported(f"backward reaches {tensor.name}, which was computed outside; call backward outside, or compute it inside")
         grad = tensor._grad
         kind = "none" if grad is None else "zero" if is_zero(grad._raw) else "array"
@@ -239,6 +252,11 @@ class Capture(Trace):
         """Called before an attribute of a Layer is set or deleted."""
         if id(layer) not in self.attributes:
             self.attributes[id(layer)] = layer, [dict(store) for store in stores_of(layer)]
+
+    def altered(self, thing):
+        """Called before an object, a list or a dict changes, or may change."""
+        if id(thing) not in self.contents and (Observing.reads is None or Observing.reads.is_outside(thing)):
+            self.contents[id(thing)] = thing, content(thing)
 
     def hooks(self, tensor):
         """Called before a hook is put on a Tensor."""
@@ -265,19 +283,20 @@ class Capture(Trace):
         finally:
             self.quiet = False
 
-    def random_base(self, generator, offset):
-        """The operands of a random op: the numbers that follow those drawn before the call."""
-        words, start = self._base(generator)
-        return words, start + np.uint32((offset - self.drawn[generator][2]) & 0xFFFFFFFF)
-
     def _base(self, generator):
-        found = self.drawn.get(generator)
-        if found is None:
+        if generator not in self.drawn:
             words = CapturedInput(generator._words, get=lambda: generator._words)
             start = CapturedInput(np.uint32(generator._offset & 0xFFFFFFFF), get=lambda: np.uint32(generator._offset & 0xFFFFFFFF))
             self.drawn[generator] = (self._keep(words), self._keep(start)), generator._words, generator._offset
-            found = self.drawn[generator]
-        return [self._lifted(given) for given in found[0]]
+        base, _, start = self.drawn[generator]
+        return *map(self._lifted, base), start
+
+
+def refuse_doubtful(tensor, capture):
+    """Refuses to change what may be a Tensor from outside or another one, after a branch or loop."""
+    if capture is not None and id(tensor) in capture.doubtful:
+        raise Unsupported("what a branch or loop gives is changed, and may be a Tensor from outside the function, which would "
+                          "change too; work on clone()")
 
 
 def constant(raw):
@@ -339,24 +358,26 @@ class Captured:
     begins with, and places in `given` of its other operands. structs: shapes and dtypes of the results. given: what is passed, the inputs first.
     rebuild: makes what the function returned from a list of its Tensors. results: for each of those (stop_gradient, whether gradients flow into it
     or None for a leaf, the place in `given` of the Tensor it is, or None). changes: list of Change. grads: [(Tensor, what is known of its grad)].
-    draws: [(Generator, how many)]. host_reads: [(place in `given`, value)]. guards, effects, steps: see
+    relations: of those it changes, at the end. draws: [(Generator, how many)]. host_reads: [(place in `given`, value)]. guards, effects, steps: see
     Capture. again: why the code was run more than once, a text for each further run.
     """
 
     __slots__ = ("again", "changes", "draws", "effects", "fn", "given", "grads", "guards", "jaxpr", "host_reads", "parts", "rebuild",
-                 "results", "steps", "structs")
+                 "relations", "results", "steps", "structs")
 
 
 class Change:
     """Something outside that changes. kind: "value", "grad", "flag", "attribute" of an object, or "checks" for their outcome. target: the Tensor or
     object. count: how many arrays it takes. flows: whether gradients flow through it.
 
-    For a value: stop_gradient as in Captured, steps the versions it goes on by. For a flag: stop_gradient, its new setting. For a gradient: to is
-    "none", "zero" or "array"; anew: it is another object afterwards. For an attribute: key is (number of the store, name), rebuild makes its value,
-    gone tells that it is removed.
+    For a value: stop_gradient as in Captured, steps the versions it goes on by, shares: its views change with
+    it. For a flag: stop_gradient, its new setting. For a gradient: to is "none", "zero" or "array"; anew: it
+    is another object afterwards. For an attribute: key is (number of the store, name), rebuild makes its
+    value, gone tells that it is removed.
     """
 
-    __slots__ = ("anew", "checks", "count", "flows", "gone", "key", "kind", "rebuild", "steps", "stop_gradient", "target", "to")
+    __slots__ = ("anew", "checks", "count", "flows", "gone", "key", "kind", "rebuild", "shares", "steps", "stop_gradient",
+                 "target", "to")
 
     def __init__(self, kind, target, count, **more):
         self.kind, self.target, self.count, self.flows = kind, target, count, False
@@ -418,6 +439,7 @@ def _capture(run, function, n):
         if run.checks:
             found.changes.append(Change("checks", None, 1, checks=[(len(numbers), error, line) for _, numbers, error, line in run.checks]))
             new.append(joined(run.checks))
+        found.relations = relations([c.target for c in found.changes if c.kind == "value"], run.is_outside)
         found.draws = [(g, g._offset - start) for g, (_, _, start) in run.drawn.items()]
         found.grads = [(t, known) for t, _, _, known in run.grads.values()]
         run.finished = True
@@ -444,25 +466,29 @@ def _changes(run):
     for given in run.given:
         tensor = given.tensor
         if tensor is not None and tensor._raw is not given.tracer and tensor._raw is not given.own:
-            steps = tensor._version - given.before[5]
-            changes.append(Change("value", tensor, 1, stop_gradient=tensor.stop_gradient, flows=flows_into(tensor), steps=steps))
+            steps, shares = tensor._version - run.written.before(tensor)[5], id(tensor) in run.sharing
+            changes.append(Change("value", tensor, 1, stop_gradient=tensor.stop_gradient, flows=flows_into(tensor), steps=steps,
+                                  shares=shares))
             arrays.append(run.read(tensor))
-        elif tensor is not None and tensor.stop_gradient is not given.before[3]:
+        elif tensor is not None and tensor.stop_gradient is not run.written.before(tensor)[3]:
             changes.append(Change("flag", tensor, 0, stop_gradient=tensor.stop_gradient))
     for tensor, grad, raw, known in run.grads.values():
         now = tensor._grad
         if now is grad and (grad is None or id(grad) in run.places or (grad._raw is raw and known != "empty")):
             continue  # the value of a gradient that was there counts as that of any other Tensor
         to = "none" if now is None else "zero" if is_zero(now._raw) else "array"
-        changes.append(Change("grad", tensor, int(to == "array"), to=to, anew=now is not grad and grad is not None))
+        changes.append(Change("grad", tensor, int(to == "array"), to=to, anew=now is not grad and grad is not None,
+                              stop_gradient=now is not None and now.stop_gradient))
         arrays += [run.read(now)] if to == "array" else []
     owners = list(run.attributes.values())
-    for thing, before in run.contents:
+    for thing, before in run.contents.values():
         if not isinstance(thing, CONTAINERS):
             owners.append((thing, [before]))
-        elif differs(thing, before) and (not run.once or _traced(thing, before)):
-            raise Unsupported(f"a {type(thing).__name__} from outside the function is changed, which would happen while compiling only; return what "
-                              "it is to hold")
+        elif differs(thing, before) and _is_held(thing):
+            if not run.once or _traced(thing, before):
+                raise Unsupported(f"a {type(thing).__name__} from outside the function is changed, which would happen while compiling "
+                                  "only; return what it is to hold")
+            run.staying.add(id(thing))
     for layer, stores in owners:
         for number, (store, before) in enumerate(zip(stores_of(layer), stores, strict=True)):
             for name in {**before, **store}:
@@ -481,6 +507,11 @@ def _assignment(run, layer, key, value):
     change = Change("attribute", layer, len(inside), key=key, rebuild=_maker(inside, marks, tree), gone=value is MISSING)
     change.flows = any(map(flows_into, inside))
     return change, [run.read(t) for t in inside]
+
+
+def _is_held(thing):
+    """Whether a container can still be seen after the run, as far as is known."""
+    return Observing.reads is None or Observing.reads.facts.is_held(thing)
 
 
 def _traced(thing, before):
@@ -556,4 +587,4 @@ def _open(found, closed, run, n):
 
     found.fn, found.jaxpr, found.parts = fn, body, (fixed, places)
     for given in found.given:
-        given.own = given.tracer = given.value = given.before = None  # their memory may be given away
+        given.own = given.tracer = given.value = None  # their memory may be given away

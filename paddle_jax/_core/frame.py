@@ -5,6 +5,7 @@ inside a JAX trace, tracing.py), `Capture` (one that is repeated as a program, c
 Frames nest; `local.ctx.frame` is the innermost one.
 """
 
+import functools as ft
 import operator
 
 import jax.numpy as jnp
@@ -119,8 +120,8 @@ class Frame:
         """The value that a Tensor had before this Frame."""
         return tensor._value
 
-    def note(self, tensor):
-        """Called before a Tensor gets another value in place."""
+    def note(self, tensor, shares=True):
+        """Called before a Tensor gets another value in place. shares: its views get theirs, too."""
 
     def watch(self, tensor, accumulates=False):
         """Called before the `grad` of a Tensor is looked at; `accumulates`: only to add to it."""
@@ -179,44 +180,16 @@ class InnerFrame(Frame):
     def read(self, tensor):
         return self.outer.read(tensor)
 
-    def host(self, tensor):
-        return self.outer.host(tensor)
 
-    def outside(self, tensor):
-        return self.outer.outside(tensor)
+def _left_to_outer(name):
+    def method(self, *args, **kwargs):
+        return getattr(self.outer, name)(*args, **kwargs)
 
-    def watch(self, tensor, accumulates=False):
-        self.outer.watch(tensor, accumulates)
+    return ft.wraps(getattr(Frame, name))(method)
 
-    def hooks(self, tensor):
-        self.outer.hooks(tensor)
 
-    def fact(self, get):
-        return self.outer.fact(get)
-
-    def number(self, get):
-        return self.outer.number(get)
-
-    def effect(self, call, thing, args, kwargs):
-        return self.outer.effect(call, thing, args, kwargs)
-
-    def assigned(self, layer):
-        self.outer.assigned(layer)
-
-    def altered(self, thing):
-        self.outer.altered(thing)
-
-    def stepped(self):
-        self.outer.stepped()
-
-    def reseeded(self, generator):
-        self.outer.reseeded(generator)
-
-    def stream(self, what):
-        self.outer.stream(what)
-
-    def refused(self, error):
-        self.outer.refused(error)
+for _name in ("host", "outside", "watch", "hooks", "fact", "number", "effect", "assigned", "altered", "stepped", "reseeded", "stream", "refused"):
+    setattr(InnerFrame, _name, _left_to_outer(_name))
 
 
 def _held(tensor):

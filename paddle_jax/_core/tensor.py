@@ -514,7 +514,7 @@ def rebind_all(tensors, values):
     frame = local.ctx.frame
     if not frame.eager:
         for tensor in tensors:
-            frame.note(tensor)
+            frame.note(tensor, False)
     hand_out(_SET_RAW, tensors, values)
     for tensor in tensors:
         tensor._version += 1

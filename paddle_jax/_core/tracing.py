@@ -30,9 +30,11 @@ _MAX_KERNELS = 512
 class Trace(Block, InnerFrame):
     """A run of Paddle code inside a JAX trace, as long as it lasts: notes what happens to Tensors and generators outside.
 
-    index: None, or the traced position in a batch, which then gets random numbers of its own. sources: what came in and wants gradients, {id of
-    array: (array, what the Tensor holds, source, output index)}; entered: those arrays by source. Two Tensors may hold one array: then the second
-    source gets an array object of its own.
+    written: what Tensors were before. drawn: {generator: (seed words and offset at its first draw, as what
+    the run makes of them, the words and the offset themselves)}. index: None, or the traced position in a
+    batch, which then gets random numbers of its own. sources: what came in and wants gradients, {id of array:
+    (array, what the Tensor holds, source, output index)}; entered: those arrays by source. Two Tensors may
+    hold one array: then the second source gets an array object of its own.
     """
 
     eager = False
@@ -41,7 +43,7 @@ class Trace(Block, InnerFrame):
         Block.__init__(self)
         InnerFrame.__init__(self)
         self.index = index
-        self.written, self.bases, self.sources, self.entered = UndoLog(), {}, {}, {}
+        self.written, self.drawn, self.sources, self.entered = UndoLog(), {}, {}, {}
 
     def steps(self):
         """What is set for the run, and put back after it."""
@@ -112,7 +114,7 @@ class Trace(Block, InnerFrame):
         with eagerly():
             return alike(jnp.asarray(value))
 
-    def note(self, tensor):
+    def note(self, tensor, shares=True):
         self.written.note(tensor)
 
     def settle(self):
@@ -130,16 +132,15 @@ class Trace(Block, InnerFrame):
         words, first, start = self._base(generator)
         if self.index is not None:
             words = jax.random.key_data(jax.random.fold_in(jax.random.wrap_key_data(words, impl="threefry2x32"), self.index))
-        return words, first + np.uint32(offset - start)
+        return words, first + np.uint32((offset - start) & 0xFFFFFFFF)
 
     def _base(self, generator):
-        """Seed words and offset at the first draw of this run, as values of the run around it."""
-        seed, start, arrays = self.bases.get(id(generator), (None, 0, None))
-        if seed is not generator._words:
-            seed, start = generator._words, generator._offset
-            arrays = self.outer.random_base(generator, start)
-            self.bases[id(generator)] = seed, start, arrays
-        return *arrays, start
+        """Seed words and offset at the first draw of this run, as values in it, and that offset."""
+        if generator not in self.drawn or self.drawn[generator][1] is not generator._words:
+            start = generator._offset
+            self.drawn[generator] = self.outer.random_base(generator, start), generator._words, start
+        base, _, start = self.drawn[generator]
+        return *base, start
 
 
 def alike(value):

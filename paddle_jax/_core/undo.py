@@ -3,13 +3,27 @@
 import operator
 import weakref
 
-_STATE = ("_raw", "_node", "_idx", "stop_gradient", "_grad", "_version")
-state_of = operator.attrgetter(*_STATE)
+_fields = operator.attrgetter("_raw", "_node", "_idx", "stop_gradient", "_grad", "_version", "_alias")
+
+
+def state_of(tensor):
+    """What a Tensor is: its value, its place on the tape, and what it shares elements with as of which versions."""
+    fields = _fields(tensor)
+    alias, versions = fields[6], []
+    while alias is not None:
+        versions.append((alias.version, alias.version[0]))
+        alias = alias.parent
+    return (*fields, versions, None if fields[6] is None else list(fields[6].family.refs))
 
 
 def put_back(tensor, state):
     """Makes a Tensor what it was when `state_of` was called."""
-    tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient, tensor._grad, tensor._version = state
+    (tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient, tensor._grad, tensor._version, tensor._alias,
+     versions, refs) = state
+    for kept, version in versions:
+        kept[0] = version
+    if refs is not None:
+        tensor._alias.family.refs = refs  # without the views that the run has made, which something may keep alive
 
 
 class UndoLog:
@@ -26,6 +40,10 @@ class UndoLog:
         if known is None or known[0]() is not tensor:
             self.entries[id(tensor)] = weakref.ref(tensor), self.state_of(tensor)
 
+    def before(self, tensor):
+        """The state of a Tensor that was noted."""
+        return self.entries[id(tensor)][1]
+
     def changed(self):
         """[(Tensor, state before)] of those that hold something else now."""
         pairs = [(ref(), before) for ref, before in self.entries.values()]
@@ -34,7 +52,7 @@ class UndoLog:
     def undo(self):
         """Puts everything back; [(Tensor, what it held until now, state before)] of those that held something else."""
         changed = [(tensor, tensor._raw, before) for tensor, before in self.changed()]
-        for ref, before in self.entries.values():
+        for ref, before in reversed(self.entries.values()):
             if (tensor := ref()) is not None:
                 self.put_back(tensor, before)
         self.entries.clear()

@@ -152,3 +152,40 @@ def _downwards(living, versions):
 def _replace(tensor, value):
     tensor._put(value)
     tensor._version += 1
+
+
+class Relation(typing.NamedTuple):
+    """How a Tensor shares elements with others. A run as a program, which changes some of them, must find them as they were."""
+
+    ref: typing.Any  # weak reference to it
+    alias: Alias
+    linked: bool  # whether it is what it shows of the nearest Tensor above
+
+
+def relations(tensors, wanted=lambda tensor: True):
+    """The Relations of all that share elements with Tensors, these included; none for a Tensor that is alone. wanted: which of them count."""
+    families = {id(t._alias.family): t._alias.family for t in tensors if t._alias is not None}
+    found = []
+    for family in families.values():
+        living = [one for one in family.living() if one._alias is not None and one._alias.family is family and wanted(one)]
+        found += [Relation(_ref(one), one._alias, _is_linked(one._alias)) for one in living] if len(living) > 1 else []
+    return found
+
+
+def _is_linked(alias):
+    nearest = alias.nearest()
+    return nearest is None or nearest[1].version[0] == nearest[0]._version
+
+
+def are_related(tensors, before, wanted):
+    """Whether Tensors share elements with the same others as before, in the same way."""
+    now = relations(tensors, wanted)
+    return len(now) == len(before) and all([a.ref() is b.ref() and a.alias is b.alias and a.linked is b.linked
+                                            for a, b in zip(now, before, strict=True)])
+
+
+def linked_again(found):
+    """Links those that were linked at the end of a run, now that a program has changed them as it did."""
+    for ref, alias, linked in found:
+        if linked and ref() is not None and (nearest := alias.nearest()) is not None:
+            nearest[1].version[0] = nearest[0]._version

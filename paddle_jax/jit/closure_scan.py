@@ -167,7 +167,7 @@ class ClosureScan:
                 store = own[kind]
                 self.guards.parts.append((store, len(store)))
                 for name, item in store.items():
-                    self.guards.settings.add(store, name, item, shared=id(item) in self.slots)
+                    self.guards.add(self.guards.settings, store, name, item, id(item) in self.slots)
                     if not isinstance(item, Layer):
                         self._item(item, store, name, min(depth, 2))
             if is_users(type(one).__module__):
@@ -175,7 +175,7 @@ class ClosureScan:
             ours = _is_ours(one)
             for name, item in own.items():
                 if ours and name != "_full_name" and type(item) in SCALARS:
-                    self.guards.settings.add(own, name, item)
+                    self.guards.settings.add(own, name, item, "?")
                 elif name[0] != "_" or isinstance(item, Tensor):
                     self._item(item, own, name, min(depth, 2))
 
@@ -191,7 +191,7 @@ class ClosureScan:
         own = optimizer.__dict__
         for name, item in own.items():
             if type(item) in SCALARS and name != "_learning_rate":
-                self.guards.fixed.add(own, name, item)
+                self.guards.fixed.add(own, name, item, "?")
         for store in (own, *[group.settings for group in optimizer._groups]):
             for name, item in store.items():
                 if store is not own and name != "params" or name in ("_grad_clip", "regularization"):
@@ -200,15 +200,15 @@ class ClosureScan:
         for param in optimizer._all_params():
             store, key = self.slots.get(id(param), (None, None))
             if store is not None:
-                (self.guards.settings if isinstance(store, Store) else self.guards.fixed).add(store, key, param, shared=True)
+                (self.guards.settings if isinstance(store, Store) else self.guards.fixed).add(store, key, param, "?")
             self._tensor(param, None, None)
 
     def _setting(self, store, name, value):
         """A setting of an optimizer or of a group, which has settings itself if it clips or decays."""
-        self.guards.fixed.add(store, name, value)
+        self.guards.add(self.guards.fixed, store, name, value)
         for inner, item in getattr(value, "__dict__", {}).items():
             if type(item) in SCALARS:
-                self.guards.fixed.add(vars(value), inner, item)
+                self.guards.fixed.add(vars(value), inner, item, "?")
 
     def _scaler(self, scaler):
         self.seen.add(id(scaler))

@@ -2,7 +2,7 @@
 
 import operator
 
-from paddle_jax._core.environment import MISSING, equal
+from paddle_jax._core.environment import MISSING
 from paddle_jax._core.state import Changes
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.jit.observed.facts import Table, entries
@@ -17,8 +17,14 @@ class Guards:
     """
 
     def __init__(self):
-        self.fixed, self.settings, self.changes, self.parts, self.lists = _Places(), _Places(), Changes.count, [], []
+        self.fixed, self.settings, self.changes, self.parts, self.lists = Table(_places), Table(entries), Changes.count, [], []
         self.own = Table(entries)
+
+    def add(self, table, store, key, value, shared=False):
+        """`store[key]` has to stay the same. Nothing for a Tensor, which is looked up at each call, unless it is `shared`: known by another
+        place, too, where it is looked up."""
+        if shared or not isinstance(value, Tensor):
+            table.add(store, key, value, "?")
 
     def own_settings(self):
         """Begins a run: a fresh table for what it reads of Layers' own attributes."""
@@ -38,8 +44,9 @@ class Guards:
 
     def changed(self):
         """What no longer holds, in words."""
-        for places in (self.fixed, self.settings):
-            for store, key, value, now in places.changed():
+        for table in (self.fixed, self.settings):
+            if (row := table.changed()) is not None:
+                store, key, value, now, _ = row
                 return sentence(f"{key}{_of_layer(store)}", value, now)
         if not all([_same(now, before) for now, before in self.lists]):
             return "an optimizer has got or lost parameters"
@@ -47,42 +54,13 @@ class Guards:
         return f"{found[1]}{_of_layer(found[0])} is another one" if found else "a Layer that the function uses has got or lost something"
 
 
-class _Places:
-    """Values by where they are found: three lists, so that comparing them runs in C."""
-
-    def __init__(self):
-        self.stores, self.keys, self.values = [], [], []
-
-    def add(self, store, key, value, shared=False):
-        """`store[key]` has to stay the same. Nothing for a Tensor, which is looked up at each call, unless it is `shared`: known by another place,
-        too, where it is looked up."""
-        if shared or not isinstance(value, Tensor):
-            self.stores.append(store)
-            self.keys.append(key)
-            self.values.append(value)
-
-    def hold(self):
-        """Whether all are the same. Equal ones take the place of those known."""
-        try:
-            if all(map(operator.is_, map(operator.getitem, self.stores, self.keys), self.values)):
-                return True
-            now = list(map(operator.getitem, self.stores, self.keys))
-        except LookupError:
-            return False
-        if not all([equal(a, b) for a, b in zip(now, self.values, strict=True)]):
-            return False
-        self.values = now
-        return True
-
-    def changed(self):
-        """(store, key, value, what is there now) where they are not the same."""
-        for store, key, value in zip(self.stores, self.keys, self.values, strict=True):
-            try:
-                now = store[key]
-            except LookupError:
-                now = MISSING
-            if not equal(now, value):
-                yield store, key, value, now
+def _places(stores, keys):
+    """What dicts and lists hold, MISSING where there is nothing."""
+    try:
+        return list(map(operator.getitem, stores, keys))
+    except LookupError:
+        return [store[key] if key in (store if isinstance(store, dict) else range(len(store))) else MISSING
+                for store, key in zip(stores, keys, strict=True)]
 
 
 def _same(now, before):

@@ -25,10 +25,12 @@ from paddle_jax._core.state import Changes, local
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax._core.tracing import is_tensor
 from paddle_jax._core.uninterrupted import Once, deliver, hand_out, jitted
+from paddle_jax._core.views import are_related, linked_again, relations
 from paddle_jax.jit.checks import Checks
 from paddle_jax.jit.dy2static.effects import silent
 from paddle_jax.jit.packing import FlatBuffer, Scattered
 from paddle_jax.jit.tiny import without_fusion
+from paddle_jax.nn.layer.store import Store
 
 
 def _finished(call, *args):
@@ -46,18 +48,21 @@ class Stale(Exception):
 class Program:
     """A compiled form.
 
-    n: how many inputs. slots: (dict, key) of Tensors that are looked up at each call; fixed: other Tensors; owners: places of Tensors whose gradients
+    n: how many inputs. stores, keys: of Tensors that are looked up at each call; fixed: other Tensors; owners: places of Tensors whose gradients
     are operands; getters: functions giving numbers. `order` brings their values into the order of the captured function. flags, avals: what the
-    operands must be like. watched: (place, what its gradient must be like).
+    operands must be like. watched: (place, what its gradient must be like). loose: whether operands are found in places
+    that do not tell when they change. shared: places of what changes together with its views; relations, related: what those
+    are, and the places among them.
     """
 
     def __init__(self, name, captured, scan, reads, inputs):
         self.name, self.captured, self.scan, self.n = name, captured, scan, len(inputs)
         self.facts, self.uncovered = reads.facts, reads.reason
-        self.ids = {id(t) for t in scan.tensors}
+        self.ids = self.scanned = frozenset(map(id, scan.tensors))
         self.aliased = [id(t) in self.ids for t in inputs]
         self.inputs = [t if same else None for t, same in zip(inputs, self.aliased, strict=True)]
         self._arrange(captured, scan)
+        self.loose, self.changes = not all([isinstance(store, Store) for store in self.stores]), None
         tensors = self._tensors(inputs)
         self.flags = [t.stop_gradient for t in tensors]
         self.shapes = [(t._raw.shape, t._raw.dtype) for t in tensors]
@@ -84,9 +89,11 @@ class Program:
     def _plan(self, captured):
         """Who gets which of the last results: plain values, gradients that become zeros, and the rest one by one."""
         at = len(captured.results)
-        self.values, self.zeros, self.rest = [], [], []
+        self.values, self.zeros, self.rest, self.shared = [], [], [], []
         for change in captured.changes:
             target = None if change.kind in ("attribute", "checks") else self.places[id(change.target)]
+            if change.kind == "value" and change.shares:
+                self.shared.append(target)
             plain = change.kind == "value" and not change.flows and change.stop_gradient is self.flags[target]
             if plain:
                 self.values.append((target, at, change.steps))
@@ -95,6 +102,8 @@ class Program:
             else:
                 self.rest.append((target, at, change))
             at += change.count
+        self.relations = relations([c.target for c in captured.changes if c.kind == "value" and c.shares], _is_outside)
+        self.related = [(self.places[id(ref())], ref) for ref, *_ in self.relations if id(ref()) in self.places]
 
     def _arrange(self, captured, scan):
         at = {id(g.tensor): i for i, g in enumerate(captured.given) if g.tensor is not None}
@@ -113,7 +122,8 @@ class Program:
                     fixed.append((i, given.tensor))
         order = [*range(self.n), *[i for part in (slots, fixed, owners, getters) for i, _ in part]]
         self.order = [order.index(i) for i in range(len(order))]
-        self.slots, self.fixed, self.getters = ([x for _, x in part] for part in (slots, fixed, getters))
+        self.stores, self.keys = [store for _, (store, _) in slots], [key for _, (_, key) in slots]
+        self.fixed, self.getters = ([x for _, x in part] for part in (fixed, getters))
         self.owners = [self.order[owner] for _, owner in owners]
         self.host_reads = [(self.order[place], value) for place, value in captured.host_reads]
         captured.results = [(stop, flows, None if place is None else self.order[place]) for stop, flows, place in captured.results]
@@ -122,7 +132,7 @@ class Program:
         return self.captured.fn(*[values[i] for i in self.order])
 
     def _tensors(self, inputs):
-        tensors = [*inputs, *[store[key] for store, key in self.slots], *self.fixed]
+        tensors = [*inputs, *map(operator.getitem, self.stores, self.keys), *self.fixed]
         if self.owners:
             tensors += [tensors[i]._grad for i in self.owners]
         return tensors
@@ -147,15 +157,28 @@ class Program:
             flags = list(map(_STOP, tensors))
         except (KeyError, IndexError, AttributeError):
             raise Stale("a Tensor that the function uses is gone") from None
+        if self.loose or self.changes != Changes.count:
+            self._check_distinct(tensors)
         if flags != self.flags:
             at = next(i for i, flag in enumerate(flags) if flag != self.flags[i])
             raise Stale(f"stop_gradient of {tensors[at].name} is {flags[at]}")
         for i, value in self.host_reads:
             if not np.array_equal(looked_at(concrete(tensors[i]._raw)), value):
                 raise Stale(f"the value of {tensors[i].name}, which the function looks at on the host, has changed")
+        if self.shared and (any(map(_ALIAS, shared := [tensors[i] for i in self.shared])) or self.relations):
+            if any([tensors[at] is not ref() for at, ref in self.related]) or not are_related(shared, self.relations, _is_outside):
+                raise Stale("the Tensors that share elements with what is changed in place are others")
         if self.watched:
             self._check_grads(tensors)
         return tensors
+
+    def _check_distinct(self, tensors):
+        """Whether the operands are still one Tensor each; a place may have got the Tensor of another one."""
+        ids = set(map(id, tensors))
+        if len(ids) != len(tensors):
+            raise Stale("a Tensor is found in two places where two Tensors were")
+        self.ids = ids.difference(map(id, tensors[: self.n])).union(self.scanned)
+        self.changes = Changes.count
 
     def _check_grads(self, tensors):
         owning = self.owning(tensors)
@@ -363,11 +386,17 @@ class Program:
                 arrived(raws[at], change.checks)
             else:
                 _set_attribute(change, raws[at : at + change.count], out[at : at + change.count])
+        linked_again(self.captured.relations)
 
 
 _SET_RAW = Tensor._raw.__set__
-_RAW, _AVAL, _STOP, _GRAD, _NODE, _COMMITTED, _HOOKS = map(
-    operator.attrgetter, ("_raw", "aval", "stop_gradient", "_grad", "_node", "_committed", "_hooks"))
+_RAW, _AVAL, _STOP, _GRAD, _NODE, _COMMITTED, _HOOKS, _ALIAS = map(
+    operator.attrgetter, ("_raw", "aval", "stop_gradient", "_grad", "_node", "_committed", "_hooks", "_alias"))
+
+
+def _is_outside(tensor):
+    """Whether a Tensor is none that the captured run has left behind."""
+    return not isinstance(tensor._raw, jax.core.Tracer)
 
 
 def _picker(places):
@@ -388,7 +417,7 @@ def _set_grad(tensor, change, raw):
     if change.to == "zero":
         raw = filled(0, aval_of(tensor._raw.shape, tensor._raw.dtype))
     if grad is None or change.anew:
-        tensor._grad = wrap(raw, False)
+        tensor._grad = wrap(raw, change.stop_gradient)
     elif grad._raw is not raw:
         grad._raw = raw
 

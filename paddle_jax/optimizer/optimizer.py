@@ -1,6 +1,8 @@
 """The base class of optimizers: parameter groups, learning rate, the step, and states under Paddle's names."""
 
+import operator
 from functools import partial
+from itertools import repeat
 
 import jax.numpy as jnp
 import numpy as np
@@ -296,7 +298,7 @@ class Optimizer(States):
 
     def _chosen(self, params):
         """What `_facts` depends on and anybody may change between two steps."""
-        return [getattr(self, name) for name in self._choices], list(map(_choices_of, params))
+        return [getattr(self, name) for name in self._choices], *_choices_of(params)
 
     def _restack(self, group):
         """Puts the parameters into stacks anew, with their states, since something was chosen differently."""
@@ -455,9 +457,14 @@ class Optimizer(States):
         return []
 
 
-def _choices_of(param):
-    """What a parameter says of its update."""
-    return getattr(param, "optimize_attr", {}).get("learning_rate", 1.0), getattr(param, "regularizer", None), getattr(param, "need_clip", True)
+def _choices_of(params):
+    """What parameters say of their update, read without a step of Python for each: it is compared at every step."""
+    own, get = list(map(_OWN, params)), dict.get
+    rates = map(get, map(get, own, repeat("optimize_attr"), repeat({})), repeat("learning_rate"), repeat(1.0))
+    return list(rates), list(map(get, own, repeat("regularizer"))), list(map(get, own, repeat("need_clip"), repeat(True)))
+
+
+_OWN = operator.attrgetter("__dict__")
 
 
 def _zeros(group, raw):

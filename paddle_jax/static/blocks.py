@@ -117,7 +117,7 @@ def _shown(symbol):
 def branch(pred, true_fn, false_fn):
     """cond for a Variable."""
     recorder = local.ctx.frame
-    (yes, leaves, tree), (no, others, tree2) = (recorded(f or (lambda: None)) for f in (true_fn, false_fn))
+    (yes, leaves, tree), (no, others, _) = (recorded(f or (lambda: None)) for f in (true_fn, false_fn))
     if len(leaves) != len(others):
         if not leaves or not others:
             raise ValueError("cond: one of true_fn and false_fn returns None, the other does not; let both return the same structure")

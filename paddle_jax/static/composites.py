@@ -1,7 +1,6 @@
 """Composites seen from outside: the Tensors in their arguments, whether two runs did the same, and composites that become one operation."""
 
 import jax.numpy as jnp
-import numpy as np
 
 from paddle_jax._core.deferred.value import concrete, looked_at
 from paddle_jax._core.environment import mapped, tensors_in
@@ -18,17 +17,23 @@ class Random(Exception):  # noqa: N818  a message from inside a composite to who
 
 
 class _Draws(Trace):
-    """Random numbers of a composite that runs as one operation."""
+    """The run of a composite as one operation. base: seed words and offset of its random numbers, or None."""
 
-    def __init__(self, words, first):
+    def __init__(self, base):
         super().__init__()
-        self.words, self.first, self.count = words, first, 0
+        self.base = base
 
-    def draw(self, generator):
-        if self.words is None:
+    def _base(self, generator):
+        if self.base is None:
             raise Random
-        self.count += 1
-        return self.words, self.first + np.uint32(self.count - 1)
+        return *self.base, self.drawn.setdefault(generator, (self.base, None, generator._offset))[2]
+
+    def taken(self):
+        """How many random numbers it has drawn, which do not count as draws of the generators."""
+        counts = [generator._offset - start for generator, (*_, start) in self.drawn.items()]
+        for generator, (*_, start) in self.drawn.items():
+            generator._offset = start
+        return sum(counts)
 
 
 class OpaqueCall:
@@ -46,16 +51,16 @@ class OpaqueCall:
         self.amp = local.ctx.amp
 
     def __call__(self, *arrays):
-        words = first = None
-        if self.random:
-            *arrays, words, first = arrays
-        given = [wrap(a, stop) for a, stop in zip(arrays, self.stops, strict=True)]
+        base = arrays[-2:] if self.random else None
+        given = [wrap(a, stop) for a, stop in zip(arrays, self.stops, strict=False)]
         rest = iter(given)
         args, kwargs = mapped((self.args, self.kwargs), lambda _: next(rest))
-        trace = _Draws(words, first)
+        trace = _Draws(base)
         with computing(self.amp), trace:
-            out = self.fn(*args, **kwargs)
-            self.draws = trace.count
+            try:
+                out = self.fn(*args, **kwargs)
+            finally:
+                self.draws = trace.taken()
             results = [*tensors_in(out), *[given[i] for i in self.writes]]
             found, self.free = [concrete(t._raw) for t in results], [t.stop_gradient for t in results]
             self.layout = mapped(out, lambda _: _Slot())

@@ -160,7 +160,7 @@ class Recorder(Frame):
         if type(tensor._raw) is Symbol:
             raise SymbolError(tensor._raw.name or "a Variable")
 
-    def note(self, tensor):
+    def note(self, tensor, shares=True):
         self.written.note(tensor)
 
     # blocks -------------------------------------------------------------------------------------------------------

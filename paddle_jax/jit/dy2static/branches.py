@@ -19,7 +19,7 @@ from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax._core.tracing import kernel_for
 from paddle_jax.jit.dy2static.effects import silent
 from paddle_jax.jit.dy2static.host import check
-from paddle_jax.jit.dy2static.region import Leaf, Operands, Region, Undefined, finished, flat, is_number, is_traced, write_back
+from paddle_jax.jit.dy2static.region import Leaf, Operands, Region, Undefined, doubt, finished, flat, is_number, is_traced, write_back
 
 
 def cond(pred, true_fn, false_fn):
@@ -113,6 +113,9 @@ def select(index, codes, names=None, roots=()):
         results = _run(index, regions, joined)
     else:
         results = []
+    for output, result in zip(joined.outputs, results, strict=False):
+        for tensor in output.perhaps:
+            doubt(result, tensor)
     for versions, at in changes:
         versions[0].adopts = any(c.adopts for c in versions)
         write_back(versions[0], results[at.at])
@@ -184,6 +187,7 @@ class Output:
     shape: tuple
     dtype: np.dtype
     stop: bool  # whether no gradient flows through it
+    perhaps: list = dataclasses.field(default_factory=list)  # Tensors outside that it is in some of the branches
 
 
 def _value(pick, arrays, out):
@@ -230,8 +234,12 @@ class Joined:
                 return same
         elif all(v is first or _equal(v, first) for v in known):
             return first
+        elif name.endswith(".stop_gradient"):
+            raise _unlike(name, known, "set it outside")
         if all(isinstance(v, Leaf) or is_number(v) for v in known):
-            return self.tensor(name, values)
+            output = self.tensor(name, values)
+            output.perhaps = [v.ref() for v in known if isinstance(v, Leaf) and v.ref() is not None]
+            return output
         raise _unlike(name, known, "make it a Tensor in all")
 
     def tensor(self, name, values):

@@ -17,7 +17,7 @@ from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax._core.tracing import kernel_for
 from paddle_jax.jit.dy2static.branches import as_tensor, blank, described, fits, number_dtype, truth
 from paddle_jax.jit.dy2static.effects import silent
-from paddle_jax.jit.dy2static.region import Leaf, Operands, Region, Undefined, finished, flat, is_number, is_traced, write_back
+from paddle_jax.jit.dy2static.region import Leaf, Operands, Region, Undefined, doubt, finished, flat, is_number, is_traced, write_back
 from paddle_jax.jit.dy2static.reversible import Loop
 
 _PASSES = 8
@@ -138,6 +138,8 @@ def _again(name, old, new):
 
 def _from_number(name, old, new):
     """What to take for a number that a step makes another number or a Tensor of."""
+    if name.endswith(".stop_gradient"):
+        raise _changing(name, old, new, "set it outside")
     if is_number(new):
         dtype = number_dtype([old, new])
         return _Carried(wrap(jnp.asarray(old, dtype)), (), dtype, True, (old,))
@@ -181,6 +183,8 @@ def repeat(test, body, values, names, length=None, roots=()):
     generator._offset = start + step.drawn + (0 if tested is None else tested.drawn)
     results = _run(state, changing, tested, step, length)
     out = state.filled(results[: len(results) - len(changing)])
+    for carried, result in zip(state.carried(), results, strict=False):
+        doubt(result, carried.start)
     for change, new in zip(changing.values(), results[len(results) - len(changing) :], strict=True):
         write_back(change, new)
     return out

@@ -5,12 +5,6 @@ import ast
 from paddle_jax._core.errors import Unsupported
 
 
-def class_of(function):
-    """The name of the class whose body a function stands in, or None."""
-    path = function.__qualname__.split(".")
-    return path[-2] if len(path) > 1 and path[-2] != "<locals>" else None
-
-
 class Prepared(ast.NodeTransformer):
     """`assert` becomes a call, `else` of a loop an `if`; annotations go, private names get their full form."""
 

@@ -11,6 +11,7 @@ import jax
 import numpy as np
 from jax._src.core import trace_ctx  # jax.extend takes 0.05 s to import
 
+from paddle_jax._core.capture import refuse_doubtful
 from paddle_jax._core.environment import stores_of
 from paddle_jax._core.errors import Unsupported
 from paddle_jax._core.kernel import ADD
@@ -109,9 +110,10 @@ class RegionTrace(Trace):
         self.grads.setdefault(id(tensor), (tensor, tensor._grad))
         super().watch(tensor, accumulates)
 
-    def note(self, tensor):
+    def note(self, tensor, shares=True):
         if type(tensor._raw) is Unmade:
             raise Unsupported("a parameter gets its first value inside a compiled branch or loop; make Layers outside")
+        refuse_doubtful(tensor, self.capture)
         super().note(tensor)
 
     def assigned(self, layer):
@@ -265,6 +267,13 @@ class Operands:
 def finished(tensor, stop):
     """A result of an operation: one that no gradient flows through is a plain value, though the operation has gradients."""
     return wrap(inside(tensor)) if stop else tensor
+
+
+def doubt(result, tensor):
+    """Notes that a result of a branch or loop is, in some cases, a Tensor from outside the function itself."""
+    capture = local.ctx.frame.capture
+    if capture is not None and capture.is_outside(tensor):
+        capture.doubtful[id(result)] = result
 
 
 def write_back(change, new):

@@ -10,9 +10,6 @@ loop along (u, v), and that derivative is a loop of the same kind, over states a
 
 import jax
 import jax.numpy as jnp
-import numpy as np
-
-from paddle_jax._core.deferred.value import INEXACT
 
 _BYTES = 1 << 29  # what saved states may take; at least eight are saved
 
@@ -219,8 +216,3 @@ def _reversed(loop, fixed, saved, cts):
     start = n - 1, where[jnp.maximum(top, 0)], _at(rooms, top), top, where, rooms, tuple(cts), sums
     end = jax.lax.while_loop(lambda state: state[0] >= 0, body, start)
     return end[6], end[7]
-
-
-def is_smooth(array) -> bool:
-    """Whether gradients can flow through an array of this dtype."""
-    return np.dtype(array.dtype).kind in INEXACT

@@ -1,9 +1,6 @@
 """The rewriting itself: malt's converters with our statements in place of its own. Importing this module imports the whole of malt."""
 
-import __future__
-
 import ast
-import functools as ft
 import importlib.util  # noqa: F401  malt uses it without importing it
 import types
 import weakref
@@ -29,15 +26,14 @@ from paddle_jax._core.state import Observing
 from paddle_jax.jit.dy2static import statements
 from paddle_jax.jit.dy2static.calls import converted_call, mark_converted
 from paddle_jax.jit.dy2static.log import CodeLog
-from paddle_jax.jit.dy2static.preparation import Prepared, class_of, no_arguments
+from paddle_jax.jit.dy2static.preparation import Prepared, no_arguments
 from paddle_jax.jit.dy2static.region import Undefined, Unreturned, is_traced
 from paddle_jax.jit.observed.reads import View
 from paddle_jax.jit.observed.rewriting import READS, NotCovered, rewritten
-from paddle_jax.jit.observed.source import nested
+from paddle_jax.jit.observed.source import class_of, framed, maker, nested, remade
 
 _STATEMENTS = ("if_stmt", "while_stmt", "for_stmt", "and_", "or_", "not_", "if_exp", "assert_stmt", "guarded", "item", "ld", "ldu",
                "put_attribute", "put_item")
-_FUTURE = ft.reduce(lambda flags, name: flags | getattr(__future__, name).compiler_flag, __future__.all_feature_names, 0)
 _OPTIONS = converter.ConversionOptions(recursive=True, user_requested=True, optional_features=(converter.Feature.BUILTIN_FUNCTIONS,))
 
 
@@ -130,15 +126,9 @@ class Transpiler(base.GenericTranspiler):
                 reads.uncovered(f"{function.__qualname__}: {error}")
                 known[False] = self.code_of(function, False)
         code = known[reads is None]
-        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-        factory = types.FunctionType(code, function.__globals__, closure=tuple([cells[name] for name in code.co_freevars]))
-        result = factory(_OPERATORS, reads and View(reads, function, cells))
+        result = remade(function, code, lambda cells: (_OPERATORS, reads and View(reads, function, cells)))
         if reads is not None:
             reads.codes.update(nested(code))
-        result.__dict__.update(function.__dict__)
-        result.__defaults__, result.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
-        result.__name__, result.__qualname__, result.__doc__, result.__module__ = (function.__name__, function.__qualname__, function.__doc__,
-                                                                           function.__module__)
         return mark_converted(result)
 
     def code_of(self, function, observed):
@@ -146,14 +136,8 @@ class Transpiler(base.GenericTranspiler):
         program = converter.ProgramContext(options=_OPTIONS)
         program.owner = class_of(function)
         node, ctx = self.transform_function(function, program)
-        if isinstance(node, ast.Lambda):
-            node = ast.Assign([ast.Name(ctx.info.name, ast.Store())], node)
-        else:
-            node.name = ctx.info.name
-        free = "".join([f"    {name} = None\n" for name in function.__code__.co_freevars])
-        frame = ast.parse(f"def outer():\n{free}    def inner(ag__, {READS}):\n        pass\n        return {ctx.info.name}\n    return inner")
-        frame.body[0].body[-2].body[0] = node
-        text = ast.unparse(ast.fix_missing_locations(frame))
+        frame = framed(node, ctx.info.name, function, f"ag__, {READS}")
+        text = ast.unparse(frame)
         CodeLog.show(function, text)
         tree = ast.parse(text)
         _place(frame, tree, function.__code__.co_firstlineno, lambda n: anno.getanno(n, anno.Basic.ORIGIN, default=None))
@@ -164,10 +148,7 @@ class Transpiler(base.GenericTranspiler):
             else:
                 inner[0] = rewritten(inner[0], function.__code__.co_freevars)
             ast.fix_missing_locations(tree)
-        scope: dict = {"__name__": __name__}
-        compiled = compile(tree, function.__code__.co_filename, "exec", flags=function.__code__.co_flags & _FUTURE, dont_inherit=True)
-        exec(compiled, scope)  # noqa: S102  the user's function, rewritten
-        return scope["outer"]().__code__
+        return maker(tree, function)
 
 
 def _stored(target, name):

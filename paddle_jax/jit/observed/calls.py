@@ -1,7 +1,6 @@
 """Calls in observed code: the user's functions are entered, others may read only what they are given."""
 
 import array
-import collections
 import dataclasses
 import functools as ft
 import inspect
@@ -13,12 +12,13 @@ import weakref
 
 import numpy as np
 
+from paddle_jax._core.environment import CONTAINERS, content_of
 from paddle_jax._core.origins import LIBRARIES, package_of
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.jit.observed import rewriting
 from paddle_jax.jit.observed.facts import MISSING
-from paddle_jax.jit.observed.source import NoSource, expression, nested, syntax_of
+from paddle_jax.jit.observed.source import NoSource, class_of, expression, framed, maker, nested, remade, syntax_of
 from paddle_jax.nn.layer.layers import Layer
 
 # Modules of Python whose functions read nothing but their arguments, or print.
@@ -37,7 +37,8 @@ _CHANGING = frozenset(("append", "extend", "insert", "pop", "remove", "clear", "
 _MAKING = (list, dict, set, tuple, frozenset, zip, map, filter, enumerate, reversed, iter, sorted)
 _GOING_THROUGH = (zip, enumerate, reversed, list, tuple)
 _SHOWING = ("items", "values", "keys", "copy")
-_MADE = (list, dict, set)
+_NEW = ("builtins", "collections", "types")  # modules of classes that make a new object at each call
+_NO_HOLDERS = (str, bytes, Tensor, np.ndarray)  # whose methods give containers that nobody else has
 _OBSERVED = weakref.WeakKeyDictionary()  # code -> code that makes its observed form
 
 
@@ -65,11 +66,15 @@ class Calls:
 
     def result(self, function, args, named, value):
         """What a call has given."""
-        if type(value).__module__.startswith("numpy.random"):
+        kind = type(value)
+        if kind.__module__.startswith("numpy.random") or kind is function and kind.__module__ in _NEW:
             self.made[id(value)] = value
-        elif type(value) in _MADE or type(value) in (zip, map, filter, enumerate, reversed):
-            if function in _MAKING or package_of(getattr(function, "__module__", None) or "") in LIBRARIES:
+        elif kind in (*CONTAINERS, zip, map, filter, enumerate, reversed):
+            new = getattr(function, "__name__", "") == "copy" or isinstance(getattr(function, "__self__", None), _NO_HOLDERS)
+            if new or function in _MAKING or package_of(getattr(function, "__module__", None) or "") in LIBRARIES:
                 self.made[id(value)] = value
+            elif function is vars:
+                self.outer[id(value)] = value
         return value
 
     def prepared(self, function, args, named):
@@ -94,9 +99,11 @@ class Calls:
         return self._object(function, kind, args, named)
 
     def _contents(self, args, named):
-        """Arguments for code that is not observed: it may look at all of them, and call the functions among them."""
+        """Arguments for code that is not observed: it may look at all of them, call the functions among them, and change containers."""
         for value in (*args, *named.values()):
             self.content(value)
+            if isinstance(value, CONTAINERS):
+                local.ctx.frame.altered(value)
         return tuple([self.entered(a) for a in args]), {k: self.entered(a) for k, a in named.items()}
 
     def entered(self, value):
@@ -142,7 +149,7 @@ class Calls:
         if not self.is_users_function(inner) or function.__closure__ is None or self.converted:
             return function
         new = self.enter(inner)
-        cells = tuple([types.CellType(new) if _content(cell) is inner else cell for cell in function.__closure__])
+        cells = tuple([types.CellType(new) if content_of(cell) is inner else cell for cell in function.__closure__])
         made = types.FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, cells)
         made.__kwdefaults__ = function.__kwdefaults__
         return made
@@ -155,6 +162,8 @@ class Calls:
             return function
 
         def asking(*args, **named):
+            if args and hasattr(args[0], "get_lr") and local.ctx.frame.capture is not None and local.ctx.frame.capture.effects:
+                self.after_effect(f"what {name} gives")
             value = function(*args, **named)
             if isinstance(value, (bool, int, float, str, dict, type(None))):
                 key = None if named else (id(function), *map(id, args))
@@ -177,11 +186,12 @@ class Calls:
         """Notes what a function of the user is: its code and its defaults."""
         facts = self.facts.attributes
         facts.add(function, "__code__", function.__code__)
-        if function.__defaults__:
+        if function.__defaults__:  # where there are none, all arguments are passed
             facts.add(function, "__defaults__", function.__defaults__)
             for default in function.__defaults__:
                 self.value(default)
         if function.__kwdefaults__:
+            facts.add(function, "__kwdefaults__", function.__kwdefaults__)
             self.content(function.__kwdefaults__)
 
     def _observed(self, function):
@@ -199,12 +209,7 @@ class Calls:
         except (NoSource, rewriting.NotCovered) as error:
             self.uncovered(f"{function.__qualname__}: {error}")
             return function
-        cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
-        factory = types.FunctionType(made, function.__globals__, closure=tuple([cells[name] for name in made.co_freevars]))
-        twin = factory(View(self, function, cells))
-        twin.__dict__.update(function.__dict__)
-        twin.__defaults__, twin.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
-        twin.__name__, twin.__qualname__, twin.__module__ = function.__name__, function.__qualname__, function.__module__
+        twin = remade(function, made, lambda cells: [View(self, function, cells)])
         self.codes.update(nested(made))
         return twin
 
@@ -212,6 +217,8 @@ class Calls:
 
     def _class(self, cls, args, named):
         if not self.is_users(cls):
+            if cls is type and len(args) == 1:
+                self.class_of(args[0], type(args[0]))
             if self._is_random(cls.__module__, args, named):
                 self.uncovered("random numbers of NumPy are drawn")
             if package_of(cls.__module__) not in (*LIBRARIES, *_PURE):
@@ -262,9 +269,9 @@ class Calls:
             self.set_attribute(*args[:2])
             return function, args, named
         if function is len and args:
-            found = inspect.getattr_static(type(args[0]), "__len__", None)
-            if self.is_users_function(found):
-                return self.prepared(found, args, named)
+            length = self.method_of(args[0], "__len__")
+            if length is not None:
+                return self.prepared(length, args, named)
             self.length(args[0])
             return function, args, named
         if function is iter and len(args) == 1:
@@ -279,6 +286,8 @@ class Calls:
 
     def _asked_of_classes(self, function, args):
         """What `callable`, and `isinstance` and `issubclass` of abstract classes, give is asked again at each call."""
+        if args and function in (isinstance, callable):
+            self.class_of(args[0], type(args[0]))
         if function is callable and args:
             self._on_classes(type(args[0]).__mro__, "__call__")
         elif function in (isinstance, issubclass) and len(args) == 2:
@@ -289,14 +298,14 @@ class Calls:
     def _method(self, function, owner, args, named):
         """A method, written in C, of a container or another object."""
         args, named = self._contents(args, named)
-        if function.__name__ in _CHANGING and isinstance(owner, (list, dict, set, collections.deque)):
+        if isinstance(owner, CONTAINERS):
             local.ctx.frame.altered(owner)
         if isinstance(owner, type) and function.__name__ in ("__subclasses__", "mro"):
             self.facts.result(function, function(), f"the classes of {owner.__name__}")
         if id(owner) in self.made or isinstance(owner, (str, bytes, int, float, Tensor, tuple, range, type)):
             return function, args, named
         if isinstance(owner, dict) and function.__name__ == "get":
-            self.facts.entries.add(owner, args[0], dict.get(owner, args[0], MISSING))
+            self.value(dict.get(owner, args[0], MISSING), owner, args[0], self.facts.entries)
         elif isinstance(owner, (list, dict, set, np.ndarray, array.array, bytearray)) or type(owner).__module__ == "collections":
             if function.__name__ not in _CHANGING:
                 self.content(owner, objects=function.__name__ not in _SHOWING)
@@ -377,6 +386,7 @@ class Calls:
 
     def forward_of(self, layer):
         """The `forward` of a Layer that is being called, observed."""
+        self.class_of(layer, type(layer))
         own, forward = layer.__dict__, getattr(layer.forward, "dygraph_function", layer.forward)  # one that to_static has compiled is a part here
         if id(layer) not in self.layers:
             self.facts.entries.add(own, "forward", self.own_forward(own))
@@ -394,41 +404,10 @@ class Calls:
         return self.entered(forward) if isinstance(forward, types.FunctionType) else forward
 
 
-def _content(cell):
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return MISSING
-
-
 def _compiled(function):
-    """Code that makes the observed form of a function, given its observer, in a scope with the variables of its closure."""
-    import ast
-
-    code = function.__code__
-    path = function.__qualname__.split(".")
-    owner = path[-2] if len(path) > 1 and path[-2] != "<locals>" else None
+    """Code that makes the observed form of a function, given its observer."""
     try:
-        node = rewriting.rewritten(syntax_of(function), code.co_freevars, owner)
+        node = rewriting.rewritten(syntax_of(function), function.__code__.co_freevars, class_of(function))
     except RecursionError:
         raise rewriting.NotCovered("its source is nested too deep") from None
-    name = "observed__"
-    if isinstance(node, ast.Lambda):
-        node = ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], node), node)
-    else:
-        node.name = name
-    free = "".join([f"    {variable} = None\n" for variable in code.co_freevars])
-    frame = ast.parse(f"def outer():\n{free}    def inner({rewriting.READS}):\n        pass\n        return {name}\n    return inner")
-    frame.body[0].body[-2].body[0] = node
-    scope: dict = {"__name__": __name__}
-    exec(compile(ast.fix_missing_locations(frame), code.co_filename, "exec", flags=code.co_flags & _FUTURE, dont_inherit=True), scope)  # noqa: S102
-    return scope["outer"]().__code__
-
-
-def _future_flags():
-    import __future__
-
-    return ft.reduce(operator.or_, [getattr(__future__, name).compiler_flag for name in __future__.all_feature_names], 0)
-
-
-_FUTURE = _future_flags()
+    return maker(framed(node, "observed__", function, rewriting.READS), function)

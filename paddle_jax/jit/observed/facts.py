@@ -26,15 +26,15 @@ class Table:
     def __init__(self, read):
         self.read, self.owners, self.keys, self.values, self.lines, self.known = read, [], [], [], [], set()
 
-    def add(self, owner, key, value):
-        """Notes a read, unless it is known: the first one tells what was there before the run."""
+    def add(self, owner, key, value, line=None):
+        """Notes a read, unless it is known: the first one tells what was there before the run. line: of the read, by default the user's."""
         place = id(owner), key
         if place not in self.known:
             self.known.add(place)
             self.owners.append(owner)
             self.keys.append(key)
             self.values.append(value)
-            self.lines.append(user_line())
+            self.lines.append(user_line() if line is None else line)
 
     def hold(self):
         """Whether all is as it was. Equal numbers take the place of those known, so that next time they are the same objects. Equal containers do
@@ -49,13 +49,16 @@ class Table:
 
     def settle(self, changed):
         """Lets go of the items of changed containers that are not as they were. A container that has been put in place of a changed one, and is
-        as that was at first, is as good. changed: (container, copy of it before the changes), by id."""
-        kept, rows = [], zip(self.owners, self.keys, self.values, self.lines, self.read(self.owners, self.keys), strict=True)
+        as that was at first, is as good. changed: (container, copy of it before the changes), by id. Returns the ids of those of
+        which the copy is compared."""
+        kept, copied, rows = [], set(), zip(self.owners, self.keys, self.values, self.lines, self.read(self.owners, self.keys), strict=True)
         for owner, key, old, line, now in rows:
             if id(owner) not in changed or same(old, now):
-                replaced = id(old) in changed and now is not old and same(changed[id(old)][1], now)
+                replaced = id(old) in changed and same(changed[id(old)][1], now)
                 kept.append((owner, key, changed[id(old)][1] if replaced else old, line))
+                copied.update([id(old)] if replaced else ())
         self.owners, self.keys, self.values, self.lines = map(list, zip(*kept, strict=True)) if kept else ([], [], [], [])
+        return copied
 
     def changed(self):
         """(owner, key, before, now, line) of the first that is not as it was, or None."""
@@ -137,12 +140,17 @@ class Facts:
             self._seen[key] = None
             self.contents.append((call, value, words, thing, user_line()))
 
+    def is_held(self, thing):
+        """Whether something is still in one of the places where it was found."""
+        rows = [row for table in self.tables for row in zip(table.values, table.read(table.owners, table.keys), strict=True)]
+        rows = [now for before, now in rows if before is thing]
+        return not rows or any(now is thing for now in rows)
+
     def settle(self, changed):
         """At the end of the run, which has set items of some containers: what it has left otherwise there does not count. changed: see Table."""
         if changed:
-            for table in (self.entries, self.items, self.attributes, self.cells):
-                table.settle(changed)
-            self.contents = [content for content in self.contents if same(content[0](), content[1])]
+            copied = set().union(*[table.settle(changed) for table in (self.entries, self.items, self.attributes, self.cells)])
+            self.contents = [content for content in self.contents if id(content[3]) not in copied and same(content[0](), content[1])]
         self.tables = [table for table in self.tables if table.owners]
 
     def hold(self):

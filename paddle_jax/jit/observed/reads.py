@@ -18,7 +18,8 @@ import uuid
 import jax
 import numpy as np
 
-from paddle_jax._core.environment import MISSING
+from paddle_jax._core.capture import refuse_doubtful
+from paddle_jax._core.environment import CONTAINERS, MISSING
 from paddle_jax._core.errors import Unsupported
 from paddle_jax._core.origins import LIBRARIES, OURS, is_users, package_of
 from paddle_jax._core.state import Observing, local
@@ -41,10 +42,11 @@ _DEEP = 12
 class Reads(Calls):
     """Observes one run.
 
-    known: whether a Tensor found at (store, key) is looked up there anew at each call. layers: ids of the Layers that `jit/guards.py` compares;
-    settings: its table for what is compared only when an attribute of some Layer was set. made: objects that the run has made, by id; changed: those
-    from outside whose items it sets; written: (id, name) of the attributes that it sets. facts: what was read. reason: why not all reads are covered,
-    or None. codes: code that is observed.
+    known: whether a Tensor found at (store, key) is looked up there anew at each call. layers: ids of the
+    Layers that `jit/guards.py` compares; settings: its table for what is compared only when an attribute of
+    some Layer was set. made: objects that the run has made, by id; outer: containers from outside, by id;
+    changed: those whose items it sets; written: (id, name) of the attributes that it sets. facts: what was
+    read. reason: why not all reads are covered, or None. codes: code that is observed.
     """
 
     def __init__(self, known, layers, made=(), converted=False, settings=None):
@@ -52,6 +54,7 @@ class Reads(Calls):
         self.converted, self.settings = converted, settings
         self.known, self.layers, self.made = known, layers, {id(thing): thing for thing in made}
         self.facts, self.reason, self.codes, self.written, self.changed, self.thread = Facts(), None, set(), set(), {}, None
+        self.outer = {}
 
     def begin(self):
         """Observes from now on, in this thread."""
@@ -78,7 +81,7 @@ class Reads(Calls):
         elif other is not None:
             self.uncovered(f"{other.co_qualname} ({other.co_filename}:{other.co_firstlineno}) runs unobserved")
         self.facts.settle(self.changed)
-        self.made, self.kept, self.twins, self.written, self.changed = {}, [], {}, set(), {}
+        self.made, self.outer, self.kept, self.twins, self.written, self.changed = {}, {}, [], {}, set(), {}
         if self.reason is None and not self.facts.hold():
             raise Unsupported(f"it changes what it reads ({self.facts.changed()}), which would happen while compiling only; keep it in a Tensor, or "
                               "return it")
@@ -104,11 +107,21 @@ class Reads(Calls):
         """A value that was found outside. table: where the fact goes, unless it is a Tensor that is looked up anew at each call."""
         if table is not None and not (isinstance(value, Tensor) and self.known(value, store, key)):
             table.add(store, key, value)
+        self._meets(value)
         if type(value) is np.ndarray:
             self._array(value)
         elif isinstance(value, io.IOBase | collections.abc.Iterator) and id(value) not in self.made:
             self.refuse(f"it uses the iterator or file {key!r}, which would happen while compiling only; pass in what is taken from it")
         return value
+
+    def _meets(self, thing):
+        """Notes a container from outside."""
+        if isinstance(thing, CONTAINERS) and id(thing) not in self.made:
+            self.outer[id(thing)] = thing
+
+    def is_outside(self, thing):
+        """Whether a container or object is not one that the run has made."""
+        return id(thing) not in self.made and (id(thing) in self.outer or not isinstance(thing, CONTAINERS))
 
     def _array(self, array):
         try:
@@ -162,10 +175,7 @@ class Reads(Calls):
             table = self.facts.entries if name in thing.__dict__ else self.facts.attributes
             return self.value(value, thing.__dict__ if name in thing.__dict__ else thing, name, table)
         if isinstance(thing, type):
-            self._on_classes(thing.__mro__, name)
-            if kind is not type:
-                self._on_classes(kind.__mro__, name)
-            return self.value(getattr(thing, name), thing, name)
+            return self._of_a_class(thing, kind, name)
         if kind is super:
             classes = thing.__self_class__.__mro__
             self._on_classes(classes[classes.index(thing.__thisclass__) + 1 :], name)
@@ -173,6 +183,31 @@ class Reads(Calls):
         if isinstance(thing, types.FunctionType | types.MethodType | types.BuiltinFunctionType):
             return self._of_a_function(thing, name)
         return self._of_an_object(thing, kind, name)
+
+    def _of_a_class(self, thing, kind, name):
+        if self.is_users(thing) and id(thing) not in self.made:
+            self.facts.attributes.add(thing, "__mro__", thing.__mro__)
+        own = self._on_classes(thing.__mro__, name)
+        if kind is not type:
+            self._on_classes(kind.__mro__, name)
+        value = getattr(thing, name)
+        table = self.facts.attributes if own is MISSING and not isinstance(value, types.MappingProxyType) else None
+        return self.value(value, thing, name, table)
+
+    def class_of(self, thing, kind):
+        """The class of an object of the user's, and what that derives from."""
+        if self.is_users(kind) and id(thing) not in self.made:
+            self.facts.attributes.add(thing, "__class__", kind)
+            self.facts.attributes.add(kind, "__mro__", kind.__mro__)
+
+    def method_of(self, thing, name):
+        """A method of Python's protocols that the user has written for the class of an object, or None."""
+        kind = type(thing)
+        if not self.is_users(kind):
+            return None
+        self.class_of(thing, kind)
+        method = self._on_classes(kind.__mro__, name)
+        return method if self.is_users_function(method) else None
 
     def _of_a_tensor(self, thing, kind, name, own):
         """An attribute of a Tensor or array that is no attribute of its own: a method, or what its shape and the like tell."""
@@ -208,14 +243,15 @@ class Reads(Calls):
             for store in _STORES:  # what is compared when an attribute of any Layer was set
                 if name in own[store]:
                     return self.value(own[store][name], own[store], name)
-        if not made and self.is_users(kind):
-            self.facts.attributes.add(thing, "__class__", kind)
-            self.facts.attributes.add(kind, "__mro__", kind.__mro__)
+        if own and name in own and local.ctx.frame.capture is not None and id(thing) in local.ctx.frame.capture.objects:
+            self.after_effect(f"{kind.__name__}.{name}")
+        self.class_of(thing, kind)
         raw = inspect.getattr_static(kind, name, MISSING) if made else self._on_classes(kind.__mro__, name)
         special = self._special(thing, kind, name, raw, own)
         if special is not MISSING:
             return special
-        if own is not None and not made and not isinstance(raw, _SLOTS | property):
+        computed = hasattr(type(raw), "__set__")  # a slot, a property and the like, which come before the object's own attributes
+        if own is not None and not made and not computed:
             self._own(thing, own, name, raw)
         try:
             value = getattr(thing, name)
@@ -223,10 +259,14 @@ class Reads(Calls):
             if own is None:
                 self.facts.attributes.add(thing, name, MISSING)
             raise
-        if not made and (own is None or isinstance(raw, _SLOTS | property)) and not callable(value):
+        if not made and (own is None or computed) and not callable(value):
             if self.is_users(kind) or isinstance(value, PLAIN):
                 self.facts.attributes.add(thing, name, value)
         return value if made else self.value(value, own, name)
+
+    def after_effect(self, what):
+        """Refuses to read what a scheduler's step in the run has changed: at each call it is what that step makes of it."""
+        self.refuse(f"{what} is used after scheduler.step(); call scheduler.step() at the end of the function")
 
     def _own(self, thing, own, name, raw):
         """The fact that an object has, or has not, an attribute of its own."""
@@ -268,11 +308,13 @@ class Reads(Calls):
         if id(thing) not in self.made and not isinstance(thing, Tensor | Layer) and self._sets_its_own_way(thing, name):
             self.refuse(f"the attribute {name!r} of a {type(thing).__name__} is set, which keeps it elsewhere than other objects do, and which would "
                         "happen while compiling only; return its value")
-        if not isinstance(thing, Tensor):
-            self.written.add((id(thing), name))
-            self.kept.append(thing)
-            if not isinstance(thing, Layer):  # which tells by itself
-                local.ctx.frame.altered(thing)
+        if isinstance(thing, Tensor):
+            refuse_doubtful(thing, local.ctx.frame.capture)
+            return thing
+        self.written.add((id(thing), name))
+        self.kept.append(thing)
+        if not isinstance(thing, Layer):  # which tells by itself
+            local.ctx.frame.altered(thing)
         return thing
 
     def _sets_its_own_way(self, thing, name):
@@ -294,8 +336,8 @@ class Reads(Calls):
         kind = type(thing)
         if id(thing) in self.made or isinstance(thing, (*PLAIN, Tensor, jax.Array)) or kind in (tuple, types.GenericAlias) or isinstance(thing, type):
             return self.value(thing[key]) if kind is tuple else thing[key]
-        getter = inspect.getattr_static(kind, "__getitem__", None)
-        if self.is_users_function(getter):
+        getter = self.method_of(thing, "__getitem__")
+        if getter is not None:
             return self.call(getter, (thing, key), {})
         if kind is np.ndarray:
             self._array(thing)
@@ -316,22 +358,36 @@ class Reads(Calls):
 
     def set_item(self, thing):
         """Called before an item is set or deleted. What is read of the container from now on is what the run has made of it."""
-        if not isinstance(thing, Tensor):
-            self._not_an_array(thing)
-            local.ctx.frame.altered(thing)
-        if not isinstance(thing, Tensor) and id(thing) not in self.made:
+        if isinstance(thing, Tensor):
+            return thing
+        self._not_another(thing)
+        local.ctx.frame.altered(thing)
+        if id(thing) not in self.made:
             self.changed[id(thing)] = thing, copy.copy(thing) if type(thing) in (dict, list) else thing
             self.made[id(thing)] = thing
         return thing
 
-    def _not_an_array(self, thing):
-        """Refuses to change a NumPy array from outside."""
-        if isinstance(thing, np.ndarray) and id(thing) not in self.made:
-            self.refuse("a NumPy array from outside the function is changed, which would happen while compiling only; return its values")
+    def _not_another(self, thing):
+        """Refuses to change items of anything from outside but a plain container."""
+        if not isinstance(thing, (Tensor, *CONTAINERS)) and id(thing) not in self.made:
+            kind = "NumPy array" if isinstance(thing, np.ndarray) else type(thing).__name__
+            self.refuse(f"a {kind} from outside the function is changed, which would happen while compiling only; return its values")
+
+    def augmented(self, thing, value):
+        """The operand of `thing += value` and the like, where `thing` is a variable."""
+        if isinstance(thing, CONTAINERS):
+            local.ctx.frame.altered(thing)
+        return self.operand(value)
+
+    def computed(self, value):
+        """What an operator gives."""
+        return self.new(value) if isinstance(value, CONTAINERS) else value
 
     def change_item(self, thing):
         """Called before an item is changed by `+=` and the like."""
-        self._not_an_array(thing)
+        if isinstance(thing, Tensor):
+            return thing
+        self._not_another(thing)
         local.ctx.frame.altered(thing)
         self.content(thing)
         return thing
@@ -349,6 +405,7 @@ class Reads(Calls):
             for item in thing:
                 self.content(item, objects, depth + 1)
         elif isinstance(thing, _CONTAINERS):
+            self._meets(thing)
             self._members(thing, id(thing) in self.made, objects, depth)
         elif isinstance(thing, bytearray | memoryview | array.array):
             self.facts.content(thing, lambda: bytes(thing), f"a {type(thing).__name__}")
@@ -418,8 +475,8 @@ class Reads(Calls):
         """What is iterated over."""
         if isinstance(thing, (*PLAIN, Tensor, types.GeneratorType)) or id(thing) in self.made:
             return thing
-        getter = inspect.getattr_static(type(thing), "__iter__", None)
-        if self.is_users_function(getter):
+        getter = self.method_of(thing, "__iter__")
+        if getter is not None:
             return self.call(getter, (thing,), {})
         if isinstance(thing, Layer):
             self._own(thing, thing.__dict__, "_sub_layers", None)
@@ -433,9 +490,9 @@ class Reads(Calls):
     def test(self, thing):
         """What is asked whether it is true."""
         for name in ("__bool__", "__len__"):
-            found = inspect.getattr_static(type(thing), name, None)
-            if self.is_users_function(found):
-                return bool(self.call(found, (thing,), {}))
+            method = self.method_of(thing, name)
+            if method is not None:
+                return bool(self.call(method, (thing,), {}))
         if isinstance(thing, collections.abc.Sized) and not isinstance(thing, type):
             self.length(thing)
         return thing
@@ -457,8 +514,9 @@ class Reads(Calls):
 class View:
     """The observer as one function sees it."""
 
-    __slots__ = ("attribute", "call", "change_attribute", "change_item", "content", "item", "iterate", "new", "operand", "pairs", "set_attribute",
-                 "set_item", "test", "unpacked", "_cells", "_reads", "_scope")
+    __slots__ = ("attribute", "augmented", "call", "change_attribute", "change_item", "computed", "content", "item",
+                 "iterate", "new", "operand", "pairs", "set_attribute", "set_item", "test", "unpacked", "_cells", "_reads",
+                 "_scope")
     slice = slice
 
     def __init__(self, reads, function, cells):

@@ -222,7 +222,7 @@ class _Rewriting(ast.NodeTransformer):
 
     def visit_BinOp(self, node):
         node.left, node.right = self._operand(node.left), self._operand(node.right)
-        return node
+        return self._read("computed", node, like=node)
 
     def visit_Compare(self, node):
         if all(isinstance(op, ast.Is | ast.IsNot) for op in node.ops):
@@ -249,7 +249,7 @@ class _Rewriting(ast.NodeTransformer):
         return self.visit(ast.copy_location(ast.Assign([node.target], node.value), node))
 
     def visit_AugAssign(self, node):
-        node.value = self._operand(node.value)
+        node.value = self._read("operand", self.visit(node.value), like=node.value)
         target = node.target
         if isinstance(target, ast.Attribute):
             target.attr = self._mangled(target.attr)
@@ -259,6 +259,8 @@ class _Rewriting(ast.NodeTransformer):
         elif not any(target.id in scope for scope in self.scopes):
             raise OutsideChanged(f"the variable {target.id!r} outside the function is assigned, which would happen while compiling only; return "
                                  "its value")
+        else:
+            node.value.func.attr, node.value.args = "augmented", [ast.Name(target.id, ast.Load()), *node.value.args]
         return node
 
     def visit_For(self, node):

@@ -1,4 +1,7 @@
-"""The syntax of a function that is loaded, found by its code object, so that it is known to be the code that runs."""
+"""The syntax of a function that is loaded, found by its code object, so that it is known to be the code that runs; and functions made of changed
+syntax."""
+
+import __future__
 
 import ast
 import functools as ft
@@ -68,6 +71,44 @@ def expression(text, scope):
     name = f"<expression {hash(text):x}>"
     linecache.cache[name] = len(lines), None, lines.splitlines(keepends=True), name
     return eval(compile(lines, name, "eval"), scope)
+
+
+def class_of(function):
+    """The name of the class whose body a function stands in, or None."""
+    path = function.__qualname__.split(".")
+    return path[-2] if len(path) > 1 and path[-2] != "<locals>" else None
+
+
+def framed(node, name, function, parameters):
+    """A module with a changed form of a function's node, which is made anew of some objects, in a scope with the variables of its closure."""
+    if isinstance(node, ast.Lambda):
+        node = ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], node), node)
+    else:
+        node.name = name
+    free = "".join([f"    {variable} = None\n" for variable in function.__code__.co_freevars])
+    tree = ast.parse(f"def outer():\n{free}    def inner({parameters}):\n        pass\n        return {name}\n    return inner")
+    tree.body[0].body[-2].body[0] = node
+    return ast.fix_missing_locations(tree)
+
+
+def maker(tree, function):
+    """The code of the inner function of such a module."""
+    code, scope = function.__code__, {"__name__": __name__}
+    exec(compile(tree, code.co_filename, "exec", flags=code.co_flags & _FUTURE, dont_inherit=True), scope)  # noqa: S102
+    return scope["outer"]().__code__
+
+
+def remade(function, code, objects):
+    """The changed form of a function. objects: gives what the code of its maker takes, of the function's cells by name."""
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    made = types.FunctionType(code, function.__globals__, closure=tuple([cells[name] for name in code.co_freevars]))(*objects(cells))
+    made.__dict__.update(function.__dict__)
+    for name in ("__defaults__", "__kwdefaults__", "__name__", "__qualname__", "__doc__", "__module__"):
+        setattr(made, name, getattr(function, name))
+    return made
+
+
+_FUTURE = ft.reduce(lambda flags, name: flags | getattr(__future__, name).compiler_flag, __future__.all_feature_names, 0)
 
 
 def _typed(name):

@@ -3,5 +3,5 @@
 After the change a compiled function gives what the function itself gives. Importing the families notes their cases in CASES by name.
 """
 
-from tests.jit.changes import containers, values, calls, objects, process, layers, forms, habits
+from tests.jit.changes import containers, values, calls, objects, classes, process, layers, forms, habits
 from tests.jit.changes.cases import CASES
