@@ -16,9 +16,10 @@ def collect_as_before():
 
 import jax  # noqa: E402
 
-from paddle_jax._core import compile_cache, counters, flags, forked, metrics, uninterrupted  # noqa: E402
+from paddle_jax._core import compile_cache, compiler, counters, flags, forked, metrics, uninterrupted  # noqa: E402
 from paddle_jax._core.world import gate  # noqa: E402
 
+compiler.bound_arenas()
 flags.start()
 compile_cache.start()
 counters.start()

@@ -23,6 +23,7 @@ import jax
 from jax._src import config as jax_config
 from jax._src import core as jax_core  # the public modules have no way to put the state of tracing back
 
+from paddle_jax._core.compiler import leanly
 from paddle_jax._core.counters import compiling
 from paddle_jax._core.handlers import Handlers
 
@@ -264,7 +265,7 @@ class Once:
             deliver(self.wrapped(self.function), arguments, take)
 
     def _compile(self, arguments):
-        with compiling(self.tier):
+        with compiling(self.tier), leanly(self.tier):
             self.function.lower(*arguments).compile()
 
     def _apart(self, work, interrupted):

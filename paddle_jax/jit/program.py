@@ -11,6 +11,7 @@ import sys
 import jax
 import numpy as np
 
+from paddle_jax._core.compiler import compiler_options
 from paddle_jax._core.counters import Counters
 from paddle_jax._core.deferred.value import Value, aval_of, concrete, filled, is_zero, looked_at, observed, uploaded
 from paddle_jax._core.dispatch import run
@@ -27,7 +28,7 @@ from paddle_jax._core.uninterrupted import Once, deliver, hand_out, jitted
 from paddle_jax.jit.checks import Checks
 from paddle_jax.jit.dy2static.effects import silent
 from paddle_jax.jit.packing import FlatBuffer, Scattered
-from paddle_jax.jit.tiny import compiler_options
+from paddle_jax.jit.tiny import without_fusion
 
 
 def _finished(call, *args):
@@ -323,7 +324,7 @@ class Program:
 
         direct.__name__ = self.name
         donate = () if self.has_effects or not all([self._fits(*each) for each in written]) else 1  # after a failed assertion everything is as before
-        compiled = jitted(direct, donate_argnums=donate, compiler_options=compiler_options(self.captured.jaxpr) or None)
+        compiled = jitted(direct, donate_argnums=donate, compiler_options={**compiler_options(), **without_fusion(self.captured.jaxpr)} or None)
         self.__dict__.update(
             pack=pack, targets=_picker([target for target, _, _ in plain]), steps=[steps for _, _, steps in plain],
             members=_picker(packed), added=[news[i][1] for i in packed], donated=donated, at=at, width=width, plain=rest,

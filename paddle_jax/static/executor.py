@@ -7,6 +7,7 @@ import numpy as np
 
 from paddle_jax._core import place as places
 from paddle_jax._core import random
+from paddle_jax._core.compiler import compiler_options
 from paddle_jax._core.counters import Counters
 from paddle_jax._core.deferred.value import concrete, looked_at
 from paddle_jax._core.errors import CheckError
@@ -185,7 +186,7 @@ class Entry:
 
         self.empty = not targets and not ops
         self.host = any(op.host for op in ops)
-        self.compiled = body if self.host else Once(jitted(body, donate_argnums=0), "executor")
+        self.compiled = body if self.host else Once(jitted(body, donate_argnums=0, compiler_options=compiler_options() or None), "executor")
         self.copied = [i for i, s in enumerate(fetches) if s.kind == "variable" or s in writes.values()]
 
     def __call__(self, values, feed):

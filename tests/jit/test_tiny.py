@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import paddle_jax as paddle
-from paddle_jax.jit.tiny import compiler_options
+from paddle_jax.jit.tiny import without_fusion
 
 
 def chain(y, steps):
@@ -16,11 +16,11 @@ def chain(y, steps):
 
 def test_which_programs():
     small, large = jnp.ones(2), jnp.ones((2, 10_000))
-    assert compiler_options(jax.make_jaxpr(lambda y: chain(y, 100))(small).jaxpr)
-    assert not compiler_options(jax.make_jaxpr(lambda y: chain(y, 100))(large).jaxpr)
-    assert not compiler_options(jax.make_jaxpr(lambda y: chain(y, 3))(small).jaxpr)
+    assert without_fusion(jax.make_jaxpr(lambda y: chain(y, 100))(small).jaxpr)
+    assert not without_fusion(jax.make_jaxpr(lambda y: chain(y, 100))(large).jaxpr)
+    assert not without_fusion(jax.make_jaxpr(lambda y: chain(y, 3))(small).jaxpr)
     inside = jax.make_jaxpr(lambda y: jax.lax.cond(y.sum() > 0, lambda y: chain(y, 100), lambda y: y, y))
-    assert compiler_options(inside(small).jaxpr) and not compiler_options(inside(large).jaxpr)
+    assert without_fusion(inside(small).jaxpr) and not without_fusion(inside(large).jaxpr)
 
 
 def test_a_differential_equation_is_fitted():

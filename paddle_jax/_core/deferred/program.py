@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.background import Worker
+from paddle_jax._core.compiler import compiler_options, leanly
 from paddle_jax._core.counters import Counters, compiling
 from paddle_jax._core.deferred import rolled
 from paddle_jax._core.deferred.cold import repeats
@@ -162,7 +163,7 @@ class Program:
         self.avals = [v.aval for v in leaves]
         self.last = [(None, None)] * len(self.groups)
         self.fresh, self.lock, self.used = True, threading.Lock(), Counters.compiled
-        self.fn = jitted(self._trace, donate_argnums=0)
+        self.fn = jitted(self._trace, donate_argnums=0, compiler_options=compiler_options() or None)
         self.once = Once(self.fn, "segment")
 
     def ready(self):
@@ -206,7 +207,7 @@ class Program:
     def prepare(self, arguments):
         """Compiles ahead, in another thread."""
         start = time.perf_counter()
-        with tracing_kept(), compiling("segment"):
+        with tracing_kept(), compiling("segment"), leanly("segment"):
             self.fn.lower(*arguments).compile()
         self._note(time.perf_counter() - start)
 

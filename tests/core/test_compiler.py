@@ -1,0 +1,69 @@
+"""What compiling is told: programs run the same with it, and the user's own settings stay."""
+
+import subprocess
+import sys
+
+import jax
+import numpy as np
+import pytest
+
+import paddle_jax as paddle
+from paddle_jax._core import compiler
+
+CHILD = """
+import ctypes, os
+calls = []
+class Library:
+    def __init__(self, name): pass
+    def mallopt(self, *arguments): calls.append(arguments)
+ctypes.CDLL = Library
+from paddle_jax._core import compiler
+calls.clear()
+compiler.bound_arenas()
+print(calls)
+"""
+
+
+def options_of(environment, monkeypatch):
+    monkeypatch.setenv("XLA_FLAGS", environment)
+    compiler._options.cache_clear()
+    try:
+        return compiler.compiler_options()
+    finally:
+        monkeypatch.undo()
+        compiler._options.cache_clear()
+
+
+def test_the_users_choice_stays(monkeypatch):
+    assert options_of("--xla_cpu_use_fusion_emitters=true", monkeypatch) == {}
+
+
+def test_xla_takes_what_it_is_told(monkeypatch):
+    function = jax.jit(lambda x: [x + 1, x * 2], compiler_options=options_of("", monkeypatch) or None)
+    np.testing.assert_array_equal(function(np.ones(3))[1], [2, 2, 2])
+
+
+def test_each_way_to_compile_a_program():
+    layer, x = paddle.nn.Linear(3, 2), paddle.ones([4, 3])
+    want = np.tanh(x.numpy() @ layer.weight.numpy() + layer.bias.numpy())
+    paddle.set_flags({"FLAGS_deferred_min_repeats": 1})
+    np.testing.assert_allclose(paddle.tanh(layer(x)).numpy(), want, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(paddle.jit.to_static(lambda x: paddle.tanh(layer(x)))(x).numpy(), want, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name, value", [("MALLOC_ARENA_MAX", "3"), ("GLIBC_TUNABLES", "glibc.malloc.arena_max=3"), ("OTHER", "1")])
+def test_arenas_that_the_environment_sets_stay(name, value, monkeypatch):
+    monkeypatch.setenv(name, value)
+    found = subprocess.run([sys.executable, "-c", CHILD], capture_output=True, text=True, timeout=120, check=True).stdout.strip()
+    assert found.startswith("[(-8, ") if name == "OTHER" else found == "[]"
+
+
+def test_what_the_system_lacks_is_left_out(monkeypatch):
+    monkeypatch.setattr(compiler.ctypes, "CDLL", lambda name: object())
+    with compiler.leanly("segment"):
+        compiler.bound_arenas()
+
+
+def test_an_error_of_the_compiler_is_passed_on():
+    with pytest.raises(KeyError), compiler.leanly("segment"):
+        raise KeyError
