@@ -2,8 +2,8 @@
 
     python tools/derivative_table.py             runs all rows and writes the page
     python tools/derivative_table.py NAME        only prints the rows that contain the name
-    python tools/derivative_table.py --oracle    asks the real Paddle first, each row in a child process, since
-                                                 some of its gradients end it
+    python tools/derivative_table.py --oracle    asks the real Paddle first, each row in a child process,
+                                                 since some of its gradients end it
 
 What the real Paddle reached is kept in tests/autograd/derivatives/oracle.json by the text of the row.
 """
@@ -206,7 +206,7 @@ INTRO = """# Derivatives
 Every differentiable op, at order 1 to 4, in forward mode and mixed; beside it what the real Paddle 3.3.1
 reaches with the same expression on a CPU.
 
-    python tools/derivative_table.py            runs all rows and writes this page (about ten minutes on one core)
+    python tools/derivative_table.py            runs all rows and writes this page (ten minutes on one core)
     python tools/derivative_table.py --oracle   asks the real Paddle again first (half a minute)
 
 {rows} expressions of {ops} ops, in float64. For a point x, a direction v and covectors w (all random) phi(t)

@@ -18,7 +18,8 @@ _PAGE = """<!doctype html><meta charset="utf-8"><title>Profile</title>
 i{{display:inline-block;width:1em;height:.8em}}
 div{{overflow-x:auto}}text{{font:11px sans-serif;pointer-events:none}}.w{{fill:#fff}}</style>
 <h1>Profile of process {process}</h1>
-<p>{span:.3f} ms. Wider: <a href="#" onclick="return zoom(2)">+</a> <a href="#" onclick="return zoom(.5)">-</a></p>
+<p>{span:.3f} ms. Wider:
+<a href="#" onclick="return zoom(2)">+</a> <a href="#" onclick="return zoom(.5)">-</a></p>
 <table>{went}</table><p>{legend}</p>{note}
 <div><svg id="t" width="{width}" height="{height}" viewBox="0 0 {width} {height}"
 preserveAspectRatio="none">
