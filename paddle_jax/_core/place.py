@@ -3,8 +3,9 @@
 import jax
 import numpy as np
 
+from paddle_jax._core.deferred.devices import HOST, default_device
 from paddle_jax._core.deferred.settings import settle
-from paddle_jax._core.deferred.value import Value, at_rest, concrete, uploaded
+from paddle_jax._core.deferred.value import Value, concrete, kept
 from paddle_jax._core.symbol import ABSTRACT
 
 _KINDS = {"cpu": "cpu", "gpu": "gpu", "cuda": "gpu", "rocm": "gpu", "xpu": "xpu", "tpu": "tpu"}
@@ -146,7 +147,7 @@ def of(value) -> Place:
     if type(value) is Value:
         device = value.device if value.array is not None else value.seg.device
         if not isinstance(device, jax.Device | frozenset):  # host numbers, or a result of such only
-            return current()
+            return CPUPlace() if device is HOST else current()
         devices = device if isinstance(device, frozenset) else (device,)
     else:
         devices = value.devices()
@@ -163,7 +164,7 @@ def current() -> Place:
     """The Place new tensors are put on."""
     if _Current.place is not None:
         return _Current.place
-    platform = jax.default_backend()
+    platform = "cpu" if default_device() is HOST else jax.default_backend()
     return make(_KINDS.get(platform, platform), 0)
 
 
@@ -211,7 +212,7 @@ def put(array, place=None):
     if place is None:
         if not isinstance(array, np.ndarray | np.generic):
             return jax.numpy.asarray(array)
-        return uploaded(array) if at_rest(array) is None else array
+        return kept(array)
     return jax.device_put(array, jax_device(parse(place)))
 
 
@@ -230,7 +231,8 @@ def set_device(device):
     """
     place = parse(device)
     settle()
-    jax.config.update("jax_default_device", jax_device(place))
+    if place._kind != "cpu" or default_device() is not HOST:  # where new arrays are put anyway
+        jax.config.update("jax_default_device", jax_device(place))
     _Current.place = place
     return place
 

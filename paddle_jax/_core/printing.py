@@ -6,7 +6,9 @@ import jax
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.deferred.value import looked_at
+from paddle_jax._core.deferred.value import looked_at, settled
+from paddle_jax._core.outcomes import heard
+from paddle_jax._core.tensor import held
 
 
 @dataclasses.dataclass
@@ -49,7 +51,7 @@ def set_printoptions(precision=None, threshold=None, edgeitems=None, sci_mode=No
 
 def to_string(tensor) -> str:
     """The text that `print(tensor)` shows."""
-    value = tensor._value
+    value = heard(settled(held(tensor)))
     if isinstance(value, jax.core.Tracer):
         return f"Tensor(shape={list(value.shape)}, dtype={str(tensor.dtype)[7:]}, stop_gradient={tensor.stop_gradient}, traced)"
     return text_of(looked_at(value), tensor.place, tensor.stop_gradient, tensor._placements_str())

@@ -10,7 +10,7 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as places
 from paddle_jax._core import unique_name
-from paddle_jax._core.deferred.value import INEXACT, Value, looked_at, observed, settled, uploaded, zeros_like
+from paddle_jax._core.deferred.value import INEXACT, Value, kept, looked_at, observed, settled, zeros_like
 from paddle_jax._core.errors import ArgumentError, CheckError, TracedValueError
 from paddle_jax._core.hooks import Retain, TensorHookRemoveHelper
 from paddle_jax._core.outcomes import heard
@@ -49,15 +49,16 @@ class Tensor:
             ordered = (*rest, *(place, persistable, zero_copy, name, stop_gradient)[len(rest) :])
             place, persistable, zero_copy, name, stop_gradient = ordered
         if data is None:
-            value = uploaded(np.zeros((0,), dtypes.convert(dtype).np if dtype is not None else np.float32))
+            value = kept(np.zeros((0,), dtypes.convert(dtype).np if dtype is not None else np.float32))
         elif isinstance(data, Tensor):
             value = held(data) if dtype is None else data._value
         elif isinstance(data, jax.core.Tracer):
             value, stop_gradient = data, data.dtype.kind not in INEXACT
         else:
             array = np.array(data)  # a copy: jax may share the memory of a NumPy array
-            keep = isinstance(data, np.ndarray)
-            value = places.put(array if keep or dtype is not None else array.astype(dtypes.default().np), place)
+            if dtype is not None:
+                array = array.astype(dtypes.convert(dtype).np)
+            value = places.put(array if dtype is not None or isinstance(data, np.ndarray) else array.astype(dtypes.default().np), place)
         if dtype is not None:
             value = value.astype(dtypes.convert(dtype).np)
         init(self, value, stop_gradient)
@@ -429,7 +430,7 @@ class Parameter(Tensor):
         if not isinstance(value, Tensor | jax.Array | None):
             error = ValueError if isinstance(value, np.ndarray) else TypeError
             raise error(f"Parameter: value: got {type(value).__name__}; it must be a Tensor; make one with paddle.to_tensor")
-        array = uploaded(np.zeros((0,), np.float32)) if value is None else held(value) if isinstance(value, Tensor) else value
+        array = kept(np.zeros((0,), np.float32)) if value is None else held(value) if isinstance(value, Tensor) else value
         init(self, array, not (requires_grad if trainable is None else trainable))
         self._name, self.persistable = name or unique_name.generate("_eager_param_base"), True
         self.__dict__.update(optimize_attr={"learning_rate": 1.0}, regularizer=None, do_model_average=None, need_clip=True, is_distributed=False,
@@ -544,9 +545,14 @@ def on_host(tensor, op, instead=""):
     return looked_at(heard(value), op)
 
 
+def elements(tensor):
+    """The value as a NumPy array that nobody may write into, wherever it lies; for what is run eagerly only."""
+    return looked_at(heard(settled(held(tensor))))
+
+
 def _unpickle(cls, array, stop_gradient, persistable, name, attributes):
     cls = {"Tensor": Tensor, "Parameter": Parameter}.get(cls, cls)
     t = cls.__new__(cls)
-    init(t, uploaded(np.array(array)), stop_gradient)
+    init(t, kept(np.array(array)), stop_gradient)
     t._set_meta(stop_gradient, persistable, name, attributes)
     return t

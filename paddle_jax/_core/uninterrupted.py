@@ -146,8 +146,8 @@ def within(block, body):
 # JAX --------------------------------------------------------------------------------------------------------------------
 
 _SETTINGS = [state for state in vars(jax_config).values() if isinstance(state, jax_config.State)]
-_LOCAL = [(state.set_local, state.get_local)
-          for state in (jax_core.trace_state, jax_core.trace_state_strong_ref, jax_core.axis_env_state, *_SETTINGS)]
+_STATES = [jax_core.trace_state, jax_core.trace_state_strong_ref, jax_core.axis_env_state, *_SETTINGS]
+_PUT, _GET = [state.set_local for state in _STATES], [state.get_local for state in _STATES]
 
 
 class tracing_kept(Block):
@@ -156,7 +156,8 @@ class tracing_kept(Block):
 
     def steps(self):
         enter, leave = Handlers().steps()
-        return enter, [*[(put, get()) for put, get in _LOCAL], *leave]
+        now = list(map(operator.call, _GET))
+        return enter, [(collections.deque, map(operator.call, _PUT, now), 0), *leave]
 
 
 def jitted(function, **options):
@@ -292,7 +293,7 @@ class Once:
 
 def _in_context(work):
     """`work` with JAX's settings of this thread, for another one."""
-    settings, context = [(put, get()) for put, get in _LOCAL[3:]], jax_config.trace_context()
+    settings, context = [(state.set_local, state.get_local()) for state in _SETTINGS], jax_config.trace_context()
 
     def function():
         for put, value in settings:

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.deferred.flush import still_of_the_step
-from paddle_jax._core.deferred.value import uploaded
+from paddle_jax._core.deferred.value import kept
 from paddle_jax._core.kernel import Kernel, execute
 from paddle_jax._core.state import Precision, local
 from paddle_jax._core.tensor import Tensor, held, rebind_all, wrap
@@ -261,7 +261,7 @@ class AmpScaler:
         if not state_dict:
             raise RuntimeError("load_state_dict: state_dict: got an empty one; it was saved by a scaler that was not enabled")
         self._init_loss_scaling = float(np.asarray(state_dict["scale"]).reshape(-1)[0])
-        self._scale._rebind(uploaded(np.array([self._init_loss_scaling], np.float32)))
+        self._scale._rebind(kept(np.array([self._init_loss_scaling], np.float32)))
         for name in _SETTINGS:
             setattr(self, "_" + name, state_dict[name])
         self._incr._rebind(jnp.int32(state_dict["incr_count"]))

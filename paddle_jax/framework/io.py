@@ -11,10 +11,10 @@ import ml_dtypes
 import numpy as np
 
 from paddle_jax._core.background import Worker
-from paddle_jax._core.deferred.value import looked_at, uploaded
+from paddle_jax._core.deferred.value import kept
 from paddle_jax._core.forked import ForkedError
 from paddle_jax._core.tensor import Parameter as EagerParamBase  # noqa: F401  programs import it from here
-from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.tensor import Tensor, elements, wrap
 from paddle_jax.framework import pickle_reader, pickle_writer, safetensors_file
 from paddle_jax.framework.atomic import replace_file
 from paddle_jax.framework.io_objects import _parse_every_object, _to_LodTensor, _transformed_from_lodtensor, _transformed_from_varbase  # noqa: F401
@@ -111,7 +111,7 @@ def _encoder(obj, protocol, configs):
             return lambda stream: write_record(np.asarray(obj), stream)
         if not isinstance(obj, Tensor):
             raise NotImplementedError(f"save: obj: got {type(obj).__name__}; use_binary_format=True can save one Tensor only.")
-        return lambda stream: write_record(looked_at(obj._value), stream)
+        return lambda stream: write_record(elements(obj), stream)
     if configs.get("safetensors", False):
         data = safetensors_file.encode(_only_tensors(obj))
         return lambda stream: stream.write(data)
@@ -128,7 +128,7 @@ def _encoder(obj, protocol, configs):
 def _only_tensors(obj):
     if not isinstance(obj, dict) or not all(isinstance(k, str) and isinstance(v, Tensor) for k, v in obj.items()):
         raise ValueError("save: obj: safetensors=True can save a dict of names and Tensors only; leave it out for other objects.")
-    return {name: looked_at(tensor._value) for name, tensor in obj.items()}
+    return {name: elements(tensor) for name, tensor in obj.items()}
 
 
 def write_arrays(arrays, path, protocol=4):
@@ -291,7 +291,7 @@ def _read(stream, configs, budget):
 def _to_tensor(array, name=None):
     if array.dtype.kind not in "biufcV":
         return array
-    tensor = wrap(uploaded(np.array(array.view(ml_dtypes.bfloat16) if array.dtype == np.uint16 else array)))
+    tensor = wrap(kept(np.array(array.view(ml_dtypes.bfloat16) if array.dtype == np.uint16 else array)))
     if name is not None:
         tensor.name = name
     return tensor

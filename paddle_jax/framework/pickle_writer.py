@@ -6,17 +6,16 @@ import pickle
 import ml_dtypes
 import numpy as np
 
-from paddle_jax._core.deferred.value import looked_at
 from paddle_jax._core.dtype import DType
 from paddle_jax._core.size import Size, TensorSize
-from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.tensor import Tensor, elements
 
 _NUMPY_GLOBALS = {np.empty(0).__reduce__()[0]: "_reconstruct", np.float32(0).__reduce__()[0]: "scalar"}
 
 
 def to_array(tensor):
     """The ndarray that stands for a Tensor in a file: bfloat16 as the uint16 of its bits, float8 as int8, as Paddle does."""
-    return as_bits(looked_at(tensor._value))
+    return as_bits(elements(tensor))
 
 
 def as_bits(array):

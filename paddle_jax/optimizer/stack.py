@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.deferred.value import Several, leaf, observed, uploaded
+from paddle_jax._core.deferred.value import Several, kept, leaf, observed
 from paddle_jax._core.kernel import Kernel, execute
 from paddle_jax._core.layout import copies, layout_of, put
 from paddle_jax._core.state import local
@@ -68,13 +68,8 @@ class Stack:
 
 def vectors(columns):
     """The columns that are not neutral (all zero; for `lr`: all one) as float32 vectors."""
-    kept = {}
-    for name, values in columns.items():
-        column = np.asarray(values, np.float32)
-        if (column != (1 if name == "lr" else 0)).any():
-            with eagerly():  # kept for later steps, also when this one is being traced
-                kept[name] = jnp.asarray(column)
-    return kept
+    arrays = {name: np.asarray(values, np.float32) for name, values in columns.items()}
+    return {name: column for name, column in arrays.items() if (column != (1 if name == "lr" else 0)).any()}
 
 
 def chunks(params, traits=None):
@@ -189,7 +184,8 @@ class _Plan:
         self.slots = [t for call in self.calls for t in call.states]
         self.params = [p for call in self.calls for p in call.params]
         self.changed = [*self.params, *self.slots]
-        self.extras = [wrap(value) for _, _, given in work for extra in given for value in extra.values()]
+        extras = [value for _, _, given in work for extra in given for value in extra.values()]
+        self.extras = [wrap(kept(value) if isinstance(value, np.ndarray) else value) for value in extras]
         shape = [(tuple([name for name, _ in same]), len(stack), tuple(extra)) for call, _, given in work
                  for same, stack, extra in zip(call.slots, call.lists, given, strict=True)]
         self.kernel = _recorded(update, tuple(shape), skips)
@@ -244,4 +240,4 @@ def fresh(shape, fill, dtype, layout=None):
         if layout is not None:
             whole = np.broadcast_to(np.asarray(fill, dtype), shape)
             return wrap(Several.waited(jax.make_array_from_callback)(shape, layout, lambda index: whole[index]))
-        return wrap(uploaded(np.full(shape, fill, dtype)) if small else jnp.full(shape, fill, dtype))
+        return wrap(kept(np.full(shape, fill, dtype)) if small else jnp.full(shape, fill, dtype))

@@ -14,7 +14,7 @@ from paddle_jax._core.outcomes import ride, ride_between, traced
 from paddle_jax._core.size import is_open
 from paddle_jax._core.state import local, state
 from paddle_jax._core.symbol import ABSTRACT
-from paddle_jax._core.tensor import Tensor, held, settled
+from paddle_jax._core.tensor import Tensor, elements, held, settled
 
 
 def one_axis(op, axis, ndim, name="axis", error=ValueError):
@@ -58,7 +58,7 @@ def ints(op, values, name):
 
 def concrete(tensor):
     """The NumPy view of a tensor's value, or None while it is being traced."""
-    return None if isinstance(tensor._raw, ABSTRACT) else looked_at(tensor._value)
+    return None if isinstance(tensor._raw, ABSTRACT) else elements(tensor)
 
 
 def unknown(tensor):
@@ -210,7 +210,7 @@ def check_divisor(op, x, y):
         return
     if isinstance(y, Tensor):
         found = bounds(y)
-        if found is None or found[0] > 0 or found[1] < 0 or np.all(looked_at(y._value)):
+        if found is None or found[0] > 0 or found[1] < 0 or np.all(elements(y)):
             return
     elif np.all(y):
         return

@@ -8,7 +8,7 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as places
-from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, concrete, uploaded
+from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, concrete, kept
 from paddle_jax._core.deferred.value import filled as constant
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.exhausted import told_as_memory
@@ -109,7 +109,7 @@ def filled(shape, value, dtype):
             return jnp.full(shape, value, dtype)
         except (jax.errors.JaxRuntimeError, ValueError) as error:
             raise told_as_memory(error, f"filling a tensor of shape {list(shape)}") from None
-    return uploaded(np.full(shape, value, dtype))
+    return kept(np.full(shape, value, dtype))
 
 
 def sizes(op, shape, refusal=ValueError):

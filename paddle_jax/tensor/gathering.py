@@ -3,10 +3,10 @@
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.deferred.value import from_host, looked_at
+from paddle_jax._core.deferred.value import from_host
 from paddle_jax._core.op import composite, op
 from paddle_jax._core.record import known_as
-from paddle_jax._core.tensor import Tensor, on_host, wrap
+from paddle_jax._core.tensor import Tensor, elements, on_host, wrap
 from paddle_jax.tensor.axes import check_index, check_index_dtype, concrete, number, one_axis, untracked
 from paddle_jax.tensor.manipulation import expand, reshape
 
@@ -290,5 +290,5 @@ def masked_select(x, mask, name=None):
         raise RuntimeError(f"masked_select: shapes {list(x.shape)} and {list(mask.shape)} do not broadcast") from None
     chosen = np.broadcast_to(on_host(mask, "masked_select", "use paddle_jax.bounded.masked_select(x, mask, size) there, or where()"), shape)
     if untracked(x):  # a new number of elements would be a new program to compile
-        return wrap(from_host(np.broadcast_to(looked_at(x._value), shape)[chosen]))
+        return wrap(from_host(np.broadcast_to(elements(x), shape)[chosen]))
     return take_rows(reshape(expand(x, shape), [-1]), wrap(np.flatnonzero(chosen)), 0)

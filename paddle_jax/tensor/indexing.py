@@ -13,14 +13,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core.deferred.value import Value, aval_of, from_host, host, looked_at, readable
+from paddle_jax._core.deferred.value import Value, aval_of, from_host, host, readable
 from paddle_jax._core.dispatch import run
 from paddle_jax._core.error_kinds import MISTAKES, with_kind
 from paddle_jax._core.fast_path import run1, run2, run3
 from paddle_jax._core.op import check_inplace, composite, op, scalar
 from paddle_jax._core.record import known_as
 from paddle_jax._core.state import local
-from paddle_jax._core.tensor import Tensor, on_host, wrap
+from paddle_jax._core.tensor import Tensor, elements, on_host, wrap
 from paddle_jax._core.views import Showing
 from paddle_jax.tensor.axes import bounds, untracked
 from paddle_jax.tensor.index_parsing import ALL, INSTEAD, INT, NEW, cut_of, dtype_of, host_starts, parse, starts_of
@@ -267,7 +267,7 @@ def _run_parsed(op, operands, found):
 
 def _chosen(x, mask):
     """x[mask] by NumPy: each number of elements would be a program of its own to compile."""
-    chosen = looked_at(x._value)[on_host(mask, "a bool mask as an index", INSTEAD)]
+    chosen = elements(x)[on_host(mask, "a bool mask as an index", INSTEAD)]
     return wrap(from_host(chosen))
 
 

@@ -5,8 +5,7 @@ import hashlib
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.deferred.value import looked_at
-from paddle_jax._core.tensor import Parameter, Tensor, held, wrap
+from paddle_jax._core.tensor import Parameter, Tensor, elements, held, wrap
 from paddle_jax._core.unmade import Unmade
 from paddle_jax._core.var_type import VarType
 from paddle_jax.tensor.methods import _attach, _moved
@@ -56,7 +55,7 @@ def _slice(self, begin_idx, end_idx):
 
 @_attach
 def _md5sum(self):
-    return hashlib.md5(np.ascontiguousarray(looked_at(self._value)).tobytes(), usedforsecurity=False).hexdigest()
+    return hashlib.md5(np.ascontiguousarray(elements(self)).tobytes(), usedforsecurity=False).hexdigest()
 
 
 @_attach
@@ -120,7 +119,7 @@ _attach(reconstruct_from_, "_inplace_assign")
 
 @_attach
 def _getitem_from_offset(self, *position):
-    array = looked_at(self._value)
+    array = elements(self)
     if not position and array.size != 1:
         raise ValueError(f"(InvalidArgument) _getitem_from_offset: the tensor has {array.size} elements; say which one")
     if len(position) == 1 and position[0] >= array.size:

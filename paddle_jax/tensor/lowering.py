@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from paddle_jax._core.deferred.devices import default_device
 from paddle_jax.tensor.products import along_axis
 
 _LOW = 0xFFFFFFFF
@@ -25,8 +26,8 @@ def has_float64():
 
 
 def _platform():
-    device = jax.config.jax_default_device
-    return jax.default_backend() if device is None else getattr(device, "platform", device)
+    device = default_device()
+    return getattr(device, "platform", device)
 
 
 @jax.custom_jvp

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.deferred.value import uploaded
+from paddle_jax._core.deferred.value import kept
 from paddle_jax._core.op import alike, composite, op
 from paddle_jax._core.record import known_as
 from paddle_jax._core.tensor import Tensor, wrap
@@ -40,7 +40,7 @@ def eye(num_rows, num_columns=None, dtype=None, name=None, *, out=None, device=N
     """
     rows = _size("eye", "num_rows", num_rows)
     columns = rows if num_columns is None else _size("eye", "num_columns", num_columns)
-    return finish(uploaded(np.eye(rows, columns, dtype=as_numpy_dtype(dtype))), out, device, requires_grad)
+    return finish(kept(np.eye(rows, columns, dtype=as_numpy_dtype(dtype))), out, device, requires_grad)
 
 
 @known_as(pir="diag offset:i32 padding_value:f32")
@@ -167,7 +167,7 @@ def _triangle(op, find, row, col, offset, dtype):
     dtype = dtypes.convert(dtype).np
     if dtype.name not in ("int32", "int64"):
         raise RuntimeError(f"{op}: dtype: got {dtype.name}; allowed are int32, int64")
-    return finish(uploaded(np.stack(find(row, offset, col)).astype(dtype)))
+    return finish(kept(np.stack(find(row, offset, col)).astype(dtype)))
 
 
 @composite(method=False, cases=["3, 3", "3, 3, -1", "3, 2, dtype='int32'", "-3, 2", "3.0, 2", "3, None", "3, 4, 1", "2, 2, 0.5"])

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.deferred.value import uploaded
+from paddle_jax._core.deferred.value import kept
 from paddle_jax._core.error_kinds import without_kind
 from paddle_jax._core.errors import CheckError
 from paddle_jax._core.op import check_inplace, composite, op
@@ -469,7 +469,7 @@ def index_put(x, indices, value, accumulate=False, name=None):
 
 
 def _where(mask):
-    return [wrap(uploaded(i)) for i in np.nonzero(on_host(mask, "index_put"))]
+    return [wrap(kept(i)) for i in np.nonzero(on_host(mask, "index_put"))]
 
 
 # masks ----------------------------------------------------------------------------------------------------------------

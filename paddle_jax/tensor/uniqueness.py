@@ -5,9 +5,9 @@ import math
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.deferred.value import from_host, looked_at
+from paddle_jax._core.deferred.value import from_host
 from paddle_jax._core.op import composite
-from paddle_jax._core.tensor import on_host, wrap
+from paddle_jax._core.tensor import elements, on_host, wrap
 from paddle_jax.tensor.axes import one_axis, untracked
 from paddle_jax.tensor.creation import clone
 from paddle_jax.tensor.gathering import take_rows
@@ -39,7 +39,7 @@ def _results(x, axis, first, extras, dtype):
     if x.size == 0:
         made = clone(x)
     elif untracked(x):  # a new number of elements would be a new program to compile
-        made = wrap(from_host(np.take(looked_at(x._value), first, axis)))
+        made = wrap(from_host(np.take(elements(x), first, axis)))
     else:
         made = take_rows(x, wrap(np.asarray(first, np.int64)), axis)
     more = [wrap(from_host(np.asarray(e).astype(dtype))) for wanted, e in extras if wanted]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from paddle_jax._core.deferred import cold, program
-from paddle_jax._core.deferred.value import default_device
+from paddle_jax._core.deferred.devices import default_device
 from tests.deferred import differential
 
 COLD = {"deferred": "sync", "deferred_min_repeats": 0, "interpreter": True}

@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from paddle_jax._core.deferred.devices import default_device
 from paddle_jax._core.deferred.log import log
 from paddle_jax._core.deferred.settings import settings
-from paddle_jax._core.deferred.value import default_device, looked_at
+from paddle_jax._core.deferred.value import looked_at
 from paddle_jax._core.interpreter import Refusal, plan
 from paddle_jax._core.interpreter.cost import COMPILE_BASE
 from paddle_jax._core.origins import foreign

@@ -8,12 +8,13 @@ import jax
 import numpy as np
 
 from paddle_jax._core.deferred.cold import interpreted, on_host
+from paddle_jax._core.deferred.devices import default_device, device_of
 from paddle_jax._core.deferred.log import log
 from paddle_jax._core.deferred.positions import MASK, needed, picked, value_at
 from paddle_jax._core.deferred.program import drop, program_for
 from paddle_jax._core.deferred.segment import ANY, FIRST_LOOK, Segment, idle
 from paddle_jax._core.deferred.settings import settings
-from paddle_jax._core.deferred.value import Value, concrete, default_device, device_of, settled
+from paddle_jax._core.deferred.value import Value, concrete, settled
 from paddle_jax._core.errors import translate
 from paddle_jax._core.exhausted import told_as_memory
 from paddle_jax._core.kernel import compute
@@ -121,7 +122,7 @@ def _run(seg, whole, why, ctx):
         ctx.hint = len(ops) + 1
     if seg.device is ANY or (type(seg.device) is frozenset and log.hits == hits):
         for value in values.values():
-            value.device = device_of(value.array)
+            value.device = default_device() if type(value.array) is np.ndarray else device_of(value.array)
 
 
 def _attempt(program, seg, whole, values):

@@ -6,11 +6,11 @@ import sys
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax._src import xla_bridge  # JAX has no public way to ask whether a backend is in use
 from jax._src.core import trace_state_clean  # the public module does not say whether a trace is on
 from jax._src.interpreters.pxla import batched_device_put  # what device_put ends in: 5 us in place of 80
 from jax.sharding import NamedSharding, PartitionSpec, SingleDeviceSharding
 
+from paddle_jax._core.deferred.devices import HOST, at_rest, default_device, device_of, jax_device
 from paddle_jax._core.errors import run_error
 from paddle_jax._core.state import local
 from paddle_jax._core.unmade import Unmade
@@ -115,31 +115,6 @@ def _array_type():
     return ArrayImpl
 
 
-def default_device():
-    """The device that JAX puts arrays on."""
-    return jax.config.jax_default_device or _Device.first or _first_device()
-
-
-class _Device:
-    first = None  # of the backend, once it is in use
-    late = False  # whether this process touches none before it must
-
-
-def stay_on_host():
-    """New Tensors of this process stay NumPy arrays; JAX starts when one of them is computed with."""
-    _Device.late = True
-
-
-def at_rest(array):
-    """What a Tensor holds of a NumPy array that nobody will change, in a process that has no device in use and wants none; else None."""
-    return array if _Device.late and not xla_bridge._backends else None
-
-
-def _first_device():
-    _Device.first = jax.local_devices()[0]
-    return _Device.first
-
-
 def uploaded(array):
     """A jax array of a NumPy array that nobody will change. Nothing is compiled for it, as `jnp.array` does for each shape."""
     return _put(array, None) if trace_state_clean() else jnp.asarray(array)
@@ -147,7 +122,7 @@ def uploaded(array):
 
 def _put(array, device):
     """The array on a device, by default JAX's own; the same inside a trace."""
-    device = device or default_device()
+    device = jax_device(device or default_device())
     if not isinstance(device, jax.Device):  # the name of a platform
         return jax.device_put(array)
     return unbound(array, device)
@@ -184,7 +159,8 @@ def leaf(raw):
     if isinstance(raw, np.ndarray | np.generic):
         if raw.size <= _HOST:
             return host(raw.ravel().tolist(), aval_of(raw.shape, raw.dtype))
-        return leaf(uploaded(np.array(raw)))  # a copy: the caller may change the NumPy array later
+        array = np.array(raw)  # a copy: the caller may change the NumPy array later
+        return on_host(array) if default_device() is HOST else leaf(uploaded(array))
     return None
 
 
@@ -205,6 +181,13 @@ def on_host(array) -> Value:
 def fresh(array):
     """A Value of a NumPy array that has just been made: few elements as numbers, more of them, on a CPU, where they are."""
     return leaf(array) if array.size <= _HOST or default_device().platform != "cpu" else on_host(array)
+
+
+def kept(array):
+    """What a Tensor holds of a NumPy array that nobody will change: the array where it will be computed with, else one of JAX's."""
+    if at_rest(array) is not None:
+        return array
+    return on_host(array) if local.ctx.segment is not None and default_device() is HOST else uploaded(array)
 
 
 def from_host(array):
@@ -241,14 +224,6 @@ def zeros_like(raw):
 def is_zero(raw) -> bool:
     """Whether a value is known to be zeros without looking at an array."""
     return type(raw) is Value and type(raw.array) is tuple and raw.array == (0,)
-
-
-def device_of(array):
-    """The device an array is on; a frozenset for several."""
-    if type(array) is np.ndarray:
-        return default_device()
-    devices = array.sharding.device_set
-    return next(iter(devices)) if len(devices) == 1 else frozenset(devices)
 
 
 def bound(v):

@@ -5,7 +5,8 @@ import functools as ft
 import jax
 from jax import lax
 
-from paddle_jax._core.deferred.value import Several, Value, concrete, default_device, unbound, whole
+from paddle_jax._core.deferred.devices import default_device, jax_device
+from paddle_jax._core.deferred.value import Several, Value, concrete, unbound, whole
 from paddle_jax._core.kernel import ADD, Kernel, execute
 from paddle_jax._core.node import GraphFreedError, Node, source_of
 from paddle_jax._core.state import local
@@ -68,10 +69,10 @@ def _gathered(raw):
     """The whole value on the default device."""
     array = concrete(raw)
     if not isinstance(array, jax.Array) or len(array.sharding.device_set) == 1:
-        return unbound(array, default_device())
+        return unbound(array, jax_device(default_device()))
     array = whole(array)
     parts = {shard.device: shard.data for shard in array.addressable_shards} if array.is_fully_replicated else {}
-    here = default_device()
+    here = jax_device(default_device())
     return unbound(parts[here] if here in parts else jax.device_put(array, here), here)
 
 

@@ -8,8 +8,8 @@ import traceback
 
 import numpy as np
 
+from paddle_jax._core.deferred.devices import stay_on_host
 from paddle_jax._core.deferred.flush import run_pending
-from paddle_jax._core.deferred.value import stay_on_host
 from paddle_jax._core.dtype import set_default_dtype
 from paddle_jax._core.random import default_generator
 from paddle_jax.alias import install_as_paddle

@@ -5,17 +5,17 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core.deferred.value import looked_at
+from paddle_jax._core.deferred.value import looked_at, settled
 from paddle_jax._core.op import composite, op
-from paddle_jax._core.outcomes import ride_between, traced
+from paddle_jax._core.outcomes import heard, ride_between, traced
 from paddle_jax._core.record import known_as
 from paddle_jax._core.symbol import ABSTRACT
-from paddle_jax._core.tensor import on_host
+from paddle_jax._core.tensor import held, on_host
 
 
 def concrete(tensor):
     """The value of a Tensor as a NumPy array where looking at it is free (a computed value on the CPU), else None."""
-    value = tensor._value
+    value = heard(settled(held(tensor)))
     if isinstance(value, np.ndarray):
         return value
     if not isinstance(value, jax.Array) or isinstance(value, ABSTRACT) or not value.is_fully_addressable:

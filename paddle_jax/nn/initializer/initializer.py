@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.deferred.value import uploaded
+from paddle_jax._core.deferred.value import kept
 from paddle_jax._core.param_defaults import Defaults
 from paddle_jax._core.random import default_generator
 from paddle_jax._core.tensor import Tensor
@@ -36,7 +36,7 @@ class Initializer:
     def forward(self, var, block=None):
         """Fills `var` in place; what calling the initializer does."""
         array = np.asarray(self._values(tuple(var.shape), np.dtype(var._raw.dtype)))
-        var._rebind(uploaded(array.astype(var._raw.dtype)))
+        var._rebind(kept(array.astype(var._raw.dtype)))
 
 
 def generator():

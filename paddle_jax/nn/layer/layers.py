@@ -6,7 +6,7 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import unique_name
-from paddle_jax._core.deferred.value import uploaded
+from paddle_jax._core.deferred.value import kept
 from paddle_jax._core.error_kinds import MISTAKES
 from paddle_jax._core.pytree import register_layer
 from paddle_jax._core.state import Changes, Observing, local
@@ -170,7 +170,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
     def create_tensor(self, name=None, persistable=None, dtype=None):
         """Makes an empty Tensor named after this layer."""
         dtype = dtypes.convert(self._dtype or dtypes.get_default_dtype()) if dtype is None else dtypes.convert(dtype)
-        tensor = wrap(uploaded(np.zeros((0,), dtype.np)))
+        tensor = wrap(kept(np.zeros((0,), dtype.np)))
         tensor.name = f"{self._full_name}.{name}" if name else unique_name.generate(f"{self._full_name}._generated_var")
         tensor.persistable = bool(persistable)
         return tensor

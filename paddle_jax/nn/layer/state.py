@@ -4,10 +4,9 @@ import collections
 import inspect
 import warnings
 
-import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.deferred.value import concrete, looked_at
+from paddle_jax._core.deferred.value import kept, looked_at, settled
 from paddle_jax._core.layout import keep_layout
 from paddle_jax._core.tensor import Tensor, held
 
@@ -174,7 +173,7 @@ def _matching(tensor, value):
     array = held(value) if isinstance(value, Tensor) else np.array(value)
     target = np.dtype(tensor._raw.dtype)
     if array.dtype == np.uint16 and target.name == "bfloat16":
-        return jnp.asarray(looked_at(concrete(array)).view(target))
+        return kept(np.array(looked_at(settled(array))).view(target))
     if array.dtype != target:
         raise AssertionError(f"set_state_dict: {tensor.name}: got dtype {array.dtype}; the parameter has {target}; cast one of them")
-    return array if isinstance(value, Tensor) else jnp.asarray(array)
+    return array if isinstance(value, Tensor) else kept(array)
