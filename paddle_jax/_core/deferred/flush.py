@@ -14,7 +14,7 @@ from paddle_jax._core.deferred.positions import MASK, needed, picked, value_at
 from paddle_jax._core.deferred.program import drop, program_for
 from paddle_jax._core.deferred.segment import ANY, FIRST_LOOK, Segment, idle
 from paddle_jax._core.deferred.settings import settings
-from paddle_jax._core.deferred.value import Value, concrete, settled
+from paddle_jax._core.deferred.value import Value, concrete, settled, taken_over
 from paddle_jax._core.errors import translate
 from paddle_jax._core.exhausted import told_as_memory
 from paddle_jax._core.kernel import compute
@@ -151,7 +151,7 @@ def run_each(ops, leaves, values, host):
         operands = [value_at(p, arrays, env) for p in positions]
         try:
             found = interpreted(sig, operands) if host else None
-            env[i] = compute(sig.kernel, operands) if found is None else found
+            env[i] = compute(sig.kernel, list(map(taken_over, operands))) if found is None else found
         except Exception as error:
             _give(env, values)
             if foreign(error):

@@ -18,6 +18,8 @@ from paddle_jax._core.unmade import Unmade
 INEXACT = frozenset("fcV")  # NumPy kinds of floating and complex dtypes; V is how ml_dtypes show
 FILL = object()  # the device of constants
 _LARGE = 4096  # elements from which one number that fills a shape is spread out on the device
+_ALIGNMENT = 64  # bytes
+_COPIED_AT_ONCE = 100 << 10  # bytes up to which JAX copies an array before it returns
 _HOST = 16  # NumPy operands up to this many elements travel as numbers, packed together
 
 
@@ -131,13 +133,26 @@ def _put(array, device):
 def aligned(shape, dtype):
     """An empty NumPy array that begins at a multiple of 64 bytes: any other is copied when JAX takes it over."""
     size = math.prod(shape) * dtype.itemsize
-    memory = np.empty(size + 64, np.uint8)
-    first = -memory.ctypes.data % 64
+    memory = np.empty(size + _ALIGNMENT, np.uint8)
+    first = -memory.ctypes.data % _ALIGNMENT
     return memory[first : first + size].view(dtype).reshape(shape)
 
 
+def taken_over(array):
+    """An operand for a compiled kernel: NumPy arrays that JAX would copy in the background become its own first (see `unbound`)."""
+    return uploaded(array) if type(array) is np.ndarray and array.nbytes > _COPIED_AT_ONCE else array
+
+
 def unbound(array, device):
-    """An array that lies on one device as one that may be used with arrays on others."""
+    """An array that lies on one device as one that may be used with arrays on others.
+
+    JAX copies a NumPy array that it cannot take over in a thread of its own, and what is computed with it then runs in the background, where
+    a lack of memory no longer names the operation. So that copy is made here.
+    """
+    if type(array) is np.ndarray and array.nbytes > _COPIED_AT_ONCE and array.ctypes.data % _ALIGNMENT and device.platform == "cpu":
+        copy = aligned(array.shape, array.dtype)
+        copy[...] = array
+        array = copy
     return batched_device_put(jax.core.ShapedArray(array.shape, array.dtype), SingleDeviceSharding(device), [array], [device], committed=False)
 
 
