@@ -21,7 +21,8 @@ start = time.perf_counter()
 paddle.seed(0)
 from benchmarks import cold_programs
 value = getattr(cold_programs, sys.argv[2])(paddle)
-print(json.dumps([time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, value]))
+memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+print(json.dumps([time.perf_counter() - start, memory, value]))
 """
 
 

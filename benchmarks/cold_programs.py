@@ -80,15 +80,19 @@ def lengths(paddle):
     return total
 
 
-CALLS = """x + y|x * 2.5|x @ y.t()|x.sum()|x.mean(axis=1)|paddle.concat([x, y])|paddle.stack([x, y])|x.reshape([-1])|x.transpose([1, 0])|x[1]
-x[:, 2:4]|x[x > 0]|paddle.where(x > 0, x, y)|paddle.argmax(x, axis=1)|paddle.sort(x)|paddle.topk(x, 2)[0]|paddle.cumsum(x, 1)
+CALLS = """x + y|x * 2.5|x @ y.t()|x.sum()|x.mean(axis=1)|paddle.concat([x, y])|paddle.stack([x, y])
+x.reshape([-1])|x.transpose([1, 0])|x[1]
+x[:, 2:4]|x[x > 0]|paddle.where(x > 0, x, y)|paddle.argmax(x, axis=1)|paddle.sort(x)|paddle.topk(x, 2)[0]
+paddle.cumsum(x, 1)
 paddle.exp(x)|paddle.tanh(x)|paddle.clip(x, -0.5, 0.5)|F.softmax(x)|F.relu(x)|F.gelu(x)|paddle.linalg.norm(x)
 paddle.einsum('ij,kj->ik', x, y)|paddle.unique(i)
-x.astype('float64')|x.std()|paddle.median(x)|paddle.max(x, axis=0)|paddle.prod(x)|paddle.floor(x)|paddle.abs(x)
+x.astype('float64')|x.std()|paddle.median(x)|paddle.max(x, axis=0)|paddle.prod(x)|paddle.floor(x)
+paddle.abs(x)
 paddle.sign(x)|paddle.flip(x, [0])|paddle.roll(x, 1)
 paddle.gather(x, i)|paddle.tile(x, [2, 1])|paddle.expand(x[:1], [3, 6])|x.unsqueeze(0)
 paddle.squeeze(x[:1])|paddle.split(x, 2, 1)[1]|paddle.eye(4)
-paddle.linspace(0, 1, 7)|paddle.tril(x)|paddle.logsumexp(x, 1)|F.layer_norm(x, [6])|F.mse_loss(x, y)|F.one_hot(i, 5)|paddle.isfinite(x)"""
+paddle.linspace(0, 1, 7)|paddle.tril(x)|paddle.logsumexp(x, 1)|F.layer_norm(x, [6])|F.mse_loss(x, y)
+F.one_hot(i, 5)|paddle.isfinite(x)"""
 
 
 def calls(paddle):
@@ -98,8 +102,10 @@ def calls(paddle):
     return sum(float(np.asarray(eval(text, names).numpy(), "float64").sum()) for text in CALLS.replace("\n", "|").split("|"))  # noqa: S307
 
 
-FUNCTIONS = """x.sin()|x * x.exp()|paddle.tanh(x) ** 3|F.softmax(x)|F.log_softmax(x)|F.gelu(x)|x.cumsum(0)|paddle.sqrt(x * x + 1)|x @ x.t()
-x.max(axis=1)|paddle.concat([x, x * 2])|x.sort()|x[1:] * 2|F.layer_norm(x, [6])|paddle.logsumexp(x, 1)|x.var(axis=0)|F.softplus(x)|x.transpose([1, 0])
+FUNCTIONS = """x.sin()|x * x.exp()|paddle.tanh(x) ** 3|F.softmax(x)|F.log_softmax(x)|F.gelu(x)|x.cumsum(0)
+paddle.sqrt(x * x + 1)|x @ x.t()
+x.max(axis=1)|paddle.concat([x, x * 2])|x.sort()|x[1:] * 2|F.layer_norm(x, [6])|paddle.logsumexp(x, 1)
+x.var(axis=0)|F.softplus(x)|x.transpose([1, 0])
 paddle.erf(x)|paddle.where(x > 0, x, x * x)"""
 
 

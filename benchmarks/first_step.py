@@ -20,7 +20,8 @@ importlib.import_module(sys.argv[1] + ".vision.models")
 paddle.seed(0)
 net = getattr(paddle.vision.models, sys.argv[2])(num_classes=10)
 optimizer = paddle.optimizer.Momentum(0.01, parameters=net.parameters())
-image, label = paddle.to_tensor(np.random.RandomState(0).randn(1, 3, 224, 224).astype("float32")), paddle.to_tensor([3])
+image = paddle.to_tensor(np.random.RandomState(0).randn(1, 3, 224, 224).astype("float32"))
+label = paddle.to_tensor([3])
 times = []
 for _ in range(5):
     start = time.process_time()

@@ -11,9 +11,12 @@ import math
 
 from benchmarks.fresh import last_line
 
-CALLS = """x[i].numpy()|float(x[i].sum())|float((x * y).sum())|(x + 1).numpy()|paddle.tanh(x).numpy()|int(x.argmax())|bool((x > 0).all())
-paddle.nonzero(v > 0.5).shape|layer(x).numpy()|x.sum().item()|(x + y).shape|paddle.to_tensor([1.0, 2.0, i]).numpy()|[each for each in v]
-(x + y).tolist()|int(F.softmax(v).argmax())|(x @ y.t()).numpy()|x.mean().item() + x.max().item()|float(paddle.linalg.norm(v))
+CALLS = """x[i].numpy()|float(x[i].sum())|float((x * y).sum())|(x + 1).numpy()|paddle.tanh(x).numpy()
+int(x.argmax())|bool((x > 0).all())
+paddle.nonzero(v > 0.5).shape|layer(x).numpy()|x.sum().item()|(x + y).shape
+paddle.to_tensor([1.0, 2.0, i]).numpy()|[each for each in v]
+(x + y).tolist()|int(F.softmax(v).argmax())|(x @ y.t()).numpy()|x.mean().item() + x.max().item()
+float(paddle.linalg.norm(v))
 paddle.concat([x, y]).numpy()|x.sum() > 3 and 1"""
 
 DRIVER = """

@@ -1,7 +1,9 @@
 """Writes docs/derivatives.md: the rows of tests/autograd/derivatives at order 1 to 4, in forward mode and mixed, beside what the real Paddle reaches.
 
-    python tools/derivative_table.py             runs all rows and writes the page; a name after it only prints the rows that contain it
-    python tools/derivative_table.py --oracle    asks the real Paddle first, each row in a child process, since some of its gradients end it
+    python tools/derivative_table.py             runs all rows and writes the page
+    python tools/derivative_table.py NAME        only prints the rows that contain the name
+    python tools/derivative_table.py --oracle    asks the real Paddle first, each row in a child process,
+                                                 since some of its gradients end it
 
 What the real Paddle reached is kept in tests/autograd/derivatives/oracle.json by the text of the row.
 """
@@ -201,39 +203,46 @@ def keep(path, key, wrong):
 
 INTRO = """# Derivatives
 
-Every differentiable op, at order 1 to 4, in forward mode and mixed; beside it what the real Paddle 3.3.1 reaches with the same expression on a CPU.
+Every differentiable op, at order 1 to 4, in forward mode and mixed; beside it what the real Paddle 3.3.1
+reaches with the same expression on a CPU.
 
-    python tools/derivative_table.py            runs all rows and writes this page (about ten minutes on one core)
+    python tools/derivative_table.py            runs all rows and writes this page (ten minutes on one core)
     python tools/derivative_table.py --oracle   asks the real Paddle again first (half a minute)
 
-{rows} expressions of {ops} ops, in float64. For a point x, a direction v and covectors w (all random) phi(t) = <w, f(x + t v)>. The derivative of
-order k comes from `paddle.grad(..., create_graph=True)` nested k times and contracted with v each time; it must be the difference quotient over
-seven points of the one of order k - 1. *Forward*: `jax.jvp` nested 1 to 4 times over the same Paddle code, inside a trace, gives the same numbers.
-*Mixed*: `jax.jvp` over the reverse-mode derivatives of order 1 and 2 does. A complex number counts as its real and imaginary part. {traced} of the
-rows run inside one JAX trace; the rest needs values on the host. *Not run*: the same op has another row that is run at order 4 (decompositions of
-complex and of wide matrices, whose programs take long to compile).
+{rows} expressions of {ops} ops, in float64. For a point x, a direction v and covectors w (all random) phi(t)
+= <w, f(x + t v)>. The derivative of order k comes from `paddle.grad(..., create_graph=True)` nested k times
+and contracted with v each time; it must be the difference quotient over seven points of the one of order k -
+1. *Forward*: `jax.jvp` nested 1 to 4 times over the same Paddle code, inside a trace, gives the same numbers.
+*Mixed*: `jax.jvp` over the reverse-mode derivatives of order 1 and 2 does. A complex number counts as its
+real and imaginary part. {traced} of the rows run inside one JAX trace; the rest needs values on the host.
+*Not run*: the same op has another row that is run at order 4 (decompositions of complex and of wide matrices,
+whose programs take long to compile).
 
 How many expressions are right up to that order:
 """
-NOTES = """Real Paddle: the highest order that is right, and what the next one does. *RuntimeError* and the like: it says that there is no such
-gradient. *Wrong*: it gives other numbers, or 0, without a word. *No value*: its CPU build has no such kernel for float64. Its rows are judged with a
-tolerance of 1e-4, since some of its float64 kernels compute in float32; ours with 1e-6.
+NOTES = """Real Paddle: the highest order that is right, and what the next one does. *RuntimeError* and the
+like: it says that there is no such gradient. *Wrong*: it gives other numbers, or 0, without a word. *No
+value*: its CPU build has no such kernel for float64. Its rows are judged with a tolerance of 1e-4, since some
+of its float64 kernels compute in float32; ours with 1e-6.
 
-`pytest tests/autograd/derivatives` runs the same rows; for the few whose fourth order takes seconds to compile (`THREE` and `TWO` in
-`tests/autograd/derivatives/table.py`) it stops at order 3 or 2. Inputs keep away from kinks; what happens at them (|x| at 0, ties, clip bounds, NaN
-in the branch not taken...) is tested in `tests/autograd/test_delicate_points.py`: the first order is the real Paddle's there, the orders beyond are
+`pytest tests/autograd/derivatives` runs the same rows; for the few whose fourth order takes seconds to
+compile (`THREE` and `TWO` in `tests/autograd/derivatives/table.py`) it stops at order 3 or 2. Inputs keep
+away from kinks; what happens at them (|x| at 0, ties, clip bounds, NaN in the branch not taken...) is tested
+in `tests/autograd/test_delicate_points.py`: the first order is the real Paddle's there, the orders beyond are
 those of the mathematics.
 
 What has no derivative, and says so:
 
-- Eigenvectors of equal eigenvalues, singular vectors of equal singular values, have no derivative: any rotation of them is as good. Their gradient
-  is NaN or infinite (`eigh`, `eig`, `svd`). Eigenvalues and singular values alone (`eigvalsh`, `svdvals`) have a first one there, as Paddle gives
-  it, and no second one.
-- Eigenvectors and singular vectors are determined up to a sign, complex ones up to a phase. Derivatives are those of the choice whose change is
-  orthogonal to the vector (`eig`: of unit length). With full_matrices=True the surplus vectors of `svd` span a space in which any rotation is as
-  good; those turn as little as possible.
+- Eigenvectors of equal eigenvalues, singular vectors of equal singular values, have no derivative: any
+  rotation of them is as good. Their gradient is NaN or infinite (`eigh`, `eig`, `svd`). Eigenvalues and
+  singular values alone (`eigvalsh`, `svdvals`) have a first one there, as Paddle gives it, and no second one.
+- Eigenvectors and singular vectors are determined up to a sign, complex ones up to a phase. Derivatives are
+  those of the choice whose change is orthogonal to the vector (`eig`: of unit length). With
+  full_matrices=True the surplus vectors of `svd` span a space in which any rotation is as good; those turn as
+  little as possible.
 - Where a matrix changes its rank `pinv`, `lstsq` and singular vectors jump.
-- Labels are constants, as in Paddle: no gradient flows to the label of `cross_entropy`, `binary_cross_entropy`, `kl_div` or `log_loss`.
+- Labels are constants, as in Paddle: no gradient flows to the label of `cross_entropy`,
+  `binary_cross_entropy`, `kl_div` or `log_loss`.
 """
 
 if __name__ == "__main__":

@@ -114,11 +114,16 @@ PYTHON = {name: frozenset(text.split()) for name, text in {
         vander vecdot vector_norm
     """,
     "operand x1": "cosine_similarity",
-    "operand y": "addmm cdist copysign cumulative_trapezoid equal gammainc gammaincc gcd hypot inner lcm ldexp ormqr pow",
+    "operand y": """
+        addmm cdist copysign cumulative_trapezoid equal gammainc gammaincc gcd hypot inner lcm ldexp ormqr
+        pow
+    """,
 }.items()}
 
 COMPILED = {name: frozenset(text.split()) for name, text in {
-    "TypeError": "arange:step cosine_similarity:got logspace:stop median:axis tril_indices:offset triu_indices:offset",
+    "TypeError": """
+        arange:step cosine_similarity:got logspace:stop median:axis tril_indices:offset triu_indices:offset
+    """,
     "ValueError": """
         adaptive_avg_pool3d:output_size adaptive_log_softmax_with_loss:shapes
         adaptive_log_softmax_with_loss:the adaptive_max_pool3d:output_size cartesian_prod:Need

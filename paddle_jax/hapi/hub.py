@@ -35,9 +35,12 @@ def list(repo_dir, source="github", force_reload=False):
     Example:
         >>> import pathlib, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     _ = pathlib.Path(folder, "hubconf.py").write_text("def tiny(width=2):\\n    'A tiny network.'\\n    return width\\n")
-        ...     print(paddle.hub.list(folder, source="local"), paddle.hub.load(folder, "tiny", source="local", width=3))
-        ['tiny'] 3
+        ...     code = "def tiny(width=2):\\n    'A tiny network.'\\n    return width\\n"
+        ...     _ = pathlib.Path(folder, "hubconf.py").write_text(code)
+        ...     print(paddle.hub.list(folder, source="local"))
+        ...     print(paddle.hub.load(folder, "tiny", source="local", width=3))
+        ['tiny']
+        3
     """
     module = _opened(repo_dir, source, force_reload)
     return [name for name in dir(module) if callable(getattr(module, name)) and not name.startswith("_")]

@@ -33,7 +33,8 @@ def summary(net, input_size=None, dtypes=None, input=None):
     Raises:
         ValueError: neither `input_size` nor `input` is given, or a length is 0.
     Example:
-        >>> counts = paddle.summary(paddle.nn.Sequential(paddle.nn.Linear(3, 2)), (1, 3))  # doctest: +ELLIPSIS
+        >>> net = paddle.nn.Sequential(paddle.nn.Linear(3, 2))
+        >>> counts = paddle.summary(net, (1, 3))  # doctest: +ELLIPSIS
         -----...
         Total params: 8
         Trainable params: 8

@@ -14,14 +14,18 @@ _DARK = (COMPILE, INTERPRETED, OP, Type.ProfileStep)  # with white letters
 _MOST = 20_000  # events on the page; of more the longest
 _ROW, _WIDTH = 18, 1600
 _PAGE = """<!doctype html><meta charset="utf-8"><title>Profile</title>
-<style>body{{font:13px sans-serif;margin:1em}}rect:hover{{stroke:#000}}td{{padding:0 1em 0 0}}i{{display:inline-block;width:1em;height:.8em}}
+<style>body{{font:13px sans-serif;margin:1em}}rect:hover{{stroke:#000}}td{{padding:0 1em 0 0}}
+i{{display:inline-block;width:1em;height:.8em}}
 div{{overflow-x:auto}}text{{font:11px sans-serif;pointer-events:none}}.w{{fill:#fff}}</style>
 <h1>Profile of process {process}</h1>
-<p>{span:.3f} ms. Wider: <a href="#" onclick="return zoom(2)">+</a> <a href="#" onclick="return zoom(.5)">-</a></p>
+<p>{span:.3f} ms. Wider:
+<a href="#" onclick="return zoom(2)">+</a> <a href="#" onclick="return zoom(.5)">-</a></p>
 <table>{went}</table><p>{legend}</p>{note}
-<div><svg id="t" width="{width}" height="{height}" viewBox="0 0 {width} {height}" preserveAspectRatio="none">
+<div><svg id="t" width="{width}" height="{height}" viewBox="0 0 {width} {height}"
+preserveAspectRatio="none">
 {shapes}</svg></div>
-<script>function zoom(f){{var t=document.getElementById("t");t.setAttribute("width",t.getAttribute("width")*f);return false}}</script>
+<script>function zoom(f){{var t=document.getElementById("t");
+t.setAttribute("width",t.getAttribute("width")*f);return false}}</script>
 """
 
 

@@ -34,9 +34,9 @@ def get_weights_path_from_url(url, md5sum=None):
         ValueError: the address is that of an archive. Differs from Paddle: there archives are unpacked.
         RuntimeError: three attempts to download it failed, or gave a file with another sum.
     Example:
-        >>> paddle.utils.download.get_weights_path_from_url("weights.pdparams")
+        >>> paddle.utils.download.get_weights_path_from_url("x")
         Traceback (most recent call last):
-        AssertionError: get_weights_path_from_url: url: got 'weights.pdparams'; it must start with http:// or https://
+        AssertionError: get_weights_path_from_url: url: got 'x'; it must start with http:// or https://
     """
     _check_url("get_weights_path_from_url", url)
     if Path(urllib.parse.urlparse(url).path).name.endswith(_ARCHIVES):

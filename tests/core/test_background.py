@@ -82,7 +82,8 @@ def test_interrupted_at_any_moment():
             except Hit:
                 hits += 1
             worker.submit(int).wait()
-            assert all(t.done for t in taken) and seen[:len(taken)] == list(range(len(taken))), (len(taken), seen)
+            assert all(t.done for t in taken), len(taken)
+            assert seen[:len(taken)] == list(range(len(taken))), (len(taken), seen)
             assert len(seen) - len(taken) in (0, 1), (len(taken), len(seen))
         print(hits)
     """)

@@ -170,7 +170,8 @@ from paddle_jax._core.deferred import compiled
 paddle.set_flags({"FLAGS_deferred": "off", "FLAGS_compiled_code_in_mb": 16})
 compiled._EVERY = 2
 x = paddle.full([3, 7], 0.5)
-names = ["cos", "sinh", "tan", "cosh", "asinh", "atan", "expm1", "log1p", "sign", "tanh", "sin", "exp", "sqrt", "rsqrt", "floor", "ceil"]
+names = ["cos", "sinh", "tan", "cosh", "asinh", "atan", "expm1", "log1p", "sign", "tanh", "sin", "exp",
+         "sqrt", "rsqrt", "floor", "ceil"]
 rounds = []
 for _ in range(6):
     before = Counters.compiled

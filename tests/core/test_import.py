@@ -9,7 +9,8 @@ ROOT = Path(__file__).resolve().parents[2]
 CODE = """
 import sys
 import paddle_jax
-print(" ".join(sorted({name.partition(".")[0] for name in sys.modules} | {name for name in sys.modules if name.startswith("paddle_jax.")})))
+ours = {name for name in sys.modules if name.startswith("paddle_jax.")}
+print(" ".join(sorted({name.partition(".")[0] for name in sys.modules} | ours)))
 """
 
 

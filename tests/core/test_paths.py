@@ -114,8 +114,10 @@ from paddle.base import unique_name
 from paddle.tensor.math import *
 from paddle.nn.layer.common import Linear
 assert lr.MultiStepDecay.__module__ == lr.__name__ == "paddle.optimizer.lr" and paddle.__name__ == "paddle"
-assert str(Linear) == "<class 'paddle.nn.layer.common.Linear'>" and paddle.cumsum.__module__ == paddle.tensor.math.__name__
-assert str(type(Linear(1, 1).weight)) == "<class 'paddle.base.framework.EagerParamBase'>" and str(paddle.Tensor) == "<class 'paddle.Tensor'>"
+assert str(Linear) == "<class 'paddle.nn.layer.common.Linear'>"
+assert paddle.cumsum.__module__ == paddle.tensor.math.__name__
+assert str(type(Linear(1, 1).weight)) == "<class 'paddle.base.framework.EagerParamBase'>"
+assert str(paddle.Tensor) == "<class 'paddle.Tensor'>"
 assert sys.modules["paddle.base.unique_name"] is unique_name is paddle.base.unique_name
 assert paddle.tensor.einsum is paddle.einsum and sys.modules["paddle.tensor.einsum"].einsum is paddle.einsum
 import paddle.batch

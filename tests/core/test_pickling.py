@@ -32,7 +32,8 @@ import copy, pickle
 paddle.seed(1)
 layer = paddle.nn.Linear(2, 3)
 schedule = paddle.optimizer.lr.StepDecay(0.5, 2)
-optimizer = paddle.optimizer.Adam(schedule, parameters=layer.parameters(), grad_clip=paddle.nn.ClipGradByGlobalNorm(0.5))
+clip = paddle.nn.ClipGradByGlobalNorm(0.5)
+optimizer = paddle.optimizer.Adam(schedule, parameters=layer.parameters(), grad_clip=clip)
 x = paddle.to_tensor([[1.0, 2.0]])
 def train(layer, optimizer, steps):
     for _ in range(steps):

@@ -168,7 +168,8 @@ def test_build_directory(monkeypatch, tmp_path, capsys):
 
 SETUP = """
 from paddle_jax.utils.cpp_extension import CppExtension, setup
-setup(name="my_operators", version="1.0", ext_modules=CppExtension(sources=["operators.cc"], extra_compile_args={"cxx": ["-O1"]}))
+extension = CppExtension(sources=["operators.cc"], extra_compile_args={"cxx": ["-O1"]})
+setup(name="my_operators", version="1.0", ext_modules=extension)
 """
 
 
@@ -218,8 +219,9 @@ def test_the_same_source_in_the_real_paddle(oracle, tmp_path):
 
 LIBRARY = """
 from paddle_jax.utils.cpp_extension import BuildExtension, CppExtension, setup
+build = BuildExtension.with_options(output_dir=r"{folder}", no_python_abi_suffix=True)
 setup(name="{name}", ext_modules=[CppExtension(sources=[r"{source}"], extra_compile_args={{"cxx": ["-O1"]}})],
-      cmdclass={{"build_ext": BuildExtension.with_options(output_dir=r"{folder}", no_python_abi_suffix=True)}})
+      cmdclass={{"build_ext": build}})
 """
 
 

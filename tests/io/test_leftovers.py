@@ -71,7 +71,8 @@ def no_database(number):
 def held():
     """What the loader of this process holds: helper processes, threads, descriptors, and mappings of memory that is shared."""
     gc.collect()
-    helpers = Path(f"/proc/{forkserver._Server.process.pid}/task/{forkserver._Server.process.pid}/children").read_text().split()
+    server = forkserver._Server.process.pid
+    helpers = Path(f"/proc/{server}/task/{server}/children").read_text().split()
     mappings = sum("paddle_jax batch" in line or "/dev/shm/" in line for line in Path("/proc/self/maps").read_text().splitlines())
     descriptors = len(os.listdir("/proc/self/fd"))  # noqa: PTH208  counted with as little as possible open
     helpers = sum(not is_gone(pid) for pid in helpers)
@@ -209,7 +210,8 @@ class Data(Dataset):
     def __len__(self): return 16
     def __getitem__(self, i): return np.full([3, 224, 224], i, "float32")
 print(os.statvfs("/dev/shm").f_blocks * os.statvfs("/dev/shm").f_frsize, os.access("/dev/shm", os.W_OK))
-print([int(batch[0, 0, 0, 0]) for batch in DataLoader(Data(), batch_size=4, num_workers=2)], os.listdir("/dev/shm"))
+numbers = [int(batch[0, 0, 0, 0]) for batch in DataLoader(Data(), batch_size=4, num_workers=2)]
+print(numbers, os.listdir("/dev/shm"))
 """
 
 

@@ -17,7 +17,8 @@ LOOKS = """<pre id="seen"></pre><script>
 const boxes = () => [...document.querySelectorAll("rect")].map(r => {
   const b = r.getBoundingClientRect(), told = r.querySelector("title").textContent;
   const under = document.elementFromPoint(b.x + b.width / 2, b.y + b.height / 2);
-  return {told, x: b.x, y: b.y, width: b.width, height: b.height, under: under ? under.textContent : "", fill: getComputedStyle(r).fill};
+  return {told, x: b.x, y: b.y, width: b.width, height: b.height, under: under ? under.textContent : "",
+    fill: getComputedStyle(r).fill};
 });
 const before = boxes(), links = document.querySelectorAll("a");
 const letters = [...document.querySelectorAll("svg text")].map(t => t.textContent);
@@ -25,7 +26,8 @@ links[0].click();
 const wider = boxes();
 links[1].click();
 document.getElementById("seen").textContent = JSON.stringify({before, wider, after: boxes(), letters,
-  cells: [...document.querySelectorAll("td")].map(c => c.textContent), page: document.documentElement.scrollWidth});
+  cells: [...document.querySelectorAll("td")].map(c => c.textContent),
+  page: document.documentElement.scrollWidth});
 </script>"""
 
 

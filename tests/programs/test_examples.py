@@ -51,7 +51,8 @@ import hashlib, importlib, sys
 paddle = importlib.import_module(sys.argv[1])
 for file in ("ours.pdparams", "theirs.pdparams"):
     for key, weight in sorted(paddle.load(file).items()):
-        print(file, key, weight.name, weight.shape, weight.numpy().dtype, hashlib.sha256(weight.numpy().tobytes()).hexdigest())
+        bits = hashlib.sha256(weight.numpy().tobytes()).hexdigest()
+        print(file, key, weight.name, weight.shape, weight.numpy().dtype, bits)
 """
 
 needs_oracle = pytest.mark.skipif(importlib.util.find_spec("paddle") is None, reason="the real Paddle is not installed")

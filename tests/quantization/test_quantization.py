@@ -17,8 +17,8 @@ def oracle(oracle):
 
 
 NET = [
-    "Q = paddle.quantization", "N = paddle.nn.quant", "FQ = Q.quanters.FakeQuanterWithAbsMaxObserver", "AO = Q.observers.AbsmaxObserver",
-    "GW = Q.observers.GroupWiseWeightObserver",
+    "Q = paddle.quantization", "N = paddle.nn.quant", "FQ = Q.quanters.FakeQuanterWithAbsMaxObserver",
+    "AO = Q.observers.AbsmaxObserver", "GW = Q.observers.GroupWiseWeightObserver",
     """class Net(nn.Layer):
     def __init__(self):
         super().__init__()
@@ -38,7 +38,8 @@ NET = [
         p.set_value(rng.randn(*p.shape).astype('float32') * 0.4 + (1.0 if 'norm' in p.name else 0.0))
     return net
 """,
-    "def state(net, *ends): return {k: v.numpy() for k, v in net.state_dict().items() if not ends or k.endswith(ends)}",
+    "def state(net, *ends): return {k: v.numpy() for k, v in net.state_dict().items() "
+    "if not ends or k.endswith(ends)}",
     "x = paddle.to_tensor(np.random.RandomState(1).randn(3, 1, 8, 8).astype('float32'))",
     "y = paddle.to_tensor(np.array([1, 0, 4]))",
 ]
@@ -273,7 +274,8 @@ class HalfLayer(p.quantization.BaseQuanter):
     def zero_points(self): return p.zeros([1])
     def quant_axis(self): return -1
     def bit_length(self): return self.bits
-made = p.quantization.QAT(p.quantization.QuantConfig(Half(bits=4), None)).quantize(p.nn.Sequential(p.nn.ReLU()))
+config = p.quantization.QuantConfig(Half(bits=4), None)
+made = p.quantization.QAT(config).quantize(p.nn.Sequential(p.nn.ReLU()))
 """
 
 

@@ -38,7 +38,8 @@ def batch(r, count, key, python2=False):
         return pickle.dumps(content, protocol=2)
     pixels = content[b"data"]
     text = (b"(dp0\nS'data'\np1\ncnumpy.core.multiarray\n_reconstruct\np2\n(cnumpy\nndarray\np3\n(I0\ntp4\nS'b'\np5\ntp6\nRp7\n"
-            b"(I1\n(I%d\nI3072\ntp8\ncnumpy\ndtype\np9\n(S'u1'\np10\nI0\nI1\ntp11\nRp12\n(I3\nS'|'\np13\nNNNI-1\nI-1\nI0\ntp14\nbI00\n" % count)
+            b"(I1\n(I%d\nI3072\ntp8\ncnumpy\ndtype\np9\n(S'u1'\np10\nI0\nI1\ntp11\nRp12\n"
+            b"(I3\nS'|'\np13\nNNNI-1\nI-1\nI0\ntp14\nbI00\n" % count)
     text += b"S" + repr(pixels.tobytes())[1:].encode() + b"\ntp15\nbs"
     return text + b"S" + repr(key)[1:].encode() + b"\n(lp16\n" + b"".join(b"I%d\na" % i for i in range(count)) + b"s."
 

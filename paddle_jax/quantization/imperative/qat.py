@@ -64,7 +64,8 @@ class ImperativeQuantAware:
         )
     """
 
-    def __init__(self, quantizable_layer_type=["Conv2D", "Linear", "Conv2DTranspose", "ColumnParallelLinear", "RowParallelLinear"],  # noqa: B006
+    def __init__(self, quantizable_layer_type=["Conv2D", "Linear", "Conv2DTranspose",  # noqa: B006
+                                               "ColumnParallelLinear", "RowParallelLinear"],
                  weight_quantize_type="abs_max", activation_quantize_type="moving_average_abs_max", weight_bits=8, activation_bits=8,
                  moving_rate=0.9, fuse_conv_bn=False, weight_preprocess_layer=None, act_preprocess_layer=None, weight_quantize_layer=None,
                  act_quantize_layer=None, onnx_format=False):

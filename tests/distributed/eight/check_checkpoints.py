@@ -130,7 +130,8 @@ import sys, numpy as np, paddle_jax as paddle
 from paddle_jax.distributed import ProcessMesh, Shard, save_state_dict, shard_tensor
 mesh, number = ProcessMesh(np.arange(8)), int(sys.argv[2])
 while True:
-    state = {str(i): shard_tensor(np.full((64, 64), float(number), "float32"), mesh, [Shard(0)]) for i in range(20)}
+    value = np.full((64, 64), float(number), "float32")
+    state = {str(i): shard_tensor(value, mesh, [Shard(0)]) for i in range(20)}
     save_state_dict(state, sys.argv[1], unique_id=number % 5, async_save=number % 2 == 0)
     number += 1
     print(number, flush=True)
