@@ -5,16 +5,16 @@ from paddle_jax import _config as _config  # noqa: I001  configures jax before a
 from paddle_jax.alias import install_as_paddle
 
 # dtypes, devices, modes
-from paddle_jax._core.autograd_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from paddle_jax._core.autograd.autograd_mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from paddle_jax._core.dtype import (
     DType as dtype, bfloat16, bool_ as bool, complex64, complex128, float16, float32, float64, float8_e4m3fn, float8_e5m2, get_default_dtype, int8,
     int16, int32, int64, pstring, set_default_dtype, uint8, uint16, uint32, uint64, undefined as raw,
 )
 from paddle_jax._core.deferred.explain import explain
-from paddle_jax._core.custom import register_op
-from paddle_jax._core.live import live_tensors
-from paddle_jax._core.printing import set_printoptions
-from paddle_jax._core.flags import get_flags, set_flags
+from paddle_jax._core.ops.custom import register_op
+from paddle_jax._core.values.live import live_tensors
+from paddle_jax._core.values.printing import set_printoptions
+from paddle_jax._core.runtime.flags import get_flags, set_flags
 from paddle_jax._core.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, CustomPlace, XPUPlace, get_device, set_device
 from paddle_jax._core.random import (
     Generator, get_cuda_rng_state, get_rng_state, seed, set_cuda_rng_state, set_rng_state,
@@ -23,7 +23,7 @@ from paddle_jax._core.tensor import Tensor
 
 from paddle_jax._core.dtype import complex64 as cfloat, complex128 as cdouble, float16 as half, float32 as float, float64 as double
 from paddle_jax._core.dtype import int16 as short, int32 as int, int64 as long
-from paddle_jax._core.limits import finfo, iinfo
+from paddle_jax._core.values.limits import finfo, iinfo
 from paddle_jax._core.random import seed as manual_seed
 from paddle_jax._core.size import Size
 from math import e, inf, nan, pi

@@ -44,11 +44,9 @@ from paddle_jax import text as text
 from paddle_jax import utils as utils
 from paddle_jax import version as version
 from paddle_jax import vision as vision
-from paddle_jax._core.autograd_mode import set_grad_enabled as set_grad_enabled
+from paddle_jax._core.autograd.autograd_mode import set_grad_enabled as set_grad_enabled
 from paddle_jax._core.dtype import DType
 from paddle_jax._core.dtype import DType as dtype
-from paddle_jax._core.limits import finfo as finfo
-from paddle_jax._core.limits import iinfo as iinfo
 from paddle_jax._core.place import CPUPlace as CPUPlace
 from paddle_jax._core.place import CUDAPinnedPlace as CUDAPinnedPlace
 from paddle_jax._core.place import CUDAPlace as CUDAPlace
@@ -57,6 +55,8 @@ from paddle_jax._core.place import XPUPlace as XPUPlace
 from paddle_jax._core.random import Generator as Generator
 from paddle_jax._core.size import Size as Size
 from paddle_jax._core.tensor import Tensor as Tensor
+from paddle_jax._core.values.limits import finfo as finfo
+from paddle_jax._core.values.limits import iinfo as iinfo
 from paddle_jax.base.param_attr import ParamAttr as ParamAttr
 from paddle_jax.distributed.data_parallel import DataParallel as DataParallel
 from paddle_jax.framework.mmap_storage import MmapStorage as MmapStorage

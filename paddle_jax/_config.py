@@ -16,7 +16,7 @@ def collect_as_before():
 
 import jax  # noqa: E402
 
-from paddle_jax._core import compile_cache, compiler, counters, flags, forked, metrics, uninterrupted  # noqa: E402
+from paddle_jax._core.runtime import compile_cache, compiler, counters, flags, forked, metrics, uninterrupted  # noqa: E402
 from paddle_jax._core.world import gate  # noqa: E402
 
 compiler.bound_arenas()

@@ -14,7 +14,7 @@ import types
 from pathlib import Path
 from typing import NamedTuple
 
-from paddle_jax._core.origins import OURS
+from paddle_jax._core.runtime.origins import OURS
 
 PACKAGE = "paddle_jax"
 _HERE = Path(__file__).parent

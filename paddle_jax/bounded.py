@@ -8,7 +8,7 @@ What is more than `size` is left out, what is missing is filled up, so the shape
 
 import jax.numpy as jnp
 
-from paddle_jax._core.op import op
+from paddle_jax._core.ops.op import op
 
 __all__ = [
     "coalesce", "masked_select", "nonzero", "sparse_add", "sparse_conv2d", "sparse_conv3d", "sparse_max_pool3d", "sparse_sum", "to_sparse_coo",

@@ -2,7 +2,7 @@
 
 import json
 
-from paddle_jax._core.metrics import snapshot, start, stop
+from paddle_jax._core.runtime.metrics import snapshot, start, stop
 from paddle_jax.framework.atomic import replace_file
 
 __all__ = ["snapshot", "start", "stop", "write"]

@@ -1,6 +1,6 @@
 """The classes of static programs that programs ask about with isinstance (`paddle.pir`)."""
 
-from paddle_jax._core.symbol import Symbol
+from paddle_jax._core.values.symbol import Symbol
 
 __all__ = ["Value"]
 

@@ -101,7 +101,7 @@ def _own_seed(request):
 def _flags_as_before():
     """Puts back what a test leaves changed, so that it does not change what the tests after it test."""
     import paddle_jax
-    from paddle_jax._core.outcomes import Outcomes
+    from paddle_jax._core.failures.outcomes import Outcomes
 
     before = paddle_jax.get_flags(_FLAGS)
     yield

@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT))
 
 import paddle_jax  # noqa: E402
 from paddle_jax._core.dtype import DType  # noqa: E402
-from paddle_jax._core.op import OPS  # noqa: E402
+from paddle_jax._core.ops.op import OPS  # noqa: E402
 from paddle_jax._core.tensor import Tensor  # noqa: E402
 from tests.ops import harness  # noqa: E402
 

@@ -2,11 +2,11 @@
 
 import jax
 
-from paddle_jax._core.error_kinds import is_native, with_kind
-from paddle_jax._core.exhausted import exhausted, out_of_memory, told_as_memory
-from paddle_jax._core.origins import ARRAYS, foreign, origin, package_of
-from paddle_jax._core.sentences import operand_names, public_name, sentence
-from paddle_jax._core.unmade import Unmade
+from paddle_jax._core.failures.error_kinds import is_native, with_kind
+from paddle_jax._core.failures.exhausted import exhausted, out_of_memory, told_as_memory
+from paddle_jax._core.failures.sentences import operand_names, public_name, sentence
+from paddle_jax._core.runtime.origins import ARRAYS, foreign, origin, package_of
+from paddle_jax._core.values.unmade import Unmade
 
 TRACING = (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError, jax.errors.TracerIntegerConversionError,
            jax.errors.UnexpectedTracerError, jax.errors.TracerBoolConversionError)

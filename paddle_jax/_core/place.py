@@ -6,7 +6,7 @@ import numpy as np
 from paddle_jax._core.deferred.devices import HOST, default_device
 from paddle_jax._core.deferred.settings import settle
 from paddle_jax._core.deferred.value import Value, concrete, kept
-from paddle_jax._core.symbol import ABSTRACT
+from paddle_jax._core.values.symbol import ABSTRACT
 
 _KINDS = {"cpu": "cpu", "gpu": "gpu", "cuda": "gpu", "rocm": "gpu", "xpu": "xpu", "tpu": "tpu"}
 _ANYWHERE = (*ABSTRACT, np.ndarray, np.generic, jax.ShapeDtypeStruct)  # what a Tensor may hold that is on no device yet

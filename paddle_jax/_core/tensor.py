@@ -9,16 +9,16 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as places
-from paddle_jax._core import unique_name
+from paddle_jax._core.autograd.hooks import Retain, TensorHookRemoveHelper
 from paddle_jax._core.deferred.value import INEXACT, Value, kept, looked_at, observed, settled, zeros_like
 from paddle_jax._core.errors import ArgumentError, CheckError, TracedValueError
-from paddle_jax._core.hooks import Retain, TensorHookRemoveHelper
-from paddle_jax._core.outcomes import heard
+from paddle_jax._core.failures.outcomes import heard
+from paddle_jax._core.ops.views import link, share
+from paddle_jax._core.runtime.uninterrupted import hand_out
 from paddle_jax._core.size import Size, TensorSize, known
 from paddle_jax._core.state import local
-from paddle_jax._core.uninterrupted import hand_out
-from paddle_jax._core.unmade import Unmade
-from paddle_jax._core.views import link, share
+from paddle_jax._core.values import unique_name
+from paddle_jax._core.values.unmade import Unmade
 
 
 class Tensor:
@@ -114,7 +114,7 @@ class Tensor:
 
     def _cut(self):
         """Nothing flows back through this tensor any more; what it was computed from gets zeros."""
-        from paddle_jax._core.node import ZeroGradNode
+        from paddle_jax._core.autograd.node import ZeroGradNode
 
         retained = (self._node.hooks or {}).get(self._idx, {}).get(Retain)
         self._node, self._idx = ZeroGradNode((self._node, self._idx)), 0
@@ -197,7 +197,7 @@ class Tensor:
         """The tape node that produced this tensor; for a leaf that wants a gradient, the step that adds to it; else None."""
         if self._node is not None or self.stop_gradient:
             return self._node
-        from paddle_jax._core.node import Accumulation
+        from paddle_jax._core.autograd.node import Accumulation
 
         return Accumulation(self)
 
@@ -225,7 +225,7 @@ class Tensor:
             >>> x = paddle.to_tensor([2.0], stop_gradient=False); (x * x).backward(); x.grad.tolist()
             [4.0]
         """
-        from paddle_jax._core.tape import backward
+        from paddle_jax._core.autograd.tape import backward
 
         if grad_tensor is not None and (not isinstance(grad_tensor, Tensor) or grad_tensor._raw.shape != self._raw.shape):
             got = f"shape {list(grad_tensor.shape)}" if isinstance(grad_tensor, Tensor) else type(grad_tensor).__name__
@@ -383,7 +383,7 @@ class Tensor:
         return object.__format__(self, spec) if self._raw.ndim else format(self.item(), spec)
 
     def __repr__(self):
-        from paddle_jax._core.printing import to_string
+        from paddle_jax._core.values.printing import to_string
 
         return "Tensor(Not initialized)" if type(self._raw) is Unmade else to_string(self)
 

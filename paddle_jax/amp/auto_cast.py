@@ -3,8 +3,8 @@
 import contextlib
 
 from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.runtime.uninterrupted import Block
 from paddle_jax._core.state import Precision, local
-from paddle_jax._core.uninterrupted import Block
 from paddle_jax.amp.amp_lists import black_list, white_list
 from paddle_jax.amp.policy import LOW, policy
 from paddle_jax.nn.layer.convert import convert_tensor

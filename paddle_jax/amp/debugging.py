@@ -11,8 +11,8 @@ import numpy as np
 
 from paddle_jax._core.deferred.settings import apply, settings
 from paddle_jax._core.deferred.value import looked_at
-from paddle_jax._core.kernel import compute
-from paddle_jax._core.origins import user_line
+from paddle_jax._core.ops.kernel import compute
+from paddle_jax._core.runtime.origins import user_line
 from paddle_jax._core.tensor import Tensor, wrap
 
 _SHORT = {"float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64"}

@@ -10,10 +10,10 @@ import numpy as np
 
 from paddle_jax._core.deferred.flush import still_of_the_step
 from paddle_jax._core.deferred.value import kept
-from paddle_jax._core.kernel import Kernel, execute
+from paddle_jax._core.ops.kernel import Kernel, execute
+from paddle_jax._core.runtime.uninterrupted import eagerly, swapped
 from paddle_jax._core.state import Precision, local
 from paddle_jax._core.tensor import Tensor, held, rebind_all, wrap
-from paddle_jax._core.uninterrupted import eagerly, swapped
 from paddle_jax.optimizer.optimizer import Optimizer
 from paddle_jax.tensor.math import multiply
 

@@ -6,8 +6,8 @@ import ml_dtypes
 import numpy as np
 
 from paddle_jax._core.deferred.value import Value
-from paddle_jax._core.dispatch import run
-from paddle_jax._core.op import OPS
+from paddle_jax._core.ops.dispatch import run
+from paddle_jax._core.ops.op import OPS
 from paddle_jax._core.tensor import Number
 
 LOW = {"float16": np.dtype(np.float16), "bfloat16": np.dtype(ml_dtypes.bfloat16)}

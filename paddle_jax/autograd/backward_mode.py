@@ -1,6 +1,6 @@
 """Reverse-mode gradients of recorded computations."""
 
-from paddle_jax._core import tape
+from paddle_jax._core.autograd import tape
 from paddle_jax._core.errors import CheckError
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor

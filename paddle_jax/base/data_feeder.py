@@ -6,7 +6,7 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
-from paddle_jax._core.var_type import VarType
+from paddle_jax._core.values.var_type import VarType
 
 _SPELLINGS = (dtypes.DType, VarType, str, np.dtype)
 _SCALARS = (bool, np.bool_, np.float16, np.float32, np.float64, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.complex64,

@@ -6,12 +6,12 @@ import os
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as _place
-from paddle_jax._core import var_type
-from paddle_jax._core.autograd_mode import no_grad
-from paddle_jax._core.flags import get_flags, set_flags, vlog_guard
-from paddle_jax._core.symbol import Programs
+from paddle_jax._core.autograd.autograd_mode import no_grad
+from paddle_jax._core.runtime.flags import get_flags, set_flags, vlog_guard
 from paddle_jax._core.tensor import Parameter, wrap
 from paddle_jax._core.tensor import Tensor as Variable
+from paddle_jax._core.values import var_type
+from paddle_jax._core.values.symbol import Programs
 from paddle_jax.base.core import CPUPlace, Place, VarDesc, globals
 from paddle_jax.base.dygraph.tracer import TRACER
 from paddle_jax.framework.mode import (

@@ -3,8 +3,8 @@
 import functools as ft
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core import unique_name
 from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.values import unique_name
 from paddle_jax.base.framework import _create_tensor
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.nn import functional

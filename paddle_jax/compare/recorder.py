@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from paddle_jax._core.origins import package_of
+from paddle_jax._core.runtime.origins import package_of
 from paddle_jax.compare.taken_out import CALM, take_out
 
 MODULES = ("", "nn.functional", "linalg", "fft", "signal", "special", "geometric", "incubate", "incubate.nn.functional", "vision.ops", "metric")

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import jax.numpy as jnp
 
 from paddle_jax._core.errors import CheckError
-from paddle_jax._core.op import _into
+from paddle_jax._core.ops.op import _into
 from paddle_jax._core.random import default_generator
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.axes import ints, number, one_axis

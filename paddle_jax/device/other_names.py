@@ -2,10 +2,10 @@
 
 import importlib
 
-from paddle_jax._core.device_text import Device
 from paddle_jax._core.place import Place, current, jax_device, parse
 from paddle_jax._core.random import default_generator
 from paddle_jax._core.random import seed as manual_seed_all
+from paddle_jax._core.values.device_text import Device
 from paddle_jax.device import memory
 from paddle_jax.device.streams import stream_guard
 

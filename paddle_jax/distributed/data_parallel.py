@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 
-from paddle_jax._core.autograd_mode import is_grad_enabled, no_grad
+from paddle_jax._core.autograd.autograd_mode import is_grad_enabled, no_grad
 from paddle_jax._core.deferred.value import zeros_like
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import wrap

@@ -5,7 +5,7 @@ import warnings
 
 import jax
 
-from paddle_jax._core.flags import get_flags
+from paddle_jax._core.runtime.flags import get_flags
 from paddle_jax._core.world import environment, gate, schedulers
 from paddle_jax._core.world.registry import Groups
 from paddle_jax.distributed.communication.group import default_group, made

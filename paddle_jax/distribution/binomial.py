@@ -2,7 +2,7 @@
 
 import numbers
 
-from paddle_jax._core.autograd_mode import no_grad
+from paddle_jax._core.autograd.autograd_mode import no_grad
 from paddle_jax._core.dtype import get_default_dtype
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.tensor import Tensor

@@ -1,6 +1,6 @@
 """The Dirichlet distribution."""
 
-from paddle_jax._core.autograd_mode import no_grad
+from paddle_jax._core.autograd.autograd_mode import no_grad
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.distribution.distribution import repeated, sizes
 from paddle_jax.distribution.draws import draw_log_gamma

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from paddle_jax._core.op import op
+from paddle_jax._core.ops.op import op
 from paddle_jax.tensor.special import _P, _digits, _lgamma, _polygamma
 
 _TINY = -18.0  # below this logarithm of z the first term of the series of P is exact to 1e-8

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from paddle_jax._core.autograd_mode import no_grad
+from paddle_jax._core.autograd.autograd_mode import no_grad
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.distribution.beta import Beta

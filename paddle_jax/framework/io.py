@@ -10,9 +10,9 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 
-from paddle_jax._core.background import Worker
 from paddle_jax._core.deferred.value import kept
-from paddle_jax._core.forked import ForkedError
+from paddle_jax._core.runtime.background import Worker
+from paddle_jax._core.runtime.forked import ForkedError
 from paddle_jax._core.tensor import Parameter as EagerParamBase  # noqa: F401  programs import it from here
 from paddle_jax._core.tensor import Tensor, elements, wrap
 from paddle_jax.framework import pickle_reader, pickle_writer, safetensors_file

@@ -4,9 +4,9 @@ import contextlib
 import functools as ft
 import threading
 
-from paddle_jax._core import unique_name
 from paddle_jax._core.deferred.settings import settings
 from paddle_jax._core.state import local
+from paddle_jax._core.values import unique_name
 
 
 def in_dynamic_mode() -> bool:

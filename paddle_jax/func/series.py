@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jax.experimental import jet
 
-from paddle_jax._core.dependence import CALLS, is_literal, opened
+from paddle_jax._core.autograd.dependence import CALLS, is_literal, opened
 
 _LINEAR = {"neg", "reshape", "broadcast_in_dim", "transpose", "reduce_sum", "slice", "squeeze", "copy", "rev", "real", "imag", "expand_dims"}
 _BILINEAR = {"mul", "dot_general"}  # linear in one operand when the other is a constant

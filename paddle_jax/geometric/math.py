@@ -3,7 +3,7 @@
 import numpy as np
 
 from paddle_jax._core.errors import ArgumentError
-from paddle_jax._core.op import composite
+from paddle_jax._core.ops.op import composite
 from paddle_jax.geometric.pooling import host, need_numbers, need_tensors, pooled
 
 __all__ = []

@@ -8,7 +8,7 @@ import numpy as np
 from jax import lax
 
 from paddle_jax._core.errors import ArgumentError
-from paddle_jax._core.op import op
+from paddle_jax._core.ops.op import op
 from paddle_jax._core.tensor import Tensor
 
 

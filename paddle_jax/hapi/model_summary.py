@@ -4,7 +4,7 @@ import numbers
 
 import numpy as np
 
-from paddle_jax._core.autograd_mode import no_grad
+from paddle_jax._core.autograd.autograd_mode import no_grad
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.nn import LayerList, Sequential
 from paddle_jax.nn.layer.rnn import RNNBase

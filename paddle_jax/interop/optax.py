@@ -6,8 +6,8 @@ import numpy as np
 
 from paddle_jax._core.deferred.flush import boundary
 from paddle_jax._core.deferred.value import zeros_like
-from paddle_jax._core.dispatch import run
-from paddle_jax._core.kernel import Kernel
+from paddle_jax._core.ops.dispatch import run
+from paddle_jax._core.ops.kernel import Kernel
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
 from paddle_jax.optimizer.optimizer import Optimizer

@@ -13,9 +13,9 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.deferred.value import concrete, looked_at
-from paddle_jax._core.dispatch import run
 from paddle_jax._core.errors import TRACING, Unsupported
-from paddle_jax._core.kernel import Kernel
+from paddle_jax._core.ops.dispatch import run
+from paddle_jax._core.ops.kernel import Kernel
 from paddle_jax._core.tensor import Parameter, Tensor, wrap
 from paddle_jax.framework import safetensors_file
 from paddle_jax.framework.atomic import replace_files

@@ -11,8 +11,8 @@ from jax.interpreters import partial_eval
 
 from paddle_jax._core import interpreter
 from paddle_jax._core.deferred.value import concrete, looked_at
+from paddle_jax._core.failures.outcomes import judge
 from paddle_jax._core.interpreter.cost import CONVOLUTIONS
-from paddle_jax._core.outcomes import judge
 
 _HEAVY = frozenset((*CONVOLUTIONS, "conv_general_dilated", "cond", "custom_jvp_call", "custom_vjp_call", "dot_general", "random_bits", "scan", "sort",
                     "threefry2x32", "while"))

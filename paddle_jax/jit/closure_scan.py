@@ -7,8 +7,8 @@ import types
 
 import numpy as np
 
-from paddle_jax._core.environment import MISSING, SCALARS, Snapshot, variables_of
-from paddle_jax._core.origins import LIBRARIES, is_users, package_of
+from paddle_jax._core.capture.environment import MISSING, SCALARS, Snapshot, variables_of
+from paddle_jax._core.runtime.origins import LIBRARIES, is_users, package_of
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.amp.grad_scaler import AmpScaler
 from paddle_jax.jit.guards import Guards

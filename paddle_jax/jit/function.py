@@ -13,15 +13,15 @@ import weakref
 import jax
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.capture import capture
-from paddle_jax._core.checking import NotFinite, checked
+from paddle_jax._core.capture.capture import capture
+from paddle_jax._core.capture.environment import Snapshot
 from paddle_jax._core.deferred.compiled import watch
 from paddle_jax._core.deferred.log import log
-from paddle_jax._core.environment import Snapshot
 from paddle_jax._core.errors import TRACING, Unsupported, first_line
-from paddle_jax._core.origins import ENGINE, is_ours, package_of, user_line
+from paddle_jax._core.failures.checking import NotFinite, checked
+from paddle_jax._core.runtime.origins import ENGINE, is_ours, package_of, user_line
+from paddle_jax._core.runtime.uninterrupted import swapped, within, without_collection
 from paddle_jax._core.state import Observing, local
-from paddle_jax._core.uninterrupted import swapped, within, without_collection
 from paddle_jax.jit.closure_scan import ClosureScan
 from paddle_jax.jit.observed.reads import Reads
 from paddle_jax.jit.program import Program, Stale

@@ -2,7 +2,7 @@
 
 import operator
 
-from paddle_jax._core.environment import MISSING
+from paddle_jax._core.capture.environment import MISSING
 from paddle_jax._core.state import Changes
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.jit.observed.facts import Table, entries

@@ -15,8 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.deferred.value import Value, aval_of, observed
+from paddle_jax._core.runtime.uninterrupted import eagerly
 from paddle_jax._core.tensor import Tensor, wrap
-from paddle_jax._core.uninterrupted import eagerly
 
 _FEWEST, _MOST = 4, 128  # arrays in a FlatBuffer; compiling a program with many more takes several times as long
 _SMALL = 1 << 12  # bytes; of larger arrays the copies cost what is saved

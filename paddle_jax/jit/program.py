@@ -11,21 +11,21 @@ import sys
 import jax
 import numpy as np
 
-from paddle_jax._core.compiler import compiler_options
-from paddle_jax._core.counters import Counters
+from paddle_jax._core.autograd.node import Node
+from paddle_jax._core.capture.environment import MISSING, equal
+from paddle_jax._core.capture.tracing import is_tensor
 from paddle_jax._core.deferred.value import Value, aval_of, concrete, filled, is_zero, looked_at, observed, uploaded
-from paddle_jax._core.dispatch import run
-from paddle_jax._core.environment import MISSING, equal
 from paddle_jax._core.errors import run_error
-from paddle_jax._core.exhausted import told_as_memory
-from paddle_jax._core.kernel import Kernel
-from paddle_jax._core.node import Node
-from paddle_jax._core.outcomes import Outcomes, arrived, judge, look
+from paddle_jax._core.failures.exhausted import told_as_memory
+from paddle_jax._core.failures.outcomes import Outcomes, arrived, judge, look
+from paddle_jax._core.ops.dispatch import run
+from paddle_jax._core.ops.kernel import Kernel
+from paddle_jax._core.ops.views import are_related, linked_again, relations
+from paddle_jax._core.runtime.compiler import compiler_options
+from paddle_jax._core.runtime.counters import Counters
+from paddle_jax._core.runtime.uninterrupted import Once, deliver, hand_out, jitted
 from paddle_jax._core.state import Changes, local
 from paddle_jax._core.tensor import Tensor, wrap
-from paddle_jax._core.tracing import is_tensor
-from paddle_jax._core.uninterrupted import Once, deliver, hand_out, jitted
-from paddle_jax._core.views import are_related, linked_again, relations
 from paddle_jax.jit.checks import Checks
 from paddle_jax.jit.dy2static.effects import silent
 from paddle_jax.jit.packing import FlatBuffer, Scattered

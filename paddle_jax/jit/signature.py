@@ -8,7 +8,7 @@ import types
 import jax
 import numpy as np
 
-from paddle_jax._core.origins import is_users
+from paddle_jax._core.runtime.origins import is_users
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.static.input_spec import InputSpec
 from paddle_jax.tensor.creation import to_tensor

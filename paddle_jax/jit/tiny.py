@@ -2,7 +2,7 @@
 
 import jax
 
-from paddle_jax._core.dependence import opened
+from paddle_jax._core.autograd.dependence import opened
 
 _MANY = 300  # operations from which on it matters
 _FEW, _LARGE = 64, 4096  # elements: most results have at most the first number, none more than the second

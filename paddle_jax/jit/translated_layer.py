@@ -6,8 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core import unique_name
 from paddle_jax._core.tensor import Parameter, Tensor, wrap
+from paddle_jax._core.values import unique_name
 from paddle_jax.framework.pir.files import read_parameters, read_program, split_prefix
 from paddle_jax.framework.pir.interpreter import Runner
 from paddle_jax.nn.layer.layers import Layer

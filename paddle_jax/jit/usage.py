@@ -3,8 +3,8 @@
 import gc
 import sys
 
-from paddle_jax._core.handlers import Listener
-from paddle_jax._core.origins import ARRAYS, LIBRARIES, PYTHONS, package_of
+from paddle_jax._core.runtime.handlers import Listener
+from paddle_jax._core.runtime.origins import ARRAYS, LIBRARIES, PYTHONS, package_of
 
 _OTHERS = PYTHONS.union(LIBRARIES, ARRAYS, ("malt", "etils", "absl", "typing_extensions"))
 _ASIDE = ("importlib._bootstrap", "_frozen_importlib", "jax._src.monitoring")  # imports; JAX tells its listeners what it does

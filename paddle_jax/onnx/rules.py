@@ -9,7 +9,7 @@ import ast
 
 import numpy as np
 
-from paddle_jax._core.record import READS
+from paddle_jax._core.ops.record import READS
 from paddle_jax.framework.pir.records import Unsupported, form, parsed
 
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from paddle_jax._core.deferred.flush import boundary
 from paddle_jax._core.deferred.value import Value, zeros_like
-from paddle_jax._core.layout import copies, layout_of, put, stacked
+from paddle_jax._core.runtime.uninterrupted import eagerly, hand_out
 from paddle_jax._core.state import local, state
-from paddle_jax._core.symbol import Symbol
 from paddle_jax._core.tensor import Tensor, held, rebind_all, wrap
-from paddle_jax._core.uninterrupted import eagerly, hand_out
+from paddle_jax._core.values.layout import copies, layout_of, put, stacked
+from paddle_jax._core.values.symbol import Symbol
 from paddle_jax.nn.clip import ClipGradBase
 from paddle_jax.optimizer.flat import joined, rows
 from paddle_jax.optimizer.lr.scheduler import LRScheduler

@@ -9,11 +9,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.deferred.value import Several, kept, leaf, observed
-from paddle_jax._core.kernel import Kernel, execute
-from paddle_jax._core.layout import copies, layout_of, put
+from paddle_jax._core.ops.kernel import Kernel, execute
+from paddle_jax._core.runtime.uninterrupted import eagerly
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, rebind_all, wrap
-from paddle_jax._core.uninterrupted import eagerly
+from paddle_jax._core.values.layout import copies, layout_of, put
 from paddle_jax.optimizer import flat
 from paddle_jax.optimizer.flat import FLAT
 from paddle_jax.optimizer.update import compiled, scale_of, square_total

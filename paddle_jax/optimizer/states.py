@@ -6,10 +6,10 @@ import re
 import jax.numpy as jnp
 
 from paddle_jax._core.deferred.value import observed
-from paddle_jax._core.layout import layout_of, put
+from paddle_jax._core.runtime.uninterrupted import eagerly
 from paddle_jax._core.state import state
 from paddle_jax._core.tensor import Tensor, wrap
-from paddle_jax._core.uninterrupted import eagerly
+from paddle_jax._core.values.layout import layout_of, put
 from paddle_jax.optimizer.lr.scheduler import LRScheduler
 
 LOW = ("float16", "bfloat16")

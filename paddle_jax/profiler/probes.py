@@ -11,10 +11,10 @@ import jax
 from jax import monitoring
 
 import paddle_jax._core.deferred.program as programs
-import paddle_jax._core.kernel as kernels
-from paddle_jax._core import tape
+import paddle_jax._core.ops.kernel as kernels
+from paddle_jax._core.autograd import tape
 from paddle_jax._core.deferred import flush, segment
-from paddle_jax._core.origins import user_line
+from paddle_jax._core.runtime.origins import user_line
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.io.dataloader.dataloader_iter import _DataLoaderIterBase

@@ -8,7 +8,7 @@ from jax._src import source_info_util  # the frames of an equation; the public A
 from paddle_jax._core.deferred.positions import needed
 from paddle_jax._core.deferred.value import aval_of
 from paddle_jax._core.interpreter import cost as costs
-from paddle_jax._core.origins import ENGINE
+from paddle_jax._core.runtime.origins import ENGINE
 
 _INNER = ("jaxpr", "call_jaxpr", "cond_jaxpr", "body_jaxpr", "branches", "fun_jaxpr")
 _ENGINE_FILES = tuple(f"/{name}/" for name in ENGINE)

@@ -5,8 +5,8 @@ import contextlib
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core import unique_name
 from paddle_jax._core.state import local
+from paddle_jax._core.values import unique_name
 from paddle_jax.static.parameters import new_variable
 from paddle_jax.static.program import default_main_program
 from paddle_jax.static.scope import global_scope

@@ -2,8 +2,8 @@
 
 from paddle_jax._core.deferred.value import INEXACT
 from paddle_jax._core.state import local
-from paddle_jax._core.symbol import Symbol
 from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.values.symbol import Symbol
 from paddle_jax.static.program import Program
 from paddle_jax.static.run import Gradient
 from paddle_jax.static.variable import Variable, variable

@@ -5,11 +5,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.capture.tracing import is_tensor
 from paddle_jax._core.deferred.value import INEXACT, aval_of
-from paddle_jax._core.kernel import Kernel
+from paddle_jax._core.ops.kernel import Kernel
 from paddle_jax._core.state import local
-from paddle_jax._core.symbol import PROBES, Symbol
-from paddle_jax._core.tracing import is_tensor
+from paddle_jax._core.values.symbol import PROBES, Symbol
 from paddle_jax.jit.dy2static.reversible import Loop
 from paddle_jax.static.inference import Inferred
 from paddle_jax.static.program import Operation

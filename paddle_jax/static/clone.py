@@ -1,6 +1,6 @@
 """Copies of Programs: whole, and for testing."""
 
-from paddle_jax._core.kernel import Kernel
+from paddle_jax._core.ops.kernel import Kernel
 from paddle_jax.nn.functional.norm import batch_norm_infer
 from paddle_jax.static.program import Operation, Program
 from paddle_jax.static.run import Gradient

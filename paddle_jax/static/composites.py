@@ -2,14 +2,14 @@
 
 import jax.numpy as jnp
 
+from paddle_jax._core.capture.environment import mapped, tensors_in
+from paddle_jax._core.capture.frame import Frame
+from paddle_jax._core.capture.tracing import Trace
 from paddle_jax._core.deferred.value import concrete, looked_at
-from paddle_jax._core.environment import mapped, tensors_in
-from paddle_jax._core.frame import Frame
+from paddle_jax._core.runtime.uninterrupted import swapped
 from paddle_jax._core.state import local
-from paddle_jax._core.symbol import Symbol
 from paddle_jax._core.tensor import wrap
-from paddle_jax._core.tracing import Trace
-from paddle_jax._core.uninterrupted import swapped
+from paddle_jax._core.values.symbol import Symbol
 
 
 class Random(Exception):  # noqa: N818  a message from inside a composite to whoever records it

@@ -8,15 +8,15 @@ import numpy as np
 
 from paddle_jax._core import place as places
 from paddle_jax._core import random
-from paddle_jax._core.compiler import compiler_options
-from paddle_jax._core.counters import Counters
 from paddle_jax._core.deferred.value import concrete, looked_at
 from paddle_jax._core.errors import CheckError
-from paddle_jax._core.exhausted import told_as_memory
-from paddle_jax._core.mistakes import described
-from paddle_jax._core.symbol import Symbol
+from paddle_jax._core.failures.exhausted import told_as_memory
+from paddle_jax._core.failures.mistakes import described
+from paddle_jax._core.runtime.compiler import compiler_options
+from paddle_jax._core.runtime.counters import Counters
+from paddle_jax._core.runtime.uninterrupted import Once, deliver, eagerly, jitted
 from paddle_jax._core.tensor import Tensor
-from paddle_jax._core.uninterrupted import Once, deliver, eagerly, jitted
+from paddle_jax._core.values.symbol import Symbol
 from paddle_jax.static.composites import computing
 from paddle_jax.static.largest import largest
 from paddle_jax.static.program import Program, default_main_program

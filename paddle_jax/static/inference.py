@@ -13,9 +13,9 @@ import numpy as np
 
 from paddle_jax._core.deferred.value import aval_of, concrete, looked_at
 from paddle_jax._core.errors import TracedValueError, behind, translate
-from paddle_jax._core.kernel import Kernel
-from paddle_jax._core.symbol import PROBES
-from paddle_jax._core.uninterrupted import eagerly
+from paddle_jax._core.ops.kernel import Kernel
+from paddle_jax._core.runtime.uninterrupted import eagerly
+from paddle_jax._core.values.symbol import PROBES
 
 _MAX, _TRIES, _SMALL = 1 << 14, 160, 64
 _known: dict = {}

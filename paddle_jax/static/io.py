@@ -9,7 +9,7 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.deferred.value import aval_of, concrete, uploaded
-from paddle_jax._core.dispatch import run
+from paddle_jax._core.ops.dispatch import run
 from paddle_jax._core.tensor import Parameter, Tensor, wrap
 from paddle_jax.framework import io as files
 from paddle_jax.framework.atomic import replace_file, replace_files

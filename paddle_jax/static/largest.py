@@ -4,7 +4,7 @@ import math
 
 import jax
 
-from paddle_jax._core.exhausted import readable
+from paddle_jax._core.failures.exhausted import readable
 from paddle_jax.static.composites import computing
 from paddle_jax.static.run import evaluate
 

@@ -5,11 +5,11 @@ import functools as ft
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core import unique_name
-from paddle_jax._core.kernel import Kernel
+from paddle_jax._core.ops.kernel import Kernel
 from paddle_jax._core.state import local
-from paddle_jax._core.symbol import Symbol
 from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.values import unique_name
+from paddle_jax._core.values.symbol import Symbol
 from paddle_jax.optimizer.update import compiled
 from paddle_jax.static.backward import append_backward
 from paddle_jax.static.parameters import new_variable

@@ -3,9 +3,9 @@
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core import unique_name
 from paddle_jax._core.state import local
-from paddle_jax._core.symbol import avals_of
+from paddle_jax._core.values import unique_name
+from paddle_jax._core.values.symbol import avals_of
 from paddle_jax.nn.layer.parameter import create_parameter
 from paddle_jax.static.program import default_startup_program
 from paddle_jax.static.variable import ParameterVariable, persistent

@@ -7,7 +7,7 @@ import jax
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as places
 from paddle_jax._core.deferred.value import looked_at
-from paddle_jax._core.kernel import Kernel
+from paddle_jax._core.ops.kernel import Kernel
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.static.program import Operation

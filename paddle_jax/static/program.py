@@ -29,8 +29,8 @@ A Program is plain data:
 import contextlib
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.origins import user_line
-from paddle_jax._core.symbol import Programs, Symbol
+from paddle_jax._core.runtime.origins import user_line
+from paddle_jax._core.values.symbol import Programs, Symbol
 
 
 class Operation:

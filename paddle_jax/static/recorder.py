@@ -11,18 +11,18 @@ import threading
 
 import numpy as np
 
-from paddle_jax._core import unique_name
+from paddle_jax._core.capture.environment import mapped, tensors_in
+from paddle_jax._core.capture.frame import Frame
+from paddle_jax._core.capture.undo import ValueLog
 from paddle_jax._core.deferred.settings import join, settings, settle
 from paddle_jax._core.deferred.value import INEXACT, aval_of, concrete
-from paddle_jax._core.environment import mapped, tensors_in
 from paddle_jax._core.errors import TracedValueError, Unsupported
-from paddle_jax._core.frame import Frame
-from paddle_jax._core.kernel import Kernel
+from paddle_jax._core.ops.kernel import Kernel
 from paddle_jax._core.random import default_generator
 from paddle_jax._core.state import local
-from paddle_jax._core.symbol import Symbol, SymbolError, avals_of
 from paddle_jax._core.tensor import Parameter, Tensor, wrap
-from paddle_jax._core.undo import ValueLog
+from paddle_jax._core.values import unique_name
+from paddle_jax._core.values.symbol import Symbol, SymbolError, avals_of
 from paddle_jax.jit.dy2static import convert
 from paddle_jax.static.blocks import Block
 from paddle_jax.static.composites import OpaqueCall, Random, same

@@ -12,15 +12,15 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.capture.environment import tensors_in
 from paddle_jax._core.deferred.value import aval_of, concrete, looked_at
-from paddle_jax._core.dispatch import run
-from paddle_jax._core.environment import tensors_in
 from paddle_jax._core.errors import TracedValueError, Unsupported
-from paddle_jax._core.kernel import Kernel
-from paddle_jax._core.op import Op
-from paddle_jax._core.origins import user_line
-from paddle_jax._core.symbol import NoValueError, Symbol, SymbolError
+from paddle_jax._core.ops.dispatch import run
+from paddle_jax._core.ops.kernel import Kernel
+from paddle_jax._core.ops.op import Op
+from paddle_jax._core.runtime.origins import user_line
 from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.values.symbol import NoValueError, Symbol, SymbolError
 from paddle_jax.framework.pir.builder import Length, NotWritable, uniform
 from paddle_jax.static.composites import computing
 from paddle_jax.static.program import Program

@@ -4,15 +4,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.autograd_mode import enable_grad
+from paddle_jax._core.autograd.autograd_mode import enable_grad
+from paddle_jax._core.autograd.derivation import linearized, pulled
+from paddle_jax._core.autograd.reverse import accumulate, add
 from paddle_jax._core.deferred.value import INEXACT, concrete
-from paddle_jax._core.derivation import linearized, pulled
-from paddle_jax._core.dispatch import run
 from paddle_jax._core.errors import behind, translate
-from paddle_jax._core.kernel import Kernel
-from paddle_jax._core.reverse import accumulate, add
+from paddle_jax._core.ops.dispatch import run
+from paddle_jax._core.ops.kernel import Kernel
+from paddle_jax._core.runtime.uninterrupted import eagerly
 from paddle_jax._core.tensor import wrap
-from paddle_jax._core.uninterrupted import eagerly
 from paddle_jax.autograd import grad as tape_grad
 from paddle_jax.static.inference import is_shape, of_shape
 from paddle_jax.static.program import Operation

@@ -5,8 +5,8 @@ import contextlib
 import jax.numpy as jnp
 
 from paddle_jax._core.deferred.value import concrete, looked_at
-from paddle_jax._core.symbol import Programs
 from paddle_jax._core.tensor import Tensor, wrap
+from paddle_jax._core.values.symbol import Programs
 from paddle_jax.tensor.dense_tensor import DenseTensor, taken
 
 

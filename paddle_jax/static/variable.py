@@ -5,12 +5,12 @@ import sys
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as places
-from paddle_jax._core import unique_name
-from paddle_jax._core.origins import is_ours
+from paddle_jax._core.runtime.origins import is_ours
 from paddle_jax._core.size import Size
 from paddle_jax._core.state import local
-from paddle_jax._core.symbol import NoValueError, Symbol, SymbolError
 from paddle_jax._core.tensor import Parameter, Tensor
+from paddle_jax._core.values import unique_name
+from paddle_jax._core.values.symbol import NoValueError, Symbol, SymbolError
 
 
 def _unknown(what, instead):

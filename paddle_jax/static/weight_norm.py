@@ -4,7 +4,7 @@ import copy
 
 import numpy as np
 
-from paddle_jax._core import unique_name
+from paddle_jax._core.values import unique_name
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.static.program import default_startup_program
 from paddle_jax.static.scope import global_scope

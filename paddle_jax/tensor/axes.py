@@ -8,13 +8,13 @@ import numpy as np
 
 from paddle_jax._core.deferred.value import Value, looked_at
 from paddle_jax._core.errors import ArgumentError, IntegerDivisionError
-from paddle_jax._core.mistakes import CAUGHT, told_call
-from paddle_jax._core.op import _inplace, freeze
-from paddle_jax._core.outcomes import ride, ride_between, traced
+from paddle_jax._core.failures.mistakes import CAUGHT, told_call
+from paddle_jax._core.failures.outcomes import ride, ride_between, traced
+from paddle_jax._core.ops.op import _inplace, freeze
 from paddle_jax._core.size import is_open
 from paddle_jax._core.state import local, state
-from paddle_jax._core.symbol import ABSTRACT
 from paddle_jax._core.tensor import Tensor, elements, held, settled
+from paddle_jax._core.values.symbol import ABSTRACT
 
 
 def one_axis(op, axis, ndim, name="axis", error=ValueError):

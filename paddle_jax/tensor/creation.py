@@ -11,9 +11,9 @@ from paddle_jax._core import place as places
 from paddle_jax._core.deferred.value import INEXACT, Value, aval_of, concrete, kept
 from paddle_jax._core.deferred.value import filled as constant
 from paddle_jax._core.errors import ArgumentError
-from paddle_jax._core.exhausted import told_as_memory
-from paddle_jax._core.op import _into, composite, op
-from paddle_jax._core.record import known_as
+from paddle_jax._core.failures.exhausted import told_as_memory
+from paddle_jax._core.ops.op import _into, composite, op
+from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.size import known
 from paddle_jax._core.tensor import Tensor, held, wrap
 from paddle_jax.tensor.axes import ints, variadic

@@ -7,8 +7,8 @@ from jax import lax
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.errors import ArgumentError
-from paddle_jax._core.op import check_inplace, op
-from paddle_jax._core.record import known_as
+from paddle_jax._core.ops.op import check_inplace, op
+from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.inner import magnitude
 from paddle_jax.tensor.lowering import running

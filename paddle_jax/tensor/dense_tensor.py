@@ -5,9 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core import place as places
-from paddle_jax._core import var_type
 from paddle_jax._core.deferred.value import concrete, looked_at
 from paddle_jax._core.tensor import Tensor, held
+from paddle_jax._core.values import var_type
 
 
 class DenseTensor:

@@ -4,8 +4,8 @@ import jax
 import jax.numpy as jnp
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.op import alike, composite, op
-from paddle_jax._core.record import known_as
+from paddle_jax._core.ops.op import alike, composite, op
+from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.axes import concrete
 from paddle_jax.tensor.inner import named

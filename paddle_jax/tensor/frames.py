@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.op import composite, op
-from paddle_jax._core.record import known_as
+from paddle_jax._core.ops.op import composite, op
+from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.axes import concrete
 from paddle_jax.tensor.fourier import as_complex

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.op import _into, composite, op
+from paddle_jax._core.ops.op import _into, composite, op
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.axes import ints
 from paddle_jax.tensor.creation import to_tensor

@@ -8,10 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.deferred.value import aval_of, host
-from paddle_jax._core.outcomes import ride_between, traced
+from paddle_jax._core.failures.outcomes import ride_between, traced
 from paddle_jax._core.size import is_open, known
-from paddle_jax._core.symbol import ABSTRACT, Symbol
 from paddle_jax._core.tensor import Tensor, on_host, wrap
+from paddle_jax._core.values.symbol import ABSTRACT, Symbol
 
 INT, ALL, NEW = ("i",), (":",), ("n",)  # an axis that an integer removes, one that stays whole, a new one; ("s", length, step) is cut
 INT32 = np.dtype(np.int32)

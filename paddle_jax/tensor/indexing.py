@@ -14,14 +14,14 @@ import numpy as np
 from jax import lax
 
 from paddle_jax._core.deferred.value import Value, aval_of, from_host, host, readable
-from paddle_jax._core.dispatch import run
-from paddle_jax._core.error_kinds import MISTAKES, with_kind
-from paddle_jax._core.fast_path import run1, run2, run3
-from paddle_jax._core.op import check_inplace, composite, op, scalar
-from paddle_jax._core.record import known_as
+from paddle_jax._core.failures.error_kinds import MISTAKES, with_kind
+from paddle_jax._core.ops.dispatch import run
+from paddle_jax._core.ops.fast_path import run1, run2, run3
+from paddle_jax._core.ops.op import check_inplace, composite, op, scalar
+from paddle_jax._core.ops.record import known_as
+from paddle_jax._core.ops.views import Showing
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, elements, on_host, wrap
-from paddle_jax._core.views import Showing
 from paddle_jax.tensor.axes import bounds, untracked
 from paddle_jax.tensor.index_parsing import ALL, INSTEAD, INT, NEW, cut_of, dtype_of, host_starts, parse, starts_of
 from paddle_jax.tensor.inner import converted

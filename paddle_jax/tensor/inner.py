@@ -6,8 +6,8 @@ import jax.numpy as jnp
 from jax import lax
 from jax.custom_derivatives import SymbolicZero
 
-from paddle_jax._core.kernel import Kernel
-from paddle_jax._core.views import Showing
+from paddle_jax._core.ops.kernel import Kernel
+from paddle_jax._core.ops.views import Showing
 
 
 def named(name):

@@ -6,8 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.tensor import Parameter, Tensor, elements, held, wrap
-from paddle_jax._core.unmade import Unmade
-from paddle_jax._core.var_type import VarType
+from paddle_jax._core.values.unmade import Unmade
+from paddle_jax._core.values.var_type import VarType
 from paddle_jax.tensor.methods import _attach, _moved
 
 CLEARED = np.zeros((0,), np.float32)  # the value of a tensor whose memory was given back

@@ -5,8 +5,8 @@ import numpy as np
 from jax import lax
 
 from paddle_jax._core.errors import ArgumentError
-from paddle_jax._core.op import composite, op
-from paddle_jax._core.record import known_as
+from paddle_jax._core.ops.op import composite, op
+from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.axes import ints, one_axis
 from paddle_jax.tensor.manipulation import reshape

@@ -2,8 +2,8 @@
 
 import jax.numpy as jnp
 
-from paddle_jax._core.op import composite, op
-from paddle_jax._core.record import known_as
+from paddle_jax._core.ops.op import composite, op
+from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.math import X_Y
 

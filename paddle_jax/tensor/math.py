@@ -7,8 +7,8 @@ import jax
 import jax.numpy as jnp
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.op import check_inplace, composite, op
-from paddle_jax._core.record import known_as
+from paddle_jax._core.ops.op import check_inplace, composite, op
+from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.axes import check_divisor, check_floating, guarded
 from paddle_jax.tensor.inner import defslopes, named

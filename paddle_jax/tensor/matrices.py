@@ -7,8 +7,8 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.deferred.value import kept
-from paddle_jax._core.op import alike, composite, op
-from paddle_jax._core.record import known_as
+from paddle_jax._core.ops.op import alike, composite, op
+from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import number, one_axis
 from paddle_jax.tensor.creation import as_numpy_dtype, finish, to_tensor

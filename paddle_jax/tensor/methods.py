@@ -6,11 +6,11 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core import place as places
-from paddle_jax._core.device_text import Device
-from paddle_jax._core.layout import keep_layout
-from paddle_jax._core.op import check_inplace, op
-from paddle_jax._core.symbol import Symbol
+from paddle_jax._core.ops.op import check_inplace, op
 from paddle_jax._core.tensor import Tensor, held, wrap
+from paddle_jax._core.values.device_text import Device
+from paddle_jax._core.values.layout import keep_layout
+from paddle_jax._core.values.symbol import Symbol
 from paddle_jax.tensor import creation, gathering, manipulation, matrices, reorder, slicing  # noqa: F401  matrices declares tril and triu
 from paddle_jax.tensor.axes import ints, one_axis, variadic_method
 from paddle_jax.tensor.dense_tensor import Behind, DenseTensor

@@ -7,8 +7,8 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.deferred.value import Value, aval_of, host
 from paddle_jax._core.errors import ArgumentError
-from paddle_jax._core.fast_path import run2
-from paddle_jax._core.op import scalar
+from paddle_jax._core.ops.fast_path import run2
+from paddle_jax._core.ops.op import scalar
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.tensor import bitwise, creation, linalg, logic, math, ops

@@ -5,9 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.op import check_inplace, composite, op
-from paddle_jax._core.outcomes import ride, traced
-from paddle_jax._core.record import known_as
+from paddle_jax._core.failures.outcomes import ride, traced
+from paddle_jax._core.ops.op import check_inplace, composite, op
+from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import concrete, number
 from paddle_jax.tensor.creation import finish

@@ -5,10 +5,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.deferred.value import kept
-from paddle_jax._core.error_kinds import without_kind
 from paddle_jax._core.errors import CheckError
-from paddle_jax._core.op import check_inplace, composite, op
-from paddle_jax._core.record import known_as
+from paddle_jax._core.failures.error_kinds import without_kind
+from paddle_jax._core.ops.op import check_inplace, composite, op
+from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import Tensor, on_host, wrap
 from paddle_jax.tensor.axes import check_index, check_index_dtype, concrete, ints, one_axis
 from paddle_jax.tensor.creation import clone, fill

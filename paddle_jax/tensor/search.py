@@ -11,8 +11,8 @@ from jax import lax
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.deferred.value import from_host
 from paddle_jax._core.errors import ArgumentError
-from paddle_jax._core.op import check_inplace, composite, op
-from paddle_jax._core.record import known_as
+from paddle_jax._core.ops.op import check_inplace, composite, op
+from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import Tensor, on_host, wrap
 from paddle_jax.tensor.axes import number, one_axis
 from paddle_jax.tensor.gathering import take_along_axis

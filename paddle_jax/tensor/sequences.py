@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.op import composite
+from paddle_jax._core.ops.op import composite
 from paddle_jax._core.size import is_open, known
 from paddle_jax._core.tensor import Tensor, on_host
 from paddle_jax.tensor.axes import number

@@ -7,8 +7,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from paddle_jax._core.op import composite, op
-from paddle_jax._core.record import known_as
+from paddle_jax._core.ops.op import composite, op
+from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import concrete
 from paddle_jax.tensor.decomposition import adjoint, checked, matrices, of_triangle

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.scipy import special as sp
 
-from paddle_jax._core.op import alike, composite, op
-from paddle_jax._core.record import known_as
+from paddle_jax._core.ops.op import alike, composite, op
+from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor import incomplete_gamma
 from paddle_jax.tensor.axes import concrete

@@ -6,7 +6,7 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.deferred.value import from_host
-from paddle_jax._core.op import composite
+from paddle_jax._core.ops.op import composite
 from paddle_jax._core.tensor import elements, on_host, wrap
 from paddle_jax.tensor.axes import one_axis, untracked
 from paddle_jax.tensor.creation import clone

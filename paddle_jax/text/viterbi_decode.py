@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core.op import op
+from paddle_jax._core.ops.op import op
 from paddle_jax._core.tensor import Tensor, on_host
 from paddle_jax.nn import Layer
 

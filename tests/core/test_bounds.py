@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from paddle_jax._core.counters import Counters
 from paddle_jax._core.deferred import compiled, value
-from paddle_jax._core.op import OPS
+from paddle_jax._core.ops.op import OPS
+from paddle_jax._core.runtime.counters import Counters
 from tests.deferred import differential
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -97,7 +97,7 @@ def test_kernels_of_attributes_that_do_not_come_back_go(paddle, small):
 CODE = """
 import paddle_jax as paddle
 from paddle_jax._core.deferred import compiled
-from paddle_jax._core.op import OPS
+from paddle_jax._core.ops.op import OPS
 paddle.set_flags({"FLAGS_deferred": "off"})
 compiled._EVERY, compiled._AT_ONCE = 4, 2
 state = {"crowded": None, "asked": 0}
@@ -156,7 +156,7 @@ def test_memory_of_programs_has_a_bound(paddle):
 def test_code_is_looked_at_while_programs_are_compiled(paddle, monkeypatch):
     looked = []
     monkeypatch.setattr(compiled.Kept, "due", Counters.compiled + 1)
-    monkeypatch.setattr("paddle_jax._core.kernel.look", lambda: looked.append(Counters.compiled))
+    monkeypatch.setattr("paddle_jax._core.ops.kernel.look", lambda: looked.append(Counters.compiled))
     with differential.tier(paddle, deferred="off"):
         for n in (211, 223):
             paddle.tanh(paddle.full([n], 0.5))
@@ -165,7 +165,7 @@ def test_code_is_looked_at_while_programs_are_compiled(paddle, monkeypatch):
 
 TURNS = """
 import paddle_jax as paddle
-from paddle_jax._core.counters import Counters
+from paddle_jax._core.runtime.counters import Counters
 from paddle_jax._core.deferred import compiled
 paddle.set_flags({"FLAGS_deferred": "off", "FLAGS_compiled_code_in_mb": 16})
 compiled._EVERY = 2

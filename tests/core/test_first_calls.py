@@ -10,9 +10,9 @@ import pytest
 
 import paddle_jax.jit.program
 import paddle_jax.static.executor
-from paddle_jax._core import uninterrupted
-from paddle_jax._core.dispatch import run
-from paddle_jax._core.kernel import Kernel
+from paddle_jax._core.ops.dispatch import run
+from paddle_jax._core.ops.kernel import Kernel
+from paddle_jax._core.runtime import uninterrupted
 
 
 def parts(paddle, groups):

@@ -9,8 +9,8 @@ import weakref
 
 import pytest
 
-from paddle_jax._core import handlers
-from paddle_jax._core.uninterrupted import tracing_kept
+from paddle_jax._core.runtime import handlers
+from paddle_jax._core.runtime.uninterrupted import tracing_kept
 
 
 class Notice(Exception):

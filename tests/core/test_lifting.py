@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from paddle_jax._core.lifting import Lifted
-from paddle_jax._core.op import OPS
+from paddle_jax._core.capture.lifting import Lifted
+from paddle_jax._core.ops.op import OPS
 
 X = np.random.RandomState(3).uniform(-2, 2, (4, 5)).astype("float32")
 Y = np.eye(5, dtype="float32")[:4]

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import paddle_jax as paddle
-from paddle_jax._core import errors, symbol
+from paddle_jax._core import errors
 from paddle_jax._core.deferred import program
-from paddle_jax._core.forked import ForkedError
+from paddle_jax._core.runtime.forked import ForkedError
+from paddle_jax._core.values import symbol
 from paddle_jax.framework.pickle_names import CorruptFileError, ForbiddenError
 
 # Expressions whose copies must be equal to them, or have the same text where objects have no equality.

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from jax import lax
 
-from paddle_jax._core import reverse
-from paddle_jax._core.kernel import Kernel
-from paddle_jax._core.traced import traced
+from paddle_jax._core.autograd import reverse
+from paddle_jax._core.ops.kernel import Kernel
+from paddle_jax._core.ops.traced import traced
 
 RANDOM = np.random.RandomState(3)
 A, B, C = (RANDOM.rand(3, 4).astype("float32") + 0.2 for _ in range(3))

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paddle_jax._core.kernel import Kernel, compute
+from paddle_jax._core.ops.kernel import Kernel, compute
 from paddle_jax._core.state import local
 
 

@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from paddle_jax._core import origins, uninterrupted
-from paddle_jax._core.uninterrupted import hand_out, swapped
+from paddle_jax._core.runtime import origins, uninterrupted
+from paddle_jax._core.runtime.uninterrupted import hand_out, swapped
 
 
 class Thing:
@@ -102,7 +102,7 @@ def test_foreign():
 
 
 def test_grad_mode_comes_back_whatever_line_is_hit(paddle):
-    from paddle_jax._core import autograd_mode
+    from paddle_jax._core.autograd import autograd_mode
 
     def work():
         with paddle.no_grad():

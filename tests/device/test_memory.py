@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import paddle_jax
-from paddle_jax._core import exhausted, memory_flags, vlog
 from paddle_jax._core.deferred import value
+from paddle_jax._core.failures import exhausted
+from paddle_jax._core.runtime import memory_flags, vlog
 
 PROGRAM = """
 import gc, pathlib, resource, sys

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import paddle_jax
-from paddle_jax._core.op import op
-from paddle_jax._core.record import READS, RECORDED, known_as
+from paddle_jax._core.ops.op import op
+from paddle_jax._core.ops.record import READS, RECORDED, known_as
 from paddle_jax.framework.pir import own_ops, theirs, writing
 from paddle_jax.framework.pir.reading import rule_of
 from paddle_jax.framework.pir.records import NOTHING, form, parsed, row

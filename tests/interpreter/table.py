@@ -11,8 +11,8 @@ import numpy as np
 from jax.extend import core as jex
 
 import paddle_jax
-from paddle_jax._core import kernel as kernels
 from paddle_jax._core.interpreter import Refusal, plan
+from paddle_jax._core.ops import kernel as kernels
 from tests.ops import harness as h
 
 

@@ -6,7 +6,7 @@ from jax.extend.core import primitives
 import paddle_jax
 from paddle_jax._core.interpreter import RULES
 from paddle_jax._core.interpreter.flatten import CALLS
-from paddle_jax._core.op import OPS
+from paddle_jax._core.ops.op import OPS
 from tests.interpreter import table
 from tests.ops.test_ops import find, public_path
 

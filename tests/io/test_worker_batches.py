@@ -9,7 +9,7 @@ import pytest
 
 import paddle_jax as ours
 import paddle_jax.io
-from paddle_jax._core import forkserver
+from paddle_jax._core.runtime import forkserver
 from paddle_jax.io.dataloader.process import ProcessWorker, WorkerError
 from tests.io.test_workers import Base
 

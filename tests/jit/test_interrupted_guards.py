@@ -6,7 +6,7 @@ import warnings
 import jax
 import pytest
 
-from paddle_jax._core.uninterrupted import tracing_kept
+from paddle_jax._core.runtime.uninterrupted import tracing_kept
 from paddle_jax.jit.observed.facts import Facts
 from paddle_jax.jit.program import Program, Stale
 

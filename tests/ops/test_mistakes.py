@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import paddle_jax
-from paddle_jax._core.op import OPS
+from paddle_jax._core.ops.op import OPS
 from tests.nn.test_layer_mistakes import EXPECTED, FOREIGN, SENTENCE
 from tests.ops import harness as h
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import paddle_jax
-from paddle_jax._core.op import OPS
+from paddle_jax._core.ops.op import OPS
 from tests.ops import harness as h
 
 NAMESPACES = ["", "nn.functional", "linalg", "fft", "signal", "special", "geometric", "incubate", "vision.ops", "nn.utils", "metric", "autograd"]

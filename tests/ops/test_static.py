@@ -3,7 +3,7 @@
 import pytest
 
 import paddle_jax
-from paddle_jax._core.op import OPS
+from paddle_jax._core.ops.op import OPS
 from tests.ops.static_cases import Recorded, S, eager
 from tests.ops.test_ops import NAMES, find, public_path
 

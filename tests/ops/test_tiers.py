@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import paddle_jax
-from paddle_jax._core.op import OPS
+from paddle_jax._core.ops.op import OPS
 from tests.ops import harness as h
 from tests.ops.test_ops import NAMES, find, public_path
 

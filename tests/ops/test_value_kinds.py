@@ -12,7 +12,7 @@ import pytest
 import paddle_jax
 from paddle_jax._core.deferred import cold, program
 from paddle_jax._core.deferred.value import Value, aval_of, filled, host
-from paddle_jax._core.op import OPS
+from paddle_jax._core.ops.op import OPS
 from paddle_jax._core.tensor import Tensor, wrap
 from tests.ops import harness as h
 from tests.ops.test_ops import NAMES, find, public_path

@@ -8,7 +8,7 @@ from paddle_jax._core.deferred.settings import settings
 from paddle_jax._core.deferred.value import looked_at
 from paddle_jax._core.interpreter import Refusal, plan
 from paddle_jax._core.interpreter.cost import COMPILE_BASE
-from paddle_jax._core.origins import foreign
+from paddle_jax._core.runtime.origins import foreign
 
 _CALL = 1e-5  # seconds that an op takes beside what it computes
 _KERNEL = 2e-5  # seconds that a compiled kernel takes at least, with the way of its operands from NumPy and of its results back

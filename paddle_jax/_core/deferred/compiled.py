@@ -18,11 +18,11 @@ from pathlib import Path
 import jax
 from jax._src.interpreters.partial_eval import trace_to_jaxpr  # the public `clear_caches` forgets what is compiled, too
 
-from paddle_jax._core.counters import Counters
 from paddle_jax._core.deferred.log import log
 from paddle_jax._core.deferred.settings import settings
 from paddle_jax._core.deferred.value import drop_unused
-from paddle_jax._core.uninterrupted import Epoch
+from paddle_jax._core.runtime.counters import Counters
+from paddle_jax._core.runtime.uninterrupted import Epoch
 
 _GENERATION = 1024  # combinations of op and shapes; each takes some 50 kB with its plan and JAX's traces
 _MAX_GENERATION = 16 * _GENERATION

@@ -16,12 +16,12 @@ from paddle_jax._core.deferred.segment import ANY, FIRST_LOOK, Segment, idle
 from paddle_jax._core.deferred.settings import settings
 from paddle_jax._core.deferred.value import Value, concrete, settled, taken_over
 from paddle_jax._core.errors import translate
-from paddle_jax._core.exhausted import told_as_memory
-from paddle_jax._core.kernel import compute
-from paddle_jax._core.origins import foreign, user_line
+from paddle_jax._core.failures.exhausted import told_as_memory
+from paddle_jax._core.ops.kernel import compute
+from paddle_jax._core.runtime.origins import foreign, user_line
+from paddle_jax._core.runtime.uninterrupted import eagerly, mend_tracing, without_collection
+from paddle_jax._core.runtime.vlog import Verbose, vlog
 from paddle_jax._core.state import local
-from paddle_jax._core.uninterrupted import eagerly, mend_tracing, without_collection
-from paddle_jax._core.vlog import Verbose, vlog
 
 
 def flush(seg, why):

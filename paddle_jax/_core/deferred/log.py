@@ -2,7 +2,7 @@
 
 import collections
 
-from paddle_jax._core.vlog import vlog
+from paddle_jax._core.runtime.vlog import vlog
 
 
 class _Log:

@@ -12,9 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.background import Worker
-from paddle_jax._core.compiler import compiler_options, leanly
-from paddle_jax._core.counters import Counters, compiling
+from paddle_jax._core.autograd.derivation import linearized, pulled
 from paddle_jax._core.deferred import rolled
 from paddle_jax._core.deferred.cold import repeats
 from paddle_jax._core.deferred.compiled import watch
@@ -22,11 +20,13 @@ from paddle_jax._core.deferred.log import log
 from paddle_jax._core.deferred.positions import aval_at, needed, value_at
 from paddle_jax._core.deferred.settings import settings
 from paddle_jax._core.deferred.value import Value, on_device, uploaded
-from paddle_jax._core.derivation import linearized, pulled
 from paddle_jax._core.errors import first_line
-from paddle_jax._core.kernel import has_loop
-from paddle_jax._core.origins import user_line
-from paddle_jax._core.uninterrupted import Once, jitted, tracing_kept
+from paddle_jax._core.ops.kernel import has_loop
+from paddle_jax._core.runtime.background import Worker
+from paddle_jax._core.runtime.compiler import compiler_options, leanly
+from paddle_jax._core.runtime.counters import Counters, compiling
+from paddle_jax._core.runtime.origins import user_line
+from paddle_jax._core.runtime.uninterrupted import Once, jitted, tracing_kept
 
 _MAX_PROGRAMS = 256
 _MAX_SEEN = 1 << 16

@@ -13,7 +13,7 @@ from paddle_jax._core.deferred.compiled import met
 from paddle_jax._core.deferred.positions import OUTPUT
 from paddle_jax._core.deferred.value import INEXACT, Value, bound, concrete, copied, known_aval, leaf
 from paddle_jax._core.errors import behind, translate
-from paddle_jax._core.origins import user_line
+from paddle_jax._core.runtime.origins import user_line
 
 FIRST_LOOK = 256  # length at which a segment is first examined for a period
 _MAX_SIGS = 1024
@@ -181,7 +181,7 @@ def _results(seg, sig, n):
 
 def _record_slowly(ctx, kernel, raws):
     """As `record`, for the first sight of a signature, operands that are not Values yet, and segments that must be looked at first."""
-    from paddle_jax._core.kernel import compute
+    from paddle_jax._core.ops.kernel import compute
 
     if not kernel.deferrable:
         return compute(kernel, raws)

@@ -13,7 +13,7 @@ from jax.sharding import NamedSharding, PartitionSpec, SingleDeviceSharding
 from paddle_jax._core.deferred.devices import HOST, at_rest, default_device, device_of, jax_device
 from paddle_jax._core.errors import run_error
 from paddle_jax._core.state import local
-from paddle_jax._core.unmade import Unmade
+from paddle_jax._core.values.unmade import Unmade
 
 INEXACT = frozenset("fcV")  # NumPy kinds of floating and complex dtypes; V is how ml_dtypes show
 FILL = object()  # the device of constants

@@ -19,7 +19,7 @@ import time
 import numpy as np
 
 from paddle_jax._core.dtype import convert
-from paddle_jax._core.sockets import fill
+from paddle_jax._core.runtime.sockets import fill
 from paddle_jax._core.world import gate, watch
 
 _HEAD = struct.Struct("!I")

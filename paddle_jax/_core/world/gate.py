@@ -11,7 +11,7 @@ import threading
 import jax
 from jax._src import distributed, xla_bridge  # JAX has no public way to be told before a backend starts
 
-from paddle_jax._core.uninterrupted import shielded
+from paddle_jax._core.runtime.uninterrupted import shielded
 from paddle_jax._core.world import environment, watch
 
 MARK = "PADDLE_JAX_TRAINER"  # the process id of the one that the launcher started

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from paddle_jax._core.deferred.value import aligned
-from paddle_jax._core.flags import get_flags
+from paddle_jax._core.runtime.flags import get_flags
 from paddle_jax._core.world import packets
 
 LEAST = packets.ROOM + 1  # bytes from which on it pays: what does not travel in a packet

@@ -17,8 +17,8 @@ import time
 
 import numpy as np
 
-from paddle_jax._core.flags import get_flags
-from paddle_jax._core.sockets import fill
+from paddle_jax._core.runtime.flags import get_flags
+from paddle_jax._core.runtime.sockets import fill
 
 _MOST = 16  # processes: each has a line to each of the others
 _SECONDS = 30.0  # in which a line must be there, once all processes have said where they are

@@ -16,7 +16,7 @@ import traceback
 
 from jax._src import distributed
 
-from paddle_jax._core.counters import Counters
+from paddle_jax._core.runtime.counters import Counters
 from paddle_jax._core.world.stragglers import Stragglers
 
 STUCK = 87  # the exit status of a process that waited in vain

@@ -17,7 +17,7 @@ from jax.sharding import PartitionSpec as P
 
 from paddle_jax._core.deferred.value import unbound
 from paddle_jax._core.errors import TracedValueError, first_line
-from paddle_jax._core.flags import get_flags
+from paddle_jax._core.runtime.flags import get_flags
 from paddle_jax._core.world import gate, host, lines, packets, sums, watch
 from paddle_jax._core.world.packets import AVG, MAX, MIN, PROD, SUM
 

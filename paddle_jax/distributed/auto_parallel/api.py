@@ -4,8 +4,8 @@ import jax
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.dispatch import run
-from paddle_jax._core.kernel import Kernel
+from paddle_jax._core.ops.dispatch import run
+from paddle_jax._core.ops.kernel import Kernel
 from paddle_jax._core.tensor import Parameter, Tensor
 from paddle_jax.distributed.auto_parallel.moving import DENSE, copy_of, moved
 from paddle_jax.distributed.auto_parallel.placement_type import ReduceType

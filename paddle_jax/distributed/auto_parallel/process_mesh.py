@@ -8,7 +8,7 @@ from jax.sharding import Mesh
 
 from paddle_jax._core.deferred.value import Several
 from paddle_jax._core.errors import CheckError
-from paddle_jax._core.uninterrupted import Once
+from paddle_jax._core.runtime.uninterrupted import Once
 
 
 class ProcessMesh:

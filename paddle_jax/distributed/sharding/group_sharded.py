@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from paddle_jax._core.autograd_mode import is_grad_enabled
+from paddle_jax._core.autograd.autograd_mode import is_grad_enabled
 from paddle_jax._core.deferred.value import uploaded
 from paddle_jax._core.errors import CheckError
 from paddle_jax._core.state import local

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.autograd_mode import no_grad
+from paddle_jax._core.autograd.autograd_mode import no_grad
 from paddle_jax._core.deferred.value import looked_at, uploaded
 from paddle_jax._core.tensor import wrap
 from paddle_jax._core.world import wire

@@ -16,7 +16,7 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.errors import ArgumentError
-from paddle_jax._core.op import OPS, check_inplace, freeze
+from paddle_jax._core.ops.op import OPS, check_inplace, freeze
 from paddle_jax._core.tensor import Tensor
 from paddle_jax._paths import Paths
 from paddle_jax.framework.pir import c_detection, c_rules  # noqa: F401  the first defines rules

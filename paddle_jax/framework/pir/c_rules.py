@@ -2,9 +2,9 @@
 
 import jax.numpy as jnp
 
-from paddle_jax._core.autograd_mode import enable_grad, no_grad
+from paddle_jax._core.autograd.autograd_mode import enable_grad, no_grad
 from paddle_jax._core.tensor import wrap
-from paddle_jax._core.var_type import VarType
+from paddle_jax._core.values.var_type import VarType
 from paddle_jax.autograd import grad
 from paddle_jax.framework.pir.reading import P, converting
 

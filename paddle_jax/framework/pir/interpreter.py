@@ -9,9 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.deferred.value import concrete
-from paddle_jax._core.dispatch import run
 from paddle_jax._core.errors import TracedValueError
-from paddle_jax._core.kernel import Kernel, compute
+from paddle_jax._core.ops.dispatch import run
+from paddle_jax._core.ops.kernel import Kernel, compute
 from paddle_jax._core.state import Context, local
 from paddle_jax._core.tensor import Tensor, on_host, wrap
 from paddle_jax.framework.pickle_names import CorruptFileError, shortened

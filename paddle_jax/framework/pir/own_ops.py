@@ -5,8 +5,8 @@ import ast
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.op import Op
-from paddle_jax._core.record import OWN
+from paddle_jax._core.ops.op import Op
+from paddle_jax._core.ops.record import OWN
 from paddle_jax.framework.pickle_names import CorruptFileError
 from paddle_jax.framework.pir.builder import Length, NotWritable
 

@@ -10,8 +10,8 @@ import inspect
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.op import OPS
-from paddle_jax._core.record import READS
+from paddle_jax._core.ops.op import OPS
+from paddle_jax._core.ops.record import READS
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.framework.pir.records import form, parsed
 

@@ -1,4 +1,4 @@
-"""What declarations say of model files (`known_as` in `_core/record.py`), read in both directions.
+"""What declarations say of model files (`known_as` in `_core/ops/record.py`), read in both directions.
 
     name|name(operand,operand)->result,result attribute attribute
 
@@ -23,7 +23,7 @@ import re
 from collections.abc import Callable
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.record import READS
+from paddle_jax._core.ops.record import READS
 
 TENSORS = ("", "out")  # kinds of operands that are tensors of ours
 

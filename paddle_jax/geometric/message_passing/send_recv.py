@@ -7,7 +7,7 @@ import numpy as np
 
 from paddle_jax._core.deferred.value import Value, aligned, looked_at, on_host, settled
 from paddle_jax._core.errors import ArgumentError
-from paddle_jax._core.op import composite
+from paddle_jax._core.ops.op import composite
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import wrap
 from paddle_jax.geometric.pooling import need_numbers, need_tensors, pooled, rows_at

@@ -1,6 +1,6 @@
 """Derivatives of results that are already computed, forwards and backwards, and the switch for primitive operations."""
 
-from paddle_jax._core.prim import Prim
+from paddle_jax._core.ops.prim import Prim
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.autograd.autograd import gradients, pushed
 from paddle_jax.tensor.creation import ones_like

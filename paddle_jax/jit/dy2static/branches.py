@@ -7,16 +7,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.capture.tracing import kernel_for
 from paddle_jax._core.deferred.value import INEXACT
-from paddle_jax._core.dispatch import run
 from paddle_jax._core.errors import TRACING, Unsupported
-from paddle_jax._core.handlers import of_a_handler
-from paddle_jax._core.kernel import Kernel
+from paddle_jax._core.ops.dispatch import run
+from paddle_jax._core.ops.kernel import Kernel
 from paddle_jax._core.random import default_generator
+from paddle_jax._core.runtime.handlers import of_a_handler
 from paddle_jax._core.state import local
-from paddle_jax._core.symbol import NoValueError, SymbolError
 from paddle_jax._core.tensor import Tensor, wrap
-from paddle_jax._core.tracing import kernel_for
+from paddle_jax._core.values.symbol import NoValueError, SymbolError
 from paddle_jax.jit.dy2static.effects import silent
 from paddle_jax.jit.dy2static.host import check
 from paddle_jax.jit.dy2static.region import Leaf, Operands, Region, Undefined, doubt, finished, flat, is_number, is_traced, write_back

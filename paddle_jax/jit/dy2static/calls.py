@@ -8,7 +8,7 @@ import sys
 import types
 
 from paddle_jax._core.errors import Unsupported
-from paddle_jax._core.origins import is_ours, is_users
+from paddle_jax._core.runtime.origins import is_ours, is_users
 from paddle_jax._core.state import Observing, local
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.jit.dy2static.branches import cond, truth

@@ -5,7 +5,7 @@ import functools as ft
 import types
 
 from paddle_jax._core.errors import TRACING, Unsupported
-from paddle_jax._core.handlers import of_a_handler
+from paddle_jax._core.runtime.handlers import of_a_handler
 from paddle_jax.jit.dy2static.calls import converted_forwards, is_plain, lifted, mark_converted
 from paddle_jax.nn.layer.layers import Layer
 

@@ -5,9 +5,9 @@ import numpy as np
 
 from paddle_jax._core import place as places
 from paddle_jax._core.errors import Failed, Unsupported
-from paddle_jax._core.printing import text_of
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.values.printing import text_of
 from paddle_jax.jit.dy2static.region import is_traced
 
 

@@ -7,14 +7,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from paddle_jax._core.capture.tracing import kernel_for
 from paddle_jax._core.deferred.value import INEXACT
-from paddle_jax._core.dispatch import run
 from paddle_jax._core.errors import Unsupported
-from paddle_jax._core.kernel import Kernel
+from paddle_jax._core.ops.dispatch import run
+from paddle_jax._core.ops.kernel import Kernel
 from paddle_jax._core.random import default_generator
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, wrap
-from paddle_jax._core.tracing import kernel_for
 from paddle_jax.jit.dy2static.branches import as_tensor, blank, described, fits, number_dtype, truth
 from paddle_jax.jit.dy2static.effects import silent
 from paddle_jax.jit.dy2static.region import Leaf, Operands, Region, Undefined, doubt, finished, flat, is_number, is_traced, write_back

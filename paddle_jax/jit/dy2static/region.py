@@ -11,17 +11,17 @@ import jax
 import numpy as np
 from jax._src.core import trace_ctx  # jax.extend takes 0.05 s to import
 
-from paddle_jax._core.capture import refuse_doubtful
-from paddle_jax._core.environment import stores_of
+from paddle_jax._core.autograd.node import Node
+from paddle_jax._core.capture.capture import refuse_doubtful
+from paddle_jax._core.capture.environment import stores_of
+from paddle_jax._core.capture.tracing import Trace, trace
 from paddle_jax._core.errors import Unsupported
-from paddle_jax._core.kernel import ADD
-from paddle_jax._core.node import Node
+from paddle_jax._core.ops.kernel import ADD
 from paddle_jax._core.random import default_generator
 from paddle_jax._core.state import Observing, local
-from paddle_jax._core.symbol import ABSTRACT
 from paddle_jax._core.tensor import Tensor, inside, wrap
-from paddle_jax._core.tracing import Trace, trace
-from paddle_jax._core.unmade import Unmade
+from paddle_jax._core.values.symbol import ABSTRACT
+from paddle_jax._core.values.unmade import Unmade
 from paddle_jax.jit.dy2static.effects import without_effects
 from paddle_jax.jit.dy2static.side_effects import Objects
 

@@ -6,9 +6,9 @@ loop, an attribute set in a function it calls) would happen once, or in both bra
 
 import types
 
-from paddle_jax._core.environment import CONTAINERS, MISSING, Snapshot, variables_of
+from paddle_jax._core.capture.environment import CONTAINERS, MISSING, Snapshot, variables_of
 from paddle_jax._core.errors import Unsupported
-from paddle_jax._core.origins import OURS
+from paddle_jax._core.runtime.origins import OURS
 from paddle_jax._core.tensor import Tensor
 
 _DEPTH, _MOST = 5, 4000

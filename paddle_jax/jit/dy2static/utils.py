@@ -7,7 +7,7 @@ import textwrap
 import types
 
 from paddle_jax._core.errors import Unsupported as Dygraph2StaticException
-from paddle_jax._core.origins import is_ours
+from paddle_jax._core.runtime.origins import is_ours
 from paddle_jax.nn.layer.layers import Layer
 
 

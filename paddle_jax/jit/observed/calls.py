@@ -12,8 +12,8 @@ import weakref
 
 import numpy as np
 
-from paddle_jax._core.environment import CONTAINERS, content_of
-from paddle_jax._core.origins import LIBRARIES, package_of
+from paddle_jax._core.capture.environment import CONTAINERS, content_of
+from paddle_jax._core.runtime.origins import LIBRARIES, package_of
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.jit.observed import rewriting

@@ -7,8 +7,8 @@ import types
 
 import numpy as np
 
-from paddle_jax._core.environment import MISSING, SCALARS
-from paddle_jax._core.origins import user_line
+from paddle_jax._core.capture.environment import MISSING, SCALARS
+from paddle_jax._core.runtime.origins import user_line
 from paddle_jax.jit.observed.wording import change, content_change
 
 _BY_CONTENT = frozenset({tuple, list, dict})  # containers whose equals are as good

@@ -18,10 +18,10 @@ import uuid
 import jax
 import numpy as np
 
-from paddle_jax._core.capture import refuse_doubtful
-from paddle_jax._core.environment import CONTAINERS, MISSING
+from paddle_jax._core.capture.capture import refuse_doubtful
+from paddle_jax._core.capture.environment import CONTAINERS, MISSING
 from paddle_jax._core.errors import Unsupported
-from paddle_jax._core.origins import LIBRARIES, OURS, is_users, package_of
+from paddle_jax._core.runtime.origins import LIBRARIES, OURS, is_users, package_of
 from paddle_jax._core.state import Observing, local
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.jit.observed.calls import _PURE, Calls

@@ -2,7 +2,7 @@
 
 import types
 
-from paddle_jax._core.environment import MISSING, SCALARS
+from paddle_jax._core.capture.environment import MISSING, SCALARS
 
 _LONGEST = 60  # characters of a value
 _DEEP = 6  # names before a name

@@ -4,8 +4,8 @@ import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core.dtype import promote_np
-from paddle_jax._core.op import op
-from paddle_jax._core.record import known_as
+from paddle_jax._core.ops.op import op
+from paddle_jax._core.ops.record import known_as
 from paddle_jax.nn.functional.drop import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout  # noqa: F401
 from paddle_jax.nn.functional.many_classes import class_center_sample  # noqa: F401
 from paddle_jax.nn.functional.padding import pad, zeropad2d  # noqa: F401

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.op import composite, op
+from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tensor import Tensor
 
 # SELU's fixed point: the value that a dropped unit takes, -scale * alpha

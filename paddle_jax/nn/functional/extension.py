@@ -4,8 +4,8 @@ import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.op import composite, op
-from paddle_jax._core.record import known_as
+from paddle_jax._core.ops.op import composite, op
+from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import Tensor, on_host
 from paddle_jax.tensor.matrices import diag_embed as diag_embed
 

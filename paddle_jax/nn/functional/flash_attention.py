@@ -5,7 +5,7 @@ import contextlib
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.op import alike, composite, op
+from paddle_jax._core.ops.op import alike, composite, op
 from paddle_jax._core.tensor import wrap
 from paddle_jax.nn.attention import SDPBackend as SDPBackend
 from paddle_jax.nn.attention import sdpa_kernel as sdpa_kernel

@@ -6,11 +6,11 @@ import numpy as np
 from jax import lax
 
 from paddle_jax._core.deferred.value import looked_at, settled
-from paddle_jax._core.op import composite, op
-from paddle_jax._core.outcomes import heard, ride_between, traced
-from paddle_jax._core.record import known_as
-from paddle_jax._core.symbol import ABSTRACT
+from paddle_jax._core.failures.outcomes import heard, ride_between, traced
+from paddle_jax._core.ops.op import composite, op
+from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import held, on_host
+from paddle_jax._core.values.symbol import ABSTRACT
 
 
 def concrete(tensor):

@@ -5,9 +5,9 @@ import math
 import jax
 import jax.numpy as jnp
 
-from paddle_jax._core.op import composite, op
-from paddle_jax._core.outcomes import follow, followed, ride, traced
-from paddle_jax._core.record import known_as
+from paddle_jax._core.failures.outcomes import follow, followed, ride, traced
+from paddle_jax._core.ops.op import composite, op
+from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.nn.functional.classification import cross_entropy, nll_loss, softmax_with_cross_entropy  # noqa: F401
 from paddle_jax.nn.functional.input import concrete

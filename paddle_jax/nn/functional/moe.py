@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.op import op
+from paddle_jax._core.ops.op import op
 
 __all__ = []
 

@@ -5,8 +5,8 @@ import math
 import jax.numpy as jnp
 from jax import lax
 
-from paddle_jax._core.op import alike, composite, op
-from paddle_jax._core.record import known_as
+from paddle_jax._core.ops.op import alike, composite, op
+from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.size import known
 from paddle_jax.nn.functional.distance import p_norm
 from paddle_jax.tensor.axes import check_floating

@@ -11,8 +11,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from paddle_jax._core.op import op
-from paddle_jax._core.record import known_as
+from paddle_jax._core.ops.op import op
+from paddle_jax._core.ops.record import known_as
 
 _TINY = 1e-6  # keeps the inverse of a scale of zero finite
 

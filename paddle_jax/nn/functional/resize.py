@@ -3,8 +3,8 @@
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.op import composite, freeze, op
-from paddle_jax._core.record import known_as
+from paddle_jax._core.ops.op import composite, freeze, op
+from paddle_jax._core.ops.record import known_as
 from paddle_jax.nn.functional.adaptive_pooling import adaptive_mean
 from paddle_jax.nn.functional.windows import FORMATS
 

@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from paddle_jax._core.op import op
-from paddle_jax._core.record import known_as
+from paddle_jax._core.ops.op import op
+from paddle_jax._core.ops.record import known_as
 
 _ACTIVATIONS = {"tanh": jnp.tanh, "relu": jax.nn.relu}
 

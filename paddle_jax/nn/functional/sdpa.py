@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from paddle_jax._core.op import op
-from paddle_jax._core.record import known_as
+from paddle_jax._core.ops.op import op
+from paddle_jax._core.ops.record import known_as
 
 _SCORES = {"cpu": 1 << 22}  # by platform: the most scores that exist at a time; longer sequences are computed in blocks
 _SCORES_ELSEWHERE = 1 << 28  # where a block has to keep thousands of cores busy

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from paddle_jax._core.op import op
+from paddle_jax._core.ops.op import op
 from paddle_jax.nn.functional.reduce_loss import check_reduction, reduced
 
 

@@ -8,8 +8,8 @@ from jax import lax
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.errors import ArgumentError
-from paddle_jax._core.op import composite, op
-from paddle_jax._core.record import known_as
+from paddle_jax._core.ops.op import composite, op
+from paddle_jax._core.ops.record import known_as
 
 CASES = ["f(2,3)", "f(2,3), 0", "d(2,3), axis=-2", "f()", "f(0,3)", "f(2,0)", "f(2,3), 2", "f(2,3), dtype='float64'",
     "const([1000.0, 0.0, -1000.0], 'float32')", "f(2,3), -3",

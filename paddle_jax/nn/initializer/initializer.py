@@ -6,8 +6,8 @@ import numpy as np
 
 from paddle_jax._core import dtype as dtypes
 from paddle_jax._core.deferred.value import kept
-from paddle_jax._core.param_defaults import Defaults
 from paddle_jax._core.random import default_generator
+from paddle_jax._core.runtime.param_defaults import Defaults
 from paddle_jax._core.tensor import Tensor
 
 _GAINS = {"linear": 1, "sigmoid": 1, "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4}

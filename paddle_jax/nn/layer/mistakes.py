@@ -4,7 +4,7 @@ import contextlib
 import inspect
 
 from paddle_jax._core.errors import TRACING, ArgumentError, without_jax_note
-from paddle_jax._core.origins import is_ours, origin
+from paddle_jax._core.runtime.origins import is_ours, origin
 from paddle_jax._core.tensor import Tensor
 
 

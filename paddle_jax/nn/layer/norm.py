@@ -2,7 +2,7 @@
 
 import math
 
-from paddle_jax._core.autograd_mode import no_grad
+from paddle_jax._core.autograd.autograd_mode import no_grad
 from paddle_jax._core.dtype import get_default_dtype
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.nn import functional as F

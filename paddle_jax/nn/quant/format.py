@@ -2,8 +2,8 @@
 
 import abc
 
-from paddle_jax._core import unique_name
-from paddle_jax._core.autograd_mode import no_grad
+from paddle_jax._core.autograd.autograd_mode import no_grad
+from paddle_jax._core.values import unique_name
 from paddle_jax.base.param_attr import ParamAttr
 from paddle_jax.nn.functional.quantization import dequantize_groups, dequantize_linear, quantize_groups, quantize_linear
 from paddle_jax.nn.initializer import Assign

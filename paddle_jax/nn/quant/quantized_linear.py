@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax._core import dtype as dtypes
-from paddle_jax._core.op import op
+from paddle_jax._core.ops.op import op
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.lowering import on_cpu
 

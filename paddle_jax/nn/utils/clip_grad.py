@@ -2,8 +2,8 @@
 
 import jax.numpy as jnp
 
-from paddle_jax._core.autograd_mode import no_grad
-from paddle_jax._core.op import op
+from paddle_jax._core.autograd.autograd_mode import no_grad
+from paddle_jax._core.ops.op import op
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.creation import to_tensor
 

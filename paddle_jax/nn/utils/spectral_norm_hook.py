@@ -1,6 +1,6 @@
 """Spectral normalisation: a weight divided by its largest singular value."""
 
-from paddle_jax._core.autograd_mode import no_grad
+from paddle_jax._core.autograd.autograd_mode import no_grad
 from paddle_jax._core.tensor import wrap
 from paddle_jax.nn.initializer import Normal
 from paddle_jax.nn.layer.common import Linear

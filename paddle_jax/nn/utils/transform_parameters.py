@@ -2,7 +2,7 @@
 
 import math
 
-from paddle_jax._core.autograd_mode import no_grad
+from paddle_jax._core.autograd.autograd_mode import no_grad
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.joining import concat
 

@@ -4,9 +4,9 @@ import inspect
 
 import numpy as np
 
-from paddle_jax._core import unique_name
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import wrap
+from paddle_jax._core.values import unique_name
 from paddle_jax.amp.grad_scaler import unscaling, updating
 from paddle_jax.static import optimize
 from paddle_jax.static.amp.fp16_lists import AutoMixedPrecisionLists, low_dtype

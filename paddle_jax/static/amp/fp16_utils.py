@@ -5,9 +5,9 @@ import contextlib
 import numpy as np
 
 from paddle_jax._core.deferred.value import Value, aval_of
-from paddle_jax._core.op import OPS
-from paddle_jax._core.symbol import Symbol
+from paddle_jax._core.ops.op import OPS
 from paddle_jax._core.tensor import wrap
+from paddle_jax._core.values.symbol import Symbol
 from paddle_jax.amp.policy import FLOAT32, FLOATS, LOW
 from paddle_jax.static.amp.fp16_lists import AutoMixedPrecisionLists, low_dtype
 from paddle_jax.static.guards import name_scope

@@ -1,8 +1,8 @@
 """Branches and loops on Tensors: in static programs, in functions being compiled, and, where the values are known, in Python."""
 
 from paddle_jax._core.state import local
-from paddle_jax._core.symbol import ABSTRACT, Symbol
 from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.values.symbol import ABSTRACT, Symbol
 
 
 def _kind(tensor):

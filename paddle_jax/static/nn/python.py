@@ -5,10 +5,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax._core.deferred.value import INEXACT
-from paddle_jax._core.kernel import Kernel
+from paddle_jax._core.ops.kernel import Kernel
 from paddle_jax._core.state import local
-from paddle_jax._core.symbol import Symbol
 from paddle_jax._core.tensor import Tensor
+from paddle_jax._core.values.symbol import Symbol
 from paddle_jax.static.blocks import recorded
 from paddle_jax.static.program import Operation
 from paddle_jax.static.run import constant_of, evaluate

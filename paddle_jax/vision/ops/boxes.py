@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.op import composite, op
+from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.creation import to_tensor
 

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from paddle_jax import nn
-from paddle_jax._core.op import op
+from paddle_jax._core.ops.op import op
 from paddle_jax.nn.functional.vision import _fetch
 
 

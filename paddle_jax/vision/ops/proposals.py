@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from paddle_jax._core.op import composite
+from paddle_jax._core.ops.op import composite
 from paddle_jax._core.tensor import on_host
 from paddle_jax.tensor.creation import to_tensor
 from paddle_jax.vision.ops.suppression import areas, descending, suppressed

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from paddle_jax import nn
-from paddle_jax._core.op import op
+from paddle_jax._core.ops.op import op
 
 _ELEMENTS = 1 << 24  # numbers in between, at most, for one group of regions
 

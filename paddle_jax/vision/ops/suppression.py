@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from paddle_jax._core.op import composite
+from paddle_jax._core.ops.op import composite
 from paddle_jax._core.tensor import on_host
 from paddle_jax.tensor.creation import to_tensor
 

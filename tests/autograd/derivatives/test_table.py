@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from paddle_jax._core.op import OPS
+from paddle_jax._core.ops.op import OPS
 from tests.autograd.derivatives import engine
 from tests.autograd.derivatives.table import REASONS, ROWS
 

@@ -1,6 +1,6 @@
 """Computing a part of the forward pass again in the backward pass, instead of keeping its tape."""
 
-from paddle_jax._core.autograd_mode import enable_grad
+from paddle_jax._core.autograd.autograd_mode import enable_grad
 from paddle_jax._core.random import get_rng_state, set_rng_state
 from paddle_jax._core.state import state
 from paddle_jax._core.tensor import Tensor

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.core import Tracer
 
-from paddle_jax._core.op import op
+from paddle_jax._core.ops.op import op
 from paddle_jax.incubate.nn.functional.precision import quantized
 from paddle_jax.tensor.manipulation import cast, reshape
 

@@ -5,7 +5,7 @@ Of an expert's rows those of the first tokens are kept, up to its capacity; a ch
 
 import jax.numpy as jnp
 
-from paddle_jax._core.op import op
+from paddle_jax._core.ops.op import op
 from paddle_jax.tensor.manipulation import reshape, transpose
 
 __all__ = []

@@ -1,0 +1,590 @@
+"""A run of Paddle code inside a JAX trace that is going to be repeated as one program.
+
+Everything the code reads from outside becomes an operand, found by the Tensor object that was read (not by its array, which two Tensors may
+share); everything it changes outside becomes a result. What only the host can do (a scheduler's step) is noted, to be done again at each call.
+"""
+
+import pickle
+import random
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax._src.core import get_opaque_trace_state  # jax.extend takes 0.05 s to import
+
+from paddle_jax._core.capture.environment import CONTAINERS, MISSING, content, differs, put_content, stores_of
+from paddle_jax._core.capture.tracing import Trace, alike, is_tensor, rebuilt
+from paddle_jax._core.deferred.value import INEXACT, Value, concrete, is_zero, looked_at
+from paddle_jax._core.errors import TRACING, TracedValueError, Unsupported
+from paddle_jax._core.failures.checking import checked, ride_results
+from paddle_jax._core.failures.outcomes import joined
+from paddle_jax._core.ops.views import relations
+from paddle_jax._core.runtime.uninterrupted import eagerly, tracing_kept, within
+from paddle_jax._core.state import Observing, local
+from paddle_jax._core.tensor import Number, init
+from paddle_jax._core.values.pytree import in_order
+from paddle_jax._core.values.unmade import Unmade
+
+_SMALL = 64  # elements of an integer Tensor that the host may look at; its value is compared at each call
+
+
+class CapturedInput:
+    """Something from outside: a Tensor, or a number or array that `get` gives anew for each call.
+
+    own: an array object of its own, by which JAX's constant is recognised. tracer: its value in the run.
+    """
+
+    __slots__ = ("get", "own", "tensor", "tracer", "value")
+
+    def __init__(self, value, tensor=None, get=None):
+        with eagerly():
+            if type(value) is Unmade:
+                raise value.error("to_static")
+            self.value = jnp.asarray(concrete(value))
+        self.tensor, self.get, self.tracer, self.own = tensor, get, None, alike(self.value)
+
+
+class Capture(Trace):
+    """The Trace of a run that is to be repeated. `start` are Tensors known beforehand to be read perhaps.
+
+    given: what came from outside, in the order it was met, the first `known` of it known beforehand. places:
+    the place there of a Tensor, by id. arrays: the same by the id of `own`. guards: (function without
+    arguments, its value) that must stay the same. effects: (function, object, arguments) to repeat on the
+    host after each call. host_reads: values that the host has looked at and that must stay the same, by
+    place; it may not look at the first `variable` ones. grads: Tensors whose `grad` was looked at, by id.
+    attributes: Layers that got attributes, with what they had. objects: others that changed; contents: lists,
+    dicts and objects that may change, with what they had, by id.  hooked: a hook was
+    put on a Tensor. refusal: why the code cannot be compiled, though it may have caught that. once: lists and
+    dicts may change in the run only; staying: ids of those that do. checks: of values, see outcomes.py; steps: of optimizers; level: JAX's
+    own trace, in which they can be made. uses: ids of the Tensors that operations were given, or whose
+    properties were looked at; sharing: of those that are changed with their views.
+    doubtful: results of branches and loops that may be Tensors from outside, by id.
+    """
+
+    deferring = converted = False
+    capture = property(lambda self: self)
+
+    def __init__(self, start, converted=False, variable=0, objects=(), once=False):
+        super().__init__()
+        self.once, self.staying, self.uses, self.sharing, self.doubtful = once, set(), set(), set(), {}
+        self.contents = {id(thing): (thing, content(thing)) for thing in objects}
+        self.variable, self.host_reads = variable, {}
+        self.start, self.converted, self.given, self.arrays, self.places, self.known = start, converted, [], {}, {}, 0
+        self.guards, self.effects, self.attributes, self.objects, self.grads, self.checks = [], [], {}, {}, {}, []
+        self.hooked = self.quiet = self.begun = self.finished = False
+        self.refusal, self.steps = None, 0
+
+    def begin(self):
+        """Makes operands of the Tensors that are known."""
+        ctx = local.ctx
+        self.nested(ctx.frame)
+        self.segment, self.begun = ctx.segment, True
+        ctx.frame, ctx.segment = self, None
+        for tensor in self.start:
+            if id(tensor) not in self.places:
+                self._lifted(self._meet(tensor))
+        self.known = len(self.given)
+
+    def end(self):
+        """Puts everything back; after a run that has failed also the lists and dicts that may be changed in it."""
+        if not self.begun:
+            return
+        local.ctx.frame, local.ctx.segment = self.outer, self.segment
+        self.written.undo()
+        for _, grad, raw, _ in self.grads.values():
+            if grad is not None and id(grad) not in self.places:
+                grad._raw = raw
+        for generator, (_, words, offset) in self.drawn.items():
+            generator._words, generator._offset = words, offset
+        for layer, stores in self.attributes.values():
+            for store, before in zip(stores_of(layer), stores, strict=True):
+                store.clear()
+                store.update(before)
+        for thing, before in (*self.objects.values(), *self.contents.values()):
+            if not (self.finished and id(thing) in self.staying):
+                put_content(thing, before)
+
+    # reading ------------------------------------------------------------------------------------------------------
+
+    def operands(self, tensors, deferred=False):
+        """What a kernel gets for Tensors."""
+        self.uses.update(map(id, tensors))
+        return [self._operand(t) for t in tensors]
+
+    def _operand(self, tensor):
+        value = self.read(tensor)
+        return jax.lax.stop_gradient_p.bind(value) if tensor.stop_gradient and value.dtype.kind in INEXACT else value
+
+    def read(self, tensor):
+        """The value to compute with."""
+        raw = tensor._raw
+        if type(raw) is Value:
+            if type(raw.array) is tuple:
+                return constant(raw)
+            raw = concrete(raw)
+        if isinstance(raw, jax.core.Tracer | np.ndarray | np.generic):
+            return raw  # NumPy arrays are constants that an operation made
+        given = self.arrays.get(id(raw))
+        if given is None:
+            if type(tensor) is Number:
+                return raw
+            given = self._meet(tensor)
+        return self._lifted(given)
+
+    def _meet(self, tensor):
+        given = CapturedInput(tensor._raw, tensor)
+        self.written.note(tensor)
+        tensor._raw, tensor._node, tensor._idx = given.own, None, 0
+        self.places[id(tensor)] = len(self.given)
+        return self._keep(given)
+
+    def _keep(self, given):
+        self.arrays[id(given.own)] = given
+        self.given.append(given)
+        return given
+
+    def _lifted(self, given):
+        """The value in this run; inside a trace within it the array, which that trace hands on as an operand."""
+        if local.ctx.frame is not self:
+            return given.own
+        if given.tracer is None:
+            given.tracer = jax.lax.optimization_barrier(given.own)
+        if given.tensor is not None and given.tensor._raw is given.own:
+            given.tensor._raw = given.tracer
+        return given.tracer
+
+    def number(self, get):
+        """A number that the host knows at each call, such as a learning rate."""
+        if self.effects:
+            raise Unsupported("a learning rate is used after scheduler.step(); call scheduler.step() at the end of the function")
+        self.quiet = True
+        try:
+            return self._lifted(self._keep(CapturedInput(np.float64(get()), get=lambda: np.float64(get()))))
+        finally:
+            self.quiet = False
+
+    def host(self, tensor):
+        """The value of a Tensor for the host, where it may count as constant: a few integers from outside. Else None."""
+        raw = tensor._raw
+        if isinstance(raw, np.ndarray | np.generic) or type(raw) is Value and type(raw.array) is tuple or type(tensor) is Number:
+            return looked_at(concrete(raw))
+        at, given = next(((i, g) for i, g in enumerate(self.given) if _holds(g, tensor)), (-1, None))
+        if at < self.variable or given.value.dtype.kind not in "biu" or given.value.size > _SMALL:
+            if local.ctx.frame is not self and not isinstance(raw, jax.core.Tracer):
+                self.read(tensor)
+                raise TracedValueError("host")  # a trace within this one holds the array, which is another one at the next call
+            return None
+        self.host_reads[at] = value = looked_at(given.value)
+        return value
+
+    def recalls(self, node):
+        """Nothing to do: what operations of the run keep is from the run."""
+
+    def refused(self, error):
+        """Called before an error says that the code cannot be compiled, which the code itself might catch."""
+        self.refusal = self.refusal or error
+
+    def reseeded(self, generator):
+        """Called before a generator gets another state."""
+        raise Unsupported("the state of the random generator is set inside the function (paddle.seed, set_rng_state); set it outside")
+
+    def stream(self, what):
+        """Called before something is read that is not the same at each call."""
+        raise Unsupported(f"{what} is iterated over inside the function, which would happen while compiling only; pass in what is taken from it")
+
+    def fact(self, get):
+        """What `get()` gives, compared again at each call."""
+        value = get()
+        if not self.quiet:
+            self.guards.append((get, value))
+        return value
+
+    def outside(self, tensor):
+        """The value that a Tensor has had since before the run, for state that is made of it and lives on."""
+        self.read(tensor)
+        given = self.given[self.places[id(tensor)]] if id(tensor) in self.places else None
+        if given is None or not _holds(given, tensor):
+            raise Unsupported(f"the state of an optimizer is made, or arranged anew, after a change of {tensor.name} in the same function; run one "
+                              "step before compiling it, and change settings of parameters outside")
+        return given.value
+
+    # changing -----------------------------------------------------------------------------------------------------
+
+    def used(self, tensor):
+        """Called before the shape or another property of a Tensor is looked at, which then has to be the same at each call."""
+        self._hold(tensor)
+        self.uses.add(id(tensor))
+
+    def note(self, tensor, shares=True):
+        """Called before a Tensor gets another value in place. shares: its views get theirs, too."""
+        if shares:
+            self.sharing.add(id(tensor))
+        refuse_doubtful(tensor, self)
+        self._hold(tensor)
+
+    def _hold(self, tensor):
+        """Takes up a Tensor from outside, if it is one."""
+        if type(tensor._raw) is Unmade:
+            raise Unsupported("a parameter gets its first value inside the function; make Layers outside")
+        if id(tensor) not in self.places:
+            self.read(tensor)
+
+    def is_outside(self, tensor):
+        """Whether a Tensor is not one that the run has made."""
+        return id(tensor) in self.places or not isinstance(tensor._raw, jax.core.Tracer)
+
+    def watch(self, tensor, accumulates=False):
+        """Called before the `grad` of a Tensor is looked at; `accumulates`: only to add to it."""
+        if id(tensor) in self.grads:
+            return
+        self.read(tensor)
+        if id(tensor) not in self.places:
+            return  # made by the run itself
+        if accumulates and self.written.before(tensor)[1] is not None:
+            raise Unsupported(f"backward reaches {tensor.name}, which was computed outside; call backward outside, or compute it inside")
+        grad = tensor._grad
+        kind = "none" if grad is None else "zero" if is_zero(grad._raw) else "array"
+        self.grads[id(tensor)] = tensor, grad, None if grad is None else grad._raw, "empty" if accumulates and kind != "array" else kind
+        if kind == "array":
+            self.read(grad)
+
+    def assigned(self, layer):
+        """Called before an attribute of a Layer is set or deleted."""
+        if id(layer) not in self.attributes:
+            self.attributes[id(layer)] = layer, [dict(store) for store in stores_of(layer)]
+
+    def altered(self, thing):
+        """Called before an object, a list or a dict changes, or may change."""
+        if id(thing) not in self.contents and (Observing.reads is None or Observing.reads.is_outside(thing)):
+            self.contents[id(thing)] = thing, content(thing)
+
+    def hooks(self, tensor):
+        """Called before a hook is put on a Tensor."""
+        if id(tensor) in self.places:
+            raise Unsupported(f"register_hook is called inside the function on {tensor.name} from outside; register the hook outside")
+        self.hooked = True
+
+    def stepped(self):
+        """Called for a step of an optimizer, which each call of the program will make."""
+        self.steps += 1
+
+    def effect(self, call, thing, args, kwargs):
+        """Lets `call` change an object on the host; it will do so again after each call of the program."""
+        if self.quiet:  # the call is part of one that is noted already
+            return call(thing, *args, **kwargs)
+        if any(map(is_tensor, (*args, *kwargs.values()))):
+            raise Unsupported(f"{type(thing).__name__}.{call.__name__} is given a Tensor inside the function; call it outside")
+        if id(thing) not in self.objects:
+            self.objects[id(thing)] = thing, content(thing)
+        self.effects.append((call, thing, args, kwargs))
+        self.quiet = True
+        try:
+            return call(thing, *args, **kwargs)
+        finally:
+            self.quiet = False
+
+    def _base(self, generator):
+        if generator not in self.drawn:
+            words = CapturedInput(generator._words, get=lambda: generator._words)
+            start = CapturedInput(np.uint32(generator._offset & 0xFFFFFFFF), get=lambda: np.uint32(generator._offset & 0xFFFFFFFF))
+            self.drawn[generator] = (self._keep(words), self._keep(start)), generator._words, generator._offset
+        base, _, start = self.drawn[generator]
+        return *map(self._lifted, base), start
+
+
+def refuse_doubtful(tensor, capture):
+    """Refuses to change what may be a Tensor from outside or another one, after a branch or loop."""
+    if capture is not None and id(tensor) in capture.doubtful:
+        raise Unsupported("what a branch or loop gives is changed, and may be a Tensor from outside the function, which would "
+                          "change too; work on clone()")
+
+
+def constant(raw):
+    """The value of a few host numbers, or of one number that fills a shape, inside a trace."""
+    if len(raw.array) == 1 != raw.aval.size:
+        return jnp.full(raw.aval.shape, raw.array[0], raw.aval.dtype)
+    return concrete(raw)
+
+
+def _holds(given, tensor):
+    return given.tensor is not None and (tensor._raw is given.own or tensor._raw is given.tracer)
+
+
+class _HostRandom:
+    """Refuses code that draws random numbers of NumPy or Python, which would be the same at each call, and puts those generators back.
+
+    generators: those that the code may use besides the ones that NumPy and Python have for everybody.
+    """
+
+    def __init__(self, generators):
+        self.generators, self.before, self.moved = [np.random, random, *generators], (), None
+
+    def begin(self):
+        """Notes the states."""
+        self.before = list(map(_state_of, self.generators))
+
+    def end(self):
+        """Puts the states back, and notes a generator that had moved."""
+        for generator, before in zip(self.generators, self.before, strict=False):  # none before `begin`
+            if pickle.dumps(_state_of(generator)) != pickle.dumps(before):
+                self.moved = generator
+                _set_state(generator, before)
+
+    def check(self):
+        """Refuses if one had moved."""
+        if self.moved is not None:
+            raise Unsupported(f"random numbers of {'Python' if hasattr(self.moved, 'getstate') else 'NumPy'} are drawn inside the function, which "
+                              "would be the same at each call; draw them with Paddle (paddle.rand), or pass them in")
+
+
+def _state_of(generator):
+    """The state of a random generator of Python or NumPy, or of the modules' own."""
+    if isinstance(generator, np.random.Generator):
+        return generator.bit_generator.state
+    return generator.getstate() if hasattr(generator, "getstate") else generator.get_state()
+
+
+def _set_state(generator, state):
+    if isinstance(generator, np.random.Generator):
+        generator.bit_generator.state = state
+    else:
+        (generator.setstate if hasattr(generator, "getstate") else generator.set_state)(state)
+
+
+class Captured:
+    """A function of Tensors after its run.
+
+    fn: `(*arrays of given) -> tuple of arrays`: results, then new values of what it changes. jaxpr: what it computes; parts: constants that it
+    begins with, and places in `given` of its other operands. structs: shapes and dtypes of the results. given: what is passed, the inputs first.
+    rebuild: makes what the function returned from a list of its Tensors. results: for each of those (stop_gradient, whether gradients flow into it
+    or None for a leaf, the place in `given` of the Tensor it is, or None). changes: list of Change. grads: [(Tensor, what is known of its grad)].
+    relations: of those it changes, at the end. draws: [(Generator, how many)]. host_reads: [(place in `given`, value)]. guards, effects, steps: see
+    Capture. again: why the code was run more than once, a text for each further run.
+    """
+
+    __slots__ = ("again", "changes", "draws", "effects", "fn", "given", "grads", "guards", "jaxpr", "host_reads", "parts", "rebuild",
+                 "relations", "results", "steps", "structs")
+
+
+class Change:
+    """Something outside that changes. kind: "value", "grad", "flag", "attribute" of an object, or "checks" for their outcome. target: the Tensor or
+    object. count: how many arrays it takes. flows: whether gradients flow through it.
+
+    For a value: stop_gradient as in Captured, steps the versions it goes on by, shares: its views change with
+    it. For a flag: stop_gradient, its new setting. For a gradient: to is "none", "zero" or "array"; anew: it
+    is another object afterwards. For an attribute: key is (number of the store, name), rebuild makes its
+    value, gone tells that it is removed.
+    """
+
+    __slots__ = ("anew", "checks", "count", "flows", "gone", "key", "kind", "rebuild", "shares", "steps", "stop_gradient",
+                 "target", "to")
+
+    def __init__(self, kind, target, count, **more):
+        self.kind, self.target, self.count, self.flows = kind, target, count, False
+        for name, value in more.items():
+            setattr(self, name, value)
+
+
+def capture(function, inputs, start, converted=False, fixed=False, objects=(), once=False, generators=()) -> Captured:
+    """Runs `function()`, which uses the Tensors `inputs`, and gives it as a program.
+
+    fixed: whether integer inputs may count as constant where the host asks for their value. objects: lists, dicts and objects that it may change; a
+    list or dict may be changed in the run only, with `once`.
+    start: further Tensors that it may read. converted: whether functions with control flow on Tensors are converted on the way. generators: random
+    generators of Python or NumPy that it may use.
+    """
+    start, again = list(start), []
+    while True:
+        run = Capture([*inputs, *start], converted, 0 if fixed else len(inputs), objects, once)
+        drawn = _HostRandom(generators)
+        try:
+            with tracing_kept():
+                found = within(drawn, lambda run=run: _capture(run, function, len(inputs)))
+        except TRACING:
+            met = [g.tensor for g in run.given[run.known :] if g.tensor is not None]
+            if not met or len(again) == 3:
+                raise
+            again.append(f"{len(met)} Tensors, {met[0].name} the first, were met where only their arrays could be handed on")
+            start += met  # this time they are known from the beginning
+        else:
+            drawn.check()
+            found.again = again
+            return found
+
+
+def _capture(run, function, n):
+    found = Captured()
+
+    def inner():
+        run.level = get_opaque_trace_state(convention="flax")
+        try:
+            out = function()
+        except Exception as error:
+            if run.refusal is None or isinstance(error, (Unsupported, *TRACING)):
+                raise
+            raise run.refusal from error
+        if run.refusal is not None:
+            raise run.refusal
+        leaves, tree = jax.tree.flatten(in_order(out), is_leaf=is_tensor)
+        tensors = [x for x in leaves if is_tensor(x)]
+        values = [run.read(t) for t in tensors]
+        marks = [None if is_tensor(x) else (x,) for x in leaves]
+        found.rebuild = _only if marks == [None] and jax.tree_util.treedef_is_leaf(tree) else lambda made: rebuilt(made, marks, tree)
+        found.results = [(t.stop_gradient, None if t._node is None else flows_into(t), run.places.get(id(t))) for t in tensors]
+        found.changes, new = _changes(run)
+        if run.hooked and any(flows for _, flows, _ in found.results):
+            raise Unsupported("register_hook is called on a Tensor inside the function; register the hook outside, or call backward inside too")
+        if run.executor is checked and run.checks is not None:
+            ride_results([*values, *new])
+        if run.checks:
+            found.changes.append(Change("checks", None, 1, checks=[(len(numbers), error, line) for _, numbers, error, line in run.checks]))
+            new.append(joined(run.checks))
+        found.relations = relations([c.target for c in found.changes if c.kind == "value"], run.is_outside)
+        found.draws = [(g, g._offset - start) for g, (_, _, start) in run.drawn.items()]
+        found.grads = [(t, known) for t, _, _, known in run.grads.values()]
+        run.finished = True
+        return tuple([*values, *new])
+
+    closed, found.structs = jax.make_jaxpr(lambda: within(run, inner), return_shape=True)()
+    found.guards, found.effects, found.steps = run.guards, run.effects, run.steps
+    _open(found, closed, run, n)
+    return found
+
+
+def _only(tensors):
+    return tensors[0]
+
+
+def flows_into(tensor):
+    """Whether a backward from outside could go on into what a Tensor was computed from."""
+    return not tensor.stop_gradient and tensor._node is not None and tensor._node.values is not None
+
+
+def _changes(run):
+    """What the run has changed outside: [Change], [new arrays]."""
+    changes, arrays = [], []
+    for given in run.given:
+        tensor = given.tensor
+        if tensor is not None and tensor._raw is not given.tracer and tensor._raw is not given.own:
+            steps, shares = tensor._version - run.written.before(tensor)[5], id(tensor) in run.sharing
+            changes.append(Change("value", tensor, 1, stop_gradient=tensor.stop_gradient, flows=flows_into(tensor), steps=steps,
+                                  shares=shares))
+            arrays.append(run.read(tensor))
+        elif tensor is not None and tensor.stop_gradient is not run.written.before(tensor)[3]:
+            changes.append(Change("flag", tensor, 0, stop_gradient=tensor.stop_gradient))
+    for tensor, grad, raw, known in run.grads.values():
+        now = tensor._grad
+        if now is grad and (grad is None or id(grad) in run.places or (grad._raw is raw and known != "empty")):
+            continue  # the value of a gradient that was there counts as that of any other Tensor
+        to = "none" if now is None else "zero" if is_zero(now._raw) else "array"
+        changes.append(Change("grad", tensor, int(to == "array"), to=to, anew=now is not grad and grad is not None,
+                              stop_gradient=now is not None and now.stop_gradient))
+        arrays += [run.read(now)] if to == "array" else []
+    owners = list(run.attributes.values())
+    for thing, before in run.contents.values():
+        if not isinstance(thing, CONTAINERS):
+            owners.append((thing, [before]))
+        elif differs(thing, before) and _is_held(thing):
+            if not run.once or _traced(thing, before):
+                raise Unsupported(f"a {type(thing).__name__} from outside the function is changed, which would happen while compiling "
+                                  "only; return what it is to hold")
+            run.staying.add(id(thing))
+    for layer, stores in owners:
+        for number, (store, before) in enumerate(zip(stores_of(layer), stores, strict=True)):
+            for name in {**before, **store}:
+                if not _same(store.get(name, MISSING), before.get(name, MISSING)):
+                    change, new = _assignment(run, layer, (number, name), store.get(name, MISSING))
+                    changes.append(change)
+                    arrays += new
+    return changes, arrays
+
+
+def _assignment(run, layer, key, value):
+    leaves, tree = jax.tree.flatten(in_order(value), is_leaf=is_tensor)
+    inside = [x for x in leaves if is_tensor(x) and id(x) not in run.places]
+    mine = set(map(id, inside))
+    marks = [None if id(x) in mine else (x,) for x in leaves]
+    change = Change("attribute", layer, len(inside), key=key, rebuild=_maker(inside, marks, tree), gone=value is MISSING)
+    change.flows = any(map(flows_into, inside))
+    return change, [run.read(t) for t in inside]
+
+
+def _is_held(thing):
+    """Whether a container can still be seen after the run, as far as is known."""
+    return Observing.reads is None or Observing.reads.facts.is_held(thing)
+
+
+def _traced(thing, before):
+    """Whether something new in a container depends on the run."""
+    old = set(map(id, before.values() if isinstance(thing, dict) else before))
+    new = [v for v in (thing.values() if isinstance(thing, dict) else thing) if id(v) not in old]
+    return any(is_tensor(leaf) for leaf in jax.tree.leaves(new, is_leaf=is_tensor))
+
+
+def _same(a, b):
+    return a is b or type(a) is type(b) and isinstance(a, bool | int | float | str | tuple | list | type(None)) and not _has_tensor(a) and a == b
+
+
+def _has_tensor(value):
+    return isinstance(value, tuple | list) and any(is_tensor(v) or _has_tensor(v) for v in value)
+
+
+def _maker(prototypes, marks, tree):
+    """A function that makes an attribute's value of results, in Tensors like those of the run."""
+    kinds = [(type(t), t.stop_gradient, t._name, t.persistable, dict(t.__dict__), flows_into(t)) for t in prototypes]
+
+    def make(values, results):
+        made = []
+        for (kind, stop, name, persistable, more, flows), value, result in zip(kinds, values, results, strict=True):
+            tensor = kind.__new__(kind)
+            init(tensor, value, stop)
+            tensor._name, tensor.persistable = name, persistable
+            tensor.__dict__.update(more)
+            if flows:
+                tensor._node, tensor._idx = result._node, result._idx
+            made.append(tensor)
+        return rebuilt(made, marks, tree)
+
+    return make
+
+
+def _open(found, closed, run, n):
+    """The jaxpr as a function of the inputs and what was given; what no operation reads is not passed."""
+    jaxpr, by_var = closed.jaxpr, {}
+    for var, const in zip(jaxpr.constvars, closed.consts, strict=True):
+        given = run.arrays.get(id(const))
+        if given is not None:
+            by_var[var] = given
+    alias, eqns = {}, []
+    for eqn in jaxpr.eqns:
+        if eqn.primitive.name == "optimization_barrier" and len(eqn.invars) == 1 and eqn.invars[0] in by_var:
+            alias[eqn.outvars[0]] = by_var[eqn.invars[0]]
+        else:
+            eqns.append(eqn)
+    used = {v for e in eqns for v in e.invars if not hasattr(v, "val")} | {v for v in jaxpr.outvars if not hasattr(v, "val")}
+    slots = {**{v: g for v, g in by_var.items() if v in used}, **{v: g for v, g in alias.items() if v in used}}
+    wanted = {id(g) for g in slots.values()}
+    wanted |= {id(run.given[run.places[id(c.target)]]) for c in found.changes if c.kind not in ("attribute", "checks")}
+    wanted |= {id(run.given[run.places[id(t)]]) for t, _ in found.grads} | {id(run.given[place]) for place in run.host_reads}
+    wanted |= {id(g) for g in run.given if g.tensor is not None and id(g.tensor) in run.uses}
+    wanted |= {id(run.given[place]) for _, _, place in found.results if place is not None}
+    at = [i for i, g in enumerate(run.given) if i < n or id(g) in wanted]
+    found.given = [run.given[i] for i in at]
+    renumbered = {old: new for new, old in enumerate(at)}
+    found.host_reads = [(renumbered[place], value) for place, value in run.host_reads.items()]
+    found.results = [(stop, flows, None if place is None else renumbered[place]) for stop, flows, place in found.results]
+    where = {id(g): i for i, g in enumerate(found.given)}
+    order = [(v, where[id(g)]) for v, g in slots.items()]
+    constants = [(v, c) for v, c in zip(jaxpr.constvars, closed.consts, strict=True) if v not in by_var]
+    head = [v for v, _ in constants] + [v for v, _ in order]
+    body = jaxpr.replace(constvars=head, eqns=eqns, invars=[])
+    fixed = [c for _, c in constants]
+    places, structs = [i for _, i in order], found.structs
+
+    def fn(*values):
+        out = jax.core.eval_jaxpr(body, [*fixed, *[values[i] for i in places]])
+        return tuple([v if hasattr(v, "dtype") else np.asarray(v, s.dtype) for v, s in zip(out, structs, strict=True)])  # constants are numbers
+
+    found.fn, found.jaxpr, found.parts = fn, body, (fixed, places)
+    for given in found.given:
+        given.own = given.tracer = given.value = None  # their memory may be given away

@@ -1,0 +1,1 @@
+"""What is said where something goes wrong: kinds and texts of errors, checks of values, no memory."""

@@ -1,0 +1,492 @@
+"""Declaring operations: one declaration gives function, method, in-place twin, aliases, gradients of every order and test cases.
+
+    @op("x y", promote=True, scalars=True, out=True, inplace=True, alias={"input": "x", "other": "y"},
+        cases=["f(2,3), f(3)"])
+    def add(x, y, name=None):
+        return x + y
+
+An op body is a pure function over jax arrays with Paddle's public signature. `tensors` names the parameters that are arrays (`*x` a list
+of arrays; one with default None may be left out); every other parameter is a static attribute: lists arrive as tuples, Tensors as
+Python numbers. A `composite` is an ordinary function over Tensors that calls ops: for what needs host values or several ops.
+
+Cases are argument lists as text, evaluated by the tests: f/d/i/c make float32/float64/int64/complex64 tensors (see tests/ops).
+"""
+
+import functools as ft
+import inspect
+import types
+
+import jax
+import numpy as np
+
+from paddle_jax._core import dtype as dtypes
+from paddle_jax._core.capture.lifting import NUMBER, Lifting
+from paddle_jax._core.deferred.compiled import keeps
+from paddle_jax._core.deferred.value import aval_of, host, uploaded
+from paddle_jax._core.errors import ArgumentError, MixedDtypesError, behind
+from paddle_jax._core.failures.mistakes import CAUGHT, told_mistake
+from paddle_jax._core.ops.dispatch import run
+from paddle_jax._core.ops.fast_path import run1, run2, run3
+from paddle_jax._core.ops.kernel import Kernel
+from paddle_jax._core.ops.op_source import shown, source
+from paddle_jax._core.ops.record import NONE, OWN
+from paddle_jax._core.ops.straight import straight, without_inner_jit
+from paddle_jax._core.random import default_generator, key_from
+from paddle_jax._core.runtime.uninterrupted import eagerly, swapped
+from paddle_jax._core.state import local, state
+from paddle_jax._core.tensor import Number, Tensor, init, on_host, wrap
+
+OPS = {}  # every declared op and composite by name, filled at import
+_MISSING = inspect.Parameter.empty
+_MAX_KERNELS = 4096
+_UNCOMPILED = 2  # calls of an op before its code is compiled
+_PLAIN = frozenset({int, str, bool, type(None), dtypes.DType})
+_UNLIKE = _PLAIN - {bool}  # those that are equal to nothing of another type; True is 1
+
+
+class Op:
+    """A declared operation; `public` is what users call, `record` what others call it (`known_as`)."""
+
+    record = NONE
+
+    def __init__(self, fn, tensors="", *, alias=None, promote=False, alike=(), scalars=False, random=False, nondiff=False, jit=True,
+                 grad_from_output=None, view=None, constant="", cases=(), composite=False):
+        self.fn, self.name, self.alias, self.cases = fn, fn.__name__, alias or {}, tuple(cases)
+        self.home = fn.__module__ or ""  # the file it is written in, by which files and rules know it; of typed-in code perhaps none
+        self.promote, self.scalars, self.random, self.nondiff, self.jit, self.composite = promote, scalars, random, nondiff, jit, composite
+        self.by_result = None if grad_from_output is None else Kernel(fn.__name__ + "_grad", lambda y, ct: ct.astype(y.dtype) * grad_from_output(y))
+        self.view = view
+        names = tensors.split()
+        self.lists = frozenset(n[1:] for n in names if n.startswith("*"))
+        self.tensors = tuple(n.lstrip("*") for n in names)
+        self.constant = frozenset(constant.split())
+        self.alike = self.tensors if alike is True else tuple(alike.split()) if alike else ()
+        self.signature = inspect.signature(fn)
+        params = [p for p in self.signature.parameters.values() if not (random and p.name == "key")]
+        self.params = tuple(params)
+        self.optional = frozenset(p.name for p in params if p.name in self.tensors and p.default is None)
+        self.attrs = tuple(p.name for p in params if p.name not in self.tensors and p.name != "name")
+        self.kernels, self.fast = {}, {}
+        self.lifting = Lifting(self)
+        keeps(self)
+
+    def __repr__(self):
+        return f"<Op {self.name}>"
+
+    # calling ------------------------------------------------------------------------------------------------------
+
+    def call(self, operands, attrs):
+        """Runs the op on operands as the user gave them (Tensors, numbers, lists of Tensors, None)."""
+        frame = local.ctx.frame
+        if frame.recording and frame.holds(attrs):
+            return frame.whole(self.name, self.call, (operands, attrs), {})
+        flat, layout = self._flatten(operands)
+        amp = local.ctx.amp
+        if amp is not None:
+            flat = amp(self, flat, attrs)
+        kernel, flat = self.prepared(flat, layout, attrs)
+        if self.random:
+            flat = [*flat, *map(wrap, default_generator().draw())]
+        return run(kernel, flat)
+
+    def prepared(self, flat, layout, attrs):
+        """The kernel of a call and its operands, without the random key. Float attributes that change from call to call are among them."""
+        kernel, ctx = self.kernel(layout, attrs), local.ctx
+        if self.jit and ctx.frame.eager and kernel.made_of is not None:
+            frozen = kernel.made_of[2]
+            lifted = self.lifting.look(layout, frozen)
+            if lifted is not None:
+                numbers = [frozen[i] for i in lifted.where]
+                if lifted.fitting(kernel, flat, numbers):
+                    return lifted.kernel, [*flat, *[scalar(number, NUMBER) for number in numbers]]
+        return kernel, flat
+
+    def kernel(self, layout, attrs) -> Kernel:
+        """The kernel for a layout of operands and attribute values."""
+        frozen = tuple([a if type(a) in _PLAIN else freeze(a) for a in attrs])
+        key = (layout, tuple([a if type(a) in _UNLIKE else _typed(a) for a in frozen]))
+        kernel = self.kernels.get(key)
+        if kernel is None:
+            if _MISSING in frozen:
+                raise ArgumentError(f"{self.name}: argument '{self.attrs[frozen.index(_MISSING)]}' is missing")
+            if len(self.kernels) >= _MAX_KERNELS:
+                self.kernels.clear()
+            kernel = self.kernels[key] = Kernel(self.name, self._bind(layout, frozen), jit=self.jit, nondiff=self.nondiff)
+            kernel.made_of, kernel.constants = (self, layout, frozen), self.constants(layout)
+            kernel.view = self.view and self.view(layout, frozen)
+        return kernel
+
+    def constants(self, layout):
+        """Bit i is set when operand i gets no gradient."""
+        found = at = 0
+        for name, count in zip(self.tensors if self.constant else (), layout, strict=False):
+            size = 1 if count == -2 else max(count, 0)
+            found |= (((1 << size) - 1) << at) * (name in self.constant)
+            at += size
+        return found
+
+    def drop_idle(self, idle):
+        """Forgets the kernels for which `idle(kernel)` is true."""
+        for cache in (self.kernels, self.fast):
+            for key, kernel in cache.copy().items():
+                if idle(kernel):
+                    cache.pop(key, None)
+
+    def remember(self, key, kernel):
+        """Keeps a kernel for a direct look-up in `fast`, within bounds; returns it."""
+        if len(self.fast) >= _MAX_KERNELS:
+            self.fast.clear()
+        self.fast[key] = kernel
+        return kernel
+
+    def _bind(self, layout, attrs):
+        fixed, body = dict(zip(self.attrs, attrs, strict=True)), self.body()
+
+        def fn(*flat):
+            values, at = {}, 0
+            for name, count in zip(self.tensors, layout, strict=True):
+                if count == -1:
+                    values[name] = None
+                elif count == -2:
+                    values[name], at = flat[at], at + 1
+                else:
+                    values[name], at = list(flat[at : at + count]), at + count
+            if self.alike:
+                alike(self.name, *[v for n in self.alike for v in (values[n] if isinstance(values[n], list) else [values[n]])], whole=True)
+            if self.promote:
+                self._promote(values)
+            for name in self.constant:
+                values[name] = jax.lax.stop_gradient(values[name])
+            if self.random:
+                values["key"] = key_from(flat[-2], flat[-1])
+            return body(**values, **fixed)
+
+        return fn
+
+    def body(self):
+        """What a kernel runs: the declared function, which a trace goes through quickly if it has no loop."""
+        if not self.jit or not straight(self.fn):
+            return self.fn
+
+        def traced(**arguments):
+            with without_inner_jit():
+                return self.fn(**arguments)
+
+        return traced
+
+    def _promote(self, values):
+        names = self.promote if isinstance(self.promote, tuple) else self.tensors
+        arrays = [v for n in names for v in (values[n] if n in self.lists else [values[n]]) if v is not None]
+        if isinstance(self.promote, str) and min(a.ndim for a in arrays) == 0:
+            common = dtypes.mixed_np(*arrays, self.promote == "wide")
+        else:
+            common = ft.reduce(dtypes.promote_np, [a.dtype for a in arrays])
+        for n in names:
+            v = values[n]
+            if v is not None:
+                values[n] = [a.astype(common) for a in v] if n in self.lists else v.astype(common)
+
+    # operands -----------------------------------------------------------------------------------------------------
+
+    def _flatten(self, operands):
+        flat, layout = [], []
+        for position, (name, value) in enumerate(zip(self.tensors, operands, strict=True)):
+            if isinstance(value, Tensor):  # a lone Tensor for a list arrives as one array; the body accepts or refuses it
+                flat.append(value)
+                layout.append(-2)
+            elif name in self.lists:
+                items = self._items(name, position, value)
+                flat.extend(items)
+                layout.append(len(items))
+            elif value is None and name in self.optional:
+                layout.append(-1)
+            else:
+                flat.append(self._one(name, position, value, operands))
+                layout.append(-2)
+        return flat, tuple(layout)
+
+    def _items(self, name, position, value):
+        if not isinstance(value, list | tuple):
+            raise ArgumentError(self._expected(name, position, value, "a list or tuple of Tensors"))
+        return [v if isinstance(v, Tensor) else self._one(name, position, v, value) for v in value]
+
+    def _one(self, name, position, value, operands):
+        if isinstance(value, jax.Array):
+            return wrap(value)
+        if self.scalars and position and isinstance(value, bool | int | float | complex | np.number | np.bool_):
+            like = next((v for v in operands if isinstance(v, Tensor)), None)
+            if like is not None:
+                dtype = like._raw.dtype
+                whole = self.scalars == "whole" and dtype.kind in "iu" and isinstance(value, float) and value.is_integer()
+                return scalar(value, dtype if whole else dtypes.scalar_np(value, dtype))
+        raise ArgumentError(self._expected(name, position, value, "Tensor"))
+
+    def _expected(self, name, position, value, what):
+        got = "nothing" if value is _MISSING else "None" if value is None else type(value).__name__
+        return f"{self.name}(): argument '{name}' (position {position}) must be {what}, but got {got}"
+
+
+@ft.lru_cache(maxsize=4096)
+def _cached_scalar(kind, value, sign, dtype, deferring):
+    number = np.asarray(value).astype(dtype)
+    if deferring:
+        return wrap(host((number.item(),), aval_of((), dtype)))
+    with eagerly():
+        made = Number.__new__(Number)
+        init(made, uploaded(number), True)
+        return made
+
+
+def scalar(value, dtype) -> Tensor:
+    """A 0-d Tensor of a Python number, not to be changed: equal numbers share it, so loops do not copy them again and again."""
+    return _cached_scalar(type(value), value, str(value) if value == 0 else "", dtype, local.ctx.segment is not None)
+
+
+def freeze(value):
+    """A hashable form of an attribute: lists become tuples, Tensors and NumPy numbers become Python numbers."""
+    if isinstance(value, Tensor):
+        return freeze(on_host(value, "an argument that is no tensor").tolist())
+    if isinstance(value, list | tuple):
+        return tuple([freeze(v) for v in value])
+    if isinstance(value, np.ndarray):
+        return freeze(value.tolist())
+    if isinstance(value, np.generic):
+        return value.item()
+    return value
+
+
+def _typed(value):
+    """A key in which 1, 1.0 and True differ."""
+    if isinstance(value, tuple):
+        return ("t", *map(_typed, value))
+    return (type(value), value, str(value)) if isinstance(value, float | complex | bool) else value
+
+
+_WHOLE = frozenset("iub")
+
+
+def alike(name, *operands, whole=False):
+    """Refuses float32 beside float64, as Paddle's compiled functions do that promote nothing; with `whole` also floats beside integers or bools."""
+    kinds = [v._raw.dtype if isinstance(v, Tensor) else v.dtype for v in operands if v is not None]
+    wide = {np.dtype(np.float32), np.dtype(np.float64)}.intersection(kinds)
+    if len(wide) == 2 or whole and wide and not _WHOLE.isdisjoint([k.kind for k in kinds]):
+        raise MixedDtypesError(f"(InvalidArgument) {name}: got {' and '.join(map(str, kinds))}; the dtypes must be equal; cast one with astype")
+
+
+# declaration ------------------------------------------------------------------------------------------------------
+
+
+def op(tensors="x", *, alias=None, inplace=False, out=False, method=True, promote=False, alike=(), scalars=False, random=False, nondiff=False,
+       jit=True, grad_from_output=None, view=None, constant="", register=True, cases=()):
+    """Declares an op from a pure function over arrays. See the module's docstring.
+
+    Args:
+        tensors: names of the array parameters, `*x` for a list of arrays.
+        alias: extra keyword names of the call, e.g. {"input": "x", "dim": "axis"}; a pair ("axis", {"mode": "min"}) changes defaults too.
+        inplace: also make `name_`, which puts the result into its first argument ("reshapes": of another
+            shape; "copies": and returns a copy of that).
+        out: accept `out=`, a Tensor that receives the result.
+        method: make it a method of Tensor (a string: under that name).
+        promote: bring arrays to Paddle's common dtype first (True: all; or a tuple of names; "mixed": two, of which a 0-d one counts as a
+            number; "wide": as "mixed", but never to a narrower dtype).
+        alike: names of arrays that must not mix float32, float64 and integers, as in Paddle (True: all).
+        scalars: accept Python numbers for array parameters ("whole": an integer Tensor stays one with 2.0).
+        random: the body gets a jax `key`.
+        nondiff: no gradient flows through.
+        jit: False for bodies that need host values.
+        grad_from_output: for an elementwise function of one real operand, its derivative as a function of its result: gradients of gradients
+            then go through the result, where those of several orders meet, instead of each through the operand.
+        view: for an op whose result shows elements of its first array, function (layout of operands, attribute values) -> `Showing`, or None where
+            the result is a copy; see views.py.
+        constant: names of arrays that get no gradient, not even zeros, such as the labels of a loss.
+        register: False keeps it out of OPS: an internal building block that public names are tested through.
+        cases: argument lists for the tests.
+    """
+
+    def declare(fn):
+        made = Op(fn, tensors, alias=alias, promote=promote, alike=alike, scalars=scalars, random=random, nondiff=nondiff, jit=jit,
+                  grad_from_output=grad_from_output, view=view, constant=constant, cases=cases)
+        return _publish(made, _wrapper(made, out), inplace, method, register)
+
+    return declare
+
+
+def composite(*, alias=None, inplace=False, out=False, method=True, register=True, cases=()):
+    """Declares a function over Tensors as part of the API: aliases, method, in-place twin and cases as for `op`."""
+
+    def declare(fn):
+        made = Op(fn, alias=alias, cases=cases, composite=True)
+        return _publish(made, _wrapper(made, out), inplace, method, register)
+
+    return declare
+
+
+def _publish(made, public, inplace, method, register):
+    made.public = public
+    if public is not made.fn:
+        ft.update_wrapper(public, made.fn)
+        del public.__wrapped__
+    public.op = made
+    if not made.composite and made.home.startswith("paddle_jax."):
+        OWN.setdefault(made.name, made)
+    made.method = method if isinstance(method, str) else made.name
+    if register:
+        if made.name in OPS:
+            raise ValueError(f"op {made.name} is declared twice")
+        OPS[made.name] = made
+    if method:
+        setattr(Tensor, made.method, public)
+    if inplace:
+        public.inplace = _inplace(made, public, inplace)
+        if method:
+            setattr(Tensor, made.name + "_", public.inplace)
+    return public
+
+
+def _placeholder(*args, **kwargs):
+    return _compile_now(*args, **kwargs)  # noqa: F821  # pyright: ignore[reportUndefinedVariable]  a global of each public function
+
+
+def _wrapper(made, out):
+    """The public function. Its code is compiled at the third call: compiling takes as long as a few hundred calls, and many ops are called once."""
+    made.out = out
+    names = {"__name__": __name__, "_op": made, "_call": made.call, "_aliased": _aliased, "_into": _into, "_fast": made.fast, "_Tensor": Tensor,
+             "_local": local, "_run": run, "_run1": run1, "_run2": run2, "_run3": run3, "_first": _first, "_with_ints": _with_ints, "_fn": made.fn,
+             "_CAUGHT": CAUGHT, "_told": told_mistake, "_behind": behind}
+    public = types.FunctionType(_placeholder.__code__, names, made.name)
+    public.__signature__ = made.signature.replace(parameters=shown(made, out))
+
+    calls = []
+
+    def compile_now(*args, **kwargs):
+        if len(calls) < _UNCOMPILED and (values := _bound(made, args, kwargs)) is not None:
+            calls.append(None)
+            return _called(made, values)
+        namespace = {}
+        text, defaults = source(made, out)
+        exec(text, defaults, namespace)  # noqa: S102  the text is made of the parameter names of a declaration
+        compiled = namespace[made.name]
+        public.__defaults__, public.__kwdefaults__ = compiled.__defaults__, compiled.__kwdefaults__
+        public.__code__ = compiled.__code__
+        return public(*args, **kwargs)
+
+    names["_compile_now"] = compile_now
+    return public
+
+
+def _bound(made, args, kwargs):
+    """The arguments of an ordinary call by name; None where the compiled code has to see to it: other names, `out=`, what is missing or too much."""
+    names = [p.name for p in made.params]
+    if local.ctx.frame.recording or len(args) > len(names) or any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in made.params):
+        return None
+    values = {p.name: p.default for p in made.params} | dict(zip(names, args)) | kwargs  # noqa: B905
+    clear = len(values) == len(names) and kwargs.keys().isdisjoint(names[: len(args)])
+    return None if not clear or any(v is _MISSING for v in values.values()) else values
+
+
+def _called(made, values):
+    """As the compiled code."""
+    try:
+        if made.composite:
+            return made.fn(*values.values())
+        return made.call(tuple([values[n] for n in made.tensors]), tuple([values[n] for n in made.attrs]))
+    except CAUGHT as error:
+        told = told_mistake(made, error, values)
+        if told is error:
+            raise
+        raise told from told.__cause__ or behind(told, error)
+
+
+def _first(made, operands, attrs, key):
+    """First call with these attribute values: runs it and, when they make a safe key, remembers the kernel for the fast path."""
+    if local.ctx.frame.recording:
+        return made.call(operands, attrs)
+    flat, layout = made._flatten(operands)
+    kernel, operands = made.prepared(flat, layout, attrs)
+    if len(operands) > len(flat):
+        return run(kernel, operands)
+    found = key() if all(type(a) in _PLAIN for a in attrs) else _with_ints(key())
+    if found is not None:
+        made.remember(found, kernel)
+    return run(kernel, flat)
+
+
+def _with_ints(key):
+    """A key in which lists and tuples of plain ints can be looked up; None when it holds anything else that is not plain."""
+    found = []
+    for k in key:
+        if type(k) is list or type(k) is tuple:
+            for i in k:
+                if type(i) is not int:
+                    return None
+            k = ("ints", *k)
+        elif type(k) not in _PLAIN and type(k) is not type:
+            return None
+        found.append(k)
+    return tuple(found)
+
+
+def _aliased(made, values, extra, out):
+    """A call that uses extra keyword names: puts them where they belong."""
+    defaults = {p.name: p.default for p in made.params}
+    for name, value in extra.items():
+        target = made.alias.get(name)
+        if isinstance(target, tuple):
+            target, implied = target
+            values |= {k: v for k, v in implied.items() if values[k] is defaults[k]}
+        if target is None:
+            raise ArgumentError(f"{made.name}() got an unexpected keyword argument '{name}'; allowed are {', '.join([*defaults, *made.alias])}")
+        if values[target] is not defaults[target]:
+            raise ArgumentError(f"{made.name}() got both '{name}' and '{target}', which are the same argument")
+        values[target] = value
+    positional = [values.pop(p.name) for p in made.params if p.kind is p.POSITIONAL_OR_KEYWORD]
+    rest = {k: v for k, v in values.items()}
+    if out is not None:
+        rest["out"] = out
+    return made.public(*positional, **rest)
+
+
+def _into(out, result):
+    """Puts a result into the Tensor(s) given as out=."""
+    if isinstance(result, tuple | list):
+        return type(result)(_into(o, r) for o, r in zip(out, result, strict=True))
+    out._adopt(result)
+    out.stop_gradient = result.stop_gradient
+    return out
+
+
+def _inplace(made, public, how):
+    first = made.params[0].name
+
+    def inplace(*args, **kwargs):
+        target = args[0] if args else kwargs.get(first)
+        if target is None:
+            target = next((kwargs[k] for k, v in made.alias.items() if v == first and k in kwargs), None)
+        check_inplace(made.name + "_", target, leaf=made.nondiff)
+        result = public(*args, **kwargs) if local.ctx.amp is None else _uncast(public, args, kwargs)
+        if how != "reshapes" and list(result.shape) != list(target.shape):
+            raise ValueError(f"{made.name}_: the result has shape {list(result.shape)}; an in-place operation keeps {list(target.shape)}")
+        target._adopt(result)
+        return target.clone() if how == "copies" else target
+
+    ft.update_wrapper(inplace, made.fn)
+    del inplace.__wrapped__
+    inplace.__name__ = inplace.__qualname__ = made.name + "_"
+    inplace.__signature__ = made.signature.replace(parameters=[p for p in made.params if p.name != "out"])
+    inplace.__doc__ = f"In-place {made.name}: puts the result into its first argument and returns it. See `{made.name}`."
+    return inplace
+
+
+def _uncast(function, args, kwargs):
+    """A call without mixed precision: what changes in place keeps its dtype."""
+    with swapped(local.ctx, amp=None):
+        return function(*args, **kwargs)
+
+
+def check_inplace(name, target, leaf=False):
+    """Refuses to overwrite a leaf that waits for a gradient, as Paddle does, unless the operation has no gradient (`leaf`)."""
+    if not isinstance(target, Tensor):
+        raise ArgumentError(f"{name}(): argument 'x' (position 0) must be Tensor, but got {type(target).__name__}")
+    if not leaf and state.grad and not target.stop_gradient and target._node is None and not state.frame.recording:
+        raise ValueError(f"(InvalidArgument) {name}: {target.name} is a leaf that needs a gradient and cannot be changed in place; "
+                         "use no_grad() or a copy")
