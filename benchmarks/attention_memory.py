@@ -1,8 +1,10 @@
-"""Memory of attention by the length of the sequence: forward and backward, each length in a process of its own.
+"""Memory of attention by the length of the sequence: forward and backward, each length in a
+process of its own.
 
     python benchmarks/attention_memory.py [--lengths 1024 2048 4096 8192] [--causal]
 
-Prints for each length the peak of the process's memory beyond what it had before (MB), the seconds, and what a whole matrix of scores takes (MB).
+Prints for each length the peak of the process's memory beyond what it had before (MB), the seconds, and what
+a whole matrix of scores takes (MB).
 """
 
 import argparse
@@ -34,7 +36,8 @@ def measure(length, causal):
     run(64)
     before, start = peak(), time.perf_counter()
     run(length)
-    print(f"{length:6d}  {peak() - before:8.0f}  {time.perf_counter() - start:6.1f}  {HEADS * length * length * 4 / 2**20:8.0f}", flush=True)
+    print(f"{length:6d}  {peak() - before:8.0f}  {time.perf_counter() - start:6.1f}  "
+          f"{HEADS * length * length * 4 / 2**20:8.0f}", flush=True)
 
 
 def main():
@@ -48,7 +51,8 @@ def main():
         return
     print("length   peak MB       s  scores MB")
     for length in args.lengths:
-        subprocess.run([sys.executable, __file__, "--one", str(length), *(["--causal"] if args.causal else [])], check=True)
+        subprocess.run([sys.executable, __file__, "--one", str(length),
+                        *(["--causal"] if args.causal else [])], check=True)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
-"""Whole short programs in a fresh process with an empty compile cache, against the real Paddle: process wall time without the import.
+"""Whole short programs in a fresh process with an empty compile cache, against the real Paddle: process wall
+time without the import.
 
     python -m benchmarks.cold [--repeat 3] [program ...]
 
-Prints a line per program: seconds of both engines (the least of the repeats, which alternate), their ratio, peak memory, and whether the time is
-within 0.5 s + 1.5 x the real Paddle's; and the geometric mean of the ratios.
+Prints a line per program: seconds of both engines (the least of the repeats, which alternate), their ratio,
+peak memory, and whether the time is within 0.5 s + 1.5 x the real Paddle's; and the geometric
+mean of the ratios.
 """
 
 import argparse
@@ -39,7 +41,8 @@ def main():
     parser.add_argument("--repeat", type=int, default=3)
     given = parser.parse_args()
     ratios = []
-    print(f"{'program':12} {'ours s':>8} {'Paddle s':>9} {'ratio':>6} {'MiB':>6} {'Paddle':>6}  within {ALLOWED} s + {SHARE} x")
+    print(f"{'program':12} {'ours s':>8} {'Paddle s':>9} {'ratio':>6} {'MiB':>6} {'Paddle':>6}  within "
+          f"{ALLOWED} s + {SHARE} x")
     for program in given.programs:
         runs = [(once("paddle_jax", program), once("paddle", program)) for _ in range(given.repeat)]
         ours, theirs = (min((pair[k] for pair in runs), key=lambda r: r[0]) for k in (0, 1))

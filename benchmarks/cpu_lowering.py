@@ -2,8 +2,8 @@
 
     python benchmarks/cpu_lowering.py [convolution|other] [--rounds 8]
 
-Prints a Markdown table: milliseconds of the result, of the gradient of x and, for convolutions, of that of the weight. Both lowerings take
-turns, the fastest round counts. Docs: docs/design/cpu-lowering.md.
+Prints a Markdown table: milliseconds of the result, of the gradient of x and, for convolutions, of that of
+the weight. Both lowerings take turns, the fastest round counts. Docs: docs/design/cpu-lowering.md.
 """
 
 import argparse
@@ -56,20 +56,25 @@ def others():
     """As `convolutions`, for everything else."""
 
     def pooled(kernel, stride, padding):
-        return lambda x: pool_windows.max_values(x, pool_windows.Windows("pool", x, 2, kernel, stride, padding, False, False))
+        return lambda x: pool_windows.max_values(
+            x, pool_windows.Windows("pool", x, 2, kernel, stride, padding, False, False))
 
     def averaged(kernel, stride, padding):
-        return lambda x: pool_windows.mean_values(x, pool_windows.Windows("pool", x, 2, kernel, stride, padding, False, False), True, None)
+        return lambda x: pool_windows.mean_values(
+            x, pool_windows.Windows("pool", x, 2, kernel, stride, padding, False, False), True, None)
 
     random = np.random.default_rng(0)
-    yield from ((name, call, [jnp.asarray(random.standard_normal(shape), jnp.float32)], (0,) if by else ()) for name, call, shape, by in [
+    yield from ((name, call, [jnp.asarray(random.standard_normal(shape), jnp.float32)],
+                 (0,) if by else ()) for name, call, shape, by in [
         ("maximum 2x2, 64 x 6 x 28 x 28", pooled(2, 2, 0), (64, 6, 28, 28), True),
         ("maximum 3x3 stride 2, 8 x 64 x 32 x 32", pooled(3, 2, 1), (8, 64, 32, 32), True),
         ("mean 2x2, 64 x 16 x 28 x 28", averaged(2, 2, 0), (64, 16, 28, 28), True),
         ("argsort, 256 x 1000", lowering.stable_order, (256, 1000), False),
         ("argsort, 200000", lowering.stable_order, (200_000,), False),
-        ("argmax, 256 x 1000", lambda x: search._arg_extreme("argmax", jnp.argmax, -jnp.inf, x, 1, False, "int64"), (256, 1000), False),
-        *((f"{f.__name__}, {' x '.join(map(str, shape))}, axis {axis}", lambda x, f=f, axis=axis: f(x, axis), shape, True)
+        ("argmax, 256 x 1000", lambda x: search._arg_extreme("argmax", jnp.argmax, -jnp.inf, x, 1, False,
+                                                             "int64"), (256, 1000), False),
+        *((f"{f.__name__}, {' x '.join(map(str, shape))}, axis {axis}", lambda x, f=f, axis=axis: f(x, axis),
+           shape, True)
           for shape, axis in [((256, 1000), 1), ((1000, 256), 0)] for f in (sums, products, log_sums)),
     ])
 
@@ -98,7 +103,8 @@ def as_on_an_accelerator():
 
 def jobs(call, arrays, by):
     """Compiled functions without arguments: the result, then the gradient by each argument."""
-    found = [jax.jit(lambda *given: call(*given)).lower(*arrays).compile()]  # a new function: what was traced for the other lowering is cached
+    # a new function: what was traced for the other lowering is cached
+    found = [jax.jit(lambda *given: call(*given)).lower(*arrays).compile()]
     cotangent = jnp.ones_like(found[0](*arrays)) if by else None
     for k in by:
         def gradient(g, *arrays, k=k):
@@ -121,12 +127,14 @@ def main():
     parser.add_argument("--rounds", type=int, default=8)
     args = parser.parse_args()
     print("| op | XLA's: result / gradients, ms | ours |\n| --- | --- | --- |")
-    for name, call, arrays, by in [*(convolutions() if args.which != "other" else []), *(others() if args.which != "convolution" else [])]:
+    for name, call, arrays, by in [*(convolutions() if args.which != "other" else []),
+                                   *(others() if args.which != "convolution" else [])]:
         with as_on_an_accelerator():
             theirs = jobs(call, arrays, by)
         ours = jobs(call, arrays, by)
         times = np.min([[once(job) for job in theirs + ours] for _ in range(args.rounds)], 0).reshape(2, -1)
-        print(f"| {name} | " + " | ".join(" / ".join(f"{t:.3g}" for t in row) for row in times) + " |", flush=True)
+        print(f"| {name} | " + " | ".join(" / ".join(f"{t:.3g}" for t in row) for row in times) + " |",
+              flush=True)
 
 
 if __name__ == "__main__":

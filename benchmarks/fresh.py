@@ -7,7 +7,8 @@ import sys
 
 
 def last_line(driver, module, *arguments):
-    """What the text of a program prints last, as JSON says it. module: `paddle_jax` or `paddle`, its first argument."""
+    """What the text of a program prints last, as JSON says it. module: `paddle_jax` or `paddle`,
+    its first argument."""
     env = {**os.environ, "FLAGS_compile_cache": "off"}
     command = [sys.executable, "-W", "ignore", "-c", driver, module, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, env=env, check=False)

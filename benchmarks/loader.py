@@ -1,10 +1,12 @@
-"""DataLoader against the real Paddle's: samples per second, start-up of the workers, and a soak. Each engine runs in fresh processes, in turn.
+"""DataLoader against the real Paddle's: samples per second, start-up of the workers, and a soak. Each engine
+runs in fresh processes, in turn.
 
     python benchmarks/loader.py                    # throughput and start-up, 2 and 4 workers
     python benchmarks/loader.py --soak 200         # epochs with persistent workers: what they keep
 
-`jpeg`: 224x224 images decoded, cropped, flipped and normalised; `tiny`: 4 numbers. An epoch with persistent workers; the first one counts as start-up
-until its first batch is there, the fastest of the others as throughput.
+`jpeg`: 224x224 images decoded, cropped, flipped and normalised; `tiny`: 4 numbers. An epoch with persistent
+workers; the first one counts as start-up until its first batch is there, the fastest of the
+others as throughput.
 """
 
 import argparse
@@ -19,7 +21,8 @@ from pathlib import Path
 
 import numpy as np
 
-CASES = {"jpeg": (512, 32, 3 * 224 * 224), "tiny": (20_000, 64, 4)}  # samples, batch size, numbers in a sample
+# samples, batch size, numbers in a sample
+CASES = {"jpeg": (512, 32, 3 * 224 * 224), "tiny": (20_000, 64, 4)}
 
 
 def dataset(paddle, kind):
@@ -40,7 +43,8 @@ def dataset(paddle, kind):
             small.resize((256, 256)).save(memory, "JPEG")
             files.append(memory.getvalue())
         T = paddle.vision.transforms
-        steps = T.Compose([T.RandomCrop(224), T.RandomHorizontalFlip(), T.ToTensor(), T.Normalize([0.5] * 3, [0.5] * 3)])
+        steps = T.Compose([T.RandomCrop(224), T.RandomHorizontalFlip(), T.ToTensor(),
+                           T.Normalize([0.5] * 3, [0.5] * 3)])
 
         def item(index):
             return steps(Image.open(io.BytesIO(files[index % 16])).convert("RGB")), index % 10
@@ -56,7 +60,8 @@ def dataset(paddle, kind):
 
 
 def loader(paddle, kind, workers):
-    return paddle.io.DataLoader(dataset(paddle, kind), batch_size=CASES[kind][1], num_workers=workers, persistent_workers=True, shuffle=True)
+    return paddle.io.DataLoader(dataset(paddle, kind), batch_size=CASES[kind][1], num_workers=workers,
+                                persistent_workers=True, shuffle=True)
 
 
 def resident():
@@ -106,16 +111,20 @@ def main():
         print("| epoch | MB | descriptors | children | blocks in /dev/shm |\n| --- | --- | --- | --- | --- |")
         soak("paddle_jax", args.soak)
         return
-    # An installed package has its modules compiled: without that the first batch would wait for Python's compiler, in one of the engines.
+    # An installed package has its modules compiled: without that the first batch would wait for Python's
+    # compiler, in one of the engines.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    print("| samples | workers | ours, per s | oracle, per s | ours / oracle | first batch: ours, s | oracle, s |\n" + "| --- " * 7 + "|")
+    print("| samples | workers | ours, per s | oracle, per s | ours / oracle | first batch: "
+          "ours, s | oracle, s |\n" + "| --- " * 7 + "|")
     for kind in CASES:
         for workers in (2, 4):
             found = {"paddle_jax": [], "paddle": []}
             for _ in range(args.rounds):
                 for engine, results in found.items():
-                    command = [sys.executable, "-W", "ignore", __file__, "--one", engine, kind, str(workers), "--epochs", str(args.epochs)]
-                    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=True)
+                    command = [sys.executable, "-W", "ignore", __file__, "--one", engine, kind, str(workers),
+                               "--epochs", str(args.epochs)]
+                    done = subprocess.run(command, env=environment, capture_output=True, text=True,
+                                          timeout=300, check=True)
                     results.append(json.loads(done.stdout.splitlines()[-1]))
             a, b = (max(r["rate"] for r in results) for results in found.values())
             c, d = (min(r["start"] for r in results) for results in found.values())

@@ -1,9 +1,10 @@
-"""Single operations whose result is looked at straight away, as in a notebook, a debugger or a test, against the real Paddle.
+"""Single operations whose result is looked at straight away, as in a notebook, a debugger or a test, against
+the real Paddle.
 
     python -m benchmarks.looks [--repeat 3]
 
-Prints microseconds per call of both engines, each in processes of its own that take turns (the least of all rounds), and their ratio; and the
-geometric mean of the ratios.
+Prints microseconds per call of both engines, each in processes of its own that take turns (the least of all
+rounds), and their ratio; and the geometric mean of the ratios.
 """
 
 import argparse
@@ -51,7 +52,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeat", type=int, default=3)
     calls, ratios = CALLS.replace("\n", "|"), []
-    runs = [[once(module, calls) for module in ("paddle_jax", "paddle")] for _ in range(parser.parse_args().repeat)]
+    runs = [[once(module, calls) for module in ("paddle_jax", "paddle")]
+            for _ in range(parser.parse_args().repeat)]
     print(f"{'call':38} {'ours us':>8} {'Paddle':>8} {'ratio':>6}")
     for text in calls.split("|"):
         ours, theirs = (min(run[side][text] for run in runs) for side in (0, 1))

@@ -1,7 +1,9 @@
-"""What a child process of `steps.py` does, whatever framework it holds: build a workload, run it, print one JSON line per workload.
+"""What a child process of `steps.py` does, whatever framework it holds: build a workload, run it, print one
+JSON line per workload.
 
-A framework's file (`paddle_work.py`, `torch_work.py`, `jax_work.py`) has a dictionary name -> function that builds a `Work`, and ends with
-`measure.main(WORKLOADS, set_device)`. When results are read is decided here, so it is the same for every framework.
+A framework's file (`paddle_work.py`, `torch_work.py`, `jax_work.py`) has a dictionary name -> function that
+builds a `Work`, and ends with `measure.main(WORKLOADS, set_device)`. When results are read is decided here,
+so it is the same for every framework.
 """
 
 import argparse
@@ -24,7 +26,8 @@ class Work:
 
 
 def run(work, count, every=1):
-    """Does `count` steps, reading the result of every `every`-th; returns (seconds per step, last value read)."""
+    """Does `count` steps, reading the result of every `every`-th; returns (seconds per step,
+    last value read)."""
     start = time.perf_counter()
     for done in range(1, count + 1):
         result = work.step()
@@ -44,7 +47,8 @@ def steady(work, every, seconds, loop=0.005):
 
 
 def warm_up(work, every, seconds, least):
-    """Seconds of the first step and of all the steps until the work has settled: ten, or fewer where they are slow."""
+    """Seconds of the first step and of all the steps until the work has settled: ten, or fewer
+    where they are slow."""
     first, _ = run(work, every, every)
     total = first * every
     for done in range(1, 10):
@@ -71,7 +75,8 @@ def measure(build, every, args):
     if not args.first:
         result["step"] = steady(work, every, args.seconds) / work.units
     value = run(work, every, every)[1]
-    return result | {"value": value if isinstance(value, float) else None, "before_mb": before, "peak_mb": megabytes()}
+    return result | {"value": value if isinstance(value, float) else None, "before_mb": before,
+                     "peak_mb": megabytes()}
 
 
 def main(workloads, set_device):

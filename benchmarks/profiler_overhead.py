@@ -2,8 +2,9 @@
 
     python benchmarks/profiler_overhead.py [--rounds 100] [--steps 30]
 
-One process and one model (MLP 64-64-64-1, batch 32, Adam, the loss read at every step) per mode; rounds with and without a recording take
-turns. All figures are medians; what is added is that of all pairs of neighbouring rounds.
+One process and one model (MLP 64-64-64-1, batch 32, Adam, the loss read at every step) per mode; rounds with
+and without a recording take turns. All figures are medians; what is added is that of all pairs of
+neighbouring rounds.
 """
 
 import argparse
@@ -66,7 +67,8 @@ def main():
             with contextlib.redirect_stdout(io.StringIO()):
                 prof.stop()
         added = 100 * (statistics.median(a / b for a, b in zip(on, off, strict=True)) - 1)
-        print(f"| {mode} | {1e6 * statistics.median(off):.0f} us | {1e6 * statistics.median(on):.0f} us | {added:.1f} % |")
+        print(f"| {mode} | {1e6 * statistics.median(off):.0f} us | {1e6 * statistics.median(on):.0f} us | "
+              f"{added:.1f} % |")
 
 
 if __name__ == "__main__":

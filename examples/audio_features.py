@@ -1,10 +1,11 @@
-"""Sounds told apart by their spectrograms: tones, chirps, chords and noise, written as WAV files and read again.
+"""Sounds told apart by their spectrograms: tones, chirps, chords and noise, written as WAV
+files and read again.
 
     python -m paddle_jax examples/audio_features.py  # on JAX
     python examples/audio_features.py                # the same file with the real Paddle
 
-The program writes a folder of short recordings, reads them with `paddle.audio`, turns them into log-mel spectrograms and cepstral coefficients, and
-trains a small convolutional network on each.
+The program writes a folder of short recordings, reads them with `paddle.audio`, turns them into log-mel
+spectrograms and cepstral coefficients, and trains a small convolutional network on each.
 """
 
 import argparse
@@ -96,8 +97,10 @@ def main():
     rng = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:
         waves, kinds = read(write(folder, options.sounds, rng))
-    print(f"{len(kinds)} sounds of {waves.shape[1] / RATE:.1f} s, the loudest sample is {float(waves.abs().max()):.3f}")
-    spectra = paddle.audio.features.LogMelSpectrogram(sr=RATE, n_fft=256, hop_length=128, n_mels=32, f_min=50.0)
+    print(f"{len(kinds)} sounds of {waves.shape[1] / RATE:.1f} s, the loudest sample is "
+          f"{float(waves.abs().max()):.3f}")
+    spectra = paddle.audio.features.LogMelSpectrogram(sr=RATE, n_fft=256, hop_length=128, n_mels=32,
+                                                      f_min=50.0)
     cepstra = paddle.audio.features.MFCC(sr=RATE, n_mfcc=13, n_fft=256, hop_length=128, n_mels=32, f_min=50.0)
     for name, features in (("log-mel spectrogram", spectra), ("cepstral coefficients", cepstra)):
         loss, right = train(features, waves, kinds, options.sounds // 4, options)

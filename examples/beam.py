@@ -21,7 +21,8 @@ PI = math.pi
 
 
 def exact(x):
-    """The deflection: -sin(pi x) integrated four times, with the constants of integration from the four boundary conditions."""
+    """The deflection: -sin(pi x) integrated four times, with the constants of integration from the four
+    boundary conditions."""
     return -np.sin(PI * x) / PI**4 + x / PI**3 - x**2 / (2 * PI) + x**3 / (6 * PI)
 
 
@@ -47,7 +48,8 @@ def taylor(model, x):
 
 
 def train(model, derivatives, steps, points, learning_rate):
-    """Adam on fixed points; returns the loss of every step. The unknown is scaled by the size of the exact deflection, about 0.01."""
+    """Adam on fixed points; returns the loss of every step. The unknown is scaled by the size of the exact
+    deflection, about 0.01."""
     schedule = paddle.optimizer.lr.CosineAnnealingDecay(learning_rate, T_max=steps)
     optimizer = paddle.optimizer.Adam(learning_rate=schedule, parameters=model.parameters())
     x = paddle.linspace(0.0, 1.0, points).reshape([-1, 1])
@@ -55,14 +57,16 @@ def train(model, derivatives, steps, points, learning_rate):
     losses, start = [], time.perf_counter()
     for step in range(1, steps + 1):
         u, slope, moment, shear, force = derivatives(model, x)
-        loss = ((force - load) ** 2).mean() + 100 * (u[0] ** 2 + slope[0] ** 2 + moment[-1] ** 2 + shear[-1] ** 2).sum()
+        loss = (((force - load) ** 2).mean()
+                + 100 * (u[0] ** 2 + slope[0] ** 2 + moment[-1] ** 2 + shear[-1] ** 2).sum())
         loss.backward()
         optimizer.step()
         optimizer.clear_grad()
         schedule.step()
         losses.append(loss)
         if step % max(1, steps // 5) == 0:
-            print(f"step {step:5d}/{steps}  loss {float(loss):.2e}  {(time.perf_counter() - start) / step * 1e3:.2f} ms per step", flush=True)
+            print(f"step {step:5d}/{steps}  loss {float(loss):.2e}  "
+                  f"{(time.perf_counter() - start) / step * 1e3:.2f} ms per step", flush=True)
     return [float(loss) for loss in losses]
 
 
@@ -73,7 +77,8 @@ def main():
     parser.add_argument("--width", type=int, default=20)
     parser.add_argument("--depth", type=int, default=3)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--taylor", action="store_true", help="all four derivatives in one pass (paddle_jax only)")
+    parser.add_argument("--taylor", action="store_true",
+                        help="all four derivatives in one pass (paddle_jax only)")
     args = parser.parse_args()
     paddle.seed(args.seed)
 

@@ -1,10 +1,11 @@
-"""From training to serving: a training step compiled whole, a model file, and a predictor that several threads use.
+"""From training to serving: a training step compiled whole, a model file, and a predictor that
+several threads use.
 
     python -m paddle_jax examples/deploy.py            # on JAX
     python examples/deploy.py                          # the same file with the real Paddle
 
-The model file (`digits.json` and `digits.pdiparams`) is Paddle's own format: either of the two loads what the other has written
-(`--serve-only` takes a file that is there). The data are scikit-learn's scanned digits.
+The model file (`digits.json` and `digits.pdiparams`) is Paddle's own format: either of the two loads what the
+other has written (`--serve-only` takes a file that is there). The data are scikit-learn's scanned digits.
 """
 
 import argparse

@@ -1,11 +1,12 @@
-"""LeNet in 8 bits from training to serving: quantized after training (PTQ) or trained with rounding (QAT), written as a model file, served.
+"""LeNet in 8 bits from training to serving: quantized after training (PTQ) or trained with rounding (QAT),
+written as a model file, served.
 
     python -m paddle_jax examples/deploy_quantized.py  # on JAX
     python examples/deploy_quantized.py      # the real Paddle 3.3.1 reads its own first file wrongly
 
-The data are scikit-learn's scanned digits. Each network is served from its file, which has to give the answers that the network in memory
-gives. The program ends with exit code 1 when it does not, or when a full-size run loses more than 1.5 % of
-accuracy in 8 bits.
+The data are scikit-learn's scanned digits. Each network is served from its file, which has to give the
+answers that the network in memory gives. The program ends with exit code 1 when it does not, or when a
+full-size run loses more than 1.5 % of accuracy in 8 bits.
 """
 
 import argparse
@@ -27,7 +28,8 @@ BATCH = 50  # of calls to the model files
 
 
 def read_digits(samples):
-    """(images to train on, labels, images held out, labels): 28 x 28 pixels from 0 to 1, as LeNet wants them."""
+    """(images to train on, labels, images held out, labels): 28 x 28 pixels from 0 to 1, as
+    LeNet wants them."""
     images, labels = load_digits(return_X_y=True)
     images = np.pad(np.kron(images.reshape(-1, 8, 8) / 16, np.ones((3, 3))), [(0, 0), (2, 2), (2, 2)])
     order = np.random.default_rng(0).permutation(len(images))[:samples]
@@ -42,7 +44,8 @@ def train(net, images, labels, epochs, rate):
     net.train()
     for _ in range(epochs):
         for rows in np.array_split(order.permutation(len(images)), max(1, len(images) // 64)):
-            loss = nn.functional.cross_entropy(net(paddle.to_tensor(images[rows])), paddle.to_tensor(labels[rows]))
+            loss = nn.functional.cross_entropy(net(paddle.to_tensor(images[rows])),
+                                               paddle.to_tensor(labels[rows]))
             loss.backward()
             optimizer.step()
             optimizer.clear_grad()
@@ -60,7 +63,8 @@ def after_training(net, images):
 
 def in_training(net, images, labels, epochs):
     """Trained on while weights and activations are rounded to 8 bits."""
-    rounded = QAT(QuantConfig(activation=FakeQuanterWithAbsMaxObserver(), weight=FakeQuanterWithAbsMaxObserver())).quantize(net.train())
+    rounded = QAT(QuantConfig(activation=FakeQuanterWithAbsMaxObserver(),
+                              weight=FakeQuanterWithAbsMaxObserver())).quantize(net.train())
     train(rounded, images, labels, epochs, 3e-4)
     return rounded
 
@@ -75,8 +79,10 @@ def served(net, path, images):
         answers.append(model(paddle.to_tensor(batch)).numpy())
         times.append(time.perf_counter() - start)
     with paddle.no_grad():
-        expected = np.concatenate([net(paddle.to_tensor(batch)).numpy() for batch in images.reshape(-1, BATCH, 1, 28, 28)])
-    return np.concatenate(answers), expected, Path(f"{path}.pdiparams").stat().st_size / 1000, 1000 * min(times)
+        expected = np.concatenate([net(paddle.to_tensor(batch)).numpy()
+                                   for batch in images.reshape(-1, BATCH, 1, 28, 28)])
+    return (np.concatenate(answers), expected, Path(f"{path}.pdiparams").stat().st_size / 1000,
+            1000 * min(times))
 
 
 def main():
@@ -99,7 +105,8 @@ def main():
         answers, expected, size, spent = served(make(), Path(args.folder) / name.replace(" ", "_"), test)
         found[name] = float((answers.argmax(1) == labels).mean())
         difference = float(np.abs(answers - expected).max() / np.abs(expected).max())
-        print(f"{name:22s} accuracy {found[name]:.4f}  {size:5.0f} kB  {spent:6.2f} ms per {BATCH} images", flush=True)
+        print(f"{name:22s} accuracy {found[name]:.4f}  {size:5.0f} kB  {spent:6.2f} ms per {BATCH} images",
+              flush=True)
         if difference > 0.02:
             failures.append(f"{name}: the model file answers differently, by {difference:.3f}")
     if args.samples == 1797 and args.epochs >= 12 and min(found.values()) < found["float32"] - 0.015:

@@ -1,11 +1,12 @@
-"""Graph networks in the style of PGL: a convolutional one (GCN), one with attention (GAT) and one on sampled neighbours (GraphSAGE).
+"""Graph networks in the style of PGL: a convolutional one (GCN), one with attention (GAT) and one on sampled
+neighbours (GraphSAGE).
 
     python -m paddle_jax examples/graph_network.py --model gcn  # on JAX; or gat, sage
     python examples/graph_network.py --model gcn                # the same file with the real Paddle
 
-The nodes of the graph are the 1797 scanned digits of scikit-learn, its edges lead from each digit's nearest neighbours (by pixels) to it. The
-labels of 5 digits of each kind are known; the network tells the rest. The program ends with exit code 1 when a full-size run is
-right in less than 85 %.
+The nodes of the graph are the 1797 scanned digits of scikit-learn, its edges lead from each digit's nearest
+neighbours (by pixels) to it. The labels of 5 digits of each kind are known; the network tells the rest. The
+program ends with exit code 1 when a full-size run is right in less than 85 %.
 """
 
 import argparse
@@ -26,7 +27,8 @@ class Graph:
     def __init__(self, source, target, count):
         order = np.argsort(target, kind="stable")
         self.count = count
-        self.source, self.target = (paddle.to_tensor(ends[order].astype("int64")) for ends in (source, target))
+        self.source, self.target = (paddle.to_tensor(ends[order].astype("int64"))
+                                    for ends in (source, target))
         arriving = np.bincount(target, minlength=count)
         self.colptr = paddle.to_tensor(np.concatenate([[0], np.cumsum(arriving)]).astype("int64"))
         self.scale = paddle.to_tensor((np.maximum(arriving, 1) ** -0.5).astype("float32")).unsqueeze(-1)
@@ -44,7 +46,8 @@ class GCN(nn.Layer):
 
 
 class GAT(nn.Layer):
-    """Velickovic et al., 2018: the neighbours' weights are a softmax of scores of both ends; heads side by side."""
+    """Velickovic et al., 2018: the neighbours' weights are a softmax of scores of both ends;
+    heads side by side."""
 
     def __init__(self, inner, outer, heads=2):
         super().__init__()
@@ -54,27 +57,32 @@ class GAT(nn.Layer):
 
     def forward(self, graph, x):
         x = self.linear(x).reshape(self.shape)
-        scores = geometric.send_uv((x * self.away).sum(-1), (x * self.towards).sum(-1), graph.source, graph.target)
+        scores = geometric.send_uv((x * self.away).sum(-1), (x * self.towards).sum(-1), graph.source,
+                                   graph.target)
         scores = F.leaky_relu(scores, 0.2)
         largest = paddle.gather(geometric.segment_max(scores, graph.target), graph.target).detach()
         weights = paddle.exp(scores - largest)
         weights = weights / paddle.gather(geometric.segment_sum(weights, graph.target), graph.target)
-        return geometric.send_ue_recv(x, weights.unsqueeze(-1), graph.source, graph.target, "mul", "sum").flatten(1)
+        return geometric.send_ue_recv(x, weights.unsqueeze(-1), graph.source, graph.target, "mul",
+                                      "sum").flatten(1)
 
 
 class SAGE(nn.Layer):
-    """Hamilton, Ying and Leskovec, 2017: a node's own row and the mean of those of a few of its neighbours."""
+    """Hamilton, Ying and Leskovec, 2017: a node's own row and the mean of those of a few
+    of its neighbours."""
 
     def __init__(self, inner, outer):
         super().__init__()
         self.own, self.others = nn.Linear(inner, outer), nn.Linear(inner, outer, bias_attr=False)
 
     def forward(self, x, source, target, count):
-        return self.own(x[:count]) + self.others(geometric.send_u_recv(x, source, target, "mean", out_size=count))
+        return (self.own(x[:count])
+                + self.others(geometric.send_u_recv(x, source, target, "mean", out_size=count)))
 
 
 class Network(nn.Layer):
-    """Two layers over the whole graph, or over what is sampled of it around the nodes that are asked about."""
+    """Two layers over the whole graph, or over what is sampled of it around the nodes that
+    are asked about."""
 
     def __init__(self, kind, inner, width, classes, neighbours):
         super().__init__()
@@ -100,7 +108,8 @@ def digits(samples, neighbours, known):
     pixels, labels = (pixels[:samples] / 16).astype("float32"), labels[:samples].astype("int64")
     target, source = kneighbors_graph(pixels, neighbours, include_self=True).nonzero()
     shown = np.concatenate([np.flatnonzero(labels == kind)[:known] for kind in range(10)])
-    return pixels, labels, Graph(source, target, len(pixels)), shown, np.setdiff1d(np.arange(len(pixels)), shown)
+    return (pixels, labels, Graph(source, target, len(pixels)), shown,
+            np.setdiff1d(np.arange(len(pixels)), shown))
 
 
 def main():
@@ -123,7 +132,8 @@ def main():
         optimizer.step()
         optimizer.clear_grad()
         if step % 50 == 0 or step == args.steps:
-            print(f"step {step:4d}  loss {float(loss):.4f}  {1e3 * (time.perf_counter() - start) / step:.1f} ms per step", flush=True)
+            print(f"step {step:4d}  loss {float(loss):.4f}  {1e3 * (time.perf_counter() - start) / step:.1f} "
+                  "ms per step", flush=True)
     with paddle.no_grad():
         told = net(graph, x, paddle.to_tensor(hidden)).argmax(-1).numpy()
     right = float((told == labels[hidden]).mean())

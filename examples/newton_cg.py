@@ -2,9 +2,10 @@
 
     python -m paddle_jax examples/newton_cg.py
 
-The Hessian of 650 parameters is never formed. Conjugate gradients solve H p = -g with products `paddle.func.hvp(loss, (w,), (p,))`, forward mode over
-reverse mode, which costs about three gradients. The real Paddle has no second derivative of softmax cross-entropy: this program needs paddle_jax.
-Source: J. Nocedal, S. J. Wright, Numerical Optimization, 2nd ed., Springer 2006, algorithm 7.1.
+The Hessian of 650 parameters is never formed. Conjugate gradients solve H p = -g with products
+`paddle.func.hvp(loss, (w,), (p,))`, forward mode over reverse mode, which costs about three gradients. The
+real Paddle has no second derivative of softmax cross-entropy: this program needs paddle_jax. Source: J.
+Nocedal, S. J. Wright, Numerical Optimization, 2nd ed., Springer 2006, algorithm 7.1.
 """
 
 import argparse

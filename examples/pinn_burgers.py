@@ -5,8 +5,9 @@
 
     u_t + u u_x = nu u_xx,   x in [-1, 1],  t in [0, 1],   u(x, 0) = -sin(pi x),   u(-1, t) = u(1, t) = 0
 
-A steep front forms at x = 0. The network sees no solution values: its loss is the residual of the equation at random points, with the
-derivatives taken by `paddle.grad(..., create_graph=True)`. The answer is compared with the exact solution (Cole-Hopf formula).
+A steep front forms at x = 0. The network sees no solution values: its loss is the residual of the equation at
+random points, with the derivatives taken by `paddle.grad(..., create_graph=True)`. The answer is compared
+with the exact solution (Cole-Hopf formula).
 """
 
 import argparse
@@ -22,7 +23,8 @@ from paddle import nn
 
 
 class Solution(nn.Layer):
-    """u(x, t) = -sin(pi x) + t (1 - x^2) net(x, t): right at t = 0 and x = -1, 1 whatever the network says."""
+    """u(x, t) = -sin(pi x) + t (1 - x^2) net(x, t): right at t = 0 and x = -1, 1 whatever
+    the network says."""
 
     def __init__(self, width=32, depth=4):
         super().__init__()
@@ -45,9 +47,11 @@ def residual(model, x, t, viscosity):
 
 
 def exact(x, t, viscosity, nodes=100):
-    """The solution by Cole-Hopf: u = -E[sin(pi y) f(y)] / E[f(y)], y = x - sqrt(4 nu t) z, with Gauss-Hermite quadrature over z.
+    """The solution by Cole-Hopf: u = -E[sin(pi y) f(y)] / E[f(y)], y = x - sqrt(4 nu t) z, with Gauss-Hermite
+    quadrature over z.
 
-    See C. Basdevant et al., Spectral and finite difference solutions of the Burgers equation, Computers & Fluids 14 (1986).
+    See C. Basdevant et al., Spectral and finite difference solutions of the Burgers equation, Computers &
+    Fluids 14 (1986).
     """
     z, weight = np.polynomial.hermite.hermgauss(nodes)
     y = x[..., None] - np.sqrt(4 * viscosity * t)[..., None] * z
@@ -74,7 +78,8 @@ def train(model, steps, points, viscosity, learning_rate=5e-3):
         schedule.step()
         losses.append(float(loss))
         if step % max(1, steps // 10) == 0:
-            print(f"step {step:5d}/{steps}  loss {losses[-1]:.2e}  {(time.perf_counter() - start) / step * 1e3:.2f} ms per step", flush=True)
+            print(f"step {step:5d}/{steps}  loss {losses[-1]:.2e}  "
+                  f"{(time.perf_counter() - start) / step * 1e3:.2f} ms per step", flush=True)
     return losses
 
 

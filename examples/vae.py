@@ -3,9 +3,10 @@
     python -m paddle_jax examples/vae.py  # on JAX
     python examples/vae.py                # the same file with the real Paddle
 
-The images are scikit-learn's (8 x 8 pixels from 0 to 1, nothing is downloaded). A pixel is continuous between 0 and 1, so its distribution is
-the continuous Bernoulli one (Loaiza-Ganem and Cunningham, 2019). The program maximises the evidence lower bound by gradients through samples,
-estimates the log-likelihood of test images by importance sampling (Burda, Grosse and Salakhutdinov, 2016), and draws new digits.
+The images are scikit-learn's (8 x 8 pixels from 0 to 1, nothing is downloaded). A pixel is continuous between
+0 and 1, so its distribution is the continuous Bernoulli one (Loaiza-Ganem and Cunningham, 2019). The program
+maximises the evidence lower bound by gradients through samples, estimates the log-likelihood of test images
+by importance sampling (Burda, Grosse and Salakhutdinov, 2016), and draws new digits.
 """
 
 import argparse
@@ -23,12 +24,15 @@ SHADES = " .:-=+*#%@"
 
 
 class Autoencoder(nn.Layer):
-    """An encoder from images to distributions of codes, and a decoder from codes to distributions of images."""
+    """An encoder from images to distributions of codes, and a decoder from codes to
+    distributions of images."""
 
     def __init__(self, pixels, width, codes):
         super().__init__()
-        self.encoder = nn.Sequential(nn.Linear(pixels, width), nn.GELU(), nn.Linear(width, width), nn.GELU(), nn.Linear(width, 2 * codes))
-        self.decoder = nn.Sequential(nn.Linear(codes, width), nn.GELU(), nn.Linear(width, width), nn.GELU(), nn.Linear(width, pixels))
+        self.encoder = nn.Sequential(nn.Linear(pixels, width), nn.GELU(), nn.Linear(width, width), nn.GELU(),
+                                     nn.Linear(width, 2 * codes))
+        self.decoder = nn.Sequential(nn.Linear(codes, width), nn.GELU(), nn.Linear(width, width), nn.GELU(),
+                                     nn.Linear(width, pixels))
         self.prior = Normal(paddle.zeros([codes]), paddle.ones([codes]))
 
     def encode(self, images):
@@ -78,7 +82,8 @@ def train(model, images, epochs, batch_size, learning_rate):
             bounds.append(loss)
         if epoch % max(1, epochs // 8) == 0 or epoch == epochs:
             bound = -float(paddle.stack(bounds).mean())
-            print(f"epoch {epoch:4d}/{epochs}  lower bound {bound:7.3f}  ({(time.perf_counter() - start) / epoch:.2f} s per epoch)", flush=True)
+            print(f"epoch {epoch:4d}/{epochs}  lower bound {bound:7.3f}  "
+                  f"({(time.perf_counter() - start) / epoch:.2f} s per epoch)", flush=True)
 
 
 @paddle.no_grad()
@@ -92,11 +97,13 @@ def draw(model, count):
     """New digits side by side, as text."""
     images = model.decode(model.prior.sample([count])).mean.reshape([count, 8, 8]).numpy()
     shades = (images * (len(SHADES) - 1)).astype(int)
-    return "\n".join("   ".join("".join(SHADES[s] * 2 for s in image[row]) for image in shades) for row in range(8))
+    return "\n".join("   ".join("".join(SHADES[s] * 2 for s in image[row]) for image in shades)
+                     for row in range(8))
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--epochs", type=int, default=120)
     parser.add_argument("--batch-size", type=int, default=100)
     parser.add_argument("--width", type=int, default=256)

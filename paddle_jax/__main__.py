@@ -1,5 +1,6 @@
-"""`python -m paddle_jax script.py [args]`, `-m module [args]` or `-c code [args]`: runs a program in which `import paddle` is paddle_jax.
-`python -m paddle_jax check`: says what is installed and whether it works. `python -m paddle_jax compare script.py`: where it differs from Paddle."""
+"""`python -m paddle_jax script.py [args]`, `-m module [args]` or `-c code [args]`: runs a program in which
+`import paddle` is paddle_jax. `python -m paddle_jax check`: says what is installed and whether it works.
+`python -m paddle_jax compare script.py`: where it differs from Paddle."""
 
 import builtins
 import functools
@@ -55,9 +56,11 @@ def main(argv):
         sys.argv = list(argv)
         sys.path[0] = str(pathlib.Path(argv[0]).resolve().parent)
         if pathlib.Path(argv[0]).is_file() and not zipfile.is_zipfile(argv[0]):
-            path = os.path.join(os.getcwd(), argv[0])  # noqa: PTH109,PTH118  the file as Python calls it: absolute, links and dots as they are
+            # the file as Python calls it: absolute, links and dots as they are
+            path = os.path.join(os.getcwd(), argv[0])  # noqa: PTH109,PTH118
             with io.open_code(path) as file:
-                _run(file.read(), path, __file__=path, __loader__=SourceFileLoader("__main__", path), __cached__=None)
+                _run(file.read(), path, __file__=path, __loader__=SourceFileLoader("__main__", path),
+                     __cached__=None)
         else:
             runpy.run_path(argv[0], run_name="__main__")
     return 0
@@ -67,12 +70,14 @@ def _run(source, name, **attributes):
     """Runs a program as `__main__`, which it stays, for `python -i` and for what runs at the end."""
     sys.modules["__main__"] = program = types.ModuleType("__main__")
     program.__dict__.update(attributes, __builtins__=builtins)
-    exec(compile(source, name, "exec", dont_inherit=True), program.__dict__)  # noqa: S102  running the user's code is the purpose
+    # running the user's code is the purpose
+    exec(compile(source, name, "exec", dont_inherit=True), program.__dict__)  # noqa: S102
 
 
 def _hide_frames(show, kind, error, trace):
     """Shows what a program has raised, from its own first line on."""
-    while trace is not None and (trace.tb_frame.f_code.co_filename in (__file__, runpy.__file__) or "frozen runpy" in str(trace.tb_frame)):
+    while trace is not None and (trace.tb_frame.f_code.co_filename in (__file__, runpy.__file__)
+                                 or "frozen runpy" in str(trace.tb_frame)):
         trace = trace.tb_next
     show(kind, error.with_traceback(trace), trace)
 

@@ -3,12 +3,14 @@
 import gc
 
 _THRESHOLD = gc.get_threshold()
-gc.set_threshold(500_000, *_THRESHOLD[1:])  # what is imported is no garbage, and looking for some takes a fifth of the time
+# what is imported is no garbage, and looking for some takes a fifth of the time
+gc.set_threshold(500_000, *_THRESHOLD[1:])
 
 
 def collect_as_before():
-    """Ends the import: garbage is looked for as before, and what was imported counts as old. Else the first look at the young
-    objects goes through all of it, 60 to 90 ms in the middle of the user's first operations."""
+    """Ends the import: garbage is looked for as before, and what was imported counts as old. Else the first
+    look at the young objects goes through all of it, 60 to 90 ms in the middle of the user's
+    first operations."""
     if not gc.get_freeze_count():  # unfreezing would undo what the program froze itself
         gc.freeze()
         gc.unfreeze()  # into the oldest generation

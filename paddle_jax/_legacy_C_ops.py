@@ -1,4 +1,5 @@
-"""Operations as older programs call them: Tensors, then names and values of attributes in turn: `_legacy_C_ops.softmax(x, "axis", -1)`."""
+"""Operations as older programs call them: Tensors, then names and values of attributes in turn:
+`_legacy_C_ops.softmax(x, "axis", -1)`."""
 
 
 def __getattr__(name):

@@ -1,8 +1,9 @@
-"""Paddle's module paths: every function and class under each path it has there, and with the `__module__` it has there.
+"""Paddle's module paths: every function and class under each path it has there, and with the
+`__module__` it has there.
 
-`_paths.txt` (written by tools/paddle_paths.py, which explains its lines) says what each module of the real Paddle calls our objects. A module of ours
-gives what it lacks when somebody asks for it; a path without a file of ours is a module when one of the names that Paddle defines or exports there
-exists here.
+`_paths.txt` (written by tools/paddle_paths.py, which explains its lines) says what each module of the real
+Paddle calls our objects. A module of ours gives what it lacks when somebody asks for it; a path without a
+file of ours is a module when one of the names that Paddle defines or exports there exists here.
 """
 
 import functools as ft
@@ -134,10 +135,12 @@ def has(path, name):
 
 @ft.cache
 def exists(path):
-    """Whether a module without a file of ours has anything: what Paddle defines or exports there, or a module in it."""
+    """Whether a module without a file of ours has anything: what Paddle defines or exports there,
+    or a module in it."""
     known, (marks, _) = names(path), Paths.lines().get(path, ("", ""))
     its = known.objects if "~" in marks else (*known.defined, *known.exported)
-    return any(has(path, name) for name in its) or any(written(c) or exists(c) for c in Paths.children().get(path, ()))
+    return (any(has(path, name) for name in its)
+            or any(written(c) or exists(c) for c in Paths.children().get(path, ())))
 
 
 def look_up(path, name):
@@ -154,7 +157,7 @@ def look_up(path, name):
     return find(path, name)
 
 
-# modules ----------------------------------------------------------------------------------------------------------
+# modules ----------------------------------------------------------------------------------------------------
 
 
 class _Loader(importlib.abc.Loader):
@@ -179,7 +182,8 @@ class _FileLoader(importlib.machinery.SourceFileLoader):
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds our modules once the package is complete, and those that Paddle has and that have no file here."""
+    """Finds our modules once the package is complete, and those that Paddle has and that
+    have no file here."""
 
     def find_spec(self, fullname, path=None, target=None):
         package, _, inner = fullname.partition(".")
@@ -208,7 +212,8 @@ def fill(module, path):
 
 
 def attach(module, path):
-    """Lets a module ask the table for what it lacks. Nothing is put into it: its own code means Python's `sum` when it says so."""
+    """Lets a module ask the table for what it lacks. Nothing is put into it: its own code means Python's
+    `sum` when it says so."""
     own = vars(module).get("__getattr__")
     module.__getattr__ = ft.partial(look_up, path) if own is None else ft.partial(_own_first, own, path)
     if path in Paths.children() and not hasattr(module, "__path__"):
@@ -230,7 +235,8 @@ def _call(module, path):
 
 
 def complete():
-    """Makes the loaded package complete: its modules ask the table, other paths are found, objects say that they are defined where Paddle's are."""
+    """Makes the loaded package complete: its modules ask the table, other paths are found, objects say that
+    they are defined where Paddle's are."""
     sys.meta_path.insert(0, _Finder())
     for name, module in list(sys.modules.items()):
         package, _, path = name.partition(".")
@@ -238,19 +244,24 @@ def complete():
             attach(module, path or ".")
             package, _, last = path.rpartition(".")
             package = package or "."
-            if vars(sys.modules[full(package)]).get(last) is module and last in names(package).objects and has(package, last):
-                setattr(sys.modules[full(package)], last, find(package, last))  # paddle.tensor.einsum is a function, and a module
+            if (vars(sys.modules[full(package)]).get(last) is module and last in names(package).objects
+                    and has(package, last)):
+                # paddle.tensor.einsum is a function, and a module
+                setattr(sys.modules[full(package)], last, find(package, last))
     for path, (marks, _) in Paths.lines().items():
         parent, _, name = path.rpartition(".")
-        if "!" in marks and full(path) not in sys.modules and name in _held(sys.modules.get(full(parent or "."))):
-            module = sys.modules[full(path)] = types.ModuleType(full(path))  # importing it later would replace the function
+        if ("!" in marks and full(path) not in sys.modules
+                and name in _held(sys.modules.get(full(parent or ".")))):
+            # importing it later would replace the function
+            module = sys.modules[full(path)] = types.ModuleType(full(path))
             module.__spec__ = importlib.machinery.ModuleSpec(module.__name__, _Loader())
             attach(module, path)
     rename(PACKAGE)
 
 
 def rename(root, written_in=None):
-    """Gives loaded classes and functions (all, or those of one module) Paddle's `__module__` and `__qualname__`, in a package called `root`."""
+    """Gives loaded classes and functions (all, or those of one module) Paddle's `__module__` and
+    `__qualname__`, in a package called `root`."""
     if root != Paths.root:
         Paths.root = root
         for name, module in list(sys.modules.items()):

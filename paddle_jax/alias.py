@@ -49,30 +49,36 @@ class _Finder(importlib.abc.MetaPathFinder):
             return None
         if found is None:
             return None
-        return importlib.machinery.ModuleSpec(fullname, _Loader(real), is_package=found.submodule_search_locations is not None)
+        return importlib.machinery.ModuleSpec(fullname, _Loader(real),
+                                              is_package=found.submodule_search_locations is not None)
 
 
 class Main(types.ModuleType):
-    """What `multiprocessing` calls the program's module where pickles come from: whatever is `__main__` when somebody asks."""
+    """What `multiprocessing` calls the program's module where pickles come from: whatever is `__main__`
+    when somebody asks."""
 
     def __getattr__(self, name):
         return getattr(sys.modules["__main__"], name)
 
 
 class _InChild:
-    """Installs the alias in the process that unpickles it, which may not find paddle_jax before it has this program's `sys.path`."""
+    """Installs the alias in the process that unpickles it, which may not find paddle_jax before it has this
+    program's `sys.path`."""
 
     def __reduce__(self):
-        return exec, (f"import sys; sys.path[:] = {list(map(str, sys.path))}; import paddle_jax; paddle_jax.install_as_paddle()",)
+        return exec, (f"import sys; sys.path[:] = {list(map(str, sys.path))}; import paddle_jax; "
+                      "paddle_jax.install_as_paddle()",)
 
 
 def _prepare_children():
-    """Processes that `multiprocessing` starts anew import the program's module first: by then `paddle` has to mean what it means here."""
+    """Processes that `multiprocessing` starts anew import the program's module first: by then `paddle` has to
+    mean what it means here."""
     prepared = multiprocessing.spawn.get_preparation_data
 
     def with_alias(name):
         data = prepared(name)
-        if name == "ignore":  # the forkserver's question about itself: it cannot be told, so it leaves the module to its children
+        # the forkserver's question about itself: it cannot be told, so it leaves the module to its children
+        if name == "ignore":
             return {key: value for key, value in data.items() if not key.startswith("init_main")}
         return {"paddle": _InChild(), **data}
 
@@ -83,18 +89,22 @@ def _prepare_children():
 
 
 def environment_before():
-    """The variables of this process without what `install_as_paddle` has added: for processes in which `paddle` is the real one."""
+    """The variables of this process without what `install_as_paddle` has added: for processes in which
+    `paddle` is the real one."""
     paths = [path for path in os.environ.get(_PATH, "").split(os.pathsep) if path != _FOR_CHILDREN]
-    return {key: value for key, value in os.environ.items() if key != _PATH} | ({_PATH: os.pathsep.join(paths)} if any(paths) else {})
+    return ({key: value for key, value in os.environ.items() if key != _PATH}
+            | ({_PATH: os.pathsep.join(paths)} if any(paths) else {}))
 
 
 def install_as_paddle():
-    """Makes every later `import paddle`, `import paddle.x.y` and `from paddle.x import y` give the objects of paddle_jax.
+    """Makes every later `import paddle`, `import paddle.x.y` and `from paddle.x import y` give the
+    objects of paddle_jax.
 
-    Call it before anything imports Paddle, e.g. in the first cell of a notebook. Calling it again does nothing. From then on modules, classes and
-    functions call themselves `paddle...`, in what is printed and in pickles, which are then read by programs that have called it as well. It also
-    holds in processes that are started from then on, by `multiprocessing`, joblib or as commands: a folder in PYTHONPATH
-    has a `paddle` that is paddle_jax.
+    Call it before anything imports Paddle, e.g. in the first cell of a notebook. Calling it again does
+    nothing. From then on modules, classes and functions call themselves `paddle...`, in what is printed and
+    in pickles, which are then read by programs that have called it as well. It also holds in processes that
+    are started from then on, by `multiprocessing`, joblib or as commands: a folder in PYTHONPATH has a
+    `paddle` that is paddle_jax.
 
     Raises:
         RuntimeError: the real Paddle is already imported in this process.
@@ -108,8 +118,9 @@ def install_as_paddle():
     present = sys.modules.get(_NAME)
     if present is not None and present is not sys.modules[_TARGET]:
         raise RuntimeError(
-            f"install_as_paddle: the real Paddle is already imported (from {getattr(present, '__file__', '?')}); "
-            "call install_as_paddle() before anything imports paddle, or start the program with `python -m paddle_jax`"
+            "install_as_paddle: the real Paddle is already imported (from "
+            f"{getattr(present, '__file__', '?')}); call install_as_paddle() before anything imports paddle, "
+            "or start the program with `python -m paddle_jax`"
         )
     if not any(isinstance(f, _Finder) for f in sys.meta_path):
         sys.meta_path.insert(0, _Finder())

@@ -1,4 +1,5 @@
-"""Functions whose results have a size given beforehand: for compiled functions, where a shape cannot depend on values. Ours; Paddle has none.
+"""Functions whose results have a size given beforehand: for compiled functions, where a shape cannot depend
+on values. Ours; Paddle has none.
 
 What is more than `size` is left out, what is missing is filled up, so the shape is known without the values.
 
@@ -11,8 +12,8 @@ import jax.numpy as jnp
 from paddle_jax._core.ops.op import op
 
 __all__ = [
-    "coalesce", "masked_select", "nonzero", "sparse_add", "sparse_conv2d", "sparse_conv3d", "sparse_max_pool3d", "sparse_sum", "to_sparse_coo",
-    "unique",
+    "coalesce", "masked_select", "nonzero", "sparse_add", "sparse_conv2d", "sparse_conv3d",
+    "sparse_max_pool3d", "sparse_sum", "to_sparse_coo", "unique",
 ]
 
 
@@ -63,7 +64,8 @@ def masked_select(x, mask, size, fill_value=0):
     """
     x, mask = jnp.broadcast_arrays(x, mask)
     places = jnp.flatnonzero(mask, size=_checked("masked_select", size), fill_value=x.size)
-    return x.ravel().at[places].get(mode="fill", fill_value=0) + jnp.where(places == x.size, fill_value, 0).astype(x.dtype)
+    return (x.ravel().at[places].get(mode="fill", fill_value=0)
+            + jnp.where(places == x.size, fill_value, 0).astype(x.dtype))
 
 
 @op(method=False, register=False, nondiff=True)
@@ -83,14 +85,17 @@ def unique(x, size, fill_value=None):
         >>> values.tolist(), counts.tolist()
         ([1, 3, 0], [1, 2, 0])
     """
-    return tuple(jnp.unique(x.ravel(), size=_checked("unique", size), fill_value=fill_value, return_counts=True))
+    return tuple(jnp.unique(x.ravel(), size=_checked("unique", size), fill_value=fill_value,
+                            return_counts=True))
 
 
 def to_sparse_coo(x, sparse_dim, nnz):
-    """The elements that are not 0 by coordinates, with room for nnz of them; what is missing is filled up with zeros at the last coordinate.
+    """The elements that are not 0 by coordinates, with room for nnz of them; what is missing is filled up
+    with zeros at the last coordinate.
 
-    Works inside compiled functions. Products, sums of two, functions element by element, `to_dense` and submanifold convolutions take the result;
-    what counts elements (batch normalisation, softmax, pooling, masks) needs `coalesce()` outside of compiled functions first, and says so.
+    Works inside compiled functions. Products, sums of two, functions element by element, `to_dense` and
+    submanifold convolutions take the result; what counts elements (batch normalisation, softmax, pooling,
+    masks) needs `coalesce()` outside of compiled functions first, and says so.
 
     Args:
         x: Tensor.
@@ -99,8 +104,8 @@ def to_sparse_coo(x, sparse_dim, nnz):
     Returns:
         SparseCooTensor with nnz elements, with gradients.
     Raises:
-        ValueError: there are more elements than nnz, nnz is negative, or there are not so many axes. In a compiled function the first is raised by
-            its call, or at the latest when a result is read.
+        ValueError: there are more elements than nnz, nnz is negative, or there are not so many axes. In a
+            compiled function the first is raised by its call, or at the latest when a result is read.
     Example:
         >>> x = paddle.bounded.to_sparse_coo(paddle.to_tensor([[0.0, 2.0], [0.0, 0.0]]), 2, nnz=2)
         >>> x.indices().tolist(), x.values().tolist(), x.to_dense().tolist()
@@ -109,12 +114,14 @@ def to_sparse_coo(x, sparse_dim, nnz):
     from paddle_jax.sparse.bounded import of_dense
 
     if not 0 < sparse_dim <= x.ndim:
-        raise ValueError(f"bounded.to_sparse_coo: sparse_dim: got {sparse_dim}; a Tensor of {x.ndim} axes allows 1..{x.ndim}")
+        raise ValueError(f"bounded.to_sparse_coo: sparse_dim: got {sparse_dim}; "
+                         f"a Tensor of {x.ndim} axes allows 1..{x.ndim}")
     return of_dense(x, sparse_dim, _checked("to_sparse_coo", nnz))
 
 
 def coalesce(x, nnz):
-    """Sorts the coordinates and adds up the elements of equal ones, with room for nnz of them; filled up as by `to_sparse_coo`.
+    """Sorts the coordinates and adds up the elements of equal ones, with room for nnz of them; filled up as
+    by `to_sparse_coo`.
 
     Args:
         x: SparseCooTensor.
@@ -133,7 +140,8 @@ def coalesce(x, nnz):
 
 
 def sparse_add(x, y, nnz):
-    """The sum of two sparse Tensors, at the coordinates of both, with room for nnz elements; filled up as by `to_sparse_coo`.
+    """The sum of two sparse Tensors, at the coordinates of both, with room for nnz elements; filled up as by
+    `to_sparse_coo`.
 
     Args:
         x, y: SparseCooTensors of one shape, with coordinates of the same axes.
@@ -160,7 +168,8 @@ def _together(name, nnz, *tensors):
             raise NotImplementedError(f"bounded.{name}: got {type(x).__name__}; give a SparseCooTensor")
     kinds = [(list(x.shape), x.sparse_dim()) for x in tensors]
     if any(kind != kinds[0] for kind in kinds):
-        raise ValueError(f"bounded.{name}: got shapes and numbers of axes with coordinates {kinds[0]} and {kinds[1]}; they must be equal")
+        raise ValueError(f"bounded.{name}: got shapes and numbers of axes with coordinates {kinds[0]} and "
+                         f"{kinds[1]}; they must be equal")
     return together(name, tensors, _checked(name, nnz))
 
 
@@ -187,20 +196,25 @@ def sparse_sum(x, axis, nnz, keepdim=False):
     _need_sparse("sparse_sum", x)
     axes = [axis] if isinstance(axis, int) else list(axis)
     if any(not -x.ndim <= a < x.ndim for a in axes):
-        raise ValueError(f"bounded.sparse_sum: axis: got {axis} for a Tensor of {x.ndim} axes; use {-x.ndim}..{x.ndim - 1}")
+        raise ValueError(f"bounded.sparse_sum: axis: got {axis} for a Tensor of {x.ndim} axes; "
+                         f"use {-x.ndim}..{x.ndim - 1}")
     axes = {a % x.ndim for a in axes}
     if not keepdim and axes >= set(range(x.sparse_dim())):
-        raise ValueError(f"bounded.sparse_sum: axis: got {axis}, all {x.sparse_dim()} axes with coordinates; the sum is `x.values().sum(0)`")
+        raise ValueError(f"bounded.sparse_sum: axis: got {axis}, all {x.sparse_dim()} axes with coordinates; "
+                         "the sum is `x.values().sum(0)`")
     return summed(x, axes, keepdim, _checked("sparse_sum", nnz))
 
 
 def sparse_conv3d(x, weight, nnz, bias=None, stride=1, padding=0, dilation=1):
-    """`paddle.sparse.nn.functional.conv3d` with room for nnz elements in the result; filled up as by `to_sparse_coo`.
+    """`paddle.sparse.nn.functional.conv3d` with room for nnz elements in the result; filled up as by
+    `to_sparse_coo`.
 
     Args:
-        x: SparseCooTensor [n, depth, height, width, in_channels]. One without elements counts as one with a zero at the first coordinate.
+        x: SparseCooTensor [n, depth, height, width, in_channels]. One without elements counts as one with a
+            zero at the first coordinate.
         weight: Tensor [depth, height, width, in_channels, out_channels].
-        nnz: int, the number of elements of the result; that of x times the elements of the kernel is always enough.
+        nnz: int, the number of elements of the result; that of x times the elements of the kernel
+            is always enough.
         bias, stride, padding, dilation: as for `conv3d`.
     Returns:
         SparseCooTensor with nnz elements, with gradients.
@@ -208,7 +222,8 @@ def sparse_conv3d(x, weight, nnz, bias=None, stride=1, padding=0, dilation=1):
         ValueError: as for `to_sparse_coo`, or a shape or number does not fit.
         NotImplementedError: x is not a SparseCooTensor.
     Example:
-        >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [0, 0], [1, 1], [0, 2]], [[1.0], [2.0]], [1, 1, 3, 3, 1])
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [0, 0], [1, 1], [0, 2]], [[1.0], [2.0]],
+        ...                                     [1, 1, 3, 3, 1])
         >>> paddle.bounded.sparse_conv3d(x, paddle.ones([1, 1, 2, 1, 1]), nnz=3).values().flatten().tolist()
         [1.0, 2.0, 0.0]
     """
@@ -216,7 +231,8 @@ def sparse_conv3d(x, weight, nnz, bias=None, stride=1, padding=0, dilation=1):
 
 
 def sparse_conv2d(x, weight, nnz, bias=None, stride=1, padding=0, dilation=1):
-    """`sparse_conv3d` for images: x is [n, height, width, in_channels], weight [height, width, in_channels, out_channels].
+    """`sparse_conv3d` for images: x is [n, height, width, in_channels], weight [height, width,
+    in_channels, out_channels].
 
     Example:
         >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [1, 1], [0, 2]], [[1.0], [2.0]], [1, 3, 3, 1])
@@ -227,11 +243,13 @@ def sparse_conv2d(x, weight, nnz, bias=None, stride=1, padding=0, dilation=1):
 
 
 def sparse_max_pool3d(x, kernel_size, nnz, stride=None, padding=0):
-    """`paddle.sparse.nn.functional.max_pool3d` with room for nnz elements in the result; filled up as by `to_sparse_coo`. x may be filled up, too.
+    """`paddle.sparse.nn.functional.max_pool3d` with room for nnz elements in the result; filled up as by
+    `to_sparse_coo`. x may be filled up, too.
 
     Args:
         x: SparseCooTensor [n, depth, height, width, channels].
-        nnz: int, the number of elements of the result; that of x times the elements of the window is always enough.
+        nnz: int, the number of elements of the result; that of x times the elements of the window
+            is always enough.
         kernel_size, stride, padding: as for `max_pool3d`.
     Returns:
         SparseCooTensor with nnz elements, with gradients.
@@ -239,7 +257,8 @@ def sparse_max_pool3d(x, kernel_size, nnz, stride=None, padding=0):
         ValueError: as for `to_sparse_coo`, or a shape or number does not fit.
         NotImplementedError: x is not a SparseCooTensor.
     Example:
-        >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [0, 0], [1, 1], [0, 1]], [[-1.0], [-2.0]], [1, 2, 2, 2, 1])
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [0, 0], [1, 1], [0, 1]], [[-1.0], [-2.0]],
+        ...                                     [1, 2, 2, 2, 1])
         >>> paddle.bounded.sparse_max_pool3d(x, 2, nnz=2).values().tolist()
         [[-1.0], [0.0]]
     """

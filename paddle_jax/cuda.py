@@ -1,7 +1,15 @@
-"""GPUs under PyTorch's names. On a machine without one the counts are 0 and questions about a GPU raise ValueError."""
+"""GPUs under PyTorch's names. On a machine without one the counts are 0 and questions about a GPU
+raise ValueError."""
 
 from paddle_jax._core.place import set_device as choose
-from paddle_jax.device import ipc_collect, is_bf16_supported, is_current_stream_capturing, manual_seed, memory, reset_peak_memory_stats
+from paddle_jax.device import (
+    ipc_collect,
+    is_bf16_supported,
+    is_current_stream_capturing,
+    manual_seed,
+    memory,
+    reset_peak_memory_stats,
+)
 from paddle_jax.device.cuda import (
     current_stream,
     device_count,
@@ -24,11 +32,12 @@ from paddle_jax.device.streams import Event, Stream, set_stream
 from paddle_jax.device.streams import stream_guard as StreamContext
 
 __all__ = [
-    "Event", "Stream", "StreamContext", "amp", "current_device", "current_stream", "device_count", "empty_cache", "get_device_capability",
-    "get_device_name", "get_device_properties", "get_rng_state", "ipc_collect", "is_available", "is_bf16_supported", "is_current_stream_capturing",
-    "is_initialized", "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated",
-    "memory_reserved", "nvtx", "reset_max_memory_allocated", "reset_max_memory_reserved", "reset_peak_memory_stats", "set_device", "set_rng_state",
-    "set_stream", "stream", "synchronize",
+    "Event", "Stream", "StreamContext", "amp", "current_device", "current_stream", "device_count",
+    "empty_cache", "get_device_capability", "get_device_name", "get_device_properties", "get_rng_state",
+    "ipc_collect", "is_available", "is_bf16_supported", "is_current_stream_capturing", "is_initialized",
+    "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "mem_get_info",
+    "memory_allocated", "memory_reserved", "nvtx", "reset_max_memory_allocated", "reset_max_memory_reserved",
+    "reset_peak_memory_stats", "set_device", "set_rng_state", "set_stream", "stream", "synchronize",
 ]
 
 

@@ -1,4 +1,5 @@
-"""What the process has done, for people who watch many: steps, compilations, memory, waiting. See docs/metrics.md."""
+"""What the process has done, for people who watch many: steps, compilations, memory, waiting. See
+docs/metrics.md."""
 
 import json
 

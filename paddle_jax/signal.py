@@ -1,4 +1,5 @@
-"""paddle.signal: short-time Fourier transforms and frames. The functions are declared in paddle_jax.tensor."""
+"""paddle.signal: short-time Fourier transforms and frames. The functions are declared in
+paddle_jax.tensor."""
 
 from paddle_jax.tensor.frames import frame as frame
 from paddle_jax.tensor.frames import istft, stft

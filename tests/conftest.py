@@ -24,23 +24,28 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("GLOG_minloglevel", "3")
 os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("FLAGS_compile_cache", "off")  # thousands of tiny programs that nobody needs again
-# Compiling is most of what the suite does; without the compiler's optimisations it takes a third of the time. What users get is checked by the
-# conformance calls, which run with XLA's own choice. XLA stops the process at a flag it does not know, so each is given to known versions only.
+# Compiling is most of what the suite does; without the compiler's optimisations it takes a third of the time.
+# What users get is checked by the conformance calls, which run with XLA's own choice. XLA stops the process
+# at a flag it does not know, so each is given to known versions only.
 _JAXLIB = tuple(int(part) for part in importlib.metadata.version("jaxlib").split(".")[:2])
 if (0, 10) <= _JAXLIB <= (0, 12):
     flags = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
     os.environ.setdefault("XLA_FLAGS", flags + " --xla_cpu_use_fusion_emitters=false" * (_JAXLIB == (0, 10)))
 
 _server = own_process.Server()
-_MAPS = 12_000  # memory maps of a process; Linux allows 65 530, a compiled program takes six of them and 1.6 MB
+# memory maps of a process; Linux allows 65 530, a compiled program takes six of them and 1.6 MB
+_MAPS = 12_000
 
 
 def pytest_collection_modifyitems(items):
-    """Starts with the first lines that people type, then the slow tests, so that parallel workers do not wait for one of them in the end.
+    """Starts with the first lines that people type, then the slow tests, so that parallel workers do not wait
+    for one of them in the end.
 
-    PADDLE_JAX_TEST_ORDER=7 puts the files, and the tests of each, into the random order number 7: none may depend on another.
+    PADDLE_JAX_TEST_ORDER=7 puts the files, and the tests of each, into the random order number 7: none may
+    depend on another.
     """
-    ranks = {item: 0 if item.get_closest_marker("first") else 1 if item.get_closest_marker("slow") else 2 for item in items}
+    ranks = {item: 0 if item.get_closest_marker("first") else 1 if item.get_closest_marker("slow") else 2
+             for item in items}
     thinning.mark_slow(items)  # rows that a fast run leaves out; they are no slower than others
     if order := os.environ.get("PADDLE_JAX_TEST_ORDER"):
         generator = random.Random(int(order))
@@ -55,7 +60,8 @@ def pytest_collection_modifyitems(items):
 def pytest_runtest_protocol(item, nextitem):
     """Runs what is marked `own_process` and uses the real Paddle in a process of its own."""
     mark = item.get_closest_marker("own_process")
-    if mark is None or not ("oracle" in item.fixturenames or hasattr(item.module, "oracle")) or os.environ.get(own_process.SHARED) == "shared":
+    if (mark is None or not ("oracle" in item.fixturenames or hasattr(item.module, "oracle"))
+            or os.environ.get(own_process.SHARED) == "shared"):
         return None
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     for report in own_process.reports(_server, item, mark.kwargs.get("seconds", own_process.LIMIT)):
@@ -81,7 +87,8 @@ def _bounded_memory():
         gc.collect()
 
 
-_FLAGS = ["FLAGS_deferred", "FLAGS_deferred_min_repeats", "FLAGS_deferred_max_ops", "FLAGS_interpreter", "FLAGS_check_nan_inf"]
+_FLAGS = ["FLAGS_deferred", "FLAGS_deferred_min_repeats", "FLAGS_deferred_max_ops", "FLAGS_interpreter",
+          "FLAGS_check_nan_inf"]
 
 
 @pytest.fixture(autouse=True)
@@ -114,19 +121,23 @@ def _flags_as_before():
 def oracle(pytestconfig):
     """The real Paddle on the CPU; tests that compare with it are skipped where it is not installed."""
     if importlib.util.find_spec("paddle") is None:
-        pytest.skip("the real Paddle is not installed: pip install 'paddle_jax[oracle]' (Python 3.11 to 3.13)")
+        pytest.skip("the real Paddle is not installed: pip install 'paddle_jax[oracle]' "
+                    "(Python 3.11 to 3.13)")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import paddle
     if pathlib.Path(paddle.__file__).parent.name != "paddle":
-        pytest.fail("`import paddle` gives paddle_jax here: a test of this process has called install_as_paddle(); let it use a process of its own")
+        pytest.fail("`import paddle` gives paddle_jax here: a test of this process has called "
+                    "install_as_paddle(); let it use a process of its own")
     if not paddle.__version__.startswith("3.3"):
         pytest.skip(f"the oracle is Paddle 3.3.1, found {paddle.__version__}")
     paddle.set_device("cpu")
     with_bfloat16(paddle)
-    paddle.disable_signal_handler()  # it prints a C++ stack, for which it needs memory: after a crash in malloc it waits for ever instead
+    # it prints a C++ stack, for which it needs memory: after a crash in malloc it waits for ever instead
+    paddle.disable_signal_handler()
     faulthandler.disable()  # what is enabled is not enabled again
-    faulthandler.enable(file=pytestconfig.stash.get(fault_handler_stderr_fd_key, 2))  # Paddle had put its handler in place of pytest's
+    # Paddle had put its handler in place of pytest's
+    faulthandler.enable(file=pytestconfig.stash.get(fault_handler_stderr_fd_key, 2))
     if os.environ.get(own_process.SHARED) != "shared":
         own_process.guard(paddle)
     return paddle
@@ -144,7 +155,8 @@ def paddle():
 def pytest_terminal_summary(terminalreporter):
     """Prints what tests recorded under the name "summary", such as the conformance pass rate."""
     reports = terminalreporter.getreports("passed") + terminalreporter.getreports("failed")
-    thinning.write_seconds([each for kind in ("", "passed", "failed") for each in terminalreporter.stats.get(kind, []) if hasattr(each, "duration")])
+    thinning.write_seconds([each for kind in ("", "passed", "failed")
+                            for each in terminalreporter.stats.get(kind, []) if hasattr(each, "duration")])
     for report in reports:
         for name, value in report.user_properties:
             if name == "summary":

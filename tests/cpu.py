@@ -5,7 +5,8 @@ from pathlib import Path
 
 
 def with_bfloat16(paddle):
-    """Lets Layer.bfloat16 of the real Paddle convert on CPUs without AVX-512, too, where it would do nothing."""
+    """Lets Layer.bfloat16 of the real Paddle convert on CPUs without AVX-512, too, where it
+    would do nothing."""
     paddle.framework.core.is_bfloat16_supported = lambda place: True
 
 

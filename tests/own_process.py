@@ -1,12 +1,14 @@
-"""Tests in processes of their own: for what makes the real Paddle compile, save or crash, which depends on what a process did before.
+"""Tests in processes of their own: for what makes the real Paddle compile, save or crash, which depends on
+what a process did before.
 
-A test with `@pytest.mark.own_process` that uses the oracle runs in a fork which ends after it. Three processes make that quick: a server imports
-both engines, once; a fork of it collects the tests of a file; and a fork of that runs one test and hands its reports on, which then count as if the
-test had run where it was asked for. Nothing is computed before the last fork. `PADDLE_JAX_TEST_PROCESSES=shared` runs such tests like all others
-(to debug one).
+A test with `@pytest.mark.own_process` that uses the oracle runs in a fork which ends after it. Three
+processes make that quick: a server imports both engines, once; a fork of it collects the tests of a file; and
+a fork of that runs one test and hands its reports on, which then count as if the test had run where it was
+asked for. Nothing is computed before the last fork. `PADDLE_JAX_TEST_PROCESSES=shared` runs such tests like
+all others (to debug one).
 
-Run as a program this file is the server. Requests and answers are lines of JSON: {"file", "root"} chooses a file, {"test", "seconds"} runs one of
-its tests, {} leaves the file.
+Run as a program this file is the server. Requests and answers are lines of JSON: {"file", "root"} chooses a
+file, {"test", "seconds"} runs one of its tests, {} leaves the file.
 """
 
 import contextlib
@@ -27,7 +29,8 @@ LIMIT = 300  # seconds for one test, unless its mark says otherwise
 
 
 class Server:
-    """The server as the process of the tests sees it; started when first needed, and again when it has died."""
+    """The server as the process of the tests sees it; started when first needed, and again
+    when it has died."""
 
     def __init__(self):
         self.process, self.file = None, None
@@ -71,11 +74,13 @@ def guard(paddle):
 
     def refused(name):
         def refuse(*args, **kwargs):
-            raise AssertionError(f"paddle.{name} of the real Paddle is called in the process of all tests; mark the test `own_process`")
+            raise AssertionError(f"paddle.{name} of the real Paddle is called in the process of all tests; "
+                                 "mark the test `own_process`")
 
         return refuse
 
-    for name in ("save", "enable_static", "jit.save", "jit.to_static", "inference.create_predictor", "onnx.export"):
+    for name in ("save", "enable_static", "jit.save", "jit.to_static", "inference.create_predictor",
+                 "onnx.export"):
         owner = paddle
         *path, last = name.split(".")
         for part in path:
@@ -92,11 +97,13 @@ def reports(server, item, seconds):
     if answer.get("reports"):
         return [_report(item.config, data) for data in answer["reports"]]
     text = f"{item.nodeid}, in a process of its own: {answer['how']}\n{answer.get('log', '')}"
-    return [TestReport(item.nodeid, item.location, {}, "failed", text, "call", (), time.time() - started, started, time.time())]
+    return [TestReport(item.nodeid, item.location, {}, "failed", text, "call", (), time.time() - started,
+                       started, time.time())]
 
 
 def _report(config, data):
-    """A report from its JSON, which has lists for tuples: pytest's summary wants the place and reason of a skip as a tuple."""
+    """A report from its JSON, which has lists for tuples: pytest's summary wants the place and reason of a
+    skip as a tuple."""
     report = config.hook.pytest_report_from_serializable(config=config, data=data)
     if isinstance(report.longrepr, list):
         report.longrepr = tuple(report.longrepr)
@@ -104,7 +111,8 @@ def _report(config, data):
 
 
 class Collected:
-    """A pytest plugin: instead of running the tests of a session it runs those that are asked for, each in a fork."""
+    """A pytest plugin: instead of running the tests of a session it runs those that are asked
+    for, each in a fork."""
 
     def __init__(self, requests, answers, log):
         self.requests, self.answers, self.log = requests, answers, log
@@ -116,7 +124,8 @@ class Collected:
             os.ftruncate(self.log, 0)
             item = items.get(request["test"])
             answer = self.run(item, request["seconds"]) if item else {"how": "there is no such test"}
-            _answer(self.answers, answer | {"log": os.pread(self.log, 1 << 20, 0).decode(errors="replace")[-6000:]})
+            _answer(self.answers,
+                    answer | {"log": os.pread(self.log, 1 << 20, 0).decode(errors="replace")[-6000:]})
         _answer(self.answers, {"how": "left"})
         return True
 
@@ -149,7 +158,8 @@ def _test(item, file):
         with catch_warnings_for_item(config=item.config, ihook=item.ihook, when="runtest", item=item):
             found = runtestprotocol(item, log=False, nextitem=None)
         part = file.with_suffix(".part")
-        part.write_text(json.dumps([item.config.hook.pytest_report_to_serializable(config=item.config, report=report) for report in found]))
+        part.write_text(json.dumps([item.config.hook.pytest_report_to_serializable(
+            config=item.config, report=report) for report in found]))
         part.rename(file)
         code = 0
     finally:
@@ -175,7 +185,8 @@ def _answer(stream, answer):
 
 
 def _collect(request, requests, answers):
-    """Collects the tests of a file in this process, a fork of the server, serves them and ends the process."""
+    """Collects the tests of a file in this process, a fork of the server, serves them and
+    ends the process."""
     import pytest
 
     code = 1
@@ -184,10 +195,11 @@ def _collect(request, requests, answers):
             for stream in (1, 2):
                 os.dup2(log.fileno(), stream)
             os.chdir(request["root"])
-            code = int(pytest.main(["-q", "-p", "no:cacheprovider", "--rootdir", request["root"], request["file"]],
-                                   plugins=[Collected(requests, answers, log.fileno())]))
+            code = int(pytest.main(["-q", "-p", "no:cacheprovider", "--rootdir", request["root"],
+                                    request["file"]], plugins=[Collected(requests, answers, log.fileno())]))
             if code:
-                _answer(answers, {"how": "the tests of the file could not be collected\n" + os.pread(log.fileno(), 6000, 0).decode(errors="replace")})
+                _answer(answers, {"how": "the tests of the file could not be collected\n"
+                                  + os.pread(log.fileno(), 6000, 0).decode(errors="replace")})
     finally:
         os._exit(code)
 

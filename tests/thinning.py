@@ -1,8 +1,9 @@
-"""Which tests `-m "not slow"` leaves out beside those that are marked by hand: most rows of tables that take long, and single tests that do.
+"""Which tests `-m "not slow"` leaves out beside those that are marked by hand: most rows of tables that take
+long, and single tests that do.
 
-`tests/data/seconds.json` has the mean seconds of a test of each function that takes long, measured on two cores. `PADDLE_JAX_TEST_SECONDS=FILE
-pytest` measures them anew. Of a table rows that are spread evenly stay, about half a second of them; one row of each operation stays in
-`test_as_the_oracle`, which is left whole.
+`tests/data/seconds.json` has the mean seconds of a test of each function that takes long, measured on two
+cores. `PADDLE_JAX_TEST_SECONDS=FILE pytest` measures them anew. Of a table rows that are spread evenly stay,
+about half a second of them; one row of each operation stays in `test_as_the_oracle`, which is left whole.
 """
 
 import json

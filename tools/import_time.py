@@ -2,8 +2,8 @@
 
     python tools/import_time.py [--rounds 7]
 
-Each import runs in a fresh interpreter; rounds are interleaved and the fastest of each counts, so a busy moment harms neither.
-Memory is the resident set after the import.
+Each import runs in a fresh interpreter; rounds are interleaved and the fastest of each counts, so a busy
+moment harms neither. Memory is the resident set after the import.
 """
 
 import argparse
@@ -25,8 +25,10 @@ print(seconds, int(pages) * 4096 / 2**20)
 
 def measure(module, python=sys.executable):
     """(seconds, MiB) of one import in a fresh interpreter."""
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}  # an installed package has its modules compiled
-    done = subprocess.run([python, "-c", CODE.format(module=module)], cwd=ROOT, env=env, capture_output=True, text=True, check=True)
+    # an installed package has its modules compiled
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    done = subprocess.run([python, "-c", CODE.format(module=module)], cwd=ROOT, env=env, capture_output=True,
+                          text=True, check=True)
     seconds, memory = done.stdout.split()[-2:]
     return float(seconds), float(memory)
 
@@ -36,7 +38,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--oracle", help="Python interpreter with the real Paddle, to be measured too")
     args = parser.parse_args()
-    jobs = {"jax": sys.executable, "paddle_jax": sys.executable} | ({"paddle": args.oracle} if args.oracle else {})
+    jobs = ({"jax": sys.executable, "paddle_jax": sys.executable}
+            | ({"paddle": args.oracle} if args.oracle else {}))
     runs = {module: [] for module in jobs}
     for _ in range(args.rounds):
         for module, python in jobs.items():

@@ -1,1 +1,2 @@
-"""The machine: values, dispatch, tape, dtypes, devices, flags, random state, errors. Nothing outside knows about execution modes."""
+"""The machine: values, dispatch, tape, dtypes, devices, flags, random state, errors. Nothing outside knows
+about execution modes."""

@@ -1,4 +1,5 @@
-"""Data types: the objects behind paddle.float32 and friends, conversion from every spelling, Paddle's promotion rules."""
+"""Data types: the objects behind paddle.float32 and friends, conversion from every spelling, Paddle's
+promotion rules."""
 
 from typing import Any
 
@@ -11,8 +12,8 @@ from paddle_jax._core.errors import ArgumentError
 class DType:
     """A data type of Paddle, e.g. `paddle.float32`.
 
-    Prints as `paddle.float32`; `name` and `value` are those of Paddle's enumeration. Equal only to itself: as in Paddle,
-    `paddle.float32 == "float32"` is False. `np` is the NumPy dtype that stores it.
+    Prints as `paddle.float32`; `name` and `value` are those of Paddle's enumeration. Equal only to itself: as
+    in Paddle, `paddle.float32 == "float32"` is False. `np` is the NumPy dtype that stores it.
     """
 
     __slots__ = ("_key", "_value", "np")
@@ -88,14 +89,15 @@ bfloat16 = DType("bfloat16", 16, ml_dtypes.bfloat16)
 float8_e4m3fn = DType("float8_e4m3fn", 17, ml_dtypes.float8_e4m3fn)
 float8_e5m2 = DType("float8_e5m2", 18, ml_dtypes.float8_e5m2)
 
-ALL = (bool_, uint8, int8, uint16, int16, uint32, int32, uint64, int64, float32, float64, complex64, complex128, float16, bfloat16,
-       float8_e4m3fn, float8_e5m2)
+ALL = (bool_, uint8, int8, uint16, int16, uint32, int32, uint64, int64, float32, float64, complex64,
+       complex128, float16, bfloat16, float8_e4m3fn, float8_e5m2)
 _MEMBERS = {d.name: d for d in (undefined, *ALL, pstring)} | {"ALL_DTYPE": undefined}
 for _name, _dtype in _MEMBERS.items():
     setattr(DType, _name, _dtype)
 setattr(DType, "__members__", _MEMBERS)  # noqa: B010  the form of Paddle's enumeration
 
-_BY_NAME = {d._key: d for d in ALL} | {"float": float64, "double": float64, "half": float16, "int": int64, "complex": complex128, "bool_": bool_}
+_BY_NAME = {d._key: d for d in ALL} | {"float": float64, "double": float64, "half": float16, "int": int64,
+                                       "complex": complex128, "bool_": bool_}
 _BY_NAME["uint16"] = bfloat16  # Paddle stores bfloat16 as 16-bit words and takes their name for it
 _SHORT = ("float", "double", "half", "int", "complex", int, float, complex)
 _BY_NP = {d.np: d for d in ALL}
@@ -104,14 +106,17 @@ FLOATING = (float16, bfloat16, float32, float64)
 
 
 def convert(dtype) -> DType:
-    """Returns the DType for any spelling: DType, "float32", np.float32, np.dtype, float, another library's dtype object.
+    """Returns the DType for any spelling: DType, "float32", np.float32, np.dtype, float, another
+    library's dtype object.
 
     Raises:
-        ArgumentError: the spelling is not a dtype that Paddle knows (TypeError there in Python functions, ValueError in those from C++).
+        ArgumentError: the spelling is not a dtype that Paddle knows (TypeError there in Python functions,
+            ValueError in those from C++).
     """
     if type(dtype) is DType:
         return dtype
-    found = _BY_TYPE.get(dtype) if isinstance(dtype, type) else _BY_NAME.get(dtype) if isinstance(dtype, str) else None
+    found = (_BY_TYPE.get(dtype) if isinstance(dtype, type) else _BY_NAME.get(dtype) if isinstance(dtype, str)
+             else None)
     if found is None:
         try:
             found = _BY_NP.get(np.dtype(dtype)) if dtype is not None else None
@@ -120,12 +125,14 @@ def convert(dtype) -> DType:
     if found is None and isinstance(dtype, str) and dtype.startswith("paddle."):
         found = _BY_NAME.get(dtype[7:])
     if found is None:
-        raise ArgumentError(f"dtype: got {dtype!r}; allowed are paddle dtypes and their names such as 'float32', 'int64', 'bool'")
+        raise ArgumentError(f"dtype: got {dtype!r}; allowed are paddle dtypes and their names such as "
+                            "'float32', 'int64', 'bool'")
     return found
 
 
 def is_short(dtype):
-    """Whether it is one of Python's types of numbers or a short name, such as `float`; some functions of Paddle do not take these."""
+    """Whether it is one of Python's types of numbers or a short name, such as `float`; some functions of
+    Paddle do not take these."""
     return isinstance(dtype, str | type) and dtype in _SHORT
 
 
@@ -144,7 +151,8 @@ class _Default:
 
 
 def get_default_dtype() -> str:
-    """Returns the name of the floating dtype that creation functions use when none is given (`"float32"` at start).
+    """Returns the name of the floating dtype that creation functions use when none is given
+    (`"float32"` at start).
 
     Example:
         >>> paddle.get_default_dtype()
@@ -182,11 +190,12 @@ def default_complex() -> DType:
 
 
 def promote_np(a: np.dtype, b: np.dtype) -> np.dtype:
-    """The common dtype of two array operands by Paddle's rules (taken from the real Paddle, all pairs of 12 dtypes).
+    """The common dtype of two array operands by Paddle's rules (taken from the real Paddle, all
+    pairs of 12 dtypes).
 
-    Equal dtypes stay. Two floats give the wider one (float16 with bfloat16: float32). Complex with anything gives complex128
-    when either side is double precision, else complex64. Everything else is an error: Paddle does not mix integers, or
-    integers and floats, implicitly.
+    Equal dtypes stay. Two floats give the wider one (float16 with bfloat16: float32). Complex with anything
+    gives complex128 when either side is double precision, else complex64. Everything else is an error: Paddle
+    does not mix integers, or integers and floats, implicitly.
     """
     if a == b:
         return a
@@ -196,13 +205,16 @@ def promote_np(a: np.dtype, b: np.dtype) -> np.dtype:
         return complex128.np if double else complex64.np
     if x in FLOATING and y in FLOATING:
         return float64.np if float64 in (x, y) else float32.np
-    raise TypeError(f"type promotion: got {x._key} and {y._key}; only floats with floats, and complex with any, are promoted; cast one with astype")
+    raise TypeError(f"type promotion: got {x._key} and {y._key}; only floats with floats, and complex with "
+                    "any, are promoted; cast one with astype")
 
 
 def mixed_np(a, b, wide=False) -> np.dtype:
-    """The common dtype of two arrays of which at least one is 0-d, in ops where Paddle counts a 0-d tensor as a number.
+    """The common dtype of two arrays of which at least one is 0-d, in ops where Paddle counts a 0-d
+    tensor as a number.
 
-    The higher of the categories bool, integer, float, complex decides; within one, the array that is not 0-d (both 0-d, or `wide`: the wider).
+    The higher of the categories bool, integer, float, complex decides; within one, the array that is not 0-d
+    (both 0-d, or `wide`: the wider).
     """
     x, y = a.dtype, b.dtype
     if x == y:

@@ -1,4 +1,5 @@
-"""Turns what JAX raises inside an op into the exception class that Paddle raises, naming the op and the operands."""
+"""Turns what JAX raises inside an op into the exception class that Paddle raises, naming the op
+and the operands."""
 
 import jax
 
@@ -8,8 +9,9 @@ from paddle_jax._core.failures.sentences import operand_names, public_name, sent
 from paddle_jax._core.runtime.origins import ARRAYS, foreign, origin, package_of
 from paddle_jax._core.values.unmade import Unmade
 
-TRACING = (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError, jax.errors.TracerIntegerConversionError,
-           jax.errors.UnexpectedTracerError, jax.errors.TracerBoolConversionError)
+TRACING = (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError,
+           jax.errors.TracerIntegerConversionError, jax.errors.UnexpectedTracerError,
+           jax.errors.TracerBoolConversionError)
 
 
 def first_line(error: Exception) -> str:
@@ -18,7 +20,8 @@ def first_line(error: Exception) -> str:
 
 
 def remade(cls, text):
-    """An exception with this very text; how those are unpickled whose constructor makes a text of something else."""
+    """An exception with this very text; how those are unpickled whose constructor makes a text
+    of something else."""
     return cls.__new__(cls, text)
 
 
@@ -27,19 +30,21 @@ class TracedValueError(jax.errors.TracerArrayConversionError):
 
     def __init__(self, op_name, instead=""):
         instead = instead or "compute with tensors there, or return the tensor and look at it outside"
-        TypeError.__init__(self, f"{op_name}: the result depends on the value of a tensor, which a function being compiled does not know; {instead}")
+        TypeError.__init__(self, f"{op_name}: the result depends on the value of a tensor, which a function "
+                                 f"being compiled does not know; {instead}")
 
     def __reduce__(self):
         return remade, (type(self), str(self))
 
 
 class ArgumentError(ValueError, TypeError, AttributeError):
-    """A call whose arguments do not fit the signature: Paddle raises ValueError from C++ functions, TypeError from Python ones, and AttributeError
-    from those that ask a thing that is no Tensor for its dtype first."""
+    """A call whose arguments do not fit the signature: Paddle raises ValueError from C++ functions, TypeError
+    from Python ones, and AttributeError from those that ask a thing that is no Tensor for its dtype first."""
 
 
 class MixedDtypesError(ValueError, RuntimeError):
-    """Operands of dtypes that an operation does not bring together. Paddle raises ValueError or RuntimeError, whichever operand it looks at first."""
+    """Operands of dtypes that an operation does not bring together. Paddle raises ValueError or RuntimeError,
+    whichever operand it looks at first."""
 
 
 def describe(values, names=()) -> str:
@@ -51,8 +56,8 @@ def describe(values, names=()) -> str:
 
 
 def translate(op_name: str, values, error: Exception, kernel=None) -> Exception:
-    """The exception to raise for `error` that came up while `op_name` ran on `values`; the same one if it has nothing to do with that. kernel: what
-    ran, if it is known."""
+    """The exception to raise for `error` that came up while `op_name` ran on `values`; the same one if it has
+    nothing to do with that. kernel: what ran, if it is known."""
     if isinstance(error, jax.errors.JaxRuntimeError) and Failed.errors:
         return run_error(error)
     if exhausted(error):
@@ -64,13 +69,15 @@ def translate(op_name: str, values, error: Exception, kernel=None) -> Exception:
     if isinstance(error, TRACING) or foreign(error):
         return error
     if is_native(error) and _no_number(kernel) is None:
-        return with_kind(op_name, TypeError(f"{op_name}: an argument is of a wrong type: {sentence(first_line(error))}"))
+        return with_kind(
+            op_name, TypeError(f"{op_name}: an argument is of a wrong type: {sentence(first_line(error))}"))
     if package_of(origin(error)) not in ARRAYS and not is_native(error):
         return with_kind(op_name, error)
     if (text := _no_number(kernel)) is not None:
         return with_kind(op_name, ArgumentError(f"{public_name(op_name)}: {text}"))
     text = first_line(error)
-    message = f"{public_name(op_name)}: {sentence(text)}; {describe(values, () if kernel is None else operand_names(kernel))}"
+    message = (f"{public_name(op_name)}: {sentence(text)}; "
+               f"{describe(values, () if kernel is None else operand_names(kernel))}")
     if isinstance(error, jax.errors.JaxRuntimeError):
         return RuntimeError(f"(External) {message}")
     if isinstance(error, TypeError) and "dtype" in text and "shape" not in text:
@@ -90,8 +97,10 @@ def _no_number(kernel):
 
 
 def without_jax_note(error):
-    """Takes JAX's word about its own frames from an exception of ours; returns what else is noted below it."""
-    notes = [note for note in getattr(error, "__notes__", ()) if "JAX has removed its internal frames" not in note]
+    """Takes JAX's word about its own frames from an exception of ours; returns what else
+    is noted below it."""
+    notes = [note for note in getattr(error, "__notes__", ())
+             if "JAX has removed its internal frames" not in note]
     if hasattr(error, "__notes__"):
         error.__notes__ = notes
     return notes
@@ -116,22 +125,28 @@ class Stack:
 
 
 def behind(found, error):
-    """What an exception `found` for JAX's `error` is raised from: at level 2 that, else nothing of JAX is printed with it."""
+    """What an exception `found` for JAX's `error` is raised from: at level 2 that, else nothing of JAX is
+    printed with it."""
     return error if Stack.level >= 2 and found is not error else None
 
 
 class Failed:
-    """errors: what assertions and other exceptions in compiled programs said, and nobody has been told yet."""
+    """errors: what assertions and other exceptions in compiled programs said, and nobody
+    has been told yet."""
 
     errors: list = []
 
 
 def run_error(error: Exception, doing="a compiled program") -> Exception:
-    """The exception to raise for one that came up when a compiled program ran: the user's own, where it was one. doing: what was done, in words."""
+    """The exception to raise for one that came up when a compiled program ran: the user's own, where it was
+    one. doing: what was done, in words."""
     if not Failed.errors:
         known = told_as_memory(error, doing)
-        if known is error and type(error) is jax.errors.JaxRuntimeError and "callback" not in str(error).lower():  # those are the user's own
-            return RuntimeError(f"(External) {doing}: the device failed: {first_line(error)}; FLAGS_deferred=off names the operation")
+        # those are the user's own
+        if (known is error and type(error) is jax.errors.JaxRuntimeError
+                and "callback" not in str(error).lower()):
+            return RuntimeError(f"(External) {doing}: the device failed: {first_line(error)}; "
+                                "FLAGS_deferred=off names the operation")
         return known
     found = Failed.errors[0]
     Failed.errors.clear()
@@ -139,4 +154,5 @@ def run_error(error: Exception, doing="a compiled program") -> Exception:
 
 
 class Unsupported(Exception):
-    """Code that cannot become part of a compiled program; it can still run operation by operation. The text says why and what to do."""
+    """Code that cannot become part of a compiled program; it can still run operation by operation. The text
+    says why and what to do."""

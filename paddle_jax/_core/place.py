@@ -1,4 +1,5 @@
-"""Places: Paddle's names for devices, mapped on what JAX offers. No device is touched before one is needed."""
+"""Places: Paddle's names for devices, mapped on what JAX offers. No device is touched
+before one is needed."""
 
 import jax
 import numpy as np
@@ -9,7 +10,8 @@ from paddle_jax._core.deferred.value import Value, concrete, kept
 from paddle_jax._core.values.symbol import ABSTRACT
 
 _KINDS = {"cpu": "cpu", "gpu": "gpu", "cuda": "gpu", "rocm": "gpu", "xpu": "xpu", "tpu": "tpu"}
-_ANYWHERE = (*ABSTRACT, np.ndarray, np.generic, jax.ShapeDtypeStruct)  # what a Tensor may hold that is on no device yet
+# what a Tensor may hold that is on no device yet
+_ANYWHERE = (*ABSTRACT, np.ndarray, np.generic, jax.ShapeDtypeStruct)
 
 
 class Place:
@@ -119,7 +121,8 @@ class CustomPlace(Place):
 
 for _cls in (Place, CPUPlace, CUDAPlace, CUDAPinnedPlace, XPUPlace, CustomPlace):
     _cls.__module__ = "paddle"
-_CLASSES = {_cls.__name__: _cls for _cls in (Place, CPUPlace, CUDAPlace, CUDAPinnedPlace, XPUPlace, CustomPlace)}
+_CLASSES = {_cls.__name__: _cls
+            for _cls in (Place, CPUPlace, CUDAPlace, CUDAPinnedPlace, XPUPlace, CustomPlace)}
 
 
 def restored(name, kind, index):
@@ -137,7 +140,8 @@ def make(kind, index=0) -> Place:
     """The Place of a kind and number."""
     if kind in ("cpu",):
         return CPUPlace()
-    return CUDAPlace(index) if kind == "gpu" else XPUPlace(index) if kind == "xpu" else CustomPlace(kind, index)
+    return (CUDAPlace(index) if kind == "gpu" else XPUPlace(index) if kind == "xpu"
+            else CustomPlace(kind, index))
 
 
 def of(value) -> Place:
@@ -155,8 +159,10 @@ def of(value) -> Place:
 
 
 def of_device(device) -> Place:
-    """The Place of a jax device: its number on this machine, which is not its number among those of all processes."""
-    number = device.id if device.platform == "cpu" or device.local_hardware_id is None else device.local_hardware_id
+    """The Place of a jax device: its number on this machine, which is not its number among those
+    of all processes."""
+    number = (device.id if device.platform == "cpu" or device.local_hardware_id is None
+              else device.local_hardware_id)
     return make(_KINDS.get(device.platform, device.platform), number)
 
 
@@ -198,12 +204,15 @@ def jax_device(place: Place):
         return _numbered(jax.local_devices(backend=place._kind), place._index)
     except (RuntimeError, IndexError):
         here = sorted({_KINDS.get(d.platform, d.platform) for d in jax.local_devices()})
-        raise ValueError(f"device: got {place}; this machine has {', '.join(here)}; install the jax plugin for it or choose another device") from None
+        raise ValueError(f"device: got {place}; this machine has {', '.join(here)}; "
+                         "install the jax plugin for it or choose another device") from None
 
 
 def _numbered(devices, index):
-    """The device of a number, among those of this process: of several processes on a machine each may have one, with the machine's number."""
-    return next((device for device in devices if device.platform != "cpu" and device.local_hardware_id == index), None) or devices[index]
+    """The device of a number, among those of this process: of several processes on a machine each may have
+    one, with the machine's number."""
+    return next((device for device in devices
+                 if device.platform != "cpu" and device.local_hardware_id == index), None) or devices[index]
 
 
 def put(array, place=None):
@@ -238,7 +247,8 @@ def set_device(device):
 
 
 def get_device(input=None):
-    """Returns the device new tensors are put on, e.g. "cpu" or "gpu:0"; for a Tensor the number of its GPU, -1 on the CPU."""
+    """Returns the device new tensors are put on, e.g. "cpu" or "gpu:0"; for a Tensor the number of its
+    GPU, -1 on the CPU."""
     if input is not None:
         return -1 if input.place.is_cpu_place() else input.place._index
     place = current()

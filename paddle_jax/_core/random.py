@@ -1,4 +1,5 @@
-"""Random state: a Generator is a key and a running offset, so that replaying an offset replays the numbers."""
+"""Random state: a Generator is a key and a running offset, so that replaying an offset
+replays the numbers."""
 
 import secrets
 
@@ -11,13 +12,15 @@ from paddle_jax._core.state import local
 class Generator:
     """A source of random numbers: a 64-bit seed and an offset that counts the draws.
 
-    A draw gives the operands `(seed words, offset)`; ops derive their key from them inside the kernel with `key_from`, so a kernel
-    compiles once and a recomputed backward sees the same numbers.
+    A draw gives the operands `(seed words, offset)`; ops derive their key from them inside the kernel with
+    `key_from`, so a kernel compiles once and a recomputed backward sees the same numbers.
     """
 
     def __init__(self, device=None, seed=None):
-        if isinstance(device, str) and device.partition(":")[0] not in ("cpu", "gpu", "dcu", "xpu", "npu", "tpu"):
-            raise ValueError(f"Generator: device: got {device!r}; allowed are None, a Place, and texts such as 'cpu', 'gpu', 'gpu:0', 'tpu'")
+        if (isinstance(device, str)
+                and device.partition(":")[0] not in ("cpu", "gpu", "dcu", "xpu", "npu", "tpu")):
+            raise ValueError(f"Generator: device: got {device!r}; allowed are None, a Place, and texts such "
+                             "as 'cpu', 'gpu', 'gpu:0', 'tpu'")
         self._place, self._offset = device, 0
         self.manual_seed(secrets.randbits(32) if seed is None else seed)
 
@@ -74,12 +77,14 @@ class Generator:
         """Continues from a state that `get_state` returned."""
         words = np.asarray(new_state)
         if words.shape != (3,):
-            raise ValueError(f"set_state: got a state of shape {list(words.shape)}; use what get_state() returned")
+            raise ValueError(f"set_state: got a state of shape {list(words.shape)}; "
+                             "use what get_state() returned")
         self.manual_seed((int(words[0]) << 32) | int(words[1]))
         self._offset = int(words[2])
 
     def __repr__(self):
-        return f"<paddle.base.libpaddle.Generator object at {id(self):#x}>"  # as Paddle's, whatever name it is pickled by
+        # as Paddle's, whatever name it is pickled by
+        return f"<paddle.base.libpaddle.Generator object at {id(self):#x}>"
 
 
 def key_from(words, offset):
@@ -140,7 +145,8 @@ def _gpus():
 
 
 def get_cuda_rng_state():
-    """Returns one state per GPU, an empty list without one. All devices draw from one generator, so the states are the same.
+    """Returns one state per GPU, an empty list without one. All devices draw from one generator, so the
+    states are the same.
 
     Example:
         >>> paddle.set_cuda_rng_state(paddle.get_cuda_rng_state())
@@ -160,5 +166,5 @@ def set_cuda_rng_state(state_list):
         set_rng_state(state_list[:1])
 
 
-__all__ = ["Generator", "default_generator", "get_cuda_rng_state", "get_rng_state", "key_from", "next_key", "seed", "set_cuda_rng_state",
-           "set_rng_state"]
+__all__ = ["Generator", "default_generator", "get_cuda_rng_state", "get_rng_state", "key_from", "next_key",
+           "seed", "set_cuda_rng_state", "set_rng_state"]

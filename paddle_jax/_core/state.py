@@ -7,10 +7,11 @@ class Context:
     """What changes how an op call is carried out, for one thread.
 
     grad: whether calls are recorded on the tape.
-    segment: the Segment that ops are recorded into (the deferred tier), or None where every kernel runs at once.
-    frame: the Frame that carries it out (frame.py).
-    amp: None, or the Policy of mixed precision, a callable `(op, tensors, attributes) -> tensors` that casts operands before a call (amp/policy.py).
-    amp_given: None, or the arguments of the innermost guard of mixed precision.
+    segment: the Segment that ops are recorded into (the deferred tier), or None where every kernel runs at
+    once. frame: the Frame that carries it out (frame.py).
+    amp: None, or the Policy of mixed precision, a callable `(op, tensors, attributes) -> tensors` that casts
+    operands before a call (amp/policy.py). amp_given: None, or the arguments of the innermost guard of
+    mixed precision.
     after: while a backward pass runs, what is to be called once the outermost one is complete.
     unit, hint: lengths at which the next segment is looked at (see deferred/segment.py).
     """
@@ -42,7 +43,8 @@ local = _Local()
 
 
 class Changes:
-    """count goes up whenever an attribute of any Layer is set: what was learnt about Layers holds as long as it stays the same."""
+    """count goes up whenever an attribute of any Layer is set: what was learnt about Layers holds as long as
+    it stays the same."""
 
     count = 0
 
@@ -54,14 +56,15 @@ class Observing:
 
     @staticmethod
     def function(function):
-        """A function of the user that is about to be called by the library: in its observed form, where a run is observed."""
+        """A function of the user that is about to be called by the library: in its observed form, where a
+        run is observed."""
         reads = Observing.reads
         return function if reads is None or not reads.here() else reads.entered(function)
 
 
 class Precision:
-    """Mixed precision of the process. dtype: that of the last guard, which a GradScaler asks for. master_grads: whether there are Parameters of low
-    precision that want float32 gradients."""
+    """Mixed precision of the process. dtype: that of the last guard, which a GradScaler asks for.
+    master_grads: whether there are Parameters of low precision that want float32 gradients."""
 
     dtype, master_grads = "float32", False
 

@@ -1,4 +1,5 @@
-"""Tensor: a value with gradient state. Operators and methods come from the op declarations; here is what only the core can give."""
+"""Tensor: a value with gradient state. Operators and methods come from the op declarations; here is what only
+the core can give."""
 
 import math
 import weakref
@@ -25,8 +26,10 @@ class Tensor:
     """A multi-dimensional array that can record what is computed from it.
 
     Args:
-        data: list, NumPy array or Tensor; a list becomes the default floating dtype. Or integers: the lengths of the axes, filled with zeros.
-        rest: further lengths; beside an array the arguments below in the order of Paddle: place, persistable, zero_copy, name, stop_gradient.
+        data: list, NumPy array or Tensor; a list becomes the default floating dtype. Or integers: the lengths
+            of the axes, filled with zeros.
+        rest: further lengths; beside an array the arguments below in the order of Paddle: place, persistable,
+            zero_copy, name, stop_gradient.
         value: another name for data.
         dtype: dtype of the result. Default: that of `data`.
     Example:
@@ -34,12 +37,13 @@ class Tensor:
         <DataType.FLOAT32: 10>
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_alias", "_dist", "_grad", "_hooks", "_idx", "_name", "_node", "_raw", "_version", "persistable",
-                 "stop_gradient")
+    __slots__ = ("__dict__", "__weakref__", "_alias", "_dist", "_grad", "_hooks", "_idx", "_name", "_node",
+                 "_raw", "_version", "persistable", "stop_gradient")
     __array_ufunc__ = None  # NumPy hands binary operators over to __radd__ and friends
     __array_priority__ = 100
 
-    def __init__(self, data=None, *rest, value=None, dtype=None, place=None, stop_gradient=True, name=None, persistable=False, zero_copy=None):
+    def __init__(self, data=None, *rest, value=None, dtype=None, place=None, stop_gradient=True, name=None,
+                 persistable=False, zero_copy=None):
         data = value if data is None else data
         if type(data) is int:
             data = np.zeros((data, *rest), dtypes.default().np)
@@ -58,17 +62,19 @@ class Tensor:
             array = np.array(data)  # a copy: jax may share the memory of a NumPy array
             if dtype is not None:
                 array = array.astype(dtypes.convert(dtype).np)
-            value = places.put(array if dtype is not None or isinstance(data, np.ndarray) else array.astype(dtypes.default().np), place)
+            value = places.put((array if dtype is not None or isinstance(data, np.ndarray)
+                                else array.astype(dtypes.default().np)), place)
         if dtype is not None:
             value = value.astype(dtypes.convert(dtype).np)
         init(self, value, stop_gradient)
         self._name, self.persistable = name, persistable
 
-    # value and identity -------------------------------------------------------------------------------------------
+    # value and identity -------------------------------------------------------------------------------------
 
     @property
     def _value(self):
-        """The concrete jax array: runs what is pending. For shape, dtype and handing the value on, use `_raw`."""
+        """The concrete jax array: runs what is pending. For shape, dtype and handing the
+        value on, use `_raw`."""
         return heard(observed(held(self)))
 
     @_value.setter
@@ -98,7 +104,8 @@ class Tensor:
         self._raw = value
 
     def _adopt(self, other):
-        """Becomes `other` (value and history) while staying the same object: the end of every in-place operation."""
+        """Becomes `other` (value and history) while staying the same object: the end of every
+        in-place operation."""
         if type(other._raw) is not Value:
             local.ctx.frame.note(self)
         if other._node is not None or self._node is None:
@@ -119,7 +126,8 @@ class Tensor:
         retained = (self._node.hooks or {}).get(self._idx, {}).get(Retain)
         self._node, self._idx = ZeroGradNode((self._node, self._idx)), 0
         if retained is not None:  # what the replaced value gets is what is kept
-            self._node.hooks_of(0)["cut"] = lambda grad: retained(wrap(jnp.zeros(grad._raw.shape, grad._raw.dtype)))
+            self._node.hooks_of(0)["cut"] = lambda grad: retained(
+                wrap(jnp.zeros(grad._raw.shape, grad._raw.dtype)))
 
     @property
     def shape(self):
@@ -133,7 +141,8 @@ class Tensor:
 
     @property
     def size(self):
-        """The number of elements. Called, `x.size()` and `x.size(axis)`, the shape or the length of an axis."""
+        """The number of elements. Called, `x.size()` and `x.size(axis)`, the shape or the
+        length of an axis."""
         shape = self._raw.shape
         return TensorSize(shape) if known(*shape) else math.prod(shape)
 
@@ -166,7 +175,7 @@ class Tensor:
     def __hash__(self):
         return id(self)
 
-    # gradient -----------------------------------------------------------------------------------------------------
+    # gradient -----------------------------------------------------------------------------------------------
 
     @property
     def is_leaf(self):
@@ -187,14 +196,15 @@ class Tensor:
         if value is None or self._grad is None:
             self._grad = None if value is None else wrap(held(value))
         elif value._raw.dtype != self._grad._raw.dtype:
-            raise RuntimeError(f"Tensor.grad: got a Tensor of {value.dtype}; the gradient that is there is {self._grad.dtype}; "
-                               "cast it with astype, or assign None first")
+            raise RuntimeError(f"Tensor.grad: got a Tensor of {value.dtype}; the gradient that is there is "
+                               f"{self._grad.dtype}; cast it with astype, or assign None first")
         else:
             self._grad._fill(held(value))  # a gradient that is there stays the same object and keeps its flag
 
     @property
     def grad_fn(self):
-        """The tape node that produced this tensor; for a leaf that wants a gradient, the step that adds to it; else None."""
+        """The tape node that produced this tensor; for a leaf that wants a gradient, the step that adds
+        to it; else None."""
         if self._node is not None or self.stop_gradient:
             return self._node
         from paddle_jax._core.autograd.node import Accumulation
@@ -227,15 +237,19 @@ class Tensor:
         """
         from paddle_jax._core.autograd.tape import backward
 
-        if grad_tensor is not None and (not isinstance(grad_tensor, Tensor) or grad_tensor._raw.shape != self._raw.shape):
-            got = f"shape {list(grad_tensor.shape)}" if isinstance(grad_tensor, Tensor) else type(grad_tensor).__name__
-            raise CheckError(f"backward: grad_tensor: got {got}; it must be a Tensor of shape {list(self.shape)}, or None")
+        if (grad_tensor is not None
+                and (not isinstance(grad_tensor, Tensor) or grad_tensor._raw.shape != self._raw.shape)):
+            got = (f"shape {list(grad_tensor.shape)}" if isinstance(grad_tensor, Tensor)
+                   else type(grad_tensor).__name__)
+            raise CheckError(f"backward: grad_tensor: got {got}; "
+                             f"it must be a Tensor of shape {list(self.shape)}, or None")
         if not isinstance(retain_graph, bool):
             raise TypeError(f"backward: retain_graph: got {type(retain_graph).__name__}; it must be a bool")
         backward([self], [grad_tensor], retain_graph)
 
     def register_hook(self, hook):
-        """Calls `hook(grad)` when the gradient of this tensor is known; a Tensor it returns replaces the gradient.
+        """Calls `hook(grad)` when the gradient of this tensor is known; a Tensor it returns
+        replaces the gradient.
 
         Returns:
             A helper whose `remove()` takes the hook away.
@@ -243,7 +257,8 @@ class Tensor:
             RuntimeError: the tensor has stop_gradient=True.
         """
         if self.stop_gradient:
-            raise RuntimeError("register_hook: the tensor has stop_gradient=True, so it gets no gradient; set stop_gradient = False first")
+            raise RuntimeError("register_hook: the tensor has stop_gradient=True, so it gets no gradient; "
+                               "set stop_gradient = False first")
         local.ctx.frame.hooks(self)
         if self._node is not None:
             hooks = self._node.hooks_of(self._idx)
@@ -270,7 +285,8 @@ class Tensor:
         self.clear_gradient()
 
     def detach(self):
-        """A Tensor with the same value that takes no part in recording; what is done to one in place is done to the other."""
+        """A Tensor with the same value that takes no part in recording; what is done to one in place is
+        done to the other."""
         found = self._snapshot()
         if not local.ctx.frame.recording:
             link(found, self)
@@ -280,12 +296,14 @@ class Tensor:
         """As `detach`, but what is done to this one later does not show."""
         raw = held(self)
         if isinstance(raw, jax.core.Tracer) and raw.dtype.kind in INEXACT:
-            raw = jax.lax.stop_gradient_p.bind(raw)  # JAX's derivatives too end here, also where it wants a gradient of its own later
+            # JAX's derivatives too end here, also where it wants a gradient of its own later
+            raw = jax.lax.stop_gradient_p.bind(raw)
         return wrap(raw)
 
     @property
     def data(self):
-        """A Tensor with the same value that takes no part in recording; what is written into it is written into this one too."""
+        """A Tensor with the same value that takes no part in recording; what is written into it is written
+        into this one too."""
         return self.detach()
 
     @data.setter
@@ -297,7 +315,7 @@ class Tensor:
         self._node, self._idx, self.stop_gradient = None, 0, True
         return self
 
-    # host values --------------------------------------------------------------------------------------------------
+    # host values --------------------------------------------------------------------------------------------
 
     def numpy(self, blocking=True):
         """A NumPy copy of the value. bfloat16 comes as ml_dtypes.bfloat16."""
@@ -308,33 +326,40 @@ class Tensor:
         return on_host(x, "tolist").tolist()
 
     def item(self, *args):
-        """The value of a one-element tensor, or the element at the given flat or multi-dimensional index, as a Python number.
+        """The value of a one-element tensor, or the element at the given flat or multi-dimensional index, as
+        a Python number.
 
         Raises:
-            ValueError: no index is given and there is not exactly one element, or the index is negative or out of range.
+            ValueError: no index is given and there is not exactly one element, or the index is negative
+                or out of range.
             TypeError: an index is not an integer.
         """
         array = on_host(self, "item")
         if not args and array.size != 1:
-            raise ValueError(f"(InvalidArgument) item: got a tensor of {array.size} elements; only one can become a Python number; give an index")
+            raise ValueError(f"(InvalidArgument) item: got a tensor of {array.size} elements; "
+                             "only one can become a Python number; give an index")
         if any(isinstance(i, bool) or not hasattr(i, "__index__") for i in args):
             raise TypeError(f"item: got the index {args}; each one must be an integer")
         index = tuple(int(i) for i in args)
         limits = array.shape if len(index) == array.ndim else (array.size,) * (len(index) == 1)
-        if index and not (limits and all(0 <= i < n for i, n in zip(index, limits, strict=True)) or array.ndim == 0 and index == (0,)):
-            raise ValueError(f"(InvalidArgument) item: index {args} is out of range for shape {list(array.shape)}; use 0..length - 1")
+        if index and not (limits and all(0 <= i < n for i, n in zip(index, limits, strict=True))
+                          or array.ndim == 0 and index == (0,)):
+            raise ValueError(f"(InvalidArgument) item: index {args} is out of range for shape "
+                             f"{list(array.shape)}; use 0..length - 1")
         return array.item(*(index if array.ndim else ()))
 
     def __array__(self, dtype=None, copy=None):
         array = on_host(self, "__array__")
-        return array.astype(dtype) if dtype is not None and array.dtype != dtype else np.array(array)  # always a copy, which may be written into
+        # always a copy, which may be written into
+        return array.astype(dtype) if dtype is not None and array.dtype != dtype else np.array(array)
 
     def __jax_array__(self):
         return inside(self) if isinstance(self._raw, jax.core.Tracer) else self._value
 
     def __dlpack__(self, *args, **kwargs):
         if not self.stop_gradient:
-            raise BufferError("__dlpack__: the tensor needs a gradient, which another library would not know; use detach()")
+            raise BufferError("__dlpack__: the tensor needs a gradient, which another library would not "
+                              "know; use detach()")
         return self._value.__dlpack__(*args, **kwargs)
 
     def __dlpack_device__(self):
@@ -346,7 +371,8 @@ class Tensor:
 
     def _one(self, kind):
         if self._raw.size != 1:
-            raise AssertionError(f"{kind}: got a tensor of shape {list(self._raw.shape)}; only one element can be converted")
+            raise AssertionError(f"{kind}: got a tensor of shape {list(self._raw.shape)}; "
+                                 "only one element can be converted")
         return on_host(self, kind).reshape(())[()]
 
     def __bool__(self):
@@ -402,9 +428,11 @@ class Tensor:
         return copy
 
     def __reduce__(self):
-        own = {Tensor: "Tensor", Parameter: "Parameter"}  # by name: the module they show may not be importable
+        # by name: the module they show may not be importable
+        own = {Tensor: "Tensor", Parameter: "Parameter"}
         kind = own.get(type(self), type(self))
-        return _unpickle, (kind, looked_at(heard(settled(held(self)))), self.stop_gradient, self.persistable, self._name, dict(self.__dict__))
+        return _unpickle, (kind, looked_at(heard(settled(held(self)))), self.stop_gradient, self.persistable,
+                           self._name, dict(self.__dict__))
 
     def _set_meta(self, stop_gradient, persistable, name, attributes):
         self.stop_gradient, self.persistable, self._name = stop_gradient, persistable, name
@@ -432,12 +460,14 @@ class Parameter(Tensor):
     def __init__(self, value=None, requires_grad=True, name=None, *, trainable=None):
         if not isinstance(value, Tensor | jax.Array | None):
             error = ValueError if isinstance(value, np.ndarray) else TypeError
-            raise error(f"Parameter: value: got {type(value).__name__}; it must be a Tensor; make one with paddle.to_tensor")
-        array = kept(np.zeros((0,), np.float32)) if value is None else held(value) if isinstance(value, Tensor) else value
+            raise error(f"Parameter: value: got {type(value).__name__}; it must be a Tensor; "
+                        "make one with paddle.to_tensor")
+        array = (kept(np.zeros((0,), np.float32)) if value is None else held(value)
+                 if isinstance(value, Tensor) else value)
         init(self, array, not (requires_grad if trainable is None else trainable))
         self._name, self.persistable = name or unique_name.generate("_eager_param_base"), True
-        self.__dict__.update(optimize_attr={"learning_rate": 1.0}, regularizer=None, do_model_average=None, need_clip=True, is_distributed=False,
-                             init_func=None)
+        self.__dict__.update(optimize_attr={"learning_rate": 1.0}, regularizer=None, do_model_average=None,
+                             need_clip=True, is_distributed=False, init_func=None)
 
     @property
     def trainable(self):
@@ -461,7 +491,8 @@ class Parameter(Tensor):
             AssertionError: it was not made lazily, or is filled already.
         """
         if self.init_func is None:
-            raise AssertionError(f"initialize: {self.name} has its values already; only parameters made under paddle.LazyGuard can be initialized")
+            raise AssertionError(f"initialize: {self.name} has its values already; "
+                                 "only parameters made under paddle.LazyGuard can be initialized")
         fill, self.init_func = self.init_func, None
         fill(self)
 
@@ -489,7 +520,8 @@ Tensor.__module__ = "paddle"
 def init(t, value, stop_gradient):
     """Fills the slots of a new Tensor."""
     t._raw, t.stop_gradient = value, stop_gradient
-    t._node, t._idx, t._grad, t._hooks, t._name, t._version, t.persistable, t._alias = None, 0, None, None, None, 0, False, None
+    t._node, t._idx, t._grad, t._hooks, t._name, t._version, t.persistable, t._alias = (None, 0, None, None,
+                                                                                        None, 0, False, None)
 
 
 def wrap(value, stop_gradient=True, node=None, idx=0) -> Tensor:
@@ -530,13 +562,16 @@ class Number(Tensor):
 
 
 def inside(tensor):
-    """What a Tensor holds, for use inside a JAX trace: one that wants no gradient is a constant to JAX's derivatives as it is to the tape."""
+    """What a Tensor holds, for use inside a JAX trace: one that wants no gradient is a constant to JAX's
+    derivatives as it is to the tape."""
     raw = tensor._raw
-    return jax.lax.stop_gradient_p.bind(raw) if tensor.stop_gradient and isinstance(raw, jax.core.Tracer) else raw
+    return (jax.lax.stop_gradient_p.bind(raw) if tensor.stop_gradient and isinstance(raw, jax.core.Tracer)
+            else raw)
 
 
 def on_host(tensor, op, instead=""):
-    """The value as a NumPy array, for what a host has to know. Inside a compiled function an error says what to do instead."""
+    """The value as a NumPy array, for what a host has to know. Inside a compiled function an error says
+    what to do instead."""
     frame = local.ctx.frame
     if (known := frame.host(tensor)) is not None:
         return known
@@ -549,7 +584,8 @@ def on_host(tensor, op, instead=""):
 
 
 def elements(tensor):
-    """The value as a NumPy array that nobody may write into, wherever it lies; for what is run eagerly only."""
+    """The value as a NumPy array that nobody may write into, wherever it lies; for what is
+    run eagerly only."""
     return looked_at(heard(settled(held(tensor))))
 
 

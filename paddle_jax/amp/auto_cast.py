@@ -1,4 +1,5 @@
-"""Mixed precision: the guard `auto_cast`, and `decorate`, which prepares models and optimizers for level O2."""
+"""Mixed precision: the guard `auto_cast`, and `decorate`, which prepares models and
+optimizers for level O2."""
 
 import contextlib
 
@@ -23,7 +24,8 @@ from paddle_jax.nn.layer.norm import (
 from paddle_jax.optimizer.optimizer import Optimizer
 
 _BATCH = (BatchNorm, BatchNorm1D, BatchNorm2D, BatchNorm3D, SyncBatchNorm)
-_KEPT = {"bfloat16": _BATCH, "float16": (*_BATCH, LayerNorm, InstanceNorm1D, InstanceNorm2D, InstanceNorm3D)}  # layers that stay float32
+# layers that stay float32
+_KEPT = {"bfloat16": _BATCH, "float16": (*_BATCH, LayerNorm, InstanceNorm1D, InstanceNorm2D, InstanceNorm3D)}
 
 
 _GIVEN = ("enable", "custom_white_list", "custom_black_list", "level", "dtype", "use_promote")
@@ -50,22 +52,29 @@ class _Guard(contextlib.ContextDecorator, Block):
                 [(setattr, ctx, "amp", ctx.amp), (setattr, ctx, "amp_given", ctx.amp_given)])
 
 
-def amp_guard(enable=True, custom_white_list=None, custom_black_list=None, level="O1", dtype="float16", use_promote=True):
-    """Runs operations in mixed precision: a context manager, or a decorator of a function. See `auto_cast`."""
+def amp_guard(enable=True, custom_white_list=None, custom_black_list=None, level="O1", dtype="float16",
+              use_promote=True):
+    """Runs operations in mixed precision: a context manager, or a decorator of a function.
+    See `auto_cast`."""
     return _Guard(enable, custom_white_list, custom_black_list, level, dtype, use_promote)
 
 
-def auto_cast(enable=True, custom_white_list=None, custom_black_list=None, level="O1", dtype="float16", use_promote=True):
+def auto_cast(enable=True, custom_white_list=None, custom_black_list=None, level="O1", dtype="float16",
+              use_promote=True):
     """Runs operations in mixed precision: a context manager, or a decorator of a function.
 
-    float32, float16 and bfloat16 operands of operations are cast, nothing else; gradients flow through the casts.
+    float32, float16 and bfloat16 operands of operations are cast, nothing else; gradients flow
+    through the casts.
 
     Args:
-        enable: False: operations run in the dtypes of their operands, also inside another guard. Default True.
-        custom_white_list: set, list or tuple of Paddle's names of operations that run in low precision, besides `white_list()`.
+        enable: False: operations run in the dtypes of their operands, also inside another
+            guard. Default True.
+        custom_white_list: set, list or tuple of Paddle's names of operations that run in low precision,
+            besides `white_list()`.
         custom_black_list: names of those that run in float32, besides `black_list()`.
-        level: "O1": as the lists say; other operations run in float32 if an operand is float32, else in low precision. "O2": as O1 with a short
-            black list, for models that `decorate` has cast. "OD": the white list in low precision, everything else in float32. "O0": off.
+        level: "O1": as the lists say; other operations run in float32 if an operand is float32, else in low
+            precision. "O2": as O1 with a short black list, for models that `decorate` has cast. "OD": the
+            white list in low precision, everything else in float32. "O0": off.
         dtype: "float16" or "bfloat16". Default "float16".
         use_promote: with False, level O2 runs all but the black list in low precision. Default True.
     Raises:
@@ -113,7 +122,8 @@ def is_autocast_enabled(device_type=None):
 
 
 def amp_state():
-    """The arguments of the innermost `auto_cast` guard that the calling thread is inside of, a dict; None outside.
+    """The arguments of the innermost `auto_cast` guard that the calling thread is inside of, a
+    dict; None outside.
 
     Example:
         >>> from paddle_jax.amp.auto_cast import amp_state
@@ -143,11 +153,13 @@ def get_autocast_dtype(device_type=None):
 get_autocast_cpu_dtype = get_autocast_gpu_dtype = get_autocast_dtype
 
 
-def amp_decorate(models, optimizers=None, level="O1", dtype="float16", master_weight=None, save_dtype=None, master_grad=False, excluded_layers=None):
+def amp_decorate(models, optimizers=None, level="O1", dtype="float16", master_weight=None, save_dtype=None,
+                 master_grad=False, excluded_layers=None):
     """Prepares models and optimizers for mixed precision, in place.
 
-    At level O2 parameters and buffers become float16 or bfloat16, but for those of BatchNorm layers (with float16 also of LayerNorm and
-    InstanceNorm), and the optimizers keep float32 copies of them. Level O1 changes nothing.
+    At level O2 parameters and buffers become float16 or bfloat16, but for those of BatchNorm layers (with
+    float16 also of LayerNorm and InstanceNorm), and the optimizers keep float32 copies of them. Level O1
+    changes nothing.
 
     Args:
         models: Layer, or list of Layers.
@@ -155,7 +167,8 @@ def amp_decorate(models, optimizers=None, level="O1", dtype="float16", master_we
         level: "O1" or "O2". Default "O1".
         dtype: "float16" or "bfloat16". Default "float16".
         master_weight: False: no float32 copies. Default None: there are.
-        save_dtype: at level O2, dtype of the floating values that `state_dict()` of the models gives. Default None: their own.
+        save_dtype: at level O2, dtype of the floating values that `state_dict()` of the models gives. Default
+            None: their own.
         master_grad: True: the gradients of parameters of low precision are float32. Default False.
         excluded_layers: Layer, class of Layers, or list of such, which stay as they are. Default None.
     Returns:
@@ -188,7 +201,8 @@ def amp_decorate(models, optimizers=None, level="O1", dtype="float16", master_we
         Precision.master_grads = Precision.master_grads or master_grad
     if level == "O2" and saved is not None:
         for net in nets:
-            net.register_state_dict_hook(lambda values: {k: v.astype(saved) if v.dtype.is_floating else v for k, v in values.items()})
+            net.register_state_dict_hook(lambda values: {k: v.astype(saved) if v.dtype.is_floating else v
+                                                         for k, v in values.items()})
     return models if optimizers is None else (models, optimizers)
 
 
@@ -204,7 +218,8 @@ def _policy(level, dtype, custom_white, custom_black, use_promote):
         return None
     more, less = frozenset(custom_white or ()), frozenset(custom_black or ())
     if more & less:
-        raise ValueError(f"auto_cast: custom_white_list and custom_black_list: both have {sorted(more & less)}; a name belongs to one of them")
+        raise ValueError("auto_cast: custom_white_list and custom_black_list: "
+                         f"both have {sorted(more & less)}; a name belongs to one of them")
     white, black = frozenset(white_list()[dtype][name]), frozenset(black_list()[dtype][name])
     return policy(name, dtype, bool(use_promote), (white | more) - less, (black | less) - more)
 
@@ -223,24 +238,28 @@ def _low(where, dtype, needed=True):
 def _listed(name, value, kind):
     found = list(value) if isinstance(value, list | tuple) else [value]
     if not all(isinstance(v, kind) for v in found):
-        raise TypeError(f"decorate: {name}: got {', '.join(type(v).__name__ for v in found)}; it must be one {kind.__name__} or a list of them")
+        raise TypeError(f"decorate: {name}: got {', '.join(type(v).__name__ for v in found)}; "
+                        f"it must be one {kind.__name__} or a list of them")
     return found
 
 
 def _saved_dtype(dtype):
     if dtype not in ("float16", "bfloat16", "float32", "float64"):
-        raise ValueError(f"decorate: save_dtype: got {dtype!r}; it must be 'float16', 'bfloat16', 'float32' or 'float64'")
+        raise ValueError(f"decorate: save_dtype: got {dtype!r}; it must be 'float16', 'bfloat16', "
+                         "'float32' or 'float64'")
     return dtype
 
 
 def _excluded(layers):
     """(ids of Layers, classes) that stay as they are."""
     listed = [] if layers is None else layers if isinstance(layers, list | tuple) else [layers]
-    ids = {id(part) for layer in listed if isinstance(layer, Layer) for part in layer.sublayers(include_self=True)}
+    ids = {id(part) for layer in listed if isinstance(layer, Layer)
+           for part in layer.sublayers(include_self=True)}
     kinds = [kind for kind in listed if not isinstance(kind, Layer)]
     for kind in kinds:
         if not (isinstance(kind, type) and issubclass(kind, Layer)):
-            raise TypeError(f"decorate: excluded_layers: got {kind!r}; it must hold Layers and classes of Layers")
+            raise TypeError(f"decorate: excluded_layers: got {kind!r}; "
+                            "it must hold Layers and classes of Layers")
     return ids, kinds
 
 
@@ -255,5 +274,5 @@ def _cast(layer, name, master_grad):
             param.master_grad = True
 
 
-__all__ = ["amp_decorate", "amp_guard", "auto_cast", "autocast", "decorate", "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype",
-           "is_autocast_enabled"]
+__all__ = ["amp_decorate", "amp_guard", "auto_cast", "autocast", "decorate", "get_autocast_cpu_dtype",
+           "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_enabled"]

@@ -1,4 +1,5 @@
-"""Finding where numbers go wrong: checks for NaN and infinity, counts of operations by precision, where operations run one by one."""
+"""Finding where numbers go wrong: checks for NaN and infinity, counts of operations by precision, where
+operations run one by one."""
 
 import contextlib
 import enum
@@ -22,8 +23,9 @@ _COLUMNS = ("float16", "bfloat16", "float32")
 class DebugMode(enum.Enum):
     """What a check does.
 
-    CHECK_NAN_INF_AND_ABORT: prints a line and raises where a result is NaN or infinite. CHECK_NAN_INF: prints only. CHECK_ALL_FOR_OVERFLOW: prints
-    float32 results that float16 cannot hold. CHECK_ALL: prints every result.
+    CHECK_NAN_INF_AND_ABORT: prints a line and raises where a result is NaN or infinite. CHECK_NAN_INF: prints
+    only. CHECK_ALL_FOR_OVERFLOW: prints float32 results that float16 cannot hold. CHECK_ALL:
+    prints every result.
     """
 
     CHECK_NAN_INF_AND_ABORT, CHECK_NAN_INF, CHECK_ALL_FOR_OVERFLOW, CHECK_ALL = range(4)
@@ -38,9 +40,11 @@ def check_numerics(tensor, op_type, var_name, debug_mode=DebugMode.CHECK_NAN_INF
         var_name: str, its name, for the line.
         debug_mode: DebugMode. Default CHECK_NAN_INF_AND_ABORT.
     Returns:
-        (Tensor [3] int64, how many are NaN, infinite, zero; Tensor [3] float32, the greatest, the least, the mean).
+        (Tensor [3] int64, how many are NaN, infinite, zero; Tensor [3] float32, the greatest, the
+        least, the mean).
     Raises:
-        RuntimeError: there are NaN or infinite values and the mode says to abort, or the tensor is of another dtype.
+        RuntimeError: there are NaN or infinite values and the mode says to abort, or the tensor is
+            of another dtype.
     Example:
         >>> counts, values = paddle.amp.debugging.check_numerics(paddle.to_tensor([1.0, 0.0, 2.0]), "op", "x")
         >>> counts.tolist(), values.tolist()
@@ -48,7 +52,8 @@ def check_numerics(tensor, op_type, var_name, debug_mode=DebugMode.CHECK_NAN_INF
     """
     value = tensor._value
     if value.dtype.kind not in "fcV":
-        raise RuntimeError(f"check_numerics: tensor: got {value.dtype}; it must have a floating or complex dtype")
+        raise RuntimeError(f"check_numerics: tensor: got {value.dtype}; "
+                           "it must have a floating or complex dtype")
     counts, values = _statistics(value)
     _report(value, counts, values, op_type, var_name, debug_mode, print)
     return wrap(jnp.asarray(counts, np.int64)), wrap(jnp.asarray(values, np.float32))
@@ -79,16 +84,19 @@ def _report(value, counts, values, op_type, var_name, mode, write):
     if not bad and not (mode is DebugMode.CHECK_ALL or mode is DebugMode.CHECK_ALL_FOR_OVERFLOW and wide):
         return
     device = next(iter(value.devices())).platform
-    where = f"[device={device}, op={op_type}, tensor={var_name}, dtype={_SHORT.get(value.dtype.name, value.dtype.name)}]"
+    where = (f"[device={device}, op={op_type}, tensor={var_name}, "
+             f"dtype={_SHORT.get(value.dtype.name, value.dtype.name)}]")
     found = f"num_nan={nan}, num_inf={inf}, num_zero={zero}" if bad else f"num_zero={zero}"
-    write(f"[PRECISION]{' [ERROR]' * bad} in {where}, numel={value.size}, {found}, max={most:e}, min={least:e}, mean={mean:e}")
+    write(f"[PRECISION]{' [ERROR]' * bad} in {where}, numel={value.size}, {found}, max={most:e}, "
+          f"min={least:e}, mean={mean:e}")
     if bad and mode is DebugMode.CHECK_NAN_INF_AND_ABORT:
-        raise RuntimeError(f"check_numerics: there are NAN or INF ({found}) in {where} at {user_line()}; the operands of the operation tell where "
-                           "they come from")
+        raise RuntimeError(f"check_numerics: there are NAN or INF ({found}) in {where} at {user_line()}; "
+                           "the operands of the operation tell where they come from")
 
 
 def check_layer_numerics(func):
-    """Decorates the `forward` of a Layer: prints a line where its first input or a result holds NaN or infinity.
+    """Decorates the `forward` of a Layer: prints a line where its first input or a result holds
+    NaN or infinity.
 
     Args:
         func: `forward(self, x, ...)`.
@@ -106,10 +114,13 @@ def check_layer_numerics(func):
     @ft.wraps(func)
     def wrapper(self, *args, **kwargs):
         if not args or not isinstance(args[0], Tensor):
-            raise RuntimeError(f"check_layer_numerics: the first input of {type(self).__name__} must be a Tensor")
+            raise RuntimeError(f"check_layer_numerics: the first input of {type(self).__name__} "
+                               "must be a Tensor")
         out = func(self, *args, **kwargs)
-        for name, tensor in (("input", args[0]), *[("output", t) for t in (out if isinstance(out, tuple | list) else [out])]):
-            if isinstance(tensor, Tensor) and tensor._raw.dtype.kind in "fcV" and not isinstance(tensor._raw, jax.core.Tracer):
+        for name, tensor in (("input", args[0]),
+                             *[("output", t) for t in (out if isinstance(out, tuple | list) else [out])]):
+            if (isinstance(tensor, Tensor) and tensor._raw.dtype.kind in "fcV"
+                    and not isinstance(tensor._raw, jax.core.Tracer)):
                 check_numerics(tensor, type(self).__name__, name, DebugMode.CHECK_NAN_INF)
         return out
 
@@ -141,15 +152,20 @@ class TensorCheckerConfig:
 
     current_step_id = 0
 
-    def __init__(self, enable, debug_mode=DebugMode.CHECK_NAN_INF_AND_ABORT, output_dir=None, checked_op_list=None, skipped_op_list=None,
-                 debug_step=None, stack_height_limit=1):
-        for name, value in (("checked_op_list", checked_op_list), ("skipped_op_list", skipped_op_list), ("debug_step", debug_step)):
+    def __init__(self, enable, debug_mode=DebugMode.CHECK_NAN_INF_AND_ABORT, output_dir=None,
+                 checked_op_list=None, skipped_op_list=None, debug_step=None, stack_height_limit=1):
+        for name, value in (("checked_op_list", checked_op_list), ("skipped_op_list", skipped_op_list),
+                            ("debug_step", debug_step)):
             if value is not None and not isinstance(value, list | tuple):
-                raise ValueError(f"TensorCheckerConfig: {name}: got {type(value).__name__}; it must be a list or tuple")
+                raise ValueError(f"TensorCheckerConfig: {name}: got {type(value).__name__}; "
+                                 "it must be a list or tuple")
         if debug_step is not None and not (len(debug_step) == 2 and debug_step[0] < debug_step[1]):
-            raise AssertionError(f"TensorCheckerConfig: debug_step: got {debug_step}; it must hold two growing numbers")
-        self.enable, self.debug_mode, self.output_dir, self.stack_height_limit = enable, DebugMode(debug_mode), output_dir, stack_height_limit
-        self.checked_op_list, self.skipped_op_list, self.debug_step = checked_op_list, skipped_op_list, debug_step
+            raise AssertionError(f"TensorCheckerConfig: debug_step: got {debug_step}; "
+                                 "it must hold two growing numbers")
+        self.enable, self.debug_mode, self.output_dir, self.stack_height_limit = (
+            enable, DebugMode(debug_mode), output_dir, stack_height_limit)
+        self.checked_op_list, self.skipped_op_list, self.debug_step = (checked_op_list, skipped_op_list,
+                                                                       debug_step)
         self.start_step, self.end_step = debug_step or (None, None)
 
     def update_and_check_step_id(self):
@@ -170,7 +186,8 @@ class TensorCheckerConfig:
     def check(self, name, results):
         """Checks the results of an operation, known by these names."""
         names = name.split()
-        if any(n in (self.skipped_op_list or ()) for n in names) or self.checked_op_list is not None and not {*names} & {*self.checked_op_list}:
+        if (any(n in (self.skipped_op_list or ()) for n in names)
+                or self.checked_op_list is not None and not {*names} & {*self.checked_op_list}):
             return
         for value in results:
             if value.dtype.kind in "fcV":
@@ -229,7 +246,8 @@ def disable_operator_stats_collection():
     counts = watcher.counts
     _watch(counts=None)
     print(f"<{' op list ':-^120}>")
-    print("<--------------- Op Name ---------------- | -- FP16 Calls --- | -- BF16 Calls --- | --- FP32 Calls--- | -- Other Calls -->")
+    print("<--------------- Op Name ---------------- | -- FP16 Calls --- | -- BF16 Calls --- | --- FP32 "
+          "Calls--- | -- Other Calls -->")
     for name in sorted(counts):
         print(f"  {name:<40}|{'|'.join(f'  {count:<17}' for count in counts[name])}")
     print(f"<{f' op count: {len(counts)} ':-^120}>")
@@ -252,7 +270,8 @@ def collect_operator_stats():
 
 
 class _Watcher:
-    """Runs kernels for a thread (`Frame.executor`): counts them and checks what they give. inner: what ran them before."""
+    """Runs kernels for a thread (`Frame.executor`): counts them and checks what they give. inner: what
+    ran them before."""
 
     def __init__(self, inner):
         self.inner, self.counts, self.checker = inner, None, None
@@ -289,5 +308,6 @@ def _watch(**changes):
         apply(executor=wanted)
 
 
-__all__ = ["DebugMode", "TensorCheckerConfig", "check_layer_numerics", "check_numerics", "collect_operator_stats",
-           "disable_operator_stats_collection", "disable_tensor_checker", "enable_operator_stats_collection", "enable_tensor_checker"]
+__all__ = ["DebugMode", "TensorCheckerConfig", "check_layer_numerics", "check_numerics",
+           "collect_operator_stats", "disable_operator_stats_collection", "disable_tensor_checker",
+           "enable_operator_stats_collection", "enable_tensor_checker"]

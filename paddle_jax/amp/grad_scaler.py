@@ -1,4 +1,5 @@
-"""Loss scaling: keeps gradients of float16 within its range. Scale and counters are Tensors, so that nothing waits for the device."""
+"""Loss scaling: keeps gradients of float16 within its range. Scale and counters are Tensors, so that nothing
+waits for the device."""
 
 import collections
 import enum
@@ -27,7 +28,8 @@ class OptimizerState(enum.Enum):
 
 
 class AmpScaler:
-    """Loss scaling with `scale` and `minimize`; see `GradScaler`, which also has `step`, `unscale_` and `update`.
+    """Loss scaling with `scale` and `minimize`; see `GradScaler`, which also has `step`,
+    `unscale_` and `update`.
 
     Args:
         enable: False: every method passes its arguments on. Default True.
@@ -48,17 +50,19 @@ class AmpScaler:
         >>> _ = scaler.minimize(optimizer, scaled)
     """
 
-    def __init__(self, enable=True, init_loss_scaling=2.0**15, incr_ratio=2.0, decr_ratio=0.5, incr_every_n_steps=1000, decr_every_n_nan_or_inf=1,
-                 use_dynamic_loss_scaling=True):
+    def __init__(self, enable=True, init_loss_scaling=2.0**15, incr_ratio=2.0, decr_ratio=0.5,
+                 incr_every_n_steps=1000, decr_every_n_nan_or_inf=1, use_dynamic_loss_scaling=True):
         self._enable, self._use_dynamic_loss_scaling = bool(enable), bool(enable and use_dynamic_loss_scaling)
         self._init_loss_scaling, self._scale, self._stages = 1.0, None, ()
         if not enable:
             return
         self._init_loss_scaling = init_loss_scaling
-        self._incr_ratio, self._decr_ratio = _above("incr_ratio", incr_ratio), _below("decr_ratio", decr_ratio)
+        self._incr_ratio, self._decr_ratio = (_above("incr_ratio", incr_ratio),
+                                              _below("decr_ratio", decr_ratio))
         self._incr_every_n_steps, self._decr_every_n_nan_or_inf = incr_every_n_steps, decr_every_n_nan_or_inf
         self._scale = _held([init_loss_scaling], np.float32)
-        self._incr, self._decr, self._found_inf = _held(0, np.int32), _held(0, np.int32), _held([False], np.bool_)
+        self._incr, self._decr, self._found_inf = (_held(0, np.int32), _held(0, np.int32),
+                                                   _held([False], np.bool_))
 
     def scale(self, var):
         """A loss times the scale.
@@ -80,11 +84,12 @@ class AmpScaler:
             return
         self._touch()
         self._enable = self._use_dynamic_loss_scaling = False
-        warnings.warn(f"GradScaler: the last auto_cast guard was {name}, which has the range of float32: the scaler does nothing. Leave it out, or "
-                      "use float16", stacklevel=3)
+        warnings.warn(f"GradScaler: the last auto_cast guard was {name}, which has the range of float32: "
+                      "the scaler does nothing. Leave it out, or use float16", stacklevel=3)
 
     def minimize(self, optimizer, *args, **kwargs):
-        """Takes the scale off the gradients, lets the optimizer step unless one is infinite or NaN, and updates the scale.
+        """Takes the scale off the gradients, lets the optimizer step unless one is infinite or NaN, and
+        updates the scale.
 
         Args:
             optimizer: Optimizer.
@@ -100,7 +105,7 @@ class AmpScaler:
         self._finish()
         return done
 
-    # parts of a step ----------------------------------------------------------------------------------------------
+    # parts of a step ----------------------------------------------------------------------------------------
 
     def _touch(self):
         """Tells a run that is being compiled that attributes change."""
@@ -132,15 +137,19 @@ class AmpScaler:
             return
         stage = self._stage(optimizer)
         if stage is not OptimizerState.INIT:
-            raise RuntimeError("unscale_: it has already been called on this optimizer; call update() first" if stage is OptimizerState.UNSCALED else
-                               "unscale_: step() has already been called on this optimizer; call update() first")
+            raise RuntimeError("unscale_: it has already been called on this optimizer; call update() first"
+                               if stage is OptimizerState.UNSCALED
+                               else "unscale_: step() has already been called on this optimizer; "
+                                    "call update() first")
         ours = isinstance(optimizer, Optimizer)
         if ours:
             optimizer._watch()
-        params = optimizer._all_params() if ours else optimizer._parameter_list  # of an object round an optimizer
+        # of an object round an optimizer
+        params = optimizer._all_params() if ours else optimizer._parameter_list
         grads = [p._grad for p in params if p._grad is not None and not p.stop_gradient]
         if grads:
-            *new, found = execute(unscaling(len(grads)), [held(self._scale), held(self._found_inf), *map(held, grads)])
+            *new, found = execute(unscaling(len(grads)),
+                                  [held(self._scale), held(self._found_inf), *map(held, grads)])
             rebind_all([*grads, self._found_inf], [*new, found])
         everywhere = getattr(optimizer, "_found_everywhere", None)
         if everywhere is not None:  # an optimizer of several processes: all of them step, or none
@@ -162,9 +171,10 @@ class AmpScaler:
             return
         state = self._scale, self._incr, self._decr, self._found_inf
         with still_of_the_step():
-            rebind_all(state, execute(updating(*[getattr(self, "_" + name) for name in _SETTINGS]), [held(t) for t in state]))
+            rebind_all(state, execute(updating(*[getattr(self, "_" + name) for name in _SETTINGS]),
+                                      [held(t) for t in state]))
 
-    # settings -----------------------------------------------------------------------------------------------------
+    # settings -----------------------------------------------------------------------------------------------
 
     def is_enable(self):
         """Whether it does anything.
@@ -245,8 +255,8 @@ class AmpScaler:
         if not self._enable:
             return {}
         counts = {"incr_count": int(self._incr), "decr_count": int(self._decr)}
-        return {"scale": self._scale.numpy(), **{name: getattr(self, "_" + name) for name in _SETTINGS}, **counts,
-                "use_dynamic_loss_scaling": self._use_dynamic_loss_scaling}
+        return {"scale": self._scale.numpy(), **{name: getattr(self, "_" + name) for name in _SETTINGS},
+                **counts, "use_dynamic_loss_scaling": self._use_dynamic_loss_scaling}
 
     def load_state_dict(self, state_dict):
         """Takes over what `state_dict` gave.
@@ -259,7 +269,8 @@ class AmpScaler:
         if not self._enable:
             return
         if not state_dict:
-            raise RuntimeError("load_state_dict: state_dict: got an empty one; it was saved by a scaler that was not enabled")
+            raise RuntimeError("load_state_dict: state_dict: got an empty one; "
+                               "it was saved by a scaler that was not enabled")
         self._init_loss_scaling = float(np.asarray(state_dict["scale"]).reshape(-1)[0])
         self._scale._rebind(kept(np.array([self._init_loss_scaling], np.float32)))
         for name in _SETTINGS:
@@ -270,10 +281,11 @@ class AmpScaler:
 
 
 class GradScaler(AmpScaler):
-    """Scales a loss, so that gradients in float16 do not vanish, and skips steps whose gradients are infinite or NaN.
+    """Scales a loss, so that gradients in float16 do not vanish, and skips steps whose gradients are
+    infinite or NaN.
 
-    The scale shrinks after such a step and grows after many good ones. All of it happens on the device, also within a function that
-    `paddle.jit.to_static` compiles.
+    The scale shrinks after such a step and grows after many good ones. All of it happens on the device, also
+    within a function that `paddle.jit.to_static` compiles.
 
     Args:
         enable: False: every method passes its arguments on. Default True.
@@ -285,8 +297,9 @@ class GradScaler(AmpScaler):
         use_dynamic_loss_scaling: False: the scale stays as it is. Default True.
     Raises:
         AssertionError: a ratio is out of range.
-    Differs from Paddle: nothing is printed when the scale shrinks, which would wait for the device; with several optimizers it shrinks if the
-        gradients of any of them were infinite or NaN (in Paddle, of the last one).
+    Differs from Paddle: nothing is printed when the scale shrinks, which would wait for the device; with
+        several optimizers it shrinks if the gradients of any of them were infinite or NaN (in Paddle,
+        of the last one).
     Example:
         >>> layer = paddle.nn.Linear(2, 1)
         >>> optimizer = paddle.optimizer.SGD(0.1, parameters=layer.parameters())
@@ -299,12 +312,14 @@ class GradScaler(AmpScaler):
         >>> optimizer.clear_grad()
     """
 
-    def __init__(self, enable=True, init_loss_scaling=2.0**16, incr_ratio=2.0, decr_ratio=0.5, incr_every_n_steps=2000, decr_every_n_nan_or_inf=1,
-                 use_dynamic_loss_scaling=True):
-        super().__init__(enable, init_loss_scaling, incr_ratio, decr_ratio, incr_every_n_steps, decr_every_n_nan_or_inf, use_dynamic_loss_scaling)
+    def __init__(self, enable=True, init_loss_scaling=2.0**16, incr_ratio=2.0, decr_ratio=0.5,
+                 incr_every_n_steps=2000, decr_every_n_nan_or_inf=1, use_dynamic_loss_scaling=True):
+        super().__init__(enable, init_loss_scaling, incr_ratio, decr_ratio, incr_every_n_steps,
+                         decr_every_n_nan_or_inf, use_dynamic_loss_scaling)
 
     def step(self, optimizer):
-        """Takes the scale off the gradients, unless `unscale_` did, and lets the optimizer step, unless one is infinite or NaN.
+        """Takes the scale off the gradients, unless `unscale_` did, and lets the optimizer step, unless one
+        is infinite or NaN.
 
         Args:
             optimizer: Optimizer.
@@ -361,7 +376,8 @@ def _held(value, dtype) -> Tensor:
 
 @ft.cache
 def unscaling(count):
-    """(scale, found, gradients) -> (gradients, found), which is True from the first gradient on that is infinite or NaN."""
+    """(scale, found, gradients) -> (gradients, found), which is True from the first gradient on that is
+    infinite or NaN."""
 
     def fn(scale, found, *grads):
         factor = 1 / scale[0]
@@ -380,7 +396,8 @@ def updating(grow, shrink, good, bad):
         incr, decr = jnp.where(hit, 0, incr + 1), jnp.where(hit, decr + 1, 0)
         up, down = incr == good, decr == bad
         factor = jnp.where(up, grow, jnp.where(down, shrink, 1.0)).astype(scale.dtype)
-        return scale * factor, jnp.where(up, 0, incr).astype(jnp.int32), jnp.where(down, 0, decr).astype(jnp.int32), jnp.zeros_like(found)
+        return (scale * factor, jnp.where(up, 0, incr).astype(jnp.int32),
+                jnp.where(down, 0, decr).astype(jnp.int32), jnp.zeros_like(found))
 
     return Kernel("update_loss_scaling", fn, nondiff=True)
 

@@ -24,7 +24,8 @@ def _zeros(x):
 
 
 def pushed(outputs, inputs, directions):
-    """The changes of outputs when the inputs change in the given directions: the backward product, differentiated by the direction it starts from."""
+    """The changes of outputs when the inputs change in the given directions: the backward product,
+    differentiated by the direction it starts from."""
     starts = [zeros_like(y) for y in outputs]
     for s in starts:
         s.stop_gradient = False
@@ -40,7 +41,8 @@ def live_gradients(output, inputs):
 
 
 class LazyRows:
-    """The derivatives of `ys`, one row per element, by all elements of `xs`. A row is computed when it is first looked at, and kept.
+    """The derivatives of `ys`, one row per element, by all elements of `xs`. A row is computed when it is
+    first looked at, and kept.
 
     Args:
         ys: Tensor, flattened; of [batch, ...] each batch element by itself when batched.
@@ -88,7 +90,8 @@ class LazyRows:
         if any(i is Ellipsis for i in items):
             raise IndexError("Jacobian: got an index with `...`; use an integer or a slice for each axis")
         if not self.shape:
-            raise IndexError("Jacobian: it has no axis to index; every Tensor method works on it, such as numpy()")
+            raise IndexError("Jacobian: it has no axis to index; every Tensor method works on "
+                             "it, such as numpy()")
         at, count = self._rows_at, self._ys.shape[-1]
         if self._squeeze[0] or len(items) <= at or not isinstance(items[at], int | slice):
             return self._all()[tuple(items)]
@@ -119,13 +122,15 @@ def _operator(name):
     return method
 
 
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "eq", "ne", "lt", "le", "gt", "ge"):
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "eq", "ne", "lt", "le",
+              "gt", "ge"):
     setattr(LazyRows, f"__{_name}__", _operator(_name))
 LazyRows.__hash__ = object.__hash__
 
 
 class Jacobian(LazyRows):
-    """What `paddle.autograd.jacobian` returns: like a Tensor, with rows computed when they are looked at. Index it, or call Tensor methods."""
+    """What `paddle.autograd.jacobian` returns: like a Tensor, with rows computed when they are looked at.
+    Index it, or call Tensor methods."""
 
 
 class Hessian(LazyRows):
@@ -135,7 +140,8 @@ class Hessian(LazyRows):
 def _check_axes(name, t, batched):
     ndim = int(batched)
     if not ndim <= t.ndim <= ndim + 1:
-        raise ValueError(f"{name}: got {t.ndim} axes; allowed are {ndim} and {ndim + 1} when batch_axis is {0 if batched else None}")
+        raise ValueError(f"{name}: got {t.ndim} axes; allowed are {ndim} and {ndim + 1} when batch_axis is "
+                         f"{0 if batched else None}")
 
 
 def _lazy(kind, ys, xs, batched):
@@ -162,8 +168,8 @@ def jacobian(ys, xs, batch_axis=None):
         xs: Tensor [m] or [], or [batch, m] or [batch], from which ys was computed; or a tuple of such.
         batch_axis: None, or 0: the first axis is one of independent samples.
     Returns:
-        Jacobian [n, m] or [batch, n, m], without the axes that ys or xs do not have; a tuple for a tuple, ys outside, xs inside. It can be
-        differentiated further.
+        Jacobian [n, m] or [batch, n, m], without the axes that ys or xs do not have; a tuple for a tuple, ys
+        outside, xs inside. It can be differentiated further.
     Raises:
         ValueError: batch_axis or a number of axes is not allowed.
     Example:
@@ -185,7 +191,8 @@ def hessian(ys, xs, batch_axis=None):
     Returns:
         Hessian [m, m] or [batch, m, m]; a tuple of tuples for a tuple.
     Raises:
-        ValueError: ys has more than one element (per sample), or batch_axis or a number of axes is not allowed.
+        ValueError: ys has more than one element (per sample), or batch_axis or a number of
+            axes is not allowed.
     Example:
         >>> x = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
         >>> paddle.autograd.hessian((x * x * x).sum(), x)[:].tolist()
@@ -194,7 +201,8 @@ def hessian(ys, xs, batch_axis=None):
     _check_axis(batch_axis)
     batched = batch_axis == 0
     if batched and (not 1 <= ys.ndim <= 2 or (ys.ndim == 2 and ys.shape[1] != 1)):
-        raise ValueError(f"hessian: ys: got shape {list(ys.shape)}; with batch_axis=0 it must be [batch] or [batch, 1]")
+        raise ValueError(f"hessian: ys: got shape {list(ys.shape)}; "
+                         "with batch_axis=0 it must be [batch] or [batch, 1]")
     if not batched and ys.size != 1:
         raise ValueError(f"hessian: ys: got {ys.size} elements; it must have one")
     several = list(xs) if isinstance(xs, list | tuple) else [xs]

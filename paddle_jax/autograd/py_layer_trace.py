@@ -16,8 +16,8 @@ def is_traced(tensors) -> bool:
 def teach(call, inputs, outputs, node):
     """Gives those outputs that belong to a node values whose JAX gradient is the node's.
 
-    call: from the Tensor inputs of the PyLayer to its (outputs, node). The gradient runs forward again for what it saves, since JAX may ask for it in
-    another trace.
+    call: from the Tensor inputs of the PyLayer to its (outputs, node). The gradient runs forward again for
+    what it saves, since JAX may ask for it in another trace.
     """
     mine = [i for i, o in enumerate(outputs) if isinstance(o, Tensor) and o._node is node]
 
@@ -34,7 +34,8 @@ def teach(call, inputs, outputs, node):
         for i, ct in zip(mine, cts, strict=True):
             passed[i] = jnp.conj(ct)
         found = iter(remade.pull(passed))
-        return tuple(_cotangent(None if t.stop_gradient else next(found), v) for t, v in zip(inputs, values, strict=True))
+        return tuple(_cotangent(None if t.stop_gradient else next(found), v)
+                     for t, v in zip(inputs, values, strict=True))
 
     taught = jax.custom_vjp(plain)
     taught.defvjp(lambda *values: (plain(*values), values), pull)

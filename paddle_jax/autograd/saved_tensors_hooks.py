@@ -5,9 +5,11 @@ from paddle_jax._core.state import local
 
 
 class saved_tensors_hooks:
-    """Context in which the tensors that backward will need pass through functions: to the disk, to host memory, to fewer bits.
+    """Context in which the tensors that backward will need pass through functions: to the disk, to host
+    memory, to fewer bits.
 
-    Inside, every operation runs at once and keeps its floating and complex operands; backward derives gradients from what comes back.
+    Inside, every operation runs at once and keeps its floating and complex operands; backward derives
+    gradients from what comes back.
 
     Args:
         pack_hook: function of a Tensor, called when the operation runs; returns anything.

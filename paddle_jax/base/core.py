@@ -1,4 +1,5 @@
-"""Facts and switches that programs take from Paddle's C++ module (`paddle.base.core`, `paddle.framework.core`)."""
+"""Facts and switches that programs take from Paddle's C++ module (`paddle.base.core`,
+`paddle.framework.core`)."""
 
 import enum
 
@@ -33,11 +34,14 @@ from paddle_jax.tensor.dense_tensor import DenseTensor
 LoDTensor = Tensor = DenseTensor
 
 __all__ = [
-    "AttrType", "CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "CustomPlace", "DataType", "DenseTensor", "EOFException", "EnforceNotMet", "Generator",
-    "LoDTensor", "Place", "Size", "Tensor", "VarDesc", "XPUPlace", "broadcast_shape", "default_custom_device_generator", "default_xpu_generator",
-    "default_cpu_generator", "default_cuda_generator", "eager", "get_all_custom_device_type", "get_all_device_type", "get_cuda_device_count",
-    "is_bfloat16_supported", "is_compiled_with_cinn", "is_compiled_with_cuda", "is_compiled_with_custom_device", "is_compiled_with_distribute",
-    "is_compiled_with_ipu", "is_compiled_with_rocm", "is_compiled_with_xpu", "is_float16_supported", "set_prim_eager_enabled", "set_vlog_level",
+    "AttrType", "CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "CustomPlace", "DataType", "DenseTensor",
+    "EOFException", "EnforceNotMet", "Generator", "LoDTensor", "Place", "Size", "Tensor", "VarDesc",
+    "XPUPlace", "broadcast_shape", "default_custom_device_generator", "default_xpu_generator",
+    "default_cpu_generator", "default_cuda_generator", "eager", "get_all_custom_device_type",
+    "get_all_device_type", "get_cuda_device_count", "is_bfloat16_supported", "is_compiled_with_cinn",
+    "is_compiled_with_cuda", "is_compiled_with_custom_device", "is_compiled_with_distribute",
+    "is_compiled_with_ipu", "is_compiled_with_rocm", "is_compiled_with_xpu", "is_float16_supported",
+    "set_prim_eager_enabled", "set_vlog_level",
 ]
 
 
@@ -162,7 +166,8 @@ default_xpu_generator = default_custom_device_generator = default_cuda_generator
 
 def is_float16_supported(place=None) -> bool:
     """Whether float16 is worth computing in: on accelerators. On a CPU it works, slowly."""
-    return (jax.default_backend() if place is None else "cpu" if isinstance(place, CPUPlace) else "gpu") != "cpu"
+    return (jax.default_backend() if place is None else "cpu" if isinstance(place, CPUPlace)
+            else "gpu") != "cpu"
 
 
 def is_bfloat16_supported(place=None) -> bool:
@@ -171,7 +176,8 @@ def is_bfloat16_supported(place=None) -> bool:
 
 
 def set_prim_eager_enabled(value):
-    """Keeps the switch for eager operations. Nothing changes: gradients are always made of primitive operations."""
+    """Keeps the switch for eager operations. Nothing changes: gradients are always made of
+    primitive operations."""
     Prim.eager = bool(value)
 
 

@@ -1,4 +1,5 @@
-"""Names that programs take from `paddle.base.framework`; what users know by another name is found by the table of paths."""
+"""Names that programs take from `paddle.base.framework`; what users know by another name is found by
+the table of paths."""
 
 import contextlib
 import functools as ft
@@ -28,11 +29,13 @@ from paddle_jax.framework.mode import (
 from paddle_jax.tensor.internals import CLEARED
 
 in_dygraph_mode, EagerParamBase = in_dynamic_mode, Parameter
-_dygraph_only_, _non_static_only_, _static_only_, _dygraph_not_support_ = dygraph_only, non_static_only, static_only, dygraph_not_support
-GRAD_VAR_SUFFIX, TEMP_VAR_NAME, ZERO_VAR_SUFFIX, EMPTY_VAR_NAME, CONTROL_DEP_VAR_PREFIX = "@GRAD", "@TEMP@", "@ZERO", "@EMPTY@", "__control_var"
+_dygraph_only_, _non_static_only_, _static_only_, _dygraph_not_support_ = (dygraph_only, non_static_only,
+                                                                           static_only, dygraph_not_support)
+GRAD_VAR_SUFFIX, TEMP_VAR_NAME, ZERO_VAR_SUFFIX, EMPTY_VAR_NAME, CONTROL_DEP_VAR_PREFIX = (
+    "@GRAD", "@TEMP@", "@ZERO", "@EMPTY@", "__control_var")
 
 
-# modes ----------------------------------------------------------------------------------------------------------------
+# modes ------------------------------------------------------------------------------------------------------
 
 
 def in_pir_executor_mode() -> bool:
@@ -111,7 +114,7 @@ def deprecate_stat_dict(func):
     return called
 
 
-# devices --------------------------------------------------------------------------------------------------------------
+# devices ----------------------------------------------------------------------------------------------------
 
 
 _current_expected_place = _current_expected_place_ = _place.current
@@ -145,7 +148,8 @@ def _cpu_num():
 
 
 def cuda_pinned_places(device_count=None):
-    """Places of host memory for transfers to a GPU, as many as asked for; by default CPU_NUM of the environment, or one.
+    """Places of host memory for transfers to a GPU, as many as asked for; by default CPU_NUM of the
+    environment, or one.
 
     Args:
         device_count: int.
@@ -153,7 +157,7 @@ def cuda_pinned_places(device_count=None):
     return [_place.CUDAPinnedPlace() for _ in range(device_count or _cpu_num())]
 
 
-# names, dtypes, variables ---------------------------------------------------------------------------------------------
+# names, dtypes, variables -----------------------------------------------------------------------------------
 
 
 def grad_var_name(var_name) -> str:
@@ -197,7 +201,8 @@ def convert_to_proto_type(dtype) -> VarDesc.VarType:
 convert_np_dtype_to_proto_type = convert_to_proto_type
 
 
-def _create_tensor(type=VarDesc.VarType.DENSE_TENSOR, name=None, shape=None, dtype=None, persistable=None, **kwargs):
+def _create_tensor(type=VarDesc.VarType.DENSE_TENSOR, name=None, shape=None, dtype=None, persistable=None,
+                   **kwargs):
     made = wrap(CLEARED)
     if name is not None:
         made.name = name
@@ -240,8 +245,10 @@ def switch_startup_program(program):
 
 
 __all__ = [
-    "CPUPlace", "EagerParamBase", "Parameter", "Variable", "convert_np_dtype_to_dtype_", "convert_np_dtype_to_proto_type", "convert_to_proto_type",
-    "cuda_pinned_places", "deprecate_stat_dict", "dygraph_not_support", "dygraph_only", "flag_guard", "get_flags", "grad_var_name", "in_cinn_mode",
-    "in_dygraph_mode", "in_dynamic_mode", "in_dynamic_or_pir_mode", "in_pir_executor_mode", "in_pir_mode", "no_grad", "non_static_only",
-    "set_flags", "static_only", "switch_main_program", "switch_startup_program", "use_pir_api", "vlog_guard",
+    "CPUPlace", "EagerParamBase", "Parameter", "Variable", "convert_np_dtype_to_dtype_",
+    "convert_np_dtype_to_proto_type", "convert_to_proto_type", "cuda_pinned_places", "deprecate_stat_dict",
+    "dygraph_not_support", "dygraph_only", "flag_guard", "get_flags", "grad_var_name", "in_cinn_mode",
+    "in_dygraph_mode", "in_dynamic_mode", "in_dynamic_or_pir_mode", "in_pir_executor_mode", "in_pir_mode",
+    "no_grad", "non_static_only", "set_flags", "static_only", "switch_main_program", "switch_startup_program",
+    "use_pir_api", "vlog_guard",
 ]

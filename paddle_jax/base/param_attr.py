@@ -20,7 +20,8 @@ class ParamAttr:
         [[2.0, 2.0]]
     """
 
-    def __init__(self, name=None, initializer=None, learning_rate=1.0, regularizer=None, trainable=True, do_model_average=True, need_clip=True):
+    def __init__(self, name=None, initializer=None, learning_rate=1.0, regularizer=None, trainable=True,
+                 do_model_average=True, need_clip=True):
         if name == "":
             raise ValueError("ParamAttr: name: got an empty str; leave it None to get a generated name")
         self.name, self.initializer, self.learning_rate = name, initializer, learning_rate
@@ -29,7 +30,8 @@ class ParamAttr:
 
     @staticmethod
     def _to_attr(arg):
-        """The ParamAttr for what layers accept: None, True, a name, an initializer, a regularizer, a ParamAttr; False stays False."""
+        """The ParamAttr for what layers accept: None, True, a name, an initializer, a regularizer, a
+        ParamAttr; False stays False."""
         if isinstance(arg, list | tuple):
             return [ParamAttr._to_attr(a) for a in arg]
         if arg is None or arg is True:
@@ -44,9 +46,11 @@ class ParamAttr:
             return ParamAttr(initializer=arg)
         if hasattr(arg, "_coeff"):  # what paddle.regularizer.L1Decay and L2Decay have
             return ParamAttr(regularizer=arg)
-        raise TypeError(f"ParamAttr: got {type(arg).__name__}; allowed are None, bool, str, ParamAttr, an initializer or a regularizer")
+        raise TypeError(f"ParamAttr: got {type(arg).__name__}; allowed are None, bool, str, ParamAttr, "
+                        "an initializer or a regularizer")
 
     def _to_kwargs(self, with_initializer=False):
-        kwargs = {"name": self.name, "optimize_attr": {"learning_rate": self.learning_rate}, "regularizer": self.regularizer,
-                  "trainable": self.trainable, "do_model_average": self.do_model_average, "need_clip": self.need_clip}
+        kwargs = {"name": self.name, "optimize_attr": {"learning_rate": self.learning_rate},
+                  "regularizer": self.regularizer, "trainable": self.trainable,
+                  "do_model_average": self.do_model_average, "need_clip": self.need_clip}
         return kwargs | {"initializer": self.initializer} if with_initializer else kwargs

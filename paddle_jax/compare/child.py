@@ -1,4 +1,5 @@
-"""One run of a program, by one of the engines: `python -m paddle_jax.compare.child paddle|paddle_jax FILE FACTOR script.py [args]`."""
+"""One run of a program, by one of the engines: `python -m paddle_jax.compare.child paddle|paddle_jax FILE
+FACTOR script.py [args]`."""
 
 import importlib
 import json
@@ -33,7 +34,8 @@ def main(engine, record, factor, script, *args):
         except Difference as found:
             difference = str(found)
         finally:
-            told = {"difference": difference, "calls": listener.calls, "last": listener.last, "without": sorted(WITHOUT)}
+            told = {"difference": difference, "calls": listener.calls, "last": listener.last,
+                    "without": sorted(WITHOUT)}
             pathlib.Path(record + ".json").write_text(json.dumps(told))
 
 

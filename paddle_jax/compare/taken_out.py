@@ -1,11 +1,13 @@
-"""What a program runs without while it is compared: random numbers inside a computation, and mixed precision, which Paddle's CPU build lacks."""
+"""What a program runs without while it is compared: random numbers inside a computation, and mixed precision,
+which Paddle's CPU build lacks."""
 
 DROPOUTS = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
 CALM = (*DROPOUTS, "rrelu", "gumbel_softmax")
 
 
 def take_out(paddle, without):
-    """Puts functions without randomness, and without casts, into an engine. without: a set that gets the names of those a program uses."""
+    """Puts functions without randomness, and without casts, into an engine. without: a set that gets the
+    names of those a program uses."""
     functional = paddle.nn.functional
     for name in DROPOUTS:
         if hasattr(functional, name):

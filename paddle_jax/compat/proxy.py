@@ -9,7 +9,8 @@ _NAME, _TARGET = "torch", "paddle_jax"
 
 
 class ProxyModule(types.ModuleType):
-    """A module under PyTorch's name: the one of this package, with the names of its twin in paddle.compat before it."""
+    """A module under PyTorch's name: the one of this package, with the names of its twin in
+    paddle.compat before it."""
 
     def __init__(self, name):
         super().__init__(name)
@@ -19,11 +20,13 @@ class ProxyModule(types.ModuleType):
             twin = importlib.import_module(f"{_TARGET}.compat{path}") if path else None
         except ModuleNotFoundError:
             twin = None
-        self.__file__, self.__doc__, self.__path__ = real.__file__, real.__doc__, getattr(real, "__path__", [])
+        self.__file__, self.__doc__, self.__path__ = (real.__file__, real.__doc__,
+                                                      getattr(real, "__path__", []))
         self._real, self._twin = real, twin
 
     def __getattr__(self, name):
-        value = getattr(self._twin, name, None) if name in getattr(self._twin, "__all__", ()) else getattr(self._real, name)
+        value = (getattr(self._twin, name, None) if name in getattr(self._twin, "__all__", ())
+                 else getattr(self._real, name))
         if isinstance(value, types.ModuleType) and value.__name__ == f"{self._real.__name__}.{name}":
             value = ProxyModule(f"{self.__name__}.{name}")
         setattr(self, name, value)
@@ -40,13 +43,15 @@ class _Import:
         self.original, self.scope, self.blocked, self.top = original, scope, blocked, ProxyModule(_NAME)
 
     def __call__(self, name, globals=None, locals=None, fromlist=(), level=0):
-        if level == 0 and name.partition(".")[0] == _NAME and self.concerns((globals or {}).get("__name__", "")):
+        if (level == 0 and name.partition(".")[0] == _NAME
+                and self.concerns((globals or {}).get("__name__", ""))):
             return self.found(name, fromlist)
         return self.original(name, globals, locals, fromlist, level)
 
     def concerns(self, importer):
         """Whether the module of this name gets the proxy; PyTorch itself never does."""
-        return not _within(importer, self.blocked | {_NAME}) and (self.scope is None or _within(importer, self.scope))
+        return (not _within(importer, self.blocked | {_NAME})
+                and (self.scope is None or _within(importer, self.scope)))
 
     def found(self, name, fromlist):
         module = self.top
@@ -77,9 +82,11 @@ def _names(given):
 
 
 def enable_compat(*, scope=None, blocked_modules=None, backend="torch", silent=False):
-    """Makes every later `import torch`, `import torch.x` and `from torch.x import y` give this package, with paddle.compat's layers and functions.
+    """Makes every later `import torch`, `import torch.x` and `from torch.x import y` give this package, with
+    paddle.compat's layers and functions.
 
-    PyTorch itself, if it is there, keeps working for those who have imported it. `importlib.import_module("torch")` is not affected.
+    PyTorch itself, if it is there, keeps working for those who have imported it.
+    `importlib.import_module("torch")` is not affected.
 
     Args:
         scope: names of modules (or packages) whose imports are concerned. Default: all.
@@ -98,7 +105,8 @@ def enable_compat(*, scope=None, blocked_modules=None, backend="torch", silent=F
     if backend != "torch":
         raise AssertionError(f"enable_compat: backend: got {backend!r}; allowed is 'torch'")
     disable_compat()
-    builtins.__import__ = _Import(builtins.__import__, None if scope is None else _names(scope), _names(blocked_modules))
+    builtins.__import__ = _Import(builtins.__import__, None if scope is None else _names(scope),
+                                  _names(blocked_modules))
 
 
 def disable_compat():

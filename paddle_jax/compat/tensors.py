@@ -70,7 +70,7 @@ def _taken(x, indices, dim, keepdim):
     return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
 
 
-# max, min -------------------------------------------------------------------------------------------------------------
+# max, min ---------------------------------------------------------------------------------------------------
 
 _FORMS = "allowed are (input), (input, other) with a Tensor, and (input, dim, keepdim=False) with an int"
 
@@ -88,9 +88,11 @@ def _form(name, input, args, kwargs):
         good = len(given) == 1 and isinstance(given["other"], Tensor)
     else:
         dim = given.get("dim", 0)
-        good = not given or ("dim" in given and set(given) <= {"dim", "keepdim"} and isinstance(dim, int) and not isinstance(dim, bool))
+        good = not given or ("dim" in given and set(given) <= {"dim", "keepdim"} and isinstance(dim, int)
+                             and not isinstance(dim, bool))
     if not good:
-        raise TypeError(f"{name}: got {', '.join(f'{k}={type(v).__name__}' for k, v in given.items())}; {_FORMS}")
+        raise TypeError(f"{name}: got {', '.join(f'{k}={type(v).__name__}' for k, v in given.items())}; "
+                        f"{_FORMS}")
     return given
 
 
@@ -100,7 +102,8 @@ def _extreme(name, over_all, of_two, where, input, args, out, kwargs):
         return _filled(name, out, over_all(input))
     if "other" in given:
         return _filled(name, out, of_two(input, given["other"]))
-    return _filled(name, out, MinMaxRetType(*_taken(input, where(input, given["dim"], True), given["dim"], given.get("keepdim", False))))
+    return _filled(name, out, MinMaxRetType(*_taken(input, where(input, given["dim"], True), given["dim"],
+                                                    given.get("keepdim", False))))
 
 
 def max(input, *args, out=None, **kwargs):
@@ -115,7 +118,8 @@ def max(input, *args, out=None, **kwargs):
         keepdim: keep the axis with length 1.
         out: Tensor that receives the result; with dim a pair of them.
     Returns:
-        Tensor; with dim (values, indices) of the first maxima along the axis. The gradient of all elements is shared by equal maxima.
+        Tensor; with dim (values, indices) of the first maxima along the axis. The gradient of all elements is
+        shared by equal maxima.
     Raises:
         TypeError: the arguments fit none of the forms.
         ValueError: dim is out of range, or there are no elements.
@@ -136,7 +140,7 @@ def min(input, *args, out=None, **kwargs):
     return _extreme("min", amin, minimum, argmin, input, args, out, kwargs)
 
 
-# order ----------------------------------------------------------------------------------------------------------------
+# order ------------------------------------------------------------------------------------------------------
 
 
 def median(input, dim=None, keepdim=False, *, out=None):
@@ -215,7 +219,7 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
     return paddle_unique(input, return_inverse=return_inverse, return_counts=return_counts, axis=dim)
 
 
-# the rest -------------------------------------------------------------------------------------------------------------
+# the rest ---------------------------------------------------------------------------------------------------
 
 
 def split(tensor, split_size_or_sections, dim=0):
@@ -223,7 +227,8 @@ def split(tensor, split_size_or_sections, dim=0):
 
     Args:
         tensor: Tensor [...].
-        split_size_or_sections: int, the length of the parts, or list of lengths that add up to the length of the axis.
+        split_size_or_sections: int, the length of the parts, or list of lengths that add up to the
+            length of the axis.
         dim: int.
     Returns:
         Tuple of Tensors.
@@ -240,13 +245,15 @@ def split(tensor, split_size_or_sections, dim=0):
     if isinstance(given, list | tuple):
         lengths = ints("split", given, "split_size_or_sections")
         if any(n < 0 for n in lengths) or sum(lengths) != size:
-            raise ValueError(f"split: split_size_or_sections: got {list(lengths)}; the lengths must be >= 0 and add up to {size}")
+            raise ValueError(f"split: split_size_or_sections: got {list(lengths)}; "
+                             f"the lengths must be >= 0 and add up to {size}")
     elif isinstance(given, int):
         if given <= 0:
             raise AssertionError(f"split: split_size_or_sections: got {given}; it must be > 0")
         lengths = [given] * (size // given) + [size % given] * (size % given > 0)
     else:
-        raise TypeError(f"split: split_size_or_sections: got {type(given).__name__}; it must be an int, a list or a tuple")
+        raise TypeError(f"split: split_size_or_sections: got {type(given).__name__}; "
+                        "it must be an int, a list or a tuple")
     ends = [sum(lengths[: i + 1]) for i in range(len(lengths))]
     return tuple(pieces(tensor, tuple((end - n, end) for end, n in zip(ends, lengths, strict=True)), axis))
 

@@ -5,11 +5,13 @@ from importlib import import_module
 from paddle_jax.dataset import common
 
 __all__ = []
-_READERS = ("cifar", "conll05", "flowers", "image", "imdb", "imikolov", "mnist", "movielens", "uci_housing", "wmt14", "wmt16")
+_READERS = ("cifar", "conll05", "flowers", "image", "imdb", "imikolov", "mnist", "movielens", "uci_housing",
+            "wmt14", "wmt16")
 
 
 def __getattr__(name):
-    # The readers stand on the classes of vision.datasets, which stand on dataset.common: they load when they are asked for.
+    # The readers stand on the classes of vision.datasets, which stand on dataset.common: they load when they
+    # are asked for.
     if name in _READERS:
         return import_module(f"paddle_jax.dataset.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,9 +1,18 @@
-"""Readers of small colour images, as Paddle 1 gave them; `paddle.vision.datasets.Cifar10` and `Cifar100` are the classes for new programs."""
+"""Readers of small colour images, as Paddle 1 gave them; `paddle.vision.datasets.Cifar10` and `Cifar100` are
+the classes for new programs."""
 
 import numpy as np
 
 from paddle_jax.dataset import common
-from paddle_jax.vision.datasets.cifar import CIFAR10_MD5, CIFAR10_URL, CIFAR100_MD5, CIFAR100_URL, MODE_FLAG_MAP, URL_PREFIX, samples_in  # noqa: F401
+from paddle_jax.vision.datasets.cifar import (  # noqa: F401
+    CIFAR10_MD5,
+    CIFAR10_URL,
+    CIFAR100_MD5,
+    CIFAR100_URL,
+    MODE_FLAG_MAP,
+    URL_PREFIX,
+    samples_in,
+)
 
 __all__ = []
 

@@ -29,8 +29,8 @@ def md5file(fname):
 def download(url, module_name, md5sum, save_name=None):
     """The local path of a data file; downloads it when it is not there yet.
 
-    The file is looked for, and kept, in `DATA_HOME/module_name` (`~/.cache/paddle/dataset`, the folder the real Paddle uses) under the last part of
-    the address. To work without a network, put the file there.
+    The file is looked for, and kept, in `DATA_HOME/module_name` (`~/.cache/paddle/dataset`, the folder the
+    real Paddle uses) under the last part of the address. To work without a network, put the file there.
 
     Args:
         url: str, an http or https address.
@@ -53,7 +53,8 @@ fetch = download
 
 
 def split(reader, line_count, suffix="%05d.pickle", dumper=pickle.dump):
-    """Writes the samples of a reader into files of `line_count` samples; the first takes one more, as in Paddle.
+    """Writes the samples of a reader into files of `line_count` samples; the first takes one
+    more, as in Paddle.
 
     Args:
         reader: a function without arguments that returns an iterator.
@@ -62,12 +63,14 @@ def split(reader, line_count, suffix="%05d.pickle", dumper=pickle.dump):
         dumper: called with a list of samples and a text file. Default: pickle, for which the file is binary.
     Raises:
         TypeError: dumper cannot be called.
-    Differs from Paddle: the default dumper works; there it writes bytes into a text file, which raises a TypeError.
+    Differs from Paddle: the default dumper works; there it writes bytes into a text file, which
+        raises a TypeError.
     Example:
         >>> import json
         >>> from paddle_jax.dataset import common
         >>> common.split(lambda: iter(range(6)), 2, "part-%d.json", json.dump)
-        >>> reader = common.cluster_files_reader("part-*.json", trainer_count=2, trainer_id=0, loader=json.load)
+        >>> reader = common.cluster_files_reader("part-*.json", trainer_count=2, trainer_id=0,
+        ...                                      loader=json.load)
         >>> list(reader())
         [0, 1, 2, 5]
     """
@@ -89,7 +92,8 @@ def split(reader, line_count, suffix="%05d.pickle", dumper=pickle.dump):
 
 
 def _unpickled(file):
-    """What `split` wrote by default: numbers, texts, containers and arrays, read without running code from the file."""
+    """What `split` wrote by default: numbers, texts, containers and arrays, read without running
+    code from the file."""
     content = file.read()
     return read(io.BytesIO(content), Budget(len(content)))
 
@@ -101,8 +105,8 @@ def cluster_files_reader(files_pattern, trainer_count, trainer_id, loader=_unpic
         files_pattern: str, a pattern of paths; the files are taken by turns in the order of their names.
         trainer_count: int, how many processes there are.
         trainer_id: int, the number of this one.
-        loader: called with a text file (`pickle.load` with a binary one), gives a list of samples. Default: reads pickles of numbers, texts,
-            containers and arrays, and runs no code from them.
+        loader: called with a text file (`pickle.load` with a binary one), gives a list of samples. Default:
+            reads pickles of numbers, texts, containers and arrays, and runs no code from them.
     Returns:
         A function without arguments that returns an iterator over samples.
     Raises:
@@ -127,5 +131,6 @@ def _check_exists_and_download(path, url, md5, module_name, download=True):
     if path and Path(path).exists():
         return path
     if not download:
-        raise ValueError(f"dataset: {path} is not there and download is False; give the path of a file that is")
+        raise ValueError(f"dataset: {path} is not there and download is False; "
+                         "give the path of a file that is")
     return fetch(url, module_name, md5)

@@ -5,7 +5,8 @@ from paddle_jax.text.datasets.conll05 import SOURCES, fields, numbered_lines, nu
 
 __all__ = []
 
-(DATA_URL, DATA_MD5), (WORDDICT_URL, WORDDICT_MD5), (VERBDICT_URL, VERBDICT_MD5), (TRGDICT_URL, TRGDICT_MD5), (EMB_URL, EMB_MD5) = SOURCES.values()
+(DATA_URL, DATA_MD5), (WORDDICT_URL, WORDDICT_MD5), (VERBDICT_URL, VERBDICT_MD5), (
+    TRGDICT_URL, TRGDICT_MD5), (EMB_URL, EMB_MD5) = SOURCES.values()
 UNK_IDX = 0
 
 
@@ -17,7 +18,8 @@ def load_dict(filename):
 def load_label_dict(filename):
     """Numbers of "B-" and "I-" of each role in the lines of a file, and of "O".
 
-    Differs from Paddle: roles are numbered in the order of the file; there the numbers change from run to run.
+    Differs from Paddle: roles are numbered in the order of the file; there the numbers change
+        from run to run.
     """
     return numbered_roles(filename)
 
@@ -27,10 +29,11 @@ def corpus_reader(data_path, words_name, props_name):
 
     Args:
         data_path: str, the archive.
-        words_name, props_name: str, the names of the compressed files in it with the words and with their roles.
+        words_name, props_name: str, the names of the compressed files in it with the words and
+            with their roles.
     Returns:
-        A function without arguments; its iterator gives (list of words, verb, list of labels: "B-" where a role begins, "I-" where it goes on,
-        "O" for none).
+        A function without arguments; its iterator gives (list of words, verb, list of labels: "B-" where a
+        role begins, "I-" where it goes on, "O" for none).
     Raises:
         RuntimeError: the roles are written in another way (when the reader is iterated).
     """
@@ -42,11 +45,13 @@ def reader_creator(corpus_reader, word_dict=None, predicate_dict=None, label_dic
 
     Args:
         corpus_reader: a function as `corpus_reader` returns.
-        word_dict, predicate_dict, label_dict: dicts of numbers of words (0 for others), verbs and labels (None for others).
+        word_dict, predicate_dict, label_dict: dicts of numbers of words (0 for others), verbs and labels
+            (None for others).
     Returns:
-        A function without arguments; its iterator gives nine lists of the length of the sentence: its words; the second and the first word before
-        the verb, the verb, and the first and the second word after it (each repeated); the verb (repeated); 1 for the verb and its two neighbours
-        on each side, else 0; the labels.
+        A function without arguments; its iterator gives nine lists of the length of the sentence: its words;
+        the second and the first word before the verb, the verb, and the first and the second word after it
+        (each repeated); the verb (repeated); 1 for the verb and its two neighbours on each side,
+        else 0; the labels.
     Raises:
         ValueError: no word has the label "B-V" (when the reader is iterated).
     Example:
@@ -64,13 +69,15 @@ def reader_creator(corpus_reader, word_dict=None, predicate_dict=None, label_dic
 
 
 def get_dict():
-    """The dictionaries of words, verbs and labels; their files are downloaded when they are not in `dataset.common.DATA_HOME`."""
+    """The dictionaries of words, verbs and labels; their files are downloaded when they are not in
+    `dataset.common.DATA_HOME`."""
     words, verbs, roles = (_file(name) for name in ("word_dict_file", "verb_dict_file", "target_dict_file"))
     return load_dict(words), load_dict(verbs), load_label_dict(roles)
 
 
 def get_embedding():
-    """The path of the file with word vectors, which is downloaded when it is not in `dataset.common.DATA_HOME`."""
+    """The path of the file with word vectors, which is downloaded when it is not in
+    `dataset.common.DATA_HOME`."""
     return _file("emb_file")
 
 

@@ -1,4 +1,5 @@
-"""Readers of photographs of flowers, as Paddle 1 gave them; `paddle.vision.datasets.Flowers` is the class for new programs."""
+"""Readers of photographs of flowers, as Paddle 1 gave them; `paddle.vision.datasets.Flowers` is the class
+for new programs."""
 
 import functools
 import os
@@ -7,7 +8,16 @@ from paddle_jax.dataset import common
 from paddle_jax.dataset.image import load_image_bytes, simple_transform
 from paddle_jax.reader import map_readers, xmap_readers
 from paddle_jax.text.datasets.source import members
-from paddle_jax.vision.datasets.flowers import DATA_MD5, DATA_URL, LABEL_MD5, LABEL_URL, MODE_FLAG_MAP, SETID_MD5, SETID_URL, labels_in
+from paddle_jax.vision.datasets.flowers import (
+    DATA_MD5,
+    DATA_URL,
+    LABEL_MD5,
+    LABEL_URL,
+    MODE_FLAG_MAP,
+    SETID_MD5,
+    SETID_URL,
+    labels_in,
+)
 
 __all__ = []
 
@@ -15,7 +25,8 @@ TRAIN_FLAG, TEST_FLAG, VALID_FLAG = (MODE_FLAG_MAP[mode] for mode in ("train", "
 
 
 def default_mapper(is_train, sample):
-    """What a network takes of (content of an image file, label): (float32 array [150528] without the mean of each colour, label).
+    """What a network takes of (content of an image file, label): (float32 array [150528] without the mean of
+    each colour, label).
 
     Raises:
         AssertionError: opencv is not installed.
@@ -29,7 +40,8 @@ train_mapper = functools.partial(default_mapper, True)
 test_mapper = functools.partial(default_mapper, False)
 
 
-def reader_creator(data_file, label_file, setid_file, dataset_name, mapper, buffered_size=1024, use_xmap=True, cycle=False):
+def reader_creator(data_file, label_file, setid_file, dataset_name, mapper, buffered_size=1024, use_xmap=True,
+                   cycle=False):
     """A reader of the images of a set, in the order of the archive.
 
     Args:
@@ -50,7 +62,8 @@ def reader_creator(data_file, label_file, setid_file, dataset_name, mapper, buff
         for name, content in members(data_file, wanted.__contains__):
             yield content, wanted[name]
 
-    return xmap_readers(mapper, reader, min(4, os.cpu_count() or 1), buffered_size) if use_xmap else map_readers(mapper, reader)
+    return (xmap_readers(mapper, reader, min(4, os.cpu_count() or 1), buffered_size) if use_xmap
+            else map_readers(mapper, reader))
 
 
 def train(mapper=train_mapper, buffered_size=1024, use_xmap=True, cycle=False):

@@ -1,4 +1,5 @@
-"""Images as arrays [H, W, C], blue first, as Paddle 1 prepared them; `paddle.vision.transforms` is for new programs."""
+"""Images as arrays [H, W, C], blue first, as Paddle 1 prepared them; `paddle.vision.transforms` is
+for new programs."""
 
 import os
 import pickle
@@ -17,12 +18,13 @@ def batch_images_from_tar(data_file, dataset_name, img2label, num_per_batch=1024
 
     Args:
         data_file: str, the archive.
-        dataset_name: str, begins the name of the folder in `{data_file}_batch`; the number of the process ends it.
+        dataset_name: str, begins the name of the folder in `{data_file}_batch`; the number of the
+            process ends it.
         img2label: dict, labels of the wanted names in the archive.
         num_per_batch: int, how many files a pickle takes. Default 1024.
     Returns:
-        str, the path of a text file with the paths of the pickles: dicts of lists "data", the contents as bytes, and "label". When the folder is
-        there already, nothing is written.
+        str, the path of a text file with the paths of the pickles: dicts of lists "data", the contents as
+        bytes, and "label". When the folder is there already, nothing is written.
     """
     folder = Path(f"{data_file}_batch") / f"{dataset_name}_{os.getpid()}"
     listed = f"{folder}.txt"
@@ -77,7 +79,8 @@ def load_image(file, is_color=True):
 
 
 def resize_short(im, size):
-    """The image [H, W, C] or [H, W] with a shorter side of `size` pixels and the same shape, by cubic interpolation.
+    """The image [H, W, C] or [H, W] with a shorter side of `size` pixels and the same shape, by
+    cubic interpolation.
 
     Raises:
         AssertionError: opencv is not installed.
@@ -97,7 +100,8 @@ def to_chw(im, order=(2, 0, 1)):
         (3, 4, 5)
     """
     if im.ndim != len(order):
-        raise AssertionError(f"to_chw: order: got {order} for an image of {im.ndim} axes; give one number for each")
+        raise AssertionError(f"to_chw: order: got {order} for an image of {im.ndim} axes; "
+                             "give one number for each")
     return im.transpose(order)
 
 
@@ -113,7 +117,8 @@ def center_crop(im, size, is_color=True):
 
 
 def random_crop(im, size, is_color=True):
-    """A part of the image [H, W, C] (with `is_color`) or [H, W], `size` pixels high and wide, where NumPy's random generator says.
+    """A part of the image [H, W, C] (with `is_color`) or [H, W], `size` pixels high and wide, where NumPy's
+    random generator says.
 
     Raises:
         ValueError: the image is smaller.
@@ -141,7 +146,8 @@ def simple_transform(im, resize_size, crop_size, is_train, is_color=True, mean=N
         crop_size: int, both sides after cutting.
         is_train: bool.
         is_color: bool, the image has an axis of colours. Default True.
-        mean: what is subtracted: a list or array with a number for each colour, or an array of the shape of the result. Default None.
+        mean: what is subtracted: a list or array with a number for each colour, or an array of the shape of
+            the result. Default None.
     Returns:
         float32 array [C, crop_size, crop_size], or [crop_size, crop_size].
     Raises:
@@ -183,5 +189,6 @@ def _mean(mean, im, is_color):
     if mean.ndim == 1:
         return mean[:, None, None] if is_color else mean
     if mean.ndim != im.ndim:
-        raise AssertionError(f"simple_transform: mean: got {mean.ndim} axes for an image of {im.ndim}; give one number for each colour or each value")
+        raise AssertionError(f"simple_transform: mean: got {mean.ndim} axes for an image of {im.ndim}; "
+                             "give one number for each colour or each value")
     return mean

@@ -14,13 +14,15 @@ _MARKS = string.punctuation.encode()
 
 
 def tokenize(pattern):
-    """The words, as bytes in lower case without punctuation, of each file in the archive whose name a compiled pattern matches."""
+    """The words, as bytes in lower case without punctuation, of each file in the archive whose name a
+    compiled pattern matches."""
     for _, content in members(common.download(URL, "imdb", MD5), pattern.match):
         yield content.rstrip(b"\n\r").translate(None, _MARKS).lower().split()
 
 
 def build_dict(pattern, cutoff):
-    """Numbers of the words that occur more than `cutoff` times in the files that a compiled pattern matches; the last one, "<unk>", is for others."""
+    """Numbers of the words that occur more than `cutoff` times in the files that a compiled pattern matches;
+    the last one, "<unk>", is for others."""
     return ranked(collections.Counter(word for words in tokenize(pattern) for word in words), cutoff)
 
 
@@ -31,7 +33,8 @@ def reader_creator(pos_pattern, neg_pattern, word_idx):
         pos_pattern, neg_pattern: compiled patterns of the names of good and of bad reviews.
         word_idx: dict of numbers, with "<unk>" for words that are not in it.
     Returns:
-        A function without arguments; its iterator gives (list of ints, 0 for a good review or 1 for a bad one).
+        A function without arguments; its iterator gives (list of ints, 0 for a good review or
+        1 for a bad one).
     Raises:
         KeyError: there is no "<unk>".
     """
@@ -66,4 +69,5 @@ def fetch():
 
 
 def _part(name, word_idx):
-    return reader_creator(*(re.compile(rf"aclImdb/{name}/{kind}/.*\.txt$") for kind in ("pos", "neg")), word_idx)
+    return reader_creator(*(re.compile(fr"aclImdb/{name}/{kind}/.*\.txt$") for kind in ("pos", "neg")),
+                          word_idx)

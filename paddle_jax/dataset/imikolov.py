@@ -1,4 +1,5 @@
-"""Readers of the Penn Treebank, as Paddle 1 gave them; `paddle.text.Imikolov` is the class for new programs."""
+"""Readers of the Penn Treebank, as Paddle 1 gave them; `paddle.text.Imikolov` is the class
+for new programs."""
 
 from paddle_jax.dataset import common
 from paddle_jax.text.datasets.imikolov import FILE, MD5, URL, counted, lines_in, pairs, pieces, words_of
@@ -24,7 +25,8 @@ def word_count(f, word_freq=None):
 
 
 def build_dict(min_word_freq=50):
-    """Numbers of the words, as bytes, that occur more than `min_word_freq` times; the last one, "<unk>", is for others.
+    """Numbers of the words, as bytes, that occur more than `min_word_freq` times; the last one,
+    "<unk>", is for others.
 
     Differs from Paddle: ends of sentences and words may be equally frequent; there they cannot be sorted.
     """
@@ -51,7 +53,8 @@ def reader_creator(filename, word_idx, n, data_type):
     def reader():
         lines = lines_in(_archive(), [filename])[filename]
         if data_type not in (DataType.NGRAM, DataType.SEQ):
-            raise AssertionError(f"imikolov: data_type: got {data_type!r}; it must be DataType.NGRAM or DataType.SEQ")
+            raise AssertionError(f"imikolov: data_type: got {data_type!r}; "
+                                 "it must be DataType.NGRAM or DataType.SEQ")
         if data_type == DataType.NGRAM and n < 0:
             raise AssertionError(f"imikolov: n: got {n}; the length of pieces must not be negative")
         rows = pieces if data_type == DataType.NGRAM else pairs

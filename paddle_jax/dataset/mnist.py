@@ -1,4 +1,5 @@
-"""Readers of handwritten digits, as Paddle 1 gave them; `paddle.vision.datasets.MNIST` is the class for new programs."""
+"""Readers of handwritten digits, as Paddle 1 gave them; `paddle.vision.datasets.MNIST` is the class
+for new programs."""
 
 import numpy as np
 
@@ -23,7 +24,8 @@ def reader_creator(image_filename, label_filename, buffer_size):
     Returns:
         A function without arguments; its iterator gives (float32 array [784] from -1 to 1, int).
     Raises:
-        ValueError: a file is damaged, or the files hold different numbers of samples (when the reader is iterated).
+        ValueError: a file is damaged, or the files hold different numbers of samples (when the
+            reader is iterated).
     Example:
         >>> import gzip
         >>> for name, head, count in (("images.gz", [2051, 3, 28, 28], 2352), ("labels.gz", [2049, 3], 3)):
@@ -37,7 +39,8 @@ def reader_creator(image_filename, label_filename, buffer_size):
     def reader():
         images, labels = read_idx(image_filename, 3), read_idx(label_filename, 1)
         if len(images) != len(labels):
-            raise ValueError(f"mnist: got {len(images)} images and {len(labels)} labels; give files that belong together")
+            raise ValueError(f"mnist: got {len(images)} images and {len(labels)} labels; "
+                             "give files that belong together")
         images = images.reshape(len(images), -1)
         for start in range(0, len(images), buffer_size):
             scaled = images[start : start + buffer_size].astype(np.float32) / 255.0 * 2.0 - 1.0
@@ -47,12 +50,14 @@ def reader_creator(image_filename, label_filename, buffer_size):
 
 
 def train():
-    """The reader of the 60 000 digits for training; their files are downloaded when they are not in `dataset.common.DATA_HOME`."""
+    """The reader of the 60 000 digits for training; their files are downloaded when they are not in
+    `dataset.common.DATA_HOME`."""
     return _reader_of("TRAIN")
 
 
 def test():
-    """The reader of the 10 000 digits for testing; their files are downloaded when they are not in `dataset.common.DATA_HOME`."""
+    """The reader of the 10 000 digits for testing; their files are downloaded when they are not in
+    `dataset.common.DATA_HOME`."""
     return _reader_of("TEST")
 
 

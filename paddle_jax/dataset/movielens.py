@@ -1,4 +1,5 @@
-"""Readers of ratings of films, as Paddle 1 gave them; `paddle.text.Movielens` is the class for new programs."""
+"""Readers of ratings of films, as Paddle 1 gave them; `paddle.text.Movielens` is the class
+for new programs."""
 
 import functools as ft
 from pathlib import Path
@@ -18,7 +19,8 @@ class MovieInfo(parsed.MovieInfo):
     _origin = None  # the Catalogue it belongs to
 
     def value(self):
-        """[index, numbers of the categories, numbers of the words of the title]; the dictionaries are those of the archive."""
+        """[index, numbers of the categories, numbers of the words of the title]; the dictionaries are
+        those of the archive."""
         catalogue = self._origin or _catalogue()
         [index], *numbers = super().value(catalogue.categories_dict, catalogue.movie_title_dict)
         return [index, *numbers]
@@ -39,10 +41,10 @@ def train(*, rand_seed=0, test_ratio=0.1):
         rand_seed: int, the seed of the choice. Default 0.
         test_ratio: float, the share of ratings, chosen at random, that are for testing. Default 0.1.
     Returns:
-        A function without arguments; its iterator gives lists: user, gender, group of age, job, film, its categories, words of its title, and the
-        rating from -3 to 5 in a list.
-    Differs from Paddle: words of titles and categories are numbered in the order of their letters (there the numbers change from run to run), and
-    NumPy's random generator is left alone.
+        A function without arguments; its iterator gives lists: user, gender, group of age, job, film, its
+        categories, words of its title, and the rating from -3 to 5 in a list.
+    Differs from Paddle: words of titles and categories are numbered in the order of their letters (there the
+    numbers change from run to run), and NumPy's random generator is left alone.
     """
     return lambda: _ratings(rand_seed, test_ratio, False)
 

@@ -1,4 +1,5 @@
-"""Readers of prices of houses, as Paddle 1 gave them; `paddle.text.UCIHousing` is the class for new programs."""
+"""Readers of prices of houses, as Paddle 1 gave them; `paddle.text.UCIHousing` is the class
+for new programs."""
 
 from paddle_jax._core.state import Houses
 from paddle_jax.dataset import common
@@ -7,7 +8,8 @@ from paddle_jax.utils import try_import
 
 __all__ = []
 
-feature_names = ["CRIM", "ZN", "INDUS", "CHAS", "NOX", "RM", "AGE", "DIS", "RAD", "TAX", "PTRATIO", "B", "LSTAT"]
+feature_names = ["CRIM", "ZN", "INDUS", "CHAS", "NOX", "RM", "AGE", "DIS", "RAD", "TAX", "PTRATIO", "B",
+                 "LSTAT"]
 
 
 def __getattr__(name):
@@ -21,7 +23,8 @@ def load_data(filename, feature_num=14, ratio=0.8):
 
     Args:
         filename: str, the path of a text file of numbers.
-        feature_num: int, numbers in a row; the last one is the price, the others are centred and divided by their range. Default 14.
+        feature_num: int, numbers in a row; the last one is the price, the others are centred and divided by
+            their range. Default 14.
         ratio: float, the share of rows for training. Default 0.8.
     Raises:
         FileNotFoundError: there is no such file.
@@ -39,7 +42,8 @@ def feature_range(maximums, minimums):
         ValueError: there are not 13 features.
     Differs from Paddle: how pyplot draws later on is left alone.
     """
-    count, figure = len(maximums), try_import("matplotlib.figure", "matplotlib is not installed: pip install matplotlib").Figure((10, 6))
+    count, figure = len(maximums), try_import("matplotlib.figure", "matplotlib is not installed: "
+                                                                   "pip install matplotlib").Figure((10, 6))
     axes = figure.subplots()
     axes.bar(range(count), maximums - minimums, color="r")
     axes.set_title("feature scale")
@@ -50,13 +54,15 @@ def feature_range(maximums, minimums):
 
 
 def train():
-    """The reader of the first four fifths of the houses: (float64 array [13] of features, float64 array [1] with the price)."""
+    """The reader of the first four fifths of the houses: (float64 array [13] of features, float64 array [1]
+    with the price)."""
     load_data(_file())
     return lambda: _samples(Houses.train)
 
 
 def test():
-    """The reader of the last fifth of the houses: (float64 array [13] of features, float64 array [1] with the price)."""
+    """The reader of the last fifth of the houses: (float64 array [13] of features, float64 array [1]
+    with the price)."""
     load_data(_file())
     return lambda: _samples(Houses.test)
 

@@ -1,4 +1,5 @@
-"""Readers of English sentences and their French translations, as Paddle 1 gave them; `paddle.text.WMT14` is the class for new programs."""
+"""Readers of English sentences and their French translations, as Paddle 1 gave them; `paddle.text.WMT14` is
+the class for new programs."""
 
 from paddle_jax.dataset import common
 from paddle_jax.text.datasets.translation import END, START, numbered, turned  # noqa: F401
@@ -9,7 +10,8 @@ from paddle_jax.text.datasets.wmt14 import URL as URL_TRAIN
 
 __all__ = []
 
-URL_DEV_TEST, MD5_DEV_TEST = "http://www-lium.univ-lemans.fr/~schwenk/cslm_joint_paper/data/dev+test.tgz", "7d7897317ddd8ba0ae5c5fa7248d3ff5"
+URL_DEV_TEST, MD5_DEV_TEST = ("http://www-lium.univ-lemans.fr/~schwenk/cslm_joint_paper/data/dev+test.tgz",
+                              "7d7897317ddd8ba0ae5c5fa7248d3ff5")
 URL_MODEL, MD5_MODEL = "http://paddlemodels.bj.bcebos.com/wmt%2Fwmt14.tgz", "0cb4a5366189b6acba876491c8724fa3"
 UNK_IDX = 2
 
@@ -22,8 +24,8 @@ def reader_creator(tar_file, file_name, dict_size):
         file_name: str, how the names of the wanted files in it end.
         dict_size: int, how many lines of each dictionary to take. Words beyond it have number 2, "<unk>".
     Returns:
-        A function without arguments; its iterator gives three lists of ints: the source between "<s>" and "<e>", the target after "<s>", and the
-        target before "<e>".
+        A function without arguments; its iterator gives three lists of ints: the source between "<s>" and
+        "<e>", the target after "<s>", and the target before "<e>".
     Raises:
         AssertionError: the archive has not one dictionary of each language (when the reader is iterated).
     """
@@ -50,7 +52,8 @@ def gen(dict_size):
 
 
 def get_dict(dict_size, reverse=True):
-    """The dictionaries of the source and of the target: numbers to words, or words to numbers with `reverse=False`."""
+    """The dictionaries of the source and of the target: numbers to words, or words to numbers with
+    `reverse=False`."""
     words = dictionaries(_archive(), dict_size)
     return tuple(map(turned, words)) if reverse else words
 

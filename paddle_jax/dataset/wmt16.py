@@ -1,4 +1,5 @@
-"""Readers of English sentences and their German translations, as Paddle 1 gave them; `paddle.text.WMT16` is the class for new programs."""
+"""Readers of English sentences and their German translations, as Paddle 1 gave them; `paddle.text.WMT16` is
+the class for new programs."""
 
 from paddle_jax.dataset import common
 from paddle_jax.text.datasets.translation import END as END_MARK  # noqa: F401
@@ -20,11 +21,12 @@ def reader_creator(tar_file, file_name, src_dict_size, trg_dict_size, src_lang):
     Args:
         tar_file: str, the archive.
         file_name: str, the name of the file in it.
-        src_dict_size, trg_dict_size: ints, how many words to number: "<s>", "<e>", "<unk>", and the most frequent ones of `wmt16/train`.
+        src_dict_size, trg_dict_size: ints, how many words to number: "<s>", "<e>", "<unk>", and the most
+            frequent ones of `wmt16/train`.
         src_lang: "en" or "de", the language of the source.
     Returns:
-        A function without arguments; its iterator gives three lists of ints: the source between "<s>" and "<e>", the target after "<s>", and the
-        target before "<e>".
+        A function without arguments; its iterator gives three lists of ints: the source between "<s>" and
+        "<e>", the target after "<s>", and the target before "<e>".
     Raises:
         KeyError: there is no such file (when the reader is iterated).
     Differs from Paddle: the words are counted each time, and no dictionary is kept in a file.
@@ -32,24 +34,29 @@ def reader_creator(tar_file, file_name, src_dict_size, trg_dict_size, src_lang):
 
     def reader():
         lines = list(pairs_in(tar_file, "wmt16/train", src_lang))
-        words = [counted((pair[i] for pair in lines), size) for i, size in enumerate((src_dict_size, trg_dict_size))]
-        yield from numbered(lines if file_name == "wmt16/train" else pairs_in(tar_file, file_name, src_lang), *words)
+        words = [counted((pair[i] for pair in lines), size)
+                 for i, size in enumerate((src_dict_size, trg_dict_size))]
+        yield from numbered(lines if file_name == "wmt16/train" else pairs_in(tar_file, file_name, src_lang),
+                            *words)
 
     return reader
 
 
 def train(src_dict_size, trg_dict_size, src_lang="en"):
-    """The reader of the 29 000 pairs for training, with dictionaries of at most these sizes; `src_lang` is "en" or "de", else a ValueError."""
+    """The reader of the 29 000 pairs for training, with dictionaries of at most these sizes; `src_lang` is
+    "en" or "de", else a ValueError."""
     return _reader("wmt16/train", src_dict_size, trg_dict_size, src_lang)
 
 
 def test(src_dict_size, trg_dict_size, src_lang="en"):
-    """The reader of the 1000 pairs for testing, with dictionaries of at most these sizes; `src_lang` is "en" or "de", else a ValueError."""
+    """The reader of the 1000 pairs for testing, with dictionaries of at most these sizes; `src_lang` is "en"
+    or "de", else a ValueError."""
     return _reader("wmt16/test", src_dict_size, trg_dict_size, src_lang)
 
 
 def validation(src_dict_size, trg_dict_size, src_lang="en"):
-    """The reader of the 1014 pairs for validation, with dictionaries of at most these sizes; `src_lang` is "en" or "de", else a ValueError."""
+    """The reader of the 1014 pairs for validation, with dictionaries of at most these sizes; `src_lang` is
+    "en" or "de", else a ValueError."""
     return _reader("wmt16/val", src_dict_size, trg_dict_size, src_lang)
 
 
@@ -65,7 +72,8 @@ def get_dict(lang, dict_size, reverse=False):
     Differs from Paddle: it need not have been built by a reader before.
     """
     lang = "en" if lang == "en" else "de"
-    words = counted((words for words, _ in pairs_in(_archive(), "wmt16/train", lang)), min(dict_size, TOTAL[lang]))
+    words = counted((words for words, _ in pairs_in(_archive(), "wmt16/train", lang)),
+                    min(dict_size, TOTAL[lang]))
     return turned(words) if reverse else words
 
 
@@ -73,7 +81,8 @@ def _reader(name, src_dict_size, trg_dict_size, lang):
     if lang not in TOTAL:
         raise ValueError(f"wmt16: src_lang: got {lang!r}; allowed are 'en' and 'de'")
     other = "de" if lang == "en" else "en"
-    return reader_creator(_archive(), name, min(src_dict_size, TOTAL[lang]), min(trg_dict_size, TOTAL[other]), lang)
+    return reader_creator(_archive(), name, min(src_dict_size, TOTAL[lang]), min(trg_dict_size, TOTAL[other]),
+                          lang)
 
 
 def _archive():

@@ -10,7 +10,8 @@ from paddle_jax._core.place import CUDAPlace, XPUPlace, current, get_device, jax
 from paddle_jax._core.random import get_rng_state, seed as manual_seed, set_rng_state
 from paddle_jax.device import cuda, custom_device, memory, xpu
 from paddle_jax.device.other_names import (
-    Device, amp, current_device, device_to_place, extract_device_id, get_device_module, manual_seed_all, nvtx, stream,
+    Device, amp, current_device, device_to_place, extract_device_id, get_device_module, manual_seed_all, nvtx,
+    stream,
 )
 from paddle_jax.device.streams import Event, Stream, current_stream, set_stream, stream_guard
 
@@ -92,7 +93,8 @@ class device:
     """Context in which new tensors are put on a device; None changes nothing.
 
     Args:
-        device: "cpu", "gpu:1", a Place, the number of an accelerator (on a machine without one: the CPU), or None.
+        device: "cpu", "gpu:1", a Place, the number of an accelerator (on a machine without one:
+            the CPU), or None.
     Raises:
         ValueError: there is no such device.
     Example:
@@ -162,7 +164,8 @@ def is_compiled_with_cuda() -> bool:
 
 def is_compiled_with_rocm() -> bool:
     """Whether the GPUs are AMD's."""
-    return any(d.platform == "rocm" or "rocm" in getattr(d.client, "platform_version", "") for d in jax.local_devices())
+    return any(d.platform == "rocm" or "rocm" in getattr(d.client, "platform_version", "")
+               for d in jax.local_devices())
 
 
 def is_compiled_with_xpu() -> bool:
@@ -208,7 +211,8 @@ def synchronize(device=None):
     Raises:
         ValueError: there is no such device.
     """
-    target = jax_device(current() if device is None else parse(device) if not isinstance(device, int) else CUDAPlace(device))
+    target = jax_device(current() if device is None else parse(device) if not isinstance(device, int)
+                        else CUDAPlace(device))
     run_pending("device.synchronize")
     jax.block_until_ready(jax.device_put(0, target) + 0)
 
@@ -250,7 +254,8 @@ def get_device_capability(device=None):
 
 
 def get_device_properties(device=None):
-    """Name, compute capability, total memory in bytes and number of multiprocessors of the accelerator, as a named tuple."""
+    """Name, compute capability, total memory in bytes and number of multiprocessors of the accelerator,
+    as a named tuple."""
     return memory.properties(memory.found(device, "", "get_device_properties"))
 
 

@@ -9,7 +9,8 @@ from paddle_jax._core.values.device_text import Device
 from paddle_jax.device import memory
 from paddle_jax.device.streams import stream_guard
 
-__all__ = ["Device", "amp", "current_device", "device_to_place", "extract_device_id", "get_device_module", "manual_seed_all", "nvtx", "stream"]
+__all__ = ["Device", "amp", "current_device", "device_to_place", "extract_device_id", "get_device_module",
+           "manual_seed_all", "nvtx", "stream"]
 
 _MODULES = {"cpu": "device.cpu", "gpu": "cuda", "cuda": "cuda", "xpu": "device.xpu"}
 
@@ -18,7 +19,8 @@ def device_to_place(device=None):
     """The Place that a device means.
 
     Args:
-        device: "cpu", "gpu:1", a Place, the number of a device of the current kind, or None for the current device.
+        device: "cpu", "gpu:1", a Place, the number of a device of the current kind, or None for
+            the current device.
     Raises:
         ValueError: this machine has no such device.
     Example:
@@ -64,7 +66,8 @@ def get_device_module(device=None):
         device = current()
     kind = device.get_device_type() if isinstance(device, Place) else str(device).lower().partition(":")[0]
     if kind.endswith("_pinned") or not kind.isalnum():
-        raise RuntimeError(f"get_device_module: device: got {device!r}; allowed are 'cpu', 'gpu', 'xpu' and the kinds of custom devices")
+        raise RuntimeError(f"get_device_module: device: got {device!r}; allowed are 'cpu', 'gpu', 'xpu' and "
+                           "the kinds of custom devices")
     return importlib.import_module(f"paddle_jax.{_MODULES.get(kind, 'device.custom_device')}")
 
 

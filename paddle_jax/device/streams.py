@@ -1,4 +1,5 @@
-"""Streams and events. XLA orders its work itself: every stream is the order in which things are called, and an Event is a moment in it."""
+"""Streams and events. XLA orders its work itself: every stream is the order in which things are called, and
+an Event is a moment in it."""
 
 import time
 

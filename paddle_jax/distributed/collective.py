@@ -22,17 +22,21 @@ def is_available() -> bool:
 
 
 def new_group(ranks=None, backend=None, timeout=_LIMIT, nccl_comm_init_option=0, nccl_config=None):
-    """Makes a group of some of the processes. All processes must make all groups, in the same order, whether they belong to them or not.
+    """Makes a group of some of the processes. All processes must make all groups, in the same order, whether
+    they belong to them or not.
 
     Args:
-        ranks: list of int, the numbers of the processes. Default None: all. A group of one process communicates nothing: it has no members.
+        ranks: list of int, the numbers of the processes. Default None: all. A group of one process
+            communicates nothing: it has no members.
         backend: "nccl" or None; the devices decide.
-        timeout: timedelta, how long a call in the group may take before the process gives up. Default: half an hour, or PADDLE_PG_TIMEOUT.
+        timeout: timedelta, how long a call in the group may take before the process gives up. Default: half
+            an hour, or PADDLE_PG_TIMEOUT.
         nccl_comm_init_option, nccl_config: accepted.
     Returns:
         Group.
     Raises:
-        AssertionError: the backend is another one, a rank is out of range, or there are several ranks and init_parallel_env was not called.
+        AssertionError: the backend is another one, a rank is out of range, or there are several ranks and
+            init_parallel_env was not called.
     Example:
         >>> paddle.distributed.new_group([0]).ranks
         [0]
@@ -42,10 +46,12 @@ def new_group(ranks=None, backend=None, timeout=_LIMIT, nccl_comm_init_option=0,
     if ranks is None and is_initialized():
         ranks = Groups.known[0].ranks
     if ranks is None or (len(ranks) > 1 and not is_initialized()):
-        raise AssertionError("new_group: there is no group of all processes; call paddle.distributed.init_parallel_env() first")
+        raise AssertionError("new_group: there is no group of all processes; "
+                             "call paddle.distributed.init_parallel_env() first")
     ranks, count = sorted(ranks), len(Groups.known[0].ranks) if is_initialized() else None
     if count and (len(set(ranks)) < len(ranks) or not all(0 <= rank < count for rank in ranks)):
-        raise AssertionError(f"new_group: ranks: got {ranks}; they must be different numbers from 0 to {count - 1}")
+        raise AssertionError(f"new_group: ranks: got {ranks}; they must be different numbers from "
+                             f"0 to {count - 1}")
     limit = environment.read().timeout if timeout is _LIMIT else seconds(timeout)
     number = Groups.numbered()
     group = Groups.known[number] = made(number, ranks, limit, f"_default_pg{number}")
@@ -59,7 +65,8 @@ def _get_default_group():
         AssertionError: there is none.
     """
     if not is_initialized():
-        raise AssertionError("Call paddle.distributed.init_parallel_env first to initialize the distributed environment.")
+        raise AssertionError("Call paddle.distributed.init_parallel_env first to initialize the "
+                             "distributed environment.")
     return Groups.known[0]
 
 

@@ -1,4 +1,5 @@
-"""Data parallel training: each process computes with its part of the batch, and gradients are averaged over the processes."""
+"""Data parallel training: each process computes with its part of the batch, and gradients are averaged
+over the processes."""
 
 import contextlib
 import warnings
@@ -21,7 +22,8 @@ _MIB = 1 << 20
 
 
 def in_buckets(tensors, size):
-    """Tensors in lists, each of one dtype and of `size` bytes at most (a larger Tensor has one of its own), in the order given."""
+    """Tensors in lists, each of one dtype and of `size` bytes at most (a larger Tensor has one of its own),
+    in the order given."""
     found, open_ones = [], {}
     for tensor in tensors:
         raw = tensor._raw
@@ -36,9 +38,11 @@ def in_buckets(tensors, size):
 
 
 def _together(tensors, call):
-    """Replaces the values of Tensors of one dtype by what `call` makes of all of them in one row. Putting them together and apart is recorded like
-    any operation, so it is compiled with what the program does before and after."""
-    flat = reshape(tensors[0], [-1]) if len(tensors) == 1 else concat([reshape(tensor, [-1]) for tensor in tensors])
+    """Replaces the values of Tensors of one dtype by what `call` makes of all of them in one row. Putting
+    them together and apart is recorded like any operation, so it is compiled with what the program does
+    before and after."""
+    flat = (reshape(tensors[0], [-1]) if len(tensors) == 1
+            else concat([reshape(tensor, [-1]) for tensor in tensors]))
     flat, start = wrap(call(flat._value)), 0
     for tensor in tensors:
         size = tensor._raw.size
@@ -56,7 +60,8 @@ def averaged(gradients, group, size=25 * _MIB):
         size: bytes that travel together.
     """
     for bucket in in_buckets(gradients, size):
-        _together(bucket, lambda flat: group.process_group.all_reduce(flat, wire.AVG, "gradients: all_reduce"))
+        _together(bucket,
+                  lambda flat: group.process_group.all_reduce(flat, wire.AVG, "gradients: all_reduce"))
 
 
 @no_grad()
@@ -67,23 +72,27 @@ def same_everywhere(tensors, group, size=25 * _MIB, source=0):
 
 
 class DataParallel(Layer):
-    """A Layer whose gradients are averaged over the processes of a group: each process computes with its part of the batch, and all of them make the
-    same step. Parameters and buffers start with the values of the first process.
+    """A Layer whose gradients are averaged over the processes of a group: each process computes with its part
+    of the batch, and all of them make the same step. Parameters and buffers start with the values of
+    the first process.
 
-    Averaging follows a backward pass through the forward pass of this Layer (not of the Layer within): what `grad` holds then is averaged, with
-    what was there before. Gradients travel together, up to comm_buffer_size; putting them together is compiled with the backward pass, and what
-    follows with the optimizer's step.
+    Averaging follows a backward pass through the forward pass of this Layer (not of the Layer within): what
+    `grad` holds then is averaged, with what was there before. Gradients travel together, up to
+    comm_buffer_size; putting them together is compiled with the backward pass, and what follows with the
+    optimizer's step.
 
     Args:
         layers: Layer with Parameters.
         strategy: accepted.
         comm_buffer_size: int, MiB that travel together. Default 25.
         last_comm_buffer_size: accepted.
-        find_unused_parameters: processes may use different Parameters in a step; those that a process has not used count as zeros. Costs a small
-            message per step. Default False: all use the same ones, which is checked.
+        find_unused_parameters: processes may use different Parameters in a step; those that a process has not
+            used count as zeros. Costs a small message per step. Default False: all use the same ones,
+            which is checked.
         group: Group. Default None: all processes.
     Raises:
-        AssertionError: the Layer has no Parameter that is trained. RuntimeError (in backward): the processes do not have the same gradients.
+        AssertionError: the Layer has no Parameter that is trained. RuntimeError (in backward): the processes
+            do not have the same gradients.
     Example:
         >>> import warnings
         >>> with warnings.catch_warnings(record=True):  # one process: nothing to average
@@ -92,18 +101,23 @@ class DataParallel(Layer):
         paddle.Size([3, 1])
     """
 
-    def __init__(self, layers, strategy=None, comm_buffer_size=25, last_comm_buffer_size=1, find_unused_parameters=False, group=None):
+    def __init__(self, layers, strategy=None, comm_buffer_size=25, last_comm_buffer_size=1,
+                 find_unused_parameters=False, group=None):
         super().__init__(layers.full_name() + "_data_parallel")
         if not any(not p.stop_gradient for p in layers.parameters()):
-            raise AssertionError("This model does not have any parameters to train, and does not need to use DataParallel")
-        self._layers, self._strategy, self.find_unused_parameters = layers, strategy, bool(find_unused_parameters)
+            raise AssertionError("This model does not have any parameters to train, and does not need to "
+                                 "use DataParallel")
+        self._layers, self._strategy, self.find_unused_parameters = (layers, strategy,
+                                                                     bool(find_unused_parameters))
         self.comm_buffer_size, self.last_comm_buffer_size = int(comm_buffer_size), last_comm_buffer_size
         self.grad_need_sync, self._armed, self._waiting = True, False, False
         self.group = default_group() if group is None and is_initialized() else group
         self._several = self.group is not None and self.group.is_member()
         if not self._several:
-            warnings.warn("DataParallel: there is one process, so gradients stay as they are; to run several, start the program by `python -m "
-                          "paddle_jax.distributed.launch` and call init_parallel_env() before this", stacklevel=2)
+            warnings.warn("DataParallel: there is one process, so gradients stay as they are; "
+                          "to run several, start the program by `python -m paddle_jax.distributed.launch` "
+                          "and call init_parallel_env() before this",
+                          stacklevel=2)
             return
         same_everywhere([*layers.parameters(), *layers.buffers()], self.group)
         self.init_reducer()
@@ -123,7 +137,8 @@ class DataParallel(Layer):
 
     @contextlib.contextmanager
     def no_sync(self):
-        """Leaves gradients as they are after backward passes through forward passes inside, to add up several before they are averaged.
+        """Leaves gradients as they are after backward passes through forward passes inside, to add up several
+        before they are averaged.
 
         Example:
             >>> import warnings
@@ -148,18 +163,22 @@ class DataParallel(Layer):
         self._armed = self._waiting = False
         if self.find_unused_parameters:
             mine = np.array([p._grad is not None for p in self._trained])
-            used = np.asarray(self.group.process_group.all_reduce(mine, wire.MAX, "gradients: used parameters: all_reduce"))
-            for parameter in (p for p, anywhere in zip(self._trained, used, strict=True) if anywhere and p._grad is None):
+            used = np.asarray(self.group.process_group.all_reduce(mine, wire.MAX,
+                                                                  "gradients: used parameters: all_reduce"))
+            for parameter in (p for p, anywhere in zip(self._trained, used, strict=True)
+                              if anywhere and p._grad is None):
                 parameter._grad = wrap(zeros_like(parameter._raw))
         gradients = [p._grad for p in self._trained if p._grad is not None]
         try:
             averaged(gradients, self.group, self.comm_buffer_size * _MIB)
         except wire.MismatchError as error:
-            raise wire.MismatchError(f"DataParallel: the processes do not have gradients for the same Parameters; if that is meant, pass "
-                                     f"find_unused_parameters=True. {error}") from None
+            raise wire.MismatchError("DataParallel: the processes do not have gradients for the same "
+                                     "Parameters; if that is meant, pass find_unused_parameters=True. "
+                                     f"{error}") from None
 
     def apply_collective_grads(self):
-        """Averages the gradients that there are now; after an ordinary backward pass they are averaged already."""
+        """Averages the gradients that there are now; after an ordinary backward pass they are
+        averaged already."""
         if self._several:
             self._average()
 

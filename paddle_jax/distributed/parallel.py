@@ -14,31 +14,35 @@ __all__ = ["ParallelEnv", "ParallelMode", "get_rank", "get_world_size", "init_pa
 
 
 def init_parallel_env(nccl_config=None):
-    """Makes the group of all processes, which a launcher or a scheduler (torchrun, `srun`, `mpirun`) has started. The processes are connected
-    with this call, or with Paddle's launcher before it by the first use of a device; from then on one that fails ends all of them, each with a
-    message.
+    """Makes the group of all processes, which a launcher or a scheduler (torchrun, `srun`, `mpirun`) has
+    started. The processes are connected with this call, or with Paddle's launcher before it by the first use
+    of a device; from then on one that fails ends all of them, each with a message.
 
     Args:
         nccl_config: accepted.
     Returns:
         Group of all processes; None, with a warning, where there is one process.
     Raises:
-        ValueError: the launcher has not said where the processes meet. RuntimeError: a device was in use before the launcher's variables were set.
+        ValueError: the launcher has not said where the processes meet. RuntimeError: a device was in use
+            before the launcher's variables were set.
     """
     if 0 in Groups.known:
         return Groups.known[0]
     schedulers.adopt()
     if environment.size() == 1:
-        warnings.warn("Currently not a parallel execution environment, `paddle.distributed.init_parallel_env` will not do anything.", stacklevel=2)
+        warnings.warn("Currently not a parallel execution environment, "
+                      "`paddle.distributed.init_parallel_env` will not do anything.", stacklevel=2)
         return None
     found = environment.read()
     if not gate.joined() and found.coordinator is None:
-        raise ValueError("init_parallel_env: PADDLE_TRAINERS_NUM tells of several processes, and nothing where they meet; set PADDLE_MASTER "
-                         "to host:port of process 0, or start the program by `python -m paddle_jax.distributed.launch`")
+        raise ValueError("init_parallel_env: PADDLE_TRAINERS_NUM tells of several processes, and nothing "
+                         "where they meet; set PADDLE_MASTER to host:port of process 0, or start the program "
+                         "by `python -m paddle_jax.distributed.launch`")
     gate.join()
     if not gate.joined():
-        raise RuntimeError("init_parallel_env: a device of this process was used before PADDLE_TRAINERS_NUM was set, or a process that the launcher "
-                           "started has started this one; set the variables before the first tensor, in each process")
+        raise RuntimeError("init_parallel_env: a device of this process was used before PADDLE_TRAINERS_NUM "
+                           "was set, or a process that the launcher started has started this one; "
+                           "set the variables before the first tensor, in each process")
     from paddle_jax._core.world.channel import Channel
 
     Groups.channel = Groups.channel or Channel(found.rank, found.coordinator or gate.coordinator())
@@ -50,7 +54,8 @@ def get_rank(group=None) -> int:
     """The number of this process, from 0.
 
     Args:
-        group: Group, for the place in it (-1 outside). Default None: what the launcher put into PADDLE_TRAINER_ID, or 0.
+        group: Group, for the place in it (-1 outside). Default None: what the launcher put into
+            PADDLE_TRAINER_ID, or 0.
     Example:
         >>> paddle.distributed.get_rank()
         0
@@ -62,8 +67,9 @@ def get_world_size(group=None) -> int:
     """The number of processes.
 
     Args:
-        group: Group, for those in it (-1 outside). Default None: what the launcher put into PADDLE_TRAINERS_NUM, or 1; in a single process with
-            FLAGS_single_controller the number of its devices.
+        group: Group, for those in it (-1 outside). Default None: what the launcher put into
+            PADDLE_TRAINERS_NUM, or 1; in a single process with FLAGS_single_controller the
+            number of its devices.
     Example:
         >>> paddle.distributed.get_world_size()
         1
@@ -71,7 +77,8 @@ def get_world_size(group=None) -> int:
     if group is not None:
         return group.world_size
     count = environment.size()
-    return jax.device_count() if count == 1 and get_flags("FLAGS_single_controller")["FLAGS_single_controller"] else count
+    return (jax.device_count()
+            if count == 1 and get_flags("FLAGS_single_controller")["FLAGS_single_controller"] else count)
 
 
 class ParallelEnv:
@@ -138,7 +145,8 @@ class ParallelMode:
     DATA_PARALLEL, TENSOR_PARALLEL, PIPELINE_PARALLEL, SHARDING_PARALLEL, SEGMENT_PARALLEL = range(5)
 
 
-def sync_params_buffers(model, comm_group=None, src_rank=0, is_model_parallel=False, fuse_params=True, is_moe_sharding_parallel=False):
+def sync_params_buffers(model, comm_group=None, src_rank=0, is_model_parallel=False, fuse_params=True,
+                        is_moe_sharding_parallel=False):
     """Gives the processes of a group the Parameters and buffers of one of them.
 
     Args:

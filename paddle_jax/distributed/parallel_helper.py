@@ -1,4 +1,5 @@
-"""Whether the processes of this program work together: what programs ask before they call init_parallel_env."""
+"""Whether the processes of this program work together: what programs ask before they call
+init_parallel_env."""
 
 from paddle_jax.distributed.communication.group import is_initialized
 

@@ -1,4 +1,5 @@
-"""Probability distributions, transforms of random variables and Kullback-Leibler divergences (`paddle.distribution`)."""
+"""Probability distributions, transforms of random variables and Kullback-Leibler divergences
+(`paddle.distribution`)."""
 
 from paddle_jax.distribution import transform
 from paddle_jax.distribution.bernoulli import Bernoulli
@@ -26,16 +27,19 @@ from paddle_jax.distribution.normal import Normal
 from paddle_jax.distribution.poisson import Poisson
 from paddle_jax.distribution.student_t import StudentT
 from paddle_jax.distribution.transform import (
-    AbsTransform, AffineTransform, ChainTransform, ExpTransform, IndependentTransform, PowerTransform, ReshapeTransform, SigmoidTransform,
-    SoftmaxTransform, StackTransform, StickBreakingTransform, TanhTransform, Transform,
+    AbsTransform, AffineTransform, ChainTransform, ExpTransform, IndependentTransform, PowerTransform,
+    ReshapeTransform, SigmoidTransform, SoftmaxTransform, StackTransform, StickBreakingTransform,
+    TanhTransform, Transform,
 )
 from paddle_jax.distribution.transformed_distribution import TransformedDistribution
 from paddle_jax.distribution.uniform import Uniform
 
 __all__ = [
-    "Bernoulli", "Beta", "Categorical", "Cauchy", "Chi2", "ContinuousBernoulli", "Dirichlet", "Distribution", "Exponential", "ExponentialFamily",
-    "Multinomial", "MultivariateNormal", "Normal", "Uniform", "kl_divergence", "register_kl", "Independent", "TransformedDistribution", "Laplace",
-    "LogNormal", "LKJCholesky", "Gamma", "Gumbel", "Geometric", "Binomial", "Poisson", "StudentT", "Transform", "AbsTransform", "AffineTransform",
-    "ChainTransform", "ExpTransform", "IndependentTransform", "PowerTransform", "ReshapeTransform", "SigmoidTransform", "SoftmaxTransform",
-    "StackTransform", "StickBreakingTransform", "TanhTransform",
+    "Bernoulli", "Beta", "Categorical", "Cauchy", "Chi2", "ContinuousBernoulli", "Dirichlet", "Distribution",
+    "Exponential", "ExponentialFamily", "Multinomial", "MultivariateNormal", "Normal", "Uniform",
+    "kl_divergence", "register_kl", "Independent", "TransformedDistribution", "Laplace", "LogNormal",
+    "LKJCholesky", "Gamma", "Gumbel", "Geometric", "Binomial", "Poisson", "StudentT", "Transform",
+    "AbsTransform", "AffineTransform", "ChainTransform", "ExpTransform", "IndependentTransform",
+    "PowerTransform", "ReshapeTransform", "SigmoidTransform", "SoftmaxTransform", "StackTransform",
+    "StickBreakingTransform", "TanhTransform",
 ]

@@ -14,8 +14,9 @@ from paddle_jax.tensor.creation import to_tensor
 class Categorical(Distribution):
     """Classes 0, 1, ... with weights along the last axis.
 
-    As in Paddle the weights are read in two ways: `probs` and `log_prob` take them as probabilities up to a factor, `sample`, `entropy` and
-    `kl_divergence` as logarithms of probabilities up to a constant. Both agree for no weights but equal ones.
+    As in Paddle the weights are read in two ways: `probs` and `log_prob` take them as probabilities up to a
+    factor, `sample`, `entropy` and `kl_divergence` as logarithms of probabilities up to a constant. Both
+    agree for no weights but equal ones.
 
     Args:
         logits: list, array or floating Tensor [..., classes].
@@ -46,7 +47,8 @@ class Categorical(Distribution):
             raise ArgumentError("Categorical: logits: got one number; it must have at least one axis")
 
     def kl_divergence(self, other):
-        """The divergence from this categorical distribution to another; the axis of the classes stays, with length 1."""
+        """The divergence from this categorical distribution to another; the axis of the classes
+        stays, with length 1."""
         log_p, log_q = log_softmax(self.logits, -1), log_softmax(other.logits, -1)
         return (log_p.exp() * (log_p - log_q)).sum(-1, keepdim=True)
 
@@ -61,10 +63,11 @@ class Categorical(Distribution):
         """The probabilities of class numbers.
 
         Args:
-            value: integer Tensor. For logits of one axis any shape; otherwise of as many axes as logits, or of one: then each row gives the
-                probabilities of all these classes.
+            value: integer Tensor. For logits of one axis any shape; otherwise of as many axes as logits, or
+                of one: then each row gives the probabilities of all these classes.
         Returns:
-            Tensor of the shape of value for logits of one axis, else of the shape of logits without the last axis + [number of values].
+            Tensor of the shape of value for logits of one axis, else of the shape of logits without the last
+            axis + [number of values].
         Raises:
             ValueError: value is no integer Tensor, or has another number of axes.
         """
@@ -82,12 +85,15 @@ class Categorical(Distribution):
         if not isinstance(value, Tensor):
             raise AttributeError(f"Categorical: value: got {type(value).__name__}; give an integer Tensor")
         if not value.is_integer():
-            raise ArgumentError(f"Categorical: value: got dtype {value._raw.dtype.name}; it must be an integer dtype")
+            raise ArgumentError(f"Categorical: value: got dtype {value._raw.dtype.name}; "
+                                "it must be an integer dtype")
         self._need_classes()
         if probs.ndim == 1:
             return probs.gather(value.reshape([-1])).reshape(value.shape)
         if value.ndim == 1:
-            return probs.take_along_axis(value.reshape([1] * (probs.ndim - 1) + [-1]).expand([*probs.shape[:-1], value.shape[0]]), -1)
+            return probs.take_along_axis(
+                value.reshape([1] * (probs.ndim - 1) + [-1]).expand([*probs.shape[:-1], value.shape[0]]), -1)
         if value.ndim != probs.ndim:
-            raise ValueError(f"Categorical: value: got shape {list(value.shape)} for logits {list(probs.shape)}; give one axis, or as many as logits")
+            raise ValueError(f"Categorical: value: got shape {list(value.shape)} for logits "
+                             f"{list(probs.shape)}; give one axis, or as many as logits")
         return probs.take_along_axis(value, -1)

@@ -4,7 +4,14 @@ import math
 
 from paddle_jax._core.autograd.autograd_mode import no_grad
 from paddle_jax._core.tensor import Tensor
-from paddle_jax.distribution.distribution import Distribution, alike, as_tensors, real_or_tensor, repeated, sizes
+from paddle_jax.distribution.distribution import (
+    Distribution,
+    alike,
+    as_tensors,
+    real_or_tensor,
+    repeated,
+    sizes,
+)
 from paddle_jax.distribution.draws import draw_uniform_like
 
 
@@ -35,12 +42,14 @@ class Cauchy(Distribution):
     @property
     def variance(self):
         """The distribution has none: ValueError."""
-        raise ValueError("Cauchy: variance: the distribution has none; its quartiles are loc - scale and loc + scale")
+        raise ValueError("Cauchy: variance: the distribution has none; "
+                         "its quartiles are loc - scale and loc + scale")
 
     @property
     def stddev(self):
         """The distribution has none: ValueError."""
-        raise ValueError("Cauchy: stddev: the distribution has none; its quartiles are loc - scale and loc + scale")
+        raise ValueError("Cauchy: stddev: the distribution has none; "
+                         "its quartiles are loc - scale and loc + scale")
 
     def sample(self, shape=[], name=None):  # noqa: B006  Paddle's default, never changed
         """Random values of shape `shape` + batch_shape."""
@@ -76,7 +85,8 @@ class Cauchy(Distribution):
     def kl_divergence(self, other):
         """The divergence from this Cauchy distribution to another.
 
-        See: Chyzak and Nielsen, A closed-form formula for the Kullback-Leibler divergence between Cauchy distributions, 2019.
+        See: Chyzak and Nielsen, A closed-form formula for the Kullback-Leibler divergence between Cauchy
+            distributions, 2019.
         """
         if not isinstance(other, Cauchy):
             raise TypeError(f"Cauchy: kl_divergence: got {type(other).__name__}; give a Cauchy distribution")

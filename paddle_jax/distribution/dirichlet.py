@@ -9,7 +9,8 @@ from paddle_jax.nn.functional.activation import softmax
 
 
 class Dirichlet(ExponentialFamily):
-    """The distribution on lists of positive numbers that add up to 1, density proportional to the product of x**(concentration - 1).
+    """The distribution on lists of positive numbers that add up to 1, density proportional to the product of
+    x**(concentration - 1).
 
     Args:
         concentration: floating Tensor [..., parts], > 0.
@@ -23,7 +24,8 @@ class Dirichlet(ExponentialFamily):
 
     def __init__(self, concentration):
         if not isinstance(concentration, Tensor):
-            raise AttributeError(f"Dirichlet: concentration: got {type(concentration).__name__}; give a Tensor")
+            raise AttributeError(f"Dirichlet: concentration: got {type(concentration).__name__}; "
+                                 "give a Tensor")
         if concentration.ndim < 1:
             raise ValueError("Dirichlet: concentration: got one number; it must have at least one axis")
         self.concentration = concentration

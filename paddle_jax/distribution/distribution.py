@@ -1,4 +1,5 @@
-"""The base class of distributions, and what distributions share: parameters, sample shapes, sums over events."""
+"""The base class of distributions, and what distributions share: parameters, sample shapes,
+sums over events."""
 
 import numbers
 
@@ -12,9 +13,11 @@ from paddle_jax.tensor.ops import exp
 
 
 class Distribution:
-    """A probability distribution: a batch of independent ones (`batch_shape`), each over values of `event_shape`.
+    """A probability distribution: a batch of independent ones (`batch_shape`), each over values
+    of `event_shape`.
 
-    Subclasses define what they can of `sample`, `rsample`, `log_prob`, `entropy`, `mean` and `variance`; the rest raises NotImplementedError.
+    Subclasses define what they can of `sample`, `rsample`, `log_prob`, `entropy`, `mean` and `variance`; the
+    rest raises NotImplementedError.
 
     Args:
         batch_shape: lengths of the axes of independent distributions.
@@ -63,7 +66,8 @@ class Distribution:
         raise self._undefined("entropy")
 
     def kl_divergence(self, other):
-        """The Kullback-Leibler divergence from this distribution to another. See `paddle.distribution.kl_divergence`."""
+        """The Kullback-Leibler divergence from this distribution to another. See
+        `paddle.distribution.kl_divergence`."""
         raise self._undefined("kl_divergence")
 
     def prob(self, value):
@@ -90,7 +94,8 @@ class Distribution:
         tensors = [isinstance(a, Tensor) for a in args]
         if any(tensors) and not all(tensors):
             kinds = ", ".join(type(a).__name__ for a in args)
-            raise ValueError(f"{type(self).__name__}: got parameters of types {kinds}; give Tensors for all of them or for none")
+            raise ValueError(f"{type(self).__name__}: got parameters of types {kinds}; "
+                             "give Tensors for all of them or for none")
         return any(tensors)
 
     def _to_tensor(self, *args):
@@ -117,18 +122,21 @@ class Distribution:
         return sigmoid(logits) if is_binary else softmax(logits, -1)
 
     def _broadcast_all(self, *args):
-        """Numbers and Tensors as Tensors of one shape and of the dtype of the first Tensor (the default dtype without one)."""
+        """Numbers and Tensors as Tensors of one shape and of the dtype of the first Tensor (the default
+        dtype without one)."""
         return tuple(alike(*as_tensors(*args)))
 
 
 def _array(owner, value):
     if not isinstance(value, (float, list, tuple, np.ndarray)):
-        raise TypeError(f"{type(owner).__name__}: got a parameter of type {type(value).__name__}; use float, list, tuple, numpy.ndarray or Tensor")
+        raise TypeError(f"{type(owner).__name__}: got a parameter of type {type(value).__name__}; "
+                        "use float, list, tuple, numpy.ndarray or Tensor")
     return np.asarray(value, np.float32)
 
 
 def as_tensors(*args):
-    """Numbers and Tensors as Tensors of the dtype of the first Tensor, or of the default dtype without one."""
+    """Numbers and Tensors as Tensors of the dtype of the first Tensor, or of the default
+    dtype without one."""
     dtype = next((a.dtype for a in args if isinstance(a, Tensor)), None) or get_default_dtype()
     return [a if isinstance(a, Tensor) else to_tensor(a, dtype=dtype) for a in args]
 
@@ -137,7 +145,8 @@ def real_or_tensor(owner, **parameters):
     """Refuses a parameter that is neither a real number nor a Tensor."""
     for name, value in parameters.items():
         if not isinstance(value, (numbers.Real, Tensor)):
-            raise TypeError(f"{type(owner).__name__}: {name}: got {type(value).__name__}; give a number or a Tensor")
+            raise TypeError(f"{type(owner).__name__}: {name}: got {type(value).__name__}; "
+                            "give a number or a Tensor")
 
 
 def sizes(owner, shape):
@@ -145,7 +154,8 @@ def sizes(owner, shape):
     if isinstance(shape, Tensor):
         shape = shape.tolist()
     if not isinstance(shape, (list, tuple)):
-        raise TypeError(f"{type(owner).__name__}: shape: got {type(shape).__name__}; give a list or tuple of ints")
+        raise TypeError(f"{type(owner).__name__}: shape: got {type(shape).__name__}; "
+                        "give a list or tuple of ints")
     shape = tuple(int(n) if isinstance(n, Tensor) else n for n in shape)
     if not all(isinstance(n, numbers.Integral) for n in shape):
         raise TypeError(f"{type(owner).__name__}: shape: got {list(shape)}; its elements must be ints")
@@ -170,7 +180,8 @@ def alike(*tensors):
 
 
 def repeated(shape, *tensors):
-    """Tensors expanded to their common shape and repeated along new leading axes; lengths that are unknown yet stay so."""
+    """Tensors expanded to their common shape and repeated along new leading axes; lengths that are
+    unknown yet stay so."""
     made = [t.expand([*shape, *t.shape]) for t in alike(*tensors)] if shape else alike(*tensors)
     return made if len(made) > 1 else made[0]
 

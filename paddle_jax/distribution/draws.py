@@ -1,8 +1,10 @@
-"""Random numbers shaped like a tensor, and gamma numbers whose gradients follow the parameter (implicit reparameterisation).
+"""Random numbers shaped like a tensor, and gamma numbers whose gradients follow the parameter (implicit
+reparameterisation).
 
-A gamma number z of shape parameter a moves with a so that its distribution function P(a, z) stays where it is:
-dz/da = -(dP/da) / (dP/dz) (Figurnov, Mohamed and Mnih, Implicit Reparameterization Gradients, 2018). P has derivatives of every order here, so
-the slope does too. Logarithms of gamma numbers are drawn, since the numbers themselves underflow for small a.
+A gamma number z of shape parameter a moves with a so that its distribution function P(a, z) stays where it
+is: dz/da = -(dP/da) / (dP/dz) (Figurnov, Mohamed and Mnih, Implicit Reparameterization Gradients, 2018). P
+has derivatives of every order here, so the slope does too. Logarithms of gamma numbers are drawn, since the
+numbers themselves underflow for small a.
 """
 
 import jax
@@ -34,14 +36,16 @@ def draw_uniform_like(x, *, key):
 
 @op("x", random=True, nondiff=True, register=False, method=False)
 def draw_category(x, shape, *, key):
-    """Class numbers with probabilities proportional to exp(x) along the last axis, `shape` of them for each row."""
+    """Class numbers with probabilities proportional to exp(x) along the last axis, `shape` of
+    them for each row."""
     return jax.random.categorical(key, _wide(x), -1, shape=(*shape, *x.shape[:-1])).astype(jnp.int64)
 
 
 @op("x", random=True, nondiff=True, register=False, method=False)
 def draw_counts(x, count, *, key):
     """How often each class comes up in `count` draws with the probabilities along the last axis of x."""
-    return jax.random.multinomial(key, jnp.asarray(count, _wide(x).dtype), _wide(x), dtype=_wide(x).dtype).astype(x.dtype)
+    return jax.random.multinomial(key, jnp.asarray(count, _wide(x).dtype), _wide(x),
+                                  dtype=_wide(x).dtype).astype(x.dtype)
 
 
 @op("x", random=True, register=False, method=False)

@@ -7,8 +7,9 @@ from paddle_jax.distribution.distribution import Distribution, sum_rightmost
 class ExponentialFamily(Distribution):
     """A distribution with density h(x) exp(<theta, t(x)> - A(theta)).
 
-    Subclasses define `_natural_parameters` (a tuple of Tensors theta), `_log_normalizer(*theta)` (A) and `_mean_carrier_measure` (the mean of
-    log h), and get `entropy` and `kl_divergence` (to a distribution of the same class) from them.
+    Subclasses define `_natural_parameters` (a tuple of Tensors theta), `_log_normalizer(*theta)` (A) and
+    `_mean_carrier_measure` (the mean of log h), and get `entropy` and `kl_divergence` (to a distribution of
+    the same class) from them.
 
     See: Nielsen and Nock, Entropies and Cross-entropies of Exponential Families, 2010.
 

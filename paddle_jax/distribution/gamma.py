@@ -12,7 +12,8 @@ class Gamma(ExponentialFamily):
     """The gamma distribution on x > 0, density proportional to x**(concentration - 1) * exp(-rate * x).
 
     Args:
-        concentration, rate: floats, lists, arrays or Tensors > 0 that broadcast. Tensors and other values do not mix.
+        concentration, rate: floats, lists, arrays or Tensors > 0 that broadcast. Tensors and other
+            values do not mix.
     Raises:
         TypeError: a parameter is of another type.
         ValueError: one parameter is a Tensor and the other is not.

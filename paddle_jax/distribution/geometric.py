@@ -11,7 +11,8 @@ from paddle_jax.tensor.ops import floor
 
 
 class Geometric(Distribution):
-    """The number of failures before the first success, 0, 1, 2, ..., when each trial succeeds with probability probs.
+    """The number of failures before the first success, 0, 1, 2, ..., when each trial succeeds with
+    probability probs.
 
     Args:
         probs: number, or floating Tensor in (0, 1].
@@ -82,6 +83,7 @@ class Geometric(Distribution):
     def kl_divergence(self, other):
         """The divergence from this geometric distribution to another."""
         if not isinstance(other, Geometric):
-            raise TypeError(f"Geometric: kl_divergence: got {type(other).__name__}; give a Geometric distribution")
+            raise TypeError(f"Geometric: kl_divergence: got {type(other).__name__}; "
+                            "give a Geometric distribution")
         p, q = self.probs, other.probs
         return p.log() - q.log() + (1 / p - 1) * ((-p).log1p() - (-q).log1p())

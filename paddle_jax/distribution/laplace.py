@@ -5,7 +5,14 @@ import numbers
 
 from paddle_jax._core.autograd.autograd_mode import no_grad
 from paddle_jax._core.tensor import Tensor
-from paddle_jax.distribution.distribution import Distribution, alike, as_tensors, real_or_tensor, repeated, sizes
+from paddle_jax.distribution.distribution import (
+    Distribution,
+    alike,
+    as_tensors,
+    real_or_tensor,
+    repeated,
+    sizes,
+)
 from paddle_jax.distribution.draws import draw_uniform_like
 
 
@@ -64,7 +71,8 @@ class Laplace(Distribution):
 
     def icdf(self, value):
         """The value up to which results have the given probability."""
-        term = (value.astype(self.loc.dtype) if isinstance(value, Tensor) else self._away(value) + self.loc) - 0.5
+        term = ((value.astype(self.loc.dtype) if isinstance(value, Tensor) else self._away(value) + self.loc)
+                - 0.5)
         return self.loc - self.scale * term.sign() * (term.abs() * -2).log1p()
 
     def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed

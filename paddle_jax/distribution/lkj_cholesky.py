@@ -22,7 +22,8 @@ __all__ = ["LKJCholesky"]
 
 
 class LKJCholesky(Distribution):
-    """The distribution of Cholesky factors L of correlation matrices: L L^T has a density proportional to its determinant ** (concentration - 1).
+    """The distribution of Cholesky factors L of correlation matrices: L L^T has a density proportional to its
+    determinant ** (concentration - 1).
 
     Args:
         dim: number of rows, an int >= 2.
@@ -31,7 +32,8 @@ class LKJCholesky(Distribution):
     Raises:
         TypeError: dim is no int, or concentration of another type.
         ValueError: dim < 2, concentration <= 0, or another sample_method.
-    See: Lewandowski, Kurowicka and Joe, Generating random correlation matrices based on vines and extended onion method, 2009.
+    See: Lewandowski, Kurowicka and Joe, Generating random correlation matrices based on vines and extended
+        onion method, 2009.
     Example:
         >>> d = paddle.distribution.LKJCholesky(3, 2.0)
         >>> d.sample([4]).shape
@@ -60,7 +62,8 @@ class LKJCholesky(Distribution):
             return self._onion(eta) if self.sample_method == "onion" else self._cvine(eta)
 
     def _onion(self, eta):
-        """Row i is a random direction times the square root of a Beta(i / 2, eta + (dim - 1 - i) / 2) number; the diagonal completes length 1."""
+        """Row i is a random direction times the square root of a Beta(i / 2, eta + (dim - 1 - i) / 2) number;
+        the diagonal completes length 1."""
         row = arange(1, self.dim, dtype=self.dtype)
         square = Beta(row / 2 + zeros_like(eta), eta + (self.dim - 1 - row) / 2).sample().unsqueeze(-1)
         normal = tril(draw_normal_like(square.expand([*square.shape[:-1], self.dim - 1])))
@@ -68,7 +71,8 @@ class LKJCholesky(Distribution):
         return _with_diagonal(below, (1 - square).sqrt().squeeze(-1))
 
     def _cvine(self, eta):
-        """Partial correlations 2 Beta(b, b) - 1 with b = eta + (dim - 2 - j) / 2 in column j; a row uses up what is left of length 1."""
+        """Partial correlations 2 Beta(b, b) - 1 with b = eta + (dim - 2 - j) / 2 in column j; a row uses up
+        what is left of length 1."""
         column = arange(0, self.dim - 1, dtype=self.dtype)
         both = (eta + (self.dim - 2 - column) / 2).unsqueeze(-2)
         both = both.expand([*both.shape[:-2], self.dim - 1, self.dim - 1])
@@ -80,7 +84,8 @@ class LKJCholesky(Distribution):
     def log_prob(self, value):
         """The logarithm of the density of Cholesky factors, a Tensor [..., dim, dim]."""
         if not isinstance(value, Tensor):
-            raise ArgumentError(f"LKJCholesky: value: got {type(value).__name__}; give a Tensor [..., {self.dim}, {self.dim}]")
+            raise ArgumentError(f"LKJCholesky: value: got {type(value).__name__}; give a Tensor [..., "
+                                f"{self.dim}, {self.dim}]")
         rest, eta = self.dim - 1, self.concentration
         order = to_tensor(np.arange(rest - 1, -1, -1), dtype=self.dtype) + 2 * (eta.unsqueeze(-1) - 1)
         unnormalised = (order * value.diagonal(0, -2, -1)[..., 1:].log()).sum(-1)
@@ -90,7 +95,8 @@ class LKJCholesky(Distribution):
 
 
 def _with_diagonal(below, diagonal):
-    """The lower triangular matrix with a first row 1, 0, ..., 0, `below` [..., n, n] under the diagonal, then `diagonal` [..., n]."""
+    """The lower triangular matrix with a first row 1, 0, ..., 0, `below` [..., n, n] under the diagonal, then
+    `diagonal` [..., n]."""
     n = below.shape[-1]
     lower = concat([below, zeros_like(below[..., :1])], -1)
     places = to_tensor(np.eye(n, n + 1, 1), dtype=below.dtype)

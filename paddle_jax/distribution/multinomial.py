@@ -49,7 +49,8 @@ class Multinomial(Distribution):
         return self.log_prob(value).exp()
 
     def log_prob(self, value):
-        """The logarithm of the probability of counts, a Tensor [..., classes] of the dtype of probs or of integers."""
+        """The logarithm of the probability of counts, a Tensor [..., classes] of the dtype of
+        probs or of integers."""
         if not isinstance(value, Tensor):
             raise AttributeError(f"Multinomial: value: got {type(value).__name__}; give a Tensor")
         value = value.astype(self.probs.dtype)
@@ -64,7 +65,8 @@ class Multinomial(Distribution):
             return draw_counts(repeated(sizes(self, shape), self.probs), self.total_count)
 
     def entropy(self):
-        """The entropy of shape batch_shape: each count is binomial, so the means of log(count!) are sums over 0..total_count."""
+        """The entropy of shape batch_shape: each count is binomial, so the means of log(count!) are sums
+        over 0..total_count."""
         n, p = self.total_count, self.probs
         k = arange(0, n + 1, dtype=p.dtype).reshape([-1] + [1] * p.ndim)
         log_factorial = (k + 1).lgamma()

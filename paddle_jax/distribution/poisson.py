@@ -53,7 +53,8 @@ class Poisson(Distribution):
             return draw_poisson(repeated(sizes(self, shape), self.rate))
 
     def entropy(self):
-        """The entropy of shape batch_shape: a sum over results for small rates, the asymptotic series for large ones.
+        """The entropy of shape batch_shape: a sum over results for small rates, the asymptotic
+        series for large ones.
 
         See: Evans and Boersma, The Entropy of a Poisson Distribution, 1988.
         """
@@ -63,7 +64,8 @@ class Poisson(Distribution):
         log_mass = self._log_mass(k, rate)
         inverse = 1 / where(small, zeros_like(self.rate) + _LARGE, self.rate)
         series = -inverse * (1 / 12 + inverse * (1 / 24 + inverse * 19 / 360))
-        return where(small, -(log_mass.exp() * log_mass).sum(0), (1 + math.log(2 * math.pi) - inverse.log()) / 2 + series)
+        return where(small, -(log_mass.exp() * log_mass).sum(0),
+                     (1 + math.log(2 * math.pi) - inverse.log()) / 2 + series)
 
     def _log_mass(self, k, rate):
         rate = rate.clip(min=finfo(self.dtype).tiny)
@@ -84,7 +86,8 @@ class Poisson(Distribution):
     def kl_divergence(self, other):
         """The divergence from this Poisson distribution to another of the same batch shape."""
         if tuple(self.batch_shape) != tuple(other.batch_shape):
-            raise ValueError(f"Poisson: kl_divergence: batch shapes are {self.batch_shape} and {other.batch_shape}; they must be equal")
+            raise ValueError(f"Poisson: kl_divergence: batch shapes are {self.batch_shape} and "
+                             f"{other.batch_shape}; they must be equal")
         p, q = self.rate, other.rate
         tiny = finfo(self.dtype).tiny
         return p * (p.clip(min=tiny).log() - q.clip(min=tiny).log()) - p + q

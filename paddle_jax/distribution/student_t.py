@@ -28,7 +28,8 @@ class StudentT(Distribution):
     def __init__(self, df, loc, scale, name=None):
         self.name = name or "StudentT"
         dtype = next((a.dtype for a in (df, loc, scale) if isinstance(a, Tensor)), None)
-        made = as_tensors(*(a if isinstance(a, (float, Tensor)) else self._to_tensor(a)[0] for a in (df, loc, scale)))
+        made = as_tensors(*(a if isinstance(a, (float, Tensor)) else self._to_tensor(a)[0]
+                            for a in (df, loc, scale)))
         self.df, self.loc, self.scale = alike(*(a if dtype is None else a.astype(dtype) for a in made))
         for name_, value in (("df", self.df), ("scale", self.scale)):
             values = concrete(value)
@@ -50,7 +51,8 @@ class StudentT(Distribution):
         return where(self.df > 1, found, full_like(found, math.nan))
 
     def sample(self, shape=[]):  # noqa: B006  Paddle's default, never changed
-        """Random values of shape `shape` + batch_shape, with gradients to loc, scale and (implicit ones) to df."""
+        """Random values of shape `shape` + batch_shape, with gradients to loc, scale and
+        (implicit ones) to df."""
         df, loc, scale = repeated(sizes(self, shape), self.df, self.loc, self.scale)
         half = df / 2
         return loc + scale * draw_normal_like(loc) * ((half.log() - draw_log_gamma(half)) / 2).exp()

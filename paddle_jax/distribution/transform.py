@@ -1,8 +1,14 @@
-"""Transforms of random variables: functions with inverses and logarithms of the determinants of their derivatives."""
+"""Transforms of random variables: functions with inverses and logarithms of the determinants of
+their derivatives."""
 
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.distribution import constraint, variable
-from paddle_jax.distribution.combined_transforms import ChainTransform, IndependentTransform, ReshapeTransform, StackTransform
+from paddle_jax.distribution.combined_transforms import (
+    ChainTransform,
+    IndependentTransform,
+    ReshapeTransform,
+    StackTransform,
+)
 from paddle_jax.distribution.transform_base import Transform, Type
 from paddle_jax.nn.functional.activation import softmax, softplus
 from paddle_jax.tensor.attribute import broadcast_shape
@@ -13,8 +19,9 @@ from paddle_jax.tensor.ops import sigmoid
 from paddle_jax.tensor.sequences import arange
 
 __all__ = [
-    "Transform", "AbsTransform", "AffineTransform", "ChainTransform", "ExpTransform", "IndependentTransform", "PowerTransform", "ReshapeTransform",
-    "SigmoidTransform", "SoftmaxTransform", "StackTransform", "StickBreakingTransform", "TanhTransform",
+    "Transform", "AbsTransform", "AffineTransform", "ChainTransform", "ExpTransform", "IndependentTransform",
+    "PowerTransform", "ReshapeTransform", "SigmoidTransform", "SoftmaxTransform", "StackTransform",
+    "StickBreakingTransform", "TanhTransform",
 ]
 
 
@@ -85,7 +92,8 @@ class AffineTransform(Transform):
         return self._scale.abs().log()
 
     def _forward_shape(self, shape):
-        return tuple(broadcast_shape(broadcast_shape(list(shape), list(self._loc.shape)), list(self._scale.shape)))
+        return tuple(broadcast_shape(broadcast_shape(list(shape), list(self._loc.shape)),
+                                     list(self._scale.shape)))
 
     _inverse_shape = _forward_shape
 
@@ -213,7 +221,8 @@ class SoftmaxTransform(Transform):
 
 
 class StickBreakingTransform(Transform):
-    """Turns n numbers into n + 1 positive ones that add up to 1: each takes a share of what is left of a stick.
+    """Turns n numbers into n + 1 positive ones that add up to 1: each takes a share of what is
+    left of a stick.
 
     The shares are sigmoid(x - log(numbers left)), so that x = 0 gives equal parts.
 

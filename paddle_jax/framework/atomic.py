@@ -1,7 +1,8 @@
 """Files that are either written whole or not touched.
 
-A saver writes to `.name.<12 hex digits>.tmp` beside the file, holds a lock on that as long as it lives, and renames it in the end. What a killed
-saver has left is therefore a temporary file that nobody locks; the next save of that name deletes it.
+A saver writes to `.name.<12 hex digits>.tmp` beside the file, holds a lock on that as long as it lives, and
+renames it in the end. What a killed saver has left is therefore a temporary file that nobody locks; the next
+save of that name deletes it.
 """
 
 import contextlib
@@ -18,9 +19,11 @@ except ImportError:  # Windows: what killed savers leave stays
 
 @contextlib.contextmanager
 def replace_file(path):
-    """Opens a temporary file beside `path` for writing and puts it in place of `path` when the block ends without an error.
+    """Opens a temporary file beside `path` for writing and puts it in place of `path` when the block ends
+    without an error.
 
-    The directory is created when it is missing; a link is followed; what is not a regular file (a device, a pipe) is written to directly.
+    The directory is created when it is missing; a link is followed; what is not a regular file (a device, a
+    pipe) is written to directly.
     """
     target = _target(path)
     if target.exists() and not target.is_file():
@@ -35,7 +38,8 @@ def replace_file(path):
 
 
 def replace_files(contents):
-    """Writes several files {path: bytes} that belong together: all go to temporary names first, then they are put in place."""
+    """Writes several files {path: bytes} that belong together: all go to temporary names first, then they
+    are put in place."""
     with contextlib.ExitStack() as stack:
         pairs = []
         for path, data in contents.items():
@@ -56,7 +60,8 @@ def _target(path):
 
 
 def _opened(target, stack):
-    """A locked temporary file for `target`, which is closed and deleted with the stack unless it has been renamed."""
+    """A locked temporary file for `target`, which is closed and deleted with the stack unless it
+    has been renamed."""
     _clean(target)
     while True:
         temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(6)}.tmp")
@@ -69,7 +74,8 @@ def _opened(target, stack):
 
 
 def _lock(stream):
-    """Locks an open file; False when somebody else has it. Where the file system knows no locks nobody has one, and nothing is cleaned up."""
+    """Locks an open file; False when somebody else has it. Where the file system knows no locks nobody has
+    one, and nothing is cleaned up."""
     try:
         if fcntl is not None:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)

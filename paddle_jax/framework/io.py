@@ -17,19 +17,34 @@ from paddle_jax._core.tensor import Parameter as EagerParamBase  # noqa: F401  p
 from paddle_jax._core.tensor import Tensor, elements, wrap
 from paddle_jax.framework import pickle_reader, pickle_writer, safetensors_file
 from paddle_jax.framework.atomic import replace_file
-from paddle_jax.framework.io_objects import _parse_every_object, _to_LodTensor, _transformed_from_lodtensor, _transformed_from_varbase  # noqa: F401
+from paddle_jax.framework.io_objects import (  # noqa: F401
+    _parse_every_object,
+    _to_LodTensor,
+    _transformed_from_lodtensor,
+    _transformed_from_varbase,
+)
 from paddle_jax.framework.pickle_names import Budget, CorruptFileError, shortened
-from paddle_jax.framework.state_file import NAME_TABLE, SLICE_TABLE, contains, is_state_dict, join_slices, slice_big, to_plain
+from paddle_jax.framework.state_file import (
+    NAME_TABLE,
+    SLICE_TABLE,
+    contains,
+    is_state_dict,
+    join_slices,
+    slice_big,
+    to_plain,
+)
 from paddle_jax.framework.tensor_record import read_record, write_record
 
 _SAVE_CONFIGS = ("use_binary_format", "pickle_protocol", "safetensors")
-_LOAD_CONFIGS = ("model_filename", "params_filename", "keep_name_table", "return_numpy", "safetensors", "allow_pickle")
+_LOAD_CONFIGS = ("model_filename", "params_filename", "keep_name_table", "return_numpy", "safetensors",
+                 "allow_pickle")
 
 
 def _check_configs(function, configs, known):
     for name in configs:
         if name not in known:
-            raise ValueError(f"{function}: {name}: not a setting of paddle.{function}; allowed are {', '.join(known)}.")
+            raise ValueError(f"{function}: {name}: not a setting of paddle.{function}; "
+                             f"allowed are {', '.join(known)}.")
 
 
 def _check_protocol(protocol):
@@ -52,12 +67,14 @@ def _check_path(path):
 def save(obj, path, protocol=4, **configs):
     """Saves an object to a file that Paddle reads, and that reads back as it was.
 
-    State dicts of layers and optimizers become `.pdparams` and `.pdopt` files. Other objects may hold Tensors anywhere in lists, tuples and dicts.
-    The file is written under a temporary name first: when saving fails, an existing file stays as it was.
+    State dicts of layers and optimizers become `.pdparams` and `.pdopt` files. Other objects may hold Tensors
+    anywhere in lists, tuples and dicts. The file is written under a temporary name first: when saving fails,
+    an existing file stays as it was.
 
     Args:
-        obj: state dict, Tensor, or any object that can be pickled. Not a Layer: save its `state_dict()`. A `static.Program` becomes a `.json` file of
-            its operations, without the values of its parameters (`program.state_dict()` has those).
+        obj: state dict, Tensor, or any object that can be pickled. Not a Layer: save its `state_dict()`. A
+            `static.Program` becomes a `.json` file of its operations, without the values of its parameters
+            (`program.state_dict()` has those).
         path: str or path-like, missing directories are made; or BytesIO.
         protocol: int, pickle protocol from 2 to 4. Default 4.
         use_binary_format: bool, write one Tensor in Paddle's binary format instead. Default False.
@@ -65,7 +82,8 @@ def save(obj, path, protocol=4, **configs):
     Raises:
         ValueError: `obj` holds a Layer, `path` names no file, or a setting is not known.
         NotImplementedError: `use_binary_format` with something else than a Tensor.
-    Differs from Paddle: `safetensors=True` with anything but a dict of Tensors is an error instead of a pickle.
+    Differs from Paddle: `safetensors=True` with anything but a dict of Tensors is an error
+        instead of a pickle.
     Example:
         >>> import tempfile, os
         >>> name = os.path.join(tempfile.mkdtemp(), "x.pdparams")
@@ -110,12 +128,14 @@ def _encoder(obj, protocol, configs):
         if isinstance(obj, DenseTensor):
             return lambda stream: write_record(np.asarray(obj), stream)
         if not isinstance(obj, Tensor):
-            raise NotImplementedError(f"save: obj: got {type(obj).__name__}; use_binary_format=True can save one Tensor only.")
+            raise NotImplementedError(f"save: obj: got {type(obj).__name__}; use_binary_format=True can save "
+                                      "one Tensor only.")
         return lambda stream: write_record(elements(obj), stream)
     if configs.get("safetensors", False):
         data = safetensors_file.encode(_only_tensors(obj))
         return lambda stream: stream.write(data)
-    if isinstance(obj, dict) and obj and all(isinstance(v, DenseTensor) for v in obj.values()):  # of a static program: plain arrays, no table
+    # of a static program: plain arrays, no table
+    if isinstance(obj, dict) and obj and all(isinstance(v, DenseTensor) for v in obj.values()):
         plain = {name: pickle_writer.as_bits(np.asarray(value)) for name, value in obj.items()}
         obj = slice_big(plain) if protocol in (2, 3) else plain
     elif is_state_dict(obj):
@@ -126,8 +146,10 @@ def _encoder(obj, protocol, configs):
 
 
 def _only_tensors(obj):
-    if not isinstance(obj, dict) or not all(isinstance(k, str) and isinstance(v, Tensor) for k, v in obj.items()):
-        raise ValueError("save: obj: safetensors=True can save a dict of names and Tensors only; leave it out for other objects.")
+    if (not isinstance(obj, dict)
+            or not all(isinstance(k, str) and isinstance(v, Tensor) for k, v in obj.items())):
+        raise ValueError("save: obj: safetensors=True can save a dict of names and Tensors only; "
+                         "leave it out for other objects.")
     return {name: elements(tensor) for name, tensor in obj.items()}
 
 
@@ -200,15 +222,16 @@ def load(path, **configs):
         return_numpy: give ndarrays instead of Tensors (bfloat16 as the uint16 of its bits). Default False.
         keep_name_table: keep the table of parameter names in a state dict. Default False.
         safetensors: the file is in the safetensors format. Default False.
-        allow_pickle: also load types that checkpoints do not need. Only for files you trust: loading can then run any code in them. Default False.
+        allow_pickle: also load types that checkpoints do not need. Only for files you trust: loading can then
+            run any code in them. Default False.
         model_filename: accepted.
         params_filename: accepted.
     Returns:
         What was saved. Tensors have their names, `stop_gradient=True` and the current device.
     Raises:
         ValueError: there is no such file, it is damaged (also an EOFError), or a setting is not known.
-    Differs from Paddle: without `allow_pickle=True` types other than arrays, containers and dates are refused, and containers that take far more
-        memory than the file; Paddle runs whatever a file says.
+    Differs from Paddle: without `allow_pickle=True` types other than arrays, containers and dates are
+        refused, and containers that take far more memory than the file; Paddle runs whatever a file says.
     Example:
         >>> import io
         >>> buffer = io.BytesIO()
@@ -224,7 +247,8 @@ def load(path, **configs):
         raise TypeError(f"load: path: got {type(path).__name__}; pass the name of a file or a BytesIO.")
     file = Path(path)
     if not file.exists():
-        raise ValueError(f"load: path: {path} does not exist; give the full name of the file, such as 'model.pdparams'.")
+        raise ValueError(f"load: path: {path} does not exist; give the full name of the file, "
+                         "such as 'model.pdparams'.")
     if file.is_dir():
         raise RuntimeError(f"load: path: {path} is a directory; give the full name of a file in it.")
     with file.open("rb") as stream:
@@ -232,14 +256,16 @@ def load(path, **configs):
 
 
 def _loaded(stream, configs, name):
-    """What a stream holds, made of Tensors or arrays; whatever a damaged one does comes out as a CorruptFileError that names it."""
+    """What a stream holds, made of Tensors or arrays; whatever a damaged one does comes out as a
+    CorruptFileError that names it."""
     try:
         start = stream.tell()
         budget = Budget(stream.seek(0, 2) - start)
         stream.seek(start)
         content = _read(stream, configs, budget)
         if isinstance(content, _Record) and not isinstance(stream, io.BytesIO) and stream.read(1):
-            raise CorruptFileError("bytes follow the first tensor record; parameter files of inference models are read with their model")
+            raise CorruptFileError("bytes follow the first tensor record; "
+                                   "parameter files of inference models are read with their model")
         if isinstance(content, dict) and SLICE_TABLE in content:
             content = join_slices(content)
         as_numpy = configs.get("return_numpy", False)
@@ -247,7 +273,8 @@ def _loaded(stream, configs, name):
             return _state_dict(content, _Maker(as_numpy, True, budget), configs.get("keep_name_table", False))
         if configs.get("allow_pickle", False):
             budget.arrays, budget.named = 1, _any_named(content, set())
-        return _Maker(as_numpy, as_numpy or budget.named, budget).convert(content) if budget.arrays else content
+        return (_Maker(as_numpy, as_numpy or budget.named, budget).convert(content) if budget.arrays
+                else content)
     except ForkedError:
         raise
     except CorruptFileError as error:
@@ -258,7 +285,8 @@ def _loaded(stream, configs, name):
         raise
     except Exception as error:  # a damaged file fails in as many ways as there are opcodes
         text = shortened(error)
-        raise CorruptFileError(f"load: path: cannot read {name}: it is damaged or not a checkpoint ({text}).") from error
+        raise CorruptFileError(f"load: path: cannot read {name}: it is damaged or not a "
+                               f"checkpoint ({text}).") from error
 
 
 class _Record:
@@ -303,7 +331,8 @@ def _to_numpy(array):
 
 
 def _is_named(item):
-    return isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str) and isinstance(item[1], np.ndarray)
+    return (isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str)
+            and isinstance(item[1], np.ndarray))
 
 
 def _state_dict(content, maker, keep_table):
@@ -328,7 +357,8 @@ def _any_named(item, seen):
 
 
 class _Maker:
-    """Makes what the user gets of arrays in dicts, lists and tuples; an object that occurs twice stays one object.
+    """Makes what the user gets of arrays in dicts, lists and tuples; an object that occurs twice
+    stays one object.
 
     as_numpy: ndarrays, else Tensors. named: only arrays with a name become Tensors.
     """
@@ -359,13 +389,15 @@ class _Maker:
             return item if self._named and not self._as_numpy else self.made(item, None)
         if not item or not isinstance(item, dict | list | tuple):
             return item
-        if len(item) <= 16 and not any(isinstance(part, _HOLDERS) for part in (item.values() if isinstance(item, dict) else item)):
+        if len(item) <= 16 and not any(isinstance(part, _HOLDERS)
+                                       for part in (item.values() if isinstance(item, dict) else item)):
             return item  # small and without arrays: looked at each time instead of being remembered
         if id(item) in self._seen:
             return self._seen[id(item)][1]
         self._budget.take(200)
         if isinstance(item, tuple):
-            result = self.made(item[1], item[0]) if _is_named(item) else tuple([self.convert(part) for part in item])
+            result = (self.made(item[1], item[0]) if _is_named(item)
+                      else tuple([self.convert(part) for part in item]))
             result = item if type(result) is tuple and all(map(operator.is_, result, item)) else result
         else:
             self._seen[id(item)] = item, item

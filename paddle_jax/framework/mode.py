@@ -44,7 +44,8 @@ def non_static_only(func):
     @ft.wraps(func)
     def checked(*args, **kwargs):
         if local.ctx.frame.recording:
-            raise AssertionError(f"{func.__name__}: it works in dynamic mode only; call paddle.disable_static() first")
+            raise AssertionError(f"{func.__name__}: it works in dynamic mode only; "
+                                 "call paddle.disable_static() first")
         return func(*args, **kwargs)
 
     return checked
@@ -63,7 +64,8 @@ def static_only(func):
     @ft.wraps(func)
     def checked(*args, **kwargs):
         if not local.ctx.frame.recording:
-            raise AssertionError(f"{func.__name__}: it works in static mode only; call paddle.enable_static() first")
+            raise AssertionError(f"{func.__name__}: it works in static mode only; "
+                                 "call paddle.enable_static() first")
         return func(*args, **kwargs)
 
     return checked
@@ -73,7 +75,8 @@ dygraph_not_support = static_only
 
 
 def enable_static():
-    """Switches to static mode: operations are added to the default main program, which a `paddle.static.Executor` runs.
+    """Switches to static mode: operations are added to the default main program, which a
+    `paddle.static.Executor` runs.
 
     It concerns the calling thread, and, where that is the main one, the threads that begin later.
 
@@ -89,7 +92,8 @@ def enable_static():
 
 
 def disable_static(place=None):
-    """Switches back to dynamic mode: operations run when they are called. Names of parameters that are in use may be given again.
+    """Switches back to dynamic mode: operations run when they are called. Names of parameters that are in use
+    may be given again.
 
     Args:
         place: the device to use from now on. Default: the current one.

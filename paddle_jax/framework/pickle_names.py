@@ -1,8 +1,10 @@
-"""What the names in a checkpoint's pickle stand for: functions that make the few types a checkpoint needs, of checked parts and within a Budget.
+"""What the names in a checkpoint's pickle stand for: functions that make the few types a checkpoint needs, of
+checked parts and within a Budget.
 
-Nothing here trusts its arguments. Arrays and dtypes are rebuilt from checked parts, because `ndarray.__setstate__` and `dtype.__setstate__` trust
-what they are given; containers are made of containers that the file itself holds, never of a `range`, and the keys of dicts and sets are looked at
-before they are hashed, since 100 KB of keys with one hash would take minutes.
+Nothing here trusts its arguments. Arrays and dtypes are rebuilt from checked parts, because
+`ndarray.__setstate__` and `dtype.__setstate__` trust what they are given; containers are made of containers
+that the file itself holds, never of a `range`, and the keys of dicts and sets are looked at before they are
+hashed, since 100 KB of keys with one hash would take minutes.
 """
 
 import argparse
@@ -20,12 +22,14 @@ ROOM = 40 << 20  # bytes that a file may take besides four times its size
 _KEYS = 32  # keys with one hash in a container
 _PARTS = 1000  # parts of a key, counted along every path, since the hash of a tuple goes along all of them
 _WORD = 1 << 64
-_PLAIN = frozenset((str, bytes, bool, float, type(None)))  # hashes that nobody can choose, or that only few keys share
+# hashes that nobody can choose, or that only few keys share
+_PLAIN = frozenset((str, bytes, bool, float, type(None)))
 _CONTAINERS = (list, tuple, dict, set, frozenset)
 
 
 class CorruptFileError(ValueError, EOFError):
-    """A file that is damaged, cut short, or not a checkpoint. Both ValueError and EOFError, since Paddle raises the one or the other."""
+    """A file that is damaged, cut short, or not a checkpoint. Both ValueError and EOFError, since Paddle
+    raises the one or the other."""
 
 
 class ForbiddenError(CorruptFileError, pickle.UnpicklingError):
@@ -39,9 +43,11 @@ def shortened(what) -> str:
 
 
 class Budget:
-    """The memory that what a file says may take: by and large what the file itself takes, so that no few bytes ask for gigabytes.
+    """The memory that what a file says may take: by and large what the file itself takes, so that no few
+    bytes ask for gigabytes.
 
-    arrays: how many arrays were made. named: whether one stands in a pair with a name, which is how Tensors outside state dicts are written.
+    arrays: how many arrays were made. named: whether one stands in a pair with a name, which is how Tensors
+    outside state dicts are written.
     """
 
     def __init__(self, size):
@@ -55,7 +61,8 @@ class Budget:
         """
         self.left -= count
         if self.left < 0:
-            raise CorruptFileError("it asks for far more memory than it takes itself; if you trust who wrote it, pass allow_pickle=True")
+            raise CorruptFileError("it asks for far more memory than it takes itself; "
+                                   "if you trust who wrote it, pass allow_pickle=True")
 
     def check_keys(self, container, keys):
         """Looks at keys before they go into a dict or set, which stays alive.
@@ -88,11 +95,12 @@ def _weigh(key, left):
         for part in key:
             _weigh(part, left)
     elif not (type(key) in _PLAIN or type(key) is int and -_WORD < key < _WORD
-              or isinstance(key, complex | np.generic | dtypes.DType | datetime.date | datetime.time | datetime.timedelta | datetime.timezone)):
+              or isinstance(key, (complex | np.generic | dtypes.DType | datetime.date | datetime.time
+                                  | datetime.timedelta | datetime.timezone))):
         raise CorruptFileError(f"it has a {type(key).__name__} as a key")
 
 
-# what is under construction: made by a call, filled by its state ------------------------------------------------------
+# what is under construction: made by a call, filled by its state --------------------------------------------
 
 
 class Unfinished:
@@ -169,7 +177,7 @@ def _scalar(budget, dtype, data):
     return _build_array(budget, data, dtype, (1,), "C")[0]
 
 
-# plain types ----------------------------------------------------------------------------------------------------------
+# plain types ------------------------------------------------------------------------------------------------
 
 
 def _encode(budget, text, encoding="latin1"):
@@ -181,7 +189,8 @@ def _encode(budget, text, encoding="latin1"):
 
 def _buffer(cls):
     def make(budget, data=b"", encoding="latin1"):
-        data = _encode(budget, data, encoding) if isinstance(data, str) else memoryview(data)  # never a number, which would ask for memory
+        # never a number, which would ask for memory
+        data = _encode(budget, data, encoding) if isinstance(data, str) else memoryview(data)
         budget.take(len(data))
         return cls(data)
 
@@ -236,15 +245,16 @@ def _namespace(budget):
 
 
 def _static_tensor(budget, source, names):
-    """Stands for `eval('data', {'data': array})`, which is how Paddle writes tensors of static programs in nested objects."""
+    """Stands for `eval('data', {'data': array})`, which is how Paddle writes tensors of static programs
+    in nested objects."""
     if source != "data" or set(names) != {"data"}:
         raise ForbiddenError("eval of anything but a stored array")
     return names["data"]
 
 
 class Name:
-    """An allowed name in a file. make: what calling it does, a function of the Budget and the arguments. factory: a type that a defaultdict may
-    use."""
+    """An allowed name in a file. make: what calling it does, a function of the Budget and the arguments.
+    factory: a type that a defaultdict may use."""
 
     __slots__ = ("__weakref__", "factory", "make")
 
@@ -253,12 +263,16 @@ class Name:
 
 
 def _names():
-    table = {("numpy", "dtype"): _dtype, ("numpy", "ndarray"): None, ("_codecs", "encode"): _encode, ("argparse", "Namespace"): _namespace}
+    table = {("numpy", "dtype"): _dtype, ("numpy", "ndarray"): None, ("_codecs", "encode"): _encode,
+             ("argparse", "Namespace"): _namespace}
     for core in ("numpy.core", "numpy._core"):
-        table |= {(core + ".multiarray", "_reconstruct"): _reconstruct, (core + ".multiarray", "scalar"): _scalar}
+        table |= {(core + ".multiarray", "_reconstruct"): _reconstruct,
+                  (core + ".multiarray", "scalar"): _scalar}
         table[core + ".numeric", "_frombuffer"] = _build_array
-    plain = {"tuple": _container(tuple, 40), "list": _container(list, 56), "dict": _container(dict, 64), "set": _container(set, 216)}
-    plain |= {"frozenset": _container(frozenset, 216), "complex": _number(complex), "int": _number(int), "float": _number(float)}
+    plain = {"tuple": _container(tuple, 40), "list": _container(list, 56), "dict": _container(dict, 64),
+             "set": _container(set, 216)}
+    plain |= {"frozenset": _container(frozenset, 216), "complex": _number(complex), "int": _number(int),
+              "float": _number(float)}
     plain |= {"range": _number(range), "xrange": _number(range), "slice": _plain(slice)}
     plain |= {"bytes": _buffer(bytes), "bytearray": _buffer(bytearray), "eval": _static_tensor}
     table |= {(module, name): make for module in ("builtins", "__builtin__") for name, make in plain.items()}
@@ -270,7 +284,8 @@ def _names():
     table["paddle", "dtype"] = lambda budget: _PaddleDtype()
     table["paddle_jax._core.dtype", "convert"] = _plain(dtypes.convert)
     table["paddle_jax._core.place", "restored"] = _plain(places.restored)
-    table["paddle.base.libpaddle", "Size"] = lambda budget, lengths: size_of(_container(list, 56)(budget, lengths))
+    table["paddle.base.libpaddle",
+          "Size"] = lambda budget, lengths: size_of(_container(list, 56)(budget, lengths))
     return table
 
 

@@ -1,7 +1,9 @@
-"""Reading pickled checkpoints without running code from them, in memory and time that go with the size of the file.
+"""Reading pickled checkpoints without running code from them, in memory and time that go with the
+size of the file.
 
-A pickle is a program for a small stack machine. This one knows the few names that checkpoints use (`pickle_names.py`) and refuses all others; what a
-file makes of containers and arrays is counted against a Budget.
+A pickle is a program for a small stack machine. This one knows the few names that checkpoints use
+(`pickle_names.py`) and refuses all others; what a file makes of containers and arrays is counted
+against a Budget.
 """
 
 import argparse
@@ -19,7 +21,8 @@ _LARGE = 1 << 16  # bytes; what is shorter is read without asking first whether 
 
 
 class _Reader(pickle._Unpickler):
-    # The Python version of the unpickler: that in C makes room for a damaged index or length before it looks, and lets no opcode be changed.
+    # The Python version of the unpickler: that in C makes room for a damaged index or length before it looks,
+    # and lets no opcode be changed.
 
     def __init__(self, stream, budget):
         super().__init__(stream, encoding="latin1")
@@ -54,7 +57,7 @@ class _Reader(pickle._Unpickler):
             raise EOFError("it is cut short")
         return data
 
-    # names and calls --------------------------------------------------------------------------------------------------
+    # names and calls ----------------------------------------------------------------------------------------
 
     def find_class(self, module, name):
         """The Name behind a global, the same object each time."""
@@ -99,7 +102,7 @@ class _Reader(pickle._Unpickler):
         else:
             raise ForbiddenError(f"it sets the state of a {type(target).__name__}")
 
-    # containers -------------------------------------------------------------------------------------------------------
+    # containers ---------------------------------------------------------------------------------------------
 
     def load_mark(self):
         """Opens a container."""
@@ -177,7 +180,7 @@ class _Reader(pickle._Unpickler):
         """A bytearray; its memory is asked for after its content has been read."""
         self.append(bytearray(self.read(int.from_bytes(self.read(8), "little"))))
 
-    # the memo: a list as long as indices come in order, since each entry of a dict takes a hundred times the byte it costs in the file --------
+    # the memo: a list as long as indices come in order, since each entry of a dict takes a hundred times the 
 
     def load_memoize(self):
         """Notes the top of the stack down at the next index."""
@@ -238,16 +241,23 @@ def _short_tuple(count):
     return load
 
 
-_NAMES = ("REDUCE", "NEWOBJ_EX", "BUILD", "MARK", "TUPLE", "LIST", "DICT", "FROZENSET", "APPEND", "APPENDS", "SETITEM", "SETITEMS", "ADDITEMS")
-_OWN = {name: getattr(_Reader, "load_" + name.lower()) for name in (*_NAMES, "BYTEARRAY8", "MEMOIZE", "FRAME")}
-_OWN |= {name: _Reader.refuse for name in ("EXT1", "EXT2", "EXT4", "PERSID", "BINPERSID", "NEXT_BUFFER", "READONLY_BUFFER")}
+_NAMES = ("REDUCE", "NEWOBJ_EX", "BUILD", "MARK", "TUPLE", "LIST", "DICT", "FROZENSET", "APPEND", "APPENDS",
+          "SETITEM", "SETITEMS", "ADDITEMS")
+_OWN = {name: getattr(_Reader, "load_" + name.lower())
+        for name in (*_NAMES, "BYTEARRAY8", "MEMOIZE", "FRAME")}
+_OWN |= {name: _Reader.refuse
+         for name in ("EXT1", "EXT2", "EXT4", "PERSID", "BINPERSID", "NEXT_BUFFER", "READONLY_BUFFER")}
 _OWN |= {"NEWOBJ": _Reader.load_reduce}
-_OWN |= {"BINPUT": lambda self: self._note(self.read(1)[0]), "LONG_BINPUT": lambda self: self._note(int.from_bytes(self.read(4), "little"))}
-_OWN |= {"BINGET": lambda self: self._noted(self.read(1)[0]), "LONG_BINGET": lambda self: self._noted(int.from_bytes(self.read(4), "little"))}
-_OWN |= {"PUT": lambda self: self._note(int(self.readline())), "GET": lambda self: self._noted(int(self.readline()))}
+_OWN |= {"BINPUT": lambda self: self._note(self.read(1)[0]),
+         "LONG_BINPUT": lambda self: self._note(int.from_bytes(self.read(4), "little"))}
+_OWN |= {"BINGET": lambda self: self._noted(self.read(1)[0]),
+         "LONG_BINGET": lambda self: self._noted(int.from_bytes(self.read(4), "little"))}
+_OWN |= {"PUT": lambda self: self._note(int(self.readline())),
+         "GET": lambda self: self._noted(int(self.readline()))}
 _OWN |= {"EMPTY_LIST": _sized(56, list), "EMPTY_DICT": _sized(64, dict), "EMPTY_SET": _sized(216, set)}
 _OWN |= {"TUPLE1": _short_tuple(1), "TUPLE2": _short_tuple(2), "TUPLE3": _short_tuple(3)}
-_TABLE = {bytes([code]): load for code, load in pickle._Unpickler.dispatch.items()} | {getattr(pickle, name): load for name, load in _OWN.items()}
+_TABLE = ({bytes([code]): load for code, load in pickle._Unpickler.dispatch.items()}
+          | {getattr(pickle, name): load for name, load in _OWN.items()})
 _TABLE[b""] = _Reader.end
 
 
@@ -255,7 +265,8 @@ def read(stream, budget, allow_pickle=False):
     """Reads one pickled object from a binary stream; arrays come as ndarrays.
 
     Raises:
-        CorruptFileError: the stream is not a pickle, is damaged, or asks for a type that is not allowed or for very much memory.
+        CorruptFileError: the stream is not a pickle, is damaged, or asks for a type that is not allowed or
+            for very much memory.
     """
     if allow_pickle:
         return pickle.load(stream, encoding="latin1")

@@ -14,7 +14,8 @@ _NUMPY_GLOBALS = {np.empty(0).__reduce__()[0]: "_reconstruct", np.float32(0).__r
 
 
 def to_array(tensor):
-    """The ndarray that stands for a Tensor in a file: bfloat16 as the uint16 of its bits, float8 as int8, as Paddle does."""
+    """The ndarray that stands for a Tensor in a file: bfloat16 as the uint16 of its bits, float8 as
+    int8, as Paddle does."""
     return as_bits(elements(tensor))
 
 
@@ -23,7 +24,8 @@ def as_bits(array):
     if array.dtype == ml_dtypes.bfloat16:
         return array.view(np.uint16)
     if array.dtype.kind == "V" or array.dtype.name.startswith("float8"):
-        raise TypeError(f"save: obj: a {array.dtype} tensor has no form in a pickle that can be read back; use safetensors=True.")
+        raise TypeError(f"save: obj: a {array.dtype} tensor has no form in a pickle that can be read back; "
+                        "use safetensors=True.")
     return array
 
 
@@ -31,7 +33,8 @@ class _Writer(pickle._Pickler):
     # The Python version of the pickler: it lets the module name of NumPy's internals be chosen.
 
     def reducer_override(self, obj):
-        """How Tensors, dtypes and sizes are written: as (name, array), as Paddle's own dtype objects, as lists and numbers."""
+        """How Tensors, dtypes and sizes are written: as (name, array), as Paddle's own dtype objects, as
+        lists and numbers."""
         if isinstance(obj, Tensor):
             return tuple, ((obj.name, to_array(obj)),)
         if isinstance(obj, np.ndarray) and obj.dtype == ml_dtypes.bfloat16:
@@ -45,7 +48,8 @@ class _Writer(pickle._Pickler):
         return NotImplemented
 
     def save_global(self, obj, name=None):
-        """Writes a global by name. NumPy 1 does not know `numpy._core`, while NumPy 2 still reads `numpy.core`."""
+        """Writes a global by name. NumPy 1 does not know `numpy._core`, while NumPy 2 still
+        reads `numpy.core`."""
         if obj is DType:
             self._save_name("paddle", "dtype", obj)
         elif any(obj is known for known in _NUMPY_GLOBALS):

@@ -1,6 +1,13 @@
 """Generators of random numbers, under the path of `paddle.framework`."""
 
-from paddle_jax._core.random import Generator, get_cuda_rng_state, get_rng_state, seed, set_cuda_rng_state, set_rng_state
+from paddle_jax._core.random import (
+    Generator,
+    get_cuda_rng_state,
+    get_rng_state,
+    seed,
+    set_cuda_rng_state,
+    set_rng_state,
+)
 
 
 class _Named:

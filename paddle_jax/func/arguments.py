@@ -1,4 +1,5 @@
-"""Arguments of the functions in paddle_jax.func: the Tensors in them, and what a run of the function makes of others in their place."""
+"""Arguments of the functions in paddle_jax.func: the Tensors in them, and what a run of the function makes of
+others in their place."""
 
 import jax
 import jax.numpy as jnp
@@ -10,9 +11,11 @@ from paddle_jax._core.tensor import Tensor, wrap
 
 
 class Arguments:
-    """The arguments of one call, taken apart: `tensors` in them (arrays count as Tensors), and where they stood.
+    """The arguments of one call, taken apart: `tensors` in them (arrays count as Tensors), and
+    where they stood.
 
-    args: the positional arguments. spans: for each of these the range of its Tensors; those of keyword arguments come last.
+    args: the positional arguments. spans: for each of these the range of its Tensors; those of keyword
+    arguments come last.
     """
 
     def __init__(self, args, kwargs):
@@ -43,14 +46,17 @@ class Arguments:
         return jax.tree.unflatten(tree, leaves)
 
     def chosen(self, name, argnums):
-        """Positions in `tensors` of what is differentiated: the floating Tensors of the arguments `argnums`."""
+        """Positions in `tensors` of what is differentiated: the floating Tensors of the
+        arguments `argnums`."""
         found = []
         for k in (argnums,) if isinstance(argnums, int) else argnums:
             if not -len(self.args) <= k < len(self.args):
-                raise ValueError(f"{name}: argnums: got {argnums}; the function was called with {len(self.args)} positional arguments")
+                raise ValueError(f"{name}: argnums: got {argnums}; "
+                                 f"the function was called with {len(self.args)} positional arguments")
             inexact = [i for i in self.spans[k] if is_inexact(self.tensors[i])]
             if not inexact:
-                raise TypeError(f"{name}: argument {k} has no floating or complex Tensor to differentiate by; choose another one with argnums")
+                raise TypeError(f"{name}: argument {k} has no floating or complex Tensor to differentiate "
+                                "by; choose another one with argnums")
             found += inexact
         return found
 
@@ -78,13 +84,15 @@ def is_inexact(tensor):
 
 
 def dispatch(name, traced, make, key, tensors):
-    """Runs a transformed program, `make(fn) -> function of arrays`, as one op on the tape; the Tensors it gives."""
+    """Runs a transformed program, `make(fn) -> function of arrays`, as one op on the tape; the
+    Tensors it gives."""
     kernel = kernel_for(name, (key, traced.key), lambda: make(traced.fn))
     return list(dispatch_point.run(kernel, [*tensors, *traced.taken]))
 
 
 def finish(traced, out):
-    """What the function returned, from the Tensors of its results; gives Tensors outside that it changed their new values."""
+    """What the function returned, from the Tensors of its results; gives Tensors outside that it changed
+    their new values."""
     n = len(out) - len(traced.changed)
     for tensor, new in zip(traced.changed, out[n:], strict=True):
         tensor._rebind(new._raw)
@@ -96,5 +104,6 @@ def split_aux(name, returned, has_aux):
     if not has_aux:
         return returned, None
     if not isinstance(returned, tuple) or len(returned) != 2:
-        raise TypeError(f"{name}: has_aux: the function returned {type(returned).__name__}; it must return (value, aux)")
+        raise TypeError(f"{name}: has_aux: the function returned {type(returned).__name__}; "
+                        "it must return (value, aux)")
     return returned

@@ -18,7 +18,8 @@ def _directions(name, given, tangents):
     for t, v in zip(given.tensors, along.tensors, strict=True):
         if is_inexact(t):
             if t.shape != v.shape or t.dtype != v.dtype:
-                raise ValueError(f"{name}: tangents: got {v.dtype} {list(v.shape)} for an argument of {t.dtype} {list(t.shape)}; they must be alike")
+                raise ValueError(f"{name}: tangents: got {v.dtype} {list(v.shape)} for an argument of "
+                                 f"{t.dtype} {list(t.shape)}; they must be alike")
             found.append(v)
     return found
 
@@ -29,13 +30,15 @@ def jvp(func, primals, tangents):
     Args:
         func: function of Tensors, or of lists, dicts and Layers of Tensors.
         primals: tuple of its arguments.
-        tangents: tuple of the direction for each argument, of the same structure, shapes and dtypes (what stands for integers is not looked at).
+        tangents: tuple of the direction for each argument, of the same structure, shapes and dtypes (what
+            stands for integers is not looked at).
     Returns:
         `(results, derivatives)`, both in the structure of what `func` returns.
     Raises:
         ValueError: the structures, shapes or dtypes of primals and tangents differ.
     Example:
-        >>> y, dy = paddle.func.jvp(lambda x: x ** 2, (paddle.to_tensor([1.0, 2.0]),), (paddle.to_tensor([1.0, 0.0]),))
+        >>> y, dy = paddle.func.jvp(lambda x: x ** 2, (paddle.to_tensor([1.0, 2.0]),),
+        ...                         (paddle.to_tensor([1.0, 0.0]),))
         >>> y.tolist(), dy.tolist()
         ([1.0, 4.0], [2.0, 0.0])
     """
@@ -48,8 +51,10 @@ def jvp(func, primals, tangents):
     def make(fn):
         def computed(*arrays):
             primals, tangents, taken = arrays[:n], arrays[n : n + m], arrays[n + m :]
-            out, derivatives = jax.jvp(_of(fn, chosen, primals, taken), [primals[i] for i in chosen], list(tangents))
-            return *[jnp.zeros_like(y) if d.dtype == jax.dtypes.float0 else d for y, d in zip(out, derivatives, strict=True)], *out
+            out, derivatives = jax.jvp(_of(fn, chosen, primals, taken), [primals[i] for i in chosen],
+                                       list(tangents))
+            return *[jnp.zeros_like(y) if d.dtype == jax.dtypes.float0 else d
+                     for y, d in zip(out, derivatives, strict=True)], *out
 
         return computed
 
@@ -72,7 +77,8 @@ def _of(fn, chosen, primals, taken):
 
 
 def hvp(func, primals, tangents):
-    """The product of the Hessian of a function with a vector, without the Hessian: forward mode over reverse mode.
+    """The product of the Hessian of a function with a vector, without the Hessian: forward mode
+    over reverse mode.
 
     Args:
         func: function that returns a real number as a Tensor.
@@ -90,9 +96,10 @@ def hvp(func, primals, tangents):
 def taylor(func, x, direction=None, order=2):
     """A function and its derivatives along one direction up to an order, in one pass of Taylor mode.
 
-    The cost grows with the square of the order, where nested gradients grow exponentially. For a function of rows (a network that maps points [n, d]
-    to values [n, k]) and a direction that is 1 in one column it gives u, u_x, u_xx, ... at every point: the same numbers as nested
-    `paddle.grad(u.sum(), x, create_graph=True)` taken column by column.
+    The cost grows with the square of the order, where nested gradients grow exponentially. For a function of
+    rows (a network that maps points [n, d] to values [n, k]) and a direction that is 1 in one column it gives
+    u, u_x, u_xx, ... at every point: the same numbers as nested `paddle.grad(u.sum(), x, create_graph=True)`
+    taken column by column.
 
     Args:
         func: function of one Tensor that returns Tensors. It may use layers from outside.
@@ -100,7 +107,8 @@ def taylor(func, x, direction=None, order=2):
         direction: Tensor of the shape of x. Default: ones.
         order: int >= 1.
     Returns:
-        List of order + 1 results in the structure of what `func` returns: the value and the derivatives d^k/dt^k func(x + t direction) at t = 0.
+        List of order + 1 results in the structure of what `func` returns: the value and the derivatives
+        d^k/dt^k func(x + t direction) at t = 0.
     Raises:
         ValueError: order is below 1, or direction is not like x.
         TypeError: x is not floating.
@@ -131,17 +139,20 @@ def taylor(func, x, direction=None, order=2):
 
 
 def _derivatives(fn, x, v, taken, order):
-    """[values, first derivatives, ..., those of the given order] of a traced function along v, for each of its results."""
+    """[values, first derivatives, ..., those of the given order] of a traced function along v, for
+    each of its results."""
     out = series(fn.jaxpr, taken, [(x, [v, *[None] * (order - 1)])], order)
     terms = [[None] * order if terms is None else terms for _, terms in out]
-    return [[p for p, _ in out], *[[jnp.zeros_like(p) if t[j] is None else t[j] for (p, _), t in zip(out, terms, strict=True)] for j in range(order)]]
+    return [[p for p, _ in out], *[[jnp.zeros_like(p) if t[j] is None else t[j]
+                                    for (p, _), t in zip(out, terms, strict=True)] for j in range(order)]]
 
 
 def laplacian(func, x):
     """The sum of the second derivatives of a function of points, by Taylor mode along each axis at once.
 
     Args:
-        func: function of rows: it maps points [..., d] to Tensors [..., k] and treats each point on its own. It may use layers from outside.
+        func: function of rows: it maps points [..., d] to Tensors [..., k] and treats each point on its own.
+            It may use layers from outside.
         x: floating Tensor [..., d].
     Returns:
         `(results, Laplacian of each)`, in the structure of what `func` returns.
@@ -149,7 +160,8 @@ def laplacian(func, x):
         TypeError: x is not floating.
         ValueError: x is 0-D.
     Example:
-        >>> u, lap = paddle.func.laplacian(lambda x: (x ** 2).sum(-1, keepdim=True), paddle.to_tensor([[1.0, 2.0, 3.0]]))
+        >>> u, lap = paddle.func.laplacian(lambda x: (x ** 2).sum(-1, keepdim=True),
+        ...                                paddle.to_tensor([[1.0, 2.0, 3.0]]))
         >>> u.tolist(), lap.tolist()
         ([[14.0]], [[6.0]])
     """

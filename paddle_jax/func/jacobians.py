@@ -8,9 +8,11 @@ from paddle_jax.func.arguments import Arguments, dispatch, finish, split_aux
 
 
 class _Plan:
-    """The run of a function as a program that gives its Jacobian: blocks (results x chosen arguments) first, then the results.
+    """The run of a function as a program that gives its Jacobian: blocks (results x chosen arguments) first,
+    then the results.
 
-    chosen: positions of the Tensors differentiated by. places: the results that are differentiated, as positions in their structure.
+    chosen: positions of the Tensors differentiated by. places: the results that are differentiated, as
+    positions in their structure.
     """
 
     def __init__(self, name, given, func, argnums, has_aux):
@@ -32,7 +34,8 @@ class _Plan:
             return [results[k] for k in self.rows], results
 
         def computed(*arrays):
-            blocks, results = jacobian(of_chosen, has_aux=True, holomorphic=self.holomorphic)([arrays[i] for i in self.chosen], arrays)
+            blocks, results = jacobian(of_chosen, has_aux=True,
+                                       holomorphic=self.holomorphic)([arrays[i] for i in self.chosen], arrays)
             return (*[block for row in blocks for block in row], *results)
 
         return computed
@@ -64,15 +67,17 @@ def _transform(name, jacobian, func, argnums, has_aux):
 
 
 def jacfwd(func, argnums=0, has_aux=False):
-    """Makes the function that computes the Jacobian of `func`, a column at a time in forward mode: for fewer inputs than outputs.
+    """Makes the function that computes the Jacobian of `func`, a column at a time in forward mode: for fewer
+    inputs than outputs.
 
     Args:
         func: function of Tensors, or of lists, dicts and Layers of Tensors.
         argnums: int or tuple of ints, the positional arguments to differentiate by.
         has_aux: `func` returns `(results, aux)`.
     Returns:
-        A function of the same arguments. For each Tensor of the results it gives, in the structure of the argument, a Tensor of shape
-        `result.shape + argument.shape`; with has_aux `(Jacobian, aux)`. Complex arguments need a holomorphic function.
+        A function of the same arguments. For each Tensor of the results it gives, in the structure of the
+        argument, a Tensor of shape `result.shape + argument.shape`; with has_aux `(Jacobian, aux)`. Complex
+        arguments need a holomorphic function.
     Raises:
         TypeError: an argument has nothing to differentiate by.
         ValueError: argnums names an argument that is not there.
@@ -100,7 +105,8 @@ def hessian(func, argnums=0, has_aux=False):
         func: function that returns a real number as a Tensor (or several results).
         argnums, has_aux: as in `jacfwd`.
     Returns:
-        A function of the same arguments: the Jacobian of the Jacobian, for one argument of shape s and a number a Tensor of shape `s + s`.
+        A function of the same arguments: the Jacobian of the Jacobian, for one argument of shape s and a
+        number a Tensor of shape `s + s`.
     Raises:
         TypeError: an argument has nothing to differentiate by.
     Example:

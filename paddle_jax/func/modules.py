@@ -11,9 +11,10 @@ def functional_call(layer, state, args=(), kwargs=None):
 
     Args:
         layer: Layer.
-        state: dict from names, as in `state_dict`, to Tensors; what is missing stays as it is. A dict without gradients of its own to start from
-            is `dict(layer.named_parameters())`, or `layer.state_dict()` with the buffers. New values of buffers (running statistics) are written
-            into the given Tensors, not into the layer.
+        state: dict from names, as in `state_dict`, to Tensors; what is missing stays as it is. A dict without
+            gradients of its own to start from is `dict(layer.named_parameters())`, or `layer.state_dict()`
+            with the buffers. New values of buffers (running statistics) are written into the given Tensors,
+            not into the layer.
         args: tuple of arguments, or a single one. kwargs: dict of keyword arguments.
     Returns:
         What the layer returns. Gradients flow to the given Tensors.
@@ -45,10 +46,12 @@ def _replaced(layer, state):
         for name, new in state.items():
             old = named.get(name)
             if old is None:
-                raise KeyError(f"functional_call: state: the layer has no parameter or buffer {name!r}; it has {sorted(named)}")
+                raise KeyError(f"functional_call: state: the layer has no parameter or buffer {name!r}; "
+                               f"it has {sorted(named)}")
             if not isinstance(new, Tensor) or list(new.shape) != list(old.shape):
                 got = f"shape {list(new.shape)}" if isinstance(new, Tensor) else type(new).__name__
-                raise ValueError(f"functional_call: state: {name!r}: got {got}; it must be a Tensor of shape {list(old.shape)}")
+                raise ValueError(f"functional_call: state: {name!r}: got {got}; "
+                                 f"it must be a Tensor of shape {list(old.shape)}")
             for store, key, tensor in homes[id(old)]:
                 swapped.append((store, key, tensor))
                 store[key] = new
@@ -59,7 +62,8 @@ def _replaced(layer, state):
 
 
 def stack_states(layers):
-    """The states of several layers of the same kind in one dict of stacked Tensors, for `vmap` over an ensemble.
+    """The states of several layers of the same kind in one dict of stacked Tensors, for `vmap`
+    over an ensemble.
 
     Args:
         layers: list of layers with parameters and buffers of the same names and shapes.
@@ -69,11 +73,13 @@ def stack_states(layers):
         ValueError: the list is empty or names differ.
     Example:
         >>> nets = [paddle.nn.Linear(2, 1) for _ in range(3)]
-        >>> ensemble = paddle.func.vmap(lambda state, x: paddle.func.functional_call(nets[0], state, x), in_axes=(0, None))
+        >>> ensemble = paddle.func.vmap(lambda state, x: paddle.func.functional_call(nets[0], state, x),
+        ...                             in_axes=(0, None))
         >>> ensemble(paddle.func.stack_states(nets), paddle.ones([5, 2])).shape
         paddle.Size([3, 5, 1])
     """
     states = [dict([*layer.named_parameters(), *layer.named_buffers()]) for layer in layers]
     if not states or any(state.keys() != states[0].keys() for state in states):
-        raise ValueError("stack_states: layers: got layers with different names of parameters; they must be at least one, and of the same kind")
+        raise ValueError("stack_states: layers: got layers with different names of parameters; "
+                         "they must be at least one, and of the same kind")
     return {name: stack([state[name] for state in states]) for name in states[0]}

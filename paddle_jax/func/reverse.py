@@ -1,4 +1,5 @@
-"""Reverse mode: gradients of a function by the tape, which runs as the function does, eagerly or inside a trace."""
+"""Reverse mode: gradients of a function by the tape, which runs as the function does, eagerly
+or inside a trace."""
 
 import functools as ft
 
@@ -19,7 +20,8 @@ def _fresh(tensor):
 
 
 def _reaches_out(tensors, start, own):
-    """Whether what was computed depends on something that is older than `start`, a serial number, and not in `own`."""
+    """Whether what was computed depends on something that is older than `start`, a serial number,
+    and not in `own`."""
     own, seen = {id(t) for t in own}, set()
     stack = [t._node if t._node is not None else t for t in tensors if not t.stop_gradient]
     while stack:
@@ -34,7 +36,8 @@ def _reaches_out(tensors, start, own):
 
 
 class _Run:
-    """One run of a function with its results on the tape, ready to be pulled back to the chosen Tensors among the arguments."""
+    """One run of a function with its results on the tape, ready to be pulled back to the chosen Tensors
+    among the arguments."""
 
     def __init__(self, name, func, given, argnums):
         chosen = given.chosen(name, argnums)
@@ -55,7 +58,8 @@ class _Run:
         leads = self.keep and _reaches_out([*self.inputs, *[y for y, _ in outputs_]], self.start, self.own)
         outward = leads or any(c is not None and not c.stop_gradient for c in cotangents)
         with enable_grad():
-            found = gradients([y for y, _ in outputs_], self.inputs, [c for _, c in outputs_], retain or outward, outward, [])
+            found = gradients([y for y, _ in outputs_], self.inputs, [c for _, c in outputs_],
+                              retain or outward, outward, [])
         found = [zeros_like(x) if g is None else g for g, x in zip(found, self.inputs, strict=True)]
         return found if outward else [g.detach() for g in found]
 
@@ -70,7 +74,8 @@ def _shaped(given, argnums, found):
     """Gradients in the structure of the arguments they belong to."""
     parts, found = [], iter(found)
     for k in (argnums,) if isinstance(argnums, int) else argnums:
-        parts.append(given.part(k, [next(found) if is_inexact(given.tensors[i]) else zeros_like(given.tensors[i]) for i in given.spans[k]]))
+        parts.append(given.part(k, [next(found) if is_inexact(given.tensors[i])
+                                        else zeros_like(given.tensors[i]) for i in given.spans[k]]))
     return parts[0] if isinstance(argnums, int) else tuple(parts)
 
 
@@ -88,9 +93,12 @@ def value_and_grad(func, argnums=0, has_aux=False):
         given = Arguments(args, kwargs)
         run = _Run("grad", func, given, argnums)
         value, aux = split_aux("grad", run.returned, has_aux)
-        if not isinstance(value, Tensor) or value.size != 1 or value._raw.dtype.kind == "c" or not is_inexact(value):
-            got = f"{value.dtype} of shape {list(value.shape)}" if isinstance(value, Tensor) else type(value).__name__
-            raise TypeError(f"grad: the function returned {got}; it must return one real floating number as a Tensor; take jacrev or vjp for others")
+        if (not isinstance(value, Tensor) or value.size != 1 or value._raw.dtype.kind == "c"
+                or not is_inexact(value)):
+            got = (f"{value.dtype} of shape {list(value.shape)}" if isinstance(value, Tensor)
+                   else type(value).__name__)
+            raise TypeError(f"grad: the function returned {got}; it must return one real floating number as "
+                            "a Tensor; take jacrev or vjp for others")
         found = run.pull([value], [None])
         leaves, tree = jax.tree.flatten((value, aux), is_leaf=is_tensor)
         released = iter(run.released([x for x in leaves if is_tensor(x)]))
@@ -104,13 +112,14 @@ def grad(func, argnums=0, has_aux=False):
     """Makes the function that computes the gradient of `func`.
 
     Args:
-        func: function of Tensors, or of lists, dicts and Layers of Tensors, that returns one real number as a Tensor.
+        func: function of Tensors, or of lists, dicts and Layers of Tensors, that returns one real
+            number as a Tensor.
         argnums: int or tuple of ints, the positional arguments to differentiate by.
         has_aux: `func` returns `(value, aux)`, where aux is anything.
     Returns:
-        A function of the same arguments. It returns the gradient in the structure of the argument (a tuple with one for each if argnums is a
-        tuple), zeros where the value does not depend on a Tensor; with has_aux `(gradient, aux)`. For complex arguments the gradient follows
-        `backward`.
+        A function of the same arguments. It returns the gradient in the structure of the argument (a tuple
+        with one for each if argnums is a tuple), zeros where the value does not depend on a Tensor; with
+        has_aux `(gradient, aux)`. For complex arguments the gradient follows `backward`.
     Raises:
         TypeError: `func` does not return a real number, or an argument has nothing to differentiate by.
         ValueError: argnums names an argument that is not there.
@@ -138,8 +147,9 @@ def vjp(func, *primals, has_aux=False):
         primals: its arguments.
         has_aux: `func` returns `(results, aux)`.
     Returns:
-        `(results, pull)`, with has_aux `(results, pull, aux)`. `pull(cotangents)` takes Tensors in the structure of the results and returns a tuple
-        with the gradient for each argument; it may be called several times.
+        `(results, pull)`, with has_aux `(results, pull, aux)`. `pull(cotangents)` takes Tensors in the
+        structure of the results and returns a tuple with the gradient for each argument; it may be
+        called several times.
     Raises:
         TypeError: an argument has nothing to differentiate by.
         ValueError: cotangents of another structure or shape.
@@ -154,7 +164,8 @@ def vjp(func, *primals, has_aux=False):
     returned, aux = split_aux("vjp", run.returned, has_aux)
     leaves, tree = jax.tree.flatten(returned, is_leaf=is_tensor)
     if not all(map(is_tensor, leaves)):
-        raise TypeError("vjp: the function returned something that is not a Tensor; return it as aux, with has_aux=True")
+        raise TypeError("vjp: the function returned something that is not a Tensor; "
+                        "return it as aux, with has_aux=True")
 
     def pull(cotangents):
         cts, got = jax.tree.flatten(cotangents, is_leaf=is_tensor)

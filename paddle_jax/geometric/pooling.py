@@ -14,16 +14,19 @@ from paddle_jax._core.tensor import Tensor
 
 @op("x index", register=False, method=False)
 def pooled(x, index, count, how):
-    """`count` rows: row i is the sum, mean, max or min of the rows of x where index is i; 0 where there are none.
+    """`count` rows: row i is the sum, mean, max or min of the rows of x where index is i; 0
+    where there are none.
 
     As in Paddle the gradient of a largest value goes in full to every row that has it.
     """
     if how == "sum":
         return jax.ops.segment_sum(x, index, count)
     if how == "mean":
-        sizes = jax.ops.segment_sum(jnp.ones(index.shape, jnp.int32), index, count).reshape(-1, *[1] * (x.ndim - 1))
+        sizes = jax.ops.segment_sum(jnp.ones(index.shape, jnp.int32), index,
+                                    count).reshape(-1, *[1] * (x.ndim - 1))
         total, sizes = jax.ops.segment_sum(x, index, count), jnp.maximum(sizes, 1)
-        return total // sizes.astype(x.dtype) if jnp.issubdtype(x.dtype, jnp.integer) else total / sizes.astype(x.dtype)
+        return (total // sizes.astype(x.dtype) if jnp.issubdtype(x.dtype, jnp.integer)
+                else total / sizes.astype(x.dtype))
     return _extremes(x, index, count, how)
 
 
@@ -60,7 +63,8 @@ def need_numbers(name, **arguments):
     need_tensors(name, **arguments)
     kinds = {argument: value._raw.dtype.name for argument, value in arguments.items()}
     if not set(kinds.values()) <= {"int32", "int64"} or len(set(kinds.values())) > 1:
-        raise ArgumentError(f"{name}: got {', '.join(f'{a} of dtype {k}' for a, k in kinds.items())}; they must all be int32 or all int64")
+        raise ArgumentError(f"{name}: got {', '.join(f'{a} of dtype {k}' for a, k in kinds.items())}; "
+                            "they must all be int32 or all int64")
 
 
 def host(name, **arguments):

@@ -10,20 +10,24 @@ __all__ = []
 
 
 def reindex_graph(x, neighbors, count, value_buffer=None, index_buffer=None, name=None):
-    """Numbers nodes and their neighbours anew: first the nodes, then the neighbours in the order in which they come up.
+    """Numbers nodes and their neighbours anew: first the nodes, then the neighbours in the order in
+    which they come up.
 
     Args:
         x: int32 or int64 Tensor [nodes]: different nodes.
         neighbors: Tensor of the same dtype: the neighbours of the first node, of the second, and so on.
-        count: int32 Tensor [nodes]: how many neighbours each node has. Of several kinds of edges the neighbours and counts follow one another.
+        count: int32 Tensor [nodes]: how many neighbours each node has. Of several kinds of edges the
+            neighbours and counts follow one another.
         value_buffer, index_buffer: accepted; there is no need for them.
     Returns:
-        Tuple of three Tensors: the new number of each neighbour, that of the node it belongs to, and the old number of each new one.
+        Tuple of three Tensors: the new number of each neighbour, that of the node it belongs to, and the old
+        number of each new one.
     Raises:
         ValueError: dtypes or lengths do not fit.
     Example:
         >>> x, neighbors = paddle.to_tensor([0, 1, 2]), paddle.to_tensor([8, 9, 0, 4, 7, 6, 7])
-        >>> source, target, nodes = paddle.geometric.reindex_graph(x, neighbors, paddle.to_tensor([2, 3, 2], dtype="int32"))
+        >>> source, target, nodes = paddle.geometric.reindex_graph(x, neighbors,
+        ...                                                        paddle.to_tensor([2, 3, 2], dtype="int32"))
         >>> source.tolist(), target.tolist(), nodes.tolist()
         ([3, 4, 0, 5, 6, 7, 6], [0, 0, 1, 1, 1, 2, 2], [0, 1, 2, 8, 9, 4, 7, 6])
     """
@@ -43,7 +47,8 @@ def reindex_heter_graph(x, neighbors, count, value_buffer=None, index_buffer=Non
         ([1, 2, 2, 0], [0, 1, 0, 1], [0, 1, 5])
     """
     if not isinstance(neighbors, (list, tuple)) or not isinstance(count, (list, tuple)):
-        raise ArgumentError(f"reindex_graph: neighbors: got {type(neighbors).__name__}; give a list of Tensors, and one of counts")
+        raise ArgumentError(f"reindex_graph: neighbors: got {type(neighbors).__name__}; "
+                            "give a list of Tensors, and one of counts")
     need_tensors("reindex_graph", x=x)
     if x._raw.dtype.kind != "i":
         raise RuntimeError(f"reindex_graph: x: got dtype {x._raw.dtype.name}; it must be int32 or int64")
@@ -54,8 +59,9 @@ def reindex_heter_graph(x, neighbors, count, value_buffer=None, index_buffer=Non
         kinds, rest = divmod(len(sizes), max(x.size, 1))
         if sizes.dtype != np.int32 or rest or not kinds and x.size or sizes.sum() != around.size:
             raise ArgumentError(
-                f"reindex_graph: count: got {len(sizes)} {sizes.dtype.name} numbers that add up to {sizes.sum()}; "
-                f"give an int32 number for each of the {x.size} nodes (and kinds of edges), in all {around.size}"
+                f"reindex_graph: count: got {len(sizes)} {sizes.dtype.name} numbers that add up to "
+                f"{sizes.sum()}; give an int32 number for each of the {x.size} nodes (and kinds of edges), "
+                f"in all {around.size}"
             )
         targets.append(np.repeat(np.tile(np.arange(x.size), kinds), sizes))
     nodes, *around = host("reindex_graph", x=x, **{f"neighbors{i}": n for i, n in enumerate(neighbors)})

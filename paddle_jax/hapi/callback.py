@@ -4,8 +4,9 @@
 class Callback:
     """The base class of callbacks; a subclass defines the methods it needs.
 
-    `self.model` is the Model, `self.params` a dict of `batch_size`, `epochs`, `steps`, `verbose`, `metrics`. Epochs and steps count from 0. `logs`
-    is a dict with the results of the last batch: "loss" (list of floats), each metric by name, "step", "batch_size".
+    `self.model` is the Model, `self.params` a dict of `batch_size`, `epochs`, `steps`, `verbose`, `metrics`.
+    Epochs and steps count from 0. `logs` is a dict with the results of the last batch: "loss" (list of
+    floats), each metric by name, "step", "batch_size".
 
     Example:
         >>> class Shout(paddle.callbacks.Callback):
@@ -13,7 +14,8 @@ class Callback:
         ...         print("done")
         >>> model = paddle.Model(paddle.nn.Linear(2, 1))
         >>> model.prepare(paddle.optimizer.SGD(parameters=model.parameters()), paddle.nn.MSELoss())
-        >>> model.fit(paddle.io.TensorDataset([paddle.ones([2, 2]), paddle.ones([2, 1])]), verbose=0, callbacks=Shout())
+        >>> model.fit(paddle.io.TensorDataset([paddle.ones([2, 2]), paddle.ones([2, 1])]), verbose=0,
+        ...           callbacks=Shout())
         done
     """
 

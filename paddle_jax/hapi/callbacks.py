@@ -77,11 +77,13 @@ class CallbackList:
 
 
 def config_callbacks(
-    callbacks=None, model=None, batch_size=None, epochs=None, steps=None, log_freq=2, verbose=2, save_freq=1, save_dir=None, metrics=None,
-    mode="train",
-):
-    """The callbacks of a run: those given, and of progress, checkpoints and learning rates those that are missing."""
-    chosen = list(callbacks) if isinstance(callbacks, list | tuple) else [] if callbacks is None else [callbacks]
+        callbacks=None, model=None, batch_size=None, epochs=None, steps=None, log_freq=2, verbose=2,
+        save_freq=1, save_dir=None, metrics=None, mode="train",
+    ):
+    """The callbacks of a run: those given, and of progress, checkpoints and learning rates those
+    that are missing."""
+    chosen = (list(callbacks) if isinstance(callbacks, list | tuple) else [] if callbacks is None
+              else [callbacks])
 
     def has(kind):
         return any(isinstance(callback, kind) for callback in chosen)
@@ -99,7 +101,8 @@ def config_callbacks(
     made = CallbackList(chosen)
     made.set_model(model)
     metrics = metrics or [] if mode != "test" else []
-    made.set_params({"batch_size": batch_size, "epochs": epochs, "steps": steps, "verbose": verbose, "metrics": metrics})
+    made.set_params({"batch_size": batch_size, "epochs": epochs, "steps": steps, "verbose": verbose,
+                     "metrics": metrics})
     return made
 
 
@@ -130,16 +133,19 @@ class _Timer:
     def shown(self):
         """What verbose=3 adds to a report."""
         steps, whole = self.steps or 1, self.whole or 1e-12
-        return [("avg_reader_cost", f"{self.reading / steps:.5f} sec"), ("avg_batch_cost", f"{self.whole / steps:.5f} sec"),
+        return [("avg_reader_cost", f"{self.reading / steps:.5f} sec"),
+                ("avg_batch_cost", f"{self.whole / steps:.5f} sec"),
                 ("ips", f"{self.samples / whole:.5f} samples/sec")]
 
 
 class ProgBarLogger(Callback):
-    """Prints losses, metrics and speed. `fit`, `evaluate` and `predict` use one unless they are given another.
+    """Prints losses, metrics and speed. `fit`, `evaluate` and `predict` use one unless they
+    are given another.
 
     Args:
         log_freq: int, steps from one report to the next. Default 1.
-        verbose: 0 prints nothing, 1 a bar that is drawn over, 2 one line per report, 3 also the time of reading and the samples per second.
+        verbose: 0 prints nothing, 1 a bar that is drawn over, 2 one line per report, 3 also the time of
+            reading and the samples per second.
     Example:
         >>> paddle.callbacks.ProgBarLogger(log_freq=10).log_freq
         10
@@ -160,9 +166,11 @@ class ProgBarLogger(Callback):
         if not self.epochs:
             raise AssertionError(f"ProgBarLogger: epochs: got {self.epochs}; it must be positive")
         if not self.train_metrics:
-            raise AssertionError("ProgBarLogger: params: there is nothing to report; prepare the model with a loss or metrics")
+            raise AssertionError("ProgBarLogger: params: there is nothing to report; "
+                                 "prepare the model with a loss or metrics")
         if self._is_print():
-            print("The loss value printed in the log is the current step, and the metric is the average value of previous steps.")
+            print("The loss value printed in the log is the current step, and the metric is the average "
+                  "value of previous steps.")
 
     def on_epoch_begin(self, epoch=None, logs=None):
         """Begins a bar."""
@@ -170,7 +178,8 @@ class ProgBarLogger(Callback):
         self.epoch = epoch
         self.train_step = 0
         if self.epochs and self._is_print():
-            print(f"Epoch {epoch + 1}/{self.epochs}")  # pyright: ignore[reportOptionalOperand]  # the loop gives it
+            # the loop gives it
+            print(f"Epoch {epoch + 1}/{self.epochs}")  # pyright: ignore[reportOptionalOperand]
         self._begin("train", self.steps)
 
     def _begin(self, mode, steps):
@@ -193,7 +202,8 @@ class ProgBarLogger(Callback):
         setattr(self, f"{mode}_step", getattr(self, f"{mode}_step") + 1)
         timer = getattr(self, f"_{mode}_timer")
         timer.done((logs or {}).get("batch_size", 1))
-        if self._is_print() and getattr(self, f"{mode}_step") % self.log_freq == 0 and (steps is None or getattr(self, f"{mode}_step") < steps):
+        if (self._is_print() and getattr(self, f"{mode}_step") % self.log_freq == 0
+                and (steps is None or getattr(self, f"{mode}_step") < steps)):
             self._updates(logs, mode)
         timer.reset()
 
@@ -261,7 +271,8 @@ class ProgBarLogger(Callback):
 
 
 class ModelCheckpoint(Callback):
-    """Saves the model and the optimizer after epochs, as `save_dir/EPOCH`, and in the end as `save_dir/final`.
+    """Saves the model and the optimizer after epochs, as `save_dir/EPOCH`, and in the end as
+    `save_dir/final`.
 
     `fit(save_dir=...)` uses one; `Model.load` reads the files.
 
@@ -291,7 +302,8 @@ class ModelCheckpoint(Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         """Saves."""
-        if self._is_save() and self.epoch % self.save_freq == 0:  # pyright: ignore[reportOptionalOperand]  # the loop gives it
+        # the loop gives it
+        if self._is_save() and self.epoch % self.save_freq == 0:  # pyright: ignore[reportOptionalOperand]
             self._save(epoch)
 
     def on_train_end(self, logs=None):
@@ -301,7 +313,8 @@ class ModelCheckpoint(Callback):
 
 
 class LRScheduler(Callback):
-    """Steps the learning-rate scheduler of the optimizer, if it has one. `fit` uses one unless it is given another.
+    """Steps the learning-rate scheduler of the optimizer, if it has one. `fit` uses one unless it
+    is given another.
 
     Args:
         by_step: step after every batch. Default True.
@@ -335,5 +348,5 @@ class LRScheduler(Callback):
             self._step()
 
 
-__all__ = ["Callback", "CallbackList", "EarlyStopping", "LRScheduler", "ModelCheckpoint", "ProgBarLogger", "ReduceLROnPlateau", "VisualDL",
-           "WandbCallback", "config_callbacks"]
+__all__ = ["Callback", "CallbackList", "EarlyStopping", "LRScheduler", "ModelCheckpoint", "ProgBarLogger",
+           "ReduceLROnPlateau", "VisualDL", "WandbCallback", "config_callbacks"]

@@ -1,4 +1,5 @@
-"""`paddle.hub`: networks from a folder or repository with a file `hubconf.py`, whose public functions make them."""
+"""`paddle.hub`: networks from a folder or repository with a file `hubconf.py`, whose public
+functions make them."""
 
 import builtins
 import importlib.machinery
@@ -16,7 +17,8 @@ from paddle_jax.utils import download
 __all__ = []
 
 _CONFIG, _DEPENDENCIES = "hubconf", "dependencies"
-_ARCHIVES = {"github": "https://github.com/{}/{}/archive/{}.zip", "gitee": "https://gitee.com/{}/{}/repository/archive/{}.zip"}
+_ARCHIVES = {"github": "https://github.com/{}/{}/archive/{}.zip",
+             "gitee": "https://gitee.com/{}/{}/repository/archive/{}.zip"}
 _BRANCHES = {"github": "main", "gitee": "master"}
 
 
@@ -26,7 +28,8 @@ def list(repo_dir, source="github", force_reload=False):
     Args:
         repo_dir: str, a folder for source "local", else "owner/repository" or "owner/repository:branch".
         source: "github", "gitee" or "local". Default "github".
-        force_reload: download again. Default False: a copy in `~/.cache/paddle/hub` is used (`PADDLE_HOME` changes the first part).
+        force_reload: download again. Default False: a copy in `~/.cache/paddle/hub` is used (`PADDLE_HOME`
+            changes the first part).
     Returns:
         List of str.
     Raises:
@@ -68,7 +71,8 @@ def load(repo_dir, model, source="github", force_reload=False, **kwargs):
         What the function returns.
     Raises:
         ValueError: the source is unknown, `repo_dir` has another form, or `model` is no str.
-        RuntimeError: the function, a module that `hubconf.py` depends on, or `hubconf.py` is missing, or the repository cannot be downloaded.
+        RuntimeError: the function, a module that `hubconf.py` depends on, or `hubconf.py` is missing, or the
+            repository cannot be downloaded.
     """
     module = _opened(repo_dir, source, force_reload)
     _check_dependencies(module)
@@ -81,9 +85,11 @@ def load_state_dict_from_url(url, model_dir=None, check_hash=False, file_name=No
     Args:
         url: str, an http or https address, of a weight file or a zip archive with one.
         model_dir: str, folder to keep it in. Default `~/.cache/paddle/hub/checkpoints`.
-        check_hash: the name of the file ends with `-` and the first characters of its MD5; check them. Default False.
+        check_hash: the name of the file ends with `-` and the first characters of its MD5; check
+            them. Default False.
         file_name: str, name to keep it under. Default: the last part of the address.
-        map_location: "numpy" or "np" gives ndarrays; everything else Tensors on the current device. Default None.
+        map_location: "numpy" or "np" gives ndarrays; everything else Tensors on the current
+            device. Default None.
     Returns:
         What `paddle.load` gives.
     Raises:
@@ -100,7 +106,8 @@ def load_state_dict_from_url(url, model_dir=None, check_hash=False, file_name=No
     if check_hash:
         wanted = path.name.split(".")[0].rsplit("-", 1)[-1]
         if not download._md5(path).startswith(wanted):
-            raise RuntimeError(f"load_state_dict_from_url: check_hash: the MD5 of {path} does not begin with {wanted}; delete the file and try again")
+            raise RuntimeError(f"load_state_dict_from_url: check_hash: the MD5 of {path} does not begin with "
+                               f"{wanted}; delete the file and try again")
     if zipfile.is_zipfile(path):
         path = _unpacked(path)
     return load_file(str(path), return_numpy=map_location in ("numpy", "np"))
@@ -111,7 +118,8 @@ def _unpacked(path):
     with zipfile.ZipFile(path) as archive:
         names = [info.filename for info in archive.infolist() if not info.is_dir()]
         if len(names) != 1:
-            raise RuntimeError(f"load_state_dict_from_url: url: {path.name} holds {len(names)} files; an archive must hold one")
+            raise RuntimeError(f"load_state_dict_from_url: url: {path.name} holds {len(names)} files; "
+                               "an archive must hold one")
         return Path(archive.extract(names[0], path.parent))
 
 
@@ -139,7 +147,8 @@ def _opened(repo, source, force_reload):
 
 
 def _import_module(name, repo_dir):
-    """Runs `hubconf.py`; modules beside it can be imported meanwhile. It does not stay among the imported modules."""
+    """Runs `hubconf.py`; modules beside it can be imported meanwhile. It does not stay among the
+    imported modules."""
     path = Path(repo_dir) / f"{name}.py"
     if not path.is_file():
         raise RuntimeError(f"hub: repo_dir: there is no file {path}; a repository for paddle.hub has one")
@@ -159,7 +168,8 @@ def _parse_repo_info(repo, source):
     location, _, branch = repo.partition(":")
     parts = location.split("/")
     if len(parts) != 2 or ":" in branch or not all(parts):
-        raise ValueError(f'hub: repo_dir: got {repo!r}; it must be "owner/repository" or "owner/repository:branch"')
+        raise ValueError(f'hub: repo_dir: got {repo!r}; it must be "owner/repository" or '
+                         '"owner/repository:branch"')
     return parts[0], parts[1], branch or _BRANCHES[source]
 
 
@@ -184,7 +194,8 @@ def _get_cache_or_reload(repo, force_reload, verbose=True, source="github"):
             top = {member.split("/")[0] for member in packed.namelist()}
             packed.extractall(fresh)  # it drops what leads outside
         if len(top) != 1:
-            raise RuntimeError(f"hub: repo_dir: the archive {url} holds {len(top)} top folders; one is expected")
+            raise RuntimeError(f"hub: repo_dir: the archive {url} holds {len(top)} top folders; "
+                               "one is expected")
         shutil.rmtree(folder, ignore_errors=True)
         (fresh / top.pop()).replace(folder)
         shutil.rmtree(fresh, ignore_errors=True)
@@ -199,9 +210,11 @@ def _check_module_exists(name):
 
 def _check_dependencies(m):
     needed = getattr(m, _DEPENDENCIES, None)
-    missing = [name for name in needed or [] if not _check_module_exists(name)] if isinstance(needed, builtins.list | tuple) else []
+    missing = ([name for name in needed or [] if not _check_module_exists(name)]
+               if isinstance(needed, builtins.list | tuple) else [])
     if missing:
-        raise RuntimeError(f"hub: repo_dir: hubconf.py needs modules that are not installed: {', '.join(missing)}")
+        raise RuntimeError("hub: repo_dir: hubconf.py needs modules that are not installed: "
+                           f"{', '.join(missing)}")
 
 
 def _load_entry_from_hubconf(m, name):

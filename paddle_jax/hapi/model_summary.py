@@ -19,15 +19,19 @@ _MEGABYTE = 1024**2
 
 
 def summary(net, input_size=None, dtypes=None, input=None):
-    """Prints the layers of a network with the shapes of their inputs and outputs and the numbers of their parameters.
+    """Prints the layers of a network with the shapes of their inputs and outputs and the numbers of
+    their parameters.
 
-    The network is called once in evaluation mode. A row is a Layer that is called, containers and the network itself left out.
+    The network is called once in evaluation mode. A row is a Layer that is called, containers and the network
+    itself left out.
 
     Args:
         net: Layer.
-        input_size: tuple of ints, InputSpec, or a list of them for several inputs. None and -1 are taken as 1.
+        input_size: tuple of ints, InputSpec, or a list of them for several inputs. None and
+            -1 are taken as 1.
         dtypes: str, or a list with one per input. Default "float32".
-        input: Tensor to call the network with, in place of `input_size`; or a list or dict that `forward` takes as it is.
+        input: Tensor to call the network with, in place of `input_size`; or a list or dict that
+            `forward` takes as it is.
     Returns:
         Dict with "total_params" and "trainable_params".
     Raises:
@@ -59,8 +63,10 @@ def summary_string(model, input_size=None, dtypes=None, input=None):
     inner, inside = model.sublayers(), inside_recurrent(model)
     for layer in [*inner, model]:
         container = isinstance(layer, Sequential | LayerList) and not isinstance(layer, RNNBase)
-        if not container and (layer is not model or not inner or isinstance(layer, RNNBase)) and layer not in inside:
-            hooks.append(layer.register_forward_post_hook(lambda layer, args, out: _note(rows, layer, args, out)))
+        if (not container and (layer is not model or not inner or isinstance(layer, RNNBase))
+                and layer not in inside):
+            hooks.append(
+                layer.register_forward_post_hook(lambda layer, args, out: _note(rows, layer, args, out)))
     try:
         with no_grad():
             if input is not None:
@@ -76,7 +82,8 @@ def summary_string(model, input_size=None, dtypes=None, input=None):
 
 def inside_recurrent(model):
     """The Layers within LSTM, GRU and SimpleRNN, which count as one each."""
-    return {inner for layer in model.sublayers(include_self=True) if isinstance(layer, RNNBase) for inner in layer.sublayers()}
+    return {inner for layer in model.sublayers(include_self=True) if isinstance(layer, RNNBase)
+            for inner in layer.sublayers()}
 
 
 def _sizes(size):
@@ -85,11 +92,13 @@ def _sizes(size):
         return [_known((size,))]
     if isinstance(size, InputSpec):
         return [_known(size.shape)]
-    if isinstance(size, tuple | list) and all(each is None or isinstance(each, numbers.Integral) for each in size):
+    if (isinstance(size, tuple | list)
+            and all(each is None or isinstance(each, numbers.Integral) for each in size)):
         return [_known(size)] if isinstance(size, tuple) else [_known((each,)) for each in size]
     if isinstance(size, tuple | list):
         return [found for each in size for found in _sizes(each)]
-    raise TypeError(f"summary: input_size: got {size!r}; it must be a tuple of ints, an InputSpec, or a list of them")
+    raise TypeError(f"summary: input_size: got {size!r}; it must be a tuple of ints, an InputSpec, "
+                    "or a list of them")
 
 
 def _known(shape):
@@ -116,7 +125,8 @@ def _shape(value, other=None):
 def _given(value):
     """The shapes of all Tensors in an input."""
     if isinstance(value, dict | list | tuple):
-        return [shape for each in (value.values() if isinstance(value, dict) else value) for shape in _given(each)]
+        return [shape for each in (value.values() if isinstance(value, dict) else value)
+                for shape in _given(each)]
     return [_shape(value)] if isinstance(value, Tensor) else []
 
 
@@ -133,7 +143,8 @@ def _note(rows, layer, args, out):
 
 
 def _statistics(layer):
-    """The running statistics of batch normalisation: Paddle counts them as parameters that are not trained."""
+    """The running statistics of batch normalisation: Paddle counts them as parameters that
+    are not trained."""
     return [layer._buffers[name] for name in ("_mean", "_variance") if layer._buffers.get(name) is not None]
 
 
@@ -155,11 +166,12 @@ def _table(rows, given):
     widths = [max([width, *(len(row[i]) for row in cells)]) for i, width in enumerate(_WIDTHS)]
     rule = sum(widths) + 5
     total, trainable = sum(row[2] for row in rows.values()), sum(row[3] for row in rows.values())
-    sizes = [sum(_elements(shape) for shape in given) * 4 / _MEGABYTE, 2 * sum(_elements(row[1]) for row in rows.values()) * 4 / _MEGABYTE,
-             total * 4 / _MEGABYTE]
-    lines = ["-" * rule, _line(_TITLES, widths), "=" * rule, *(_line(row, widths) for row in cells), "=" * rule,
-             f"Total params: {total:,}", f"Trainable params: {trainable:,}", f"Non-trainable params: {total - trainable:,}", "-" * rule,
-             f"Input size (MB): {sizes[0]:.2f}", f"Forward/backward pass size (MB): {sizes[1]:.2f}", f"Params size (MB): {sizes[2]:.2f}",
+    sizes = [sum(_elements(shape) for shape in given) * 4 / _MEGABYTE,
+             2 * sum(_elements(row[1]) for row in rows.values()) * 4 / _MEGABYTE, total * 4 / _MEGABYTE]
+    lines = ["-" * rule, _line(_TITLES, widths), "=" * rule, *(_line(row, widths) for row in cells),
+             "=" * rule, f"Total params: {total:,}", f"Trainable params: {trainable:,}",
+             f"Non-trainable params: {total - trainable:,}", "-" * rule, f"Input size (MB): {sizes[0]:.2f}",
+             f"Forward/backward pass size (MB): {sizes[1]:.2f}", f"Params size (MB): {sizes[2]:.2f}",
              f"Estimated Total Size (MB): {sum(sizes):.2f}", "-" * rule, ""]
     return "\n".join(lines), {"total_params": np.int64(total), "trainable_params": np.int64(trainable)}
 

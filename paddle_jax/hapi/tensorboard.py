@@ -1,4 +1,5 @@
-"""Results in TensorBoard's files: records of length, its checksum, event, its checksum; an event is a protocol buffer."""
+"""Results in TensorBoard's files: records of length, its checksum, event, its checksum; an event is a
+protocol buffer."""
 
 import os
 import socket
@@ -55,7 +56,8 @@ def _record(data):
 
 
 class TensorBoard(_Writer):
-    """Writes losses and metrics for TensorBoard (`tensorboard --logdir logs` shows them); nothing has to be installed to write.
+    """Writes losses and metrics for TensorBoard (`tensorboard --logdir logs` shows them); nothing has to be
+    installed to write.
 
     Curves are named as by `VisualDL`: `train/loss` over steps, `eval/loss` over epochs.
 
@@ -79,7 +81,8 @@ class TensorBoard(_Writer):
             folder.mkdir(parents=True, exist_ok=True)
             now = time.time()
             name = f"events.out.tfevents.{now:.6f}.{socket.gethostname()}.{os.getpid()}"
-            self._file = (folder / name).open("ab", buffering=0)  # a program that is killed leaves whole records
+            # a program that is killed leaves whole records
+            self._file = (folder / name).open("ab", buffering=0)
             self._file.write(_record(_event(now, 0, _text(3, b"brain.Event:2"))))
         scalar = _text(1, tag.encode()) + b"\x15" + struct.pack("<f", float(value))
         self._file.write(_record(_event(time.time(), int(step), _text(5, _text(1, scalar)))))

@@ -1,4 +1,5 @@
-"""Callbacks that watch a result of the evaluations: they end the training, or make the learning rate smaller."""
+"""Callbacks that watch a result of the evaluations: they end the training, or make the
+learning rate smaller."""
 
 import warnings
 
@@ -27,22 +28,26 @@ def _larger_is_better(mode, monitor, warning):
 
 
 class EarlyStopping(Callback):
-    """Ends the training when a result of the evaluations has not become better for some time, and saves the best model.
+    """Ends the training when a result of the evaluations has not become better for some time, and
+    saves the best model.
 
     Args:
         monitor: str, "loss" or the name of a metric. Default "loss".
         mode: "min" or "max": what is better; "auto": "max" if "acc" is in `monitor`, else "min".
-        patience: int, evaluations without an improvement after which the training ends; 0 ends it after the first. Default 0.
+        patience: int, evaluations without an improvement after which the training ends; 0 ends it after the
+            first. Default 0.
         verbose: 0 prints nothing. Default 1.
         min_delta: by how much a result must be better to count. Default 0.
         baseline: result that the first one must be better than. Default None.
-        save_best_model: save the best model as `save_dir/best_model`, if `fit` has a `save_dir`. Default True.
+        save_best_model: save the best model as `save_dir/best_model`, if `fit` has a
+            `save_dir`. Default True.
     Example:
         >>> paddle.callbacks.EarlyStopping("acc", patience=3).patience
         3
     """
 
-    def __init__(self, monitor="loss", mode="auto", patience=0, verbose=1, min_delta=0, baseline=None, save_best_model=True):
+    def __init__(self, monitor="loss", mode="auto", patience=0, verbose=1, min_delta=0, baseline=None,
+                 save_best_model=True):
         super().__init__()
         self.monitor, self.patience, self.verbose, self.baseline = monitor, patience, verbose, baseline
         self.wait_epoch = self.stopped_epoch = 0
@@ -80,7 +85,8 @@ class EarlyStopping(Callback):
 
 
 class ReduceLROnPlateau(Callback):
-    """Makes the learning rate smaller when a result of the evaluations has not become better for some time. The rate must be a number.
+    """Makes the learning rate smaller when a result of the evaluations has not become better for some time.
+    The rate must be a number.
 
     Args:
         monitor: str, "loss" or the name of a metric. Default "loss".
@@ -98,7 +104,8 @@ class ReduceLROnPlateau(Callback):
         0.5
     """
 
-    def __init__(self, monitor="loss", factor=0.1, patience=10, verbose=1, mode="auto", min_delta=1e-4, cooldown=0, min_lr=0):
+    def __init__(self, monitor="loss", factor=0.1, patience=10, verbose=1, mode="auto", min_delta=1e-4,
+                 cooldown=0, min_lr=0):
         super().__init__()
         if factor >= 1.0:
             raise ValueError(f"ReduceLROnPlateau: factor: got {factor}; it must be less than 1")

@@ -57,7 +57,8 @@ class _Writer(Callback):
 
 
 class VisualDL(_Writer):
-    """Writes losses and metrics for VisualDL, which must be installed when `fit` begins (`pip install visualdl`).
+    """Writes losses and metrics for VisualDL, which must be installed when `fit` begins
+    (`pip install visualdl`).
 
     Args:
         log_dir: str, folder to write to.
@@ -87,15 +88,18 @@ class WandbCallback(_Writer):
     """Writes losses and metrics to Weights & Biases; `wandb` must be installed (`pip install wandb`).
 
     Args:
-        project: str, see `wandb.init`; so are `entity`, `name`, `dir`, `mode`, `job_type` and further keyword arguments.
+        project: str, see `wandb.init`; so are `entity`, `name`, `dir`, `mode`, `job_type` and further
+            keyword arguments.
     Raises:
         ImportError: wandb is not installed.
     """
 
     def __init__(self, project=None, entity=None, name=None, dir=None, mode=None, job_type=None, **kwargs):
         super().__init__()
-        self.wandb = try_import("wandb", "You want to use `wandb` which is not installed yet; install it with `pip install wandb`")
-        given = {"project": project, "entity": entity, "name": name, "dir": dir, "mode": mode, "job_type": job_type}
+        self.wandb = try_import("wandb", "You want to use `wandb` which is not installed yet; "
+                                         "install it with `pip install wandb`")
+        given = {"project": project, "entity": entity, "name": name, "dir": dir, "mode": mode,
+                 "job_type": job_type}
         self.wandb_args = given | kwargs
         self._run = None
         self.epochs = self.steps = None

@@ -1,8 +1,8 @@
-"""Paddle code together with JAX's libraries: optax transformations as optimizers, flax modules as layers, layers as flax modules and as
-StableHLO files. Ours.
+"""Paddle code together with JAX's libraries: optax transformations as optimizers, flax modules as layers,
+layers as flax modules and as StableHLO files. Ours.
 
-Tensors and Layers are JAX pytrees and Tensors are taken by `jax.numpy`, so `jax.jit`, `jax.vmap` and `jax.tree.map` need nothing from here: see
-docs/interop.md.
+Tensors and Layers are JAX pytrees and Tensors are taken by `jax.numpy`, so `jax.jit`, `jax.vmap` and
+`jax.tree.map` need nothing from here: see docs/interop.md.
 """
 
 from paddle_jax.interop.flax import FlaxLayer, to_nnx

@@ -16,8 +16,9 @@ from paddle_jax.nn.layer.layers import Layer
 class FlaxLayer(Layer):
     """A flax.nnx module as a layer.
 
-    Its `nnx.Param` variables become Parameters and all others (running statistics, the state of random streams) buffers, under their paths in the
-    module joined by underscores. A call is one operation on the tape.
+    Its `nnx.Param` variables become Parameters and all others (running statistics, the state of random
+    streams) buffers, under their paths in the module joined by underscores. A call is one
+    operation on the tape.
 
     Args:
         module: flax.nnx.Module. Its values are copied; the module itself stays as it is.
@@ -45,7 +46,8 @@ class FlaxLayer(Layer):
         self._names = []
         for state, is_param in ((params, True), (rest, False)):
             for path, value in jax.tree_util.tree_leaves_with_path(state):
-                name = "_".join(str(getattr(p, "key", getattr(p, "name", p))) for p in path if getattr(p, "name", None) != "value")
+                name = "_".join(str(getattr(p, "key", getattr(p, "name", p))) for p in path
+                                if getattr(p, "name", None) != "value")
                 self._names.append(name)
                 raw = jax.random.key_data(value) if _is_key(value) else jnp.asarray(value)
                 if is_param:
@@ -55,7 +57,8 @@ class FlaxLayer(Layer):
         self._is_key = [_is_key(v) for v in jax.tree.leaves((params, rest))]
 
     def forward(self, *inputs, **kwargs):
-        """Calls the module. Tensors and arrays among the arguments are operands, everything else is fixed in the compiled function."""
+        """Calls the module. Tensors and arrays among the arguments are operands, everything else is fixed in
+        the compiled function."""
         leaves, tree = jax.tree.flatten((inputs, kwargs), is_leaf=is_tensor)
         at = tuple(i for i, x in enumerate(leaves) if isinstance(x, Tensor | jax.Array))
         fixed = tuple(None if i in at else x for i, x in enumerate(leaves))
@@ -81,7 +84,8 @@ class FlaxLayer(Layer):
         n, n_params, made = len(self._names), len(jax.tree.leaves(params)), {}
 
         def call(*flat):
-            values = [jax.random.wrap_key_data(v) if key else v for v, key in zip(flat[:n], self._is_key, strict=True)]
+            values = [jax.random.wrap_key_data(v) if key else v
+                      for v, key in zip(flat[:n], self._is_key, strict=True)]
             module = nnx.merge(graph, *jax.tree.unflatten(shapes, values))
             leaves = list(fixed)
             for i, value in zip(at, flat[n:], strict=True):
@@ -106,9 +110,10 @@ def to_nnx(layer):
     Args:
         layer: Layer. Its values are copied.
     Returns:
-        An nnx.Module. What is trained are `nnx.Param` variables in its `params`, all else (running statistics) `nnx.BatchStat` variables in its
-        `stats`, both dicts by the names of `named_parameters` and `named_buffers`. A call takes and gives jax arrays, and keeps new values of
-        buffers. `train()` and `eval()` set the layer's mode.
+        An nnx.Module. What is trained are `nnx.Param` variables in its `params`, all else (running
+        statistics) `nnx.BatchStat` variables in its `stats`, both dicts by the names of `named_parameters`
+        and `named_buffers`. A call takes and gives jax arrays, and keeps new values of buffers. `train()` and
+        `eval()` set the layer's mode.
     Raises:
         TypeError: layer is not a Layer.
     Example:

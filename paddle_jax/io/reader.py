@@ -19,7 +19,8 @@ from paddle_jax.io.dataloader.process import Unfit, crew
 from paddle_jax.io.dataloader.progress import FORM, Epoch, generators, keeps_state, set_generators
 from paddle_jax.io.dataloader.worker import END, Worker, WorkerInfo
 
-_HELP = "What workers need must be picklable; `pip install cloudpickle` makes that so for code typed in and for lambdas"
+_HELP = ("What workers need must be picklable; `pip install cloudpickle` makes that so for code typed "
+         "in and for lambdas")
 
 
 def _need(condition, message, error=AssertionError):
@@ -32,44 +33,52 @@ class DataLoader:
 
     Args:
         dataset: Dataset (or anything with `__getitem__` and `__len__`), or IterableDataset.
-        feed_list: list of static variables; with `return_list=False` a batch is `[{name: Tensor}]`. Default None.
+        feed_list: list of static variables; with `return_list=False` a batch is `[{name:
+            Tensor}]`. Default None.
         places: place, str, or list of them; batches go to the first. Default None: the current device.
         return_list: give batches as lists. Default True.
-        batch_sampler: BatchSampler, or an iterable of lists of indices; then `batch_size`, `shuffle`, `drop_last` must keep their defaults.
+        batch_sampler: BatchSampler, or an iterable of lists of indices; then `batch_size`, `shuffle`,
+            `drop_last` must keep their defaults.
         batch_size: int, or None for single samples that are not collated. Default 1.
         shuffle: random order. Default False.
         drop_last: leave out the last batch when it is not full. Default False.
         collate_fn: callable, list of samples to batch. Default None: `default_collate_fn`.
         num_workers: int, processes that read ahead, in order. Default 0: read in the loop.
-        use_buffer_reader: accepted; computation is asynchronous here, so the next batch is read while the device works on the last one.
+        use_buffer_reader: accepted; computation is asynchronous here, so the next batch is read while the
+            device works on the last one.
         reader_buffer_size: accepted, see `use_buffer_reader`.
         prefetch_factor: int, batches every worker reads ahead. Default 2.
-        use_shared_memory: let large arrays travel in memory that the processes share, not through a pipe. Default True.
+        use_shared_memory: let large arrays travel in memory that the processes share, not through a
+            pipe. Default True.
         timeout: seconds to wait for a batch of a worker. Default 0: no limit.
         worker_init_fn: callable, called with the worker's number when it starts.
         persistent_workers: keep the workers for the next epoch. Default False: new ones in every epoch.
     Raises:
         AssertionError: a setting is not valid or contradicts another one.
         ValueError: shuffling or batch sampling of an IterableDataset.
-        SystemError: a worker ended, or gave no batch within `timeout`; the text names worker, process and signal. (It is a RuntimeError, too.)
-    Random numbers in workers (of `random`, NumPy and Paddle) are seeded for every batch from `paddle.seed` and NumPy's state: they are the same for
-    any number of workers. A generator that `worker_init_fn` seeds is left alone.
-    Differs from Paddle: an exception in the data set or in `collate_fn` reaches the loop as it is, with the worker's traceback as its cause; a batch
-        that is neither dict nor list (such as a number) is passed on instead of ending the loop. The data set is sent to the workers as a pickle; if
-        it cannot be pickled they are threads, after a warning.
+        SystemError: a worker ended, or gave no batch within `timeout`; the text names worker, process and
+            signal. (It is a RuntimeError, too.)
+    Random numbers in workers (of `random`, NumPy and Paddle) are seeded for every batch from `paddle.seed`
+    and NumPy's state: they are the same for any number of workers. A generator that `worker_init_fn`
+    seeds is left alone.
+    Differs from Paddle: an exception in the data set or in `collate_fn` reaches the loop as it is, with the
+        worker's traceback as its cause; a batch that is neither dict nor list (such as a number) is passed on
+        instead of ending the loop. The data set is sent to the workers as a pickle; if it cannot be pickled
+        they are threads, after a warning.
     Example:
         >>> loader = paddle.io.DataLoader([1.0, 2.0, 3.0], batch_size=2)
         >>> [batch.tolist() for batch in loader]
         [[1.0, 2.0], [3.0]]
     """
 
-    def __init__(self, dataset, feed_list=None, places=None, return_list=True, batch_sampler=None, batch_size=1,
-                 shuffle=False, drop_last=False, collate_fn=None, num_workers=0, use_buffer_reader=True,
-                 reader_buffer_size=2, prefetch_factor=2, use_shared_memory=True, timeout=0, worker_init_fn=None,
-                 persistent_workers=False):
+    def __init__(self, dataset, feed_list=None, places=None, return_list=True, batch_sampler=None,
+                 batch_size=1, shuffle=False, drop_last=False, collate_fn=None, num_workers=0,
+                 use_buffer_reader=True, reader_buffer_size=2, prefetch_factor=2, use_shared_memory=True,
+                 timeout=0, worker_init_fn=None, persistent_workers=False):
         _need(num_workers >= 0, f"DataLoader: num_workers: got {num_workers}; it may not be negative.")
         _need(timeout >= 0, f"DataLoader: timeout: got {timeout}; it may not be negative.")
-        _need(prefetch_factor > 0, f"DataLoader: prefetch_factor: got {prefetch_factor}; it must be positive.")
+        _need(prefetch_factor > 0,
+              f"DataLoader: prefetch_factor: got {prefetch_factor}; it must be positive.")
         self.dataset = dataset
         self.feed_list = feed_list
         self.places = _places(places)
@@ -85,28 +94,37 @@ class DataLoader:
         self.pin_memory = True
         self._persistent_workers = persistent_workers
         self._started = False
-        self._kept, self._threads = None, False  # workers that wait for the next epoch; whether processes do not work
-        self._epochs, self._epoch, self._loaded = 0, None, None  # how many there were; the newest; the state to go on from
+        # workers that wait for the next epoch; whether processes do not work
+        self._kept, self._threads = None, False
+        # how many there were; the newest; the state to go on from
+        self._epochs, self._epoch, self._loaded = 0, None, None
         if num_workers > 0 and forkserver.available:
             forkserver.start()
         self.dataset_kind = int(isinstance(dataset, IterableDataset))
         if self.dataset_kind:
-            _need(not shuffle, "DataLoader: shuffle: an IterableDataset has no index to shuffle; shuffle in its __iter__.", ValueError)
-            _need(batch_sampler is None, "DataLoader: batch_sampler: an IterableDataset has no index to sample; use batch_size.", ValueError)
+            _need(not shuffle,
+                  "DataLoader: shuffle: an IterableDataset has no index to shuffle; shuffle in its __iter__.",
+                  ValueError)
+            _need(batch_sampler is None,
+                  "DataLoader: batch_sampler: an IterableDataset has no index to sample; use batch_size.",
+                  ValueError)
         self._set_batches(batch_sampler, batch_size, shuffle, drop_last)
 
     def _set_batches(self, batch_sampler, batch_size, shuffle, drop_last):
         self.batch_sampler, self.drop_last, self.batch_size = batch_sampler, drop_last, batch_size
         if batch_sampler is not None:
             default = batch_size == 1 and not shuffle and not drop_last
-            _need(default, "DataLoader: batch_sampler: batch_size, shuffle and drop_last are its own matter; leave them at their defaults.")
+            _need(default, "DataLoader: batch_sampler: batch_size, shuffle and drop_last are its own matter; "
+                           "leave them at their defaults.")
             self.batch_size = None
         elif batch_size is not None:
             _need(batch_size > 0, f"DataLoader: batch_size: got {batch_size}; it must be None or positive.")
             if not self.dataset_kind:
-                self.batch_sampler = BatchSampler(self.dataset, shuffle=shuffle, batch_size=batch_size, drop_last=drop_last)
+                self.batch_sampler = BatchSampler(self.dataset, shuffle=shuffle, batch_size=batch_size,
+                                                  drop_last=drop_last)
         elif shuffle:
-            warnings.warn("DataLoader: shuffle: without a batch_size the order stays as it is, as in Paddle; set batch_size.", stacklevel=3)
+            warnings.warn("DataLoader: shuffle: without a batch_size the order stays as it is, as in Paddle; "
+                          "set batch_size.", stacklevel=3)
         self.auto_collate_batch = self.batch_sampler is not None or self.batch_size is not None
 
     def __len__(self):
@@ -115,7 +133,8 @@ class DataLoader:
         Raises:
             ValueError: the data set is iterable, so the number is not known.
         """
-        _need(not self.dataset_kind, "DataLoader: an IterableDataset has no length; count the batches while iterating.", ValueError)
+        _need(not self.dataset_kind,
+              "DataLoader: an IterableDataset has no length; count the batches while iterating.", ValueError)
         return len(self.batch_sampler if self.auto_collate_batch else self.dataset)
 
     def __iter__(self):
@@ -130,13 +149,14 @@ class DataLoader:
     def state_dict(self):
         """Where the loader is in its data: what `load_state_dict` goes on from, also in another process.
 
-        Taken between two batches it stands behind the last one that was given; what workers have read ahead is not lost.
-        Of several iterators it is the place of the one that began last.
+        Taken between two batches it stands behind the last one that was given; what workers have read ahead
+        is not lost. Of several iterators it is the place of the one that began last.
 
         Differs from Paddle: its DataLoader has no state.
 
         Returns:
-            dict of numbers, texts, lists and dicts (which `paddle.save` and `json` write), and of what data set and samplers say of themselves.
+            dict of numbers, texts, lists and dicts (which `paddle.save` and `json` write), and of what data
+            set and samplers say of themselves.
         Example:
             >>> loader = paddle.io.DataLoader([1.0, 2.0, 3.0, 4.0], batch_size=1, shuffle=True)
             >>> whole = []
@@ -156,28 +176,33 @@ class DataLoader:
             running = self._epoch.state(self._order())
             if self.num_workers == 0 and self.dataset_kind and keeps_state(self.dataset):
                 running["streams"] = {0: self.dataset.state_dict()}
-        return {"form": FORM, **self._sizes(), "epochs": self._epochs, "generators": generators(), "running": running}
+        return {"form": FORM, **self._sizes(), "epochs": self._epochs, "generators": generators(),
+                "running": running}
 
     def _sizes(self):
-        """What has to be the same where a state is loaded; of the workers only where each has its own part of a stream."""
+        """What has to be the same where a state is loaded; of the workers only where each has its own
+        part of a stream."""
         try:
             samples = None if self.dataset_kind else len(self.dataset)
         except (TypeError, NotImplementedError):
             samples = None
         batch_size = getattr(self.batch_sampler, "batch_size", self.batch_size)
-        return {"samples": samples, "batch_size": batch_size, "num_workers": self.num_workers if self.dataset_kind else None}
+        return {"samples": samples, "batch_size": batch_size,
+                "num_workers": self.num_workers if self.dataset_kind else None}
 
     def load_state_dict(self, state_dict):
-        """Lets the next iteration go on from where another one stood: it gives the batches that were missing, and the ones after it whole epochs.
+        """Lets the next iteration go on from where another one stood: it gives the batches that were missing,
+        and the ones after it whole epochs.
 
-        Indices that were read are passed over without loading their samples. A stream (IterableDataset) is read again up to
-        its place, or goes on by its own `load_state_dict` if it has that and `state_dict`; so does a sampler. The order of
-        indices is drawn again: a sampler may draw from the generators of `random`, NumPy or Paddle, or have `set_epoch`; one
-        with a generator of its own needs `state_dict` and `load_state_dict`.
+        Indices that were read are passed over without loading their samples. A stream (IterableDataset) is
+        read again up to its place, or goes on by its own `load_state_dict` if it has that and `state_dict`;
+        so does a sampler. The order of indices is drawn again: a sampler may draw from the generators of
+        `random`, NumPy or Paddle, or have `set_epoch`; one with a generator of its own needs `state_dict` and
+        `load_state_dict`.
 
-        The random numbers go on, too: when the iteration begins, the generators of `random`, NumPy and Paddle are set to where
-        they stood when the state was taken. Those that `worker_init_fn` seeds begin anew. The number of workers may be another
-        one, but for streams.
+        The random numbers go on, too: when the iteration begins, the generators of `random`, NumPy and Paddle
+        are set to where they stood when the state was taken. Those that `worker_init_fn` seeds begin anew.
+        The number of workers may be another one, but for streams.
 
         Args:
             state_dict: dict, what `state_dict` of a loader with the same data and settings gave.
@@ -185,12 +210,16 @@ class DataLoader:
             TypeError: state_dict is no dict.
             ValueError: it is not of a DataLoader, or of one with other data or another batch size.
         """
-        _need(isinstance(state_dict, Mapping), f"DataLoader: state_dict: got {type(state_dict).__name__}; pass what state_dict() gave.", TypeError)
-        _need(state_dict.get("form") == FORM, "DataLoader: state_dict: it is not of a DataLoader; pass what state_dict() of one gave.", ValueError)
+        _need(isinstance(state_dict, Mapping),
+              f"DataLoader: state_dict: got {type(state_dict).__name__}; pass what state_dict() gave.",
+              TypeError)
+        _need(state_dict.get("form") == FORM,
+              "DataLoader: state_dict: it is not of a DataLoader; pass what state_dict() of one gave.",
+              ValueError)
         for name, here in self._sizes().items():
             there = state_dict[name]
-            _need(there == here, f"DataLoader: state_dict: it is of a loader with {name}={there}, this one has {name}={here}; both must agree.",
-                  ValueError)
+            _need(there == here, f"DataLoader: state_dict: it is of a loader with {name}={there}, "
+                                 f"this one has {name}={here}; both must agree.", ValueError)
         self._loaded = dict(state_dict)
 
     set_state_dict = load_state_dict
@@ -216,7 +245,8 @@ class DataLoader:
         return self._epoch, now
 
     def _fetch(self):
-        return ft.partial(make_fetch, self.dataset, self.collate_fn, self.auto_collate_batch, self.batch_size, self.drop_last)
+        return ft.partial(make_fetch, self.dataset, self.collate_fn, self.auto_collate_batch, self.batch_size,
+                          self.drop_last)
 
     def _plain(self):
         epoch, now = self._begin()
@@ -226,8 +256,8 @@ class DataLoader:
         while epoch.waiting or epoch.draw(tasks):
             batch = fetch(epoch.waiting[0][2])
             if batch is END:
-                _need(not epoch.skip, f"DataLoader: the data ended {epoch.skip} batches before the place of the state; it must be the same data.",
-                      RuntimeError)
+                _need(not epoch.skip, f"DataLoader: the data ended {epoch.skip} batches before the place of "
+                                      "the state; it must be the same data.", RuntimeError)
                 break
             batch = batch if epoch.skip else self._finish(batch)
             if not epoch.took():
@@ -286,10 +316,11 @@ class DataLoader:
                 workers = crew(self.num_workers, epoch.seed, self.use_shared_memory, needs)
             except Unfit as why:
                 self._threads = True
-                warnings.warn(f"DataLoader: the workers are threads, not processes, which take turns in running Python: {why}. {_HELP}", stacklevel=4)
+                warnings.warn("DataLoader: the workers are threads, not processes, which take turns in "
+                              f"running Python: {why}. {_HELP}", stacklevel=4)
         if workers is None:
-            _need(epoch.streams is None, "DataLoader: the state is of processes with a data set each; these workers are threads, which share one.",
-                  RuntimeError)
+            _need(epoch.streams is None, "DataLoader: the state is of processes with a data set each; "
+                                         "these workers are threads, which share one.", RuntimeError)
             return self._start_threads(epoch.seed), False
         if self.dataset_kind and epoch.streams is None and not epoch.taken and keeps_state(self.dataset):
             epoch.streams = {}
@@ -301,7 +332,8 @@ class DataLoader:
         count = self.num_workers
         init_fn = None if self._persistent_workers and self._started else self.worker_init_fn
         self._started = True
-        infos = [WorkerInfo(id=i, num_workers=count, dataset=self.dataset, seed=seed + i) for i in range(count)]
+        infos = [WorkerInfo(id=i, num_workers=count, dataset=self.dataset, seed=seed + i)
+                 for i in range(count)]
         return [Worker(info, self._fetch(), init_fn) for info in infos]
 
     def _finish(self, batch, copy=True):
@@ -316,7 +348,8 @@ def _seed(epoch):
     """The seed of an epoch: fixed by `paddle.seed` and NumPy's state, neither of which it changes."""
     kind, words, place, *_ = np.random.get_state()  # noqa: NPY002  the generator that samplers use
     generator = default_generator()
-    parts = [epoch, place, *words[:4].tolist(), generator._seed & 0xFFFFFFFF, generator._seed >> 32, generator._offset & 0xFFFFFFFF]
+    parts = [epoch, place, *words[:4].tolist(), generator._seed & 0xFFFFFFFF, generator._seed >> 32,
+             generator._offset & 0xFFFFFFFF]
     return int(np.random.SeedSequence(parts).generate_state(1, np.uint64)[0] >> 1)
 
 

@@ -12,19 +12,23 @@ _BACKENDS = ("CINN", None)
 def to_static(function=None, input_spec=None, build_strategy=None, backend="CINN", **kwargs):
     """Compiles a function, a method or a Layer with XLA.
 
-    The function runs once in Python for each signature of its arguments, and as one compiled program after that. What it uses from outside
-    (parameters, buffers, optimizer state, gradients, random numbers, the learning rate) goes in with its present values, and what it changes comes
-    out: a whole training step with `backward()`, `optimizer.step()` and `clear_grad()` is one program. Derivatives of any order go through a
+    The function runs once in Python for each signature of its arguments, and as one compiled program after
+    that. What it uses from outside (parameters, buffers, optimizer state, gradients, random numbers, the
+    learning rate) goes in with its present values, and what it changes comes out: a whole training step with
+    `backward()`, `optimizer.step()` and `clear_grad()` is one program. Derivatives of any order go through a
     compiled function.
-    `if`, `while` and `for` on values of Tensors are converted (docs/control-flow.md). What cannot be compiled runs op by op, with one warning
-    that names the line; `paddle_jax.explain()` tells what was compiled and why.
+    `if`, `while` and `for` on values of Tensors are converted (docs/control-flow.md). What cannot be compiled
+    runs op by op, with one warning that names the line; `paddle_jax.explain()` tells what was
+    compiled and why.
 
     Args:
         function: callable, method or Layer (whose `forward` is compiled). Default None: returns a decorator.
-        input_spec: list of InputSpecs of the arguments, which `paddle.jit.save` uses; calls with other shapes compile anew. Default None.
+        input_spec: list of InputSpecs of the arguments, which `paddle.jit.save` uses; calls with other shapes
+            compile anew. Default None.
         build_strategy: paddle.static.BuildStrategy; without effect.
         backend: "CINN" or None; XLA compiles either way.
-        kwargs: `full_graph`, bool: raise a RuntimeError where the function cannot be compiled whole. Default False.
+        kwargs: `full_graph`, bool: raise a RuntimeError where the function cannot be compiled
+            whole. Default False.
     Returns:
         A StaticFunction; for a Layer, the Layer.
     Raises:
@@ -46,9 +50,11 @@ def to_static(function=None, input_spec=None, build_strategy=None, backend="CINN
         True
     """
     if input_spec is not None and not isinstance(input_spec, list | tuple):
-        raise TypeError(f"to_static: input_spec: got {type(input_spec).__name__}; it must be a list or tuple of InputSpecs")
+        raise TypeError(f"to_static: input_spec: got {type(input_spec).__name__}; "
+                        "it must be a list or tuple of InputSpecs")
     if build_strategy is not None and type(build_strategy).__name__ != "BuildStrategy":
-        raise TypeError(f"to_static: build_strategy: got {type(build_strategy).__name__}; it must be a paddle.static.BuildStrategy or None")
+        raise TypeError(f"to_static: build_strategy: got {type(build_strategy).__name__}; "
+                        "it must be a paddle.static.BuildStrategy or None")
     if backend not in _BACKENDS:
         raise ValueError(f"to_static: backend: got {backend!r}; allowed are 'CINN' and None")
     full_graph = bool(kwargs.get("full_graph", False))
@@ -63,7 +69,8 @@ def to_static(function=None, input_spec=None, build_strategy=None, backend="CINN
         if isinstance(given, staticmethod | classmethod):
             return type(given)(compiled(given.__func__))
         if not callable(given):
-            raise TypeError(f"to_static: function: got {type(given).__name__}; it must be a function, a method or a Layer")
+            raise TypeError(f"to_static: function: got {type(given).__name__}; it must be a function, "
+                            "a method or a Layer")
         return StaticFunction(given if inspect.isroutine(given) else given.__call__, input_spec, full_graph)
 
     return compiled if function is None else compiled(function)

@@ -1,6 +1,8 @@
-"""The checks of values in a captured run: made before the program runs where they depend on its operands alone, else part of the program.
+"""The checks of values in a captured run: made before the program runs where they depend on its operands
+alone, else part of the program.
 
-Part of the program they cost a pass over all that it changes, which keeps its old value if one has failed: 10 % of a step on the CPU.
+Part of the program they cost a pass over all that it changes, which keeps its old value if one has failed: 10
+% of a step on the CPU.
 """
 
 import operator
@@ -14,8 +16,8 @@ from paddle_jax._core.deferred.value import concrete, looked_at
 from paddle_jax._core.failures.outcomes import judge
 from paddle_jax._core.interpreter.cost import CONVOLUTIONS
 
-_HEAVY = frozenset((*CONVOLUTIONS, "conv_general_dilated", "cond", "custom_jvp_call", "custom_vjp_call", "dot_general", "random_bits", "scan", "sort",
-                    "threefry2x32", "while"))
+_HEAVY = frozenset((*CONVOLUTIONS, "conv_general_dilated", "cond", "custom_jvp_call", "custom_vjp_call",
+                    "dot_general", "random_bits", "scan", "sort", "threefry2x32", "while"))
 _LONGEST = 1e-3  # seconds by the interpreter's estimate
 
 
@@ -32,8 +34,8 @@ class Checks:
         return cls(last.checks) if last is not None and last.kind == "checks" else None
 
     def arrange(self, captured, order, differentiable):
-        """Takes the checks out of a run and gives a function of the operands that raises what they find; or makes the run keep what it would change
-        where one fails, and gives None. order: see Program."""
+        """Takes the checks out of a run and gives a function of the operands that raises what they find; or
+        makes the run keep what it would change where one fails, and gives None. order: see Program."""
         front = None if differentiable or jax.default_backend() != "cpu" else self._front(captured, order)
         if front is None:
             captured.fn = self._guarded(captured)
@@ -48,22 +50,26 @@ class Checks:
 
         fixed, places = captured.parts
         body = captured.jaxpr
-        body = body.replace(invars=[*body.constvars, *body.invars], constvars=[])  # JAX 0.12 puts all among the latter by itself
+        # JAX 0.12 puts all among the latter by itself
+        body = body.replace(invars=[*body.constvars, *body.invars], constvars=[])
         body, used = partial_eval.dce_jaxpr(body, [False] * (len(body.outvars) - 1) + [True])
         wanted = [k for k, is_used in enumerate(used) if is_used]
         given = [places[k - len(fixed)] for k in wanted if k >= len(fixed)]
-        if body.effects or not _HEAVY.isdisjoint(_primitives(body)) or any(captured.given[j].tensor is None for j in given):
+        if (body.effects or not _HEAVY.isdisjoint(_primitives(body))
+                or any(captured.given[j].tensor is None for j in given)):
             return None
         constants, at = [fixed[k] for k in wanted if k < len(fixed)], [order[j] for j in given]
         split = len(constants)
         try:
-            plan = interpreter.plan(ClosedJaxpr(body.replace(constvars=body.invars[:split], invars=body.invars[split:]), constants), _LONGEST)
+            plan = interpreter.plan(ClosedJaxpr(
+                body.replace(constvars=body.invars[:split], invars=body.invars[split:]), constants), _LONGEST)
         except interpreter.Refusal:
             return None
         return _Front(plan, at, self.checks)
 
     def _guarded(self, captured):
-        place, at, guards = {id(g.tensor): i for i, g in enumerate(captured.given) if g.tensor is not None}, len(captured.results), []
+        place, at, guards = ({id(g.tensor): i for i, g in enumerate(captured.given) if g.tensor is not None},
+                             len(captured.results), [])
         for change in captured.changes:
             if change.kind == "value" and not change.flows:
                 guards.append((at, place[id(change.target)]))

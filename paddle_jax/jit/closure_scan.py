@@ -1,4 +1,5 @@
-"""What a function can reach without being passed it: Tensors (with the place where they are found anew at each call) and values it may depend on."""
+"""What a function can reach without being passed it: Tensors (with the place where they are found anew at
+each call) and values it may depend on."""
 
 import collections
 import functools as ft
@@ -20,18 +21,20 @@ from paddle_jax.optimizer.optimizer import Optimizer
 _DEEP = 4  # levels of functions, containers and plain objects that are looked into
 _MANY = 4096  # items of a list or dict that are looked at
 _STORES = ("_parameters", "_buffers", "_sub_layers", "_forward_pre_hooks", "_forward_post_hooks")
-_BARE = ("Layer", "Sequential", "LayerList", "LayerDict", "ParameterList", "ParameterDict")  # classes that one derives from to write a Layer
+# classes that one derives from to write a Layer
+_BARE = ("Layer", "Sequential", "LayerList", "LayerDict", "ParameterList", "ParameterDict")
 
 
 class ClosureScan:
     """What was found.
 
-    slots: {id of Tensor: (dict or list, key) where it is found}; tensors: the Tensors. guards: what code of ours reads of Layers and optimizers.
-    objects: plain objects and containers whose content the function may change. snapshot: of the variables that it sees.
-    streams: iterators among the arguments. generators: random generators of Python or NumPy.
+    slots: {id of Tensor: (dict or list, key) where it is found}; tensors: the Tensors. guards: what code of
+    ours reads of Layers and optimizers. objects: plain objects and containers whose content the function may
+    change. snapshot: of the variables that it sees. streams: iterators among the arguments. generators:
+    random generators of Python or NumPy.
 
-    Methods and what is in modules are looked at if the code that may run names them. names: those names; owners: objects, classes and modules of the
-    user's, while looking.
+    Methods and what is in modules are looked at if the code that may run names them. names: those names;
+    owners: objects, classes and modules of the user's, while looking.
     """
 
     def __init__(self, function, others=()):
@@ -50,14 +53,15 @@ class ClosureScan:
         slot = self.slots.get(id(tensor), (None, None))
         return slot[0] is store and store is not None and slot[1] == key
 
-    # walking ------------------------------------------------------------------------------------------------------
+    # walking ------------------------------------------------------------------------------------------------
 
     def function(self, function, depth=_DEEP):
         """Looks at the closure, the defaults and the globals of a function."""
         if isinstance(function, types.MethodType):
             self.thing(function.__self__, depth)
             function = function.__func__
-        function = getattr(function, "__wrapped__", function) if not isinstance(function, types.FunctionType) else function
+        function = (getattr(function, "__wrapped__", function) if not isinstance(function, types.FunctionType)
+                    else function)
         if not isinstance(function, types.FunctionType) or id(function) in self.seen or not depth:
             return
         if package_of(function.__module__ or "") in LIBRARIES:
@@ -184,7 +188,8 @@ class ClosureScan:
         if isinstance(method, property):
             method = method.fget
         method = getattr(method, "__func__", method)  # of a classmethod or staticmethod
-        self.function(method.__paddle_jax_function__() if hasattr(method, "__paddle_jax_function__") else method)
+        self.function(method.__paddle_jax_function__() if hasattr(method, "__paddle_jax_function__")
+                      else method)
 
     def _optimizer(self, optimizer):
         self.seen.add(id(optimizer))
@@ -196,11 +201,13 @@ class ClosureScan:
             for name, item in store.items():
                 if store is not own and name != "params" or name in ("_grad_clip", "regularization"):
                     self._setting(store, name, item)
-        self.guards.lists += [(items, list(items)) for items in (optimizer._groups, *[group.params for group in optimizer._groups])]
+        self.guards.lists += [(items, list(items)) for items in (
+            optimizer._groups, *[group.params for group in optimizer._groups])]
         for param in optimizer._all_params():
             store, key = self.slots.get(id(param), (None, None))
             if store is not None:
-                (self.guards.settings if isinstance(store, Store) else self.guards.fixed).add(store, key, param, "?")
+                (self.guards.settings if isinstance(store, Store)
+                 else self.guards.fixed).add(store, key, param, "?")
             self._tensor(param, None, None)
 
     def _setting(self, store, name, value):
@@ -218,7 +225,8 @@ class ClosureScan:
 
 
 def _is_ours(layer):
-    """Whether a Layer is one of ours, or one of them made more special: then code of ours uses its attributes."""
+    """Whether a Layer is one of ours, or one of them made more special: then code of ours
+    uses its attributes."""
     return next(cls for cls in type(layer).__mro__ if not is_users(cls.__module__)).__name__ not in _BARE
 
 

@@ -5,7 +5,8 @@ from paddle_jax.static.recorder import record
 
 
 class ConcreteProgram:
-    """A function as a static program. inputs, outputs: Variables; parameters: (Parameters, their values); main_program, startup_program: Programs."""
+    """A function as a static program. inputs, outputs: Variables; parameters: (Parameters, their values);
+    main_program, startup_program: Programs."""
 
     def __init__(self, function, specs, named):
         self.function = function

@@ -31,15 +31,18 @@ from paddle_jax.static.input_spec import InputSpec
 
 _MAX_PROGRAMS = 32
 _MANY_SHAPES = 9
-_MAX_STALE = 6  # programs for one signature, before a value that keeps changing sends it back to eager execution
+# programs for one signature, before a value that keeps changing sends it back to eager execution
+_MAX_STALE = 6
 _EAGER = object()
-_CAPTURED = (None, checked)  # executors with which functions are compiled; another one looks at each operation
-_STREAM = "it uses the iterator or file {!r}, which would happen while compiling only; pass in what is taken from it"
+# executors with which functions are compiled; another one looks at each operation
+_CAPTURED = (None, checked)
+_STREAM = ("it uses the iterator or file {!r}, which would happen while compiling only; "
+           "pass in what is taken from it")
 
 
 class Switch:
-    """on: whether functions are compiled at all (paddle.jit.enable_to_static). lock: held while a function is captured, when the Tensors it uses hold
-    no values; busy: whether one is."""
+    """on: whether functions are compiled at all (paddle.jit.enable_to_static). lock: held while a function is
+    captured, when the Tensors it uses hold no values; busy: whether one is."""
 
     on, busy, lock = True, False, threading.RLock()
 
@@ -47,19 +50,22 @@ class Switch:
 class StaticFunction:
     """A function compiled by XLA: what `paddle.jit.to_static` returns.
 
-    It is run in Python once per signature (shapes, dtypes, stop_gradient and other arguments; training mode and plain attributes of the Layers it
-    uses; variables it sees), inside a JAX trace. Parameters, buffers, optimizer state, gradients and the random generator are found while it runs,
-    and go in and out of the compiled program with their present values.
+    It is run in Python once per signature (shapes, dtypes, stop_gradient and other arguments; training mode
+    and plain attributes of the Layers it uses; variables it sees), inside a JAX trace. Parameters, buffers,
+    optimizer state, gradients and the random generator are found while it runs, and go in and out of the
+    compiled program with their present values.
 
     Args:
-        function: function or method. instance: the object it is bound to. input_spec: InputSpecs of its arguments. full_graph: an error where it
+        function: function or method. instance: the object it is bound to. input_spec: InputSpecs of its
+            arguments. full_graph: an error where it
         cannot be compiled, instead of running it eagerly with a warning.
     """
 
     def __init__(self, function, input_spec=None, full_graph=False, instance=None):
         if isinstance(function, types.MethodType):
             function, instance = function.__func__, function.__self__
-        self._function, self._instance, self._input_spec, self._full_graph = function, instance, input_spec, full_graph
+        self._function, self._instance, self._input_spec, self._full_graph = (function, instance, input_spec,
+                                                                              full_graph)
         self._programs, self._bound, self._advised = collections.OrderedDict(), {}, False
         self._converted, self._latest, self._concrete = None, None, (None, None)
         ft.update_wrapper(self, function)
@@ -79,18 +85,21 @@ class StaticFunction:
                 ref = weakref.ref(instance, lambda _, bound=self._bound: bound.pop(key, None))
             except TypeError:  # an object without weak references is kept alive
                 ref = ft.partial(_same, instance)
-            entry = self._bound[id(instance)] = ref, StaticFunction(self._function, self._input_spec, self._full_graph)
-            entry[1]._instance = ref  # not the instance, which holds this object, directly or through its class
+            entry = self._bound[id(instance)] = (
+                ref, StaticFunction(self._function, self._input_spec, self._full_graph))
+            # not the instance, which holds this object, directly or through its class
+            entry[1]._instance = ref
         return entry[1]
 
     def __deepcopy__(self, memo):
         instance = self.class_instance
-        return StaticFunction(self._function, self._input_spec, self._full_graph, memo.get(id(instance), instance))
+        return StaticFunction(self._function, self._input_spec, self._full_graph,
+                              memo.get(id(instance), instance))
 
     def __repr__(self):
         return f"<StaticFunction {self.__dict__.get('__qualname__', self._function)}>"
 
-    # calling ------------------------------------------------------------------------------------------------------
+    # calling ------------------------------------------------------------------------------------------------
 
     @property
     def class_instance(self):
@@ -100,7 +109,8 @@ class StaticFunction:
     @property
     def dygraph_function(self):
         """The function as it was written."""
-        return self._function if self._instance is None else types.MethodType(self._function, self.class_instance)
+        return (self._function if self._instance is None
+                else types.MethodType(self._function, self.class_instance))
 
     @property
     def input_spec(self):
@@ -123,7 +133,8 @@ class StaticFunction:
 
     @property
     def concrete_program(self):
-        """The function as a static program (`inputs`, `outputs`, `parameters`, `main_program`), for its InputSpecs or its last call.
+        """The function as a static program (`inputs`, `outputs`, `parameters`, `main_program`), for its
+        InputSpecs or its last call.
 
         Raises:
             ValueError: it has no InputSpecs and has not been called.
@@ -132,7 +143,8 @@ class StaticFunction:
 
         made_for = self._input_spec or self._latest
         if made_for is None:
-            raise ValueError(f"concrete_program: {self._name()} has no input_spec and has not been called; give to_static an input_spec, or call it")
+            raise ValueError(f"concrete_program: {self._name()} has no input_spec and has not been called; "
+                             "give to_static an input_spec, or call it")
         if self._concrete[0] is not made_for:
             specs, named = (self._input_spec, {}) if self._input_spec else described(made_for)
             self._concrete = made_for, ConcreteProgram(self.dygraph_function, specs, named)
@@ -197,7 +209,8 @@ class StaticFunction:
             return self._conversion()(*args, **kwargs)
         if frame.recording:
             plain = ft.partial(self.dygraph_function, *args, **kwargs)
-            return frame.control_flow((args, kwargs), plain, lambda: ft.partial(self._conversion(), *args, **kwargs))
+            return frame.control_flow((args, kwargs), plain,
+                                      lambda: ft.partial(self._conversion(), *args, **kwargs))
         return self.dygraph_function(*args, **kwargs)
 
     def _conversion(self):
@@ -216,7 +229,8 @@ class StaticFunction:
         if len(self._programs) > _MAX_PROGRAMS:
             self._programs.popitem(last=False)
         if why is not None and len(programs) >= _MAX_STALE:
-            return self._give_up(key, args, kwargs, Unsupported(f"it was compiled {len(programs)} times and something changes each time: {why}"))
+            return self._give_up(key, args, kwargs, Unsupported(
+                f"it was compiled {len(programs)} times and something changes each time: {why}"))
         self._check(args, kwargs)
         start = time.perf_counter()
         try:
@@ -225,17 +239,20 @@ class StaticFunction:
             return self._give_up(key, args, kwargs, error)
         if why is None:
             self._advise()
-        if local.ctx.frame.executor is not None and program.differentiable:  # its gradients would be looked at as a whole
+        # its gradients would be looked at as a whole
+        if local.ctx.frame.executor is not None and program.differentiable:
             self._programs[key] = _EAGER
             return self.dygraph_function(*args, **kwargs)
         programs.insert(0, program)
         try:
             out = program(program.operands(tensors))
-        except (Stale, NotFinite):  # the first: another thread or a signal handler has changed something since
+        except (Stale, NotFinite):
+            # the first: another thread or a signal handler has changed something since
             return self.dygraph_function(*args, **kwargs)
         watch()
-        log.add(f"to_static: compiled {self._name()} in {time.perf_counter() - start:.2f} s at {user_line()}: {why or self._news()}; "
-                f"it rests on {len(program.facts)} values that it has read{_runs(program.captured.again)}")
+        log.add(f"to_static: compiled {self._name()} in {time.perf_counter() - start:.2f} s at "
+                f"{user_line()}: {why or self._news()}; it rests on {len(program.facts)} values that it has "
+                f"read{_runs(program.captured.again)}")
         return out
 
     def _check(self, args, kwargs):
@@ -246,7 +263,8 @@ class StaticFunction:
             raise ValueError(f"{self._name()}: {error}") from None
         specs = self._input_spec or ()
         if len(specs) > len(args) + len(kwargs):
-            raise ValueError(f"{self._name()}: got {len(args) + len(kwargs)} arguments and {len(specs)} InputSpecs; give at most one for each")
+            raise ValueError(f"{self._name()}: got {len(args) + len(kwargs)} arguments and {len(specs)} "
+                             "InputSpecs; give at most one for each")
         for spec, arg in zip(specs, args, strict=False):
             if isinstance(spec, InputSpec) and isinstance(arg, bool | int | float | str):
                 raise RuntimeError(f"{self._name()}: got {arg!r} where input_spec has {spec}; pass a Tensor")
@@ -258,17 +276,20 @@ class StaticFunction:
         mine = {id(t) for t in inputs}
         start = [t for t in scan.tensors if id(t) not in mine]
         with swapped(Switch, busy=True):
-            more = {"objects": [*scan.objects, *containers], "once": self._full_graph, "generators": scan.generators}
+            more = {"objects": [*scan.objects, *containers], "once": self._full_graph,
+                    "generators": scan.generators}
             found, reads = self._captured(args, kwargs, scan, inputs, start, **more)
             program = Program(self._name(), found, scan, reads, inputs)
             scan.objects, scan.snapshot = [], Snapshot()
             return program, inputs
 
     def _captured(self, args, kwargs, scan, *known, **more):
-        """The run of the function: as it is; with its control flow converted; with integers counted as constant."""
+        """The run of the function: as it is; with its control flow converted; with integers
+        counted as constant."""
         def run(function, converted=False, fixed=False):
             settings = scan.guards.own_settings()
-            usage, reads = Usage(), Reads(scan.follows, scan.seen, more["objects"][len(scan.objects):], converted, settings)
+            usage, reads = Usage(), Reads(scan.follows, scan.seen, more["objects"][len(scan.objects):],
+                                          converted, settings)
 
             def body():
                 if converted:
@@ -279,15 +300,16 @@ class StaticFunction:
                 return capture(lambda: called(*args, **kwargs), *known, converted, fixed, **more)
 
             try:
-                with without_collection():  # it would run code of objects that have nothing to do with the function
+                # it would run code of objects that have nothing to do with the function
+                with without_collection():
                     found = within(usage, lambda: within(reads, body))
                 changed = scan.snapshot.restore_variables()
             except BaseException:
                 scan.snapshot.restore_variables()
                 raise
             if changed:
-                raise Unsupported(f"{changed[0]} outside the function is assigned, which would happen while compiling only; return "
-                                  "its value")
+                raise Unsupported(f"{changed[0]} outside the function is assigned, which would happen while "
+                                  "compiling only; return its value")
             reads.settle(usage)
             if reads.reason is not None:
                 self._not_observed(reads.reason)
@@ -306,32 +328,36 @@ class StaticFunction:
             problem = Unsupported(f"{_text(first)}; {_text(error)}").with_traceback(first.__traceback__)
         else:
             try:
-                return _further(f"with its control flow converted, since {where} looks at a value", *run(self._conversion, converted=True))
+                return _further(f"with its control flow converted, since {where} looks at a value",
+                                *run(self._conversion, converted=True))
             except Unsupported as error:
                 problem = error
             except TRACING:
                 problem = first
         try:
-            return _further(f"with integers counted as constant, since {where} looks at a value", *run(plain, fixed=True))
+            return _further(f"with integers counted as constant, since {where} looks at a value",
+                            *run(plain, fixed=True))
         except (Unsupported, *TRACING):
             raise problem from None
 
     def _not_observed(self, reason):
-        """Some reads are not known: the function is not compiled, or, where the user wants it compiled whole, is told not to notice changes."""
+        """Some reads are not known: the function is not compiled, or, where the user wants it compiled whole,
+        is told not to notice changes."""
         text = f"not all that it reads can be observed: {reason}"
         if not self._full_graph:
             raise Unsupported(text)
-        warnings.warn(f"{self._name()} is compiled whole as asked for (full_graph=True), and may not notice changes around it: {text}. Pass what "
-                      "changes as arguments", stacklevel=_stacklevel())
+        warnings.warn(f"{self._name()} is compiled whole as asked for (full_graph=True), and may not notice "
+                      f"changes around it: {text}. Pass what changes as arguments", stacklevel=_stacklevel())
 
     def _give_up(self, key, args, kwargs, error):
         """What cannot be compiled runs as it is, or is an error where the user wants it compiled whole."""
         where = place(error, self._function)
         if self._full_graph:
-            raise RuntimeError(f"to_static: {self._name()} cannot be compiled: {_text(error)} ({where})") from error
+            raise RuntimeError(f"to_static: {self._name()} cannot be compiled: "
+                               f"{_text(error)} ({where})") from error
         self._programs[key] = _EAGER
-        text = (f"{self._name()} runs op by op, since it cannot be compiled: {_text(error)} ({where}). To compile it, change that line, or leave it "
-                "out of to_static with paddle.jit.not_to_static")
+        text = (f"{self._name()} runs op by op, since it cannot be compiled: {_text(error)} ({where}). "
+                "To compile it, change that line, or leave it out of to_static with paddle.jit.not_to_static")
         log.add("to_static: " + text)
         warnings.warn(text, stacklevel=_stacklevel())
         return self.dygraph_function(*args, **kwargs)
@@ -341,8 +367,9 @@ class StaticFunction:
         if len(self._programs) != _MANY_SHAPES or self._advised:
             return
         self._advised = True
-        warnings.warn(f"{self._name()} has been compiled for {_MANY_SHAPES} signatures; {self._news()}. Pad shapes to a few sizes and pass numbers "
-                      "as Tensors, or leave the function eager", stacklevel=_stacklevel())
+        warnings.warn(f"{self._name()} has been compiled for {_MANY_SHAPES} signatures; {self._news()}. "
+                      "Pad shapes to a few sizes and pass numbers as Tensors, or leave the function eager",
+                      stacklevel=_stacklevel())
 
     def _news(self):
         """What is new in the last signature."""

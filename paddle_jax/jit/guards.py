@@ -1,4 +1,5 @@
-"""Guards: what code of this package reads of Layers and optimizers, compared at each call of a compiled form."""
+"""Guards: what code of this package reads of Layers and optimizers, compared at each call of
+a compiled form."""
 
 import operator
 
@@ -12,17 +13,19 @@ from paddle_jax.jit.observed.wording import sentence
 class Guards:
     """Values that must stay the same: numbers and texts equal ones, other things the same objects.
 
-    fixed: places of optimizers. settings: those of Layers, compared only when an attribute of some Layer was set. parts: [(dict of a Layer, number of
-    items)]. own: the `forward` that Layers have of their own, compared like settings. lists: [(list of an optimizer, what was in it)].
+    fixed: places of optimizers. settings: those of Layers, compared only when an attribute of some Layer was
+    set. parts: [(dict of a Layer, number of items)]. own: the `forward` that Layers have of their own,
+    compared like settings. lists: [(list of an optimizer, what was in it)].
     """
 
     def __init__(self):
-        self.fixed, self.settings, self.changes, self.parts, self.lists = Table(_places), Table(entries), Changes.count, [], []
+        self.fixed, self.settings, self.changes, self.parts, self.lists = (Table(_places), Table(entries),
+                                                                           Changes.count, [], [])
         self.own = Table(entries)
 
     def add(self, table, store, key, value, shared=False):
-        """`store[key]` has to stay the same. Nothing for a Tensor, which is looked up at each call, unless it is `shared`: known by another
-        place, too, where it is looked up."""
+        """`store[key]` has to stay the same. Nothing for a Tensor, which is looked up at each call, unless it
+        is `shared`: known by another place, too, where it is looked up."""
         if shared or not isinstance(value, Tensor):
             table.add(store, key, value, "?")
 
@@ -37,7 +40,8 @@ class Guards:
             return False
         if self.changes != Changes.count:
             count = Changes.count
-            if not all(len(store) == size for store, size in self.parts) or not self.settings.hold() or not self.own.hold():
+            if (not all(len(store) == size for store, size in self.parts) or not self.settings.hold()
+                    or not self.own.hold()):
                 return False
             self.changes = count
         return True
@@ -51,7 +55,8 @@ class Guards:
         if not all([_same(now, before) for now, before in self.lists]):
             return "an optimizer has got or lost parameters"
         found = self.own.changed()
-        return f"{found[1]}{_of_layer(found[0])} is another one" if found else "a Layer that the function uses has got or lost something"
+        return (f"{found[1]}{_of_layer(found[0])} is another one" if found
+                else "a Layer that the function uses has got or lost something")
 
 
 def _places(stores, keys):

@@ -25,28 +25,33 @@ from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.static.input_spec import InputSpec
 from paddle_jax.static.recording import by_key, record
 
-_SAVE_CONFIGS = ("output_spec", "with_hook", "combine_params", "clip_extra", "skip_forward", "skip_prune_program")
+_SAVE_CONFIGS = ("output_spec", "with_hook", "combine_params", "clip_extra", "skip_forward",
+                 "skip_prune_program")
 
 
 def save(layer, path, input_spec=None, **configs):
-    """Saves a Layer or a function as a model: `<path>.json`, the program, and `<path>.pdiparams`, its parameters.
+    """Saves a Layer or a function as a model: `<path>.json`, the program, and
+    `<path>.pdiparams`, its parameters.
 
-    The real Paddle loads the files with `paddle.jit.load`, `paddle.inference` and `paddle.static.load_inference_model`, and so does paddle_jax.
-    Dropout and batch norm are saved in evaluation mode. Other methods of a Layer that `to_static` decorates go to `<path>.<method>.json`. All files
-    are written under temporary names first: when saving fails, existing files stay as they were.
+    The real Paddle loads the files with `paddle.jit.load`, `paddle.inference` and
+    `paddle.static.load_inference_model`, and so does paddle_jax. Dropout and batch norm are saved in
+    evaluation mode. Other methods of a Layer that `to_static` decorates go to `<path>.<method>.json`. All
+    files are written under temporary names first: when saving fails, existing files stay as they were.
 
     Args:
         layer: Layer, function, or what `to_static` returns.
         path: str, directory and prefix of the files; missing directories are made.
-        input_spec: list of InputSpecs, one for each argument; None or -1 for a length that may vary. Tensors stand for their shape and dtype; other
-            values are saved as they are. Default None: those of `to_static`, or the shapes of its last call, with dicts, nested lists and keywords.
+        input_spec: list of InputSpecs, one for each argument; None or -1 for a length that may vary. Tensors
+            stand for their shape and dtype; other values are saved as they are. Default None: those of
+            `to_static`, or the shapes of its last call, with dicts, nested lists and keywords.
         skip_forward: bool, save the other methods only. Default False.
         output_spec: list of ints, the numbers of the results of `forward` that are saved. Default: all.
-        with_hook, combine_params, clip_extra, skip_prune_program: accepted; there is one form of the files. Hooks of Layers are saved.
+        with_hook, combine_params, clip_extra, skip_prune_program: accepted; there is one form of the files.
+            Hooks of Layers are saved.
     Raises:
         TypeError: layer is neither a Layer nor a function, or input_spec is no list.
-        ValueError: there is no input_spec, path names no file, a setting is not known, or the code does something that depends on values or on
-            lengths that are not given; the message says what.
+        ValueError: there is no input_spec, path names no file, a setting is not known, or the code does
+            something that depends on values or on lengths that are not given; the message says what.
     Warns:
         UserWarning: the code uses operations that Paddle does not have; then only paddle_jax loads the files.
     Example:
@@ -62,23 +67,27 @@ def save(layer, path, input_spec=None, **configs):
             raise ValueError(f"jit.save: {name}: not a setting; allowed are {', '.join(_SAVE_CONFIGS)}.")
     prefix = split_prefix("jit.save", path)
     if input_spec is not None and not isinstance(input_spec, list | tuple):
-        raise TypeError(f"jit.save: input_spec: got {type(input_spec).__name__}; it must be a list of InputSpecs")
+        raise TypeError(f"jit.save: input_spec: got {type(input_spec).__name__}; "
+                        "it must be a list of InputSpecs")
     chosen = configs.get("output_spec")
     if chosen is not None and not isinstance(chosen, list):
-        raise TypeError(f"jit.save: output_spec: got {type(chosen).__name__}; it must be a list of ints, the numbers of the results to save")
+        raise TypeError(f"jit.save: output_spec: got {type(chosen).__name__}; it must be a list of ints, "
+                        "the numbers of the results to save")
     if isinstance(layer, TranslatedLayer):
         contents = _translated(layer, prefix)
     else:
         contents, foreign = {}, set()
         for name, function in _functions(layer, configs.get("skip_forward", False)).items():
             base = prefix if name == "forward" else f"{prefix}.{name}"
-            document, arrays, own = encode(function, *((input_spec, layer, chosen) if name == "forward" else (None, layer)))
+            document, arrays, own = encode(function, *((input_spec, layer, chosen) if name == "forward"
+                                                       else (None, layer)))
             contents[base + ".json"] = document
             if arrays:
                 contents[base + ".pdiparams"] = parameters.encode(arrays)
             foreign |= set(own)
         if foreign:
-            warnings.warn(f"jit.save: {', '.join(sorted(foreign))}: not operations of Paddle; only paddle_jax can load {prefix}.json", stacklevel=2)
+            warnings.warn(f"jit.save: {', '.join(sorted(foreign))}: not operations of Paddle; "
+                          f"only paddle_jax can load {prefix}.json", stacklevel=2)
     replace_files(contents)
     for name in [n for n in contents if n.endswith(".json")]:
         stored = name.removesuffix(".json") + ".pdiparams"
@@ -108,16 +117,20 @@ def encode(function, specs, owner, chosen=None):
     hooked = owner if isinstance(owner, Layer) and getattr(plain, "__name__", "") == "forward" else None
     with evaluating(holder):
         try:
-            recording = record(_fresh(given, plain, holder, hooked), named, lambda: _fresh(given, converted_form(function), holder, hooked))
-            recording.stored = {id(buffer) for _, buffer in holder.named_buffers()} if isinstance(holder, Layer) else set()
+            recording = record(_fresh(given, plain, holder, hooked), named,
+                               lambda: _fresh(given, converted_form(function), holder, hooked))
+            recording.stored = ({id(buffer) for _, buffer in holder.named_buffers()}
+                                if isinstance(holder, Layer) else set())
             recording.outputs = _chosen(recording.outputs, chosen)
             recording.prune()
-            unused = [n for n, symbol in zip(names, recording.inputs, strict=True) if not _used(recording, symbol)]
+            unused = [n for n, symbol in zip(names, recording.inputs, strict=True)
+                      if not _used(recording, symbol)]
             if unused and len(unused) == len(names):
                 raise ValueError(f"jit.save: none of the inputs {', '.join(unused)} reaches a result")
             return write_program(recording, names)
         except (NotWritable, Unsupported) as error:
-            at = getattr(error, "place", None) or place(error.__cause__ or error, getattr(plain, "__func__", plain))
+            at = (getattr(error, "place", None)
+                  or place(error.__cause__ or error, getattr(plain, "__func__", plain)))
             raise ValueError(f"jit.save: {getattr(plain, '__qualname__', plain)}: {error} ({at})") from error
 
 
@@ -125,7 +138,8 @@ def _chosen(outputs, numbers):
     if numbers is None:
         return outputs
     if not all(type(n) is int and 0 <= n < len(outputs) for n in numbers):
-        raise ValueError(f"jit.save: output_spec: got {numbers}; there are {len(outputs)} results: allowed are the ints 0..{len(outputs) - 1}")
+        raise ValueError(f"jit.save: output_spec: got {numbers}; there are {len(outputs)} results: "
+                         f"allowed are the ints 0..{len(outputs) - 1}")
     return [outputs[n] for n in numbers]
 
 
@@ -142,8 +156,9 @@ def _used(recording, symbol):
 
 @dataclasses.dataclass
 class _Given:
-    """What stands for a function's arguments. specs: those in order; titles: their names. by_name: of those at the end that are passed by name.
-    places: None, or where the arguments of a call stand in the signature."""
+    """What stands for a function's arguments. specs: those in order; titles: their names. by_name: of those
+    at the end that are passed by name. places: None, or where the arguments of a call stand
+    in the signature."""
 
     specs: list
     titles: list
@@ -158,7 +173,8 @@ class _Given:
         return lambda *args: function(*args[:-count], **dict(zip(self.by_name, args[-count:], strict=True)))
 
     def named(self):
-        """The specs with names (as Paddle's where they have none), and the names in the order of the inputs."""
+        """The specs with names (as Paddle's where they have none), and the names in the
+        order of the inputs."""
         names = []
 
         def take(spec, path, at):
@@ -174,7 +190,8 @@ class _Given:
                 spec = InputSpec(list(spec.shape), spec.dtype)
             if not isinstance(spec, InputSpec):
                 return spec
-            chosen = spec.name or (path if self.places is None else f"_jst.{self.places[at]}.{self.titles[at]}.{len(names) - before}")
+            chosen = spec.name or (path if self.places is None
+                                   else f"_jst.{self.places[at]}.{self.titles[at]}.{len(names) - before}")
             while chosen in names:
                 chosen += "_1"
             names.append(chosen)
@@ -194,8 +211,9 @@ def _given(function, plain, specs):
         if specs is None and function._latest is not None:
             return _called_with(function._latest, plain)
     if specs is None:
-        raise ValueError(f"jit.save: input_spec: {getattr(plain, '__qualname__', plain)} has none and has not been called as a compiled function; "
-                         "give a list of paddle.static.InputSpec, one for each argument")
+        raise ValueError(f"jit.save: input_spec: {getattr(plain, '__qualname__', plain)} has none and has "
+                         "not been called as a compiled function; give a list of paddle.static.InputSpec, "
+                         "one for each argument")
     try:
         parameters = inspect.signature(plain).parameters.values()
     except (TypeError, ValueError):  # a function without a signature
@@ -204,7 +222,8 @@ def _given(function, plain, specs):
         titles = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
         more = any(p.kind is p.VAR_POSITIONAL for p in parameters)
     if len(specs) > len(titles) and not more:
-        raise CheckError(f"jit.save: input_spec: got {len(specs)}; the function takes {len(titles)} arguments: {', '.join(titles)}")
+        raise CheckError(f"jit.save: input_spec: got {len(specs)}; the function takes {len(titles)} "
+                         f"arguments: {', '.join(titles)}")
     return _Given(list(specs), [*titles, *[f"input_{i}" for i in range(len(titles), len(specs))]])
 
 
@@ -220,13 +239,14 @@ def _called_with(key, plain):
 
 
 def _fresh(given, function, layer, hooked=None):
-    """The function of all arguments by position, with the attributes and buffers that it gives a Layer taken back after each run. hooked: a Layer
-    whose hooks are called."""
+    """The function of all arguments by position, with the attributes and buffers that it gives a Layer taken
+    back after each run. hooked: a Layer whose hooks are called."""
     if not isinstance(layer, Layer):
         return given.calling(function)
 
     def run(*args):
-        kept = [(one, dict(vars(one)), {name: dict(vars(one)[name]) for name in ("_buffers", "_parameters", "_sub_layers")})
+        kept = [(one, dict(vars(one)),
+                 {name: dict(vars(one)[name]) for name in ("_buffers", "_parameters", "_sub_layers")})
                 for one in layer.sublayers(include_self=True)]
         try:
             if hooked is None:
@@ -266,6 +286,7 @@ def _translated(layer, prefix):
         base = prefix if method == "forward" else f"{prefix}.{method}"
         contents[base + ".json"] = json.dumps(runner.program.document).encode()
         if runner.program.parameters:
-            held = {name: looked_at(layer._parameters[layer._held[name]]._value, "jit.save") for name in runner.program.parameters}
+            held = {name: looked_at(layer._parameters[layer._held[name]]._value, "jit.save")
+                    for name in runner.program.parameters}
             contents[base + ".pdiparams"] = parameters.encode(held)
     return contents

@@ -1,7 +1,8 @@
 """Flat buffers: the small arrays that a compiled step writes, kept as one array between its calls.
 
-Handing an array to XLA and taking a new one back costs one to two microseconds, which for a small network is more than its arithmetic. The Tensors
-hold Values whose `seg` is the FlatBuffer; who asks for the array of one gets a copy of its part.
+Handing an array to XLA and taking a new one back costs one to two microseconds, which for a small network is
+more than its arithmetic. The Tensors hold Values whose `seg` is the FlatBuffer; who asks for the array of one
+gets a copy of its part.
 """
 
 import itertools
@@ -18,9 +19,11 @@ from paddle_jax._core.deferred.value import Value, aval_of, observed
 from paddle_jax._core.runtime.uninterrupted import eagerly
 from paddle_jax._core.tensor import Tensor, wrap
 
-_FEWEST, _MOST = 4, 128  # arrays in a FlatBuffer; compiling a program with many more takes several times as long
+# arrays in a FlatBuffer; compiling a program with many more takes several times as long
+_FEWEST, _MOST = 4, 128
 _SMALL = 1 << 12  # bytes; of larger arrays the copies cost what is saved
-_READ, _JOIN = 4, 5  # what the copy of one part, and joining one part costs, in units of what a part saves in one call
+# what the copy of one part, and joining one part costs, in units of what a part saves in one call
+_READ, _JOIN = 4, 5
 _RAW = operator.attrgetter("_raw")
 _SET_RAW = Tensor._raw.__set__
 
@@ -32,9 +35,10 @@ class Scattered(Exception):
 class FlatBuffer:
     """One array for several Tensors of one dtype.
 
-    places: which operands of the program they are. flat: the array, None while they have arrays of their own. values: what the Tensors hold.
-    read: which of them have been given arrays of their own since the last call. device: where it is; None where JAX chooses. calls, cost: how many
-    calls there were, and what others have made it cost.
+    places: which operands of the program they are. flat: the array, None while they have arrays of their own.
+    values: what the Tensors hold. read: which of them have been given arrays of their own since the last
+    call. device: where it is; None where JAX chooses. calls, cost: how many calls there were, and what others
+    have made it cost.
     """
 
     def __init__(self, places, tensors):
@@ -54,24 +58,27 @@ class FlatBuffer:
             if 0 < raw.size * raw.dtype.itemsize <= _SMALL:
                 by_dtype.setdefault(raw.dtype, []).append(i)
         chosen = max(by_dtype.values(), key=len, default=())
-        if not _FEWEST <= len(chosen) <= _MOST or any(_place(tensors[i]._value) is NotImplemented for i in chosen):
+        if (not _FEWEST <= len(chosen) <= _MOST
+                or any(_place(tensors[i]._value) is NotImplemented for i in chosen)):
             return None
         return FlatBuffer(chosen, tensors)
 
-    # inside the program -------------------------------------------------------------------------------------------
+    # inside the program -------------------------------------------------------------------------------------
 
     def split(self, flat):
         """The arrays, of the one."""
-        return [flat[start:end].reshape(shape) for (start, end), shape in zip(self.spans, self.shapes, strict=True)]
+        return [flat[start:end].reshape(shape)
+                for (start, end), shape in zip(self.spans, self.shapes, strict=True)]
 
     def joined(self, news):
-        """The one array, of new values. Written piece by piece into new memory: a concatenation is slow, and old memory is still to be read."""
+        """The one array, of new values. Written piece by piece into new memory: a concatenation is slow, and
+        old memory is still to be read."""
         flat = jnp.zeros(self.spans[-1][1], self.dtype)
         for (start, _), new in zip(self.spans, news, strict=True):
             flat = jax.lax.dynamic_update_slice(flat, new.ravel(), (start,))
         return flat
 
-    # between calls ------------------------------------------------------------------------------------------------
+    # between calls ------------------------------------------------------------------------------------------
 
     def take(self, tensors):
         """The array for a call."""
@@ -103,14 +110,17 @@ class FlatBuffer:
         return self._put(np.concatenate([np.asarray(a).ravel() for a in arrays]))
 
     def give(self, tensors, results):
-        """Takes the new array, the first of the results, after a call: an iterator of the steps. The lock is held meanwhile."""
-        values, read = (list(self.values), self.read) if self.values else ([None] * len(tensors), range(len(tensors)))
+        """Takes the new array, the first of the results, after a call: an iterator of the steps. The lock
+        is held meanwhile."""
+        values, read = ((list(self.values), self.read) if self.values
+                        else ([None] * len(tensors), range(len(tensors))))
         steps = [(setattr, self, "values", values), (setattr, self, "read", [])]
         for i in read:
             value = values[i] = Value()
             value.aval, value.array, value.seg, value.pos = aval_of(self.shapes[i], self.dtype), None, self, i
             steps.append((_SET_RAW, tensors[i], value))
-        return itertools.chain(map(partial(setattr, self, "flat"), itertools.islice(results, 1)), itertools.starmap(operator.call, steps))
+        return itertools.chain(map(partial(setattr, self, "flat"), itertools.islice(results, 1)),
+                               itertools.starmap(operator.call, steps))
 
     def materialize(self, value):
         """The array of one Value (as a Segment gives it)."""
@@ -128,7 +138,8 @@ class FlatBuffer:
             return _to_device(array) if self.device is None else jax.device_put(array, self.device)
 
 
-_to_device = jax.jit(lambda array: array)  # a third of the time of jnp.array; it may go on reading a large array after it has returned
+# a third of the time of jnp.array; it may go on reading a large array after it has returned
+_to_device = jax.jit(lambda array: array)
 
 
 def _place(array):

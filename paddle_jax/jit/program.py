@@ -1,7 +1,8 @@
-"""One compiled form of a function: a captured run, the places where it finds its operands anew at each call, and what a call does.
+"""One compiled form of a function: a captured run, the places where it finds its operands anew at each call,
+and what a call does.
 
-Two ways of running: when gradients can flow through a result, as one operation on the tape; when not (a whole training step), directly, giving
-the memory of what it changes to the new values.
+Two ways of running: when gradients can flow through a result, as one operation on the tape; when not (a whole
+training step), directly, giving the memory of what it changes to the new values.
 """
 
 import itertools
@@ -14,7 +15,16 @@ import numpy as np
 from paddle_jax._core.autograd.node import Node
 from paddle_jax._core.capture.environment import MISSING, equal
 from paddle_jax._core.capture.tracing import is_tensor
-from paddle_jax._core.deferred.value import Value, aval_of, concrete, filled, is_zero, looked_at, observed, uploaded
+from paddle_jax._core.deferred.value import (
+    Value,
+    aval_of,
+    concrete,
+    filled,
+    is_zero,
+    looked_at,
+    observed,
+    uploaded,
+)
 from paddle_jax._core.errors import run_error
 from paddle_jax._core.failures.exhausted import told_as_memory
 from paddle_jax._core.failures.outcomes import Outcomes, arrived, judge, look
@@ -48,11 +58,12 @@ class Stale(Exception):
 class Program:
     """A compiled form.
 
-    n: how many inputs. stores, keys: of Tensors that are looked up at each call; fixed: other Tensors; owners: places of Tensors whose gradients
-    are operands; getters: functions giving numbers. `order` brings their values into the order of the captured function. flags, avals: what the
-    operands must be like. watched: (place, what its gradient must be like). loose: whether operands are found in places
-    that do not tell when they change. shared: places of what changes together with its views; relations, related: what those
-    are, and the places among them.
+    n: how many inputs. stores, keys: of Tensors that are looked up at each call; fixed: other Tensors;
+    owners: places of Tensors whose gradients are operands; getters: functions giving numbers. `order` brings
+    their values into the order of the captured function. flags, avals: what the operands must be like.
+    watched: (place, what its gradient must be like). loose: whether operands are found in places that do not
+    tell when they change. shared: places of what changes together with its views; relations, related: what
+    those are, and the places among them.
     """
 
     def __init__(self, name, captured, scan, reads, inputs):
@@ -72,7 +83,8 @@ class Program:
         self.owning, self.seen, self.steady = _picker([i for i, _ in self.watched]), ([], []), False
         owning = self.owning(tensors)
         self.hooked = _hooks_of(owning) if any(map(_HOOKS, owning)) else None
-        self.differentiable = any(flows for _, flows, _ in captured.results) or any(c.flows for c in captured.changes)
+        self.differentiable = (any(flows for _, flows, _ in captured.results)
+                               or any(c.flows for c in captured.changes))
         checks = Checks.of(captured)
         self.front = None if checks is None else checks.arrange(captured, self.order, self.differentiable)
         self._plan(captured)
@@ -81,13 +93,16 @@ class Program:
         if self.has_effects:
             self.kernel.deferrable = False
             silent(self.kernel)
-        self.spent = Node(self.kernel, None, (0,), ((wrap(None), 0),), 1)  # of results whose tape backward has used up inside
-        fitting = [] if self.differentiable or self.has_effects else [each[0] for each in self.values if self._fits(*each[:2])]
+        # of results whose tape backward has used up inside
+        self.spent = Node(self.kernel, None, (0,), ((wrap(None), 0),), 1)
+        fitting = ([] if self.differentiable or self.has_effects
+                   else [each[0] for each in self.values if self._fits(*each[:2])])
         self._split(len(tensors), FlatBuffer.of(fitting, tensors))
         del self.places
 
     def _plan(self, captured):
-        """Who gets which of the last results: plain values, gradients that become zeros, and the rest one by one."""
+        """Who gets which of the last results: plain values, gradients that become zeros, and the
+        rest one by one."""
         at = len(captured.results)
         self.values, self.zeros, self.rest, self.shared = [], [], [], []
         for change in captured.changes:
@@ -102,8 +117,10 @@ class Program:
             else:
                 self.rest.append((target, at, change))
             at += change.count
-        self.relations = relations([c.target for c in captured.changes if c.kind == "value" and c.shares], _is_outside)
-        self.related = [(self.places[id(ref())], ref) for ref, *_ in self.relations if id(ref()) in self.places]
+        self.relations = relations([c.target for c in captured.changes if c.kind == "value" and c.shares],
+                                   _is_outside)
+        self.related = [(self.places[id(ref())], ref) for ref, *_ in self.relations
+                        if id(ref()) in self.places]
 
     def _arrange(self, captured, scan):
         at = {id(g.tensor): i for i, g in enumerate(captured.given) if g.tensor is not None}
@@ -126,7 +143,8 @@ class Program:
         self.fixed, self.getters = ([x for _, x in part] for part in (fixed, getters))
         self.owners = [self.order[owner] for _, owner in owners]
         self.host_reads = [(self.order[place], value) for place, value in captured.host_reads]
-        captured.results = [(stop, flows, None if place is None else self.order[place]) for stop, flows, place in captured.results]
+        captured.results = [(stop, flows, None if place is None else self.order[place])
+                            for stop, flows, place in captured.results]
 
     def _flat(self, *values):
         return self.captured.fn(*[values[i] for i in self.order])
@@ -137,12 +155,12 @@ class Program:
             tensors += [tensors[i]._grad for i in self.owners]
         return tensors
 
-    # is it still right? -------------------------------------------------------------------------------------------
+    # is it still right? -------------------------------------------------------------------------------------
 
     def operands(self, inputs):
         """The Tensors for a call, or Stale."""
-        if inputs and ([id(t) in self.ids for t in inputs] != self.aliased
-                       or any([a is not None and a is not b for a, b in zip(self.inputs, inputs, strict=True)])):
+        if inputs and ([id(t) in self.ids for t in inputs] != self.aliased or any(
+                [a is not None and a is not b for a, b in zip(self.inputs, inputs, strict=True)])):
             raise Stale("another Tensor that the function also uses itself is passed")
         if not self.scan.guards.holds():
             raise Stale(self.scan.guards.changed())
@@ -164,9 +182,11 @@ class Program:
             raise Stale(f"stop_gradient of {tensors[at].name} is {flags[at]}")
         for i, value in self.host_reads:
             if not np.array_equal(looked_at(concrete(tensors[i]._raw)), value):
-                raise Stale(f"the value of {tensors[i].name}, which the function looks at on the host, has changed")
+                raise Stale(f"the value of {tensors[i].name}, which the function looks at on the "
+                            "host, has changed")
         if self.shared and (any(map(_ALIAS, shared := [tensors[i] for i in self.shared])) or self.relations):
-            if any([tensors[at] is not ref() for at, ref in self.related]) or not are_related(shared, self.relations, _is_outside):
+            if (any([tensors[at] is not ref() for at, ref in self.related])
+                    or not are_related(shared, self.relations, _is_outside)):
                 raise Stale("the Tensors that share elements with what is changed in place are others")
         if self.watched:
             self._check_grads(tensors)
@@ -197,7 +217,8 @@ class Program:
             if tensors[i]._node is not None:
                 raise Stale(f"{tensors[i].name} was computed outside, and backward is called inside")
         # only what takes no memory
-        self.seen = (grads, raws) if all(map(is_zero, raws)) else (grads, None) if all(g is None for g in grads) else ([], [])
+        self.seen = ((grads, raws) if all(map(is_zero, raws)) else (grads, None)
+                     if all(g is None for g in grads) else ([], []))
 
     def _arrays(self, tensors):
         """What the Tensors outside the FlatBuffer hold, as arrays."""
@@ -212,14 +233,16 @@ class Program:
         for i, (tensor, raw) in enumerate(zip(tensors, raws, strict=True)):
             if type(raw) is Value or not isinstance(raw, jax.Array):
                 raws[i] = observed(raw)
-                if i < len(self.donated) or type(getattr(raw, "seg", None)) is not FlatBuffer:  # of a FlatBuffer's part the Tensor keeps being one
+                # of a FlatBuffer's part the Tensor keeps being one
+                if i < len(self.donated) or type(getattr(raw, "seg", None)) is not FlatBuffer:
                     tensor._raw = raws[i]
             if (raws[i].shape, raws[i].dtype) != shapes[i]:
-                raise Stale(f"{tensor.name} is {raws[i].dtype.name}{list(raws[i].shape)}, before {shapes[i][1].name}{list(shapes[i][0])}")
+                raise Stale(f"{tensor.name} is {raws[i].dtype.name}{list(raws[i].shape)}, "
+                            f"before {shapes[i][1].name}{list(shapes[i][0])}")
         self.avals = [raw.aval for raw in raws]
         return raws
 
-    # running ------------------------------------------------------------------------------------------------------
+    # running ------------------------------------------------------------------------------------------------
 
     def __call__(self, tensors):
         """Runs it on operands that `operands` gave; returns what the function returns."""
@@ -271,24 +294,29 @@ class Program:
             return self._direct(flat, tensors, members)
 
     def _direct(self, flat, tensors, members=()):
-        """Runs the compiled function, and gives the Tensors their new values in the same step; returns the results (None for what has been given)."""
+        """Runs the compiled function, and gives the Tensors their new values in the same step; returns the
+        results (None for what has been given)."""
         arrays = self._arrays(self.others(tensors))
         given = list(self.pick(arrays))
         if any(map(_SHARED.__lt__, map(sys.getrefcount, given))):
-            given = [a if sys.getrefcount(a) <= _SHARED + 1 else jax.numpy.array(a) for a in given]  # + 1: the variable of this line
+            # + 1: the variable of this line
+            given = [a if sys.getrefcount(a) <= _SHARED + 1 else jax.numpy.array(a) for a in given]
         kept = arrays[len(given):]
         del arrays
         try:
-            arguments, changed, found = (flat, given, kept, self._numbers()), [tensors[i] for i in self.donated], []
+            arguments, changed, found = ((flat, given, kept, self._numbers()),
+                                         [tensors[i] for i in self.donated], [])
 
             def take(results):
                 values = itertools.chain(map(_SET_RAW, changed, results), map(found.append, results))
-                return values if self.pack is None else itertools.chain(self.pack.give(members, results), values)
+                return (values if self.pack is None
+                        else itertools.chain(self.pack.give(members, results), values))
 
             if self.has_effects:
                 deliver(iter, [_finished(self.direct, *arguments)], take)
             else:
-                self.once(arguments, take, None, (*map(type, arguments[3]), *map(_COMMITTED, given), *map(_COMMITTED, kept)))
+                self.once(arguments, take, None,
+                          (*map(type, arguments[3]), *map(_COMMITTED, given), *map(_COMMITTED, kept)))
             out = [None] * self.width
             for at, value in zip(self.plain, found, strict=True):
                 out[at] = value
@@ -298,13 +326,15 @@ class Program:
             if any(tensors[i]._raw is a and a.is_deleted() for i, a in zip(self.donated, given, strict=True)):
                 names = ", ".join(tensors[i].name for i in self.donated[:3])
                 kind = RuntimeError if ours is error else type(ours)
-                raise kind(f"{self.name}: failed after it had taken over the memory of {names} and others; load their values again: {ours}") from None
+                raise kind(f"{self.name}: failed after it had taken over the memory of {names} and others; "
+                           f"load their values again: {ours}") from None
             if ours is error:
                 raise
             raise ours from None
 
     def _numbers(self):
-        """The numbers from the host; one that stays the same is kept on the device, which saves handing it over."""
+        """The numbers from the host; one that stays the same is kept on the device, which saves
+        handing it over."""
         found = []
         for i, get in enumerate(self.getters):
             number, (known, held) = get(), self.numbers[i]
@@ -324,13 +354,15 @@ class Program:
         return (struct.shape, struct.dtype) == self.shapes[target]
 
     def _split(self, count, pack):
-        """Which operands give their memory away: what gets a new value of the same shape. All is set in one step."""
+        """Which operands give their memory away: what gets a new value of the same shape. All is
+        set in one step."""
         packed = [] if pack is None else pack.places
         inside = set(packed)
         plain = [each for each in self.values if each[0] not in inside]
         news = {target: (at, steps) for target, at, steps in self.values}
         spots = [news[i][0] for i in packed]
-        written = [*[(target, at) for target, at, _ in plain], *[(i, at) for i, at, c in self.rest if c.kind == "value" and not c.flows]]
+        written = [*[(target, at) for target, at, _ in plain],
+                   *[(i, at) for i, at, c in self.rest if c.kind == "value" and not c.flows]]
         donated, at = [target for target, _ in written], [at for _, at in written]
         width = len(self.captured.results) + sum(change.count for change in self.captured.changes)
         rest = [i for i in range(width) if i not in {*at, *spots}]
@@ -346,13 +378,15 @@ class Program:
             return [*joined, *[out[i] for i in at], *[out[i] for i in rest]]
 
         direct.__name__ = self.name
-        donate = () if self.has_effects or not all([self._fits(*each) for each in written]) else 1  # after a failed assertion everything is as before
-        compiled = jitted(direct, donate_argnums=donate, compiler_options={**compiler_options(), **without_fusion(self.captured.jaxpr)} or None)
-        self.__dict__.update(
-            pack=pack, targets=_picker([target for target, _, _ in plain]), steps=[steps for _, _, steps in plain],
-            members=_picker(packed), added=[news[i][1] for i in packed], donated=donated, at=at, width=width, plain=rest,
-            others=_picker(order), pick=operator.itemgetter(slice(len(donated))), avals=[None] * len(order), direct=compiled,
-            once=Once(compiled, "to_static"))
+        # after a failed assertion everything is as before
+        donate = () if self.has_effects or not all([self._fits(*each) for each in written]) else 1
+        compiled = jitted(direct, donate_argnums=donate, compiler_options={
+            **compiler_options(), **without_fusion(self.captured.jaxpr)} or None)
+        self.__dict__.update(pack=pack, targets=_picker([target for target, _, _ in plain]),
+                             steps=[steps for _, _, steps in plain], members=_picker(packed),
+                             added=[news[i][1] for i in packed], donated=donated, at=at, width=width,
+                             plain=rest, others=_picker(order), pick=operator.itemgetter(slice(len(donated))),
+                             avals=[None] * len(order), direct=compiled, once=Once(compiled, "to_static"))
 
     def _settle(self, tensors, out, raws):
         """Whatever else a call changes, now that the Tensors have their new values."""
@@ -391,7 +425,8 @@ class Program:
 
 _SET_RAW = Tensor._raw.__set__
 _RAW, _AVAL, _STOP, _GRAD, _NODE, _COMMITTED, _HOOKS, _ALIAS = map(
-    operator.attrgetter, ("_raw", "aval", "stop_gradient", "_grad", "_node", "_committed", "_hooks", "_alias"))
+    operator.attrgetter,
+    ("_raw", "aval", "stop_gradient", "_grad", "_node", "_committed", "_hooks", "_alias"))
 
 
 def _is_outside(tensor):
@@ -439,7 +474,8 @@ def _alike(now, value):
     """Whether an attribute may stay what it is: the same object, or an equal one without Tensors."""
     if now is value or equal(now, value):
         return True
-    return type(now) is type(value) and not any(map(is_tensor, jax.tree.leaves([now, value], is_leaf=is_tensor))) and now == value
+    return (type(now) is type(value)
+            and not any(map(is_tensor, jax.tree.leaves([now, value], is_leaf=is_tensor))) and now == value)
 
 
 def _hooks_of(tensors):

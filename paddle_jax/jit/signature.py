@@ -56,11 +56,13 @@ def _leaf(value, tensors):
 
 @ft.cache
 def _tells_apart(kind):
-    """Whether objects of a class that are equal are alike. What an `__eq__` of the user's leaves out is not known."""
+    """Whether objects of a class that are equal are alike. What an `__eq__` of the user's leaves
+    out is not known."""
     compare = kind.__eq__
     if not isinstance(compare, types.FunctionType) or not is_users(compare.__module__ or ""):
         return True
-    return dataclasses.is_dataclass(kind) and compare.__code__.co_filename == "<string>" and all(f.compare for f in dataclasses.fields(kind))
+    return (dataclasses.is_dataclass(kind) and compare.__code__.co_filename == "<string>"
+            and all(f.compare for f in dataclasses.fields(kind)))
 
 
 class _Same:
@@ -104,7 +106,8 @@ def _described(leaf):
         items = [_described(value) for value in rest]
         return kind(*items) if hasattr(kind, "_fields") else kind(items)
     if type(rest[0]) is not kind:
-        raise ValueError(f"jit.save: input_spec: the last call had a {kind.__name__} that is no plain value; give a list of paddle.static.InputSpec")
+        raise ValueError(f"jit.save: input_spec: the last call had a {kind.__name__} that is no plain value; "
+                         "give a list of paddle.static.InputSpec")
     return rest[0]
 
 
@@ -138,16 +141,20 @@ def _of_one(a, b):
         if len(a[1]) != len(b[1]):
             return [f" has the shape {list(b[1])}, before {list(a[1])}"]
         spec = [m if m == n else None for m, n in zip(a[1], b[1], strict=True)]
-        axes = [f": axis {axis} is {n}, before {m} (InputSpec({spec}))" for axis, (m, n) in enumerate(zip(a[1], b[1], strict=True)) if m != n]
-        return axes + ([f" is {b[2]}, before {a[2]}"] if a[2] != b[2] else []) + ([f" has stop_gradient={b[3]}"] if a[3] != b[3] else [])
+        axes = [f": axis {axis} is {n}, before {m} (InputSpec({spec}))"
+                for axis, (m, n) in enumerate(zip(a[1], b[1], strict=True)) if m != n]
+        return (axes + ([f" is {b[2]}, before {a[2]}"] if a[2] != b[2] else [])
+                + ([f" has stop_gradient={b[3]}"] if a[3] != b[3] else []))
     if b[0] in (list, tuple, dict) and len(a) == len(b):
         pairs = zip(a[1:], b[1:], strict=True)
         return [what for x, y in pairs for what in (_of_one(x[1], y[1]) if b[0] is dict else _of_one(x, y))]
-    return [f" is {b[1]!r}, before {a[1]!r}" if len(b) > 1 and b[0] in (bool, int, float, str) else " is another object or value"]
+    return [f" is {b[1]!r}, before {a[1]!r}" if len(b) > 1 and b[0] in (bool, int, float, str)
+            else " is another object or value"]
 
 
 def as_tensors(args, kwargs):
-    """The arguments with Tensors in place of arrays; the Tensors among them, each once; what else is among them; lists and dicts."""
+    """The arguments with Tensors in place of arrays; the Tensors among them, each once; what else is among
+    them; lists and dicts."""
     by_id, others, containers = {}, [], []
 
     def convert(value):
@@ -181,4 +188,5 @@ def as_tensors(args, kwargs):
 def _rebuilt(value, items):
     if all(a is b for a, b in zip(value, items, strict=True)):
         return value
-    return tuple(items) if type(value) is tuple else type(value)(*items) if hasattr(value, "_fields") else value
+    return (tuple(items) if type(value) is tuple else type(value)(*items) if hasattr(value, "_fields")
+            else value)

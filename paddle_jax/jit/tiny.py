@@ -1,4 +1,5 @@
-"""Programs of many operations on a few numbers each: ordinary differential equations written out, filters, small recursions."""
+"""Programs of many operations on a few numbers each: ordinary differential equations written out, filters,
+small recursions."""
 
 import jax
 
@@ -11,15 +12,16 @@ _FEW, _LARGE = 64, 4096  # elements: most results have at most the first number,
 def without_fusion(jaxpr):
     """What XLA is told for such a program: {} for any other one.
 
-    Fusing operations, XLA's CPU compiler writes the code of a number once for each use of it, so that the time to
-    compile chains of them grows without bound: ten steps of a Runge-Kutta method with their gradient took 100 s.
-    Without fusion they take 2 s, and run in half the time.
+    Fusing operations, XLA's CPU compiler writes the code of a number once for each use of it, so that the
+    time to compile chains of them grows without bound: ten steps of a Runge-Kutta method with their gradient
+    took 100 s. Without fusion they take 2 s, and run in half the time.
     """
     if jax.default_backend() != "cpu":
         return {}
     sizes = list(_sizes(jaxpr))
     few = sum(size <= _FEW for size in sizes)
-    return {"xla_disable_hlo_passes": "fusion"} if len(sizes) >= _MANY and max(sizes) <= _LARGE and few >= 0.9 * len(sizes) else {}
+    return ({"xla_disable_hlo_passes": "fusion"}
+            if len(sizes) >= _MANY and max(sizes) <= _LARGE and few >= 0.9 * len(sizes) else {})
 
 
 def _sizes(jaxpr):

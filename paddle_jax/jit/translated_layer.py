@@ -17,10 +17,12 @@ _LOAD_CONFIGS = ("model_filename", "params_filename")
 
 
 class TranslatedLayer(Layer):
-    """A model that was saved with `paddle.jit.save`, here or by the real Paddle, without the code of its class. `paddle.jit.load` makes it.
+    """A model that was saved with `paddle.jit.save`, here or by the real Paddle, without the code of its
+    class. `paddle.jit.load` makes it.
 
-    It is called like the saved Layer (a nested result comes as a flat list). Its parameters are named `param_0`, `param_1`, ... in the order of
-    the saved names. Dropout and batch norm are as they were in evaluation mode, also after `train()`; with it, parameters can be fine-tuned.
+    It is called like the saved Layer (a nested result comes as a flat list). Its parameters are named
+    `param_0`, `param_1`, ... in the order of the saved names. Dropout and batch norm are as they were in
+    evaluation mode, also after `train()`; with it, parameters can be fine-tuned.
 
     Args:
         programs: dict of the programs by method name.
@@ -37,7 +39,8 @@ class TranslatedLayer(Layer):
         self.training = False
 
     def train(self, mode=True):
-        """Switches to training mode, in which parameters can be fine-tuned. Unlike that of other Layers it returns nothing, as in Paddle."""
+        """Switches to training mode, in which parameters can be fine-tuned. Unlike that of other Layers it
+        returns nothing, as in Paddle."""
         super().train(mode)
 
     def eval(self):
@@ -47,14 +50,16 @@ class TranslatedLayer(Layer):
     def _run(self, method, inputs):
         runner = self._runner(method)
         tensors = _tensors(method, runner.program.feeds, inputs)
-        out = runner({name: self._parameters[self._held[name]] for name in runner.program.parameters}, tensors)
+        out = runner({name: self._parameters[self._held[name]] for name in runner.program.parameters},
+                     tensors)
         return out[0] if len(out) == 1 else out
 
     def _runner(self, method):
         try:
             return self._runners[method]
         except KeyError:
-            raise KeyError(f"TranslatedLayer: method_name: {method!r} was not saved; there are {', '.join(self._runners) or 'none'}") from None
+            raise KeyError(f"TranslatedLayer: method_name: {method!r} was not saved; "
+                           f"there are {', '.join(self._runners) or 'none'}") from None
 
     def forward(self, *inputs):
         """Runs the saved `forward`.
@@ -84,22 +89,26 @@ class TranslatedLayer(Layer):
         return self._runner(method_name).program
 
     def _input_spec(self, method_name="forward"):
-        return [InputSpec(shape, dtype, name) for name, _, shape, dtype in self._runner(method_name).program.feeds]
+        return [InputSpec(shape, dtype, name)
+                for name, _, shape, dtype in self._runner(method_name).program.feeds]
 
     def _output_spec(self, method_name="forward"):
-        return [InputSpec(shape, dtype, f"output_{i}") for i, (_, _, shape, dtype) in enumerate(self._runner(method_name).program.fetches)]
+        return [InputSpec(shape, dtype, f"output_{i}")
+                for i, (_, _, shape, dtype) in enumerate(self._runner(method_name).program.fetches)]
 
 
 def _tensors(method, feeds, inputs):
     if len(inputs) != len(feeds):
         error = IndexError if len(inputs) > len(feeds) else ValueError
-        raise error(f"{method}: got {len(inputs)} inputs; the model takes {len(feeds)}: {', '.join(feed[0] for feed in feeds)}")
+        raise error(f"{method}: got {len(inputs)} inputs; the model takes {len(feeds)}: "
+                    f"{', '.join(feed[0] for feed in feeds)}")
     arguments = []
     for value, (name, _, shape, dtype) in zip(inputs, feeds, strict=True):
         if not isinstance(value, Tensor):
             value = wrap(jnp.asarray(np.asarray(value)))
         if dtypes.of(value._raw).name != dtypes.convert(dtype).name:
-            raise ValueError(f"{method}: {name}: got {value.dtype}; the model takes {dtype}; use .astype('{dtype}')")
+            raise ValueError(f"{method}: {name}: got {value.dtype}; the model takes {dtype}; "
+                             f"use .astype('{dtype}')")
         if value.ndim != len(shape):
             raise ValueError(f"{method}: {name}: got shape {list(value.shape)}; the model takes {shape}")
         arguments.append(value)
@@ -107,8 +116,8 @@ def _tensors(method, feeds, inputs):
 
 
 def load(path, **configs):
-    """Loads a model saved with `paddle.jit.save` or `paddle.static.save_inference_model`, by the real Paddle too: `<path>.json` and
-    `<path>.pdiparams`.
+    """Loads a model saved with `paddle.jit.save` or `paddle.static.save_inference_model`, by the real Paddle
+    too: `<path>.json` and `<path>.pdiparams`.
 
     Args:
         path: str, directory and prefix of the files.
@@ -122,7 +131,8 @@ def load(path, **configs):
     Example:
         >>> import tempfile
         >>> path = tempfile.mkdtemp() + "/linear"
-        >>> paddle.jit.save(paddle.nn.Linear(3, 2), path, input_spec=[paddle.static.InputSpec([None, 3], "float32", "x")])
+        >>> paddle.jit.save(paddle.nn.Linear(3, 2), path,
+        ...                 input_spec=[paddle.static.InputSpec([None, 3], "float32", "x")])
         >>> model = paddle.jit.load(path)
         >>> model(paddle.ones([4, 3])).shape
         paddle.Size([4, 2])
@@ -133,14 +143,18 @@ def load(path, **configs):
     prefix = split_prefix("jit.load", path)
     files = _files(prefix, configs)
     if not files:
-        raise ValueError(f"jit.load: path: {prefix}.json does not exist; give the prefix without .json that the model was saved with.")
+        raise ValueError(f"jit.load: path: {prefix}.json does not exist; give the prefix without .json that "
+                         "the model was saved with.")
     programs, held = {}, {}
     for method, (model, stored) in files.items():
         programs[method] = read_program("jit.load", model)
         for name, array in read_parameters("jit.load", stored, programs[method]).items():
             if name not in held:
-                held[name] = Parameter(wrap(jnp.array(array)), programs[method].parameters[name][3], unique_name.generate(name))
-    from paddle_jax.jit.pir_translated_layer import PirTranslatedLayer  # it derives from the class of this file
+                held[name] = Parameter(wrap(jnp.array(array)), programs[method].parameters[name][3],
+                                       unique_name.generate(name))
+    from paddle_jax.jit.pir_translated_layer import (
+        PirTranslatedLayer,  # it derives from the class of this file
+    )
 
     return PirTranslatedLayer(programs, held)
 
@@ -151,9 +165,11 @@ def _files(prefix, configs):
         folder = Path(prefix)
         model = folder / configs["model_filename"]
         if model.is_file():
-            return {"forward": (model, folder / (configs.get("params_filename") or model.with_suffix(".pdiparams").name))}
+            return {"forward": (model, folder / (configs.get("params_filename")
+                                                 or model.with_suffix(".pdiparams").name))}
     base = Path(prefix)
-    files = {"forward": (Path(prefix + ".json"), Path(prefix + ".pdiparams"))} if Path(prefix + ".json").is_file() else {}
+    files = ({"forward": (Path(prefix + ".json"), Path(prefix + ".pdiparams"))}
+             if Path(prefix + ".json").is_file() else {})
     for model in sorted(base.parent.glob(_escaped(base.name) + ".*.json")):
         method = model.name[len(base.name) + 1 : -len(".json")]
         if method.isidentifier():

@@ -13,7 +13,8 @@ from paddle_jax._core.tensor import Tensor
 class Metric(abc.ABC):
     """The base class of metrics. A subclass defines `reset`, `update`, `accumulate` and `name`.
 
-    `compute` may turn the outputs and labels of a batch into what `update` needs; it can run compiled, `update` runs on the host.
+    `compute` may turn the outputs and labels of a batch into what `update` needs; it can run compiled,
+    `update` runs on the host.
 
     Example:
         >>> class Mean(paddle.metric.Metric):
@@ -42,7 +43,8 @@ class Metric(abc.ABC):
     @abc.abstractmethod
     def accumulate(self):
         """Returns the metric over all batches."""
-        raise NotImplementedError(f"{type(self).__name__}: accumulate is not defined; a Metric must define it.")
+        raise NotImplementedError(f"{type(self).__name__}: accumulate is not defined; "
+                                  "a Metric must define it.")
 
     @abc.abstractmethod
     def name(self):
@@ -121,8 +123,10 @@ class Accuracy(Metric):
         self.count = [0] * len(self.topk)
 
     def accumulate(self):
-        """Returns the accuracy over all batches, 0.0 before the first; a list when `topk` has several entries."""
-        found = [total / count if count > 0 else 0.0 for total, count in zip(self.total, self.count, strict=True)]
+        """Returns the accuracy over all batches, 0.0 before the first; a list when `topk` has
+        several entries."""
+        found = [total / count if count > 0 else 0.0
+                 for total, count in zip(self.total, self.count, strict=True)]
         return found[0] if len(self.topk) == 1 else found
 
     def name(self):
@@ -142,12 +146,14 @@ def _binary(owner, preds, labels):
     """The predictions and the labels, one per sample."""
     preds, labels = _host(owner, "preds", preds), _host(owner, "labels", labels)
     if preds.size != labels.size or preds.size != preds.shape[0]:
-        raise ValueError(f"{owner}: preds: shapes {preds.shape} and {labels.shape}; one prediction and one label per sample are needed.")
+        raise ValueError(f"{owner}: preds: shapes {preds.shape} and {labels.shape}; "
+                         "one prediction and one label per sample are needed.")
     return preds.reshape(-1), labels.reshape(-1)
 
 
 class Precision(Metric):
-    """The fraction of true ones among the samples that were predicted to be one, for two classes: tp / (tp + fp).
+    """The fraction of true ones among the samples that were predicted to be one, for two
+    classes: tp / (tp + fp).
 
     Args:
         name: str. Default 'precision'.
@@ -265,7 +271,8 @@ class Auc(Metric):
         labels, preds = _host("Auc", "labels", labels).reshape(-1), _host("Auc", "preds", preds)
         scores = preds[:, 1]
         if len(scores) != len(labels) or np.isnan(scores).any():
-            raise ValueError(f"Auc: preds: {len(scores)} scores for {len(labels)} labels; equally many are needed, and no NaN.")
+            raise ValueError(f"Auc: preds: {len(scores)} scores for {len(labels)} labels; "
+                             "equally many are needed, and no NaN.")
         bins = (scores * self._num_thresholds).astype(np.int64)
         if ((scores < 0) | (bins > self._num_thresholds)).any():
             raise AssertionError("Auc: preds: a score is outside of [0, 1]; pass probabilities.")
@@ -284,7 +291,8 @@ class Auc(Metric):
         if not positive[-1] or not negative[-1]:
             return 0.0
         heights = np.concatenate([[0], positive])
-        area = self.trapezoid_area(negative, np.concatenate([[0], negative[:-1]]), heights[1:], heights[:-1]).sum()
+        area = self.trapezoid_area(negative, np.concatenate([[0], negative[:-1]]), heights[1:],
+                                   heights[:-1]).sum()
         return area / positive[-1] / negative[-1]
 
     def reset(self):
@@ -301,7 +309,8 @@ class Auc(Metric):
 def _top_k_accuracy(input, label, k):
     if label.ndim != 2 or input.ndim != 2 or label.shape[0] != input.shape[0]:
         shapes = f"{list(input.shape)} and {list(label.shape)}"
-        raise ValueError(f"accuracy: label: input and label have shapes {shapes}; [n, classes] and [n, 1] are needed.")
+        raise ValueError(f"accuracy: label: input and label have shapes {shapes}; "
+                         "[n, classes] and [n, 1] are needed.")
     if not 1 <= k <= input.shape[1]:
         raise ValueError(f"accuracy: k: got {k} for {input.shape[1]} classes; use 1..{input.shape[1]}.")
     if not jnp.issubdtype(label.dtype, jnp.integer):

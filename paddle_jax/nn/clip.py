@@ -1,4 +1,5 @@
-"""Gradient clipping. Optimizers run these rules inside their compiled update; calling an object does the same to a list of pairs."""
+"""Gradient clipping. Optimizers run these rules inside their compiled update; calling an object does the same
+to a list of pairs."""
 
 import functools as ft
 
@@ -9,19 +10,22 @@ from paddle_jax._core.tensor import wrap
 
 
 class ClipGradBase:
-    """The base class of gradient clipping. A subclass defines `_dygraph_clip(params_grads)` or `__call__`, which returns the clipped pairs."""
+    """The base class of gradient clipping. A subclass defines `_dygraph_clip(params_grads)` or `__call__`,
+    which returns the clipped pairs."""
 
     _in_place = False  # whether the given gradients themselves become the clipped ones
 
     def __call__(self, params_grads):
-        """Returns the pairs with clipped gradients. Pairs without a gradient are left out; `need_clip=False` leaves one as it is."""
+        """Returns the pairs with clipped gradients. Pairs without a gradient are left out; `need_clip=False`
+        leaves one as it is."""
         return self._dygraph_clip(params_grads)
 
     def _dygraph_clip(self, params_grads):
         pairs = [(param, grad) for param, grad in params_grads if grad is not None]
         chosen = [grad._value for param, grad in pairs if getattr(param, "need_clip", True)]
         clipped = iter(_clip_all(self.rule(), chosen) if chosen else ())
-        return [(param, self._clipped(grad, next(clipped)) if getattr(param, "need_clip", True) else grad) for param, grad in pairs]
+        return [(param, self._clipped(grad, next(clipped)) if getattr(param, "need_clip", True) else grad)
+                for param, grad in pairs]
 
     def _clipped(self, grad, value):
         if not self._in_place:
@@ -115,8 +119,8 @@ class ClipGradByNorm(ClipGradBase):
 
 
 class ClipGradByGlobalNorm(ClipGradBase):
-    """Scales all gradients by one factor so that their common L2 norm is at most `clip_norm`. The gradients themselves change: after
-    `optimizer.step()` every `p.grad` is the clipped one.
+    """Scales all gradients by one factor so that their common L2 norm is at most `clip_norm`. The gradients
+    themselves change: after `optimizer.step()` every `p.grad` is the clipped one.
 
     Args:
         clip_norm: float, the largest common norm.
@@ -135,7 +139,8 @@ class ClipGradByGlobalNorm(ClipGradBase):
         self.clip_norm = float(clip_norm)
         self.group_name = group_name
         if not isinstance(auto_skip_clip, bool):
-            raise AssertionError(f"ClipGradByGlobalNorm: auto_skip_clip: got {auto_skip_clip!r}; pass True or False.")
+            raise AssertionError(f"ClipGradByGlobalNorm: auto_skip_clip: got {auto_skip_clip!r}; "
+                                 "pass True or False.")
         self.auto_skip_clip = auto_skip_clip
 
     def __str__(self):

@@ -8,10 +8,12 @@ OPSET = 17
 
 
 class Graph:
-    """Collects nodes and initializers; `onnx` is the module. Names stand for values, `known` has the arrays of those that are constant."""
+    """Collects nodes and initializers; `onnx` is the module. Names stand for values, `known` has the arrays
+    of those that are constant."""
 
     def __init__(self, onnx):
-        self.onnx, self.nodes, self.initializers, self.known, self.count, self._cache = onnx, [], [], {}, 0, {}
+        self.onnx, self.nodes, self.initializers, self.known, self.count, self._cache = (onnx, [], [], {}, 0,
+                                                                                         {})
 
     def name(self):
         """A new name."""
@@ -21,7 +23,8 @@ class Graph:
     def node(self, kind, inputs, outputs=1, **attrs):
         """Adds a node; gives the name of its result, or a list of them. An input of None is left out."""
         names = [self.name() for _ in range(outputs)]
-        self.nodes.append(self.onnx.helper.make_node(kind, ["" if i is None else i for i in inputs], names, **attrs))
+        self.nodes.append(self.onnx.helper.make_node(kind, ["" if i is None else i for i in inputs], names,
+                                                     **attrs))
         return names[0] if outputs == 1 else names
 
     def constant(self, array, name=None):
@@ -45,13 +48,14 @@ class Graph:
         """The name of a 0-D tensor."""
         return self.constant(np.array(value, dtype))
 
-    # operands -----------------------------------------------------------------------------------------------------
+    # operands -----------------------------------------------------------------------------------------------
 
     def int_list(self, value):
         """A list operand, which may be several tensors, as one int64 vector."""
         if not isinstance(value, list):
             return value
-        return self.node("Concat", [self.node("Reshape", [self.node("Cast", [v], to=7), self.ints([1])]) for v in value], axis=0)
+        return self.node("Concat", [self.node("Reshape", [self.node("Cast", [v], to=7), self.ints([1])])
+                                    for v in value], axis=0)
 
     def numbers(self, value):
         """The numbers of an operand that has to be constant.

@@ -1,8 +1,11 @@
-"""How PIR operations are written in ONNX: `rule(g, op, *operands) -> name` (or a list of names); operands are names, lists of names, or None.
+"""How PIR operations are written in ONNX: `rule(g, op, *operands) -> name` (or a list of names); operands are
+names, lists of names, or None.
 
-A record says it as one node, `onnx="LeakyRelu alpha=negative_slope"`, or as an expression of nodes, `onnx="Mul(x, Sigmoid(x))"`: names are the
-operands and attributes of its `pir`; those after `=`, and numbers there, are attributes of the node, all others tensors. What that cannot say is code
-in `framework/pir/forms`, and below is what no op of ours has a record for: operations that the writer makes on its own, or that only Paddle writes.
+A record says it as one node, `onnx="LeakyRelu alpha=negative_slope"`, or as an expression of nodes,
+`onnx="Mul(x, Sigmoid(x))"`: names are the operands and attributes of its `pir`; those after `=`, and numbers
+there, are attributes of the node, all others tensors. What that cannot say is code in `framework/pir/forms`,
+and below is what no op of ours has a record for: operations that the writer makes on its own, or that
+only Paddle writes.
 """
 
 import ast
@@ -14,12 +17,14 @@ from paddle_jax.framework.pir.records import Unsupported, form, parsed
 
 
 def rule_of(name):
-    """The rule that writes an operation: what the record of an op says, or a line below; None where there is neither."""
+    """The rule that writes an operation: what the record of an op says, or a line below; None where
+    there is neither."""
     op = READS.get(name)
     if op is None:
         return RULES.get(name)
     said = op.record.onnx or form(op.record.code).onnx
-    return RULES.get(name) if not said else said if callable(said) else _expression(op, said) if "(" in said else _node(said)
+    return (RULES.get(name) if not said else said if callable(said) else _expression(op, said) if "(" in said
+            else _node(said))
 
 
 def _node(text):
@@ -29,7 +34,8 @@ def _node(text):
 
     def rule(g, op, *operands):
         op.channels_first()
-        return g.node(kind, operands, **{theirs: _plain(g, name, getattr(op, name)) for theirs, name in pairs})
+        return g.node(kind, operands,
+                      **{theirs: _plain(g, name, getattr(op, name)) for theirs, name in pairs})
 
     return rule
 
@@ -43,7 +49,8 @@ def _expression(op, text):
     """A rule that adds the nodes of an expression."""
     known, body = parsed(op.record.pir), ast.parse(text, mode="eval").body
     names = op.tensors or tuple(op.signature.parameters)
-    kinds = {one.ours: one.kind for one in known.operands} if known.operands is not None else dict.fromkeys(names, "")
+    kinds = ({one.ours: one.kind for one in known.operands} if known.operands is not None
+             else dict.fromkeys(names, ""))
     whole = {one.name for one in known.attributes if one.kind.startswith("i")}
 
     def rule(g, op, *operands):
@@ -54,7 +61,8 @@ def _expression(op, text):
             """The value of an attribute of a node."""
             if isinstance(node, ast.Constant):
                 return node.value
-            return int(g.numbers(given[node.id])[0]) if node.id in given else _plain(g, node.id, getattr(op, node.id))
+            return (int(g.numbers(given[node.id])[0]) if node.id in given
+                    else _plain(g, node.id, getattr(op, node.id)))
 
         def tensors(node):
             """The names of what an argument stands for."""
@@ -62,11 +70,14 @@ def _expression(op, text):
                 return given[node.value.id]
             if isinstance(node, ast.Call):
                 inputs = [name for one in node.args for name in tensors(one)]
-                return [g.node(node.func.id, inputs, **{one.arg: constant(one.value) for one in node.keywords})]
+                return [g.node(node.func.id, inputs,
+                               **{one.arg: constant(one.value) for one in node.keywords})]
             if isinstance(node, ast.Name) and node.id in given:
-                return [g.int_list(given[node.id])] if kinds[node.id] in ("ints", "size") else [given[node.id]]
+                return ([g.int_list(given[node.id])] if kinds[node.id] in ("ints", "size")
+                        else [given[node.id]])
             value = constant(node)
-            return [g.number(value, "int64" if isinstance(node, ast.Name) and node.id in whole else op.kind())]
+            return [g.number(value,
+                             "int64" if isinstance(node, ast.Name) and node.id in whole else op.kind())]
 
         (found,) = tensors(body)
         return found if known.results is None else [found if one == "out" else None for one in known.results]
@@ -92,16 +103,15 @@ def _split_evenly(g, op, x, axis):
 
 
 RULES = {
-    "builtin.combine": lambda g, op, *xs: list(xs), "builtin.split": lambda g, op, xs: xs if op.count > 1 else xs[0],
+    "builtin.combine": lambda g, op, *xs: list(xs),
+    "builtin.split": lambda g, op, xs: xs if op.count > 1 else xs[0],
     "full": lambda g, op: g.constant(np.full(op.shape, op.value, op.dtype)),
-    "full_int_array": lambda g, op: g.ints(op.value),
-    "full_like": _full_like,
-    "full_with_tensor": lambda g, op, value, shape: g.node("Expand", [g.node("Reshape", [value, g.ints([1])]), g.int_list(shape)]),
+    "full_int_array": lambda g, op: g.ints(op.value), "full_like": _full_like,
+    "full_with_tensor": lambda g, op, value, shape: g.node(
+        "Expand", [g.node("Reshape", [value, g.ints([1])]), g.int_list(shape)]),
     "assign_value_": lambda g, op, x: g.constant(np.array(op.values, op.dtype).reshape(op.shape)),
-    "arange": _arange,
-    "pow": lambda g, op, x: g.node("Pow", [x, g.number(op.y, op.kind())]),
+    "arange": _arange, "pow": lambda g, op, x: g.node("Pow", [x, g.number(op.y, op.kind())]),
     "mean_all": lambda g, op, x: g.node("ReduceMean", [x], keepdims=0),
     "nonzero": lambda g, op, x: g.node("Transpose", [g.node("NonZero", [x])], perm=[1, 0]),
-    "dropout": lambda g, op, x, *rest: [g.node("Identity", [x]), None],
-    "split_with_num": _split_evenly,
+    "dropout": lambda g, op, x, *rest: [g.node("Identity", [x]), None], "split_with_num": _split_evenly,
 }

@@ -10,7 +10,8 @@ BETA = "at least 0 and less than 1"
 
 
 def column(power, p):
-    """A state of one number per parameter, shaped to broadcast with a stack of parameters; in a flat stack it may be spread over the elements."""
+    """A state of one number per parameter, shaped to broadcast with a stack of parameters; in a flat stack it
+    may be spread over the elements."""
     return power if power.shape == p.shape else power.reshape((-1,) + (1,) * (p.ndim - 1))
 
 
@@ -28,14 +29,16 @@ def adam_step(p, g, s, lr, beta1, beta2, epsilon):
 
 
 class Adam(Optimizer):
-    """Scales the step by running means of the gradient and of its square, both corrected for their start at zero.
+    """Scales the step by running means of the gradient and of its square, both corrected for
+    their start at zero.
 
     Args:
         learning_rate: float or LRScheduler. Default 0.001.
         beta1: float in [0, 1), decay of the mean. Default 0.9.
         beta2: float in [0, 1), decay of the mean square. Default 0.999.
         epsilon: float, not negative, added to the root of the mean square. Default 1e-8.
-        parameters: list of Parameters, or of dicts with groups; a group may have `beta1`, `beta2`, `epsilon` of its own.
+        parameters: list of Parameters, or of dicts with groups; a group may have `beta1`, `beta2`,
+            `epsilon` of its own.
         weight_decay: float, L1Decay or L2Decay, added to the gradient. Default None.
         grad_clip: gradient clipping. Default None.
         lazy_mode: accepted; it concerns sparse gradients, which do not occur here. Default False.
@@ -51,8 +54,8 @@ class Adam(Optimizer):
         >>> optimizer = paddle.optimizer.Adam(0.01, parameters=layer.parameters())
         >>> layer(paddle.ones([3, 2])).mean().backward()
         >>> optimizer.step()
-    See: "Adam: A Method for Stochastic Optimization" (https://arxiv.org/abs/1412.6980), section 2, last paragraph;
-        "On the Convergence of Adam and Beyond" (https://arxiv.org/abs/1904.09237).
+    See: "Adam: A Method for Stochastic Optimization" (https://arxiv.org/abs/1412.6980), section 2, last
+        paragraph; "On the Convergence of Adam and Beyond" (https://arxiv.org/abs/1904.09237).
     """
 
     _moment1_acc_str = "moment1"
@@ -87,7 +90,8 @@ class Adam(Optimizer):
         self._multi_precision = multi_precision
         self._use_multi_tensor = use_multi_tensor
         self._amsgrad = amsgrad
-        self._slots = ("moment1", "moment2", *(["moment2_max"] if amsgrad else []), "beta1_pow_acc", "beta2_pow_acc")
+        self._slots = ("moment1", "moment2", *(["moment2_max"] if amsgrad else []), "beta1_pow_acc",
+                       "beta2_pow_acc")
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
     def _slot_init(self, slot, settings):
@@ -97,6 +101,7 @@ class Adam(Optimizer):
         return (), 0.0, None
 
     def _hyper(self, settings):
-        return tuple((name, float(settings.get(name, getattr(self, "_" + name)))) for name in ("beta1", "beta2", "epsilon"))
+        return tuple((name, float(settings.get(name, getattr(self, "_" + name))))
+                     for name in ("beta1", "beta2", "epsilon"))
 
     _rule: Any = staticmethod(adam_step)

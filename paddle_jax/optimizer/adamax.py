@@ -33,8 +33,9 @@ class Adamax(Optimizer):
     _by_element = True
 
     def __init__(
-        self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameters=None, weight_decay=None, grad_clip=None, name=None
-    ):
+            self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameters=None,
+            weight_decay=None, grad_clip=None, name=None
+        ):
         checked("Adamax", "learning_rate", learning_rate, lambda v: True, "a float or an LRScheduler")
         self.type = "adamax"
         self._beta1 = checked("Adamax", "beta1", beta1, lambda v: 0 <= v < 1, BETA)
@@ -43,10 +44,12 @@ class Adamax(Optimizer):
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
     def _slot_init(self, slot, settings):
-        return (None, float(settings.get("beta1", self._beta1)), None) if slot == "beta1_pow_acc" else ((), 0.0, None)
+        return ((None, float(settings.get("beta1", self._beta1)), None) if slot == "beta1_pow_acc"
+                else ((), 0.0, None))
 
     def _hyper(self, settings):
-        return tuple((name, float(settings.get(name, getattr(self, "_" + name)))) for name in ("beta1", "beta2", "epsilon"))
+        return tuple((name, float(settings.get(name, getattr(self, "_" + name))))
+                     for name in ("beta1", "beta2", "epsilon"))
 
     @staticmethod
     def _rule(p, g, s, lr, beta1, beta2, epsilon):
@@ -103,7 +106,8 @@ class NAdam(Optimizer):
         grad_clip=None,
         name=None,
     ):
-        _check("NAdam", learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon, momentum_decay=momentum_decay)
+        _check("NAdam", learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon,
+               momentum_decay=momentum_decay)
         self.type = "nadam"
         self._beta1, self._beta2, self._epsilon, self._momentum_decay = beta1, beta2, epsilon, momentum_decay
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
@@ -124,12 +128,14 @@ class NAdam(Optimizer):
         first = beta1 * s["moment1"] + (1 - beta1) * g
         second = beta2 * s["moment2"] + (1 - beta2) * g * g
         mean = following * first / (1 - product * following) + (1 - mu) * g / (1 - product)
-        new = {"momentum_decay_pow": decay, "beta2_pow": power2, "mu_product": product, "moment1": first, "moment2": second}
+        new = {"momentum_decay_pow": decay, "beta2_pow": power2, "mu_product": product, "moment1": first,
+               "moment2": second}
         return p - lr * mean / (jnp.sqrt(second / (1 - power2)) + epsilon), new
 
 
 class RAdam(Optimizer):
-    """Adam that starts as momentum and turns on the division by the mean square when that is known well enough.
+    """Adam that starts as momentum and turns on the division by the mean square when that is
+    known well enough.
 
     Args:
         learning_rate: float or LRScheduler. Default 0.001.
@@ -147,15 +153,17 @@ class RAdam(Optimizer):
         >>> optimizer = paddle.optimizer.RAdam(0.01, parameters=layer.parameters())
         >>> layer(paddle.ones([3, 2])).mean().backward()
         >>> optimizer.step()
-    See: "On the Variance of the Adaptive Learning Rate and Beyond" (https://arxiv.org/abs/1908.03265), algorithm 2.
+    See: "On the Variance of the Adaptive Learning Rate and Beyond"
+        (https://arxiv.org/abs/1908.03265), algorithm 2.
     """
 
     _slots = ("beta1_pow", "beta2_pow", "rho", "moment1", "moment2")
     _by_element = True
 
     def __init__(
-        self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameters=None, weight_decay=None, grad_clip=None, name=None
-    ):
+            self, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, parameters=None,
+            weight_decay=None, grad_clip=None, name=None
+        ):
         _check("RAdam", learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon)
         self.type = "radam"
         self._beta1, self._beta2, self._epsilon = beta1, beta2, epsilon
@@ -165,7 +173,8 @@ class RAdam(Optimizer):
         return (), 1.0 if slot.startswith("beta") else 0.0, None
 
     def _hyper(self, settings):
-        return tuple((name, float(settings.get(name, getattr(self, "_" + name)))) for name in ("beta1", "beta2", "epsilon"))
+        return tuple((name, float(settings.get(name, getattr(self, "_" + name))))
+                     for name in ("beta1", "beta2", "epsilon"))
 
     @staticmethod
     def _rule(p, g, s, lr, beta1, beta2, epsilon):

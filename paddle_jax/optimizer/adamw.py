@@ -12,14 +12,16 @@ def adamw_step(p, g, s, lr, beta1, beta2, epsilon, rule_decay=None, rule_ratio=N
 
 
 class AdamW(Adam):
-    """Adam with weight decay that does not go through the running means: `parameter *= 1 - learning_rate * weight_decay` before the step.
+    """Adam with weight decay that does not go through the running means: `parameter *= 1 - learning_rate *
+    weight_decay` before the step.
 
     Args:
         learning_rate: float or LRScheduler. Default 0.001.
         beta1: float in [0, 1), decay of the mean. Default 0.9.
         beta2: float in [0, 1), decay of the mean square. Default 0.999.
         epsilon: float, not negative, added to the root of the mean square. Default 1e-8.
-        parameters: list of Parameters, or of dicts with groups; a group may have `weight_decay`, `beta1`, `beta2`, `epsilon` of its own.
+        parameters: list of Parameters, or of dicts with groups; a group may have `weight_decay`, `beta1`,
+            `beta2`, `epsilon` of its own.
         weight_decay: int, float or Tensor. Default 0.01.
         use_lowprecision_moment: accepted; the running means are float32 here. Default False.
         lr_ratio: callable, Parameter to factor on its learning rate. Default None.
@@ -35,7 +37,8 @@ class AdamW(Adam):
         AssertionError: a number is None, or `lr_ratio` is not callable.
     Example:
         >>> layer = paddle.nn.Linear(2, 1)
-        >>> optimizer = paddle.optimizer.AdamW(0.01, parameters=layer.parameters(), apply_decay_param_fun=lambda name: ".w" in name)
+        >>> optimizer = paddle.optimizer.AdamW(0.01, parameters=layer.parameters(),
+        ...                                    apply_decay_param_fun=lambda name: ".w" in name)
         >>> layer(paddle.ones([3, 2])).mean().backward()
         >>> optimizer.step()
     See: "Decoupled Weight Decay Regularization" (https://arxiv.org/abs/1711.05101).
@@ -63,13 +66,15 @@ class AdamW(Adam):
         if not isinstance(weight_decay, int | float | Tensor):
             raise TypeError(f"AdamW: weight_decay: got {type(weight_decay).__name__}; pass a float.")
         if lr_ratio is not None and not callable(lr_ratio):
-            raise AssertionError(f"AdamW: lr_ratio: got {type(lr_ratio).__name__}; pass a function of a Parameter.")
+            raise AssertionError(f"AdamW: lr_ratio: got {type(lr_ratio).__name__}; "
+                                 "pass a function of a Parameter.")
         self._weight_decay = weight_decay
         self._use_lowprecision_moment = use_lowprecision_moment
         self._lr_ratio = lr_ratio
         self._apply_decay_param_fun = apply_decay_param_fun
         super().__init__(
-            learning_rate, beta1, beta2, epsilon, parameters, None, grad_clip, lazy_mode, multi_precision, amsgrad=amsgrad, name=name
+            learning_rate, beta1, beta2, epsilon, parameters, None, grad_clip, lazy_mode, multi_precision,
+            amsgrad=amsgrad, name=name
         )
         self._default_dict["weight_decay"] = weight_decay
 
@@ -83,7 +88,8 @@ class AdamW(Adam):
     def _marks(self, params, settings):
         decay = settings["weight_decay"] if settings["weight_decay"] is not None else self._weight_decay
         wanted = self._apply_decay_param_fun
-        marks = {"rule_decay": [float(decay) if wanted is None or wanted(param.name) else 0.0 for param in params]}
+        marks = {"rule_decay": [float(decay) if wanted is None or wanted(param.name) else 0.0
+                                for param in params]}
         if self._lr_ratio is not None:
             marks["rule_ratio"] = [float(self._lr_ratio(param)) - 1 for param in params]
         return marks

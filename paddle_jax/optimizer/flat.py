@@ -1,8 +1,9 @@
 """Flat stacks: parameters of any shapes one behind the other, for rules that treat each element for itself.
 
-The update of a small network is dozens of kernels of a microsecond, one or more for each shape, and each array that goes in or out costs another.
-With everything in one row [1, elements] it is one kernel per state. What is one number per parameter (the powers of Adam's betas) is one number for
-all, [1, 1], as long as all of them are updated together, and a column [parameters, 1] from the first step on in which some have no gradient.
+The update of a small network is dozens of kernels of a microsecond, one or more for each shape, and each
+array that goes in or out costs another. With everything in one row [1, elements] it is one kernel per state.
+What is one number per parameter (the powers of Adam's betas) is one number for all, [1, 1], as long as all of
+them are updated together, and a column [parameters, 1] from the first step on in which some have no gradient.
 """
 
 import jax
@@ -23,14 +24,16 @@ def joined(arrays, flat):
     """One array for those of the parameters of a stack, with an axis of rows in front."""
     if flat:
         return jax.lax.concatenate([jax.lax.reshape(a, (1, a.size)) for a in arrays], 1)
-    return jax.lax.concatenate([jax.lax.expand_dims(a, (0,)) for a in arrays], 0)  # as `jnp.stack`, in a tenth of the calls
+    # as `jnp.stack`, in a tenth of the calls
+    return jax.lax.concatenate([jax.lax.expand_dims(a, (0,)) for a in arrays], 0)
 
 
 def apart(whole, like, flat):
     """What `joined` has joined, in the shapes of `like`."""
     if not flat:
         return [jax.lax.index_in_dim(whole, i, keepdims=False) for i in range(len(like))]
-    return [jax.lax.reshape(part, a.shape) for part, a in zip(jax.lax.split(whole, [a.size for a in like], axis=1), like, strict=True)]
+    return [jax.lax.reshape(part, a.shape)
+            for part, a in zip(jax.lax.split(whole, [a.size for a in like], axis=1), like, strict=True)]
 
 
 def place(value, params, row):
@@ -42,7 +45,8 @@ def place(value, params, row):
 
 
 def gathered(values, single):
-    """The states of the parameters of a flat stack as one array. single: whether there is one number per parameter."""
+    """The states of the parameters of a flat stack as one array. single: whether there is one
+    number per parameter."""
     if not single:
         return jnp.concatenate([v.reshape(1, -1) for v in values], 1)
     column = jnp.stack(values)

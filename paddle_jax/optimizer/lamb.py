@@ -32,7 +32,8 @@ class Lamb(Optimizer):
         >>> optimizer = paddle.optimizer.Lamb(0.01, parameters=layer.parameters())
         >>> layer(paddle.ones([3, 2])).mean().backward()
         >>> optimizer.step()
-    See: "Large Batch Optimization for Deep Learning: Training BERT in 76 minutes" (https://arxiv.org/abs/1904.00962), algorithm 2.
+    See: "Large Batch Optimization for Deep Learning: Training BERT in 76 minutes"
+        (https://arxiv.org/abs/1904.00962), algorithm 2.
     """
 
     _slots = ("moment1", "moment2", "beta1_pow_acc", "beta2_pow_acc")
@@ -51,7 +52,8 @@ class Lamb(Optimizer):
         always_adapt=False,
         name=None,
     ):
-        for argument, value in (("learning_rate", learning_rate), ("beta1", beta1), ("beta2", beta2), ("epsilon", epsilon)):
+        for argument, value in (("learning_rate", learning_rate), ("beta1", beta1), ("beta2", beta2),
+                                ("epsilon", epsilon)):
             checked("Lamb", argument, value, lambda v: True, "a float")
         self.type = "lamb"
         self._beta1, self._beta2, self._epsilon = beta1, beta2, epsilon
@@ -68,12 +70,14 @@ class Lamb(Optimizer):
 
     def _hyper(self, settings):
         numbers = (("beta1", self._beta1), ("beta2", self._beta2), ("epsilon", self._epsilon))
-        return (*((name, float(settings.get(name, value))) for name, value in numbers), ("always", bool(self.always_adapt)))
+        return (*((name, float(settings.get(name, value))) for name, value in numbers),
+                ("always", bool(self.always_adapt)))
 
     def _marks(self, params, settings):
         decay = settings.get("lamb_weight_decay", self._lamb_weight_decay)
         excluded = self._exclude_from_weight_decay_fn
-        return {"rule_decay": [0.0 if excluded is not None and excluded(param) else float(decay) for param in params]}
+        return {"rule_decay": [0.0 if excluded is not None and excluded(param) else float(decay)
+                               for param in params]}
 
     _choices = ("regularization", "_lamb_weight_decay", "_exclude_from_weight_decay_fn")
 

@@ -19,7 +19,8 @@ class LBFGS(Optimizer):
     """Minimises a loss with an approximation of its second derivatives, made of the last gradients.
 
     Args:
-        learning_rate: float or LRScheduler, length of the step; with a line search, of the first one tried. Default 1.0.
+        learning_rate: float or LRScheduler, length of the step; with a line search, of the first one
+            tried. Default 1.0.
         max_iter: int, iterations per call of `step`. Default 20.
         max_eval: int, evaluations of the loss per call. Default None: `max_iter * 5 // 4`.
         tolerance_grad: float, stops when no element of the gradient is larger. Default 1e-7.
@@ -61,8 +62,10 @@ class LBFGS(Optimizer):
         name=None,
     ):
         if weight_decay is not None or grad_clip is not None:
-            warnings.warn("LBFGS: weight_decay: weight_decay and grad_clip have no effect, as in Paddle; put them into the loss.", stacklevel=2)
-        super().__init__(float(learning_rate) if isinstance(learning_rate, int) else learning_rate, parameters, weight_decay, grad_clip, name)
+            warnings.warn("LBFGS: weight_decay: weight_decay and grad_clip have no effect, as in Paddle; "
+                          "put them into the loss.", stacklevel=2)
+        super().__init__(float(learning_rate) if isinstance(learning_rate, int) else learning_rate,
+                         parameters, weight_decay, grad_clip, name)
         self.max_iter = max_iter
         self.max_eval = max_iter * 5 // 4 if max_eval is None else max_eval
         self.tolerance_grad = tolerance_grad
@@ -76,16 +79,19 @@ class LBFGS(Optimizer):
         """Runs up to `max_iter` iterations.
 
         Args:
-            closure: callable without arguments: clears the gradients, computes the loss, calls `backward`, returns the loss.
+            closure: callable without arguments: clears the gradients, computes the loss, calls `backward`,
+                returns the loss.
         Returns:
             The loss before the first iteration, a Tensor.
         Raises:
             RuntimeError: `line_search_fn` is not known.
 
-        An exception, of the closure or from outside, leaves parameters and state as the last complete iteration has left them.
+        An exception, of the closure or from outside, leaves parameters and state as the last complete
+        iteration has left them.
         """
         if self.line_search_fn not in (None, "strong_wolfe"):
-            raise RuntimeError(f"LBFGS: line_search_fn: got {self.line_search_fn!r}; use 'strong_wolfe' or None.")
+            raise RuntimeError(f"LBFGS: line_search_fn: got {self.line_search_fn!r}; "
+                               "use 'strong_wolfe' or None.")
         first = closure()
         at = self._here(0.0, float(first), None)
         self._past = self._past | {"func_evals": self._past["func_evals"] + 1}
@@ -106,16 +112,20 @@ class LBFGS(Optimizer):
         return first
 
     def _iterate(self, closure, start, iteration):
-        """One iteration from a Point: the Point reached, the evaluations used, and whether it is the last one. The state changes at its end."""
+        """One iteration from a Point: the Point reached, the evaluations used, and whether it is the last
+        one. The state changes at its end."""
         past = self._past | {"n_iter": self._past["n_iter"] + 1}
         new, (direction, slope, reach) = self._direction(start.grad, past)
-        rate = self.get_lr() * (min(1.0, 1.0 / float(jnp.abs(start.grad).sum())) if past["n_iter"] == 1 else 1.0)
+        rate = (self.get_lr()
+                * (min(1.0, 1.0 / float(jnp.abs(start.grad).sum())) if past["n_iter"] == 1 else 1.0))
         past |= {"prev_flat_grad": start.grad, "prev_loss": start.loss, "d": direction, "alpha": rate}
         at, used, last = start, 0, slope > -self.tolerance_change
         if not last:
-            at, used = self._move(closure, Point(0.0, start.loss, start.grad, slope, start.largest), direction, rate, reach, iteration)
+            at, used = self._move(closure, Point(0.0, start.loss, start.grad, slope, start.largest),
+                                  direction, rate, reach, iteration)
             past |= {"alpha": at.length, "func_evals": past["func_evals"] + used}
-            last = at.length * reach <= self.tolerance_change or abs(at.loss - start.loss) < self.tolerance_change
+            last = (at.length * reach <= self.tolerance_change
+                    or abs(at.loss - start.loss) < self.tolerance_change)
         self.__dict__.update(new, _past=past)  # in one step
         return at, used, last
 
@@ -151,31 +161,40 @@ class LBFGS(Optimizer):
         return Point(length, loss, grad, slope, largest)
 
     def _direction(self, grad, past):
-        """The attributes that change as the last change of the gradient is taken into the model; the step with its slope and largest element."""
+        """The attributes that change as the last change of the gradient is taken into the model; the step
+        with its slope and largest element."""
         history = self._history
         if past["n_iter"] == 1:
             room = _room(grad, min(self.history_size, max(_FIRST_ROWS, _FIRST_ELEMENTS // max(grad.size, 1))))
-            return {"_history": room, "_known": 0}, (-grad, -float(jnp.vdot(grad, grad)), float(jnp.abs(grad).max()))
-        if self._known == len(history["s"]) < self.history_size:  # room for twice as many: each size compiles once
+            return ({"_history": room, "_known": 0},
+                    (-grad, -float(jnp.vdot(grad, grad)), float(jnp.abs(grad).max())))
+        # room for twice as many: each size compiles once
+        if self._known == len(history["s"]) < self.history_size:
             more = min(len(history["s"]), self.history_size - len(history["s"]))
-            history = {key: jnp.pad(value, ((0, more), *[(0, 0)] * (value.ndim - 1))) if value.ndim else value for key, value in history.items()}
+            history = {key: jnp.pad(value, ((0, more), *[(0, 0)] * (value.ndim - 1))) if value.ndim else value
+                       for key, value in history.items()}
         history, direction, numbers = _turned(history, grad, past["prev_flat_grad"], past["d"], past["alpha"])
         slope, reach, known = map(float, np.asarray(numbers))
         return {"_history": history, "_known": int(known)}, (direction, slope, reach)
 
     def state_dict(self):
-        """Returns the state under the key `state`: counts, the last gradient and direction, and the history."""
-        state = {key: wrap(value) if isinstance(value, jax.Array) else value for key, value in self._past.items()}
+        """Returns the state under the key `state`: counts, the last gradient and direction,
+        and the history."""
+        state = {key: wrap(value) if isinstance(value, jax.Array) else value
+                 for key, value in self._past.items()}
         if self._history is not None:
             history, rows = self._history, len(self._history["s"])
             kept = [i % rows for i in range(max(0, self._known - rows), self._known)]
-            state |= {"old_sk": [wrap(history["s"][i]) for i in kept], "old_yk": [wrap(history["y"][i]) for i in kept]}
-            state |= {"H_diag": wrap(jnp.array(history["scale"])), "ro": [wrap(history["ro"][i]) for i in kept]}
+            state |= {"old_sk": [wrap(history["s"][i]) for i in kept],
+                      "old_yk": [wrap(history["y"][i]) for i in kept]}
+            state |= {"H_diag": wrap(jnp.array(history["scale"])),
+                      "ro": [wrap(history["ro"][i]) for i in kept]}
         return {"state": state if self._past["n_iter"] else {}}
 
     def set_state_dict(self, state_dict):
         """Takes over a state made by `state_dict()`."""
-        state = {key: value._value if isinstance(value, Tensor) else value for key, value in state_dict["state"].items()}
+        state = {key: value._value if isinstance(value, Tensor) else value
+                 for key, value in state_dict["state"].items()}
         if not state:
             self._past, self._history, self._known = {"func_evals": 0, "n_iter": 0}, None, 0
             return
@@ -194,14 +213,16 @@ class LBFGS(Optimizer):
 
     def minimize(self, loss, startup_program=None, parameters=None, no_grad_set=None):
         """Not available: L-BFGS has to evaluate the loss itself; use `step(closure)`."""
-        raise NotImplementedError("LBFGS: minimize: the loss has to be evaluated several times; use step(closure).")
+        raise NotImplementedError("LBFGS: minimize: the loss has to be evaluated several times; "
+                                  "use step(closure).")
 
 
 def _room(like, rows):
-    """An empty history: steps `s`, changes of the gradient `y` and 1 / <s, y> `ro`, the oldest overwritten first; how many there were; the scale."""
+    """An empty history: steps `s`, changes of the gradient `y` and 1 / <s, y> `ro`, the oldest overwritten
+    first; how many there were; the scale."""
     dtype = like.dtype
-    return {"s": jnp.zeros((rows, like.size), dtype), "y": jnp.zeros((rows, like.size), dtype), "ro": jnp.zeros(rows, dtype),
-            "count": jnp.asarray(0), "scale": jnp.ones((), dtype)}
+    return {"s": jnp.zeros((rows, like.size), dtype), "y": jnp.zeros((rows, like.size), dtype),
+            "ro": jnp.zeros(rows, dtype), "count": jnp.asarray(0), "scale": jnp.ones((), dtype)}
 
 
 @jax.jit
@@ -209,7 +230,8 @@ def _shifted(values, direction, length):
     """The parameters, moved along the direction."""
     ends = np.cumsum([v.size for v in values])
     parts = jnp.split(direction, ends[:-1])
-    return [(v + length * part.reshape(v.shape)).astype(v.dtype) for v, part in zip(values, parts, strict=True)]
+    return [(v + length * part.reshape(v.shape)).astype(v.dtype)
+            for v, part in zip(values, parts, strict=True)]
 
 
 @jax.jit
@@ -222,17 +244,20 @@ def _measured(parts, direction):
 
 @jax.jit  # the history before stays, for when the iteration does not come to its end
 def _turned(history, grad, before, direction, rate):
-    """Puts the last step into the history: (history, minus the inverse Hessian times the gradient, its slope, largest element and the count)."""
+    """Puts the last step into the history: (history, minus the inverse Hessian times the gradient, its slope,
+    largest element and the count)."""
     change, moved = grad - before, direction * rate
     curvature, rows = jnp.vdot(change, moved), len(history["s"])
     good = curvature > 1e-10
     at = history["count"] % rows
     news = {"s": moved, "y": change, "ro": 1.0 / curvature}
-    history = history | {key: history[key].at[at].set(jnp.where(good, new, history[key][at])) for key, new in news.items()}
+    history = history | {key: history[key].at[at].set(jnp.where(good, new, history[key][at]))
+                         for key, new in news.items()}
     history["count"] = history["count"] + good
     history["scale"] = jnp.where(good, curvature / jnp.vdot(change, change), history["scale"])
     direction = _two_loops(grad, history)
-    return history, direction, jnp.stack([jnp.vdot(grad, direction), jnp.abs(direction).max(initial=0), history["count"].astype(grad.dtype)])
+    return history, direction, jnp.stack([jnp.vdot(grad, direction), jnp.abs(direction).max(initial=0),
+                                          history["count"].astype(grad.dtype)])
 
 
 def _two_loops(grad, history):

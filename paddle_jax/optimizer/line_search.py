@@ -1,4 +1,5 @@
-"""A line search for the strong Wolfe conditions (Nocedal and Wright, "Numerical Optimization", algorithms 3.5 and 3.6)."""
+"""A line search for the strong Wolfe conditions (Nocedal and Wright, "Numerical Optimization",
+algorithms 3.5 and 3.6)."""
 
 import dataclasses
 import math
@@ -8,7 +9,8 @@ from typing import Any
 
 @dataclasses.dataclass
 class Point:
-    """A point on the line: its distance, loss, gradient, slope along the direction, and the largest element of the gradient."""
+    """A point on the line: its distance, loss, gradient, slope along the direction, and the largest element
+    of the gradient."""
 
     length: float
     loss: float
@@ -18,7 +20,8 @@ class Point:
 
 
 def _minimum(a, b, low, high):
-    """The minimum of the cubic through two points with their slopes, within [low, high]; the middle where there is none."""
+    """The minimum of the cubic through two points with their slopes, within [low, high]; the middle
+    where there is none."""
     if a.length > b.length:
         a, b = b, a
     if a.length == b.length:
@@ -35,7 +38,8 @@ def _minimum(a, b, low, high):
 
 @dataclasses.dataclass
 class _Search:
-    """A search in progress: at (length to Point), the point it starts from, what is asked for, and the evaluations so far."""
+    """A search in progress: at (length to Point), the point it starts from, what is asked for, and the
+    evaluations so far."""
 
     at: Callable[[float], Point]
     start: Point
@@ -49,13 +53,15 @@ class _Search:
         return self.at(length)
 
     def too_high(self, point):
-        return not point.loss <= self.start.loss + self.decrease * point.length * self.start.slope  # also for NaN
+        # also for NaN
+        return not point.loss <= self.start.loss + self.decrease * point.length * self.start.slope
 
     def flat(self, point):
         return abs(point.slope) <= -self.curvature * self.start.slope
 
     def bracket(self, length):
-        """Goes out from the start: two Points with a good one between them, the better one first, or twice the Point that is good itself."""
+        """Goes out from the start: two Points with a good one between them, the better one first, or twice
+        the Point that is good itself."""
         previous, point = self.start, self.evaluate(length)
         while self.used < self.limit:
             if self.too_high(point) or (previous is not self.start and point.loss >= previous.loss):
@@ -69,7 +75,8 @@ class _Search:
         return self.start, point
 
     def narrow(self, low, high, reach, tolerance):
-        """Divides the interval between two Points until a good one is found or it is too short; gives the best."""
+        """Divides the interval between two Points until a good one is found or it is too
+        short; gives the best."""
         near_end = False
         while self.used < self.limit and abs(high.length - low.length) * reach >= tolerance:
             length, near_end = _division(low, high, near_end)
@@ -90,7 +97,8 @@ class _Search:
 def _division(low, high, near_end):
     """(where to divide the interval between two Points, whether that is close to an end).
 
-    A minimum close to an end is tried once; the second time in a row, or at the end itself, a tenth of the interval is cut off.
+    A minimum close to an end is tried once; the second time in a row, or at the end itself, a tenth of the
+    interval is cut off.
     """
     left, right = sorted((low.length, high.length))
     length = _minimum(low, high, left, right) if math.isfinite(high.loss) else (left + right) / 2

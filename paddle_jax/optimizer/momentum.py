@@ -18,7 +18,8 @@ class Momentum(Optimizer):
         weight_decay: float, L1Decay or L2Decay. Default None.
         grad_clip: gradient clipping. Default None.
         multi_precision: keep float32 copies of float16 and bfloat16 parameters. Default False.
-        rescale_grad: float; has no effect, as in Paddle, which warns about nothing; here another value than 1.0 gives a warning. Default 1.0.
+        rescale_grad: float; has no effect, as in Paddle, which warns about nothing; here another value than
+            1.0 gives a warning. Default 1.0.
         use_multi_tensor: accepted; all parameters are updated in one call anyway. Default False.
         name: str that becomes part of the names of the states. Default None.
     Raises:
@@ -54,14 +55,16 @@ class Momentum(Optimizer):
         self._momentum = momentum
         self._use_nesterov = bool(use_nesterov)
         if rescale_grad != 1.0:
-            warnings.warn("Momentum: rescale_grad: it has no effect, as in Paddle; scale the loss instead.", stacklevel=2)
+            warnings.warn("Momentum: rescale_grad: it has no effect, as in Paddle; scale the loss instead.",
+                          stacklevel=2)
         self._rescale_grad = rescale_grad
         self._multi_precision = multi_precision
         self._use_multi_tensor = use_multi_tensor
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
     def _hyper(self, settings):
-        momentum, nesterov = settings.get("momentum", self._momentum), settings.get("use_nesterov", self._use_nesterov)
+        momentum, nesterov = (settings.get("momentum", self._momentum),
+                              settings.get("use_nesterov", self._use_nesterov))
         return ("momentum", float(momentum)), ("nesterov", bool(nesterov))
 
     @staticmethod

@@ -1,4 +1,5 @@
-"""The base class of optimizers: parameter groups, learning rate, the step, and states under Paddle's names."""
+"""The base class of optimizers: parameter groups, learning rate, the step, and states
+under Paddle's names."""
 
 import operator
 from functools import partial
@@ -23,8 +24,8 @@ from paddle_jax.regularizer import L1Decay, L2Decay, WeightDecayRegularizer
 
 
 class _Group:
-    """One parameter group: its settings, and the stacks of those of its parameters that have had a gradient. chosen: what those parameters and the
-    optimizer said of the update when the stacks were made."""
+    """One parameter group: its settings, and the stacks of those of its parameters that have had a gradient.
+    chosen: what those parameters and the optimizer said of the update when the stacks were made."""
 
     def __init__(self, settings):
         self.settings, self.params = settings, settings["params"]
@@ -38,10 +39,12 @@ class _Group:
     def __getstate__(self):
         """For copies and pickles: the places by parameter, since ids mean nothing there."""
         places = [(param, *self.places[id(param)]) for param in self.params if id(param) in self.places]
-        return {"settings": self.settings, "params": self.params, "places": places, "stacks": self.stacks, "calls": self.calls, "chosen": self.chosen}
+        return {"settings": self.settings, "params": self.params, "places": places, "stacks": self.stacks,
+                "calls": self.calls, "chosen": self.chosen}
 
     def __setstate__(self, state):
-        vars(self).update(state, ids=[], zeros={}, places={id(param): (stack, row) for param, stack, row in state["places"]})
+        vars(self).update(state, ids=[], zeros={},
+                          places={id(param): (stack, row) for param, stack, row in state["places"]})
 
 
 class Optimizer(States):
@@ -49,16 +52,18 @@ class Optimizer(States):
 
     Args:
         learning_rate: float or LRScheduler.
-        parameters: list of Parameters; or list of dicts, each with `params` and settings of its own: `learning_rate` (a factor on the
-            optimizer's), `weight_decay`, `grad_clip`.
-        weight_decay: float (as L2Decay), L1Decay or L2Decay. A Parameter's own `regularizer` goes before. Default None.
+        parameters: list of Parameters; or list of dicts, each with `params` and settings of its own:
+            `learning_rate` (a factor on the optimizer's), `weight_decay`, `grad_clip`.
+        weight_decay: float (as L2Decay), L1Decay or L2Decay. A Parameter's own `regularizer` goes
+            before. Default None.
         grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm. Default None.
         name: str that becomes part of the names of the states. Default None.
     Raises:
         AttributeError: `parameters` is None or holds something else.
         TypeError: an argument has the wrong type.
         ValueError: a Parameter is in two groups.
-    Differs from Paddle: `state_dict` is a snapshot, which later steps do not change; names of states always end in `_0`.
+    Differs from Paddle: `state_dict` is a snapshot, which later steps do not change; names of states
+        always end in `_0`.
     Example:
         >>> weight = paddle.nn.Linear(1, 1).weight
         >>> optimizer = paddle.optimizer.SGD(0.1, parameters=[weight])
@@ -71,9 +76,12 @@ class Optimizer(States):
 
     _slots = ()  # names of the states, in Paddle's order
     _choices = ("regularization",)  # attributes that `_facts` depends on
-    _shard_fn = None  # (name of a state, parameter) -> layout of the state, where it is not that of the parameter
+    # (name of a state, parameter) -> layout of the state, where it is not that of the parameter
+    _shard_fn = None
     _by_element = False  # whether the rule treats each element for itself
-    _skip = None  # during a step of a GradScaler: what is held for "a gradient is infinite or NaN", which leaves everything as it is
+    # during a step of a GradScaler: what is held for "a gradient is infinite or NaN", which leaves everything
+    # as it is
+    _skip = None
 
     def __init__(self, learning_rate, parameters=None, weight_decay=None, grad_clip=None, name=None):
         owner = type(self).__name__
@@ -86,14 +94,17 @@ class Optimizer(States):
         if isinstance(parameters, Tensor):
             raise TypeError(f"{owner}: parameters: got one Tensor; pass a list.")
         if not isinstance(learning_rate, float | LRScheduler):
-            raise TypeError(f"{owner}: learning_rate: got {type(learning_rate).__name__}; pass a float or an LRScheduler.")
+            raise TypeError(f"{owner}: learning_rate: got {type(learning_rate).__name__}; "
+                            "pass a float or an LRScheduler.")
         if grad_clip is not None and not isinstance(grad_clip, ClipGradBase):
-            raise TypeError(f"{owner}: grad_clip: got {type(grad_clip).__name__}; pass a ClipGradBy... object.")
+            raise TypeError(f"{owner}: grad_clip: got {type(grad_clip).__name__}; "
+                            "pass a ClipGradBy... object.")
         self._name = name
         self._parameter_list = list(parameters)
         for one in self._parameter_list:
             if not isinstance(one, dict) and not hasattr(one, "dtype"):
-                raise AttributeError(f"{owner}: parameters: got {type(one).__name__} in the list; pass layer.parameters(), or dicts as groups.")
+                raise AttributeError(f"{owner}: parameters: got {type(one).__name__} in the list; "
+                                     "pass layer.parameters(), or dicts as groups.")
         self.regularization = self._as_regularizer(weight_decay)
         self._grad_clip = grad_clip
         self._learning_rate = learning_rate
@@ -112,7 +123,8 @@ class Optimizer(States):
 
     def _as_regularizer(self, decay):
         if isinstance(decay, bool) or not isinstance(decay, int | float | WeightDecayRegularizer | None):
-            raise TypeError(f"{type(self).__name__}: weight_decay: got {type(decay).__name__}; pass a float, L1Decay or L2Decay.")
+            raise TypeError(f"{type(self).__name__}: weight_decay: got {type(decay).__name__}; "
+                            "pass a float, L1Decay or L2Decay.")
         return L2Decay(float(decay)) if isinstance(decay, int | float) else decay
 
     def _add_param_group(self, param_group):
@@ -121,8 +133,10 @@ class Optimizer(States):
             raise AssertionError(f"{type(self).__name__}: parameters: a group must be a dict with 'params'.")
         params = param_group["params"]
         if isinstance(params, set):
-            raise TypeError(f"{type(self).__name__}: parameters: 'params' is a set, which has no order; pass a list.")
-        group = {**self._default_dict, **param_group, "params": [params] if isinstance(params, Tensor) else list(params)}
+            raise TypeError(f"{type(self).__name__}: parameters: 'params' is a set, which has no order; "
+                            "pass a list.")
+        group = {**self._default_dict, **param_group,
+                 "params": [params] if isinstance(params, Tensor) else list(params)}
         taken = {id(p) for known in self._param_groups for p in known["params"]}
         if any(id(p) in taken for p in group["params"]):
             raise ValueError(f"{type(self).__name__}: parameters: a parameter is in more than one group.")
@@ -131,14 +145,16 @@ class Optimizer(States):
         self._groups.append(_Group(group))
 
     def _settle(self, group):
-        """Writes a group's learning rate and weight decay to its Parameters, where the update and other code read them."""
+        """Writes a group's learning rate and weight decay to its Parameters, where the update and
+        other code read them."""
         decay = self._as_regularizer(group["weight_decay"])
         for param in group["params"]:
             param.optimize_attr["learning_rate"] = group.get("learning_rate", 1.0)
-            if decay is not None and param.regularizer is None and "weight_decay" in group and decay is not self.regularization:
+            if (decay is not None and param.regularizer is None and "weight_decay" in group
+                    and decay is not self.regularization):
                 param.regularizer = decay
 
-    # the learning rate --------------------------------------------------------------------------------------------
+    # the learning rate --------------------------------------------------------------------------------------
 
     def get_lr(self):
         """Returns the current learning rate, a float.
@@ -168,7 +184,8 @@ class Optimizer(States):
         if not isinstance(value, int | float):
             raise TypeError(f"set_lr: value: got {type(value).__name__}; pass a float.")
         if isinstance(self._learning_rate, LRScheduler):
-            raise RuntimeError("set_lr: the learning rate comes from an LRScheduler; use set_lr_scheduler to replace it.")
+            raise RuntimeError("set_lr: the learning rate comes from an LRScheduler; "
+                               "use set_lr_scheduler to replace it.")
         self._learning_rate = float(value)
 
     def set_lr_scheduler(self, scheduler):
@@ -180,10 +197,11 @@ class Optimizer(States):
             TypeError: `scheduler` is something else.
         """
         if not isinstance(scheduler, LRScheduler):
-            raise TypeError(f"set_lr_scheduler: scheduler: got {type(scheduler).__name__}; pass an LRScheduler.")
+            raise TypeError(f"set_lr_scheduler: scheduler: got {type(scheduler).__name__}; "
+                            "pass an LRScheduler.")
         self._learning_rate = scheduler
 
-    # the step -----------------------------------------------------------------------------------------------------
+    # the step -----------------------------------------------------------------------------------------------
 
     def step(self):
         """Updates all parameters that have a gradient.
@@ -197,12 +215,15 @@ class Optimizer(States):
         """
         lr = self._rate()
         self._watch()
-        active = [(group, [p for p in group.params if p._grad is not None and not p.stop_gradient]) for group in self._groups]
-        self._update([(group, params, {id(p): p._grad for p in params}, []) for group, params in active], lr, False)
+        active = [(group, [p for p in group.params if p._grad is not None and not p.stop_gradient])
+                  for group in self._groups]
+        self._update([(group, params, {id(p): p._grad for p in params}, []) for group, params in active], lr,
+                     False)
 
     def _update(self, todo, lr, given):
-        """Updates (group, parameters, their gradients by id, what is done of it) with these gradients. given: whether they are others than `p.grad`.
-        Whatever is raised in the middle, parameters and state are all of one step."""
+        """Updates (group, parameters, their gradients by id, what is done of it) with these gradients. given:
+        whether they are others than `p.grad`. Whatever is raised in the middle, parameters and state are
+        all of one step."""
         try:
             self._rest(todo, lr, given)
         except BaseException:
@@ -233,8 +254,8 @@ class Optimizer(States):
         self._run(group, active, grads, clip, lr, owned, done)
 
     def _run(self, group, active, grads, clip, lr, owned, done):
-        """Updates `active` with the given gradients (id to array), by default their own. owned: id to the Tensor a gradient is from. done: see
-        run_calls."""
+        """Updates `active` with the given gradients (id to array), by default their own. owned: id to the
+        Tensor a gradient is from. done: see run_calls."""
         ids = list(map(id, active))
         if group.stacks and self._chosen(group.placed()) != group.chosen:
             self._restack(group)
@@ -247,19 +268,23 @@ class Optimizer(States):
         frame = local.ctx.frame
         if not frame.eager:
             frame.fact(partial(self._chosen, group.placed()))
-        work = self._whole(group, grads) if ids == group.ids else self._part(group, {id(p): p for p in active}, grads)
+        work = (self._whole(group, grads) if ids == group.ids
+                else self._part(group, {id(p): p for p in active}, grads))
         rule = clip.rule() if clip is not None and _is_rule(clip) else None
         before = len(done)
         clipped = run_calls(work, type(self)._rule, self._hyper(group.settings), rule, lr, self._skip, done)
         if clipped:
             ordered = (p for call, _, _ in work[before:] for same in call.lists for p in same)
-            pairs = [(owned[id(p)], v) for p, v in zip(ordered, clipped, strict=True) if id(p) in owned]  # not those that took part with zeros
+            # not those that took part with zeros
+            pairs = [(owned[id(p)], v) for p, v in zip(ordered, clipped, strict=True) if id(p) in owned]
             rebind_all([grad for grad, _ in pairs], [value for _, value in pairs])
 
     def _whole(self, group, grads):
         if grads is None:
-            return [(call, [[held(p._grad) for p in same] for same in call.lists], call.extras) for call in group.calls]
-        return [(call, [[grads[id(p)] for p in same] for same in call.lists], call.extras) for call in group.calls]
+            return [(call, [[held(p._grad) for p in same] for same in call.lists], call.extras)
+                    for call in group.calls]
+        return [(call, [[grads[id(p)] for p in same] for same in call.lists], call.extras)
+                for call in group.calls]
 
     def _part(self, group, active, grads):
         """As `_whole` where some parameters have no gradient this time: they get zeros and are masked out."""
@@ -267,8 +292,10 @@ class Optimizer(States):
         work = []
         for call in group.calls:
             if any(id(p) in grads for same in call.lists for p in same):
-                values = [[grads[id(p)] if id(p) in grads else _zeros(group, p._raw) for p in same] for same in call.lists]
-                work.append((call, values, [stack.masked(np.array([id(p) in grads for p in stack.params])) for stack in call.stacks]))
+                values = [[grads[id(p)] if id(p) in grads else _zeros(group, p._raw) for p in same]
+                          for same in call.lists]
+                work.append((call, values, [stack.masked(np.array([id(p) in grads for p in stack.params]))
+                                            for stack in call.stacks]))
         return work
 
     def _hyper(self, settings):
@@ -281,12 +308,14 @@ class Optimizer(States):
 
     @staticmethod
     def _rule(p, g, s, lr):
-        raise NotImplementedError("Optimizer: the base class has no update rule; use a subclass such as Adam.")
+        raise NotImplementedError("Optimizer: the base class has no update rule; "
+                                  "use a subclass such as Adam.")
 
-    # state --------------------------------------------------------------------------------------------------------
+    # state --------------------------------------------------------------------------------------------------
 
     def _slot_init(self, slot, settings):
-        """Shape before that of the parameter (None: not shaped as it), fill value and dtype (None: that of the computation) of a state."""
+        """Shape before that of the parameter (None: not shaped as it), fill value and dtype (None: that of
+        the computation) of a state."""
         return (), 0.0, None
 
     def _marks(self, params, settings):
@@ -306,26 +335,31 @@ class Optimizer(States):
         for stack in group.stacks:
             values = {slot: outside(tensor) for slot, tensor in stack.state.items()}
             with eagerly():
-                states |= {id(param): {slot: stack.part(value, row) for slot, value in values.items()} for row, param in enumerate(stack.params)}
+                states |= {id(param): {slot: stack.part(value, row) for slot, value in values.items()}
+                           for row, param in enumerate(stack.params)}
         self._place(group, group.placed(), states)
 
     def _place(self, group, params, states=None):
-        """Makes stacks and state for parameters that have a gradient for the first time. states: those they have (id to dict), when all are placed
-        anew."""
+        """Makes stacks and state for parameters that have a gradient for the first time. states: those they
+        have (id to dict), when all are placed anew."""
         stacks, places = ([], {}) if states else (list(group.stacks), dict(group.places))
         traits = partial(self._traits, settings=group.settings) if self._elementwise(group.settings) else None
         for same, flat in chunks(params, traits):
             columns = self._columns(same[:1] if flat else same, group.settings)
             stack = Stack(same, self._new_state(same, group.settings, flat), columns, flat)
-            stack.state |= {slot: wrap(value) for slot, value in (stack.moved(states) if states else self._loaded(stack)).items()}
+            stack.state |= {slot: wrap(value) for slot, value in (stack.moved(states) if states
+                                                                  else self._loaded(stack)).items()}
             stacks.append(stack)
             places |= {id(p): (stack, row) for row, p in enumerate(same)}
         chosen = self._chosen([param for stack in stacks for param in stack.params])
-        hand_out(partial(setattr, group), ("stacks", "places", "calls", "chosen", "ids"), (stacks, places, pack(stacks), chosen, []))
+        hand_out(partial(setattr, group), ("stacks", "places", "calls", "chosen", "ids"),
+                 (stacks, places, pack(stacks), chosen, []))
 
     def _elementwise(self, settings):
-        """Whether the rule treats each element for itself, so that parameters of all shapes can be in one stack."""
-        return self._by_element and all(self._slot_init(slot, settings)[0] in (None, ()) for slot in self._slots)
+        """Whether the rule treats each element for itself, so that parameters of all shapes can
+        be in one stack."""
+        return (self._by_element
+                and all(self._slot_init(slot, settings)[0] in (None, ()) for slot in self._slots))
 
     def _traits(self, param, settings):
         return tuple([(name, float(value)) for name, (value,) in self._facts([param], settings).items()])
@@ -347,21 +381,25 @@ class Optimizer(States):
     def _new_state(self, params, settings, flat):
         value = params[0]._raw
         if not jnp.issubdtype(value.dtype, jnp.floating):
-            raise RuntimeError(f"{type(self).__name__}: parameters: {params[0].name} is {value.dtype}; only floating-point ones can be updated.")
+            raise RuntimeError(f"{type(self).__name__}: parameters: {params[0].name} is {value.dtype}; "
+                               "only floating-point ones can be updated.")
         wide = jnp.promote_types(value.dtype, np.dtype("float32"))
         slots, (count, inner) = {}, rows(params, flat)
         for slot in self._slots:
             lead, fill, dtype = self._slot_init(slot, settings)
             shape = (1,) if lead is None else (*lead, *inner)
-            slots[slot] = fresh((count, *shape), fill, dtype or wide, self._state_layout(slot, params[0], lead))
+            slots[slot] = fresh((count, *shape), fill, dtype or wide,
+                                self._state_layout(slot, params[0], lead))
         if self._multi_precision and str(value.dtype) in LOW:
             values = list(map(outside, params))
             with eagerly():
-                slots["master"] = wrap(put(joined(values, flat).astype(wide), self._state_layout("master", params[0], ())))
+                slots["master"] = wrap(put(joined(values, flat).astype(wide),
+                                           self._state_layout("master", params[0], ())))
         return slots
 
     def _state_layout(self, slot, param, lead):
-        """Where the state of a stack lies, that has the axes `lead` before those of the parameter (None: not shaped as it). None: on one device."""
+        """Where the state of a stack lies, that has the axes `lead` before those of the parameter (None: not
+        shaped as it). None: on one device."""
         layout = layout_of(param)
         if layout is None or lead is None:
             return copies(layout)
@@ -373,7 +411,7 @@ class Optimizer(States):
     def _global_learning_rate(self, program=None):
         return wrap(jnp.float32(self.get_lr()))
 
-    # gradients ----------------------------------------------------------------------------------------------------
+    # gradients ----------------------------------------------------------------------------------------------
 
     def _all_params(self):
         return (param for group in self._groups for param in group.params)
@@ -405,12 +443,14 @@ class Optimizer(States):
         self.clear_grad(not set_to_none)
 
     def minimize(self, loss, startup_program=None, parameters=None, no_grad_set=None):
-        """Updates the parameters with the gradients that `loss.backward()` has made; in a static program adds gradients and updates to it.
+        """Updates the parameters with the gradients that `loss.backward()` has made; in a static program adds
+        gradients and updates to it.
 
         Args:
             loss: Tensor or Variable.
             startup_program: of a static program: the Program that fills the states. Default: the one in use.
-            parameters: of a static program: list of Parameters or names to update. Default: those of the optimizer, else all trainable ones.
+            parameters: of a static program: list of Parameters or names to update. Default: those of the
+                optimizer, else all trainable ones.
             no_grad_set: of a static program: Variables or names that no gradient passes.
         Returns:
             (list of operations, list of (parameter, gradient)).
@@ -422,7 +462,8 @@ class Optimizer(States):
 
             return optimize.minimize(self, loss, startup_program, parameters, no_grad_set)
         if not isinstance(loss, Tensor):
-            raise AssertionError(f"{type(self).__name__}.minimize: loss: got {type(loss).__name__}; it must be a Tensor.")
+            raise AssertionError(f"{type(self).__name__}.minimize: loss: got {type(loss).__name__}; "
+                                 "it must be a Tensor.")
         pairs = self._pairs()
         self.step()
         return [], pairs
@@ -432,7 +473,8 @@ class Optimizer(States):
         return [(p, p._grad) for p in self._all_params() if p._grad is not None and not p.stop_gradient]
 
     def backward(self, loss, startup_program=None, parameters=None, no_grad_set=None, callbacks=None):
-        """Returns the list of (parameter, gradient) that `loss.backward()` has made, or that is added to the static program of the loss."""
+        """Returns the list of (parameter, gradient) that `loss.backward()` has made, or that is added to the
+        static program of the loss."""
         if _in_program(loss):
             from paddle_jax.static import optimize
 
@@ -452,16 +494,19 @@ class Optimizer(States):
 
             return optimize.apply_gradients(self, params_grads)
         owned = {id(param): grad for param, grad in params_grads if grad is not None}
-        active = [(group, [p for p in group.params if id(p) in owned and not p.stop_gradient]) for group in self._groups]
+        active = [(group, [p for p in group.params if id(p) in owned and not p.stop_gradient])
+                  for group in self._groups]
         self._update([(group, params, owned, []) for group, params in active], self._rate(), True)
         return []
 
 
 def _choices_of(params):
-    """What parameters say of their update, read without a step of Python for each: it is compared at every step."""
+    """What parameters say of their update, read without a step of Python for each: it is
+    compared at every step."""
     own, get = list(map(_OWN, params)), dict.get
     rates = map(get, map(get, own, repeat("optimize_attr"), repeat({})), repeat("learning_rate"), repeat(1.0))
-    return list(rates), list(map(get, own, repeat("regularizer"))), list(map(get, own, repeat("need_clip"), repeat(True)))
+    return (list(rates), list(map(get, own, repeat("regularizer"))),
+            list(map(get, own, repeat("need_clip"), repeat(True))))
 
 
 _OWN = operator.attrgetter("__dict__")
@@ -483,8 +528,10 @@ def _in_program(tensor):
 
 
 def _is_rule(clip):
-    """Whether the compiled update can do the clipping; a user's own `__call__` or `_dygraph_clip` is called instead."""
-    return hasattr(clip, "rule") and type(clip).__call__ is ClipGradBase.__call__ and type(clip)._dygraph_clip is ClipGradBase._dygraph_clip
+    """Whether the compiled update can do the clipping; a user's own `__call__` or `_dygraph_clip`
+    is called instead."""
+    return (hasattr(clip, "rule") and type(clip).__call__ is ClipGradBase.__call__
+            and type(clip)._dygraph_clip is ClipGradBase._dygraph_clip)
 
 
 def checked(owner, argument, value, test, allowed):

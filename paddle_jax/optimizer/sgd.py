@@ -24,7 +24,8 @@ class SGD(Optimizer):
 
     _by_element = True
 
-    def __init__(self, learning_rate=0.001, parameters=None, weight_decay=None, grad_clip=None, multi_precision=False, name=None):
+    def __init__(self, learning_rate=0.001, parameters=None, weight_decay=None, grad_clip=None,
+                 multi_precision=False, name=None):
         if learning_rate is None:
             raise ValueError("SGD: learning_rate: got None; pass a float or an LRScheduler.")
         self.type = "sgd"

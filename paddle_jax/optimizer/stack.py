@@ -26,21 +26,25 @@ CALL = 64  # parameters in one call: bounds the time to compile, and equal calls
 
 
 class Stack:
-    """Up to STACK parameters of one shape and dtype; `state` maps slot names to Tensors with a leading axis over the parameters.
+    """Up to STACK parameters of one shape and dtype; `state` maps slot names to Tensors with a leading axis
+    over the parameters.
 
-    `extras` holds small vectors over the parameters, where they are not all neutral: `lr` factor on the rate, `l1` and `l2` decay, `free` (1: not
-    clipped), and `rule_...` for what the optimizer's rule wants to know per parameter. `layout` and `form`: see `update.compiled`. A flat one
-    (flat.py) has parameters of any shapes with the same `extras`, of which it has one each.
+    `extras` holds small vectors over the parameters, where they are not all neutral: `lr` factor on the rate,
+    `l1` and `l2` decay, `free` (1: not clipped), and `rule_...` for what the optimizer's rule wants to know
+    per parameter. `layout` and `form`: see `update.compiled`. A flat one (flat.py) has parameters of any
+    shapes with the same `extras`, of which it has one each.
     """
 
     def __init__(self, params, state, extras, flat=False):
         self.params, self.state, self.extras, self.flat = params, state, extras, flat
         where = layout_of(params[0])
-        self.layout = None if where is None else (where, tuple([(name, layout_of(state[name]) or copies(where)) for name in sorted(state)]))
+        self.layout = None if where is None else (
+            where, tuple([(name, layout_of(state[name]) or copies(where)) for name in sorted(state)]))
         self.form = FLAT if flat else self.layout
 
     def masked(self, updated):
-        """The extras for a step in which only some parameters are updated: `updated` is a bool array over them."""
+        """The extras for a step in which only some parameters are updated: `updated` is a bool
+        array over them."""
         return self.extras | {"mask": flat.even(updated) if self.flat else updated}
 
     def of(self, slot, row):
@@ -58,7 +62,8 @@ class Stack:
     def moved(self, states):
         """{slot: array} of states that the parameters (by id) had in other stacks."""
         with eagerly():
-            values = {slot: self.together(slot, [states[id(p)][slot] for p in self.params]) for slot in self.state}
+            values = {slot: self.together(slot, [states[id(p)][slot] for p in self.params])
+                      for slot in self.state}
             return {slot: put(value, layout_of(self.state[slot])) for slot, value in values.items()}
 
     def values(self):
@@ -75,8 +80,8 @@ def vectors(columns):
 def chunks(params, traits=None):
     """(parameters of one stack, whether it is flat) for all parameters.
 
-    traits: None if the rule needs to know which elements are of one parameter, else a function that gives what all parameters of a flat stack must
-    have in common.
+    traits: None if the rule needs to know which elements are of one parameter, else a function that gives
+    what all parameters of a flat stack must have in common.
     """
     small, rest = {}, {}
     for param in params:
@@ -111,21 +116,25 @@ class Call:
         return Call, (self.stacks,)
 
     def run(self, update, grads, extras, lr, scale, skip, done, last):
-        """Updates parameters and state in place, and gives the gradients to write back. `grads` is a list of arrays per stack. In the same moment it
-        notes in `done` that it has, and whether it is the `last`."""
+        """Updates parameters and state in place, and gives the gradients to write back. `grads` is a list of
+        arrays per stack. In the same moment it notes in `done` that it has, and whether it is the `last`."""
         state = [{name: tensor._value for name, tensor in slots} for slots in self.slots]
         params = [[p._value for p in same] for same in self.lists]
-        arguments, changed, clipped = (state, params, grads, extras, lr, scale, skip), [*self.params, *self.states], []
+        arguments, changed, clipped = ((state, params, grads, extras, lr, scale, skip),
+                                       [*self.params, *self.states], [])
         if not local.ctx.frame.eager:
             results = update.function(*arguments)
             rebind_all(changed, results)
             done.append(last)
             return results[len(changed) :]
-        uneven = tuple([form is FLAT and flat.is_uneven(*each) for form, *each in zip(self.forms, state, extras, strict=True)])
-        kind = tuple([g.dtype for same in grads for g in same]), tuple([tuple(e) for e in extras]), uneven, scale is None, skip is None
+        uneven = tuple([form is FLAT and flat.is_uneven(*each)
+                        for form, *each in zip(self.forms, state, extras, strict=True)])
+        kind = (tuple([g.dtype for same in grads for g in same]), tuple([tuple(e) for e in extras]), uneven,
+                scale is None, skip is None)
 
         def take(results):
-            return itertools.chain(map(_SET_RAW, changed, results), map(done.append, (last,)), map(clipped.append, results))
+            return itertools.chain(map(_SET_RAW, changed, results), map(done.append, (last,)),
+                                   map(clipped.append, results))
 
         update(arguments, take, self.compiled, kind)
         for param in self.params:
@@ -150,32 +159,39 @@ def _devices(stack):
 
 
 def run_calls(work, rule, hyper, clip, lr, skip, done):
-    """Runs a list of (call, grads, extras); gives what the gradients become, in order, or nothing when they stay as they are.
+    """Runs a list of (call, grads, extras); gives what the gradients become, in order, or nothing when they
+    stay as they are.
 
-    A norm over several calls is computed first. skip: a bool array; True leaves everything as it is. done: gets one item for each call that has been
-    run, True for the last; those it has already, since an exception came between, are not run again.
-    In the deferred tier all calls are recorded as one op, unless they are so many that compiling them with the rest of a step would take long.
+    A norm over several calls is computed first. skip: a bool array; True leaves everything as it is. done:
+    gets one item for each call that has been run, True for the last; those it has already, since an exception
+    came between, are not run again.
+    In the deferred tier all calls are recorded as one op, unless they are so many that compiling them with
+    the rest of a step would take long.
     """
     apart = len({call.devices for call, _, _ in work} - {None}) > 1  # on several meshes
     if local.ctx.segment is not None and sum(call.count for call, _, _ in work) <= RECORDED and not apart:
-        return record_calls(work, compiled(rule, hyper, clip, tuple([form for call, _, _ in work for form in call.forms])), lr, skip, done)
+        return record_calls(work, compiled(rule, hyper, clip,
+                                           tuple([form for call, _, _ in work for form in call.forms])),
+                            lr, skip, done)
     scale = None
     work = [(call, [list(map(observed, same)) for same in grads], extras) for call, grads, extras in work]
     if clip is not None and clip[0] == "global_norm" and len(work) > 1:
-        totals = [square_total(grads, [_clip_extras(e) for e in extras], call.forms) for call, grads, extras in work]
+        totals = [square_total(grads, [_clip_extras(e) for e in extras], call.forms)
+                  for call, grads, extras in work]
         scale = scale_of([np.asarray(total) for total in totals] if apart else totals, clip[1])
         scale = np.asarray(scale) if apart else scale
     skip = None if skip is None else observed(skip)
     left = range(len(done), len(work))
     updates = [compiled(rule, hyper, clip, call.forms) for call, _, _ in work]
-    return [g for i in left for g in work[i][0].run(updates[i], *work[i][1:], lr, scale, skip, done, i == len(work) - 1)]
+    return [g for i in left
+            for g in work[i][0].run(updates[i], *work[i][1:], lr, scale, skip, done, i == len(work) - 1)]
 
 
 class _Plan:
     """What stays the same from step to step when the update of some calls is recorded as one op.
 
-    Its operands and results are flat: states, parameters, gradients, extras, rate, and skip if the update `skips`; parameters, states, gradients
-    that change.
+    Its operands and results are flat: states, parameters, gradients, extras, rate, and skip if the update
+    `skips`; parameters, states, gradients that change.
     """
 
     def __init__(self, work, update, skips):
@@ -193,8 +209,10 @@ class _Plan:
     def run(self, grads, done, *more):
         """Records the update; gives what the gradients become, if they change. done: see run_calls."""
         params, slots = self.params, self.slots
-        numbers = [leaf(v) if isinstance(v, np.generic) else v for v in more]  # as Values, like the others, they are recorded without a detour
-        out = execute(self.kernel, [*[t._raw for t in slots], *[p._raw for p in params], *grads, *[v._raw for v in self.extras], *numbers])
+        # as Values, like the others, they are recorded without a detour
+        numbers = [leaf(v) if isinstance(v, np.generic) else v for v in more]
+        out = execute(self.kernel, [*[t._raw for t in slots], *[p._raw for p in params], *grads,
+                                    *[v._raw for v in self.extras], *numbers])
         collections.deque(itertools.chain(map(_SET_RAW, self.changed, out), map(done.append, (True,))), 0)
         for param in params:
             param._version += 1
@@ -207,16 +225,19 @@ def record_calls(work, update, lr, skip, done):
     plan = first.plan
     masked = any(given is not call.extras for call, _, given in work)
     skips = skip is not None
-    if masked or plan is None or plan.update is not update or plan.skips is not skips or plan.calls != [call for call, _, _ in work]:
+    if (masked or plan is None or plan.update is not update or plan.skips is not skips
+            or plan.calls != [call for call, _, _ in work]):
         plan = _Plan(work, update, skips)
         if not masked:
             first.plan = plan
-    return plan.run([g for _, given, _ in work for same in given for g in same], done, lr, *([skip] if skips else []))
+    return plan.run([g for _, given, _ in work for same in given for g in same], done, lr,
+                    *([skip] if skips else []))
 
 
 @ft.lru_cache(maxsize=256)
 def _recorded(update, shape, skips):
-    """The Kernel of `record_calls` for stacks of this shape: (names of states, number of parameters, names of extras) of each."""
+    """The Kernel of `record_calls` for stacks of this shape: (names of states, number of parameters, names of
+    extras) of each."""
 
     def fn(*flat):
         values = iter(flat)
@@ -224,7 +245,8 @@ def _recorded(update, shape, skips):
         params = [[next(values) for _ in range(count)] for _, count, _ in shape]
         grads = [[next(values) for _ in range(count)] for _, count, _ in shape]
         extras = [{name: next(values) for name in names} for _, _, names in shape]
-        return tuple(update.function.__wrapped__(state, params, grads, extras, next(values), None, next(values) if skips else None))
+        return tuple(update.function.__wrapped__(state, params, grads, extras, next(values), None,
+                                                 next(values) if skips else None))
 
     return Kernel("optimizer_step", fn, nondiff=True)
 
@@ -234,10 +256,12 @@ def _clip_extras(extra):
 
 
 def fresh(shape, fill, dtype, layout=None):
-    """A new state array that nobody else holds (it will be donated), concrete even while a program is being traced."""
+    """A new state array that nobody else holds (it will be donated), concrete even while a program
+    is being traced."""
     with eagerly():
         small = np.prod(shape, dtype=np.int64) <= SMALL * STACK  # not worth a compilation
         if layout is not None:
             whole = np.broadcast_to(np.asarray(fill, dtype), shape)
-            return wrap(Several.waited(jax.make_array_from_callback)(shape, layout, lambda index: whole[index]))
+            return wrap(Several.waited(jax.make_array_from_callback)(shape, layout,
+                                                                     lambda index: whole[index]))
         return wrap(kept(np.full(shape, fill, dtype)) if small else jnp.full(shape, fill, dtype))

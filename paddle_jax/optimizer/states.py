@@ -21,10 +21,12 @@ def outside(tensor):
 
 
 class States:
-    """The part of an Optimizer that deals with its states. `_holder`: loaded states that no parameter has taken over yet."""
+    """The part of an Optimizer that deals with its states. `_holder`: loaded states that no parameter
+    has taken over yet."""
 
     def state_dict(self):
-        """Returns the state: Tensors under Paddle's names such as `linear_0.w_0_moment1_0`, `master_weights`, and `LR_Scheduler`.
+        """Returns the state: Tensors under Paddle's names such as `linear_0.w_0_moment1_0`, `master_weights`,
+        and `LR_Scheduler`.
 
         Returns:
             dict, a snapshot to be saved as a `.pdopt` file.
@@ -64,7 +66,8 @@ class States:
                 if id(param) not in group.places:
                     names = [self._state_name(param, slot) for slot in self._slots]
                     state |= {name: found for name in names if (found := self._find(name)) is not None}
-                    masters |= {name: value for name, value in self._holder["master_weights"].items() if name == param.name}
+                    masters |= {name: value for name, value in self._holder["master_weights"].items()
+                                if name == param.name}
 
     def _entries(self):
         """(slot, parameter, array) of all states, slot by slot, parameters in order."""
@@ -79,12 +82,15 @@ class States:
         """Takes over a state made by `state_dict()`, here or in the real Paddle.
 
         Args:
-            state_dict: dict of Tensors or ndarrays. States of parameters that have had no gradient yet are kept until they get one.
+            state_dict: dict of Tensors or ndarrays. States of parameters that have had no gradient yet are
+                kept until they get one.
         Raises:
-            AssertionError: a state is missing or has another shape or dtype, or there is none for the scheduler.
+            AssertionError: a state is missing or has another shape or dtype, or there is none
+                for the scheduler.
         Example:
             >>> layer = paddle.nn.Linear(2, 1)
-            >>> optimizer = paddle.optimizer.SGD(paddle.optimizer.lr.StepDecay(0.5, 2), parameters=layer.parameters())
+            >>> optimizer = paddle.optimizer.SGD(paddle.optimizer.lr.StepDecay(0.5, 2),
+            ...                                  parameters=layer.parameters())
             >>> optimizer.set_state_dict({"LR_Scheduler": {"last_epoch": 3, "last_lr": 0.25}})
             >>> optimizer.get_lr()
             0.25
@@ -93,7 +99,8 @@ class States:
         scheduler = state.pop("LR_Scheduler", None)
         if isinstance(self._learning_rate, LRScheduler):
             if scheduler is None:
-                raise AssertionError("set_state_dict: state_dict: LR_Scheduler is missing; load the state of an optimizer with a scheduler.")
+                raise AssertionError("set_state_dict: state_dict: LR_Scheduler is missing; "
+                                     "load the state of an optimizer with a scheduler.")
             self._learning_rate.set_state_dict(scheduler)
         state.pop("StructuredToParameterName@@", None)
         if not state:
@@ -129,29 +136,37 @@ class States:
         for slot, owner, value in self._entries():
             if slot == name and owner is param:
                 return wrap(value)
-        raise Exception(f"{type(self).__name__}: there is no state {name!r} of {param.name}.")  # noqa: TRY002  the class Paddle raises
+        # the class Paddle raises
+        raise Exception(f"{type(self).__name__}: there is no state {name!r} of {param.name}.")  # noqa: TRY002
 
     _get_accumulator_master = _get_accumulator
 
     def _state_name(self, param, slot):
-        base = param.name + "_fp32_master_0" if self._multi_precision and str(param._raw.dtype) in LOW else param.name
+        base = (param.name + "_fp32_master_0" if self._multi_precision and str(param._raw.dtype) in LOW
+                else param.name)
         return f"{base}_{slot}_0" if self._name is None else f"{base}_{self._name}_{slot}_0"
 
     def _loaded(self, stack):
-        """{slot: array} of the states of a stack after those were taken over that are loaded for its parameters."""
+        """{slot: array} of the states of a stack after those were taken over that are loaded
+        for its parameters."""
         if not self._holder:
             return {}
-        with eagerly():  # in a function that is being compiled, too: it takes the states as operands, and would begin anew with them at each call
-            return {slot: self._loaded_slot(stack, slot, observed(tensor._raw)) for slot, tensor in stack.state.items()}
+        # in a function that is being compiled, too: it takes the states as operands, and would begin anew
+        # with them at each call
+        with eagerly():
+            return {slot: self._loaded_slot(stack, slot, observed(tensor._raw))
+                    for slot, tensor in stack.state.items()}
 
     def _loaded_slot(self, stack, slot, own):
         values = []
         for row, param in enumerate(stack.params):
             ours = stack.part(own, row)
-            theirs = self._holder["master_weights"].get(param.name) if slot == "master" else self._find(self._state_name(param, slot))
+            theirs = (self._holder["master_weights"].get(param.name) if slot == "master"
+                      else self._find(self._state_name(param, slot)))
             if theirs is None and slot != "master":
                 name = self._state_name(param, slot)
-                raise AssertionError(f"{type(self).__name__}: state_dict: {name} is missing; load the state of this model.")
+                raise AssertionError(f"{type(self).__name__}: state_dict: {name} is missing; "
+                                     "load the state of this model.")
             values.append(ours if theirs is None else self._fitting(theirs, ours, param.name, slot))
         return put(stack.together(slot, values), layout_of(stack.state[slot]))
 
@@ -165,7 +180,9 @@ class States:
     def _fitting(self, loaded, expected, name, slot):
         value = jnp.asarray(outside(loaded) if isinstance(loaded, Tensor) else loaded)
         low = {"float16", "bfloat16", "float32"}
-        if value.shape != expected.shape or (value.dtype != expected.dtype and not {str(value.dtype), str(expected.dtype)} <= low):
+        if (value.shape != expected.shape
+                or (value.dtype != expected.dtype and not {str(value.dtype), str(expected.dtype)} <= low)):
             got = f"{value.dtype}{list(value.shape)}"
-            raise AssertionError(f"{type(self).__name__}: state_dict: {slot} of {name} is {got}; {expected.dtype}{list(expected.shape)} is needed.")
+            raise AssertionError(f"{type(self).__name__}: state_dict: {slot} of {name} is {got}; "
+                                 f"{expected.dtype}{list(expected.shape)} is needed.")
         return value.astype(expected.dtype)

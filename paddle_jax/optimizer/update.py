@@ -1,9 +1,11 @@
-"""The compiled update: clipping, weight decay and the optimizer's rule over stacks of equally shaped parameters, in one call.
+"""The compiled update: clipping, weight decay and the optimizer's rule over stacks of equally shaped
+parameters, in one call.
 
-A *stack* is a list of up to 32 small parameters of one shape and dtype (large ones stand alone). Their optimizer state lives in arrays with a
-leading axis over the stack, so that a call passes one array per state and stack instead of one per state and parameter: passing arrays is what
-a step over many parameters costs. Where the rule allows it, parameters of all shapes are in one *flat* stack (flat.py). State buffers belong to the
-optimizer alone and are donated; parameters and gradients are not.
+A *stack* is a list of up to 32 small parameters of one shape and dtype (large ones stand alone). Their
+optimizer state lives in arrays with a leading axis over the stack, so that a call passes one array per state
+and stack instead of one per state and parameter: passing arrays is what a step over many parameters costs.
+Where the rule allows it, parameters of all shapes are in one *flat* stack (flat.py). State buffers belong to
+the optimizer alone and are donated; parameters and gradients are not.
 """
 
 import functools as ft
@@ -36,25 +38,30 @@ def _stacked(arrays, dtype, form=None):
 
 @ft.lru_cache(maxsize=256)
 def compiled(rule, hyper, clip, forms=None):
-    """The update for a rule `(p, g, state, lr, **hyper) -> (p, state)` with fixed settings. It compiles once per structure of stacks.
+    """The update for a rule `(p, g, state, lr, **hyper) -> (p, state)` with fixed settings. It compiles once
+    per structure of stacks.
 
-    forms: for each stack FLAT, None, or (layout of its parameters, (name, layout) of its states) if it is on several devices: the results lie so, and
-    what is computed between lies as the states do.
+    forms: for each stack FLAT, None, or (layout of its parameters, (name, layout) of its states) if it is on
+    several devices: the results lie so, and what is computed between lies as the states do.
     """
     settings = dict(hyper)
 
     def update(state, params, grads, extras, lr, scale, skip=None):
-        """The first four arguments are lists over stacks; see `Stack` for the extras. skip: bool array; True leaves everything as it is.
+        """The first four arguments are lists over stacks; see `Stack` for the extras. skip: bool array; True
+        leaves everything as it is.
 
-        Returns the new parameters, stack by stack; the new states, those of a stack by name; and what `p.grad` becomes (nothing, except for a global
-        norm, which Paddle scales gradients by in place).
+        Returns the new parameters, stack by stack; the new states, those of a stack by name; and what
+        `p.grad` becomes (nothing, except for a global norm, which Paddle scales gradients by in place).
         """
         where = forms or [None] * len(params)
-        wide = [_stacked(g, _compute_dtype(p[0].dtype), form) for p, g, form in zip(params, grads, where, strict=True)]
+        wide = [_stacked(g, _compute_dtype(p[0].dtype), form)
+                for p, g, form in zip(params, grads, where, strict=True)]
         wide = _clipped(clip, wide, extras, scale, params, where)
-        results = [_one(rule, settings, *each, lr, skip) for each in zip(state, params, wide, extras, where, strict=True)]
+        results = [_one(rule, settings, *each, lr, skip)
+                   for each in zip(state, params, wide, extras, where, strict=True)]
         states = [slots[name] for _, slots in results for name in sorted(slots)]
-        return [p for same, _ in results for p in same] + states + _written_back(clip, grads, wide, skip, where)
+        return ([p for same, _ in results for p in same] + states
+                + _written_back(clip, grads, wide, skip, where))
 
     def traced(*arguments, **named):
         with without_inner_jit():
@@ -68,7 +75,8 @@ def _one(rule, settings, old, params, grad, extra, form, lr, skip):
     layout = None if form is FLAT else form
     param = old["master"] if "master" in old else _stacked(params, grad.dtype, form)
     if layout is not None:
-        inside = next((each for name, each in layout[1] if old[name].shape == grad.shape), stacked(layout[0], 1))
+        inside = next((each for name, each in layout[1] if old[name].shape == grad.shape),
+                      stacked(layout[0], 1))
         grad, param = constrained(grad, inside), constrained(param, inside)
     if form is FLAT and flat.is_uneven(old, extra):
         new, slots = _uneven(rule, settings, param, grad, old, extra, lr, params)
@@ -79,7 +87,8 @@ def _one(rule, settings, old, params, grad, extra, form, lr, skip):
         new = jnp.where(skip, _stacked(params, new.dtype, form), new)
         slots = {name: jnp.where(skip, old[name], value) for name, value in slots.items()}
     if layout is not None:
-        new, slots = constrained(new, stacked(layout[0], 1)), {name: constrained(slots[name], each) for name, each in layout[1]}
+        new, slots = (constrained(new, stacked(layout[0], 1)),
+                      {name: constrained(slots[name], each) for name, each in layout[1]})
     return flat.apart(new, params, form is FLAT), slots
 
 
@@ -93,7 +102,8 @@ def _masked(rule, settings, param, grad, old, extra, lr):
 
 
 def _uneven(rule, settings, param, grad, old, extra, lr, params):
-    """As `_masked` for a flat stack whose parameters have numbers of their own: they become numbers for each element on the way."""
+    """As `_masked` for a flat stack whose parameters have numbers of their own: they become numbers for each
+    element on the way."""
     single = [name for name, value in old.items() if value.shape[1] == 1]
     wide = {name: flat.spread(value, params) if name in single else value for name, value in old.items()}
     if "mask" in extra:
@@ -108,8 +118,10 @@ def _ruled(rule, settings, param, grad, old, extra, lr):
     rate = lr.astype(param.dtype)
     rate = rate * _column(extra["lr"], param) if "lr" in extra else rate
     marks = {name: _column(extra[name], param) for name in extra if name.startswith("rule_")}
-    # Numbers such as 1 - beta2 are formed in the precision of the update, as in Paddle: in float32 they differ from the exact ones.
-    numbers = {name: param.dtype.type(value) if isinstance(value, float) else value for name, value in settings.items()}
+    # Numbers such as 1 - beta2 are formed in the precision of the update, as in Paddle: in float32 they
+    # differ from the exact ones.
+    numbers = {name: param.dtype.type(value) if isinstance(value, float) else value
+               for name, value in settings.items()}
     new, slots = rule(param, grad, slots, rate, **numbers, **marks)
     return new, {**slots, "master": new} if "master" in old else slots
 
@@ -128,7 +140,8 @@ def _clipped(clip, grads, extras, scale, params, forms):
         done = [g * scale.astype(g.dtype) for g in grads]
     else:
         done = [_clipped_apart(clip, *each) for each in zip(grads, params, forms, strict=True)]
-    return [jnp.where(_column(e["free"], g) > 0, g, d) if "free" in e else d for g, d, e in zip(grads, done, extras, strict=True)]
+    return [jnp.where(_column(e["free"], g) > 0, g, d) if "free" in e else d
+            for g, d, e in zip(grads, done, extras, strict=True)]
 
 
 def _clipped_apart(clip, grad, params, form):
@@ -143,19 +156,22 @@ def _written_back(clip, grads, clipped, skip, forms):
     if clip is None or clip[0] != "global_norm":
         return []
     pieces = zip(grads, clipped, forms, strict=True)
-    pairs = [(g, d.astype(g.dtype)) for same, done, form in pieces for g, d in zip(same, flat.apart(done, same, form is FLAT), strict=True)]
+    pairs = [(g, d.astype(g.dtype)) for same, done, form in pieces
+             for g, d in zip(same, flat.apart(done, same, form is FLAT), strict=True)]
     return [done if skip is None else jnp.where(skip, g, done) for g, done in pairs]
 
 
 def _total(grads, extras):
     """The sum of squares of all gradients that are to be clipped."""
-    return sum(square_sum(jnp.where(_column(e["free"], g) > 0, 0, g) if "free" in e else g) for g, e in zip(grads, extras, strict=True))
+    return sum(square_sum(jnp.where(_column(e["free"], g) > 0, 0, g) if "free" in e else g)
+               for g, e in zip(grads, extras, strict=True))
 
 
 @ft.partial(jax.jit, static_argnums=2)
 def square_total(grads, extras, forms):
     """The sum of squares over lists of gradients, for a group that is too large for one call."""
-    return _total([_stacked(g, _compute_dtype(g[0].dtype), form) for g, form in zip(grads, forms, strict=True)], extras)
+    return _total([_stacked(g, _compute_dtype(g[0].dtype), form)
+                   for g, form in zip(grads, forms, strict=True)], extras)
 
 
 @ft.partial(jax.jit, static_argnums=1)

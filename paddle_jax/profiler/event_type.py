@@ -4,7 +4,8 @@ import enum
 
 
 class TracerEventType(enum.Enum):
-    """What an event is: an operation, a phase of training, a batch being loaded, a range of the user's, ..."""
+    """What an event is: an operation, a phase of training, a batch being loaded, a range
+    of the user's, ..."""
 
     Operator = 0
     Dataloader = 1

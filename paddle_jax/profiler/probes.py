@@ -1,7 +1,8 @@
-"""How a recording sees what runs: functions of the one dispatch path are exchanged for ones that note the time, and put back at its end.
+"""How a recording sees what runs: functions of the one dispatch path are exchanged for ones that note the
+time, and put back at its end.
 
-Nothing is asked anywhere while no recording is on. Recorded operations of the deferred tier are not looked at one by one, which would double what
-they cost: what runs is, the segment and its program.
+Nothing is asked anywhere while no recording is on. Recorded operations of the deferred tier are not looked at
+one by one, which would double what they cost: what runs is, the segment and its program.
 """
 
 import threading
@@ -23,18 +24,30 @@ from paddle_jax.jit.function import StaticFunction
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.optimizer.optimizer import Optimizer
 from paddle_jax.profiler.event_type import TracerEventType as Type
-from paddle_jax.profiler.recording import COMPILE, FLUSH, INTERPRETED, NEW, OP, PROGRAM, Event, Recording, range_of
+from paddle_jax.profiler.recording import (
+    COMPILE,
+    FLUSH,
+    INTERPRETED,
+    NEW,
+    OP,
+    PROGRAM,
+    Event,
+    Recording,
+    range_of,
+)
 from paddle_jax.profiler.timer import benchmark
 from paddle_jax.static.executor import Entry
 
 _now, _thread = time.perf_counter_ns, threading.get_ident
 _SLOW = 200_000  # nanoseconds from which an operation is waited for each time
 _EVERY = 128  # calls of a faster one from one wait to the next
-_STAGES = {"jaxpr_trace_duration": "tracing", "jaxpr_to_mlir_module_duration": "lowering", "backend_compile_duration": "compiling"}
+_STAGES = {"jaxpr_trace_duration": "tracing", "jaxpr_to_mlir_module_duration": "lowering",
+           "backend_compile_duration": "compiling"}
 
 
 class _Swapped:
-    """items: what has been exchanged, [(owner, name, the original)]. array: the class of the arrays that are waited for; None on an accelerator."""
+    """items: what has been exchanged, [(owner, name, the original)]. array: the class of the arrays that are
+    waited for; None on an accelerator."""
 
     items: list = []
     array = None
@@ -87,14 +100,15 @@ def _steppers(cls):
     return found + [c for below in cls.__subclasses__() for c in _steppers(below)]
 
 
-# single operations ------------------------------------------------------------------------------------------------------------------------------
+# single operations ------------------------------------------------------------------------------------------
 
 
 def _op(inner, rows):
     """Operations that run at once, each as a compiled kernel.
 
-    Slow ones are waited for, and their lines looked up, each time. Waiting for a fast one, which JAX runs in another thread, would take longer than
-    the operation: they are waited for now and then, and otherwise have the time of the call and the line of the last look.
+    Slow ones are waited for, and their lines looked up, each time. Waiting for a fast one, which JAX runs in
+    another thread, would take longer than the operation: they are waited for now and then, and otherwise have
+    the time of the call and the line of the last look.
     """
     seen, add, shapes, memory = {}, rows.add, rows.shapes, rows.memory
 
@@ -118,7 +132,8 @@ def _op(inner, rows):
             _wait(out)
             end = _now()
             known[0], known[1] = 0 if end - start > _SLOW else _EVERY, user_line()
-        add((_op_event, OP, kernel.name, start, end, _thread(), known[1], _shapes(values) if shapes else (), _size(out) if memory else 0))
+        add((_op_event, OP, kernel.name, start, end, _thread(), known[1], _shapes(values) if shapes else (),
+             _size(out) if memory else 0))
         return out
 
     return compute
@@ -132,8 +147,8 @@ def _cold(inner, rows):
         start = _now()
         out = inner(kernel, values)
         _wait(out)
-        add((_op_event, OP, kernel.name, start, _now(), _thread(), kernel.line_of([v.shape for v in values]), _shapes(values) if shapes else (),
-             _size(out) if memory else 0))
+        add((_op_event, OP, kernel.name, start, _now(), _thread(), kernel.line_of([v.shape for v in values]),
+             _shapes(values) if shapes else (), _size(out) if memory else 0))
         return out
 
     return compute
@@ -146,15 +161,16 @@ def _interpreted(inner, rows):
         start = _now()
         out = inner(sig, operands)
         if out is not None:
-            add((_op_event, INTERPRETED, sig.kernel.name, start, _now(), _thread(), sig.where, _shapes(operands) if shapes else (),
-                 _size(out) if memory else 0))
+            add((_op_event, INTERPRETED, sig.kernel.name, start, _now(), _thread(), sig.where,
+                 _shapes(operands) if shapes else (), _size(out) if memory else 0))
         return out
 
     return interpreted
 
 
 def _wait(out):
-    """Waits for results on a CPU, so that the time is that of the operation. An accelerator goes on: its own times come from its profile."""
+    """Waits for results on a CPU, so that the time is that of the operation. An accelerator goes on: its own
+    times come from its profile."""
     array = out[0] if type(out) in (tuple, list) and out else out
     if type(array) is _Swapped.array:
         array.block_until_ready()
@@ -172,7 +188,7 @@ def _op_event(how, name, start, end, thread, where, shapes, size):
     return Event(name, Type.Operator, start, end, thread, how, where, shapes=shapes, bytes=size)
 
 
-# segments and programs --------------------------------------------------------------------------------------------------------------------------
+# segments and programs --------------------------------------------------------------------------------------
 
 
 def _flushed(inner, add):
@@ -227,18 +243,21 @@ def _program(inner, add):
 def _program_event(program, start, end, thread):
     count = len(program.key[0])
     name = f"compiled program of {count} operations"
-    return Event(name, Type.StaticKernelLaunch, start, end, thread, PROGRAM, program.where, count=count, program=program)
+    return Event(name, Type.StaticKernelLaunch, start, end, thread, PROGRAM, program.where, count=count,
+                 program=program)
 
 
 def _static(inner, add):
-    """Functions compiled by to_static, that run directly; one that gradients flow through is one operation of the program around it."""
+    """Functions compiled by to_static, that run directly; one that gradients flow through is one operation of
+    the program around it."""
 
     def call(self, tensors):
         start = _now()
         out = inner(self, tensors)
         if not self.differentiable:
             first = out[0] if type(out) in (tuple, list) and out else out
-            _wait(first._raw if isinstance(first, Tensor) else tensors[self.donated[0]]._raw if self.donated else None)
+            _wait(first._raw if isinstance(first, Tensor) else tensors[self.donated[0]]._raw if self.donated
+                  else None)
         add((_static_event, self, start, _now(), _thread()))
         return out
 
@@ -247,7 +266,8 @@ def _static(inner, add):
 
 def _static_event(program, start, end, thread):
     count = len(program.captured.jaxpr.eqns)
-    return Event(f"to_static {program.name}", Type.StaticKernelLaunch, start, end, thread, PROGRAM, program.name, count=count, program=program)
+    return Event(f"to_static {program.name}", Type.StaticKernelLaunch, start, end, thread, PROGRAM,
+                 program.name, count=count, program=program)
 
 
 def _executed(inner, add):
@@ -265,7 +285,8 @@ def _executed(inner, add):
 
 def _executed_event(entry, start, end, thread, where):
     count = len(entry.ops)
-    return Event(f"static program of {count} operations", Type.StaticKernelLaunch, start, end, thread, PROGRAM, where, count=count, program=entry)
+    return Event(f"static program of {count} operations", Type.StaticKernelLaunch, start, end, thread,
+                 PROGRAM, where, count=count, program=entry)
 
 
 def _captured(inner, add):
@@ -289,7 +310,8 @@ def _compiling(event, seconds, **more):
     rows, stage = Recording.rows, _STAGES.get(event.rpartition("/")[2])
     if rows is not None and stage is not None:
         end = _now()
-        rows.add((_compile_event, more.get("fun_name", ""), stage, end - int(seconds * 1e9), end, _thread(), user_line()))
+        rows.add((_compile_event, more.get("fun_name", ""), stage, end - int(seconds * 1e9), end, _thread(),
+                  user_line()))
 
 
 def _compile_event(name, stage, start, end, thread, where):
@@ -297,7 +319,7 @@ def _compile_event(name, stage, start, end, thread, where):
     return Event(name, Type.OperatorInner, start, end, thread, COMPILE, where, stage)
 
 
-# phases of training -----------------------------------------------------------------------------------------------------------------------------
+# phases of training -----------------------------------------------------------------------------------------
 
 
 def _phase(inner, add, name, kind):

@@ -33,8 +33,8 @@ class SummaryView(enum.Enum):
 class ProfilerState(enum.Enum):
     """What a Profiler does in a step.
 
-    CLOSED: nothing. READY: nothing yet, recording is about to begin. RECORD: records. RECORD_AND_RETURN: records, and hands over what there is at
-    the end of the step.
+    CLOSED: nothing. READY: nothing yet, recording is about to begin. RECORD: records. RECORD_AND_RETURN:
+    records, and hands over what there is at the end of the step.
     """
 
     CLOSED, READY, RECORD, RECORD_AND_RETURN = range(4)
@@ -50,7 +50,8 @@ _ON = (ProfilerState.RECORD, ProfilerState.RECORD_AND_RETURN)
 
 
 def make_scheduler(*, closed, ready, record, repeat=0, skip_first=0):
-    """A function from the number of a step to a ProfilerState: `closed` steps off, `ready` steps ready, `record` steps recorded, again and again.
+    """A function from the number of a step to a ProfilerState: `closed` steps off, `ready` steps ready,
+    `record` steps recorded, again and again.
 
     Args:
         closed, ready: int, 0 or more.
@@ -67,10 +68,12 @@ def make_scheduler(*, closed, ready, record, repeat=0, skip_first=0):
         ['CLOSED', 'READY', 'RECORD', 'RECORD_AND_RETURN']
     """
     if not (closed >= 0 and ready >= 0 and record > 0 and repeat >= 0 and skip_first >= 0):
-        raise AssertionError(f"make_scheduler: got closed={closed}, ready={ready}, record={record}, repeat={repeat}, skip_first={skip_first}; record "
-                             "must be at least 1, the others 0")
+        raise AssertionError(f"make_scheduler: got closed={closed}, ready={ready}, record={record}, "
+                             f"repeat={repeat}, skip_first={skip_first}; "
+                             "record must be at least 1, the others 0")
     if closed == 0 and ready == 0:
-        warnings.warn("make_scheduler: recording begins at once, so the first steps, which compile, are part of it", stacklevel=2)
+        warnings.warn("make_scheduler: recording begins at once, so the first steps, "
+                      "which compile, are part of it", stacklevel=2)
     span = closed + ready + record
 
     def state(step):
@@ -94,7 +97,8 @@ def _always(step):
 def _scheduler(given):
     if isinstance(given, tuple | list):
         if not (len(given) == 2 and given[1] > max(given[0], 0)):
-            raise AssertionError(f"Profiler: scheduler: got {given}; the first step must come before the last")
+            raise AssertionError(f"Profiler: scheduler: got {given}; "
+                                 "the first step must come before the last")
         first, last = max(given[0], 0), given[1]
         ready = min(first, 1)
         return make_scheduler(closed=first - ready, ready=ready, record=last - first, repeat=1)
@@ -113,7 +117,8 @@ def _exporter(dir_name, worker_name, ending, format):
 
 
 def export_chrome_tracing(dir_name, worker_name=None):
-    """A function for `on_trace_ready` that writes a chrome trace (`.paddle_trace.json`) and, beside it, a page to look at in a browser (`.html`).
+    """A function for `on_trace_ready` that writes a chrome trace (`.paddle_trace.json`) and, beside it, a
+    page to look at in a browser (`.html`).
 
     Args:
         dir_name: str, a folder; it is made.
@@ -166,17 +171,22 @@ def _targets(given):
         return supported
     for target in given:
         if target not in supported:
-            warnings.warn(f"Profiler: targets: {target} is not there; this machine has {', '.join(t.name for t in supported)}", stacklevel=3)
+            warnings.warn(f"Profiler: targets: {target} is not there; "
+                          f"this machine has {', '.join(t.name for t in supported)}", stacklevel=3)
     return {target for target in given if target in supported}
 
 
 class Profiler:
-    """Records what a program does, step by step: operations with the lines they stand in, compilations, batches being loaded, phases of training.
+    """Records what a program does, step by step: operations with the lines they stand in, compilations,
+    batches being loaded, phases of training.
 
     Args:
-        targets: list of ProfilerTarget. Default: all that there are. With an accelerator among them JAX's own profiler runs along.
-        scheduler: function from the number of a step to a ProfilerState (see make_scheduler); (first, last + 1): these steps; None: all of them.
-        on_trace_ready: function of the Profiler, called when a recording is complete. Default: a chrome trace in ./profiler_log/.
+        targets: list of ProfilerTarget. Default: all that there are. With an accelerator among them JAX's own
+            profiler runs along.
+        scheduler: function from the number of a step to a ProfilerState (see make_scheduler); (first, last +
+            1): these steps; None: all of them.
+        on_trace_ready: function of the Profiler, called when a recording is complete. Default: a chrome trace
+            in ./profiler_log/.
         record_shapes: bool, shapes and dtypes of operands. Default False.
         profile_memory: bool, sizes of results, and the memory in use. Default False.
         timer_only: bool, only the time per step (`step_info`). Default False.
@@ -184,7 +194,8 @@ class Profiler:
     Raises:
         AssertionError: scheduler is a pair of which the second number is not the greater.
     Example:
-        >>> prof = paddle.profiler.Profiler(scheduler=(1, 3), on_trace_ready=lambda prof: print("recorded until step", prof.step_num))
+        >>> prof = paddle.profiler.Profiler(
+        ...     scheduler=(1, 3), on_trace_ready=lambda prof: print("recorded until step", prof.step_num))
         >>> prof.start()
         >>> for _ in range(4):
         ...     x = paddle.ones([2]).exp().sum()
@@ -193,14 +204,18 @@ class Profiler:
         >>> prof.stop()
     """
 
-    def __init__(self, *, targets=None, scheduler=None, on_trace_ready=None, record_shapes=False, profile_memory=False, timer_only=False,
-                 emit_nvtx=False, custom_device_types=[], with_flops=False):  # noqa: B006  Paddle's signature
+    # noqa: B006  Paddle's signature
+    def __init__(self, *, targets=None, scheduler=None, on_trace_ready=None, record_shapes=False,
+                 profile_memory=False, timer_only=False, emit_nvtx=False, custom_device_types=[],  # noqa: B006
+                 with_flops=False):
         self.targets = _targets(targets)
         self.scheduler = _scheduler(scheduler)
-        self.on_trace_ready = on_trace_ready or export_chrome_tracing("./profiler_log/") if not timer_only else on_trace_ready
+        self.on_trace_ready = (on_trace_ready or export_chrome_tracing("./profiler_log/") if not timer_only
+                               else on_trace_ready)
         self.step_num, self.previous_state, self.current_state = 0, ProfilerState.CLOSED, self.scheduler(0)
         self.record_event = self.profiler_result = self.profiler = None
-        self.timer_only, self.record_shapes, self.profile_memory, self.with_flops = timer_only, record_shapes, profile_memory, with_flops
+        self.timer_only, self.record_shapes, self.profile_memory, self.with_flops = (
+            timer_only, record_shapes, profile_memory, with_flops)
         self.emit_nvtx, self._step_start, self._memory, self._trace = emit_nvtx, None, (0, 0), None
 
     def __enter__(self):
@@ -239,8 +254,10 @@ class Profiler:
         if before and (not now or self.previous_state is ProfilerState.RECORD_AND_RETURN):
             whole = self.previous_state is ProfilerState.RECORD_AND_RETURN
             if not whole:
-                warnings.warn(f"Profiler: scheduler: RECORD in step {self.step_num - 1}, {self.current_state.name} in the next: on_trace_ready is "
-                              "not called; the last recorded step must be RECORD_AND_RETURN", stacklevel=2)
+                warnings.warn(f"Profiler: scheduler: RECORD in step {self.step_num - 1}, "
+                              f"{self.current_state.name} in the next: on_trace_ready is not called; "
+                              "the last recorded step must be RECORD_AND_RETURN",
+                              stacklevel=2)
             self._finish(whole)
             before = False
         if now and not before:
@@ -277,7 +294,8 @@ class Profiler:
         rows = self.profiler
         if rows is not None:
             now = time.perf_counter_ns()
-            rows.add((range_of, f"ProfileStep#{self.step_num}", TracerEventType.ProfileStep, self._step_start, now, threading.get_ident()))
+            rows.add((range_of, f"ProfileStep#{self.step_num}", TracerEventType.ProfileStep, self._step_start,
+                      now, threading.get_ident()))
             if self.profile_memory:
                 held = live_tensors().nbytes
                 self._memory = held, max(held, self._memory[1])
@@ -296,7 +314,8 @@ class Profiler:
             self.on_trace_ready(self)
 
     def step_info(self, unit=None):
-        """One line about the steps since it was last asked: time per step, time to read a batch, samples per second.
+        """One line about the steps since it was last asked: time per step, time to read a batch,
+        samples per second.
 
         Args:
             unit: str, what samples are called. Default "samples".
@@ -310,7 +329,8 @@ class Profiler:
 
         Args:
             path: str, the file.
-            format: "json": a chrome trace, and a page to look at beside it (`.html`); "pb": for `load_profiler_result`. Default "json".
+            format: "json": a chrome trace, and a page to look at beside it (`.html`); "pb": for
+                `load_profiler_result`. Default "json".
         """
         if self.profiler_result is None:
             return
@@ -320,12 +340,14 @@ class Profiler:
             write(self.profiler_result, pathlib.Path(path).with_suffix(".html"))
         self.profiler_result.save(path, format)
 
-    def summary(self, sorted_by=SortedKeys.CPUTotal, op_detail=True, thread_sep=False, time_unit="ms", views=None):
+    def summary(self, sorted_by=SortedKeys.CPUTotal, op_detail=True, thread_sep=False, time_unit="ms",
+                views=None):
         """Prints tables of the recording.
 
         Args:
             sorted_by: SortedKeys, the order of the operations. Default CPUTotal.
-            op_detail: bool, how each operation ran (compiled, interpreted, in a compiled program). Default True.
+            op_detail: bool, how each operation ran (compiled, interpreted, in a compiled
+                program). Default True.
             thread_sep: bool, tables by thread. Default False.
             time_unit: "s", "ms", "us" or "ns". Default "ms".
             views: SummaryView or a list of them. Default None: all.
@@ -334,4 +356,5 @@ class Profiler:
             views = [views]
         if self.profiler_result is not None:
             names = None if views is None else {view.name for view in views}
-            print(_build_table(self.profiler_result, sorted_by, op_detail, thread_sep, time_unit, views=names, memory=self.profile_memory))
+            print(_build_table(self.profiler_result, sorted_by, op_detail, thread_sep, time_unit, views=names,
+                               memory=self.profile_memory))

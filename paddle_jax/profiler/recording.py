@@ -1,4 +1,5 @@
-"""What a recording notes: one tuple per event, appended while the program runs, made into Events when it is looked at."""
+"""What a recording notes: one tuple per event, appended while the program runs, made into Events when
+it is looked at."""
 
 import collections
 import dataclasses
@@ -8,17 +9,20 @@ import time
 from paddle_jax.profiler.event_type import TracerEventType
 
 # how something ran; the order of precedence where the time of several overlaps
-COMPILE, NEW, INTERPRETED, OP, PROGRAM = "compile", "new operation", "interpreted", "compiled op", "compiled program"
+COMPILE, NEW, INTERPRETED, OP, PROGRAM = ("compile", "new operation", "interpreted", "compiled op",
+                                          "compiled program")
 FLUSH, OWN = "flush", "the Profiler itself"
 PHASES = ("Dataloader", "Forward", "Backward", "Optimization")
 
 
 @dataclasses.dataclass(slots=True)
 class Event:
-    """One event on the host: its name, TracerEventType, begin and end in nanoseconds, thread, and what else is known of it.
+    """One event on the host: its name, TracerEventType, begin and end in nanoseconds, thread, and what
+    else is known of it.
 
-    how: one of the names above, or None. where: `file:line` of the user's code. shapes: of the operands. count: the operations of a compiled program.
-    program: what `shares.py` splits the time of a compiled program by. bytes: of the results.
+    how: one of the names above, or None. where: `file:line` of the user's code. shapes: of the operands.
+    count: the operations of a compiled program. program: what `shares.py` splits the time of a compiled
+    program by. bytes: of the results.
     """
 
     name: str
@@ -41,7 +45,8 @@ class Event:
 
 
 class Rows:
-    """What has been noted so far. `add` is the append of a list: it takes one step, whichever thread calls it."""
+    """What has been noted so far. `add` is the append of a list: it takes one step, whichever
+    thread calls it."""
 
     def __init__(self, shapes=False, memory=False):
         self.shapes, self.memory = shapes, memory
@@ -101,7 +106,8 @@ def length(spans):
 
 
 def exclusive(groups):
-    """{name: time} of groups [(name, intervals)], where an instant belongs to the first group that covers it."""
+    """{name: time} of groups [(name, intervals)], where an instant belongs to the first
+    group that covers it."""
     found, covered = collections.OrderedDict(), []
     for name, spans in groups:
         both = merged([*covered, *spans])

@@ -1,4 +1,5 @@
-"""Time per step and per batch read, and what comes of it: `Profiler.step_info`, and the summary when a Profiler that only measures time stops."""
+"""Time per step and per batch read, and what comes of it: `Profiler.step_info`, and the summary when a
+Profiler that only measures time stops."""
 
 import time
 
@@ -34,7 +35,8 @@ class TimeAverager:
         return self._sum / self._count if self._count else 0.0
 
     def get_ips_average(self):
-        """Mean samples (steps, where the number of samples is not known) per second since the last reset; 0.0 without a step."""
+        """Mean samples (steps, where the number of samples is not known) per second since the last reset;
+        0.0 without a step."""
         return (self._samples or self._count) / self._sum if self._sum else 0.0
 
 
@@ -74,7 +76,8 @@ class Benchmark:
 
     def step_info(self, unit=None):
         """One line about the steps since this was last asked; empty when there were none."""
-        reader, batch, speed = self.reader.get_average(), self.batch.get_average(), self.batch.get_ips_average()
+        reader, batch, speed = (self.reader.get_average(), self.batch.get_average(),
+                                self.batch.get_ips_average())
         text = f" reader_cost: {reader:.5f} s" if reader else ""
         if batch:
             unit = "steps" if self.samples is None else unit or "samples"
@@ -99,7 +102,8 @@ class Benchmark:
         for name, kept in (*([("reader_cost", self.reader)] if reading else []), ("batch_cost", self.batch)):
             yield _row(name, *[f"{x:.5f}" for x in (kept.total / kept.steps, kept.most, kept.least)])
         samples = self.samples or 1
-        yield _row("ips", *[f"{x:.5f}" for x in (samples * self.batch.steps / self.batch.total, max(self._speeds), min(self._speeds))])
+        yield _row("ips", *[f"{x:.5f}" for x in (samples * self.batch.steps / self.batch.total,
+                                                 max(self._speeds), min(self._speeds))])
 
 
 def _row(*cells):

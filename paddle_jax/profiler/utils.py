@@ -17,7 +17,8 @@ class RecordEvent(contextlib.ContextDecorator):
     Args:
         name: str.
         event_type: TracerEventType. Default PythonUserDefined.
-    It works as a context manager, as a decorator, or by `begin()` and `end()`; while no Profiler records it does nothing.
+    It works as a context manager, as a decorator, or by `begin()` and `end()`; while no Profiler records
+    it does nothing.
     Example:
         >>> with paddle.profiler.Profiler(on_trace_ready=lambda prof: None) as prof:
         ...     with paddle.profiler.RecordEvent("preparation"):
@@ -50,7 +51,8 @@ class RecordEvent(contextlib.ContextDecorator):
         """The range ends here."""
         rows, start, self._start = Recording.rows, self._start, None
         if rows is not None and start is not None:
-            rows.add((range_of, self.name, self.event_type, start, time.perf_counter_ns(), threading.get_ident()))
+            rows.add((range_of, self.name, self.event_type, start, time.perf_counter_ns(),
+                      threading.get_ident()))
 
 
 def in_profiler_mode():

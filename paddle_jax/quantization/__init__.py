@@ -1,4 +1,5 @@
-"""Quantization: networks whose weights and activations are numbers of few bits, trained so (QAT) or converted after training (PTQ)."""
+"""Quantization: networks whose weights and activations are numbers of few bits, trained so (QAT) or converted
+after training (PTQ)."""
 
 from paddle_jax.quantization import observers, quanters
 from paddle_jax.quantization.base_observer import BaseObserver

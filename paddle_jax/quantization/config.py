@@ -39,7 +39,8 @@ class SingleLayerConfig:
 
 
 class QuantConfig:
-    """How the layers of a network are quantized: by default, by type, by name, and by layer, the latter two first.
+    """How the layers of a network are quantized: by default, by type, by name, and by layer, the
+    latter two first.
 
     A layer without settings of its own has those of the layer around it.
 
@@ -57,14 +58,15 @@ class QuantConfig:
     """
 
     def __init__(self, activation, weight):
-        self._global_config = None if activation is None and weight is None else SingleLayerConfig(activation, weight)
+        self._global_config = (None if activation is None and weight is None
+                               else SingleLayerConfig(activation, weight))
         self._layer2config, self._prefix2config, self._type2config = {}, {}, {}
         self._model = None
         self._qat_layer_mapping = dict(DEFAULT_QAT_LAYER_MAPPINGS)
         self._customized_qat_layer_mapping = {}
         self._customized_leaves = []
 
-    # settings -----------------------------------------------------------------------------------------------------
+    # settings -----------------------------------------------------------------------------------------------
 
     def add_layer_config(self, layer, activation=None, weight=None):
         """Sets the quanters of one layer or a list of layers, and of what is in them.
@@ -76,7 +78,8 @@ class QuantConfig:
             self.add_name_config(one.full_name(), activation, weight)
 
     def add_name_config(self, layer_name, activation=None, weight=None):
-        """Sets the quanters of the layers of a full name, or a list of them, as `layer.full_name()` gives it."""
+        """Sets the quanters of the layers of a full name, or a list of them, as
+        `layer.full_name()` gives it."""
         for name in layer_name if isinstance(layer_name, list) else [layer_name]:
             if isinstance(name, str):
                 self._prefix2config[name] = SingleLayerConfig(activation, weight)
@@ -98,7 +101,8 @@ class QuantConfig:
         """
         for argument, value in (("source", source), ("target", target)):
             if not (isinstance(value, type) and issubclass(value, Layer)):
-                raise AssertionError(f"add_qat_layer_mapping: {argument}: got {value!r}; it must be a subclass of paddle.nn.Layer")
+                raise AssertionError(f"add_qat_layer_mapping: {argument}: got {value!r}; "
+                                     "it must be a subclass of paddle.nn.Layer")
         self._qat_layer_mapping[source] = target
         self._customized_qat_layer_mapping[source] = target
 
@@ -126,7 +130,7 @@ class QuantConfig:
         """The settings of all layers that have no others, or None."""
         return self._global_config
 
-    # settings of the layers of a model ----------------------------------------------------------------------------
+    # settings of the layers of a model ----------------------------------------------------------------------
 
     def _specify(self, model):
         """Finds the settings of every layer of a model."""
@@ -177,14 +181,15 @@ class QuantConfig:
     def _get_observe_wrapper(self, layer):
         return ObserveWrapper(self._get_observer(layer), layer)
 
-    # printing -----------------------------------------------------------------------------------------------------
+    # printing -----------------------------------------------------------------------------------------------
 
     def details(self):
         """The settings as text, those of every layer once a model is known."""
         return str(self) if self._model is None else self._details_helper(self._model)
 
     def _details_helper(self, layer):
-        lines = [f"({name}): {self._details_helper(child).replace(chr(10), chr(10) + '  ')}, {self._layer2config[child]}"
+        lines = [f"({name}): {self._details_helper(child).replace(chr(10), chr(10) + '  ')}, "
+                 f"{self._layer2config[child]}"
                  for name, child in layer.named_children() if child in self._layer2config]
         inside = "".join(f"\n  {line}" for line in lines) + ("\n" if lines else "")
         return f"{type(layer).__name__}({inside})"

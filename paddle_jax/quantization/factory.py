@@ -41,7 +41,8 @@ class QuanterFactory(ClassWithArguments):
         self.partial_class = None
 
     def _instance(self, layer):
-        """A new quanter; the layer comes after the kept positional arguments, as in Paddle, so that these are best given by keyword."""
+        """A new quanter; the layer comes after the kept positional arguments, as in Paddle, so that these are
+        best given by keyword."""
         if self.partial_class is None:
             self.partial_class = ft.partial(self._get_class(), *self._args, **self._kwargs)
         return self.partial_class(layer)
@@ -51,7 +52,8 @@ ObserverFactory = QuanterFactory
 
 
 def quanter(class_name):
-    """Declares a quanter: the decorated class gets a factory of the given name in the module that calls `quanter`.
+    """Declares a quanter: the decorated class gets a factory of the given name in the module that
+    calls `quanter`.
 
     Args:
         class_name: str, name of the factory; its arguments are those of the decorated class without `layer`.
@@ -78,7 +80,8 @@ def quanter(class_name):
         def init(self, *args, **kwargs):
             QuanterFactory.__init__(self, *args, **kwargs)
 
-        members = {"__init__": init, "_get_class": lambda self: target, "__module__": scope.get("__name__"), "__doc__": target.__doc__}
+        members = {"__init__": init, "_get_class": lambda self: target, "__module__": scope.get("__name__"),
+                   "__doc__": target.__doc__}
         scope[class_name] = abc.ABCMeta(class_name, (QuanterFactory,), members)
         if isinstance(scope.get("__all__"), list):
             scope["__all__"].append(class_name)

@@ -11,7 +11,8 @@ class PTQ(Quantization):
     Differs from Paddle: `paddle.quantization.observers` is there without an import of its own.
     Example:
         >>> observer = paddle.quantization.observers.AbsmaxObserver()
-        >>> ptq = paddle.quantization.PTQ(paddle.quantization.QuantConfig(activation=observer, weight=observer))
+        >>> ptq = paddle.quantization.PTQ(paddle.quantization.QuantConfig(activation=observer,
+        ...                                                               weight=observer))
         >>> ptq.quantize(paddle.nn.Sequential(paddle.nn.Linear(2, 2)).eval())
         Sequential(
           (0): QuantedLinear(

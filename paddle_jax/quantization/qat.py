@@ -4,7 +4,8 @@ from paddle_jax.quantization.quantize import Quantization
 
 
 class QAT(Quantization):
-    """Quantization-aware training: the network learns with rounded weights and inputs, gradients go straight through the rounding.
+    """Quantization-aware training: the network learns with rounded weights and inputs, gradients go straight
+    through the rounding.
 
     Args:
         config: QuantConfig.

@@ -1,4 +1,5 @@
-"""Functions that make readers of readers. A reader is a function without arguments that gives an iterator over samples."""
+"""Functions that make readers of readers. A reader is a function without arguments that gives an
+iterator over samples."""
 
 import concurrent.futures
 import itertools
@@ -27,7 +28,8 @@ def cache(reader):
 
 
 def map_readers(func, *readers):
-    """A reader of what a function makes of the samples of readers, side by side, up to the end of the shortest.
+    """A reader of what a function makes of the samples of readers, side by side, up to the end
+    of the shortest.
 
     Example:
         >>> from paddle_jax.reader import map_readers
@@ -87,7 +89,8 @@ def compose(*readers, **kwargs):
         rows = [reader() for reader in readers]
         for samples in itertools.zip_longest(*rows, fillvalue=_NONE) if aligned else zip(*rows, strict=False):
             if any(sample is _NONE for sample in samples):
-                raise ComposeNotAligned("compose: readers: their lengths differ; pass check_alignment=False to end with the shortest")
+                raise ComposeNotAligned("compose: readers: their lengths differ; "
+                                        "pass check_alignment=False to end with the shortest")
             yield sum((sample if isinstance(sample, tuple) else (sample,) for sample in samples), ())
 
     return composed
@@ -171,7 +174,8 @@ def xmap_readers(mapper, reader, process_num, buffer_size, order=False):
     def mapped():
         samples = iter(reader())
         with concurrent.futures.ThreadPoolExecutor(process_num) as threads:
-            running = [threads.submit(mapper, sample) for sample in itertools.islice(samples, max(buffer_size, process_num))]
+            running = [threads.submit(mapper, sample)
+                       for sample in itertools.islice(samples, max(buffer_size, process_num))]
             try:
                 while running:
                     found = running[0] if order else next(concurrent.futures.as_completed(running))
@@ -198,21 +202,24 @@ def multiprocess_reader(readers, use_pipe=True, queue_size=1000):
     Raises:
         AssertionError: `readers` is no list, or empty.
         ValueError: a reader failed, or gave None (while reading).
-    Differs from Paddle: samples come in turn with `use_pipe=False`, too; NumPy arrays may be sent with `use_pipe=True`, too.
+    Differs from Paddle: samples come in turn with `use_pipe=False`, too; NumPy arrays may be sent with
+        `use_pipe=True`, too.
     Example:
         >>> from paddle_jax.reader import multiprocess_reader
         >>> list(multiprocess_reader([lambda: iter([1, 2, 3]), lambda: iter([10])])())
         [1, 10, 2, 3]
     """
     if not isinstance(readers, list | tuple) or not readers:
-        raise AssertionError(f"multiprocess_reader: readers: got {readers!r}; give a list of at least one reader")
+        raise AssertionError(f"multiprocess_reader: readers: got {readers!r}; "
+                             "give a list of at least one reader")
 
     def merged():
         from paddle_jax.io import DataLoader
         from paddle_jax.reader.processes import Several, as_it_is
 
         ahead = max(1, queue_size // len(readers))
-        loader = DataLoader(Several(readers, use_pipe), batch_size=None, num_workers=len(readers), collate_fn=as_it_is, prefetch_factor=ahead)
+        loader = DataLoader(Several(readers, use_pipe), batch_size=None, num_workers=len(readers),
+                            collate_fn=as_it_is, prefetch_factor=ahead)
         for sent in loader:
             if sent.failure is not None:
                 raise ValueError(f"multiprocess_reader: a reader failed in its process: {sent.failure}")

@@ -4,7 +4,8 @@ from paddle_jax.io import IterableDataset, get_worker_info
 
 
 class Sent:
-    """A sample on its way from a worker, left as it is by what takes tuples and lists apart; or what went wrong."""
+    """A sample on its way from a worker, left as it is by what takes tuples and lists apart; or
+    what went wrong."""
 
     def __init__(self, sample, failure=None):
         self.sample, self.failure = sample, failure

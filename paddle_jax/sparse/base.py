@@ -1,4 +1,5 @@
-"""What sparse Tensors share. They are Tensors, but only the functions of paddle.sparse know them; others raise NotImplementedError, as in Paddle."""
+"""What sparse Tensors share. They are Tensors, but only the functions of paddle.sparse know them; others
+raise NotImplementedError, as in Paddle."""
 
 import copy
 
@@ -11,7 +12,8 @@ from paddle_jax.tensor.creation import to_tensor
 
 
 class OfSparseTensors:
-    """A method that only sparse Tensors have, as `Tensor.<name>`: the class has it, so that `Tensor.coalesce(x)` works, dense Tensors do not."""
+    """A method that only sparse Tensors have, as `Tensor.<name>`: the class has it, so that
+    `Tensor.coalesce(x)` works, dense Tensors do not."""
 
     def __init__(self, name):
         self.name = name
@@ -44,7 +46,8 @@ class SparseTensor(Tensor):
 
     @property
     def _raw(self):
-        raise NotImplementedError(f"{type(self).__name__}: this operation is not defined for sparse Tensors; use paddle.sparse, or to_dense()")
+        raise NotImplementedError(f"{type(self).__name__}: this operation is not defined for sparse Tensors; "
+                                  "use paddle.sparse, or to_dense()")
 
     shape = property(lambda self: self._lengths, doc="The lengths of the axes.")
     dtype = property(lambda self: self._values.dtype, doc="The dtype of the values.")
@@ -62,7 +65,8 @@ class SparseTensor(Tensor):
 
     @property
     def grad(self):
-        """The gradient that `backward` accumulated at the elements that are kept, a sparse Tensor with the same coordinates, or None."""
+        """The gradient that `backward` accumulated at the elements that are kept, a sparse Tensor with the
+        same coordinates, or None."""
         found = self._values.grad
         return None if found is None else self.of_values(found)
 
@@ -75,7 +79,8 @@ class SparseTensor(Tensor):
         self._values.clear_gradient(set_to_zero)
 
     def backward(self, grad_tensor=None, retain_graph=False, *, dump_backward_graph_path=None):
-        """Computes gradients of the elements that are kept and adds them to the `grad` of the leaves they depend on.
+        """Computes gradients of the elements that are kept and adds them to the `grad` of the
+        leaves they depend on.
 
         Args:
             grad_tensor: sparse Tensor with the same coordinates, the gradient to start from. Default: ones.
@@ -94,10 +99,13 @@ class SparseTensor(Tensor):
 
     def values_at_mine(self, other, what):
         """The values of a sparse Tensor that must have the same coordinates."""
-        alike = type(other) is type(self) and list(other.shape) == list(self.shape) and other.values().shape == self.values().shape
+        alike = (type(other) is type(self) and list(other.shape) == list(self.shape)
+                 and other.values().shape == self.values().shape)
         pairs = zip(self.taken_apart()[0][:-1], other.taken_apart()[0][:-1], strict=True) if alike else ()
-        if not alike or not all(mine is theirs or np.array_equal(mine.numpy(), theirs.numpy()) for mine, theirs in pairs):
-            raise CheckError(f"{what}: got {type(other).__name__}; it must be a {type(self).__name__} with the same shape and coordinates")
+        if not alike or not all(mine is theirs or np.array_equal(mine.numpy(), theirs.numpy())
+                                for mine, theirs in pairs):
+            raise CheckError(f"{what}: got {type(other).__name__}; it must be a {type(self).__name__} with "
+                             "the same shape and coordinates")
         return other.values()
 
     def values(self):
@@ -159,5 +167,6 @@ def whole(op, name, given):
         array = np.asarray(given)
         kind, given = array.dtype.kind if array.size else "i", to_tensor(array.astype(np.int64))
     if kind != "i":
-        raise TypeError(f"{op}: {name}: got numbers that are no signed integers; cast them with astype('int64')")
+        raise TypeError(f"{op}: {name}: got numbers that are no signed integers; "
+                        "cast them with astype('int64')")
     return given

@@ -26,7 +26,8 @@ def _pair(name, x, y):
         raise ArgumentError(f"{name}: y: got a number; give a sparse Tensor")
     need_sparse(name, y=y)
     if type(x) is not type(y):
-        raise NotImplementedError(f"{name}: got {type(x).__name__} and {type(y).__name__}; give two of one kind")
+        raise NotImplementedError(f"{name}: got {type(x).__name__} and {type(y).__name__}; "
+                                  "give two of one kind")
     if tuple(x.shape) != tuple(y.shape):
         raise ValueError(f"{name}: x has shape {list(x.shape)} and y {list(y.shape)}; they must be equal")
     return coordinates(x, name), coordinates(y, name)
@@ -73,7 +74,8 @@ def subtract(x, y, name=None):
 
 
 def multiply(x, y, name=None):
-    """The product element by element of two sparse Tensors, at the coordinates of both, or of one and a number.
+    """The product element by element of two sparse Tensors, at the coordinates of both, or of
+    one and a number.
 
     Args:
         x: SparseCooTensor or SparseCsrTensor.
@@ -87,7 +89,8 @@ def multiply(x, y, name=None):
     if isinstance(y, numbers.Number):
         return with_values(x, x.values() * y)
     places, others = _pair("multiply", x, y)
-    if np.array_equal(places, others) and len(np.unique(flat(places, x.shape[: len(places)]))) == places.shape[1]:
+    if (np.array_equal(places, others)
+            and len(np.unique(flat(places, x.shape[: len(places)]))) == places.shape[1]):
         return with_values(x, x.values() * y.values())
     shape = x.shape[: len(places)]
     (places, a), (others, b) = joined(places, x.values(), shape), joined(others, y.values(), shape)
@@ -104,7 +107,8 @@ def _spread(values, numbers_, both):
 
 
 def divide(x, y, name=None):
-    """The quotient element by element. Of two sparse Tensors it has every element, since 0 divided by 0 is NaN; by a number only those of x.
+    """The quotient element by element. Of two sparse Tensors it has every element, since 0 divided by 0 is
+    NaN; by a number only those of x.
 
     Args:
         x: SparseCooTensor or SparseCsrTensor.
@@ -127,7 +131,8 @@ def is_same_shape(x, y):
     """Whether two Tensors, dense or sparse, have the same shape.
 
     Example:
-        >>> paddle.sparse.is_same_shape(paddle.sparse.sparse_coo_tensor([[0], [1]], [2.0]), paddle.ones([1, 2]))
+        >>> paddle.sparse.is_same_shape(paddle.sparse.sparse_coo_tensor([[0], [1]], [2.0]),
+        ...                             paddle.ones([1, 2]))
         True
     """
     return x.is_same_shape(y)
@@ -151,7 +156,8 @@ def mask_as(x, mask, name=None):
     need_sparse("mask_as", mask=mask)
     need_exact("mask_as", mask)
     if list(x.shape) != list(mask.shape):
-        raise ValueError(f"mask_as: x has shape {list(x.shape)} and mask {list(mask.shape)}; they must be equal")
+        raise ValueError(f"mask_as: x has shape {list(x.shape)} and mask {list(mask.shape)}; "
+                         "they must be equal")
     return with_values(mask, gather_nd(x, to_tensor(coordinates(mask).T.copy())))
 
 
@@ -173,8 +179,10 @@ def matmul(x, y, name=None):
     """
     need_sparse("matmul", x=x)
     vector = y.ndim == 1
-    if x.ndim not in (2, 3) or (y.ndim != x.ndim and not vector) or x.shape[-1] != y.shape[-1 if vector else -2] or x.shape[:-2] != y.shape[:-2]:
-        raise ValueError(f"matmul: y: got shape {list(y.shape)} for x of {list(x.shape)}; needed are [..., m, k] and [..., k, p], or [k]")
+    if (x.ndim not in (2, 3) or (y.ndim != x.ndim and not vector)
+            or x.shape[-1] != y.shape[-1 if vector else -2] or x.shape[:-2] != y.shape[:-2]):
+        raise ValueError(f"matmul: y: got shape {list(y.shape)} for x of {list(x.shape)}; "
+                         "needed are [..., m, k] and [..., k, p], or [k]")
     if isinstance(y, SparseTensor):
         return _sparse_product(x, y)
     columns = _columns(x)
@@ -188,7 +196,8 @@ def _columns(x):
     if x.is_sparse_coo():
         return [x.indices()[i] for i in range(x.ndim)]
     if x.ndim == 2:
-        rows = searchsorted(x.crows(), arange(x.nnz(), dtype=x.crows().dtype), right=True).astype(x.cols().dtype) - 1
+        rows = searchsorted(x.crows(), arange(x.nnz(), dtype=x.crows().dtype),
+                            right=True).astype(x.cols().dtype) - 1
         return [rows, x.cols()]
     return [to_tensor(p) for p in coordinates(x)]
 
@@ -196,7 +205,8 @@ def _columns(x):
 def _sparse_product(x, y):
     """The product of two sparse matrices: each element of x meets those of y in the row of its column."""
     if type(x) is not type(y) or x.ndim != 2:
-        raise NotImplementedError(f"matmul: got {type(x).__name__} and {type(y).__name__}; give two matrices of one kind")
+        raise NotImplementedError(f"matmul: got {type(x).__name__} and {type(y).__name__}; "
+                                  "give two matrices of one kind")
     left, right = coordinates(x), coordinates(y)
     order = np.argsort(right[0], kind="stable")
     starts = np.searchsorted(right[0][order], np.arange(y.shape[0] + 1))
@@ -229,7 +239,8 @@ def mv(x, vec, name=None):
 
 
 def masked_matmul(x, y, mask, name=None):
-    """The elements of the matrix product of two dense matrices at the coordinates of a sparse one; the others are not computed.
+    """The elements of the matrix product of two dense matrices at the coordinates of a sparse one; the others
+    are not computed.
 
     Args:
         x: Tensor [m, k].
@@ -248,6 +259,7 @@ def masked_matmul(x, y, mask, name=None):
     need_sparse("masked_matmul", mask=mask)
     need_exact("masked_matmul", mask)
     if x.ndim != 2 or y.ndim != 2 or list(mask.shape) != [x.shape[0], y.shape[1]] or x.shape[1] != y.shape[0]:
-        raise ValueError(f"masked_matmul: shapes {list(x.shape)}, {list(y.shape)} and {list(mask.shape)} do not fit [m, k], [k, n] and [m, n]")
+        raise ValueError(f"masked_matmul: shapes {list(x.shape)}, {list(y.shape)} and {list(mask.shape)} do "
+                         "not fit [m, k], [k, n] and [m, n]")
     rows, cols = (to_tensor(p) for p in coordinates(mask))
     return with_values(mask, (gather(x, rows) * gather(y.t(), cols)).sum(-1))

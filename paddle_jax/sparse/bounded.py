@@ -1,7 +1,9 @@
-"""Sparse Tensors with a number of elements given beforehand, for compiled functions: there coordinates may depend on values, shapes may not.
+"""Sparse Tensors with a number of elements given beforehand, for compiled functions: there coordinates may
+depend on values, shapes may not.
 
-What is missing is filled up with zeros at the last coordinate that is kept, so such a Tensor is an ordinary one whose elements have not been added
-up; it remembers that (`_filled`), since zeros more would count in means and maxima.
+What is missing is filled up with zeros at the last coordinate that is kept, so such a Tensor is an ordinary
+one whose elements have not been added up; it remembers that (`_filled`), since zeros more would count in
+means and maxima.
 """
 
 import math
@@ -17,7 +19,8 @@ from paddle_jax.sparse.coo import SparseCooTensor
 from paddle_jax.tensor.axes import concrete
 from paddle_jax.tensor.joining import concat, stack
 
-_TABLE = 1 << 24  # cells up to which numbers are looked up in a table of 64 MB at most; beyond it they are searched
+# cells up to which numbers are looked up in a table of 64 MB at most; beyond it they are searched
+_TABLE = 1 << 24
 
 
 def _numbers(places, shape):
@@ -49,14 +52,16 @@ def kept(x, axes, nnz):
 def added_up(places, values, shape, nnz):
     """(sorted coordinates [axes, nnz] without repetition, the sums of their values, how many there are)."""
     if not places.shape[1]:
-        return jnp.zeros((places.shape[0], nnz), places.dtype), jnp.zeros((nnz, *values.shape[1:]), values.dtype), jnp.zeros((), jnp.int64)
+        return (jnp.zeros((places.shape[0], nnz), places.dtype),
+                jnp.zeros((nnz, *values.shape[1:]), values.dtype), jnp.zeros((), jnp.int64))
     numbers = _numbers(places, shape)
     order = jnp.argsort(numbers)
     numbers = numbers[order]
     first = jnp.concatenate([jnp.ones(1, bool), numbers[1:] != numbers[:-1]])
     group = jnp.cumsum(first) - 1
     sums = jnp.zeros((nnz, *values.shape[1:]), values.dtype).at[group].add(values[order], mode="drop")
-    numbers, sums = _filled(jnp.zeros(nnz, numbers.dtype).at[group].set(numbers, mode="drop"), sums, group[-1] + 1)
+    numbers, sums = _filled(jnp.zeros(nnz, numbers.dtype).at[group].set(numbers, mode="drop"), sums,
+                            group[-1] + 1)
     return jnp.stack(jnp.unravel_index(numbers, shape)).astype(places.dtype), sums, group[-1] + 1
 
 
@@ -70,11 +75,12 @@ def _places(numbers, wanted, cells):
 
 @op("places values weight bias", register=False, method=False)
 def near_products(places, values, weight, bias=None, shape=(), dilation=()):
-    """A submanifold convolution of elements with sorted coordinates [axes, n]: the sum over the elements below the kernel round each. A coordinate
-    that is there again is filling, and gets 0."""
+    """A submanifold convolution of elements with sorted coordinates [axes, n]: the sum over the elements
+    below the kernel round each. A coordinate that is there again is filling, and gets 0."""
     numbers, kernel = _numbers(places, shape), weight.shape[:-2]
     steps = np.indices(kernel).reshape(len(kernel), -1) - np.array(kernel)[:, None] // 2
-    near = places[1:, None] + jnp.asarray(steps * np.array(dilation)[:, None])[:, :, None]  # [axes of space, offsets, n]
+    # [axes of space, offsets, n]
+    near = places[1:, None] + jnp.asarray(steps * np.array(dilation)[:, None])[:, :, None]
     inside = jnp.stack([(p >= 0) & (p < n) for p, n in zip(near, shape[1:], strict=True)]).all(0)
     wanted = jnp.broadcast_to(places[0], near.shape[1:]).astype(jnp.int64)
     for place, length in zip(near, shape[1:], strict=True):
@@ -89,7 +95,8 @@ def near_products(places, values, weight, bias=None, shape=(), dilation=()):
 
 
 def within(name, count, nnz):
-    """Refuses more elements than there is room for; in a compiled function the check rides with the results."""
+    """Refuses more elements than there is room for; in a compiled function the check rides
+    with the results."""
     def error(found):
         return ValueError(f"bounded.{name}: nnz: got {nnz} for {found} elements; give at least as many")
 
@@ -110,8 +117,9 @@ def of_dense(x, sparse_dim, nnz):
 def together(name, tensors, nnz):
     """The sum of sparse Tensors of one shape with room for nnz elements."""
     shape, axes = tensors[0].shape, tensors[0].sparse_dim()
-    places, values = (parts[0] if len(parts) == 1 else concat(parts, n) for parts, n in (([t.indices() for t in tensors], 1),
-                                                                                           ([t.values() for t in tensors], 0)))
+    places, values = (parts[0] if len(parts) == 1 else concat(parts, n)
+                      for parts,
+                          n in (([t.indices() for t in tensors], 1), ([t.values() for t in tensors], 0)))
     places, values, count = added_up(places, values, tuple(shape[:axes]), nnz)
     within(name, count, nnz)
     return SparseCooTensor(places, values, shape, filled=True)
@@ -125,11 +133,12 @@ def convolved_near(x, weight, bias, dilation):
     return SparseCooTensor(places, made, [*x.shape[:-1], weight.shape[-1]], filled=x._filled)
 
 
-# windows whose results lie elsewhere ----------------------------------------------------------------------------------
+# windows whose results lie elsewhere ------------------------------------------------------------------------
 
 
 def _reached(places, kernel, stride, padding, dilation, space):
-    """(number of the result that each element reaches by each offset of the kernel, whether there is one), [offsets, n]."""
+    """(number of the result that each element reaches by each offset of the kernel, whether there is
+    one), [offsets, n]."""
     offsets = np.indices(kernel).reshape(len(kernel), -1)
     number, valid = jnp.broadcast_to(places[0], (offsets.shape[1], places.shape[1])).astype(jnp.int64), True
     for axis, length in enumerate(space):
@@ -141,7 +150,8 @@ def _reached(places, kernel, stride, padding, dilation, space):
 
 
 def _grouped(number, valid, shape, nnz):
-    """(order of the pairs, group of each, coordinates [axes, nnz] of the groups, how many groups there are)."""
+    """(order of the pairs, group of each, coordinates [axes, nnz] of the groups, how many
+    groups there are)."""
     cells = math.prod(shape)
     number = jnp.where(valid, number, cells).reshape(-1)
     order = jnp.argsort(number)
@@ -166,13 +176,15 @@ def spread_products(places, values, weight, bias=None, window=(), shape=(), nnz=
 
 @op("places values count", register=False, method=False)
 def spread_maxima(places, values, count, window=(), shape=(), nnz=0):
-    """(coordinates, values, how many there are) of a pooling of the first `count` elements; each that is the largest gets the gradient in full."""
+    """(coordinates, values, how many there are) of a pooling of the first `count` elements; each that is the
+    largest gets the gradient in full."""
     number, valid = _reached(places, *window, shape[1:])
     valid = valid & (jnp.arange(places.shape[1]) < count)
     order, group, found, count = _grouped(number, valid, shape, nnz)
     each = jnp.broadcast_to(values, (*valid.shape, values.shape[-1])).reshape(-1, values.shape[-1])[order]
     inside, fixed = valid.reshape(-1)[order][:, None], jax.lax.stop_gradient(each)
-    best = jnp.full((nnz, values.shape[-1]), -jnp.inf, values.dtype).at[group].max(jnp.where(inside, fixed, -jnp.inf), mode="drop")
+    best = jnp.full((nnz, values.shape[-1]), -jnp.inf,
+                    values.dtype).at[group].max(jnp.where(inside, fixed, -jnp.inf), mode="drop")
     largest = inside & (fixed == best.at[group].get(mode="clip"))
     out = best + jnp.zeros_like(best).at[group].add(jnp.where(largest, each - fixed, 0), mode="drop")
     return found.astype(places.dtype), jnp.where((jnp.arange(nnz) < count)[:, None], out, 0), count
@@ -196,10 +208,12 @@ def pooled_far(name, x, window, space, nnz):
 
 
 def summed(x, axes, keepdim, nnz):
-    """The sum over some axes, not all of those with coordinates unless they are kept, with room for nnz elements."""
+    """The sum over some axes, not all of those with coordinates unless they are kept, with room
+    for nnz elements."""
     own = x.sparse_dim()
     behind = [a - own + 1 for a in axes if a >= own]
     values = x.values().sum(behind, keepdim=keepdim) if behind else x.values()
-    places = stack([p * 0 if a in axes else p for a, p in enumerate(x.indices().unbind(0)) if keepdim or a not in axes])
+    places = stack([p * 0 if a in axes else p for a, p in enumerate(x.indices().unbind(0))
+                    if keepdim or a not in axes])
     shape = [1 if a in axes else n for a, n in enumerate(x.shape) if keepdim or a not in axes]
     return together("sparse_sum", [SparseCooTensor(places, values, shape)], nnz)

@@ -1,4 +1,5 @@
-"""Sparse Tensors as JAX pytrees: their nodes are the Tensors that they are made of, so compiled functions take and give them."""
+"""Sparse Tensors as JAX pytrees: their nodes are the Tensors that they are made of, so compiled functions
+take and give them."""
 
 import functools as ft
 

@@ -8,8 +8,9 @@ from paddle_jax.static.executor import Executor
 from paddle_jax.static.guards import cpu_places, cuda_places, device_guard, name_scope
 from paddle_jax.static.input_spec import InputSpec
 from paddle_jax.static.io import (
-    deserialize_persistables, deserialize_program, load, load_from_file, load_inference_model, load_program_state, normalize_program, save,
-    save_inference_model, save_to_file, serialize_persistables, serialize_program, set_program_state,
+    deserialize_persistables, deserialize_program, load, load_from_file, load_inference_model,
+    load_program_state, normalize_program, save, save_inference_model, save_to_file, serialize_persistables,
+    serialize_program, set_program_state,
 )
 from paddle_jax.static.metrics import accuracy, auc
 from paddle_jax.static.nn.python import py_func
@@ -22,9 +23,11 @@ from paddle_jax.static.strategy import BuildStrategy, CompiledProgram
 from paddle_jax.static.weight_norm import WeightNormParamAttr
 
 __all__ = [
-    "BuildStrategy", "CompiledProgram", "Executor", "ExponentialMovingAverage", "InputSpec", "Print", "Program", "Scope", "Variable",
-    "WeightNormParamAttr", "accuracy", "amp", "append_backward", "auc", "cpu_places", "create_global_var", "create_parameter", "cuda_places", "data",
-    "default_main_program", "default_startup_program", "deserialize_persistables", "deserialize_program", "device_guard", "global_scope",
-    "gradients", "load", "load_from_file", "load_inference_model", "load_program_state", "name_scope", "nn", "normalize_program", "program_guard",
-    "py_func", "save", "save_inference_model", "save_to_file", "scope_guard", "serialize_persistables", "serialize_program", "set_program_state",
+    "BuildStrategy", "CompiledProgram", "Executor", "ExponentialMovingAverage", "InputSpec", "Print",
+    "Program", "Scope", "Variable", "WeightNormParamAttr", "accuracy", "amp", "append_backward", "auc",
+    "cpu_places", "create_global_var", "create_parameter", "cuda_places", "data", "default_main_program",
+    "default_startup_program", "deserialize_persistables", "deserialize_program", "device_guard",
+    "global_scope", "gradients", "load", "load_from_file", "load_inference_model", "load_program_state",
+    "name_scope", "nn", "normalize_program", "program_guard", "py_func", "save", "save_inference_model",
+    "save_to_file", "scope_guard", "serialize_persistables", "serialize_program", "set_program_state",
 ]

@@ -13,18 +13,22 @@ from paddle_jax.static.scope import global_scope
 
 
 class ExponentialMovingAverage:
-    """Keeps for every trainable Parameter `average = decay * average + (1 - decay) * parameter`, starting at zero.
+    """Keeps for every trainable Parameter `average = decay * average + (1 - decay) * parameter`,
+    starting at zero.
 
     Args:
         decay: float.
-        thres_steps: Variable of one integer, the number of steps: the decay is then at most (1 + steps) / (10 + steps). Default None.
+        thres_steps: Variable of one integer, the number of steps: the decay is then at most (1 + steps) / (10
+            + steps). Default None.
         name: str that becomes part of the names of the averages.
     Differs from Paddle: it works; Paddle 3.3.1 raises.
     Example:
         >>> paddle.enable_static()
         >>> main, startup = paddle.static.Program(), paddle.static.Program()
         >>> with paddle.static.program_guard(main, startup):
-        ...     w = paddle.static.create_parameter([1], "float32", default_initializer=paddle.nn.initializer.Constant(2.0), name="averaged_w")
+        ...     w = paddle.static.create_parameter([1], "float32",
+        ...                                        default_initializer=paddle.nn.initializer.Constant(2.0),
+        ...                                        name="averaged_w")
         ...     ema = paddle.static.ExponentialMovingAverage(0.5)
         ...     ema.update()
         >>> exe = paddle.static.Executor()
@@ -41,14 +45,17 @@ class ExponentialMovingAverage:
         self._decay, self._steps, self._name = decay, thres_steps, name or ""
         self._program = program
         f32 = np.dtype(np.float32)
-        self._params = [p for p in program.all_parameters() if not p.stop_gradient and getattr(p, "do_model_average", None) is not False]
+        self._params = [p for p in program.all_parameters()
+                        if not p.stop_gradient and getattr(p, "do_model_average", None) is not False]
         # the share that the starting value, zero, still has in the averages: the product of all decays
-        self._share = new_variable(program, unique_name.generate(f"{self._name}ema_share"), (1,), f32, lambda: np.ones(1, f32))
+        self._share = new_variable(program, unique_name.generate(f"{self._name}ema_share"), (1,), f32,
+                                   lambda: np.ones(1, f32))
         self._averages = {}
         for param in self._params:
             shape, dtype = param.avals[0].shape, param.avals[0].dtype
             own = unique_name.generate(f"{param.name}_{self._name}ema")
-            self._averages[param.name] = new_variable(program, own, shape, dtype, lambda shape=shape, dtype=dtype: np.zeros(shape, dtype))
+            self._averages[param.name] = new_variable(program, own, shape, dtype,
+                                                      lambda shape=shape, dtype=dtype: np.zeros(shape, dtype))
         self._backup = {}
 
     def update(self):
@@ -67,7 +74,8 @@ class ExponentialMovingAverage:
 
     @contextlib.contextmanager
     def apply(self, executor, need_restore=True):
-        """Inside the block the Parameters have the averages, freed of the share of the starting value, as their values.
+        """Inside the block the Parameters have the averages, freed of the share of the starting value,
+        as their values.
 
         Args:
             executor: accepted.
@@ -78,7 +86,8 @@ class ExponentialMovingAverage:
         share = np.float64(np.asarray(values[self._share.name])[0])
         for param in self._params:
             average = np.asarray(values[self._averages[param.name].name])
-            values[param.name] = jnp.asarray((average / (1.0 - share)).astype(average.dtype)) if share < 1.0 else jnp.asarray(average)
+            values[param.name] = (jnp.asarray((average / (1.0 - share)).astype(average.dtype)) if share < 1.0
+                                  else jnp.asarray(average))
         try:
             yield
         finally:

@@ -1,4 +1,5 @@
-"""Branches and loops of a static Program: each branch and body is recorded into a block of its own, and the whole is one operation."""
+"""Branches and loops of a static Program: each branch and body is recorded into a block of its own, and the
+whole is one operation."""
 
 import jax
 import jax.numpy as jnp
@@ -22,8 +23,8 @@ _ROUNDS = 4
 class Block:
     """Operations that run as a part of another one.
 
-    inputs: Symbols that are given to it. results: Symbols that it gives; stops: whether gradients end there. changed: [(Tensor, Symbol)] of Tensors
-    outside that it changes in place.
+    inputs: Symbols that are given to it. results: Symbols that it gives; stops: whether gradients end there.
+    changed: [(Tensor, Symbol)] of Tensors outside that it changes in place.
     """
 
     def __init__(self, inputs=()):
@@ -57,14 +58,16 @@ def recorded(function, inputs=(), arguments=()):
         leaves = [_leaf(recorder, x) for x in leaves]
         block.results = [recorder.symbol(x) for x in leaves if is_tensor(x)]
         block.stops = [x.stop_gradient for x in leaves if is_tensor(x)]
-        block.changed = [(tensor, tensor._raw) for tensor, before in recorder.changed() if type(before) is Symbol]
+        block.changed = [(tensor, tensor._raw) for tensor, before in recorder.changed()
+                         if type(before) is Symbol]
     return block, leaves, tree
 
 
 def _leaf(recorder, value):
     """A leaf of a result: numbers become constants, of which the value may differ between branches."""
     if isinstance(value, bool | int | float | np.number | np.bool_):
-        kind = np.bool_ if isinstance(value, bool | np.bool_) else np.int64 if isinstance(value, int | np.integer) else dtypes.default().np
+        kind = (np.bool_ if isinstance(value, bool | np.bool_) else np.int64
+                if isinstance(value, int | np.integer) else dtypes.default().np)
         return recorder.constant(np.asarray(value, kind))
     return value
 
@@ -89,7 +92,8 @@ def _wants_gradient(symbols, stops):
 
 
 def _stops(blocks, symbols):
-    """For each Symbol from outside whether no gradient flows to it: every use of it in the blocks is one where gradients end."""
+    """For each Symbol from outside whether no gradient flows to it: every use of it in the blocks is one
+    where gradients end."""
     flows = set()
     for block in blocks:
         for op in block.ops:
@@ -100,14 +104,17 @@ def _stops(blocks, symbols):
 
 
 def joined(one, other):
-    """The pair of avals that two results have in common; None where they have no dtype or number of axes in common."""
+    """The pair of avals that two results have in common; None where they have no dtype or number
+    of axes in common."""
     a, b = one.avals, other.avals
     if a[0].dtype != b[0].dtype or a[0].ndim != b[0].ndim:
         return None
     if a == b:
         return a
-    shapes = [[n if n == m else probe for n, m in zip(one.shape, other.shape, strict=True)] for probe in PROBES]
-    return tuple([aval_of(tuple(probe if n == -1 else n for n in shape), a[0].dtype) for shape, probe in zip(shapes, PROBES, strict=True)])
+    shapes = [[n if n == m else probe for n, m in zip(one.shape, other.shape, strict=True)]
+              for probe in PROBES]
+    return tuple([aval_of(tuple(probe if n == -1 else n for n in shape), a[0].dtype)
+                  for shape, probe in zip(shapes, PROBES, strict=True)])
 
 
 def _shown(symbol):
@@ -120,8 +127,10 @@ def branch(pred, true_fn, false_fn):
     (yes, leaves, tree), (no, others, _) = (recorded(f or (lambda: None)) for f in (true_fn, false_fn))
     if len(leaves) != len(others):
         if not leaves or not others:
-            raise ValueError("cond: one of true_fn and false_fn returns None, the other does not; let both return the same structure")
-        raise ValueError(f"cond: true fn returns {len(leaves)} vars, but false fn returns {len(others)} vars; they must return the same structure")
+            raise ValueError("cond: one of true_fn and false_fn returns None, the other does not; "
+                             "let both return the same structure")
+        raise ValueError(f"cond: true fn returns {len(leaves)} vars, but false fn returns {len(others)} "
+                         "vars; they must return the same structure")
     _same_kinds(leaves, others)
     results = list(zip(yes.results, no.results, strict=True))
     targets = {id(t): t for t, _ in (*yes.changed, *no.changed)}
@@ -138,18 +147,22 @@ def branch(pred, true_fn, false_fn):
 
 
 def branched(pred, yes, no, results, ends):
-    """Adds the operation of a cond. results: pairs of Symbols; ends: for each whether no gradient flows through it. Gives Variables."""
+    """Adds the operation of a cond. results: pairs of Symbols; ends: for each whether no gradient flows
+    through it. Gives Variables."""
     pairs = []
     for number, (a, b) in enumerate(results):
         pair = joined(a, b)
         if pair is None and a.kind == b.kind == "constant":
-            raise TypeError(f"cond: result {number} is {_shown(a)} in true_fn and {_shown(b)} in false_fn; numbers must be of one kind")
+            raise TypeError(f"cond: result {number} is {_shown(a)} in true_fn and {_shown(b)} in false_fn; "
+                            "numbers must be of one kind")
         if pair is None:
-            raise RuntimeError(f"cond: result {number} is {_shown(a)} in true_fn and {_shown(b)} in false_fn; both must have the same dtype and "
-                               "number of axes; use astype and reshape")
+            raise RuntimeError(f"cond: result {number} is {_shown(a)} in true_fn and {_shown(b)} in "
+                               "false_fn; both must have the same dtype and number of axes; "
+                               "use astype and reshape")
         pairs.append(pair)
     uneven = any(a.avals != b.avals for a, b in results)
-    outside = list(dict.fromkeys([*yes.outside(), *no.outside(), *[s for pair in results for s in pair if _is_outer(s, yes, no)]]))
+    outside = list(dict.fromkeys([*yes.outside(), *no.outside(),
+                                  *[s for pair in results for s in pair if _is_outer(s, yes, no)]]))
     kernel = Kernel("cond", _branching(yes, no, outside, results))
     kernel.fn.parts = yes, no, results  # for files: static/recording.py
     found = Inferred(tuple, pairs, host=uneven or yes.host or no.host)
@@ -161,7 +174,8 @@ def branched(pred, yes, no, results, ends):
 
 def _variables(symbols, stops):
     kind = local.ctx.frame.kind
-    return [variable(s, stop or s.dtype.kind not in INEXACT, kind) for s, stop in zip(symbols, stops, strict=True)]
+    return [variable(s, stop or s.dtype.kind not in INEXACT, kind)
+            for s, stop in zip(symbols, stops, strict=True)]
 
 
 def _is_outer(symbol, *blocks):
@@ -171,7 +185,8 @@ def _is_outer(symbol, *blocks):
 def _same_kinds(leaves, others):
     for a, b in zip(leaves, others, strict=True):
         if is_tensor(a) != is_tensor(b) or not is_tensor(a) and a != b:
-            raise TypeError(f"cond: true_fn returns {type(a).__name__} where false_fn returns {type(b).__name__}; both must return Variables there")
+            raise TypeError(f"cond: true_fn returns {type(a).__name__} where false_fn returns "
+                            f"{type(b).__name__}; both must return Variables there")
 
 
 def _branching(yes, no, outside, results):
@@ -185,7 +200,8 @@ def _branching(yes, no, outside, results):
         return run
 
     def fn(pred, *values):
-        pred = jnp.asarray(pred).reshape(()).astype(bool) if np.size(pred) == 1 else jnp.all(jnp.asarray(pred))
+        pred = (jnp.asarray(pred).reshape(()).astype(bool) if np.size(pred) == 1
+                else jnp.all(jnp.asarray(pred)))
         if not isinstance(pred, jax.core.Tracer):
             return (side(yes, 0) if pred else side(no, 1))(*values)
         return jax.lax.cond(pred, side(yes, 0), side(no, 1), *map(jnp.asarray, values))
@@ -207,8 +223,8 @@ def loop(test, body, state):
         freed = [a and b for a, b in zip(stops, after, strict=True)]
         for number, (pair, a, b) in enumerate(zip(wider, carried, new, strict=True)):
             if pair is None:
-                raise ValueError(f"while_loop: loop variable {number} is {_shown(a)}, and {_shown(b)} after body; the dtype and the number of axes "
-                                 "must stay; use astype and reshape")
+                raise ValueError(f"while_loop: loop variable {number} is {_shown(a)}, and {_shown(b)} after "
+                                 "body; the dtype and the number of axes must stay; use astype and reshape")
         if wider == pairs and freed == stops:
             break
         pairs, stops = wider, freed
@@ -222,14 +238,17 @@ def loop(test, body, state):
 
 
 def looped(starts, given, stops, testing, step, new, targets=()):
-    """Adds the operation of a while. starts, new: Symbols of the state before the loop and after a step; given, stops: for each whether no gradient
-    flows to it, and through it; targets: (Tensor outside that a step changes, Symbol of its new value). Gives Variables of all."""
+    """Adds the operation of a while. starts, new: Symbols of the state before the loop and after a step;
+    given, stops: for each whether no gradient flows to it, and through it; targets: (Tensor outside that a
+    step changes, Symbol of its new value). Gives Variables of all."""
     pairs = [s.avals for s in step.inputs]
     uneven = any(s.avals != c or c != n.avals for s, c, n in zip(starts, pairs, new, strict=True))
-    outside = [s for s in dict.fromkeys([*testing.outside(), *step.outside()]) if s not in [t._raw for t, _ in targets]]
+    outside = [s for s in dict.fromkeys([*testing.outside(), *step.outside()])
+               if s not in [t._raw for t, _ in targets]]
     befores, afters = [t._raw for t, _ in targets], [s for _, s in targets]
     read = _stops((testing, step), outside)
-    kernel = Kernel("while", _looping(testing, step, outside, (starts, stops), befores, [*new, *afters], read))
+    kernel = Kernel("while",
+                    _looping(testing, step, outside, (starts, stops), befores, [*new, *afters], read))
     kernel.fn.parts = testing, step, [(s, s) for s in new], len(befores)
     found = Inferred(tuple, [*pairs, *[s.avals for s in befores]], host=uneven or testing.host or step.host)
     symbols = [*starts, *befores, *outside]
@@ -240,8 +259,8 @@ def looped(starts, given, stops, testing, step, new, targets=()):
 
 
 def _one_step(recorder, test, body, leaves, tree, at, pairs, stops):
-    """Records test and body on Symbols of given avals: (Symbols of the state, block of the test, block of the body, Symbols after it, whether
-    gradients end at each of them)."""
+    """Records test and body on Symbols of given avals: (Symbols of the state, block of the test, block of the
+    body, Symbols after it, whether gradients end at each of them)."""
     carried = [Symbol(pair, "block", recorder.program) for pair in pairs]
 
     def filled():
@@ -250,20 +269,23 @@ def _one_step(recorder, test, body, leaves, tree, at, pairs, stops):
 
     testing, answer, _ = recorded(test, carried, filled())
     if len(answer) != 1 or not is_tensor(answer[0]):
-        raise TypeError(f"while_loop: cond returns {len(answer)} values; it must return one Variable of dtype bool and one element")
+        raise TypeError(f"while_loop: cond returns {len(answer)} values; it must return one Variable of "
+                        "dtype bool and one element")
     _check_answer(answer[0])
     step, out, _ = recorded(lambda *given: _as_list(body(*given)), carried, filled())
     if len(out) != len(leaves):
-        raise ValueError(f"while_loop: body in while_loop should return the same arity (length and structure) as loop_vars: got {len(out)} values, "
-                         f"{len(leaves)} are needed")
+        raise ValueError("while_loop: body in while_loop should return the same arity (length and structure) "
+                         f"as loop_vars: got {len(out)} values, {len(leaves)} are needed")
     new, ends = iter(step.results), iter(step.stops)
     found = [next(new) if is_tensor(x) else None for x in out]
     ends = [next(ends) if is_tensor(x) else None for x in out]
     for i, x in enumerate(leaves):
         if is_tensor(x) and found[i] is None:
-            raise ValueError(f"while_loop: body returns {out[i]!r} for loop variable {i}, a Variable; return a Variable")
+            raise ValueError(f"while_loop: body returns {out[i]!r} for loop variable {i}, a Variable; "
+                             "return a Variable")
         if not is_tensor(x) and (is_tensor(out[i]) or x is not out[i] and x != out[i]):
-            raise ValueError(f"while_loop: loop variable {i} is {x!r}, no Variable, and changes in body; start with paddle.full([1], {x!r})")
+            raise ValueError(f"while_loop: loop variable {i} is {x!r}, no Variable, and changes in body; "
+                             f"start with paddle.full([1], {x!r})")
     return carried, testing, step, [found[i] for i in at], [ends[i] for i in at]
 
 
@@ -282,7 +304,8 @@ def _looping(testing, step, outside, state, befores, new, read):
     """The function of a while: (*state, *changed, *outside) -> (state, changed)."""
     starts, stops = state
     count = len(starts) + len(befores)
-    smooth = [s.dtype.kind in INEXACT and not stop for s, stop in zip(starts, stops, strict=True)] + [s.dtype.kind in INEXACT for s in befores]
+    smooth = ([s.dtype.kind in INEXACT and not stop for s, stop in zip(starts, stops, strict=True)]
+              + [s.dtype.kind in INEXACT for s in befores])
     fixed_smooth = [s.dtype.kind in INEXACT and not stop for s, stop in zip(outside, read, strict=True)]
 
     def environment(carry, fixed):
@@ -305,8 +328,10 @@ def _looping(testing, step, outside, state, befores, new, read):
     def fn(*values):
         values = tuple(map(jnp.asarray, values))
         carry, fixed = values[:count], values[count:]
-        if any(isinstance(v, jax.core.Tracer) for v in values) or isinstance(goes_on := test(0, carry, fixed), jax.core.Tracer):
-            return tuple(whole.reversible(carry, fixed))  # of known values, too, operations give traced ones while a program is compiled
+        if (any(isinstance(v, jax.core.Tracer) for v in values)
+                or isinstance(goes_on := test(0, carry, fixed), jax.core.Tracer)):
+            # of known values, too, operations give traced ones while a program is compiled
+            return tuple(whole.reversible(carry, fixed))
         while goes_on:
             carry = advance(0, carry, fixed)
             goes_on = test(0, carry, fixed)

@@ -15,14 +15,16 @@ def copied(program, for_test=False):
     for name in ("data", "vars", "values", "inits", "current", "homes", "taken", "rates"):
         setattr(found, name, dict(getattr(program, name)))
     found.fetched = list(program.fetched)
-    found.ops, found.random_seed, found.draws, found.words = list(program.ops), program.random_seed, program.draws, program.words
+    found.ops, found.random_seed, found.draws, found.words = (list(program.ops), program.random_seed,
+                                                              program.draws, program.words)
     if for_test:
         _tested(found)
     return found
 
 
 def _tested(program):
-    """Takes training out: gradients and updates go, normalisation uses running statistics, nothing is dropped."""
+    """Takes training out: gradients and updates go, normalisation uses running statistics,
+    nothing is dropped."""
     kept, gone = [], set()
     for op in program.ops:
         if isinstance(op, Gradient) or op.name in _TRAINING or any(s in gone for s in op.inputs):
@@ -34,7 +36,8 @@ def _tested(program):
 
 
 def evaluated(program, gone=frozenset()):
-    """Makes operations what they are outside training; what a Program stores of those that are gone it stores no more."""
+    """Makes operations what they are outside training; what a Program stores of those that are gone
+    it stores no more."""
     ops, gone = [], set(gone)
     for op in program.ops:
         changed = _evaluation(op)

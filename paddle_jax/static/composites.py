@@ -1,4 +1,5 @@
-"""Composites seen from outside: the Tensors in their arguments, whether two runs did the same, and composites that become one operation."""
+"""Composites seen from outside: the Tensors in their arguments, whether two runs did the same, and composites
+that become one operation."""
 
 import jax.numpy as jnp
 
@@ -39,8 +40,9 @@ class _Draws(Trace):
 class OpaqueCall:
     """The function of a composite that is one operation: it runs the composite's code on arrays.
 
-    random: whether the last two operands are those of a random op; draws: how many random numbers it takes. writes: positions of the operands that it
-    changes in place, whose new values come last. layout: what the code returned. free: for each result whether no gradient flows into it.
+    random: whether the last two operands are those of a random op; draws: how many random numbers it takes.
+    writes: positions of the operands that it changes in place, whose new values come last. layout: what the
+    code returned. free: for each result whether no gradient flows into it.
     """
 
     once = True  # one call has it alone, so nothing is kept for the next
@@ -84,14 +86,17 @@ class _Slot:
 
 
 def computing(amp=None):
-    """Inside the block operations run instead of being recorded (on traced arrays, or at once), with the mixed precision they were recorded in."""
+    """Inside the block operations run instead of being recorded (on traced arrays, or at once), with the
+    mixed precision they were recorded in."""
     return swapped(local.ctx, frame=Frame().nested(local.ctx.frame), segment=None, amp=amp)
 
 
 def same(one, other):
-    """Whether two probe runs (results, operations, number of draws, changes) called the same kernels on the same operands."""
+    """Whether two probe runs (results, operations, number of draws, changes) called the same kernels on
+    the same operands."""
     (out, ops, count, changed), (out2, ops2, count2, changed2) = one, other
-    if len(ops) != len(ops2) or count != count2 or [id(t) for t, _, _ in changed] != [id(t) for t, _, _ in changed2]:
+    if (len(ops) != len(ops2) or count != count2
+            or [id(t) for t, _, _ in changed] != [id(t) for t, _, _ in changed2]):
         return False
     known = {}
 
@@ -106,7 +111,8 @@ def same(one, other):
         return x.shape == y.shape and x.dtype == y.dtype and x.tobytes() == y.tobytes()
 
     for a, b in zip(ops, ops2, strict=True):
-        if a.kernel is not b.kernel or a.stops != b.stops or not all(equal(x, y) for x, y in zip(a.inputs, b.inputs, strict=True)):
+        if (a.kernel is not b.kernel or a.stops != b.stops
+                or not all(equal(x, y) for x, y in zip(a.inputs, b.inputs, strict=True))):
             return False
         known.update(zip(b.outputs, a.outputs, strict=True))
     plain = [mapped(o, lambda t: None) for o in (out, out2)]
@@ -116,8 +122,10 @@ def same(one, other):
             return False
     except Exception:  # what cannot be compared differs
         return False
-    for a, b in [*[(x._raw, y._raw) for x, y in results], *[(x[1], y[1]) for x, y in zip(changed, changed2, strict=True)]]:
-        if type(a) is not type(b) or (type(a) is Symbol and not equal(a, b)) or (type(a) is not Symbol and _differ(a, b)):
+    for a, b in [*[(x._raw, y._raw) for x, y in results],
+                 *[(x[1], y[1]) for x, y in zip(changed, changed2, strict=True)]]:
+        if (type(a) is not type(b) or (type(a) is Symbol and not equal(a, b))
+                or (type(a) is not Symbol and _differ(a, b))):
             return False
     return True
 

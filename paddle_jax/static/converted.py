@@ -1,4 +1,5 @@
-"""The operations of branches and loops in converted code while a Program is recorded: their Regions are blocks."""
+"""The operations of branches and loops in converted code while a Program is recorded: their
+Regions are blocks."""
 
 import numpy as np
 
@@ -21,8 +22,8 @@ def branched(index, regions, joined):
     if len(regions) != 2:
         raise Unsupported("a switch over a tensor cannot be recorded; use paddle.static.nn.switch_case")
     no, yes = regions
-    results = [(_chosen(recorder, yes, out.picks[1], out.shape, out.dtype), _chosen(recorder, no, out.picks[0], out.shape, out.dtype))
-               for out in joined.outputs]
+    results = [(_chosen(recorder, yes, out.picks[1], out.shape, out.dtype),
+                _chosen(recorder, no, out.picks[0], out.shape, out.dtype)) for out in joined.outputs]
     for at, region in enumerate((yes, no)):
         region.block.results = [pair[at] for pair in results]
     return cond_of(index, yes.block, no.block, results, [out.stop for out in joined.outputs])

@@ -48,14 +48,16 @@ class Executor:
         self._elsewhere = place is not None and str(place) != str(places.current())
         self._closed = False
 
-    def run(self, program=None, feed=None, fetch_list=None, feed_var_name="feed", fetch_var_name="fetch", scope=None, return_numpy=True,
-            use_program_cache=False, use_prune=False):
-        """Runs a program: computes what is fetched, and stores new values of parameters and other persistable Variables.
+    def run(self, program=None, feed=None, fetch_list=None, feed_var_name="feed", fetch_var_name="fetch",
+            scope=None, return_numpy=True, use_program_cache=False, use_prune=False):
+        """Runs a program: computes what is fetched, and stores new values of parameters and other
+        persistable Variables.
 
         Args:
             program: Program or CompiledProgram. Default: the default main program.
             feed: dict of arrays by name of the inputs. Names the program does not have are ignored.
-            fetch_list: list of Variables or names of such, or of lists of them, which are joined. Default: nothing is returned.
+            fetch_list: list of Variables or names of such, or of lists of them, which are joined. Default:
+                nothing is returned.
             feed_var_name, fetch_var_name, use_program_cache: accepted; compiled runs are always kept.
             scope: Scope. Default: the global one.
             return_numpy: False gives DenseTensors instead of NumPy arrays.
@@ -75,7 +77,8 @@ class Executor:
         elif type(program) is not Program:
             program = getattr(program, "_program", program)
             if not isinstance(program, Program):
-                raise TypeError(f"Executor.run: program: got {type(program).__name__}; it must be a Program or a CompiledProgram")
+                raise TypeError(f"Executor.run: program: got {type(program).__name__}; "
+                                "it must be a Program or a CompiledProgram")
         scope = global_scope() if scope is None else scope
         values = scope.values
         if type(feed) is not dict and feed is not None:
@@ -120,7 +123,8 @@ def prepared(program, fetch_list, use_prune):
     made = {symbol for op in program.ops for symbol in op.outputs}
     for what, symbol in zip(fetch_list, symbols, strict=True):
         if symbol.kind == "result" and symbol not in made:
-            raise ValueError(f"Executor.run: fetch_list: {what.name} is a result of another program; run that one")
+            raise ValueError(f"Executor.run: fetch_list: {what.name} is a result of another program; "
+                             "run that one")
     same = (use_prune, *symbols)
     entry = program.entries.get(same) or Entry(program, symbols, use_prune)
     program.entries[same] = entry
@@ -134,7 +138,8 @@ def _joined(feed):
     if isinstance(feed, Mapping):
         return feed
     if not isinstance(feed, list | tuple) or not all(isinstance(one, Mapping) for one in feed):
-        raise TypeError(f"Executor.run: feed: got {described(feed)}; it must be a dict from names of inputs to arrays, or a list of such dicts")
+        raise TypeError(f"Executor.run: feed: got {described(feed)}; it must be a dict from names of inputs "
+                        "to arrays, or a list of such dicts")
     return {name: value for one in feed for name, value in one.items()}
 
 
@@ -145,7 +150,8 @@ def _flat(fetch_list):
     if isinstance(fetch_list, str | Tensor):
         return [fetch_list]
     if not isinstance(fetch_list, list | tuple):
-        raise CheckError(f"Executor.run: fetch_list: got {type(fetch_list).__name__}; it must be a list or tuple of Variables or names")
+        raise CheckError(f"Executor.run: fetch_list: got {type(fetch_list).__name__}; "
+                         "it must be a list or tuple of Variables or names")
     return [one for item in fetch_list for one in (item if isinstance(item, list | tuple) else [item])]
 
 
@@ -153,19 +159,22 @@ def _fetched(program, what):
     if isinstance(what, Tensor):
         raw = what._raw
         if type(raw) is not Symbol:
-            raise TypeError("Executor.run: fetch_list: got an eager Tensor; it must hold Variables of the program")
+            raise TypeError("Executor.run: fetch_list: got an eager Tensor; "
+                            "it must hold Variables of the program")
         if getattr(what, "persistable", False) and hasattr(what, "avals"):
             raw = program.symbol_of(what)
         return raw
     if not isinstance(what, str):
-        raise TypeError(f"Executor.run: fetch_list: got {type(what).__name__}; it must hold Variables or names")
+        raise TypeError(f"Executor.run: fetch_list: got {type(what).__name__}; "
+                        "it must hold Variables or names")
     if program.has_var(what):
         return _fetched(program, program.var(what))
     for op in program.ops:
         for out in op.outputs:
             if out.name == what:
                 return out
-    raise ValueError(f"Executor.run: fetch_list: the program has no Variable {what!r}; fetch the Variable itself")
+    raise ValueError(f"Executor.run: fetch_list: the program has no Variable {what!r}; "
+                     "fetch the Variable itself")
 
 
 class Entry:
@@ -181,7 +190,8 @@ class Entry:
         self.read = [s.name for s in used if s.kind == "variable" and s.name not in writes]
         self.data = [(s.name, s) for s in used if s.kind == "data"]
         self.random = any(s.kind == "random" for s in used)
-        self.rates = [(name, program.rates[name]) for name in (*self.written, *self.read) if name in program.rates]
+        self.rates = [(name, program.rates[name]) for name in (*self.written, *self.read)
+                      if name in program.rates]
         constants = [s for s in used if s.kind == "constant" and s.size > _BAKED]
         self.constants, self.baked, self.shapes = [concrete(s.value) for s in constants], constants, []
         homes, outputs = program.homes, [*fetches]
@@ -198,7 +208,8 @@ class Entry:
 
         self.empty = not targets and not ops
         self.host = any(op.host for op in ops)
-        self.compiled = body if self.host else Once(jitted(body, donate_argnums=0, compiler_options=compiler_options() or None), "executor")
+        self.compiled = body if self.host else Once(
+            jitted(body, donate_argnums=0, compiler_options=compiler_options() or None), "executor")
         self.copied = [i for i, s in enumerate(fetches) if s.kind == "variable" or s in writes.values()]
 
     def __call__(self, values, feed):
@@ -225,7 +236,8 @@ class Entry:
         if self.host:
             deliver(self.compiled, arguments, take)
         else:
-            known = [getattr(value, "_committed", None) for value in (*written, *read, *fed)]  # None: a NumPy array
+            # None: a NumPy array
+            known = [getattr(value, "_committed", None) for value in (*written, *read, *fed)]
             try:
                 self.compiled(arguments, take, None, (*known, *[value.shape for value in fed]))
             except (jax.errors.JaxRuntimeError, ValueError) as error:
@@ -238,7 +250,8 @@ class Entry:
         return out
 
     def fetched(self, out):
-        """Results as NumPy arrays. A device computes in the background: what has failed there comes up here."""
+        """Results as NumPy arrays. A device computes in the background: what has failed
+        there comes up here."""
         try:
             for value in out:
                 jax.block_until_ready(value)
@@ -253,13 +266,14 @@ class Entry:
         """What takes memory in the run that failed, and what has been lost in it."""
         homes = self.program.homes
         env = {homes[name]: homes[name].avals[0] for name in (*self.written, *self.read)}
-        env.update((s, jax.ShapeDtypeStruct(shape, s.dtype)) for (_, s), shape in zip(self.data, self.shapes, strict=True))
+        env.update((s, jax.ShapeDtypeStruct(shape, s.dtype))
+                   for (_, s), shape in zip(self.data, self.shapes, strict=True))
         env.update((s, s.value) for s in self.baked)
         env.update(random_values(self.program, np.zeros(2, np.uint32), np.uint32(0), symbols_of(self.ops)))
         yield from largest(self.ops, env)
         if self.written:
-            yield (f"The run had taken over the memory of {', '.join(self.written[:3])} and what else it writes: load their values again, or run the "
-                   "startup program.")
+            yield (f"The run had taken over the memory of {', '.join(self.written[:3])} and what else it "
+                   "writes: load their values again, or run the startup program.")
 
     def _draw(self):
         program = self.program
@@ -277,8 +291,8 @@ class Entry:
         for name in (*self.written, *self.read):
             if values.get(name) is None:
                 if name not in self.program.values:
-                    raise RuntimeError(f"Executor.run: {name!r} has no value in the scope; run the startup program first: "
-                                       "exe.run(paddle.static.default_startup_program())")
+                    raise RuntimeError(f"Executor.run: {name!r} has no value in the scope; run the startup "
+                                       "program first: exe.run(paddle.static.default_startup_program())")
                 with eagerly():
                     values[name] = jax.numpy.array(concrete(self.program.values[name]))
         return [values[name] for name in self.written], [values[name] for name in self.read]
@@ -288,7 +302,8 @@ def _fits(value, symbol):
     first, second = symbol.avals
     if value.dtype != first.dtype or value.ndim != first.ndim:
         return False
-    return value.shape == first.shape or all(n == a or a != b for n, a, b in zip(value.shape, first.shape, second.shape, strict=True))
+    return (value.shape == first.shape
+            or all(n == a or a != b for n, a, b in zip(value.shape, first.shape, second.shape, strict=True)))
 
 
 def _fed(feed, name, symbol):
@@ -309,9 +324,11 @@ def _taken(value, name, symbol):
     elif not isinstance(value, jax.Array):
         value = np.asarray(value._array() if isinstance(value, DenseTensor) else value)
     if value.dtype != symbol.dtype:
-        raise ValueError(f"Executor.run: feed: {name!r}: got dtype {value.dtype}; the input is {symbol.dtype}; use astype")
+        raise ValueError(f"Executor.run: feed: {name!r}: got dtype {value.dtype}; "
+                         f"the input is {symbol.dtype}; use astype")
     if not _fits(value, symbol):
-        raise ValueError(f"Executor.run: feed: {name!r}: got shape {list(value.shape)}; the input has {list(symbol.shape)} (-1: any length)")
+        raise ValueError(f"Executor.run: feed: {name!r}: got shape {list(value.shape)}; "
+                         f"the input has {list(symbol.shape)} (-1: any length)")
     return value
 
 

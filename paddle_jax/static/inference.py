@@ -1,8 +1,10 @@
-"""Shapes and dtypes of what an operation gives, found by tracing it: once for each probe of the lengths that are not known.
+"""Shapes and dtypes of what an operation gives, found by tracing it: once for each probe of the lengths
+that are not known.
 
-Three things beyond that. Lengths that do not fit a probe (an unknown length added to a known one) are tried with the known lengths around. Integers
-that depend on shapes alone (`paddle.shape(x)[0] * 2`) are computed along, so that they may be lengths themselves. Operations whose result's shape
-depends on values (nonzero) are run on small samples; where these differ, the length is unknown, and the operation runs on the host.
+Three things beyond that. Lengths that do not fit a probe (an unknown length added to a known one) are tried
+with the known lengths around. Integers that depend on shapes alone (`paddle.shape(x)[0] * 2`) are computed
+along, so that they may be lengths themselves. Operations whose result's shape depends on values (nonzero) are
+run on small samples; where these differ, the length is unknown, and the operation runs on the host.
 """
 
 import itertools
@@ -23,7 +25,8 @@ _fills: dict = {}
 
 
 class Inferred:
-    """many: tuple, list or None. avals: a pair for each result. host: whether it runs on the host. known: per result None, or its value by probe."""
+    """many: tuple, list or None. avals: a pair for each result. host: whether it runs on the host. known: per
+    result None, or its value by probe."""
 
     __slots__ = ("avals", "host", "known", "many")
 
@@ -88,12 +91,14 @@ def _both(kernel, first, second):
 
 def _paired(kernel, many, outs, others):
     if len(outs) != len(others) or any(a.ndim != b.ndim for a, b in zip(outs, others, strict=False)):
-        raise _Varies(f"{kernel.name}: the number of results depends on a length that is not known; declare the input with that length")
+        raise _Varies(f"{kernel.name}: the number of results depends on a length that is not known; "
+                      "declare the input with that length")
     return Inferred(many, list(zip(outs, others, strict=True)))
 
 
 def _fitted(kernel, symbols):
-    """As `infer`, with unknown lengths taken to be known ones that make the call possible; None where none does."""
+    """As `infer`, with unknown lengths taken to be known ones that make the call possible; None
+    where none does."""
     places = [(i, axis) for i, s in enumerate(symbols) for axis, n in enumerate(s.shape) if n == -1]
     lengths = {1, *[n for s in symbols for n in s.shape if n != -1]}
     if kernel.made_of is not None:
@@ -104,7 +109,8 @@ def _fitted(kernel, symbols):
         for probe in PROBES:
             avals = []
             for i, s in enumerate(symbols):
-                chosen = {axis: n for (k, axis), n in zip(places, choice, strict=True) if k == i and n is not None}
+                chosen = {axis: n for (k, axis), n in zip(places, choice, strict=True)
+                          if k == i and n is not None}
                 shape = tuple(chosen.get(axis, probe if n == -1 else n) for axis, n in enumerate(s.shape))
                 avals.append(aval_of(shape, s.dtype, s.avals[0].weak))
             pair.append(tuple(avals))
@@ -125,11 +131,12 @@ def _ints(value):
         yield value
 
 
-# values that depend on shapes ---------------------------------------------------------------------------------------
+# values that depend on shapes -------------------------------------------------------------------------------
 
 
 def known_value(symbol, probe):
-    """The value of a small Symbol of integers under a probe, where it depends on shapes and constants alone; else None."""
+    """The value of a small Symbol of integers under a probe, where it depends on shapes and constants
+    alone; else None."""
     if symbol.kind == "constant" and symbol.dtype.kind in "iub" and symbol.avals[0].size <= _SMALL:
         return looked_at(concrete(symbol.value), "static.save")
     return symbol.value[probe] if symbol.kind == "result" and symbol.value is not None else None
@@ -142,15 +149,18 @@ def is_shape(kernel):
 
 def of_shape(kernel, shape):
     """What such a kernel gives for a shape."""
-    return np.asarray(shape if kernel.made_of[0].name == "shape" else int(np.prod(shape, dtype=np.int64)), np.int64)
+    return np.asarray(shape if kernel.made_of[0].name == "shape" else int(np.prod(shape, dtype=np.int64)),
+                      np.int64)
 
 
 def _fold(kernel, symbols, found):
     """Computes results that depend on shapes alone."""
-    if found.host or not all(a.dtype.kind in "iub" and a.size <= _SMALL for a, _ in found.avals) or not symbols:
+    if (found.host or not all(a.dtype.kind in "iub" and a.size <= _SMALL for a, _ in found.avals)
+            or not symbols):
         return
     if is_shape(kernel):
-        found.known = [tuple([of_shape(kernel, symbols[0].avals[p].shape).astype(found.avals[0][0].dtype) for p in (0, 1)])]
+        found.known = [tuple([of_shape(kernel, symbols[0].avals[p].shape).astype(found.avals[0][0].dtype)
+                              for p in (0, 1)])]
         return
     inputs = [[known_value(s, p) for s in symbols] for p in (0, 1)]
     if any(v is None for values in inputs for v in values):
@@ -188,7 +198,8 @@ def _with_values(kernel, symbols):
 def _sampled(kernel, symbols):
     """Inference by running a kernel on small arrays; lengths that differ between them are unknown."""
     runs, error = [], None
-    known = sorted({n for s in symbols for n in s.shape if 3 < n <= _SMALL})[:3] if any(s.is_open for s in symbols) else []
+    known = (sorted({n for s in symbols for n in s.shape if 3 < n <= _SMALL})[:3]
+             if any(s.is_open for s in symbols) else [])
     for length, make in itertools.product((2, 3, *known), (np.zeros, _count, _mixed)):
         arrays = [_sample(s, length, make) for s in symbols]
         try:
@@ -204,7 +215,8 @@ def _sampled(kernel, symbols):
     pairs = []
     for k, one in enumerate(first):
         shapes = [np.shape(outs[k]) for _, outs in runs if np.ndim(outs[k]) == np.ndim(one)]
-        pair = [tuple(n if all(s[axis] == n for s in shapes) else probe for axis, n in enumerate(shapes[0])) for probe in PROBES]
+        pair = [tuple(n if all(s[axis] == n for s in shapes) else probe for axis, n in enumerate(shapes[0]))
+                for probe in PROBES]
         pairs.append(tuple([aval_of(shape, one.dtype) for shape in pair]))
     return Inferred(many, pairs, host=True)
 
@@ -224,7 +236,7 @@ def _mixed(shape):
     return _count(shape) % 2
 
 
-# constants --------------------------------------------------------------------------------------------------------
+# constants --------------------------------------------------------------------------------------------------
 
 
 def full_kernel(shape, value, dtype):

@@ -47,7 +47,8 @@ def _prefix(where, path):
 
 
 def _encode(where, feed_vars, fetch_vars, program, blank=False):
-    """(JSON bytes, {name: array}, names of operations that are not Paddle's) of the part of a Program that leads from inputs to results.
+    """(JSON bytes, {name: array}, names of operations that are not Paddle's) of the part of a Program that
+    leads from inputs to results.
 
     blank: parameters need no values (they count as zeros).
     """
@@ -106,12 +107,14 @@ def _eager(symbol, blank=False):
     if symbol.name not in values and not blank:
         raise ValueError(f"{symbol.name} has no value in the scope; run the startup program first")
     made = symbol.program.vars.get(symbol.name)
-    value = values[symbol.name] if symbol.name in values else jnp.zeros(symbol.avals[0].shape, symbol.avals[0].dtype)
+    value = (values[symbol.name] if symbol.name in values
+             else jnp.zeros(symbol.avals[0].shape, symbol.avals[0].dtype))
     return Parameter(wrap(jnp.asarray(value)), made is None or not made.stop_gradient, symbol.name)
 
 
 def save_inference_model(path_prefix, feed_vars, fetch_vars, executor, program=None, **kwargs):
-    """Saves the part of a Program that leads from inputs to results as a model: `<path_prefix>.json` and `<path_prefix>.pdiparams`.
+    """Saves the part of a Program that leads from inputs to results as a model: `<path_prefix>.json` and
+    `<path_prefix>.pdiparams`.
 
     The real Paddle loads the files as well; see `paddle.jit.save`. Parameters have the values of the Scope.
 
@@ -123,7 +126,8 @@ def save_inference_model(path_prefix, feed_vars, fetch_vars, executor, program=N
         program: Program. Default: that of `feed_vars`.
         kwargs: `clip_extra`, `legacy_format` and the like; accepted.
     Raises:
-        ValueError: an argument is no Variable, an input is not used or missing, or an operation cannot be written.
+        ValueError: an argument is no Variable, an input is not used or missing, or an operation
+            cannot be written.
     Example:
         >>> import tempfile
         >>> path = tempfile.mkdtemp() + "/double"
@@ -142,8 +146,10 @@ def save_inference_model(path_prefix, feed_vars, fetch_vars, executor, program=N
     prefix = _prefix("save_inference_model", path_prefix)
     document, arrays, foreign = _encode("save_inference_model", feed_vars, fetch_vars, program)
     if foreign:
-        warnings.warn(f"save_inference_model: {', '.join(foreign)}: not operations of Paddle; only paddle_jax can load {prefix}.json", stacklevel=2)
-    replace_files({prefix + ".json": document} | ({prefix + ".pdiparams": parameters.encode(arrays)} if arrays else {}))
+        warnings.warn(f"save_inference_model: {', '.join(foreign)}: not operations of Paddle; "
+                      f"only paddle_jax can load {prefix}.json", stacklevel=2)
+    replace_files({prefix + ".json": document}
+                  | ({prefix + ".pdiparams": parameters.encode(arrays)} if arrays else {}))
     if not arrays:
         Path(prefix + ".pdiparams").unlink(missing_ok=True)
 
@@ -154,7 +160,8 @@ def load_inference_model(path_prefix, executor, **kwargs):
     Args:
         path_prefix: str, directory and prefix of the files; or None to read both from memory.
         executor: accepted.
-        model_filename: str, name of the program's file in `path_prefix`, then a directory; with None as prefix the bytes of the file.
+        model_filename: str, name of the program's file in `path_prefix`, then a directory; with None as
+            prefix the bytes of the file.
         params_filename: the same for the parameters.
     Returns:
         [Program, list of the names of its inputs, list of the Variables of its results].
@@ -169,16 +176,19 @@ def load_inference_model(path_prefix, executor, **kwargs):
     else:
         file = Path(path_prefix) / model if model else Path(f"{os.fspath(path_prefix)}.json")
         if not file.is_file():
-            raise RuntimeError(f"{where}: path_prefix: {file} does not exist; give the prefix without .json that the model was saved with.")
+            raise RuntimeError(f"{where}: path_prefix: {file} does not exist; give the prefix without .json "
+                               "that the model was saved with.")
         pir = read_program(where, file)
-        arrays = read_parameters(where, Path(path_prefix) / stored if stored else file.with_suffix(".pdiparams"), pir)
+        arrays = read_parameters(
+            where, Path(path_prefix) / stored if stored else file.with_suffix(".pdiparams"), pir)
     try:
         program, fetches = _program(pir)
     except NotImplementedError:  # operations that are not known here
         raise
     except Exception as error:
         name = path_prefix or "the program in memory"
-        raise CorruptModelError(f"{where}: {name}: its operations do not fit together: {shortened(error)}.") from error
+        raise CorruptModelError(f"{where}: {name}: its operations do not fit together: "
+                                f"{shortened(error)}.") from error
     for name, array in arrays.items():
         global_scope().values[name] = uploaded(np.array(array))
     return [program, list(program.data), fetches]
@@ -223,7 +233,8 @@ def serialize_program(feed_vars, fetch_vars, program=None, **kwargs):
 
 
 def encode_program(where, program):
-    """The bytes of the `.json` file of a whole Program: from all its inputs to the results that no operation of it uses."""
+    """The bytes of the `.json` file of a whole Program: from all its inputs to the results that no
+    operation of it uses."""
     used = {symbol for op in program.ops for symbol in op.inputs}
     ends = [variable(symbol) for op in program.ops for symbol in op.outputs if symbol not in used]
     feeds = [v for v in program.data.values() if v._raw in used]
@@ -270,7 +281,8 @@ def deserialize_persistables(program, data, executor):
     Differs from Paddle: works with PIR programs.
     """
     if not isinstance(program, Program):
-        raise TypeError(f"deserialize_persistables: program: got {type(program).__name__}; it must be a Program")
+        raise TypeError(f"deserialize_persistables: program: got {type(program).__name__}; "
+                        "it must be a Program")
     stored = {v.name: (0, list(v.shape), v.avals[0].dtype.name, True) for v in program.all_parameters()}
     for name, array in _decoded("deserialize_persistables", data, stored).items():
         global_scope().values[name] = uploaded(np.array(array))
@@ -321,11 +333,12 @@ def load_from_file(path):
     return Path(path).read_bytes()
 
 
-# the state of training ------------------------------------------------------------------------------------------------
+# the state of training --------------------------------------------------------------------------------------
 
 
 def save(program, model_path, protocol=4, **configs):
-    """Saves what a Program keeps in the Scope: parameters in `<model_path>.pdparams`, the rest (states of optimizers) in `<model_path>.pdopt`.
+    """Saves what a Program keeps in the Scope: parameters in `<model_path>.pdparams`, the rest (states of
+    optimizers) in `<model_path>.pdopt`.
 
     Args:
         program: Program.
@@ -338,7 +351,8 @@ def save(program, model_path, protocol=4, **configs):
     values = global_scope().values
     names = [name for name in program.vars if name in values]
     learned = {name for name in names if program.vars[name].is_parameter}
-    for suffix, chosen in ((".pdparams", [n for n in names if n in learned]), (".pdopt", [n for n in names if n not in learned])):
+    for suffix, chosen in ((".pdparams", [n for n in names if n in learned]),
+                           (".pdopt", [n for n in names if n not in learned])):
         if chosen or suffix == ".pdparams":
             files.write_arrays({name: np.asarray(values[name]) for name in chosen}, prefix + suffix, protocol)
 
@@ -376,7 +390,8 @@ def set_program_state(program, state_dict):
     found = {name: np.asarray(array) for name, array in state_dict.items() if name in program.vars}
     for name, array in found.items():
         if list(array.shape) != list(program.vars[name].shape):
-            raise AssertionError(f"set_program_state: {name}: got shape {list(array.shape)}; the program has {list(program.vars[name].shape)}")
+            raise AssertionError(f"set_program_state: {name}: got shape {list(array.shape)}; "
+                                 f"the program has {list(program.vars[name].shape)}")
     for name, array in found.items():
         put_into(None, name, array, program.vars[name].avals)
 
@@ -395,5 +410,6 @@ def load(program, model_path, executor=None, var_list=None):
     set_program_state(program or default_main_program(), load_program_state(model_path, var_list))
 
 
-__all__ = ["deserialize_persistables", "deserialize_program", "load", "load_from_file", "load_inference_model", "load_program_state",
-           "normalize_program", "save", "save_inference_model", "save_to_file", "serialize_persistables", "serialize_program", "set_program_state"]
+__all__ = ["deserialize_persistables", "deserialize_program", "load", "load_from_file",
+           "load_inference_model", "load_program_state", "normalize_program", "save", "save_inference_model",
+           "save_to_file", "serialize_persistables", "serialize_program", "set_program_state"]

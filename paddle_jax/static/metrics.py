@@ -12,7 +12,8 @@ from paddle_jax.static.parameters import new_variable
 
 
 def accuracy(input, label, k=1, correct=None, total=None):
-    """The fraction of samples whose label is among the `k` classes of highest score. See `paddle.metric.accuracy`.
+    """The fraction of samples whose label is among the `k` classes of highest score. See
+    `paddle.metric.accuracy`.
 
     Args:
         input: Variable [n, classes] of scores.
@@ -25,7 +26,8 @@ def accuracy(input, label, k=1, correct=None, total=None):
         >>> paddle.enable_static()
         >>> main = paddle.static.Program()
         >>> with paddle.static.program_guard(main):
-        ...     paddle.static.accuracy(paddle.static.data("x", [None, 3]), paddle.static.data("y", [None, 1], "int64")).shape
+        ...     paddle.static.accuracy(paddle.static.data("x", [None, 3]),
+        ...                            paddle.static.data("y", [None, 1], "int64")).shape
         paddle.Size([])
         >>> paddle.disable_static()
     """
@@ -44,7 +46,8 @@ def auc_counts(score, label, weight=None, buckets=4096):
 
 @op("counts", register=False, method=False, nondiff=True)
 def auc_area(counts, curve="ROC"):
-    """The area under a curve of (positive, negative) counts per bucket, by trapezoids from the highest score down: float64 []."""
+    """The area under a curve of (positive, negative) counts per bucket, by trapezoids from the highest score
+    down: float64 []."""
     down = counts[:, ::-1].astype(jnp.float64)
     hits, misses = (jnp.concatenate([jnp.zeros(1), jnp.cumsum(row)]) for row in down)
     if curve == "PR":
@@ -57,7 +60,8 @@ def auc_area(counts, curve="ROC"):
 
 
 def auc(input, label, curve="ROC", num_thresholds=4095, topk=1, slide_steps=1, ins_tag_weight=None):
-    """The area under the curve of a two-class model: over all runs so far, and over the last `slide_steps` ones.
+    """The area under the curve of a two-class model: over all runs so far, and over the last
+    `slide_steps` ones.
 
     Args:
         input: float Variable [n, 2] of probabilities; the last column counts.
@@ -68,18 +72,22 @@ def auc(input, label, curve="ROC", num_thresholds=4095, topk=1, slide_steps=1, i
         slide_steps: int, how many runs the second result is over; 0: all.
         ins_tag_weight: Variable [n, 1] of 0 and 1: samples with 0 do not count.
     Returns:
-        (area over all runs, area over the last runs, [counts of the last runs, counts of all runs]), float64 [] and int64 Variables.
+        (area over all runs, area over the last runs, [counts of the last runs, counts of all runs]), float64
+        [] and int64 Variables.
     Raises:
         ValueError: curve is something else.
         TypeError: input or label is no Variable.
-    Differs from Paddle: it works in programs that train; the counts are [2, num_thresholds + 1], positive and negative samples.
+    Differs from Paddle: it works in programs that train; the counts are [2, num_thresholds + 1], positive and
+        negative samples.
     Example:
         >>> paddle.enable_static()
         >>> main, startup = paddle.static.Program(), paddle.static.Program()
         >>> with paddle.static.program_guard(main, startup):
-        ...     all_runs, last, _ = paddle.static.auc(paddle.static.data("x", [None, 2]), paddle.static.data("y", [None, 1], "int64"))
+        ...     all_runs, last, _ = paddle.static.auc(paddle.static.data("x", [None, 2]),
+        ...                                           paddle.static.data("y", [None, 1], "int64"))
         >>> exe = paddle.static.Executor(); _ = exe.run(startup)
-        >>> feed = {"x": np.array([[0.2, 0.8], [0.7, 0.3], [0.4, 0.6]], "float32"), "y": np.array([[1], [0], [0]])}
+        >>> feed = {"x": np.array([[0.2, 0.8], [0.7, 0.3], [0.4, 0.6]], "float32"),
+        ...         "y": np.array([[1], [0], [0]])}
         >>> exe.run(main, feed, [all_runs])[0].item()
         1.0
         >>> paddle.disable_static()
@@ -96,7 +104,8 @@ def auc(input, label, curve="ROC", num_thresholds=4095, topk=1, slide_steps=1, i
     counts = auc_counts(input, label, ins_tag_weight, buckets)
 
     def state(kind, shape):
-        return new_variable(recorder.program, unique_name.generate(kind), shape, np.dtype(np.int64), lambda: np.zeros(shape, np.int64))
+        return new_variable(recorder.program, unique_name.generate(kind), shape, np.dtype(np.int64),
+                            lambda: np.zeros(shape, np.int64))
 
     total = state("auc_counts", (2, buckets))
     total._adopt(total + counts)

@@ -1,4 +1,5 @@
-"""`minimize` in static Programs: the optimizers' own update rules as one operation; their states are Variables in the Scope."""
+"""`minimize` in static Programs: the optimizers' own update rules as one operation; their states are
+Variables in the Scope."""
 
 import functools as ft
 
@@ -27,7 +28,8 @@ class Rate:
         program.rates[self.variable.name] = self
 
     def rate_now(self, held):
-        """The value for a run: that of the optimizer, or what was put into the Scope by hand since the last run."""
+        """The value for a run: that of the optimizer, or what was put into the Scope by hand
+        since the last run."""
         value = self.optimizer.get_lr()
         if held is None or value != self.given:
             self.given = value
@@ -36,7 +38,8 @@ class Rate:
 
 
 def minimize(optimizer, loss, startup_program=None, parameters=None, no_grad_set=None):
-    """Adds gradients and updates to the program of the loss; returns (operations, pairs of Parameter and gradient)."""
+    """Adds gradients and updates to the program of the loss; returns (operations, pairs of
+    Parameter and gradient)."""
     pairs = backward(optimizer, loss, parameters, no_grad_set)
     return apply_gradients(optimizer, pairs, loss._raw.program, startup_program), pairs
 
@@ -51,11 +54,14 @@ def backward(optimizer, loss, parameters=None, no_grad_set=None, callbacks=None)
 def apply_gradients(optimizer, pairs, program=None, startup_program=None):
     """Adds the updates for given gradients; returns the operations."""
     if not pairs:
-        raise ValueError(f"{type(optimizer).__name__}: there is no Parameter to update: the loss depends on none that is trainable")
+        raise ValueError(f"{type(optimizer).__name__}: there is no Parameter to update: "
+                         "the loss depends on none that is trainable")
     recorder = local.ctx.frame
     program = program if isinstance(program, Program) else recorder.program
-    rate = next((r for r in program.rates.values() if r.optimizer is optimizer), None) or Rate(optimizer, program, startup_program)
-    groups = [(g, [(p, grad) for p, grad in pairs if any(p is q for q in g.params)]) for g in optimizer._groups]
+    rate = (next((r for r in program.rates.values() if r.optimizer is optimizer), None)
+            or Rate(optimizer, program, startup_program))
+    groups = [(g, [(p, grad) for p, grad in pairs if any(p is q for q in g.params)])
+              for g in optimizer._groups]
     rest = [(p, grad) for p, grad in pairs if not any(p is q for g in optimizer._groups for q in g.params)]
     groups = [(g, own if len(groups) > 1 or own else rest) for g, own in groups]
     start = len(program.ops)
@@ -78,7 +84,8 @@ def _update(optimizer, group, pairs, program, rate, startup):
     extras = [optimizer._columns([p], group.settings) for p in params]
     layout = tuple((tuple(s), tuple(e)) for s, e in zip(states, extras, strict=True))
     skip = optimizer._skip
-    kernel = _kernel(compiled(type(optimizer)._rule, optimizer._hyper(group.settings), rule), layout, skip is not None)
+    kernel = _kernel(compiled(type(optimizer)._rule, optimizer._hyper(group.settings), rule), layout,
+                     skip is not None)
     recorder = local.ctx.frame
     flat = [rate.variable, *params, *grads, *[v for s in states for v in s.values()]]
     symbols = [recorder.symbol(t) for t in flat]
@@ -94,7 +101,8 @@ def _states(optimizer, group, param, program, startup):
     """The state Variables of a Parameter, by slot."""
     raw = param._raw
     if not jnp.issubdtype(raw.dtype, jnp.floating):
-        raise RuntimeError(f"{type(optimizer).__name__}: parameters: {param.name} is {raw.dtype}; only floating-point ones can be updated.")
+        raise RuntimeError(f"{type(optimizer).__name__}: parameters: {param.name} is {raw.dtype}; "
+                           "only floating-point ones can be updated.")
     wide, found = jnp.promote_types(raw.dtype, np.dtype("float32")), {}
     for slot in optimizer._slots:
         lead, value, dtype = optimizer._slot_init(slot, group.settings)
@@ -115,7 +123,8 @@ def _held(program, name, shape, dtype, fill, startup):
 
 @ft.lru_cache(maxsize=256)
 def _kernel(update, layout, skips=False):
-    """The update as a kernel: (rate, parameters, gradients, states, columns, skip where it `skips`) -> (parameters, states).
+    """The update as a kernel: (rate, parameters, gradients, states, columns, skip where it `skips`) ->
+    (parameters, states).
 
     Each parameter is a stack of its own."""
     count = len(layout)

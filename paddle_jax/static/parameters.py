@@ -13,7 +13,8 @@ from paddle_jax.static.variable import ParameterVariable, persistent
 
 def new_variable(program, name, shape, dtype, fill, stop_gradient=True, kind=None, startup=None):
     """A Variable that lives in the Scope; running the startup program puts `fill()` there."""
-    made = persistent(program, name, avals_of(shape, dtype), stop_gradient, **({} if kind is None else {"kind": kind}))
+    made = persistent(program, name, avals_of(shape, dtype), stop_gradient,
+                      **({} if kind is None else {"kind": kind}))
     program.home(made)
     startup = default_startup_program() if startup is None else startup
     startup.inits[name] = fill
@@ -21,12 +22,14 @@ def new_variable(program, name, shape, dtype, fill, stop_gradient=True, kind=Non
 
 
 def parameter(shape, dtype, name, trainable, fill):
-    """A Parameter of the program that is being recorded. A name that it has already gives the Parameter that has it."""
+    """A Parameter of the program that is being recorded. A name that it has already gives the
+    Parameter that has it."""
     program = local.ctx.frame.program
     found = program.vars.get(name)
     if found is not None:
         if found.avals[0].shape != tuple(shape) or found.avals[0].dtype != dtype:
-            raise ValueError(f"create_parameter: {name!r} exists with shape {list(found.shape)}; it cannot have {list(shape)} as well")
+            raise ValueError(f"create_parameter: {name!r} exists with shape {list(found.shape)}; "
+                             f"it cannot have {list(shape)} as well")
         return found
     made = new_variable(program, name, shape, dtype, fill, not trainable, ParameterVariable)
     made.__dict__.update(is_distributed=False, init_func=None)
@@ -50,7 +53,8 @@ def create_global_var(shape, value, dtype, persistable=False, force_cpu=False, n
         >>> paddle.enable_static()
         >>> main, startup = paddle.static.Program(), paddle.static.Program()
         >>> with paddle.static.program_guard(main, startup):
-        ...     count = paddle.static.create_global_var([1], 3.0, "float32", persistable=True, name="my_count")
+        ...     count = paddle.static.create_global_var([1], 3.0, "float32", persistable=True,
+        ...                                             name="my_count")
         >>> _ = paddle.static.Executor().run(startup)
         >>> np.array(paddle.static.global_scope().find_var("my_count").get_tensor()).tolist()
         [3.0]
@@ -58,12 +62,14 @@ def create_global_var(shape, value, dtype, persistable=False, force_cpu=False, n
     """
     recorder = local.ctx.frame
     if not recorder.recording:
-        raise AssertionError("create_global_var: it belongs to a static program; call paddle.enable_static() first")
+        raise AssertionError("create_global_var: it belongs to a static program; "
+                             "call paddle.enable_static() first")
     if not isinstance(shape, list | tuple | np.ndarray):
         raise TypeError(f"create_global_var: shape: got {type(shape).__name__}; it must be a list of ints")
     kind = dtypes.convert(dtype).np
     lengths = tuple(int(n) for n in shape)
-    return new_variable(recorder.program, name or unique_name.generate("global_var"), lengths, kind, lambda: np.full(lengths, value, kind))
+    return new_variable(recorder.program, name or unique_name.generate("global_var"), lengths, kind,
+                        lambda: np.full(lengths, value, kind))
 
 
 __all__ = ["create_global_var", "create_parameter", "new_variable", "parameter"]

@@ -5,8 +5,9 @@ How to turn a function or a Layer that is there already into a Program, outside 
     from paddle_jax.static.recorder import record
     program, inputs, outputs = record(layer, [InputSpec([None, 3], "float32", "x")])
 
-`inputs` are the Variables of the specs (a list), `outputs` what the function returned, with Variables in place of Tensors. The Layer's Parameters
-and buffers are `program.vars` (Variables by name, `program.values` has their arrays); every other eager Tensor it uses is a constant.
+`inputs` are the Variables of the specs (a list), `outputs` what the function returned, with Variables in
+place of Tensors. The Layer's Parameters and buffers are `program.vars` (Variables by name, `program.values`
+has their arrays); every other eager Tensor it uses is a constant.
 
 A Program is plain data:
 
@@ -36,14 +37,16 @@ from paddle_jax._core.values.symbol import Programs, Symbol
 class Operation:
     """One recorded call of a kernel.
 
-    stops: for each input whether gradients end there. many: tuple or list where the kernel gives several results, else None.
-    scope: the prefix of `name_scope`. host: whether it needs values on the host (the shape of its result depends on them). where: the user's line.
+    stops: for each input whether gradients end there. many: tuple or list where the kernel gives several
+    results, else None. scope: the prefix of `name_scope`. host: whether it needs values on the host (the
+    shape of its result depends on them). where: the user's line.
     """
 
     __slots__ = ("host", "inputs", "kernel", "many", "outputs", "scope", "stops", "where")
 
     def __init__(self, kernel, inputs, stops, many=None, scope="", host=False):
-        self.kernel, self.inputs, self.stops, self.many, self.scope, self.host, self.outputs = kernel, inputs, stops, many, scope, host, []
+        self.kernel, self.inputs, self.stops, self.many, self.scope, self.host, self.outputs = (
+            kernel, inputs, stops, many, scope, host, [])
         self.where = user_line()
 
     @property
@@ -60,7 +63,8 @@ class Operation:
         return {} if made is None else dict(zip(made[0].attrs, made[2], strict=True))
 
     def __repr__(self):
-        return f"Operation({self.name}: {', '.join(map(_shown, self.inputs))} -> {', '.join(map(_shown, self.outputs))})"
+        return (f"Operation({self.name}: {', '.join(map(_shown, self.inputs))} -> "
+                f"{', '.join(map(_shown, self.outputs))})")
 
 
 def _shown(symbol):
@@ -81,17 +85,20 @@ class Program:
     def __init__(self):
         self.ops, self.data, self.vars, self.values, self.inits = [], {}, {}, {}, {}
         self.current, self.homes = {}, {}
-        self.taken = {}  # id of an eager Tensor that was taken in, and of what it held -> (Tensor, what it held, Symbol)
+        # id of an eager Tensor that was taken in, and of what it held -> (Tensor, what it held, Symbol)
+        self.taken = {}
         self.draws, self.words = 0, None
-        self.rates = {}  # name of a learning rate -> object whose `rate_now(old)` gives its value before a run
+        # name of a learning rate -> object whose `rate_now(old)` gives its value before a run
+        self.rates = {}
         self.entries = {}  # compiled runs, see executor.py
         self.fetched = []  # the Variables of the results, for a program from a file
         self.runs = 0  # how often it ran, for the random numbers of a seeded program
 
-    # symbols ------------------------------------------------------------------------------------------------------
+    # symbols ------------------------------------------------------------------------------------------------
 
     def __reduce__(self):
-        raise TypeError("cannot pickle 'paddle.base.libpaddle.pir.Program' object: write it with paddle.save, copy it with clone")
+        raise TypeError("cannot pickle 'paddle.base.libpaddle.pir.Program' object: "
+                        "write it with paddle.save, copy it with clone")
 
     def changed(self):
         """Forgets what was compiled."""
@@ -127,7 +134,8 @@ class Program:
         self.changed()
 
     def pruned(self, targets, effects=False):
-        """The operations that the Symbols need, in order; with `effects` also those that print or call Python."""
+        """The operations that the Symbols need, in order; with `effects` also those that
+        print or call Python."""
         need, kept = set(targets), []
         for operation in reversed(self.ops):
             if any(out in need for out in operation.outputs) or effects and not operation.outputs:
@@ -135,7 +143,7 @@ class Program:
                 need.update(operation.inputs)
         return kept[::-1]
 
-    # Paddle's names -----------------------------------------------------------------------------------------------
+    # Paddle's names -----------------------------------------------------------------------------------------
 
     @property
     def num_blocks(self):
@@ -187,7 +195,8 @@ class Program:
         """
         found = self.data.get(name, self.vars.get(name))
         if found is None:
-            raise ValueError(f"Program.var: {name!r} is no input and no persistable Variable of this program; it has {[*self.data, *self.vars]}")
+            raise ValueError(f"Program.var: {name!r} is no input and no persistable Variable of this "
+                             f"program; it has {[*self.data, *self.vars]}")
         return found
 
     def global_seed(self, seed):
@@ -198,7 +207,8 @@ class Program:
         """A Program with the same operations, whose Variables are those of this one.
 
         Args:
-            for_test: leaves gradients and updates out; normalisation then uses running statistics, and nothing is dropped at random.
+            for_test: leaves gradients and updates out; normalisation then uses running statistics, and
+                nothing is dropped at random.
         """
         from paddle_jax.static.clone import copied
 
@@ -225,7 +235,8 @@ class Program:
         if mode not in kinds:
             raise ValueError(f"state_dict: mode: got {mode!r}; allowed are 'all', 'param' and 'opt'")
         values = (scope or global_scope()).values
-        return {name: DenseTensor(values, name) for name, v in self.vars.items() if v.is_parameter in kinds[mode] and name in values}
+        return {name: DenseTensor(values, name) for name, v in self.vars.items()
+                if v.is_parameter in kinds[mode] and name in values}
 
     def set_state_dict(self, state_dict, scope=None, copy_tensor=False):
         """Puts values, a dict by name, into a Scope; names that the program does not have are left out."""
@@ -263,7 +274,8 @@ def listing(program):
     numbers = {}
 
     def number(symbol):
-        return f"%{symbol.name}" if symbol.name and symbol.kind in ("data", "variable") else f"%{numbers.setdefault(symbol, len(numbers))}"
+        return (f"%{symbol.name}" if symbol.name and symbol.kind in ("data", "variable")
+                else f"%{numbers.setdefault(symbol, len(numbers))}")
 
     lines = []
     for name in program.inits:
@@ -291,7 +303,8 @@ def default_main_program():
 
 
 def default_startup_program():
-    """Returns the Program that fills the parameters which are made in static mode; run it once before the main program.
+    """Returns the Program that fills the parameters which are made in static mode; run it once before
+    the main program.
 
     Example:
         >>> isinstance(paddle.static.default_startup_program(), paddle.static.Program)
@@ -304,7 +317,8 @@ def default_startup_program():
 
 @contextlib.contextmanager
 def program_guard(main_program, startup_program=None):
-    """Inside the block operations go to `main_program`, and the initialisation of parameters to `startup_program`.
+    """Inside the block operations go to `main_program`, and the initialisation of parameters to
+    `startup_program`.
 
     Args:
         main_program: Program.
@@ -323,7 +337,8 @@ def program_guard(main_program, startup_program=None):
     """
     for name, value in (("main_program", main_program), ("startup_program", startup_program)):
         if not (isinstance(value, Program) or (name == "startup_program" and value is None)):
-            raise TypeError(f"program_guard: {name}: got {type(value).__name__}; it must be a paddle.static.Program")
+            raise TypeError(f"program_guard: {name}: got {type(value).__name__}; "
+                            "it must be a paddle.static.Program")
     before = Programs.main, Programs.startup
     Programs.main = main_program
     if startup_program is not None:
@@ -334,4 +349,5 @@ def program_guard(main_program, startup_program=None):
         Programs.main, Programs.startup = before
 
 
-__all__ = ["Operation", "Program", "default_main_program", "default_startup_program", "listing", "program_guard"]
+__all__ = ["Operation", "Program", "default_main_program", "default_startup_program", "listing",
+           "program_guard"]

@@ -1,8 +1,9 @@
 """Recording: every operation that would run becomes an Operation of a Program.
 
-A composite (Python code that calls operations) may look at lengths, which can be unknown. It is then run once per probe of the unknown lengths. If
-both runs call the same kernels on the same operands, these are recorded; else the composite as a whole becomes one operation, which runs its code
-when the program is compiled and lengths are known.
+A composite (Python code that calls operations) may look at lengths, which can be unknown. It is then run once
+per probe of the unknown lengths. If both runs call the same kernels on the same operands, these are recorded;
+else the composite as a whole becomes one operation, which runs its code when the program is compiled and
+lengths are known.
 """
 
 import contextlib
@@ -34,8 +35,9 @@ from paddle_jax.static.variable import ParameterVariable, PersistentVariable, Va
 class Recorder(Frame):
     """Records what is called into a Program.
 
-    own: the Program it records into; None: the default main program at the time. probe: None, or which probe a composite is being run under.
-    converted: whether functions with control flow on Tensors are converted on the way. kind: what its Variables are.
+    own: the Program it records into; None: the default main program at the time. probe: None, or which probe
+    a composite is being run under. converted: whether functions with control flow on Tensors are converted on
+    the way. kind: what its Variables are.
     """
 
     eager, recording, kind = False, True, Variable
@@ -45,7 +47,7 @@ class Recorder(Frame):
         self.own, self.probe, self.depth, self.blocks, self.scope = program, None, 0, [], ""
         self.written = ValueLog()  # Tensors that are changed in place
 
-    # entering -----------------------------------------------------------------------------------------------------
+    # entering -----------------------------------------------------------------------------------------------
 
     def __enter__(self):
         settle()
@@ -72,7 +74,7 @@ class Recorder(Frame):
         """Where operations go: the Program's list, or that of the innermost block of control flow."""
         return self.blocks[-1].ops if self.blocks else self.program.ops
 
-    # operations ---------------------------------------------------------------------------------------------------
+    # operations ---------------------------------------------------------------------------------------------
 
     def call(self, kernel, tensors):
         return self.record(kernel, [self.symbol(t) for t in tensors], [t.stop_gradient for t in tensors])
@@ -103,20 +105,24 @@ class Recorder(Frame):
         return found[2]
 
     def _persistent(self, variable):
-        """The Symbol of a persistable Variable, which may be one of another Program: they share what is in the Scope by name."""
+        """The Symbol of a persistable Variable, which may be one of another Program: they share what is in
+        the Scope by name."""
         known = self.program.vars.get(variable.name, variable)
         if known.avals[0].shape != variable.avals[0].shape:
             shapes = [list(each.avals[0].shape) for each in (variable, known)]
-            raise ValueError(f"{variable.name}: got the Variable of another program, of shape {shapes[0]}; this program has one of that name, of "
-                             f"shape {shapes[1]}. Give one of them another name")
+            raise ValueError(f"{variable.name}: got the Variable of another program, of shape {shapes[0]}; "
+                             f"this program has one of that name, of shape {shapes[1]}. "
+                             "Give one of them another name")
         return self.program.symbol_of(variable)
 
     def take_in(self, tensor, name=None):
-        """Takes in an eager Tensor: a Parameter, or one with a given name, as a Variable of the Program, others as a constant."""
+        """Takes in an eager Tensor: a Parameter, or one with a given name, as a Variable of the Program,
+        others as a constant."""
         raw, program = tensor._raw, self.program
         aval = aval_of(raw.shape, raw.dtype, getattr(raw, "weak_type", False))
         if name is None and not isinstance(tensor, Parameter):
-            found = program.taken[id(tensor)] = tensor, raw, Symbol((aval, aval), "constant", program, value=raw)
+            found = program.taken[id(tensor)] = (tensor, raw,
+                                                 Symbol((aval, aval), "constant", program, value=raw))
             return found
         name = name or tensor.name
         kind = ParameterVariable if isinstance(tensor, Parameter) else PersistentVariable
@@ -140,7 +146,7 @@ class Recorder(Frame):
         aval = aval_of(array.shape, array.dtype)
         return variable(Symbol((aval, aval), "constant", self.program, value=array))
 
-    # what other Frames do -----------------------------------------------------------------------------------------
+    # what other Frames do -----------------------------------------------------------------------------------
 
     def draw(self, generator):
         """The operands of a random op: seed words and number of the draw."""
@@ -163,11 +169,12 @@ class Recorder(Frame):
     def note(self, tensor, shares=True):
         self.written.note(tensor)
 
-    # blocks -------------------------------------------------------------------------------------------------------
+    # blocks -------------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
     def noting(self, keep=False):
-        """In the block changes of Tensors are noted apart; with `keep` they are changes of what is around it afterwards."""
+        """In the block changes of Tensors are noted apart; with `keep` they are changes of what is
+        around it afterwards."""
         around, self.written = self.written, ValueLog()
         try:
             yield self.written
@@ -189,7 +196,8 @@ class Recorder(Frame):
                 written.undo()
 
     def block_input(self, start, stop, kind=None):
-        """A Variable for what comes into the innermost block, at first a Tensor. kind: (shape, dtype), if it has another one there."""
+        """A Variable for what comes into the innermost block, at first a Tensor. kind: (shape, dtype), if it
+        has another one there."""
         known = self.symbol(start)
         avals = known.avals
         if kind is not None and kind != (known.shape, avals[0].dtype):
@@ -208,13 +216,14 @@ class Recorder(Frame):
     def changed(self):
         """(Tensor, what it held before) of Tensors from outside that the innermost block has changed."""
         mine = {o for op in self.ops for o in op.outputs}
-        return [(tensor, before) for tensor, (before,) in self.written.changed() if not (type(before) is Symbol and before in mine)]
+        return [(tensor, before) for tensor, (before,) in self.written.changed()
+                if not (type(before) is Symbol and before in mine)]
 
     def changes(self):
         """(Tensor, whether gradients flow to its new value) of these."""
         return [(tensor, not tensor.stop_gradient) for tensor, _ in self.changed()]
 
-    # composites ---------------------------------------------------------------------------------------------------
+    # composites ---------------------------------------------------------------------------------------------
 
     def composite(self, op, args, kwargs):
         """Runs a composite and returns its results, as Variables if it is the outermost one."""
@@ -229,8 +238,8 @@ class Recorder(Frame):
             self.depth -= 1
 
     def control_flow(self, args, plain, converted):
-        """What `plain()` gives, a call of a function that may be converted. Where it asks for values, or lengths of its arguments are not known, what
-        `converted()()` gives, which does without."""
+        """What `plain()` gives, a call of a function that may be converted. Where it asks for values, or
+        lengths of its arguments are not known, what `converted()()` gives, which does without."""
         with self.noting(keep=True):
             if self.converted or not any(type(t._raw) is Symbol and t._raw.is_open for t in tensors_in(args)):
                 mark = self.mark()
@@ -250,7 +259,8 @@ class Recorder(Frame):
             self.converted = True
             return function()
         except Unsupported as error:
-            raise RuntimeError(f"to_static: a function cannot become part of a static program: {error}") from error
+            raise RuntimeError("to_static: a function cannot become part of a static program: "
+                               f"{error}") from error
         finally:
             self.converted = before
 
@@ -264,7 +274,8 @@ class Recorder(Frame):
                 self.back(mark)
 
     def loop(self, code, steps=0):
-        """Called before a loop of converted code: [code of its body, steps, whether how many is known only when the program runs]."""
+        """Called before a loop of converted code: [code of its body, steps, whether how many is known only
+        when the program runs]."""
         return [code, steps, steps == -1]
 
     def mark(self):
@@ -272,7 +283,8 @@ class Recorder(Frame):
         return len(self.ops), self.program.draws
 
     def back(self, mark):
-        """Takes back what was recorded since a mark; returns it with what Tensors that were changed in place hold now."""
+        """Takes back what was recorded since a mark; returns it with what Tensors that were changed
+        in place hold now."""
         ops, program = self.ops, self.program
         recorded = ops[mark[0] :]
         del ops[mark[0] :]
@@ -306,8 +318,10 @@ class Recorder(Frame):
                 for self.probe in (0, 1):
                     out = op.fn(*args, **kwargs)
                     runs.append((out, *self.back(mark)))
-            except (SymbolError, TracedValueError, TypeError, ValueError, AssertionError, IndexError, RuntimeError):
-                self.back(mark)  # a value is needed, or a probe does not fit: as a whole, or it is an error there too
+            except (SymbolError, TracedValueError, TypeError, ValueError, AssertionError, IndexError,
+                    RuntimeError):
+                # a value is needed, or a probe does not fit: as a whole, or it is an error there too
+                self.back(mark)
             finally:
                 self.probe = None
         if len(runs) == 2 and same(*runs):
@@ -336,7 +350,8 @@ class Recorder(Frame):
         except Random:
             self.back(mark)
             code = OpaqueCall(fn, args, kwargs, tensors, writes, True)
-            found = self.record(Kernel(name, code), [*symbols, *self.draw(default_generator())], [*stops, True, True])
+            found = self.record(Kernel(name, code), [*symbols, *self.draw(default_generator())],
+                                [*stops, True, True])
             self.program.draws += code.draws - 1
         found = list(found)
         for made, stop in zip(found, code.free, strict=True):
@@ -372,7 +387,7 @@ class _Code:
         self.name, self.fn = name, fn
 
 
-# modes and inputs -------------------------------------------------------------------------------------------------
+# modes and inputs -------------------------------------------------------------------------------------------
 
 
 def start():
@@ -410,12 +425,14 @@ def data(name, shape, dtype=None, lod_level=0):
 
     recorder = local.ctx.frame
     if not recorder.recording:
-        raise AssertionError("data: it declares an input of a static program; call paddle.enable_static() first")
+        raise AssertionError("data: it declares an input of a static program; "
+                             "call paddle.enable_static() first")
     if not isinstance(name, str):
         raise TypeError(f"data: name: got {type(name).__name__}; it must be a str")
     if not isinstance(shape, list | tuple) or any(isinstance(length, str) for length in shape):
         got = list(shape) if isinstance(shape, list | tuple) else type(shape).__name__
-        raise TypeError(f"data: shape: got {got}; it must be a list or tuple of ints, with None for a length that is not known yet")
+        raise TypeError(f"data: shape: got {got}; it must be a list or tuple of ints, with None for a length "
+                        "that is not known yet")
     kind = (dtypes.default() if dtype is None else dtypes.convert(dtype)).np
     program = recorder.program
     found = variable(Symbol(avals_of(shape, kind), "data", program, name))
@@ -429,12 +446,13 @@ def record(function, input_specs, named=None):
 
     Args:
         function: callable on Tensors, or a Layer (its `forward`).
-        input_specs: list of InputSpecs, Tensors (their shape and dtype are taken), or other values, which are passed as they are; nested lists and
-            dicts are allowed.
+        input_specs: list of InputSpecs, Tensors (their shape and dtype are taken), or other values, which are
+            passed as they are; nested lists and dicts are allowed.
         named: dict of such, for keyword arguments.
     Returns:
-        (Program, list of input Variables, what the function returned with Variables for Tensors). The Parameters and buffers of the Layer are the
-        Program's `vars`, under their own names, with `values`; other eager Tensors are constants.
+        (Program, list of input Variables, what the function returned with Variables for Tensors). The
+        Parameters and buffers of the Layer are the Program's `vars`, under their own names, with `values`;
+        other eager Tensors are constants.
     """
     from paddle_jax.static.input_spec import InputSpec
 
@@ -461,8 +479,10 @@ def record(function, input_specs, named=None):
             for tensor in _state_of(function):
                 recorder.take_in(tensor, tensor.name)
             given, named = [taken(spec) for spec in input_specs], taken(named or {})
-            out = recorder.control_flow((given, named), lambda: function(*given, **named), lambda: ft.partial(convert(function), *given, **named))
-            out = mapped(out, lambda t: t if isinstance(t, Variable) else variable(recorder.symbol(t), t.stop_gradient))
+            out = recorder.control_flow((given, named), lambda: function(*given, **named),
+                                        lambda: ft.partial(convert(function), *given, **named))
+            out = mapped(out, lambda t: t if isinstance(t, Variable) else variable(recorder.symbol(t),
+                                                                                   t.stop_gradient))
         finally:
             for tensor, (before,) in recorder.written.changed():
                 if type(before) is not Symbol:

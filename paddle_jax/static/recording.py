@@ -1,8 +1,10 @@
-"""Recording a function for a model file: which operations it runs, and which of their numbers depend on lengths that are not fixed.
+"""Recording a function for a model file: which operations it runs, and which of their numbers depend on
+lengths that are not fixed.
 
-The function runs twice, with different lengths in place of the unknown ones. What differs between the two runs is a `Length`; if the runs call
-different operations, the code looks at the lengths in a way that a program cannot hold. Each axis gets lengths of its own, with a difference of its
-own, so that it can be told which length a number is made of; where axes turn out to belong together, all get the same.
+The function runs twice, with different lengths in place of the unknown ones. What differs between the two
+runs is a `Length`; if the runs call different operations, the code looks at the lengths in a way that a
+program cannot hold. Each axis gets lengths of its own, with a difference of its own, so that it can be told
+which length a number is made of; where axes turn out to belong together, all get the same.
 """
 
 import dataclasses
@@ -27,8 +29,9 @@ from paddle_jax.static.program import Program
 from paddle_jax.static.recorder import Recorder
 from paddle_jax.static.variable import Variable, variable
 
-# (first run, second run) for each axis: odd, so that half of a length is seen to be rounded; multiples of 32, for models that halve lengths again and
-# again; the same for all axes; short ones, for tables of few positions.
+# (first run, second run) for each axis: odd, so that half of a length is seen to be rounded; multiples of 32,
+# for models that halve lengths again and again; the same for all axes; short ones, for tables of few
+# positions.
 _ODD = ((97, 198), (103, 212), (107, 220), (109, 236), (113, 244), (127, 264))
 _EVEN = ((96, 192), (160, 480), (160, 800), (160, 1120), (32, 352), (32, 416))
 _SHORT = ((5, 8), (7, 12), (9, 16), (11, 18), (13, 24), (15, 28))
@@ -46,7 +49,8 @@ class Step:
     layout: Any  # how the operands are laid out, as in `kernel.made_of`
     inputs: list  # operands, Symbols
     outputs: list  # results, Symbols
-    blocks: list | tuple = ()  # of `cond` and `while`: (Symbols that come in, Steps, Symbols of the results) for each
+    # of `cond` and `while`: (Symbols that come in, Steps, Symbols of the results) for each
+    blocks: list | tuple = ()
     place: str | None = None  # `file:line` of the user's code
 
     @property
@@ -98,7 +102,8 @@ class Recording:
 class _Known(Variable):
     """A Variable whose lengths are known: it can be counted and taken apart."""
 
-    __iter__, __len__, size = Tensor.__iter__, Tensor.__len__, Tensor.size  # pyright: ignore[reportAssignmentType]  a Variable's refuses
+    # a Variable's refuses
+    __iter__, __len__, size = Tensor.__iter__, Tensor.__len__, Tensor.size  # pyright: ignore[reportAssignmentType]
 
 
 class Curable(NotWritable):
@@ -115,8 +120,9 @@ class _OpenLoop(Exception):  # noqa: N818  a message from inside a loop to whoev
 class _Recorder(Recorder):
     """A recorder that runs everything under a probe, so that all code sees lengths.
 
-    open: codes of loops' bodies of which other lengths take other numbers of steps; loops: the loops of each run, as `loop` gives them. places:
-    {Operation: line of the user's code}. refusal: why the code cannot be recorded, though it may have caught that.
+    open: codes of loops' bodies of which other lengths take other numbers of steps; loops: the loops of each
+    run, as `loop` gives them. places: {Operation: line of the user's code}. refusal: why the code cannot be
+    recorded, though it may have caught that.
     """
 
     single_steps = True  # a program inside the function is recorded operation by operation
@@ -124,7 +130,8 @@ class _Recorder(Recorder):
 
     def __init__(self, converted=False, open_loops=()):
         super().__init__(Program())
-        self.depth, self.taken, self.converted, self.open, self.loops, self.places = 1, {}, converted, open_loops, ([], []), {}
+        self.depth, self.taken, self.converted, self.open, self.loops, self.places = (
+            1, {}, converted, open_loops, ([], []), {})
         self.refusal = None
 
     def control_flow(self, args, plain, converted):
@@ -153,7 +160,8 @@ class _Recorder(Recorder):
         known = self.taken.get(id(tensor))
         if known is None or known[1] is not raw:
             aval = aval_of(raw.shape, raw.dtype)
-            known = self.taken[id(tensor)] = tensor, raw, Symbol((aval, aval), "constant", self.program, value=tensor)
+            known = self.taken[id(tensor)] = (tensor, raw,
+                                              Symbol((aval, aval), "constant", self.program, value=tensor))
         return known[2]
 
     def call(self, kernel, tensors):
@@ -162,7 +170,8 @@ class _Recorder(Recorder):
         if made is not None and made[0].name == "shape":
             return wrap(jnp.asarray(np.array(tensors[0].shape, np.int64)))
         held = [t._raw for t in tensors]
-        if held and not any(type(raw) is Symbol or t.persistable or raw.size > _SMALL for raw, t in zip(held, tensors, strict=True)):
+        if held and not any(type(raw) is Symbol or t.persistable or raw.size > _SMALL
+                            for raw, t in zip(held, tensors, strict=True)):
             with computing():
                 found = run(kernel, tensors)
             if all(t._raw.size <= _SMALL for t in tensors_in(found)):
@@ -186,9 +195,10 @@ def record(function, specs, converted=None) -> Recording:
 
     Args:
         function: callable.
-        specs: list of InputSpecs (nested in lists and dicts if need be), and other values, which are passed as they are.
-        converted: function that gives the function with control flow on Tensors converted, which is tried where it asks for values or does
-            different things for different lengths.
+        specs: list of InputSpecs (nested in lists and dicts if need be), and other values, which are
+            passed as they are.
+        converted: function that gives the function with control flow on Tensors converted, which is tried
+            where it asks for values or does different things for different lengths.
     Raises:
         NotWritable, Unsupported: the function needs values, or does different things for different lengths.
     """
@@ -210,8 +220,8 @@ def record(function, specs, converted=None) -> Recording:
 
 
 def _converted(function, specs, sets):
-    """As `record` for a converted function. Loops are steps one after the other, until they are seen to take other numbers of them for other lengths;
-    that is found with short lengths."""
+    """As `record` for a converted function. Loops are steps one after the other, until they are seen to take
+    other numbers of them for other lengths; that is found with short lengths."""
     first, open_loops = None, set()
     for probes in (_SHORT, *sets):
         found = None
@@ -275,8 +285,8 @@ def _argument(value, recorder, probes, inputs):
         return {key: items[key] for key in value}
     if not _specs(value):
         return value
-    pair = [aval_of(tuple(probes[min(axis, len(probes) - 1)][run] if n == -1 else n for axis, n in enumerate(value.shape)),
-                    np.dtype(value.dtype.np)) for run in (0, 1)]
+    pair = [aval_of(tuple(probes[min(axis, len(probes) - 1)][run] if n == -1 else n
+                          for axis, n in enumerate(value.shape)), np.dtype(value.dtype.np)) for run in (0, 1)]
     inputs.append(Symbol(tuple(pair), "data", recorder.program, value.name))
     return variable(inputs[-1], value.stop_gradient, _Known)
 
@@ -301,7 +311,8 @@ def _merged(recorder, inputs, first, second):
         found.shapes[symbol] = _shape(symbol.avals[0].shape, symbol.avals[1].shape)
     found.steps.extend(_steps(found, partner, first[1], second[1]))
     if len(first[0]) != len(second[0]):
-        raise Curable("it returns other numbers of tensors for other lengths; give these lengths as numbers in input_spec")
+        raise Curable("it returns other numbers of tensors for other lengths; "
+                      "give these lengths as numbers in input_spec")
     for a, b in zip(first[0], second[0], strict=True):
         _pair(found, partner, a, b)
     return found
@@ -313,7 +324,8 @@ def _steps(found, partner, ops, others):
         here = found.places.get(a or b)
         if a is None or b is None or a.name != b.name:
             one, other = ("nothing" if op is None else op.name for op in (a, b))
-            raise Curable(f"it runs {one} for one set of lengths and {other} for another; give these lengths as numbers in input_spec", here)
+            raise Curable(f"it runs {one} for one set of lengths and {other} for another; "
+                          "give these lengths as numbers in input_spec", here)
         try:
             steps.append(_step(found, partner, a, b))
         except NotWritable as error:
@@ -325,8 +337,10 @@ def _steps(found, partner, ops, others):
 
 def _step(found, partner, a, b):
     made, other = a.kernel.made_of, b.kernel.made_of
-    if len(a.inputs) != len(b.inputs) or len(a.outputs) != len(b.outputs) or (made is None) != (other is None):
-        raise Curable(f"it calls {a.name} in different ways for different lengths; give these lengths as numbers in input_spec")
+    if (len(a.inputs) != len(b.inputs) or len(a.outputs) != len(b.outputs)
+            or (made is None) != (other is None)):
+        raise Curable(f"it calls {a.name} in different ways for different lengths; "
+                      "give these lengths as numbers in input_spec")
     for x, y in zip(a.inputs, b.inputs, strict=True):
         _pair(found, partner, x, y)
     for x, y in zip(a.outputs, b.outputs, strict=True):
@@ -337,7 +351,8 @@ def _step(found, partner, a, b):
         return Step(a.kernel, None, {}, None, a.inputs, a.outputs, blocks)
     op, layout, values = made
     if other[0] is not op or other[1] != layout:
-        raise Curable(f"it calls {op.name} in different ways for different lengths; give these lengths as numbers in input_spec")
+        raise Curable(f"it calls {op.name} in different ways for different lengths; "
+                      "give these lengths as numbers in input_spec")
     attrs = {name: _attribute(op.name, x, y) for name, x, y in zip(op.attrs, values, other[2], strict=True)}
     return Step(a.kernel, op, attrs, layout, a.inputs, a.outputs)
 
@@ -368,7 +383,8 @@ def _pair(found, partner, x, y):
     if x.kind == y.kind == "random":
         return
     if x.kind != "constant" or y.kind != "constant":
-        raise NotWritable("it uses different tensors for different lengths; give these lengths as numbers in input_spec")
+        raise NotWritable("it uses different tensors for different lengths; "
+                          "give these lengths as numbers in input_spec")
     partner[x] = y
     found.shapes[x] = _shape(x.avals[0].shape, y.avals[0].shape)
     if x.value is y.value:
@@ -381,19 +397,23 @@ def _pair(found, partner, x, y):
         found.tensors[x] = one
     else:
         if (one != np.round(one)).any() or (two != np.round(two)).any():
-            raise NotWritable("it uses a fraction made of lengths that are not fixed; give these lengths as numbers in input_spec")
-        found.tensors[x] = [_attribute("an operand", int(p), int(q)) for p, q in zip(one.ravel(), two.ravel(), strict=True)]
+            raise NotWritable("it uses a fraction made of lengths that are not fixed; "
+                              "give these lengths as numbers in input_spec")
+        found.tensors[x] = [_attribute("an operand", int(p), int(q))
+                            for p, q in zip(one.ravel(), two.ravel(), strict=True)]
 
 
 def _made(one, two, shape):
     """The Filled or Ramp that both arrays, which differ in shape, are."""
-    if one.size and two.size and uniform(one) and uniform(two) and np.array_equal(one.flat[0], two.flat[0], equal_nan=one.dtype.kind in "fc"):
+    if (one.size and two.size and uniform(one) and uniform(two)
+            and np.array_equal(one.flat[0], two.flat[0], equal_nan=one.dtype.kind in "fc")):
         return Filled(one.flat[0].item(), one.dtype.name, shape)
     if one.ndim == two.ndim == 1 and min(one.size, two.size) > 1 and one.dtype.kind in "if":
         step = one[1] - one[0]
         if all(np.allclose(a, one[0] + step * np.arange(a.size), rtol=1e-6, atol=0) for a in (one, two)):
             return Ramp(one[0].item(), step.item(), one.dtype.name, shape)
-    raise NotWritable("it makes a tensor whose numbers depend on lengths that are not fixed; give these lengths as numbers in input_spec")
+    raise NotWritable("it makes a tensor whose numbers depend on lengths that are not fixed; "
+                      "give these lengths as numbers in input_spec")
 
 
 def _shape(one, two):
@@ -410,4 +430,5 @@ def _attribute(name, one, two):
         return Length(one, two)
     if one == two or one is two or (one != one and two != two):
         return one
-    raise NotWritable(f"{name}: {one!r} for one set of lengths and {two!r} for another; give these lengths as numbers in input_spec")
+    raise NotWritable(f"{name}: {one!r} for one set of lengths and {two!r} for another; "
+                      "give these lengths as numbers in input_spec")

@@ -21,7 +21,8 @@ _SMALL = 64  # elements of integers that are computed on the host, if they depen
 
 
 def evaluate(ops, env):
-    """Runs operations in order; `env` maps Symbols to arrays and gets the results. Gradients use the forward results of the same run."""
+    """Runs operations in order; `env` maps Symbols to arrays and gets the results. Gradients use the forward
+    results of the same run."""
     host = any(op.host for op in ops)
     taped = {op for gradient in ops if isinstance(gradient, Gradient) for op in gradient.region}
     pulls = {}
@@ -35,7 +36,8 @@ def evaluate(ops, env):
 
 
 def operands(op, env):
-    """The arrays of an operation's inputs; where gradients end, they end for JAX's derivatives too (loops, derivatives of derivatives)."""
+    """The arrays of an operation's inputs; where gradients end, they end for JAX's derivatives too (loops,
+    derivatives of derivatives)."""
     found = []
     for symbol, stop in zip(op.inputs, op.stops, strict=True):
         value = env[symbol] if symbol in env else constant_of(symbol)
@@ -47,7 +49,8 @@ def operands(op, env):
 def constant_of(symbol):
     """The array of a constant."""
     if symbol.kind != "constant":
-        raise RuntimeError(f"{symbol!r} was made in another program, or in a branch or a loop of it; pass it on as a result, or build it again")
+        raise RuntimeError(f"{symbol!r} was made in another program, or in a branch or a loop of it; "
+                           "pass it on as a result, or build it again")
     return concrete(symbol.value)
 
 
@@ -55,12 +58,14 @@ def _call(op, values, host=False):
     try:
         if is_shape(op.kernel):
             return of_shape(op.kernel, np.shape(values[0]))
-        if not host and values and all(not isinstance(v, jax.core.Tracer) and v.dtype.kind in "iub" and v.size <= _SMALL for v in values):
+        if not host and values and all(not isinstance(v, jax.core.Tracer) and v.dtype.kind in "iub"
+                                           and v.size <= _SMALL for v in values):
             with eagerly():  # integers that depend on shapes alone stay on the host: they may be lengths
                 return jax.tree.map(np.asarray, op.kernel.fn(*map(jnp.asarray, values)))
         return op.kernel.run(*values) if host and not op.host else op.kernel.fn(*values)
     except Exception as error:
-        raise (found := translate(op.name, [v for v in values if hasattr(v, "dtype")], error, op.kernel)) from behind(found, error)
+        raise (found := translate(op.name, [v for v in values if hasattr(v, "dtype")], error,
+                                  op.kernel)) from behind(found, error)
 
 
 def _store(op, out, env):
@@ -69,15 +74,18 @@ def _store(op, out, env):
 
 
 def _taped(op, env, host):
-    """Runs an operation so that its gradient can be taken: (positions of inputs, function that gives their gradients), or None."""
+    """Runs an operation so that its gradient can be taken: (positions of inputs, function that gives their
+    gradients), or None."""
     values = operands(op, env)
-    diff = () if op.kernel.nondiff else tuple([i for i, s in enumerate(op.inputs) if not op.stops[i] and s.dtype.kind in INEXACT])
+    diff = (() if op.kernel.nondiff
+            else tuple([i for i, s in enumerate(op.inputs) if not op.stops[i] and s.dtype.kind in INEXACT]))
     if not diff:
         _store(op, _call(op, values, host), env)
         return None
     if op.host:
         return _taped_on_host(op, values, diff, env)
-    out, pull = linearized(op.kernel, diff, [jnp.asarray(v) if i in diff else v for i, v in enumerate(values)])
+    out, pull = linearized(op.kernel, diff,
+                           [jnp.asarray(v) if i in diff else v for i, v in enumerate(values)])
     _store(op, out, env)
 
     def back(cts):
@@ -98,9 +106,11 @@ def _taped_on_host(op, values, diff, env):
 
     def pull(cts):
         starts = [None if c is None else wrap(c) for c in cts]
-        pairs = [(t, c) for t, c in zip(results, starts, strict=True) if c is not None and not t.stop_gradient]
+        pairs = [(t, c) for t, c in zip(results, starts, strict=True)
+                 if c is not None and not t.stop_gradient]
         wanted = [tensors[i] for i in diff]
-        got = tape_grad([t for t, _ in pairs], wanted, [c for _, c in pairs], allow_unused=True, retain_graph=True) if pairs else [None] * len(diff)
+        got = tape_grad([t for t, _ in pairs], wanted, [c for _, c in pairs], allow_unused=True,
+                        retain_graph=True) if pairs else [None] * len(diff)
         return [None if g is None else concrete(g._raw) for g in got]
 
     return diff, pull
@@ -109,8 +119,9 @@ def _taped_on_host(op, values, diff, env):
 class Gradient(Operation):
     """Derivatives of some Symbols by others.
 
-    region: the operations between them, in order. targets: what is derived; starts: Symbols of the gradients to start from, None for ones. wanted:
-    what is derived by. outside: what the region takes from elsewhere. ends: Symbols that gradients do not pass.
+    region: the operations between them, in order. targets: what is derived; starts: Symbols of the gradients
+    to start from, None for ones. wanted: what is derived by. outside: what the region takes from elsewhere.
+    ends: Symbols that gradients do not pass.
     """
 
     __slots__ = ("ends", "outside", "region", "starts", "targets", "wanted")
@@ -118,7 +129,8 @@ class Gradient(Operation):
     def __init__(self, region, targets, starts, wanted, ends, scope=""):
         self.region, self.targets, self.starts, self.wanted, self.ends = region, targets, starts, wanted, ends
         made = {o for op in region for o in op.outputs}
-        self.outside = [s for s in dict.fromkeys([*[i for op in region for i in op.inputs], *wanted]) if s not in made and s.kind != "constant"]
+        self.outside = [s for s in dict.fromkeys([*[i for op in region for i in op.inputs], *wanted])
+                        if s not in made and s.kind != "constant"]
         inputs = [*self.outside, *[s for s in starts if s is not None], *targets]
         super().__init__(Kernel("gradients", self._alone), inputs, (False,) * len(inputs), tuple, scope)
 
@@ -136,9 +148,11 @@ class Gradient(Operation):
         cts = {}
         for target, start in zip(self.targets, self.starts, strict=True):
             value = env[target] if target in env else constant_of(target)
-            ct = jnp.ones_like(value) if start is None else jnp.reshape(jnp.asarray(env[start] if start in env else constant_of(start)), value.shape)
+            ct = jnp.ones_like(value) if start is None else jnp.reshape(
+                jnp.asarray(env[start] if start in env else constant_of(start)), value.shape)
             add(cts, target, ct)
-        steps = [(op.outputs, self._passing(op, pulls[op][0]), pulls[op][1]) for op in self.region if pulls.get(op) is not None]
+        steps = [(op.outputs, self._passing(op, pulls[op][0]), pulls[op][1]) for op in self.region
+                 if pulls.get(op) is not None]
         accumulate(steps, cts)
         for symbol, out in zip(self.wanted, self.outputs, strict=True):
             env[out] = cts[symbol] if symbol in cts else jnp.zeros(np.shape(env[symbol]), symbol.dtype)
@@ -150,7 +164,8 @@ class Gradient(Operation):
 
 def random_values(program, words, offset, symbols):
     """{Symbol: value} of the random operands among some Symbols."""
-    return {s: words if s.value is None else offset + np.uint32(s.value) for s in symbols if s.kind == "random"}
+    return {s: words if s.value is None else offset + np.uint32(s.value) for s in symbols
+            if s.kind == "random"}
 
 
 def symbols_of(ops):

@@ -87,7 +87,8 @@ def scope_guard(scope):
         True
     """
     if not isinstance(scope, Scope):
-        raise TypeError(f"scope_guard: scope: got {type(scope).__name__}; it must be a Scope, such as paddle.static.global_scope() gives")
+        raise TypeError(f"scope_guard: scope: got {type(scope).__name__}; it must be a Scope, "
+                        "such as paddle.static.global_scope() gives")
     before, Programs.scope = global_scope(), scope
     try:
         yield
@@ -107,7 +108,8 @@ def put_into(scope, name, value, avals):
     """Puts a value into a Scope, in the shape and dtype of a Variable."""
     array = looked_at(concrete(value._raw) if isinstance(value, Tensor) else value)
     if array.shape != avals[0].shape:
-        raise ValueError(f"set_value: {name}: got shape {list(array.shape)}; it must be {list(avals[0].shape)}")
+        raise ValueError(f"set_value: {name}: got shape {list(array.shape)}; "
+                         f"it must be {list(avals[0].shape)}")
     (scope or global_scope()).values[name] = taken(array.astype(avals[0].dtype))
 
 

@@ -14,13 +14,14 @@ from paddle_jax._core.values.symbol import NoValueError, Symbol, SymbolError
 
 
 def _unknown(what, instead):
-    return SymbolError(f"{what}(Tensor) is not supported in static graph mode: the value is not known while a program is recorded; {instead}")
+    return SymbolError(f"{what}(Tensor) is not supported in static graph mode: the value is not known while "
+                       f"a program is recorded; {instead}")
 
 
 def _eager_only(name):
     def method(self, *args, **kwargs):
-        raise NoValueError(f"{name}: a Variable of a static program has no value to ask for; run the program and fetch it, "
-                             "or call paddle.disable_static()")
+        raise NoValueError(f"{name}: a Variable of a static program has no value to ask for; "
+                           "run the program and fetch it, or call paddle.disable_static()")
 
     method.__name__ = name
     method.__doc__ = "Raises AssertionError: only eager Tensors have it."
@@ -37,20 +38,24 @@ def _absent(name):
 class Variable(Tensor):
     """A Tensor of a static program: shape and dtype are known, the value is there when the program runs.
 
-    Programs make them: `paddle.static.data`, parameters, and the results of operations. All functions of Tensors take them.
+    Programs make them: `paddle.static.data`, parameters, and the results of operations. All functions of
+    Tensors take them.
     """
 
-    numpy, tolist, clear_gradient, clear_grad, register_hook = map(  # pyright: ignore[reportAssignmentType]  hidden on purpose
+    numpy, tolist, clear_gradient, clear_grad, register_hook = map(  # pyright: ignore[reportAssignmentType]
+        # hidden on purpose
         _eager_only, ("numpy", "tolist", "clear_gradient", "clear_grad", "register_hook"))
-    backward, grad, gradient, data, is_leaf, grad_fn, __dlpack__ = map(  # pyright: ignore[reportAssignmentType]  hidden on purpose
+    backward, grad, gradient, data, is_leaf, grad_fn, __dlpack__ = map(  # pyright: ignore[reportAssignmentType]
+        # hidden on purpose
         _absent, ("backward", "grad", "gradient", "data", "is_leaf", "grad_fn", "__dlpack__"))
     __iter__ = None  # type: ignore[assignment]
     is_parameter = False
 
     def __init__(self, *args, **kwargs):
-        raise TypeError("Variable: a program makes them; use paddle.static.data for an input, paddle.static.create_parameter for a parameter")
+        raise TypeError("Variable: a program makes them; use paddle.static.data for an input, "
+                        "paddle.static.create_parameter for a parameter")
 
-    # what is known ------------------------------------------------------------------------------------------------
+    # what is known ------------------------------------------------------------------------------------------
 
     @property
     def name(self):
@@ -101,7 +106,7 @@ class Variable(Tensor):
         """The Operation that makes it; None for inputs and parameters."""
         return self._raw.op
 
-    # what is not --------------------------------------------------------------------------------------------------
+    # what is not --------------------------------------------------------------------------------------------
 
     def __bool__(self):
         error, recorder = _unknown("bool", "use paddle.static.nn.cond or while_loop"), local.ctx.frame
@@ -124,7 +129,8 @@ class Variable(Tensor):
     def item(self, *args):
         """Raises TypeError, as the value is not known; ValueError for more than one element."""
         if not args and self._raw.size != 1:
-            raise ValueError(f"item: got a Variable of shape {list(self.shape)}; only one element can become a Python number")
+            raise ValueError(f"item: got a Variable of shape {list(self.shape)}; "
+                             "only one element can become a Python number")
         raise _unknown("item", "run the program and fetch it")
 
     def __len__(self):
@@ -142,11 +148,12 @@ class Variable(Tensor):
     def __repr__(self):
         raw = self._raw
         made = raw.kind if raw.op is None else raw.op.name
-        return f"Variable(name={raw.name}, op={made}, shape={list(raw.shape)}, dtype={self.dtype._key}, stop_gradient={self.stop_gradient})"
+        return (f"Variable(name={raw.name}, op={made}, shape={list(raw.shape)}, dtype={self.dtype._key}, "
+                f"stop_gradient={self.stop_gradient})")
 
     __str__ = __repr__
 
-    # copies -------------------------------------------------------------------------------------------------------
+    # copies -------------------------------------------------------------------------------------------------
 
     def detach(self):
         """A Variable with the same value that no gradient flows through."""
@@ -162,7 +169,8 @@ class Variable(Tensor):
         return found
 
     def __reduce__(self):
-        raise TypeError("cannot pickle a Variable: it has no value; fetch it, or save the program with paddle.static.save")
+        raise TypeError("cannot pickle a Variable: it has no value; fetch it, or save the program with "
+                        "paddle.static.save")
 
     def __getitem__(self, item):
         recorder = local.ctx.frame
@@ -176,8 +184,8 @@ class Variable(Tensor):
 
 
 class PersistentVariable(Variable):
-    """A Variable whose value lives in the Scope under its name. What it stands for is looked up in the Program that is being recorded, if that has
-    it: another one may have a Variable of the same name."""
+    """A Variable whose value lives in the Scope under its name. What it stands for is looked up in the
+    Program that is being recorded, if that has it: another one may have a Variable of the same name."""
 
     def _get(self):
         recorder = local.ctx.frame
@@ -186,7 +194,8 @@ class PersistentVariable(Variable):
 
     def _set(self, symbol):
         if not isinstance(symbol, Symbol):
-            raise TypeError(f"{self._own_name}: a Variable of a program cannot be given a value; use global_scope().find_var(name).get_tensor().set")
+            raise TypeError(f"{self._own_name}: a Variable of a program cannot be given a value; "
+                            "use global_scope().find_var(name).get_tensor().set")
         recorder = local.ctx.frame
         (recorder.program if recorder.recording else self._program).write(self, symbol)
 

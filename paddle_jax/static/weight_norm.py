@@ -15,12 +15,14 @@ class WeightNormParamAttr(ParamAttr):
 
     Args:
         dim: int, the axis that each index of has a length of its own. Default None: one length.
-        name, initializer, learning_rate, regularizer, trainable, do_model_average, need_clip: as for `ParamAttr`.
+        name, initializer, learning_rate, regularizer, trainable, do_model_average, need_clip: as
+            for `ParamAttr`.
     Example:
         >>> paddle.enable_static()
         >>> main = paddle.static.Program()
         >>> with paddle.static.program_guard(main, paddle.static.Program()):
-        ...     y = paddle.static.nn.fc(paddle.static.data("x", [None, 3]), 5, weight_attr=paddle.static.WeightNormParamAttr(dim=0, name="w"))
+        ...     y = paddle.static.nn.fc(paddle.static.data("x", [None, 3]), 5,
+        ...                             weight_attr=paddle.static.WeightNormParamAttr(dim=0, name="w"))
         >>> sorted(list(p.shape) for p in main.all_parameters())
         [[3, 1], [3, 5], [5]]
         >>> paddle.disable_static()
@@ -29,9 +31,10 @@ class WeightNormParamAttr(ParamAttr):
 
     params_with_weight_norm: list = []  # noqa: RUF012  Paddle's name for those made so far
 
-    def __init__(self, dim=None, name=None, initializer=None, learning_rate=1.0, regularizer=None, trainable=True, do_model_average=False,
-                 need_clip=True):
-        super().__init__(name, initializer, learning_rate, regularizer, trainable, do_model_average, need_clip)
+    def __init__(self, dim=None, name=None, initializer=None, learning_rate=1.0, regularizer=None,
+                 trainable=True, do_model_average=False, need_clip=True):
+        super().__init__(name, initializer, learning_rate, regularizer, trainable, do_model_average,
+                         need_clip)
         self.dim = dim
 
 
@@ -40,7 +43,8 @@ def _length(array, axes):
 
 
 def normalized(attr, make, shape, default, owner):
-    """The weight; `make(shape, ParamAttr, default initializer)` creates a Parameter. owner: what a generated name begins with."""
+    """The weight; `make(shape, ParamAttr, default initializer)` creates a Parameter. owner: what a generated
+    name begins with."""
     base = attr.name or unique_name.generate(f"{owner}.w")
 
     def named(end):
@@ -53,7 +57,8 @@ def normalized(attr, make, shape, default, owner):
     v = make(shape, named("_v"), default)
     g = make([1 if i in axes else n for i, n in enumerate(shape)], named("_g"), default)
     name = v.name
-    default_startup_program().inits[g.name] = lambda: _length(np.asarray(global_scope().values[name]), axes).astype(v.avals[0].dtype)
+    default_startup_program().inits[g.name] = lambda: _length(np.asarray(global_scope().values[name]),
+                                                              axes).astype(v.avals[0].dtype)
     WeightNormParamAttr.params_with_weight_norm.append(v)
     return g * (v / (v * v).sum(axis=list(axes), keepdim=True).sqrt())
 

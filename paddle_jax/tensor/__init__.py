@@ -1,4 +1,5 @@
-"""The functions of `paddle.*` on tensors, by family. Importing this module declares them and puts the methods on Tensor."""
+"""The functions of `paddle.*` on tensors, by family. Importing this module declares them and puts the
+methods on Tensor."""
 
 import sys
 import types

@@ -18,7 +18,8 @@ from paddle_jax._core.values.symbol import ABSTRACT
 
 
 def one_axis(op, axis, ndim, name="axis", error=ValueError):
-    """The axis as a number in [0, ndim); a 0-D tensor has the axes -1 and 0 only where the caller says ndim 1."""
+    """The axis as a number in [0, ndim); a 0-D tensor has the axes -1 and 0 only where the
+    caller says ndim 1."""
     axis = number(op, axis, name)
     if not -ndim <= axis < ndim:
         allowed = f"{-ndim}..{ndim - 1}" if ndim else "none, the tensor is 0-D"
@@ -45,14 +46,16 @@ def number(op, value, name):
 
 
 def ints(op, values, name):
-    """A list argument as a tuple of ints. An int counts as a list of one; Tensors may stand for the list or for its items."""
+    """A list argument as a tuple of ints. An int counts as a list of one; Tensors may stand for the list
+    or for its items."""
     values = freeze(values)
     if isinstance(values, int):
         return (int(values),)
     if is_open(values):
         return (values,)
     if not isinstance(values, tuple):
-        raise ArgumentError(f"{op}: {name}: got {values!r}; it must be an int, a list, a tuple or a Tensor of ints")
+        raise ArgumentError(f"{op}: {name}: got {values!r}; it must be an int, a list, a tuple or "
+                            "a Tensor of ints")
     return tuple(number(op, v, name) for v in values)
 
 
@@ -72,8 +75,8 @@ def untracked(tensor):
 
 
 def bounds(index):
-    """The least and the largest element; None of an empty tensor, under a trace, and of what a compiled function takes from outside. A value is
-    looked at once."""
+    """The least and the largest element; None of an empty tensor, under a trace, and of what a compiled
+    function takes from outside. A value is looked at once."""
     raw = index._raw
     if isinstance(raw, jax.Array) and local.ctx.frame.capture is not None:
         return None
@@ -86,7 +89,8 @@ def bounds(index):
         if type(raw) is Value:
             raw.bounds = known
         elif isinstance(raw, jax.Array):
-            _KNOWN[id(raw)] = weakref.ref(raw, ft.partial(_KNOWN.pop, id(raw))), known  # bound: at the end of the process modules are empty
+            # bound: at the end of the process modules are empty
+            _KNOWN[id(raw)] = weakref.ref(raw, ft.partial(_KNOWN.pop, id(raw))), known
     return known
 
 
@@ -99,13 +103,14 @@ def _known(raw):
 
 
 def check_index(op, index, size, error=IndexError, low=None, name="index"):
-    """Refuses indices outside [low, size) (low defaults to -size), which JAX would clamp without a word. In a compiled function the check rides
-    with the results; in a branch or loop of it nothing can be checked."""
+    """Refuses indices outside [low, size) (low defaults to -size), which JAX would clamp without a word. In a
+    compiled function the check rides with the results; in a branch or loop of it nothing can be checked."""
     low = -size if low is None else low
     _check_tensor(op, index, name)
 
     def refusal(least, most):
-        return error(f"{op}: {name}: got {most if most >= size else least}; the axis has length {size}, use {low}..{size - 1}")
+        return error(f"{op}: {name}: got {most if most >= size else least}; the axis has length {size}, "
+                     f"use {low}..{size - 1}")
 
     value = traced(index)
     if value is not None:
@@ -127,16 +132,19 @@ def check_index_dtype(op, index, allowed=("int32", "int64"), name="index", error
 
 
 def check_floating(op, x, name="x"):
-    """Refuses integers and truth values, as Paddle's kernels do that exist for floating numbers only: the result would not be one."""
+    """Refuses integers and truth values, as Paddle's kernels do that exist for floating numbers only: the
+    result would not be one."""
     if x.dtype.kind in "iub":
-        raise RuntimeError(f"(NotFound) {op}: {name}: got {x.dtype}; it must be floating; cast it with astype")
+        raise RuntimeError(f"(NotFound) {op}: {name}: got {x.dtype}; it must be floating; "
+                           "cast it with astype")
 
 
 def variadic(public, at=1):
     """Lets a call spread the list argument at position `at`: x.reshape(2, 3) for x.reshape([2, 3])."""
 
     def spread(*args, **kwargs):
-        if len(args) > at + 1 and isinstance(args[at + 1], int | np.integer | Tensor) and not isinstance(args[at], list | tuple):
+        if (len(args) > at + 1 and isinstance(args[at + 1], int | np.integer | Tensor)
+                and not isinstance(args[at], list | tuple)):
             args = (*args[:at], args[at:])
         return public(*args, **kwargs)
 
@@ -144,7 +152,8 @@ def variadic(public, at=1):
 
 
 def guarded(check):
-    """Lets `check(*args, **kwargs)` look at the arguments of each call of an op before it runs: for what Paddle's kernels refuse by value."""
+    """Lets `check(*args, **kwargs)` look at the arguments of each call of an op before it runs: for what
+    Paddle's kernels refuse by value."""
 
     def guard(public):
         def looked(*args, **kwargs):
@@ -163,7 +172,8 @@ def guarded(check):
 
 
 def _instead(public, wrapper, inplace):
-    """Puts a wrapper of a declared function everywhere in its place; returns it. inplace: what its declaration says of the in-place twin."""
+    """Puts a wrapper of a declared function everywhere in its place; returns it. inplace: what its
+    declaration says of the in-place twin."""
     made = public.op
     ft.update_wrapper(wrapper, public)
     del wrapper.__wrapped__
@@ -179,7 +189,8 @@ def _instead(public, wrapper, inplace):
 
 
 def at_hand(tensor):
-    """The NumPy view of a value that need not be computed or fetched from a device first; None of any other."""
+    """The NumPy view of a value that need not be computed or fetched from a device first;
+    None of any other."""
     raw = tensor._raw.array if type(tensor._raw) is Value else tensor._raw
     if type(raw) is tuple:
         return np.array(raw)
@@ -195,11 +206,13 @@ def _is_whole(value):
     return isinstance(value, int) if dtype is None else getattr(dtype, "kind", "") in ("i", "u")
 
 
-_BY_ZERO = "{}: y: got 0, by which integers cannot be divided; replace zeros, or divide floating-point numbers"
+_BY_ZERO = ("{}: y: got 0, by which integers cannot be divided; "
+            "replace zeros, or divide floating-point numbers")
 
 
 def check_divisor(op, x, y):
-    """Refuses to divide integers by zero, which XLA gives -1 or -2 for. In a branch or loop of a compiled function nothing can be checked."""
+    """Refuses to divide integers by zero, which XLA gives -1 or -2 for. In a branch or loop of a compiled
+    function nothing can be checked."""
     if not (_is_whole(x) and _is_whole(y)):
         return
     value = traced(y) if isinstance(y, Tensor) else None

@@ -1,8 +1,10 @@
-"""Modified Bessel functions of the first kind I_n and exp(-|x|) I_n, with derivatives of every order on the whole line.
+"""Modified Bessel functions of the first kind I_n and exp(-|x|) I_n, with derivatives of every order
+on the whole line.
 
-I_n' = (I_(n-1) + I_(n+1)) / 2 (Abramowitz and Stegun 9.6.26), so the k-th derivative is 2^-k sum_j C(k, j) I_(n-k+2j) (9.6.29): no division by x, and
-nothing goes wrong at 0. XLA has n = 0 and 1. The others are the power series (9.6.10) below 8, and above it I_(n+1) = I_(n-1) - (2 n / x) I_n, which
-loses little there for the n that derivatives need.
+I_n' = (I_(n-1) + I_(n+1)) / 2 (Abramowitz and Stegun 9.6.26), so the k-th derivative is 2^-k sum_j C(k, j)
+I_(n-k+2j) (9.6.29): no division by x, and nothing goes wrong at 0. XLA has n = 0 and 1. The others are the
+power series (9.6.10) below 8, and above it I_(n+1) = I_(n-1) - (2 n / x) I_n, which loses little there for
+the n that derivatives need.
 """
 
 import functools as ft
@@ -36,8 +38,10 @@ def bessel(n, scaled, order, x):
     if not order:
         return ((sp.i0e, sp.i1e) if scaled else (sp.i0, sp.i1))[n](x)
     known, sign = _family(n + order + 1, x), jnp.sign(x)
-    slopes = [sum(math.comb(k, j) * known[abs(n - k + 2 * j)] for j in range(k + 1)) / 2**k for k in range(order + 1)]
-    return sum(math.comb(order, k) * (-sign) ** (order - k) * s for k, s in enumerate(slopes)) if scaled else slopes[order] * jnp.exp(jnp.abs(x))
+    slopes = [sum(math.comb(k, j) * known[abs(n - k + 2 * j)] for j in range(k + 1)) / 2**k
+              for k in range(order + 1)]
+    return (sum(math.comb(order, k) * (-sign) ** (order - k) * s for k, s in enumerate(slopes)) if scaled
+            else slopes[order] * jnp.exp(jnp.abs(x)))
 
 
 @bessel.defjvp

@@ -17,7 +17,8 @@ from paddle_jax.tensor.ops import as_float
 def matrices(name, x, square=False, error=ValueError):
     """Refuses what is not a (square) matrix or a batch of them."""
     if x.ndim < 2 or (square and x.size and x.shape[-1] != x.shape[-2]):
-        raise error(f"{name}: got shape {list(x.shape)}; {'square matrices [..., n, n]' if square else 'matrices [..., m, n]'} are needed")
+        raise error(f"{name}: got shape {list(x.shape)}; "
+                    f"{'square matrices [..., n, n]' if square else 'matrices [..., m, n]'} are needed")
     return x
 
 
@@ -27,7 +28,8 @@ def adjoint(x):
 
 
 def of_triangle(function, x, lower, tangent):
-    """A function of the Hermitian matrix that one triangle of x stands for. As in Paddle the gradient goes to both triangles.
+    """A function of the Hermitian matrix that one triangle of x stands for. As in Paddle the gradient goes
+    to both triangles.
 
     `tangent` says which change of the Hermitian matrix a change of x stands for.
     """
@@ -62,12 +64,13 @@ def checked(name, result, operand, why):
 @named("cholesky")
 def _cholesky(x, upper):
     matrices("cholesky", x, True, AssertionError)
-    lower = of_triangle(ft.partial(lax.linalg.cholesky, symmetrize_input=False), x, not upper, lambda t: (t + adjoint(t)) / 2)
+    lower = of_triangle(ft.partial(lax.linalg.cholesky, symmetrize_input=False), x, not upper,
+                        lambda t: (t + adjoint(t)) / 2)
     return adjoint(lower) if upper else lower
 
 
-@composite(cases=["spd(3)", "spd(3), True", "const([[2.0, 5.0], [1.0, 2.0]], 'float32')", "const([[-2.0, 1.0], [1.0, 2.0]], 'float32')", "f(2,3)",
-                  "f(3)",
+@composite(cases=["spd(3)", "spd(3), True", "const([[2.0, 5.0], [1.0, 2.0]], 'float32')",
+                  "const([[-2.0, 1.0], [1.0, 2.0]], 'float32')", "f(2,3)", "f(3)",
                   "const([[[4.0, 1.0], [1.0, 3.0]], [[2.0, 0.5], [0.5, 1.0]]])"])
 def cholesky(x, upper=False, name=None):
     """The Cholesky factor of symmetric positive definite matrices: x = L L^T, or U^T U.
@@ -92,7 +95,8 @@ def qr(x, mode="reduced", name=None):
 
     Args:
         x: Tensor [..., m, n].
-        mode: "reduced" (Q [m, k], R [k, n] with k = min(m, n)), "complete" (Q [m, m], R [m, n]) or "r" (R alone).
+        mode: "reduced" (Q [m, k], R [k, n] with k = min(m, n)), "complete" (Q [m, m], R [m, n])
+            or "r" (R alone).
     Returns:
         (Q, R), or R.
     Raises:
@@ -114,19 +118,22 @@ def _full_svd(x):
 
 @_full_svd.defjvp
 def _full_svd_tangent(primals, tangents):
-    """With P = U^H dA V: the differential of U is U W for an antihermitian W, that of V likewise; among surplus columns W is free and taken as 0."""
+    """With P = U^H dA V: the differential of U is U W for an antihermitian W, that of V likewise; among
+    surplus columns W is free and taken as 0."""
     u, s, vh = _full_svd(*primals)
     k = s.shape[-1]
     p = adjoint(u) @ tangents[0] @ adjoint(vh)
     square, row, column = p[..., :k, :k], s[..., None, :], s[..., :, None]
     apart = jnp.where(jnp.eye(k, dtype=bool), 0, 1 / jnp.where(jnp.eye(k, dtype=bool), 1, row**2 - column**2))
-    turn = jnp.eye(k, dtype=p.dtype) * (square - adjoint(square)) / (2 * row)  # of the phases of complex vectors
+    # of the phases of complex vectors
+    turn = jnp.eye(k, dtype=p.dtype) * (square - adjoint(square)) / (2 * row)
     left = apart * (square * row + column * adjoint(square)) + turn
     right = apart * (column * square + adjoint(square) * row)
 
     def spread(inner, below):
         w = jnp.concatenate([inner, below], -2)
-        return jnp.concatenate([w, jnp.concatenate([-adjoint(below), jnp.zeros(below.shape[:-1] + below.shape[-2:-1], p.dtype)], -2)], -1)
+        return jnp.concatenate([w, jnp.concatenate(
+            [-adjoint(below), jnp.zeros(below.shape[:-1] + below.shape[-2:-1], p.dtype)], -2)], -1)
 
     du = u @ spread(left, p[..., k:, :k] / row)
     dvh = adjoint(spread(right, adjoint(p[..., :k, k:]) / row)) @ vh
@@ -176,7 +183,8 @@ def _hermitian(name, x, side):
     if side not in ("L", "U"):
         raise ValueError(f"{name}: UPLO: got {side!r}; allowed are 'L' and 'U'")
     function = ft.partial(jnp.linalg.eigh, symmetrize_input=False)
-    return tuple(of_triangle(lambda a: tuple(function(a)), matrices(name, x, True), side == "L", lambda t: (t + adjoint(t)) / 2))
+    return tuple(of_triangle(lambda a: tuple(function(a)), matrices(name, x, True), side == "L",
+                             lambda t: (t + adjoint(t)) / 2))
 
 
 # the signs of eigenvectors are free
@@ -189,8 +197,9 @@ def eigh(x, UPLO="L", name=None):
         x: Tensor [..., n, n]; only the triangle that UPLO names is read.
         UPLO: "L" (lower) or "U" (upper).
     Returns:
-        (eigenvalues [..., n], rising; eigenvectors [..., n, n], one per column). Gradients need distinct eigenvalues: equal ones give NaN, since
-        their vectors have no derivative. `eigvalsh` has a first derivative there too.
+        (eigenvalues [..., n], rising; eigenvectors [..., n, n], one per column). Gradients need distinct
+        eigenvalues: equal ones give NaN, since their vectors have no derivative. `eigvalsh` has a first
+        derivative there too.
     Raises:
         ValueError: the matrices are not square or UPLO is not known.
     Example:
@@ -215,20 +224,23 @@ def eigvalsh(x, UPLO="L", name=None):
 
 @jax.custom_jvp
 def _eig(a):
-    """Of real matrices by the routine for real ones, as NumPy and Paddle do, so that the vectors come with the same signs."""
+    """Of real matrices by the routine for real ones, as NumPy and Paddle do, so that the vectors come
+    with the same signs."""
     return tuple(jnp.linalg.eig(a))
 
 
 @_eig.defjvp
 def _eig_jvp(primals, tangents):
-    """With P = V^-1 dA V: dlambda = diag(P), dV = V (P / gap) kept at unit length, gap_ij = lambda_j - lambda_i."""
+    """With P = V^-1 dA V: dlambda = diag(P), dV = V (P / gap) kept at unit length, gap_ij =
+    lambda_j - lambda_i."""
     values, vectors = _eig(*primals)
     turned = jnp.linalg.solve(vectors, tangents[0].astype(vectors.dtype) @ vectors)
     gap = values[..., None, :] - values[..., :, None]
     same = jnp.eye(values.shape[-1], dtype=bool)
     moved = vectors @ jnp.where(same, 0, turned / jnp.where(same, 1, gap))
     along = jnp.sum(jnp.real(jnp.conj(vectors) * moved), -2, keepdims=True)
-    return (values, vectors), (jnp.einsum("...ii->...i", turned), moved - vectors * along.astype(vectors.dtype))
+    return ((values, vectors),
+            (jnp.einsum("...ii->...i", turned), moved - vectors * along.astype(vectors.dtype)))
 
 
 # the order of eigenvalues and the phases of eigenvectors are free
@@ -268,22 +280,24 @@ def eigvals(x, name=None):
 def _lu(x):
     packed, pivots, _ = lax.linalg.lu(matrices("lu", x))
     zero = jnp.diagonal(packed, axis1=-2, axis2=-1) == 0
-    infos = jnp.where(zero.any(-1), jnp.argmax(zero, -1) + 1, 0) if zero.shape[-1] else jnp.zeros(x.shape[:-2])
+    infos = (jnp.where(zero.any(-1), jnp.argmax(zero, -1) + 1, 0) if zero.shape[-1]
+             else jnp.zeros(x.shape[:-2]))
     return packed, pivots.astype(jnp.int32) + 1, infos.astype(jnp.int32)
 
 
-@composite(cases=["f(3,3)", "f(3,3), get_infos=True", "f(3,2)", "f(2,3)", "f(2,2), pivot=False", "f(3)", "d(2,3,3)",
-                  "const([[1.0, 2.0], [2.0, 4.0]]), get_infos=True"])
+@composite(cases=["f(3,3)", "f(3,3), get_infos=True", "f(3,2)", "f(2,3)", "f(2,2), pivot=False", "f(3)",
+                  "d(2,3,3)", "const([[1.0, 2.0], [2.0, 4.0]]), get_infos=True"])
 def lu(x, pivot=True, get_infos=False, name=None):
     """The LU factorisation with row exchanges, in packed form.
 
     Args:
         x: Tensor [..., m, n].
         pivot: only True is possible.
-        get_infos: also return an int32 Tensor [...]: 0, or the number of the first zero on the diagonal of U, counted from 1.
+        get_infos: also return an int32 Tensor [...]: 0, or the number of the first zero on the diagonal of
+            U, counted from 1.
     Returns:
-        (LU, pivots): L below the diagonal of LU (its own diagonal is 1), U on and above it; row i was exchanged with row
-        pivots[i] - 1. See `lu_unpack`.
+        (LU, pivots): L below the diagonal of LU (its own diagonal is 1), U on and above it; row i was
+        exchanged with row pivots[i] - 1. See `lu_unpack`.
     Raises:
         ValueError: pivot is False or x has fewer than two axes.
     Example:
@@ -307,8 +321,8 @@ def _unpack(x, y):
     return p, jnp.tril(x[..., :, :k], -1) + jnp.eye(m, k, dtype=x.dtype), jnp.triu(x[..., :k, :])
 
 
-@composite(cases=["f(3,3), const([3, 3, 3], 'int32')", "f(3,2), const([2, 3], 'int32')", "d(2,2,2), const([[2, 2], [1, 2]], 'int32')",
-                  "f(2,3), const([2, 2], 'int32')"])
+@composite(cases=["f(3,3), const([3, 3, 3], 'int32')", "f(3,2), const([2, 3], 'int32')",
+                  "d(2,2,2), const([[2, 2], [1, 2]], 'int32')", "f(2,3), const([2, 2], 'int32')"])
 def lu_unpack(x, y, unpack_ludata=True, unpack_pivots=True, name=None):
     """Unpacks what `lu` returns into P, L, U with x = P L U.
 
@@ -319,7 +333,8 @@ def lu_unpack(x, y, unpack_ludata=True, unpack_pivots=True, name=None):
     Returns:
         (P [..., m, m], L [..., m, k], U [..., k, n]), k = min(m, n).
     Example:
-        >>> p, l, u = paddle.linalg.lu_unpack(*paddle.linalg.lu(paddle.to_tensor([[1.0, 2.0], [2.0, 2.0]]))); p.tolist()
+        >>> p, l, u = paddle.linalg.lu_unpack(*paddle.linalg.lu(paddle.to_tensor([[1.0, 2.0], [2.0, 2.0]])))
+        >>> p.tolist()
         [[0.0, 1.0], [1.0, 0.0]]
     """
     p, lower, upper = _unpack(x, y)
@@ -328,7 +343,8 @@ def lu_unpack(x, y, unpack_ludata=True, unpack_pivots=True, name=None):
 
 
 def reflectors(x, tau):
-    """The product of the Householder reflections I - tau v v^H whose vectors are the columns of x below the diagonal, first columns only."""
+    """The product of the Householder reflections I - tau v v^H whose vectors are the columns of x below the
+    diagonal, first columns only."""
     m, n = x.shape[-2:]
     vectors = jnp.tril(x, -1) + jnp.eye(m, n, dtype=x.dtype)
     out = jnp.broadcast_to(jnp.eye(m, n, dtype=x.dtype), x.shape)
@@ -339,7 +355,8 @@ def reflectors(x, tau):
 
 
 @known_as(cast="float32")
-@op("x tau", alike=True, cases=["f(3,2), f(2)", "f(3,2), f(1)", "f(2,3), f(2)", "f(3,2), f(3)", "d(2,3,3), d(2,3)"])
+@op("x tau", alike=True,
+    cases=["f(3,2), f(2)", "f(3,2), f(1)", "f(2,3), f(2)", "f(3,2), f(3)", "d(2,3,3), d(2,3)"])
 def householder_product(x, tau, name=None):
     """The first n columns of a product of Householder reflections.
 
@@ -351,18 +368,21 @@ def householder_product(x, tau, name=None):
     Raises:
         AssertionError: the shapes do not fit.
     Example:
-        >>> paddle.linalg.householder_product(paddle.to_tensor([[1.0], [0.0]]), paddle.to_tensor([2.0])).tolist()
+        >>> paddle.linalg.householder_product(paddle.to_tensor([[1.0], [0.0]]),
+        ...                                   paddle.to_tensor([2.0])).tolist()
         [[-1.0], [0.0]]
     """
     if x.ndim < 2 or x.shape[-2] < x.shape[-1] or tau.shape[-1] > x.shape[-1]:
         shapes = f"got shapes {list(x.shape)} and {list(tau.shape)}"
-        raise AssertionError(f"householder_product: {shapes}; they must be [..., m, n] with m >= n and [..., k] with k <= n")
+        raise AssertionError(f"householder_product: {shapes}; they must be [..., m, n] with m >= n and "
+                             "[..., k] with k <= n")
     return reflectors(x, tau)
 
 
 @known_as(cast="float32")
-@op("x tau y", alike=True, cases=["f(3,2), f(2), f(2,2)", "f(3,2), f(2), f(3,2), transpose=True", "f(3,3), f(3), f(2,3), left=False",
-                                    "d(2,3,3), d(2,3), d(2,3,2)", "f(3,2), f(2), f(3,2)", "f(3,3), f(3), f(2,3), left=False, transpose=True"])
+@op("x tau y", alike=True, cases=["f(3,2), f(2), f(2,2)", "f(3,2), f(2), f(3,2), transpose=True",
+                                  "f(3,3), f(3), f(2,3), left=False", "d(2,3,3), d(2,3), d(2,3,2)",
+                                  "f(3,2), f(2), f(3,2)", "f(3,3), f(3), f(2,3), left=False, transpose=True"])
 def ormqr(x, tau, y, left=True, transpose=False, name=None):
     """Multiplies y with the matrix Q of Householder reflections that `householder_product` makes.
 
@@ -380,13 +400,16 @@ def ormqr(x, tau, y, left=True, transpose=False, name=None):
     """
     q = adjoint(reflectors(x, tau)) if transpose else reflectors(x, tau)
     if (q.shape[-1] != y.shape[-2]) if left else (y.shape[-1] != q.shape[-2]):
-        raise AssertionError(f"ormqr: got x {list(x.shape)} and y {list(y.shape)}; the lengths to sum over must be equal")
+        raise AssertionError(f"ormqr: got x {list(x.shape)} and y {list(y.shape)}; "
+                             "the lengths to sum over must be equal")
     return q @ y if left else y @ q
 
 
 def _sketch(a, q, steps, key):
-    """Orthonormal columns that nearly span the range of a: random projection and power iterations (Halko, Martinsson, Tropp 2011, algorithm 4.4)."""
-    basis = jnp.linalg.qr(a @ jax.random.normal(key, (*a.shape[:-2], a.shape[-1], q), as_float(jnp.real(a)).dtype).astype(a.dtype))[0]
+    """Orthonormal columns that nearly span the range of a: random projection and power iterations (Halko,
+    Martinsson, Tropp 2011, algorithm 4.4)."""
+    basis = jnp.linalg.qr(a @ jax.random.normal(key, (*a.shape[:-2], a.shape[-1], q),
+                                                as_float(jnp.real(a)).dtype).astype(a.dtype))[0]
     for _ in range(steps):
         basis = jnp.linalg.qr(adjoint(a) @ basis)[0]
         basis = jnp.linalg.qr(a @ basis)[0]
@@ -410,7 +433,8 @@ def _check_low_rank(name, x, q, niter):
     limit = min(x.shape[-2:]) if x.ndim >= 2 else 0
     q = min(6, limit) if q is None else q
     if x.ndim < 2 or not 0 <= q <= limit or niter < 0:
-        raise ValueError(f"{name}: got shape {list(x.shape)}, q={q}, niter={niter}; needed are matrices, 0 <= q <= {limit} and niter >= 0")
+        raise ValueError(f"{name}: got shape {list(x.shape)}, q={q}, niter={niter}; needed are matrices, "
+                         f"0 <= q <= {limit} and niter >= 0")
     return q
 
 

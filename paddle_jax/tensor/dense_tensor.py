@@ -11,7 +11,8 @@ from paddle_jax._core.values import var_type
 
 
 class DenseTensor:
-    """A value that is read and set as a whole: what `Tensor.get_tensor()` and `scope.find_var(name).get_tensor()` give, or one of its own.
+    """A value that is read and set as a whole: what `Tensor.get_tensor()` and
+    `scope.find_var(name).get_tensor()` give, or one of its own.
 
     Example:
         >>> scope = paddle.static.global_scope()
@@ -27,7 +28,8 @@ class DenseTensor:
     def _array(self):
         found = self._values.get(self._name)
         if found is None:
-            raise RuntimeError(f"get_tensor: {self._name!r} has no value yet; run the startup program, or set one")
+            raise RuntimeError(f"get_tensor: {self._name!r} has no value yet; "
+                               "run the startup program, or set one")
         return found
 
     def set(self, array, place=None):
@@ -40,7 +42,8 @@ class DenseTensor:
         self._values[self._name] = taken(array, place)
 
     def __array__(self, dtype=None, copy=None):
-        return np.array(looked_at(self._array()) if self._is_initialized() or self._name else np.zeros(0), dtype)
+        return np.array(looked_at(self._array()) if self._is_initialized() or self._name else np.zeros(0),
+                        dtype)
 
     def __getitem__(self, item):
         return DenseTensor({"": self._array()[slice(item, item + 1) if isinstance(item, int) else item]})
@@ -103,8 +106,10 @@ class DenseTensor:
         if not self._is_initialized():
             return f"  - shape: []\n  - layout: {self._layout()}\nuninited\n"
         array = self.numpy()
-        facts = {"shape": list(array.shape), "layout": self._layout(), "place": self._place(), "dtype": array.dtype.name}
-        return "\n".join(f"  - {name}: {fact}" for name, fact in facts.items()) + f"\n  - data: [{' '.join(f'{v:g}' for v in array.ravel())}]"
+        facts = {"shape": list(array.shape), "layout": self._layout(), "place": self._place(),
+                 "dtype": array.dtype.name}
+        return ("\n".join(f"  - {name}: {fact}" for name, fact in facts.items())
+                + f"\n  - data: [{' '.join(f'{v:g}' for v in array.ravel())}]")
 
 
 class Behind:

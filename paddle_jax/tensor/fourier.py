@@ -1,7 +1,8 @@
 """Discrete Fourier transforms: the transforms proper, their checks, and the functions of one axis.
 
-Three inner ops do all the work: complex to complex, real to half a spectrum, and half a spectrum to real. Definitions and normalisation are those of
-numpy.fft and scipy.fft (https://numpy.org/doc/stable/reference/routines.fft.html).
+Three inner ops do all the work: complex to complex, real to half a spectrum, and half a spectrum to real.
+Definitions and normalisation are those of numpy.fft and scipy.fft
+(https://numpy.org/doc/stable/reference/routines.fft.html).
 """
 
 import jax.numpy as jnp
@@ -19,11 +20,11 @@ from paddle_jax.tensor.manipulation import cast
 DIM = {"input": "x", "dim": "axis"}
 _SWAPPED = {"forward": "backward", "backward": "forward", "ortho": "ortho"}
 _AT_ONCE = 3  # axes that XLA transforms in one go
-ONE = [
-    "d(5)", "f(2,3), axis=0", "f(2,3,2), 2, -2, 'ortho'", "f(3), 6, norm='forward'", "f(4), 0", "f(4), 2.5", "f(4), axis=1", "f(4), norm='x'", "f()"]
+ONE = ["d(5)", "f(2,3), axis=0", "f(2,3,2), 2, -2, 'ortho'", "f(3), 6, norm='forward'", "f(4), 0",
+       "f(4), 2.5", "f(4), axis=1", "f(4), norm='x'", "f()"]
 
 
-# the transforms on arrays ---------------------------------------------------------------------------------------------
+# the transforms on arrays -----------------------------------------------------------------------------------
 
 
 def _resized(x, axes, lengths):
@@ -51,11 +52,13 @@ def _complex_axes(x, axes, forward, norm):
 
 
 def _half_of_real(x, axis, forward, norm):
-    """The first n // 2 + 1 terms of the transform of a real array along one axis; the rest are their conjugates."""
+    """The first n // 2 + 1 terms of the transform of a real array along one axis; the rest are
+    their conjugates."""
     if not x.size:
         return as_complex(jnp.zeros([n // 2 + 1 if a == axis else n for a, n in enumerate(x.shape)], x.dtype))
     x = x if x.dtype == jnp.float64 else x.astype(jnp.float32)
-    return jnp.fft.rfft(x, axis=axis, norm=norm) if forward else jnp.conj(jnp.fft.rfft(x, axis=axis, norm=_SWAPPED[norm]))
+    return (jnp.fft.rfft(x, axis=axis, norm=norm) if forward
+            else jnp.conj(jnp.fft.rfft(x, axis=axis, norm=_SWAPPED[norm])))
 
 
 def _real_of_half(x, axis, n, forward, norm):
@@ -92,7 +95,7 @@ def c2r(x, lengths, axes, forward, norm):
     return _real_of_half(_complex_axes(x, axes[:-1], forward, norm), axes[-1], lengths[-1], forward, norm)
 
 
-# checks ---------------------------------------------------------------------------------------------------------------
+# checks -----------------------------------------------------------------------------------------------------
 
 
 def _is_int(value):
@@ -105,7 +108,8 @@ def _operand(name, x, real):
         raise ArgumentError(f"{name}(): argument 'x' (position 0) must be Tensor, but got {type(x).__name__}")
     kind = x._raw.dtype.kind
     if real and kind == "c":
-        raise RuntimeError(f"{name}: x: got {x._raw.dtype.name}; it must be real; use a transform of complex tensors such as fft")
+        raise RuntimeError(f"{name}: x: got {x._raw.dtype.name}; it must be real; "
+                           "use a transform of complex tensors such as fft")
     return cast(x, dtypes.default()) if kind in "biu" else x
 
 
@@ -119,7 +123,8 @@ def _length(name, n, given="n"):
 
 def _axis(name, axis, ndim, given="axis"):
     if not _is_int(axis) or not -ndim <= axis < ndim:
-        raise ValueError(f"{name}: {given}: got {axis!r} for a tensor of {ndim} axes; it must be an int in {-ndim}..{ndim - 1}")
+        raise ValueError(f"{name}: {given}: got {axis!r} for a tensor of {ndim} axes; "
+                         f"it must be an int in {-ndim}..{ndim - 1}")
     return int(axis) % ndim
 
 
@@ -146,7 +151,8 @@ def many(name, x, s, axes, norm, real=False):
     if axes is None:
         axes = range(-(x.ndim if s is None else len(s)), 0)
         if len(axes) > x.ndim or not axes:
-            raise ValueError(f"{name}: s: got {s} for a tensor of {x.ndim} axes; give 1 to {x.ndim} lengths, of the last axes")
+            raise ValueError(f"{name}: s: got {s} for a tensor of {x.ndim} axes; give 1 to {x.ndim} lengths, "
+                             "of the last axes")
     if len(axes) == 0:
         raise IndexError(f"{name}: axes: got none; name at least one axis")
     axes = tuple(_axis(name, a, x.ndim, "axes") for a in axes)
@@ -158,30 +164,34 @@ def many(name, x, s, axes, norm, real=False):
 
 
 def whole(name, x, lengths, axes):
-    """The lengths of the real result of half a spectrum: by default 2 (m - 1) for m terms of the last axis."""
+    """The lengths of the real result of half a spectrum: by default 2 (m - 1) for m terms
+    of the last axis."""
     if lengths is not None:
         return lengths
     lengths = [x.shape[a] for a in axes]
     lengths[-1] = 2 * (lengths[-1] - 1)
     if lengths[-1] < 0:
-        raise ValueError(f"{name}: x: got shape {list(x.shape)}; the axis of half the spectrum (axis {axes[-1]}) must not be empty")
+        raise ValueError(f"{name}: x: got shape {list(x.shape)}; the axis of half the spectrum (axis "
+                         f"{axes[-1]}) must not be empty")
     return tuple(lengths)
 
 
-# functions of one axis ------------------------------------------------------------------------------------------------
+# functions of one axis --------------------------------------------------------------------------------------
 
 
-@composite(method=False, out=True, alias=DIM, cases=[
-    *ONE, "f(4)", "c(2,5), 3, 0", "c128(3), norm='ortho'", "i(4)", "f(0)", "f(0,3)", "f(0), 3", "f(4), -1", "[1.0]", "f(4), True", "f(4), axis=None",
-    "input=f(2,3), dim=0"])
+@composite(method=False, out=True, alias=DIM,
+           cases=[*ONE, "f(4)", "c(2,5), 3, 0", "c128(3), norm='ortho'", "i(4)", "f(0)", "f(0,3)", "f(0), 3",
+                  "f(4), -1", "[1.0]", "f(4), True", "f(4), axis=None", "input=f(2,3), dim=0"])
 def fft(x, n=None, axis=-1, norm="backward", name=None):
     """The discrete Fourier transform along one axis: X[k] = sum_j x[j] exp(-2 pi i j k / n).
 
     Args:
-        x: Tensor [...], real or complex; integers are taken in the default floating dtype. `input` is accepted as a name.
+        x: Tensor [...], real or complex; integers are taken in the default floating dtype. `input` is
+            accepted as a name.
         n: length of the transform; x is cut or filled up with zeros to it. Default: the length of the axis.
         axis: int. `dim` is accepted as a name.
-        norm: where the factor 1 / n is: "backward" (in the inverse), "forward", or "ortho" (1 / sqrt(n) in both).
+        norm: where the factor 1 / n is: "backward" (in the inverse), "forward", or "ortho" (1 /
+            sqrt(n) in both).
         out: Tensor that receives the result.
     Returns:
         Tensor, complex128 for a float64 or complex128 x, else complex64; the axis has length n.
@@ -206,9 +216,11 @@ def ifft(x, n=None, axis=-1, norm="backward", name=None):
     return c2c(*_one("ifft", x, n, axis, norm), False, norm)
 
 
-@composite(method=False, out=True, alias=DIM, cases=[*ONE, "f(4)", "i8(4)", "c(4)", "f(0)", "f(0,3)", "f(3,0)"])
+@composite(method=False, out=True, alias=DIM,
+           cases=[*ONE, "f(4)", "i8(4)", "c(4)", "f(0)", "f(0,3)", "f(3,0)"])
 def rfft(x, n=None, axis=-1, norm="backward", name=None):
-    """The first n // 2 + 1 terms of `fft` of a real tensor; the others are their conjugates. Arguments as for `fft`.
+    """The first n // 2 + 1 terms of `fft` of a real tensor; the others are their conjugates.
+    Arguments as for `fft`.
 
     Returns:
         Complex Tensor; the axis has length n // 2 + 1.
@@ -222,13 +234,15 @@ def rfft(x, n=None, axis=-1, norm="backward", name=None):
     return r2c(*_one("rfft", x, n, axis, norm, True), True, norm)
 
 
-@composite(method=False, out=True, alias=DIM, cases=[*ONE, "c(4)", "c(4), 5", "c128(2,3), 7, 0", "c(1)", "c(1), 1", "c(3,0)", "c(0,3)"])
+@composite(method=False, out=True, alias=DIM,
+           cases=[*ONE, "c(4)", "c(4), 5", "c128(2,3), 7, 0", "c(1)", "c(1), 1", "c(3,0)", "c(0,3)"])
 def irfft(x, n=None, axis=-1, norm="backward", name=None):
     """The inverse of `rfft`: the real tensor of length n whose transform begins with x.
 
     Args:
-        x: Tensor [...], the first n // 2 + 1 terms; it is cut or filled up with zeros to as many. Imaginary parts that would make the result complex
-            (of the first term, and of the last for an even n) are not read. `input` is accepted as a name.
+        x: Tensor [...], the first n // 2 + 1 terms; it is cut or filled up with zeros to as many. Imaginary
+            parts that would make the result complex (of the first term, and of the last for an even n) are
+            not read. `input` is accepted as a name.
         n: length of the result. Default: 2 (m - 1) for an axis of length m.
         axis, norm, out: as for `fft`.
     Returns:
@@ -243,9 +257,11 @@ def irfft(x, n=None, axis=-1, norm="backward", name=None):
     return c2r(x, whole("irfft", x, lengths, axes), axes, False, norm)
 
 
-@composite(method=False, out=True, alias=DIM, cases=[*ONE, "c(4)", "c(4), 5", "c128(2,3), 7, 0", "c(1)", "c(0)"])
+@composite(method=False, out=True, alias=DIM,
+           cases=[*ONE, "c(4)", "c(4), 5", "c128(2,3), 7, 0", "c(1)", "c(0)"])
 def hfft(x, n=None, axis=-1, norm="backward", name=None):
-    """The real transform of a signal that is Hermitian (x[-j] = conj(x[j])), of which n // 2 + 1 terms are given. Arguments as for `irfft`.
+    """The real transform of a signal that is Hermitian (x[-j] = conj(x[j])), of which n // 2 + 1 terms are
+    given. Arguments as for `irfft`.
 
     Example:
         >>> paddle.fft.hfft(paddle.to_tensor([1.0, 1.0, 1.0])).tolist()
@@ -257,7 +273,8 @@ def hfft(x, n=None, axis=-1, norm="backward", name=None):
 
 @composite(method=False, out=True, alias=DIM, cases=[*ONE, "f(4)", "i(4)", "c(4)", "f(3,0)"])
 def ihfft(x, n=None, axis=-1, norm="backward", name=None):
-    """The inverse of `hfft`: the first n // 2 + 1 terms of the Hermitian signal whose transform is the real x. Arguments as for `rfft`.
+    """The inverse of `hfft`: the first n // 2 + 1 terms of the Hermitian signal whose transform is the real
+    x. Arguments as for `rfft`.
 
     Example:
         >>> paddle.fft.ihfft(paddle.to_tensor([4.0, 0.0, 0.0, 0.0])).real().tolist()

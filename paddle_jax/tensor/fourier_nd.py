@@ -5,12 +5,12 @@ from paddle_jax._core.tensor import Tensor
 from paddle_jax.tensor.fourier import c2c, c2r, many, r2c, whole
 
 DIM = {"input": "x", "dim": "axes"}
-BAD = [
-    "f(2,3), [2]", "f(2,3), [4, 2], norm='ortho'", "d(2,3), axes=[-1, 0], norm='forward'", "f(2,3), [4, 0]", "f(2,3), [4, None]", "f(2,3), [4, 2, 3]",
-    "f(2,3), 3", "f(2,3), axes=0", "f(2,3), axes=[2]", "f(2,3), [2], [0, 1]", "f(2,3), norm='x'", "f(2,3), axes=[]"]
-TWO = [
-    "f(2,3)", "d(2,3,2), [3, 2], norm='ortho'", "f(2,3,2), [2, 5], (1, 0), 'forward'", "f(2,3,2), axes=None", "f(3)", "f(2,3), [2]",
-    "f(2,3), [2, 2, 2]", "f(2,3), axes=[0]", "f(2,3), axes=(0, 5)", "f(2,3), [2, -1]"]
+BAD = ["f(2,3), [2]", "f(2,3), [4, 2], norm='ortho'", "d(2,3), axes=[-1, 0], norm='forward'",
+       "f(2,3), [4, 0]", "f(2,3), [4, None]", "f(2,3), [4, 2, 3]", "f(2,3), 3", "f(2,3), axes=0",
+       "f(2,3), axes=[2]", "f(2,3), [2], [0, 1]", "f(2,3), norm='x'", "f(2,3), axes=[]"]
+TWO = ["f(2,3)", "d(2,3,2), [3, 2], norm='ortho'", "f(2,3,2), [2, 5], (1, 0), 'forward'",
+       "f(2,3,2), axes=None", "f(3)", "f(2,3), [2]", "f(2,3), [2, 2, 2]", "f(2,3), axes=[0]",
+       "f(2,3), axes=(0, 5)", "f(2,3), [2, -1]"]
 
 
 def _two(name, x, s, axes):
@@ -22,22 +22,25 @@ def _two(name, x, s, axes):
             raise ValueError(f"{name}: {given}: got {value!r}; it must be a list or a tuple of 2 ints")
 
 
-@composite(method=False, out=True, alias=DIM, cases=[*BAD, "f(2,3)", "c(2,3)", "c128(2,3,2), [3, 2], [2, 0]", "i(2,3)", "f(0,3)", "f(0,3), [2, 2]",
-                                                     "c(2,3,2,2,3)", "f(2,3), [True, 2]"])
+@composite(method=False, out=True, alias=DIM,
+           cases=[*BAD, "f(2,3)", "c(2,3)", "c128(2,3,2), [3, 2], [2, 0]", "i(2,3)", "f(0,3)",
+                  "f(0,3), [2, 2]", "c(2,3,2,2,3)", "f(2,3), [True, 2]"])
 def fftn(x, s=None, axes=None, norm="backward", name=None):
     """The discrete Fourier transform over several axes: `fft` along one after the other.
 
     Args:
-        x: Tensor [...], real or complex; integers are taken in the default floating dtype. `input` is accepted as a name.
-        s: list of lengths, one for each axis; x is cut or filled up with zeros to them. Default: the lengths of the axes.
+        x: Tensor [...], real or complex; integers are taken in the default floating dtype. `input` is
+            accepted as a name.
+        s: list of lengths, one for each axis; x is cut or filled up with zeros to them. Default: the
+            lengths of the axes.
         axes: list of ints. Default: the last len(s) axes, or all. `dim` is accepted as a name.
         norm: "backward", "forward" or "ortho" as for `fft`, with the product of the lengths as n.
         out: Tensor that receives the result.
     Returns:
         Tensor, complex128 for a float64 or complex128 x, else complex64.
     Raises:
-        ValueError: a length is not a positive int, an axis is out of range or named twice, the numbers of lengths and axes differ, x has no
-            axis, or norm is something else.
+        ValueError: a length is not a positive int, an axis is out of range or named twice, the numbers of
+            lengths and axes differ, x has no axis, or norm is something else.
         IndexError: axes is empty.
     Example:
         >>> paddle.fft.fftn(paddle.ones([2, 2])).real().tolist()
@@ -57,7 +60,8 @@ def ifftn(x, s=None, axes=None, norm="backward", name=None):
     return c2c(*many("ifftn", x, s, axes, norm), False, norm)
 
 
-@composite(method=False, out=True, alias=DIM, cases=[*BAD, "f(2,3)", "d(2,3,4), [3, 2], [2, 0]", "i(2,3)", "f(2,0)", "c(2,3)", "f(2,3,2,2,3)"])
+@composite(method=False, out=True, alias=DIM,
+           cases=[*BAD, "f(2,3)", "d(2,3,4), [3, 2], [2, 0]", "i(2,3)", "f(2,0)", "c(2,3)", "f(2,3,2,2,3)"])
 def rfftn(x, s=None, axes=None, norm="backward", name=None):
     """`fftn` of a real tensor, of which the last of the axes keeps n // 2 + 1 terms. Arguments as for `fftn`.
 
@@ -71,13 +75,16 @@ def rfftn(x, s=None, axes=None, norm="backward", name=None):
     return r2c(*many("rfftn", x, s, axes, norm, True), True, norm)
 
 
-@composite(method=False, out=True, alias=DIM, cases=[*BAD, "c(2,3)", "c128(2,3,4), [3, 5], [2, 0]", "c(2,1)", "c(0,3)", "c(2,3,2,2,3)"])
+@composite(method=False, out=True, alias=DIM,
+           cases=[*BAD, "c(2,3)", "c128(2,3,4), [3, 5], [2, 0]", "c(2,1)", "c(0,3)", "c(2,3,2,2,3)"])
 def irfftn(x, s=None, axes=None, norm="backward", name=None):
     """The inverse of `rfftn`: a real tensor.
 
     Args:
-        x: Tensor [...]; of the last of the axes it holds n // 2 + 1 terms, see `irfft`. `input` is accepted as a name.
-        s: list of the lengths of the result. Default: those of x, and 2 (m - 1) for the last axis of length m.
+        x: Tensor [...]; of the last of the axes it holds n // 2 + 1 terms, see `irfft`. `input` is
+            accepted as a name.
+        s: list of the lengths of the result. Default: those of x, and 2 (m - 1) for the last
+            axis of length m.
         axes, norm, out: as for `fftn`.
     Returns:
         Real Tensor.
@@ -93,7 +100,8 @@ def irfftn(x, s=None, axes=None, norm="backward", name=None):
 
 @composite(method=False, out=True, alias=DIM, cases=[*BAD, "c(2,3)", "c128(2,3,4), [3, 5], [2, 0]", "c(2,1)"])
 def hfftn(x, s=None, axes=None, norm="backward", name=None):
-    """`hfft` along the last of the axes after `fft` along the others: a real tensor. Arguments as for `irfftn`.
+    """`hfft` along the last of the axes after `fft` along the others: a real tensor. Arguments
+    as for `irfftn`.
 
     Example:
         >>> paddle.fft.hfftn(paddle.ones([2, 2])).tolist()
@@ -103,9 +111,11 @@ def hfftn(x, s=None, axes=None, norm="backward", name=None):
     return c2r(x, whole("hfftn", x, lengths, axes), axes, True, norm)
 
 
-@composite(method=False, out=True, alias=DIM, cases=[*BAD, "f(2,3)", "d(2,3,4), [3, 2], [2, 0]", "i(2,4)", "c(2,3)"])
+@composite(method=False, out=True, alias=DIM,
+           cases=[*BAD, "f(2,3)", "d(2,3,4), [3, 2], [2, 0]", "i(2,4)", "c(2,3)"])
 def ihfftn(x, s=None, axes=None, norm="backward", name=None):
-    """The inverse of `hfftn`: `ihfft` along the last of the axes, `ifft` along the others. Arguments as for `rfftn`.
+    """The inverse of `hfftn`: `ihfft` along the last of the axes, `ifft` along the others.
+    Arguments as for `rfftn`.
 
     Example:
         >>> paddle.fft.ihfftn(paddle.ones([2, 2])).real().tolist()

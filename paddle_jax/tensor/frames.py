@@ -19,7 +19,7 @@ _MAX_BLOCKS = 16  # frames that overlap more often go through index arrays
 _NEARLY_ZERO = 1e-11  # Paddle's bound below which summed squares of a window count as zero
 
 
-# frames on arrays -----------------------------------------------------------------------------------------------------
+# frames on arrays -------------------------------------------------------------------------------------------
 
 
 def cut(x, length, hop):
@@ -63,18 +63,22 @@ def _check_axis(name, axis):
 
 
 @known_as(pir="frame frame_length:i32 hop_length:i32 axis:i32")
-@op(method=False, cases=["f(8), 4, 2", "d(9), 4, 3, 0", "f(2,8), 3, 2", "f(8,2), 4, 2, 0", "f(20), 18, 1", "f(8), 4, 20", "i(8), 4, 2", "c(8), 4, 2",
-                         "f(0,8), 4, 2", "f(8), 9, 2", "f(8), 0, 2", "f(8), 4, 0", "f(8), 4.0, 2", "f(8), True, 2", "f(8,2), 4, 2, 1", "f(), 1, 1"])
+@op(method=False,
+    cases=["f(8), 4, 2", "d(9), 4, 3, 0", "f(2,8), 3, 2", "f(8,2), 4, 2, 0", "f(20), 18, 1", "f(8), 4, 20",
+           "i(8), 4, 2", "c(8), 4, 2", "f(0,8), 4, 2", "f(8), 9, 2", "f(8), 0, 2", "f(8), 4, 0",
+           "f(8), 4.0, 2", "f(8), True, 2", "f(8,2), 4, 2, 1", "f(), 1, 1"])
 def frame(x, frame_length, hop_length, axis=-1, name=None):
     """Cuts a signal into frames that may overlap.
 
     Args:
         x: Tensor [..., n] for axis -1, [n, ...] for axis 0.
         frame_length: int, 1 to n.
-        hop_length: int > 0, the distance between the beginnings of two frames. What does not fill a frame at the end is left out.
+        hop_length: int > 0, the distance between the beginnings of two frames. What does not fill a frame at
+            the end is left out.
         axis: 0 or -1, the axis of the signal.
     Returns:
-        Tensor [..., frame_length, count] for axis -1, [count, frame_length, ...] for axis 0, with count = 1 + (n - frame_length) // hop_length.
+        Tensor [..., frame_length, count] for axis -1, [count, frame_length, ...] for axis 0, with count = 1 +
+        (n - frame_length) // hop_length.
     Raises:
         ValueError: axis, frame_length or hop_length is not allowed.
         IndexError: x has no axis.
@@ -88,15 +92,16 @@ def frame(x, frame_length, hop_length, axis=-1, name=None):
     if not x.ndim:
         raise IndexError("frame: x: got a tensor of 0 axes; it needs at least 1")
     if frame_length > x.shape[axis]:
-        raise ValueError(f"frame: frame_length: got {frame_length}; the signal has length {x.shape[axis]}, use at most that")
+        raise ValueError(f"frame: frame_length: got {frame_length}; the signal has length {x.shape[axis]}, "
+                         "use at most that")
     frames = cut(jnp.moveaxis(x, axis, -1), frame_length, hop_length)
     return jnp.swapaxes(frames, -1, -2) if axis == -1 else jnp.moveaxis(frames, (-2, -1), (0, 1))
 
 
 @known_as(pir="overlap_add hop_length:i32 axis:i32")
-@op(method=False, cases=[
-    "f(4,3), 2", "d(3,4), 3, 0", "f(2,4,3), 1", "f(3,4,2), 2, 0", "f(18,4), 1", "i(4,3), 2", "c(4,3), 2", "f(4,0), 2", "f(0,4,3), 2", "f(4,3), 0",
-    "f(4,3), 7", "f(4,3), 2.0", "f(4,3), 2, 1", "f(4), 2", "f(0,3), 2", "[1.0], 2"])
+@op(method=False, cases=["f(4,3), 2", "d(3,4), 3, 0", "f(2,4,3), 1", "f(3,4,2), 2, 0", "f(18,4), 1",
+                         "i(4,3), 2", "c(4,3), 2", "f(4,0), 2", "f(0,4,3), 2", "f(4,3), 0", "f(4,3), 7",
+                         "f(4,3), 2.0", "f(4,3), 2, 1", "f(4), 2", "f(0,3), 2", "[1.0], 2"])
 def overlap_add(x, hop_length, axis=-1, name=None):
     """Adds frames up where they overlap: the transpose of `frame`.
 
@@ -118,11 +123,12 @@ def overlap_add(x, hop_length, axis=-1, name=None):
         raise ValueError(f"overlap_add: x: got {x.ndim} axes; it needs at least 2")
     frames = jnp.swapaxes(x, -1, -2) if axis == -1 else jnp.moveaxis(x, (0, 1), (-2, -1))
     if hop_length > frames.shape[-1]:
-        raise ValueError(f"(InvalidArgument) overlap_add: hop_length: got {hop_length}; the frames have length {frames.shape[-1]}, use at most that")
+        raise ValueError(f"(InvalidArgument) overlap_add: hop_length: got {hop_length}; "
+                         f"the frames have length {frames.shape[-1]}, use at most that")
     return jnp.moveaxis(added(frames, hop_length), -1, axis)
 
 
-# short-time Fourier transform -----------------------------------------------------------------------------------------
+# short-time Fourier transform -------------------------------------------------------------------------------
 
 
 def _signal(name, x, ranks):
@@ -143,14 +149,16 @@ def _window_length(name, n_fft, win_length, window):
     if window is not None and not isinstance(window, Tensor):
         raise AttributeError(f"{name}: window: got {type(window).__name__}; it must be a Tensor or None")
     if window is not None and list(window.shape) != [win_length]:
-        raise AssertionError(f"{name}: window: got shape {list(window.shape)}; it must be [{win_length}], the length of the window")
+        raise AssertionError(f"{name}: window: got shape {list(window.shape)}; it must be [{win_length}], "
+                             "the length of the window")
     return win_length
 
 
 def _centered(window, win_length, n_fft, library=jnp):
     """The window (ones for None) with zeros on both sides up to n_fft."""
     before = (n_fft - win_length) // 2
-    return library.pad(library.ones(win_length) if window is None else window, (before, n_fft - win_length - before))
+    return library.pad(library.ones(win_length) if window is None else window,
+                       (before, n_fft - win_length - before))
 
 
 @op("x window", promote=True, register=False, method=False)
@@ -166,29 +174,34 @@ def _stft(x, window=None, *, n_fft, hop_length, win_length, pad_mode, norm, ones
     return jnp.swapaxes(spectrum, -1, -2)
 
 
-@composite(cases=[
-    "f(16), 4", "d(2,16), 5, 2, 3", "f(12), 4, 2, window=pos(4)", "d(12), 4, 2, 3, pos(3), False", "c(12), 4, pad_mode='constant'",
-    "f(9), 4, normalized=True, onesided=False", "c(9), 4, window=c(4)", "i(16), 4", "i(9), 4, window=pos(4)", "f(40), 18, 1", "f(2), 2, 1",
-    "f(0,16), 4", "f(2,3,16), 4", "f(), 4", "c(16), 4, onesided=True", "f(16), 17", "f(16), 3", "f(16), 4, 0", "f(16), 4, 2, 5",
-    "f(16), 4, 2, window=pos(3)", "f(16), 4, pad_mode='circular'", "[1.0], 4", "f(16), 4.0", "f(16), 4, 2.0", "f(16), 4, window=[1.0]"])
-def stft(x, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect", normalized=False, onesided=None, name=None):
+@composite(cases=["f(16), 4", "d(2,16), 5, 2, 3", "f(12), 4, 2, window=pos(4)",
+                  "d(12), 4, 2, 3, pos(3), False", "c(12), 4, pad_mode='constant'",
+                  "f(9), 4, normalized=True, onesided=False", "c(9), 4, window=c(4)", "i(16), 4",
+                  "i(9), 4, window=pos(4)", "f(40), 18, 1", "f(2), 2, 1", "f(0,16), 4", "f(2,3,16), 4",
+                  "f(), 4", "c(16), 4, onesided=True", "f(16), 17", "f(16), 3", "f(16), 4, 0",
+                  "f(16), 4, 2, 5", "f(16), 4, 2, window=pos(3)", "f(16), 4, pad_mode='circular'", "[1.0], 4",
+                  "f(16), 4.0", "f(16), 4, 2.0", "f(16), 4, window=[1.0]"])
+def stft(x, n_fft, hop_length=None, win_length=None, window=None, center=True, pad_mode="reflect",
+         normalized=False, onesided=None, name=None):
     """The short-time Fourier transform: `fft.fft` of windowed frames of a signal.
 
     Args:
         x: Tensor [n] or [batch, n], real or complex.
         n_fft: int, the length of a frame, at most n.
         hop_length: int > 0, the distance between the beginnings of two frames. Default: n_fft // 4.
-        win_length: int, the length of the window, at most n_fft; zeros on both sides fill it up. Default: n_fft.
+        win_length: int, the length of the window, at most n_fft; zeros on both sides fill it
+            up. Default: n_fft.
         window: Tensor [win_length]. Default: ones.
         center: continue x on both sides by n_fft // 2 elements, so that frame k is centred at k hop_length.
         pad_mode: how: "reflect" or "constant" (zeros).
         normalized: divide by sqrt(n_fft).
-        onesided: keep the first n_fft // 2 + 1 frequencies, from which the others follow for real signals. Default: so for real x and window.
+        onesided: keep the first n_fft // 2 + 1 frequencies, from which the others follow for real signals.
+            Default: so for real x and window.
     Returns:
         Complex Tensor [frequencies, frames] or [batch, frequencies, frames].
     Raises:
-        AssertionError: x is neither 1-D nor 2-D, a length or pad_mode is not allowed, the window has another length, or onesided is asked for
-            of what is complex.
+        AssertionError: x is neither 1-D nor 2-D, a length or pad_mode is not allowed, the window has another
+            length, or onesided is asked for of what is complex.
         TypeError: the dtypes of x and window do not go together.
     Example:
         >>> paddle.signal.stft(paddle.ones([8]), n_fft=4, hop_length=4, center=False).abs().tolist()
@@ -199,7 +212,8 @@ def stft(x, n_fft, hop_length=None, win_length=None, window=None, center=True, p
     if hop_length <= 0:
         raise AssertionError(f"stft: hop_length: got {hop_length} (n_fft // 4 by default); it must be > 0")
     if not 0 < n_fft <= x.shape[-1]:
-        raise AssertionError(f"stft: n_fft: got {n_fft}; it must be in 1..{x.shape[-1]}, the length of the signal")
+        raise AssertionError(f"stft: n_fft: got {n_fft}; it must be in 1..{x.shape[-1]}, "
+                             "the length of the signal")
     if isinstance(n_fft, float):
         raise TypeError(f"stft: n_fft: got {n_fft}; it must be an int")
     _positive("stft", "hop_length", hop_length)
@@ -213,21 +227,25 @@ def stft(x, n_fft, hop_length=None, win_length=None, window=None, center=True, p
         x = cast(x, dtypes.default())
         window = None if window is None else cast(window, dtypes.default())
     onesided = "c" not in kinds if onesided is None else bool(onesided)
-    return _stft(x, window, n_fft=n_fft, hop_length=hop_length, win_length=win_length, pad_mode=pad_mode if center else None,
-                 norm="ortho" if normalized else "backward", onesided=onesided)
+    return _stft(x, window, n_fft=n_fft, hop_length=hop_length, win_length=win_length,
+                 pad_mode=pad_mode if center else None, norm="ortho" if normalized else "backward",
+                 onesided=onesided)
 
 
 def _overlap(name, window, win_length, n_fft, hop_length, count, start, stop):
-    """Refuses windows whose squares add up to zero somewhere. Under a trace the window cannot be looked at."""
+    """Refuses windows whose squares add up to zero somewhere. Under a trace the window
+    cannot be looked at."""
     window = None if window is None else concrete(window)
     padded = _centered(window, win_length, n_fft, np)
     total = np.zeros((count - 1) * hop_length + n_fft, padded.dtype)
     for k in range(count):
         total[k * hop_length : k * hop_length + n_fft] += padded * padded
     if not total[start:stop].size:
-        raise ValueError(f"{name}: length: {count} frames leave nothing of the signal; give more frames, center=False or a length > 0")
+        raise ValueError(f"{name}: length: {count} frames leave nothing of the signal; "
+                         "give more frames, center=False or a length > 0")
     if np.abs(total[start:stop]).min() < _NEARLY_ZERO:
-        raise ValueError(f"{name}: window: the squares of overlapping windows add up to 0 somewhere; use a smaller hop_length or another window")
+        raise ValueError(f"{name}: window: the squares of overlapping windows add up to 0 somewhere; "
+                         "use a smaller hop_length or another window")
 
 
 @op("x window", register=False, method=False)
@@ -246,29 +264,35 @@ def _check_spectrum(x, n_fft, hop_length, win_length, window, onesided, return_c
     if not x.size:
         raise AssertionError(f"istft: x: got the empty shape {list(x.shape)}; it must not be empty")
     if not 0 < hop_length <= win_length:
-        raise AssertionError(f"istft: hop_length: got {hop_length}; it must be in 1..win_length ({win_length})")
+        raise AssertionError(f"istft: hop_length: got {hop_length}; "
+                             f"it must be in 1..win_length ({win_length})")
     terms = n_fft // 2 + 1 if onesided else n_fft
     if x.shape[-2] != terms:
-        raise AssertionError(f"istft: x: got {x.shape[-2]} frequencies; with onesided={onesided} and n_fft={n_fft} it must have {terms}")
+        raise AssertionError(f"istft: x: got {x.shape[-2]} frequencies; "
+                             f"with onesided={onesided} and n_fft={n_fft} it must have {terms}")
     if window is not None and window._raw.dtype.kind == "c" and not return_complex:
         raise AssertionError("istft: window: got a complex one; it must be real unless return_complex=True")
     if return_complex and onesided:
-        raise AssertionError("istft: onesided: got True with return_complex=True; a complex signal needs all frequencies, onesided=False")
+        raise AssertionError("istft: onesided: got True with return_complex=True; "
+                             "a complex signal needs all frequencies, onesided=False")
 
 
-@composite(cases=[
-    "c(3,9), 4", "c128(2,3,9), 4, 2, 3, ud(0.5, 2, 3)", "c(3,9), 4, 2, window=pos_d(4), normalized=True", "c(3,9), 4, 2, center=False",
-    "c(4,9), 4, 2, window=c(4), onesided=False, return_complex=True", "c(4,9), 4, onesided=False", "f(3,9), 4, length=5", "c(3,5), 4, length=20",
-    "c(10,5), 18, 1", "c(3,9), 4, length=0", "c(3,1), 4", "c(3), 4", "c(3,0), 4", "c(4,9), 4", "c(3,9), 4, onesided=False", "c(3,9), 4, 5",
-    "c(3,9), 4, 2, 5", "c(3,9), 4, window=pos(3)", "c(3,9), 4, window=c(4)", "c(3,9), 4, return_complex=True",
-    "c(3,9), 4, 4, window=const([0., 1, 1, 0])", "None, 4", "c(3,9), 4, window=pos_i(4)"])
-def istft(x, n_fft, hop_length=None, win_length=None, window=None, center=True, normalized=False, onesided=True, length=None, return_complex=False,
-          name=None):
+@composite(cases=["c(3,9), 4", "c128(2,3,9), 4, 2, 3, ud(0.5, 2, 3)",
+                  "c(3,9), 4, 2, window=pos_d(4), normalized=True", "c(3,9), 4, 2, center=False",
+                  "c(4,9), 4, 2, window=c(4), onesided=False, return_complex=True",
+                  "c(4,9), 4, onesided=False", "f(3,9), 4, length=5", "c(3,5), 4, length=20",
+                  "c(10,5), 18, 1", "c(3,9), 4, length=0", "c(3,1), 4", "c(3), 4", "c(3,0), 4", "c(4,9), 4",
+                  "c(3,9), 4, onesided=False", "c(3,9), 4, 5", "c(3,9), 4, 2, 5", "c(3,9), 4, window=pos(3)",
+                  "c(3,9), 4, window=c(4)", "c(3,9), 4, return_complex=True",
+                  "c(3,9), 4, 4, window=const([0., 1, 1, 0])", "None, 4", "c(3,9), 4, window=pos_i(4)"])
+def istft(x, n_fft, hop_length=None, win_length=None, window=None, center=True, normalized=False,
+          onesided=True, length=None, return_complex=False, name=None):
     """The inverse of `stft`: the signal whose short-time Fourier transform is nearest to x (least squares).
 
     Args:
         x: complex Tensor [frequencies, frames] or [batch, frequencies, frames].
-        n_fft, hop_length, win_length, window, normalized: as they were for `stft`; hop_length is at most win_length.
+        n_fft, hop_length, win_length, window, normalized: as they were for `stft`; hop_length is at
+            most win_length.
         center: cut n_fft // 2 elements off at both ends.
         onesided: x has n_fft // 2 + 1 frequencies, not n_fft.
         length: the result has at most this length. Default: all that the frames tell.
@@ -276,9 +300,11 @@ def istft(x, n_fft, hop_length=None, win_length=None, window=None, center=True, 
     Returns:
         Tensor [n] or [batch, n].
     Raises:
-        AssertionError: x is neither 2-D nor 3-D or is empty, a length is not allowed, the number of frequencies does not fit, or a complex result
-            is asked for of half a spectrum or refused for a complex window.
-        ValueError: somewhere the squares of overlapping windows add up to zero, or nothing is left of the signal.
+        AssertionError: x is neither 2-D nor 3-D or is empty, a length is not allowed, the number of
+            frequencies does not fit, or a complex result is asked for of half a spectrum or refused for
+            a complex window.
+        ValueError: somewhere the squares of overlapping windows add up to zero, or nothing is
+            left of the signal.
     Example:
         >>> x = paddle.arange(8, dtype="float32")
         >>> [round(v, 3) for v in paddle.signal.istft(paddle.signal.stft(x, 4), 4).tolist()]
@@ -295,5 +321,5 @@ def istft(x, n_fft, hop_length=None, win_length=None, window=None, center=True, 
     start = n_fft // 2 if center else 0
     stop = size - start if length is None else min(max(start + length, start), size)
     _overlap("istft", window, win_length, n_fft, hop_length, x.shape[-1], start, stop)
-    return _istft(x, window, n_fft=n_fft, hop_length=hop_length, win_length=win_length, norm="ortho" if normalized else "backward", start=start,
-                  stop=stop, real=not return_complex)
+    return _istft(x, window, n_fft=n_fft, hop_length=hop_length, win_length=win_length,
+                  norm="ortho" if normalized else "backward", start=start, stop=stop, real=not return_complex)

@@ -1,13 +1,15 @@
-"""The regularised incomplete gamma functions P(a, x) and Q(a, x) with derivatives of every order in both operands.
+"""The regularised incomplete gamma functions P(a, x) and Q(a, x) with derivatives of every order
+in both operands.
 
-By x the slope is the density x^(a-1) e^-x / Gamma(a). By a there is no closed form. With t = e^u the density of u is
-f(u) = exp(a u - e^u - log Gamma(a)), and
+By x the slope is the density x^(a-1) e^-x / Gamma(a). By a there is no closed form. With t = e^u the density
+of u is f(u) = exp(a u - e^u - log Gamma(a)), and
 
     d^n P / da^n = integral of B_n(u - psi(a), -psi_1(a), -psi_2(a), ...) f(u) du from -inf to log x,
 
-where B_n is the complete Bell polynomial of the derivatives of a u - log Gamma(a) (Comtet, Advanced Combinatorics, 3.3) and psi_k the polygamma
-function. Over the whole line the integral is 0, so the tail above log x gives the same with the other sign. f is log-concave, so Gauss's rule over
-the part that counts is exact to rounding.
+where B_n is the complete Bell polynomial of the derivatives of a u - log Gamma(a) (Comtet, Advanced
+Combinatorics, 3.3) and psi_k the polygamma function. Over the whole line the integral is 0, so the tail above
+log x gives the same with the other sign. f is log-concave, so Gauss's rule over the part that counts is
+exact to rounding.
 """
 
 import functools as ft
@@ -26,7 +28,8 @@ _FALL = 40  # the integrand is left out where it has fallen by e^-40
 
 @ft.cache
 def _gauss():
-    """Nodes and weights of Gauss's rule on [-1, 1], once they are needed: numpy.polynomial takes its time to import."""
+    """Nodes and weights of Gauss's rule on [-1, 1], once they are needed: numpy.polynomial takes
+    its time to import."""
     return np.polynomial.legendre.leggauss(64)
 
 
@@ -47,12 +50,14 @@ def _tail(n, a, x, upper, lgamma, psi):
     """The integral of B_n f over the tail below (or above) log x."""
     nodes, weights = _gauss()
     c = _FALL / a  # a w^2 / (2 + w) and x w^2 / 2 are lower bounds of how far log f falls over a distance w
-    width = jnp.minimum(jnp.sqrt(2 * _FALL / x), jnp.log1p(2 * _FALL / x) + 2) if upper else (c + jnp.sqrt(c * c + 8 * c)) / 2
+    width = (jnp.minimum(jnp.sqrt(2 * _FALL / x), jnp.log1p(2 * _FALL / x) + 2) if upper
+             else (c + jnp.sqrt(c * c + 8 * c)) / 2)
     w = width[..., None] * (nodes + 1) / 2
     a, x, lgamma = a[..., None], x[..., None], lgamma[..., None]
     fallen = x * jnp.expm1(w) - a * w if upper else a * w + x * jnp.expm1(-w)
     at = jnp.log(x) + (w if upper else -w)
-    return (_bell(n, at, [p[..., None] for p in psi]) * jnp.exp(a * jnp.log(x) - x - lgamma - fallen)) @ (weights / 2) * width
+    return ((_bell(n, at, [p[..., None] for p in psi]) * jnp.exp(a * jnp.log(x) - x - lgamma - fallen))
+            @ (weights / 2) * width)
 
 
 def _by_parameter(n, a, x, lgamma, polygamma):
@@ -66,8 +71,10 @@ def _by_parameter(n, a, x, lgamma, polygamma):
     upper = _tail(n, high_a, high_x, True, logs[..., -1], [p[..., -1] for p in psi])
     lower = _tail(n, low_a + _SHIFT, low_x, False, logs[..., -2], [p[..., -2] for p in psi])
     low_x = low_x[..., None]
-    terms = _size(parameters[..., :-1], low_x, logs[..., :-1]) * _bell(n, jnp.log(low_x), [p[..., :-1] for p in psi])
-    return jnp.where(inside, jnp.where(above, -upper, lower + terms.sum(-1)), jnp.where(jnp.isnan(a + x) | (a == 0), jnp.nan, 0))
+    terms = (_size(parameters[..., :-1], low_x, logs[..., :-1])
+             * _bell(n, jnp.log(low_x), [p[..., :-1] for p in psi]))
+    return jnp.where(inside, jnp.where(above, -upper, lower + terms.sum(-1)),
+                     jnp.where(jnp.isnan(a + x) | (a == 0), jnp.nan, 0))
 
 
 def functions(lgamma, polygamma):
@@ -77,7 +84,8 @@ def functions(lgamma, polygamma):
     @ft.partial(jax.jit, static_argnums=0)
     def density(n, a, x):
         size = _size(a, x, lgamma(a))
-        return size if n == 0 else jnp.where(x > 0, size * _bell(n, jnp.log(jnp.where(x > 0, x, 1)), [polygamma(i, a) for i in range(n)]), 0)
+        return size if n == 0 else jnp.where(
+            x > 0, size * _bell(n, jnp.log(jnp.where(x > 0, x, 1)), [polygamma(i, a) for i in range(n)]), 0)
 
     @ft.partial(jax.custom_jvp, nondiff_argnums=(0,))
     def order(n, a, x):
@@ -90,7 +98,8 @@ def functions(lgamma, polygamma):
 
     def made(function, sign):
         function = jax.custom_jvp(function)
-        defslopes(function, lambda t, _, a, x: t * (sign * order(1, a, x)), lambda t, _, a, x: t * (sign * density(0, a, x)))
+        defslopes(function, lambda t, _, a, x: t * (sign * order(1, a, x)),
+                  lambda t, _, a, x: t * (sign * density(0, a, x)))
         return function
 
     return made(sp.gammainc, 1), made(sp.gammaincc, -1)

@@ -1,4 +1,5 @@
-"""From an index to its pattern and operands, as `indexing` describes them; what is no index, or lies outside, is refused here."""
+"""From an index to its pattern and operands, as `indexing` describes them; what is no index, or lies outside,
+is refused here."""
 
 import functools as ft
 import numbers
@@ -13,7 +14,8 @@ from paddle_jax._core.size import is_open, known
 from paddle_jax._core.tensor import Tensor, on_host, wrap
 from paddle_jax._core.values.symbol import ABSTRACT, Symbol
 
-INT, ALL, NEW = ("i",), (":",), ("n",)  # an axis that an integer removes, one that stays whole, a new one; ("s", length, step) is cut
+# an axis that an integer removes, one that stays whole, a new one; ("s", length, step) is cut
+INT, ALL, NEW = ("i",), (":",), ("n",)
 INT32 = np.dtype(np.int32)
 ALLOWED = "allowed are integers, slices, ..., None, bools, and lists, arrays or Tensors of bools or integers"
 
@@ -22,10 +24,12 @@ class Parsed:
     """The pattern and operands of an index on a shape."""
 
     def __init__(self):
-        self.axes = []  # per kept axis of x: ("i",), (":",), ("s", length, step) in order, with ("n",) for new axes between
+        # per kept axis of x: ("i",), (":",), ("s", length, step) in order, with ("n",) for new axes between
+        self.axes = []
         self.starts = []  # where each ("i") and ("s") starts
         self.arrays = []  # index arrays
-        self.slots = []  # the axis, counted after integers are removed and new axes added, each index array applies to
+        # the axis, counted after integers are removed and new axes added, each index array applies to
+        self.slots = []
         self.out = 0  # how many such axes there are so far
 
 
@@ -50,15 +54,18 @@ def _expand(index, ndim):
 
 
 def _too_many(items, ndim, used):
-    """Paddle's exception: IndexError for an integer or a mask beyond the axes, ValueError for a slice or an index array."""
+    """Paddle's exception: IndexError for an integer or a mask beyond the axes, ValueError for a slice
+    or an index array."""
     axis, error = 0, ValueError
     for item in items:
         axis += _axes_used(item)
         if axis > ndim or item is Ellipsis:
-            is_position = isinstance(item, numbers.Integral) or (hasattr(item, "dtype") and (item.ndim == 0 or dtype_of(item) == np.bool_))
+            is_position = (isinstance(item, numbers.Integral)
+                           or (hasattr(item, "dtype") and (item.ndim == 0 or dtype_of(item) == np.bool_)))
             error = IndexError if is_position else ValueError
             break
-    return error(f"Tensor index: got {used} indices for a tensor of {ndim} axes; use at most {ndim}, or None to add axes")
+    return error(f"Tensor index: got {used} indices for a tensor of {ndim} axes; use at most {ndim}, "
+                 "or None to add axes")
 
 
 def _axes_used(item):
@@ -115,7 +122,8 @@ def _traced(item):
 
 def _outside(low, high, axis, length):
     bad = low if low < -length else high
-    return IndexError(f"Tensor index: {bad} is out of range for axis {axis} of length {length}; use {-length}..{length - 1}")
+    return IndexError(f"Tensor index: {bad} is out of range for axis {axis} of length {length}; "
+                      f"use {-length}..{length - 1}")
 
 
 def _checked_later(item, axis, length):
@@ -154,13 +162,16 @@ def _bound(value):
         return value
     of_one = isinstance(value, Tensor) and value._raw.size == 1 and value._raw.dtype.kind in "iu"
     if not of_one and (not isinstance(value, numbers.Integral) or isinstance(value, bool)):
-        got = f"a Tensor of dtype {value._raw.dtype} and shape {list(value.shape)}" if isinstance(value, Tensor) else type(value).__name__
-        raise ValueError(f"Tensor index: got {got} in a slice; allowed are None, integers and integer Tensors of one element")
+        got = (f"a Tensor of dtype {value._raw.dtype} and shape {list(value.shape)}"
+               if isinstance(value, Tensor) else type(value).__name__)
+        raise ValueError(f"Tensor index: got {got} in a slice; allowed are None, integers and integer "
+                         "Tensors of one element")
     return int(value)
 
 
 def cut_of(item, length):
-    """What a slice of integers does to an axis, as an entry of the pattern, and the least position it picks."""
+    """What a slice of integers does to an axis, as an entry of the pattern, and the least
+    position it picks."""
     if not known(length, *[b for b in (item.start, item.stop) if b is not None]):
         return _open_cut(item, length)
     start, stop, step = item.indices(length)
@@ -176,8 +187,10 @@ def cut_of(item, length):
 def _open_cut(item, length):
     """As `cut` where JAX traces for every length."""
     if item.step not in (None, 1):
-        raise ValueError("Tensor index: a slice with a step, of a length that is not fixed; take all elements, or give the length as a number")
-    start, stop = (n + length if known(n) and n < 0 else n for n in (item.start or 0, length if item.stop is None else item.stop))
+        raise ValueError("Tensor index: a slice with a step, of a length that is not fixed; "
+                         "take all elements, or give the length as a number")
+    start, stop = (n + length if known(n) and n < 0 else n
+                   for n in (item.start or 0, length if item.stop is None else item.stop))
     if known(stop) or known(length):
         stop = jax.core.min_dim(stop, length)
     return (ALL, 0) if known(start) and start == 0 and stop == length else (("s", stop - start, 1), start)
@@ -223,7 +236,8 @@ def _add_mask(found, item, axis, shape):
         found.out += 1
         return 0
     if mask.shape != tuple(shape[axis : axis + mask.ndim]):
-        raise IndexError(f"Tensor index: the mask has shape {list(mask.shape)}; the axes it applies to have {list(shape[axis : axis + mask.ndim])}")
+        raise IndexError(f"Tensor index: the mask has shape {list(mask.shape)}; "
+                         f"the axes it applies to have {list(shape[axis : axis + mask.ndim])}")
     for where in mask.nonzero():
         found.axes.append((":",))
         found.slots.append(found.out)
@@ -237,16 +251,18 @@ def starts_of(found):
     if any(isinstance(s, Tensor) for s in found.starts):  # in a program that is being recorded
         from paddle_jax.tensor.joining import stack
 
-        return stack([s.astype("int32") if isinstance(s, Tensor) else wrap(jnp.asarray(s, jnp.int32)) for s in found.starts])
+        return stack([s.astype("int32") if isinstance(s, Tensor) else wrap(jnp.asarray(s, jnp.int32))
+                      for s in found.starts])
     if any(isinstance(s, jax.Array) or is_open(s) for s in found.starts):
         return wrap(jnp.stack([jnp.asarray(s, jnp.int32) for s in found.starts]))
     return host_starts(tuple(found.starts))
 
 
-# kernels ----------------------------------------------------------------------------------------------------------
+# kernels ----------------------------------------------------------------------------------------------------
 
 
 @ft.lru_cache(maxsize=8192)
 def host_starts(starts):
-    """Starts as an operand: host numbers, which the deferred tier hands to the device together with those of other ops."""
+    """Starts as an operand: host numbers, which the deferred tier hands to the device together with
+    those of other ops."""
     return wrap(host(starts, aval_of((len(starts),), INT32)))

@@ -1,8 +1,9 @@
 """`x[index]` and `x[index] = value`.
 
-An index becomes a static pattern (which axes are cut, kept, added or gathered, and to which lengths) and operands (where the cuts
-start, the index arrays). Kernels are compiled per pattern, so a loop over `x[i]` or `x[i:i+2]` compiles once. Integers, slices and None
-come first; index arrays then apply to what is left, which is Paddle's order (`x[0, :, idx]` keeps the axis order).
+An index becomes a static pattern (which axes are cut, kept, added or gathered, and to which lengths) and
+operands (where the cuts start, the index arrays). Kernels are compiled per pattern, so a loop over `x[i]` or
+`x[i:i+2]` compiles once. Integers, slices and None come first; index arrays then apply to what is left, which
+is Paddle's order (`x[0, :, idx]` keeps the axis order).
 """
 
 import functools as ft
@@ -23,12 +24,23 @@ from paddle_jax._core.ops.views import Showing
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, elements, on_host, wrap
 from paddle_jax.tensor.axes import bounds, untracked
-from paddle_jax.tensor.index_parsing import ALL, INSTEAD, INT, NEW, cut_of, dtype_of, host_starts, parse, starts_of
+from paddle_jax.tensor.index_parsing import (
+    ALL,
+    INSTEAD,
+    INT,
+    NEW,
+    cut_of,
+    dtype_of,
+    host_starts,
+    parse,
+    starts_of,
+)
 from paddle_jax.tensor.inner import converted
 
 
 def _window(x, starts, axes):
-    """Starts and lengths of the block of x that the integers and slices touch, or None when that is all of x."""
+    """Starts and lengths of the block of x that the integers and slices touch, or None when
+    that is all of x."""
     if starts is None:
         return None
     begin, sizes, at, axis = [], [], 0, 0
@@ -47,7 +59,8 @@ def _window(x, starts, axes):
 
 
 def _block(x, begin, sizes):
-    return lax.dynamic_slice(x, begin, sizes, allow_negative_indices=False)  # counted from the end they are not: see `add_int` and `cut`
+    # counted from the end they are not: see `add_int` and `cut`
+    return lax.dynamic_slice(x, begin, sizes, allow_negative_indices=False)
 
 
 def _steps(axes):
@@ -66,7 +79,8 @@ def _turned(y, axes):
 
 
 def _view_shape(shape, axes):
-    """The shape after integers are dropped and new axes added, from the shape with an entry for every axis of x."""
+    """The shape after integers are dropped and new axes added, from the shape with an entry for
+    every axis of x."""
     lengths, out = iter(shape), []
     for kind in axes:
         if kind[0] == "n":
@@ -92,7 +106,8 @@ def _gather_index(ndim, arrays, slots):
 
 
 def _put_back(layout, attrs):
-    """What puts a part back. What index arrays have chosen is a copy, and so is a single element, which is most often a number on the host."""
+    """What puts a part back. What index arrays have chosen is a copy, and so is a single element, which is
+    most often a number on the host."""
     axes = [axis for axis in attrs[0] if axis != NEW]
     if layout[-1] or axes and all(axis == INT for axis in axes):
         return None
@@ -110,13 +125,15 @@ def take_index(x, starts=None, arrays=(), axes=(), slots=()):
     return y[_gather_index(y.ndim, arrays, slots)] if arrays else y
 
 
-@known_as(pir="set_value_with_tensor_|set_value_with_tensor axes:i64s decrease_axes:i64s none_axes:i64s", code="indexing:put_index")
+@known_as(pir="set_value_with_tensor_|set_value_with_tensor axes:i64s decrease_axes:i64s none_axes:i64s",
+          code="indexing:put_index")
 @op("x value starts *arrays", register=False, method=False)
 def put_index(x, value, starts=None, arrays=(), axes=(), slots=()):
     """x with x[index] = value for a parsed index."""
     value = converted(value, x.dtype)
     y, full = _read(x, starts, axes)
-    y = y.at[_gather_index(y.ndim, arrays, slots)].set(_fit(value, y, arrays, slots)) if arrays else jnp.broadcast_to(_trim(value, y.shape), y.shape)
+    y = (y.at[_gather_index(y.ndim, arrays, slots)].set(_fit(value, y, arrays, slots)) if arrays
+         else jnp.broadcast_to(_trim(value, y.shape), y.shape))
     y = _turned(y.reshape(full), axes)
     window = _window(x, starts, axes)
     if window is None:
@@ -135,9 +152,11 @@ def _trim(value, target):
     """Drops leading axes of length 1 that the target does not have; refuses what cannot be broadcast."""
     while value.ndim > len(target) and value.shape[0] == 1:
         value = value[0]
-    fits = value.ndim <= len(target) and all(v in (1, t) for v, t in zip(reversed(value.shape), reversed(target), strict=False))
+    fits = (value.ndim <= len(target)
+            and all(v in (1, t) for v, t in zip(reversed(value.shape), reversed(target), strict=False)))
     if not fits:
-        raise ValueError(f"Tensor index: the value has shape {list(value.shape)}; it must broadcast to {list(target)}")
+        raise ValueError(f"Tensor index: the value has shape {list(value.shape)}; "
+                         f"it must broadcast to {list(target)}")
     return value
 
 
@@ -152,7 +171,8 @@ def put_mask(x, mask, value):
 def _plain(item):
     """Whether a slice has bounds and a step that are ints or missing."""
     start, stop, step = item.start, item.stop, item.step
-    return (start is None or type(start) is int) and (stop is None or type(stop) is int) and (step is None or type(step) is int)
+    return ((start is None or type(start) is int) and (stop is None or type(stop) is int)
+            and (step is None or type(step) is int))
 
 
 def _is_position(item, length):
@@ -165,8 +185,8 @@ def _is_position(item, length):
 
 
 def _quick(index, shape):
-    """(axes, slots, starts, arrays) of an index of plain integers, slices, None, `...` and Tensors of positions; None where `parse` has to
-    look, or refuse."""
+    """(axes, slots, starts, arrays) of an index of plain integers, slices, None, `...` and Tensors of
+    positions; None where `parse` has to look, or refuse."""
     axes, starts, slots, arrays, axis, integers = [], [], [], [], 0, 0
     items = index if type(index) is tuple else (index,)
     for item in items:
@@ -218,7 +238,8 @@ def _several(key, shape):
 
 
 def _key(items):
-    """What stands for a tuple of integers, plain slices, None and `...` in a cache; slices themselves have no hash before Python 3.12. Else None."""
+    """What stands for a tuple of integers, plain slices, None and `...` in a cache; slices themselves have no
+    hash before Python 3.12. Else None."""
     key = []
     for item in items:
         kind = type(item)
@@ -235,7 +256,8 @@ def _quick_or_none(item, shape):
     try:
         if type(item) is tuple and (key := _key(item)) is not None:
             return _several(key, shape)
-        return _one_slice(item.start, item.stop, item.step, shape) if type(item) is slice and _plain(item) else _quick(item, shape)
+        return (_one_slice(item.start, item.stop, item.step, shape) if type(item) is slice and _plain(item)
+                else _quick(item, shape))
     except (TypeError, ValueError):  # Tensors in slices, arrays in tuples
         return None
 
@@ -250,11 +272,13 @@ _SHORT = {1: run1, 2: run2, 3: run3}
 
 
 def _run_pattern(op, operands, axes, slots, starts, arrays):
-    """Runs take_index or put_index; the kernel of a pattern is looked up directly, since indexing is what eager loops do most."""
+    """Runs take_index or put_index; the kernel of a pattern is looked up directly, since indexing is what
+    eager loops do most."""
     key = (axes, slots, starts is not None)
     kernel = op.fast.get(key)
     if kernel is None:
-        kernel = op.remember(key, op.kernel((*[-2] * len(operands), -1 if starts is None else -2, len(arrays)), (axes, slots)))
+        kernel = op.remember(
+            key, op.kernel((*[-2] * len(operands), -1 if starts is None else -2, len(arrays)), (axes, slots)))
     operands = (*operands, *arrays) if starts is None else (*operands, starts, *arrays)
     short = _SHORT.get(len(operands))
     return run(kernel, operands) if short is None else short(kernel, *operands)
@@ -262,7 +286,8 @@ def _run_pattern(op, operands, axes, slots, starts, arrays):
 
 def _run_parsed(op, operands, found):
     starts = starts_of(found) if found.starts else None
-    return _run_pattern(op, operands, tuple(found.axes), tuple(found.slots), starts, [wrap(a) for a in found.arrays])
+    return _run_pattern(op, operands, tuple(found.axes), tuple(found.slots), starts,
+                        [wrap(a) for a in found.arrays])
 
 
 def _chosen(x, mask):
@@ -272,10 +297,12 @@ def _chosen(x, mask):
 
 
 def _element(x, item, shape):
-    """x[item] as a host number, for an integer on each axis of a Tensor that the host can look at: nothing is recorded, run or compiled for it, which
-    is what loops over elements need. None where it has to be an operation."""
+    """x[item] as a host number, for an integer on each axis of a Tensor that the host can look at: nothing is
+    recorded, run or compiled for it, which is what loops over elements need. None where it has to
+    be an operation."""
     ctx, value = local.ctx, x._raw
-    if type(value) is not Value or ctx.segment is None or not ctx.frame.eager or value.aval.weak or not untracked(x):
+    if (type(value) is not Value or ctx.segment is None or not ctx.frame.eager or value.aval.weak
+            or not untracked(x)):
         return None
     for i, length in zip(item, shape, strict=True):
         if type(i) is not int or not -length <= i < length:
@@ -284,15 +311,17 @@ def _element(x, item, shape):
     return None if array is None else wrap(host((array[item].item(),), aval_of((), value.aval.dtype)))
 
 
-# methods ----------------------------------------------------------------------------------------------------------
+# methods ----------------------------------------------------------------------------------------------------
 
 
 @composite(method="__getitem__", cases=[
-    "f(2,3,4), 0", "f(2,3,4), (0, -1)", "f(2,3,4), (slice(None), slice(1, None), slice(None, None, 2))", "f(2,3), slice(None, None, -1)",
-    "f(4), slice(5, 1)", "f(2,3), None", "f(2,3), (Ellipsis, 0)", "f(2,3,4), idx(2, 3)", "f(2,3,4), (idx(2, 2), idx(3, 2))",
-    "f(2,3,4), (idx(2, 2), slice(None), idx(4, 2))", "f(2,3,4), (0, slice(None), idx(4, 2))", "f(2,3), [0, 1]", "f(2,3), b(2,3)", "f(2,3), b(2)",
-    "f(2,3), (slice(None), const([True, False, True]))", "f(2,3), True", "f(2,3), False", "f(2,3), const(1)", "f(2,3), np.int64(1)",
-    "i(2,3), (1, 2)", "f(2,3), 2", "f(2,3), (0, 0, 0)", "f(2,3), 1.5", "f(2,3), 'a'", "f(2,3), const([True, False, True])",
+    "f(2,3,4), 0", "f(2,3,4), (0, -1)", "f(2,3,4), (slice(None), slice(1, None), slice(None, None, 2))",
+    "f(2,3), slice(None, None, -1)", "f(4), slice(5, 1)", "f(2,3), None", "f(2,3), (Ellipsis, 0)",
+    "f(2,3,4), idx(2, 3)", "f(2,3,4), (idx(2, 2), idx(3, 2))",
+    "f(2,3,4), (idx(2, 2), slice(None), idx(4, 2))", "f(2,3,4), (0, slice(None), idx(4, 2))",
+    "f(2,3), [0, 1]", "f(2,3), b(2,3)", "f(2,3), b(2)", "f(2,3), (slice(None), const([True, False, True]))",
+    "f(2,3), True", "f(2,3), False", "f(2,3), const(1)", "f(2,3), np.int64(1)", "i(2,3), (1, 2)", "f(2,3), 2",
+    "f(2,3), (0, 0, 0)", "f(2,3), 1.5", "f(2,3), 'a'", "f(2,3), const([True, False, True])",
     "f(2,3), (Ellipsis, Ellipsis)", "f(0,3), slice(0, 2)", "d(5), slice(4, 0, -2)", "c(3), 1"
 ])
 def getitem(x, item):
@@ -300,10 +329,11 @@ def getitem(x, item):
 
     Args:
         x: Tensor [...].
-        item: integer, slice, ..., None, bool, list, NumPy array or Tensor of integers or bools, or a tuple of these. Integers and
-            slices apply first, index arrays to the axes that are left.
+        item: integer, slice, ..., None, bool, list, NumPy array or Tensor of integers or bools, or a tuple of
+            these. Integers and slices apply first, index arrays to the axes that are left.
     Returns:
-        Tensor of the same dtype: a view (of integers and slices), or a copy (of index arrays and masks, and of single elements).
+        Tensor of the same dtype: a view (of integers and slices), or a copy (of index arrays and masks, and
+        of single elements).
     Raises:
         IndexError: an index is out of range, there are too many, or a mask has the wrong shape.
         ValueError: an item is of another type, a step is 0, or `...` is given twice.
@@ -318,7 +348,8 @@ def getitem(x, item):
         if len(shape) == 1 and (found := _element(x, (item,), shape)) is not None:
             return found
         return run2(_row_kernel(take_index.op, len(shape)), x, host_starts((item % shape[0],)))
-    if type(item) is Tensor and item._raw.dtype == np.bool_ and item._raw.shape == shape[: item._raw.ndim] and item._raw.ndim and untracked(x):
+    if (type(item) is Tensor and item._raw.dtype == np.bool_ and item._raw.shape == shape[: item._raw.ndim]
+            and item._raw.ndim and untracked(x)):
         return _chosen(x, item)
     numbers = type(item) is tuple and 0 < len(item) == len(shape) and type(item[0]) is type(item[-1]) is int
     if numbers and (found := _element(x, item, shape)) is not None:
@@ -335,15 +366,18 @@ def _assigned(value, x):
         return value
     if isinstance(value, bool | int | float | complex | np.ndarray | np.generic | jax.Array):
         if isinstance(value, complex | np.complexfloating) and x._raw.dtype.kind not in "bc":
-            raise ValueError(f"Tensor index: the value is complex and the tensor is {x._raw.dtype}; use its real part, or a complex tensor")
+            raise ValueError(f"Tensor index: the value is complex and the tensor is {x._raw.dtype}; "
+                             "use its real part, or a complex tensor")
         array = value if isinstance(value, jax.Array) else np.asarray(value)
         if array.dtype.kind in "biufcV":
             return wrap(converted(array, x._raw.dtype))
-    raise ValueError(f"Tensor index: the value is {value!r:.60}; allowed are Tensor, numpy.ndarray, numbers and bools")
+    raise ValueError(f"Tensor index: the value is {value!r:.60}; allowed are Tensor, numpy.ndarray, "
+                     "numbers and bools")
 
 
 def setitem(x, item, value):
-    """Replaces a part of a tensor in place: `x[item] = value`. Gradients flow to the value and to what is left of x.
+    """Replaces a part of a tensor in place: `x[item] = value`. Gradients flow to the value and to
+    what is left of x.
 
     Args:
         x: Tensor [...].
@@ -359,7 +393,8 @@ def setitem(x, item, value):
     check_inplace("__setitem__", x)
     try:
         if not isinstance(value, Tensor):
-            value = scalar(value, x._raw.dtype) if type(value) in (int, float) and x._raw.dtype.kind == "f" else _assigned(value, x)
+            value = (scalar(value, x._raw.dtype) if type(value) in (int, float) and x._raw.dtype.kind == "f"
+                     else _assigned(value, x))
         raw = x._raw
         shape = raw.aval.shape if type(raw) is Value else raw.shape
         if type(item) is int and shape and -shape[0] <= item < shape[0]:

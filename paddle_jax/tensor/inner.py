@@ -11,7 +11,8 @@ from paddle_jax._core.ops.views import Showing
 
 
 def named(name):
-    """Gives the inner op of a composite the name of the public function, which error messages and tape nodes then show."""
+    """Gives the inner op of a composite the name of the public function, which error messages and tape
+    nodes then show."""
 
     def rename(fn):
         fn.__name__ = fn.__qualname__ = name
@@ -28,8 +29,8 @@ def magnitude(x):
 
 
 def converted(x, dtype):
-    """An array in another dtype by Paddle's rules: complex loses its imaginary part, floats wrap in integers of less than 32 bits as in C, and
-    stop at the largest number of 8 bits."""
+    """An array in another dtype by Paddle's rules: complex loses its imaginary part, floats wrap in integers
+    of less than 32 bits as in C, and stop at the largest number of 8 bits."""
     if x.dtype.kind == "c" and dtype.kind != "c" and dtype != jnp.bool_:
         x = x.real
     if dtype.itemsize < 4 and dtype.kind in "iu" and x.dtype.kind in "fV":
@@ -58,14 +59,16 @@ _SELECTED = Showing(_selected_back, dense=False)
 
 
 def defslopes(function, *slopes):
-    """Gives a `jax.custom_jvp` function one slope per operand, `(tangent, result, *operands) -> tangent of the result`.
+    """Gives a `jax.custom_jvp` function one slope per operand, `(tangent, result, *operands) ->
+    tangent of the result`.
 
     As `defjvps`, but the slope of an operand that does not change is not computed: it may be NaN or dear.
     """
 
     def rule(primals, tangents):
         out = function(*primals)
-        parts = [slope(t, out, *primals) for slope, t in zip(slopes, tangents, strict=True) if not isinstance(t, SymbolicZero)]
+        parts = [slope(t, out, *primals) for slope, t in zip(slopes, tangents, strict=True)
+                 if not isinstance(t, SymbolicZero)]
         return out, sum(parts[1:], parts[0]) if parts else jnp.zeros_like(out)
 
     function.defjvp(rule, symbolic_zeros=True)

@@ -1,4 +1,5 @@
-"""Where XLA's own lowering is slow on the CPU, and what to compute instead. Measured in docs/design/cpu-lowering.md."""
+"""Where XLA's own lowering is slow on the CPU, and what to compute instead. Measured in
+docs/design/cpu-lowering.md."""
 
 import jax
 import jax.numpy as jnp
@@ -12,10 +13,12 @@ _LOW = 0xFFFFFFFF
 
 
 def on_cpu():
-    """Whether what is traced now will run on a CPU, as far as is known: by the default device (`paddle.set_device` sets it).
+    """Whether what is traced now will run on a CPU, as far as is known: by the default device
+    (`paddle.set_device` sets it).
 
-    Used where the CPU wants another lowering. Both lowerings are right on every platform, so a value that was put elsewhere by hand
-    only costs time. `lax.platform_dependent` would know better, but it traces both, and its derivative keeps what either of them needs.
+    Used where the CPU wants another lowering. Both lowerings are right on every platform, so a value that was
+    put elsewhere by hand only costs time. `lax.platform_dependent` would know better, but it traces both, and
+    its derivative keeps what either of them needs.
     """
     return _platform() == "cpu"
 
@@ -32,9 +35,11 @@ def _platform():
 
 @jax.custom_jvp
 def computed_once(x):
-    """x, which is about to be read many times. XLA:CPU would compute what x comes from anew for every reader, since its fusion copies producers.
+    """x, which is about to be read many times. XLA:CPU would compute what x comes from anew for every reader,
+    since its fusion copies producers.
 
-    A barrier does not keep it from that; a conditional does. The condition always holds, which the compiler cannot know.
+    A barrier does not keep it from that; a conditional does. The condition always holds, which the
+    compiler cannot know.
     """
     bits = lax.bitcast_convert_type(x.reshape(-1)[0].astype(jnp.float32), jnp.int32)
     return lax.cond(lax.population_count(bits) <= 32, lambda v: v, lambda v: v + v, x)
@@ -48,15 +53,17 @@ def _computed_once_tangent(primals, tangents):
 def running(function, whole, x, axis):
     """`function` accumulated along an axis; `whole` is the function of jax.numpy that does so."""
     if on_cpu() and x.shape[axis]:
-        return lax.associative_scan(function, x, axis=axis)  # XLA:CPU walks a window over the axis for each element otherwise
+        # XLA:CPU walks a window over the axis for each element otherwise
+        return lax.associative_scan(function, x, axis=axis)
     return whole(x, axis=axis, dtype=x.dtype)
 
 
 def stable_order(x, axis=-1, descending=False):
-    """The indices that sort x along an axis. Equal elements keep their order; NaN counts as larger than all numbers.
+    """The indices that sort x along an axis. Equal elements keep their order; NaN counts as larger
+    than all numbers.
 
-    XLA:CPU has a fast sort for one array of integers only. So the key and the index are packed into one int64; a key of 64 bits takes two
-    rounds, low half first, as in a radix sort.
+    XLA:CPU has a fast sort for one array of integers only. So the key and the index are packed into one
+    int64; a key of 64 bits takes two rounds, low half first, as in a radix sort.
     """
     axis %= x.ndim
     keys = _keys(x) if on_cpu() and x.shape[axis] <= _LOW else None

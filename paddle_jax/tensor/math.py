@@ -14,13 +14,13 @@ from paddle_jax.tensor.axes import check_divisor, check_floating, guarded
 from paddle_jax.tensor.inner import defslopes, named
 
 X_Y = {"input": "x", "other": "y"}
-BINARY = ["f(2,3), f(2,3)", "f(2,3), f(3)", "f(2,1), d(3)", "f(), f(2)", "f(0,3), f(1,3)", "i(2,3), i(3)", "i32(3), i32(3)", "c(3), f(3)",
-          "h(3), h(3)", "f(2,3), f(2,4)",
-          "f(2), i(2)", "f(2), 2.0"]
+BINARY = ["f(2,3), f(2,3)", "f(2,3), f(3)", "f(2,1), d(3)", "f(), f(2)", "f(0,3), f(1,3)", "i(2,3), i(3)",
+          "i32(3), i32(3)", "c(3), f(3)", "h(3), h(3)", "f(2,3), f(2,4)", "f(2), i(2)", "f(2), 2.0"]
 
 
 @known_as(amp=("scale", "elementwise_add"), pir="add", code="arithmetic:add", onnx="Add")
-@op("x y", promote="mixed", inplace=True, out=True, alias=X_Y, cases=[*BINARY, "b(3), b(3)", "f(2,3), f(3), alpha=2"])
+@op("x y", promote="mixed", inplace=True, out=True, alias=X_Y,
+    cases=[*BINARY, "b(3), b(3)", "f(2,3), f(3), alpha=2"])
 def add(x, y, name=None, *, alpha=1):
     """Adds two tensors elementwise: x + alpha * y, with broadcasting.
 
@@ -65,7 +65,8 @@ def multiply(x, y, name=None):
 
 
 def _divisor_of(name, args, kwargs):
-    x, y = (args[i] if len(args) > i else kwargs.get("xy"[i], kwargs.get(("input", "other")[i])) for i in range(2))
+    x, y = (args[i] if len(args) > i else kwargs.get("xy"[i], kwargs.get(("input", "other")[i]))
+            for i in range(2))
     check_divisor(name, x, y)
 
 
@@ -76,8 +77,8 @@ def _check_quotient(*args, **kwargs):
 
 @guarded(_check_quotient)
 @known_as(amp=("scale", "elementwise_div"), pir="divide(x:out,y:out)", onnx="Div")
-@op("x y", promote="mixed", inplace=True, out=True, alias=X_Y, cases=[*BINARY, "f(2,3), pos(3), rounding_mode='floor'",
-                                                                   "i(3), pos_i(3), rounding_mode='trunc'"])
+@op("x y", promote="mixed", inplace=True, out=True, alias=X_Y,
+    cases=[*BINARY, "f(2,3), pos(3), rounding_mode='floor'", "i(3), pos_i(3), rounding_mode='trunc'"])
 def divide(x, y, name=None, *, rounding_mode=None):
     """Divides elementwise, with broadcasting; integers give float32 unless rounded.
 
@@ -94,7 +95,8 @@ def divide(x, y, name=None, *, rounding_mode=None):
     if rounding_mode == "floor":
         return jnp.floor_divide(x, y)
     if rounding_mode == "trunc" and jnp.issubdtype(x.dtype, jnp.integer):
-        return jax.lax.div(*jnp.broadcast_arrays(x, y))  # which is exact beyond the integers that a float holds
+        # which is exact beyond the integers that a float holds
+        return jax.lax.div(*jnp.broadcast_arrays(x, y))
     if rounding_mode == "trunc":
         return jnp.trunc(x / y).astype(x.dtype)
     if rounding_mode is not None:
@@ -104,9 +106,9 @@ def divide(x, y, name=None, *, rounding_mode=None):
 
 @guarded(lambda *args, **kwargs: _divisor_of("floor_divide", args, kwargs))
 @known_as(pir="floor_divide", code="arithmetic:floor_divide")
-@op("x y", promote="wide", inplace=True, out=True, alias=X_Y, scalars=True, nondiff=True, cases=[
-    "f(2,3), pos(2,3)", "i(2,3), pos_i(3)", "i32(3), pos_i32(3)", "const([-0.0, -1.0], 'float32'), const([1.0, -2.0], 'float32')",
-                                                                                 "f(0,3), f(1,3)", "f(2), i(2)"])
+@op("x y", promote="wide", inplace=True, out=True, alias=X_Y, scalars=True, nondiff=True,
+    cases=["f(2,3), pos(2,3)", "i(2,3), pos_i(3)", "i32(3), pos_i32(3)",
+           "const([-0.0, -1.0], 'float32'), const([1.0, -2.0], 'float32')", "f(0,3), f(1,3)", "f(2), i(2)"])
 def floor_divide(x, y, name=None):
     """Divides elementwise and rounds towards minus infinity. Arguments as for `add`; y may be a number.
 
@@ -124,10 +126,12 @@ def floor_divide(x, y, name=None):
 
 @guarded(lambda *args, **kwargs: _divisor_of("remainder", args, kwargs))
 @known_as(pir="remainder", code="arithmetic:remainder")
-@op("x y", promote="mixed", inplace=True, out=True, alias=X_Y, scalars=True, cases=["f(2,3), pos(2,3)", "i(2,3), pos_i(3)", "i32(3), pos_i32(3)",
-                                                                                 "f(3), -2.5", "f(0,3), f(1,3)", "~c(3), c(3)"])
+@op("x y", promote="mixed", inplace=True, out=True, alias=X_Y, scalars=True,
+    cases=["f(2,3), pos(2,3)", "i(2,3), pos_i(3)", "i32(3), pos_i32(3)", "f(3), -2.5", "f(0,3), f(1,3)",
+           "~c(3), c(3)"])
 def remainder(x, y, name=None):
-    """The rest of the floor division, with the sign of the divisor; of complex numbers the rest to the nearest multiple.
+    """The rest of the floor division, with the sign of the divisor; of complex numbers the rest to the
+    nearest multiple.
 
     Arguments as for `add`; y may be a number.
 
@@ -156,7 +160,8 @@ defslopes(_power, _slope, lambda t, power, x, y: t * jnp.where((x == 0) & (y >= 
 @known_as(amp=("pow", "elementwise_pow"), pir="elementwise_pow", onnx="Pow")
 @op("x y", promote="mixed", scalars="whole", inplace=True, out=True, alias={"input": "x", "exponent": "y"},
     cases=["const([0.0, 2.0], 'float32'), 0", "const([0.0, 2.0, 0.0]), const([0.0, 0.0, 1.0])", "i(3), 2.0",
-           "pos(2,3), f(3)", "f(3), 2", "f(3), 3.0", "pos(3), 0.5", "f(3), 0", "i(3), 2", "pos(2), i(2)", "f(0,2), 2.0", "pos_d(3), d(3)"])
+           "pos(2,3), f(3)", "f(3), 2", "f(3), 3.0", "pos(3), 0.5", "f(3), 0", "i(3), 2", "pos(2), i(2)",
+           "f(0,2), 2.0", "pos_d(3), d(3)"])
 def pow(x, y, name=None):
     """Raises x to the power y elementwise.
 
@@ -173,7 +178,8 @@ def pow(x, y, name=None):
 
 
 @known_as(amp=("scale", "elementwise_div"), pir="divide(input:out,other:out)", node="divide")
-@op("input other", promote="mixed", scalars=True, out=True, cases=["f(2,3), pos(3)", "i(3), pos_i(3)", "i32(3), pos_i32(3)", "f(3), d(3)"])
+@op("input other", promote="mixed", scalars=True, out=True,
+    cases=["f(2,3), pos(3)", "i(3), pos_i(3)", "i32(3), pos_i32(3)", "f(3), d(3)"])
 def true_divide(input, other):
     """Divides elementwise, with broadcasting; integers give float32. What the operator / computes.
 
@@ -191,8 +197,8 @@ def _quotient(x, y):
     return x.astype(jnp.float32) / y.astype(jnp.float32) if jnp.issubdtype(x.dtype, jnp.integer) else x / y
 
 
-SAME = ["f(2,3), f(2,3)", "f(2,3), f(3)", "d(3), d(3)", "i_(2,3), i_(3)", "f(), f(2)", "f(0,3), f(1,3)", "f(3), d(3)", "f(2), i(2)", "f(2), f(3)",
-        "h(3), h(3)"]
+SAME = ["f(2,3), f(2,3)", "f(2,3), f(3)", "d(3), d(3)", "i_(2,3), i_(3)", "f(), f(2)", "f(0,3), f(1,3)",
+        "f(3), d(3)", "f(2), i(2)", "f(2), f(3)", "h(3), h(3)"]
 NANS = ["const([1.0, float('nan'), 2.0], 'float32'), const([float('nan'), 1.0, 3.0], 'float32')"]
 TIE = ["const([1.0, 2.0, 5.0], 'float32'), const([1.0, 3.0, 4.0], 'float32')"]
 
@@ -232,7 +238,8 @@ def minimum(x, y, name=None):
 @known_as(pir="fmax")
 @op("x y", promote=True, cases=[*SAME, *NANS, *TIE])
 def fmax(x, y, name=None):
-    """The larger of two elements; where one is NaN, the other. Equal elements give the gradient to x. Arguments as for `maximum`.
+    """The larger of two elements; where one is NaN, the other. Equal elements give the gradient to x.
+    Arguments as for `maximum`.
 
     Example:
         >>> paddle.fmax(paddle.to_tensor([1.0, float("nan")]), paddle.to_tensor([3.0, 2.0])).tolist()
@@ -244,7 +251,8 @@ def fmax(x, y, name=None):
 @known_as(pir="fmin")
 @op("x y", promote=True, cases=[*SAME, *NANS, *TIE])
 def fmin(x, y, name=None):
-    """The smaller of two elements; where one is NaN, the other. Equal elements give the gradient to x. Arguments as for `maximum`.
+    """The smaller of two elements; where one is NaN, the other. Equal elements give the gradient to x.
+    Arguments as for `maximum`.
 
     Example:
         >>> paddle.fmin(paddle.to_tensor([1.0, float("nan")]), paddle.to_tensor([3.0, 2.0])).tolist()
@@ -257,9 +265,11 @@ def fmin(x, y, name=None):
 @op("x min max", register=False, method=False, scalars=True, constant="min max")
 @named("clip")
 def clipped(x, min=None, max=None):
-    """x brought between two bounds of one element. On the bounds the gradient passes; NaN stays and gets none."""
+    """x brought between two bounds of one element. On the bounds the gradient passes; NaN
+    stays and gets none."""
     bounds = [b.reshape(()) for b in (min, max) if b is not None]
-    if not jnp.issubdtype(x.dtype, jnp.inexact) and any(jnp.issubdtype(b.dtype, jnp.floating) for b in bounds):
+    if (not jnp.issubdtype(x.dtype, jnp.inexact)
+            and any(jnp.issubdtype(b.dtype, jnp.floating) for b in bounds)):
         x = x.astype(jnp.float32)
     passed = x
     if min is not None:
@@ -268,11 +278,13 @@ def clipped(x, min=None, max=None):
     if max is not None:
         high = max.reshape(()).astype(x.dtype)
         x = jnp.where(x > high, high, x)
-    return jnp.where(jnp.isnan(passed), jax.lax.stop_gradient(passed), x) if jnp.issubdtype(x.dtype, jnp.floating) else x
+    return (jnp.where(jnp.isnan(passed), jax.lax.stop_gradient(passed), x)
+            if jnp.issubdtype(x.dtype, jnp.floating) else x)
 
 
 def clip_(x, min=None, max=None, name=None):
-    """In-place clip: puts the result into x and returns it. Of float bounds for an integer x the fraction is dropped. See `clip`.
+    """In-place clip: puts the result into x and returns it. Of float bounds for an integer x the fraction is
+    dropped. See `clip`.
 
     Example:
         >>> paddle.to_tensor([-1.0, 2.0]).clip_(0.0, 1.0).tolist()
@@ -285,17 +297,18 @@ def clip_(x, min=None, max=None, name=None):
 
 
 @known_as(pir="clip", code="arithmetic:clip")
-@composite(alias={"input": "x"}, out=True, cases=[
-    "f(2,3), -0.5, 0.5", "f(4), 0.1", "f(4), max=0.1", "f(3)", "i(5), -1, 2", "i(5), -1.5, 2.5", "i32(3), 0", "f(4), const([0.1], 'float32')",
-    "d(4), 0, 1",
-    "const([1.0, 2.0, 0.0, 3.0, float('nan')], 'float32'), 1.0, 2.0", "f(3), 1.0, 0.0", "f(3), f(3)", "h(3), 0.0, 1.0", "f(0,3), 0.0, 1.0",
-    "f(), 0.0"])
+@composite(alias={"input": "x"}, out=True,
+           cases=["f(2,3), -0.5, 0.5", "f(4), 0.1", "f(4), max=0.1", "f(3)", "i(5), -1, 2", "i(5), -1.5, 2.5",
+                  "i32(3), 0", "f(4), const([0.1], 'float32')", "d(4), 0, 1",
+                  "const([1.0, 2.0, 0.0, 3.0, float('nan')], 'float32'), 1.0, 2.0", "f(3), 1.0, 0.0",
+                  "f(3), f(3)", "h(3), 0.0, 1.0", "f(0,3), 0.0, 1.0", "f(), 0.0"])
 def clip(x, min=None, max=None, name=None):
     """Brings elements into the range min..max.
 
     Args:
         x: Tensor [...]. `input` is accepted as a name.
-        min, max: numbers, Tensors of one element, or None for no bound. Float bounds make an integer x float32.
+        min, max: numbers, Tensors of one element, or None for no bound. Float bounds make an
+            integer x float32.
     Returns:
         Tensor of the same shape. The gradient is 1 inside and on the bounds, 0 outside; the bounds get none.
     Raises:
@@ -314,15 +327,16 @@ def clip(x, min=None, max=None, name=None):
 
 clip.inplace = Tensor.clip_ = clip_
 
-ACTIVATIONS = {"relu": jax.nn.relu, "tanh": jnp.tanh, "sigmoid": jax.nn.sigmoid, "softmax": jax.nn.softmax, "relu6": jax.nn.relu6, "exp": jnp.exp,
-               "square": jnp.square, "softplus": jax.nn.softplus, "gelu": ft.partial(jax.nn.gelu, approximate=False)}
+ACTIVATIONS = {"relu": jax.nn.relu, "tanh": jnp.tanh, "sigmoid": jax.nn.sigmoid, "softmax": jax.nn.softmax,
+               "relu6": jax.nn.relu6, "exp": jnp.exp, "square": jnp.square, "softplus": jax.nn.softplus,
+               "gelu": ft.partial(jax.nn.gelu, approximate=False)}
 
 
 @known_as(pir="scale bias:f32=0.0 bias_after_scale:bool=True", code="arithmetic:scale")
 @op("x scale bias", scalars=True, inplace=True, constant="scale bias", cases=[
-    "f(2,3), 2.0", "f(2,3), 2.0, 1.0", "f(2,3), 2.0, 1.0, False", "i(3), 2.5, 1.0", "i(3), 2.5, 1.0, bias_after_scale=False",
-    "f(3), const([2.0], 'float32'), 1.0",
-    "f(3), 2.0, act='relu'", "f(3), 2, 1.0, act='foo'", "h(3), 2.0", "b(3), 2", "c(3), 2.0", "f(0,2), 2.0", "d(), 0.5"])
+    "f(2,3), 2.0", "f(2,3), 2.0, 1.0", "f(2,3), 2.0, 1.0, False", "i(3), 2.5, 1.0",
+    "i(3), 2.5, 1.0, bias_after_scale=False", "f(3), const([2.0], 'float32'), 1.0", "f(3), 2.0, act='relu'",
+    "f(3), 2, 1.0, act='foo'", "h(3), 2.0", "b(3), 2", "c(3), 2.0", "f(0,2), 2.0", "d(), 0.5"])
 def scale(x, scale=1.0, bias=0.0, bias_after_scale=True, act=None, name=None):
     """scale * x + bias, or scale * (x + bias).
 
@@ -363,8 +377,8 @@ def increment(x, value=1.0, name=None):
 
 
 @known_as(pir="add_n", onnx="Sum(*inputs)")
-@op("*inputs", cases=["[f(2,3), f(2,3)]", "f(2,3)", "[f(3)]", "[]", "[f(2), f(3)]", "[f(2), i(2)]", "[i(3), i(3), i(3)]",
-                                    "[f(0,2), f(0,2)]"])
+@op("*inputs", cases=["[f(2,3), f(2,3)]", "f(2,3)", "[f(3)]", "[]", "[f(2), f(3)]", "[f(2), i(2)]",
+                      "[i(3), i(3), i(3)]", "[f(0,2), f(0,2)]"])
 def add_n(inputs, name=None):
     """Adds several tensors of one shape and dtype.
 
@@ -379,14 +393,16 @@ def add_n(inputs, name=None):
     if not isinstance(inputs, list):
         return inputs
     if not inputs or any(t.shape != inputs[0].shape or t.dtype != inputs[0].dtype for t in inputs):
-        raise ValueError(f"add_n: inputs: got {[f'{t.dtype}{list(t.shape)}' for t in inputs]}; give at least one tensor, all of one shape and dtype")
+        raise ValueError(f"add_n: inputs: got {[f'{t.dtype}{list(t.shape)}' for t in inputs]}; "
+                         "give at least one tensor, all of one shape and dtype")
     return ft.reduce(jnp.add, inputs)
 
 
 @known_as(pir="lerp")
-@op("x y weight", alike=True, scalars=True, inplace=True, cases=[
-    "f(2,3), f(2,3), 0.25", "~f(3), f(3), f(3)", "f(3), f(2,3), 0.5", "d(3), d(3), 0.5", "f(2), f(3), 0.5", "f(), f(), 0.1",
-    "~f(3), f(3), const([0.5], 'float32')"])  # the oracle gives the weight no gradient
+# the oracle gives the weight no gradient
+@op("x y weight", alike=True, scalars=True, inplace=True,
+    cases=["f(2,3), f(2,3), 0.25", "~f(3), f(3), f(3)", "f(3), f(2,3), 0.5", "d(3), d(3), 0.5",
+           "f(2), f(3), 0.5", "f(), f(), 0.1", "~f(3), f(3), const([0.5], 'float32')"])
 def lerp(x, y, weight, name=None):
     """x + weight * (y - x), with broadcasting.
 

@@ -22,9 +22,10 @@ def _size(op, name, value):
     return int(value)
 
 
-@composite(method=False, alias={"n": "num_rows", "m": "num_columns"}, cases=["3", "2, 3", "2, 3, 'int32'", "n=2, m=3", "-1", "0", "const(2, 'int64')",
-           "2.5", "3, dtype='complex64'"])
-def eye(num_rows, num_columns=None, dtype=None, name=None, *, out=None, device=None, requires_grad=False, pin_memory=False):
+@composite(method=False, alias={"n": "num_rows", "m": "num_columns"}, cases=[
+    "3", "2, 3", "2, 3, 'int32'", "n=2, m=3", "-1", "0", "const(2, 'int64')", "2.5", "3, dtype='complex64'"])
+def eye(num_rows, num_columns=None, dtype=None, name=None, *, out=None, device=None, requires_grad=False,
+        pin_memory=False):
     """A matrix with ones on the main diagonal and zeros elsewhere.
 
     Args:
@@ -44,8 +45,9 @@ def eye(num_rows, num_columns=None, dtype=None, name=None, *, out=None, device=N
 
 
 @known_as(pir="diag offset:i32 padding_value:f32")
-@op(alias={"input": "x", "diagonal": "offset"}, cases=["f(3)", "f(3), 1", "f(3), -1, 7", "f(2,3)", "f(2,3), 1", "f(2,3), -1", "f(2,3), 5", "f(2,3,4)",
-                                                       "f()", "i(2), 0, 3", "f(0)"])
+@op(alias={"input": "x", "diagonal": "offset"},
+    cases=["f(3)", "f(3), 1", "f(3), -1, 7", "f(2,3)", "f(2,3), 1", "f(2,3), -1", "f(2,3), 5", "f(2,3,4)",
+           "f()", "i(2), 0, 3", "f(0)"])
 def diag(x, offset=0, padding_value=0, name=None):
     """A square matrix with a vector on a diagonal, or the diagonal of a matrix.
 
@@ -68,7 +70,8 @@ def diag(x, offset=0, padding_value=0, name=None):
         return jnp.diagonal(x, offset) if inside else jnp.zeros((0,), x.dtype)
     x = x.reshape(-1)
     made = jnp.diag(x, offset)
-    return jnp.where(jnp.eye(*made.shape, offset, dtype=bool), made, jnp.asarray(padding_value, x.dtype)) if padding_value else made
+    return (jnp.where(jnp.eye(*made.shape, offset, dtype=bool), made, jnp.asarray(padding_value, x.dtype))
+            if padding_value else made)
 
 
 @op(alias={"input": "x"}, cases=["f(2,2)", "f(2), 1", "f()", "i(3), -1", "f(0)"])
@@ -86,7 +89,8 @@ def diagflat(x, offset=0, name=None):
 
 
 @known_as(pir="diag_embed offset:i32 dim1:i32 dim2:i32")
-@composite(cases=["f(2,2)", "f(2,3), 1, 0, 2", "f(2,2), 0, 1, 1", "f(2,2), 0, 1, 5", "[1, 2]", "f(2,3), -1", "i(3)", "f(2,3), 0, -3, 0"])
+@composite(cases=["f(2,2)", "f(2,3), 1, 0, 2", "f(2,2), 0, 1, 1", "f(2,2), 0, 1, 5", "[1, 2]", "f(2,3), -1",
+                  "i(3)", "f(2,3), 0, -3, 0"])
 def diag_embed(input, offset=0, dim1=-2, dim2=-1):
     """Square matrices with the vectors along the last axis on a diagonal.
 
@@ -117,7 +121,8 @@ def embed_diagonal(x, offset, first, second):
     """Matrices with the last axis of x on a diagonal, their axes at `first` and `second`."""
     size = x.shape[-1] + abs(offset)
     at = np.arange(x.shape[-1])
-    made = jnp.zeros((*x.shape[:-1], size, size), x.dtype).at[..., at + max(-offset, 0), at + max(offset, 0)].set(x)
+    made = jnp.zeros((*x.shape[:-1], size, size),
+                     x.dtype).at[..., at + max(-offset, 0), at + max(offset, 0)].set(x)
     return jnp.moveaxis(made, (-2, -1), (first, second))
 
 
@@ -127,8 +132,8 @@ def _check_matrix(op, x):
 
 
 @known_as(pir="tril diagonal:i32", onnx="Trilu(x, diagonal, upper=0)")
-@op(inplace=True, out=True, alias={"input": "x"}, cases=["f(3,3), 1", "f(3,4), -1", "f(2,3,3)", "f(3)", "b(3,3)", "i(2,4), diagonal=2", "c(2,2)",
-                                                         "f(0,2)"])
+@op(inplace=True, out=True, alias={"input": "x"},
+    cases=["f(3,3), 1", "f(3,4), -1", "f(2,3,3)", "f(3)", "b(3,3)", "i(2,4), diagonal=2", "c(2,2)", "f(0,2)"])
 def tril(x, diagonal=0, name=None):
     """The lower triangles of matrices; what lies above becomes 0.
 
@@ -146,8 +151,8 @@ def tril(x, diagonal=0, name=None):
 
 
 @known_as(pir="triu diagonal:i32", onnx="Trilu(x, diagonal, upper=1)")
-@op(inplace=True, out=True, alias={"input": "x"}, cases=["f(3,3), 1", "f(3,4), -1", "f(2,3,3)", "f(3)", "b(3,3)", "i(2,4), diagonal=2", "c(2,2)",
-                                                         "f(0,2)"])
+@op(inplace=True, out=True, alias={"input": "x"},
+    cases=["f(3,3), 1", "f(3,4), -1", "f(2,3,3)", "f(3)", "b(3,3)", "i(2,4), diagonal=2", "c(2,2)", "f(0,2)"])
 def triu(x, diagonal=0, name=None):
     """The upper triangles of matrices; what lies below becomes 0. Arguments as for `tril`.
 
@@ -170,7 +175,8 @@ def _triangle(op, find, row, col, offset, dtype):
     return finish(kept(np.stack(find(row, offset, col)).astype(dtype)))
 
 
-@composite(method=False, cases=["3, 3", "3, 3, -1", "3, 2, dtype='int32'", "-3, 2", "3.0, 2", "3, None", "3, 4, 1", "2, 2, 0.5"])
+@composite(method=False, cases=["3, 3", "3, 3, -1", "3, 2, dtype='int32'", "-3, 2", "3.0, 2", "3, None",
+                                "3, 4, 1", "2, 2, 0.5"])
 def tril_indices(row, col, offset=0, dtype="int64"):
     """The row and column numbers of the lower triangle of a matrix.
 
@@ -209,8 +215,8 @@ def grid(x, indexing="ij"):
 
 
 @known_as(pir="meshgrid(args)->[]", code="shapes:meshgrid")
-@composite(method=False, cases=["f(2), f(3)", "[f(2), f(3)]", "f(2), f(3), indexing='xy'", "f(2), i(3)", "f(2,2), f(3)", "f(), f(3)",
-                                "f(2), f(3), f(4)", "f(2)"])
+@composite(method=False, cases=["f(2), f(3)", "[f(2), f(3)]", "f(2), f(3), indexing='xy'", "f(2), i(3)",
+                                "f(2,2), f(3)", "f(), f(3)", "f(2), f(3), f(4)", "f(2)"])
 def meshgrid(*args, indexing=None, name=None):
     """Coordinate grids of vectors.
 
@@ -236,7 +242,8 @@ def meshgrid(*args, indexing=None, name=None):
     return grid(x, indexing or "ij")
 
 
-@op("*inputs", cases=["[f(2), f(2,2), f()]", "[f(2,1), f(1,3)]", "[const([1, 2], 'int64'), f(1)]", "[f(1,1,1)]", "[i(2,2)]"])
+@op("*inputs", cases=["[f(2), f(2,2), f()]", "[f(2,1), f(1,3)]", "[const([1, 2], 'int64'), f(1)]",
+                      "[f(1,1,1)]", "[i(2,2)]"])
 def block_diag(inputs, name=None):
     """A matrix with matrices along its diagonal and zeros elsewhere.
 
@@ -275,11 +282,13 @@ def cartesian_prod(x, name=None):
         [[1, 3], [1, 4], [2, 3], [2, 4]]
     """
     if any(t.ndim != 1 for t in x):
-        raise ValueError(f"cartesian_prod: x: got shapes {[list(t.shape) for t in x]}; the tensors must be 1-D")
+        raise ValueError(f"cartesian_prod: x: got shapes {[list(t.shape) for t in x]}; "
+                         "the tensors must be 1-D")
     return x[0] if len(x) == 1 else jnp.stack([g.reshape(-1) for g in jnp.meshgrid(*x, indexing="ij")], 1)
 
 
-@composite(alias={"input": "x"}, cases=["i(3)", "i(3), 3", "f(3), 2, True", "i(3), 0", "i(3), 4", "i(3), -1", "i(1,3)", "f(4), 1"])
+@composite(alias={"input": "x"},
+           cases=["i(3)", "i(3), 3", "f(3), 2, True", "i(3), 0", "i(3), 4", "i(3), -1", "i(1,3)", "f(4), 1"])
 def combinations(x, r=2, with_replacement=False, name=None):
     """All choices of r elements of a vector, in order.
 
@@ -314,17 +323,19 @@ def contract(x, y, axes):
     return jnp.tensordot(x, y, axes)
 
 
-@composite(alias={}, cases=["f(2,3), f(3,2), 1", "f(2,3), f(2,3), [[0], [0]]", "f(2,3), f(2,3)", "f(2,3), f(2,3), 0", "f(2,3), f(2,3), [0, 1]",
-                            "f(2,3), f(2,3), const([0], 'int64')", "f(2,3), f(2,3), const([[0], [0]], 'int64')",
-                            "f(2,3), f(4,2,3), 1", "f(2,3), f(2,3), [0]", "f(2,3), f(2,3), ((0,),)", "f(1,3), f(2,3), [[0], [0]]",
-                            "f(2,3), f(3,2), [[0, 1], [1, 0]]"])
+@composite(alias={}, cases=[
+    "f(2,3), f(3,2), 1", "f(2,3), f(2,3), [[0], [0]]", "f(2,3), f(2,3)", "f(2,3), f(2,3), 0",
+    "f(2,3), f(2,3), [0, 1]", "f(2,3), f(2,3), const([0], 'int64')",
+    "f(2,3), f(2,3), const([[0], [0]], 'int64')", "f(2,3), f(4,2,3), 1", "f(2,3), f(2,3), [0]",
+    "f(2,3), f(2,3), ((0,),)", "f(1,3), f(2,3), [[0], [0]]", "f(2,3), f(3,2), [[0, 1], [1, 0]]"])
 def tensordot(x, y, axes=2, name=None):
     """Sums products over axes of x and y.
 
     Args:
         x, y: Tensors.
-        axes: int: the last ones of x with the first ones of y. A list of ints: these axes of both. A pair of lists: these of x with those
-            of y (the shorter list is completed by the longer). A Tensor of these.
+        axes: int: the last ones of x with the first ones of y. A list of ints: these axes of both. A pair of
+            lists: these of x with those of y (the shorter list is completed by the longer). A
+            Tensor of these.
     Returns:
         Tensor with the other axes of x, then those of y.
     Raises:
@@ -337,7 +348,8 @@ def tensordot(x, y, axes=2, name=None):
     left, right = _pairs(axes, x.ndim)
     for i, j in zip(left, right, strict=True):
         if x.shape[i] != y.shape[j] and 1 not in (x.shape[i], y.shape[j]):
-            raise AssertionError(f"tensordot: axis {i} of x has length {x.shape[i]}, axis {j} of y has {y.shape[j]}; they must be equal")
+            raise AssertionError(f"tensordot: axis {i} of x has length {x.shape[i]}, axis {j} of y has "
+                                 f"{y.shape[j]}; they must be equal")
     return contract(*_matched(x, y, left, right), (tuple(left), tuple(right)))
 
 
@@ -356,7 +368,8 @@ def _pairs(axes, ndim):
             raise AssertionError(f"tensordot: axes={axes}; it must be >= 0")
         return list(range(ndim - axes, ndim)), list(range(axes))
     if any(isinstance(a, list | tuple | Tensor) for a in axes):
-        left, right = [list(np.asarray(a).tolist()) for a in (axes if len(axes) > 1 else [axes[0], axes[0]])][:2]
+        left, right = [list(np.asarray(a).tolist())
+                       for a in (axes if len(axes) > 1 else [axes[0], axes[0]])][:2]
     else:
         left = right = list(axes)
     longer = left if len(left) > len(right) else right

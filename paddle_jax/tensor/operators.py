@@ -1,4 +1,5 @@
-"""Python operators of Tensor: numbers and NumPy arrays on the other side become operands, the op does the rest."""
+"""Python operators of Tensor: numbers and NumPy arrays on the other side become operands, the
+op does the rest."""
 
 import functools as ft
 
@@ -20,8 +21,9 @@ _NUMBERS = bool | int | float | complex | np.number | np.bool_
 def operands(x, other, name):
     """Both sides as Tensors of the dtype the operation runs in.
 
-    A number takes the dtype of the tensor; a float with an integer tensor makes the tensor float32, an int with a bool
-    tensor makes it int64, a complex number makes it complex. `@` brings a NumPy array to the dtype of the tensor.
+    A number takes the dtype of the tensor; a float with an integer tensor makes the tensor float32, an int
+    with a bool tensor makes it int64, a complex number makes it complex. `@` brings a NumPy array to the
+    dtype of the tensor.
     """
     if isinstance(other, _NUMBERS):
         dtype = dtypes.scalar_np(other, x._raw.dtype)
@@ -33,7 +35,8 @@ def operands(x, other, name):
         return x, creation.to_tensor(other.astype(x._raw.dtype) if same else other)
     if hasattr(other, "__jax_array__") or type(other).__module__.startswith("jax"):
         return x, wrap(other)
-    raise TypeError(f"(InvalidType) {name}(): argument (position 1) must be int, float, bool or Tensor, but got {type(other).__name__}")
+    raise TypeError(f"(InvalidType) {name}(): argument (position 1) must be int, float, bool or Tensor, "
+                    f"but got {type(other).__name__}")
 
 
 _EXACT = 1 << 24  # integers below are exact in float32
@@ -41,7 +44,8 @@ _EXACT = 1 << 24  # integers below are exact in float32
 
 @ft.lru_cache(maxsize=4096)
 def _number(value, dtype):
-    """A nonzero number as an operand for a floating tensor: a host number, which the deferred tier hands to the device with others."""
+    """A nonzero number as an operand for a floating tensor: a host number, which the deferred tier hands to
+    the device with others."""
     return wrap(host((float(value),), aval_of((), dtype)))
 
 
@@ -57,7 +61,8 @@ def _binary(name, op, swapped=False):
             if dtype.kind == "f" and (type(y) is float or (type(y) is int and -_EXACT < y < _EXACT)) and y:
                 left, right = self, _number(y, dtype)  # the usual case of `operands`
             elif repeats and isinstance(y, list | tuple | str):
-                return NotImplemented  # then Python repeats the sequence, as often as a Tensor of one element says
+                # then Python repeats the sequence, as often as a Tensor of one element says
+                return NotImplemented
             else:
                 left, right = operands(self, y, name)
         if swapped:
@@ -76,8 +81,8 @@ def _binary(name, op, swapped=False):
 
 
 def _product(name, swapped=False):
-    """The operator `@`: what stands beside the Tensor (on the right, if both are Tensors) is brought to its dtype, unless that
-    is bool or one of them is complex."""
+    """The operator `@`: what stands beside the Tensor (on the right, if both are Tensors) is brought to its
+    dtype, unless that is bool or one of them is complex."""
     general = _binary(name, linalg.matmul, swapped)
 
     def method(self, y):
@@ -130,7 +135,8 @@ def _compare(name, op):
 
 
 def _bits(name, op, swapped=False):
-    """Operators on bits: a number on the other side takes the dtype of the tensor; a float there is refused."""
+    """Operators on bits: a number on the other side takes the dtype of the tensor; a float
+    there is refused."""
 
     def method(self, y, *args, **kwargs):
         if not isinstance(y, Tensor):
@@ -146,20 +152,22 @@ def _bits(name, op, swapped=False):
 
 def install():
     """Puts the operators on Tensor."""
-    arithmetic = {"add": math.add, "sub": math.subtract, "mul": math.multiply, "truediv": math.true_divide, "floordiv": math.floor_divide,
-                  "mod": math.remainder, "pow": math.pow}
+    arithmetic = {"add": math.add, "sub": math.subtract, "mul": math.multiply, "truediv": math.true_divide,
+                  "floordiv": math.floor_divide, "mod": math.remainder, "pow": math.pow}
     for name, op in arithmetic.items():
         operator = _divided if name in ("floordiv", "mod") else _binary
         setattr(Tensor, f"__{name}__", operator(f"__{name}__", op))
         setattr(Tensor, f"__r{name}__", operator(f"__r{name}__", op, swapped=True))
     Tensor.__div__, Tensor.__rdiv__ = Tensor.__truediv__, Tensor.__rtruediv__
-    for name, op in {"eq": logic.equal, "ne": logic.not_equal, "lt": logic.less_than, "le": logic.less_equal, "gt": logic.greater_than,
-                     "ge": logic.greater_equal}.items():
+    for name, op in {"eq": logic.equal, "ne": logic.not_equal, "lt": logic.less_than, "le": logic.less_equal,
+                     "gt": logic.greater_than, "ge": logic.greater_equal}.items():
         setattr(Tensor, f"__{name}__", _compare(f"__{name}__", op))
     Tensor.__matmul__, Tensor.__rmatmul__ = _product("__matmul__"), _product("__rmatmul__", swapped=True)
     Tensor.__pow__ = _power
-    Tensor.__neg__, Tensor.__abs__, Tensor.__pos__, Tensor.__invert__ = ops.neg, ops.abs, ops.positive, bitwise.bitwise_not
-    for name, op in {"and": bitwise.bitwise_and, "or": bitwise.bitwise_or, "xor": bitwise.bitwise_xor}.items():
+    Tensor.__neg__, Tensor.__abs__, Tensor.__pos__, Tensor.__invert__ = (ops.neg, ops.abs, ops.positive,
+                                                                         bitwise.bitwise_not)
+    for name, op in {"and": bitwise.bitwise_and, "or": bitwise.bitwise_or,
+                     "xor": bitwise.bitwise_xor}.items():
         # as in Paddle, a number may stand on the left (`True & t`) but not on the right
         setattr(Tensor, f"__{name}__", op)
         setattr(Tensor, f"__r{name}__", _bits(f"__r{name}__", op, swapped=True))
@@ -170,8 +178,9 @@ def install():
 
 def install_aliases():
     """Gives methods their second names: `x.mul(y)` for `x.multiply(y)`, in-place twins included."""
-    second = {"clamp": "clip", "div": "divide", "eq": "equal", "floor_mod": "remainder", "ge": "greater_equal", "greater": "greater_than",
-              "gt": "greater_than", "le": "less_equal", "less": "less_than", "lt": "less_than", "mod": "remainder", "mul": "multiply",
+    second = {"clamp": "clip", "div": "divide", "eq": "equal", "floor_mod": "remainder",
+              "ge": "greater_equal", "greater": "greater_than", "gt": "greater_than", "le": "less_equal",
+              "less": "less_than", "lt": "less_than", "mod": "remainder", "mul": "multiply",
               "ne": "not_equal", "sub": "subtract"}
     for alias, name in second.items():
         setattr(Tensor, alias, getattr(Tensor, name))

@@ -1,4 +1,5 @@
-"""Elementwise functions of one tensor: powers and logarithms, trigonometry, rounding, signs. Integers are taken as float32."""
+"""Elementwise functions of one tensor: powers and logarithms, trigonometry, rounding, signs. Integers are
+taken as float32."""
 
 import math
 
@@ -242,7 +243,8 @@ def atan(x, name=None):
 
 
 def _half_exp(x):
-    """exp(|x|) / 2 without overflow where it is finite. XLA takes exp(|x| - log 2), whose rounded argument costs 24 ulp at 60."""
+    """exp(|x|) / 2 without overflow where it is finite. XLA takes exp(|x| - log 2), whose rounded argument
+    costs 24 ulp at 60."""
     size = jnp.abs(x)
     return jnp.exp(jnp.minimum(size, 80)) * (0.5 * jnp.exp(jnp.maximum(size - 80, 0)))
 
@@ -317,7 +319,8 @@ def asinh(x, name=None):
 
 
 @known_as(pir="acosh", onnx="Acosh")
-@op(alias=INPUT, inplace=True, out=True, cases=["u(1.1, 4.0, 2, 3)", "ud(1.1, 4.0, 3)", "f(0,3)", "pos_i(3)", "u(1.5, 2.0)", "c(3)"])
+@op(alias=INPUT, inplace=True, out=True,
+    cases=["u(1.1, 4.0, 2, 3)", "ud(1.1, 4.0, 3)", "f(0,3)", "pos_i(3)", "u(1.5, 2.0)", "c(3)"])
 def acosh(x, name=None):
     """The inverse hyperbolic cosine. Arguments as for `sin`.
 
@@ -427,8 +430,9 @@ def _log_base(x, log, base):
 
 
 @known_as(pir="round decimals:i32=0", onnx="Round")
-@op(inplace=True, out=True, alias=INPUT, cases=[*REAL, "c(3)", "const([0.5, 1.5, 2.5, -0.5], 'float32')", "f(4), 2",
-                                                "const([155.0, 245.0], 'float32'), -1", "i(3), 1", "f(2), 1.0"])
+@op(inplace=True, out=True, alias=INPUT,
+    cases=[*REAL, "c(3)", "const([0.5, 1.5, 2.5, -0.5], 'float32')", "f(4), 2",
+           "const([155.0, 245.0], 'float32'), -1", "i(3), 1", "f(2), 1.0"])
 def round(x, decimals=0, name=None):
     """Rounds to the nearest number with the given count of decimals; halves go to the even neighbour.
 
@@ -493,7 +497,8 @@ def sign(x, name=None):
 
 
 @known_as(code="arithmetic:sgn")
-@op(cases=["f(2,3)", "d(3)", "c(3)", "c128(2)", "f()", "f(0,3)", "i(3)", "~const([0j, 3+4j], 'complex64')"])  # Paddle's gradient at 0 is NaN
+# Paddle's gradient at 0 is NaN
+@op(cases=["f(2,3)", "d(3)", "c(3)", "c128(2)", "f()", "f(0,3)", "i(3)", "~const([0j, 3+4j], 'complex64')"])
 def sgn(x, name=None):
     """x / |x| for complex numbers (0 at 0), the sign for real ones.
 
@@ -547,7 +552,8 @@ def negative(x, name=None):
     return 0 - x
 
 
-@op(inplace="copies", cases=["f(2,3)", "d(3)", "f()", "f(0,3)", "c(3)", "const([0.0, 0.5, 2.0], 'float32')", "i(3)"])
+@op(inplace="copies",
+    cases=["f(2,3)", "d(3)", "f()", "f(0,3)", "c(3)", "const([0.0, 0.5, 2.0], 'float32')", "i(3)"])
 def sinc(x, name=None):
     """sin(pi x) / (pi x), 1 at 0.
 

@@ -6,7 +6,8 @@ from paddle_jax._core.errors import ArgumentError
 
 
 def accumulated(function, x, *args, **kwargs):
-    """function(x, ...) with float16 and bfloat16 accumulated as float32, which XLA does for parts of a sum only."""
+    """function(x, ...) with float16 and bfloat16 accumulated as float32, which XLA does for
+    parts of a sum only."""
     if x.dtype not in (jnp.float16, jnp.bfloat16):
         return function(x, *args, **kwargs)
     return function(x.astype(jnp.float32), *args, **kwargs).astype(x.dtype)

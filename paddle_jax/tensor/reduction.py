@@ -13,8 +13,8 @@ from paddle_jax.tensor.ops import as_float
 from paddle_jax.tensor.reduced import accumulated, all_axes, total
 
 X_DIM = {"input": "x", "dim": "axis"}
-FORMS = ["f(2,3,4)", "f(2,3,4), -1", "f(2,3,4), [0, 2], keepdim=True", "d(3,2), axis=(0,)", "f(), -1", "f(2,3), []", "f(2,3), 2", "f(2,3), [0, 0]",
-         "f(2,3), 'a'", "i(2,3), 1"]
+FORMS = ["f(2,3,4)", "f(2,3,4), -1", "f(2,3,4), [0, 2], keepdim=True", "d(3,2), axis=(0,)", "f(), -1",
+         "f(2,3), []", "f(2,3), 2", "f(2,3), [0, 0]", "f(2,3), 'a'", "i(2,3), 1"]
 
 
 def count(x, axes):
@@ -31,9 +31,9 @@ def _widened(x, dtype):
 
 @known_as(amp="reduce_sum", pir="sum(x,axis:ints?) dtype:dtype?='Undefined(ALL_DTYPE)' keepdim:bool=False",
           code="reductions:total")
-@op(alias=X_DIM, out=True, cases=[*FORMS, "f(0,3), 0", "f(0,3)", "b(2,3), 0", "i32(4)", "f(3), dtype='float64'", "c(2,3), 1", "h(4,3), 0", "u8(3)",
-                                  "f(2,3), 1, True", "f(2,3), True",
-                                  "f(3), None, 'int32'"])
+@op(alias=X_DIM, out=True,
+    cases=[*FORMS, "f(0,3), 0", "f(0,3)", "b(2,3), 0", "i32(4)", "f(3), dtype='float64'", "c(2,3), 1",
+           "h(4,3), 0", "u8(3)", "f(2,3), 1, True", "f(2,3), True", "f(3), None, 'int32'"])
 def sum(x, axis=None, dtype=None, keepdim=False, name=None):
     """Sums elements over the given axes.
 
@@ -58,9 +58,8 @@ def sum(x, axis=None, dtype=None, keepdim=False, name=None):
 
 
 @known_as(code="reductions:nansum")
-@op(cases=["f(2,3)", "const([1.0, float('nan'), 2.0], 'float32')", "const([[1.0, float('nan')], [2.0, 3.0]], 'float64'), 0, keepdim=True",
-           "i(2,3), 1",
-           "f(2,3), 5"])
+@op(cases=["f(2,3)", "const([1.0, float('nan'), 2.0], 'float32')",
+           "const([[1.0, float('nan')], [2.0, 3.0]], 'float64'), 0, keepdim=True", "i(2,3), 1", "f(2,3), 5"])
 def nansum(x, axis=None, dtype=None, keepdim=False, name=None):
     """Sums elements over the given axes, counting NaN as zero. Arguments as for `sum`.
 
@@ -73,12 +72,14 @@ def nansum(x, axis=None, dtype=None, keepdim=False, name=None):
 
 
 @known_as(amp="reduce_mean", pir="mean(x:out,axis:ints?) keepdim:bool=False", code="reductions:mean")
-@op(alias=X_DIM, out=True, cases=[*FORMS, "f(0,3)", "f(0,3), 0", "i(3)", "b(4)", "f(4), dtype='float64'", "h(4,3), 0", "c(2,3), 1"])
+@op(alias=X_DIM, out=True,
+    cases=[*FORMS, "f(0,3)", "f(0,3), 0", "i(3)", "b(4)", "f(4), dtype='float64'", "h(4,3), 0", "c(2,3), 1"])
 def mean(x, axis=None, keepdim=False, name=None, *, dtype=None):
     """The average over the given axes.
 
     Args:
-        x: Tensor [...]. Integers are averaged as integers, rounded towards zero; the mean of bools tells whether any is True.
+        x: Tensor [...]. Integers are averaged as integers, rounded towards zero; the mean of bools tells
+            whether any is True.
         axis: int, list of ints, or None for all axes. `dim` is accepted as a name.
         keepdim: keep the reduced axes with length 1.
         dtype: dtype to cast to first.
@@ -111,7 +112,8 @@ def _product(x, axis, keepdim, dtype):
 
 # Paddle's gradient of a complex product lacks the conjugate that its multiply has
 @known_as(pir="prod(x:out,axis:ints?) keepdim:bool=False axis>reduce_all:none", code="reductions:prod")
-@composite(alias=X_DIM, cases=[*FORMS, "i(2,3), 0", "f(0,3)", "f(3), dtype='float64'", "~c(2,3), 1", "const([[2.0, 0.5], [3.0, 4.0]], 'float32'), 1"])
+@composite(alias=X_DIM, cases=[*FORMS, "i(2,3), 0", "f(0,3)", "f(3), dtype='float64'", "~c(2,3), 1",
+                               "const([[2.0, 0.5], [3.0, 4.0]], 'float32'), 1"])
 def prod(x, axis=None, keepdim=False, dtype=None, out=None, name=None):
     """Multiplies elements over the given axes; 1 where there are none.
 
@@ -133,14 +135,16 @@ def prod(x, axis=None, keepdim=False, dtype=None, out=None, name=None):
 def _extreme(name, reduce, x, axis, keepdim):
     axes = all_axes(name, axis, x.ndim)
     if count(x, axes) == 0:
-        raise ValueError(f"{name}: x: shape {list(x.shape)} has nothing to reduce along axis {list(axes)}; the reduced axes must not be empty")
+        raise ValueError(f"{name}: x: shape {list(x.shape)} has nothing to reduce along axis {list(axes)}; "
+                         "the reduced axes must not be empty")
     return reduce(x, axes, keepdims=keepdim)
 
 
 EXTREME = [*FORMS, "f(0,3)", "f(0,3), 1", "f(3,0), 0", "i_(3,4), 1", "i32(3)", "h(3,2), 0",
            # the gradient of a NaN maximum is NaN in Paddle, 0 here
            "~const([1.0, float('nan'), 2.0], 'float32')"]
-TIES = ["const([[1.0, 2.0, 2.0], [1.0, 3.0, 2.0]], 'float32'), 0", "const([[1.0, 2.0, 2.0], [1.0, 3.0, 2.0]], 'float64')"]
+TIES = ["const([[1.0, 2.0, 2.0], [1.0, 3.0, 2.0]], 'float32'), 0",
+        "const([[1.0, 2.0, 2.0], [1.0, 3.0, 2.0]], 'float64')"]
 
 
 @known_as(amp="reduce_max", pir="max(x,axis:ints?) keepdim:bool=False", code="reductions:largest")
@@ -176,7 +180,8 @@ def min(x, axis=None, keepdim=False, name=None):
 
 
 @known_as(pir="amax axis:i64s? keepdim:bool=False", code="reductions:amax")
-@op(out=True, alias=X_DIM, cases=["f(2,3,4), [0, 2], keepdim=True", "f()", "f(3,0), 0", "i_(3,4), 1", "f(2), 1", *TIES])
+@op(out=True, alias=X_DIM,
+    cases=["f(2,3,4), [0, 2], keepdim=True", "f()", "f(3,0), 0", "i_(3,4), 1", "f(2), 1", *TIES])
 def amax(x, axis=None, keepdim=False, name=None):
     """The largest element over the given axes, as `max`.
 
@@ -188,7 +193,8 @@ def amax(x, axis=None, keepdim=False, name=None):
 
 
 @known_as(pir="amin axis:i64s? keepdim:bool=False", code="reductions:amin")
-@op(out=True, alias=X_DIM, cases=["f(2,3,4), [0, 2], keepdim=True", "f()", "f(3,0), 0", "i_(3,4), 1", "f(2), 1", *TIES])
+@op(out=True, alias=X_DIM,
+    cases=["f(2,3,4), [0, 2], keepdim=True", "f()", "f(3,0), 0", "i_(3,4), 1", "f(2), 1", *TIES])
 def amin(x, axis=None, keepdim=False, name=None):
     """The smallest element over the given axes, as `min`.
 
@@ -199,8 +205,8 @@ def amin(x, axis=None, keepdim=False, name=None):
     return _extreme("amin", jnp.min, x, axis, keepdim)
 
 
-TRUTH = ["b(2,3)", "b(2,3), 0", "b(2,3,2), [0, 2], True", "f(2,3), 1", "i_(2,3), 1", "b(0,3)", "b(0,3), 0", "b(2), 1", "b(2,2), [0, 0]", "b()",
-         "c(3)"]
+TRUTH = ["b(2,3)", "b(2,3), 0", "b(2,3,2), [0, 2], True", "f(2,3), 1", "i_(2,3), 1", "b(0,3)", "b(0,3), 0",
+         "b(2), 1", "b(2,2), [0, 0]", "b()", "c(3)"]
 
 
 @known_as(pir="all axis:i64s? keepdim:bool=False")
@@ -248,7 +254,8 @@ def count_nonzero(x, axis=None, keepdim=False, name=None):
 
 
 @known_as(pir="logsumexp axis:i32s? keepdim:bool=False axis>reduce_all:none", code="reductions:logsumexp")
-@op(out=True, alias=X_DIM, cases=[*FORMS, "i(3)", "input=d(3), dim=-1, keepdim=True", "f(0,3)", "h(3)", "const([1000.0, 1000.0], 'float32')"])
+@op(out=True, alias=X_DIM, cases=[*FORMS, "i(3)", "input=d(3), dim=-1, keepdim=True", "f(0,3)", "h(3)",
+                                  "const([1000.0, 1000.0], 'float32')"])
 def logsumexp(x, axis=None, keepdim=False, name=None):
     """The logarithm of the sum of exponentials over the given axes, computed without overflow.
 
@@ -263,11 +270,13 @@ def logsumexp(x, axis=None, keepdim=False, name=None):
         >>> round(paddle.logsumexp(paddle.to_tensor([0.0, 0.0])).item(), 4)
         0.6931
     """
-    return accumulated(jax.scipy.special.logsumexp, as_float(x), all_axes("logsumexp", axis, x.ndim), keepdims=keepdim)
+    return accumulated(jax.scipy.special.logsumexp, as_float(x), all_axes("logsumexp", axis, x.ndim),
+                       keepdims=keepdim)
 
 
 @known_as(pir="reduce_as")
-@op("x target", constant="target", cases=["f(2,3,4), f(3,1)", "f(2,3), f()", "d(4,2), d(4,2)", "f(2,3), f(4)", "i(2,3), i(3)"])
+@op("x target", constant="target",
+    cases=["f(2,3,4), f(3,1)", "f(2,3), f()", "d(4,2), d(4,2)", "f(2,3), f(4)", "i(2,3), i(3)"])
 def reduce_as(x, target, name=None):
     """Sums x over the axes along which `target` was broadcast to it, so that the result has target's shape.
 
@@ -282,7 +291,8 @@ def reduce_as(x, target, name=None):
     """
     lead = x.ndim - target.ndim
     if lead < 0 or jnp.broadcast_shapes(x.shape, target.shape) != x.shape:
-        raise ValueError(f"reduce_as: target: shape {list(target.shape)} does not broadcast to {list(x.shape)}")
+        raise ValueError(f"reduce_as: target: shape {list(target.shape)} does not broadcast to "
+                         f"{list(x.shape)}")
     axes = [i for i, n in enumerate(x.shape) if i < lead or target.shape[i - lead] != n]
     x = _widened(x, None)
     return total(x, tuple(axes)).reshape(target.shape)

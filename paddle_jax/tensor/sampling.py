@@ -11,7 +11,16 @@ from paddle_jax._core.ops.record import known_as
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.tensor.axes import concrete, number
 from paddle_jax.tensor.creation import finish
-from paddle_jax.tensor.random import _operand, _range, bound, draw_gaussian, draw_integers, normal, rand, standard_normal
+from paddle_jax.tensor.random import (
+    _operand,
+    _range,
+    bound,
+    draw_gaussian,
+    draw_integers,
+    normal,
+    rand,
+    standard_normal,
+)
 
 X = {"input": "x"}
 
@@ -25,14 +34,15 @@ def _within(op, name, tensor, low, high, error):
     value = traced(tensor)
     if value is not None:
         if value.size:
-            ride(~((value >= low) & (value <= high)).all(), (), lambda: error(f"{op}: {name}: got values outside {low}..{high}"))
+            ride(~((value >= low) & (value <= high)).all(), (),
+                 lambda: error(f"{op}: {name}: got values outside {low}..{high}"))
         return
     values = concrete(tensor)
     if values is not None and values.size and not (values.min() >= low and values.max() <= high):
         raise error(f"{op}: {name}: got values from {values.min()} to {values.max()}; use {low}..{high}")
 
 
-# like another tensor --------------------------------------------------------------------------------------------------
+# like another tensor ----------------------------------------------------------------------------------------
 
 
 @composite(method=False, cases=["~f(2,3)", "~f(2), dtype='float64'", "i(2)", "~d(0,2)"])
@@ -57,9 +67,11 @@ def randn_like(x, dtype=None, name=None, *, device=None, requires_grad=False):
     return standard_normal(list(x.shape), dtype or x.dtype, device=device, requires_grad=requires_grad)
 
 
-@composite(method=False, alias=X, cases=["~f(2), 5", "~f(2), 0, 5, 'int64'", "~i(2), 5", "f(2), 0", "f(2), 5, 3", "~b(2), 0, 2"])
+@composite(method=False, alias=X,
+           cases=["~f(2), 5", "~f(2), 0, 5, 'int64'", "~i(2), 5", "f(2), 0", "f(2), 5, 3", "~b(2), 0, 2"])
 def randint_like(x, low=0, high=None, dtype=None, name=None):
-    """Random integers from [low, high) with the shape and dtype of a tensor (or another dtype). See `randint`.
+    """Random integers from [low, high) with the shape and dtype of a tensor (or another
+    dtype). See `randint`.
 
     Example:
         >>> paddle.randint_like(paddle.ones([2]), 3).shape
@@ -70,7 +82,7 @@ def randint_like(x, low=0, high=None, dtype=None, name=None):
     return draw_integers(_operand(low, np.int64), _operand(high, np.int64), tuple(x.shape), dtype)
 
 
-# element by element ---------------------------------------------------------------------------------------------------
+# element by element -----------------------------------------------------------------------------------------
 
 
 @op("x p", random=True, nondiff=True, register=False, method=False)
@@ -80,7 +92,8 @@ def draw_bernoulli(x, p, *, key):
 
 
 @known_as(pir="bernoulli")
-@composite(method=False, alias=X, cases=["~u(0,1,3)", "const([0.0, 1.0])", "const([0.0, 1.0]), 0.0", "const([0.0, 2.0])", "i(2)", "~ud(0,1,2,2)"])
+@composite(method=False, alias=X, cases=["~u(0,1,3)", "const([0.0, 1.0])", "const([0.0, 1.0]), 0.0",
+                                         "const([0.0, 2.0])", "i(2)", "~ud(0,1,2,2)"])
 def bernoulli(x, p=None, name=None):
     """Random zeros and ones: one with the probability that x gives.
 
@@ -106,14 +119,16 @@ def draw_classes(x, count, replacement, *, key):
     """Class numbers with probabilities proportional to the last axis of x."""
     logits = jnp.log(x.astype(jnp.float32 if x.dtype.itemsize < 4 else x.dtype))
     if replacement:
-        return jnp.moveaxis(jax.random.categorical(key, logits, -1, shape=(count, *x.shape[:-1])), 0, -1).astype(jnp.int64)
+        return jnp.moveaxis(jax.random.categorical(key, logits, -1, shape=(count, *x.shape[:-1])), 0,
+                            -1).astype(jnp.int64)
     # the largest values of log-probability plus Gumbel noise are a sample without replacement
     return jax.lax.top_k(logits + jax.random.gumbel(key, x.shape, logits.dtype), count)[1].astype(jnp.int64)
 
 
-@composite(alias=X, out=True, cases=["const([0.0, 1.0, 0.0]), 3, True", "const([0.0, 1.0, 0.0]), 3", "~const([0.0, 1.0, 1.0]), 2", "~pos(2,4), 3",
-                                     "const([0.0, -1.0, 0.0]), 1", "const([0.0, 0.0, 0.0]), 1", "pos(2,2,2), 1", "pos(3), 0", "i(3), 1",
-                                     "~pos(3), const(1, 'int64')"])
+@composite(alias=X, out=True, cases=["const([0.0, 1.0, 0.0]), 3, True", "const([0.0, 1.0, 0.0]), 3",
+                                     "~const([0.0, 1.0, 1.0]), 2", "~pos(2,4), 3",
+                                     "const([0.0, -1.0, 0.0]), 1", "const([0.0, 0.0, 0.0]), 1",
+                                     "pos(2,2,2), 1", "pos(3), 0", "i(3), 1", "~pos(3), const(1, 'int64')"])
 def multinomial(x, num_samples=1, replacement=False, name=None):
     """Random class numbers with given weights.
 
@@ -124,15 +139,18 @@ def multinomial(x, num_samples=1, replacement=False, name=None):
     Returns:
         int64 Tensor [num_samples] or [rows, num_samples].
     Raises:
-        ValueError: a weight is negative, all are 0, or there are fewer classes than samples without replacement.
+        ValueError: a weight is negative, all are 0, or there are fewer classes than samples
+            without replacement.
     Example:
         >>> paddle.multinomial(paddle.to_tensor([0.0, 1.0]), 1).tolist()
         [1]
     """
     _need_float("multinomial", x)
-    count = number("multinomial", int(num_samples) if isinstance(num_samples, float) else num_samples, "num_samples")
+    count = number("multinomial", int(num_samples) if isinstance(num_samples, float) else num_samples,
+                   "num_samples")
     if x.ndim not in (1, 2) or count < 1:
-        raise ValueError(f"multinomial: got shape {list(x.shape)} and num_samples={count}; x has 1 or 2 axes, num_samples is > 0")
+        raise ValueError(f"multinomial: got shape {list(x.shape)} and num_samples={count}; "
+                         "x has 1 or 2 axes, num_samples is > 0")
     _check_weights(concrete(x), count, replacement, x.shape[-1])
     return draw_classes(x, count, bool(replacement))
 
@@ -140,16 +158,19 @@ def multinomial(x, num_samples=1, replacement=False, name=None):
 def _check_weights(weights, count, replacement, classes):
     if weights is not None and weights.size:
         if not weights.min() >= 0 or not weights.sum(-1).min() > 0:
-            raise ValueError("multinomial: x: a weight is negative or NaN, or all weights of a row are 0; weights are >= 0 and one is > 0")
+            raise ValueError("multinomial: x: a weight is negative or NaN, or all weights of a row are 0; "
+                             "weights are >= 0 and one is > 0")
         classes = (weights > 0).sum(-1).min()
     if not replacement and count > classes:
-        raise ValueError(f"multinomial: num_samples={count}, but only {classes} classes have a weight > 0; draw fewer or with replacement=True")
+        raise ValueError(f"multinomial: num_samples={count}, but only {classes} classes have a weight > 0; "
+                         "draw fewer or with replacement=True")
 
 
 @op("x", random=True, nondiff=True, register=False, method=False)
 def draw_poisson(x, *, key):
     """Poisson numbers with the rates x."""
-    return jax.random.poisson(key, x.astype(jnp.float32) if x.dtype.itemsize < 4 else x, x.shape).astype(x.dtype)
+    return jax.random.poisson(key, x.astype(jnp.float32) if x.dtype.itemsize < 4 else x,
+                              x.shape).astype(x.dtype)
 
 
 @known_as(pir="poisson")
@@ -175,7 +196,8 @@ def poisson(x, name=None):
 @op("x", random=True, nondiff=True, register=False, method=False)
 def draw_gamma(x, *, key):
     """Gamma numbers of shape parameter x and scale 1."""
-    return jax.random.gamma(key, x.astype(jnp.float32) if x.dtype.itemsize < 4 else x, x.shape).astype(x.dtype)
+    return jax.random.gamma(key, x.astype(jnp.float32) if x.dtype.itemsize < 4 else x,
+                            x.shape).astype(x.dtype)
 
 
 @composite(method=False, alias=X, cases=["~pos(2,3)", "i(2)", "~pos_d(3)"])
@@ -200,8 +222,9 @@ def draw_binomial(count, prob, *, key):
     return jax.random.binomial(key, count.astype(jnp.float64), prob.astype(jnp.float64)).astype(jnp.int64)
 
 
-@composite(method=False, cases=["const([3, 3], 'int64'), const([0.0, 1.0])", "const([3.0, 3.0]), const([0.0, 1.0])",
-                                "~const([3, 3], 'int64'), const(0.5)", "const([3, 3], 'int64'), const([0.5, 0.5, 0.5])"])
+@composite(method=False,
+           cases=["const([3, 3], 'int64'), const([0.0, 1.0])", "const([3.0, 3.0]), const([0.0, 1.0])",
+                  "~const([3, 3], 'int64'), const(0.5)", "const([3, 3], 'int64'), const([0.5, 0.5, 0.5])"])
 def binomial(count, prob, name=None):
     """Random numbers of binomial distributions.
 
@@ -223,7 +246,8 @@ def binomial(count, prob, name=None):
 
 @composite(method=False, cases=["~0.0, 1.0, [2]", "~f(2), 1.0", "~f(3), pos(3)", "i(2), 1.0"])
 def log_normal(mean=1.0, std=2.0, shape=None, name=None):
-    """Random numbers whose logarithm is normal. Arguments as for `normal`: mean and std are those of the logarithm.
+    """Random numbers whose logarithm is normal. Arguments as for `normal`: mean and std are those
+    of the logarithm.
 
     Example:
         >>> bool((paddle.log_normal(0.0, 1.0, [5]) > 0).all())
@@ -238,7 +262,7 @@ def raise_e(x):
     return jnp.exp(x)
 
 
-# in place -------------------------------------------------------------------------------------------------------------
+# in place ---------------------------------------------------------------------------------------------------
 
 
 @op("x", random=True, nondiff=True, register=False, method=False)
@@ -303,18 +327,21 @@ def normal_(x, mean=0.0, std=1.0, name=None):
 
 
 def log_normal_(x, mean=1.0, std=2.0, name=None):
-    """Fills a tensor in place with random numbers whose logarithm is normal with this mean and standard deviation; returns it.
+    """Fills a tensor in place with random numbers whose logarithm is normal with this mean and standard
+    deviation; returns it.
 
     Example:
         >>> bool((paddle.zeros([5]).log_normal_() > 0).all())
         True
     """
     _ready("log_normal_", x)
-    return x._adopt(raise_e(draw_gaussian(_operand(mean, None), _operand(std, None), tuple(x.shape), x.dtype)))
+    return x._adopt(raise_e(draw_gaussian(_operand(mean, None), _operand(std, None), tuple(x.shape),
+                                          x.dtype)))
 
 
 def exponential_(x, lam=1.0, name=None, *, lambd=None):
-    """Fills a tensor in place with exponential random numbers of rate lam (`lambd` is accepted as a name); returns it.
+    """Fills a tensor in place with exponential random numbers of rate lam (`lambd` is accepted as a
+    name); returns it.
 
     Raises:
         ValueError: lam is not positive.
@@ -330,7 +357,8 @@ def exponential_(x, lam=1.0, name=None, *, lambd=None):
 
 
 def bernoulli_(x, p=0.5, name=None):
-    """Fills a tensor in place with zeros and ones, ones with probability p (a number, or a Tensor that broadcasts to x); returns it.
+    """Fills a tensor in place with zeros and ones, ones with probability p (a number, or a Tensor that
+    broadcasts to x); returns it.
 
     Example:
         >>> paddle.zeros([2]).bernoulli_(1.0).tolist()
@@ -354,8 +382,8 @@ def cauchy_(x, loc=0, scale=1, name=None):
 def geometric_(x, probs, name=None):
     """Fills a tensor in place with waiting times for an event of probability probs per step, returns it.
 
-    As in Paddle the times are not rounded up to whole steps: they are exponential of rate -log(1 - probs); `ceil` gives the geometric
-    distribution on 1, 2, ...
+    As in Paddle the times are not rounded up to whole steps: they are exponential of rate -log(1 - probs);
+    `ceil` gives the geometric distribution on 1, 2, ...
 
     Args:
         x: floating Tensor.
@@ -368,7 +396,8 @@ def geometric_(x, probs, name=None):
     if not jnp.issubdtype(x._raw.dtype, jnp.floating):
         raise ValueError(f"geometric_: x: got dtype {x._raw.dtype.name}; it must be floating")
     rate = _rate_of(_operand(probs))
-    return x._adopt((draw_tail(x) / rate.astype("float32" if x._raw.dtype.itemsize < 8 else "float64")).astype(x.dtype))
+    return x._adopt((draw_tail(x)
+                     / rate.astype("float32" if x._raw.dtype.itemsize < 8 else "float64")).astype(x.dtype))
 
 
 @op("x", register=False, method=False)
@@ -412,7 +441,7 @@ for _function in (uniform_, normal_, log_normal_, exponential_, bernoulli_, cauc
     setattr(Tensor, _function.__name__, _function)
 
 
-# nucleus sampling -----------------------------------------------------------------------------------------------------
+# nucleus sampling -------------------------------------------------------------------------------------------
 
 
 @op("x ps", random=True, nondiff=True, register=False, method=False)
@@ -425,7 +454,8 @@ def draw_nucleus(x, ps, *, key):
     return jnp.take_along_axis(ranked, choice, -1), jnp.take_along_axis(order, choice, -1).astype(jnp.int64)
 
 
-def top_p_sampling(x, ps, threshold=None, topp_seed=None, seed=-1, k=0, mode="truncated", return_top=False, name=None):
+def top_p_sampling(x, ps, threshold=None, topp_seed=None, seed=-1, k=0, mode="truncated", return_top=False,
+                   name=None):
     """Draws one class of each row among the likeliest ones that together reach the probability ps.
 
     Args:

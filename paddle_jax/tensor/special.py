@@ -23,7 +23,8 @@ POSITIVE = ["pos(2,3)", "pos_d(3)", "pos()", "f(0,3)", "pos_i(3)"]
 
 
 def _digits(fn, *xs):
-    """fn in float64 where the device has it: XLA's float32 routines of the gamma family lose up to all digits near their zeros."""
+    """fn in float64 where the device has it: XLA's float32 routines of the gamma family lose up to all digits
+    near their zeros."""
     if xs[0].dtype == jnp.float64 or not has_float64():
         return fn(*xs)
     return fn(*[x.astype(jnp.float64) for x in xs]).astype(xs[0].dtype)
@@ -39,8 +40,9 @@ _lgamma.defjvps(lambda t, _, x: t * _polygamma(0, x))
 
 @ft.partial(jax.custom_jvp, nondiff_argnums=(0,))
 def _polygamma(n, x):
-    """Derivatives of digamma on the whole real line. XLA's zeta function knows positive arguments only; the rest comes by reflection:
-    psi_n(x) = (-1)^n psi_n(1 - x) - d^n/dx^n (pi cot(pi x)), and the n-th derivative of the cotangent is a polynomial of it."""
+    """Derivatives of digamma on the whole real line. XLA's zeta function knows positive arguments only; the
+    rest comes by reflection: psi_n(x) = (-1)^n psi_n(1 - x) - d^n/dx^n (pi cot(pi x)), and the n-th
+    derivative of the cotangent is a polynomial of it."""
     return _digits(ft.partial(_reflected, n) if n else _digamma, x)
 
 
@@ -59,7 +61,8 @@ def _reflected(n, x):
         cot = -cot.deriv() * np.polynomial.Polynomial([1, 0, 1])
     low, part = x < 0, (x - jnp.round(x)) * math.pi
     mirrored = jnp.where(x == jnp.inf, 0, sp.polygamma(n, jnp.where(low, 1 - x, x)))
-    value = (-1) ** n * mirrored - math.pi ** (n + 1) * jnp.polyval(jnp.asarray(cot.coef[::-1], x.dtype), 1 / jnp.tan(part))
+    value = ((-1) ** n * mirrored
+             - math.pi ** (n + 1) * jnp.polyval(jnp.asarray(cot.coef[::-1], x.dtype), 1 / jnp.tan(part)))
     pole = (x <= 0) & (x == jnp.floor(x)) & jnp.isfinite(x)
     return jnp.where(pole, (-1) ** (n + 1) * jnp.inf, jnp.where(low, value, mirrored)).astype(x.dtype)
 
@@ -81,7 +84,8 @@ def erf(x, name=None):
 
 
 @known_as(pir="erfinv")
-@op(inplace=True, cases=["u(-0.9, 0.9, 2, 3)", "ud(-0.9, 0.9, 3)", "const([1.0, -1.0, 0.0], 'float32')", "f(0)", "u(-0.5, 0.5)"])
+@op(inplace=True, cases=["u(-0.9, 0.9, 2, 3)", "ud(-0.9, 0.9, 3)", "const([1.0, -1.0, 0.0], 'float32')",
+                         "f(0)", "u(-0.5, 0.5)"])
 def erfinv(x, name=None):
     """The inverse of `erf`; infinite at -1 and 1.
 
@@ -107,7 +111,8 @@ def digamma(x, name=None):
 
 
 @known_as(pir="lgamma")
-@op(inplace=True, cases=[*POSITIVE, "u(-2.9, -2.1, 3)", "~const([0.0, -1.0], 'float32')"])  # at poles only the value is defined
+# at poles only the value is defined
+@op(inplace=True, cases=[*POSITIVE, "u(-2.9, -2.1, 3)", "~const([0.0, -1.0], 'float32')"])
 def lgamma(x, name=None):
     """The logarithm of the absolute value of the gamma function.
 
@@ -132,7 +137,8 @@ def gammaln(x, name=None):
     return _lgamma(as_float(x))
 
 
-@op(inplace=True, cases=["u(2.5, 5.0, 3), 2", "ud(3.0, 5.0, 2, 2), 4", "pos(3), 1", "u(2.5, 5.0, 3), -1", "f(0), 2", "pos_i(2), 1"])
+@op(inplace=True, cases=["u(2.5, 5.0, 3), 2", "ud(3.0, 5.0, 2, 2), 4", "pos(3), 1", "u(2.5, 5.0, 3), -1",
+                         "f(0), 2", "pos_i(2), 1"])
 def multigammaln(x, p, name=None):
     """The logarithm of the multivariate gamma function of dimension p.
 
@@ -206,8 +212,8 @@ def _upper(x, y):
 
 
 # the oracle gives x no gradient
-INCOMPLETE = ["paddle.to_tensor([0.5, 1.0, 2.0]), pos(3)", "~pos(3), pos(3)", "~pos_d(2,3), pos_d(2,3)", "~pos(), pos()", "f(0), f(0)",
-              "const([-1.0]), const([1.0])", "pos(2), 1.0"]
+INCOMPLETE = ["paddle.to_tensor([0.5, 1.0, 2.0]), pos(3)", "~pos(3), pos(3)", "~pos_d(2,3), pos_d(2,3)",
+              "~pos(), pos()", "f(0), f(0)", "const([-1.0]), const([1.0])", "pos(2), 1.0"]
 
 
 @composite(inplace=True, cases=INCOMPLETE)
@@ -304,7 +310,8 @@ def stanh(x, scale_a=0.67, scale_b=1.7159, name=None):
 
 
 @known_as(pir="logit eps:f64?=0.0")
-@op(inplace=True, cases=["u(0.1, 0.9, 2, 3)", "ud(0.1, 0.9, 3)", "u(-0.5, 1.5, 5), 0.2", "const([0.0, 0.5, 1.0], 'float32')", "i(3)", "f(0,3)"])
+@op(inplace=True, cases=["u(0.1, 0.9, 2, 3)", "ud(0.1, 0.9, 3)", "u(-0.5, 1.5, 5), 0.2",
+                         "const([0.0, 0.5, 1.0], 'float32')", "i(3)", "f(0,3)"])
 def logit(x, eps=None, name=None):
     """log(x / (1 - x)), the inverse of sigmoid.
 

@@ -8,7 +8,8 @@ from paddle_jax.tensor.creation import as_numpy_dtype, to_tensor
 
 
 def _window(name, function, length, periodic, dtype, device, requires_grad) -> Tensor:
-    """The symmetric window of NumPy, or the periodic one: a symmetric one of one more point without its last."""
+    """The symmetric window of NumPy, or the periodic one: a symmetric one of one more point
+    without its last."""
     if not isinstance(length, int | np.integer):
         raise TypeError(f"{name}: window_length: got {type(length).__name__}; it must be an int")
     if length < 0:
@@ -22,7 +23,8 @@ def _window(name, function, length, periodic, dtype, device, requires_grad) -> T
 
 
 @composite(method=False, cases=["5", "6, False", "1", "0", "4, dtype='float64'", "-1"])
-def bartlett_window(window_length, periodic=True, *, dtype="float32", layout=None, device=None, pin_memory=False, requires_grad=False):
+def bartlett_window(window_length, periodic=True, *, dtype="float32", layout=None, device=None,
+                    pin_memory=False, requires_grad=False):
     """The triangular window.
 
     Args:
@@ -45,7 +47,8 @@ def bartlett_window(window_length, periodic=True, *, dtype="float32", layout=Non
 
 
 @composite(method=False, cases=["5", "6, False", "1", "0", "4, dtype='float64'", "-1"])
-def blackman_window(window_length, periodic=True, *, dtype="float32", layout=None, device=None, pin_memory=False, requires_grad=False):
+def blackman_window(window_length, periodic=True, *, dtype="float32", layout=None, device=None,
+                    pin_memory=False, requires_grad=False):
     """0.42 - 0.5 cos(2 pi n / N) + 0.08 cos(4 pi n / N). Arguments as for `bartlett_window`.
 
     Example:
@@ -55,9 +58,10 @@ def blackman_window(window_length, periodic=True, *, dtype="float32", layout=Non
     return _window("blackman_window", np.blackman, window_length, periodic, dtype, device, requires_grad)
 
 
-@composite(method=False, cases=["5", "6, False", "1", "0", "4, dtype='float64'", "-1", "5, True, 0.5, 0.4", "2.0"])
-def hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype="float32", layout=None, device=None, pin_memory=False,
-                   requires_grad=False):
+@composite(method=False,
+           cases=["5", "6, False", "1", "0", "4, dtype='float64'", "-1", "5, True, 0.5, 0.4", "2.0"])
+def hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype="float32", layout=None,
+                   device=None, pin_memory=False, requires_grad=False):
     """alpha - beta cos(2 pi n / N). Other arguments as for `bartlett_window`.
 
     Example:
@@ -66,13 +70,15 @@ def hamming_window(window_length, periodic=True, alpha=0.54, beta=0.46, *, dtype
     """
 
     def general(count):
-        return alpha - beta * np.cos(2 * np.pi * np.arange(count) / max(count - 1, 1)) if count != 1 else np.ones(1)
+        return (alpha - beta * np.cos(2 * np.pi * np.arange(count) / max(count - 1, 1)) if count != 1
+                else np.ones(1))
 
     return _window("hamming_window", general, window_length, periodic, dtype, device, requires_grad)
 
 
 @composite(method=False, cases=["5", "6, False", "1", "0", "4, dtype='float64'", "-1", "5, dtype='int64'"])
-def hann_window(window_length, periodic=True, *, dtype="float32", layout=None, device=None, pin_memory=False, requires_grad=False):
+def hann_window(window_length, periodic=True, *, dtype="float32", layout=None, device=None, pin_memory=False,
+                requires_grad=False):
     """0.5 - 0.5 cos(2 pi n / N). Arguments as for `bartlett_window`.
 
     Example:
@@ -83,11 +89,14 @@ def hann_window(window_length, periodic=True, *, dtype="float32", layout=None, d
 
 
 @composite(method=False, cases=["5", "6, False", "1", "0", "4, dtype='float64'", "-1", "5, True, 5.0"])
-def kaiser_window(window_length, periodic=True, beta=12.0, *, dtype="float32", layout=None, device=None, pin_memory=False, requires_grad=False):
-    """I0(beta sqrt(1 - x^2)) / I0(beta) for x from -1 to 1 (Kaiser and Schafer, 1980). Other arguments as for `bartlett_window`.
+def kaiser_window(window_length, periodic=True, beta=12.0, *, dtype="float32", layout=None, device=None,
+                  pin_memory=False, requires_grad=False):
+    """I0(beta sqrt(1 - x^2)) / I0(beta) for x from -1 to 1 (Kaiser and Schafer, 1980). Other arguments as for
+    `bartlett_window`.
 
     Example:
         >>> round(paddle.kaiser_window(4, beta=5.0)[2].item(), 4)
         1.0
     """
-    return _window("kaiser_window", lambda count: np.kaiser(count, beta), window_length, periodic, dtype, device, requires_grad)
+    return _window("kaiser_window", lambda count: np.kaiser(count, beta), window_length, periodic, dtype,
+                   device, requires_grad)

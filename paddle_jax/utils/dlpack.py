@@ -33,18 +33,21 @@ class _Capsule:
     def __dlpack_device__(self):
         pointer = ctypes.pythonapi.PyCapsule_GetPointer
         pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-        kind, number = (ctypes.c_int32 * 2).from_address(pointer(self._capsule, b"dltensor") + ctypes.sizeof(ctypes.c_void_p))
+        kind, number = (ctypes.c_int32 * 2).from_address(pointer(self._capsule, b"dltensor")
+                                                         + ctypes.sizeof(ctypes.c_void_p))
         return kind, number
 
 
 def from_dlpack(dlpack, *, device=None, copy=None):
-    """A Tensor with the values of another library's array: any object with `__dlpack__`, or a capsule that was not used before.
+    """A Tensor with the values of another library's array: any object with `__dlpack__`, or a capsule that
+    was not used before.
 
     Args:
         dlpack: array of NumPy, PyTorch, CuPy, JAX..., or what `to_dlpack` gave.
         device: where the Tensor shall be; None where the array is.
-        copy: True always copies, False never: the memory is shared, and whoever owns it must not write into it any more, since operations that read
-            it may run later. None copies unless nobody can write into the array (one of JAX or paddle_jax).
+        copy: True always copies, False never: the memory is shared, and whoever owns it must not write into
+            it any more, since operations that read it may run later. None copies unless nobody can write into
+            the array (one of JAX or paddle_jax).
     Raises:
         ValueError: the object does not speak DLPack, or the capsule was used before.
         BufferError: it is a Tensor that needs a gradient.
@@ -57,7 +60,8 @@ def from_dlpack(dlpack, *, device=None, copy=None):
     if type(dlpack).__name__ == "PyCapsule":
         dlpack = _Capsule(dlpack)
     if not hasattr(dlpack, "__dlpack__"):
-        raise ArgumentError(f"from_dlpack: got {type(dlpack).__name__}; it must be an array with __dlpack__ and __dlpack_device__")
+        raise ArgumentError(f"from_dlpack: got {type(dlpack).__name__}; it must be an array with __dlpack__ "
+                            "and __dlpack_device__")
     value = jax.dlpack.from_dlpack(dlpack, copy=copy)
     if copy is None and not isinstance(dlpack, jax.Array | Tensor):
         value = jax.block_until_ready(jax.numpy.array(value, copy=True))  # read before its owner goes on

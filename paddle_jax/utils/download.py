@@ -20,13 +20,13 @@ _ARCHIVES = (".tar", ".zip", ".gz", ".tgz", ".bz2", ".xz")
 def get_weights_path_from_url(url, md5sum=None):
     """The local path of a weight file; downloads it when it is not there yet.
 
-    The file is looked for, and kept, in `WEIGHTS_HOME` (`~/.cache/paddle/hapi/weights`, the folder the real Paddle uses) under the last part
-    of the address. To work without a network, put the file there.
+    The file is looked for, and kept, in `WEIGHTS_HOME` (`~/.cache/paddle/hapi/weights`, the folder the real
+    Paddle uses) under the last part of the address. To work without a network, put the file there.
 
     Args:
         url: str, an http or https address.
-        md5sum: str, the MD5 the file must have, or None to take any. A file with another sum is downloaded again and replaced only when the
-            new one has the right sum.
+        md5sum: str, the MD5 the file must have, or None to take any. A file with another sum is downloaded
+            again and replaced only when the new one has the right sum.
     Returns:
         str, the path.
     Raises:
@@ -40,7 +40,8 @@ def get_weights_path_from_url(url, md5sum=None):
     """
     _check_url("get_weights_path_from_url", url)
     if Path(urllib.parse.urlparse(url).path).name.endswith(_ARCHIVES):
-        raise ValueError(f"get_weights_path_from_url: url: got {url!r}; it must end with the name of a file that is no archive")
+        raise ValueError(f"get_weights_path_from_url: url: got {url!r}; it must end with the name of a file "
+                         "that is no archive")
     return get_path_from_url(url, WEIGHTS_HOME, md5sum, decompress=False)
 
 
@@ -55,7 +56,8 @@ def get_path_from_url(url, root_dir, md5sum=None, check_exist=True, decompress=T
         decompress: unpack tar and zip archives beside the file.
         method: accepted; it is always downloaded by Python itself.
     Returns:
-        str, the path of the file; of an unpacked archive that of its only top folder or file, else of a folder named like the archive.
+        str, the path of the file; of an unpacked archive that of its only top folder or file, else of a
+        folder named like the archive.
     Raises:
         AssertionError: `url` is not an address.
         ValueError: the address names no file, or an archive would write outside its folder.
@@ -71,7 +73,8 @@ def get_path_from_url(url, root_dir, md5sum=None, check_exist=True, decompress=T
     path = Path(_map_path(url, root_dir))
     if not (check_exist and _md5check(path, md5sum)):
         _download_to(url, path, md5sum)
-    return _decompress(path) if decompress and (tarfile.is_tarfile(path) or zipfile.is_zipfile(path)) else str(path)
+    return (_decompress(path) if decompress and (tarfile.is_tarfile(path) or zipfile.is_zipfile(path))
+            else str(path))
 
 
 def is_url(path):
@@ -88,7 +91,8 @@ def _check_url(where, url):
     if not is_url(str(url)):
         raise AssertionError(f"{where}: url: got {url!r}; it must start with http:// or https://")
     if not Path(urllib.parse.urlparse(url).path).name:
-        raise ValueError(f"{where}: url: got {url!r}; it must end with the name of a file, for weights of one that is no archive")
+        raise ValueError(f"{where}: url: got {url!r}; it must end with the name of a file, for weights of "
+                         "one that is no archive")
 
 
 def _map_path(url, root_dir):
@@ -110,7 +114,8 @@ def _get_unique_endpoints(trainer_endpoints):
 
 
 def _decompress(fname):
-    """Unpacks a tar or zip archive beside it; the path of what it held. Members that lead outside the folder are refused."""
+    """Unpacks a tar or zip archive beside it; the path of what it held. Members that lead outside the
+    folder are refused."""
     path, archive = Path(fname), None
     try:
         if tarfile.is_tarfile(path):
@@ -124,12 +129,14 @@ def _decompress(fname):
         else:
             raise TypeError(f"_decompress: fname: {fname} is neither a tar nor a zip archive")
     except tarfile.FilterError as error:
-        raise ValueError(f"_decompress: fname: {fname} holds a member that would be written outside its folder: {error}") from error
+        raise ValueError(f"_decompress: fname: {fname} holds a member that would be written outside its "
+                         f"folder: {error}") from error
     return str(found)
 
 
 def _target(path, names):
-    """(folder to unpack into, path of what will be there): beside the archive if it has one top member, else into a folder named like it."""
+    """(folder to unpack into, path of what will be there): beside the archive if it has one top member, else
+    into a folder named like it."""
     tops = {name.replace("\\", "/").removeprefix("./").split("/")[0] for name in names} - {"", "."}
     if len(tops) == 1:
         return path.parent, path.parent / tops.pop()
@@ -152,8 +159,9 @@ def _download_to(url, path, md5sum):
             problem = error
             if hasattr(error, "close"):  # an HTTP error is an open answer
                 error.close()
-    raise RuntimeError(f"get_path_from_url: url: {url} could not be downloaded in {DOWNLOAD_RETRY_LIMIT} attempts ({problem}); "
-                       f"put the file at {path} yourself" + (f", its MD5 must be {md5sum}" if md5sum else "")) from problem
+    raise RuntimeError(f"get_path_from_url: url: {url} could not be downloaded in {DOWNLOAD_RETRY_LIMIT} "
+                       f"attempts ({problem}); put the file at {path} yourself"
+                       + (f", its MD5 must be {md5sum}" if md5sum else "")) from problem
 
 
 def _fetch(url, path, md5sum):

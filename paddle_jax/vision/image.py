@@ -12,7 +12,8 @@ _OPENCV = "opencv is not installed: pip install opencv-python-headless"
 
 def _checked(op_name, backend):
     if backend not in _BACKENDS:
-        raise ValueError(f"{op_name}: backend: got {backend!r}; allowed are {', '.join(map(repr, _BACKENDS))}")
+        raise ValueError(f"{op_name}: backend: got {backend!r}; "
+                         f"allowed are {', '.join(map(repr, _BACKENDS))}")
     return backend
 
 
@@ -30,7 +31,8 @@ def set_image_backend(backend):
     """Sets what `image_load` and the datasets read image files with.
 
     Args:
-        backend: "pil" (an Image of pillow), "cv2" (an array [H, W, C] with the colours blue, green, red) or "tensor" (a Tensor [C, H, W]).
+        backend: "pil" (an Image of pillow), "cv2" (an array [H, W, C] with the colours blue, green, red) or
+            "tensor" (a Tensor [C, H, W]).
     Raises:
         ValueError: another backend.
     Example:
@@ -59,7 +61,8 @@ def image_load(path, backend=None):
         path: str, path of the file.
         backend: "pil", "cv2" or "tensor". Default: that of `set_image_backend`.
     Returns:
-        An Image of pillow, a uint8 array [H, W, C] in the order blue, green, red, or a uint8 Tensor [C, H, W] in the order red, green, blue.
+        An Image of pillow, a uint8 array [H, W, C] in the order blue, green, red, or a uint8 Tensor [C, H, W]
+        in the order red, green, blue.
     Raises:
         ValueError: another backend.
         ImportError: pillow or opencv is not installed.

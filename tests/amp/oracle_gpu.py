@@ -1,5 +1,5 @@
-"""The real Paddle refuses mixed precision on the CPU with a warning. Here its Python code is told that it computes on a GPU; the arithmetic that
-follows runs on the CPU. In static mode no such thing is needed."""
+"""The real Paddle refuses mixed precision on the CPU with a warning. Here its Python code is told that it
+computes on a GPU; the arithmetic that follows runs on the CPU. In static mode no such thing is needed."""
 
 import contextlib
 import sys
@@ -37,8 +37,10 @@ def pretended(oracle):
     """While it lasts, guards, decorate and GradScaler of the oracle work."""
     guards, scalers = sys.modules["paddle.amp.auto_cast"], sys.modules["paddle.amp.grad_scaler"]
     real = guards._dygraph_tracer
-    changes = [(guards, "_dygraph_tracer", lambda: _Tracer(real())), (scalers, "_dygraph_tracer", lambda: _Tracer(real())),
-               (guards, "_is_gpu_float16_supported", lambda *a: True), (guards, "_is_gpu_bfloat16_supported", lambda *a: True)]
+    changes = [(guards, "_dygraph_tracer", lambda: _Tracer(real())),
+               (scalers, "_dygraph_tracer", lambda: _Tracer(real())),
+               (guards, "_is_gpu_float16_supported", lambda *a: True),
+               (guards, "_is_gpu_bfloat16_supported", lambda *a: True)]
     before = [(module, name, getattr(module, name)) for module, name, _ in changes]
     for change in changes:
         setattr(*change)

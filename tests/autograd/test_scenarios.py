@@ -1,7 +1,9 @@
-"""The corners of the autograd API: short programs (scenarios/*.txt) give the same in the real Paddle and here, deferred and not.
+"""The corners of the autograd API: short programs (scenarios/*.txt) give the same in the real Paddle and
+here, deferred and not.
 
-A program sees `p`, the package, and puts what is compared into `r`: values, dtypes, shapes and stop_gradient of Tensors, exception classes.
-Programs in own.txt, where the real Paddle is wrong, crashes or refuses, say what is right in `want`.
+A program sees `p`, the package, and puts what is compared into `r`: values, dtypes, shapes and stop_gradient
+of Tensors, exception classes. Programs in own.txt, where the real Paddle is wrong, crashes or refuses, say
+what is right in `want`.
 """
 
 import contextlib
@@ -19,11 +21,13 @@ def programs(group):
     return {name: body for name, _, body in parts}
 
 
-GROUPS = {group: programs(group) for group in ("grad", "backward", "hooks", "modes", "pylayer", "jacobians", "saved", "own")}
+GROUPS = {group: programs(group)
+          for group in ("grad", "backward", "hooks", "modes", "pylayer", "jacobians", "saved", "own")}
 
 
 def environment(p):
-    """What programs see: t and c make leaves with and without gradients, e gives what a call returns or raises, L makes a PyLayer."""
+    """What programs see: t and c make leaves with and without gradients, e gives what a call returns or
+    raises, L makes a PyLayer."""
 
     def t(values, dtype="float64", sg=False):
         return p.to_tensor(np.asarray(values, dtype), stop_gradient=sg)
@@ -35,18 +39,22 @@ def environment(p):
             return type(error)
 
     def L(forward, backward, name="F"):  # noqa: N802
-        return type(name, (p.autograd.PyLayer,), {"forward": staticmethod(forward), "backward": staticmethod(backward)})
+        return type(name, (p.autograd.PyLayer,),
+                    {"forward": staticmethod(forward), "backward": staticmethod(backward)})
 
     def square():
-        return L(lambda ctx, x: (ctx.save_for_backward(x), x * x)[1], lambda ctx, g: g * 2 * ctx.saved_tensor()[0])
+        return L(lambda ctx, x: (ctx.save_for_backward(x), x * x)[1],
+                 lambda ctx, g: g * 2 * ctx.saved_tensor()[0])
 
-    return {"p": p, "np": np, "t": t, "c": lambda v: t(v, sg=True), "e": e, "L": L, "square": square, "P": p.autograd.PyLayer, "A": p.autograd}
+    return {"p": p, "np": np, "t": t, "c": lambda v: t(v, sg=True), "e": e, "L": L, "square": square,
+            "P": p.autograd.PyLayer, "A": p.autograd}
 
 
 def seen(value, p):
     """A result as plain Python: Tensors as (dtype, shape, values, stop_gradient)."""
     if isinstance(value, p.Tensor):
-        return str(value.dtype).rpartition(".")[2], list(value.shape), value.numpy().tolist(), value.stop_gradient
+        return (str(value.dtype).rpartition(".")[2], list(value.shape), value.numpy().tolist(),
+                value.stop_gradient)
     if isinstance(value, list | tuple):
         return type(value)([seen(v, p) for v in value])
     if isinstance(value, dict):
@@ -71,17 +79,21 @@ def run(text, p, name="r"):
 
 
 def same(ours, theirs, flags=True):
-    """Equality of results; exceptions of ours may be of a class derived from theirs, floats differ by rounding."""
+    """Equality of results; exceptions of ours may be of a class derived from theirs, floats
+    differ by rounding."""
     if isinstance(theirs, type):
         return isinstance(ours, type) and issubclass(ours, theirs)
-    if isinstance(theirs, tuple) and len(theirs) == 4 and isinstance(theirs[0], str) and isinstance(theirs[1], list) and not flags:
+    if (isinstance(theirs, tuple) and len(theirs) == 4 and isinstance(theirs[0], str)
+            and isinstance(theirs[1], list) and not flags):
         ours, theirs = ours and ours[:3], theirs[:3]
     if isinstance(theirs, list | tuple):
-        return type(ours) is type(theirs) and len(ours) == len(theirs) and all(same(a, b, flags) for a, b in zip(ours, theirs, strict=True))
+        return (type(ours) is type(theirs) and len(ours) == len(theirs)
+                and all(same(a, b, flags) for a, b in zip(ours, theirs, strict=True)))
     if isinstance(theirs, dict):
         return ours.keys() == theirs.keys() and all(same(ours[k], theirs[k], flags) for k in ours)
     if isinstance(theirs, float):
-        return isinstance(ours, float) and bool(np.isclose(ours, theirs, rtol=1e-6, atol=1e-6, equal_nan=True))
+        return (isinstance(ours, float)
+                and bool(np.isclose(ours, theirs, rtol=1e-6, atol=1e-6, equal_nan=True)))
     return type(ours) is type(theirs) and ours == theirs
 
 

@@ -1,4 +1,5 @@
-"""A program in Paddle's style with a place for each kind of difference: `program.py KIND`. What only paddle_jax has tells the engines apart."""
+"""A program in Paddle's style with a place for each kind of difference: `program.py KIND`. What only
+paddle_jax has tells the engines apart."""
 
 import sys
 
@@ -24,7 +25,8 @@ class Net(paddle.nn.Layer):
 
 
 net = Net()
-adam = paddle.optimizer.AdamW(1e-2, parameters=net.parameters(), grad_clip=paddle.nn.ClipGradByGlobalNorm(1.0))
+adam = paddle.optimizer.AdamW(1e-2, parameters=net.parameters(),
+                              grad_clip=paddle.nn.ClipGradByGlobalNorm(1.0))
 step = paddle.jit.to_static(lambda x, label: F.cross_entropy(net(x), label))
 x, label = paddle.rand([6, 4]), paddle.to_tensor(np.random.randint(0, 3, 6))
 for i in range(3):

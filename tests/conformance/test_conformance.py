@@ -1,10 +1,11 @@
 """Real API calls, compared with the real Paddle: values, dtypes, shapes, gradients, refusals.
 
-The calls and their runner are in tests/data/conformance, or in the folder named by PADDLE_JAX_CONFORMANCE. The real Paddle answers once; its
-answers are kept in the folder named by PADDLE_JAX_CONFORMANCE_CACHE, else in pytest's cache, under a hash of the calls and the runner.
+The calls and their runner are in tests/data/conformance, or in the folder named by PADDLE_JAX_CONFORMANCE.
+The real Paddle answers once; its answers are kept in the folder named by PADDLE_JAX_CONFORMANCE_CACHE, else
+in pytest's cache, under a hash of the calls and the runner.
 
-Judged are the calls of APIs that exist in paddle_jax. `floor.json` holds the least pass rate and the least number of APIs; raise both
-as the package grows. What fails is written to failures.txt beside the answers.
+Judged are the calls of APIs that exist in paddle_jax. `floor.json` holds the least pass rate and the least
+number of APIs; raise both as the package grows. What fails is written to failures.txt beside the answers.
 """
 
 import collections
@@ -44,11 +45,14 @@ def cache_folder(folder, calls, config):
 
 
 def start(folder, module, sample, out):
-    """One run of the calls in `sample` on `module`, in its own process; its messages go to a file beside the answers."""
+    """One run of the calls in `sample` on `module`, in its own process; its messages go to a file
+    beside the answers."""
     command = [sys.executable, folder / "run.py", "--module", module, "--sample", sample, "--out", out]
-    environment = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}  # compiled as users have it, not as the other tests
+    # compiled as users have it, not as the other tests
+    environment = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
     with out.with_suffix(".log").open("w") as log:
-        return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=out.parent, env=environment)
+        return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=out.parent,
+                                env=environment)
 
 
 def finish(process, out):
@@ -61,7 +65,8 @@ def reference_answers(folder, calls, cache, scratch):
     kept = cache / "reference.pkl"
     if not kept.exists():
         if importlib.util.find_spec("paddle") is None:
-            pytest.skip("the real Paddle is not installed and its answers are not in the cache: pip install 'paddle_jax[oracle]'")
+            pytest.skip("the real Paddle is not installed and its answers are not in the cache: "
+                        "pip install 'paddle_jax[oracle]'")
         sample, fresh = scratch / "calls.json", scratch / "reference.pkl"
         sample.write_bytes(calls)
         finish(start(folder, "paddle", sample, fresh), fresh)
@@ -72,7 +77,8 @@ def reference_answers(folder, calls, cache, scratch):
 
 
 def our_answers(folder, rows, scratch):
-    """paddle_jax's answers by several processes. Calls of one API stay together, so that its kernels compile once."""
+    """paddle_jax's answers by several processes. Calls of one API stay together, so that its
+    kernels compile once."""
     shards = collections.defaultdict(list)
     for number, api in enumerate(sorted({row["api"] for row in rows})):
         shards[number % WORKERS] += [row for row in rows if row["api"] == api]
@@ -119,12 +125,14 @@ def test_pass_rate(tmp_path, request, record_property):
     calls = content(folder / "calls.json")
     cache = cache_folder(folder, calls, request.config)
     reference = reference_answers(folder, calls, cache, tmp_path)
-    died = {key for key, answer in _part(folder, "store").load(reference).items() if answer["status"] == "crash"}
+    died = {key for key, answer in _part(folder, "store").load(reference).items()
+            if answer["status"] == "crash"}
     rows = [row for row in existing_rows(folder, json.loads(calls)) if row["id"] not in died]
     verdicts = judge(folder, reference, our_answers(folder, rows, tmp_path), rows, tmp_path)
 
     call = {row["id"]: row["cfg"] for row in rows}
-    failures = [f"[{group}/{verdict}] {call[key]} | {detail}" for key, (group, verdict, detail) in sorted(verdicts.items()) if verdict != "pass"]
+    failures = [f"[{group}/{verdict}] {call[key]} | {detail}"
+                for key, (group, verdict, detail) in sorted(verdicts.items()) if verdict != "pass"]
     (cache / "failures.txt").write_text("\n".join(failures) + "\n")
     answered = [verdict == "pass" for group, verdict, _ in verdicts.values() if group != "refuse"]
     refused = [verdict == "pass" for group, verdict, _ in verdicts.values() if group == "refuse"]

@@ -1,6 +1,8 @@
-"""Every public name of the tensor namespaces exists, or stands with its reason under "Absent names" in docs/differences.md.
+"""Every public name of the tensor namespaces exists, or stands with its reason under "Absent names" in
+docs/differences.md.
 
-The inventory (facts about Paddle's public names) is in tests/data/inventory, or in the folder named by PADDLE_JAX_INVENTORY.
+The inventory (facts about Paddle's public names) is in tests/data/inventory, or in the folder named by
+PADDLE_JAX_INVENTORY.
 """
 
 import enum
@@ -14,30 +16,35 @@ import paddle_jax
 from tests.conformance.test_conformance import content, data_folder
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMESPACES = ["paddle", "paddle.Tensor", "paddle.linalg", "paddle.fft", "paddle.signal", "paddle.special", "paddle.functional", "paddle.compat",
-              "paddle.compat.nn", "paddle.compat.nn.functional", "paddle.static", "paddle.static.nn", "paddle.jit", "paddle.inference",
-              "paddle.onnx", "paddle.amp", "paddle.amp.debugging", "paddle.static.amp", "paddle.vision",
-              "paddle.vision.datasets", "paddle.vision.models", "paddle.vision.ops", "paddle.vision.transforms",
-              "paddle.hapi", "paddle.callbacks", "paddle.hub", "paddle.io", "paddle.sysconfig", "paddle.text", "paddle.audio",
-              "paddle.audio.backends", "paddle.audio.features", "paddle.audio.functional",
-              "paddle.profiler", "paddle.device", "paddle.device.cuda", "paddle.device.custom_device", "paddle.device.xpu", "paddle.utils",
-              "paddle.utils.dlpack", "paddle.utils.download", "paddle.utils.unique_name", "paddle.incubate", "paddle.incubate.asp",
-              "paddle.incubate.autotune", "paddle.incubate.nn", "paddle.incubate.nn.functional", "paddle.incubate.optimizer",
-              "paddle.incubate.optimizer.functional", "paddle.incubate.nn.memory_efficient_attention", "paddle.incubate.autograd",
-              "paddle.incubate.tensor", "paddle.distribution", "paddle.distribution.transform", "paddle.distribution.chi2",
-              "paddle.distribution.lkj_cholesky", "paddle.sparse", "paddle.sparse.nn", "paddle.sparse.nn.functional", "paddle.sparse.creation",
-              "paddle.geometric", "paddle.quantization", "paddle.quantization.config", "paddle.quantization.observers",
-              "paddle.quantization.quanters", "paddle.nn.quant", "paddle.nn.quant.quant_layers", "paddle.nn.attention",
-              "paddle.utils.cpp_extension", "paddle.utils.cpp_extension.extension_utils",
-              "paddle.metric", "paddle.nn", "paddle.nn.functional", "paddle.nn.initializer",
-              "paddle.nn.utils", "paddle.optimizer", "paddle.optimizer.lr", "paddle.audio.datasets",
-              "paddle.distributed", "paddle.distributed.auto_parallel", "paddle.distributed.auto_parallel.process_mesh",
-              "paddle.distributed.fleet", "paddle.distributed.fleet.base.role_maker", "paddle.distributed.fleet.base.topology",
-              "paddle.distributed.fleet.layers.mpu", "paddle.distributed.fleet.meta_parallel", "paddle.distributed.fleet.recompute",
-              "paddle.distributed.fleet.utils", "paddle.distributed.fsdp", "paddle.distributed.passes", "paddle.distributed.rpc",
-              "paddle.distributed.sharding",
-              "paddle.incubate.distributed.models.moe", "paddle.incubate.distributed.fleet", "paddle.incubate.distributed.fleet.utils",
-              "paddle.incubate.distributed.fleet.collective", "paddle.incubate.distributed.utils.io.dist_save", "paddle.static.quantization"]
+NAMESPACES = [
+    "paddle", "paddle.Tensor", "paddle.linalg", "paddle.fft", "paddle.signal", "paddle.special",
+    "paddle.functional", "paddle.compat", "paddle.compat.nn", "paddle.compat.nn.functional", "paddle.static",
+    "paddle.static.nn", "paddle.jit", "paddle.inference", "paddle.onnx", "paddle.amp", "paddle.amp.debugging",
+    "paddle.static.amp", "paddle.vision", "paddle.vision.datasets", "paddle.vision.models",
+    "paddle.vision.ops", "paddle.vision.transforms", "paddle.hapi", "paddle.callbacks", "paddle.hub",
+    "paddle.io", "paddle.sysconfig", "paddle.text", "paddle.audio", "paddle.audio.backends",
+    "paddle.audio.features", "paddle.audio.functional", "paddle.profiler", "paddle.device",
+    "paddle.device.cuda", "paddle.device.custom_device", "paddle.device.xpu", "paddle.utils",
+    "paddle.utils.dlpack", "paddle.utils.download", "paddle.utils.unique_name", "paddle.incubate",
+    "paddle.incubate.asp", "paddle.incubate.autotune", "paddle.incubate.nn", "paddle.incubate.nn.functional",
+    "paddle.incubate.optimizer", "paddle.incubate.optimizer.functional",
+    "paddle.incubate.nn.memory_efficient_attention", "paddle.incubate.autograd", "paddle.incubate.tensor",
+    "paddle.distribution", "paddle.distribution.transform", "paddle.distribution.chi2",
+    "paddle.distribution.lkj_cholesky", "paddle.sparse", "paddle.sparse.nn", "paddle.sparse.nn.functional",
+    "paddle.sparse.creation", "paddle.geometric", "paddle.quantization", "paddle.quantization.config",
+    "paddle.quantization.observers", "paddle.quantization.quanters", "paddle.nn.quant",
+    "paddle.nn.quant.quant_layers", "paddle.nn.attention", "paddle.utils.cpp_extension",
+    "paddle.utils.cpp_extension.extension_utils", "paddle.metric", "paddle.nn", "paddle.nn.functional",
+    "paddle.nn.initializer", "paddle.nn.utils", "paddle.optimizer", "paddle.optimizer.lr",
+    "paddle.audio.datasets", "paddle.distributed", "paddle.distributed.auto_parallel",
+    "paddle.distributed.auto_parallel.process_mesh", "paddle.distributed.fleet",
+    "paddle.distributed.fleet.base.role_maker", "paddle.distributed.fleet.base.topology",
+    "paddle.distributed.fleet.layers.mpu", "paddle.distributed.fleet.meta_parallel",
+    "paddle.distributed.fleet.recompute", "paddle.distributed.fleet.utils", "paddle.distributed.fsdp",
+    "paddle.distributed.passes", "paddle.distributed.rpc", "paddle.distributed.sharding",
+    "paddle.incubate.distributed.models.moe", "paddle.incubate.distributed.fleet",
+    "paddle.incubate.distributed.fleet.utils", "paddle.incubate.distributed.fleet.collective",
+    "paddle.incubate.distributed.utils.io.dist_save", "paddle.static.quantization"]
 
 
 @pytest.fixture(scope="module")

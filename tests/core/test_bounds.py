@@ -1,4 +1,5 @@
-"""What a process keeps of code is bounded: signatures by generations, compiled programs by memory maps and memory."""
+"""What a process keeps of code is bounded: signatures by generations, compiled programs by memory
+maps and memory."""
 
 import gc
 import subprocess
@@ -41,7 +42,8 @@ def test_what_is_used_stays(paddle, small):
     for n in range(1, 200):
         float((paddle.ones([n]) * 3).sum())
         float((x * x).sum())
-        found = [sig for kernel in OPS["multiply"].kernels.values() for sig in (kernel.sigs | kernel.older).values()
+        found = [sig for kernel in OPS["multiply"].kernels.values()
+                 for sig in (kernel.sigs | kernel.older).values()
                  if sig.operands[0].shape == (2, 3, 4) == sig.operands[1].shape]
         assert kept is None or found == [kept]
         kept = found[0]
@@ -55,7 +57,8 @@ def test_room_grows_for_a_program_that_uses_many_in_turn(paddle, small):
     before = {kernel: len(kernel.sigs) + len(kernel.older) for kernel in OPS["multiply"].kernels.values()}
     for n in range(1, 60):
         float((paddle.ones([n]) * 3).sum())
-    assert {kernel: len(kernel.sigs) + len(kernel.older) for kernel in OPS["multiply"].kernels.values()} == before
+    assert {kernel: len(kernel.sigs) + len(kernel.older)
+            for kernel in OPS["multiply"].kernels.values()} == before
 
 
 def test_an_older_signature_does_not_end_the_segment(paddle, small):
@@ -125,7 +128,8 @@ print(float(paddle.cos(x)[0, 0]))
 
 
 def test_the_least_recently_used_programs_go_first():
-    done = subprocess.run([sys.executable, "-c", CODE], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([sys.executable, "-c", CODE], cwd=ROOT, capture_output=True, text=True, timeout=120,
+                          check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     np.testing.assert_allclose(float(done.stdout), np.cos(0.5), rtol=1e-6)
 
@@ -137,7 +141,8 @@ def test_memory_maps_are_counted(monkeypatch):
 
 
 def test_memory_of_programs_has_a_bound(paddle):
-    """One program more than the bound leaves room for is dropped, and is compiled again when it is asked for."""
+    """One program more than the bound leaves room for is dropped, and is compiled again when
+    it is asked for."""
     with differential.tier(paddle, deferred="off"):
         x = paddle.full([2, 9], 0.5)
         paddle.tanh(x)
@@ -183,8 +188,10 @@ print(rounds[0], rounds[-1], compiled.Kept.stretch)
 
 
 def test_what_is_used_in_turn_gets_room():
-    """A bound that leaves room for about half of what a loop uses is widened, so that the loop does not compile for ever."""
-    done = subprocess.run([sys.executable, "-c", TURNS], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    """A bound that leaves room for about half of what a loop uses is widened, so that the loop does not
+    compile for ever."""
+    done = subprocess.run([sys.executable, "-c", TURNS], cwd=ROOT, capture_output=True, text=True,
+                          timeout=120, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     first, last, stretch = map(int, done.stdout.split())
     assert first >= 16

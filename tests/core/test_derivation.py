@@ -30,7 +30,8 @@ def doubled(x):
     return 2 * x
 
 
-doubled.defvjp(lambda x: (2 * x, None), lambda _, ct: (3 * ct,))  # wrong on purpose: it shows that the rule was taken
+# wrong on purpose: it shows that the rule was taken
+doubled.defvjp(lambda x: (2 * x, None), lambda _, ct: (3 * ct,))
 
 FUNCTIONS = {
     "plain": (lambda x, y: jnp.tanh(x * y), (X, Y)),

@@ -1,5 +1,5 @@
-"""JAX runs Python code when it meets a kind of arguments for the first time. Whatever takes over the memory of its operands is called for that in a
-thread of its own, where no signal interrupts it."""
+"""JAX runs Python code when it meets a kind of arguments for the first time. Whatever takes over the memory
+of its operands is called for that in a thread of its own, where no signal interrupts it."""
 
 import concurrent.futures
 import threading
@@ -17,9 +17,11 @@ from paddle_jax._core.runtime import uninterrupted
 
 def parts(paddle, groups):
     paddle.seed(1)
-    net = paddle.nn.Sequential(paddle.nn.Linear(40, 40), paddle.nn.BatchNorm1D(40), paddle.nn.Dropout(0.2), paddle.nn.Linear(40, 3))
+    net = paddle.nn.Sequential(paddle.nn.Linear(40, 40), paddle.nn.BatchNorm1D(40), paddle.nn.Dropout(0.2),
+                               paddle.nn.Linear(40, 3))
     rate = paddle.optimizer.lr.StepDecay(0.1, 3)
-    parameters = net.parameters() if not groups else [{"params": net[0].parameters()}, {"params": net[3].parameters(), "learning_rate": 0.5}]
+    parameters = net.parameters() if not groups else [{"params": net[0].parameters()},
+                                                      {"params": net[3].parameters(), "learning_rate": 0.5}]
     opt = paddle.optimizer.Adam(rate, parameters=parameters, grad_clip=paddle.nn.ClipGradByGlobalNorm(1.0))
 
     def step(x):
@@ -130,7 +132,8 @@ class Lowered:
 
 
 def test_a_compilation_is_left_alone_by_who_is_interrupted(monkeypatch):
-    """JAX's caches are as they should be, and the next call waits for the same compilation before it runs anything."""
+    """JAX's caches are as they should be, and the next call waits for the same compilation before
+    it runs anything."""
     function, out, plain = Lowered(), [], uninterrupted.Apart.wait
     once = uninterrupted.Once(function)
 
@@ -153,7 +156,8 @@ def test_settings_of_the_thread_hold_for_the_first_call():
     with jax.numpy_dtype_promotion("strict"), jax.default_matmul_precision("float32"):
         found = []
         config = jax.config
-        once = uninterrupted.Once(jax.jit(lambda x: found.append((config.jax_numpy_dtype_promotion, config.jax_default_matmul_precision)) or [x]))
+        once = uninterrupted.Once(jax.jit(lambda x: found.append(
+            (config.jax_numpy_dtype_promotion, config.jax_default_matmul_precision)) or [x]))
         once((np.ones(2, "float32"),), lambda results: map(id, results))
     assert found == [("strict", "float32")]
 

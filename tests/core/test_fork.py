@@ -1,4 +1,5 @@
-"""Forked children: one that computes is told at once what to use instead of waiting for ever; one that does not compute notices nothing.
+"""Forked children: one that computes is told at once what to use instead of waiting for ever; one that does
+not compute notices nothing.
 
 Each runs in a process of its own with a time limit, since what is tested is that nothing hangs.
 """
@@ -61,7 +62,7 @@ paddle.load({folder!r} + "/a.pdparams")
 paddle.set_flags({"FLAGS_deferred": "off"}) or x + 1
 paddle.set_flags({"FLAGS_check_nan_inf": False}) or x + 1
 [t.start() or t.join() or got[0] for got in [[]] for t in [__import__("threading").Thread(target=lambda: got.append(repr(caught(lambda: x + 1))))]]
-"""
+"""  # noqa: E501
 
 READS = """
 x.numpy().tolist()
@@ -84,7 +85,8 @@ def lines(text):
 
 def run(program, tmp_path, **env):
     program = program.replace("{folder!r}", repr(str(tmp_path)))
-    done = subprocess.run([sys.executable, "-c", program], env={**os.environ, **env}, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([sys.executable, "-c", program], env={**os.environ, **env}, capture_output=True,
+                          text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     return done.stdout.splitlines()
@@ -93,12 +95,14 @@ def run(program, tmp_path, **env):
 @pytest.mark.slow
 @pytest.mark.parametrize("tier", ["sync", "off"])
 def test_computing_is_refused_and_reading_is_not(tmp_path, tier):
-    caught = "def caught(f):\n    try:\n        return f()\n    except Exception as error:\n        return error\n"
+    caught = ("def caught(f):\n    try:\n        return f()\n    except Exception as "
+              "error:\n        return error\n")
     calls = "".join(f"print(in_child(lambda: {line}))\n" for line in lines(COMPUTES) + lines(READS))
     got = run(PARENT + caught + calls + "print((x + 1).tolist())", tmp_path, FLAGS_deferred=tier)
     refused, fine = got[: len(lines(COMPUTES))], got[len(lines(COMPUTES)) : -1]
     for line, said in zip(lines(COMPUTES), refused, strict=True):
-        assert "ForkedError" in said and "spawn" in said and "forkserver" in said and "DataLoader" in said, (line, said)
+        assert ("ForkedError" in said and "spawn" in said and "forkserver" in said
+                and "DataLoader" in said), (line, said)
     assert len([line for line in fine if line.startswith("fine ")]) == len(lines(READS)), fine
     assert got[-1] == "[2.0, 3.0, 4.0]"  # the parent goes on
 
@@ -135,5 +139,6 @@ if __name__ == "__main__":
 """
     script = tmp_path / "program.py"
     script.write_text(program.replace("{folder!r}", repr(str(tmp_path))))
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120,
+                          check=True)
     assert done.stdout.split("\n")[0] == ("ForkedError" if method == "fork" else "[4.0, 9.0]")

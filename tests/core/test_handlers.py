@@ -99,7 +99,8 @@ def test_errors_of_the_body_are_not_replaced():
 
 
 def test_keyboard_interrupt():
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # what started the tests may have it ignored
+    # what started the tests may have it ignored
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     with pytest.raises(KeyboardInterrupt), tracing_kept():
         IGNORES(lambda: signal.raise_signal(signal.SIGINT))
     assert signal.signal(signal.SIGINT, before) is signal.default_int_handler

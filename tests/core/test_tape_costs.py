@@ -1,4 +1,5 @@
-"""What the tape keeps and runs: no more operations than derivatives need, nothing after the last reference is gone."""
+"""What the tape keeps and runs: no more operations than derivatives need, nothing after the last
+reference is gone."""
 
 import gc
 import weakref
@@ -122,8 +123,10 @@ def test_tapes_die_with_their_last_reference(paddle, tier):
     gc.collect()
     gc.disable()
     try:
-        for finish in (lambda y: None, lambda y: (y * y).sum().backward(), lambda y: paddle.grad((y * y).sum(), x, create_graph=True)):
-            for make in (lambda: paddle.tanh(x * x), lambda: Exp.apply(x * 1), lambda: (x * 2).exp_(), lambda: (x * 2).zero_()):
+        for finish in (lambda y: None, lambda y: (y * y).sum().backward(),
+                       lambda y: paddle.grad((y * y).sum(), x, create_graph=True)):
+            for make in (lambda: paddle.tanh(x * x), lambda: Exp.apply(x * 1), lambda: (x * 2).exp_(),
+                         lambda: (x * 2).zero_()):
                 y = make()
                 y.retain_grads()
                 y.register_hook(lambda g: g * 2)

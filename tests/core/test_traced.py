@@ -1,4 +1,5 @@
-"""Inside a function that JAX compiles: what needs a value says so and names the way out; the functions of paddle_jax.bounded work there."""
+"""Inside a function that JAX compiles: what needs a value says so and names the way out; the functions of
+paddle_jax.bounded work there."""
 
 import jax
 import jax.numpy as jnp

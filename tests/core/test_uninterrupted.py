@@ -29,7 +29,8 @@ def raising_at(limit):
             raise Stop
         return local
 
-    return (lambda frame, event, arg: local if frame.f_code.co_filename == uninterrupted.__file__ else None), counts
+    return ((lambda frame, event, arg: local if frame.f_code.co_filename == uninterrupted.__file__ else None),
+            counts)
 
 
 def enter_and_leave(thing):
@@ -118,7 +119,8 @@ def test_grad_mode_comes_back_whatever_line_is_hit(paddle):
             return local
 
         def hook(frame, event, arg, local=local):
-            return local if frame.f_code.co_filename in (autograd_mode.__file__, uninterrupted.__file__) else None
+            return (local if frame.f_code.co_filename in (autograd_mode.__file__, uninterrupted.__file__)
+                    else None)
 
         sys.settrace(hook)
         with contextlib.suppress(Stop):
@@ -134,14 +136,16 @@ def test_a_call_in_another_thread_is_settled_at_any_time():
     assert done.wait(20)
     for _ in range(2):
         begun.settle()
-    failing = uninterrupted.Apart(lambda: 1 // 0)  # what it raised is kept with its traceback: that must not keep the waiter waiting
+    # what it raised is kept with its traceback: that must not keep the waiter waiting
+    failing = uninterrupted.Apart(lambda: 1 // 0)
     failing.start()
     waiting = threading.Thread(target=failing.wait, daemon=True)
     waiting.start()
     waiting.join(20)
     assert not waiting.is_alive() and isinstance(failing.error, ZeroDivisionError)
     early = uninterrupted.Apart(lambda: pytest.fail("given up before it began"))
-    for _ in range(2):  # the first time may itself be interrupted, and the next user of the program asks again
+    # the first time may itself be interrupted, and the next user of the program asks again
+    for _ in range(2):
         waiting = threading.Thread(target=early.settle, daemon=True)
         waiting.start()
         waiting.join(20)

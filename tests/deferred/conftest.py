@@ -16,7 +16,8 @@ TIERS = {
 
 @pytest.fixture(params=TIERS)
 def tier(request):
-    """Runs the test once in every tier: 'cold' interprets; the last two compile whatever they see and reuse the memory of small operands too."""
+    """Runs the test once in every tier: 'cold' interprets; the last two compile whatever they see and reuse
+    the memory of small operands too."""
     with differential.tier(paddle_jax, **TIERS[request.param]):
         yield request.param
 
@@ -30,7 +31,8 @@ def deferred():
 
 @pytest.fixture
 def count(paddle):
-    """A function that says how much of a kind (segments, hits, compiles) was added since it was asked last."""
+    """A function that says how much of a kind (segments, hits, compiles) was added since
+    it was asked last."""
     last = {}
 
     def added(kind):

@@ -11,8 +11,9 @@ import numpy as np
 
 from tests.deferred.programs import FLOATS, Program
 
-# Two tiers of one engine compute the same formulas; fusion contracts multiply-adds and reorders sums, so a result is off by some units in the last
-# place of the largest intermediate. The real Paddle uses other formulas as well. What a program magnifies beyond that is measured: see `unstable`.
+# Two tiers of one engine compute the same formulas; fusion contracts multiply-adds and reorders sums, so a
+# result is off by some units in the last place of the largest intermediate. The real Paddle uses other
+# formulas as well. What a program magnifies beyond that is measured: see `unstable`.
 OWN, ORACLE = 64, 2000
 EPS = {"float32": 2.0**-23, "float64": 2.0**-52, "float16": 2.0**-10, "python": 2.0**-23}
 NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?|nan|inf")
@@ -20,7 +21,8 @@ NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?|nan|inf")
 
 @dataclasses.dataclass
 class Event:
-    """One value that a program looked at. kind: dtype of a tensor or array, "python" for numbers, "text", "error"."""
+    """One value that a program looked at. kind: dtype of a tensor or array, "python" for numbers,
+    "text", "error"."""
 
     tag: str
     kind: str
@@ -29,7 +31,8 @@ class Event:
     value: object
 
     def meta(self):
-        """What has to be the same. stop_gradient of a gradient is left out: in the real Paddle it depends on who computed it."""
+        """What has to be the same. stop_gradient of a gradient is left out: in the real Paddle it depends on
+        who computed it."""
         return self.kind, self.shape, self.grad if not self.tag.startswith("g") else None
 
 
@@ -52,7 +55,8 @@ def event(tag, v, tensor_type):
 
 
 def run(program, module, noise=None):
-    """The events of a program on a module, with the exception that ended it, if any, as the last one. noise: seed of a rounding study."""
+    """The events of a program on a module, with the exception that ended it, if any, as the last one. noise:
+    seed of a rounding study."""
     events, made = [], np.random.RandomState(noise)
 
     def see(tag, *values):
@@ -63,23 +67,27 @@ def run(program, module, noise=None):
         eps = 4 * EPS[str(array.dtype)]
         finite = np.where(np.isfinite(array), array, 0)
         scale = np.abs(finite).max(initial=0) * made.uniform(-1, 1, array.shape) * eps
-        out = t * module.to_tensor(np.asarray(1 + eps * made.uniform(-1, 1, array.shape), array.dtype)) + module.to_tensor(
-            np.asarray(scale, array.dtype)
-        )
+        out = (t * module.to_tensor(np.asarray(1 + eps * made.uniform(-1, 1, array.shape), array.dtype))
+               + module.to_tensor(
+                   np.asarray(scale, array.dtype)
+               ))
         return out
 
-    env = {"np": np, "paddle": module, "F": module.nn.functional, "see": see, "jitter": jitter, "__name__": "program"}
+    env = {"np": np, "paddle": module, "F": module.nn.functional, "see": see, "jitter": jitter,
+           "__name__": "program"}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            exec(compile(program.text(noise is not None), f"<program {program.seed}>", "exec"), env)  # noqa: S102  the text is generated here
+            # the text is generated here
+            exec(compile(program.text(noise is not None), f"<program {program.seed}>", "exec"), env)  # noqa: S102
     except Exception as error:
         events.append(Event("ended", "error", (), None, error))
     return events
 
 
 def settled(events):
-    """Events with neighbouring looks at gradients in a fixed order: engines may walk branches of the tape in different orders."""
+    """Events with neighbouring looks at gradients in a fixed order: engines may walk branches of the tape in
+    different orders."""
     return [
         e
         for grads, run_ in itertools.groupby(events, lambda e: e.tag.startswith("g"))
@@ -87,11 +95,12 @@ def settled(events):
     ]
 
 
-# comparison -------------------------------------------------------------------------------------------------------
+# comparison -------------------------------------------------------------------------------------------------
 
 
 def apart(got, want):
-    """Largest distance in multiples of (rounding error of the largest value); inf where they cannot be compared."""
+    """Largest distance in multiples of (rounding error of the largest value); inf where they
+    cannot be compared."""
     if got.shape != want.shape:
         return np.inf
     if want.dtype.kind not in "fc":
@@ -114,25 +123,28 @@ def units_of(e, mixed):
 def disagreement(got, want, ulps, tainted=False, mixed=False, names=False):
     """Index in `want` and description of the first difference, or None.
 
-    tainted: values are random numbers of different generators, so a program may take different ways. names: exception classes must be the same,
-    not only related.
+    tainted: values are random numbers of different generators, so a program may take different ways. names:
+    exception classes must be the same, not only related.
     """
     for n, (g, w) in enumerate(zip(got, want, strict=False)):
         if g.tag != w.tag and tainted and "ended" not in (g.tag, w.tag):
             return None
         if g.tag != w.tag:
-            return n, f"saw {g.tag} where {w.tag} was expected" + (f": {g.value!r}" if g.kind == "error" else "") + (
-                f": {w.value!r}" if w.kind == "error" else ""
-            )
+            return (n, (f"saw {g.tag} where {w.tag} was expected"
+                        + (f": {g.value!r}" if g.kind == "error" else "")
+                        + (f": {w.value!r}" if w.kind == "error" else "")))
         if w.kind == "error" or g.kind == "error":
             if not related(g.value, w.value, names):
                 return n, f"{g.tag}: {g.value!r}, expected {w.value!r}"
             continue
         if g.meta() != w.meta():
             return n, f"{g.tag}: {g.meta()}, expected {w.meta()}"
-        if not tainted and (distance := apart(np.asarray(g.value), np.asarray(w.value))) > ulps * units_of(w, mixed):
-            return n, f"{g.tag}: {distance / units_of(w, mixed):.3g} units apart: {g.value!r}, expected {w.value!r}"
-    return None if tainted or len(got) == len(want) else (min(len(got), len(want)), f"{len(got)} events, expected {len(want)}")
+        if (not tainted and (distance := apart(np.asarray(g.value), np.asarray(w.value)))
+                            > ulps * units_of(w, mixed)):
+            return (n, (f"{g.tag}: {distance / units_of(w, mixed):.3g} units apart: {g.value!r}, "
+                        f"expected {w.value!r}"))
+    return (None if tainted or len(got) == len(want)
+            else (min(len(got), len(want)), f"{len(got)} events, expected {len(want)}"))
 
 
 def related(got, want, names):
@@ -146,8 +158,8 @@ def related(got, want, names):
 
 
 def unstable(program, module, n, order, studies=3):
-    """How far event n moves (in the units of `apart`) when every result gets noise of its rounding error; inf when the program then runs
-    otherwise, e.g. because a comparison tips over."""
+    """How far event n moves (in the units of `apart`) when every result gets noise of its rounding error; inf
+    when the program then runs otherwise, e.g. because a comparison tips over."""
     base = order(run(program, module))
     worst = 0.0
     for seed in range(1, studies + 1):
@@ -178,7 +190,8 @@ def flags(module, **values):
 
 @contextlib.contextmanager
 def tier(module, donate=False, **settings):
-    """Runs a block under settings of the deferred tier; with `donate` it reuses the memory of the smallest operands too."""
+    """Runs a block under settings of the deferred tier; with `donate` it reuses the memory of the
+    smallest operands too."""
     from paddle_jax._core.deferred import program
 
     before = program._DONATE
@@ -249,7 +262,8 @@ def oracle_differs(program, paddle, got, oracle):
 
 
 def all_ways(program, paddle, oracle, settings):
-    """The first difference between immediate execution, deferred execution and (for safe programs, where it is installed) the real Paddle."""
+    """The first difference between immediate execution, deferred execution and (for safe programs, where it
+    is installed) the real Paddle."""
     with flags(paddle, deferred="off"):
         here = run(program, paddle)
     found = deferred_differs(program, paddle, here, settings)
@@ -259,7 +273,7 @@ def all_ways(program, paddle, oracle, settings):
     return found and f"oracle: {found}"
 
 
-# shrinking --------------------------------------------------------------------------------------------------------
+# shrinking --------------------------------------------------------------------------------------------------
 
 
 def shrink(program: Program, differs, seconds=60):
@@ -302,4 +316,5 @@ def without_a_line(program):
                 text = "\n".join(lines[:i] + lines[i + 1 :])
                 with contextlib.suppress(SyntaxError):
                     compile(text, "unit", "exec")
-                    yield program.replaced(part, [*units[:at], dataclasses.replace(unit, text=text), *units[at + 1 :]])
+                    yield program.replaced(part, [*units[:at], dataclasses.replace(unit, text=text),
+                                                  *units[at + 1 :]])

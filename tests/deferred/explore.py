@@ -1,5 +1,6 @@
-"""Runs the fuzzer over many seeds: `python -m tests.deferred.explore oracle 0 1000`, or `tiers`, or `all` (what `test_fuzz.py` does), with `--wild`,
-`--short` and `--no-shrink`. The exit status says whether a program differs."""
+"""Runs the fuzzer over many seeds: `python -m tests.deferred.explore oracle 0 1000`, or `tiers`, or `all`
+(what `test_fuzz.py` does), with `--wild`, `--short` and `--no-shrink`. The exit status says whether a
+program differs."""
 
 import argparse
 import faulthandler
@@ -21,7 +22,8 @@ def main():
     parser.add_argument("--wild", action="store_true")
     parser.add_argument("--short", action="store_true")
     parser.add_argument("--no-shrink", action="store_true")
-    parser.add_argument("--verbose", action="store_true", help="name every seed before it runs, to find one that hangs or crashes")
+    parser.add_argument("--verbose", action="store_true",
+                        help="name every seed before it runs, to find one that hangs or crashes")
     options = parser.parse_args()
     paddle = None
     if options.against != "tiers" and importlib.util.find_spec("paddle"):
@@ -44,14 +46,16 @@ def main():
 
         try:
             found = differs(program)
-            if found and not options.no_shrink and not str(found).startswith("oracle"):  # a smaller program may crash the real Paddle
+            # a smaller program may crash the real Paddle
+            if found and not options.no_shrink and not str(found).startswith("oracle"):
                 program, found = differential.shrink(program, differs)
         except Exception:
             found = traceback.format_exc()
         if found:
             bad.append(seed)
             print(f"=== seed {seed}, {settings.of(seed)}: {found}\n{program.script()}", flush=True)
-    print(f"{options.end - options.first} programs, {len(bad)} differ: {bad}, {time.monotonic() - began:.0f} s")
+    print(f"{options.end - options.first} programs, {len(bad)} differ: "
+          f"{bad}, {time.monotonic() - began:.0f} s")
     sys.exit(bool(bad))
 
 

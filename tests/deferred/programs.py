@@ -1,11 +1,13 @@
 """Random Paddle programs as text.
 
-A program is a list of units (one statement or block each): a set-up that runs once and a body that runs a few times. The generator knows shape,
-dtype and a bound of every variable without running anything, so a program depends on its seed alone and every unit is valid Paddle. A unit can be
-left out: what then misses its variables raises NameError in every engine alike, which is no difference, so shrinking is plain deletion.
+A program is a list of units (one statement or block each): a set-up that runs once and a body that runs a few
+times. The generator knows shape, dtype and a bound of every variable without running anything, so a program
+depends on its seed alone and every unit is valid Paddle. A unit can be left out: what then misses its
+variables raises NameError in every engine alike, which is no difference, so shrinking is plain deletion.
 
-A *safe* program stays where the real Paddle and paddle_jax promise the same: nothing is changed in place that a view or the tape still holds. A
-*wild* one does not care and is only compared between the tiers of paddle_jax.
+A *safe* program stays where the real Paddle and paddle_jax promise the same: nothing is changed in place that
+a view or the tape still holds. A *wild* one does not care and is only compared between the
+tiers of paddle_jax.
 """
 
 import dataclasses
@@ -35,7 +37,8 @@ class Group:
 
 @dataclasses.dataclass(eq=False)
 class Var:
-    """What the generator knows of a variable. mag bounds the absolute values; leaf: made by the user; state: survives to the next repetition.
+    """What the generator knows of a variable. mag bounds the absolute values; leaf: made by the user; state:
+    survives to the next repetition.
 
     hookable: False for results of a PyLayer, whose hooks the real Paddle ignores.
     """
@@ -71,7 +74,8 @@ class Unit:
 class Program:
     """Set-up and body as units.
 
-    tainted: holds values of random numbers, which differ between engines. mixed: float64 values were made from float32 ones.
+    tainted: holds values of random numbers, which differ between engines. mixed: float64 values were made
+    from float32 ones.
     """
 
     seed: int
@@ -90,7 +94,8 @@ class Program:
             return [u.text + "".join(f"\n{n} = jitter({n})" for n in u.floats if noise) for u in units]
 
         body = textwrap.indent("\n".join(lines(self.body)) or "pass", "    ")
-        return "\n".join([f"paddle.seed({self.seed})", *lines(self.setup), f"for k in range({self.repeats}):", body, *lines(self.last)]) + "\n"
+        return "\n".join([f"paddle.seed({self.seed})", *lines(self.setup), f"for k in range({self.repeats}):",
+                          body, *lines(self.last)]) + "\n"
 
     def script(self, module="paddle_jax"):
         """The whole program, to be run on its own."""
@@ -116,7 +121,7 @@ class Builder:
         self.grad_on, self.in_loop, self.count, self.tainted, self.mixed = True, False, 0, False, False
         self.made = set()  # set-up that units share, written once
 
-    # choosing -----------------------------------------------------------------------------------------------------
+    # choosing -----------------------------------------------------------------------------------------------
 
     def chance(self, p):
         return self.r.random() < p
@@ -131,7 +136,7 @@ class Builder:
     def floating(self, test=lambda v: True):
         return self.pick(lambda v: v.is_float and test(v))
 
-    # writing ------------------------------------------------------------------------------------------------------
+    # writing ------------------------------------------------------------------------------------------------
 
     def fresh(self):
         self.count += 1
@@ -174,14 +179,16 @@ class Builder:
     def emit(self, expression, shape, dtype, operands, mag=2.0, view=None, differentiable=True):
         """Writes `v7 = expression`, squashed when its bound is too large."""
         if mag > BOUND:
-            expression, mag, view = (f"paddle.tanh({expression})", 1.0, None) if dtype in FLOATS else (f"({expression}) % 7", 7.0, None)
+            expression, mag, view = ((f"paddle.tanh({expression})", 1.0, None) if dtype in FLOATS
+                                     else (f"({expression}) % 7", 7.0, None))
         var = self.add(shape, dtype, operands, mag, view, differentiable)
         self.unit(f"{var.name} = {expression}", *([var.name] if dtype in FLOATS else []))
         self.trim()
         return var
 
     def trim(self):
-        """Lets old results go: half of them by name (`del`), the others when their name is used again in the next repetition."""
+        """Lets old results go: half of them by name (`del`), the others when their name is used again in the
+        next repetition."""
         results = [v for v in self.pool if not v.state and not v.leaf]
         if len(results) > 12:
             old = self.r.choice(results[:8])
@@ -198,7 +205,7 @@ class Builder:
         text = "\n".join(u.text for u in inner) or "pass"
         return self.unit(header + "\n" + textwrap.indent(text, "    "))
 
-    # in place -----------------------------------------------------------------------------------------------------
+    # in place -----------------------------------------------------------------------------------------------
 
     def may_change(self, v):
         """Whether an in-place operation on v means the same in the real Paddle and here."""
@@ -207,7 +214,8 @@ class Builder:
         return v.group.members == 1 and not v.group.saved and not v.grad and not self.in_loop
 
     def target(self, test=lambda v: True):
-        """A variable to change in place, or None. Now and then one that is made for it, so that gradients pass through the change."""
+        """A variable to change in place, or None. Now and then one that is made for it, so that gradients
+        pass through the change."""
         v = self.pick(lambda v: test(v) and self.may_change(v))
         if v is not None and self.chance(0.5):
             return v
@@ -215,7 +223,8 @@ class Builder:
         if source is None:
             return v
         copy = self.emit(
-            self.r.choice(["{0}.clone()", "{0} * 1", "paddle.assign({0})"]).format(source.name), source.shape, source.dtype, [source], source.mag
+            self.r.choice(["{0}.clone()", "{0} * 1", "paddle.assign({0})"]).format(source.name), source.shape,
+            source.dtype, [source], source.mag
         )
         return copy
 
@@ -242,7 +251,8 @@ def source_line(name, index):
     if dtype == "bool":
         return f"{name} = paddle.to_tensor({state}.randint(0, 2, {shape}).astype('bool'))"
     made = f"{state}.randint(-3, 4, {shape})" if dtype == "int64" else f"{state}.uniform(-2, 2, {shape})"
-    return f"{name} = paddle.to_tensor(np.asarray({made}, '{dtype}')" + (", stop_gradient=False)" if grad else ")")
+    return (f"{name} = paddle.to_tensor(np.asarray({made}, '{dtype}')"
+            + (", stop_gradient=False)" if grad else ")"))
 
 
 def sources(builder, more):
@@ -250,7 +260,8 @@ def sources(builder, more):
     for index, name in enumerate(names):
         shape, dtype, grad = SOURCES[name]
         builder.setup.append(Unit(source_line(name, index)))
-        builder.pool.append(Var(name, shape, dtype, grad, 3.0 if dtype == "int64" else 2.0, leaf=grad, state=True))
+        builder.pool.append(Var(name, shape, dtype, grad, 3.0 if dtype == "int64" else 2.0, leaf=grad,
+                                state=True))
     builder.setup.append(Unit("n = 0"))
 
 
@@ -260,7 +271,8 @@ def finish(builder):
     for state in [v for v in b.pool if v.state and v.is_float and not v.grad]:
         new = b.pick(lambda v, s=state: not v.state and v.shape == s.shape and v.dtype == s.dtype)
         if new is not None and b.chance(0.7):
-            b.unit(f"{state.name} = paddle.tanh({new.name}).detach()" if b.chance(0.5) else f"{state.name} = ({new.name} * 0.5).clip(-2, 2).detach()")
+            b.unit(f"{state.name} = paddle.tanh({new.name}).detach()" if b.chance(0.5)
+                   else f"{state.name} = ({new.name} * 0.5).clip(-2, 2).detach()")
     b.unit(f"n += {b.r.choice([1, 1, 3])}")
     shown = b.r.sample(b.pool, min(len(b.pool), b.r.randint(1, 3)))
     if b.chance(0.8):
@@ -274,14 +286,14 @@ def last_units(builder):
 
 
 def generate(seed, safe=True, randomness=None, short=False):
-    """The program of a seed. randomness: may draw random numbers (default: one program in five). short: few units and tensors, quick to compile."""
+    """The program of a seed. randomness: may draw random numbers (default: one program in five). short: few
+    units and tensors, quick to compile."""
     from tests.deferred import blocks, statements
 
     r = random.Random(seed * 7919 + 17)
     randomness = r.random() < 0.2 if randomness is None else randomness
-    length = (
-        r.choice([4, 6, 8, 10, 12, 15]) if short else r.choice([8, 12, 20, 30, 40, 60, 100 if seed % 5 == 0 else 30, 200 if seed % 10 == 0 else 15])
-    )
+    length = (r.choice([4, 6, 8, 10, 12, 15]) if short else r.choice(
+        [8, 12, 20, 30, 40, 60, 100 if seed % 5 == 0 else 30, 200 if seed % 10 == 0 else 15]))
     b = Builder(seed, safe, randomness)
     sources(b, r.randint(0, 2) if short else r.randint(1, 5))
     families = statements.FAMILIES | blocks.FAMILIES

@@ -1,8 +1,8 @@
 """Runs training for many steps and says how memory and objects grew: `python -m tests.deferred.soak 20000`.
 `python -m tests.deferred.soak shapes 50000`: how memory grows while a program meets new shapes.
 
-The programs do what leaks in lazy engines: values held and dropped, snapshots, hooks, exceptions, changing shapes, higher derivatives, scalars that
-change at every step.
+The programs do what leaks in lazy engines: values held and dropped, snapshots, hooks, exceptions, changing
+shapes, higher derivatives, scalars that change at every step.
 """
 
 import gc
@@ -29,10 +29,12 @@ class Soak:
     def __init__(self):
         paddle.seed(0)
         self.net = paddle.nn.Sequential(
-            paddle.nn.Linear(8, 32), paddle.nn.BatchNorm1D(32), paddle.nn.Dropout(0.2), paddle.nn.Tanh(), paddle.nn.Linear(32, 1)
+            paddle.nn.Linear(8, 32), paddle.nn.BatchNorm1D(32), paddle.nn.Dropout(0.2), paddle.nn.Tanh(),
+            paddle.nn.Linear(32, 1)
         )
         self.rate = paddle.optimizer.lr.CosineAnnealingDecay(0.01, 100)
-        self.opt = paddle.optimizer.Adam(self.rate, parameters=self.net.parameters(), grad_clip=paddle.nn.ClipGradByGlobalNorm(1.0))
+        self.opt = paddle.optimizer.Adam(self.rate, parameters=self.net.parameters(),
+                                         grad_clip=paddle.nn.ClipGradByGlobalNorm(1.0))
         self.random, self.kept, self.seen, self.average = np.random.RandomState(0), [], 0.0, paddle.zeros([1])
 
     def step(self, i):
@@ -53,7 +55,8 @@ class Soak:
             self.seldom()
 
     def seldom(self):
-        """An evaluation, snapshots, a caught error, a third derivative, a cycle of objects, an in-place loop."""
+        """An evaluation, snapshots, a caught error, a third derivative, a cycle of objects,
+        an in-place loop."""
         self.net.eval()
         with paddle.no_grad():
             self.net(paddle.ones([4, 8])).numpy()
@@ -78,7 +81,8 @@ class Soak:
 
 
 def run(steps, warm=1100, report=print):
-    """Returns how resident memory (MB), live JAX arrays and Python objects grew after the warm-up, and how many segments were compiled in it."""
+    """Returns how resident memory (MB), live JAX arrays and Python objects grew after the warm-up, and how
+    many segments were compiled in it."""
     soak, figures = Soak(), []
     began = time.monotonic()
     for i in range(steps):
@@ -87,16 +91,19 @@ def run(steps, warm=1100, report=print):
             soak.kept.clear()
             float(soak.average)
             gc.collect()
-            figures.append((resident(), len(jax.live_arrays()), len(gc.get_objects()), paddle.explain().compiles))
+            figures.append((resident(), len(jax.live_arrays()), len(gc.get_objects()),
+                            paddle.explain().compiles))
             mb, arrays, objects, compiles = figures[-1]
-            report(f"step {i}: {mb:.0f} MB, {arrays} arrays, {objects} objects, {compiles} segments compiled, {time.monotonic() - began:.0f} s")
+            report(f"step {i}: {mb:.0f} MB, {arrays} arrays, {objects} objects, {compiles} segments "
+                   f"compiled, {time.monotonic() - began:.0f} s")
     if not np.isfinite(soak.seen):
         raise ArithmeticError(f"the loss became {soak.seen}")
     return [b - a for a, b in zip(*figures, strict=True)]
 
 
 def shapes(count, every=5000, report=print):
-    """Meets `count` combinations of shapes and operations, none of them twice; returns the resident memory (MB) after each `every`."""
+    """Meets `count` combinations of shapes and operations, none of them twice; returns the resident memory
+    (MB) after each `every`."""
     began, met, figures = time.monotonic(), 0, []
     for n in itertools.count(1):
         a, b = divmod(n, 200)
@@ -110,7 +117,8 @@ def shapes(count, every=5000, report=print):
         if now // every > met // every:
             figures.append(resident())
             maps = Path("/proc/self/maps").read_bytes().count(b"\n")
-            report(f"{now} signatures: {figures[-1]:.0f} MB, {maps} memory maps, {time.monotonic() - began:.0f} s")
+            report(f"{now} signatures: {figures[-1]:.0f} MB, {maps} memory maps, "
+                   f"{time.monotonic() - began:.0f} s")
         met = now
         if met >= count:
             return figures

@@ -1,4 +1,5 @@
-"""How often segments are compiled: what changes from call to call must not be part of a program, and loops must be recognised."""
+"""How often segments are compiled: what changes from call to call must not be part of a program, and loops
+must be recognised."""
 
 import numpy as np
 import pytest
@@ -20,7 +21,8 @@ def nothing_compiled():
 
 @pytest.fixture
 def compiles(paddle, count):
-    """Runs a function for several values; says how often segments were compiled in the first rounds and in the others."""
+    """Runs a function for several values; says how often segments were compiled in the first rounds
+    and in the others."""
 
     def run(body, values, warm=4):
         values = list(values)

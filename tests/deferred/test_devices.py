@@ -1,4 +1,5 @@
-"""Where Values lie: programs that NumPy computes start nothing of XLA's, and what is compiled later finds their values."""
+"""Where Values lie: programs that NumPy computes start nothing of XLA's, and what is compiled later
+finds their values."""
 
 import os
 import subprocess
@@ -34,7 +35,7 @@ net.eval()
 np.testing.assert_allclose(compiled(x).numpy(), net(x).numpy(), rtol=1e-5, atol=1e-6)
 assert started() == ["cpu"]
 assert (x + compiled(x).sum()).place == x.place
-"""
+"""  # noqa: E501
 
 SEVERAL = """
 import jax
@@ -85,7 +86,8 @@ assert not devices._only_cpu()
 
 def run(code, **environment):
     env = {k: v for k, v in os.environ.items() if k not in ("JAX_PLATFORMS", "XLA_FLAGS")} | environment
-    done = subprocess.run([sys.executable, "-c", STARTED + code], env=env, capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, "-c", STARTED + code], env=env, capture_output=True, text=True,
+                          timeout=300)
     assert done.returncode == 0, done.stderr[-3000:]
 
 

@@ -1,4 +1,5 @@
-"""Loops in a segment are compiled as loops: what is compiled does not grow with their number, and numbers that change from pass to pass arrive."""
+"""Loops in a segment are compiled as loops: what is compiled does not grow with their number, and numbers
+that change from pass to pass arrive."""
 
 import jax
 import numpy as np
@@ -16,7 +17,8 @@ def writing(paddle, count):
 
 
 def decaying(paddle, count):
-    x, w = paddle.to_tensor(np.linspace(-1, 1, 40).astype("float32")), paddle.to_tensor(np.linspace(0.5, 1, count).astype("float32"))
+    x, w = (paddle.to_tensor(np.linspace(-1, 1, 40).astype("float32")),
+            paddle.to_tensor(np.linspace(0.5, 1, count).astype("float32")))
     w.numpy()
     for i in range(count):
         x = x * 0.9 + w[i] * (i % 3) - paddle.ones([40]) * 0.1
@@ -26,7 +28,8 @@ def decaying(paddle, count):
 def heat(paddle, count):
     u = paddle.to_tensor(np.sin(np.arange(64)).reshape(8, 8))
     for _ in range(count):
-        u[1:-1, 1:-1] = u[1:-1, 1:-1] + 0.1 * (u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4 * u[1:-1, 1:-1])
+        u[1:-1, 1:-1] = u[1:-1, 1:-1] + 0.1 * (u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2]
+                                               - 4 * u[1:-1, 1:-1])
     return u
 
 
@@ -54,7 +57,8 @@ def equations(paddle, program, count):
     with differential.tier(paddle, deferred="sync", deferred_min_repeats=1):
         program(paddle, count).numpy()
     compiled = next(reversed(_Cache.programs.values()))
-    packed = [jax.ShapeDtypeStruct((sum(compiled.key[2][i] for i in members),), dtype) for dtype, members in compiled.groups]
+    packed = [jax.ShapeDtypeStruct((sum(compiled.key[2][i] for i in members),), dtype)
+              for dtype, members in compiled.groups]
     leaves = [[compiled.avals[i].struct for i in part] for part in (compiled.donate, compiled.keep)]
     return len(jax.make_jaxpr(compiled._trace)(*leaves, packed).jaxpr.eqns)
 

@@ -1,4 +1,5 @@
-"""What a program may rely on when ops run later: values, snapshots, gradients, random numbers. Expected values come from NumPy and formulas."""
+"""What a program may rely on when ops run later: values, snapshots, gradients, random numbers. Expected
+values come from NumPy and formulas."""
 
 import copy
 import gc
@@ -20,7 +21,7 @@ def leaf(paddle, seed, *shape, dtype="float64"):
     return paddle.to_tensor(array(seed, *shape, dtype=dtype), stop_gradient=False)
 
 
-# what is kept and what is dropped ---------------------------------------------------------------------------------
+# what is kept and what is dropped ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kept", [(), (0,), (3, 17), range(40)])
@@ -108,7 +109,8 @@ def test_cycles_of_objects_whose_end_runs_ops(paddle):
 
 
 def test_a_collection_in_the_middle_of_any_op(paddle, tier):
-    """Finalizers that record ops while an op is being recorded. They look at nothing: JAX crashes when compiled functions run in a finalizer."""
+    """Finalizers that record ops while an op is being recorded. They look at nothing: JAX crashes when
+    compiled functions run in a finalizer."""
     if tier == "immediate":
         pytest.skip("every op runs at once here")
     results, wrong = [], []
@@ -150,7 +152,7 @@ def test_a_collection_in_the_middle_of_any_op(paddle, tier):
     assert sorted(float(r[0]) for r in results) == sorted(2.0 * (i + 1) for n in (10, 100) for i in range(n))
 
 
-# changes in place -------------------------------------------------------------------------------------------------
+# changes in place -------------------------------------------------------------------------------------------
 
 
 def test_the_source_of_to_tensor_may_change_afterwards(paddle):
@@ -180,7 +182,8 @@ SNAPSHOTS = {
 }
 
 
-VIEWS = "detach", "reshape"  # show what is done to the Tensor in place, as in Paddle; see tests/core/test_views.py
+# show what is done to the Tensor in place, as in Paddle; see tests/core/test_views.py
+VIEWS = "detach", "reshape"
 
 
 @pytest.mark.parametrize("kind", [kind for kind in SNAPSHOTS if kind not in VIEWS])
@@ -214,7 +217,8 @@ def test_a_snapshot_does_not_follow_training(paddle, kind):
         opt.step()
         opt.clear_grad()
         kept.append(SNAPSHOTS[kind](paddle, w))
-        want.append(np.array(np.asarray(kept[-1].numpy() if isinstance(kept[-1], paddle.Tensor) else kept[-1])))
+        want.append(np.array(np.asarray(kept[-1].numpy() if isinstance(kept[-1], paddle.Tensor)
+                                        else kept[-1])))
     for k, v in zip(kept, want, strict=True):
         np.testing.assert_array_equal(np.asarray(k.numpy() if isinstance(k, paddle.Tensor) else k), v)
     assert len({v.tobytes() for v in want}) == 5
@@ -257,7 +261,8 @@ def test_in_place_on_a_value_that_others_wait_for(paddle):
         x.add_(paddle.ones([3]))
         w = x * y
         x[1] = 10.0
-        assert (x.tolist(), y.tolist(), z.tolist(), w.tolist()) == ([3, 10, 3], [6, 6, 6], [3, 10, 3], [18, 18, 18])
+        assert (x.tolist(), y.tolist(), z.tolist(),
+                w.tolist()) == ([3, 10, 3], [6, 6, 6], [3, 10, 3], [18, 18, 18])
 
 
 def test_in_place_in_a_loop_with_reads_between(paddle):
@@ -272,7 +277,7 @@ def test_in_place_in_a_loop_with_reads_between(paddle):
     assert x.tolist() == want.tolist()
 
 
-# exceptions -------------------------------------------------------------------------------------------------------
+# exceptions -------------------------------------------------------------------------------------------------
 
 
 def test_an_error_leaves_what_was_before_and_after_it_right(paddle):
@@ -337,7 +342,7 @@ def test_nan_is_found_with_the_flag(paddle, tier):
     assert np.isnan((x / x).numpy()).all() and (y * 2).tolist() == [2, 2]
 
 
-# gradients --------------------------------------------------------------------------------------------------------
+# gradients --------------------------------------------------------------------------------------------------
 
 
 def test_hooks_run_in_order_and_see_values(paddle):
@@ -362,12 +367,15 @@ def test_derivatives_to_fourth_order(paddle):
         for _ in range(4):
             (y,) = paddle.grad(y.sum(), x, create_graph=True)
             found.append(y)
-        for n, f in enumerate(found, 1):  # Leibniz: (x sin 2x)^(n) = x 2^n sin(2x + n pi/2) + n 2^(n-1) sin(2x + (n-1) pi/2)
-            want = value * 2**n * np.sin(2 * value + n * math.pi / 2) + n * 2 ** (n - 1) * np.sin(2 * value + (n - 1) * math.pi / 2)
+        # Leibniz: (x sin 2x)^(n) = x 2^n sin(2x + n pi/2) + n 2^(n-1) sin(2x + (n-1) pi/2)
+        for n, f in enumerate(found, 1):
+            want = (value * 2**n * np.sin(2 * value + n * math.pi / 2)
+                    + n * 2 ** (n - 1) * np.sin(2 * value + (n - 1) * math.pi / 2))
             np.testing.assert_allclose(f.numpy(), want, rtol=1e-10, atol=1e-10)
         (found[3] ** 2).sum().backward()
         n = 5
-        fifth = value * 2**n * np.sin(2 * value + n * math.pi / 2) + n * 2 ** (n - 1) * np.sin(2 * value + (n - 1) * math.pi / 2)
+        fifth = (value * 2**n * np.sin(2 * value + n * math.pi / 2)
+                 + n * 2 ** (n - 1) * np.sin(2 * value + (n - 1) * math.pi / 2))
         np.testing.assert_allclose(x.grad.numpy(), 2 * found[3].numpy() * fifth, rtol=1e-9)
 
 
@@ -418,7 +426,7 @@ def test_retained_graph_and_gradients(paddle):
             z.backward()
 
 
-# training ---------------------------------------------------------------------------------------------------------
+# training ---------------------------------------------------------------------------------------------------
 
 
 def test_the_learning_rate_may_change_at_every_step(paddle):
@@ -488,7 +496,7 @@ def test_running_statistics_of_batch_norm(paddle):
     np.testing.assert_allclose(out, (x - mean) / np.sqrt(variance + 1e-5), rtol=1e-4, atol=1e-5)
 
 
-# random numbers ---------------------------------------------------------------------------------------------------
+# random numbers ---------------------------------------------------------------------------------------------
 
 
 def draws(paddle, steps, look):
@@ -535,7 +543,7 @@ def test_dropout_scales_and_its_gradient_uses_the_same_mask(paddle):
     assert len(set(masks)) == 4
 
 
-# copies and files -------------------------------------------------------------------------------------------------
+# copies and files -------------------------------------------------------------------------------------------
 
 
 def test_pending_tensors_can_be_copied_pickled_and_saved(paddle, tmp_path):
@@ -577,5 +585,6 @@ def test_values_reach_jax(paddle):
         y = x + 1
         doubled = jax.jit(lambda v, y=y: v * 2 + y._value)(jnp.ones(3))
         np.testing.assert_allclose(doubled, 2 + 2 * array(0, 3) + 1, rtol=1e-6)
-        grad = jax.grad(lambda v: (paddle.tanh(paddle.to_tensor(v)) * 2).sum()._value)(jnp.asarray(array(1, 3)))
+        grad = jax.grad(lambda v: (paddle.tanh(paddle.to_tensor(v))
+                                   * 2).sum()._value)(jnp.asarray(array(1, 3)))
         np.testing.assert_allclose(grad, 2 * (1 - np.tanh(array(1, 3)) ** 2), rtol=1e-5)

@@ -34,8 +34,11 @@ def test_results_pending_in_one_thread_are_used_in_others(paddle, tier):
             sums = list(pool.map(lambda i, made=made: made[i] + made[(i + 3) % 8], range(8)))
             here = chain(paddle, sums[0], 2)
             for i, s in enumerate(sums):
-                np.testing.assert_allclose(s.numpy(), chain_numpy(values[i], 4) + chain_numpy(values[(i + 3) % 8], 4), rtol=1e-10)
-            np.testing.assert_allclose(here.numpy(), chain_numpy(chain_numpy(values[0], 4) + chain_numpy(values[3], 4), 2), rtol=1e-10)
+                np.testing.assert_allclose(
+                    s.numpy(), chain_numpy(values[i], 4) + chain_numpy(values[(i + 3) % 8], 4), rtol=1e-10)
+            np.testing.assert_allclose(here.numpy(),
+                                       chain_numpy(chain_numpy(values[0], 4) + chain_numpy(values[3], 4), 2),
+                                       rtol=1e-10)
 
 
 def test_many_threads_look_at_the_same_pending_value(paddle, tier):
@@ -108,7 +111,8 @@ def test_a_thread_that_ends_with_pending_results(paddle, tier):
 
 
 def test_interrupts_between_and_inside_ops(tier):
-    """In a process of its own: an interrupt can hit the C++ code of JAX anywhere, and what it leaves there must not meet other tests."""
+    """In a process of its own: an interrupt can hit the C++ code of JAX anywhere, and what it leaves there
+    must not meet other tests."""
     command = [sys.executable, "-m", "tests.deferred.interrupts", tier]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr[-3000:]
@@ -122,7 +126,8 @@ def test_loader_workers_may_use_tensors(paddle, tier):
         def __len__(self):
             return 12
 
-    for workers, lock in ((0, None), (2, None), (2, threading.Lock())):  # what has a lock cannot be pickled, and is read by threads
+    # what has a lock cannot be pickled, and is read by threads
+    for workers, lock in ((0, None), (2, None), (2, threading.Lock())):
         seen, data = [], Squares()
         data.lock = lock
         told = contextlib.nullcontext() if lock is None else pytest.warns(UserWarning, match="threads")
@@ -178,5 +183,6 @@ def test_other_processes(text, tmp_path):
     script = tmp_path / "program.py"
     script.write_text(text)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
-    done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True,
+                          timeout=120, check=False)
     assert done.returncode == 0 and done.stdout.strip() == "fine", done.stderr[-2000:]

@@ -27,7 +27,8 @@ def test_a_retained_loss_is_named(paddle):
 def test_what_has_not_run_yet_has_its_line(paddle):
     pending = paddle.ones([319, 7]) + 1  # planted
     group = next(g for g in paddle_jax.live_tensors(1000) if g.shape == (319, 7) and g.op == "add")
-    assert group.where.endswith(f"test_live.py:{test_what_has_not_run_yet_has_its_line.__code__.co_firstlineno + 1}")
+    assert group.where.endswith(
+        f"test_live.py:{test_what_has_not_run_yet_has_its_line.__code__.co_firstlineno + 1}")
     assert pending.numpy()[0, 0] == 2
 
 
@@ -45,8 +46,10 @@ def test_parameters_that_a_compiled_step_keeps_in_one_array(paddle):
 
     for _ in range(4):
         step(paddle.ones([2, 7]))
-    assert any(type(getattr(p._raw, "seg", None)) is FlatBuffer for p in net.parameters()), "the step does not keep them together any more"
-    assert sum(g.count for g in paddle_jax.live_tensors(1000) if g.shape == (7, 7) and g.op == "a parameter") >= 12
+    assert any(type(getattr(p._raw, "seg", None)) is FlatBuffer
+               for p in net.parameters()), "the step does not keep them together any more"
+    assert sum(g.count for g in paddle_jax.live_tensors(1000)
+               if g.shape == (7, 7) and g.op == "a parameter") >= 12
 
 
 def test_large_tensors_come_first_and_go(paddle):
@@ -72,7 +75,8 @@ def test_with_tracemalloc_every_tensor_has_its_line(paddle):
         group = next(g for g in paddle_jax.live_tensors(1000) if g.shape == (321,))
     finally:
         tracemalloc.stop()
-    assert group.where.endswith(f"test_live.py:{test_with_tracemalloc_every_tensor_has_its_line.__code__.co_firstlineno + 3}")
+    assert group.where.endswith(
+        f"test_live.py:{test_with_tracemalloc_every_tensor_has_its_line.__code__.co_firstlineno + 3}")
 
 
 def test_sparse_tensors_are_listed_by_their_parts(paddle):

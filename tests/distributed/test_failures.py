@@ -1,4 +1,5 @@
-"""A process that fails ends the others: soon, with a message that says why, and with an exit status that is not 0."""
+"""A process that fails ends the others: soon, with a message that says why, and with an exit
+status that is not 0."""
 
 import time
 
@@ -34,32 +35,38 @@ def test_sys_exit_on_one_rank():
 def test_the_end_of_one_program():
     zero, one, _ = ended("end")
     assert zero.code == 87 and "rank 1 has come to the end of its program" in zero.err
-    assert "rank 0 has failed" in one.err or "rank 0, which holds the store, has failed" in one.err  # whichever of its threads sees it first
+    # whichever of its threads sees it first
+    assert "rank 0 has failed" in one.err or "rank 0, which holds the store, has failed" in one.err
 
 
 def test_a_process_that_is_gone():
     zero, one, _ = ended("gone")
     assert one.code == 9
-    assert zero.code == 1 and "all_reduce(sum, float32[4]) on group 0" in zero.err and "the connection broke" in zero.err
+    assert (zero.code == 1 and "all_reduce(sum, float32[4]) on group 0" in zero.err
+            and "the connection broke" in zero.err)
 
 
 def test_a_process_that_does_not_come_in_time():
-    zero, _ = pairs.run("failing.py", "frozen", seconds=25, PADDLE_PG_TIMEOUT="4000")  # the other one stands still
+    # the other one stands still
+    zero, _ = pairs.run("failing.py", "frozen", seconds=25, PADDLE_PG_TIMEOUT="4000")
     assert zero.code == 87 and "not all ranks came within 4 s" in zero.err
-    assert "rank 0 is in call #2, all_reduce(sum, float32[4])" in zero.err and "call #1, all_reduce" in zero.err
+    assert ("rank 0 is in call #2, all_reduce(sum, float32[4])" in zero.err
+            and "call #1, all_reduce" in zero.err)
 
 
 def test_other_calls():
     zero, one, _ = ended("other")
     for process in (zero, one):
         assert process.code == 1
-        assert "rank 0 calls broadcast(src 0, float32[4])" in process.err and "rank 1 calls all_gather(float32[4])" in process.err
+        assert ("rank 0 calls broadcast(src 0, float32[4])" in process.err
+                and "rank 1 calls all_gather(float32[4])" in process.err)
 
 
 def test_a_message_that_is_never_sent():
     zero, one, _ = ended("message")
     assert zero.code == 1 and one.code != 0
-    assert "rank 0 has failed (KeyError: 'before the message was sent')" in one.err or "rank 0, which holds the store, has failed" in one.err
+    assert ("rank 0 has failed (KeyError: 'before the message was sent')" in one.err
+            or "rank 0, which holds the store, has failed" in one.err)
 
 
 def test_a_process_that_is_not_started():

@@ -27,7 +27,8 @@ def test_lines(monkeypatch, capsys):
     watch, waited = stragglers.Stragglers(), {0: 0.0, 1: 0.0}
 
     def states(rank):
-        return {"group 0 (ranks 0, 1)": [int(now[0]), "all_reduce", True, waited[rank], [0, 1]], "group 10 (ranks 1)": [1, "", True, 99.0, [1]]}
+        return {"group 0 (ranks 0, 1)": [int(now[0]), "all_reduce", True, waited[rank], [0, 1]],
+                "group 10 (ranks 1)": [1, "", True, 99.0, [1]]}
 
     for _ in range(30):
         now[0] += 10
@@ -37,7 +38,8 @@ def test_lines(monkeypatch, capsys):
         watch.look(1, states)  # only the first of a group speaks
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 3  # once, and again after ten windows
-    wanted = "rank 1 is slow: in the last 10 s the other ranks of group 0 (ranks 0, 1) waited 6.0 s (median) in 10 calls, rank 1 itself 1.0 s"
+    wanted = ("rank 1 is slow: in the last 10 s the other ranks of group 0 (ranks 0, 1) waited 6.0 s "
+              "(median) in 10 calls, rank 1 itself 1.0 s")
     assert lines[1].startswith(f"paddle.distributed: {wanted}")
 
 

@@ -18,7 +18,8 @@ class Result(NamedTuple):
 
 
 def evaluate(engine, expression):
-    """The value of an expression in terms of D (the distributions), T (makes a tensor), P (one with gradients) and np."""
+    """The value of an expression in terms of D (the distributions), T (makes a tensor), P (one with
+    gradients) and np."""
 
     def tensor(value, dtype="float32"):
         return engine.to_tensor(np.asarray(value, dtype))
@@ -27,7 +28,8 @@ def evaluate(engine, expression):
         return engine.to_tensor(np.asarray(value, dtype), stop_gradient=False)
 
     package = engine.distribution
-    return eval(expression, {"D": package, "T": tensor, "P": parameter, "np": np, "V": package.variable, "C": package.constraint})
+    return eval(expression, {"D": package, "T": tensor, "P": parameter, "np": np, "V": package.variable,
+                             "C": package.constraint})
 
 
 def described(value, shape_only=False):
@@ -73,7 +75,8 @@ def everything(engine, expression, values):
         found["batch_shape"], found["event_shape"] = distribution.batch_shape, distribution.event_shape
     for name in MEMBERS:
         if hasattr(type(distribution), name):
-            member = (lambda n=name: getattr(distribution, n)()) if name == "entropy" else (lambda n=name: getattr(distribution, n))
+            member = ((lambda n=name: getattr(distribution, n)()) if name == "entropy"
+                      else (lambda n=name: getattr(distribution, n)))
             found[name] = outcome(member)
     for shape in ([], [2], [2, 3], [0]):
         if shape != [0] or engine is paddle_jax:
@@ -81,5 +84,6 @@ def everything(engine, expression, values):
     for value in values:
         for name in DENSITIES:
             if callable(getattr(distribution, name, None)):
-                found[name, value] = outcome(lambda n=name, v=value: getattr(distribution, n)(evaluate(engine, v)))
+                found[name,
+                      value] = outcome(lambda n=name, v=value: getattr(distribution, n)(evaluate(engine, v)))
     return found

@@ -9,7 +9,8 @@ from tests.distribution.engines import evaluate
 
 A, B = np.array([0.3, 1.0, 4.5]), np.array([2.0, 0.7, 1.3])
 VALUES, SHARES, COUNTS = np.array([0.2, 1.7, 3.0]), np.array([0.15, 0.5, 0.93]), np.array([0.0, 2.0, 5.0])
-A_, B_, P_ = "T([0.3, 1.0, 4.5], 'float64')", "T([2.0, 0.7, 1.3], 'float64')", "T([0.15, 0.5, 0.93], 'float64')"
+A_, B_, P_ = ("T([0.3, 1.0, 4.5], 'float64')", "T([2.0, 0.7, 1.3], 'float64')",
+              "T([0.15, 0.5, 0.93], 'float64')")
 
 # expression: (the distribution of SciPy, values)
 CONTINUOUS = {
@@ -81,7 +82,8 @@ def test_entropy_of_poisson(rate):
 
 @pytest.mark.parametrize("probs", [0.05, 0.4985, 0.4999, 0.5, 0.5008, 0.502, 0.97])
 def test_continuous_bernoulli_is_what_its_density_says(probs):
-    """Its density integrates to one; mean, variance, entropy and distribution function are the integrals they should be."""
+    """Its density integrates to one; mean, variance, entropy and distribution function are the
+    integrals they should be."""
     made = paddle_jax.distribution.ContinuousBernoulli(paddle_jax.to_tensor(probs, dtype="float64"))
 
     def mean(function, top=1.0):
@@ -94,8 +96,10 @@ def test_continuous_bernoulli_is_what_its_density_says(probs):
     np.testing.assert_allclose(made.mean.item(), mean(lambda x, p: x), 1e-8)
     np.testing.assert_allclose(made.variance.item(), mean(lambda x, p: (x - made.mean.item()) ** 2), 1e-7)
     np.testing.assert_allclose(made.entropy().item(), -mean(lambda x, p: np.log(p)), 1e-7, 1e-9)
-    near = 1e-3 if abs(probs - 0.5) < 1e-3 else 1e-9  # there the distribution function is that of a uniform number, as in Paddle
-    np.testing.assert_allclose(made.cdf(paddle_jax.to_tensor(0.3, dtype="float64")).item(), mean(lambda x, p: 1.0, 0.3), near * 2)
+    # there the distribution function is that of a uniform number, as in Paddle
+    near = 1e-3 if abs(probs - 0.5) < 1e-3 else 1e-9
+    np.testing.assert_allclose(made.cdf(paddle_jax.to_tensor(0.3, dtype="float64")).item(),
+                               mean(lambda x, p: 1.0, 0.3), near * 2)
     there_and_back = made.icdf(made.cdf(paddle_jax.to_tensor([0.1, 0.8], dtype="float64")))
     np.testing.assert_allclose(there_and_back, [0.1, 0.8], 1e-9)
 
@@ -105,21 +109,26 @@ def test_vectors():
     loc, root = np.array([0.5, -1.0, 2.0]), np.array([[1.0, 0, 0], [0.4, 1.5, 0], [-0.3, 0.2, 0.7]])
     truth = stats.multivariate_normal(loc, root @ root.T)
     values = np.array([[0.0, 0.0, 0.0], [1.0, -2.0, 3.0]])
-    matrices = {"covariance_matrix": root @ root.T, "precision_matrix": np.linalg.inv(root @ root.T), "scale_tril": root}
+    matrices = {"covariance_matrix": root @ root.T, "precision_matrix": np.linalg.inv(root @ root.T),
+                "scale_tril": root}
     for name, matrix in matrices.items():
-        made = paddle.distribution.MultivariateNormal(paddle.to_tensor(loc), **{name: paddle.to_tensor(matrix)})
+        made = paddle.distribution.MultivariateNormal(paddle.to_tensor(loc),
+                                                      **{name: paddle.to_tensor(matrix)})
         np.testing.assert_allclose(made.log_prob(paddle.to_tensor(values)), truth.logpdf(values), 1e-9)
         np.testing.assert_allclose(made.entropy().item(), truth.entropy(), 1e-9)
         np.testing.assert_allclose(made.variance, np.diag(root @ root.T), 1e-9)
     weights = np.array([0.6, 2.0, 3.5])
     made = paddle.distribution.Dirichlet(paddle.to_tensor(weights))
     truth = stats.dirichlet(weights)
-    np.testing.assert_allclose(made.log_prob(paddle.to_tensor([0.2, 0.3, 0.5], dtype="float64")).item(), truth.logpdf([0.2, 0.3, 0.5]), 1e-9)
+    np.testing.assert_allclose(made.log_prob(paddle.to_tensor([0.2, 0.3, 0.5], dtype="float64")).item(),
+                               truth.logpdf([0.2, 0.3, 0.5]), 1e-9)
     np.testing.assert_allclose(made.entropy().item(), truth.entropy(), 1e-9)
-    np.testing.assert_allclose([made.mean.tolist(), made.variance.tolist()], [truth.mean(), truth.var()], 1e-9)
+    np.testing.assert_allclose([made.mean.tolist(), made.variance.tolist()], [truth.mean(), truth.var()],
+                               1e-9)
     made = paddle.distribution.Multinomial(6, paddle.to_tensor(weights))
     truth = stats.multinomial(6, weights / weights.sum())
-    np.testing.assert_allclose(made.log_prob(paddle.to_tensor([1, 2, 3])).item(), truth.logpmf([1, 2, 3]), 1e-9)
+    np.testing.assert_allclose(made.log_prob(paddle.to_tensor([1, 2, 3])).item(), truth.logpmf([1, 2, 3]),
+                               1e-9)
     np.testing.assert_allclose(made.entropy().item(), truth.entropy(), 1e-9)
 
 
@@ -133,7 +142,8 @@ def test_density_of_cholesky_factors_integrates_to_one(eta):
         rows = [[1.0, 0, 0], [x, np.sqrt(1 - x * x), 0], [r * np.cos(phi), r * np.sin(phi), z]]
         return made.prob(paddle_jax.to_tensor(rows, dtype="float64")).item()
 
-    # the density by the entries below the diagonal; dL31 dL32 = z dz dphi with z the last entry of the diagonal
+    # the density by the entries below the diagonal; dL31 dL32 = z dz dphi with z the last entry of the
+    # diagonal
     across = integrate.quad(lambda x: density(0.5, 0.0, x), -1, 1, limit=30, epsabs=1e-6)[0]
     at = density(0.5, 0.0, 0.0)
     down = integrate.quad(lambda z: density(z, 0.0, 0.0) / at * z, 0, 1, epsabs=1e-7)[0] * 2 * np.pi

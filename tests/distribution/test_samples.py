@@ -1,4 +1,5 @@
-"""Samples: Kolmogorov-Smirnov and chi-squared tests at fixed seeds, gradients of moments, derivatives of gamma numbers by their parameter."""
+"""Samples: Kolmogorov-Smirnov and chi-squared tests at fixed seeds, gradients of moments, derivatives of
+gamma numbers by their parameter."""
 
 import jax
 import jax.numpy as jnp
@@ -57,7 +58,8 @@ DISCRETE = {
     "D.Geometric(0.3)": stats.geom(0.3, -1),
     "D.Poisson(0.5)": stats.poisson(0.5),
     "D.Poisson(30.0)": stats.poisson(30.0),
-    "D.Categorical(T([0.0, 1.0, 2.0]))": stats.rv_discrete(values=([0, 1, 2], special.softmax([0.0, 1.0, 2.0]))),
+    "D.Categorical(T([0.0, 1.0, 2.0]))": stats.rv_discrete(values=([0, 1, 2],
+                                                                   special.softmax([0.0, 1.0, 2.0]))),
     "D.Multinomial(6, T([3.0, 7.0]))": stats.binom(6, 0.3),
 }
 
@@ -80,18 +82,21 @@ def test_discrete(expression):
 @pytest.mark.parametrize("method", ["onion", "cvine"])
 @pytest.mark.parametrize(("dim", "eta"), [(2, 1.0), (3, 0.7), (5, 2.0)])
 def test_correlations(method, dim, eta):
-    """Each correlation r has (r + 1) / 2 distributed as Beta(b, b) with b = eta - 1 + dim / 2; the factors have rows of length 1."""
+    """Each correlation r has (r + 1) / 2 distributed as Beta(b, b) with b = eta - 1 + dim / 2; the factors
+    have rows of length 1."""
     factors = drawn(f"D.LKJCholesky({dim}, {eta}, '{method}')", 4000).numpy().astype(np.float64)
     matrices = factors @ factors.transpose(0, 2, 1)
     np.testing.assert_allclose(np.diagonal(matrices, axis1=1, axis2=2), 1.0, 1e-5)
     assert not np.triu(factors, 1).any()
     for i, j in [(1, 0), (dim - 1, 0), (dim - 1, dim - 2)]:
-        assert stats.kstest((matrices[:, i, j] + 1) / 2, stats.beta(eta - 1 + dim / 2, eta - 1 + dim / 2).cdf).pvalue > UNLIKELY
+        assert stats.kstest((matrices[:, i, j] + 1) / 2,
+                            stats.beta(eta - 1 + dim / 2, eta - 1 + dim / 2).cdf).pvalue > UNLIKELY
 
 
 def test_vectors():
     covariance = np.array([[2.0, 0.6], [0.6, 1.0]])
-    sample = drawn("D.MultivariateNormal(T([1.0, -1.0]), T([[2.0, 0.6], [0.6, 1.0]]))").numpy().astype(np.float64)
+    sample = drawn("D.MultivariateNormal(T([1.0, -1.0]), T([[2.0, "
+                   "0.6], [0.6, 1.0]]))").numpy().astype(np.float64)
     root = np.linalg.inv(np.linalg.cholesky(covariance))
     for column in ((sample - [1.0, -1.0]) @ root.T).T:
         assert stats.kstest(column, stats.norm.cdf).pvalue > UNLIKELY
@@ -103,7 +108,8 @@ def test_vectors():
 
 
 def test_relaxed_bernoulli():
-    """rsample gives logits plus logistic noise: its sign is Bernoulli, its distance from the logits logistic."""
+    """rsample gives logits plus logistic noise: its sign is Bernoulli, its distance from the
+    logits logistic."""
     paddle_jax.seed(7)
     sample = paddle_jax.distribution.Bernoulli(0.3).rsample([N], temperature=0.5).numpy().astype(np.float64)
     assert stats.kstest(sample * 0.5 - np.log(0.3 / 0.7), stats.logistic.cdf).pvalue > UNLIKELY
@@ -121,7 +127,7 @@ def test_seeds_and_shapes(paddle):
     assert bool(small.isfinite().all()) and np.allclose(small.sum(-1).numpy(), 1.0)
 
 
-# gradients --------------------------------------------------------------------------------------------------------
+# gradients --------------------------------------------------------------------------------------------------
 
 # expression with parameters a and b, and the mean of x**2 and of exp(-x**2) under it by numerical integration
 MOVED = {
@@ -158,7 +164,8 @@ class Continuous:
 
 @pytest.mark.parametrize("expression", MOVED)
 def test_gradients_of_moments(expression, paddle):
-    """The mean over samples of d f(x) / d parameter is the derivative of the mean of f, within five standard errors."""
+    """The mean over samples of d f(x) / d parameter is the derivative of the mean of f, within five
+    standard errors."""
     make, a, b = MOVED[expression]
     make = make or (lambda a, b: Continuous(a * b))
     n = 30_000
@@ -170,7 +177,8 @@ def test_gradients_of_moments(expression, paddle):
     for index, gradient in enumerate(gradients):
         low, high = ([v * (1 + s * 1e-3 * (i == index)) for i, v in enumerate((a, b))] for s in (-1, 1))
         step = (a, b)[index] * 2e-3
-        truth = (mean_of(make(*high), lambda x: np.exp(-(x**2))) - mean_of(make(*low), lambda x: np.exp(-(x**2)))) / step
+        truth = (mean_of(make(*high), lambda x: np.exp(-(x**2)))
+                 - mean_of(make(*low), lambda x: np.exp(-(x**2)))) / step
         values = gradient.numpy()
         assert abs(values.mean() - truth) < 5 * values.std() / np.sqrt(n) + 1e-4
 
@@ -194,7 +202,8 @@ def test_gradients_of_dirichlet(paddle):
 @pytest.mark.parametrize("a", [0.05, 0.3, 1.0, 2.5, 30.0, 1000.0, 1e5])
 @pytest.mark.parametrize("share", [0.02, 0.37, 0.98])
 def test_derivatives_of_gamma_numbers(a, share, dtype):
-    """First and second derivatives of log z by a, where z has P(a, z) = share, against difference quotients of SciPy's inverse of P."""
+    """First and second derivatives of log z by a, where z has P(a, z) = share, against difference quotients
+    of SciPy's inverse of P."""
     z = special.gammaincinv(a, share)
     if z < 1e-290:
         pytest.skip("below what SciPy's inverse gives exactly")
@@ -204,13 +213,15 @@ def test_derivatives_of_gamma_numbers(a, share, dtype):
 
     first = jax.grad(lambda x: _following(x, jnp.asarray(np.log(z), dtype)))
     at, h, k = jnp.asarray(a, dtype), 1e-4 * a, 2e-3 * a
-    np.testing.assert_allclose(first(at), (log_z(a + h) - log_z(a - h)) / (2 * h), 1e-5 if dtype == "float64" else 1e-4, 1e-9)
+    np.testing.assert_allclose(first(at), (log_z(a + h) - log_z(a - h)) / (2 * h),
+                               1e-5 if dtype == "float64" else 1e-4, 1e-9)
     second = (log_z(a + k) - 2 * log_z(a) + log_z(a - k)) / k**2
     np.testing.assert_allclose(jax.grad(first)(at), second, 2e-3, 1e-9 + 1e-3 / a**2)
 
 
 def test_tiny_gamma_numbers():
-    """Far below the smallest float, P(a, z) = z**a / Gamma(a + 1): log z = (log share + log Gamma(a + 1)) / a."""
+    """Far below the smallest float, P(a, z) = z**a / Gamma(a + 1): log z = (log share + log
+    Gamma(a + 1)) / a."""
     a, log_z = 0.01, -2000.0
     got = jax.grad(lambda x: _following(x, jnp.asarray(log_z)))(a)
     np.testing.assert_allclose(got, (special.digamma(a + 1) - log_z) / a, 1e-9)

@@ -1,7 +1,8 @@
-"""Public names are documented, and the examples in their docstrings print what they say: here and in the real Paddle.
+"""Public names are documented, and the examples in their docstrings print what they say: here and in
+the real Paddle.
 
-An example says `paddle`, so each engine can run it. A docstring that speaks of `paddle_jax` or has a line `Differs from Paddle:` is ours alone.
-Floating-point numbers in the output may differ in the fourth decimal.
+An example says `paddle`, so each engine can run it. A docstring that speaks of `paddle_jax` or has a line
+`Differs from Paddle:` is ours alone. Floating-point numbers in the output may differ in the fourth decimal.
 """
 
 import ast
@@ -19,8 +20,10 @@ from tests.cpu import no_avx512
 
 PACKAGE = Path(importlib.util.find_spec("paddle_jax").origin).parent
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-NOT_ON_CPU = re.compile("nvprof_nvtx|is not registered|for cpu kernel now|FLAGS_cudnn_deterministic")  # the CPU build refuses
-NOISE = "With sparse mode, if your models has only small parameter prefetch may cause speed down\n"  # the real Paddle prints this
+# the CPU build refuses
+NOT_ON_CPU = re.compile("nvprof_nvtx|is not registered|for cpu kernel now|FLAGS_cudnn_deterministic")
+# the real Paddle prints this
+NOISE = "With sparse mode, if your models has only small parameter prefetch may cause speed down\n"
 OURS_ALONE = ("bounded", "paddle.func.", "paddle.interop.", "paddle_jax", "Differs from Paddle:")
 
 
@@ -36,18 +39,21 @@ class Checker(doctest.OutputChecker):
             return True
         numbers = [[float(number) for number in FLOAT.findall(text)] for text in (want, got)]
         texts = [FLOAT.sub("0.0", text) for text in (want, got)]
-        near = len(numbers[0]) == len(numbers[1]) and all(abs(a - b) <= 2e-4 * max(1.0, abs(a)) for a, b in zip(*numbers, strict=True))
+        near = (len(numbers[0]) == len(numbers[1])
+                and all(abs(a - b) <= 2e-4 * max(1.0, abs(a)) for a, b in zip(*numbers, strict=True)))
         return near and super().check_output(*texts, optionflags)
 
 
 def examples(text):
-    """The lines of a docstring that belong to an example: indented like the first prompt; all others are blanked out."""
+    """The lines of a docstring that belong to an example: indented like the first prompt; all others
+    are blanked out."""
     indent = re.search(r"^ *(?=>>> )", text, re.MULTILINE).group()
     return "\n".join(line if line.startswith(indent) else "" for line in text.splitlines())
 
 
 def docstrings(node, prefix):
-    """(name, docstring) of every function, class and method below a node of the source that has an example."""
+    """(name, docstring) of every function, class and method below a node of the source
+    that has an example."""
     for child in getattr(node, "body", []):
         if isinstance(child, ast.FunctionDef | ast.ClassDef):
             text = ast.get_docstring(child) or ""
@@ -58,7 +64,8 @@ def docstrings(node, prefix):
 
 def files_with_examples():
     files = sorted(PACKAGE.rglob("*.py"))
-    return [str(path.relative_to(PACKAGE)) for path in files if path.name != "alias.py" and ">>> " in path.read_text(encoding="utf-8")]
+    return [str(path.relative_to(PACKAGE)) for path in files
+            if path.name != "alias.py" and ">>> " in path.read_text(encoding="utf-8")]
 
 
 def run_examples(file, engine, wanted=lambda text: True):
@@ -69,7 +76,8 @@ def run_examples(file, engine, wanted=lambda text: True):
     for name, text in docstrings(ast.parse((PACKAGE / file).read_text(encoding="utf-8")), f"{file}:"):
         if wanted(text):
             engine.seed(0)
-            test = doctest.DocTestParser().get_doctest(examples(text), {"paddle": engine, "np": np}, name, file, 0)
+            test = doctest.DocTestParser().get_doctest(examples(text), {"paddle": engine, "np": np}, name,
+                                                       file, 0)
             report = []
             doctest.DocTestRunner(Checker(), optionflags=FLAGS).run(test, out=report.append)
             failures.append("".join(report))
@@ -100,7 +108,8 @@ def test_examples_run(file, paddle):
 
 
 def groups_of_files():
-    """The files with examples, a few of a folder at a time: a process for each file would cost more than its examples."""
+    """The files with examples, a few of a folder at a time: a process for each file would cost more
+    than its examples."""
     folders = {}
     for file in files_with_examples():
         folders.setdefault(Path(file).parent, []).append(file)

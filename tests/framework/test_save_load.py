@@ -48,7 +48,8 @@ def objects(module):
         "fortran": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
         "arrays": {"x": np.ones(2), "y": [np.ones(1, "int32")]},
         "arrays_and_tensors": [np.ones(2), t],
-        "scalars": {"a": np.float32(2), "b": 3, "c": 2.5, "d": True, "e": 1 + 2j, "g": {1, 2}, "h": None, "i": np.int64(-1)},
+        "scalars": {"a": np.float32(2), "b": 3, "c": 2.5, "d": True, "e": 1 + 2j, "g": {1, 2}, "h": None,
+                    "i": np.int64(-1)},
         "text": "text",
         "zero_d": module.to_tensor(2.0),
         "empty": module.zeros([0, 2]),
@@ -67,7 +68,8 @@ def describe(item):
         value = np.asarray(item.numpy())
         value = value.view(np.uint16) if value.dtype.itemsize == 2 and value.dtype.kind == "V" else value
         name = "" if item.name.startswith(("generated_tensor", "eager_tmp")) else item.name
-        return "Tensor", name, str(item.dtype), list(item.shape), item.stop_gradient, item.persistable, value.tolist()
+        return ("Tensor", name, str(item.dtype), list(item.shape), item.stop_gradient, item.persistable,
+                value.tolist())
     if isinstance(item, np.ndarray):
         return "array", str(item.dtype), item.shape, item.tolist()
     if isinstance(item, dict):
@@ -112,17 +114,20 @@ def _without_generated(item):
 def test_module_names_of_any_numpy(tmp_path):
     for protocol in (2, 4):
         save([ours.to_tensor([1.0]), np.float32(2)], str(tmp_path / "x"), protocol=protocol)
-        strings = {str(arg) for _, arg, _ in pickletools.genops((tmp_path / "x").read_bytes()) if isinstance(arg, str)}
+        strings = {str(arg) for _, arg, _ in pickletools.genops((tmp_path / "x").read_bytes())
+                   if isinstance(arg, str)}
         assert any(s.startswith("numpy.core.multiarray") for s in strings)
         assert not any("numpy._core" in s for s in strings)
 
 
 @both
-@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "int64", "float16", "bfloat16", "float32",
+                                   "float64", "complex64"])
 def test_binary(tmp_path, module, dtype):
     for value in ([[1, 0, 1]], 1, [[]]):
         path = str(tmp_path / "x.pd")
-        (save if module is ours else oracle.save)(named(module, value, dtype=dtype), path, use_binary_format=True)
+        (save if module is ours else oracle.save)(named(module, value, dtype=dtype), path,
+                                                  use_binary_format=True)
         assert describe(load(path)) == describe(oracle.load(path))
 
 
@@ -135,7 +140,8 @@ def test_binary_bytes(tmp_path):
 @both
 def test_safetensors(tmp_path, module):
     path = str(tmp_path / "x.safetensors")
-    state = {"w": named(module, [[1.0, 2.0]]), "h": named(module, [1.0, 2.5], dtype="bfloat16"), "i": named(module, [3])}
+    state = {"w": named(module, [[1.0, 2.0]]), "h": named(module, [1.0, 2.5], dtype="bfloat16"),
+             "i": named(module, [3])}
     (save if module is ours else oracle.save)(state, path, safetensors=True)
     read, expected = load(path, safetensors=True), oracle.load(path, safetensors=True)
     assert sorted(describe(read)[1]) == sorted(describe(expected)[1])
@@ -151,7 +157,8 @@ def test_big_arrays_in_slices(tmp_path, monkeypatch):
     monkeypatch.setattr(state_file, "SLICE_BYTES", 40)
     save({"w": named(ours, value, "w_0"), "b": named(ours, [1.0], "b_0")}, path, protocol=2)
     raw = pickle.loads((tmp_path / "x.pdparams").read_bytes())
-    assert raw["w@@.0"].shape == (10,) and raw["UnpackBigParamInfor@@"] == {"w": {"OriginShape": (5, 7), "slices": [f"w@@.{i}" for i in range(4)]}}
+    assert raw["w@@.0"].shape == (10,) and raw["UnpackBigParamInfor@@"] == {
+        "w": {"OriginShape": (5, 7), "slices": [f"w@@.{i}" for i in range(4)]}}
     for read in (load, oracle.load):
         assert describe(read(path))[1][-1][0] in ("w", "b")
         np.testing.assert_array_equal(read(path)["w"].numpy(), value)
@@ -175,7 +182,8 @@ def test_layer_state_dict(tmp_path):
     path = str(tmp_path / "m.pdparams")
     oracle.save(theirs.state_dict(), path)
     state = load(path)
-    assert {k: (v.name, v.tolist()) for k, v in state.items()} == {k: (v.name, v.tolist()) for k, v in theirs.state_dict().items()}
+    assert {k: (v.name, v.tolist())
+            for k, v in state.items()} == {k: (v.name, v.tolist()) for k, v in theirs.state_dict().items()}
     save(state, path)
     fresh = oracle.nn.Sequential(oracle.nn.Linear(3, 4), oracle.nn.BatchNorm1D(4))
     fresh.set_state_dict(oracle.load(path))
@@ -241,7 +249,8 @@ def good_files():
 
 
 def test_truncated(tmp_path):
-    """Every proper beginning of a file gives the error that stands for both of Paddle's classes, from a file and from memory."""
+    """Every proper beginning of a file gives the error that stands for both of Paddle's classes, from a file
+    and from memory."""
     for data in good_files():
         for length in range(len(data)):
             with pytest.raises(CorruptFileError):
@@ -281,9 +290,7 @@ HOSTILE = {
     "protocol_0": b"cos\nsystem\n(S'false'\ntR.",
     "build_on_function": b"\x80\x02cnumpy.core.multiarray\n_reconstruct\n}X\x01\x00\x00\x00aK\x01sb.",
     "build_slots_on_class": b"\x80\x02ccollections\nOrderedDict\nN}X\x01\x00\x00\x00aK\x01s\x86b.",
-    "object_pointers": b"\x80\x02cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85c_codecs\nencode\nX\x01\x00\x00\x00b"
-    b"X\x06\x00\x00\x00latin1\x86R\x87R(K\x01K\x01\x85cnumpy\ndtype\nX\x02\x00\x00\x00O8K\x00K\x01\x87R(K\x03X\x01\x00\x00\x00|NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb\x89X\x08\x00"
-    b"\x00\x00AAAAAAAAtb.",
+    "object_pointers": b"\x80\x02cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85c_codecs\nencode\nX\x01\x00\x00\x00bX\x06\x00\x00\x00latin1\x86R\x87R(K\x01K\x01\x85cnumpy\ndtype\nX\x02\x00\x00\x00O8K\x00K\x01\x87R(K\x03X\x01\x00\x00\x00|NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb\x89X\x08\x00\x00\x00AAAAAAAAtb.",  # noqa: E501
     "huge_memo": b"\x80\x02]r\xff\xff\xff\x7f.junk",
     "huge_array": pickle.dumps(evil(bytearray, 1 << 40)),
     "self_tuple": b"\x80\x02](h\x00tq\x00.",
@@ -319,12 +326,13 @@ def test_allow_pickle(tmp_path):
 
 
 def test_plain_types(tmp_path):
-    obj = {"raw": [b"", b"ab", bytearray(b"cd")], "args": argparse.Namespace(lr=0.1, dims=[1, 2]), "rng": collections.deque([np.ones(2)]),
-           "count": collections.Counter("aab")}
+    obj = {"raw": [b"", b"ab", bytearray(b"cd")], "args": argparse.Namespace(lr=0.1, dims=[1, 2]),
+           "rng": collections.deque([np.ones(2)]), "count": collections.Counter("aab")}
     save(obj, str(tmp_path / "x"))
     read = load(str(tmp_path / "x"))
     assert read["raw"] == obj["raw"]
-    assert read["args"] == obj["args"] and read["count"] == obj["count"] and read["rng"][0].tolist() == [1.0, 1.0]
+    assert (read["args"] == obj["args"] and read["count"] == obj["count"]
+            and read["rng"][0].tolist() == [1.0, 1.0])
 
 
 def test_deep_nesting_and_sharing():

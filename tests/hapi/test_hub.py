@@ -31,15 +31,22 @@ def folder(tmp_path):
 
 
 CALLS = {
-    "list": lambda hub, d: hub.list(d, source="local"), "help": lambda hub, d: hub.help(d, "net", source="local"),
-    "no help": lambda hub, d: hub.help(d, "bare", source="local"), "load": lambda hub, d: hub.load(d, "net", source="local", a=5),
+    "list": lambda hub, d: hub.list(d, source="local"),
+    "help": lambda hub, d: hub.help(d, "net", source="local"),
+    "no help": lambda hub, d: hub.help(d, "bare", source="local"),
+    "load": lambda hub, d: hub.load(d, "net", source="local", a=5),
     "reload": lambda hub, d: hub.load(d, "net", source="local", force_reload=True, a=5, b=8),
-    "hidden": lambda hub, d: hub.load(d, "_hidden", source="local"), "missing": lambda hub, d: hub.load(d, "nope", source="local"),
-    "no function": lambda hub, d: hub.load(d, "value", source="local"), "help of nothing": lambda hub, d: hub.help(d, "nope", source="local"),
-    "source": lambda hub, d: hub.list(d, source="bad"), "no folder": lambda hub, d: hub.list(d + "/none", source="local"),
-    "name": lambda hub, d: hub.load(d, 3, source="local"), "form": lambda hub, d: hub.list("nothing", source="github"),
-    "colons": lambda hub, d: hub.list("a/b:c:d", source="github"), "arguments": lambda hub, d: hub.load(d, "net", source="local", z=5),
-}  # fmt: skip
+    "hidden": lambda hub, d: hub.load(d, "_hidden", source="local"),
+    "missing": lambda hub, d: hub.load(d, "nope", source="local"),
+    "no function": lambda hub, d: hub.load(d, "value", source="local"),
+    "help of nothing": lambda hub, d: hub.help(d, "nope", source="local"),
+    "source": lambda hub, d: hub.list(d, source="bad"),
+    "no folder": lambda hub, d: hub.list(d + "/none", source="local"),
+    "name": lambda hub, d: hub.load(d, 3, source="local"),
+    "form": lambda hub, d: hub.list("nothing", source="github"),
+    "colons": lambda hub, d: hub.list("a/b:c:d", source="github"),
+    "arguments": lambda hub, d: hub.load(d, "net", source="local", z=5),
+}
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -68,7 +75,8 @@ def repository(archive):
 
 
 def test_a_fetched_repository_is_used_again(paddle, tmp_path, monkeypatch):
-    """Downloading is replaced by copying; without a network the copy that is there is used, and another one is refused with the reason."""
+    """Downloading is replaced by copying; without a network the copy that is there is used, and another one
+    is refused with the reason."""
     monkeypatch.setenv("PADDLE_HOME", str(tmp_path / "home"))
     fetched = []
 
@@ -84,12 +92,14 @@ def test_a_fetched_repository_is_used_again(paddle, tmp_path, monkeypatch):
     assert fetched[1:] == ["https://gitee.com/owner/repo/repository/archive/dev.zip"]
     monkeypatch.undo()
     monkeypatch.setenv("PADDLE_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(socket, "create_connection", lambda *_, **__: (_ for _ in ()).throw(OSError("no network")))
+    monkeypatch.setattr(socket, "create_connection",
+                        lambda *_, **__: (_ for _ in ()).throw(OSError("no network")))
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     assert paddle.hub.load("owner/repo", "net") == "fetched"
     with pytest.raises(RuntimeError, match="could not be downloaded"):
         paddle.hub.list("owner/other")
-    assert sorted(path.name for path in (tmp_path / "home/hub").iterdir()) == ["owner_repo_dev", "owner_repo_main"]
+    assert sorted(path.name
+                  for path in (tmp_path / "home/hub").iterdir()) == ["owner_repo_dev", "owner_repo_main"]
 
 
 def test_weights_from_an_address(paddle, tmp_path, monkeypatch):
@@ -100,8 +110,10 @@ def test_weights_from_an_address(paddle, tmp_path, monkeypatch):
 
     monkeypatch.setattr(paddle.utils.download, "_download_to", fetch)
     for settings in ({}, {"map_location": "numpy"}, {"file_name": "kept.pdparams"}):
-        found = paddle.hub.load_state_dict_from_url("https://example.org/net.pdparams", str(tmp_path), **settings)
+        found = paddle.hub.load_state_dict_from_url("https://example.org/net.pdparams", str(tmp_path),
+                                                    **settings)
         np.testing.assert_array_equal(np.asarray(found["w"]), weights["w"])
     with pytest.raises(RuntimeError, match="MD5"):
-        paddle.hub.load_state_dict_from_url("https://example.org/net-0000.pdparams", str(tmp_path), check_hash=True)
+        paddle.hub.load_state_dict_from_url("https://example.org/net-0000.pdparams", str(tmp_path),
+                                            check_hash=True)
     assert (tmp_path / "kept.pdparams").is_file()

@@ -44,10 +44,12 @@ def _ordered(a):
 
 
 def check(function, *operands, ulp=2, scale=0.0, better=(), signs=True):
-    """Asserts that a plan and XLA agree: integers and booleans exactly, floats within `ulp` units of the last place.
+    """Asserts that a plan and XLA agree: integers and booleans exactly, floats within `ulp` units
+    of the last place.
 
-    scale: additionally allowed, relative to the largest finite element (for sums, whose terms may cancel). better: more precise results, one per
-    result; an element may be within `ulp` of that instead. signs: zeros have the same sign.
+    scale: additionally allowed, relative to the largest finite element (for sums, whose terms may cancel).
+    better: more precise results, one per result; an element may be within `ulp` of that instead. signs: zeros
+    have the same sign.
     """
     ours, theirs = both(function, *operands)
     assert len(ours) == len(theirs)
@@ -113,7 +115,8 @@ def _first(a, b, wrong):
 
 
 def values(dtype, seed=0):
-    """Numbers of a dtype that are worth a look: limits, halves, zeros of both signs, infinities, NaN, and random ones of all sizes."""
+    """Numbers of a dtype that are worth a look: limits, halves, zeros of both signs, infinities, NaN, and
+    random ones of all sizes."""
     dtype, r = np.dtype(dtype), np.random.RandomState(seed)
     if dtype.kind == "b":
         return np.array([True, False])
@@ -127,10 +130,12 @@ def values(dtype, seed=0):
         z.real, z.imag = parts[:, None], parts
         return np.concatenate([z.ravel(), (r.randn(100) + 1j * r.randn(100)).astype(dtype)])
     info = ml_dtypes.finfo(dtype)
-    edge = [0.0, -0.0, 1, -1, 0.5, -0.5, 2, -2, 1.5, 2.5, -2.5, 3, 10, -10, 89, -700, 1e-5, -1e-5, 1e30, np.inf, -np.inf, np.nan]
+    edge = [0.0, -0.0, 1, -1, 0.5, -0.5, 2, -2, 1.5, 2.5, -2.5, 3, 10, -10, 89, -700, 1e-5, -1e-5, 1e30,
+            np.inf, -np.inf, np.nan]
     sizes = np.exp(r.uniform(-20, 20, 100))
     with np.errstate(all="ignore"):
-        parts = [edge, r.randn(100), r.uniform(-1, 1, 100), r.uniform(-30, 30, 100), sizes, -sizes, [info.max, info.min, info.eps]]
+        parts = [edge, r.randn(100), r.uniform(-1, 1, 100), r.uniform(-30, 30, 100), sizes, -sizes,
+                 [info.max, info.min, info.eps]]
         return np.concatenate(parts).astype(dtype)
 
 

@@ -1,6 +1,7 @@
 """Runs the cases of the op table through plans, and checks every kernel that was met against XLA.
 
-A plan computes what the next kernel gets, so nothing is compiled on the way; at the end of a case all its kernels are compiled as one program.
+A plan computes what the next kernel gets, so nothing is compiled on the way; at the end of a case all its
+kernels are compiled as one program.
 """
 
 import contextlib
@@ -17,7 +18,8 @@ from tests.ops import harness as h
 
 
 class Record:
-    """What one case ran: [(kernel's name, closed jaxpr, operands, results)], and the reasons of what had no plan."""
+    """What one case ran: [(kernel's name, closed jaxpr, operands, results)], and the reasons of
+    what had no plan."""
 
     def __init__(self):
         self.ran, self.refused, self.seen = [], {}, set()
@@ -43,11 +45,13 @@ class Record:
         """Texts of what differs from XLA's results."""
         ran = [each for each in self.ran if each[1].jaxpr.outvars]
         operands = [arrays for _, _, arrays, _ in ran]
-        theirs = jax.jit(lambda lists: [jex.jaxpr_as_fun(each[1])(*a) for each, a in zip(ran, lists, strict=True)])(operands)
+        theirs = jax.jit(lambda lists: [jex.jaxpr_as_fun(each[1])(*a)
+                                        for each, a in zip(ran, lists, strict=True)])(operands)
         for (name, _, arrays, ours), want in zip(ran, theirs, strict=True):
             for k, (a, b) in enumerate(zip(ours, map(np.asarray, want), strict=True)):
                 shapes = ", ".join(f"{x.dtype}{list(x.shape)}" for x in arrays)
-                if (a.dtype, a.shape) != (b.dtype, b.shape) or type(a) is not np.ndarray or not a.flags.c_contiguous:
+                if ((a.dtype, a.shape) != (b.dtype, b.shape) or type(a) is not np.ndarray
+                        or not a.flags.c_contiguous):
                     yield f"{name}({shapes})[{k}]: {type(a)} {a.dtype}{a.shape}, XLA {b.dtype}{b.shape}"
                 elif a.dtype != jax.dtypes.float0 and (text := difference(a, b)):
                     yield f"{name}({shapes})[{k}]: {text}"
@@ -65,7 +69,8 @@ class Record:
 
 
 def difference(a, b):
-    """None when kernels of many primitives agree: exactly, or for floats within the rounding of a few dozen steps."""
+    """None when kernels of many primitives agree: exactly, or for floats within the rounding of a
+    few dozen steps."""
     name = str(a.dtype)
     if a.dtype.kind not in "fVc":
         return None if a.tobytes() == b.tobytes() else f"{a.ravel()[:5]}, XLA {b.ravel()[:5]}"
@@ -80,8 +85,10 @@ def run(public, case, record):
         try:
             out = eval(f"__call__({case.lstrip('~ ')})", {**maker.env(), "__call__": public})  # noqa: S307
             outs = h.flat(out, paddle_jax.Tensor)
-            first = h.first_gradient(paddle_jax, h.Result(tensors=outs, leaves=maker.leaves), create_graph=True)
+            first = h.first_gradient(paddle_jax, h.Result(tensors=outs, leaves=maker.leaves),
+                                     create_graph=True)
             if first:
                 h.second_gradient(paddle_jax, first, maker.leaves)
-        except (ValueError, TypeError, IndexError, RuntimeError, NotImplementedError, AssertionError, KeyError, AttributeError):
+        except (ValueError, TypeError, IndexError, RuntimeError, NotImplementedError, AssertionError,
+                KeyError, AttributeError):
             pass  # cases of bad input; what ran before is still checked

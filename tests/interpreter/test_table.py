@@ -1,4 +1,5 @@
-"""The op table through plans: the first case of each op with its gradient and second gradient, each kernel against XLA; and what has no plan."""
+"""The op table through plans: the first case of each op with its gradient and second gradient, each kernel
+against XLA; and what has no plan."""
 
 import pytest
 from jax.extend.core import primitives
@@ -12,18 +13,22 @@ from tests.ops.test_ops import find, public_path
 
 NAMES = sorted(OPS)
 GROUP = 8  # ops whose kernels are compiled as one program
-REFUSED = {"standard_gamma": "primitive 'random_gamma' has no rule",  # rejection sampling with a loop per element
-           "roi_align": "a loop with one condition per element is compiled"}  # as many samples as a box is large
+# as many samples as a box is large
+REFUSED = {# rejection sampling with a loop per element
+           "standard_gamma": "primitive 'random_gamma' has no rule",
+           "roi_align": "a loop with one condition per element is compiled"}
 ILL_POSED = {"pca_lowrank", "svd_lowrank"}  # vectors of vanishing singular values: the last bit decides
 
 WITHOUT_RULE = {
-    "between devices": {"all_gather", "all_to_all", "axis_index", "pmax", "pmin", "ppermute", "psum", "ragged_all_to_all"},
+    "between devices": {"all_gather", "all_to_all", "axis_index", "pmax", "pmin", "ppermute", "psum",
+                        "ragged_all_to_all"},
     "order of effects, and references": {"after_all", "create_token", "get", "swap"},
     "inside a linearisation only": {"custom_lin"},
     "opened by flatten": {"custom_linear_solve"},
     "loops of their own, met by no op": {"igamma_grad_a", "random_gamma"},
     "another generator's bits": {"rng_bit_generator", "rng_uniform"},
-    "approximate, or the derivative of a window's choice, met by no op": {"approx_top_k", "select_and_gather_add", "select_and_scatter"},
+    "approximate, or the derivative of a window's choice, met by no op": {
+        "approx_top_k", "select_and_gather_add", "select_and_scatter"},
 }
 
 

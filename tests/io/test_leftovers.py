@@ -1,4 +1,5 @@
-"""Whatever becomes of an epoch: no process, thread, descriptor or mapping of shared memory stays, and it does not take for ever.
+"""Whatever becomes of an epoch: no process, thread, descriptor or mapping of shared memory stays, and it does
+not take for ever.
 
 Shared memory has no name here: what has neither a descriptor nor a mapping is gone.
 """
@@ -25,7 +26,8 @@ from paddle_jax.io.dataloader import exchange
 from paddle_jax.io.dataloader.process import WorkerError
 from tests.io.test_workers import is_gone
 
-pytestmark = pytest.mark.skipif(not forkserver.available or sys.platform != "linux", reason="looks into /proc")
+pytestmark = pytest.mark.skipif(not forkserver.available or sys.platform != "linux",
+                                reason="looks into /proc")
 LIMIT = 60  # seconds
 
 
@@ -69,14 +71,17 @@ def no_database(number):
 
 
 def held():
-    """What the loader of this process holds: helper processes, threads, descriptors, and mappings of memory that is shared."""
+    """What the loader of this process holds: helper processes, threads, descriptors, and mappings of
+    memory that is shared."""
     gc.collect()
     server = forkserver._Server.process.pid
     helpers = Path(f"/proc/{server}/task/{server}/children").read_text().split()
-    mappings = sum("paddle_jax batch" in line or "/dev/shm/" in line for line in Path("/proc/self/maps").read_text().splitlines())
+    mappings = sum("paddle_jax batch" in line or "/dev/shm/" in line
+                   for line in Path("/proc/self/maps").read_text().splitlines())
     descriptors = len(os.listdir("/proc/self/fd"))  # noqa: PTH208  counted with as little as possible open
     helpers = sum(not is_gone(pid) for pid in helpers)
-    return {"helpers": helpers, "threads": threading.active_count(), "descriptors": descriptors, "mappings": mappings}
+    return {"helpers": helpers, "threads": threading.active_count(), "descriptors": descriptors,
+            "mappings": mappings}
 
 
 @pytest.fixture(autouse=True)
@@ -85,7 +90,8 @@ def nothing_left():
         raise AssertionError(f"not done after {LIMIT} s")
 
     assert len(list(ours.io.DataLoader(Rows(), num_workers=1))) == 12  # the server is there
-    handlers = {number: signal.signal(number, handler) for number, handler in ((signal.SIGALRM, late), (signal.SIGINT, signal.default_int_handler))}
+    handlers = {number: signal.signal(number, handler)
+                for number, handler in ((signal.SIGALRM, late), (signal.SIGINT, signal.default_int_handler))}
     before = held()
     signal.alarm(LIMIT)
     try:
@@ -111,11 +117,13 @@ def loader(action=None, kind=Rows, **settings):
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("batches", [1, 4, None])
 def test_read_or_broken_off(settings, batches):
-    found = [batch[1].tolist() for number, batch in zip(range(batches or 99), loader(**settings), strict=False)]
+    found = [batch[1].tolist()
+             for number, batch in zip(range(batches or 99), loader(**settings), strict=False)]
     assert found == [[i, i + 1] for i in range(0, 2 * (batches or 6), 2)]
 
 
-FAILURES = {boom: (KeyError, "boom"), killed: (WorkerError, "SIGKILL"), hang: (WorkerError, "no batch within timeout=0.5 s")}
+FAILURES = {boom: (KeyError, "boom"), killed: (WorkerError, "SIGKILL"),
+            hang: (WorkerError, "no batch within timeout=0.5 s")}
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
@@ -145,7 +153,8 @@ def test_a_data_set_that_cannot_be_pickled(action):
     """Threads read it, after a warning that names what stood in the way."""
     with pytest.warns(UserWarning, match=r"threads, not processes.*cannot pickle '_thread.lock' object"):
         if action is None:
-            assert [batch[1].tolist() for batch in loader(kind=Stays)] == [[i, i + 1] for i in range(0, 12, 2)]
+            assert [batch[1].tolist()
+                    for batch in loader(kind=Stays)] == [[i, i + 1] for i in range(0, 12, 2)]
         else:
             with pytest.raises(KeyError, match="boom"):
                 list(loader(action, kind=Stays))
@@ -159,7 +168,7 @@ def test_a_resumed_epoch():
     assert [batch[1].tolist() for batch in other] == [batch[1].tolist() for batch in batches]
 
 
-# where there is no memory to share ------------------------------------------------------------------------------------
+# where there is no memory to share --------------------------------------------------------------------------
 
 
 def refuse_memory(kind):
@@ -176,7 +185,8 @@ def refuse_memory(kind):
 def test_memory_that_is_refused_in_a_worker(kind):
     """Batches come through the socket."""
     found = list(loader(worker_init_fn=refuse_memory(kind)))
-    np.testing.assert_array_equal(np.concatenate([batch[0].numpy() for batch in found])[:, 3, 4], np.arange(12.0))
+    np.testing.assert_array_equal(np.concatenate([batch[0].numpy() for batch in found])[:, 3, 4],
+                                  np.arange(12.0))
 
 
 class Large(Rows):
@@ -200,7 +210,8 @@ def test_memory_and_mappings_that_are_refused_in_the_program(monkeypatch):
     monkeypatch.setattr(exchange, "_filled", lambda parts, sizes: None)
     found.append(list(loader(kind=Large)))
     for batches in found:
-        np.testing.assert_array_equal(np.concatenate([batch[0].numpy() for batch in batches])[:, -1], np.arange(12.0) + 29_999)
+        np.testing.assert_array_equal(np.concatenate([batch[0].numpy() for batch in batches])[:, -1],
+                                      np.arange(12.0) + 29_999)
 
 
 PROGRAM = """
@@ -220,10 +231,11 @@ def test_a_small_or_unwritable_dev_shm(readable, tmp_path):
     """Batches of 2.4 MB do not need it."""
     if not shutil.which("unshare"):
         pytest.skip("no unshare")
-    mount = ["unshare", "-rm", "sh", "-c", f"mount -t tmpfs -o {readable} none /dev/shm || exit 77; exec \"$@\"", "sh"]
+    mount = ["unshare", "-rm", "sh", "-c",
+             f"mount -t tmpfs -o {readable} none /dev/shm || exit 77; exec \"$@\"", "sh"]
     (tmp_path / "program.py").write_text(PROGRAM)
-    done = subprocess.run([*mount, sys.executable, "-m", "paddle_jax", str(tmp_path / "program.py")], capture_output=True, text=True, timeout=LIMIT,
-                          cwd=tmp_path, check=False)
+    done = subprocess.run([*mount, sys.executable, "-m", "paddle_jax", str(tmp_path / "program.py")],
+                          capture_output=True, text=True, timeout=LIMIT, cwd=tmp_path, check=False)
     if done.returncode == 77 or "unshare failed" in done.stderr:
         pytest.skip("no mounts of one's own on this system")
     assert (done.returncode, done.stderr) == (0, "")
@@ -232,7 +244,8 @@ def test_a_small_or_unwritable_dev_shm(readable, tmp_path):
 
 @pytest.mark.parametrize("settings", [{}, {"use_shared_memory": False}], ids=str)
 def test_two_hundred_epochs(settings):
-    """Persistent workers: the same processes, descriptors and mappings after each epoch, and flat memory after the first ones."""
+    """Persistent workers: the same processes, descriptors and mappings after each epoch, and flat memory
+    after the first ones."""
     batches, seen, resident = loader(persistent_workers=True, **settings), [], []
     for epoch in range(200):
         assert len(list(batches)) == 6

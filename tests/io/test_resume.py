@@ -1,4 +1,5 @@
-"""DataLoader.state_dict and load_state_dict: what is left of an epoch, its random numbers and the epochs after it, in a loader that has read nothing.
+"""DataLoader.state_dict and load_state_dict: what is left of an epoch, its random numbers and the epochs
+after it, in a loader that has read nothing.
 
 Paddle has no such thing. What has to come is what the loader that was not stopped gives.
 """
@@ -79,13 +80,15 @@ ORDERS = {
     "shuffled": lambda data, seed: {"batch_size": 2, "shuffle": True},
     "shuffled, last one dropped": lambda data, seed: {"batch_size": 3, "shuffle": True, "drop_last": True},
     "single samples": lambda data, seed: {"batch_size": None},
-    "distributed": lambda data, seed: {"batch_sampler": ours.io.DistributedBatchSampler(data, 2, num_replicas=2, rank=1, shuffle=True)},
+    "distributed": lambda data, seed: {
+        "batch_sampler": ours.io.DistributedBatchSampler(data, 2, num_replicas=2, rank=1, shuffle=True)},
     "weighted": lambda data, seed: over(ours.io.WeightedRandomSampler(np.arange(1, COUNT + 1), COUNT)),
     "subset": lambda data, seed: over(ours.io.SubsetRandomSampler(np.arange(COUNT))),
     "lazy": lambda data, seed: over(Lazy()),
     "own state": lambda data, seed: over(Own(seed)),
-}  # fmt: skip
-WORKERS = [0, pytest.param(2, marks=pytest.mark.skipif(not forkserver.available, reason="no worker processes on this system"))]
+}
+WORKERS = [0, pytest.param(2, marks=pytest.mark.skipif(not forkserver.available,
+                                                       reason="no worker processes on this system"))]
 
 
 def sow(seed):
@@ -95,7 +98,8 @@ def sow(seed):
 
 
 def plain(batch):
-    return [np.asarray(field).tolist() for field in batch] if isinstance(batch, list) else np.asarray(batch).tolist()
+    return ([np.asarray(field).tolist() for field in batch] if isinstance(batch, list)
+            else np.asarray(batch).tolist())
 
 
 def read(loader):
@@ -103,7 +107,8 @@ def read(loader):
 
 
 def stopped_and_resumed(make, stop, epoch=1):
-    """(what the first loader gives after batch `stop` of an epoch and in the next epoch, the same of one that goes on from there)"""
+    """(what the first loader gives after batch `stop` of an epoch and in the next epoch, the same of one that
+    goes on from there)"""
     sow(3)
     loader = make(3)
     for _ in range(epoch):
@@ -141,7 +146,8 @@ def test_the_missing_batches_come(name, workers, tmp_path):
 
 @pytest.mark.parametrize("stop", [1, 5, 6])
 def test_wherever_it_stops(stop, tmp_path):
-    left, resumed = stopped_and_resumed(lambda seed: ours.io.DataLoader(Drawn(tmp_path / "log"), batch_size=2, shuffle=True), stop, epoch=0)
+    left, resumed = stopped_and_resumed(
+        lambda seed: ours.io.DataLoader(Drawn(tmp_path / "log"), batch_size=2, shuffle=True), stop, epoch=0)
     assert resumed == left and len(left[0]) == 6 - stop
 
 
@@ -180,7 +186,8 @@ def test_twice_and_in_the_same_loader(tmp_path):
 def test_distributed_epochs_that_the_program_sets(tmp_path):
     """set_epoch before each loop, as programs do it, also in the one that goes on."""
     def make(epoch):
-        sampler = ours.io.DistributedBatchSampler(Drawn(tmp_path / "log"), 2, num_replicas=2, rank=0, shuffle=True)
+        sampler = ours.io.DistributedBatchSampler(Drawn(tmp_path / "log"), 2, num_replicas=2, rank=0,
+                                                  shuffle=True)
         sampler.set_epoch(epoch)
         return ours.io.DataLoader(Drawn(tmp_path / "log"), batch_sampler=sampler)
 
@@ -207,9 +214,11 @@ def test_paddle_save_takes_it(tmp_path):
 
 @pytest.mark.skipif(not forkserver.available, reason="no worker processes on this system")
 def test_the_number_of_workers_may_change(tmp_path):
-    """Processes give the same random numbers, however many there are; a loop without workers has its own, and the same order."""
+    """Processes give the same random numbers, however many there are; a loop without workers has its own,
+    and the same order."""
     def make(workers, **settings):
-        return ours.io.DataLoader(Drawn(tmp_path / "log"), batch_size=2, shuffle=True, num_workers=workers, **settings)
+        return ours.io.DataLoader(Drawn(tmp_path / "log"), batch_size=2, shuffle=True, num_workers=workers,
+                                  **settings)
 
     sow(3)
     loader = make(3)
@@ -220,7 +229,8 @@ def test_the_number_of_workers_may_change(tmp_path):
         other = make(workers, **settings)
         other.load_state_dict(state)
         rest = read(other)
-        assert rest == expected if workers else [batch[0] for batch in rest] == [batch[0] for batch in expected]
+        assert (rest == expected if workers
+                else [batch[0] for batch in rest] == [batch[0] for batch in expected])
         if workers == 2:
             other.load_state_dict(state)
             assert read(other) == expected
@@ -237,7 +247,8 @@ class Broken(Drawn):
 def test_after_an_exception_the_batch_is_read_again(workers, tmp_path):
     bad = tmp_path / "log.bad"
     sow(3)
-    expected = [plain(batch) for batch in ours.io.DataLoader(Broken(tmp_path / "log"), shuffle=True, num_workers=workers)]
+    expected = [plain(batch)
+                for batch in ours.io.DataLoader(Broken(tmp_path / "log"), shuffle=True, num_workers=workers)]
     sow(3)
     bad.touch()
     loader, seen = ours.io.DataLoader(Broken(tmp_path / "log"), shuffle=True, num_workers=workers), []
@@ -249,7 +260,7 @@ def test_after_an_exception_the_batch_is_read_again(workers, tmp_path):
     assert seen + read(loader) == expected and len(seen) < COUNT
 
 
-# streams --------------------------------------------------------------------------------------------------------------
+# streams ----------------------------------------------------------------------------------------------------
 
 
 class Stream(ours.io.IterableDataset):
@@ -358,7 +369,7 @@ def test_threads(kind, tmp_path):
     assert len([plain(batch)[0] for batch in other]) == len(left) and len(seen + left) == 13
 
 
-# refusals -------------------------------------------------------------------------------------------------------------
+# refusals ---------------------------------------------------------------------------------------------------
 
 
 def test_what_is_no_state_of_it(tmp_path):
@@ -398,7 +409,7 @@ def test_a_data_set_that_does_not_find_its_place(workers, tmp_path):
     assert not isinstance(caught.value, WorkerError)
 
 
-# another process ------------------------------------------------------------------------------------------------------
+# another process --------------------------------------------------------------------------------------------
 
 PROGRAM = """
 import sys, os, json, random
@@ -429,7 +440,8 @@ def test_a_program_that_was_killed(workers, tmp_path):
     path.write_text(PROGRAM)
 
     def lines(name, stop, code):
-        command = [sys.executable, "-m", "paddle_jax", str(path), str(tmp_path / name), str(workers), str(stop)]
+        command = [sys.executable, "-m", "paddle_jax", str(path), str(tmp_path / name), str(workers),
+                   str(stop)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path, check=False)
         assert done.returncode == code, done.stderr
         return done.stdout.splitlines()

@@ -1,4 +1,5 @@
-"""Worker processes of whole programs: the main module, Ctrl-C, the end of the interpreter, and where the server comes from."""
+"""Worker processes of whole programs: the main module, Ctrl-C, the end of the interpreter, and where the
+server comes from."""
 
 import os
 import signal
@@ -39,9 +40,11 @@ paddle.ones([2]).sum().item()  # JAX runs, its threads too
 def program(tmp_path, text):
     path = tmp_path / "program.py"
     path.write_text(HEAD + textwrap.dedent(text))
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")])}
-    return subprocess.Popen([sys.executable, "-m", "paddle_jax", str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                            env=environment, cwd=tmp_path, start_new_session=True)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(
+        [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")])}
+    return subprocess.Popen([sys.executable, "-m", "paddle_jax", str(path)], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, env=environment, cwd=tmp_path,
+                            start_new_session=True)
 
 
 def finished(process, code=0, seconds=120):
@@ -146,7 +149,8 @@ except KeyboardInterrupt:
 print(paddle.ones([2]).sum().item())
 """))
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])}
-    done = subprocess.run([sys.executable, "-m", "paddle_jax", str(path)], capture_output=True, text=True, env=environment, timeout=120, check=False)
+    done = subprocess.run([sys.executable, "-m", "paddle_jax", str(path)], capture_output=True, text=True,
+                          env=environment, timeout=120, check=False)
     assert (done.stdout, done.stderr) == ("interrupted\n2.0\n", "")
 
 
@@ -156,7 +160,8 @@ ENDS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("end", [pytest.param(end, marks=[] if end in ("falls off the end", "killed") else pytest.mark.slow) for end in ENDS])
+@pytest.mark.parametrize("end", [pytest.param(end, marks=([] if end in ("falls off the end", "killed")
+                                                          else pytest.mark.slow)) for end in ENDS])
 def test_no_process_outlives_the_program(tmp_path, end):
     process = program(tmp_path, NAMED + ENDS[end][0])
     pids = started(process)
@@ -178,7 +183,7 @@ def test_a_fork_of_the_program_leaves_the_workers_alone(tmp_path):
     assert_gone(pids)
 
 
-# where the server comes from ------------------------------------------------------------------------------------------
+# where the server comes from --------------------------------------------------------------------------------
 
 WHO = """
     from paddle_jax._core.runtime import forkserver
@@ -193,12 +198,17 @@ WHO = """
 @pytest.mark.parametrize("before, made, then", [
     ("", "_Twin", "_Twin"),
     ("del DataLoader", "NoneType", "Popen"),
-    ("import threading; threading.Thread(target=time.sleep, args=(60,), daemon=True).start()", "NoneType", "Popen"),
+    ("import threading; threading.Thread(target=time.sleep, args=(60,), daemon=True).start()", "NoneType",
+     "Popen"),
 ], ids=["foreseen", "unforeseen", "with threads"])
 def test_the_program_is_forked_before_it_has_threads(tmp_path, before, made, then):
-    text = HEAD.replace("paddle.ones([2])", f"print('once', end=' ')\n{before}\npaddle.ones([2])") + "from paddle.io import DataLoader\n"
+    text = (HEAD.replace("paddle.ones([2])", f"print('once', end=' ')\n{before}\npaddle.ones([2])")
+            + "from paddle.io import DataLoader\n")
     path = tmp_path / "program.py"
-    path.write_text(text + textwrap.dedent(WHO).replace("num_workers", "**{'num_' 'workers'") .replace("=2)", ": 2})"))
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")])}
-    done = subprocess.run([sys.executable, "-m", "paddle_jax", str(path)], capture_output=True, text=True, env=environment, timeout=120)
+    path.write_text(text + textwrap.dedent(WHO).replace("num_workers",
+                                                        "**{'num_' 'workers'") .replace("=2)", ": 2})"))
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(
+        [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")])}
+    done = subprocess.run([sys.executable, "-m", "paddle_jax", str(path)], capture_output=True, text=True,
+                          env=environment, timeout=120)
     assert (done.stdout, done.stderr) == (f"once made {made}\n[0, 2, 4, 6]\nthen {then}\n", "")

@@ -1,7 +1,9 @@
-"""Layers whose forward has Python control flow on the values of Tensors or on lengths that are not fixed: factories of the engine `P`.
+"""Layers whose forward has Python control flow on the values of Tensors or on lengths that are not fixed:
+factories of the engine `P`.
 
-`@model(ours="...")`: the real Paddle 3.3.1 cannot save it, or saves something else, for the reason given; `theirs="..."`: we cannot. The first
-input is float32 [None, 3], `n` an int64 Tensor without axes, where forward has one.
+`@model(ours="...")`: the real Paddle 3.3.1 cannot save it, or saves something else, for the reason given;
+`theirs="..."`: we cannot. The first input is float32 [None, 3], `n` an int64 Tensor without axes, where
+forward has one.
 """
 
 MODELS = {}

@@ -1,7 +1,8 @@
-"""Expressions that become model files, by the descriptions of their inputs x, y, z: letter of the dtype and shape, -1 for any length.
+"""Expressions that become model files, by the descriptions of their inputs x, y, z: letter of the dtype and
+shape, -1 for any length.
 
-BOTH are written by the real Paddle and read here, and the other way round. READ, MORE and WRITE go one way only: for READ and WRITE the other way has
-no form, MORE are less usual.
+BOTH are written by the real Paddle and read here, and the other way round. READ, MORE and WRITE go one way
+only: for READ and WRITE the other way has no form, MORE are less usual.
 """
 
 BOTH = {
@@ -326,7 +327,8 @@ MORE = {
     """,
 }
 
-VALUES = "paddle.unique(x) ;; paddle.nonzero(x) ;; paddle.masked_select(x,x>0) ;; paddle.where(x>0) ;; x[x>0]"  # shapes that depend on values
+# shapes that depend on values
+VALUES = "paddle.unique(x) ;; paddle.nonzero(x) ;; paddle.masked_select(x,x>0) ;; paddle.where(x>0) ;; x[x>0]"
 
 LAYERS = {
     "f(-1,8)": """

@@ -1,4 +1,5 @@
-"""What a compiled function sees of the world outside may change between calls: it gives what eager execution gives, and compiles anew only then."""
+"""What a compiled function sees of the world outside may change between calls: it gives what eager execution
+gives, and compiles anew only then."""
 
 import functools
 import gc
@@ -448,7 +449,8 @@ def test_unseen(name):
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused(name):
-    """What is another thing at each call, and would be taken once only, runs op by op as if it had never been compiled."""
+    """What is another thing at each call, and would be taken once only, runs op by op as if it had
+    never been compiled."""
     function, plain, x = REFUSED[name](), REFUSED[name](), data(3, 2)
     step = paddle.jit.to_static(function)
     with pytest.warns(UserWarning, match="runs op by op"):
@@ -461,7 +463,8 @@ def test_refused(name):
 
 
 def test_generators_that_nobody_needs_any_more():
-    """The garbage collector closes them, which runs code of theirs, whatever function is being captured just then."""
+    """The garbage collector closes them, which runs code of theirs, whatever function is being
+    captured just then."""
 
     class Old:
         def __init__(self):

@@ -1,4 +1,5 @@
-"""What is raised while the guards of a compiled function are looked at, and what changes right after its capture."""
+"""What is raised while the guards of a compiled function are looked at, and what changes right
+after its capture."""
 
 import signal
 import warnings

@@ -1,4 +1,5 @@
-"""Random steps that mix kinds of state and control flow do as compiled functions what they do as plain Python."""
+"""Random steps that mix kinds of state and control flow do as compiled functions what they do
+as plain Python."""
 
 import pytest
 

@@ -15,7 +15,8 @@ BETWEEN = {}
 
 
 def between(function):
-    """`function(net, adam, kept)` happens between two calls of a step; `kept` is looked at again at the end."""
+    """`function(net, adam, kept)` happens between two calls of a step; `kept` is looked at
+    again at the end."""
     BETWEEN[function.__name__] = function
     return function
 
@@ -116,7 +117,8 @@ def train(wrap, change, every, mode="on"):
         if i % every == every - 1:
             change(net, adam, kept)
     seen = [t.numpy() if isinstance(t, paddle.Tensor) else t for t in (*losses, *kept)]
-    return [*seen, *see(net), *[v.numpy() for v in adam.state_dict().values() if isinstance(v, paddle.Tensor)],
+    return [*seen, *see(net),
+            *[v.numpy() for v in adam.state_dict().values() if isinstance(v, paddle.Tensor)],
             np.array([p.inplace_version for p in net.parameters()])], step
 
 
@@ -254,7 +256,8 @@ def test_bound_to_a_device():
 
 
 def test_a_state_that_gets_another_shape():
-    """One parameter is frozen: the powers of Adam's betas become a number for each parameter, and do not fit into the place of the one."""
+    """One parameter is frozen: the powers of Adam's betas become a number for each parameter, and do not fit
+    into the place of the one."""
 
     def run(wrap):
         net = small()

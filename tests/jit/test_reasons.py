@@ -1,4 +1,5 @@
-"""`explain()` says of a compiled function why it was compiled again, and why its code was run more than once."""
+"""`explain()` says of a compiled function why it was compiled again, and why its code was
+run more than once."""
 
 import sys
 
@@ -138,7 +139,8 @@ def of_loud(x):
 def test_code_of_the_user_is_not_called_for_a_message():
     old = LOUD
     line = told(of_loud, put(MODULE.__dict__, "LOUD", [Loud()]), put(MODULE.__dict__, "LOUD", old))
-    assert told(of_loud, put(MODULE.__dict__, "LOUD", Loud()), put(MODULE.__dict__, "LOUD", old)).count("LOUD is another Loud") == 1
+    assert told(of_loud, put(MODULE.__dict__, "LOUD", Loud()),
+                put(MODULE.__dict__, "LOUD", old)).count("LOUD is another Loud") == 1
     assert "LOUD was an object of class Loud and is an object of class list" in line
 
 

@@ -1,4 +1,5 @@
-"""Programs of many operations on few numbers are compiled without fusion, which would take minutes; others are not."""
+"""Programs of many operations on few numbers are compiled without fusion, which would take
+minutes; others are not."""
 
 import jax
 import jax.numpy as jnp
@@ -24,7 +25,8 @@ def test_which_programs():
 
 
 def test_a_differential_equation_is_fitted():
-    """The rates of x' = -a x + b y, y' = a x - b y, by a step that writes Euler's method out; the closed form is the reference."""
+    """The rates of x' = -a x + b y, y' = a x - b y, by a step that writes Euler's method out; the closed form
+    is the reference."""
     rates = paddle.create_parameter([2], "float32")
     rates.set_value(np.array([0.5, 0.2], "float32"))
     start = paddle.to_tensor([1.0, 0.5])
@@ -48,5 +50,6 @@ def test_a_differential_equation_is_fitted():
         y, gradient = step()
         a, b, h = 0.5, 0.2, 1e-5
         np.testing.assert_allclose(y.numpy(), [closed(a, b), 1.5 - closed(a, b)], rtol=1e-5)
-        slopes = [(closed(a + h, b) - closed(a - h, b)) / (2 * h), (closed(a, b + h) - closed(a, b - h)) / (2 * h)]
+        slopes = [(closed(a + h, b) - closed(a - h, b)) / (2 * h),
+                  (closed(a, b + h) - closed(a, b - h)) / (2 * h)]
         np.testing.assert_allclose(gradient.numpy(), slopes, rtol=1e-3, atol=1e-6)

@@ -52,7 +52,8 @@ def test_effects_equal_those_of_eager_execution(name):
 
 def compare(scenario, compile, name):
     """A scenario gives the same with functions compiled and as they are."""
-    low = "loss scaling" in name  # NumPy rounds float16 after each operation and XLA after several: both sides by XLA
+    # NumPy rounds float16 after each operation and XLA after several: both sides by XLA
+    low = "loss scaling" in name
     with differential.flags(paddle, interpreter=not low):
         paddle.seed(0)
         expected = flat(scenario(lambda function: function))
@@ -68,7 +69,8 @@ def compare(scenario, compile, name):
 
 
 def runs(function):
-    """The function, and what grows whenever its Python code runs (no list, set or deque: a function that changes one runs eagerly)."""
+    """The function, and what grows whenever its Python code runs (no list, set or deque: a function that
+    changes one runs eagerly)."""
     seen = array.array("b")
 
     def counted(*args, **kwargs):
@@ -268,7 +270,8 @@ def test_errors_and_arguments():
         paddle.jit.to_static(f, input_spec=[paddle.static.InputSpec([2])] * 3)(paddle.ones([2]))
     with pytest.raises(RuntimeError, match="input_spec"):
         paddle.jit.to_static(f, input_spec=[paddle.static.InputSpec([2])])(3)
-    assert paddle.jit.to_static(f, input_spec=[paddle.static.InputSpec([None, 3])])(paddle.ones([2, 4])).shape == [2, 4]
+    assert paddle.jit.to_static(f, input_spec=[paddle.static.InputSpec([None, 3])])(
+        paddle.ones([2, 4])).shape == [2, 4]
 
 
 def test_forms():
@@ -277,7 +280,8 @@ def test_forms():
         return x * 2
 
     g = paddle.jit.to_static(f)
-    assert (g.__name__, g.__doc__) == ("f", "Doubles.") and paddle.jit.to_static(g) is g and isinstance(g, StaticFunction)
+    assert ((g.__name__, g.__doc__) == ("f", "Doubles.") and paddle.jit.to_static(g) is g
+            and isinstance(g, StaticFunction))
     assert paddle.jit.to_static(full_graph=True)(f)(paddle.ones([1])).item() == 2.0
     layer = nn.Linear(2, 2)
     assert paddle.jit.to_static(layer) is layer and isinstance(layer.forward, StaticFunction)
@@ -298,13 +302,16 @@ def test_forms():
     counted = paddle.jit.to_static(function)
     counted(x), counted(x)
     assert counted.get_traced_count() == len(counted.program_cache) == 1 and "return x * 2" in g.code
-    assert counted.rollback() is function and layer.forward.rollback()(x).tolist() == layer(x).tolist() and "forward" not in layer.__dict__
+    assert (counted.rollback() is function and layer.forward.rollback()(x).tolist() == layer(x).tolist()
+            and "forward" not in layer.__dict__)
 
     with pytest.raises(ValueError, match="input_spec"):
         paddle.jit.to_static(f).concrete_program
     net = paddle.jit.to_static(nn.Linear(2, 3), input_spec=[paddle.static.InputSpec([None, 2])]).forward
-    assert [list(v.shape) for v in (*net.inputs, *net.outputs)] == [[-1, 2], [-1, 3]] and len(net.concrete_program.parameters[0]) == 2
-    assert counted.main_program is counted.concrete_program.main_program and list(counted.inputs[0].shape) == [1, 2]
+    assert ([list(v.shape) for v in (*net.inputs, *net.outputs)] == [[-1, 2], [-1, 3]]
+            and len(net.concrete_program.parameters[0]) == 2)
+    assert (counted.main_program is counted.concrete_program.main_program
+            and list(counted.inputs[0].shape) == [1, 2])
 
     class Static:
         @staticmethod
@@ -341,7 +348,8 @@ def test_inside_jax_and_func():
     x = data(2, 3)
     expected = net(x).sum().item()
     assert abs(jax.jit(lambda t: f(t))(x).item() - expected) < 1e-6
-    np.testing.assert_allclose(paddle.func.grad(f)(x).numpy(), paddle.func.grad(lambda t: net(t).sum())(x).numpy(), rtol=1e-6)
+    np.testing.assert_allclose(paddle.func.grad(f)(x).numpy(),
+                               paddle.func.grad(lambda t: net(t).sum())(x).numpy(), rtol=1e-6)
     assert paddle.func.vmap(f)(x).shape == [2]
 
 
@@ -359,7 +367,8 @@ def test_threads_share_what_is_compiled():
     f = compiled(lambda x: net(x))
     expected = {n: net(data(n, 3)).numpy() for n in range(1, 9)}
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
-        for n, got in zip([*expected] * 3, pool.map(lambda n: f(data(n, 3)).numpy(), [*expected] * 3), strict=True):
+        for n, got in zip([*expected] * 3, pool.map(lambda n: f(data(n, 3)).numpy(), [*expected] * 3),
+                          strict=True):
             np.testing.assert_allclose(got, expected[n], rtol=1e-6)
 
 
@@ -368,7 +377,8 @@ def test_explains():
     f = compiled(lambda x: x - 1)
     f(paddle.ones([2])), f(paddle.ones([3]))
     text = str(paddle.explain())
-    assert "the first call" in text and "argument 0: axis 0 is 3, before 2" in text and "test_to_static.py" in text
+    assert ("the first call" in text and "argument 0: axis 0 is 3, before 2" in text
+            and "test_to_static.py" in text)
 
 
 def test_a_counter_the_code_does_not_name_does_not_matter():
@@ -436,7 +446,8 @@ def test_lists_that_grow_run_eagerly():
     assert len(history) == 3
     seen = []
     h = compiled(lambda x: (seen.append(tuple(x.shape)), x + 1)[1])
-    assert h(paddle.ones([2])).tolist() == h(paddle.ones([2])).tolist() == [2.0, 2.0] and seen == [(2,)]  # with full_graph, once
+    # with full_graph, once
+    assert h(paddle.ones([2])).tolist() == h(paddle.ones([2])).tolist() == [2.0, 2.0] and seen == [(2,)]
 
 
 def test_containers_among_the_arguments_are_not_copied():
@@ -510,7 +521,8 @@ def test_variables_of_enclosing_functions_that_are_assigned_run_eagerly():
 
 def test_global_variables_that_are_set_for_the_first_time_run_eagerly():
     scope = {}
-    exec("def inner(x):\n    global last\n    last = x * 2\ndef f(x):\n    inner(x)\n    return x", scope)  # noqa: S102  a module of its own
+    # a module of its own
+    exec("def inner(x):\n    global last\n    last = x * 2\ndef f(x):\n    inner(x)\n    return x", scope)  # noqa: S102
     step = paddle.jit.to_static(scope["f"])
     with pytest.warns(UserWarning, match="'last' outside"):
         for number in (1.0, 2.0):
@@ -529,7 +541,8 @@ def test_dicts_keep_their_order(paddle):
 
     for _ in range(2):
         got = f(paddle.ones([1]), second=paddle.zeros([1]), first=1)
-        assert list(got) == ["z", "a", "m"] and list(got["a"][0]) == ["y", 3] and got["m"] == ["second", "first"]
+        assert (list(got) == ["z", "a", "m"] and list(got["a"][0]) == ["y", 3]
+                and got["m"] == ["second", "first"])
         assert got["z"].tolist() == [2.0] and got["a"][0][3].tolist() == [1.0]
 
 
@@ -557,7 +570,8 @@ def sizes_of(x):
         left -= 1
         rows.append(x[:, :, left])
     tail = x[:, :, : height - 1] if width > 2 else x
-    return wide, x + grid.astype(x.dtype), half, paddle.stack(rows, 2), tail, paddle.zeros([shape[0], paddle.numel(x)]), left
+    return (wide, x + grid.astype(x.dtype), half, paddle.stack(rows, 2), tail,
+            paddle.zeros([shape[0], paddle.numel(x)]), left)
 
 
 def test_numbers_that_hang_on_shapes_alone_are_constants():

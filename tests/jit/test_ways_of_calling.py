@@ -1,4 +1,5 @@
-"""A compiled function called by position, by name and with defaults, in turn: what a plain function gives, and words for what differs."""
+"""A compiled function called by position, by name and with defaults, in turn: what a plain function gives,
+and words for what differs."""
 
 import itertools
 import subprocess
@@ -17,8 +18,8 @@ def scaled(x, n=2, *rest, flag=False, **more):
     return -y if flag else y
 
 
-CALLS = ["x", "x, 3", "x, n=3", "n=3, x=x", "x=x", "x, 3, 4", "x, 3, x", "x, 3, x, flag=True", "x, flag=True", "x, a=1",
-         "x, b=1, a=x", "x, a=x, b=1", "x, n=2.5"]
+CALLS = ["x", "x, 3", "x, n=3", "n=3, x=x", "x=x", "x, 3, 4", "x, 3, x", "x, 3, x, flag=True", "x, flag=True",
+         "x, a=1", "x, b=1, a=x", "x, a=x, b=1", "x, n=2.5"]
 
 
 def called(function, arguments):
@@ -35,7 +36,8 @@ def test_every_way_after_every_other(first):
 
 def test_what_differs_is_said_of_any_two_descriptions():
     tensor = ("t", (2,), "float32", True)
-    arguments = [tensor, (int, 3), ("n", (int, 3)), ("n", tensor), ("m", (int, 3)), ("n", (list, (int, 3))), (list, tensor), (dict, ("a", tensor))]
+    arguments = [tensor, (int, 3), ("n", (int, 3)), ("n", tensor), ("m", (int, 3)), ("n", (list, (int, 3))),
+                 (list, tensor), (dict, ("a", tensor))]
     for old, new in itertools.permutations(arguments, 2):
         said = differences((old,), (new,))
         assert said, (old, new)
@@ -54,7 +56,7 @@ def positive(x, n=2):
     return x
 
 print(positive(paddle.ones([4])).tolist(), positive(paddle.ones([4]), n=3).tolist(), positive(paddle.ones([2]), 3).tolist())
-""")
+""")  # noqa: E501
     command = [sys.executable, "-W", "error::UserWarning:__main__", "-m", "paddle_jax", "program.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.stdout == "[2.0, 2.0, 2.0, 2.0] [3.0, 3.0, 3.0, 3.0] [1.0, 1.0]\n", done.stderr

@@ -1,4 +1,5 @@
-"""Strided transposed convolutions on the CPU take the gradient of the weight from patches: it is that of the plain form, to second order."""
+"""Strided transposed convolutions on the CPU take the gradient of the weight from patches: it is that of the
+plain form, to second order."""
 
 import jax
 import numpy as np
@@ -40,7 +41,8 @@ def test_gradients_to_order_two(case, patches, monkeypatch):
 
             if order == 2:
                 first = jax.grad(value, (0, 1))
-                found.append(jax.grad(lambda *at, first=first: sum((g**2).sum() for g in first(*at)), (0, 1))(x, weight))
+                found.append(jax.grad(lambda *at, first=first: sum((g**2).sum() for g in first(*at)),
+                                      (0, 1))(x, weight))
             else:
                 found.append(jax.grad(value, (0, 1))(x, weight))
         for want, got in zip(*found, strict=True):

@@ -1,4 +1,5 @@
-"""Evaluates the case texts of op declarations on the real Paddle and on paddle_jax, and compares what they return or raise."""
+"""Evaluates the case texts of op declarations on the real Paddle and on paddle_jax, and compares what they
+return or raise."""
 
 import dataclasses
 import re
@@ -6,8 +7,8 @@ import re
 import numpy as np
 
 # looser where float32 algorithms legitimately differ (iterative decompositions, long sums of powers)
-TOLERANCE = {"float64": (1e-6, 1e-7), "complex128": (1e-6, 1e-7), "float32": (2e-5, 2e-6), "complex64": (5e-5, 5e-6), "float16": (2e-3, 2e-3),
-             "bfloat16": (2e-2, 2e-2)}
+TOLERANCE = {"float64": (1e-6, 1e-7), "complex128": (1e-6, 1e-7), "float32": (2e-5, 2e-6),
+             "complex64": (5e-5, 5e-6), "float16": (2e-3, 2e-3), "bfloat16": (2e-2, 2e-2)}
 FLOATS = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 
 
@@ -38,19 +39,29 @@ class Maker:
     def env(self):
         r, t = (lambda: self.r), self.tensor
         names = {
-            "f": lambda *s: t(np.asarray(r().randn(*s), "float32")), "d": lambda *s: t(np.asarray(r().randn(*s))),
-            "h": lambda *s: t(np.asarray(r().randn(*s), "float16")), "bf": lambda *s: t(np.asarray(r().randn(*s), "float32"), "bfloat16"),
-            "i": lambda *s: t(np.asarray(r().randint(-5, 6, s), "int64")), "i_": lambda *s: t(np.asarray(r().randint(0, 3, s), "int64")),
-            "i32": lambda *s: t(np.asarray(r().randint(-5, 6, s), "int32")), "u8": lambda *s: t(np.asarray(r().randint(0, 9, s), "uint8")),
-            "i8": lambda *s: t(np.asarray(r().randint(-5, 6, s), "int8")), "i16": lambda *s: t(np.asarray(r().randint(-5, 6, s), "int16")),
+            "f": lambda *s: t(np.asarray(r().randn(*s), "float32")),
+            "d": lambda *s: t(np.asarray(r().randn(*s))),
+            "h": lambda *s: t(np.asarray(r().randn(*s), "float16")),
+            "bf": lambda *s: t(np.asarray(r().randn(*s), "float32"), "bfloat16"),
+            "i": lambda *s: t(np.asarray(r().randint(-5, 6, s), "int64")),
+            "i_": lambda *s: t(np.asarray(r().randint(0, 3, s), "int64")),
+            "i32": lambda *s: t(np.asarray(r().randint(-5, 6, s), "int32")),
+            "u8": lambda *s: t(np.asarray(r().randint(0, 9, s), "uint8")),
+            "i8": lambda *s: t(np.asarray(r().randint(-5, 6, s), "int8")),
+            "i16": lambda *s: t(np.asarray(r().randint(-5, 6, s), "int16")),
             "b": lambda *s: t(np.asarray(r().randint(0, 2, s), "bool")),
             "c": lambda *s: t((lambda q: np.asarray(q.randn(*s) + 1j * q.randn(*s), "complex64"))(r())),
             "c128": lambda *s: t((lambda q: np.asarray(q.randn(*s) + 1j * q.randn(*s), "complex128"))(r())),
-            "pos": lambda *s: t(np.asarray(r().uniform(0.5, 2, s), "float32")), "pos_d": lambda *s: t(np.asarray(r().uniform(0.5, 2, s))),
-            "pos_i": lambda *s: t(np.asarray(r().randint(1, 6, s), "int64")), "pos_i32": lambda *s: t(np.asarray(r().randint(1, 6, s), "int32")),
-            "u": lambda lo, hi, *s: t(np.asarray(r().uniform(lo, hi, s), "float32")), "ud": lambda lo, hi, *s: t(np.asarray(r().uniform(lo, hi, s))),
-            "idx": lambda n, *s: t(np.asarray(r().randint(0, n, s), "int64")), "idx32": lambda n, *s: t(np.asarray(r().randint(0, n, s), "int32")),
-            "perm": lambda n: t(r().permutation(n).astype("int64")), "const": lambda v, dtype=None: t(np.asarray(v, dtype)),
+            "pos": lambda *s: t(np.asarray(r().uniform(0.5, 2, s), "float32")),
+            "pos_d": lambda *s: t(np.asarray(r().uniform(0.5, 2, s))),
+            "pos_i": lambda *s: t(np.asarray(r().randint(1, 6, s), "int64")),
+            "pos_i32": lambda *s: t(np.asarray(r().randint(1, 6, s), "int32")),
+            "u": lambda lo, hi, *s: t(np.asarray(r().uniform(lo, hi, s), "float32")),
+            "ud": lambda lo, hi, *s: t(np.asarray(r().uniform(lo, hi, s))),
+            "idx": lambda n, *s: t(np.asarray(r().randint(0, n, s), "int64")),
+            "idx32": lambda n, *s: t(np.asarray(r().randint(0, n, s), "int32")),
+            "perm": lambda n: t(r().permutation(n).astype("int64")),
+            "const": lambda v, dtype=None: t(np.asarray(v, dtype)),
             "spd": lambda n: t((lambda a: (a @ a.T + n * np.eye(n)).astype("float32"))(r().randn(n, n))),
             "np": np, "paddle": self.m,
         }
@@ -73,7 +84,8 @@ def name_of(t):
 
 
 def to_numpy(t):
-    return t.astype("float32").numpy() if name_of(t) in ("bfloat16", "float16", "float8_e4m3fn", "float8_e5m2") else np.asarray(t.numpy())
+    return t.astype("float32").numpy() if name_of(t) in ("bfloat16", "float16", "float8_e4m3fn",
+                                                         "float8_e5m2") else np.asarray(t.numpy())
 
 
 def flat(value, tensor_type):
@@ -89,9 +101,11 @@ def evaluate(module, function, case, upcast=False):
     maker = Maker(module, upcast)
     env = maker.env()
     try:
-        out = eval(f"__call__({case})", {**env, "__call__": function})  # noqa: S307  case texts are part of the source
+        # case texts are part of the source
+        out = eval(f"__call__({case})", {**env, "__call__": function})  # noqa: S307
         tensors = flat(out, module.Tensor)
-        outs = [(name_of(t), list(t.shape), to_numpy(t)) if isinstance(t, module.Tensor) else ("python", type(t).__name__, t) for t in tensors]
+        outs = [(name_of(t), list(t.shape), to_numpy(t)) if isinstance(t, module.Tensor)
+                    else ("python", type(t).__name__, t) for t in tensors]
     except Exception as error:
         return Result(error=error)
     return Result(outs=outs, tensors=tensors, leaves=maker.leaves)
@@ -109,21 +123,25 @@ def cotangents(module, tensors):
 
 
 def differentiable(module, result):
-    return [t for t in result.tensors if isinstance(t, module.Tensor) and name_of(t) in FLOATS and not t.stop_gradient]
+    return [t for t in result.tensors
+            if isinstance(t, module.Tensor) and name_of(t) in FLOATS and not t.stop_gradient]
 
 
 def first_gradient(module, result, create_graph=False):
-    """Gradients of all float outputs with fixed cotangents with respect to all float inputs, or None where there are none."""
+    """Gradients of all float outputs with fixed cotangents with respect to all float inputs, or None
+    where there are none."""
     outs = differentiable(module, result)
     if not outs or not result.leaves:
         return None
-    return module.grad(outs, result.leaves, grad_outputs=cotangents(module, outs), allow_unused=True, create_graph=create_graph)
+    return module.grad(outs, result.leaves, grad_outputs=cotangents(module, outs), allow_unused=True,
+                       create_graph=create_graph)
 
 
 def second_gradient(module, grads, leaves):
     """Gradient of <grads, fixed directions>."""
     outs = [g for g in grads if g is not None and not g.stop_gradient]
-    return module.grad(outs, leaves, grad_outputs=cotangents(module, outs), allow_unused=True) if outs else None
+    return (module.grad(outs, leaves, grad_outputs=cotangents(module, outs), allow_unused=True) if outs
+            else None)
 
 
 def difference(got, want, dtype, slack=1.0):
@@ -143,7 +161,8 @@ def difference(got, want, dtype, slack=1.0):
 def compare_outputs(ours, theirs, values=True):
     if len(ours.outs) != len(theirs.outs):
         return f"{len(ours.outs)} outputs, expected {len(theirs.outs)}"
-    for i, ((dtype, shape, array), (want_dtype, want_shape, want)) in enumerate(zip(ours.outs, theirs.outs, strict=True)):
+    for i, ((dtype, shape, array),
+            (want_dtype, want_shape, want)) in enumerate(zip(ours.outs, theirs.outs, strict=True)):
         if (dtype, shape) != (want_dtype, want_shape):
             return f"output {i}: {dtype}{shape}, expected {want_dtype}{want_shape}"
         if values and dtype == "python":
@@ -170,7 +189,8 @@ def compare_gradients(ours, theirs, slack=10.0):
 
 
 def same_refusal(ours, theirs):
-    """Whether our exception fits the real one. A missing CPU kernel there (RuntimeError and the like) is no rule for us."""
+    """Whether our exception fits the real one. A missing CPU kernel there (RuntimeError and the like)
+    is no rule for us."""
     if isinstance(theirs, ValueError | TypeError | IndexError | KeyError | AssertionError | AttributeError):
         return ours is not None and isinstance(ours, _family(theirs))
     return True
@@ -183,7 +203,8 @@ def kind(error):
 
 
 def same_kind(ours, theirs):
-    """Whether both messages begin with the same kind of mistake. That Paddle has no CPU kernel for something is no rule for us."""
+    """Whether both messages begin with the same kind of mistake. That Paddle has no CPU kernel for something
+    is no rule for us."""
     return kind(theirs) in ("(NotFound)", "(Unavailable)", kind(ours))
 
 

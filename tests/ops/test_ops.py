@@ -1,6 +1,8 @@
-"""Every declared op against the real Paddle: values, dtypes, shapes, exceptions, gradients of first and second order.
+"""Every declared op against the real Paddle: values, dtypes, shapes, exceptions, gradients of first
+and second order.
 
-The cases come from the declarations (`cases=` of `op` and `composite`). A case that starts with `~` is compared by dtype and shape only.
+The cases come from the declarations (`cases=` of `op` and `composite`). A case that starts with `~` is
+compared by dtype and shape only.
 """
 
 import importlib
@@ -13,7 +15,8 @@ import paddle_jax
 from paddle_jax._core.ops.op import OPS
 from tests.ops import harness as h
 
-NAMESPACES = ["", "nn.functional", "linalg", "fft", "signal", "special", "geometric", "incubate", "vision.ops", "nn.utils", "metric", "autograd"]
+NAMESPACES = ["", "nn.functional", "linalg", "fft", "signal", "special", "geometric", "incubate",
+              "vision.ops", "nn.utils", "metric", "autograd"]
 NAMES = sorted(OPS)
 
 
@@ -44,7 +47,8 @@ def test_is_public_and_has_cases(name):
     assert OPS[name].public.__doc__, f"{name} has no docstring"
 
 
-@pytest.mark.filterwarnings("ignore:(?s).*is deprecated since")  # what the real Paddle says of some operations would count as a refusal
+# what the real Paddle says of some operations would count as a refusal
+@pytest.mark.filterwarnings("ignore:(?s).*is deprecated since")
 @pytest.mark.parametrize("name", NAMES)
 def test_as_the_oracle(name, oracle):
     path = public_path(name)
@@ -92,7 +96,8 @@ def check_gradients(oracle, got, want, case):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_second_gradient_against_differences(name):
-    """d/dt <grad f(x + t u), v> by central differences in float64 equals <second gradient, u>, for one smooth case of the op."""
+    """d/dt <grad f(x + t u), v> by central differences in float64 equals <second gradient, u>, for one
+    smooth case of the op."""
     ours = find(paddle_jax, public_path(name))
     for case in OPS[name].cases:
         if case.startswith("~") or OPS[name].random:
@@ -111,7 +116,8 @@ def second_order_problem(ours, case, result):
     second = h.second_gradient(paddle_jax, grads, result.leaves)
     r = np.random.RandomState(3)
     directions = [r.randn(*leaf.shape) for leaf in result.leaves]
-    analytic = sum(float((np.asarray(s) * u).sum()) for s, u in zip(second or [], directions, strict=False) if s is not None)
+    analytic = sum(float((np.asarray(s) * u).sum()) for s, u in zip(second or [], directions, strict=False)
+                   if s is not None)
 
     def slope(t):
         shifted = h.Maker(paddle_jax, upcast=True)
@@ -127,7 +133,8 @@ def second_order_problem(ours, case, result):
         out = eval(f"__call__({case})", {**shifted.env(), "__call__": ours})  # noqa: S307
         probe = h.Result(tensors=h.flat(out, paddle_jax.Tensor), leaves=shifted.leaves)
         gs = h.first_gradient(paddle_jax, probe)
-        live = [g for g, first in zip(gs, grads, strict=True) if first is not None and not first.stop_gradient]
+        live = [g for g, first in zip(gs, grads, strict=True)
+                if first is not None and not first.stop_gradient]
         cts = h.cotangents(paddle_jax, live)
         return sum(float((np.asarray(g) * np.asarray(c)).sum()) for g, c in zip(live, cts, strict=True))
 
@@ -168,10 +175,12 @@ def traced_shapes(ours, case):
         out = eval(f"__call__({case})", {**inner.env(), "__call__": ours})  # noqa: S307
         return [t._value for t in h.flat(out, paddle_jax.Tensor)]
 
-    return [(str(paddle_jax._core.dtype._BY_NP[s.dtype])[7:], list(s.shape)) for s in jax.eval_shape(traced, arrays)]
+    return [(str(paddle_jax._core.dtype._BY_NP[s.dtype])[7:], list(s.shape))
+            for s in jax.eval_shape(traced, arrays)]
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if hasattr(OPS[n].public, "inplace") and not OPS[n].random])
+@pytest.mark.parametrize("name",
+                         [n for n in NAMES if hasattr(OPS[n].public, "inplace") and not OPS[n].random])
 def test_inplace_twin(name):
     """name_(x) puts name(x) into x."""
     ours = find(paddle_jax, public_path(name))

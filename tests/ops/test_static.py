@@ -1,4 +1,5 @@
-"""A share of the op table through static Programs, many ops in one: results and first gradients as when each runs at once."""
+"""A share of the op table through static Programs, many ops in one: results and first gradients as when
+each runs at once."""
 
 import pytest
 
@@ -9,7 +10,8 @@ from tests.ops.test_ops import NAMES, find, public_path
 
 SHARE, SIZE = 5, 10  # every fifth op; so many in one program
 ON_HOST = {"tolist"}  # not to be asked of a Variable
-EXACT = {"cholesky", "inv", "det", "diagonal", "reduce_as"}  # whose first length decides whether the call is allowed, or which shape results
+# whose first length decides whether the call is allowed, or which shape results
+EXACT = {"cholesky", "inv", "det", "diagonal", "reduce_as"}
 
 
 def chosen():
@@ -30,7 +32,8 @@ def test_recorded_as_at_once(names, program):
     cases = {}
     for name in names:
         exact = [case for case in OPS[name].cases if not case.startswith("~")]
-        found = next(((case, want) for case in exact if (want := eager(find(paddle_jax, public_path(name)), case)) is not None), None)
+        found = next(((case, want) for case in exact
+                      if (want := eager(find(paddle_jax, public_path(name)), case)) is not None), None)
         if found:
             cases[name] = found
     feed, recorded = {}, {}
@@ -41,5 +44,6 @@ def test_recorded_as_at_once(names, program):
             recorded[name] = Recorded(name, find(paddle_jax, public_path(name)), case, feed, is_open, want)
     paddle_jax.disable_static()
     fetched = iter(S.Executor().run(program, feed, [v for one in recorded.values() for v in one.fetches()]))
-    problems = {name: one.problem([next(fetched) for _ in one.fetches()], cases[name][1]) for name, one in recorded.items()}
+    problems = {name: one.problem([next(fetched) for _ in one.fetches()], cases[name][1])
+                for name, one in recorded.items()}
     assert {name: text for name, text in problems.items() if text} == {}

@@ -1,4 +1,5 @@
-"""The op table in the deferred tier, compiled at first sight: values, first and second gradients as when every op runs at once."""
+"""The op table in the deferred tier, compiled at first sight: values, first and second gradients as when
+every op runs at once."""
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ CASES = 1  # of each op: every further one costs some compilations
 
 
 def everything(ours, case):
-    """(exception class, outputs, gradients, second gradients); the gradients are looked at together, so that they are one segment."""
+    """(exception class, outputs, gradients, second gradients); the gradients are looked at together, so that
+    they are one segment."""
     result = h.evaluate(paddle_jax, ours, case)
     if result.error is not None:
         return type(result.error), [], []

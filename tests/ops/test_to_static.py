@@ -1,4 +1,5 @@
-"""The op table through `to_static`: values and first gradients as in eager execution. Many ops share one compiled function."""
+"""The op table through `to_static`: values and first gradients as in eager execution. Many ops share one
+compiled function."""
 
 import pytest
 
@@ -9,7 +10,8 @@ from tests.ops.test_ops import NAMES, find, public_path
 
 TOGETHER = 18  # ops in one compiled function
 CASES = 1
-HOST = {"class_center_sample", "distribute_fpn_proposals", "matrix_nms", "nms"}  # computed on the host: how much they give depends on the values
+# computed on the host: how much they give depends on the values
+HOST = {"class_center_sample", "distribute_fpn_proposals", "matrix_nms", "nms"}
 TABLE = [name for name in NAMES if not OPS[name].random and name not in HOST]
 
 
@@ -50,7 +52,8 @@ def compiled(work):
     return given, together(given)
 
 
-@pytest.mark.parametrize("names", [TABLE[i : i + TOGETHER] for i in range(0, len(TABLE), TOGETHER)], ids=lambda names: f"{names[0]}...{names[-1]}")
+@pytest.mark.parametrize("names", [TABLE[i : i + TOGETHER] for i in range(0, len(TABLE), TOGETHER)],
+                         ids=lambda names: f"{names[0]}...{names[-1]}")
 def test_compiled_as_eager(names):
     work = list(jobs(names))
     try:
@@ -67,7 +70,8 @@ def test_compiled_as_eager(names):
     for (ours, case, made), result, arrays in zip(work, results, given, strict=True):
         where = f"{ours.__name__}({case})"
         want = [t for t in made.tensors if isinstance(t, paddle_jax.Tensor)]
-        assert [(h.name_of(t), list(t.shape)) for t in result] == [(h.name_of(t), list(t.shape)) for t in want], where
+        assert [(h.name_of(t), list(t.shape))
+                for t in result] == [(h.name_of(t), list(t.shape)) for t in want], where
         for a, b in zip(result, want, strict=True):
             assert h.difference(h.to_numpy(a), h.to_numpy(b), h.name_of(b), 10.0) is None, where
             assert a.stop_gradient == b.stop_gradient, where

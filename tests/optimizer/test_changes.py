@@ -1,4 +1,5 @@
-"""What is changed of parameters and optimizers in the middle of training counts from the next step on: in the real Paddle, eagerly and compiled."""
+"""What is changed of parameters and optimizers in the middle of training counts from the next step on: in the
+real Paddle, eagerly and compiled."""
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ CHANGES = {
     "L1 of a parameter": lambda p, net, opt: setattr(net.bias, "regularizer", p.regularizer.L1Decay(0.5)),
     "L2 of all": lambda p, net, opt: setattr(opt, "regularization", p.regularizer.L2Decay(0.9)),
     "clipping": lambda p, net, opt: setattr(opt, "_grad_clip", p.nn.ClipGradByGlobalNorm(0.1)),
-    "clipping of one": lambda p, net, opt: (setattr(opt, "_grad_clip", p.nn.ClipGradByGlobalNorm(0.1)), setattr(net.weight, "need_clip", False)),
+    "clipping of one": lambda p, net, opt: (setattr(opt, "_grad_clip", p.nn.ClipGradByGlobalNorm(0.1)),
+                                            setattr(net.weight, "need_clip", False)),
     "frozen": lambda p, net, opt: setattr(net.weight, "stop_gradient", True),
     "another parameter": lambda p, net, opt: setattr(net, "weight", constant(p, [2, 1], 4.0)),
     "one less": lambda p, net, opt: opt._parameter_list.pop(),
@@ -19,7 +21,8 @@ CHANGES = {
 
 
 def constant(paddle, shape, value):
-    return paddle.create_parameter(shape, "float32", default_initializer=paddle.nn.initializer.Constant(value))
+    return paddle.create_parameter(shape, "float32",
+                                   default_initializer=paddle.nn.initializer.Constant(value))
 
 
 def train(paddle, kind, change, compiled=False):
@@ -54,7 +57,8 @@ def test_counts_from_the_next_step_on(kind, change, oracle, paddle):
 
 
 def test_a_function_that_changes_a_rate_itself(paddle):
-    """The state is arranged anew in the middle of a run that is to be compiled, which then runs eagerly; nothing of it is lost."""
+    """The state is arranged anew in the middle of a run that is to be compiled, which then runs eagerly;
+    nothing of it is lost."""
 
     def run(wrap):
         net = paddle.nn.Linear(2, 1, weight_attr=paddle.nn.initializer.Constant(1.0))
@@ -88,8 +92,10 @@ GROUP_CHANGES = {
 def test_settings_of_a_group(change, oracle, paddle):
     def run(engine, wrap):
         ones = engine.nn.initializer.Constant(0.5)
-        net = engine.nn.Sequential(engine.nn.Linear(2, 2, weight_attr=ones), engine.nn.Linear(2, 1, weight_attr=ones))
-        groups = [{"params": net[0].parameters(), "grad_clip": engine.nn.ClipGradByNorm(1.0)}, {"params": net[1].parameters()}]
+        net = engine.nn.Sequential(engine.nn.Linear(2, 2, weight_attr=ones),
+                                   engine.nn.Linear(2, 1, weight_attr=ones))
+        groups = [{"params": net[0].parameters(), "grad_clip": engine.nn.ClipGradByNorm(1.0)},
+                  {"params": net[1].parameters()}]
         momentum = engine.optimizer.Momentum(0.1, parameters=groups)
 
         def step():

@@ -65,7 +65,8 @@ def test_a_slow_operation_is_named_with_its_line(mode, paddle):
     assert where == f"test_findings.py:{step.__code__.co_firstlineno + 2}"
     assert name in ("matmul", "dot_general")
     how = {how for op, _, how, *_ in operations(result) if op == name}
-    expected = {"new": {"interpreted", "compiled op"}, "recurring": {"compiled program"}, "off": {"compiled op"}, "to_static": {"compiled program"}}
+    expected = {"new": {"interpreted", "compiled op"}, "recurring": {"compiled program"},
+                "off": {"compiled op"}, "to_static": {"compiled program"}}
     assert how <= expected[mode]
 
 
@@ -73,7 +74,8 @@ def test_a_slow_operation_is_named_with_its_line(mode, paddle):
 def test_results_are_the_same(mode, paddle):
     def trained(recording):
         paddle.seed(3)
-        net = paddle.nn.Sequential(paddle.nn.Linear(6, 5), paddle.nn.Dropout(0.3), paddle.nn.Tanh(), paddle.nn.Linear(5, 1))
+        net = paddle.nn.Sequential(paddle.nn.Linear(6, 5), paddle.nn.Dropout(0.3), paddle.nn.Tanh(),
+                                   paddle.nn.Linear(5, 1))
         opt = paddle.optimizer.Adam(0.1, parameters=net.parameters())
         x = paddle.randn([4, 6])
 
@@ -97,9 +99,11 @@ def test_results_are_the_same(mode, paddle):
             prof.stop()
         return losses, prof, run
 
-    paddle.set_flags({"FLAGS_deferred": "off" if mode == "off" else "sync", "FLAGS_deferred_min_repeats": 2 if mode == "recurring" else 0})
+    paddle.set_flags({"FLAGS_deferred": "off" if mode == "off" else "sync",
+                      "FLAGS_deferred_min_repeats": 2 if mode == "recurring" else 0})
     plain, (recorded, prof, run) = trained(False)[0], trained(True)
-    np.testing.assert_allclose(plain, recorded, rtol=2e-6)  # what an earlier test has compiled already differs in the last bits from what is new
+    # what an earlier test has compiled already differs in the last bits from what is new
+    np.testing.assert_allclose(plain, recorded, rtol=2e-6)
     assert len(prof.profiler_result.find("ProfileStep#3")) == 1
     if mode == "to_static":
         assert run.get_traced_count() == 1  # what was compiled before the recording is used in it
@@ -173,7 +177,8 @@ def test_programs_of_the_executor_are_seen(paddle):
     assert max(found, key=found.get)[1] == "matmul"
     events = [event for event in prof.profiler_result.events if event.name.startswith("static program")]
     assert len(events) == 3
-    assert events[0].where.endswith(f"test_findings.py:{test_programs_of_the_executor_are_seen.__code__.co_firstlineno + 13}")
+    assert events[0].where.endswith(
+        f"test_findings.py:{test_programs_of_the_executor_are_seen.__code__.co_firstlineno + 13}")
 
 
 def test_memory_of_results(paddle, capsys):

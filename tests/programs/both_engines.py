@@ -1,4 +1,5 @@
-"""Runs one program with the real Paddle and, unchanged, through the alias; each writes what it found into an .npz file."""
+"""Runs one program with the real Paddle and, unchanged, through the alias; each writes what it found
+into an .npz file."""
 
 import importlib.util
 import os
@@ -21,13 +22,15 @@ def library(name):
 def run(arguments, folder, seconds=900, **environment):
     """Runs Python in `folder`; returns its output, and shows it when the program fails."""
     command = [sys.executable, "-W", "ignore", *arguments]
-    done = subprocess.run(command, cwd=folder, env=os.environ | environment, capture_output=True, text=True, timeout=seconds, check=False)
+    done = subprocess.run(command, cwd=folder, env=os.environ | environment, capture_output=True, text=True,
+                          timeout=seconds, check=False)
     assert done.returncode == 0, f"exit code {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
     return done.stdout
 
 
 def both(program, folder, *arguments, **environment):
-    """(what the real Paddle found, what paddle_jax found): name -> array. The program gets: folder of weights, file to write, arguments."""
+    """(what the real Paddle found, what paddle_jax found): name -> array. The program gets: folder of
+    weights, file to write, arguments."""
     found = []
     for engine in ([], ["-m", "paddle_jax"]):
         file = folder / f"{'ours' if engine else 'theirs'}.npz"
@@ -39,6 +42,8 @@ def both(program, folder, *arguments, **environment):
 
 
 def equal_losses(theirs, ours, rtol, of_largest):
-    """Every loss of every step within rtol, or within a part of the largest that it was: losses on their way through zero have no digits."""
+    """Every loss of every step within rtol, or within a part of the largest that it was: losses on their way
+    through zero have no digits."""
     assert theirs.shape == ours.shape and np.isfinite(theirs).all()
-    np.testing.assert_array_less(np.abs(ours - theirs), rtol * np.abs(theirs) + of_largest * np.abs(theirs).max(0) + 1e-30)
+    np.testing.assert_array_less(np.abs(ours - theirs),
+                                 rtol * np.abs(theirs) + of_largest * np.abs(theirs).max(0) + 1e-30)

@@ -1,7 +1,9 @@
-"""Trains models for some steps: `curve_problems.py FOLDER FILE STEPS NAME...` writes their losses into an .npz file.
+"""Trains models for some steps: `curve_problems.py FOLDER FILE STEPS NAME...` writes their losses
+into an .npz file.
 
-Whoever runs first in the folder leaves the initial weights there for the other. Under mixed precision the losses have the name of the level behind
-that of the model. A vision network may be asked for as "NAME float64"; then the weights are written, too, as "NAME float64/KEY".
+Whoever runs first in the folder leaves the initial weights there for the other. Under mixed precision the
+losses have the name of the level behind that of the model. A vision network may be asked for as "NAME
+float64"; then the weights are written, too, as "NAME float64/KEY".
 """
 
 import contextlib
@@ -37,7 +39,8 @@ class Translator(nn.Layer):
 
     def written(self, source, length):
         """Scores of each next token, one position at a time, with caches of the decoder."""
-        memory, tokens, scores = self.body.encoder(self.embedded(source)), paddle.full([len(source), 1], 10, "int64"), []
+        memory, tokens, scores = (self.body.encoder(self.embedded(source)),
+                                  paddle.full([len(source), 1], 10, "int64"), [])
         cache = self.body.decoder.gen_cache(memory)
         for at in range(length):
             out, cache = self.body.decoder(self.embedded(tokens, at), memory, None, None, cache)
@@ -73,7 +76,8 @@ def tagger(random):
     labels = (x.sum(-1).cumsum(-1) > 0).astype("int64")
 
     def loss(net, step):
-        return F.cross_entropy(net(paddle.to_tensor(x[step])).reshape([-1, 2]), paddle.to_tensor(labels[step].reshape(-1)))
+        return F.cross_entropy(net(paddle.to_tensor(x[step])).reshape([-1, 2]),
+                               paddle.to_tensor(labels[step].reshape(-1)))
 
     return Tagger, loss, lambda net: net(paddle.to_tensor(x[0]))
 
@@ -104,11 +108,15 @@ def reader(random):
     return Reader, loss, lambda net: net(paddle.to_tensor(x[0]))
 
 
-PICTURED = {"mobile": lambda: models.mobilenet_v3_small(num_classes=3, scale=0.5), "resnet18": lambda: models.resnet18(num_classes=3),
-            "mobilenet_v2": lambda: models.mobilenet_v2(num_classes=3, scale=0.25), "squeezenet1_1": lambda: models.squeezenet1_1(num_classes=3),
-            "shufflenet_v2": lambda: models.shufflenet_v2_x0_25(num_classes=3), "densenet121": lambda: models.densenet121(num_classes=3),
+PICTURED = {"mobile": lambda: models.mobilenet_v3_small(num_classes=3, scale=0.5),
+            "resnet18": lambda: models.resnet18(num_classes=3),
+            "mobilenet_v2": lambda: models.mobilenet_v2(num_classes=3, scale=0.25),
+            "squeezenet1_1": lambda: models.squeezenet1_1(num_classes=3),
+            "shufflenet_v2": lambda: models.shufflenet_v2_x0_25(num_classes=3),
+            "densenet121": lambda: models.densenet121(num_classes=3),
             # its own classifier has 120 million weights and drops half of what it sees
-            "vgg11": lambda: nn.Sequential(models.vgg11(num_classes=0, with_pool=False), nn.Flatten(), nn.Linear(2048, 3))}  # fmt: skip
+            "vgg11": lambda: nn.Sequential(models.vgg11(num_classes=0, with_pool=False), nn.Flatten(),
+                                           nn.Linear(2048, 3))}
 
 
 def pictured(name, random, dtype="float32"):
@@ -126,7 +134,8 @@ def pictured(name, random, dtype="float32"):
         for layer in net.sublayers():
             if isinstance(layer, nn.Dropout):
                 layer.p = 0.0
-            if isinstance(layer, nn.BatchNorm2D):  # the real Paddle keeps both as float32, so float64 has them exactly only if that does
+            # the real Paddle keeps both as float32, so float64 has them exactly only if that does
+            if isinstance(layer, nn.BatchNorm2D):
                 layer._epsilon, layer._momentum = 2.0**-17, 0.875
         return net
 
@@ -160,7 +169,8 @@ def curve(name, make, level, rate=3e-3):
     """(losses, what the trained net gives, the net)."""
     build, loss_of, last = make(np.random.default_rng(0))
     net = started(build, name)
-    if last is None:  # at ten times this rate the real Paddle does not keep its own curve when last bits of weights change
+    # at ten times this rate the real Paddle does not keep its own curve when last bits of weights change
+    if last is None:
         optimizer = paddle.optimizer.Momentum(rate / 10, 0.875, parameters=net.parameters())
     else:
         optimizer = paddle.optimizer.Adam(rate, parameters=net.parameters())
@@ -182,7 +192,8 @@ def curve(name, make, level, rate=3e-3):
 
 
 found, engine = {}, Path(paddle.__file__).parent.name
-levels = (None, "O1", "O2") if engine == "paddle_jax" else (None,)  # the real Paddle's CPU build casts nothing
+# the real Paddle's CPU build casts nothing
+levels = (None, "O1", "O2") if engine == "paddle_jax" else (None,)
 for name in NAMES:
     kind, _, dtype = name.partition("~")[0].partition(" ")
     sequences = {call.__name__: call for call in (translator, tagger, reader)}

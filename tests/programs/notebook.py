@@ -1,10 +1,12 @@
-"""Runs programs as a notebook does: cell by cell in one fresh namespace, and shows the value of every expression.
+"""Runs programs as a notebook does: cell by cell in one fresh namespace, and shows the value of
+every expression.
 
     python -m tests.programs.notebook ENGINE RESULTS.json PROGRAM.py ...
 
-ENGINE is `paddle` or `paddle_jax`; with the latter `import paddle` gives paddle_jax. A cell begins with a line `# %% name`; `# %% again name` runs an
-earlier cell once more. Each program runs in a fork, in an empty folder, within a time limit; an exception ends its cell and shows as its builtin
-classes. The results are {program: [[name of the cell, what it showed, traceback or nothing], ...]}.
+ENGINE is `paddle` or `paddle_jax`; with the latter `import paddle` gives paddle_jax. A cell begins with a
+line `# %% name`; `# %% again name` runs an earlier cell once more. Each program runs in a fork, in an empty
+folder, within a time limit; an exception ends its cell and shows as its builtin classes. The results are
+{program: [[name of the cell, what it showed, traceback or nothing], ...]}.
 """
 
 import ast
@@ -43,7 +45,8 @@ def cells(text):
 def show_cell(source, name, space):
     """What a cell prints, with the value of each of its expressions; the traceback too when it raises."""
     shown, trouble = io.StringIO(), ""
-    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)  # inspect.getsource finds it
+    # inspect.getsource finds it
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     with contextlib.redirect_stdout(shown):
         try:
             for statement in ast.parse(source, name).body:
@@ -55,13 +58,15 @@ def show_cell(source, name, space):
                 else:
                     exec(compile(ast.Module([statement], []), name, "exec"), space)
         except Exception as error:
-            print("raises", *[kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins" and kind.__name__ not in ANY])
+            print("raises", *[kind.__name__ for kind in type(error).__mro__
+                              if kind.__module__ == "builtins" and kind.__name__ not in ANY])
             trouble = traceback.format_exc()[-800:]
     return shown.getvalue(), trouble
 
 
 def run(file, out):
-    """Runs a program in this process and writes what it showed after each cell, so that a crash leaves what was before."""
+    """Runs a program in this process and writes what it showed after each cell, so that a crash leaves
+    what was before."""
     signal.alarm(SECONDS)
     space, found = {"__name__": "__main__"}, []
     with tempfile.TemporaryDirectory() as folder:
@@ -95,7 +100,8 @@ def main(engine, results, *files):
                 os._exit(code)
         _, status = os.waitpid(child, 0)
         ended = os.waitstatus_to_exitcode(status)
-        found[Path(file).stem] = json.loads(part.read_text()) + ([["end", f"the process ended with {ended}\n", ""]] if ended else [])
+        found[Path(file).stem] = (json.loads(part.read_text())
+                                  + ([["end", f"the process ended with {ended}\n", ""]] if ended else []))
     Path(results).write_text(json.dumps(found))
 
 

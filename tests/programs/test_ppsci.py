@@ -1,6 +1,7 @@
 """PaddleScience on paddle_jax: the losses of every step are those of the real Paddle.
 
-PaddleScience demands numpy < 2 and so cannot be installed by the side of JAX with its demands respected; `pip install --no-deps` does.
+PaddleScience demands numpy < 2 and so cannot be installed by the side of JAX with its demands respected;
+`pip install --no-deps` does.
 """
 
 import pytest
@@ -19,5 +20,6 @@ def losses(tmp_path_factory):
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_losses_of_every_step(name, losses):
     theirs, ours = (found[name] for found in losses)
-    steps = 4 if name == "sympy_heat" else 30  # L-BFGS: after some iterations rounding errors lead to different ways
+    # L-BFGS: after some iterations rounding errors lead to different ways
+    steps = 4 if name == "sympy_heat" else 30
     equal_losses(theirs[:steps], ours[:steps], rtol=1e-4, of_largest=1e-6)

@@ -1,4 +1,5 @@
-"""Programs in the style of the public repositories of models train and predict as with the real Paddle, from fixed weights."""
+"""Programs in the style of the public repositories of models train and predict as with the real Paddle,
+from fixed weights."""
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ def test_gives_what_the_oracle_gives(program, tmp_path):
         if name in EXACT:
             np.testing.assert_array_equal(found, expected, name)
         else:
-            np.testing.assert_allclose(found, expected, 0, TOLERANCES[program] * np.abs(expected).max(), err_msg=name)
+            np.testing.assert_allclose(found, expected, 0, TOLERANCES[program] * np.abs(expected).max(),
+                                       err_msg=name)
     losses = ours["losses"].sum(1)
     assert losses[-1] < 0.8 * losses[0]  # it learns

@@ -1,10 +1,12 @@
-"""Exceptions at any moment of a training loop: how often something was lost. One process per tier and kind of program.
+"""Exceptions at any moment of a training loop: how often something was lost. One process per tier and
+kind of program.
 
     python -m tests.reliability.interrupts --tier sync --program eager --kind signal --trials 300 --seed 0
 
-A trial trains for some steps from the same start, is interrupted once (by SIGINT, by an exception that a signal handler raises, or by a tracing
-hook at the n-th line of the package), and looks at what is left: the exception came out once, parameters and optimizer state are those of one
-step of an undisturbed run, modes are as before, and training on from there gives what the undisturbed run gives.
+A trial trains for some steps from the same start, is interrupted once (by SIGINT, by an exception that a
+signal handler raises, or by a tracing hook at the n-th line of the package), and looks at what is left: the
+exception came out once, parameters and optimizer state are those of one step of an undisturbed run, modes are
+as before, and training on from there gives what the undisturbed run gives.
 """
 
 import argparse
@@ -25,7 +27,8 @@ STEPS = 8
 TIERS = ("sync", "async", "off")
 
 
-# Where Python prints what is raised and goes on (callbacks of weak references), or JAX has a bare `except`: nobody could tell the caller.
+# Where Python prints what is raised and goes on (callbacks of weak references), or JAX has a bare `except`:
+# nobody could tell the caller.
 IGNORING = {("weakref.py", "remove"), ("weakref.py", "_remove"), ("weakref.py", "__call__"),
             ("pxla.py", "_get_out_sharding_from_orig_sharding")}
 
@@ -40,7 +43,8 @@ class Training:
     def __init__(self, program):
         paddle.seed(5)
         nn = paddle.nn
-        self.net = nn.Sequential(nn.Linear(6, 16, bias_attr=False), nn.BatchNorm1D(16), nn.Tanh(), nn.Linear(16, 3))
+        self.net = nn.Sequential(nn.Linear(6, 16, bias_attr=False), nn.BatchNorm1D(16), nn.Tanh(),
+                                 nn.Linear(16, 3))
         if program == "groups":  # more parameters than one call updates
             self.net = nn.Sequential(*[nn.Linear(6, 6) for _ in range(36)], nn.Linear(6, 3))
         shapes = [p.shape for p in self.net.parameters()]
@@ -79,7 +83,8 @@ class Training:
     def state(self):
         """Everything that training changes, by name; read the way a checkpoint reads it."""
         found = {f"net.{k}": v.numpy() for k, v in self.net.state_dict().items()}
-        found |= {f"opt.{n}": v.numpy() for n, v in enumerate(v for k, v in self.opt.state_dict().items() if hasattr(v, "numpy"))}
+        found |= {f"opt.{n}": v.numpy()
+                  for n, v in enumerate(v for k, v in self.opt.state_dict().items() if hasattr(v, "numpy"))}
         return found
 
 
@@ -99,14 +104,17 @@ class StaticTraining(Training):
         self.exe, self.scope = paddle.static.Executor(), paddle.static.Scope()
         self.exe.run(startup, scope=self.scope)
         for p in self.main.all_parameters():
-            self.scope.find_var(p.name).get_tensor().set(source.uniform(-0.5, 0.5, p.shape).astype("float32"), paddle.CPUPlace())
+            self.scope.find_var(p.name).get_tensor().set(source.uniform(-0.5, 0.5, p.shape).astype("float32"),
+                                                         paddle.CPUPlace())
         self.data = source.uniform(-1, 1, (STEPS, 10, 6)).astype("float32")
 
     def step(self, i):
-        return float(self.exe.run(self.main, feed={"x": self.data[i]}, fetch_list=[self.loss], scope=self.scope)[0])
+        return float(self.exe.run(self.main, feed={"x": self.data[i]}, fetch_list=[self.loss],
+                                  scope=self.scope)[0])
 
     def state(self):
-        return {name: np.asarray(value) for name, value in self.scope.values.items() if "learning_rate" not in name}
+        return {name: np.asarray(value) for name, value in self.scope.values.items()
+                if "learning_rate" not in name}
 
 
 def same(a, b):
@@ -210,9 +218,11 @@ class Trials:
         except BaseException:
             self.failures.append(("lost", trial, traceback.format_exc()[-1500:]))
             return
-        steps = [k for k in (self.at - 1, self.at) if k >= 0 and k < STEPS and same(learnt(now), learnt(self.reference[k]))]
-        buffers = all(any(same({n: v}, {n: self.reference[k][n]}) for k in (self.at - 1, self.at) if 0 <= k < STEPS)
-                      for n, v in now.items() if n not in learnt(now))  # the forward pass changes them before the step
+        steps = [k for k in (self.at - 1, self.at)
+                 if k >= 0 and k < STEPS and same(learnt(now), learnt(self.reference[k]))]
+        # the forward pass changes them before the step
+        buffers = all(any(same({n: v}, {n: self.reference[k][n]}) for k in (self.at - 1, self.at)
+                          if 0 <= k < STEPS) for n, v in now.items() if n not in learnt(now))
         if not buffers and self.at > 0:
             self.failures.append(("buffers", trial, self.described(now)))
         if not steps and self.at > 0:
@@ -236,7 +246,8 @@ class Trials:
     def described(self, now):
         near = {}
         for name, value in now.items():
-            near[name] = [k for k, r in enumerate(self.reference) if name in r and same({name: value}, {name: r[name]})]
+            near[name] = [k for k, r in enumerate(self.reference)
+                          if name in r and same({name: value}, {name: r[name]})]
         return f"in step {self.at}: steps that each value fits: {near}"
 
     fired = ignored = False
@@ -244,7 +255,8 @@ class Trials:
     def handler(self, number, frame):
         self.fired, self.where, self.ignored = True, traceback.format_stack(frame)[-3:], False
         while frame is not None:
-            self.ignored = self.ignored or (Path(frame.f_code.co_filename).name, frame.f_code.co_name) in IGNORING
+            self.ignored = (self.ignored
+                            or (Path(frame.f_code.co_filename).name, frame.f_code.co_name) in IGNORING)
             frame = frame.f_back
         raise KeyboardInterrupt if self.kind == "signal" else Interrupted("by a handler")
 
@@ -252,7 +264,8 @@ class Trials:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--tier", choices=TIERS, default="sync")
-    parser.add_argument("--program", choices=("eager", "groups", "scaler", "to_static", "forward", "executor"), default="eager")
+    parser.add_argument("--program", choices=("eager", "groups", "scaler", "to_static", "forward",
+                                              "executor"), default="eager")
     parser.add_argument("--kind", choices=("signal", "handler", "lines"), default="signal")
     parser.add_argument("--trials", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
@@ -275,8 +288,8 @@ def main():
         kinds[what] = kinds.get(what, 0) + 1
     for what, trial, text in trials.failures[: given.show]:
         print(what, trial, text)
-    print(json.dumps({"tier": given.tier, "program": given.program, "kind": given.kind, "trials": given.trials, "interrupted": trials.hits,
-                      "failures": kinds}))
+    print(json.dumps({"tier": given.tier, "program": given.program, "kind": given.kind,
+                      "trials": given.trials, "interrupted": trials.hits, "failures": kinds}))
     sys.exit(bool(trials.failures))
 
 

@@ -16,9 +16,11 @@ def _dynamic_again(request):
 
 @pytest.fixture
 def static():
-    """paddle_jax.static, in static mode, with programs of its own: (module, main program, startup program)."""
+    """paddle_jax.static, in static mode, with programs of its own: (module, main program,
+    startup program)."""
     S = paddle_jax.static
     main, startup = S.Program(), S.Program()
     paddle_jax.enable_static()
-    with paddle_jax.utils.unique_name.guard(), S.program_guard(main, startup), S.scope_guard(paddle_jax.base.core.Scope()):
+    with (paddle_jax.utils.unique_name.guard(), S.program_guard(main, startup),
+          S.scope_guard(paddle_jax.base.core.Scope())):
         yield S, main, startup

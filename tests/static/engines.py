@@ -5,7 +5,8 @@ import re
 
 import numpy as np
 
-WEIGHT = re.compile(r"\.[wb]_\d+$")  # the real Paddle counts learning rates of schedulers and states of dropout among the parameters
+# the real Paddle counts learning rates of schedulers and states of dropout among the parameters
+WEIGHT = re.compile(r"\.[wb]_\d+$")
 
 
 class Built:
@@ -38,7 +39,8 @@ class Built:
     def names(self):
         """The names of the parameters."""
         found = [p.name for p in self.main.global_block().all_parameters()]
-        return sorted(name for name in found if WEIGHT.search(name) and not name.startswith("lstm_0"))  # the real LSTM's packed weights
+        # the real LSTM's packed weights
+        return sorted(name for name in found if WEIGHT.search(name) and not name.startswith("lstm_0"))
 
     def get(self, name):
         """A value from the scope."""
@@ -51,7 +53,8 @@ class Built:
     def run(self, feed, program=None, fetches=None):
         """One run."""
         with self.active():
-            return self.exe.run(self.main if program is None else program, feed=feed, fetch_list=self.fetches if fetches is None else fetches)
+            return self.exe.run(self.main if program is None else program, feed=feed,
+                                fetch_list=self.fetches if fetches is None else fetches)
 
 
 def pair(oracle, ours, build):
@@ -62,7 +65,8 @@ def pair(oracle, ours, build):
     for name in theirs.names():
         value = theirs.get(name)
         assert mine.get(name).shape == value.shape
-        value = value if name.endswith((".w_1", ".w_2")) else (r.randn(*value.shape) * 0.4).astype(value.dtype)
+        value = (value if name.endswith((".w_1", ".w_2"))
+                 else (r.randn(*value.shape) * 0.4).astype(value.dtype))
         theirs.set(name, value)
         mine.set(name, value)
     return theirs, mine

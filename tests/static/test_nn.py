@@ -1,4 +1,5 @@
-"""`paddle.static.nn`: parameters, results and running statistics as those of the real Paddle's older programs, which have no gradients any more."""
+"""`paddle.static.nn`: parameters, results and running statistics as those of the real Paddle's older
+programs, which have no gradients any more."""
 
 import os
 import pickle
@@ -17,7 +18,8 @@ def old(oracle, tmp_path_factory):
     """What the real Paddle gives, from a process of its own."""
     path = tmp_path_factory.mktemp("old") / "found.pkl"
     command = [sys.executable, "-m", "tests.static.nn_cases", str(path)]
-    done = subprocess.run(command, env={**os.environ, "FLAGS_enable_pir_api": "0"}, capture_output=True, text=True, check=False, timeout=240)
+    done = subprocess.run(command, env={**os.environ, "FLAGS_enable_pir_api": "0"}, capture_output=True,
+                          text=True, check=False, timeout=240)
     assert done.returncode == 0, done.stdout + done.stderr
     return pickle.loads(path.read_bytes())  # noqa: S301  written by the line above
 
@@ -79,7 +81,8 @@ def test_python_functions_with_gradients(static, capfd):
 
 def test_own_gradients(static):
     S, main, startup = static
-    x, w = S.data("x", [2]), S.create_parameter([2], "float32", default_initializer=paddle_jax.nn.initializer.Constant(2.0))
+    x, w = (S.data("x", [2]),
+            S.create_parameter([2], "float32", default_initializer=paddle_jax.nn.initializer.Constant(2.0)))
     x.stop_gradient = False
     y = S.nn.static_pylayer(lambda a: a * w, [x], lambda g: g * 10)
     grad, = S.gradients(y.sum(), x)
@@ -124,4 +127,5 @@ def test_recomputing_and_compiled_functions_are_recorded(static):
     square = paddle_jax.jit.to_static(lambda a: a * a)
     y = paddle_jax.distributed.fleet.utils.recompute(square, x)
     grad, = S.gradients(y, x)
-    assert [g.tolist() for g in S.Executor().run(main, {"x": np.array([1, 2], "float32")}, [y, grad])] == [[1, 4], [2, 4]]
+    assert ([g.tolist() for g in S.Executor().run(main, {"x": np.array([1, 2], "float32")}, [y, grad])]
+            == [[1, 4], [2, 4]])

@@ -1,7 +1,9 @@
-"""`x[index]` and `x[index] = value` for random shapes and indices: values and both gradients against NumPy, and against the real Paddle.
+"""`x[index]` and `x[index] = value` for random shapes and indices: values and both gradients against NumPy,
+and against the real Paddle.
 
-NumPy's rule for integers beside index arrays differs from Paddle's, so the reference applies integers, slices and None first and index
-arrays to what is left. Where the real Paddle 3.3.1 reads foreign memory or picks wrong axes (docs/differences.md), only NumPy is asked.
+NumPy's rule for integers beside index arrays differs from Paddle's, so the reference applies integers, slices
+and None first and index arrays to what is left. Where the real Paddle 3.3.1 reads foreign memory or picks
+wrong axes (docs/differences.md), only NumPy is asked.
 """
 
 import numpy as np
@@ -44,7 +46,8 @@ def one_item(draw, shape, broadcast):
         return kind, slice(draw(bound), draw(bound), draw(st.sampled_from([None, 1, 2, -1, -2]))), 1
     if kind.startswith("mask"):
         count = draw(st.integers(1, min(2, len(shape))))
-        bits = draw(st.lists(st.booleans(), min_size=int(np.prod(shape[:count])), max_size=int(np.prod(shape[:count]))))
+        bits = draw(st.lists(st.booleans(), min_size=int(np.prod(shape[:count])),
+                             max_size=int(np.prod(shape[:count]))))
         return kind, np.array(bits, bool).reshape(shape[:count]), count
     if kind == "all" or n == 0:
         return "all", slice(None), 1
@@ -52,7 +55,8 @@ def one_item(draw, shape, broadcast):
         return kind, draw(st.integers(-n, n - 1)), 1
     lengths = draw(st.sampled_from([broadcast, broadcast[-1:], (1,)]))
     size = int(np.prod(lengths))
-    return kind, np.array(draw(st.lists(st.integers(-n, n - 1), min_size=size, max_size=size)), np.int64).reshape(lengths), 1
+    return kind, np.array(draw(st.lists(st.integers(-n, n - 1), min_size=size, max_size=size)),
+                          np.int64).reshape(lengths), 1
 
 
 @st.composite
@@ -77,7 +81,8 @@ def indexed(draw):
 
 def spelled(module, items):
     """The index as a user of the module writes it."""
-    convert = {"tensor": module.to_tensor, "mask tensor": module.to_tensor, "0-d": module.to_tensor, "list": lambda a: a.tolist()}
+    convert = {"tensor": module.to_tensor, "mask tensor": module.to_tensor, "0-d": module.to_tensor,
+               "list": lambda a: a.tolist()}
     return tuple(convert.get(kind, lambda a: a)(item) for kind, item in items)
 
 
@@ -88,7 +93,8 @@ def trusted(items):
     if not arrays and "bool" not in kinds:
         return True
     backwards = any(isinstance(i, slice) and (i.step or 1) < 0 for _, i in items)
-    return not (backwards or {"none", "bool", "..."} & set(kinds) or any(a.dtype == bool or a.size == 0 for a in arrays))
+    return not (backwards or {"none", "bool", "..."} & set(kinds)
+                or any(a.dtype == bool or a.size == 0 for a in arrays))
 
 
 def noise(seed, shape):
@@ -143,8 +149,11 @@ def test_writing(oracle, case, data):
     array, value, weights = (noise(k, s) for k, s in enumerate([shape, lengths, shape]))
     written, owner = array.ravel().copy(), np.full(array.size, -1)
     written[positions.ravel()] = np.broadcast_to(value, positions.shape).ravel()
-    owner[positions.ravel()] = np.broadcast_to(np.arange(value.size).reshape(value.shape), positions.shape).ravel()  # repeated: the last one counts
-    to_value = np.bincount(owner[owner >= 0], weights.ravel()[owner >= 0], value.size)[: value.size].reshape(value.shape)
+    # repeated: the last one counts
+    owner[positions.ravel()] = np.broadcast_to(np.arange(value.size).reshape(value.shape),
+                                               positions.shape).ravel()
+    to_value = np.bincount(owner[owner >= 0], weights.ravel()[owner >= 0],
+                           value.size)[: value.size].reshape(value.shape)
     got = write(paddle_jax, array, items, value, weights)
     agree(got, (written.reshape(shape), np.where(owner < 0, weights.ravel(), 0).reshape(shape), to_value))
     if trusted(items):
@@ -164,8 +173,8 @@ def test_values_are_cast(oracle, dtype, value):
 
 
 @pytest.mark.parametrize("index", [
-    2, -3, (0, 0, 0), slice(None, None, 0), slice(1.0, None), slice(True, None), 1.5, "a", {}, 1j, [1.5], (Ellipsis, Ellipsis), [True],
-    [[True, False]], (slice(None),) * 3, slice("a", None), (0, [True, False])
+    2, -3, (0, 0, 0), slice(None, None, 0), slice(1.0, None), slice(True, None), 1.5, "a", {}, 1j, [1.5],
+    (Ellipsis, Ellipsis), [True], [[True, False]], (slice(None),) * 3, slice("a", None), (0, [True, False])
 ], ids=str)
 def test_refused_as_by_the_oracle(oracle, index):
     with pytest.raises(Exception) as expected:  # noqa: PT011  whatever the oracle raises is the expectation

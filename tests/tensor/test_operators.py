@@ -1,4 +1,5 @@
-"""Python operators of Tensor, compared with the real Paddle: values, dtypes and which mixtures are refused."""
+"""Python operators of Tensor, compared with the real Paddle: values, dtypes and which
+mixtures are refused."""
 
 import itertools
 import operator
@@ -8,10 +9,12 @@ import pytest
 
 import paddle_jax
 
-BINARY = [operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow, operator.eq, operator.ne,
-          operator.lt, operator.le, operator.gt, operator.ge, operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift]
+BINARY = [operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod,
+          operator.pow, operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge,
+          operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift]
 NUMBERS = [True, 2, 2.5, 1 + 2j]
-ARRAYS = [np.array([1, 2]), np.array([True, True]), np.array([1.5, 2.0], "float32"), np.array([1 + 1j, 2], "complex64")]
+ARRAYS = [np.array([1, 2]), np.array([True, True]), np.array([1.5, 2.0], "float32"),
+          np.array([1 + 1j, 2], "complex64")]
 REFUSED = (TypeError, ValueError, RuntimeError)
 
 
@@ -20,7 +23,8 @@ def outcome(function):
         got = function()
     except REFUSED as error:
         return type(error)
-    return got if isinstance(got, bool) or got is NotImplemented else (str(got.dtype).rsplit(".", 1)[-1], got.numpy())
+    return (got if isinstance(got, bool) or got is NotImplemented
+            else (str(got.dtype).rsplit(".", 1)[-1], got.numpy()))
 
 
 def agree(ours, theirs):
@@ -41,9 +45,11 @@ def test_tensor_with_number(op, oracle):
     for array, number in itertools.product(ARRAYS, NUMBERS):
         if op is operator.mod and (array.dtype.kind == "c" or isinstance(number, complex)):
             continue  # the remainder of complex numbers has no meaning; ours refuses it
-        for build in (lambda m, a=array, n=number: op(m.to_tensor(a), n), lambda m, a=array, n=number: op(n, m.to_tensor(a))):
+        for build in (lambda m, a=array, n=number: op(m.to_tensor(a), n),
+                      lambda m, a=array, n=number: op(n, m.to_tensor(a))):
             ours, theirs = both(oracle, build)
-            assert agree(ours, theirs), f"{op.__name__} of {array.dtype}{array} and {number!r}: {ours}, expected {theirs}"
+            assert agree(ours, theirs), (f"{op.__name__} of {array.dtype}{array} and {number!r}: "
+                                         f"{ours}, expected {theirs}")
 
 
 @pytest.mark.parametrize("op", BINARY, ids=lambda op: op.__name__)
@@ -52,7 +58,8 @@ def test_tensor_with_tensor(op, oracle):
         if op is operator.mod and "c" in (a.dtype.kind, b.dtype.kind):
             continue
         ours, theirs = both(oracle, lambda m, a=a, b=b: op(m.to_tensor(a), m.to_tensor(b)))
-        assert agree(ours, theirs), f"{op.__name__} of {a.dtype}{a} and {b.dtype}{b}: {ours}, expected {theirs}"
+        assert agree(ours,
+                     theirs), f"{op.__name__} of {a.dtype}{a} and {b.dtype}{b}: {ours}, expected {theirs}"
 
 
 @pytest.mark.parametrize("op", [operator.neg, operator.pos, operator.invert, abs], ids=lambda op: op.__name__)
@@ -64,7 +71,8 @@ def test_unary(op, oracle):
 
 def test_second_names_are_the_same_methods():
     x, y = paddle_jax.to_tensor([4.0, 6.0]), paddle_jax.to_tensor([2.0, 3.0])
-    for alias, name in {"mul": "multiply", "sub": "subtract", "div": "divide", "mod": "remainder", "eq": "equal", "lt": "less_than"}.items():
+    for alias, name in {"mul": "multiply", "sub": "subtract", "div": "divide", "mod": "remainder",
+                        "eq": "equal", "lt": "less_than"}.items():
         assert getattr(x, alias)(y).tolist() == getattr(x, name)(y).tolist()
     assert x.clamp(max=5.0).tolist() == [4.0, 5.0]
     assert x.mul_(y) is x and x.tolist() == [8.0, 18.0]

@@ -1,4 +1,5 @@
-"""Values that Paddle's kernels refuse: integers divided by zero, probabilities outside [0, 1]; against the real Paddle."""
+"""Values that Paddle's kernels refuse: integers divided by zero, probabilities outside [0, 1]; against
+the real Paddle."""
 
 import numpy as np
 import pytest
@@ -8,18 +9,21 @@ import paddle_jax as ours
 oracle = pytest.importorskip("paddle")
 
 DIVISIONS = {
-    "floor_divide": lambda p, x, y: p.floor_divide(x, y), "remainder": lambda p, x, y: p.remainder(x, y), "mod": lambda p, x, y: p.mod(x, y),
-    "floor_mod": lambda p, x, y: p.floor_mod(x, y), "//": lambda p, x, y: x // y, "%": lambda p, x, y: x % y, "/": lambda p, x, y: x / y,
+    "floor_divide": lambda p, x, y: p.floor_divide(x, y), "remainder": lambda p, x, y: p.remainder(x, y),
+    "mod": lambda p, x, y: p.mod(x, y), "floor_mod": lambda p, x, y: p.floor_mod(x, y),
+    "//": lambda p, x, y: x // y, "%": lambda p, x, y: x % y, "/": lambda p, x, y: x / y,
     "divide": lambda p, x, y: p.divide(x, y), "trunc": lambda p, x, y: p.divide(x, y, rounding_mode="trunc"),
-    "floor": lambda p, x, y: p.divide(x, y, rounding_mode="floor"), "method": lambda p, x, y: x.floor_divide(y),
-    "floor_divide_": lambda p, x, y: x.clone().floor_divide_(y), "remainder_": lambda p, x, y: x.clone().remainder_(y),
-    "mod_": lambda p, x, y: x.clone().mod_(y), "keywords": lambda p, x, y: p.floor_divide(y=y, x=x),
+    "floor": lambda p, x, y: p.divide(x, y, rounding_mode="floor"),
+    "method": lambda p, x, y: x.floor_divide(y), "floor_divide_": lambda p, x, y: x.clone().floor_divide_(y),
+    "remainder_": lambda p, x, y: x.clone().remainder_(y), "mod_": lambda p, x, y: x.clone().mod_(y),
+    "keywords": lambda p, x, y: p.floor_divide(y=y, x=x),
     "names": lambda p, x, y: p.remainder(input=x, other=y),
 }
 DIVISORS = {
     "zeros": lambda p, d: p.to_tensor([2, 0, -1]).astype(d), "zero": lambda p, d: p.to_tensor(0).astype(d),
     "none": lambda p, d: p.to_tensor([2, 3, -1]).astype(d),
-    "pending": lambda p, d: (p.to_tensor([2, 1, -1]).astype(d) * 3 - 3).astype(d), "float": lambda p, d: p.to_tensor([2.0, 0.0, -1.0]),
+    "pending": lambda p, d: (p.to_tensor([2, 1, -1]).astype(d) * 3 - 3).astype(d),
+    "float": lambda p, d: p.to_tensor([2.0, 0.0, -1.0]),
 }
 
 
@@ -45,24 +49,29 @@ def agree(call, *makers):
 @pytest.mark.parametrize("divisor", DIVISORS)
 @pytest.mark.parametrize("division", DIVISIONS)
 def test_divisions(division, divisor, dtype):
-    agree(DIVISIONS[division], lambda p: p.to_tensor([4, -3, 7]).astype(dtype), lambda p: DIVISORS[divisor](p, dtype))
+    agree(DIVISIONS[division], lambda p: p.to_tensor([4, -3, 7]).astype(dtype),
+          lambda p: DIVISORS[divisor](p, dtype))
 
 
 @pytest.mark.parametrize("text", [
-    "x // 0", "x % 0", "x / 0", "x // 0.0", "x % 0.0", "5 // z", "5 % z", "5 / z", "5.0 // z", "paddle.remainder(x, 0)", "paddle.floor_divide(x, 0)",
-    "x[:0] // z[:0]", "x[:0] // 0", "x[:0] % paddle.to_tensor(0)", "x // 2", "x % -3", "7 // x", "paddle.floor_divide(x, paddle.to_tensor([0, 1]))",
-    "(x - x) // (z - z)", "x // z.astype('float32')", "x % z.astype('float32')",
+    "x // 0", "x % 0", "x / 0", "x // 0.0", "x % 0.0", "5 // z", "5 % z", "5 / z", "5.0 // z",
+    "paddle.remainder(x, 0)", "paddle.floor_divide(x, 0)", "x[:0] // z[:0]", "x[:0] // 0",
+    "x[:0] % paddle.to_tensor(0)", "x // 2", "x % -3", "7 // x",
+    "paddle.floor_divide(x, paddle.to_tensor([0, 1]))", "(x - x) // (z - z)", "x // z.astype('float32')",
+    "x % z.astype('float32')",
 ])
 def test_numbers(text):
     def call(paddle):
-        return eval(text, {"paddle": paddle, "x": paddle.to_tensor([4, -3, 7]), "z": paddle.to_tensor([2, 0, 1])})
+        return eval(text,
+                    {"paddle": paddle, "x": paddle.to_tensor([4, -3, 7]), "z": paddle.to_tensor([2, 0, 1])})
 
     agree(call)
 
 
 def test_in_place_operators_leave_the_tensor():
     x = ours.to_tensor([4, 5])
-    for statement in ("x //= 0", "x %= 0", "x.floor_divide_(ours.to_tensor([1, 0]))", "x.remainder_(ours.to_tensor(0))"):
+    for statement in ("x //= 0", "x %= 0", "x.floor_divide_(ours.to_tensor([1, 0]))",
+                      "x.remainder_(ours.to_tensor(0))"):
         with pytest.raises(ZeroDivisionError, match="got 0"):
             exec(statement, {"x": x, "ours": ours})
     assert x.tolist() == [4, 5] and x.inplace_version == 0
@@ -77,9 +86,10 @@ def test_the_class():
 
 @pytest.mark.parametrize(("x", "y"), [([2**62 + 1, -(2**62) - 3, 7], [1, 1, -2]), ([-7, 7, -1], [2, -2, 3])])
 def test_truncating_division_is_exact(x, y):
-    agree(lambda p, a, b: p.divide(a, b, rounding_mode="trunc"), lambda p: p.to_tensor(x), lambda p: p.to_tensor(y))
-    assert ours.divide(ours.to_tensor(x), ours.to_tensor(y), rounding_mode="trunc").tolist() == [int(abs(a) // abs(b)) * (1 if a * b > 0 else -1)
-                                                                                                 for a, b in zip(x, y, strict=True)]
+    agree(lambda p, a, b: p.divide(a, b, rounding_mode="trunc"), lambda p: p.to_tensor(x),
+          lambda p: p.to_tensor(y))
+    assert (ours.divide(ours.to_tensor(x), ours.to_tensor(y), rounding_mode="trunc").tolist()
+            == [int(abs(a) // abs(b)) * (1 if a * b > 0 else -1) for a, b in zip(x, y, strict=True)])
 
 
 def test_inside_a_compiled_function():
@@ -91,15 +101,18 @@ def test_inside_a_compiled_function():
 
 
 @pytest.mark.parametrize("values", [
-    [0.0, 1.0, 0.5], [1.5, 0.5, 0.5], [-0.1, 0.5, 0.5], [float("nan"), 0.5, 0.5], [0.5, 0.5, 1.0 + 1e-6], [-0.0, 0.5, 1.0], [float("inf"), 0.5, 0.5],
+    [0.0, 1.0, 0.5], [1.5, 0.5, 0.5], [-0.1, 0.5, 0.5], [float("nan"), 0.5, 0.5], [0.5, 0.5, 1.0 + 1e-6],
+    [-0.0, 0.5, 1.0], [float("inf"), 0.5, 0.5],
 ])
 @pytest.mark.parametrize("call", [
-    lambda p, x, y: p.nn.functional.binary_cross_entropy(x, y), lambda p, x, y: p.nn.BCELoss(reduction="sum")(x, y),
+    lambda p, x, y: p.nn.functional.binary_cross_entropy(x, y),
+    lambda p, x, y: p.nn.BCELoss(reduction="sum")(x, y),
     lambda p, x, y: p.nn.functional.binary_cross_entropy(label=y, input=x, reduction="none"),
 ])
 def test_probabilities(values, call):
     agree(call, lambda p: p.to_tensor(values), lambda p: p.to_tensor([1.0, 0.0, 1.0]))
-    agree(call, lambda p: p.to_tensor(values, dtype="float64"), lambda p: p.to_tensor([1.0, 0.0, 1.0], dtype="float64"))
+    agree(call, lambda p: p.to_tensor(values, dtype="float64"),
+          lambda p: p.to_tensor([1.0, 0.0, 1.0], dtype="float64"))
 
 
 def test_probabilities_of_nothing():

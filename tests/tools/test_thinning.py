@@ -23,6 +23,7 @@ def test_what_was_measured_is_still_there():
     folder, gone = thinning.FILE.parents[1], []
     for name in json.loads(thinning.FILE.read_text(encoding="utf-8")):
         file, function = name.split("::")
-        if not (folder / file).exists() or f"def {function}(" not in (folder / file).read_text(encoding="utf-8"):
+        if (not (folder / file).exists()
+                or f"def {function}(" not in (folder / file).read_text(encoding="utf-8")):
             gone.append(name)
     assert not gone

@@ -1,4 +1,5 @@
-"""A program as people write it, which a type checker has nothing to say against (tests/tools/test_stubs.py). It is not run."""
+"""A program as people write it, which a type checker has nothing to say against
+(tests/tools/test_stubs.py). It is not run."""
 
 from typing import reveal_type
 
@@ -42,7 +43,8 @@ paddle.save(net.state_dict(), "a.pdparams")
 def evaluate(t: paddle.Tensor) -> float:
     return t.mean().item()
 values, vectors = paddle.linalg.eigh(x)
-print(paddle.linalg.norm(x).item(), paddle.zeros([2]).astype("int64"), x.T, x.tolist(), paddle.arange(3).cpu())
+print(paddle.linalg.norm(x).item(), paddle.zeros([2]).astype("int64"), x.T, x.tolist(),
+      paddle.arange(3).cpu())
 reveal_type(host)
 reveal_type(loss)
 reveal_type(parts)

@@ -13,7 +13,8 @@ class _GradMode:
     Not a Block: two C calls fewer in a block that wraps every optimizer step and every evaluation.
     """
 
-    DECORATED_BY_MARKER_ATTR = "__decorated_by__"  # what a decorated function says which mode it was decorated with
+    # what a decorated function says which mode it was decorated with
+    DECORATED_BY_MARKER_ATTR = "__decorated_by__"
     enabled = True
 
     def __init__(self):
@@ -24,13 +25,15 @@ class _GradMode:
         return ft.partial(setattr, local.ctx, "grad", self.enabled)
 
     def _leaving(self):  # sets what was saved last; returns None
-        return ignoring_arguments(ft.partial(next, map(setattr, (local.ctx,), ("grad",), map(list.pop, (self._saved,)))))
+        return ignoring_arguments(ft.partial(next, map(setattr, (local.ctx,), ("grad",),
+                                                       map(list.pop, (self._saved,)))))
 
     __enter__, __exit__ = Special(_entering), Special(_leaving)
 
     def __call__(self, func):
         if not callable(func):
-            raise TypeError(f"{type(self).__name__}: got {type(func).__name__} to decorate; it must be a function")
+            raise TypeError(f"{type(self).__name__}: got {type(func).__name__} to decorate; "
+                            "it must be a function")
         wrapped = self._wrap_generator(func) if inspect.isgeneratorfunction(func) else self._wrap(func)
         setattr(wrapped, self.DECORATED_BY_MARKER_ATTR, self)
         return wrapped
@@ -71,13 +74,15 @@ class _GradMode:
 
 
 class _Switch(_GradMode):
-    """A mode without arguments. Given a function it decorates it at once: `@paddle.no_grad` is as good as `@paddle.no_grad()`."""
+    """A mode without arguments. Given a function it decorates it at once: `@paddle.no_grad` is as good as
+    `@paddle.no_grad()`."""
 
     def __new__(cls, func=None):
         if func is None:
             return super().__new__(cls)
         if not callable(func):
-            raise TypeError(f"{cls.__name__}: got {func!r}; it takes no argument, or the function to decorate")
+            raise TypeError(f"{cls.__name__}: got {func!r}; it takes no argument, "
+                            "or the function to decorate")
         return cls()(func)
 
 

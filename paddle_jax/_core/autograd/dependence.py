@@ -1,13 +1,16 @@
-"""Which operands of a kernel its results change smoothly with: a gradient flows nowhere else, so the tape need not go there.
+"""Which operands of a kernel its results change smoothly with: a gradient flows nowhere else, so the tape
+need not go there.
 
-The gradient of `add` does not depend on the operands of `add` at all, that of `relu` only through a comparison. Without this, every derivative of a
-derivative would carry zeros through the whole graph below.
+The gradient of `add` does not depend on the operands of `add` at all, that of `relu` only through a
+comparison. Without this, every derivative of a derivative would carry zeros through the whole graph below.
 """
 
 import jax.numpy as jnp
 
-STEPS = frozenset(("sign", "floor", "ceil", "round", "stop_gradient"))  # derivative zero wherever there is one
-CALLS = frozenset(("jit", "pjit", "closed_call", "core_call", "remat", "checkpoint"))  # primitives that run the jaxpr they hold, as it stands
+# derivative zero wherever there is one
+STEPS = frozenset(("sign", "floor", "ceil", "round", "stop_gradient"))
+# primitives that run the jaxpr they hold, as it stands
+CALLS = frozenset(("jit", "pjit", "closed_call", "core_call", "remat", "checkpoint"))
 
 
 def smooth(kernel, avals) -> int:
@@ -20,7 +23,8 @@ def smooth(kernel, avals) -> int:
 
 
 def _through(jaxpr, masks):
-    """The masks of the results of a jaxpr from those of its inputs. Numbers that are no floats carry nothing."""
+    """The masks of the results of a jaxpr from those of its inputs. Numbers that are no
+    floats carry nothing."""
     known = {v: mask for v, mask in zip(jaxpr.invars, masks, strict=True) if _inexact(v)}
 
     def of(v):
@@ -37,7 +41,8 @@ def _through(jaxpr, masks):
             for mask in given:
                 together |= mask
             made = [together] * len(equation.outvars)
-        known.update((v, mask) for v, mask in zip(equation.outvars, made, strict=True) if mask and _inexact(v))
+        known.update((v, mask) for v, mask in zip(equation.outvars, made, strict=True)
+                     if mask and _inexact(v))
     return [of(v) for v in jaxpr.outvars]
 
 
@@ -47,12 +52,14 @@ def opened(jaxpr):
 
 
 def variables(jaxpr):
-    """The variables of constants and operands, in this order. In JAX 0.12 constants that are not attached count as operands."""
+    """The variables of constants and operands, in this order. In JAX 0.12 constants that are not attached
+    count as operands."""
     return [*jaxpr.constvars, *jaxpr.invars]
 
 
 def is_literal(v) -> bool:
-    """Whether an operand in a jaxpr is a literal; the classes are in jax.extend.core, which takes 0.1 s to import."""
+    """Whether an operand in a jaxpr is a literal; the classes are in jax.extend.core, which takes
+    0.1 s to import."""
     return hasattr(v, "val")
 
 

@@ -1,6 +1,7 @@
 """Gradients of kernels, derived from the equations that a kernel has been traced to.
 
-Deriving from these equations repeats none of the Python code of an operation, and most often they are there already.
+Deriving from these equations repeats none of the Python code of an operation, and most often they
+are there already.
 """
 
 import jax
@@ -12,7 +13,8 @@ from paddle_jax._core.autograd import reverse
 
 
 def derived(kernel, diff, given, arity):
-    """The function `(operands..., cotangents...) -> gradients` of a kernel with respect to the operands at `diff`; see `Kernel.grad`."""
+    """The function `(operands..., cotangents...) -> gradients` of a kernel with respect to the operands at
+    `diff`; see `Kernel.grad`."""
 
     def backward(*args):
         operands, cts = args[:arity], args[arity:]
@@ -31,12 +33,15 @@ def _accumulated(equations, diff, given, operands, cts):
     _, pull = reverse.linearized(equations.jaxpr, equations.consts, operands, moving, wanted)
     passed = iter(cts)
     passed = [next(passed) if has else None for has in given]
-    grads = pull([_fitting(ct, out) if wants else None for ct, out, wants in zip(passed, outs, wanted, strict=True)])
-    return _gradients([jax.lax.full(operands[i].shape, 0, operands[i].dtype) if grads[i] is None else grads[i] for i in diff])
+    grads = pull([_fitting(ct, out) if wants else None
+                  for ct, out, wants in zip(passed, outs, wanted, strict=True)])
+    return _gradients([jax.lax.full(operands[i].shape, 0, operands[i].dtype) if grads[i] is None else grads[i]
+                       for i in diff])
 
 
 def linearized(kernel, diff, operands):
-    """(results, pull) of `jax.vjp` with respect to the operands at `diff`. Operands that are known stay known to the function."""
+    """(results, pull) of `jax.vjp` with respect to the operands at `diff`. Operands that are known stay known
+    to the function."""
     unknown = kernel.deferrable and all(isinstance(operand, jax.core.Tracer) for operand in operands)
     fn = kernel.equations(operands) if unknown else kernel.fn
     return jax.vjp(_chosen(fn, diff, operands), *[operands[i] for i in diff])
@@ -66,7 +71,8 @@ def _cotangents(outs, given, cts):
 
 
 def _gradients(found):
-    """Gradients as a kernel gives them. Complex numbers follow Paddle: the gradient is conj(vjp(conj(cotangent)))."""
+    """Gradients as a kernel gives them. Complex numbers follow Paddle: the gradient is
+    conj(vjp(conj(cotangent)))."""
     grads = [_conj(g) for g in found]
     return grads[0] if len(grads) == 1 else tuple(grads)
 
@@ -82,7 +88,8 @@ def _cotangent(out, ct):
 
 
 def _fitting(ct, out):
-    """A cotangent in the dtype and shape of the result; no more calls than there must be: each takes its time in a trace."""
+    """A cotangent in the dtype and shape of the result; no more calls than there must be: each takes its
+    time in a trace."""
     ct = _conj(ct)
     ct = ct if ct.dtype == out.dtype else ct.astype(out.dtype)
     return ct if ct.shape == out.shape else ct.reshape(out.shape)

@@ -20,17 +20,19 @@ class GraphFreedError(RuntimeError, SystemError):
 class Node:
     """One recorded operation.
 
-    kernel, values: what ran on what. diff: positions of the operands that get a gradient. edges: for each of them the source, as
-    (producing Node or leaf Tensor, output index). n_out: number of outputs. hooks: None, or functions of the gradients by output.
-    zero_grad_sources: None, or sources among the operands that the gradient is zero for. serial: counts up, so that sources come before what uses
-    them.
+    kernel, values: what ran on what. diff: positions of the operands that get a gradient. edges: for each of
+    them the source, as (producing Node or leaf Tensor, output index). n_out: number of outputs. hooks: None,
+    or functions of the gradients by output. zero_grad_sources: None, or sources among the operands that the
+    gradient is zero for. serial: counts up, so that sources come before what uses them.
     """
 
-    __slots__ = ("__weakref__", "diff", "edges", "hooks", "kernel", "n_out", "serial", "values", "zero_grad_sources")
+    __slots__ = ("__weakref__", "diff", "edges", "hooks", "kernel", "n_out", "serial", "values",
+                 "zero_grad_sources")
     constant = ()  # raw gradients that user code cut off, by id; only a PyLayer has some
 
     def __init__(self, kernel, values, diff, edges, n_out, zero_grad_sources=None):
-        self.kernel, self.values, self.diff, self.edges, self.n_out, self.zero_grad_sources = kernel, values, diff, edges, n_out, zero_grad_sources
+        self.kernel, self.values, self.diff, self.edges, self.n_out, self.zero_grad_sources = (
+            kernel, values, diff, edges, n_out, zero_grad_sources)
         self.hooks = None
         self.serial = next_serial()
 
@@ -67,15 +69,18 @@ class Node:
         return self.values
 
     def pull(self, cts, create_graph=False, kept=None):
-        """Gradients for `edges` (or the ones at `kept`) from the cotangents of the outputs (None where an output has none).
+        """Gradients for `edges` (or the ones at `kept`) from the cotangents of the outputs (None where an
+        output has none).
 
-        With `create_graph` the cotangents and gradients are Tensors and are recorded, so that the gradient can be differentiated again.
+        With `create_graph` the cotangents and gradients are Tensors and are recorded, so that the gradient
+        can be differentiated again.
         """
         values = self.values
         if values is not None:
             local.ctx.frame.recalls(self)
         if values is None:
-            raise GraphFreedError("(Fatal) backward: this part of the tape was freed by an earlier backward; pass retain_graph=True there")
+            raise GraphFreedError("(Fatal) backward: this part of the tape was freed by an earlier backward; "
+                                  "pass retain_graph=True there")
         diff = self.diff if kept is None else tuple([self.diff[k] for k in kept])
         if self.n_out == 1:
             kernel, passed = self.kernel.grads.get(diff) or self.kernel.grad(diff, None, len(values)), cts
@@ -88,12 +93,14 @@ class Node:
         return out if type(out) is tuple else (out,)
 
     def _pull_recorded(self, kernel, cts):
-        """As `run` on the operands and cotangents, without making Tensors of the operands: the edges are known."""
+        """As `run` on the operands and cotangents, without making Tensors of the operands: the
+        edges are known."""
         frame = local.ctx.frame
         if frame.recording:
             return frame.call(kernel, [*self._operands(), *cts])
         made = self.kernel.made_of
-        if made is not None and made[0].by_result is not None and type(self) is Node and self.values[0].dtype.kind == "f":
+        if (made is not None and made[0].by_result is not None and type(self) is Node
+                and self.values[0].dtype.kind == "f"):
             return (self._pull_by_result(made[0].by_result, cts[0]),)
         values = [*self.values, *[ct._raw for ct in cts]]
         at, diff, edges = len(self.values), self.diff, self.edges
@@ -104,7 +111,8 @@ class Node:
             at += 1
         flow, zero_grad_sources = kernel.flow(values), self.zero_grad_sources
         if any(not flow >> i & 1 for i in diff):
-            zero_grad_sources = {(id(edge[0]), edge[1]): edge for i, edge in zip(diff, edges, strict=True) if not flow >> i & 1}
+            zero_grad_sources = {(id(edge[0]), edge[1]): edge for i, edge in zip(diff, edges, strict=True)
+                                 if not flow >> i & 1}
             zero_grad_sources = (*zero_grad_sources.values(), *(self.zero_grad_sources or ()))
             edges = tuple([edge for i, edge in zip(diff, edges, strict=True) if flow >> i & 1])
             diff = tuple([i for i in diff if flow >> i & 1])
@@ -115,7 +123,8 @@ class Node:
         return [wrap(o, False, node, i) for i, o in enumerate(out)]
 
     def _pull_by_result(self, kernel, ct):
-        """The recorded gradient as a function of the result, computed again (a compiled program has it already)."""
+        """The recorded gradient as a function of the result, computed again (a compiled program
+        has it already)."""
         values, diff, edges = [execute(self.kernel, self.values), ct._raw], (0,), ((self, 0),)
         if not ct.stop_gradient:
             diff, edges = (0, 1), (*edges, source_of(ct))
@@ -134,7 +143,8 @@ class Node:
 
 
 class ResidualNode(Node):
-    """An operation with a loop inside, in a function that is captured: its loop runs once, and hands its intermediate values to the gradient."""
+    """An operation with a loop inside, in a function that is captured: its loop runs once, and hands its
+    intermediate values to the gradient."""
 
     __slots__ = ("made",)
 
@@ -168,11 +178,13 @@ def added(a, b):
         return wrap(out)
     if x.shape == y.shape and x.dtype == y.dtype:
         return wrap(out, False, Sum(ADD, (), (0, 1)[: len(edges)], edges, 1))
-    return wrap(out, False, Node(ADD, (x, y), tuple([i for i, t in enumerate((a, b)) if not t.stop_gradient]), edges, 1))
+    return wrap(out, False,
+                Node(ADD, (x, y), tuple([i for i, t in enumerate((a, b)) if not t.stop_gradient]), edges, 1))
 
 
 class ZeroGradNode(Node):
-    """Stands for a value that was put in place of a recorded one: nothing flows back from it, and what it replaced counts as used."""
+    """Stands for a value that was put in place of a recorded one: nothing flows back from it, and what it
+    replaced counts as used."""
 
     __slots__ = ()
 
@@ -223,7 +235,8 @@ class Packed:
     def value(self):
         tensor = self.unpack(self.kept)
         if not isinstance(tensor, Tensor):
-            raise ArgumentError(f"saved_tensors_hooks: unpack_hook returned {type(tensor).__name__}; it must return the Tensor that was packed")
+            raise ArgumentError(f"saved_tensors_hooks: unpack_hook returned {type(tensor).__name__}; "
+                                "it must return the Tensor that was packed")
         return tensor._raw
 
 

@@ -1,9 +1,11 @@
 """Reverse accumulation over the equations of a kernel.
 
-`jax.vjp` takes 0.3 to 0.5 ms for each equation: it wraps every operand, traces the tangent of each equation, and transposes that. For a new kernel
-that is most of what its gradient costs. Here the gradients of the primitives that nearly all equations are made of stand as one line each, the same
-formulas as JAX's; whatever is not among them (loops, functions with a derivative of their own, products of unlike dtypes) goes to `jax.vjp`,
-equation by equation. What comes out are equations again, so gradients of every order are derived the same way.
+`jax.vjp` takes 0.3 to 0.5 ms for each equation: it wraps every operand, traces the tangent of each equation,
+and transposes that. For a new kernel that is most of what its gradient costs. Here the gradients of the
+primitives that nearly all equations are made of stand as one line each, the same formulas as JAX's; whatever
+is not among them (loops, functions with a derivative of their own, products of unlike dtypes) goes to
+`jax.vjp`, equation by equation. What comes out are equations again, so gradients of every order are
+derived the same way.
 """
 
 import math
@@ -15,13 +17,17 @@ from jax import lax
 
 from paddle_jax._core.autograd.dependence import STEPS, is_literal, opened, variables
 
-CALLS = frozenset(("jit", "pjit", "closed_call", "core_call"))  # run the jaxpr they hold, and nothing else is meant by them
-RULES = {}  # name of a primitive -> function (cotangent, equation, operands, result) -> cotangents of the operands, None where there is none
+# run the jaxpr they hold, and nothing else is meant by them
+CALLS = frozenset(("jit", "pjit", "closed_call", "core_call"))
+# name of a primitive -> function (cotangent, equation, operands, result) -> cotangents of the operands, None
+# where there is none
+RULES = {}
 
 
 def linearized(jaxpr, consts, values, moving, wanted):
-    """(results, pull) of a jaxpr. moving: for each operand whether its gradient is asked for; wanted: for each result whether it will get a
-    cotangent. `pull` gives the cotangents of the operands from those of the results; None stands for zeros."""
+    """(results, pull) of a jaxpr. moving: for each operand whether its gradient is asked for; wanted: for
+    each result whether it will get a cotangent. `pull` gives the cotangents of the operands from those of the
+    results; None stands for zeros."""
     inputs = variables(jaxpr)
     env, steps, inputs = dict(zip(inputs, [*consts, *values], strict=True)), [], inputs[len(consts) :]
     live = {v for v, moves in zip(inputs, moving, strict=True) if moves}
@@ -34,7 +40,8 @@ def linearized(jaxpr, consts, values, moving, wanted):
         env.update(zip(equation.outvars, results, strict=True))
         if back is not None:
             live.update(v for v, moves in zip(equation.outvars, moved, strict=True) if moves)
-            steps.append((equation.outvars, [v if m else None for v, m in zip(equation.invars, moves, strict=True)], back))
+            steps.append((equation.outvars,
+                          [v if m else None for v, m in zip(equation.invars, moves, strict=True)], back))
 
     def pull(cotangents):
         cts = {}
@@ -48,8 +55,8 @@ def linearized(jaxpr, consts, values, moving, wanted):
 
 
 def _needed(jaxpr, wanted):
-    """The variables on which a wanted result depends. A result that nobody wants the gradient of must not take part: zero times the infinite
-    derivative of an eigenvector is not zero."""
+    """The variables on which a wanted result depends. A result that nobody wants the gradient of must not
+    take part: zero times the infinite derivative of an eigenvector is not zero."""
     needed = {v for v, wants in zip(jaxpr.outvars, wanted, strict=True) if wants and not is_literal(v)}
     for equation in reversed(jaxpr.eqns):
         if not needed.isdisjoint(equation.outvars):
@@ -58,8 +65,9 @@ def _needed(jaxpr, wanted):
 
 
 def accumulate(steps, cts):
-    """Goes back over steps of a program: (results, operands, back), where `back` gives the cotangents of the operands from those of the results.
-    An operand is None where no gradient is passed on. `cts` has the cotangents to start from, by variable, and gets all others."""
+    """Goes back over steps of a program: (results, operands, back), where `back` gives the cotangents of the
+    operands from those of the results. An operand is None where no gradient is passed on. `cts` has the
+    cotangents to start from, by variable, and gets all others."""
     for results, operands, back in reversed(steps):
         outs = [cts.get(v) for v in results]
         if any(ct is not None for ct in outs):
@@ -75,7 +83,8 @@ def add(cts, v, ct):
 
 
 def _step(jaxpr, equation, operands, moves, moved):
-    """(results, pull) of one equation; no pull where no gradient flows from the results in `moved` to the operands in `moves`."""
+    """(results, pull) of one equation; no pull where no gradient flows from the results in `moved` to the
+    operands in `moves`."""
     name = equation.primitive.name
     if not any(moves) or not any(moved) or name in STEPS:
         return _evaluated(jaxpr, equation, operands), None
@@ -100,7 +109,8 @@ def _evaluated(jaxpr, equation, operands):
 def _alone(jaxpr, equation):
     """One equation as a function of its operands."""
     places = [i for i, v in enumerate(equation.invars) if not is_literal(v)]
-    one = jaxpr.replace(constvars=[], invars=[equation.invars[i] for i in places], outvars=list(equation.outvars), eqns=[equation],
+    one = jaxpr.replace(constvars=[], invars=[equation.invars[i] for i in places],
+                        outvars=list(equation.outvars), eqns=[equation],
                         debug_info=jaxpr.debug_info._replace(arg_names=None, result_paths=None))
     return lambda *operands: jax.core.eval_jaxpr(one, (), *[operands[i] for i in places])
 
@@ -115,7 +125,8 @@ def _by_jax(jaxpr, equation, operands, moves, moved):
 
     def of_moving(*chosen):
         known = dict(zip(places, chosen, strict=True))
-        results = fn(*[known.get(v, x) if not is_literal(v) else x for v, x in zip(equation.invars, operands, strict=True)])
+        results = fn(*[known.get(v, x) if not is_literal(v) else x
+                       for v, x in zip(equation.invars, operands, strict=True)])
         return [results[i] for i in smooth], results
 
     _, back, results = jax.vjp(of_moving, *[operands[i] for i in places.values()], has_aux=True)
@@ -131,12 +142,14 @@ def _by_jax(jaxpr, equation, operands, moves, moved):
 def _smooth_operands(equation, moves):
     """Whether all operands of a function with a derivative of its own have tangents, but for constants."""
     n = equation.params.get("num_consts", 0)
-    return "jvp_jaxpr_fun" in equation.params and not any(moves[:n]) and all(_inexact(v.aval) for v in equation.invars[n:])
+    return ("jvp_jaxpr_fun" in equation.params and not any(moves[:n])
+            and all(_inexact(v.aval) for v in equation.invars[n:]))
 
 
 def _by_given(equation, operands, moves, moved):
-    """(results, pull) of a function with a derivative of its own. Its rule gives results and tangents, and these depend linearly on the tangents of
-    the operands: so their gradients with respect to those, wherever they are taken, are the cotangents."""
+    """(results, pull) of a function with a derivative of its own. Its rule gives results and tangents, and
+    these depend linearly on the tangents of the operands: so their gradients with respect to those, wherever
+    they are taken, are the cotangents."""
     n, symbolic = equation.params["num_consts"], equation.params["symbolic_zeros"]
     primals, moves = operands[n:], moves[n:]
     zeros = [symbolic and not m for m in moves]
@@ -175,7 +188,7 @@ def _holds_jaxpr(value):
     return hasattr(getattr(value, "jaxpr", value), "eqns")
 
 
-# rules ------------------------------------------------------------------------------------------------------------
+# rules ------------------------------------------------------------------------------------------------------
 
 
 def _rule(*names, fits=None):
@@ -191,9 +204,11 @@ def _rule(*names, fits=None):
 
 
 def _alike(equation):
-    """Whether operands and result have one inexact dtype, and one number of axes or none (lengths of 1 are spread)."""
+    """Whether operands and result have one inexact dtype, and one number of axes or none (lengths
+    of 1 are spread)."""
     out = equation.outvars[0].aval
-    return _inexact(out) and all(v.aval.dtype == out.dtype and v.aval.ndim in (0, out.ndim) for v in equation.invars)
+    return (_inexact(out)
+            and all(v.aval.dtype == out.dtype and v.aval.ndim in (0, out.ndim) for v in equation.invars))
 
 
 def _real(equation):
@@ -216,7 +231,8 @@ def _binary(name, first, second):
     @_rule(name, fits=_alike)
     def rule(ct, equation, operands, result):
         pairs = zip(equation.invars, (first, second), strict=True)
-        return [None if is_literal(v) else _gathered(derivative(ct, *operands, result), v.aval.shape) for v, derivative in pairs]
+        return [None if is_literal(v) else _gathered(derivative(ct, *operands, result), v.aval.shape)
+                for v, derivative in pairs]
 
 
 def _gathered(ct, shape):
@@ -245,14 +261,16 @@ _elementwise("sqrt", lambda ct, x, y: lax.mul(ct, lax.div(_n(y, 0.5), y)))
 _elementwise("rsqrt", lambda ct, x, y: lax.mul(ct, lax.mul(lax.div(y, x), _n(y, -0.5))))
 _elementwise("square", lambda ct, x, y: lax.mul(ct, lax.mul(x, _n(x, 2))))
 _elementwise("abs", lambda ct, x, y: lax.select(lax.ge(x, _n(x, 0)), ct, lax.neg(ct)), _real)
-_elementwise("erf", lambda ct, x, y: lax.mul(lax.mul(ct, _n(x, 2 / math.sqrt(math.pi))), lax.exp(lax.neg(lax.square(x)))), _real)
+_elementwise("erf", lambda ct, x, y: lax.mul(lax.mul(ct, _n(x, 2 / math.sqrt(math.pi))),
+                                             lax.exp(lax.neg(lax.square(x)))), _real)
 _elementwise("copy", lambda ct, x, y: ct)
 _elementwise("copy_p", lambda ct, x, y: ct)
 _binary("add", lambda ct, x, y, z: ct, lambda ct, x, y, z: ct)
 _binary("add_any", lambda ct, x, y, z: ct, lambda ct, x, y, z: ct)
 _binary("sub", lambda ct, x, y, z: ct, lambda ct, x, y, z: lax.neg(ct))
 _binary("mul", lambda ct, x, y, z: lax.mul(ct, y), lambda ct, x, y, z: lax.mul(ct, x))
-_binary("div", lambda ct, x, y, z: lax.div(ct, y), lambda ct, x, y, z: lax.mul(lax.mul(lax.neg(ct), x), lax.integer_pow(y, -2)))
+_binary("div", lambda ct, x, y, z: lax.div(ct, y),
+        lambda ct, x, y, z: lax.mul(lax.mul(lax.neg(ct), x), lax.integer_pow(y, -2)))
 _binary("max", lambda ct, x, y, z: _shared(ct, x, y, z), lambda ct, x, y, z: _shared(ct, y, x, z))
 _binary("min", lambda ct, x, y, z: _shared(ct, x, y, z), lambda ct, x, y, z: _shared(ct, y, x, z))
 
@@ -260,13 +278,15 @@ _binary("min", lambda ct, x, y, z: _shared(ct, x, y, z), lambda ct, x, y, z: _sh
 def _shared(ct, x, other, z):
     """The part of a cotangent for x, the larger (or smaller) of two; equal ones get half each."""
     ones = lax.full_like(z, 1)
-    return lax.mul(ct, lax.div(lax.select(lax.eq(x, z), ones, lax.full_like(z, 0)), lax.select(lax.eq(other, z), lax.full_like(z, 2), ones)))
+    return lax.mul(ct, lax.div(lax.select(lax.eq(x, z), ones, lax.full_like(z, 0)),
+                               lax.select(lax.eq(other, z), lax.full_like(z, 2), ones)))
 
 
 @_rule("integer_pow", fits=_alike)
 def _integer_pow(ct, equation, operands, result):
     n, x = equation.params["y"], operands[0]
-    return [lax.mul(ct, lax.mul(lax.integer_pow(x, n - 1), _n(x, n)) if n != 1 else lax.full_like(x, 1))] if n else [None]
+    return ([lax.mul(ct, lax.mul(lax.integer_pow(x, n - 1), _n(x, n)) if n != 1 else lax.full_like(x, 1))]
+            if n else [None])
 
 
 @_rule("convert_element_type", fits=_cast)
@@ -274,7 +294,7 @@ def _convert(ct, equation, operands, result):
     return [lax.convert_element_type(ct, equation.invars[0].aval.dtype)]
 
 
-# places of elements -----------------------------------------------------------------------------------------------
+# places of elements -----------------------------------------------------------------------------------------
 
 
 @_rule("reshape", fits=lambda equation: equation.params.get("dimensions") is None)
@@ -309,7 +329,8 @@ def _reduce_most(ct, equation, operands, result):
     return [lax.mul(lax.broadcast_in_dim(lax.div(ct, lax.reduce_sum(those, axes)), shape, kept), those)]
 
 
-@_rule("pad", fits=lambda equation: is_literal(equation.invars[1]) and all(low >= 0 <= high for low, high, _ in equation.params["padding_config"]))
+@_rule("pad", fits=lambda equation: is_literal(equation.invars[1]) and all(
+    low >= 0 <= high for low, high, _ in equation.params["padding_config"]))
 def _pad(ct, equation, operands, result):
     edges = list(zip(equation.params["padding_config"], ct.shape, strict=True))
     starts, ends = [low for (low, _, _), _ in edges], [n - high for (_, high, _), n in edges]
@@ -340,7 +361,8 @@ def _concatenate(ct, equation, operands, result):
 def _slice(ct, equation, operands, result):
     shape, starts = equation.invars[0].aval.shape, equation.params["start_indices"]
     steps = equation.params["strides"] or (1,) * len(shape)
-    spans = [start + (n - 1) * step + 1 if n else start for start, n, step in zip(starts, ct.shape, steps, strict=True)]
+    spans = [start + (n - 1) * step + 1 if n else start
+             for start, n, step in zip(starts, ct.shape, steps, strict=True)]
     edges = zip(starts, shape, spans, steps, strict=True)
     return [lax.pad(ct, _n(ct, 0), [(start, n - span, step - 1) for start, n, span, step in edges])]
 
@@ -349,24 +371,28 @@ def _slice(ct, equation, operands, result):
 def _select(ct, equation, operands, result):
     zeros = lax.full_like(ct, 0)
     pair = lax.select_n(operands[0], ct, zeros), lax.select_n(operands[0], zeros, ct)
-    return [None, *[None if is_literal(v) else part for v, part in zip(equation.invars[1:], pair, strict=True)]]
+    return [None,
+            *[None if is_literal(v) else part for v, part in zip(equation.invars[1:], pair, strict=True)]]
 
 
 @_rule("gather", fits=_inexact_result)
 def _gather(ct, equation, operands, result):
     dims, params = equation.params["dimension_numbers"], equation.params
     places = lax.ScatterDimensionNumbers(
-        update_window_dims=dims.offset_dims, inserted_window_dims=dims.collapsed_slice_dims, scatter_dims_to_operand_dims=dims.start_index_map,
-        operand_batching_dims=dims.operand_batching_dims, scatter_indices_batching_dims=dims.start_indices_batching_dims)
+        update_window_dims=dims.offset_dims, inserted_window_dims=dims.collapsed_slice_dims,
+        scatter_dims_to_operand_dims=dims.start_index_map, operand_batching_dims=dims.operand_batching_dims,
+        scatter_indices_batching_dims=dims.start_indices_batching_dims)
     x, indices = operands
-    return [lax.scatter_add(lax.full(x.shape, 0, ct.dtype), indices, ct, places, indices_are_sorted=params["indices_are_sorted"],
+    return [lax.scatter_add(lax.full(x.shape, 0, ct.dtype), indices, ct, places,
+                            indices_are_sorted=params["indices_are_sorted"],
                             unique_indices=params["unique_indices"], mode=params["mode"]), None]
 
 
 def _plain_product(equation):
     """Whether a product is one of operands of one dtype, summed in that dtype."""
     wanted = equation.params.get("preferred_element_type")
-    dtypes = {v.aval.dtype for v in (*equation.invars, *equation.outvars)} | ({np.dtype(wanted)} if wanted is not None else set())
+    dtypes = ({v.aval.dtype for v in (*equation.invars, *equation.outvars)}
+              | ({np.dtype(wanted)} if wanted is not None else set()))
     return len(dtypes) == 1 and equation.params.get("out_sharding") is None
 
 
@@ -381,9 +407,12 @@ def _dot(ct, equation, operands, result):
     rows, columns = range(n, n + len(kept[0])), range(n + len(kept[0]), ct.ndim)
     wanted = params["preferred_element_type"]
     # of the cotangent: batch axes, those kept of x, those kept of y
-    of_x = lax.dot_general(ct, y, ((columns, kept[1]), (range(n), batch[1])), precision=precision, preferred_element_type=wanted)
-    of_y = lax.dot_general(ct, x, ((rows, kept[0]), (range(n), batch[0])), precision=turned, preferred_element_type=wanted)
-    return [_back(of_x, batch[0], kept[0], contracted[0], contracted[1]), _back(of_y, batch[1], kept[1], contracted[1], contracted[0])]
+    of_x = lax.dot_general(ct, y, ((columns, kept[1]), (range(n), batch[1])), precision=precision,
+                           preferred_element_type=wanted)
+    of_y = lax.dot_general(ct, x, ((rows, kept[0]), (range(n), batch[0])), precision=turned,
+                           preferred_element_type=wanted)
+    return [_back(of_x, batch[0], kept[0], contracted[0], contracted[1]),
+            _back(of_y, batch[1], kept[1], contracted[1], contracted[0])]
 
 
 def _kept(ndim, contracted, batch):
@@ -391,6 +420,7 @@ def _kept(ndim, contracted, batch):
 
 
 def _back(product, batch, kept, contracted, partner):
-    """The gradient of an operand in the order of its axes. Behind batch and kept axes it has those contracted, in the order of the partner's axes."""
+    """The gradient of an operand in the order of its axes. Behind batch and kept axes it has those
+    contracted, in the order of the partner's axes."""
     order = [*batch, *kept, *[contracted[i] for i in np.argsort(partner)]]
     return product if order == sorted(order) else lax.transpose(product, np.argsort(order))

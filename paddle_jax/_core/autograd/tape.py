@@ -1,4 +1,5 @@
-"""The tape: nodes that remember an operation, and the walk back over them. Derivatives of every order use the same walk."""
+"""The tape: nodes that remember an operation, and the walk back over them. Derivatives of every order
+use the same walk."""
 
 import operator
 
@@ -16,12 +17,14 @@ from paddle_jax._core.values.unmade import Unmade
 
 
 class _Walk:
-    """One backward pass: which sources have which gradient so far (Tensors with create_graph, else raw values).
+    """One backward pass: which sources have which gradient so far (Tensors with create_graph,
+    else raw values).
 
-    nodes: Node -> gradient of its output, or a list of those of its outputs. leaves: id(leaf Tensor) -> [leaf, gradient]. blank: leaves that a
-    PyLayer gave None for. order: the nodes reached, consumers first. constant: by id, raw gradients that user code (a PyLayer, a hook) gave
-    as Tensors with stop_gradient; a leaf that gets such a one alone shows it. after: for the outermost pass (a hook, or a
-    layer that is computed again, may run one of its own), a list for what is to be called once it is complete.
+    nodes: Node -> gradient of its output, or a list of those of its outputs. leaves: id(leaf Tensor) ->
+    [leaf, gradient]. blank: leaves that a PyLayer gave None for. order: the nodes reached, consumers first.
+    constant: by id, raw gradients that user code (a PyLayer, a hook) gave as Tensors with stop_gradient; a
+    leaf that gets such a one alone shows it. after: for the outermost pass (a hook, or a layer that is
+    computed again, may run one of its own), a list for what is to be called once it is complete.
     """
 
     def __init__(self, create_graph, after=None):
@@ -79,9 +82,11 @@ class _Walk:
                 if got is None:
                     continue
                 if not isinstance(got, Tensor):
-                    raise ArgumentError(f"register_hook: the hook returned {type(got).__name__}; it must return a Tensor, or None for no change")
+                    raise ArgumentError(f"register_hook: the hook returned {type(got).__name__}; "
+                                        "it must return a Tensor, or None for no change")
                 if got._raw.dtype != (ct._raw if self.create_graph else ct).dtype:
-                    raise RuntimeError(f"register_hook: the hook returned {got._raw.dtype.name}; the gradient must keep its dtype; use astype")
+                    raise RuntimeError(f"register_hook: the hook returned {got._raw.dtype.name}; "
+                                       "the gradient must keep its dtype; use astype")
                 ct = got if self.create_graph else got._raw
                 if got.stop_gradient and not self.create_graph:
                     self.constant[id(ct)] = ct
@@ -97,7 +102,8 @@ def _order(roots, cut):
     seen, stack = set(roots), list(roots)
     while stack:
         for source, idx in stack.pop().edges:
-            if not isinstance(source, Tensor) and source not in seen and (not cut or (id(source), idx) not in cut):
+            if (not isinstance(source, Tensor) and source not in seen
+                    and (not cut or (id(source), idx) not in cut)):
                 seen.add(source)
                 stack.append(source)
     return sorted(seen, key=_SERIAL, reverse=True)
@@ -122,12 +128,14 @@ def _zero_grad_sources(order, cut=frozenset()):
 
 
 def _useful(order, wanted, cut):
-    """The nodes from which a wanted source can be reached, each with the edges that lead there; only they have to be followed."""
+    """The nodes from which a wanted source can be reached, each with the edges that lead there; only they
+    have to be followed."""
     useful, sources = {}, {source for source, _ in wanted}
     for node in reversed(order):
         kept = []
         for k, (source, idx) in enumerate(node.edges):
-            leads = (id(source) in sources and (id(source), idx) in wanted) or (not isinstance(source, Tensor) and source in useful)
+            leads = ((id(source) in sources and (id(source), idx) in wanted)
+                     or (not isinstance(source, Tensor) and source in useful))
             if leads and (id(source), idx) not in cut:
                 kept.append(k)
         if kept:
@@ -155,9 +163,11 @@ def _start(walk, tensors, grads):
 def _shaped(walk, grad, like):
     """A gradient that was given to start from, in the shape of its tensor."""
     if not isinstance(grad, Tensor):
-        raise CheckError(f"backward: the gradient to start from is a {type(grad).__name__}; it must be a Tensor or None")
+        raise CheckError(f"backward: the gradient to start from is a {type(grad).__name__}; "
+                         "it must be a Tensor or None")
     if grad._raw.size != like.size:
-        raise CheckError(f"backward: the gradient to start from has shape {list(grad.shape)}; the tensor has {list(like.shape)}")
+        raise CheckError(f"backward: the gradient to start from has shape {list(grad.shape)}; "
+                         f"the tensor has {list(like.shape)}")
     if tuple(grad._raw.shape) == tuple(like.shape):
         return grad if walk.create_graph else grad._raw
     return run2(_RESHAPE, grad, wrap(like)) if walk.create_graph else execute(_RESHAPE, (grad._raw, like))
@@ -183,7 +193,8 @@ def _sweep(walk, roots, retain_graph, wanted=None, captured=None, cut=frozenset(
         cts = nodes.pop(node, None)
         if cts is None or (useful is not None and node not in useful and id(node) not in asked):
             continue
-        if plain and type(node) is Node and node.n_out == 1 and node.hooks is None and node.values is not None:
+        if (plain and type(node) is Node and node.n_out == 1 and node.hooks is None
+                and node.values is not None):
             # the usual case, as below without further calls
             kernel = node.kernel.grads.get(node.diff) or node.kernel.grad(node.diff, None, len(node.values))
             edges = node.edges
@@ -201,7 +212,8 @@ def _sweep(walk, roots, retain_graph, wanted=None, captured=None, cut=frozenset(
             _visit(walk, node, cts, wanted, captured)
         kept = None if useful is None else useful.get(node, ())
         if kept or (kept is None and node.edges):
-            edges = node.edges if kept is None or len(kept) == len(node.edges) else [node.edges[k] for k in kept]
+            edges = (node.edges if kept is None or len(kept) == len(node.edges)
+                     else [node.edges[k] for k in kept])
             found = node.pull(cts, create_graph, kept if edges is not node.edges else None)
             if node.constant:
                 walk.constant.update(node.constant)
@@ -211,7 +223,8 @@ def _sweep(walk, roots, retain_graph, wanted=None, captured=None, cut=frozenset(
 
 
 def _visit(walk, node, cts, wanted, captured):
-    """Hooks and wanted gradients of one node's outputs, now that they are complete. A hook of an output that got none sees zeros."""
+    """Hooks and wanted gradients of one node's outputs, now that they are complete. A hook of an output that
+    got none sees zeros."""
     for idx, hooks in (node.hooks or {}).items():
         if cts[idx] is None and hooks:
             zeros = node.zeros_of(idx)
@@ -244,7 +257,8 @@ def _backward(walk, tensors, grads, retain_graph):
     for source, _ in _zero_grad_sources(walk.order):
         if not isinstance(source, Tensor):
             if not (retain_graph or source.kernel is None or source.kernel.of is None):
-                source.free()  # recorded gradients only: another result may still need what it was computed by
+                # recorded gradients only: another result may still need what it was computed by
+                source.free()
             continue
         local.ctx.frame.watch(source, True)
         if source._grad is None:
@@ -276,7 +290,8 @@ def _widened(ct):
 
 
 def gradients(outputs, inputs, grad_outputs, retain_graph, create_graph, cut, missing=None):
-    """Gradients of `outputs` with respect to `inputs`: Tensors, or None where there is no path; the places of those are added to `missing`."""
+    """Gradients of `outputs` with respect to `inputs`: Tensors, or None where there is no path; the places of
+    those are added to `missing`."""
     walk, captured = _Walk(create_graph), {}
     sources = [(id(s), i) for s, i in map(source_of, inputs)]
     cut = {(id(s), i) for s, i in map(source_of, cut)}

@@ -1,7 +1,8 @@
 """A run of Paddle code inside a JAX trace that is going to be repeated as one program.
 
-Everything the code reads from outside becomes an operand, found by the Tensor object that was read (not by its array, which two Tensors may
-share); everything it changes outside becomes a result. What only the host can do (a scheduler's step) is noted, to be done again at each call.
+Everything the code reads from outside becomes an operand, found by the Tensor object that was read (not by
+its array, which two Tensors may share); everything it changes outside becomes a result. What only the host
+can do (a scheduler's step) is noted, to be done again at each call.
 """
 
 import pickle
@@ -55,9 +56,10 @@ class Capture(Trace):
     attributes: Layers that got attributes, with what they had. objects: others that changed; contents: lists,
     dicts and objects that may change, with what they had, by id.  hooked: a hook was
     put on a Tensor. refusal: why the code cannot be compiled, though it may have caught that. once: lists and
-    dicts may change in the run only; staying: ids of those that do. checks: of values, see outcomes.py; steps: of optimizers; level: JAX's
-    own trace, in which they can be made. uses: ids of the Tensors that operations were given, or whose
-    properties were looked at; sharing: of those that are changed with their views.
+    dicts may change in the run only; staying: ids of those that do. checks: of values, see outcomes.py;
+    steps: of optimizers; level: JAX's own trace, in which they can be made. uses: ids of the Tensors that
+    operations were given, or whose properties were looked at; sharing: of those that are changed
+    with their views.
     doubtful: results of branches and loops that may be Tensors from outside, by id.
     """
 
@@ -69,8 +71,10 @@ class Capture(Trace):
         self.once, self.staying, self.uses, self.sharing, self.doubtful = once, set(), set(), set(), {}
         self.contents = {id(thing): (thing, content(thing)) for thing in objects}
         self.variable, self.host_reads = variable, {}
-        self.start, self.converted, self.given, self.arrays, self.places, self.known = start, converted, [], {}, {}, 0
-        self.guards, self.effects, self.attributes, self.objects, self.grads, self.checks = [], [], {}, {}, {}, []
+        self.start, self.converted, self.given, self.arrays, self.places, self.known = (start, converted, [],
+                                                                                        {}, {}, 0)
+        self.guards, self.effects, self.attributes, self.objects, self.grads, self.checks = ([], [], {}, {},
+                                                                                             {}, [])
         self.hooked = self.quiet = self.begun = self.finished = False
         self.refusal, self.steps = None, 0
 
@@ -86,7 +90,8 @@ class Capture(Trace):
         self.known = len(self.given)
 
     def end(self):
-        """Puts everything back; after a run that has failed also the lists and dicts that may be changed in it."""
+        """Puts everything back; after a run that has failed also the lists and dicts that may
+        be changed in it."""
         if not self.begun:
             return
         local.ctx.frame, local.ctx.segment = self.outer, self.segment
@@ -104,7 +109,7 @@ class Capture(Trace):
             if not (self.finished and id(thing) in self.staying):
                 put_content(thing, before)
 
-    # reading ------------------------------------------------------------------------------------------------------
+    # reading ------------------------------------------------------------------------------------------------
 
     def operands(self, tensors, deferred=False):
         """What a kernel gets for Tensors."""
@@ -113,7 +118,8 @@ class Capture(Trace):
 
     def _operand(self, tensor):
         value = self.read(tensor)
-        return jax.lax.stop_gradient_p.bind(value) if tensor.stop_gradient and value.dtype.kind in INEXACT else value
+        return (jax.lax.stop_gradient_p.bind(value) if tensor.stop_gradient and value.dtype.kind in INEXACT
+                else value)
 
     def read(self, tensor):
         """The value to compute with."""
@@ -144,7 +150,8 @@ class Capture(Trace):
         return given
 
     def _lifted(self, given):
-        """The value in this run; inside a trace within it the array, which that trace hands on as an operand."""
+        """The value in this run; inside a trace within it the array, which that trace hands
+        on as an operand."""
         if local.ctx.frame is not self:
             return given.own
         if given.tracer is None:
@@ -156,7 +163,8 @@ class Capture(Trace):
     def number(self, get):
         """A number that the host knows at each call, such as a learning rate."""
         if self.effects:
-            raise Unsupported("a learning rate is used after scheduler.step(); call scheduler.step() at the end of the function")
+            raise Unsupported("a learning rate is used after scheduler.step(); "
+                              "call scheduler.step() at the end of the function")
         self.quiet = True
         try:
             return self._lifted(self._keep(CapturedInput(np.float64(get()), get=lambda: np.float64(get()))))
@@ -164,15 +172,18 @@ class Capture(Trace):
             self.quiet = False
 
     def host(self, tensor):
-        """The value of a Tensor for the host, where it may count as constant: a few integers from outside. Else None."""
+        """The value of a Tensor for the host, where it may count as constant: a few integers from
+        outside. Else None."""
         raw = tensor._raw
-        if isinstance(raw, np.ndarray | np.generic) or type(raw) is Value and type(raw.array) is tuple or type(tensor) is Number:
+        if (isinstance(raw, np.ndarray | np.generic) or type(raw) is Value and type(raw.array) is tuple
+                or type(tensor) is Number):
             return looked_at(concrete(raw))
         at, given = next(((i, g) for i, g in enumerate(self.given) if _holds(g, tensor)), (-1, None))
         if at < self.variable or given.value.dtype.kind not in "biu" or given.value.size > _SMALL:
             if local.ctx.frame is not self and not isinstance(raw, jax.core.Tracer):
                 self.read(tensor)
-                raise TracedValueError("host")  # a trace within this one holds the array, which is another one at the next call
+                # a trace within this one holds the array, which is another one at the next call
+                raise TracedValueError("host")
             return None
         self.host_reads[at] = value = looked_at(given.value)
         return value
@@ -186,11 +197,13 @@ class Capture(Trace):
 
     def reseeded(self, generator):
         """Called before a generator gets another state."""
-        raise Unsupported("the state of the random generator is set inside the function (paddle.seed, set_rng_state); set it outside")
+        raise Unsupported("the state of the random generator is set inside the function (paddle.seed, "
+                          "set_rng_state); set it outside")
 
     def stream(self, what):
         """Called before something is read that is not the same at each call."""
-        raise Unsupported(f"{what} is iterated over inside the function, which would happen while compiling only; pass in what is taken from it")
+        raise Unsupported(f"{what} is iterated over inside the function, which would happen while compiling "
+                          "only; pass in what is taken from it")
 
     def fact(self, get):
         """What `get()` gives, compared again at each call."""
@@ -204,14 +217,16 @@ class Capture(Trace):
         self.read(tensor)
         given = self.given[self.places[id(tensor)]] if id(tensor) in self.places else None
         if given is None or not _holds(given, tensor):
-            raise Unsupported(f"the state of an optimizer is made, or arranged anew, after a change of {tensor.name} in the same function; run one "
-                              "step before compiling it, and change settings of parameters outside")
+            raise Unsupported("the state of an optimizer is made, or arranged anew, after a change of "
+                              f"{tensor.name} in the same function; run one step before compiling it, "
+                              "and change settings of parameters outside")
         return given.value
 
-    # changing -----------------------------------------------------------------------------------------------------
+    # changing -----------------------------------------------------------------------------------------------
 
     def used(self, tensor):
-        """Called before the shape or another property of a Tensor is looked at, which then has to be the same at each call."""
+        """Called before the shape or another property of a Tensor is looked at, which then has to be the
+        same at each call."""
         self._hold(tensor)
         self.uses.add(id(tensor))
 
@@ -241,10 +256,12 @@ class Capture(Trace):
         if id(tensor) not in self.places:
             return  # made by the run itself
         if accumulates and self.written.before(tensor)[1] is not None:
-            raise Unsupported(f"backward reaches {tensor.name}, which was computed outside; call backward outside, or compute it inside")
+            raise Unsupported(f"backward reaches {tensor.name}, which was computed outside; "
+                              "call backward outside, or compute it inside")
         grad = tensor._grad
         kind = "none" if grad is None else "zero" if is_zero(grad._raw) else "array"
-        self.grads[id(tensor)] = tensor, grad, None if grad is None else grad._raw, "empty" if accumulates and kind != "array" else kind
+        self.grads[id(tensor)] = (tensor, grad, None if grad is None else grad._raw,
+                                  "empty" if accumulates and kind != "array" else kind)
         if kind == "array":
             self.read(grad)
 
@@ -261,7 +278,8 @@ class Capture(Trace):
     def hooks(self, tensor):
         """Called before a hook is put on a Tensor."""
         if id(tensor) in self.places:
-            raise Unsupported(f"register_hook is called inside the function on {tensor.name} from outside; register the hook outside")
+            raise Unsupported(f"register_hook is called inside the function on {tensor.name} from outside; "
+                              "register the hook outside")
         self.hooked = True
 
     def stepped(self):
@@ -273,7 +291,8 @@ class Capture(Trace):
         if self.quiet:  # the call is part of one that is noted already
             return call(thing, *args, **kwargs)
         if any(map(is_tensor, (*args, *kwargs.values()))):
-            raise Unsupported(f"{type(thing).__name__}.{call.__name__} is given a Tensor inside the function; call it outside")
+            raise Unsupported(f"{type(thing).__name__}.{call.__name__} is given a Tensor inside the "
+                              "function; call it outside")
         if id(thing) not in self.objects:
             self.objects[id(thing)] = thing, content(thing)
         self.effects.append((call, thing, args, kwargs))
@@ -286,8 +305,10 @@ class Capture(Trace):
     def _base(self, generator):
         if generator not in self.drawn:
             words = CapturedInput(generator._words, get=lambda: generator._words)
-            start = CapturedInput(np.uint32(generator._offset & 0xFFFFFFFF), get=lambda: np.uint32(generator._offset & 0xFFFFFFFF))
-            self.drawn[generator] = (self._keep(words), self._keep(start)), generator._words, generator._offset
+            start = CapturedInput(np.uint32(generator._offset & 0xFFFFFFFF),
+                                  get=lambda: np.uint32(generator._offset & 0xFFFFFFFF))
+            self.drawn[generator] = ((self._keep(words), self._keep(start)), generator._words,
+                                     generator._offset)
         base, _, start = self.drawn[generator]
         return *map(self._lifted, base), start
 
@@ -295,8 +316,8 @@ class Capture(Trace):
 def refuse_doubtful(tensor, capture):
     """Refuses to change what may be a Tensor from outside or another one, after a branch or loop."""
     if capture is not None and id(tensor) in capture.doubtful:
-        raise Unsupported("what a branch or loop gives is changed, and may be a Tensor from outside the function, which would "
-                          "change too; work on clone()")
+        raise Unsupported("what a branch or loop gives is changed, and may be a Tensor from outside the "
+                          "function, which would change too; work on clone()")
 
 
 def constant(raw):
@@ -311,7 +332,8 @@ def _holds(given, tensor):
 
 
 class _HostRandom:
-    """Refuses code that draws random numbers of NumPy or Python, which would be the same at each call, and puts those generators back.
+    """Refuses code that draws random numbers of NumPy or Python, which would be the same at each call, and
+    puts those generators back.
 
     generators: those that the code may use besides the ones that NumPy and Python have for everybody.
     """
@@ -333,8 +355,9 @@ class _HostRandom:
     def check(self):
         """Refuses if one had moved."""
         if self.moved is not None:
-            raise Unsupported(f"random numbers of {'Python' if hasattr(self.moved, 'getstate') else 'NumPy'} are drawn inside the function, which "
-                              "would be the same at each call; draw them with Paddle (paddle.rand), or pass them in")
+            raise Unsupported(f"random numbers of {'Python' if hasattr(self.moved, 'getstate') else 'NumPy'} "
+                              "are drawn inside the function, which would be the same at each call; "
+                              "draw them with Paddle (paddle.rand), or pass them in")
 
 
 def _state_of(generator):
@@ -354,21 +377,24 @@ def _set_state(generator, state):
 class Captured:
     """A function of Tensors after its run.
 
-    fn: `(*arrays of given) -> tuple of arrays`: results, then new values of what it changes. jaxpr: what it computes; parts: constants that it
-    begins with, and places in `given` of its other operands. structs: shapes and dtypes of the results. given: what is passed, the inputs first.
-    rebuild: makes what the function returned from a list of its Tensors. results: for each of those (stop_gradient, whether gradients flow into it
-    or None for a leaf, the place in `given` of the Tensor it is, or None). changes: list of Change. grads: [(Tensor, what is known of its grad)].
-    relations: of those it changes, at the end. draws: [(Generator, how many)]. host_reads: [(place in `given`, value)]. guards, effects, steps: see
-    Capture. again: why the code was run more than once, a text for each further run.
+    fn: `(*arrays of given) -> tuple of arrays`: results, then new values of what it changes. jaxpr: what it
+    computes; parts: constants that it begins with, and places in `given` of its other operands. structs:
+    shapes and dtypes of the results. given: what is passed, the inputs first. rebuild: makes what the
+    function returned from a list of its Tensors. results: for each of those (stop_gradient, whether gradients
+    flow into it or None for a leaf, the place in `given` of the Tensor it is, or None). changes: list of
+    Change. grads: [(Tensor, what is known of its grad)]. relations: of those it changes, at the end. draws:
+    [(Generator, how many)]. host_reads: [(place in `given`, value)]. guards, effects, steps: see Capture.
+    again: why the code was run more than once, a text for each further run.
     """
 
-    __slots__ = ("again", "changes", "draws", "effects", "fn", "given", "grads", "guards", "jaxpr", "host_reads", "parts", "rebuild",
-                 "relations", "results", "steps", "structs")
+    __slots__ = ("again", "changes", "draws", "effects", "fn", "given", "grads", "guards", "jaxpr",
+                 "host_reads", "parts", "rebuild", "relations", "results", "steps", "structs")
 
 
 class Change:
-    """Something outside that changes. kind: "value", "grad", "flag", "attribute" of an object, or "checks" for their outcome. target: the Tensor or
-    object. count: how many arrays it takes. flows: whether gradients flow through it.
+    """Something outside that changes. kind: "value", "grad", "flag", "attribute" of an object, or "checks"
+    for their outcome. target: the Tensor or object. count: how many arrays it takes. flows: whether gradients
+    flow through it.
 
     For a value: stop_gradient as in Captured, steps the versions it goes on by, shares: its views change with
     it. For a flag: stop_gradient, its new setting. For a gradient: to is "none", "zero" or "array"; anew: it
@@ -376,8 +402,8 @@ class Change:
     value, gone tells that it is removed.
     """
 
-    __slots__ = ("anew", "checks", "count", "flows", "gone", "key", "kind", "rebuild", "shares", "steps", "stop_gradient",
-                 "target", "to")
+    __slots__ = ("anew", "checks", "count", "flows", "gone", "key", "kind", "rebuild", "shares", "steps",
+                 "stop_gradient", "target", "to")
 
     def __init__(self, kind, target, count, **more):
         self.kind, self.target, self.count, self.flows = kind, target, count, False
@@ -385,13 +411,14 @@ class Change:
             setattr(self, name, value)
 
 
-def capture(function, inputs, start, converted=False, fixed=False, objects=(), once=False, generators=()) -> Captured:
+def capture(function, inputs, start, converted=False, fixed=False, objects=(), once=False,
+            generators=()) -> Captured:
     """Runs `function()`, which uses the Tensors `inputs`, and gives it as a program.
 
-    fixed: whether integer inputs may count as constant where the host asks for their value. objects: lists, dicts and objects that it may change; a
-    list or dict may be changed in the run only, with `once`.
-    start: further Tensors that it may read. converted: whether functions with control flow on Tensors are converted on the way. generators: random
-    generators of Python or NumPy that it may use.
+    fixed: whether integer inputs may count as constant where the host asks for their value. objects: lists,
+    dicts and objects that it may change; a list or dict may be changed in the run only, with `once`.
+    start: further Tensors that it may read. converted: whether functions with control flow on Tensors are
+    converted on the way. generators: random generators of Python or NumPy that it may use.
     """
     start, again = list(start), []
     while True:
@@ -404,7 +431,8 @@ def capture(function, inputs, start, converted=False, fixed=False, objects=(), o
             met = [g.tensor for g in run.given[run.known :] if g.tensor is not None]
             if not met or len(again) == 3:
                 raise
-            again.append(f"{len(met)} Tensors, {met[0].name} the first, were met where only their arrays could be handed on")
+            again.append(f"{len(met)} Tensors, {met[0].name} the first, were met where only their arrays "
+                         "could be handed on")
             start += met  # this time they are known from the beginning
         else:
             drawn.check()
@@ -429,15 +457,19 @@ def _capture(run, function, n):
         tensors = [x for x in leaves if is_tensor(x)]
         values = [run.read(t) for t in tensors]
         marks = [None if is_tensor(x) else (x,) for x in leaves]
-        found.rebuild = _only if marks == [None] and jax.tree_util.treedef_is_leaf(tree) else lambda made: rebuilt(made, marks, tree)
-        found.results = [(t.stop_gradient, None if t._node is None else flows_into(t), run.places.get(id(t))) for t in tensors]
+        found.rebuild = (_only if marks == [None] and jax.tree_util.treedef_is_leaf(tree)
+                         else lambda made: rebuilt(made, marks, tree))
+        found.results = [(t.stop_gradient, None if t._node is None else flows_into(t), run.places.get(id(t)))
+                         for t in tensors]
         found.changes, new = _changes(run)
         if run.hooked and any(flows for _, flows, _ in found.results):
-            raise Unsupported("register_hook is called on a Tensor inside the function; register the hook outside, or call backward inside too")
+            raise Unsupported("register_hook is called on a Tensor inside the function; "
+                              "register the hook outside, or call backward inside too")
         if run.executor is checked and run.checks is not None:
             ride_results([*values, *new])
         if run.checks:
-            found.changes.append(Change("checks", None, 1, checks=[(len(numbers), error, line) for _, numbers, error, line in run.checks]))
+            found.changes.append(Change("checks", None, 1, checks=[
+                (len(numbers), error, line) for _, numbers, error, line in run.checks]))
             new.append(joined(run.checks))
         found.relations = relations([c.target for c in found.changes if c.kind == "value"], run.is_outside)
         found.draws = [(g, g._offset - start) for g, (_, _, start) in run.drawn.items()]
@@ -467,17 +499,19 @@ def _changes(run):
         tensor = given.tensor
         if tensor is not None and tensor._raw is not given.tracer and tensor._raw is not given.own:
             steps, shares = tensor._version - run.written.before(tensor)[5], id(tensor) in run.sharing
-            changes.append(Change("value", tensor, 1, stop_gradient=tensor.stop_gradient, flows=flows_into(tensor), steps=steps,
-                                  shares=shares))
+            changes.append(Change("value", tensor, 1, stop_gradient=tensor.stop_gradient,
+                                  flows=flows_into(tensor), steps=steps, shares=shares))
             arrays.append(run.read(tensor))
         elif tensor is not None and tensor.stop_gradient is not run.written.before(tensor)[3]:
             changes.append(Change("flag", tensor, 0, stop_gradient=tensor.stop_gradient))
     for tensor, grad, raw, known in run.grads.values():
         now = tensor._grad
-        if now is grad and (grad is None or id(grad) in run.places or (grad._raw is raw and known != "empty")):
+        if (now is grad
+                and (grad is None or id(grad) in run.places or (grad._raw is raw and known != "empty"))):
             continue  # the value of a gradient that was there counts as that of any other Tensor
         to = "none" if now is None else "zero" if is_zero(now._raw) else "array"
-        changes.append(Change("grad", tensor, int(to == "array"), to=to, anew=now is not grad and grad is not None,
+        changes.append(Change("grad", tensor, int(to == "array"), to=to,
+                              anew=now is not grad and grad is not None,
                               stop_gradient=now is not None and now.stop_gradient))
         arrays += [run.read(now)] if to == "array" else []
     owners = list(run.attributes.values())
@@ -486,8 +520,8 @@ def _changes(run):
             owners.append((thing, [before]))
         elif differs(thing, before) and _is_held(thing):
             if not run.once or _traced(thing, before):
-                raise Unsupported(f"a {type(thing).__name__} from outside the function is changed, which would happen while compiling "
-                                  "only; return what it is to hold")
+                raise Unsupported(f"a {type(thing).__name__} from outside the function is changed, "
+                                  "which would happen while compiling only; return what it is to hold")
             run.staying.add(id(thing))
     for layer, stores in owners:
         for number, (store, before) in enumerate(zip(stores_of(layer), stores, strict=True)):
@@ -504,7 +538,8 @@ def _assignment(run, layer, key, value):
     inside = [x for x in leaves if is_tensor(x) and id(x) not in run.places]
     mine = set(map(id, inside))
     marks = [None if id(x) in mine else (x,) for x in leaves]
-    change = Change("attribute", layer, len(inside), key=key, rebuild=_maker(inside, marks, tree), gone=value is MISSING)
+    change = Change("attribute", layer, len(inside), key=key, rebuild=_maker(inside, marks, tree),
+                    gone=value is MISSING)
     change.flows = any(map(flows_into, inside))
     return change, [run.read(t) for t in inside]
 
@@ -522,7 +557,9 @@ def _traced(thing, before):
 
 
 def _same(a, b):
-    return a is b or type(a) is type(b) and isinstance(a, bool | int | float | str | tuple | list | type(None)) and not _has_tensor(a) and a == b
+    return (a is b
+            or type(a) is type(b) and isinstance(a, bool | int | float | str | tuple | list | type(None))
+                and not _has_tensor(a) and a == b)
 
 
 def _has_tensor(value):
@@ -531,11 +568,13 @@ def _has_tensor(value):
 
 def _maker(prototypes, marks, tree):
     """A function that makes an attribute's value of results, in Tensors like those of the run."""
-    kinds = [(type(t), t.stop_gradient, t._name, t.persistable, dict(t.__dict__), flows_into(t)) for t in prototypes]
+    kinds = [(type(t), t.stop_gradient, t._name, t.persistable, dict(t.__dict__), flows_into(t))
+             for t in prototypes]
 
     def make(values, results):
         made = []
-        for (kind, stop, name, persistable, more, flows), value, result in zip(kinds, values, results, strict=True):
+        for (kind, stop, name, persistable, more,
+             flows), value, result in zip(kinds, values, results, strict=True):
             tensor = kind.__new__(kind)
             init(tensor, value, stop)
             tensor._name, tensor.persistable = name, persistable
@@ -561,18 +600,23 @@ def _open(found, closed, run, n):
             alias[eqn.outvars[0]] = by_var[eqn.invars[0]]
         else:
             eqns.append(eqn)
-    used = {v for e in eqns for v in e.invars if not hasattr(v, "val")} | {v for v in jaxpr.outvars if not hasattr(v, "val")}
-    slots = {**{v: g for v, g in by_var.items() if v in used}, **{v: g for v, g in alias.items() if v in used}}
+    used = ({v for e in eqns for v in e.invars if not hasattr(v, "val")}
+            | {v for v in jaxpr.outvars if not hasattr(v, "val")})
+    slots = {**{v: g for v, g in by_var.items() if v in used},
+             **{v: g for v, g in alias.items() if v in used}}
     wanted = {id(g) for g in slots.values()}
-    wanted |= {id(run.given[run.places[id(c.target)]]) for c in found.changes if c.kind not in ("attribute", "checks")}
-    wanted |= {id(run.given[run.places[id(t)]]) for t, _ in found.grads} | {id(run.given[place]) for place in run.host_reads}
+    wanted |= {id(run.given[run.places[id(c.target)]]) for c in found.changes
+               if c.kind not in ("attribute", "checks")}
+    wanted |= ({id(run.given[run.places[id(t)]]) for t, _ in found.grads}
+               | {id(run.given[place]) for place in run.host_reads})
     wanted |= {id(g) for g in run.given if g.tensor is not None and id(g.tensor) in run.uses}
     wanted |= {id(run.given[place]) for _, _, place in found.results if place is not None}
     at = [i for i, g in enumerate(run.given) if i < n or id(g) in wanted]
     found.given = [run.given[i] for i in at]
     renumbered = {old: new for new, old in enumerate(at)}
     found.host_reads = [(renumbered[place], value) for place, value in run.host_reads.items()]
-    found.results = [(stop, flows, None if place is None else renumbered[place]) for stop, flows, place in found.results]
+    found.results = [(stop, flows, None if place is None else renumbered[place])
+                     for stop, flows, place in found.results]
     where = {id(g): i for i, g in enumerate(found.given)}
     order = [(v, where[id(g)]) for v, g in slots.items()]
     constants = [(v, c) for v, c in zip(jaxpr.constvars, closed.consts, strict=True) if v not in by_var]
@@ -583,7 +627,9 @@ def _open(found, closed, run, n):
 
     def fn(*values):
         out = jax.core.eval_jaxpr(body, [*fixed, *[values[i] for i in places]])
-        return tuple([v if hasattr(v, "dtype") else np.asarray(v, s.dtype) for v, s in zip(out, structs, strict=True)])  # constants are numbers
+        # constants are numbers
+        return tuple([v if hasattr(v, "dtype") else np.asarray(v, s.dtype)
+                      for v, s in zip(out, structs, strict=True)])
 
     found.fn, found.jaxpr, found.parts = fn, body, (fixed, places)
     for given in found.given:

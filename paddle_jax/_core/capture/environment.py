@@ -1,4 +1,5 @@
-"""What code can reach of Python's state: variables of functions, containers, plain objects, and the Tensors in them."""
+"""What code can reach of Python's state: variables of functions, containers, plain objects, and the
+Tensors in them."""
 
 import collections
 import dis
@@ -18,7 +19,7 @@ def equal(a, b) -> bool:
     return a is b or type(a) is type(b) and type(a) in SCALARS and (a == b or a != a and b != b)
 
 
-# variables --------------------------------------------------------------------------------------------------------------
+# variables --------------------------------------------------------------------------------------------------
 
 
 def content_of(cell):
@@ -31,7 +32,8 @@ def content_of(cell):
 
 @ft.lru_cache(maxsize=4096)
 def globals_named(code, by=_GLOBAL) -> tuple:
-    """The names of the global variables that a code object reads or assigns, with those of the functions inside it. by: names of instructions."""
+    """The names of the global variables that a code object reads or assigns, with those of the functions
+    inside it. by: names of instructions."""
     names = [i.argval for i in dis.get_instructions(code) if i.opname in by]
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -40,7 +42,8 @@ def globals_named(code, by=_GLOBAL) -> tuple:
 
 
 def variables_of(function):
-    """(cell or dict, name, value) of the variables outside a function that its code names; MISSING for one that has no value yet."""
+    """(cell or dict, name, value) of the variables outside a function that its code names; MISSING for one
+    that has no value yet."""
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         yield cell, name, content_of(cell)
     scope = function.__globals__
@@ -50,11 +53,12 @@ def variables_of(function):
             yield scope, name, scope.get(name, MISSING)
 
 
-# containers and objects -------------------------------------------------------------------------------------------------
+# containers and objects -------------------------------------------------------------------------------------
 
 
 def stores_of(thing):
-    """The containers with what an object holds: of a Layer, where its attributes may be; of a container itself."""
+    """The containers with what an object holds: of a Layer, where its attributes may be; of a
+    container itself."""
     if isinstance(thing, CONTAINERS):
         return [thing]
     own = thing.__dict__ if hasattr(thing, "__dict__") else {}
@@ -65,7 +69,8 @@ def content(thing):
     """A copy of what a container or a plain object holds."""
     if isinstance(thing, list | collections.deque):
         return list(thing)
-    return set(thing) if isinstance(thing, set) else dict(thing if isinstance(thing, dict) else thing.__dict__)
+    return (set(thing) if isinstance(thing, set)
+            else dict(thing if isinstance(thing, dict) else thing.__dict__))
 
 
 def differs(thing, before) -> bool:
@@ -99,8 +104,8 @@ def _with(before, now, keys):
 class Snapshot:
     """Containers, objects and variables with what they held, to put it back.
 
-    held: (container or object, copy of its content, name for a message, keys or places in it that others look after). variables: (cell or dict,
-    name, value).
+    held: (container or object, copy of its content, name for a message, keys or places in it that others look
+    after). variables: (cell or dict, name, value).
     """
 
     def __init__(self):
@@ -135,7 +140,7 @@ class Snapshot:
         return changed
 
 
-# nested values ----------------------------------------------------------------------------------------------------------
+# nested values ----------------------------------------------------------------------------------------------
 
 
 def tensors_in(value):

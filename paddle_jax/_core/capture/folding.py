@@ -1,7 +1,8 @@
 """What a run that is to be repeated knows beforehand: a few numbers that depend on shapes alone.
 
-A program is made for given shapes, so `paddle.shape(x)` and what is computed from it are constants of it, which code may use as sizes, compare and
-loop over. They are worked out on the host while the code runs, and stay NumPy arrays.
+A program is made for given shapes, so `paddle.shape(x)` and what is computed from it are constants of it,
+which code may use as sizes, compare and loop over. They are worked out on the host while the code runs, and
+stay NumPy arrays.
 """
 
 import jax
@@ -19,7 +20,8 @@ def known(kernel, tensors, values):
     """The results of a kernel as NumPy arrays where the host can tell them beforehand; else None."""
     if not (values and kernel.deferrable):
         return None
-    if all(_on_host(v) or type(t) is Number and not isinstance(v, jax.core.Tracer) for t, v in zip(tensors, values, strict=True)):
+    if all(_on_host(v) or type(t) is Number and not isinstance(v, jax.core.Tracer)
+           for t, v in zip(tensors, values, strict=True)):
         if not all(t.stop_gradient for t in tensors) or not any(map(_on_host, values)):
             return None
         values = [looked_at(concrete(v)) for v in values]

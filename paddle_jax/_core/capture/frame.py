@@ -1,8 +1,10 @@
-"""How a thread runs Paddle code: its Frame, which every operation and everything that reads or changes a Tensor from outside asks.
+"""How a thread runs Paddle code: its Frame, which every operation and everything that reads or changes a
+Tensor from outside asks.
 
-`Frame` itself is eager execution, at once or in the deferred tier. Every other way is a subclass that overrides some of its methods: `Trace` (a run
-inside a JAX trace, tracing.py), `Capture` (one that is repeated as a program, capture.py), `Recorder` (a static Program, static/recorder.py).
-Frames nest; `local.ctx.frame` is the innermost one.
+`Frame` itself is eager execution, at once or in the deferred tier. Every other way is a subclass that
+overrides some of its methods: `Trace` (a run inside a JAX trace, tracing.py), `Capture` (one that is repeated
+as a program, capture.py), `Recorder` (a static Program, static/recorder.py). Frames nest; `local.ctx.frame`
+is the innermost one.
 """
 
 import functools as ft
@@ -33,8 +35,9 @@ def is_inexact(value) -> bool:
 class Frame:
     """A way of running Paddle code.
 
-    executor: None, or a callable `(kernel, values) -> values` that takes over running a kernel; nothing is deferred then. packing: None, or
-    (pack, unpack), functions that keep the operands of recorded calls in another form; nothing is deferred then either.
+    executor: None, or a callable `(kernel, values) -> values` that takes over running a kernel; nothing is
+    deferred then. packing: None, or (pack, unpack), functions that keep the operands of recorded calls in
+    another form; nothing is deferred then either.
     """
 
     eager = True  # whether calls compute values
@@ -56,10 +59,11 @@ class Frame:
         self.outer, self.executor, self.packing = outer, outer.executor, outer.packing
         return self
 
-    # operations ---------------------------------------------------------------------------------------------------
+    # operations ---------------------------------------------------------------------------------------------
 
     def call(self, kernel, tensors):
-        """Runs a kernel on Tensors and returns Tensors, with a node on the tape if a gradient may be asked for."""
+        """Runs a kernel on Tensors and returns Tensors, with a node on the tape if a gradient
+        may be asked for."""
         ctx = local.ctx
         values = self.operands(tensors, ctx.segment is not None)
         return self.results(kernel, tensors, values, execute(kernel, values))
@@ -88,25 +92,28 @@ class Frame:
 
     def _taped(self, kernel, tensors, values, out):
         fixed = kernel.constants
-        diff = tuple([i for i, t in enumerate(tensors) if not (t.stop_gradient or fixed >> i & 1) and is_inexact(values[i])])
+        diff = tuple([i for i, t in enumerate(tensors)
+                      if not (t.stop_gradient or fixed >> i & 1) and is_inexact(values[i])])
         many = type(out) is tuple or type(out) is list
         if not diff:
             return type(out)([wrap(o) for o in out]) if many else wrap(out)
         edges = tuple([source_of(tensors[i]) for i in diff])
         kind, kept = (Node, values) if self.packing is None else (PackedNode, packed(self.packing, values))
-        if not self.deferring and self.packing is None and kernel.deferrable and has_loop(kernel.equations(values)):
+        if (not self.deferring and self.packing is None and kernel.deferrable
+                and has_loop(kernel.equations(values))):
             kind, (out, pull) = ResidualNode, linearized(kernel, diff, values)
         node = kind(kernel, kept, diff, edges, len(out) if many else 1)
         if kind is ResidualNode:
             node.made = out, pull
         if many:
-            return type(out)([wrap(o, False, node, i) if is_inexact(o) else wrap(o) for i, o in enumerate(out)])
+            return type(out)([wrap(o, False, node, i) if is_inexact(o) else wrap(o)
+                              for i, o in enumerate(out)])
         return wrap(out, False, node, 0) if is_inexact(out) else wrap(out)
 
     def recalls(self, node):
         """Called before the gradient of a recorded operation is computed."""
 
-    # Tensors from outside -----------------------------------------------------------------------------------------
+    # Tensors from outside -----------------------------------------------------------------------------------
 
     def read(self, tensor):
         """What a Tensor holds, to compute with it or to hand it on."""
@@ -129,7 +136,7 @@ class Frame:
     def hooks(self, tensor):
         """Called before a hook is put on a Tensor."""
 
-    # the host -----------------------------------------------------------------------------------------------------
+    # the host -----------------------------------------------------------------------------------------------
 
     def draw(self, generator):
         """The operands of a random op: (uint32[2] seed words, uint32 offset)."""
@@ -175,7 +182,8 @@ class Frame:
 class InnerFrame(Frame):
     """A Frame that leaves to the one around it whatever it does not do itself."""
 
-    capture, converted, probe = (property(operator.attrgetter(f"outer.{name}")) for name in ("capture", "converted", "probe"))
+    capture, converted, probe = (property(operator.attrgetter(f"outer.{name}"))
+                                 for name in ("capture", "converted", "probe"))
 
     def read(self, tensor):
         return self.outer.read(tensor)
@@ -188,7 +196,8 @@ def _left_to_outer(name):
     return ft.wraps(getattr(Frame, name))(method)
 
 
-for _name in ("host", "outside", "watch", "hooks", "fact", "number", "effect", "assigned", "altered", "stepped", "reseeded", "stream", "refused"):
+for _name in ("host", "outside", "watch", "hooks", "fact", "number", "effect", "assigned", "altered",
+              "stepped", "reseeded", "stream", "refused"):
     setattr(InnerFrame, _name, _left_to_outer(_name))
 
 
@@ -197,8 +206,8 @@ def _held(tensor):
     value = leaf(tensor._raw)
     if value is None:
         if type(tensor._raw) is Symbol:
-            raise ArgumentError(f"{tensor._raw!r} belongs to a static program: operations on it are recorded after paddle.enable_static(), and run "
-                                "by an Executor")
+            raise ArgumentError(f"{tensor._raw!r} belongs to a static program: operations on it are recorded "
+                                "after paddle.enable_static(), and run by an Executor")
         return inside(tensor)
     tensor._raw = value
     return value

@@ -1,15 +1,18 @@
 """Float attributes that change from call to call: seen with two values, they become operands of one kernel.
 
-An attribute is compiled in, so a slope, a probability or a temperature that a schedule moves would be compiled anew at each step. The body of the op
-is traced with a `Number` in its place, which computes with an operand and compares by its value: what the body finds in comparisons (`p < 0`,
-`p == 1`) is a condition for other values. A body that does anything else with the number keeps it as an attribute.
+An attribute is compiled in, so a slope, a probability or a temperature that a schedule moves would be
+compiled anew at each step. The body of the op is traced with a `Number` in its place, which computes with an
+operand and compares by its value: what the body finds in comparisons (`p < 0`, `p == 1`) is a condition for
+other values. A body that does anything else with the number keeps it as an attribute.
 """
 
 import operator
 
 import jax
 import numpy as np
-from jax._src.lax.lax import _convert_element_type  # the public one cannot make a number that takes on the dtype of what it meets
+from jax._src.lax.lax import (
+    _convert_element_type,  # the public one cannot make a number that takes on the dtype of what it meets
+)
 
 from paddle_jax._core.ops.kernel import Kernel
 from paddle_jax._core.runtime.origins import foreign
@@ -23,8 +26,8 @@ _PLACE = object()
 class Number:
     """A float attribute while the body of an op is traced.
 
-    value: the float itself. traced: the operand. of: a function that gives the float from those of another call. found: what comparisons gave, a
-    list of (comparison, function, function, result).
+    value: the float itself. traced: the operand. of: a function that gives the float from those of another
+    call. found: what comparisons gave, a list of (comparison, function, function, result).
     """
 
     __slots__ = ("found", "of", "traced", "value")
@@ -41,7 +44,8 @@ class Number:
             return compute(other, self.traced) if swapped else compute(self.traced, other)
         first, second = (other, self) if swapped else (self, other)
         one, two = _of(first), _of(second)
-        return Number(compute(_value(first), _value(second)), compute(_traced(first), _traced(second)), lambda v: compute(one(v), two(v)), self.found)
+        return Number(compute(_value(first), _value(second)), compute(_traced(first), _traced(second)),
+                      lambda v: compute(one(v), two(v)), self.found)
 
     def _compared(self, compare, other):
         if not isinstance(other, int | float | Number):
@@ -75,8 +79,10 @@ def _of(x):
 def _operators():
     for name in ("add", "sub", "mul", "truediv", "pow"):
         compute = getattr(operator, name)
-        setattr(Number, f"__{name}__", lambda self, other, compute=compute: self._computed(compute, other, False))
-        setattr(Number, f"__r{name}__", lambda self, other, compute=compute: self._computed(compute, other, True))
+        setattr(Number, f"__{name}__",
+                lambda self, other, compute=compute: self._computed(compute, other, False))
+        setattr(Number, f"__r{name}__",
+                lambda self, other, compute=compute: self._computed(compute, other, True))
     for name in ("lt", "le", "gt", "ge", "eq", "ne"):
         compare = getattr(operator, name)
         setattr(Number, f"__{name}__", lambda self, other, compare=compare: self._compared(compare, other))
@@ -86,10 +92,11 @@ _operators()
 
 
 class Lifted:
-    """The kernel of an op with its float attributes as operands, which come after the others (and before the random key).
+    """The kernel of an op with its float attributes as operands, which come after the others (and before
+    the random key).
 
-    where: which attributes they are. fits: whether it can stand for the plain kernel, by shapes and dtypes of the operands. found: what comparisons
-    must give for other numbers.
+    where: which attributes they are. fits: whether it can stand for the plain kernel, by shapes and dtypes of
+    the operands. found: what comparisons must give for other numbers.
     """
 
     def __init__(self, op, layout, attrs, where):
@@ -118,16 +125,19 @@ class Lifted:
             if len(self.fits) >= _MAX_KNOWN:
                 self.fits.clear()
             found = self.fits[key] = self._alike(plain, [jax.ShapeDtypeStruct(*each) for each in key])
-        return found and all([compare(one(numbers), two(numbers)) is result for compare, one, two, result in self.found])
+        return found and all([compare(one(numbers), two(numbers)) is result
+                              for compare, one, two, result in self.found])
 
     def _alike(self, plain, structs):
-        draw = [jax.ShapeDtypeStruct((2,), np.uint32), jax.ShapeDtypeStruct((), np.uint32)] if self.op.random else []
+        draw = ([jax.ShapeDtypeStruct((2,), np.uint32), jax.ShapeDtypeStruct((), np.uint32)] if self.op.random
+                else [])
         numbers, found = [jax.ShapeDtypeStruct((), NUMBER)] * len(self.where), []
         try:
             with tracing_kept():
                 mine = jax.eval_shape(self._function(found), *structs, *numbers, *draw)
                 same = mine == jax.eval_shape(plain.fn, *structs, *draw)
-        except Exception as error:  # it looks at the number, or the operands do not fit, which the plain kernel will say
+        except Exception as error:
+            # it looks at the number, or the operands do not fit, which the plain kernel will say
             if foreign(error):
                 raise
             return False

@@ -1,8 +1,10 @@
-"""Paddle code as a pure function of arrays: one run of it inside a JAX trace, with everything it takes from outside found and made an operand.
+"""Paddle code as a pure function of arrays: one run of it inside a JAX trace, with everything it takes from
+outside found and made an operand.
 
-What the code takes from outside shows as constants of the jaxpr. Those that gradients are wanted of enter under an array object of their own,
-which tells where they came from; all others are constants to JAX's derivatives too. What the code changes outside (running statistics, random
-state) is noted while it runs, put back, and becomes a result.
+What the code takes from outside shows as constants of the jaxpr. Those that gradients are wanted of enter
+under an array object of their own, which tells where they came from; all others are constants to JAX's
+derivatives too. What the code changes outside (running statistics, random state) is noted while it runs, put
+back, and becomes a result.
 """
 
 import collections
@@ -10,7 +12,10 @@ import collections
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax._src.core import set_current_trace, trace_ctx  # for a value of the trace around this one; there is no public way
+from jax._src.core import (  # for a value of the trace around this one; there is no public way
+    set_current_trace,
+    trace_ctx,
+)
 
 from paddle_jax._core.autograd.dependence import is_literal, opened
 from paddle_jax._core.autograd.node import source_of
@@ -28,7 +33,8 @@ _MAX_KERNELS = 512
 
 
 class Trace(Block, InnerFrame):
-    """A run of Paddle code inside a JAX trace, as long as it lasts: notes what happens to Tensors and generators outside.
+    """A run of Paddle code inside a JAX trace, as long as it lasts: notes what happens to Tensors and
+    generators outside.
 
     written: what Tensors were before. drawn: {generator: (seed words and offset at its first draw, as what
     the run makes of them, the words and the offset themselves)}. index: None, or the traced position in a
@@ -59,7 +65,8 @@ class Trace(Block, InnerFrame):
         values, executor = self.operands(tensors), self.executor
         if self.capture is not None and (out := known(kernel, tensors, values)) is not None:
             return self.results(kernel, tensors, values, out)
-        return self.results(kernel, tensors, values, compute(kernel, values) if executor is None else executor(kernel, values))
+        return self.results(kernel, tensors, values,
+                            compute(kernel, values) if executor is None else executor(kernel, values))
 
     def operands(self, tensors, deferred=False):
         """What a kernel gets for Tensors; pending values alone stay pending."""
@@ -68,18 +75,21 @@ class Trace(Block, InnerFrame):
         return [self._operand(t) for t in tensors]
 
     def watch(self, tensor, accumulates=False):
-        outside = not isinstance(tensor._raw, jax.core.Tracer) or (self.capture is not None and id(tensor) in self.capture.places)
+        outside = (not isinstance(tensor._raw, jax.core.Tracer)
+                   or (self.capture is not None and id(tensor) in self.capture.places))
         if accumulates and outside:
             kind = RuntimeError if self.capture is None else Unsupported
-            raise kind(f"backward is called inside a transformed function or a compiled branch, and reaches {tensor.name} outside of it; take the "
-                       "gradient with paddle.grad or paddle.func.grad and return it")
+            raise kind("backward is called inside a transformed function or a compiled branch, and reaches "
+                       f"{tensor.name} outside of it; take the gradient with paddle.grad or "
+                       "paddle.func.grad and return it")
         super().watch(tensor, accumulates)
 
     def recalls(self, node):
         """What a node kept from outside comes from where it came from then."""
         for i, (source, idx) in zip(node.diff, node.edges, strict=True):
             value = node.values[i]
-            if isinstance(value, jax.core.Tracer) and (own := self._entered(value, value, source, idx)) is not value:
+            if (isinstance(value, jax.core.Tracer)
+                    and (own := self._entered(value, value, source, idx)) is not value):
                 node.values = (*node.values[:i], own, *node.values[i + 1 :])
 
     def _operand(self, tensor):
@@ -87,11 +97,13 @@ class Trace(Block, InnerFrame):
         if value.dtype.kind not in INEXACT:
             return value
         if tensor.stop_gradient:
-            return jax.lax.stop_gradient_p.bind(value)  # also what is no tracer: the same array may come in with a gradient wanted
+            # also what is no tracer: the same array may come in with a gradient wanted
+            return jax.lax.stop_gradient_p.bind(value)
         return self._entered(value, tensor._raw, *source_of(tensor))
 
     def _entered(self, value, raw, source, idx):
-        """The array object under which a value (of what a Tensor holds) comes in from a source: each source has its own."""
+        """The array object under which a value (of what a Tensor holds) comes in from a source: each
+        source has its own."""
         if isinstance(value, jax.core.Tracer) and value._trace is trace_ctx.trace:
             return value  # of this run
         own = self.entered.get((id(source), idx, id(raw)))
@@ -122,7 +134,8 @@ class Trace(Block, InnerFrame):
         return [(tensor, now) for tensor, now, _ in self.written.undo()]
 
     def draw(self, generator):
-        """The operands of a random op: the same numbers as outside a trace, or others for each position of a batch."""
+        """The operands of a random op: the same numbers as outside a trace, or others for each
+        position of a batch."""
         offset = generator._offset
         operands = self.random_base(generator, offset)
         generator._offset = offset + 1
@@ -131,7 +144,8 @@ class Trace(Block, InnerFrame):
     def random_base(self, generator, offset):
         words, first, start = self._base(generator)
         if self.index is not None:
-            words = jax.random.key_data(jax.random.fold_in(jax.random.wrap_key_data(words, impl="threefry2x32"), self.index))
+            words = jax.random.key_data(
+                jax.random.fold_in(jax.random.wrap_key_data(words, impl="threefry2x32"), self.index))
         return words, first + np.uint32((offset - start) & 0xFFFFFFFF)
 
     def _base(self, generator):
@@ -145,28 +159,31 @@ class Trace(Block, InnerFrame):
 
 def alike(value):
     """Another array object with the same memory."""
-    return jax.make_array_from_single_device_arrays(value.shape, value.sharding, [shard.data for shard in value.addressable_shards])
+    return jax.make_array_from_single_device_arrays(value.shape, value.sharding,
+                                                    [shard.data for shard in value.addressable_shards])
 
 
 class Traced:
-    """A function over Tensors after its run: `fn(*operands, *taken) -> tuple of arrays`, and how the results are to be seen.
+    """A function over Tensors after its run: `fn(*operands, *taken) -> tuple of arrays`, and how the
+    results are to be seen.
 
-    fn.jaxpr: what it runs. taken: Tensors that the code took from outside, in the order of the operands they have become. changed: Tensors
-    outside that get the last results. rebuild: makes what the function returned from a list of its Tensors. key: equal for equal programs.
-    structs: shapes and dtypes of the results.
+    fn.jaxpr: what it runs. taken: Tensors that the code took from outside, in the order of the operands they
+    have become. changed: Tensors outside that get the last results. rebuild: makes what the function returned
+    from a list of its Tensors. key: equal for equal programs. structs: shapes and dtypes of the results.
     """
 
     __slots__ = ("changed", "fn", "key", "rebuild", "structs", "taken")
 
 
 def is_tensor(x):
-    """For `is_leaf`: Tensors are leaves here, though JAX could look inside. A sparse one is a node of several."""
+    """For `is_leaf`: Tensors are leaves here, though JAX could look inside. A sparse one is a
+    node of several."""
     return isinstance(x, Tensor) and not x.is_sparse()
 
 
 def trace(function, structs, indexed=False, frame=Trace) -> Traced:
-    """Runs `function` on traced Tensors of the given shapes and dtypes; with `indexed` the last one is the position in a batch, which the
-    function does not get. frame: the kind of Trace."""
+    """Runs `function` on traced Tensors of the given shapes and dtypes; with `indexed` the last one is the
+    position in a batch, which the function does not get. frame: the kind of Trace."""
     found, sources = Traced(), {}
 
     def inner(*arrays):
@@ -189,8 +206,10 @@ def trace(function, structs, indexed=False, frame=Trace) -> Traced:
 
     closed, found.structs = jax.make_jaxpr(inner, return_shape=True)(*structs)
     jaxpr, n = closed.jaxpr, len(structs)
-    # with what the Tensors hold, not the array objects of the run: these share its memory, which the deferred tier may give away
-    found.taken = [wrap(sources[id(c)][1], False, *sources[id(c)][2:]) if id(c) in sources else wrap(jnp.asarray(c)) for c in closed.consts]
+    # with what the Tensors hold, not the array objects of the run: these share its memory, which the deferred
+    # tier may give away
+    found.taken = [wrap(sources[id(c)][1], False, *sources[id(c)][2:]) if id(c) in sources
+                       else wrap(jnp.asarray(c)) for c in closed.consts]
     found.fn = lambda *operands: tuple(jax.core.eval_jaxpr(jaxpr, operands[n:], *operands[:n]))
     found.fn.jaxpr = jaxpr
     found.key = (fingerprint(jaxpr),)
@@ -223,7 +242,8 @@ class _Same:
 
 
 def fingerprint(jaxpr):
-    """A hashable value that is equal for jaxprs which compute the same in the same way, whatever their variables are."""
+    """A hashable value that is equal for jaxprs which compute the same in the same way, whatever
+    their variables are."""
     numbers = {}
 
     def atom(v):
@@ -232,7 +252,8 @@ def fingerprint(jaxpr):
             return value.dtype, value.tobytes(), value.shape, v.aval.weak_type
         return numbers.setdefault(v, len(numbers))
 
-    entries = [tuple((atom(v), v.aval.shape, v.aval.dtype, v.aval.weak_type) for v in vs) for vs in (jaxpr.constvars, jaxpr.invars)]
+    entries = [tuple((atom(v), v.aval.shape, v.aval.dtype, v.aval.weak_type) for v in vs)
+               for vs in (jaxpr.constvars, jaxpr.invars)]
     for e in jaxpr.eqns:
         params = tuple((k, _frozen(e.params[k])) for k in sorted(e.params))
         entries.append((e.primitive, tuple(map(atom, e.invars)), tuple(map(atom, e.outvars)), params))

@@ -1,4 +1,5 @@
-"""Tensors that are changed in place while code runs to be captured or recorded, and how they become again what they were."""
+"""Tensors that are changed in place while code runs to be captured or recorded, and how they become
+again what they were."""
 
 import operator
 import weakref
@@ -7,7 +8,8 @@ _fields = operator.attrgetter("_raw", "_node", "_idx", "stop_gradient", "_grad",
 
 
 def state_of(tensor):
-    """What a Tensor is: its value, its place on the tape, and what it shares elements with as of which versions."""
+    """What a Tensor is: its value, its place on the tape, and what it shares elements with as
+    of which versions."""
     fields = _fields(tensor)
     alias, versions = fields[6], []
     while alias is not None:
@@ -18,16 +20,18 @@ def state_of(tensor):
 
 def put_back(tensor, state):
     """Makes a Tensor what it was when `state_of` was called."""
-    (tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient, tensor._grad, tensor._version, tensor._alias,
-     versions, refs) = state
+    (tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient, tensor._grad, tensor._version,
+     tensor._alias, versions, refs) = state
     for kept, version in versions:
         kept[0] = version
     if refs is not None:
-        tensor._alias.family.refs = refs  # without the views that the run has made, which something may keep alive
+        # without the views that the run has made, which something may keep alive
+        tensor._alias.family.refs = refs
 
 
 class UndoLog:
-    """Tensors with what they were before they were changed: {id: (weak reference, state)}, the state begins with what the Tensor held."""
+    """Tensors with what they were before they were changed: {id: (weak reference, state)}, the state begins
+    with what the Tensor held."""
 
     state_of, put_back = staticmethod(state_of), staticmethod(put_back)
 
@@ -47,10 +51,12 @@ class UndoLog:
     def changed(self):
         """[(Tensor, state before)] of those that hold something else now."""
         pairs = [(ref(), before) for ref, before in self.entries.values()]
-        return [(tensor, before) for tensor, before in pairs if tensor is not None and tensor._raw is not before[0]]
+        return [(tensor, before) for tensor, before in pairs
+                if tensor is not None and tensor._raw is not before[0]]
 
     def undo(self):
-        """Puts everything back; [(Tensor, what it held until now, state before)] of those that held something else."""
+        """Puts everything back; [(Tensor, what it held until now, state before)] of those that
+        held something else."""
         changed = [(tensor, tensor._raw, before) for tensor, before in self.changed()]
         for ref, before in reversed(self.entries.values()):
             if (tensor := ref()) is not None:

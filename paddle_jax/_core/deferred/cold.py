@@ -1,4 +1,5 @@
-"""Ops that are new: interpreted with NumPy (see _core/interpreter) as long as that costs less than compiling them."""
+"""Ops that are new: interpreted with NumPy (see _core/interpreter) as long as that costs less
+than compiling them."""
 
 import numpy as np
 
@@ -11,7 +12,9 @@ from paddle_jax._core.interpreter.cost import COMPILE_BASE
 from paddle_jax._core.runtime.origins import foreign
 
 _CALL = 1e-5  # seconds that an op takes beside what it computes
-_KERNEL = 2e-5  # seconds that a compiled kernel takes at least, with the way of its operands from NumPy and of its results back
+# seconds that a compiled kernel takes at least, with the way of its operands from NumPy and of its results
+# back
+_KERNEL = 2e-5
 _PROGRAM = 3e-5  # seconds that a compiled segment takes at least
 _SHARE = 0.3  # of what compiling a segment costs: when interpreting it has taken that long, it is compiled
 _RUNS = 2  # a segment is compiled when it is met for the second time at the earliest
@@ -20,8 +23,8 @@ _RUNS = 2  # a segment is compiled when it is met for the second time at the ear
 class Cold:
     """What the interpreter knows of a Sig.
 
-    plan: None when it is compiled. cost, compile_cost: estimated seconds of one run and of compiling it. spent: how many seconds less its runs
-    would have taken compiled.
+    plan: None when it is compiled. cost, compile_cost: estimated seconds of one run and of compiling it.
+    spent: how many seconds less its runs would have taken compiled.
     """
 
     __slots__ = ("compile_cost", "cost", "plan", "spent")
@@ -60,7 +63,8 @@ def on_host(device) -> bool:
 
 
 def interpreted(sig, operands):
-    """The results of an op as NumPy arrays; None when it is to be compiled. The caller has NumPy's warnings off."""
+    """The results of an op as NumPy arrays; None when it is to be compiled. The caller has
+    NumPy's warnings off."""
     found = sig.cold or cold(sig)
     spent = found.spent
     if found.cost > _KERNEL:
@@ -80,8 +84,9 @@ def interpreted(sig, operands):
 
 
 def repeats(ops, device, run=None) -> int:
-    """The time a segment is met at which it is compiled: when running it op by op has wasted a share of what compiling will take. On an accelerator
-    and on several devices at once, since compiling its ops one by one takes longer."""
+    """The time a segment is met at which it is compiled: when running it op by op has wasted a share of what
+    compiling will take. On an accelerator and on several devices at once, since compiling its ops one by
+    one takes longer."""
     if not on_host(device):
         return _RUNS if getattr(device, "platform", "several") == "cpu" else 1
     known = [cold(entry[0]) for entry in ops]

@@ -1,12 +1,15 @@
 """What a process keeps of code, within bounds: signatures with their traces and plans, and compiled programs.
 
-Signatures come in two generations. When a number of them have been met, those that were not used since the generation before are dropped, and the
-kernels that have none left; who uses one of the older generation makes it young again. So nothing is counted on the way of a hot operation. Where
-many of the dropped come back, the program works with more signatures than a generation has room for, and the room is doubled.
+Signatures come in two generations. When a number of them have been met, those that were not used since the
+generation before are dropped, and the kernels that have none left; who uses one of the older generation makes
+it young again. So nothing is counted on the way of a hot operation. Where many of the dropped come back, the
+program works with more signatures than a generation has room for, and the room is doubled.
 
-An executable takes 1.6 to 8 MB and 6 to 25 memory maps, of which Linux allows a process 65 530 and LLVM ends a process that has none left. So both
-are bounded, and looked at every _EVERY compilations: those used least recently go, in small groups until the rest is within the bounds. Where most of
-those that went have been compiled again since, the program uses more in turn than there is room for: the bound of memory is doubled, twice at most.
+An executable takes 1.6 to 8 MB and 6 to 25 memory maps, of which Linux allows a process 65 530 and LLVM ends
+a process that has none left. So both are bounded, and looked at every _EVERY compilations: those used least
+recently go, in small groups until the rest is within the bounds. Where most of those that went have been
+compiled again since, the program uses more in turn than there is room for: the bound of memory is
+doubled, twice at most.
 """
 
 import contextlib
@@ -16,7 +19,9 @@ import weakref
 from pathlib import Path
 
 import jax
-from jax._src.interpreters.partial_eval import trace_to_jaxpr  # the public `clear_caches` forgets what is compiled, too
+from jax._src.interpreters.partial_eval import (
+    trace_to_jaxpr,  # the public `clear_caches` forgets what is compiled, too
+)
 
 from paddle_jax._core.deferred.log import log
 from paddle_jax._core.deferred.settings import settings
@@ -28,7 +33,8 @@ _GENERATION = 1024  # combinations of op and shapes; each takes some 50 kB with 
 _MAX_GENERATION = 16 * _GENERATION
 _MAX_DROPPED = 1 << 16
 _SHARE = 0.6  # of the memory maps that the system allows
-_MAP_MB = 0.3  # memory that an executable takes for each memory map: 0.22 to 0.33 were measured for small and large ones
+# memory that an executable takes for each memory map: 0.22 to 0.33 were measured for small and large ones
+_MAP_MB = 0.3
 _EXECUTABLE_MB = 1.6  # that it takes at least, also where its code lies on an accelerator
 _EVERY = 64  # compilations from one look to the next
 _AT_ONCE = 16  # programs that go together
@@ -37,10 +43,11 @@ DROPPED = -2  # when a kernel was last used, whose compiled forms have been drop
 
 
 class Kept:
-    """met: signatures in all. signatures: those of this generation, `again` of which had been dropped before. room: signatures of a generation.
-    dropped: marks of those that were. due: at which number of compilations the bounds are looked at. maps: memory maps at the first look. kernels:
-    weak references to all. owners: what keeps kernels, by attributes. went, returned: kernels whose programs were dropped the last time, and how
-    many of them were compiled again. stretch: what the bound of memory is multiplied by."""
+    """met: signatures in all. signatures: those of this generation, `again` of which had been dropped before.
+    room: signatures of a generation. dropped: marks of those that were. due: at which number of compilations
+    the bounds are looked at. maps: memory maps at the first look. kernels: weak references to all. owners:
+    what keeps kernels, by attributes. went, returned: kernels whose programs were dropped the last time, and
+    how many of them were compiled again. stretch: what the bound of memory is multiplied by."""
 
     went, returned, stretch = 0, 0, 1
     met, signatures, again, room, due, maps = 0, 0, 0, _GENERATION, 1, None
@@ -55,7 +62,8 @@ def kept(kernel):
 
 
 def keeps(owner):
-    """Says that an object keeps kernels: its `drop_idle(idle)` forgets those for which `idle(kernel)` is true."""
+    """Says that an object keeps kernels: its `drop_idle(idle)` forgets those for which
+    `idle(kernel)` is true."""
     Kept.owners.append(owner)
 
 
@@ -82,7 +90,8 @@ def _mark(kernel, avals):
 def _age():
     if 4 * Kept.again > Kept.signatures and Kept.room < _MAX_GENERATION:
         Kept.room *= 2
-        log.add(f"more than {2 * Kept.signatures} combinations of op and shapes are used in turn; up to {2 * Kept.room} are kept from now on")
+        log.add(f"more than {2 * Kept.signatures} combinations of op and shapes are used in turn; "
+                f"up to {2 * Kept.room} are kept from now on")
     Kept.signatures = Kept.again = 0
     if len(Kept.dropped) > _MAX_DROPPED:
         Kept.dropped.clear()
@@ -91,7 +100,8 @@ def _age():
         kernel.age()
     for owner in [*Kept.owners, *_kernels()]:
         owner.drop_idle(_idle)
-    if hasattr(trace_to_jaxpr, "cache_clear"):  # JAX keeps the traces of its own functions for ever; what is compiled stays
+    # JAX keeps the traces of its own functions for ever; what is compiled stays
+    if hasattr(trace_to_jaxpr, "cache_clear"):
         trace_to_jaxpr.cache_clear()
     drop_unused()
 
@@ -101,7 +111,8 @@ def _kernels():
 
 
 def _idle(kernel):
-    """Whether a kernel, and its gradients, have not been used since the generation began before this one, and are not compiled."""
+    """Whether a kernel, and its gradients, have not been used since the generation began before this one, and
+    are not compiled."""
     return not kernel.sigs and not kernel.older and kernel.used < 0 and all(map(_idle, kernel.grads.values()))
 
 
@@ -131,7 +142,8 @@ def _stretched():
         return False
     Kept.stretch *= 2
     Kept.went = Kept.returned = 0
-    log.add(f"compiled programs that were dropped are in use again; they may take {Kept.stretch * settings.code_mb} MB from now on")
+    log.add("compiled programs that were dropped are in use again; "
+            f"they may take {Kept.stretch * settings.code_mb} MB from now on")
     return crowded() is None
 
 
@@ -143,18 +155,22 @@ def _oldest_first():
     """What drops each compiled program, the least recently used first."""
     from paddle_jax._core.deferred import program
 
-    found = [*[(kernel.used, kernel.drop_compiled) for kernel in _kernels() if kernel.used >= 0], *program.by_use()]
+    found = [*[(kernel.used, kernel.drop_compiled) for kernel in _kernels() if kernel.used >= 0],
+             *program.by_use()]
     return [drop for _, drop in sorted(found, key=lambda each: each[0])]
 
 
 def crowded(share=1.0):
-    """Why the compiled programs are too many: None, or a text. share: of the bounds, below which they are not."""
+    """Why the compiled programs are too many: None, or a text. share: of the bounds, below
+    which they are not."""
     maps, allowed = _maps(), _allowed_maps()
     if maps > share * _SHARE * allowed:
         return "the process has few memory maps left"
-    megabytes = max(_EXECUTABLE_MB * len(jax.devices()[0].client.live_executables()), _MAP_MB * (maps - (Kept.maps or maps)))
+    megabytes = max(_EXECUTABLE_MB * len(jax.devices()[0].client.live_executables()),
+                    _MAP_MB * (maps - (Kept.maps or maps)))
     if settings.code_mb and megabytes > share * Kept.stretch * settings.code_mb:
-        return f"they take more than FLAGS_compiled_code_in_mb = {settings.code_mb}" + (f" x {Kept.stretch}" if Kept.stretch > 1 else "")
+        return (f"they take more than FLAGS_compiled_code_in_mb = {settings.code_mb}"
+                + (f" x {Kept.stretch}" if Kept.stretch > 1 else ""))
     return None
 
 

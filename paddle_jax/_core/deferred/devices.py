@@ -1,13 +1,16 @@
 """Where Values lie.
 
-What NumPy computes needs nothing of XLA's, and starting XLA's client takes as long as a hundred small operations. So the processor has a
-name of its own here, HOST, in place of the device of a client, which starts when something is compiled or put into a jax array.
+What NumPy computes needs nothing of XLA's, and starting XLA's client takes as long as a hundred small
+operations. So the processor has a name of its own here, HOST, in place of the device of a client, which
+starts when something is compiled or put into a jax array.
 """
 
 import importlib.util
 
 import jax
-from jax._src import xla_bridge  # JAX has no public way to ask whether a backend is in use, or which there may be
+from jax._src import (
+    xla_bridge,  # JAX has no public way to ask whether a backend is in use, or which there may be
+)
 
 from paddle_jax._core.world import environment
 
@@ -45,8 +48,8 @@ def _first():
 
 
 def _only_cpu():
-    """Whether JAX, once it starts, will find the processor and nothing else. False where it has started, and where a look at devices
-    connects the processes of a program."""
+    """Whether JAX, once it starts, will find the processor and nothing else. False where it has started, and
+    where a look at devices connects the processes of a program."""
     if xla_bridge._backends or environment.size() > 1:
         return False
     platforms = jax.config.jax_platforms
@@ -94,5 +97,6 @@ def stay_on_host():
 
 
 def at_rest(array):
-    """What a Tensor holds of a NumPy array that nobody will change, in a process that has no device in use and wants none; else None."""
+    """What a Tensor holds of a NumPy array that nobody will change, in a process that has no device in use
+    and wants none; else None."""
     return array if _Known.late and not xla_bridge._backends else None

@@ -10,10 +10,12 @@ def reason(program, programs):
     others = [p for p in programs if p is not program and len(p.key[0]) == len(ops)]
     same = [p for p in others if all(a[0].kernel is b[0].kernel for a, b in zip(ops, p.key[0], strict=True))]
     if not same:
-        near = [p for p in others if all(a[0].kernel.name == b[0].kernel.name for a, b in zip(ops, p.key[0], strict=True))]
+        near = [p for p in others
+                if all(a[0].kernel.name == b[0].kernel.name for a, b in zip(ops, p.key[0], strict=True))]
         if not near:
             return "a sequence of ops not met before"
-        at, old = next((a[0], b[0]) for a, b in zip(ops, near[-1].key[0], strict=True) if a[0].kernel is not b[0].kernel)
+        at, old = next((a[0], b[0]) for a, b in zip(ops, near[-1].key[0], strict=True)
+                       if a[0].kernel is not b[0].kernel)
         return f"an attribute of {at.kernel.name} differs ({at.where}; before: {old.where})"
     old_ops, old_live, old_hosts = same[-1].key
     for a, b in zip(ops, old_ops, strict=True):
@@ -38,17 +40,20 @@ def _operands(sig):
 class Explanation:
     """Counts and events of deferred execution; its text says them in words.
 
-    segments: sequences of ops that were run. hits: those that ran as a compiled program. compiles, seconds: whole-segment compilations.
-    interpreted: ops that ran in NumPy. refusals: why ops of new signatures could not, {reason: how many}.
+    segments: sequences of ops that were run. hits: those that ran as a compiled program. compiles, seconds:
+    whole-segment compilations. interpreted: ops that ran in NumPy. refusals: why ops of new signatures could
+    not, {reason: how many}.
     """
 
     def __init__(self):
-        self.segments, self.hits, self.compiles, self.seconds, self.events = log.segments, log.hits, log.compiles, log.seconds, list(log.events)
+        self.segments, self.hits, self.compiles, self.seconds, self.events = (
+            log.segments, log.hits, log.compiles, log.seconds, list(log.events))
         self.interpreted, self.refusals = log.interpreted, dict(log.refusals)
 
     def __repr__(self):
-        head = (f"{self.segments} segments were run: {self.hits} as compiled programs, {self.segments - self.hits} op by op. "
-                f"{self.compiles} programs were compiled in {self.seconds:.2f} s. {self.interpreted} ops were interpreted with NumPy.")
+        head = (f"{self.segments} segments were run: {self.hits} as compiled programs, "
+                f"{self.segments - self.hits} op by op. {self.compiles} programs were compiled in "
+                f"{self.seconds:.2f} s. {self.interpreted} ops were interpreted with NumPy.")
         return "\n".join([head, *self.events])
 
     __str__ = __repr__
@@ -60,7 +65,8 @@ def explain(reset=False):
     Args:
         reset: bool, start counting anew afterwards.
     Returns:
-        An object to print, with the numbers `segments`, `hits`, `compiles`, `seconds`, `interpreted`, the dict `refusals` and the list `events`.
+        An object to print, with the numbers `segments`, `hits`, `compiles`, `seconds`, `interpreted`, the
+        dict `refusals` and the list `events`.
     Example:
         >>> import paddle_jax; report = paddle_jax.explain()
         >>> report.compiles <= report.segments

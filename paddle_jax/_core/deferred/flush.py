@@ -27,18 +27,20 @@ from paddle_jax._core.state import local
 def flush(seg, why):
     """Computes what is still referenced of a segment and gives the arrays to their Values.
 
-    Until all have theirs the segment keeps what it needs to compute them: whatever is raised meanwhile, they can be asked for again.
+    Until all have theirs the segment keeps what it needs to compute them: whatever is raised meanwhile, they
+    can be asked for again.
     """
     ctx = local.ctx
-    # No finalizer may run meanwhile: if it looked at a value of this very segment it would flush it too, or find the value neither recorded nor
-    # computed.
+    # No finalizer may run meanwhile: if it looked at a value of this very segment it would flush it too, or
+    # find the value neither recorded nor computed.
     with seg.lock, without_collection():
         if seg.running is not None:
             seg.running.settle()
         if not seg.ops:
             return
         if ctx.segment is seg:
-            whole = not seg.busy  # else called from inside the recording of an op (by a finalizer), whose Values do not exist yet
+            # else called from inside the recording of an op (by a finalizer), whose Values do not exist yet
+            whole = not seg.busy
             ctx.segment = _next(ctx)
         else:
             whole = idle(seg)
@@ -48,14 +50,16 @@ def flush(seg, why):
 
 
 def alone(seg) -> bool:
-    """Interprets a segment of one op, as a look at each result of a loop or of a notebook makes them; False where `flush` has to see to it.
+    """Interprets a segment of one op, as a look at each result of a loop or of a notebook makes them; False
+    where `flush` has to see to it.
 
-    No garbage collector is held back here: nothing is taken away before all results have their arrays, and what a finalizer records or computes
-    meanwhile stands beside it.
+    No garbage collector is held back here: nothing is taken away before all results have their arrays, and
+    what a finalizer records or computes meanwhile stands beside it.
     """
     ctx = local.ctx
     device = default_device() if seg.device is ANY else seg.device
-    if ctx.segment is not seg or seg.busy or seg.running is not None or not on_host(device) or Verbose.wants("segment") or not mend_tracing():
+    if (ctx.segment is not seg or seg.busy or seg.running is not None or not on_host(device)
+            or Verbose.wants("segment") or not mend_tracing()):
         return False
     sig, *positions = seg.ops[0]
     with np.errstate(all="ignore"):
@@ -82,10 +86,11 @@ def _next(ctx):
 
 
 def _wanted(seg):
-    """The Values of a segment that are referenced and have no array, by position. A weak reference would not do: a finalizer may look at a Value of
-    a garbage cycle, and weak references to it are dead by then."""
+    """The Values of a segment that are referenced and have no array, by position. A weak reference would not
+    do: a finalizer may look at a Value of a garbage cycle, and weak references to it are dead by then."""
     results = seg.results
-    return {v.pos: v for v, count in zip(results, _counts(results), strict=True) if count > _UNREFERENCED and v.array is None}
+    return {v.pos: v for v, count in zip(results, _counts(results), strict=True)
+            if count > _UNREFERENCED and v.array is None}
 
 
 def _counts(values):
@@ -108,7 +113,8 @@ def _run(seg, whole, why, ctx):
     hits = log.hits
     ops, live, clean = seg.ops, tuple(values), mend_tracing()
     if whole:
-        seg.places = {}  # nothing is recorded here any more, and a leaf that nobody else holds can give its memory away
+        # nothing is recorded here any more, and a leaf that nobody else holds can give its memory away
+        seg.places = {}
     for value in values.values():
         value.device = seg.device
         if value.aval.nbytes >= _LARGE:
@@ -116,7 +122,8 @@ def _run(seg, whole, why, ctx):
     device = default_device() if seg.device is ANY else seg.device
     program = program_for(ops, seg.leaves, live, why, device) if len(ops) > 1 and clean else None
     if program is None or not _attempt(program, seg, whole, values):
-        with np.errstate(all="ignore"), (_NOTHING if clean else eagerly()):  # the segment does not depend on a trace around it
+        # the segment does not depend on a trace around it
+        with np.errstate(all="ignore"), (_NOTHING if clean else eagerly()):
             run_each(ops, seg.leaves, values, on_host(device))
     else:
         ctx.hint = len(ops) + 1
@@ -126,7 +133,8 @@ def _run(seg, whole, why, ctx):
 
 
 def _attempt(program, seg, whole, values):
-    """Runs a compiled segment; False when it fails and its operands are still there, so that running op by op can find the culprit."""
+    """Runs a compiled segment; False when it fails and its operands are still there, so that running op by op
+    can find the culprit."""
     leaves = seg.leaves
     try:
         program(seg, whole, values.values())
@@ -142,8 +150,8 @@ def _attempt(program, seg, whole, values):
 
 
 def run_each(ops, leaves, values, host):
-    """Runs a segment op by op for the Values at these positions: interpreted, if it is on the `host`, or through the compiled kernels of the ops.
-    One that fails leaves those before it."""
+    """Runs a segment op by op for the Values at these positions: interpreted, if it is on the `host`, or
+    through the compiled kernels of the ops. One that fails leaves those before it."""
     arrays, live = [settled(v) if host else concrete(v) for v in leaves], tuple(values)
     env = {}
     for i, done in needed(ops, live) if len(ops) > 1 else ((0, ()),):
@@ -171,11 +179,12 @@ def _give(env, values):
 
 
 def _located(error, sig):
-    """The error with the user's lines: where the operation was first recorded with these shapes, and which statement wants its result now. The op's
-    name is in its text already."""
+    """The error with the user's lines: where the operation was first recorded with these shapes, and which
+    statement wants its result now. The op's name is in its text already."""
     first, line, rest = str(error).partition("\n")
     now = user_line()
-    text = f"{first}; recorded at {sig.where}{'' if now in (sig.where, '?') else f', wanted at {now}'}{line}{rest}"
+    text = (f"{first}; "
+            f"recorded at {sig.where}{'' if now in (sig.where, '?') else f', wanted at {now}'}{line}{rest}")
     try:
         return type(error)(text)
     except TypeError:

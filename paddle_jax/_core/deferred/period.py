@@ -1,7 +1,8 @@
 """Where to cut a segment that no observation and no step ends: at the smallest period of its ops.
 
-A loop without a boundary (time stepping, a solver) repeats the same ops again and again. Cutting at an arbitrary length would give windows that
-differ from flush to flush; cutting after whole periods makes the loop's body the compiled unit.
+A loop without a boundary (time stepping, a solver) repeats the same ops again and again. Cutting at an
+arbitrary length would give windows that differ from flush to flush; cutting after whole periods makes the
+loop's body the compiled unit.
 """
 
 from paddle_jax._core.deferred.flush import flush
@@ -19,7 +20,8 @@ def smallest_period(items, window, longest):
 
 
 def look(ctx, seg):
-    """Flushes a segment that reached its limit if it is a loop, or if it may not grow further; else raises the limit."""
+    """Flushes a segment that reached its limit if it is a loop, or if it may not grow further; else
+    raises the limit."""
     sigs = [entry[0] for entry in seg.ops]
     n, most = len(sigs), settings.max_ops
     if ctx.unit and n == ctx.unit[0] and sigs[ctx.unit[1] :] == sigs[: -ctx.unit[1]]:

@@ -1,7 +1,7 @@
 """Positions: how the operands and results of the ops of a segment are numbered, and what follows from that.
 
-The result of op i is `i`, or `i | k + 1 << OUTPUT` for each of several; leaf j is `-1 - j`. An op is a tuple of its Sig and the positions of its
-operands.
+The result of op i is `i`, or `i | k + 1 << OUTPUT` for each of several; leaf j is `-1 - j`. An op is a tuple
+of its Sig and the positions of its operands.
 """
 
 OUTPUT = 20  # bits of the op number within a position
@@ -30,7 +30,8 @@ def outputs(ops, i):
 
 
 def needed(ops, live):
-    """The ops that live results depend on, in order, each with the ops whose results nobody reads afterwards."""
+    """The ops that live results depend on, in order, each with the ops whose results nobody
+    reads afterwards."""
     kept = {p & MASK for p in live}
     wanted, plan = set(kept), []
     for i in range(len(ops) - 1, -1, -1):

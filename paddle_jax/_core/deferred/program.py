@@ -1,4 +1,5 @@
-"""Compiled segments: a bounded cache of programs, keyed by the recorded ops and by which results and leaves matter."""
+"""Compiled segments: a bounded cache of programs, keyed by the recorded ops and by which results
+and leaves matter."""
 
 import collections
 import contextlib
@@ -30,14 +31,17 @@ from paddle_jax._core.runtime.uninterrupted import Once, jitted, tracing_kept
 
 _MAX_PROGRAMS = 256
 _MAX_SEEN = 1 << 16
-_VARIANTS = 8  # compiled forms of one sequence of ops with different shapes or live results, before more need more repeats
-_MAX_KEPT = 32  # intermediate results that the program also returns. XLA computes each anew from the start: 256 in a row compile for minutes
+# compiled forms of one sequence of ops with different shapes or live results, before more need more repeats
+_VARIANTS = 8
+# intermediate results that the program also returns. XLA computes each anew from the start: 256 in a row
+# compile for minutes
+_MAX_KEPT = 32
 _DONATE = 4096  # bytes; smaller operands are not worth the bookkeeping
 
 
 class _Cache:
-    """programs: key -> Program, least recently used first. seen: hash of a key -> how often it was met. least: hash of a key -> at which time it is
-    compiled. variants: hash of the kernels -> compiled forms."""
+    """programs: key -> Program, least recently used first. seen: hash of a key -> how often it was met.
+    least: hash of a key -> at which time it is compiled. variants: hash of the kernels -> compiled forms."""
 
     programs: collections.OrderedDict = collections.OrderedDict()
     seen: dict = {}
@@ -57,12 +61,15 @@ def clear():
 
 def by_use():
     """(how many programs had been compiled when it was last used, what drops it) of each compiled segment."""
-    return [(program.used, ft.partial(_Cache.programs.pop, key, None)) for key, program in _Cache.programs.copy().items()]
+    return [(program.used, ft.partial(_Cache.programs.pop, key, None))
+            for key, program in _Cache.programs.copy().items()]
 
 
 def program_for(ops, leaves, live, why, device):
-    """The compiled form of a segment on a device when there is one or it is time to make one; None: run it op by op."""
-    hosts = tuple([None if type(v.array) is not tuple else len(v.array) if v.device is None else v.array for v in leaves])
+    """The compiled form of a segment on a device when there is one or it is time to make one; None:
+    run it op by op."""
+    hosts = tuple([None if type(v.array) is not tuple else len(v.array) if v.device is None else v.array
+                   for v in leaves])
     key = (tuple(ops), live, hosts)
     found = _Cache.programs.get(key)
     if found is not None:
@@ -85,17 +92,20 @@ def _new_program(key, leaves, why, device):
         return None
     if 4 * sum(any(p >= 0 for p in entry[1:]) for entry in ops) < len(ops):
         if count == least:
-            log.add(f"left to run op by op: {len(ops)} ops at {user_line()}, few of which use each other's results")
+            log.add(f"left to run op by op: {len(ops)} ops at {user_line()}, few of which use "
+                    "each other's results")
         return None
     if len(_kept_inside(ops, key[1])) > _MAX_KEPT:
         if count == least:
-            log.add(f"left to run op by op: {len(ops)} ops at {user_line()}, more than {_MAX_KEPT} of whose intermediate results are kept")
+            log.add(f"left to run op by op: {len(ops)} ops at {user_line()}, more than {_MAX_KEPT} of whose "
+                    "intermediate results are kept")
         return None
     kernels = hash(tuple([entry[0].kernel for entry in ops]))
     made = _Cache.variants.get(kernels, 0)
     if made >= _VARIANTS and count < least << min(made - _VARIANTS + 1, 20):
         if made == _VARIANTS and count == least:
-            log.add(f"left to run op by op: {len(ops)} ops at {user_line()} have been compiled for {made} sets of shapes and live results already")
+            log.add(f"left to run op by op: {len(ops)} ops at {user_line()} have been compiled for {made} "
+                    "sets of shapes and live results already")
         return None
     _Cache.variants[kernels] = made + 1
     watch()
@@ -123,14 +133,17 @@ def _kept_inside(ops, live):
 
 
 def drop(program, error):
-    """Forgets a program that failed; its segment runs op by op from now on until it has been met often again."""
+    """Forgets a program that failed; its segment runs op by op from now on until it has been
+    met often again."""
     _Cache.programs.pop(program.key, None)
     _Cache.seen[hash(program.key)] = -64
-    log.add(f"failed as a compiled program, now op by op: {len(program.key[0])} ops at {program.where}: {first_line(error)}")
+    log.add(f"failed as a compiled program, now op by op: {len(program.key[0])} ops at {program.where}: "
+            f"{first_line(error)}")
 
 
 def _refcounts():
-    """What sys.getrefcount says of an object that only a list holds, and of one that only an attribute holds."""
+    """What sys.getrefcount says of an object that only a list holds, and of one that only an
+    attribute holds."""
     class Holder:
         __slots__ = ("array",)
 
@@ -148,7 +161,8 @@ def _free(leaves, i):
 
 
 class Program:
-    """One compiled segment. `donate`: leaves whose memory the program reuses. used: how many programs had been compiled when it was last used."""
+    """One compiled segment. `donate`: leaves whose memory the program reuses. used: how many programs had
+    been compiled when it was last used."""
 
     def __init__(self, key, leaves, why):
         self.key, self.why, self.ahead, self.where = key, why, None, user_line()
@@ -201,7 +215,8 @@ class Program:
 
     def structs(self, leaves):
         """Shapes and dtypes of the arguments."""
-        packed = [jax.ShapeDtypeStruct((sum(len(leaves[i].array) for i in members),), dtype) for dtype, members in self.groups]
+        packed = [jax.ShapeDtypeStruct((sum(len(leaves[i].array) for i in members),), dtype)
+                  for dtype, members in self.groups]
         return [on_device(leaves[i]) for i in self.donate], [on_device(leaves[i]) for i in self.keep], packed
 
     def prepare(self, arguments):
@@ -217,10 +232,12 @@ class Program:
         self.fresh = False
         log.compiles += 1
         log.seconds += seconds
-        log.add(f"compiled {len(self.key[0])} ops in {seconds:.2f} s at {self.where} ({self.why}): {reason(self, _Cache.programs.values())}")
+        log.add(f"compiled {len(self.key[0])} ops in {seconds:.2f} s at {self.where} ({self.why}): "
+                f"{reason(self, _Cache.programs.values())}")
 
     def _packed(self, slot, leaves):
-        """The host numbers of one dtype in one array; numbers that stay the same from call to call stay on the device."""
+        """The host numbers of one dtype in one array; numbers that stay the same from call to call
+        stay on the device."""
         dtype, members = self.groups[slot]
         vector = np.array([x for i in members for x in leaves[i].array], dtype)
         bits, (before, array) = vector.tobytes(), self.last[slot]
@@ -233,10 +250,13 @@ class Program:
         return array
 
     def __call__(self, seg, whole, values):
-        """Gives the Values of a segment their arrays, in the order of the live results. whole: whether leaves may give their memory away."""
+        """Gives the Values of a segment their arrays, in the order of the live results. whole: whether leaves
+        may give their memory away."""
         leaves = seg.leaves
-        donated = [on_device(leaves[i]) if whole and _free(leaves, i) else jnp.array(leaves[i].array) for i in self.donate]
-        arguments = donated, [on_device(leaves[i]) for i in self.keep], [self._packed(slot, leaves) for slot in range(len(self.groups))]
+        donated = [on_device(leaves[i]) if whole and _free(leaves, i) else jnp.array(leaves[i].array)
+                   for i in self.donate]
+        arguments = (donated, [on_device(leaves[i]) for i in self.keep],
+                     [self._packed(slot, leaves) for slot in range(len(self.groups))])
         kind = *map(type, arguments[2]), *map(_COMMITTED, donated), *map(_COMMITTED, arguments[1])
         if not self.fresh:
             self.once(arguments, lambda results: map(_GIVE, values, results), None, kind)
@@ -254,7 +274,8 @@ _COMMITTED = operator.attrgetter("_committed")
 
 
 class _Leaves:
-    """The leaves of a segment inside its trace. Host numbers are cut out of the vector of their dtype when they are asked for."""
+    """The leaves of a segment inside its trace. Host numbers are cut out of the vector of their dtype when
+    they are asked for."""
 
     def __init__(self, program, donated, kept, packed):
         self.known = dict(zip((*program.donate, *program.keep), (*donated, *kept), strict=True))
@@ -279,7 +300,8 @@ class _Leaves:
         return self.packed[slot][at : at + numbers].reshape(aval.shape)
 
     def stacked(self, leaves):
-        """Host numbers of one shape and dtype along a new axis, with one operation: compile time must not grow with their number."""
+        """Host numbers of one shape and dtype along a new axis, with one operation: compile time must not
+        grow with their number."""
         aval, numbers = self.avals[leaves[0]], self.hosts[leaves[0]]
         if type(numbers) is tuple:
             return jnp.broadcast_to(self[leaves[0]], (len(leaves), *aval.shape))
@@ -301,10 +323,11 @@ def _donatable(ops, leaves, live):
 
 
 def _shared_loops(ops, useful):
-    """Ops with a loop inside that have their gradient in the segment: {op: operands that get a gradient}, {gradient: op}.
+    """Ops with a loop inside that have their gradient in the segment: {op: operands that get a
+    gradient}, {gradient: op}.
 
-    XLA cannot merge the loop with the same loop in the recomputing gradient. Such a pair is traced as one `jax.vjp`, so that the loop runs
-    once and hands its intermediate values to the gradient.
+    XLA cannot merge the loop with the same loop in the recomputing gradient. Such a pair is traced as one
+    `jax.vjp`, so that the loop runs once and hands its intermediate values to the gradient.
     """
     at = {(ops[i][0].kernel, ops[i][1:]): i for i in useful}
     heads, tails = {}, {}

@@ -1,7 +1,9 @@
-"""Repetitions inside a segment: a loop that recorded the same ops again and again is compiled as a `lax.scan` over one period.
+"""Repetitions inside a segment: a loop that recorded the same ops again and again is compiled as a `lax.scan`
+over one period.
 
-Compiled as one straight line, XLA's CPU fusion recomputes the values that flow from period to period: six steps of a 64x64 heat equation took 354 us
-per step in a line, 14 us one by one, 2.5 us in a loop; and compile time grows with every repetition.
+Compiled as one straight line, XLA's CPU fusion recomputes the values that flow from period to period: six
+steps of a 64x64 heat equation took 354 us per step in a line, 14 us one by one, 2.5 us in a loop; and compile
+time grows with every repetition.
 """
 
 import dataclasses
@@ -17,10 +19,12 @@ _LEAST = 4  # repetitions
 
 @dataclasses.dataclass
 class Run:
-    """`count` periods of `period` ops from op `start` on. How an operand of an op of the period is found is in `sources`, per op and operand:
+    """`count` periods of `period` ops from op `start` on. How an operand of an op of the period is found is
+    in `sources`, per op and operand:
 
-    ("inside", op of the period, output), ("carry", number), ("input", number) or ("fixed", position). carries: for each, the result that becomes
-    the next one and the position of the first. inputs: for each, the leaves of the periods.
+    ("inside", op of the period, output), ("carry", number), ("input", number) or ("fixed", position).
+    carries: for each, the result that becomes the next one and the position of the first. inputs: for each,
+    the leaves of the periods.
     """
 
     start: int
@@ -32,13 +36,14 @@ class Run:
 
     @property
     def last(self):
-        """The first op of the last period, which is traced by itself: the rest of the segment sees its results only."""
+        """The first op of the last period, which is traced by itself: the rest of the segment sees
+        its results only."""
         return self.start + (self.count - 1) * self.period
 
 
 def find(ops, live, avals, hosts):
-    """The Run of a segment that can be rolled up, or None. `avals` are those of the leaves, `hosts` tells how many host numbers or which constant
-    stand for a leaf (None: an array)."""
+    """The Run of a segment that can be rolled up, or None. `avals` are those of the leaves, `hosts` tells how
+    many host numbers or which constant stand for a leaf (None: an array)."""
     run = _repetition([entry[0] for entry in ops])
     for _ in range(2):  # the first period may differ in where its operands come from
         if run is None or run.count < _LEAST:
@@ -80,11 +85,13 @@ def _source(run, ops, positions, avals, hosts, known):
     if len(set(positions)) == 1 and (positions[0] < 0 or positions[0] & MASK < run.start):
         return ("fixed", positions[0])
     if all(p < 0 for p in positions):
-        if any(hosts[-1 - p] is None for p in positions) or len({(avals[-1 - p], hosts[-1 - p]) for p in positions}) > 1:
+        if (any(hosts[-1 - p] is None for p in positions)
+                or len({(avals[-1 - p], hosts[-1 - p]) for p in positions}) > 1):
             return None
         run.inputs.append([-1 - p for p in positions])
         return ("input", len(run.inputs) - 1)
-    offsets = {((p & MASK) - run.start - j * run.period, p >> OUTPUT) if p >= 0 else None for j, p in enumerate(positions) if j}
+    offsets = {((p & MASK) - run.start - j * run.period, p >> OUTPUT) if p >= 0 else None
+               for j, p in enumerate(positions) if j}
     if len(offsets) > 1 or None in offsets:
         return None
     offset, output = offsets.pop()
@@ -115,8 +122,8 @@ def _closed(run, ops, live):
 
 
 def trace(run, ops, value_of, stacked, env):
-    """Traces all periods; `value_of` gives what is outside by position, `stacked` leaves along a new axis. Puts the results of the last period into
-    `env`."""
+    """Traces all periods; `value_of` gives what is outside by position, `stacked` leaves along a new axis.
+    Puts the results of the last period into `env`."""
     init = [value_of(first) for _, _, first in run.carries]
     inputs = [stacked(leaves) for leaves in run.inputs]
     for kind, *at in itertools.chain.from_iterable(run.sources):

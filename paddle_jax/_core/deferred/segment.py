@@ -1,8 +1,8 @@
 """Segments: what one thread has recorded since its last flush, and how ops get into them.
 
-An op is a tuple of its Sig and the positions of its operands (positions.py), so the recorded list is its own cache key. Appending that tuple is
-the one step that commits an op: whatever interrupts the code around it (a garbage collection that runs ops, KeyboardInterrupt) leaves the
-segment whole.
+An op is a tuple of its Sig and the positions of its operands (positions.py), so the recorded list is its own
+cache key. Appending that tuple is the one step that commits an op: whatever interrupts the code around it (a
+garbage collection that runs ops, KeyboardInterrupt) leaves the segment whole.
 """
 
 import operator
@@ -23,10 +23,12 @@ ANY = object()  # device of a segment without leaves
 
 
 class Sig:
-    """A kernel with the Avals of its operands: the unit of shape inference. `out` is the Aval of the result, or a list of them.
+    """A kernel with the Avals of its operands: the unit of shape inference. `out` is the Aval of the result,
+    or a list of them.
 
-    many: None, tuple or list, the structure of the result. traced: its equations. where: the user's line that first called it. flow: which of the
-    first operands a gradient can flow to from a single result (bit i for operand i). cold: what the interpreter knows of it, once it was asked.
+    many: None, tuple or list, the structure of the result. traced: its equations. where: the user's line that
+    first called it. flow: which of the first operands a gradient can flow to from a single result (bit i for
+    operand i). cold: what the interpreter knows of it, once it was asked.
     """
 
     __slots__ = ("cold", "flow", "kernel", "many", "operands", "out", "traced", "where")
@@ -40,13 +42,16 @@ def infer(kernel, avals) -> Sig:
     try:
         equations = kernel.trace(avals)
     except Exception as error:
-        raise (found := translate(kernel.name, [a.struct for a in avals], error, kernel)) from behind(found, error)
+        raise (found := translate(kernel.name, [a.struct for a in avals], error,
+                                  kernel)) from behind(found, error)
     sig = Sig()
-    sig.kernel, sig.operands, sig.where, sig.cold, sig.traced, sig.many = kernel, avals, user_line(), None, equations, equations.many
+    sig.kernel, sig.operands, sig.where, sig.cold, sig.traced, sig.many = (kernel, avals, user_line(), None,
+                                                                           equations, equations.many)
     avals_out = list(map(known_aval, equations.out_avals))
     sig.out = avals_out if sig.many else avals_out[0]
     passes = not kernel.nondiff and not sig.many and sig.out.dtype.kind in INEXACT
-    sig.flow = sum(1 << i for i, a in enumerate(avals[:3]) if passes and a.dtype.kind in INEXACT) & ~kernel.constants
+    sig.flow = (sum(1 << i for i, a in enumerate(avals[:3]) if passes and a.dtype.kind in INEXACT)
+                & ~kernel.constants)
     if len(kernel.sigs) >= _MAX_SIGS:
         kernel.age()
     met(kernel, avals)
@@ -56,11 +61,13 @@ def infer(kernel, avals) -> Sig:
 
 
 class Segment:
-    """Ops recorded by one thread. `limit` is the length at which recording stops for a look (0: at a step boundary, -1: closed).
+    """Ops recorded by one thread. `limit` is the length at which recording stops for a look (0: at a step
+    boundary, -1: closed).
 
-    ops: the recorded ops; they stay until everything that is referenced has its array. leaves, places: the operands from outside, and the position
-    of each. results: the Values made; one that nobody else references is not computed for its own sake. busy: an op is being recorded just now.
-    running: None, or the compiled program that is being run. error: why the results are lost for good.
+    ops: the recorded ops; they stay until everything that is referenced has its array. leaves, places: the
+    operands from outside, and the position of each. results: the Values made; one that nobody else references
+    is not computed for its own sake. busy: an op is being recorded just now. running: None, or the compiled
+    program that is being run. error: why the results are lost for good.
     """
 
     __slots__ = ("busy", "device", "error", "leaves", "limit", "lock", "ops", "places", "results", "running")
@@ -78,7 +85,8 @@ class Segment:
             if value.array is None and self.ops and not (len(self.ops) == 1 and alone(self)):
                 flush(self, "a value was asked for")
         if value.array is None:
-            raise self.error or RuntimeError("deferred: a value was lost while its op was being recorded; compute it again")
+            raise self.error or RuntimeError("deferred: a value was lost while its op was being recorded; "
+                                             "compute it again")
         return value.array
 
     def close(self):
@@ -88,7 +96,8 @@ class Segment:
 
 
 def idle(segment):
-    """Whether the thread that owns a segment is between two ops; waits for that for a while (a mark left by an interrupted recording stays)."""
+    """Whether the thread that owns a segment is between two ops; waits for that for a while (a mark left by
+    an interrupted recording stays)."""
     segment.limit = -1
     for _ in range(_PATIENCE):
         if not segment.busy:
@@ -98,9 +107,11 @@ def idle(segment):
 
 
 def add_leaf(seg, v):
-    """Makes a Value with an array an operand from outside; None when it lives on another device than the rest of the segment.
+    """Makes a Value with an array an operand from outside; None when it lives on another device than the
+    rest of the segment.
 
-    Host numbers enter anew at each use, so that two numbers that happen to be equal do not change the structure of the segment.
+    Host numbers enter anew at each use, so that two numbers that happen to be equal do not change the
+    structure of the segment.
     """
     if type(v.array) is tuple:
         seg.leaves.append(v)
@@ -119,11 +130,12 @@ def add_leaf(seg, v):
 
 
 def together(seg, v):
-    """The devices on which a segment runs with a Value that is elsewhere: where one of them is spread over several devices and the other bound to
-    none. None: they do not go together."""
+    """The devices on which a segment runs with a Value that is elsewhere: where one of them is spread over
+    several devices and the other bound to none. None: they do not go together."""
     if type(seg.device) is frozenset and bound(v) is None:
         return seg.device
-    if type(v.device) is frozenset and all(bound(each) is None for each in seg.leaves if each.device is seg.device):
+    if (type(v.device) is frozenset
+            and all(bound(each) is None for each in seg.leaves if each.device is seg.device)):
         return v.device
     return None
 
@@ -132,7 +144,8 @@ def record(ctx, kernel, raws):
     """Records a kernel on what Tensors hold and gives Values; runs it now when it cannot be deferred."""
     seg = ctx.segment
     try:
-        sig = kernel.sigs.get(tuple([v.aval for v in raws]))  # a jax array also has an aval, but never one that is found here
+        # a jax array also has an aval, but never one that is found here
+        sig = kernel.sigs.get(tuple([v.aval for v in raws]))
     except AttributeError:
         sig = None
     if sig is None:
@@ -143,7 +156,8 @@ def record(ctx, kernel, raws):
         if len(ops) < seg.limit:
             entry = [sig]
             for v in raws:
-                p = (v.pos if v.seg is seg else None) if v.array is None else places.get(v) or add_leaf(seg, v)
+                p = ((v.pos if v.seg is seg else None) if v.array is None
+                     else places.get(v) or add_leaf(seg, v))
                 if p is None:
                     break
                 entry.append(p)
@@ -180,7 +194,8 @@ def _results(seg, sig, n):
 
 
 def _record_slowly(ctx, kernel, raws):
-    """As `record`, for the first sight of a signature, operands that are not Values yet, and segments that must be looked at first."""
+    """As `record`, for the first sight of a signature, operands that are not Values yet, and segments that
+    must be looked at first."""
     from paddle_jax._core.ops.kernel import compute
 
     if not kernel.deferrable:
@@ -204,7 +219,8 @@ def _record_slowly(ctx, kernel, raws):
 
 
 def make_room(ctx, values):
-    """After a refused op: brings in results of other threads, flushes at a boundary or at the end of a period."""
+    """After a refused op: brings in results of other threads, flushes at a boundary or at the
+    end of a period."""
     from paddle_jax._core.deferred.flush import flush
     from paddle_jax._core.deferred.period import look
 

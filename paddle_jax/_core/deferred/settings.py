@@ -6,8 +6,9 @@ MODES = ("off", "sync", "async")
 
 
 class _Settings:
-    """mode: see FLAGS_deferred. min_repeats: how often a segment is met before it is compiled whole. 0 leaves that to what it costs. max_ops: ops
-    a segment may have. interpreter: whether new ops are interpreted on the CPU. code_mb: memory that compiled programs may take; 0: any."""
+    """mode: see FLAGS_deferred. min_repeats: how often a segment is met before it is compiled whole. 0 leaves
+    that to what it costs. max_ops: ops a segment may have. interpreter: whether new ops are interpreted on
+    the CPU. code_mb: memory that compiled programs may take; 0: any."""
 
     mode, min_repeats, max_ops, interpreter, code_mb = "sync", 0, 2048, True, 1024
     executor = None  # taken over by new threads, e.g. FLAGS_check_nan_inf
@@ -26,7 +27,8 @@ def join(ctx):
         return
     while around is not None:
         around.executor, around = settings.executor, around.outer
-    deferring = settings.mode != "off" and settings.executor is None and frame.packing is None and frame.deferring and not frame.recording
+    deferring = (settings.mode != "off" and settings.executor is None and frame.packing is None
+                 and frame.deferring and not frame.recording)
     ctx.segment = Segment(min(FIRST_LOOK, settings.max_ops)) if deferring else None
 
 

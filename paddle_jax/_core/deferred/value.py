@@ -1,4 +1,5 @@
-"""Values: what a Tensor holds while the deferred tier is on. A Value is an array, a few host numbers, or the result of an op not run yet."""
+"""Values: what a Tensor holds while the deferred tier is on. A Value is an array, a few host numbers, or the
+result of an op not run yet."""
 
 import math
 import sys
@@ -77,11 +78,13 @@ _UNUSED = _references()
 class Value:
     """An operand or result of recorded ops.
 
-    aval: shape and dtype. array: the jax array; a NumPy array, which nobody changes, of an op that was interpreted; a tuple of Python numbers (host
-    numbers; a single one may fill a shape); None while the op that makes it has not run.
-    seg, pos: for results, the Segment it is recorded in and the position there. device: where the array is (None for host numbers, FILL for
-    constants).
-    bounds: the least and the largest element, once somebody has asked. made: of a large result, the signature of the operation it comes from.
+    aval: shape and dtype. array: the jax array; a NumPy array, which nobody changes, of an op that was
+    interpreted; a tuple of Python numbers (host numbers; a single one may fill a shape); None while the op
+    that makes it has not run.
+    seg, pos: for results, the Segment it is recorded in and the position there. device: where the array is
+    (None for host numbers, FILL for constants).
+    bounds: the least and the largest element, once somebody has asked. made: of a large result, the signature
+    of the operation it comes from.
     """
 
     __slots__ = ("array", "aval", "bounds", "device", "made", "pos", "seg")
@@ -111,14 +114,17 @@ _ARRAY = None  # the concrete class of jax arrays, known once the first one is s
 
 def _array_type():
     global _ARRAY
-    from jax._src.array import ArrayImpl  # the one class of concrete arrays; jax.Array is also the class of tracers
+    from jax._src.array import (
+        ArrayImpl,  # the one class of concrete arrays; jax.Array is also the class of tracers
+    )
 
     _ARRAY = ArrayImpl
     return ArrayImpl
 
 
 def uploaded(array):
-    """A jax array of a NumPy array that nobody will change. Nothing is compiled for it, as `jnp.array` does for each shape."""
+    """A jax array of a NumPy array that nobody will change. Nothing is compiled for it, as `jnp.array`
+    does for each shape."""
     return _put(array, None) if trace_state_clean() else jnp.asarray(array)
 
 
@@ -131,7 +137,8 @@ def _put(array, device):
 
 
 def aligned(shape, dtype):
-    """An empty NumPy array that begins at a multiple of 64 bytes: any other is copied when JAX takes it over."""
+    """An empty NumPy array that begins at a multiple of 64 bytes: any other is copied when
+    JAX takes it over."""
     size = math.prod(shape) * dtype.itemsize
     memory = np.empty(size + _ALIGNMENT, np.uint8)
     first = -memory.ctypes.data % _ALIGNMENT
@@ -139,21 +146,25 @@ def aligned(shape, dtype):
 
 
 def taken_over(array):
-    """An operand for a compiled kernel: NumPy arrays that JAX would copy in the background become its own first (see `unbound`)."""
+    """An operand for a compiled kernel: NumPy arrays that JAX would copy in the background become its own
+    first (see `unbound`)."""
     return uploaded(array) if type(array) is np.ndarray and array.nbytes > _COPIED_AT_ONCE else array
 
 
 def unbound(array, device):
     """An array that lies on one device as one that may be used with arrays on others.
 
-    JAX copies a NumPy array that it cannot take over in a thread of its own, and what is computed with it then runs in the background, where
-    a lack of memory no longer names the operation. So that copy is made here.
+    JAX copies a NumPy array that it cannot take over in a thread of its own, and what is computed with it
+    then runs in the background, where a lack of memory no longer names the operation. So that
+    copy is made here.
     """
-    if type(array) is np.ndarray and array.nbytes > _COPIED_AT_ONCE and array.ctypes.data % _ALIGNMENT and device.platform == "cpu":
+    if (type(array) is np.ndarray and array.nbytes > _COPIED_AT_ONCE and array.ctypes.data % _ALIGNMENT
+            and device.platform == "cpu"):
         copy = aligned(array.shape, array.dtype)
         copy[...] = array
         array = copy
-    return batched_device_put(jax.core.ShapedArray(array.shape, array.dtype), SingleDeviceSharding(device), [array], [device], committed=False)
+    return batched_device_put(jax.core.ShapedArray(array.shape, array.dtype), SingleDeviceSharding(device),
+                              [array], [device], committed=False)
 
 
 def on_device(value):
@@ -180,7 +191,8 @@ def leaf(raw):
 
 
 def host(numbers, aval) -> Value:
-    """A Value of a few Python numbers; all host numbers of a segment are handed to the device in one array per dtype."""
+    """A Value of a few Python numbers; all host numbers of a segment are handed to the device in one
+    array per dtype."""
     v = Value()
     v.aval, v.array, v.device = aval, tuple(numbers), None
     return v
@@ -194,12 +206,14 @@ def on_host(array) -> Value:
 
 
 def fresh(array):
-    """A Value of a NumPy array that has just been made: few elements as numbers, more of them, on a CPU, where they are."""
+    """A Value of a NumPy array that has just been made: few elements as numbers, more of them, on a
+    CPU, where they are."""
     return leaf(array) if array.size <= _HOST or default_device().platform != "cpu" else on_host(array)
 
 
 def kept(array):
-    """What a Tensor holds of a NumPy array that nobody will change: the array where it will be computed with, else one of JAX's."""
+    """What a Tensor holds of a NumPy array that nobody will change: the array where it will be computed with,
+    else one of JAX's."""
     if at_rest(array) is not None:
         return array
     return on_host(array) if local.ctx.segment is not None and default_device() is HOST else uploaded(array)
@@ -213,7 +227,8 @@ def from_host(array):
 
 
 def filled(number, aval) -> Value:
-    """A Value all of whose elements are one number, the same each time a program passes here: it is compiled in, and takes no memory."""
+    """A Value all of whose elements are one number, the same each time a program passes here: it is compiled
+    in, and takes no memory."""
     found = aval.fills.get(number)
     if found is None:
         found = aval.fills[number] = host((number,), aval)
@@ -227,7 +242,8 @@ def filled_like(number, raw) -> Value:
 
 
 def zeros_like(raw):
-    """Zeros of the shape and dtype of a value; in the deferred tier they take no memory until they are looked at."""
+    """Zeros of the shape and dtype of a value; in the deferred tier they take no memory until
+    they are looked at."""
     if type(raw) is Value:
         aval = raw.aval
         return (None if aval.weak else aval.fills.get(0)) or filled_like(0, raw)
@@ -242,12 +258,14 @@ def is_zero(raw) -> bool:
 
 
 def bound(v):
-    """The device or devices that the array of a Value is bound to; None for host numbers, and where JAX chose the device."""
+    """The device or devices that the array of a Value is bound to; None for host numbers, and where JAX
+    chose the device."""
     return v.device if type(v.array) is _ARRAY and v.array._committed else None
 
 
 def copied(values, devices):
-    """The Values with copies on all `devices` of the arrays that are bound to one; one of the Values is spread over them."""
+    """The Values with copies on all `devices` of the arrays that are bound to one; one of the Values is
+    spread over them."""
     mesh = next(v.array.sharding for v in values if v.array is not None and v.device == devices).mesh
     return [leaf(_everywhere(v.array, mesh)) if bound(v) not in (None, devices) else v for v in values]
 
@@ -259,8 +277,9 @@ def _everywhere(array, mesh):
 class Several:
     """What is done differently once values lie on several devices.
 
-    used: whether there are such values. blocking: whether each program on several devices is waited for. The devices of a CPU share a pool of
-    threads, which several such programs block for ever; XLA then ends the process.
+    used: whether there are such values. blocking: whether each program on several devices is waited for. The
+    devices of a CPU share a pool of threads, which several such programs block for ever; XLA then
+    ends the process.
     """
 
     used = blocking = False
@@ -272,9 +291,11 @@ class Several:
 
     @staticmethod
     def run(function, arrays):
-        """Calls a compiled function; operands that are bound to one device are copied to the devices of the others."""
+        """Calls a compiled function; operands that are bound to one device are copied to the
+        devices of the others."""
         shardings = [getattr(a, "sharding", None) for a in arrays]
-        mesh = next((s.mesh for s in shardings if isinstance(s, NamedSharding) and len(s.device_set) > 1), None)
+        mesh = next((s.mesh for s in shardings if isinstance(s, NamedSharding) and len(s.device_set) > 1),
+                    None)
         if mesh is not None:
             arrays = [_everywhere(a, mesh) if isinstance(s, SingleDeviceSharding) and a._committed else a
                       for a, s in zip(arrays, shardings, strict=True)]
@@ -282,15 +303,18 @@ class Several:
 
 
 def whole(array):
-    """An array whose values this process can read. Where some of them are with other processes, all processes have to come here."""
-    if not Several.used or not isinstance(array, jax.Array) or array.is_fully_addressable or array.is_fully_replicated:
+    """An array whose values this process can read. Where some of them are with other processes, all processes
+    have to come here."""
+    if (not Several.used or not isinstance(array, jax.Array) or array.is_fully_addressable
+            or array.is_fully_replicated):
         return array
     everywhere = NamedSharding(array.sharding.mesh, PartitionSpec())
     return Several.waited(jax.jit(lambda x: x, out_shardings=everywhere))(array)
 
 
 def looked_at(array, doing="reading"):
-    """The values as a NumPy array, once they are there; what keeps them from being computed is told. doing: what wants them, in words."""
+    """The values as a NumPy array, once they are there; what keeps them from being computed is told. doing:
+    what wants them, in words."""
     if type(array) is np.ndarray:
         return array
     if type(array) is Unmade:
@@ -298,24 +322,29 @@ def looked_at(array, doing="reading"):
     try:
         array = whole(array)
         if type(array) is (_ARRAY or _array_type()):
-            array.block_until_ready()  # NumPy's look at what could not be computed, for lack of memory, would end the process or wait for ever
+            # NumPy's look at what could not be computed, for lack of memory, would end the process or wait
+            # for ever
+            array.block_until_ready()
         return np.asarray(array)
     except (jax.errors.JaxRuntimeError, MemoryError, ValueError) as error:
         raise run_error(error, f"{doing}, of a value that is computed now") from None
 
 
 def readable(value):
-    """The elements of a Value as a NumPy array, where a look at them waits for nothing; None where they are being computed or lie elsewhere."""
+    """The elements of a Value as a NumPy array, where a look at them waits for nothing; None where they are
+    being computed or lie elsewhere."""
     array = value.array
     if type(array) is np.ndarray:
         return array
-    if array is None or type(array) is tuple or value.device is not default_device() or value.device.platform != "cpu":
+    if (array is None or type(array) is tuple or value.device is not default_device()
+            or value.device.platform != "cpu"):
         return None
     return np.asarray(array) if array.is_ready() else None
 
 
 def settled(raw):
-    """The array behind what a Tensor holds, wherever it is: a NumPy array for host numbers, and for what was interpreted. Runs what is pending."""
+    """The array behind what a Tensor holds, wherever it is: a NumPy array for host numbers, and for what was
+    interpreted. Runs what is pending."""
     if type(raw) is not Value:
         return raw
     array = raw.array
@@ -331,8 +360,8 @@ def settled(raw):
 
 
 def concrete(raw):
-    """The jax array (a NumPy array for host numbers and what an operation made on the host, which a program has as constants) behind what a Tensor
-    holds; runs what is pending."""
+    """The jax array (a NumPy array for host numbers and what an operation made on the host, which a program
+    has as constants) behind what a Tensor holds; runs what is pending."""
     array = settled(raw)
     return on_device(raw) if type(raw) is Value and type(raw.array) is np.ndarray else array
 
@@ -340,7 +369,8 @@ def concrete(raw):
 def observed(raw):
     """As `concrete`, always a jax array; what the host knows stays known inside a trace."""
     if type(raw) is Value and type(raw.array) is tuple and len(raw.array) == 1 and raw.aval.size > _LARGE:
-        return jnp.full(raw.aval.shape, raw.array[0], raw.aval.dtype)  # inside a trace a NumPy array would become part of the program
+        # inside a trace a NumPy array would become part of the program
+        return jnp.full(raw.aval.shape, raw.array[0], raw.aval.dtype)
     array = concrete(raw)
     if not isinstance(array, np.ndarray | np.generic):
         return array

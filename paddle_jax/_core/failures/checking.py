@@ -11,7 +11,8 @@ from paddle_jax._core.runtime.vlog import Verbose, vlog
 
 
 def watcher(check):
-    """The executor of threads. check: whether to look for NaN and infinity. None: nothing looks, operations are recorded."""
+    """The executor of threads. check: whether to look for NaN and infinity. None: nothing looks,
+    operations are recorded."""
     return checked if check else announced if Verbose.wants("operation") else None
 
 
@@ -20,7 +21,8 @@ def announced(kernel, values):
     from paddle_jax._core.ops.kernel import compute
 
     if Verbose.wants("operation") and not any(isinstance(v, Tracer) for v in values):
-        vlog("operation", f"{kernel.name}({', '.join(f'{v.dtype}{list(v.shape)}' for v in values)}) at {user_line()}")
+        vlog("operation",
+             f"{kernel.name}({', '.join(f'{v.dtype}{list(v.shape)}' for v in values)}) at {user_line()}")
     return compute(kernel, values)
 
 
@@ -35,14 +37,16 @@ def checked(kernel, values):
 
 
 class NotFinite(RuntimeError):
-    """A compiled step would give or leave behind NaN or infinity; it has changed nothing. Run op by op it tells which operation was the first."""
+    """A compiled step would give or leave behind NaN or infinity; it has changed nothing. Run op by op it
+    tells which operation was the first."""
 
 
 def ride_results(values):
     """Adds to a program that is being captured a look at all that it gives and changes."""
     wrong = [~jnp.isfinite(v).all() for v in values if v.dtype.kind in "fcV" and 0 not in v.shape]
     if wrong:
-        ride(jnp.stack(wrong).any(), (), lambda: NotFinite("FLAGS_check_nan_inf: the function gives NaN or infinity"))
+        ride(jnp.stack(wrong).any(), (),
+             lambda: NotFinite("FLAGS_check_nan_inf: the function gives NaN or infinity"))
 
 
 def _sentence(kernel, values, number, bad):
@@ -50,7 +54,8 @@ def _sentence(kernel, values, number, bad):
     place = np.unravel_index(int(np.argmin(np.isfinite(bad))), bad.shape)
     first = f"the first is {bad[place]} at {[int(n) for n in place]}" if bad.ndim else f"it is {bad[()]}"
     arrays = [concrete(v) for v in values]
-    already = [i for i, v in enumerate(arrays) if v.dtype.kind in "fcV" and not isinstance(v, Tracer) and not np.isfinite(looked_at(v)).all()]
+    already = [i for i, v in enumerate(arrays)
+               if v.dtype.kind in "fcV" and not isinstance(v, Tracer) and not np.isfinite(looked_at(v)).all()]
     whence = f"; operand {already[0]} had such values already" if already else "; all operands are finite"
-    return (f"FLAGS_check_nan_inf: {kernel.name} at {user_line()}: output {number} of shape {list(bad.shape)} has {nan} NaN and {inf} infinite "
-            f"values, {first}{whence}")
+    return (f"FLAGS_check_nan_inf: {kernel.name} at {user_line()}: output {number} of shape "
+            f"{list(bad.shape)} has {nan} NaN and {inf} infinite values, {first}{whence}")

@@ -1,8 +1,10 @@
-"""Facts about Paddle 3.3.1: the operations that find a sort of mistake in Python, where messages have no kind in front (see error_kinds.py).
+"""Facts about Paddle 3.3.1: the operations that find a sort of mistake in Python, where messages have no kind
+in front (see error_kinds.py).
 
-Found by calling each of them with 72 000 sorts of wrong arguments. `operand x`: what is no Tensor in place of x; `argument`: another argument of
-a wrong type; else by the class of the exception. `add` stands for an operation as a whole, `add:alpha` for the messages about one argument; what
-`COMPILED` has is found in C++ though most of that operation is not.
+Found by calling each of them with 72 000 sorts of wrong arguments. `operand x`: what is no Tensor in place of
+x; `argument`: another argument of a wrong type; else by the class of the exception. `add` stands for an
+operation as a whole, `add:alpha` for the messages about one argument; what `COMPILED` has is found in C++
+though most of that operation is not.
 """
 
 PYTHON = {name: frozenset(text.split()) for name, text in {

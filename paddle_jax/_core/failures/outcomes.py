@@ -1,9 +1,11 @@
-"""Checks of values that ride with a compiled program: it computes whether something is wrong, and the host looks at that.
+"""Checks of values that ride with a compiled program: it computes whether something is wrong, and the
+host looks at that.
 
-An index out of range is an error where it is known when the operation is called. Inside a compiled function it is not; there the program tells, for
-all its checks together, in one small array. Where that depends on the operands alone it is computed before the program runs (jit/checks.py). Else the
-program returns it, and the array is looked at after the call if it is there by then, at the next call of any compiled function, and at the latest
-when a value is read.
+An index out of range is an error where it is known when the operation is called. Inside a compiled function
+it is not; there the program tells, for all its checks together, in one small array. Where that depends on the
+operands alone it is computed before the program runs (jit/checks.py). Else the program returns it, and the
+array is looked at after the call if it is there by then, at the next call of any compiled function, and at
+the latest when a value is read.
 """
 
 import jax
@@ -20,7 +22,8 @@ _MOST = 64  # outcomes that wait before the host waits for the oldest
 
 
 def traced(tensor):
-    """The value of a Tensor in the program that is being captured, where a check of it can ride along; else None."""
+    """The value of a Tensor in the program that is being captured, where a check of it can ride
+    along; else None."""
     run = local.ctx.frame
     if run.checks is None or get_opaque_trace_state(convention="flax") != run.level:
         return None  # the last: in a JAX trace within the run, whose values cannot leave it
@@ -29,30 +32,35 @@ def traced(tensor):
 
 
 def ride(bad, numbers, error):
-    """Adds a check. bad: traced truth value. numbers: traced integers that tell what was found. error: makes the exception of these, as ints."""
+    """Adds a check. bad: traced truth value. numbers: traced integers that tell what was found. error: makes
+    the exception of these, as ints."""
     local.ctx.frame.checks.append((bad, numbers, error, f"{user_line()}, in a compiled function"))
 
 
 def ride_between(value, low, high, error):
-    """Adds the check that traced integers are in [low, high). error: makes the exception of the least and the largest of them."""
+    """Adds the check that traced integers are in [low, high). error: makes the exception of the least and the
+    largest of them."""
     if value.size:
         ends = value.min(), value.max()
         ride((ends[0] < low) | (ends[1] >= high), ends, error)
 
 
 def followed(tensor):
-    """Whether a Tensor's value is computed some time, outside of any trace, so that a check can follow behind it."""
+    """Whether a Tensor's value is computed some time, outside of any trace, so that a check can
+    follow behind it."""
     return local.ctx.frame.eager and not isinstance(tensor._raw, ABSTRACT)
 
 
 def follow(bad, error):
-    """Adds a check behind the operations so far. bad: truth value, as a whole number, pending or not. error: makes the exception."""
+    """Adds a check behind the operations so far. bad: truth value, as a whole number, pending or not. error:
+    makes the exception."""
     arrived(bad, [(0, error, user_line())])
 
 
 def joined(checks):
     """One array that tells all."""
-    return jnp.stack([jnp.asarray(n).astype(jnp.int64) for bad, numbers, *_ in checks for n in (bad, *numbers)])
+    return jnp.stack([jnp.asarray(n).astype(jnp.int64) for bad, numbers, *_ in checks
+                      for n in (bad, *numbers)])
 
 
 def judge(array, checks):
@@ -87,7 +95,8 @@ def heard(value):
 
 
 def look(wait):
-    """Raises the error of the first check that has failed, once. wait: also for programs that are still running; those not begun count later."""
+    """Raises the error of the first check that has failed, once. wait: also for programs that are still
+    running; those not begun count later."""
     for entry in list(Outcomes.waiting):
         raw, checks = entry
         array = raw.array if type(raw) is Value else raw

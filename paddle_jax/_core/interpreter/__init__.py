@@ -1,7 +1,7 @@
 """Runs jaxprs with NumPy and SciPy: what is met for the first time need not wait for a compiler.
 
-`plan(closed_jaxpr)` gives a Plan, a function of NumPy arrays, or raises Refusal with the reason. Each primitive has a rule (rules.py) that follows
-what XLA's CPU compiler computes; the modules are the families.
+`plan(closed_jaxpr)` gives a Plan, a function of NumPy arrays, or raises Refusal with the reason. Each
+primitive has a rule (rules.py) that follows what XLA's CPU compiler computes; the modules are the families.
 """
 
 from paddle_jax._core.interpreter import (  # each registers its rules

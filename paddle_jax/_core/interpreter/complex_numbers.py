@@ -1,6 +1,7 @@
 """Complex numbers: joined and taken apart, and their functions with XLA's branch cuts.
 
-XLA counts a zero of either sign as positive on most branch cuts. complex64 is computed in complex128 and rounded.
+XLA counts a zero of either sign as positive on most branch cuts. complex64 is computed in
+complex128 and rounded.
 """
 
 import numpy as np

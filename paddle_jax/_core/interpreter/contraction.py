@@ -6,9 +6,10 @@ import numpy as np
 
 from paddle_jax._core.interpreter.rules import rule, wide
 
-# Multiplications up to which OpenBLAS uses one thread. On a busy machine waiting for the second one costs milliseconds: a product of 512 x 512
-# matrices took 1.6 ms at best and 70 ms in the median, in parts of this size 4 ms always. A plain product is cut by rows only, which on a quiet
-# machine is up to twice as quick as tiles; where a few rows are more than a part (as for 512 x 512) it stays whole.
+# Multiplications up to which OpenBLAS uses one thread. On a busy machine waiting for the second one costs
+# milliseconds: a product of 512 x 512 matrices took 1.6 ms at best and 70 ms in the median, in parts of this
+# size 4 ms always. A plain product is cut by rows only, which on a quiet machine is up to twice as quick as
+# tiles; where a few rows are more than a part (as for 512 x 512) it stays whole.
 _SERIAL = 1 << 18
 _LEAST = 4  # rows of a part
 
@@ -33,7 +34,8 @@ def matmul(a_shape, b_shape):
 
 
 def stacked_matmul(x, y):
-    """`np.matmul` of stacks of matrices [..., m, k] and [..., k, n], in parts that one thread computes where that is possible."""
+    """`np.matmul` of stacks of matrices [..., m, k] and [..., k, n], in parts that one thread computes where
+    that is possible."""
     (m, k), n = x.shape[-2:], y.shape[-1]
     if m * k * n <= _SERIAL or _SERIAL // k < _LEAST * _LEAST:
         return np.matmul(x, y)

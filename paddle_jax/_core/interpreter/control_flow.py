@@ -41,7 +41,8 @@ def _cond(params, ins, outs):
 
 
 def _parts(params, ins, outs):
-    """How many operands of a scan are constants, and how many carry a state: JAX 0.12 keeps trees with a leaf for each in place of the numbers."""
+    """How many operands of a scan are constants, and how many carry a state: JAX 0.12 keeps trees with a leaf
+    for each in place of the numbers."""
     if "ft_in" not in params:
         return params["num_consts"], params["num_carry"]
     n, m, slices = map(len, params["ft_in"].unpack())

@@ -25,9 +25,11 @@ def _conversion(source, target):
 
 
 def _saturating(source, target):
-    """Float to integer: the fraction is dropped, what does not fit becomes the nearest limit, NaN becomes 0."""
+    """Float to integer: the fraction is dropped, what does not fit becomes the nearest
+    limit, NaN becomes 0."""
     info, low = np.iinfo(target), is_low(source)
-    above, below = 2.0 ** (info.bits - (target.kind == "i")), -(2.0 ** (info.bits - 1)) if target.kind == "i" else 0.0
+    above, below = (2.0 ** (info.bits - (target.kind == "i")),
+                    -(2.0 ** (info.bits - 1)) if target.kind == "i" else 0.0)
 
     def convert(x):
         x = np.asarray(x)
@@ -62,7 +64,8 @@ def _reduce_precision(params, ins, outs):
 
 
 def _rounded_to(dtype, exponent_bits, mantissa_bits):
-    """Rounds to the nearest even number of fewer mantissa bits; too large becomes infinite, too small zero."""
+    """Rounds to the nearest even number of fewer mantissa bits; too large becomes
+    infinite, too small zero."""
     import ml_dtypes
 
     info = ml_dtypes.finfo(dtype)
@@ -70,7 +73,8 @@ def _rounded_to(dtype, exponent_bits, mantissa_bits):
     one, drop = bits.type(1), max(info.nmant - mantissa_bits, 0)
     sign = one << bits.type(info.bits - 1)
     bias, small = 2 ** (info.nexp - 1) - 1, 2 ** (exponent_bits - 1) - 1
-    largest, least = bits.type((bias + small) << info.nmant), bits.type(max(bias - small, 0) << info.nmant)  # exponents
+    # exponents
+    largest, least = bits.type((bias + small) << info.nmant), bits.type(max(bias - small, 0) << info.nmant)
     infinity = bits.type(((1 << info.nexp) - 1) << info.nmant)
 
     def rounded(x):

@@ -1,4 +1,5 @@
-"""Convolutions as matrix products over windows (im2col); the windows are a strided view of the padded operand."""
+"""Convolutions as matrix products over windows (im2col); the windows are a strided view of
+the padded operand."""
 
 import math
 
@@ -24,7 +25,8 @@ def _convolution(params, ins, outs):
     back = np.argsort(dims.out_spec)
     out = tuple(outs[0].shape[k] for k in dims.out_spec)
     batch_groups = params["batch_group_count"]
-    windows = groups * batch_groups * math.prod(ins[1].shape[k] for k in dims.rhs_spec[1:]) * math.prod(out[2:]) * inner.itemsize
+    windows = (groups * batch_groups * math.prod(ins[1].shape[k] for k in dims.rhs_spec[1:])
+               * math.prod(out[2:]) * inner.itemsize)
     if windows > _LARGEST:
         raise Refusal("a convolution that needs more than 128 MB for the windows of one example is compiled")
 
@@ -33,7 +35,8 @@ def _convolution(params, ins, outs):
         w = w.transpose(dims.rhs_spec).astype(inner, copy=False)
         if batch_groups > 1:  # groups of the batch become groups of channels
             n, c = x.shape[:2]
-            x = x.reshape(batch_groups, n // batch_groups, c, *x.shape[2:]).swapaxes(0, 1).reshape(n // batch_groups, batch_groups * c, *x.shape[2:])
+            x = x.reshape(batch_groups, n // batch_groups, c, *x.shape[2:]).swapaxes(0, 1).reshape(
+                n // batch_groups, batch_groups * c, *x.shape[2:])
         y = _grouped(_padded(x, padding, spread), w, groups * batch_groups, strides, dilation, out)
         return y.transpose(back).astype(dtype, copy=False)
 
@@ -54,7 +57,8 @@ def _grouped(x, w, groups, strides, dilation, out):
     """x [n, groups * i, ...] and w [o, i, window...] to [n, o, ...], some examples at a time."""
     if 0 in out or 0 in x.shape or 0 in w.shape:
         return np.zeros(out, x.dtype)
-    each = groups * math.prod(w.shape[1:]) * math.prod(out[2:]) * x.itemsize  # bytes of the windows of one example
+    # bytes of the windows of one example
+    each = groups * math.prod(w.shape[1:]) * math.prod(out[2:]) * x.itemsize
     step = max(1, _WINDOWS // each)
     if step >= len(x):
         return _product(x, w, groups, strides, dilation, out[2:])
@@ -70,24 +74,27 @@ def _product(x, w, groups, strides, dilation, places):
     near, far = ([s * d for s, d in zip(x.strides[2:], steps, strict=True)] for steps in (dilation, strides))
     stack, apart = (groups, n), (channel * i, x.strides[0])
     rows, depth = w.reshape(groups, 1, o // groups, -1), i * math.prod(window)
-    if window and window[-1] > places[-1]:  # copying is quick along the longer axis; gradients of weights have windows as large as images
-        view = np.lib.stride_tricks.as_strided(x, (*stack, *places, i, *window), (*apart, *far, channel, *near), writeable=False)
+    # copying is quick along the longer axis; gradients of weights have windows as large as images
+    if window and window[-1] > places[-1]:
+        view = np.lib.stride_tricks.as_strided(x, (*stack, *places, i, *window),
+                                               (*apart, *far, channel, *near), writeable=False)
         y = stacked_matmul(view.reshape(*stack, math.prod(places), depth), rows.swapaxes(2, 3)).swapaxes(2, 3)
     else:
-        view = np.lib.stride_tricks.as_strided(x, (*stack, i, *window, *places), (*apart, channel, *near, *far), writeable=False)
+        view = np.lib.stride_tricks.as_strided(x, (*stack, i, *window, *places),
+                                               (*apart, channel, *near, *far), writeable=False)
         y = stacked_matmul(rows, view.reshape(*stack, depth, math.prod(places)))
     return y.swapaxes(0, 1).reshape(n, o, *places)  # from [groups, n, o / groups, places]
 
 
-# the three primitives of nn/functional/convolution_terms.py ----------------------------------------------------------------------------
+# the three primitives of nn/functional/convolution_terms.py -------------------------------------------------
 
 
 class _Taps:
-    """The elements of a kernel and what each meets. Images are [n, groups, channels, ...] here, weights [groups, rows, channels, elements], results
-    [n, groups, rows, positions].
+    """The elements of a kernel and what each meets. Images are [n, groups, channels, ...] here, weights
+    [groups, rows, channels, elements], results [n, groups, rows, positions].
 
-    places: for each element, in order, the slices of the padded image that it meets. single: whether products of numbers do for products of
-    matrices.
+    places: for each element, in order, the slices of the padded image that it meets. single: whether products
+    of numbers do for products of matrices.
     """
 
     def __init__(self, params, ins, out):
@@ -97,14 +104,17 @@ class _Taps:
             raise Refusal("a convolution of integers, or with padding that cuts off, is compiled")
         self.plan, self.dtype, self.inner, self.shape = plan, out.dtype, wide(out.dtype), out.shape
         groups, self.elements = plan.groups, math.prod(self.window)
-        self.image, self.result, self.weight = (n, groups, i), (n, groups, o // groups), (groups, o // groups, i)
+        self.image, self.result, self.weight = ((n, groups, i), (n, groups, o // groups),
+                                                (groups, o // groups, i))
         self.single = i == 1
         if c * self.elements * math.prod(plan.out) * self.inner.itemsize > _LARGEST:
-            raise Refusal("a convolution that needs more than 128 MB for the windows of one example is compiled")
+            raise Refusal("a convolution that needs more than 128 MB for the windows of one "
+                          "example is compiled")
         self.padded = [s + a + b for s, (a, b) in zip(self.sizes, plan.pads, strict=True)]
         self.inside = tuple(slice(a, a + s) for s, (a, _) in zip(self.sizes, plan.pads, strict=True))
         spans = [s * (length - 1) + 1 for s, length in zip(plan.strides, plan.out, strict=True)]
-        self.places = [tuple(slice(k * d, k * d + span, s) for k, d, span, s in zip(at, plan.dilations, spans, plan.strides, strict=True))
+        self.places = [tuple(slice(k * d, k * d + span, s)
+                             for k, d, span, s in zip(at, plan.dilations, spans, plan.strides, strict=True))
                        for at in np.ndindex(*self.window)]
 
     def widened(self, x):
@@ -189,7 +199,8 @@ def _kernel(params, ins, outs):
 
     def by_elements(g, x):
         g = taps.results(g)
-        return taps.done(np.stack([np.einsum("ngrp,ngcp->gr", g, met) for met in taps.met(taps.images(x))], -1))
+        return taps.done(np.stack([np.einsum("ngrp,ngcp->gr", g, met) for met in taps.met(taps.images(x))],
+                                  -1))
 
     def by_windows(g, x):
         columns = taps.windows(taps.images(x)).reshape(groups, channels * taps.elements, -1)

@@ -31,7 +31,8 @@ def _eigh(params, ins, outs):
 def _svd(params, ins, outs):
     dtype, (m, n), algorithm = ins[0].dtype, ins[0].shape[-2:], params.get("algorithm")
     _refuse_empty("svd", ins)
-    if params.get("subset_by_index") not in (None, (0, min(m, n))) or getattr(algorithm, "name", "DEFAULT") not in ("DEFAULT", "DIVIDE_AND_CONQUER"):
+    if (params.get("subset_by_index") not in (None, (0, min(m, n)))
+            or getattr(algorithm, "name", "DEFAULT") not in ("DEFAULT", "DIVIDE_AND_CONQUER")):
         raise Refusal("svd with options is compiled")
     gesdd = lapack("gesdd", dtype)
     options = {"compute_uv": int(params["compute_uv"]), "full_matrices": int(params["full_matrices"])}
@@ -62,13 +63,15 @@ def _eig(params, ins, outs):
             return None
         values = w[0] if dtype.kind == "c" else w[0] + 1j * w[1]
         vectors = [v for v, wanted in ((vl, left), (vr, right)) if wanted]
-        return [values, *(vectors if dtype.kind == "c" else [_paired(w[1], v, outs[0].dtype) for v in vectors])]
+        return [values,
+                *(vectors if dtype.kind == "c" else [_paired(w[1], v, outs[0].dtype) for v in vectors])]
 
     return by_matrix(decompose, ins, outs)
 
 
 def _paired(imaginary, v, dtype):
-    """Complex eigenvectors of a real matrix: LAPACK keeps real and imaginary part of a conjugate pair in two columns."""
+    """Complex eigenvectors of a real matrix: LAPACK keeps real and imaginary part of a conjugate
+    pair in two columns."""
     vectors, k = v.astype(dtype), 0
     while k < len(imaginary):
         if imaginary[k] != 0 and k + 1 < len(imaginary):

@@ -1,4 +1,5 @@
-"""A closed jaxpr as one list of equations over numbered slots: inner calls opened, what nobody needs left out."""
+"""A closed jaxpr as one list of equations over numbered slots: inner calls opened, what
+nobody needs left out."""
 
 import numpy as np
 
@@ -6,8 +7,9 @@ from paddle_jax._core.interpreter.rules import Refusal
 
 # primitives that stand for the jaxpr among their parameters; the names differ between versions of JAX
 CALLS = frozenset((
-    "call", "checkpoint", "closed_call", "core_call", "core_closed_call", "custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr",
-    "eval_jaxpr", "jit", "pjit", "remat", "remat2", "remat_call", "xla_call",
+    "call", "checkpoint", "closed_call", "core_call", "core_closed_call", "custom_jvp_call",
+    "custom_vjp_call", "custom_vjp_call_jaxpr", "eval_jaxpr", "jit", "pjit", "remat", "remat2", "remat_call",
+    "xla_call",
 ))
 INNER = ("jaxpr", "call_jaxpr", "fun_jaxpr")
 
@@ -15,7 +17,8 @@ INNER = ("jaxpr", "call_jaxpr", "fun_jaxpr")
 class Flat:
     """Equations over slots. Slots 0 .. arity - 1 are the operands.
 
-    equations: [(primitive, params, in slots, out slots, in avals, out avals)]. constants: {slot: array}. results: slots. avals: of each slot.
+    equations: [(primitive, params, in slots, out slots, in avals, out avals)]. constants: {slot: array}.
+    results: slots. avals: of each slot.
     """
 
     __slots__ = ("arity", "avals", "constants", "equations", "results")
@@ -90,7 +93,8 @@ def _callee(equation):
     for name in INNER:
         if name in equation.params:
             jaxpr, consts = opened(equation.params[name])
-            if len(jaxpr.invars) == len(equation.invars) and len(jaxpr.outvars) == len(equation.outvars) and len(jaxpr.constvars) == len(consts):
+            if (len(jaxpr.invars) == len(equation.invars) and len(jaxpr.outvars) == len(equation.outvars)
+                    and len(jaxpr.constvars) == len(consts)):
                 return jaxpr, consts
     raise Refusal(f"primitive '{equation.primitive.name}': its inner jaxpr was not found")
 
@@ -103,7 +107,8 @@ def _expanded(equation):
     if lower is None:
         raise Refusal(f"primitive '{equation.primitive.name}': what it stands for was not found")
     try:
-        operands = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype, weak_type=v.aval.weak_type) for v in equation.invars]
+        operands = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype, weak_type=v.aval.weak_type)
+                    for v in equation.invars]
         closed = jax.make_jaxpr(lambda *xs: lower(*xs, **equation.params))(*operands)
     except (AttributeError, NotImplementedError, TypeError, ValueError) as error:
         raise Refusal(f"primitive '{equation.primitive.name}': {type(error).__name__}: {error}") from error
@@ -113,7 +118,8 @@ def _expanded(equation):
 
 
 def _solver(equation, ins):
-    """(jaxpr, constants, operands) of what solves a linear system: the other functions are for its derivatives."""
+    """(jaxpr, constants, operands) of what solves a linear system: the other functions are for
+    its derivatives."""
     jaxprs, lengths = equation.params["jaxprs"], equation.params["const_lengths"]
     start = lengths.matvec + lengths.vecmat
     total = start + lengths.solve + lengths.transpose_solve
@@ -127,16 +133,19 @@ class Masked:
 
 
 def _mask_products(flat):
-    """Makes products with a truth value selections, as XLA's simplifier does: where it is false the result is 0 also for infinity and NaN."""
+    """Makes products with a truth value selections, as XLA's simplifier does: where it is false the result is
+    0 also for infinity and NaN."""
     truths = {}
     for n, (primitive, params, ins, outs, in_avals, out_avals) in enumerate(flat.equations):
-        if primitive.name == "convert_element_type" and in_avals[0].dtype == np.bool_ and out_avals[0].dtype.kind in "fc":
+        if (primitive.name == "convert_element_type" and in_avals[0].dtype == np.bool_
+                and out_avals[0].dtype.kind in "fc"):
             truths[outs[0]] = ins[0], in_avals[0]
         elif primitive.name == "mul" and truths:
             side = next((k for k in (0, 1) if ins[k] in truths), None)
             if side is not None:
                 slot, aval = truths[ins[side]]
-                flat.equations[n] = Masked, params, [ins[1 - side], slot], outs, [in_avals[1 - side], aval], out_avals
+                flat.equations[n] = (Masked, params, [ins[1 - side], slot], outs, [in_avals[1 - side], aval],
+                                     out_avals)
 
 
 def _drop_dead(flat):

@@ -25,7 +25,8 @@ def quotient(dtype):
 
 
 def _shift(name, ufunc):
-    """Shifts; from a distance of the width on the result is all zeros, or all copies of the sign for an arithmetic shift."""
+    """Shifts; from a distance of the width on the result is all zeros, or all copies of the sign for an
+    arithmetic shift."""
 
     @rule(name)
     def build(params, ins, outs):
@@ -37,14 +38,16 @@ def _shift(name, ufunc):
         last = inner.type(dtype.itemsize * 8 - 1)
 
         def shift(x, distance):
-            x, distance = x.astype(inner, copy=False), distance.astype(unsigned, copy=False)  # a negative distance is a large one
+            # a negative distance is a large one
+            x, distance = x.astype(inner, copy=False), distance.astype(unsigned, copy=False)
             inside = distance < bits
             if inside.all():
                 moved = ufunc(x, distance.astype(inner, copy=False))
             elif signed:
                 moved = ufunc(x, np.where(inside, distance.astype(inner), last))
             else:
-                moved = np.where(inside, ufunc(x, np.where(inside, distance, unsigned.type(0))), unsigned.type(0))
+                moved = np.where(inside, ufunc(x, np.where(inside, distance, unsigned.type(0))),
+                                 unsigned.type(0))
             return moved.astype(dtype, copy=False)
 
         return shift

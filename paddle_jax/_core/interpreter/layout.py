@@ -35,7 +35,8 @@ def _transpose(params, ins, outs):
 
 @rule("rev")
 def _rev(params, ins, outs):
-    where = tuple(slice(None, None, -1) if k in params["dimensions"] else slice(None) for k in range(len(ins[0].shape)))
+    where = tuple(slice(None, None, -1) if k in params["dimensions"] else slice(None)
+                  for k in range(len(ins[0].shape)))
     return lambda x: x[where]
 
 
@@ -93,8 +94,8 @@ def _slice(params, ins, outs):
 
 
 def placed(shape, padding, steps):
-    """(shape, target, source) of an array whose elements are put `steps` apart and padded, with negative padding cutting off: the new one's [target]
-    are the old one's [source]."""
+    """(shape, target, source) of an array whose elements are put `steps` apart and padded, with negative
+    padding cutting off: the new one's [target] are the old one's [source]."""
     extents, target, source = [], [], []
     for n, (before, after), step in zip(shape, padding, steps, strict=True):
         extent = max(((n - 1) * step + 1 if n else 0) + before + after, 0)
@@ -110,7 +111,8 @@ def placed(shape, padding, steps):
 @rule("pad")
 def _pad(params, ins, outs):
     config, dtype = params["padding_config"], outs[0].dtype
-    shape, target, source = placed(ins[0].shape, [each[:2] for each in config], [inside + 1 for *_, inside in config])
+    shape, target, source = placed(ins[0].shape, [each[:2] for each in config],
+                                   [inside + 1 for *_, inside in config])
 
     def pad(x, value):
         y = np.empty(shape, dtype)
@@ -132,7 +134,8 @@ def _dynamic_slice(params, ins, outs):
     room = starts_of(ins[0].shape, sizes)
 
     def run(x, *starts):
-        return x[tuple([slice(s := min(max(int(i), 0), r), s + k) for i, r, k in zip(starts, room, sizes, strict=True)])]
+        return x[tuple([slice(s := min(max(int(i), 0), r), s + k)
+                        for i, r, k in zip(starts, room, sizes, strict=True)])]
 
     return run
 
@@ -144,7 +147,8 @@ def _dynamic_update_slice(params, ins, outs):
 
     def run(x, update, *starts):
         y = np.array(x)
-        y[tuple([slice(s := min(max(int(i), 0), r), s + k) for i, r, k in zip(starts, room, sizes, strict=True)])] = update
+        y[tuple([slice(s := min(max(int(i), 0), r), s + k)
+                 for i, r, k in zip(starts, room, sizes, strict=True)])] = update
         return y
 
     return run

@@ -1,4 +1,5 @@
-"""Factorisations and solvers: the LAPACK routines that jaxlib calls (it takes them from SciPy too), matrix by matrix."""
+"""Factorisations and solvers: the LAPACK routines that jaxlib calls (it takes them from SciPy too),
+matrix by matrix."""
 
 import math
 
@@ -17,13 +18,15 @@ def lapack(name, dtype):
 
 
 def workspace(name, dtype, *sizes, **options):
-    """The size of working memory that a routine asks for; how it blocks its work, and so the last bits, depend on it."""
+    """The size of working memory that a routine asks for; how it blocks its work, and so the last
+    bits, depend on it."""
     answer = lapack(f"{name}_lwork", dtype)(*sizes, **options)
     return int(answer[0].real)
 
 
 def by_matrix(each, ins, outs, rank=2):
-    """A function of stacks from `each`, which maps matrices to the list of results, or to None when LAPACK reports a failure: then they are NaN.
+    """A function of stacks from `each`, which maps matrices to the list of results, or to None when LAPACK
+    reports a failure: then they are NaN.
 
     rank: number of axes of the first operand that make one problem; the axes before it are the stack.
     """
@@ -107,7 +110,8 @@ def _lu(params, ins, outs):
             lu, swaps = a, np.zeros(outs[1].shape, np.int32)
         else:
             lu, swaps = run(a)
-        return lu, swaps, permutation(swaps, m) if math.prod(outs[2].shape) else np.zeros(outs[2].shape, np.int32)
+        return (lu, swaps,
+                permutation(swaps, m) if math.prod(outs[2].shape) else np.zeros(outs[2].shape, np.int32))
 
     return decompose
 

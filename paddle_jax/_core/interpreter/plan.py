@@ -9,13 +9,16 @@ from paddle_jax._core.interpreter.rules import RULES, Refusal, size_of
 _FOLD = 1 << 14  # elements up to which the result of an equation on constants is kept
 _RECYCLE = 1 << 15  # bytes from which memory of dead results is let go of at once, and used again
 _VIEWS = frozenset(("broadcast_in_dim", "iota"))
-_KEYS = frozenset(("random_wrap", "random_unwrap", "random_bits", "random_split", "random_fold_in", "random_seed"))
+_KEYS = frozenset(("random_wrap", "random_unwrap", "random_bits", "random_split", "random_fold_in",
+                   "random_seed"))
 
 
 def plan(closed_jaxpr, limit=None) -> "Plan":
-    """The Plan of a closed jaxpr; raises Refusal when there is none, or when its `cost` exceeds `limit` (seconds)."""
+    """The Plan of a closed jaxpr; raises Refusal when there is none, or when its `cost` exceeds
+    `limit` (seconds)."""
     made = Plan(closed_jaxpr)
-    if any(not isinstance(v.aval.dtype, np.dtype) for v in (*closed_jaxpr.jaxpr.invars, *closed_jaxpr.jaxpr.outvars)):
+    if any(not isinstance(v.aval.dtype, np.dtype)
+           for v in (*closed_jaxpr.jaxpr.invars, *closed_jaxpr.jaxpr.outvars)):
         raise Refusal("random keys as operands or results: NumPy has no array of them")
     if limit is not None and made.cost > limit:
         raise Refusal(f"an estimated {made.cost:.2g} s per run in NumPy exceeds the limit of {limit:.2g} s")
@@ -25,13 +28,14 @@ def plan(closed_jaxpr, limit=None) -> "Plan":
 class Plan:
     """A jaxpr ready to run with NumPy. Calling it is safe in several threads at once.
 
-    `plan(*operands)` takes one NumPy array per operand, of exactly its shape and dtype, and gives a list of NumPy arrays in C order. Operands are
-    never written to. A result may be an operand or share its memory, two results may share memory, and one that does not depend on an operand may
-    be the same read-only array in every run: treat results as constants. A result never keeps memory alive that is larger than itself, unless
-    that belongs to an operand's owner.
+    `plan(*operands)` takes one NumPy array per operand, of exactly its shape and dtype, and gives a list of
+    NumPy arrays in C order. Operands are never written to. A result may be an operand or share its memory,
+    two results may share memory, and one that does not depend on an operand may be the same read-only array
+    in every run: treat results as constants. A result never keeps memory alive that is larger than itself,
+    unless that belongs to an operand's owner.
 
-    cost: estimated seconds of one run (one trip of each `while`), from counts only. compile_cost: estimated seconds that XLA takes to compile it.
-    shapes: of the results. names: {primitive: how often}.
+    cost: estimated seconds of one run (one trip of each `while`), from counts only. compile_cost: estimated
+    seconds that XLA takes to compile it. shapes: of the results. names: {primitive: how often}.
     """
 
     __slots__ = ("_arity", "_ends", "_results", "_start", "_steps", "compile_cost", "cost", "names", "shapes")
@@ -86,7 +90,8 @@ class Plan:
         many = primitive.multiple_results
         self.names[name] = self.names.get(name, 0) + 1
         self.compile_cost += costs.compile_cost(name, run)
-        if all(i in flat.constants for i in ins) and (name in _VIEWS or sum(map(size_of, out_avals)) <= _FOLD):
+        if (all(i in flat.constants for i in ins)
+                and (name in _VIEWS or sum(map(size_of, out_avals)) <= _FOLD)):
             results = run(*[flat.constants[i] for i in ins])
             for s, x in zip(outs, results if many else [results], strict=True):
                 flat.constants[s] = np.asarray(x).view()
@@ -101,13 +106,15 @@ def _built(name, params, ins, outs):
     build = RULES.get(name)
     if build is None:
         raise Refusal(f"primitive '{name}' has no rule")
-    if any(not isinstance(a.dtype, np.dtype) for a in (*ins, *outs) if hasattr(a, "dtype")) and name not in _KEYS:
+    if (any(not isinstance(a.dtype, np.dtype) for a in (*ins, *outs) if hasattr(a, "dtype"))
+            and name not in _KEYS):
         from paddle_jax._core.interpreter.keys import laid_out
 
         params, ins, outs = laid_out(name, params, ins, outs)
     try:
         return build(params, ins, outs)
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:  # another version of JAX has other parameters
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        # another version of JAX has other parameters
         raise Refusal(f"primitive '{name}': {type(error).__name__}: {error}") from error
 
 
@@ -120,9 +127,11 @@ def _scheduled(made, flat):
     private = _private(made, kept)
     steps = []
     for n, (run, ins, outs, many) in enumerate(made):
-        dead = [s for s in {*ins, *outs} if last[s] == n and s not in kept and s not in flat.constants and _bytes(flat, s) >= _RECYCLE]
+        dead = [s for s in {*ins, *outs}
+                if last[s] == n and s not in kept and s not in flat.constants and _bytes(flat, s) >= _RECYCLE]
         dead = tuple(s for s in dead if s >= flat.arity)
-        target = _target(flat, run, ins, outs, private.intersection(dead)) if dead and isinstance(run, np.ufunc) else None
+        target = (_target(flat, run, ins, outs, private.intersection(dead))
+                  if dead and isinstance(run, np.ufunc) else None)
         if many:
             steps.append((0, run, tuple(ins), None, tuple(outs), dead or None))
         elif target is not None:
@@ -152,7 +161,8 @@ def _target(flat, run, ins, outs, candidates):
     if run.nin != len(ins) or run.nout != 1:
         return None
     want = flat.avals[outs[0]]
-    return next((s for s in candidates if flat.avals[s].shape == want.shape and flat.avals[s].dtype == want.dtype), None)
+    return next((s for s in candidates
+                 if flat.avals[s].shape == want.shape and flat.avals[s].dtype == want.dtype), None)
 
 
 def _bytes(flat, s):
@@ -161,7 +171,8 @@ def _bytes(flat, s):
 
 
 def _finished(x, owned, shape, dtype):
-    """A result as a C-ordered array that keeps no larger array alive. That it has the right shape and dtype is checked, never assumed."""
+    """A result as a C-ordered array that keeps no larger array alive. That it has the right shape and dtype
+    is checked, never assumed."""
     if type(x) is not np.ndarray:
         x = np.asarray(x)
     if x.dtype is not dtype and x.dtype != dtype or x.shape != shape:

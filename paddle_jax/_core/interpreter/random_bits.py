@@ -1,6 +1,7 @@
 """Random bits: Threefry-2x32 with 20 rounds, bit for bit as compiled.
 
-Source: J. Salmon et al., Parallel random numbers: as easy as 1, 2, 3 (2011). How keys, counters and widths map to it is JAX's.
+Source: J. Salmon et al., Parallel random numbers: as easy as 1, 2, 3 (2011). How keys, counters and widths
+    map to it is JAX's.
 """
 
 import math
@@ -90,7 +91,8 @@ always(lambda x: x, "random_wrap", "random_unwrap")
 
 
 def _words(key, rank=0):
-    """The two words of each key, with `rank` axes more for the numbers of one key, unless there is only one."""
+    """The two words of each key, with `rank` axes more for the numbers of one key, unless
+    there is only one."""
     words = key[..., 0], key[..., 1]
     return [k.reshape(k.shape + (1,) * rank) for k in words] if key.ndim > 1 else words
 
@@ -106,7 +108,8 @@ def _random_bits(params, ins, outs):
         k1, k2 = _words(key, len(shape))
         if counters is None:
             counters = _counters(shape)
-        a, b = threefry(k1, k2, *(counters if not rank else [np.broadcast_to(c, k1.shape[:rank] + shape) for c in counters]))
+        a, b = threefry(k1, k2, *(counters if not rank
+                                  else [np.broadcast_to(c, k1.shape[:rank] + shape) for c in counters]))
         if width == 64:
             return (a.astype(dtype) << np.uint64(32)) | b
         return (a ^ b).astype(dtype, copy=False)

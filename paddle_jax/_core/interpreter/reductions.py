@@ -1,4 +1,5 @@
-"""Reductions and running reductions. Small floating types are summed in float32 and rounded once, as XLA does."""
+"""Reductions and running reductions. Small floating types are summed in float32 and rounded
+once, as XLA does."""
 
 import math
 
@@ -8,8 +9,8 @@ from paddle_jax._core.interpreter.rules import Refusal, rule, size_of, wide
 
 _FEW = 16  # terms that are added one after the other
 MONOIDS = {
-    "add": np.add, "add_any": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum, "and": np.bitwise_and, "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
+    "add": np.add, "add_any": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum,
+    "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
 }
 
 
@@ -24,8 +25,8 @@ def neutral(name, dtype):
 
 
 def _pairwise(shape, axes):
-    """A sum over axes whose error grows with the logarithm of the number of terms, as XLA's does: NumPy adds one after the other, except along an
-    axis whose elements are neighbours in memory."""
+    """A sum over axes whose error grows with the logarithm of the number of terms, as XLA's does: NumPy adds
+    one after the other, except along an axis whose elements are neighbours in memory."""
     if len(axes) == len(shape):
         return lambda x, axes, dtype=None: np.add.reduce(x.reshape(-1), 0, dtype)
     if math.prod(shape[k] for k in axes) <= _FEW:
@@ -147,18 +148,21 @@ def _running(name, ufunc):
         backwards = (slice(None),) * axis + (slice(None, None, -1),)
         accumulate, inner = ufunc.accumulate, wide(dtype)
         if ufunc in (np.add, np.multiply) and inner.char in "fF":
-            inner = np.result_type(inner, np.float64)  # one term after the other: the error grows with their number
+            # one term after the other: the error grows with their number
+            inner = np.result_type(inner, np.float64)
 
         def run(x):
             if inner != dtype:
                 x = x.astype(inner)
-            y = accumulate(x[backwards], axis, inner)[backwards] if params["reverse"] else accumulate(x, axis, inner)
+            y = (accumulate(x[backwards], axis, inner)[backwards] if params["reverse"]
+                 else accumulate(x, axis, inner))
             return y.astype(dtype, copy=False)
 
         return run
 
 
 for _name, _ufunc in (
-    ("sum", np.add), ("prod", np.multiply), ("max", np.maximum), ("min", np.minimum), ("logsumexp", np.logaddexp),
-):
+        ("sum", np.add), ("prod", np.multiply), ("max", np.maximum), ("min", np.minimum),
+        ("logsumexp", np.logaddexp),
+    ):
     _running(f"cum{_name}", _ufunc)

@@ -1,8 +1,9 @@
 """The registry: for each primitive, how to run it with NumPy.
 
-A rule is `build(params, ins, outs) -> run`: from the parameters of an equation and the avals of its operands and results it makes a function of
-arrays, once, when a plan is made. `run` may get NumPy scalars in place of 0-d arrays and may give them; it never writes into an operand; it
-may give an operand, or a view of one. For a primitive with several results it gives a sequence.
+A rule is `build(params, ins, outs) -> run`: from the parameters of an equation and the avals of its operands
+and results it makes a function of arrays, once, when a plan is made. `run` may get NumPy scalars in place of
+0-d arrays and may give them; it never writes into an operand; it may give an operand, or a view of one. For a
+primitive with several results it gives a sequence.
 """
 
 import numpy as np
@@ -36,7 +37,8 @@ def is_low(dtype) -> bool:
 
 
 def wide(dtype):
-    """The dtype in which XLA's CPU compiler computes: float32 for the small floating types, else the dtype itself."""
+    """The dtype in which XLA's CPU compiler computes: float32 for the small floating types, else
+    the dtype itself."""
     return np.dtype(np.float32) if is_low(dtype) else dtype
 
 

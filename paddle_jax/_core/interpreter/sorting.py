@@ -1,4 +1,5 @@
-"""Sorting: NaN last, -0.0 equal to 0.0, equal elements in their old order, as XLA's comparator has it; `top_k` goes by totalOrder instead."""
+"""Sorting: NaN last, -0.0 equal to 0.0, equal elements in their old order, as XLA's comparator has it;
+`top_k` goes by totalOrder instead."""
 
 import numpy as np
 
@@ -28,7 +29,8 @@ def _sort(params, ins, outs):
 
 @rule("top_k")
 def _top_k(params, ins, outs):
-    k, axis = params["k"], params.get("axis", params.get("dimension", len(ins[0].shape) - 1)) % len(ins[0].shape)
+    k, axis = (params["k"],
+               params.get("axis", params.get("dimension", len(ins[0].shape) - 1)) % len(ins[0].shape))
     if ins[0].dtype.kind == "c":
         raise Refusal("top_k of complex numbers is compiled")
     backwards = (slice(None),) * axis + (slice(None, None, -1),)

@@ -12,23 +12,28 @@ import numpy as np
 from paddle_jax._core.ops.op import op
 
 
-def register_op(tensors="x", *, gradient=None, shapes=None, method=False, inplace=False, alias=None, nondiff=False):
+def register_op(tensors="x", *, gradient=None, shapes=None, method=False, inplace=False, alias=None,
+                nondiff=False):
     """Declares an operation: a function of JAX arrays becomes one of Tensors, with gradients, in all modes.
 
-    The function must be pure: what it gives depends on its arguments and on constants, since it runs only when something is compiled. What comes out
-    runs eagerly, in compiled functions and in static programs, like the operations that are built in.
+    The function must be pure: what it gives depends on its arguments and on constants, since it runs only
+    when something is compiled. What comes out runs eagerly, in compiled functions and in static programs,
+    like the operations that are built in.
 
         @paddle_jax.register_op("x weight")
         def gate(x, weight, slope=1.0, name=None):
             return x * jax.nn.sigmoid(slope * weight)
 
     Args:
-        tensors: names of the parameters that are arrays, by spaces; `*xs` for a list of arrays. Those with default None may be left out. All
-            others are attributes: numbers, texts, lists, which are compiled in.
-        gradient: function (cotangents, result, *arrays, **attributes) that gives the gradient of each array, or None where it is 0; the cotangents
-            have the form of the result. It is made of JAX's functions, so that gradients of every order follow. Default: JAX derives it.
-        shapes: function (*arrays, **attributes) that gives (shape, dtype) of the result, or a list of such pairs, from the shapes and dtypes of the
-            arrays. With it the function runs on the host and sees NumPy arrays; without `gradient` no gradient flows then.
+        tensors: names of the parameters that are arrays, by spaces; `*xs` for a list of arrays. Those with
+            default None may be left out. All others are attributes: numbers, texts, lists, which
+            are compiled in.
+        gradient: function (cotangents, result, *arrays, **attributes) that gives the gradient of each array,
+            or None where it is 0; the cotangents have the form of the result. It is made of JAX's functions,
+            so that gradients of every order follow. Default: JAX derives it.
+        shapes: function (*arrays, **attributes) that gives (shape, dtype) of the result, or a list of such
+            pairs, from the shapes and dtypes of the arrays. With it the function runs on the host and sees
+            NumPy arrays; without `gradient` no gradient flows then.
         method: True makes it a method of Tensor, too.
         inplace: True makes `method_`, which changes its first argument, too; as `.inplace` of the function.
         alias: other keyword names of parameters, {other name: name}.
@@ -46,7 +51,8 @@ def register_op(tensors="x", *, gradient=None, shapes=None, method=False, inplac
         >>> x = paddle.to_tensor([3.0, 4.0], stop_gradient=False)
         >>> round(cosine(x, paddle.to_tensor([1.0, 0.0])).item(), 4)
         0.6
-        >>> @paddle_jax.register_op("x", shapes=lambda x: (x.shape, x.dtype), gradient=lambda ct, y, x: ct * y)
+        >>> @paddle_jax.register_op("x", shapes=lambda x: (x.shape, x.dtype),
+        ...                         gradient=lambda ct, y, x: ct * y)
         ... def host_exp(x):
         ...     return np.exp(x)
         >>> host_exp(x).backward(paddle.ones([2])); bool(paddle.allclose(x.grad, x.exp()))
@@ -57,7 +63,8 @@ def register_op(tensors="x", *, gradient=None, shapes=None, method=False, inplac
     def declare(fn):
         known = inspect.signature(fn).parameters
         if not set(names) <= set(known):
-            raise ValueError(f"register_op: tensors: got {tensors!r}; the parameters of {fn.__name__} are {', '.join(known)}")
+            raise ValueError(f"register_op: tensors: got {tensors!r}; the parameters of {fn.__name__} are "
+                             f"{', '.join(known)}")
         body = _pure(fn) if shapes is None else _on_host(fn, names, _pure(shapes))
         body = body if gradient is None else _taught(body, names, _pure(gradient))
         stops = nondiff or (shapes is not None and gradient is None)
@@ -67,7 +74,8 @@ def register_op(tensors="x", *, gradient=None, shapes=None, method=False, inplac
 
 
 def _pure(function):
-    """The function, unseen by `to_static`, which looks at what code of the user reads: here that is arguments and constants only."""
+    """The function, unseen by `to_static`, which looks at what code of the user reads: here that is arguments
+    and constants only."""
 
     @ft.wraps(function)
     def call(*args, **kwargs):
@@ -84,7 +92,8 @@ def _pure(function):
 
 
 def _parted(names, values):
-    """The arrays in order, and the attributes; a number that would become an operand is refused by its hash, so it stays an attribute."""
+    """The arrays in order, and the attributes; a number that would become an operand is refused by its hash,
+    so it stays an attribute."""
     attributes = {name: value for name, value in values.items() if name not in names}
     for value in attributes.values():
         hash(value)
@@ -99,13 +108,16 @@ def _on_host(fn, names, shapes):
         arrays, attributes = _parted(names, values)
         found = shapes(*jax.tree.map(lambda a: jax.ShapeDtypeStruct(a.shape, a.dtype), arrays), **attributes)
         several = isinstance(found, list)
-        wanted = tuple(jax.ShapeDtypeStruct(tuple(shape), dtype) for shape, dtype in (found if several else [found]))
+        wanted = tuple(jax.ShapeDtypeStruct(tuple(shape), dtype)
+                       for shape, dtype in (found if several else [found]))
 
         def call(*given):
             result = fn(*jax.tree.map(np.asarray, list(given)), **attributes)
-            return tuple(_fitting(fn.__name__, r, w) for r, w in zip(result if several else [result], wanted, strict=True))
+            return tuple(_fitting(fn.__name__, r, w)
+                         for r, w in zip(result if several else [result], wanted, strict=True))
 
-        still = jax.tree.map(jax.lax.stop_gradient, arrays)  # JAX refuses to derive a call of the host even where nothing flows through it
+        # JAX refuses to derive a call of the host even where nothing flows through it
+        still = jax.tree.map(jax.lax.stop_gradient, arrays)
         made = jax.pure_callback(call, wanted, *still, vmap_method="sequential")
         return tuple(made) if several else made[0]
 
@@ -115,7 +127,8 @@ def _on_host(fn, names, shapes):
 def _fitting(name, result, wanted):
     result = np.asarray(result)
     if result.shape != wanted.shape or result.dtype != wanted.dtype:
-        raise ValueError(f"{name}: the function gave {result.dtype} {list(result.shape)}; `shapes` said {wanted.dtype} {list(wanted.shape)}")
+        raise ValueError(f"{name}: the function gave {result.dtype} {list(result.shape)}; "
+                         f"`shapes` said {wanted.dtype} {list(wanted.shape)}")
     return result
 
 
@@ -129,9 +142,11 @@ def _taught(fn, names, gradient):
         def pull(kept, cotangents):
             operands, result = kept
             found = gradient(cotangents, result, *operands, **attributes)
-            found = list(found) if isinstance(found, tuple | list) and (len(operands) > 1 or isinstance(operands[0], list)) else [found]
+            found = (list(found) if isinstance(found, tuple | list)
+                                     and (len(operands) > 1 or isinstance(operands[0], list)) else [found])
             if len(found) != len(operands):
-                raise ValueError(f"{fn.__name__}: gradient: it gave {len(found)} gradients for {len(operands)} arrays")
+                raise ValueError(f"{fn.__name__}: gradient: it gave {len(found)} gradients for "
+                                 f"{len(operands)} arrays")
             return tuple(map(_filled, found, operands))
 
         whole = jax.custom_vjp(lambda *operands: fn(**dict(zip(names, operands, strict=True)), **attributes))

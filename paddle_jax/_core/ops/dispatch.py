@@ -1,4 +1,5 @@
-"""The one dispatch point: every operation on Tensors, forward or backward, passes through `run` (or its short cuts, see fast_path.py)."""
+"""The one dispatch point: every operation on Tensors, forward or backward, passes through `run` (or its short
+cuts, see fast_path.py)."""
 
 from paddle_jax._core.capture.frame import is_inexact
 from paddle_jax._core.state import local

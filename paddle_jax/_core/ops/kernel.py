@@ -1,7 +1,8 @@
 """Kernels: pure functions of arrays with everything else fixed, compiled once, differentiable to any order.
 
-An op together with one choice of attributes is one Kernel. Its gradient is a Kernel again, derived with `jax.vjp`, so a
-gradient of a gradient needs nothing new. Kernels take and give flat arrays; Tensors, modes and the tape live elsewhere.
+An op together with one choice of attributes is one Kernel. Its gradient is a Kernel again, derived with
+`jax.vjp`, so a gradient of a gradient needs nothing new. Kernels take and give flat arrays; Tensors, modes
+and the tape live elsewhere.
 """
 
 import jax
@@ -23,18 +24,21 @@ _MAX_TRACES = 16
 
 
 class Kernel:
-    """One pure function `fn(*arrays) -> array | tuple | list`, its equations, its compiled form and its derived gradients.
+    """One pure function `fn(*arrays) -> array | tuple | list`, its equations, its compiled form and its
+    derived gradients.
 
-    constants: bit i is set when operand i gets no gradient. deferrable: whether it can be recorded to run later (bodies that need host values
-    cannot). sigs: what the deferred tier knows about it, by the Avals of the operands; older: those of the generation before (compiled.py). traces:
-    its equations by the Avals of the operands, where there is no Sig. flows: where gradients can flow, by the avals of the operands. of: for a
-    derived gradient, (the kernel, diff, given, arity) it was derived from. made_of: for a kernel of a declared op, (the Op, layout of operands,
-    attribute values). used: how many programs had been compiled when its compiled form was last used; negative if there is none. view: None, or
-    how the result shows elements of the first operand (`Showing` in views.py).
+    constants: bit i is set when operand i gets no gradient. deferrable: whether it can be recorded to run
+    later (bodies that need host values cannot). sigs: what the deferred tier knows about it, by the Avals of
+    the operands; older: those of the generation before (compiled.py). traces: its equations by the Avals of
+    the operands, where there is no Sig. flows: where gradients can flow, by the avals of the operands. of:
+    for a derived gradient, (the kernel, diff, given, arity) it was derived from. made_of: for a kernel of a
+    declared op, (the Op, layout of operands, attribute values). used: how many programs had been compiled
+    when its compiled form was last used; negative if there is none. view: None, or how the result shows
+    elements of the first operand (`Showing` in views.py).
     """
 
-    __slots__ = ("__weakref__", "_run", "constants", "deferrable", "flows", "fn", "grads", "made_of", "name", "nondiff", "of", "older",
-                 "sigs", "traces", "used", "view")
+    __slots__ = ("__weakref__", "_run", "constants", "deferrable", "flows", "fn", "grads", "made_of", "name",
+                 "nondiff", "of", "older", "sigs", "traces", "used", "view")
 
     def __init__(self, name, fn, *, jit=True, nondiff=False):
         self.name, self.fn, self.nondiff, self.grads = name, fn, nondiff, {}
@@ -88,7 +92,8 @@ class Kernel:
         return next((sig.where for sig in known if [a.shape for a in sig.operands] == shapes), "?")
 
     def age(self):
-        """Begins a generation of sigs; the one before the last is dropped, and what is known of operands when nothing was used."""
+        """Begins a generation of sigs; the one before the last is dropped, and what is known of operands when
+        nothing was used."""
         if not self.sigs:
             self.flows = {}
         self.traces = {}
@@ -106,14 +111,17 @@ class Kernel:
             self._run.clear_cache()
 
     def grad(self, diff: tuple, given: tuple, arity: int) -> "Kernel":
-        """The kernel `(operands..., cotangents...) -> gradients` with respect to the operands at `diff` (a lone one not in a tuple).
+        """The kernel `(operands..., cotangents...) -> gradients` with respect to the operands at `diff` (a
+        lone one not in a tuple).
 
-        `given` tells for each of several outputs whether its cotangent is passed (the others count as zero); None for a single output.
+        `given` tells for each of several outputs whether its cotangent is passed (the others count as zero);
+        None for a single output.
         """
         key = diff if given is None else (diff, given)
         found = self.grads.get(key)
         if found is None:
-            found = self.grads[key] = Kernel(self.name + "_grad", derived(self, diff, given or (True,), arity))
+            found = self.grads[key] = Kernel(self.name + "_grad",
+                                             derived(self, diff, given or (True,), arity))
             found.of = (self, diff, given or (True,), arity)
         return found
 
@@ -132,7 +140,8 @@ class Kernel:
 
 
 def has_loop(equations) -> bool:
-    """Whether equations have a loop among them. XLA cannot merge it with the same loop in the recomputing gradient."""
+    """Whether equations have a loop among them. XLA cannot merge it with the same loop in the
+    recomputing gradient."""
     return any(equation.primitive.name in ("scan", "while") for equation in equations.jaxpr.eqns)
 
 

@@ -1,15 +1,18 @@
-"""Declaring operations: one declaration gives function, method, in-place twin, aliases, gradients of every order and test cases.
+"""Declaring operations: one declaration gives function, method, in-place twin, aliases, gradients of every
+order and test cases.
 
     @op("x y", promote=True, scalars=True, out=True, inplace=True, alias={"input": "x", "other": "y"},
         cases=["f(2,3), f(3)"])
     def add(x, y, name=None):
         return x + y
 
-An op body is a pure function over jax arrays with Paddle's public signature. `tensors` names the parameters that are arrays (`*x` a list
-of arrays; one with default None may be left out); every other parameter is a static attribute: lists arrive as tuples, Tensors as
-Python numbers. A `composite` is an ordinary function over Tensors that calls ops: for what needs host values or several ops.
+An op body is a pure function over jax arrays with Paddle's public signature. `tensors` names the parameters
+that are arrays (`*x` a list of arrays; one with default None may be left out); every other parameter is a
+static attribute: lists arrive as tuples, Tensors as Python numbers. A `composite` is an ordinary function
+over Tensors that calls ops: for what needs host values or several ops.
 
-Cases are argument lists as text, evaluated by the tests: f/d/i/c make float32/float64/int64/complex64 tensors (see tests/ops).
+Cases are argument lists as text, evaluated by the tests: f/d/i/c make float32/float64/int64/complex64 tensors
+(see tests/ops).
 """
 
 import functools as ft
@@ -49,12 +52,16 @@ class Op:
 
     record = NONE
 
-    def __init__(self, fn, tensors="", *, alias=None, promote=False, alike=(), scalars=False, random=False, nondiff=False, jit=True,
-                 grad_from_output=None, view=None, constant="", cases=(), composite=False):
+    def __init__(self, fn, tensors="", *, alias=None, promote=False, alike=(), scalars=False, random=False,
+                 nondiff=False, jit=True, grad_from_output=None, view=None, constant="", cases=(),
+                 composite=False):
         self.fn, self.name, self.alias, self.cases = fn, fn.__name__, alias or {}, tuple(cases)
-        self.home = fn.__module__ or ""  # the file it is written in, by which files and rules know it; of typed-in code perhaps none
-        self.promote, self.scalars, self.random, self.nondiff, self.jit, self.composite = promote, scalars, random, nondiff, jit, composite
-        self.by_result = None if grad_from_output is None else Kernel(fn.__name__ + "_grad", lambda y, ct: ct.astype(y.dtype) * grad_from_output(y))
+        # the file it is written in, by which files and rules know it; of typed-in code perhaps none
+        self.home = fn.__module__ or ""
+        self.promote, self.scalars, self.random, self.nondiff, self.jit, self.composite = (
+            promote, scalars, random, nondiff, jit, composite)
+        self.by_result = None if grad_from_output is None else Kernel(
+            fn.__name__ + "_grad", lambda y, ct: ct.astype(y.dtype) * grad_from_output(y))
         self.view = view
         names = tensors.split()
         self.lists = frozenset(n[1:] for n in names if n.startswith("*"))
@@ -73,7 +80,7 @@ class Op:
     def __repr__(self):
         return f"<Op {self.name}>"
 
-    # calling ------------------------------------------------------------------------------------------------------
+    # calling ------------------------------------------------------------------------------------------------
 
     def call(self, operands, attrs):
         """Runs the op on operands as the user gave them (Tensors, numbers, lists of Tensors, None)."""
@@ -90,7 +97,8 @@ class Op:
         return run(kernel, flat)
 
     def prepared(self, flat, layout, attrs):
-        """The kernel of a call and its operands, without the random key. Float attributes that change from call to call are among them."""
+        """The kernel of a call and its operands, without the random key. Float attributes that change from
+        call to call are among them."""
         kernel, ctx = self.kernel(layout, attrs), local.ctx
         if self.jit and ctx.frame.eager and kernel.made_of is not None:
             frozen = kernel.made_of[2]
@@ -108,10 +116,12 @@ class Op:
         kernel = self.kernels.get(key)
         if kernel is None:
             if _MISSING in frozen:
-                raise ArgumentError(f"{self.name}: argument '{self.attrs[frozen.index(_MISSING)]}' is missing")
+                raise ArgumentError(f"{self.name}: argument '{self.attrs[frozen.index(_MISSING)]}' is "
+                                    "missing")
             if len(self.kernels) >= _MAX_KERNELS:
                 self.kernels.clear()
-            kernel = self.kernels[key] = Kernel(self.name, self._bind(layout, frozen), jit=self.jit, nondiff=self.nondiff)
+            kernel = self.kernels[key] = Kernel(self.name, self._bind(layout, frozen), jit=self.jit,
+                                                nondiff=self.nondiff)
             kernel.made_of, kernel.constants = (self, layout, frozen), self.constants(layout)
             kernel.view = self.view and self.view(layout, frozen)
         return kernel
@@ -152,7 +162,9 @@ class Op:
                 else:
                     values[name], at = list(flat[at : at + count]), at + count
             if self.alike:
-                alike(self.name, *[v for n in self.alike for v in (values[n] if isinstance(values[n], list) else [values[n]])], whole=True)
+                alike(self.name, *[v for n in self.alike
+                                   for v in (values[n] if isinstance(values[n], list) else [values[n]])],
+                      whole=True)
             if self.promote:
                 self._promote(values)
             for name in self.constant:
@@ -186,12 +198,13 @@ class Op:
             if v is not None:
                 values[n] = [a.astype(common) for a in v] if n in self.lists else v.astype(common)
 
-    # operands -----------------------------------------------------------------------------------------------------
+    # operands -----------------------------------------------------------------------------------------------
 
     def _flatten(self, operands):
         flat, layout = [], []
         for position, (name, value) in enumerate(zip(self.tensors, operands, strict=True)):
-            if isinstance(value, Tensor):  # a lone Tensor for a list arrives as one array; the body accepts or refuses it
+            # a lone Tensor for a list arrives as one array; the body accepts or refuses it
+            if isinstance(value, Tensor):
                 flat.append(value)
                 layout.append(-2)
             elif name in self.lists:
@@ -213,11 +226,13 @@ class Op:
     def _one(self, name, position, value, operands):
         if isinstance(value, jax.Array):
             return wrap(value)
-        if self.scalars and position and isinstance(value, bool | int | float | complex | np.number | np.bool_):
+        if (self.scalars and position
+                and isinstance(value, bool | int | float | complex | np.number | np.bool_)):
             like = next((v for v in operands if isinstance(v, Tensor)), None)
             if like is not None:
                 dtype = like._raw.dtype
-                whole = self.scalars == "whole" and dtype.kind in "iu" and isinstance(value, float) and value.is_integer()
+                whole = (self.scalars == "whole" and dtype.kind in "iu" and isinstance(value, float)
+                         and value.is_integer())
                 return scalar(value, dtype if whole else dtypes.scalar_np(value, dtype))
         raise ArgumentError(self._expected(name, position, value, "Tensor"))
 
@@ -238,12 +253,15 @@ def _cached_scalar(kind, value, sign, dtype, deferring):
 
 
 def scalar(value, dtype) -> Tensor:
-    """A 0-d Tensor of a Python number, not to be changed: equal numbers share it, so loops do not copy them again and again."""
-    return _cached_scalar(type(value), value, str(value) if value == 0 else "", dtype, local.ctx.segment is not None)
+    """A 0-d Tensor of a Python number, not to be changed: equal numbers share it, so loops do not copy them
+    again and again."""
+    return _cached_scalar(type(value), value, str(value) if value == 0 else "", dtype,
+                          local.ctx.segment is not None)
 
 
 def freeze(value):
-    """A hashable form of an attribute: lists become tuples, Tensors and NumPy numbers become Python numbers."""
+    """A hashable form of an attribute: lists become tuples, Tensors and NumPy numbers
+    become Python numbers."""
     if isinstance(value, Tensor):
         return freeze(on_host(value, "an argument that is no tensor").tolist())
     if isinstance(value, list | tuple):
@@ -266,53 +284,60 @@ _WHOLE = frozenset("iub")
 
 
 def alike(name, *operands, whole=False):
-    """Refuses float32 beside float64, as Paddle's compiled functions do that promote nothing; with `whole` also floats beside integers or bools."""
+    """Refuses float32 beside float64, as Paddle's compiled functions do that promote nothing; with `whole`
+    also floats beside integers or bools."""
     kinds = [v._raw.dtype if isinstance(v, Tensor) else v.dtype for v in operands if v is not None]
     wide = {np.dtype(np.float32), np.dtype(np.float64)}.intersection(kinds)
     if len(wide) == 2 or whole and wide and not _WHOLE.isdisjoint([k.kind for k in kinds]):
-        raise MixedDtypesError(f"(InvalidArgument) {name}: got {' and '.join(map(str, kinds))}; the dtypes must be equal; cast one with astype")
+        raise MixedDtypesError(f"(InvalidArgument) {name}: got {' and '.join(map(str, kinds))}; "
+                               "the dtypes must be equal; cast one with astype")
 
 
-# declaration ------------------------------------------------------------------------------------------------------
+# declaration ------------------------------------------------------------------------------------------------
 
 
-def op(tensors="x", *, alias=None, inplace=False, out=False, method=True, promote=False, alike=(), scalars=False, random=False, nondiff=False,
-       jit=True, grad_from_output=None, view=None, constant="", register=True, cases=()):
+def op(tensors="x", *, alias=None, inplace=False, out=False, method=True, promote=False, alike=(),
+       scalars=False, random=False, nondiff=False, jit=True, grad_from_output=None, view=None, constant="",
+       register=True, cases=()):
     """Declares an op from a pure function over arrays. See the module's docstring.
 
     Args:
         tensors: names of the array parameters, `*x` for a list of arrays.
-        alias: extra keyword names of the call, e.g. {"input": "x", "dim": "axis"}; a pair ("axis", {"mode": "min"}) changes defaults too.
+        alias: extra keyword names of the call, e.g. {"input": "x", "dim": "axis"}; a pair ("axis", {"mode":
+            "min"}) changes defaults too.
         inplace: also make `name_`, which puts the result into its first argument ("reshapes": of another
             shape; "copies": and returns a copy of that).
         out: accept `out=`, a Tensor that receives the result.
         method: make it a method of Tensor (a string: under that name).
-        promote: bring arrays to Paddle's common dtype first (True: all; or a tuple of names; "mixed": two, of which a 0-d one counts as a
-            number; "wide": as "mixed", but never to a narrower dtype).
+        promote: bring arrays to Paddle's common dtype first (True: all; or a tuple of names; "mixed": two, of
+            which a 0-d one counts as a number; "wide": as "mixed", but never to a narrower dtype).
         alike: names of arrays that must not mix float32, float64 and integers, as in Paddle (True: all).
         scalars: accept Python numbers for array parameters ("whole": an integer Tensor stays one with 2.0).
         random: the body gets a jax `key`.
         nondiff: no gradient flows through.
         jit: False for bodies that need host values.
-        grad_from_output: for an elementwise function of one real operand, its derivative as a function of its result: gradients of gradients
-            then go through the result, where those of several orders meet, instead of each through the operand.
-        view: for an op whose result shows elements of its first array, function (layout of operands, attribute values) -> `Showing`, or None where
-            the result is a copy; see views.py.
+        grad_from_output: for an elementwise function of one real operand, its derivative as a function of its
+            result: gradients of gradients then go through the result, where those of several orders meet,
+            instead of each through the operand.
+        view: for an op whose result shows elements of its first array, function (layout of operands,
+            attribute values) -> `Showing`, or None where the result is a copy; see views.py.
         constant: names of arrays that get no gradient, not even zeros, such as the labels of a loss.
         register: False keeps it out of OPS: an internal building block that public names are tested through.
         cases: argument lists for the tests.
     """
 
     def declare(fn):
-        made = Op(fn, tensors, alias=alias, promote=promote, alike=alike, scalars=scalars, random=random, nondiff=nondiff, jit=jit,
-                  grad_from_output=grad_from_output, view=view, constant=constant, cases=cases)
+        made = Op(fn, tensors, alias=alias, promote=promote, alike=alike, scalars=scalars, random=random,
+                  nondiff=nondiff, jit=jit, grad_from_output=grad_from_output, view=view, constant=constant,
+                  cases=cases)
         return _publish(made, _wrapper(made, out), inplace, method, register)
 
     return declare
 
 
 def composite(*, alias=None, inplace=False, out=False, method=True, register=True, cases=()):
-    """Declares a function over Tensors as part of the API: aliases, method, in-place twin and cases as for `op`."""
+    """Declares a function over Tensors as part of the API: aliases, method, in-place twin and
+    cases as for `op`."""
 
     def declare(fn):
         made = Op(fn, alias=alias, cases=cases, composite=True)
@@ -344,14 +369,17 @@ def _publish(made, public, inplace, method, register):
 
 
 def _placeholder(*args, **kwargs):
-    return _compile_now(*args, **kwargs)  # noqa: F821  # pyright: ignore[reportUndefinedVariable]  a global of each public function
+    # a global of each public function
+    return _compile_now(*args, **kwargs)  # noqa: F821  # pyright: ignore[reportUndefinedVariable]
 
 
 def _wrapper(made, out):
-    """The public function. Its code is compiled at the third call: compiling takes as long as a few hundred calls, and many ops are called once."""
+    """The public function. Its code is compiled at the third call: compiling takes as long as a few hundred
+    calls, and many ops are called once."""
     made.out = out
-    names = {"__name__": __name__, "_op": made, "_call": made.call, "_aliased": _aliased, "_into": _into, "_fast": made.fast, "_Tensor": Tensor,
-             "_local": local, "_run": run, "_run1": run1, "_run2": run2, "_run3": run3, "_first": _first, "_with_ints": _with_ints, "_fn": made.fn,
+    names = {"__name__": __name__, "_op": made, "_call": made.call, "_aliased": _aliased, "_into": _into,
+             "_fast": made.fast, "_Tensor": Tensor, "_local": local, "_run": run, "_run1": run1,
+             "_run2": run2, "_run3": run3, "_first": _first, "_with_ints": _with_ints, "_fn": made.fn,
              "_CAUGHT": CAUGHT, "_told": told_mistake, "_behind": behind}
     public = types.FunctionType(_placeholder.__code__, names, made.name)
     public.__signature__ = made.signature.replace(parameters=shown(made, out))
@@ -364,7 +392,8 @@ def _wrapper(made, out):
             return _called(made, values)
         namespace = {}
         text, defaults = source(made, out)
-        exec(text, defaults, namespace)  # noqa: S102  the text is made of the parameter names of a declaration
+        # the text is made of the parameter names of a declaration
+        exec(text, defaults, namespace)  # noqa: S102
         compiled = namespace[made.name]
         public.__defaults__, public.__kwdefaults__ = compiled.__defaults__, compiled.__kwdefaults__
         public.__code__ = compiled.__code__
@@ -375,9 +404,11 @@ def _wrapper(made, out):
 
 
 def _bound(made, args, kwargs):
-    """The arguments of an ordinary call by name; None where the compiled code has to see to it: other names, `out=`, what is missing or too much."""
+    """The arguments of an ordinary call by name; None where the compiled code has to see to it: other names,
+    `out=`, what is missing or too much."""
     names = [p.name for p in made.params]
-    if local.ctx.frame.recording or len(args) > len(names) or any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in made.params):
+    if (local.ctx.frame.recording or len(args) > len(names)
+            or any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in made.params)):
         return None
     values = {p.name: p.default for p in made.params} | dict(zip(names, args)) | kwargs  # noqa: B905
     clear = len(values) == len(names) and kwargs.keys().isdisjoint(names[: len(args)])
@@ -398,7 +429,8 @@ def _called(made, values):
 
 
 def _first(made, operands, attrs, key):
-    """First call with these attribute values: runs it and, when they make a safe key, remembers the kernel for the fast path."""
+    """First call with these attribute values: runs it and, when they make a safe key, remembers the kernel
+    for the fast path."""
     if local.ctx.frame.recording:
         return made.call(operands, attrs)
     flat, layout = made._flatten(operands)
@@ -412,7 +444,8 @@ def _first(made, operands, attrs, key):
 
 
 def _with_ints(key):
-    """A key in which lists and tuples of plain ints can be looked up; None when it holds anything else that is not plain."""
+    """A key in which lists and tuples of plain ints can be looked up; None when it holds anything else
+    that is not plain."""
     found = []
     for k in key:
         if type(k) is list or type(k) is tuple:
@@ -435,9 +468,11 @@ def _aliased(made, values, extra, out):
             target, implied = target
             values |= {k: v for k, v in implied.items() if values[k] is defaults[k]}
         if target is None:
-            raise ArgumentError(f"{made.name}() got an unexpected keyword argument '{name}'; allowed are {', '.join([*defaults, *made.alias])}")
+            raise ArgumentError(f"{made.name}() got an unexpected keyword argument '{name}'; "
+                                f"allowed are {', '.join([*defaults, *made.alias])}")
         if values[target] is not defaults[target]:
-            raise ArgumentError(f"{made.name}() got both '{name}' and '{target}', which are the same argument")
+            raise ArgumentError(f"{made.name}() got both '{name}' and '{target}', which are "
+                                "the same argument")
         values[target] = value
     positional = [values.pop(p.name) for p in made.params if p.kind is p.POSITIONAL_OR_KEYWORD]
     rest = {k: v for k, v in values.items()}
@@ -465,7 +500,8 @@ def _inplace(made, public, how):
         check_inplace(made.name + "_", target, leaf=made.nondiff)
         result = public(*args, **kwargs) if local.ctx.amp is None else _uncast(public, args, kwargs)
         if how != "reshapes" and list(result.shape) != list(target.shape):
-            raise ValueError(f"{made.name}_: the result has shape {list(result.shape)}; an in-place operation keeps {list(target.shape)}")
+            raise ValueError(f"{made.name}_: the result has shape {list(result.shape)}; "
+                             f"an in-place operation keeps {list(target.shape)}")
         target._adopt(result)
         return target.clone() if how == "copies" else target
 
@@ -473,7 +509,8 @@ def _inplace(made, public, how):
     del inplace.__wrapped__
     inplace.__name__ = inplace.__qualname__ = made.name + "_"
     inplace.__signature__ = made.signature.replace(parameters=[p for p in made.params if p.name != "out"])
-    inplace.__doc__ = f"In-place {made.name}: puts the result into its first argument and returns it. See `{made.name}`."
+    inplace.__doc__ = (f"In-place {made.name}: puts the result into its first argument and returns it. "
+                       f"See `{made.name}`.")
     return inplace
 
 
@@ -484,9 +521,12 @@ def _uncast(function, args, kwargs):
 
 
 def check_inplace(name, target, leaf=False):
-    """Refuses to overwrite a leaf that waits for a gradient, as Paddle does, unless the operation has no gradient (`leaf`)."""
+    """Refuses to overwrite a leaf that waits for a gradient, as Paddle does, unless the operation has no
+    gradient (`leaf`)."""
     if not isinstance(target, Tensor):
-        raise ArgumentError(f"{name}(): argument 'x' (position 0) must be Tensor, but got {type(target).__name__}")
-    if not leaf and state.grad and not target.stop_gradient and target._node is None and not state.frame.recording:
-        raise ValueError(f"(InvalidArgument) {name}: {target.name} is a leaf that needs a gradient and cannot be changed in place; "
-                         "use no_grad() or a copy")
+        raise ArgumentError(f"{name}(): argument 'x' (position 0) must be Tensor, "
+                            f"but got {type(target).__name__}")
+    if (not leaf and state.grad and not target.stop_gradient and target._node is None
+            and not state.frame.recording):
+        raise ValueError(f"(InvalidArgument) {name}: {target.name} is a leaf that needs a gradient and "
+                         "cannot be changed in place; use no_grad() or a copy")

@@ -1,7 +1,9 @@
-"""Paddle's switches for building gradients from primitive operations. JAX always does, so they are kept and told, and change nothing."""
+"""Paddle's switches for building gradients from primitive operations. JAX always does, so they are kept and
+told, and change nothing."""
 
 
 class Prim:
-    """The switches: of static programs' forward and backward part, of eager operations, of `paddle.incubate.autograd`."""
+    """The switches: of static programs' forward and backward part, of eager operations, of
+    `paddle.incubate.autograd`."""
 
     forward = backward = eager = incubate = False

@@ -1,8 +1,9 @@
 """Op bodies without loops, which JAX traces in half the time.
 
-Each function of `jax.numpy` is compiled, so a trace through it makes a jaxpr of its own for each shape. Without that (`jax.disable_jit`) the same
-equations come out, but a loop would be unrolled. So a body is traced that way only if its code, with all it calls of this package, names
-nothing but functions that are known to have none.
+Each function of `jax.numpy` is compiled, so a trace through it makes a jaxpr of its own for each shape.
+Without that (`jax.disable_jit`) the same equations come out, but a loop would be unrolled. So a body is
+traced that way only if its code, with all it calls of this package, names nothing but functions that are
+known to have none.
 """
 
 import builtins
@@ -49,7 +50,8 @@ _PLAIN = (str, int, float, complex, bool, bytes, type(None), slice)
 
 
 def straight(thing) -> bool:
-    """Whether no code that is reached from a function, or another thing that code refers to, has a loop of JAX in it."""
+    """Whether no code that is reached from a function, or another thing that code refers to, has a
+    loop of JAX in it."""
     seen = set(_passed)
     if not _straight(thing, seen):
         return False
@@ -58,10 +60,12 @@ def straight(thing) -> bool:
 
 
 def _straight(thing, seen):
-    if isinstance(thing, (*_PLAIN, DType)) or isinstance(thing, type) and issubclass(thing, (*_PLAIN, BaseException)):
+    if (isinstance(thing, (*_PLAIN, DType))
+            or isinstance(thing, type) and issubclass(thing, (*_PLAIN, BaseException))):
         return True
     if isinstance(thing, type) and _of_package(thing.__module__):
-        return thing is Tensor or all(_straight(each, seen) for each in vars(thing).values() if _written(each))
+        return (thing is Tensor
+                or all(_straight(each, seen) for each in vars(thing).values() if _written(each)))
     if isinstance(thing, tuple | list | frozenset | set):
         return all(_straight(each, seen) for each in thing)
     if isinstance(thing, dict):
@@ -73,8 +77,10 @@ def _straight(thing, seen):
     if isinstance(getattr(thing, "fun", None), types.FunctionType) and type(thing).__name__ == "custom_jvp":
         thing = thing.fun
     if not isinstance(thing, types.FunctionType) or not _of_package(thing.__module__):
-        return getattr(thing, "__name__", "") in _KNOWN and not _of_package(getattr(thing, "__module__", None))
-    if thing in seen or thing.__module__.startswith("paddle_jax._core."):  # the machinery has no loops over arrays of an op
+        return (getattr(thing, "__name__", "") in _KNOWN
+                and not _of_package(getattr(thing, "__module__", None)))
+    # the machinery has no loops over arrays of an op
+    if thing in seen or thing.__module__.startswith("paddle_jax._core."):
         return True
     seen.add(thing)
     cells = [cell.cell_contents for cell in thing.__closure__ or () if cell != types.CellType()]
@@ -83,14 +89,16 @@ def _straight(thing, seen):
 
 
 def _written(method):
-    """Whether an attribute of a class is a function that somebody wrote, and not one that `dataclasses` makes."""
+    """Whether an attribute of a class is a function that somebody wrote, and not one that
+    `dataclasses` makes."""
     return isinstance(method, types.FunctionType) and method.__code__.co_filename != "<string>"
 
 
 def _code(code, names, seen):
     """Whether all names in a code object are known, or functions of the package of which the same is true."""
     loaded = {code.co_names[i] for i in _globals(code.co_code)}
-    modules = [names[n] for n in loaded if isinstance(names.get(n), types.ModuleType) and _of_package(names[n].__name__)]
+    modules = [names[n] for n in loaded
+               if isinstance(names.get(n), types.ModuleType) and _of_package(names[n].__name__)]
     if not all(_straight(names[n], seen) if n in names else hasattr(builtins, n) for n in loaded):
         return False
     for name in code.co_names:
@@ -119,7 +127,8 @@ def _of_package(module):
 
 
 class without_inner_jit(Block):
-    """A block in which functions that are compiled run as Python: `jax.disable_jit`, and nothing is left behind."""
+    """A block in which functions that are compiled run as Python: `jax.disable_jit`, and
+    nothing is left behind."""
 
     def steps(self):
         state = jax_config.disable_jit

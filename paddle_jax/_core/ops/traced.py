@@ -1,7 +1,7 @@
 """The equations of a function for operands of given shapes and dtypes.
 
-`jax.jit(f).trace(...)` gives the same, but its checks of arguments, keys of caches and descriptions for messages take most of what tracing a small
-operation costs: 170 us of which the trace itself is 20 to 50.
+`jax.jit(f).trace(...)` gives the same, but its checks of arguments, keys of caches and descriptions for
+messages take most of what tracing a small operation costs: 170 us of which the trace itself is 20 to 50.
 """
 
 import time
@@ -12,7 +12,8 @@ from jax._src import linear_util
 from jax._src.core import DebugInfo
 from jax.interpreters.partial_eval import trace_to_jaxpr_dynamic
 
-_EVENT = "/jax/core/compile/jaxpr_trace_duration"  # what JAX tells its listeners (profiler, metrics) of each trace
+# what JAX tells its listeners (profiler, metrics) of each trace
+_EVENT = "/jax/core/compile/jaxpr_trace_duration"
 
 
 class Equations:
@@ -39,7 +40,8 @@ class Equations:
 
 
 def traced(fn, name, structs) -> Equations:
-    """Traces a function that gives one array, or a tuple or list of arrays. structs: shape, dtype and weak type of each operand."""
+    """Traces a function that gives one array, or a tuple or list of arrays. structs: shape, dtype and weak
+    type of each operand."""
     start, many = time.perf_counter(), []
 
     def flat(*operands):

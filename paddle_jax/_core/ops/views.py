@@ -1,8 +1,10 @@
-"""Views: Tensors that show elements of the Tensor they were taken from, as Paddle's do. `x[0][1] = 9` changes x.
+"""Views: Tensors that show elements of the Tensor they were taken from, as Paddle's do.
+`x[0][1] = 9` changes x.
 
-Arrays do not change and share nothing. So a Tensor remembers what it was taken from, weakly, and by which operation; when one of a family gets
-another value in place, the others get theirs by the same operations, or by those that put back. Only values are shared: what is recorded for
-gradients stays as it was, as in Paddle. A Tensor that is changed otherwise (by an optimizer's step, by a compiled function) leaves its views as
+Arrays do not change and share nothing. So a Tensor remembers what it was taken from, weakly, and by which
+operation; when one of a family gets another value in place, the others get theirs by the same operations, or
+by those that put back. Only values are shared: what is recorded for gradients stays as it was, as in Paddle.
+A Tensor that is changed otherwise (by an optimizer's step, by a compiled function) leaves its views as
 snapshots: the version that a view remembers is no longer that of the Tensor.
 """
 
@@ -20,13 +22,17 @@ _DEEPEST = 64  # views of views in between that are gone
 class Showing:
     """How a kernel's result shows elements of its first operand."""
 
-    back: typing.Any  # function (the kernel) -> Kernel (operand, value of the result, other operands) -> the operand with that value in it
-    dense: bool = True  # whether its elements lie side by side in Paddle's memory where those of the operand do
+    # function (the kernel) -> Kernel (operand, value of the result, other operands) -> the operand with that
+    # value in it
+    back: typing.Any
+    # whether its elements lie side by side in Paddle's memory where those of the operand do
+    dense: bool = True
     copies: bool = False  # whether it is a copy of an operand whose elements do not
 
 
 class Family:
-    """refs: weak references to the Tensors that share elements, in the order they were made; those that are gone are left out above `limit`."""
+    """refs: weak references to the Tensors that share elements, in the order they were made; those that are
+    gone are left out above `limit`."""
 
     __slots__ = ("limit", "refs")
 
@@ -52,7 +58,8 @@ class Alias(typing.NamedTuple):
     version: list  # one item: that of base, when the view was last the same
 
     def nearest(self):
-        """(nearest Tensor above that is still there, the Alias just below it, the views in between from above); None without one."""
+        """(nearest Tensor above that is still there, the Alias just below it, the views in between from
+        above); None without one."""
         between, alias = [], self
         while alias.base is not None and len(between) < _DEEPEST:
             base = alias.base()
@@ -77,7 +84,8 @@ class Alias(typing.NamedTuple):
 
     def put(self, whole, value):
         """A value of base with another one of the view in it."""
-        return value if self.kernel is None else execute(self.kernel.view.back(self.kernel), (whole, value, *self._rest()))
+        return (value if self.kernel is None
+                else execute(self.kernel.view.back(self.kernel), (whole, value, *self._rest())))
 
     def _rest(self):
         return map(local.ctx.frame.read, self.rest)
@@ -101,7 +109,8 @@ _new, _ref = tuple.__new__, weakref.ref
 
 
 def share(tensor, raw, version):
-    """Called after a Tensor got another value in place: those that share elements with it get theirs. raw, version: what it had until then."""
+    """Called after a Tensor got another value in place: those that share elements with it get theirs. raw,
+    version: what it had until then."""
     family = tensor._alias.family
     living = family.living()
     if len(living) == 1 or raw.shape != tensor._raw.shape or raw.dtype != tensor._raw.dtype:
@@ -113,7 +122,8 @@ def share(tensor, raw, version):
 
 
 def _upwards(tensor, versions):
-    """Puts a view's value into what it is a view of. versions: of the Tensors that were changed, until then, by id."""
+    """Puts a view's value into what it is a view of. versions: of the Tensors that were changed,
+    until then, by id."""
     read = local.ctx.frame.read
     alias, value = tensor._alias, read(tensor)
     while (found := alias.nearest()) is not None:
@@ -155,7 +165,8 @@ def _replace(tensor, value):
 
 
 class Relation(typing.NamedTuple):
-    """How a Tensor shares elements with others. A run as a program, which changes some of them, must find them as they were."""
+    """How a Tensor shares elements with others. A run as a program, which changes some of them, must find
+    them as they were."""
 
     ref: typing.Any  # weak reference to it
     alias: Alias
@@ -163,12 +174,15 @@ class Relation(typing.NamedTuple):
 
 
 def relations(tensors, wanted=lambda tensor: True):
-    """The Relations of all that share elements with Tensors, these included; none for a Tensor that is alone. wanted: which of them count."""
+    """The Relations of all that share elements with Tensors, these included; none for a Tensor that is alone.
+    wanted: which of them count."""
     families = {id(t._alias.family): t._alias.family for t in tensors if t._alias is not None}
     found = []
     for family in families.values():
-        living = [one for one in family.living() if one._alias is not None and one._alias.family is family and wanted(one)]
-        found += [Relation(_ref(one), one._alias, _is_linked(one._alias)) for one in living] if len(living) > 1 else []
+        living = [one for one in family.living()
+                  if one._alias is not None and one._alias.family is family and wanted(one)]
+        found += ([Relation(_ref(one), one._alias, _is_linked(one._alias)) for one in living]
+                  if len(living) > 1 else [])
     return found
 
 

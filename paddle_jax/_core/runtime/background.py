@@ -1,7 +1,8 @@
 """Work in another thread, which no exception in the thread that asks for it can upset.
 
-`concurrent.futures` and `threading` take their locks in Python code. KeyboardInterrupt there leaves them taken, or leaves a thread
-behind that the end of the process waits for. Here, whatever the asking thread changes, it changes in one call of a function written in C.
+`concurrent.futures` and `threading` take their locks in Python code. KeyboardInterrupt there leaves them
+taken, or leaves a thread behind that the end of the process waits for. Here, whatever the asking thread
+changes, it changes in one call of a function written in C.
 """
 
 import _thread
@@ -40,8 +41,8 @@ class Task:
 class Worker:
     """A thread that runs functions one after the other, started with the first of them.
 
-    complete: whether the end of the process waits for all that is in line; else for what is being run. A forked child has neither the thread nor
-    what was in line.
+    complete: whether the end of the process waits for all that is in line; else for what is being run. A
+    forked child has neither the thread nor what was in line.
     """
 
     def __init__(self, complete):
@@ -49,7 +50,8 @@ class Worker:
         self._forget()
 
     def _forget(self):
-        self._line, self._idle, self._started, self._ending, self._watch = queue.SimpleQueue(), _thread.allocate_lock(), False, False, None
+        self._line, self._idle, self._started, self._ending, self._watch = (
+            queue.SimpleQueue(), _thread.allocate_lock(), False, False, None)
 
     def submit(self, function) -> Task:
         """Puts a function in line."""
@@ -59,8 +61,8 @@ class Worker:
         return task
 
     def start(self):
-        """Starts the thread, unless it runs. CPython 3.11 may raise in it, at its very start, what was meant for this thread: then it is not running
-        any more, and started again the next time."""
+        """Starts the thread, unless it runs. CPython 3.11 may raise in it, at its very start, what was meant
+        for this thread: then it is not running any more, and started again the next time."""
         if self._started:
             return
         if not self._known:

@@ -1,7 +1,8 @@
 """XLA's persistent compile cache: what one process compiled, the next one loads.
 
-JAX keeps the cache; here is where it lies and how large it may grow. Entries are files named by what they hold, so processes share them; one that
-is read while it is written is compiled anew by JAX. An entry is code that will run, so a directory that somebody else could put one into is not used.
+JAX keeps the cache; here is where it lies and how large it may grow. Entries are files named by what they
+hold, so processes share them; one that is read while it is written is compiled anew by JAX. An entry is code
+that will run, so a directory that somebody else could put one into is not used.
 """
 
 import atexit
@@ -22,7 +23,8 @@ FLAG = "FLAGS_compile_cache"
 
 
 def folder() -> Path:
-    """The cache directory: per user, jaxlib, Python and kind of CPU, since compiled code for the CPU uses its instruction set."""
+    """The cache directory: per user, jaxlib, Python and kind of CPU, since compiled code for the CPU uses its
+    instruction set."""
     root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     kind = hashlib.sha256(_processor().encode()).hexdigest()[:8]
     python = f"py{sys.version_info.major}{sys.version_info.minor}"
@@ -38,18 +40,22 @@ def _processor():
 
 
 def start():
-    """Switches the cache on: FLAGS_compile_cache is "auto", "off", or a directory. What the user has told JAX itself stays."""
+    """Switches the cache on: FLAGS_compile_cache is "auto", "off", or a directory. What the user has told
+    JAX itself stays."""
     choice = os.environ.get(FLAG, "auto")
-    if choice == "off" or jax.config.jax_compilation_cache_dir is not None or "JAX_ENABLE_COMPILATION_CACHE" in os.environ:
+    if (choice == "off" or jax.config.jax_compilation_cache_dir is not None
+            or "JAX_ENABLE_COMPILATION_CACHE" in os.environ):
         return
     try:
         path = folder() if choice == "auto" else Path(choice)
         _make(path)
         refusal = _refusal(path)
-    except (OSError, RuntimeError):  # no home directory, or one that cannot be written: everything works without
+    except (OSError, RuntimeError):
+        # no home directory, or one that cannot be written: everything works without
         return
     if refusal:
-        logging.getLogger(__package__).warning("%s: the compile cache %s is not used: %s", FLAG, path, refusal)
+        logging.getLogger(__package__).warning("%s: the compile cache %s is not used: %s", FLAG, path,
+                                               refusal)
         return
     jax.config.update("jax_compilation_cache_dir", str(path))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
@@ -72,7 +78,8 @@ def _refusal(path):
     if found.st_uid != os.geteuid():
         return "it belongs to another user; name a directory of your own"
     if stat.S_IMODE(found.st_mode) & 0o022:
-        return "others may write it, and what they put there would run here; delete it, or empty it and chmod 700"
+        return ("others may write it, and what they put there would run here; "
+                "delete it, or empty it and chmod 700")
     return None
 
 

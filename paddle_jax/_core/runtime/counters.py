@@ -1,6 +1,8 @@
-"""What the process has done, in numbers that are always counted: each costs an addition where something large happens.
+"""What the process has done, in numbers that are always counted: each costs an addition where
+something large happens.
 
-`paddle_jax.metrics` shows them. Counting from several threads at once may lose one; nothing is decided by these numbers.
+`paddle_jax.metrics` shows them. Counting from several threads at once may lose one; nothing is decided
+by these numbers.
 """
 
 import contextlib
@@ -13,9 +15,10 @@ _COMPILED, _HIT = "/jax/core/compile/backend_compile_duration", "/jax/compilatio
 
 
 class Counters:
-    """steps: of optimizers. batches, data_seconds: of DataLoaders, and how long the program waited for them. collectives, collective_seconds: calls
-    between processes, and the time in them. failed: allocations for which there was no memory. compiles: {tier: [programs, seconds]}. loaded: how
-    many of these came from the cache directory. compiled: programs in all, also those of the user's own `jax.jit`."""
+    """steps: of optimizers. batches, data_seconds: of DataLoaders, and how long the program waited for them.
+    collectives, collective_seconds: calls between processes, and the time in them. failed: allocations for
+    which there was no memory. compiles: {tier: [programs, seconds]}. loaded: how many of these came from the
+    cache directory. compiled: programs in all, also those of the user's own `jax.jit`."""
 
     compiled = 0
     steps = batches = collectives = failed = loaded = 0
@@ -32,7 +35,8 @@ _thread = _Thread()
 
 @contextlib.contextmanager
 def compiling(tier):
-    """Says for what this thread compiles: one of TIERS. Left by an exception of a signal handler it may stay; then a number is in the wrong row."""
+    """Says for what this thread compiles: one of TIERS. Left by an exception of a signal handler it may stay;
+    then a number is in the wrong row."""
     before, _thread.tier = _thread.tier, tier
     try:
         yield

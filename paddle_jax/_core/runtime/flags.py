@@ -1,9 +1,11 @@
 """The registry of FLAGS_: typed values, from the environment at start, `set_flags` and `get_flags` later.
 
-All flags of Paddle 3.3.1 are known by name, type and default (paddle_flags.txt); the few that have a meaning under XLA act, the others are
-stored and warned about once when set. FLAGS_deferred, FLAGS_deferred_min_repeats, FLAGS_deferred_max_ops, FLAGS_interpreter,
-FLAGS_compile_cache, FLAGS_compiled_code_in_mb, FLAGS_collective_check, FLAGS_collective_shared_memory, FLAGS_single_controller,
-FLAGS_metrics_port and FLAGS_metrics_address are our own; FLAGS_cudnn_deterministic is one of Paddle's builds for GPUs.
+All flags of Paddle 3.3.1 are known by name, type and default (paddle_flags.txt); the few that have a meaning
+under XLA act, the others are stored and warned about once when set. FLAGS_deferred,
+FLAGS_deferred_min_repeats, FLAGS_deferred_max_ops, FLAGS_interpreter, FLAGS_compile_cache,
+FLAGS_compiled_code_in_mb, FLAGS_collective_check, FLAGS_collective_shared_memory, FLAGS_single_controller,
+FLAGS_metrics_port and FLAGS_metrics_address are our own; FLAGS_cudnn_deterministic is one of Paddle's
+builds for GPUs.
 """
 
 import ast
@@ -20,11 +22,12 @@ from paddle_jax._core.failures.checking import announced, checked, watcher
 from paddle_jax._core.runtime import memory_flags, vlog
 
 _TYPES = {"bool": bool, "int": int, "float": float, "str": str}
-_OWN = {"deferred": "sync", "deferred_min_repeats": 0, "deferred_max_ops": 2048, "interpreter": True, "compile_cache": "auto",
-        "compiled_code_in_mb": 1024,
-        "collective_check": True, "collective_shared_memory": True, "single_controller": False, "cudnn_deterministic": False,
+_OWN = {"deferred": "sync", "deferred_min_repeats": 0, "deferred_max_ops": 2048, "interpreter": True,
+        "compile_cache": "auto", "compiled_code_in_mb": 1024, "collective_check": True,
+        "collective_shared_memory": True, "single_controller": False, "cudnn_deterministic": False,
         "metrics_port": 0, "metrics_address": "127.0.0.1"}
-_MEMORY_KINDS = {name: {"allocator_strategy": str, "fraction_of_gpu_memory_to_use": float}.get(name, bool) for name in memory_flags.FLAGS}
+_MEMORY_KINDS = {name: {"allocator_strategy": str, "fraction_of_gpu_memory_to_use": float}.get(name, bool)
+                 for name in memory_flags.FLAGS}
 _DETERMINISTIC = "--xla_gpu_deterministic_ops"
 
 
@@ -38,7 +41,8 @@ def _load():
     if _Flags.values is not None:
         return
     kinds, values = {}, {}
-    for row in importlib.resources.files("paddle_jax._core.runtime").joinpath("paddle_flags.txt").read_text().splitlines():
+    for row in importlib.resources.files("paddle_jax._core.runtime").joinpath(
+            "paddle_flags.txt").read_text().splitlines():
         kind, name, text = (row.split(" ", 2) + [""])[:3]
         kinds[name] = _TYPES[kind]
         values[name] = ast.literal_eval(text) if text else None
@@ -59,13 +63,15 @@ def _parse(name, kind, text):
     try:
         return kind(text)
     except ValueError:
-        raise ValueError(f"FLAGS_{name}: got {text!r} in the environment; it must be of type {kind.__name__}") from None
+        raise ValueError(f"FLAGS_{name}: got {text!r} in the environment; "
+                         f"it must be of type {kind.__name__}") from None
 
 
 def _known(flag):
     _load()
     if not isinstance(flag, str) or not flag.startswith("FLAGS_") or flag[6:] not in _Flags.kinds:
-        raise ValueError(f"flags: got {flag!r}; it is not a flag of Paddle 3.3 or of paddle_jax (names start with FLAGS_)")
+        raise ValueError(f"flags: got {flag!r}; it is not a flag of Paddle 3.3 or of paddle_jax (names "
+                         "start with FLAGS_)")
     return flag[6:]
 
 
@@ -92,22 +98,29 @@ def set_flags(flags):
     """Sets flags.
 
     Args:
-        flags: dict from name to value. Those that act: FLAGS_check_nan_inf (each operation is looked at, see docs/nan.md); FLAGS_call_stack_level
-            (2: exceptions of operations have those of JAX behind them); FLAGS_deferred ("sync": eager ops are recorded, and compiled together
-            when they recur; "async": the same, compiled in another thread; "off": every op runs at once), FLAGS_deferred_min_repeats (how
-            often a sequence of ops is met before it is compiled; 0: until running it op by op has cost a share of what compiling it will),
-            FLAGS_interpreter (whether new ops run in NumPy on a CPU, until compiling them is worth it), FLAGS_deferred_max_ops (ops
-            recorded at most); FLAGS_compiled_code_in_mb (memory that compiled programs may take, before those used least recently are dropped; 0: no
-            bound but that of the system's memory maps); the memory flags, which must be set before the first array exists (FLAGS_allocator_strategy,
-            FLAGS_fraction_of_gpu_memory_to_use, FLAGS_use_cuda_malloc_async_allocator, FLAGS_use_system_allocator,
-            FLAGS_use_cuda_managed_memory); FLAGS_collective_check (whether the processes of a program compare each collective before it
-            runs, alike on all of them), FLAGS_collective_shared_memory (whether processes of one machine use memory and sockets that all of them see;
-            before the first); FLAGS_single_controller (whether paddle.distributed.get_world_size() of a program of one process is the
-            number of its devices); FLAGS_cudnn_deterministic (the same bits in every run, see docs/determinism.md; on an accelerator to be set before
-            the first array exists); FLAGS_metrics_port (where Prometheus reads the numbers of paddle_jax.metrics; 0: nowhere) and
-            FLAGS_metrics_address, which is set first. FLAGS_compile_cache acts in the environment only.
+        flags: dict from name to value. Those that act: FLAGS_check_nan_inf (each operation is looked at, see
+            docs/nan.md); FLAGS_call_stack_level (2: exceptions of operations have those of JAX behind them);
+            FLAGS_deferred ("sync": eager ops are recorded, and compiled together when they recur; "async":
+            the same, compiled in another thread; "off": every op runs at once), FLAGS_deferred_min_repeats
+            (how often a sequence of ops is met before it is compiled; 0: until running it op by op has cost a
+            share of what compiling it will), FLAGS_interpreter (whether new ops run in NumPy on a CPU, until
+            compiling them is worth it), FLAGS_deferred_max_ops (ops recorded at most);
+            FLAGS_compiled_code_in_mb (memory that compiled programs may take, before those used least
+            recently are dropped; 0: no bound but that of the system's memory maps); the memory flags, which
+            must be set before the first array exists (FLAGS_allocator_strategy,
+            FLAGS_fraction_of_gpu_memory_to_use, FLAGS_use_cuda_malloc_async_allocator,
+            FLAGS_use_system_allocator, FLAGS_use_cuda_managed_memory); FLAGS_collective_check (whether the
+            processes of a program compare each collective before it runs, alike on all of them),
+            FLAGS_collective_shared_memory (whether processes of one machine use memory and sockets that all
+            of them see; before the first); FLAGS_single_controller (whether
+            paddle.distributed.get_world_size() of a program of one process is the number of its devices);
+            FLAGS_cudnn_deterministic (the same bits in every run, see docs/determinism.md; on an accelerator
+            to be set before the first array exists); FLAGS_metrics_port (where Prometheus reads the numbers
+            of paddle_jax.metrics; 0: nowhere) and FLAGS_metrics_address, which is set first.
+            FLAGS_compile_cache acts in the environment only.
     Raises:
-        TypeError: flags is not a dict or a value has the wrong type. ValueError: a name is unknown. RuntimeError: too late for a memory flag.
+        TypeError: flags is not a dict or a value has the wrong type. ValueError: a name is unknown.
+            RuntimeError: too late for a memory flag.
     Example:
         >>> paddle.set_flags({"FLAGS_check_nan_inf": False})
     """
@@ -125,8 +138,8 @@ def set_flags(flags):
         _Flags.values[name] = value
 
 
-_DEFERRED = {"deferred": "mode", "deferred_min_repeats": "min_repeats", "deferred_max_ops": "max_ops", "interpreter": "interpreter",
-             "compiled_code_in_mb": "code_mb"}
+_DEFERRED = {"deferred": "mode", "deferred_min_repeats": "min_repeats", "deferred_max_ops": "max_ops",
+             "interpreter": "interpreter", "compiled_code_in_mb": "code_mb"}
 
 
 def _checked_own(name, value):
@@ -156,7 +169,8 @@ def _apply(name, value):
         _set_memory(name, value)
     elif name not in _Flags.warned and value != _Flags.values[name]:
         _Flags.warned.add(name)
-        warnings.warn(f"FLAGS_{name} has no meaning under XLA; it is stored and otherwise ignored", stacklevel=4)
+        warnings.warn(f"FLAGS_{name} has no meaning under XLA; it is stored and otherwise ignored",
+                      stacklevel=4)
 
 
 def _serve_metrics(port):
@@ -180,14 +194,15 @@ def _ask_for_determinism():
 
 
 def _set_deterministic(value):
-    """XLA chooses kernels of one order, and no result depends on what the process has done before: how often operations have been met decides about
-    their way of running in the deferred tier, so it is off."""
+    """XLA chooses kernels of one order, and no result depends on what the process has done before: how often
+    operations have been met decides about their way of running in the deferred tier, so it is off."""
     from jax._src import xla_bridge  # the only way to ask without starting the backend
 
     if value and _DETERMINISTIC not in os.environ.get("XLA_FLAGS", ""):
-        if xla_bridge.backends_are_initialized() and jax.default_backend() != "cpu":  # whose kernels are deterministic
-            raise RuntimeError("FLAGS_cudnn_deterministic is set after the device was first used; set it (or the environment variable) before the "
-                               "first tensor")
+        # whose kernels are deterministic
+        if xla_bridge.backends_are_initialized() and jax.default_backend() != "cpu":
+            raise RuntimeError("FLAGS_cudnn_deterministic is set after the device was first used; "
+                               "set it (or the environment variable) before the first tensor")
         _ask_for_determinism()
     deferred.apply(mode="off" if value else _Flags.values["deferred"])
 
@@ -198,8 +213,10 @@ def _set_memory(name, value):
 
     if value == _Flags.values[name]:
         return
-    if xla_bridge.backends_are_initialized() and jax.default_backend() != "cpu":  # where the flags mean nothing
-        raise RuntimeError(f"FLAGS_{name} is set after the device was first used; set it (or the environment variable) before the first tensor")
+    # where the flags mean nothing
+    if xla_bridge.backends_are_initialized() and jax.default_backend() != "cpu":
+        raise RuntimeError(f"FLAGS_{name} is set after the device was first used; "
+                           "set it (or the environment variable) before the first tensor")
     memory_flags.put(name, value)
 
 
@@ -207,8 +224,9 @@ def set_vlog_level(module_levels):
     """Chooses what the library tells about itself on standard error.
 
     Args:
-        module_levels: int, the level of all messages, as GLOG_v (1: what is compiled and why; 2: also each run of recorded operations; 3: also each
-            operation, which then runs by itself); or a dict of levels by kind, as GLOG_vmodule: "compile", "segment", "operation", "*" for all.
+        module_levels: int, the level of all messages, as GLOG_v (1: what is compiled and why; 2: also each
+            run of recorded operations; 3: also each operation, which then runs by itself); or a dict of
+            levels by kind, as GLOG_vmodule: "compile", "segment", "operation", "*" for all.
     Raises:
         TypeError: it is neither.
     Example:
@@ -258,6 +276,7 @@ def start():
 def _given(names):
     """{name: value} of those that the environment has. The whole table is not read for it."""
     kinds = {name: type(value) for name, value in _OWN.items()} | _MEMORY_KINDS
-    return {name: _parse(name, kinds[name], os.environ["FLAGS_" + name]) for name in names if "FLAGS_" + name in os.environ}
+    return {name: _parse(name, kinds[name], os.environ["FLAGS_" + name]) for name in names
+            if "FLAGS_" + name in os.environ}
 
 

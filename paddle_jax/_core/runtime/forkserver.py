@@ -1,9 +1,10 @@
 """Helper processes of a program that runs JAX, whose threads do not survive `os.fork`.
 
-A server process that has imported paddle_jax and computes nothing forks them: that takes milliseconds, and shares the memory of what is
-imported. The server is a fork of the program itself, made just before JAX starts its threads, if the program looks as if it will want
-helpers; else a fresh interpreter, which takes as long as importing paddle_jax. Each helper talks with the program over a socket of its own.
-The server ends its helpers when the program ends, however that happens, since its control socket is closed then; a helper ends when the
+A server process that has imported paddle_jax and computes nothing forks them: that takes milliseconds, and
+shares the memory of what is imported. The server is a fork of the program itself, made just before JAX starts
+its threads, if the program looks as if it will want helpers; else a fresh interpreter, which takes as long as
+importing paddle_jax. Each helper talks with the program over a socket of its own. The server ends its helpers
+when the program ends, however that happens, since its control socket is closed then; a helper ends when the
 server does. Nothing else has to be cleaned up.
 """
 
@@ -31,10 +32,14 @@ from paddle_jax._core.world import gate
 available = hasattr(os, "fork") and hasattr(socket, "send_fds") and sys.platform != "win32"
 
 # Helpers leave accelerators and ports alone, and share the cores: each has one thread.
-SETTINGS = {"JAX_PLATFORMS": "cpu", "FLAGS_metrics_port": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-# What helpers are likely to need beside that: imported while nobody waits for the server, and what is missing is left out.
-_EXPECTED = ("cloudpickle", "paddle_jax.io.dataloader.remote", "paddle_jax.vision.transforms", "PIL.Image:preinit")
-_HARMLESS = frozenset(["PIL", "cloudpickle", "cv2", "numpy", "paddle_jax", "scipy"])  # packages that only define things when they are imported
+SETTINGS = {"JAX_PLATFORMS": "cpu", "FLAGS_metrics_port": "0", "OMP_NUM_THREADS": "1",
+            "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+# What helpers are likely to need beside that: imported while nobody waits for the server, and what is missing
+# is left out.
+_EXPECTED = ("cloudpickle", "paddle_jax.io.dataloader.remote", "paddle_jax.vision.transforms",
+             "PIL.Image:preinit")
+# packages that only define things when they are imported
+_HARMLESS = frozenset(["PIL", "cloudpickle", "cv2", "numpy", "paddle_jax", "scipy"])
 _LENGTH = struct.Struct("!I")
 _GRACE = 2.0  # seconds in which a helper may end by itself
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
@@ -59,21 +64,24 @@ def read(sock, size):
     return fill(sock, bytearray(size), EOFError)
 
 
-# the server -----------------------------------------------------------------------------------------------------------
+# the server -------------------------------------------------------------------------------------------------
 
 
 def serve(descriptor):
     """Runs the server on its control socket, until the program that started it ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the program, which decides what happens to its helpers
+    # Ctrl-C is for the program, which decides what happens to its helpers
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     control = socket.socket(fileno=descriptor)
-    helpers, ended, wanted = {}, {}, collections.deque(_EXPECTED)  # pid: when to kill it, or None; pid: exit status; what to import
+    # pid: when to kill it, or None; pid: exit status; what to import
+    helpers, ended, wanted = {}, {}, collections.deque(_EXPECTED)
     with contextlib.suppress(EOFError, OSError):
         while True:
             while wanted and not select.select([control], [], [], 0)[0]:
                 _import(wanted.popleft())
             waiting = [moment for moment in helpers.values() if moment is not None]
             select.select([control], [], [], max(0.0, min(waiting) - time.monotonic()) if waiting else None)
-            for pid in [pid for pid, moment in helpers.items() if moment is not None and moment <= time.monotonic()]:
+            for pid in [pid for pid, moment in helpers.items()
+                        if moment is not None and moment <= time.monotonic()]:
                 _kill(pid)
             _reap(helpers, ended, 0.0)
             if select.select([control], [], [], 0)[0]:
@@ -167,7 +175,7 @@ def _reap(helpers, ended, seconds):
         time.sleep(0.005)
 
 
-# the program's side ---------------------------------------------------------------------------------------------------
+# the program's side -----------------------------------------------------------------------------------------
 
 
 class _Server:
@@ -179,11 +187,13 @@ class _Server:
 
 
 def start():
-    """Starts the server, if it is not there; does not wait until it is ready. What this program has imported meanwhile it imports as well."""
+    """Starts the server, if it is not there; does not wait until it is ready. What this program has imported
+    meanwhile it imports as well."""
     with _Server.lock:
         if _Server.process is None or _Server.process.poll() is not None:
             _started()
-    new = [name for name in list(sys.modules) if name not in _Server.known and name.partition(".")[0] in _HARMLESS]
+    new = [name for name in list(sys.modules)
+           if name not in _Server.known and name.partition(".")[0] in _HARMLESS]
     if new:
         _Server.known = _Server.known.union(new)
         with contextlib.suppress(OSError):
@@ -202,13 +212,17 @@ def _started():
 
 def _fresh(control):
     """A new interpreter as the server."""
-    # Nothing of what is imported is garbage: looking for some takes a tenth of the time, and later copies the memory that helpers share.
-    code = f"import gc; gc.disable(); from paddle_jax._core.runtime.forkserver import serve; gc.freeze(); gc.enable(); serve({control.fileno()})"
-    here = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))  # noqa: PTH100,PTH120  as the interpreter wants it
+    # Nothing of what is imported is garbage: looking for some takes a tenth of the time, and later copies the
+    # memory that helpers share.
+    code = ("import gc; gc.disable(); from paddle_jax._core.runtime.forkserver import serve; gc.freeze(); "
+            f"gc.enable(); serve({control.fileno()})")
+    # as the interpreter wants it
+    here = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))  # noqa: PTH100,PTH120
     paths = os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
     return subprocess.Popen(
-        [sys.executable, *subprocess._args_from_interpreter_flags(), "-c", code], pass_fds=[control.fileno()], stdin=subprocess.DEVNULL,
-        env=os.environ | {**SETTINGS, "PYTHONPATH": paths}, start_new_session=False, process_group=0 if hasattr(os, "setpgid") else None,
+        [sys.executable, *subprocess._args_from_interpreter_flags(), "-c", code], pass_fds=[control.fileno()],
+        stdin=subprocess.DEVNULL, env=os.environ | {**SETTINGS, "PYTHONPATH": paths}, start_new_session=False,
+        process_group=0 if hasattr(os, "setpgid") else None,
     )
 
 
@@ -247,7 +261,8 @@ def _twin(ours, control):
     # Python would swallow a KeyboardInterrupt in what runs at a fork, and the child would print it.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Python counts the threads of NumPy's BLAS, which make themselves anew in the child
+        # Python counts the threads of NumPy's BLAS, which make themselves anew in the child
+        warnings.simplefilter("ignore")
         try:
             pid = os.fork()
         except OSError:
@@ -293,8 +308,10 @@ def _unmasked(pid, mask):
 
 
 def _is_quiet():
-    """Whether this process may be forked: nothing but its main thread runs, and JAX has not started its own."""
-    return sys.platform == "linux" and not gate.opened() and threading.active_count() == 1 and threading.current_thread() is threading.main_thread()
+    """Whether this process may be forked: nothing but its main thread runs, and JAX has not
+    started its own."""
+    return (sys.platform == "linux" and not gate.opened() and threading.active_count() == 1
+            and threading.current_thread() is threading.main_thread())
 
 
 def _foresee():
@@ -304,7 +321,8 @@ def _foresee():
             start()
 
 
-_ASIDE = frozenset((*sys.stdlib_module_names, "paddle_jax", "paddle", "jax", "jaxlib", "numpy"))  # packages that have no program's names
+# packages that have no program's names
+_ASIDE = frozenset((*sys.stdlib_module_names, "paddle_jax", "paddle", "jax", "jaxlib", "numpy"))
 
 
 def _speaks_of_workers():
@@ -316,7 +334,8 @@ def _speaks_of_workers():
     if any(getattr(module, "__dict__", {}).get("DataLoader") is loader for module in others):
         return True
     with contextlib.suppress(OSError, TypeError, AttributeError):  # typed in, or not a file
-        return bool(re.search(rb"num_workers(?!\s*=\s*0\b)", Path(sys.modules["__main__"].__file__).read_bytes()))
+        return bool(re.search(rb"num_workers(?!\s*=\s*0\b)",
+                              Path(sys.modules["__main__"].__file__).read_bytes()))
     return False
 
 
@@ -342,7 +361,8 @@ def _asked(*message, descriptors=(), answer=True):
         try:
             _send(_Server.control, message, *descriptors)
             return _receive(_Server.control)[0] if answer else None
-        except BaseException:  # an interrupt between order and answer: the next answer would be taken for another order's
+        except BaseException:
+            # an interrupt between order and answer: the next answer would be taken for another order's
             _dropped()
             raise
 
@@ -371,7 +391,8 @@ def fork(target):
                     break
                 with _Server.lock:
                     _dropped()
-        raise RuntimeError("no helper process can be made: the process that makes them does not start; its own message is on standard error")
+        raise RuntimeError("no helper process can be made: the process that makes them does not start; "
+                           "its own message is on standard error")
     except BaseException:
         ours.close()
         raise

@@ -1,10 +1,12 @@
 """Exceptions of signal handlers that come while JAX's Python code runs.
 
-JAX has bare `except` clauses, and Python prints what is raised in the callback of a weak reference and goes on: an interrupt that falls there
-would be lost. So the handlers are listened to for the length of a trace, and what a library has kept to itself is raised at its end.
+JAX has bare `except` clauses, and Python prints what is raised in the callback of a weak reference and goes
+on: an interrupt that falls there would be lost. So the handlers are listened to for the length of a trace,
+and what a library has kept to itself is raised at its end.
 """
 
-import _signal  # pyright: ignore[reportMissingImports]  # as `signal`, without names for the numbers, which cost 1 us for each of 64
+# as `signal`, without names for the numbers, which cost 1 us for each of 64
+import _signal  # pyright: ignore[reportMissingImports]
 import collections
 import signal
 import sys
@@ -39,7 +41,8 @@ class Handlers:
         self._listeners, self.raised, self.open = {}, [], False
 
     def steps(self):
-        """What entering and leaving call. Signals are handled in the main thread only; a block within a block leaves it to the outer one."""
+        """What entering and leaving call. Signals are handled in the main thread only; a block within a block
+        leaves it to the outer one."""
         if threading.get_ident() != threading.main_thread().ident:
             return [], []
         for number in range(1, signal.NSIG):
@@ -48,14 +51,18 @@ class Handlers:
                 if type(handler) is Listener:
                     if handler.block.open:
                         return [], []
-                    handler = handler.handler  # left behind where an exception fell between leaving a block and putting the handlers back
+                    # left behind where an exception fell between leaving a block and putting the handlers
+                    # back
+                    handler = handler.handler
                 self._listeners[number] = Listener(handler, self)
         listeners = list(self._listeners.items())
-        enter = [(collections.deque, map(_signal.signal, *zip(*listeners, strict=True)), 0)] if listeners else []
+        enter = ([(collections.deque, map(_signal.signal, *zip(*listeners, strict=True)), 0)] if listeners
+                 else [])
         return [*enter, (setattr, self, "open", True)], [(setattr, self, "open", False), (self._close,)]
 
     def _close(self):
-        """Puts the handlers back, unless the program has set others since, and raises what nobody was told."""
+        """Puts the handlers back, unless the program has set others since, and raises what
+        nobody was told."""
         for number, listener in self._listeners.items():
             if _signal.getsignal(number) is listener:
                 _signal.signal(number, listener.handler)
@@ -66,7 +73,8 @@ class Handlers:
 
 
 def of_a_handler(error):
-    """Whether a signal handler has raised an exception, or Python for lack of memory: it has nothing to do with the code that it came through."""
+    """Whether a signal handler has raised an exception, or Python for lack of memory: it has nothing to do
+    with the code that it came through."""
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code is not Listener.__call__.__code__:
         trace = trace.tb_next
@@ -74,5 +82,6 @@ def of_a_handler(error):
 
 
 def kept_back(error):
-    """Whether an exception was caught by the code of a library: the outermost function that it came through."""
+    """Whether an exception was caught by the code of a library: the outermost function that
+    it came through."""
     return error.__traceback__ is not None and package_of(error.__traceback__.tb_frame.f_globals) in _KEEPING

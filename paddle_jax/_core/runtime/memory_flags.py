@@ -1,4 +1,5 @@
-"""Paddle's flags about the memory of accelerators as settings of XLA's client, which it reads once, when the first device is used."""
+"""Paddle's flags about the memory of accelerators as settings of XLA's client, which it reads once, when the
+first device is used."""
 
 import os
 
@@ -6,12 +7,15 @@ from paddle_jax._core.runtime.vlog import vlog
 
 STRATEGIES = ("auto_growth", "naive_best_fit", "thread_local")
 DEFAULT_FRACTION = 0.92  # Paddle's; XLA's own is 0.75, also where it grows on demand
-_PREALLOCATE, _ALLOCATOR, _UNIFIED = "XLA_PYTHON_CLIENT_PREALLOCATE", "XLA_PYTHON_CLIENT_ALLOCATOR", "TF_FORCE_UNIFIED_MEMORY"
-_FRACTION, _OLD_FRACTION = "XLA_CLIENT_MEM_FRACTION", "XLA_PYTHON_CLIENT_MEM_FRACTION"  # XLA refuses to start where both are set
+_PREALLOCATE, _ALLOCATOR, _UNIFIED = ("XLA_PYTHON_CLIENT_PREALLOCATE", "XLA_PYTHON_CLIENT_ALLOCATOR",
+                                      "TF_FORCE_UNIFIED_MEMORY")
+# XLA refuses to start where both are set
+_FRACTION, _OLD_FRACTION = "XLA_CLIENT_MEM_FRACTION", "XLA_PYTHON_CLIENT_MEM_FRACTION"
 
 
 def allocator_strategy(value):
-    """auto_growth takes memory as it is needed; naive_best_fit takes its share at the start, as XLA does by itself."""
+    """auto_growth takes memory as it is needed; naive_best_fit takes its share at the start, as
+    XLA does by itself."""
     if value not in STRATEGIES:
         raise ValueError(f"FLAGS_allocator_strategy: got {value!r}; allowed are {', '.join(STRATEGIES)}")
     return {_PREALLOCATE: "true" if value == "naive_best_fit" else "false"}
@@ -20,7 +24,8 @@ def allocator_strategy(value):
 def fraction_of_gpu_memory_to_use(value):
     """The share of the memory of a device that the program may use."""
     if not 0 < value <= 1:
-        raise ValueError(f"FLAGS_fraction_of_gpu_memory_to_use: got {value}; it must be above 0 and at most 1")
+        raise ValueError(f"FLAGS_fraction_of_gpu_memory_to_use: got {value}; "
+                         "it must be above 0 and at most 1")
     return {_FRACTION: str(value)}
 
 
@@ -39,8 +44,9 @@ def use_cuda_managed_memory(value):
     return {_UNIFIED: "1" if value else "0"}
 
 
-FLAGS = {function.__name__: function for function in (
-    allocator_strategy, fraction_of_gpu_memory_to_use, use_cuda_malloc_async_allocator, use_system_allocator, use_cuda_managed_memory)}
+FLAGS = {function.__name__: function
+         for function in (allocator_strategy, fraction_of_gpu_memory_to_use, use_cuda_malloc_async_allocator,
+                          use_system_allocator, use_cuda_managed_memory)}
 
 
 def put(name, value):
@@ -53,13 +59,14 @@ def put(name, value):
 
 
 def _say(flags, meaning):
-    vlog("memory", ", ".join(f"FLAGS_{name}={value}" for name, value in flags.items()) + " for XLA's allocator: "
-         + ", ".join(f"{name}={value}" for name, value in meaning.items()))
+    vlog("memory",
+         (", ".join(f"FLAGS_{name}={value}" for name, value in flags.items()) + " for XLA's allocator: "
+          + ", ".join(f"{name}={value}" for name, value in meaning.items())))
 
 
 def start(given):
-    """Applies the flags that the environment has, {name: value}. What XLA's own variables say stays; without any, memory grows on demand up to
-    Paddle's share."""
+    """Applies the flags that the environment has, {name: value}. What XLA's own variables say stays; without
+    any, memory grows on demand up to Paddle's share."""
     meaning = {key: value for name, flag in given.items() for key, value in FLAGS[name](flag).items()}
     wanted = {_PREALLOCATE: "false", _FRACTION: str(DEFAULT_FRACTION), **meaning}
     if _OLD_FRACTION in os.environ:

@@ -1,4 +1,5 @@
-"""Whose code it is: the user's, this package's, or that of a library below it. Told by the names of modules."""
+"""Whose code it is: the user's, this package's, or that of a library below it. Told by the
+names of modules."""
 
 import sys
 
@@ -7,7 +8,8 @@ import jax
 OURS = ("paddle_jax", "paddle")  # under the alias the modules of this package have Paddle's names
 ENGINE = (*OURS, "jax", "jaxlib")
 LIBRARIES = (*ENGINE, "numpy", "flax", "optax", "scipy")
-ARRAYS = ("jax", "jaxlib", "numpy", "functools", "ml_dtypes", "opt_einsum")  # whose exceptions say nothing of Paddle's arguments
+# whose exceptions say nothing of Paddle's arguments
+ARRAYS = ("jax", "jaxlib", "numpy", "functools", "ml_dtypes", "opt_einsum")
 PYTHONS = frozenset(sys.stdlib_module_names) - {"__main__"}
 BELOW = frozenset((*LIBRARIES, *ARRAYS, "contextlib", "collections"))
 
@@ -24,7 +26,8 @@ def is_ours(scope) -> bool:
 
 
 def is_users(scope) -> bool:
-    """Whether a module is the user's, or of a library on top of this package: neither Python's own nor of what this one rests on."""
+    """Whether a module is the user's, or of a library on top of this package: neither Python's own nor of
+    what this one rests on."""
     package = package_of(scope)
     return package not in LIBRARIES and package not in PYTHONS
 
@@ -38,11 +41,12 @@ def origin(error) -> str:
 
 
 def foreign(error) -> bool:
-    """Whether an exception has nothing to do with the operation during which it came: raised by a signal handler or a tracing hook, or by Python
-    for lack of memory."""
+    """Whether an exception has nothing to do with the operation during which it came: raised by a signal
+    handler or a tracing hook, or by Python for lack of memory."""
     if isinstance(error, jax.errors.JaxRuntimeError):
         return False
-    return not isinstance(error, Exception) or type(error) is MemoryError or package_of(origin(error)) not in BELOW
+    return (not isinstance(error, Exception) or type(error) is MemoryError
+            or package_of(origin(error)) not in BELOW)
 
 
 def caller(packages=ENGINE):

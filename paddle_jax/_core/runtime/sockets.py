@@ -2,7 +2,8 @@
 
 
 def fill(sock, buffer, error):
-    """Fills a buffer with what comes from a socket and returns it; raises `error(text)` when the other side has ended."""
+    """Fills a buffer with what comes from a socket and returns it; raises `error(text)` when the
+    other side has ended."""
     view = memoryview(buffer)
     while view:
         count = sock.recv_into(view)

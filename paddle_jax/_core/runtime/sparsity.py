@@ -4,4 +4,5 @@ class Sparsity:
     """The settings of `paddle.incubate.asp`, for the process."""
 
     excluded = set()  # names of layers or parameters
-    supported = {"fc": None, "linear": None, "conv2d": None}  # kinds of layers, each with its pruning function (None: the usual one)
+    # kinds of layers, each with its pruning function (None: the usual one)
+    supported = {"fc": None, "linear": None, "conv2d": None}

@@ -1,8 +1,9 @@
 """Changes that no exception can cut in two.
 
-Python may raise between any two of its instructions: KeyboardInterrupt, what a signal handler raises, what a tracing hook raises. It does not look
-for signals inside one call of a function written in C. So what must happen as a whole (handing out the results of a program that has taken over the
-memory of its operands, setting a mode and putting it back) is put together of such functions here, and happens in one call.
+Python may raise between any two of its instructions: KeyboardInterrupt, what a signal handler raises, what a
+tracing hook raises. It does not look for signals inside one call of a function written in C. So what must
+happen as a whole (handing out the results of a program that has taken over the memory of its operands,
+setting a mode and putting it back) is put together of such functions here, and happens in one call.
 """
 
 import _thread
@@ -29,8 +30,8 @@ from paddle_jax._core.runtime.handlers import Handlers
 
 
 def calls(steps, result=None):
-    """A function without arguments that makes all `steps`, tuples of a C function returning None and its arguments, and returns `result`.
-    It can be called once."""
+    """A function without arguments that makes all `steps`, tuples of a C function returning None and its
+    arguments, and returns `result`. It can be called once."""
     return ft.partial(next, filter(None, itertools.starmap(operator.call, steps)), result)
 
 
@@ -42,19 +43,20 @@ def hand_out(setter, targets, values):
 def deliver(function, arguments, take):
     """Calls a compiled function that returns a list, and stores its results.
 
-    take: called before the function, with an iterator over the results to come; gives an iterator of C functions that stores them, such as
-    `map(setter, targets, results)`.
+    take: called before the function, with an iterator over the results to come; gives an iterator of C
+    functions that stores them, such as `map(setter, targets, results)`.
     """
     results = map(function, *zip(arguments, strict=True))
     collections.deque(take(itertools.chain.from_iterable(results)), 0)
 
 
 def pass_through(lock):
-    """Waits until nobody holds a lock, in one step: a `with` that a tracing hook leaves half way would hold it for ever."""
+    """Waits until nobody holds a lock, in one step: a `with` that a tracing hook leaves half way would
+    hold it for ever."""
     collections.deque(map(operator.call, (lock.acquire, lock.release)), 0)
 
 
-# blocks -----------------------------------------------------------------------------------------------------------------
+# blocks -----------------------------------------------------------------------------------------------------
 
 
 class _Leaving(io.IOBase):
@@ -72,7 +74,8 @@ def ignoring_arguments(function):
 
 
 class Special:
-    """`__enter__` or `__exit__` that is made anew at each use, before anything changes. A class gives a plain function (ExitStack takes that)."""
+    """`__enter__` or `__exit__` that is made anew at each use, before anything changes. A class gives a plain
+    function (ExitStack takes that)."""
 
     def __init__(self, make):
         self.make = make
@@ -89,7 +92,8 @@ class Special:
 class Block:
     """Base of context managers that set something for the length of a block, each end in one step.
 
-    A subclass says with `steps` what entering calls and what leaving calls: two lists of tuples of a C function and its arguments.
+    A subclass says with `steps` what entering calls and what leaving calls: two lists of tuples of a C
+    function and its arguments.
     """
 
     def __init__(self):
@@ -103,7 +107,8 @@ class Block:
         return calls([*enter, (self._left.append, calls(leave))])
 
     def _leaving(self):
-        return ignoring_arguments(ft.partial(next, filter(None, map(operator.call, map(list.pop, (self._left,)))), None))
+        return ignoring_arguments(
+            ft.partial(next, filter(None, map(operator.call, map(list.pop, (self._left,)))), None))
 
     __enter__, __exit__ = Special(_entering), Special(_leaving)
 
@@ -130,8 +135,8 @@ class without_collection(Block):
 def within(block, body):
     """The result of `body()`, called between `block.begin()` and `block.end()`, which are Python code.
 
-    `end` puts things back, however far `begin` or an earlier `end` has come. It runs before the `try` is left, so that there is no moment at which an
-    exception finds nobody to call it.
+    `end` puts things back, however far `begin` or an earlier `end` has come. It runs before the `try` is
+    left, so that there is no moment at which an exception finds nobody to call it.
     """
     try:
         block.begin()
@@ -143,7 +148,7 @@ def within(block, body):
     return result
 
 
-# JAX --------------------------------------------------------------------------------------------------------------------
+# JAX --------------------------------------------------------------------------------------------------------
 
 _SETTINGS = [state for state in vars(jax_config).values() if isinstance(state, jax_config.State)]
 _STATES = [jax_core.trace_state, jax_core.trace_state_strong_ref, jax_core.axis_env_state, *_SETTINGS]
@@ -151,8 +156,8 @@ _PUT, _GET = [state.set_local for state in _STATES], [state.get_local for state 
 
 
 class tracing_kept(Block):
-    """A block that runs JAX's Python code: tracing and compiling. JAX puts its own state back by Python code, which may be hit, and may keep the
-    exception of a signal handler to itself."""
+    """A block that runs JAX's Python code: tracing and compiling. JAX puts its own state back by Python code,
+    which may be hit, and may keep the exception of a signal handler to itself."""
 
     def steps(self):
         enter, leave = Handlers().steps()
@@ -167,7 +172,8 @@ def jitted(function, **options):
 
 
 class eagerly(Block):
-    """A block in which JAX computes at once, also inside a trace: `jax.ensure_compile_time_eval`, and nothing is left behind."""
+    """A block in which JAX computes at once, also inside a trace: `jax.ensure_compile_time_eval`, and
+    nothing is left behind."""
 
     def steps(self):
         state = jax_config.eager_constant_folding
@@ -175,8 +181,8 @@ class eagerly(Block):
 
 
 def mend_tracing():
-    """Puts JAX's state of tracing back where an exception has left it behind: a trace is on, but no function of JAX is being run. Returns whether
-    no trace is on."""
+    """Puts JAX's state of tracing back where an exception has left it behind: a trace is on, but no function
+    of JAX is being run. Returns whether no trace is on."""
     folding = jax_config.eager_constant_folding
     if jax_core.trace_state_clean() and not folding.value:
         return True
@@ -193,7 +199,8 @@ def mend_tracing():
 class Apart:
     """A call in another thread, where signals are not handled. When waiting for it is interrupted it goes on.
 
-    begun: whether the thread came as far as that. CPython 3.11 may raise in it, at its very start, what was meant for the thread that made it.
+    begun: whether the thread came as far as that. CPython 3.11 may raise in it, at its very start, what was
+    meant for the thread that made it.
     """
 
     def __init__(self, function):
@@ -202,8 +209,9 @@ class Apart:
         self._gate.acquire()
 
     def start(self):
-        """Starts the thread. What it begins with dies with it, however it ends, and opens the gate. Nothing else may hold that: no variable of a
-        function, since an exception keeps the variables of the functions it came through."""
+        """Starts the thread. What it begins with dies with it, however it ends, and opens the gate. Nothing
+        else may hold that: no variable of a function, since an exception keeps the variables of the functions
+        it came through."""
         begin = [ft.partial(self._work)]
         self._watch = weakref.ref(begin[0], ignoring_arguments(self._gate.release))
         _thread.start_new_thread(begin.pop(), ())
@@ -222,10 +230,12 @@ class Apart:
         pass_through(self._gate)
 
     def settle(self):
-        """Waits for the end of the call if it has begun; else it will not begin. May be called again: the first time may have been interrupted."""
+        """Waits for the end of the call if it has begun; else it will not begin. May be called again: the
+        first time may have been interrupted."""
         if not self._given_up:
             try:
-                self._given_up.extend(map(list.pop, (self._waiting,)))  # one step: what is taken away counts as given up
+                # one step: what is taken away counts as given up
+                self._given_up.extend(map(list.pop, (self._waiting,)))
             except IndexError:
                 self.wait()
 
@@ -233,19 +243,23 @@ class Apart:
 class Once:
     """A compiled function whose results are delivered in one step, from its first call on.
 
-    What JAX does at the first call of a function is Python code: tracing, compiling, and the call itself. An exception in the middle of it leaves
-    JAX's caches half filled, and JAX drops some. So all of it happens in other threads. Who is interrupted while waiting for the compilation leaves
-    it alone, and the next call waits for it. Later calls are one C function. tier: what the compilation is counted as, see counters.py.
+    What JAX does at the first call of a function is Python code: tracing, compiling, and the call itself. An
+    exception in the middle of it leaves JAX's caches half filled, and JAX drops some. So all of it happens in
+    other threads. Who is interrupted while waiting for the compilation leaves it alone, and the next call
+    waits for it. Later calls are one C function. tier: what the compilation is counted as, see counters.py.
     """
 
-    wrapped = staticmethod(lambda function: function)  # becomes Several.waited when values are first spread over devices that need it
+    # becomes Several.waited when values are first spread over devices that need it
+    wrapped = staticmethod(lambda function: function)
 
     def __init__(self, function, tier="operation"):
-        self.function, self.tier, self.seen, self.running, self.lock = function, tier, set(), None, threading.RLock()
+        self.function, self.tier, self.seen, self.running, self.lock = (function, tier, set(), None,
+                                                                        threading.RLock())
 
     def __call__(self, arguments, take, seen=None, kind=None):
-        """As `deliver`. kind: what tells calls apart that JAX's Python code meets for the first time (also one with an array in place of a NumPy
-        array, or with one that is committed to a device); those that it has met are noted in `seen`."""
+        """As `deliver`. kind: what tells calls apart that JAX's Python code meets for the first time (also
+        one with an array in place of a NumPy array, or with one that is committed to a device); those that it
+        has met are noted in `seen`."""
         seen, kind = self.seen if seen is None else seen, (Epoch.number, kind)
         if kind not in seen:
             with self.lock:  # one thread at a time makes first calls
@@ -259,7 +273,8 @@ class Once:
         self.settle()
         try:
             self._apart(lambda: self._compile(arguments), _left_alone)
-            self._apart(lambda: deliver(self.wrapped(self.function), arguments, take), Apart.settle)  # does not take long
+            # does not take long
+            self._apart(lambda: deliver(self.wrapped(self.function), arguments, take), Apart.settle)
         except _OtherContext:
             with tracing_kept():
                 self._compile(arguments)
@@ -293,7 +308,8 @@ class Once:
 
 def _in_context(work):
     """`work` with JAX's settings of this thread, for another one."""
-    settings, context = [(state.set_local, state.get_local()) for state in _SETTINGS], jax_config.trace_context()
+    settings, context = ([(state.set_local, state.get_local()) for state in _SETTINGS],
+                         jax_config.trace_context())
 
     def function():
         for put, value in settings:
@@ -306,8 +322,9 @@ def _in_context(work):
 
 
 def shielded(work):
-    """Calls `work`, Python code of JAX that must come to its end, in a thread where no signal is handled; who is interrupted while waiting for it
-    leaves it alone. JAX starts devices with a timer of its own, which the end of the process would wait for."""
+    """Calls `work`, Python code of JAX that must come to its end, in a thread where no signal is handled; who
+    is interrupted while waiting for it leaves it alone. JAX starts devices with a timer of its own, which the
+    end of the process would wait for."""
     running = Apart(work)
     try:
         running.start()
@@ -322,9 +339,11 @@ def shielded(work):
 
 
 def _left_alone(running):
-    """The thread goes on; what it uses is put away at the end of the process, and not before it has come to its own."""
+    """The thread goes on; what it uses is put away at the end of the process, and not before it has
+    come to its own."""
     process = os.getpid()
-    atexit.register(lambda: running.settle() if os.getpid() == process else None)  # a forked child does not have the thread
+    # a forked child does not have the thread
+    atexit.register(lambda: running.settle() if os.getpid() == process else None)
 
 
 class _OtherContext(Exception):
@@ -338,8 +357,8 @@ class Epoch:
 
 
 def shield_collector():
-    """JAX has the garbage collector call a Python function. An exception that a signal handler raises just then would be printed and lost; a C
-    function is not interrupted."""
+    """JAX has the garbage collector call a Python function. An exception that a signal handler raises just
+    then would be printed and lost; a C function is not interrupted."""
     from jax._src import lib
 
     callback = getattr(lib, "_xla_gc_callback", None)

@@ -1,4 +1,5 @@
-"""Messages on standard error at Paddle's levels: GLOG_v and GLOG_vmodule in the environment, `paddle.base.core.set_vlog_level` later.
+"""Messages on standard error at Paddle's levels: GLOG_v and GLOG_vmodule in the environment,
+`paddle.base.core.set_vlog_level` later.
 
 Level 0 is always printed (unless GLOG_minloglevel is 1 or more); each kind of message has its level: MODULES.
 """
@@ -6,7 +7,8 @@ Level 0 is always printed (unless GLOG_minloglevel is 1 or more); each kind of m
 import os
 import sys
 
-MODULES = {"memory": 0, "compile": 1, "segment": 2, "operation": 3}  # from which level on: the allocator's flags; what was compiled, or not, and
+# from which level on: the allocator's flags; what was compiled, or not, and
+MODULES = {"memory": 0, "compile": 1, "segment": 2, "operation": 3}
 # why; each run of recorded operations and of a compiled program; each operation, which then runs by itself
 
 
@@ -21,7 +23,8 @@ def _by_module(text):
 
 
 class Verbose:
-    """level: the highest that is printed; -1 prints nothing. modules: levels of single kinds of messages, which go first."""
+    """level: the highest that is printed; -1 prints nothing. modules: levels of single kinds of
+    messages, which go first."""
 
     level = -1 if _number("GLOG_minloglevel") > 0 else _number("GLOG_v")
     modules: dict = _by_module(os.environ.get("GLOG_vmodule", ""))
@@ -39,15 +42,18 @@ def vlog(module, text):
 
 
 def set_levels(module_levels):
-    """Sets the level of all messages (an int), or those of kinds of messages (a dict; "*" means all). Returns what was set before.
+    """Sets the level of all messages (an int), or those of kinds of messages (a dict; "*" means all). Returns
+    what was set before.
 
     Raises:
         TypeError: it is neither.
     """
     before = Verbose.level, dict(Verbose.modules)
     levels = {"*": module_levels} if isinstance(module_levels, int) else module_levels
-    if not isinstance(levels, dict) or not all(isinstance(n, str) and isinstance(v, int) for n, v in levels.items()):
-        raise TypeError(f"set_vlog_level: module_levels: got {module_levels!r}; it must be an int, or a dict such as {{'*': 1, 'compile': 2}}")
+    if (not isinstance(levels, dict)
+            or not all(isinstance(n, str) and isinstance(v, int) for n, v in levels.items())):
+        raise TypeError(f"set_vlog_level: module_levels: got {module_levels!r}; "
+                        "it must be an int, or a dict such as {'*': 1, 'compile': 2}")
     for name, level in levels.items():
         if name == "*":
             Verbose.level = level

@@ -1,4 +1,5 @@
-"""Devices as PyTorch writes them: `Device("cuda", 1)` is the text "cuda:1" that knows its kind and its number."""
+"""Devices as PyTorch writes them: `Device("cuda", 1)` is the text "cuda:1" that knows its
+kind and its number."""
 
 from paddle_jax._core.place import Place, get_device, jax_device, parse, set_device
 
@@ -6,7 +7,8 @@ _ALLOWED = ("cpu", "gpu", "cuda", "xpu", "tpu")
 
 
 class Device(str):
-    """A device as text, such as "cpu" or "gpu:1", with its `type` and `index`; also a context in which new Tensors are put there.
+    """A device as text, such as "cpu" or "gpu:1", with its `type` and `index`; also a context in which new
+    Tensors are put there.
 
     Args:
         type: "cpu", "gpu", "cuda:1", "xpu", "tpu", a Place, or the number of a GPU.
@@ -27,16 +29,20 @@ class Device(str):
 
     def __new__(cls, type=None, index=None):
         if isinstance(type, Place):
-            type = "cpu" if type.is_cpu_place() or type.is_cuda_pinned_place() else f"{type.get_device_type()}:{type.get_device_id()}"
+            type = ("cpu" if type.is_cpu_place() or type.is_cuda_pinned_place()
+                    else f"{type.get_device_type()}:{type.get_device_id()}")
         if isinstance(type, int) and not isinstance(type, bool):
             type, index = "cuda", type if index is None else index
         if not isinstance(type, str):
-            raise TypeError(f"Device: type: got {type!r}; allowed are a text such as 'cpu' or 'gpu:0', a Place, or the number of a GPU")
+            raise TypeError(f"Device: type: got {type!r}; allowed are a text such as 'cpu' or 'gpu:0', "
+                            "a Place, or the number of a GPU")
         kind, _, number = type.lower().partition(":")
         if kind not in _ALLOWED:
-            raise ValueError(f"Device: type: got {type!r}; allowed are {', '.join(_ALLOWED)}, with a number behind a colon")
+            raise ValueError(f"Device: type: got {type!r}; allowed are {', '.join(_ALLOWED)}, "
+                             "with a number behind a colon")
         if number and index is not None:
-            raise ValueError(f"Device: got the number {number} in {type!r} and the index {index}; give one of them")
+            raise ValueError(f"Device: got the number {number} in {type!r} and the index {index}; "
+                             "give one of them")
         number = None if kind == "cpu" else int(number or index or 0)
         made = str.__new__(cls, kind if number is None else f"{kind}:{number}")
         made.type, made.index = kind, number

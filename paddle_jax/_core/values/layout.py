@@ -1,5 +1,5 @@
-"""Where Tensors lie that are spread over several devices, as JAX says it. What was asked for stands in the slot `_dist` of a Tensor, and goes before
-where its array happens to be."""
+"""Where Tensors lie that are spread over several devices, as JAX says it. What was asked for stands in the
+slot `_dist` of a Tensor, and goes before where its array happens to be."""
 
 import jax
 from jax import lax
@@ -9,12 +9,14 @@ from paddle_jax._core.deferred.value import Several, Value
 
 
 def layout_of(tensor):
-    """The NamedSharding of a Tensor on several devices; None for one on one device, and where that is not known yet."""
+    """The NamedSharding of a Tensor on several devices; None for one on one device, and where that
+    is not known yet."""
     spread = getattr(tensor, "_dist", None)
     if spread is not None:
         return spread.sharding(tensor._raw.shape)
     array = tensor._raw.array if type(tensor._raw) is Value else tensor._raw
-    sharding = getattr(array, "sharding", None) if isinstance(array, jax.Array) and not isinstance(array, jax.core.Tracer) else None
+    sharding = (getattr(array, "sharding", None)
+                if isinstance(array, jax.Array) and not isinstance(array, jax.core.Tracer) else None)
     return sharding if isinstance(sharding, NamedSharding) else None
 
 

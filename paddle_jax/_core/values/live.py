@@ -1,4 +1,5 @@
-"""`paddle_jax.live_tensors()`: which Tensors take memory, where they come from, and what their history on the tape keeps besides."""
+"""`paddle_jax.live_tensors()`: which Tensors take memory, where they come from, and what their history on the
+tape keeps besides."""
 
 import gc
 
@@ -14,42 +15,49 @@ _ENGINE_FILES = tuple(f"/{name}/" for name in ENGINE)
 class LiveGroup:
     """Tensors of one shape and dtype from one place.
 
-    count: how many. nbytes: what they hold together. kept: bytes of other arrays that only their history on the tape holds, for a backward pass that
-    has not come. shape, dtype: of each. op: the operation they come from, "" where that is not known. where: its line, "?" where that is not known.
+    count: how many. nbytes: what they hold together. kept: bytes of other arrays that only their history on
+    the tape holds, for a backward pass that has not come. shape, dtype: of each. op: the operation they come
+    from, "" where that is not known. where: its line, "?" where that is not known.
     """
 
     __slots__ = ("count", "dtype", "kept", "nbytes", "op", "shape", "where")
 
     def __repr__(self):
-        return f"<{self.count} x {self.dtype}{list(self.shape)} from {self.op or '?'} at {self.where}: {self.nbytes} bytes, {self.kept} kept>"
+        return (f"<{self.count} x {self.dtype}{list(self.shape)} from {self.op or '?'} at {self.where}: "
+                f"{self.nbytes} bytes, {self.kept} kept>")
 
 
 class LiveTensors(list):
-    """LiveGroups, the largest first; printed it is a table. nbytes, tensors: of all Tensors, those left out included."""
+    """LiveGroups, the largest first; printed it is a table. nbytes, tensors: of all Tensors, those
+    left out included."""
 
     nbytes = tensors = 0
 
     def __repr__(self):
         rows = [("Bytes", "Kept by tape", "Tensors", "Shape", "Operation", "Line")]
-        rows += [(str(g.nbytes), str(g.kept), str(g.count), f"{g.dtype}{list(g.shape)}", g.op or "?", g.where) for g in self]
+        rows += [(str(g.nbytes), str(g.kept), str(g.count), f"{g.dtype}{list(g.shape)}", g.op or "?", g.where)
+                 for g in self]
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-        lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+        lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
+                 for row in rows]
         return "\n".join([f"{self.tensors} live tensors hold {self.nbytes} bytes.", *lines])
 
     __str__ = __repr__
 
 
 def _holds_memory(raw):
-    """Whether it is more than a shape: Variables of static programs and what is exported for any batch size hold nothing."""
+    """Whether it is more than a shape: Variables of static programs and what is exported for any batch
+    size hold nothing."""
     return type(raw) is not Symbol and all(type(n) is int for n in raw.shape)
 
 
 def live_tensors(most=20):
     """The live Tensors that take most memory, grouped by shape, dtype and the line they come from.
 
-    The line is that of the operation where that is known (on the tape; large results in the deferred tier), or where Python's `tracemalloc` is on
-    (`python -X tracemalloc=20`) the line that made the Tensor; "?" for others. "Kept by tape" is what a loss kept in a list costs: all that its
-    backward pass would need. `loss.item()` or `loss.detach()` keeps none of that.
+    The line is that of the operation where that is known (on the tape; large results in the deferred tier),
+    or where Python's `tracemalloc` is on (`python -X tracemalloc=20`) the line that made the Tensor; "?" for
+    others. "Kept by tape" is what a loss kept in a list costs: all that its backward pass would need.
+    `loss.item()` or `loss.detach()` keeps none of that.
 
     Args:
         most: int, how many groups. Default 20.
@@ -61,7 +69,8 @@ def live_tensors(most=20):
         >>> any(group.nbytes == 4000000 for group in paddle_jax.live_tensors())
         True
     """
-    dense = [t for t in gc.get_objects() if isinstance(t, Tensor) and not t.is_sparse()]  # a sparse one has parts, which are among them
+    # a sparse one has parts, which are among them
+    dense = [t for t in gc.get_objects() if isinstance(t, Tensor) and not t.is_sparse()]
     tensors = [t for t in dense if hasattr(getattr(t, "_raw", None), "dtype") and _holds_memory(t._raw)]
     owned = {id(t._raw) for t in tensors}
     groups, found = {}, LiveTensors()
@@ -95,11 +104,14 @@ def _origin(tensor):
 
     node, raw = tensor._node, tensor._raw
     pending = type(raw) is Value and raw.array is None
-    ops = getattr(getattr(raw, "seg", None), "ops", ()) if pending else ()  # none where a compiled step keeps several Tensors in one array
+    # none where a compiled step keeps several Tensors in one array
+    ops = getattr(getattr(raw, "seg", None), "ops", ()) if pending else ()
     made = ops[raw.pos & MASK][0] if pending and raw.pos & MASK < len(ops) else getattr(raw, "made", None)
     kernel = getattr(node, "kernel", None)
-    op = getattr(kernel, "name", "") or ("a parameter" if isinstance(tensor, Parameter) else "" if made is None else made.kernel.name)
-    trace = tracemalloc.is_tracing() and (tracemalloc.get_object_traceback(tensor) or tracemalloc.get_object_traceback(tensor._raw))
+    op = (getattr(kernel, "name", "")
+          or ("a parameter" if isinstance(tensor, Parameter) else "" if made is None else made.kernel.name))
+    trace = (tracemalloc.is_tracing()
+             and (tracemalloc.get_object_traceback(tensor) or tracemalloc.get_object_traceback(tensor._raw)))
     for frame in reversed(trace or ()):
         if not (frame.filename.startswith("<") or any(part in frame.filename for part in _ENGINE_FILES)):
             return op, f"{frame.filename}:{frame.lineno}"

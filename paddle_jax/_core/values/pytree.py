@@ -1,6 +1,8 @@
-"""Tensors and Layers as JAX pytrees: JAX sees the arrays in them, so `jax.jit`, `jax.vmap`, `jax.tree.map` and optax take and give them.
+"""Tensors and Layers as JAX pytrees: JAX sees the arrays in them, so `jax.jit`, `jax.vmap`, `jax.tree.map`
+and optax take and give them.
 
-What JAX hands to a function it traces wants gradients, since JAX decides itself what it differentiates; what it hands back is a plain value.
+What JAX hands to a function it traces wants gradients, since JAX decides itself what it differentiates; what
+it hands back is a plain value.
 """
 
 import collections
@@ -34,7 +36,8 @@ jax.tree_util.register_pytree_node(Parameter, _flatten, _parameter)
 
 
 class _Ordered:
-    """Stands for a dict whose keys stay in their order: JAX sorts those of a plain one, and refuses what cannot be sorted."""
+    """Stands for a dict whose keys stay in their order: JAX sorts those of a plain one, and refuses what
+    cannot be sorted."""
 
     def __init__(self, items):
         self.items = items
@@ -45,7 +48,8 @@ jax.tree_util.register_pytree_node(_Ordered, lambda kept: (tuple(kept.items.valu
 
 
 def in_order(value):
-    """A nest of dicts, lists and tuples that `jax.tree.flatten` takes apart, and puts together again, in the order of its items."""
+    """A nest of dicts, lists and tuples that `jax.tree.flatten` takes apart, and puts together again, in the
+    order of its items."""
     if type(value) is dict:
         return _Ordered({key: in_order(item) for key, item in value.items()})
     return type(value)(map(in_order, value)) if type(value) in (list, tuple) else value
@@ -55,23 +59,28 @@ _STORES = ("_parameters", "_buffers", "_sub_layers")
 
 
 class _Part:
-    """One layer of a tree of layers apart from its Tensors: its class, what its stores hold by number, and everything else it holds."""
+    """One layer of a tree of layers apart from its Tensors: its class, what its stores hold by number, and
+    everything else it holds."""
 
     __slots__ = ("kind", "settings", "stores")
 
     def __init__(self, layer, tensors, layers):
         self.kind = type(layer)
         numbers = (tensors, tensors, layers)
-        self.stores = [{name: found if found is None else of[id(found)] for name, found in layer.__dict__[store].items()}
+        self.stores = [{name: found if found is None else of[id(found)]
+                        for name, found in layer.__dict__[store].items()}
                        for store, of in zip(_STORES, numbers, strict=True)]
-        self.settings = {k: _marked(v, tensors, layers) for k, v in layer.__dict__.items() if k not in _STORES}
+        self.settings = {k: _marked(v, tensors, layers) for k, v in layer.__dict__.items()
+                         if k not in _STORES}
 
     def __eq__(self, other):
-        return self.kind is other.kind and self.stores == other.stores and _same(self.settings, other.settings)
+        return (self.kind is other.kind and self.stores == other.stores
+                and _same(self.settings, other.settings))
 
 
 class _Structure:
-    """What a tree of layers is apart from its Tensors. Equal for trees of the same classes, names and settings, with the same Tensors shared."""
+    """What a tree of layers is apart from its Tensors. Equal for trees of the same classes, names and
+    settings, with the same Tensors shared."""
 
     __slots__ = ("names", "parts")
 
@@ -121,7 +130,8 @@ def _mapped(value, change):
 
 
 def _same(one, other):
-    """Whether the settings of two layers are the same; what cannot be compared is, if it is the same object."""
+    """Whether the settings of two layers are the same; what cannot be compared is, if it is
+    the same object."""
     if one.keys() != other.keys():
         return False
     for k, v in one.items():
@@ -138,7 +148,8 @@ def _same(one, other):
 
 
 def register_layer(cls):
-    """Makes a Layer class a pytree node whose children are the Tensors of the whole tree below it, each once."""
+    """Makes a Layer class a pytree node whose children are the Tensors of the whole tree
+    below it, each once."""
     jax.tree_util.register_pytree_with_keys(cls, _layer_with_keys, _layer, _flatten_layer)
 
 
@@ -164,7 +175,8 @@ def _flatten_layer(layer):
 
 def _layer_with_keys(layer):
     children, structure = _flatten_layer(layer)
-    return [(jax.tree_util.DictKey(name), child) for name, child in zip(structure.names, children, strict=True)], structure
+    return [(jax.tree_util.DictKey(name), child)
+            for name, child in zip(structure.names, children, strict=True)], structure
 
 
 def _layer(structure, children):
@@ -172,10 +184,12 @@ def _layer(structure, children):
     children = tuple(children)
 
     def change(value):
-        return (layers if value.is_layer else children)[value.at] if type(value) is _Number else _mapped(value, change)
+        return ((layers if value.is_layer else children)[value.at] if type(value) is _Number
+                else _mapped(value, change))
 
     for layer, part in zip(layers, structure.parts, strict=True):
         layer.__dict__.update({k: change(v) for k, v in part.settings.items()})
         for store, held, of in zip(_STORES, part.stores, (children, children, layers), strict=True):
-            layer.__dict__[store] = collections.OrderedDict((name, at if at is None else of[at]) for name, at in held.items())
+            layer.__dict__[store] = collections.OrderedDict((name, at if at is None else of[at])
+                                                            for name, at in held.items())
     return layers[0]

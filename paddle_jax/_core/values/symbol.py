@@ -7,14 +7,17 @@ from paddle_jax._core.deferred.value import aval_of
 from paddle_jax._core.errors import remade
 from paddle_jax._core.state import local
 
-PROBES = (5040, 10080)  # stand for a length that is not known; highly composite, so that reshapes and strides divide them
+# stand for a length that is not known; highly composite, so that reshapes and strides divide them
+PROBES = (5040, 10080)
 
 
 class SymbolError(TypeError, AttributeError):
-    """The value of a Variable was asked for while a program is recorded, where only its shape and dtype are known."""
+    """The value of a Variable was asked for while a program is recorded, where only its shape and
+    dtype are known."""
 
     def __init__(self, what):
-        text = "" if " " in what and ";" in what else ": the value is not known while a static program is recorded; run the program and fetch it"
+        text = ("" if " " in what and ";" in what else ": the value is not known while a static program is "
+                                                       "recorded; run the program and fetch it")
         TypeError.__init__(self, what + text)
 
     def __reduce__(self):
@@ -28,16 +31,18 @@ class NoValueError(AssertionError):
 class Symbol:
     """A value of a Program that is known by shape and dtype only.
 
-    avals: its shape and dtype with each unknown length taken as PROBES[0], and as PROBES[1]; the same object twice where all are known.
-    kind: "data" (fed by name), "variable" (lives in the Scope by name), "constant" (an array in `value`), "random" (operands of a random op:
-    `value` is None for the seed words, else the number of the draw), "block" (an operand of the block it belongs to) or "result" (of `op`).
-    program: the Program it was made in. name: str or None.
+    avals: its shape and dtype with each unknown length taken as PROBES[0], and as PROBES[1]; the same object
+    twice where all are known. kind: "data" (fed by name), "variable" (lives in the Scope by name), "constant"
+    (an array in `value`), "random" (operands of a random op: `value` is None for the seed words, else the
+    number of the draw), "block" (an operand of the block it belongs to) or "result" (of `op`). program: the
+    Program it was made in. name: str or None.
     """
 
     __slots__ = ("__weakref__", "avals", "kind", "name", "op", "program", "value")
 
     def __init__(self, avals, kind, program, name=None, value=None, op=None):
-        self.avals, self.kind, self.program, self.name, self.value, self.op = avals, kind, program, name, value, op
+        self.avals, self.kind, self.program, self.name, self.value, self.op = (avals, kind, program, name,
+                                                                               value, op)
 
     def __repr__(self):
         return f"<Symbol {self.name or self.kind} {self.dtype.name}{list(self.shape)}>"
@@ -89,7 +94,8 @@ ABSTRACT = (jax.core.Tracer, Symbol)  # what a Tensor may hold whose value is no
 
 def avals_of(shape, dtype):
     """The two avals of a shape with None or -1 for unknown lengths."""
-    first, second = (aval_of(tuple(probe if n in (None, -1) else n for n in shape), np.dtype(dtype)) for probe in PROBES)
+    first, second = (aval_of(tuple(probe if n in (None, -1) else n for n in shape), np.dtype(dtype))
+                     for probe in PROBES)
     return first, second
 
 

@@ -1,8 +1,9 @@
 """Messages between two processes: what `send` and `recv` use.
 
-A compiled program for a pair of processes would do it too, but two that send to each other in another order would wait for ever. Here a message goes
-out over a connection of its own and waits at the receiver until it is asked for, so the order of calls does not matter. Messages of a pair and group
-are numbered, and come in that order. A process accepts those only that know the program's token, which lies in the shared store.
+A compiled program for a pair of processes would do it too, but two that send to each other in another order
+would wait for ever. Here a message goes out over a connection of its own and waits at the receiver until it
+is asked for, so the order of calls does not matter. Messages of a pair and group are numbered, and come in
+that order. A process accepts those only that know the program's token, which lies in the shared store.
 """
 
 import collections
@@ -48,17 +49,19 @@ class Channel:
         self.client.key_value_set(f"paddle/address/{rank}", f"{host}:{port}", allow_overwrite=True)
         threading.Thread(target=self._accept, name="paddle.distributed accept", daemon=True).start()
 
-    # sending ----------------------------------------------------------------------------------------------------------
+    # sending ------------------------------------------------------------------------------------------------
 
     def send(self, group, rank, array, limit):
         """Puts a NumPy array on its way to a process; returns what `delivered` waits for."""
         array = np.ascontiguousarray(array)
         self.counts[group, rank, "out"] += 1
-        head = {"group": group, "from": self.rank, "number": self.counts[group, rank, "out"], "dtype": array.dtype.name, "shape": list(array.shape)}
+        head = {"group": group, "from": self.rank, "number": self.counts[group, rank, "out"],
+                "dtype": array.dtype.name, "shape": list(array.shape)}
         message = _Sent(head, memoryview(array.reshape(-1).view(np.uint8)))
         if rank not in self.outgoing:
             self.outgoing[rank] = queue.SimpleQueue()
-            threading.Thread(target=self._deliver, args=(rank, limit), name="paddle.distributed send", daemon=True).start()
+            threading.Thread(target=self._deliver, args=(rank, limit), name="paddle.distributed send",
+                             daemon=True).start()
         self.outgoing[rank].put(message)
         return message
 
@@ -94,7 +97,8 @@ class Channel:
             message.done.set()
 
     def _connected(self, rank, limit):
-        host, _, port = self.client.blocking_key_value_get(f"paddle/address/{rank}", int(1000 * limit)).rpartition(":")
+        host, _, port = self.client.blocking_key_value_get(f"paddle/address/{rank}",
+                                                           int(1000 * limit)).rpartition(":")
         line = socket.create_connection((host, int(port)), timeout=limit)
         line.settimeout(None)
         line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -104,7 +108,7 @@ class Channel:
     def _token(self):
         return self.client.blocking_key_value_get("paddle/token", 60_000)
 
-    # receiving --------------------------------------------------------------------------------------------------------
+    # receiving ----------------------------------------------------------------------------------------------
 
     def ticket(self, group, rank):
         """The number of the next message from a process: who asks first gets the first one."""
@@ -124,9 +128,11 @@ class Channel:
                     return self.arrived.pop(key)
             why = watch.trouble([rank])
             if why is None and rank in self.gone:
-                why = watch.patient_trouble([rank]) or "its connection is closed: the process has gone; look at the last lines of its log"
+                why = (watch.patient_trouble([rank])
+                       or "its connection is closed: the process has gone; look at the last lines of its log")
             if why is None and time.monotonic() - start > limit:
-                why = f"no message came within {limit:.0f} s; does rank {rank} call send for this rank, in the same group?"
+                why = (f"no message came within {limit:.0f} s; does rank {rank} call send for this rank, "
+                       "in the same group?")
             if why is not None:
                 raise watch.LostError(f"{what} from rank {rank} in {where}: {why}")
 
@@ -138,7 +144,8 @@ class Channel:
         while True:
             with contextlib.suppress(OSError):
                 line, _ = self.listener.accept()
-                threading.Thread(target=self._read, args=(line,), name="paddle.distributed receive", daemon=True).start()
+                threading.Thread(target=self._read, args=(line,), name="paddle.distributed receive",
+                                 daemon=True).start()
 
     def _read(self, line):
         """The thread that reads what one process sends."""

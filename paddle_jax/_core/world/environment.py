@@ -9,8 +9,9 @@ _TIMEOUT = 1_800_000  # milliseconds, Paddle's own default
 
 
 class Environment(NamedTuple):
-    """rank, size: the number of this process, and how many there are. coordinator: "host:port" where process 0 waits for the others, or None.
-    devices: the accelerators of this process by number, or None. timeout: seconds that a collective may take."""
+    """rank, size: the number of this process, and how many there are. coordinator: "host:port" where process
+    0 waits for the others, or None. devices: the accelerators of this process by number, or None. timeout:
+    seconds that a collective may take."""
 
     rank: int
     size: int
@@ -50,15 +51,19 @@ def endpoints() -> list:
 
 
 def read() -> Environment:
-    """All of it. MASTER_ADDR and MASTER_PORT come before PADDLE_MASTER, and that before the first of PADDLE_TRAINER_ENDPOINTS.
+    """All of it. MASTER_ADDR and MASTER_PORT come before PADDLE_MASTER, and that before the first of
+    PADDLE_TRAINER_ENDPOINTS.
 
     Raises:
         ValueError: the numbers do not fit each other.
     """
     here, count = rank(), size()
     if not 0 <= here < count:
-        raise ValueError(f"PADDLE_TRAINER_ID: got {here} in the environment; PADDLE_TRAINERS_NUM says {count}, so it must be 0 to {count - 1}")
+        raise ValueError(f"PADDLE_TRAINER_ID: got {here} in the environment; "
+                         f"PADDLE_TRAINERS_NUM says {count}, so it must be 0 to {count - 1}")
     host, port = os.environ.get("MASTER_ADDR"), os.environ.get("MASTER_PORT")
-    coordinator = f"{host}:{port}" if host and port else os.environ.get("PADDLE_MASTER") or endpoints()[0] or None
-    chosen = [int(part) for part in os.environ.get("FLAGS_selected_gpus", "").split(",") if part.strip().isdigit()]
+    coordinator = (f"{host}:{port}" if host and port
+                   else os.environ.get("PADDLE_MASTER") or endpoints()[0] or None)
+    chosen = [int(part) for part in os.environ.get("FLAGS_selected_gpus", "").split(",")
+              if part.strip().isdigit()]
     return Environment(here, count, coordinator, chosen or None, number("PADDLE_PG_TIMEOUT", _TIMEOUT) / 1000)

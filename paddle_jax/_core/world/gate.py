@@ -1,7 +1,9 @@
-"""The gate in front of the devices: processes of one program are connected before the first of them is touched, since JAX cannot do it later.
+"""The gate in front of the devices: processes of one program are connected before the first of them is
+touched, since JAX cannot do it later.
 
-Programs make tensors before they call `init_parallel_env`, so it is the first look at a device that connects. Only the process that the launcher
-started does: what it starts in turn (workers that read data, compilers) inherits its environment, and is told apart by a mark in it.
+Programs make tensors before they call `init_parallel_env`, so it is the first look at a device that connects.
+Only the process that the launcher started does: what it starts in turn (workers that read data, compilers)
+inherits its environment, and is told apart by a mark in it.
 """
 
 import os
@@ -15,7 +17,8 @@ from paddle_jax._core.runtime.uninterrupted import shielded
 from paddle_jax._core.world import environment, watch
 
 MARK = "PADDLE_JAX_TRAINER"  # the process id of the one that the launcher started
-_CONNECTING = 300.0  # seconds in which all processes must have come, where PADDLE_PG_TIMEOUT does not allow less
+# seconds in which all processes must have come, where PADDLE_PG_TIMEOUT does not allow less
+_CONNECTING = 300.0
 _SILENCE = 100  # seconds without a sign of life after which JAX takes a process for dead
 
 
@@ -28,7 +31,8 @@ class _Gate:
 
 
 def start():
-    """Puts the gate in front of JAX's devices, and marks this process as the one that the launcher started."""
+    """Puts the gate in front of JAX's devices, and marks this process as the one that the
+    launcher started."""
     if os.environ.get("PADDLE_TRAINERS_NUM", "1") != "1":
         os.environ.setdefault(MARK, str(os.getpid()))
     _Gate.backends = xla_bridge.backends
@@ -80,7 +84,8 @@ def join():
         return
     with _Gate.lock:
         found = environment.read()
-        if joined() or found.coordinator is None:  # without an address nobody has launched this: the numbers serve to divide data only
+        # without an address nobody has launched this: the numbers serve to divide data only
+        if joined() or found.coordinator is None:
             return
         _connect(found)
 
@@ -89,20 +94,24 @@ def _connect(found):
     host = found.coordinator.rpartition(":")[0]
     bind = {"coordinator_bind_address": found.coordinator} if host in ("127.0.0.1", "localhost") else {}
     limit = min(found.timeout, _CONNECTING)
-    alarm = threading.Timer(max(limit - 1, 0.1), _absent, [found, limit])  # JAX ends the process at its own limit and does not say why
+    # JAX ends the process at its own limit and does not say why
+    alarm = threading.Timer(max(limit - 1, 0.1), _absent, [found, limit])
     alarm.daemon = True
     alarm.start()
     jax.config.update("jax_enable_preemption_service", False)  # it would swallow SIGTERM
     try:
-        jax.distributed.initialize(found.coordinator, found.size, found.rank, found.devices, cluster_detection_method="deactivate",
-                                   initialization_timeout=max(int(limit) + 5, 6), heartbeat_timeout_seconds=_SILENCE, **bind)
+        jax.distributed.initialize(
+            found.coordinator, found.size, found.rank, found.devices, cluster_detection_method="deactivate",
+            initialization_timeout=max(int(limit) + 5, 6), heartbeat_timeout_seconds=_SILENCE, **bind)
     finally:
         alarm.cancel()
     watch.start(found)
 
 
 def _absent(found, limit):
-    print(f"paddle.distributed: rank {found.rank} has waited {limit:.0f} s at {found.coordinator} for all {found.size} processes of the program; "
-          f"start all of them, with PADDLE_TRAINER_ID 0 to {found.size - 1} and the same PADDLE_MASTER, on machines that reach it", file=sys.stderr)
+    print(f"paddle.distributed: rank {found.rank} has waited {limit:.0f} s at {found.coordinator} for all "
+          f"{found.size} processes of the program; start all of them, with PADDLE_TRAINER_ID 0 to "
+          f"{found.size - 1} and the same PADDLE_MASTER, on machines that reach it",
+          file=sys.stderr)
     sys.stderr.flush()
     os._exit(watch.STUCK)

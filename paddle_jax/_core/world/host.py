@@ -1,9 +1,10 @@
 """Large arrays between processes of one machine, through memory that all of them see.
 
-Sent through the network interface an array is copied by the kernel into and out of sockets, in small pieces; here each process writes what the others
-need into a file in memory, and reads what they have written for it. For a sum it adds up one piece of the whole in between. Bytes that a process
-moves for one: for two processes 2 1/2 times the array, for many 4 times. The waits are the ordinary exchange of a few bytes, so what watches those
-watches this.
+Sent through the network interface an array is copied by the kernel into and out of sockets, in small pieces;
+here each process writes what the others need into a file in memory, and reads what they have written for it.
+For a sum it adds up one piece of the whole in between. Bytes that a process moves for one: for two processes
+2 1/2 times the array, for many 4 times. The waits are the ordinary exchange of a few bytes, so what watches
+those watches this.
 """
 
 import contextlib
@@ -31,7 +32,8 @@ def fits(x) -> bool:
 
 
 class Host:
-    """The memory of the processes of a group. exchange: function (bytes) that gives the bytes of all of them, in the order of their places."""
+    """The memory of the processes of a group. exchange: function (bytes) that gives the bytes of all of them,
+    in the order of their places."""
 
     def __init__(self, place, size, exchange):
         self.place, self.size, self.exchange = place, size, exchange
@@ -43,8 +45,8 @@ class Host:
         return min(nbytes, self.most) > self.capacity
 
     def open(self, nbytes) -> bool:
-        """Gets memory for arrays of a size, or for pieces of them where there is little, and says whether all processes see that of the others; they
-        find out together."""
+        """Gets memory for arrays of a size, or for pieces of them where there is little, and says whether all
+        processes see that of the others; they find out together."""
         self.able = self._opened(nbytes)
         while not self.able and self.most > _FIRST:
             self.most //= 2
@@ -71,7 +73,8 @@ class Host:
 
     @property
     def _room(self):
-        """Bytes that a process shares: those of an array that the others need, and those of the piece that it adds up."""
+        """Bytes that a process shares: those of an array that the others need, and those of the piece
+        that it adds up."""
         return self.capacity + -(-self.capacity // self.size) + _LINE
 
     def all_reduce(self, x, reduce, begin):
@@ -80,7 +83,8 @@ class Host:
         Args:
             x: NumPy array of one axis.
             reduce: function (arrays, out) that brings arrays of equal length together.
-            begin: function that comes back when all processes have called it, and raises when they do not make the same call.
+            begin: function that comes back when all processes have called it, and raises when they do not
+                make the same call.
         """
         out, step = aligned(x.shape, x.dtype), self.capacity // x.dtype.itemsize
         for start in range(0, x.size, step):
@@ -125,7 +129,8 @@ class Host:
                 self._rows(x, piece, step)
 
         def read(piece):
-            out[piece] = x[source, piece] if source == self.place else self._taken(source, piece, self.place * step)
+            out[piece] = (x[source, piece] if source == self.place
+                          else self._taken(source, piece, self.place * step))
 
         self._rounds(out.size, step, begin, write, read)
         return out
@@ -136,19 +141,22 @@ class Host:
 
         def read(piece):
             for place in range(self.size):
-                out[place, piece] = x[place, piece] if place == self.place else self._taken(place, piece, self.place * step)
+                out[place, piece] = (x[place, piece] if place == self.place
+                                     else self._taken(place, piece, self.place * step))
 
         self._rounds(x.shape[1], step, begin, lambda piece: self._rows(x, piece, step), read)
         return out
 
     def reduce_scatter(self, x, reduce, begin):
-        """Row number `place` of what the arrays [size, n] of all processes give, brought together by `reduce` as in all_reduce."""
+        """Row number `place` of what the arrays [size, n] of all processes give, brought together by `reduce`
+        as in all_reduce."""
         out, step, width = aligned(x.shape[1:], x.dtype), self._share(x.dtype.itemsize), x.dtype.itemsize
         flat = x.view(np.uint8).reshape(self.size, -1)
 
         def read(piece):
             length = slice(piece.start * width, piece.stop * width)
-            rows = [x[place, piece] if place == self.place else self._taken(place, length, self.place * step * width).view(x.dtype)
+            rows = [x[place, piece] if place == self.place
+                        else self._taken(place, length, self.place * step * width).view(x.dtype)
                     for place in range(self.size)]
             reduce(rows, out[piece])
 
@@ -185,13 +193,15 @@ class Host:
     def _part(self, x, out, reduce, begin):
         bounds = _bounds(x.size, self.size, max(_LINE // x.dtype.itemsize, 1))
         given = [part[: self.capacity].view(x.dtype) for part in self.parts]
-        added = [part[self.capacity : self.capacity + (self._room - self.capacity) // _LINE * _LINE].view(x.dtype) for part in self.parts]
+        added = [part[self.capacity : self.capacity
+                      + (self._room - self.capacity) // _LINE * _LINE].view(x.dtype) for part in self.parts]
         mine = bounds[self.place]
         for place, piece in enumerate(bounds):
             if place != self.place:
                 given[self.place][piece] = x[piece]
         begin()
-        reduce([x[mine] if place == self.place else each[mine] for place, each in enumerate(given)], out[mine])
+        reduce([x[mine] if place == self.place else each[mine] for place, each in enumerate(given)],
+               out[mine])
         added[self.place][: mine.stop - mine.start] = out[mine]
         self.exchange(b"added")  # what was given has been read: the next call may write there
         for place, piece in enumerate(bounds):

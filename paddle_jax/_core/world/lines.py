@@ -1,8 +1,9 @@
 """Sockets between the processes of a group on one machine, over which they exchange packets of a few KB.
 
-XLA's exchange of a packet goes through its runtime, the network interface and pools of threads, all of which have to be woken up: about a
-millisecond. A packet written to a socket of the same machine is there as soon as the other process is scheduled. What is sent are bytes of a fixed
-number, nothing is unpickled, and a process takes part only if it knows the group's token.
+XLA's exchange of a packet goes through its runtime, the network interface and pools of threads, all of which
+have to be woken up: about a millisecond. A packet written to a socket of the same machine is there as soon as
+the other process is scheduled. What is sent are bytes of a fixed number, nothing is unpickled, and a process
+takes part only if it knows the group's token.
 """
 
 import contextlib
@@ -37,7 +38,8 @@ class Lines:
         self._lines = {}  # place: socket
 
     def open(self) -> bool:
-        """Makes the lines at the first call, and says whether all processes have them; they find out together."""
+        """Makes the lines at the first call, and says whether all processes have them; they
+        find out together."""
         if self.able is None:
             with contextlib.ExitStack() as stack:
                 self.able = self._opened(stack)
@@ -47,7 +49,8 @@ class Lines:
 
     def _opened(self, stack):
         listener, said = None, b""
-        if self.size <= _MOST and hasattr(socket, "AF_UNIX") and get_flags("FLAGS_collective_shared_memory")["FLAGS_collective_shared_memory"]:
+        if (self.size <= _MOST and hasattr(socket, "AF_UNIX")
+                and get_flags("FLAGS_collective_shared_memory")["FLAGS_collective_shared_memory"]):
             with contextlib.suppress(OSError):
                 folder = tempfile.mkdtemp(prefix="paddle-")  # nobody else's processes may look into it
                 stack.callback(shutil.rmtree, folder, ignore_errors=True)
@@ -63,7 +66,8 @@ class Lines:
                     self._lines[place] = self._called(all_said[place])
             except OSError:  # another machine, or another root of its files
                 connected = False
-        # When all could call, the calls of all lie at the listeners already: nobody waits for one that never comes.
+        # When all could call, the calls of all lie at the listeners already: nobody waits for one that never
+        # comes.
         if not all(told == b"yes" for told in self._exchanged(b"yes" if connected else b"no")):
             return False
         answered = self._answered(listener, said[:_TOKEN])
@@ -102,7 +106,8 @@ class Lines:
         """The packets of all processes, [size, bytes].
 
         Args:
-            packet: NumPy array of bytes; as long at all processes, and no longer than what a socket takes without being read.
+            packet: NumPy array of bytes; as long at all processes, and no longer than what a socket takes
+                without being read.
         Raises:
             ConnectionError: a process has gone.
         """

@@ -1,7 +1,8 @@
-"""What every call between processes begins with: a packet of fixed size from each to all, with a digest of the call, and the array if it is small.
+"""What every call between processes begins with: a packet of fixed size from each to all, with a digest of
+the call, and the array if it is small.
 
-As all packets are alike, processes that make different calls still understand each other, and small arrays need one exchange and no program of their
-own: on CPUs NumPy brings together what has come.
+As all packets are alike, processes that make different calls still understand each other, and small arrays
+need one exchange and no program of their own: on CPUs NumPy brings together what has come.
 """
 
 import hashlib
@@ -57,7 +58,8 @@ def result(key, found, place):
 
 
 def reduced(op, found, out=None):
-    """Arrays brought together element by element: short floating-point numbers in float32, bool as "any" or "all"."""
+    """Arrays brought together element by element: short floating-point numbers in float32, bool
+    as "any" or "all"."""
     dtype = found[0].dtype
     if dtype.kind == "b":
         return (np.any if op in (SUM, MAX, AVG) else np.all)(found, axis=0)

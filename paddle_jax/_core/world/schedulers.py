@@ -1,6 +1,8 @@
-"""What schedulers other than Paddle's launcher have told this process, as the variables that Paddle's launcher would have set.
+"""What schedulers other than Paddle's launcher have told this process, as the variables that Paddle's
+launcher would have set.
 
-Only `init_parallel_env` asks for it: many programs that a scheduler starts side by side have nothing to do with each other.
+Only `init_parallel_env` asks for it: many programs that a scheduler starts side by side have nothing to do
+with each other.
 """
 
 import os
@@ -13,10 +15,12 @@ _MASTER = ("MASTER_ADDR", "MASTER_PORT")
 
 
 def adopt() -> str | None:
-    """Sets Paddle's variables from those of a scheduler, unless the program's launcher has set them. Returns who has told them, None for nobody."""
+    """Sets Paddle's variables from those of a scheduler, unless the program's launcher has set them. Returns
+    who has told them, None for nobody."""
     if os.environ.get("PADDLE_TRAINERS_NUM") or gate.joined():
         return None
-    for name, ask in (("PADDLE_TRAINER_ENDPOINTS", _endpoints), ("torchrun", _torchrun), ("Slurm", _slurm), ("Open MPI", _open_mpi), ("MPI", _mpi)):
+    for name, ask in (("PADDLE_TRAINER_ENDPOINTS", _endpoints), ("torchrun", _torchrun), ("Slurm", _slurm),
+                      ("Open MPI", _open_mpi), ("MPI", _mpi)):
         found = ask()
         if found is not None and found[1] > 1:
             rank, size, coordinator = found
@@ -42,7 +46,8 @@ def _endpoints():
     own = os.environ.get("PADDLE_CURRENT_ENDPOINT", "")
     if len(listed) < 2 or not (_has("PADDLE_TRAINER_ID") or own in listed):
         return None
-    return environment.number("PADDLE_TRAINER_ID", listed.index(own) if own in listed else 0), len(listed), listed[0]
+    return (environment.number("PADDLE_TRAINER_ID", listed.index(own) if own in listed else 0), len(listed),
+            listed[0])
 
 
 def _torchrun():
@@ -50,18 +55,22 @@ def _torchrun():
 
 
 def _slurm():
-    """A step of `srun`: the variables of a job alone (`sbatch`, `salloc`) do not say that several processes were started."""
+    """A step of `srun`: the variables of a job alone (`sbatch`, `salloc`) do not say that several
+    processes were started."""
     if not (SlurmCluster.is_env_present() and _has("SLURM_STEP_NUM_TASKS")):
         return None
-    return SlurmCluster.get_process_id(), environment.number("SLURM_STEP_NUM_TASKS", 1), _address(SlurmCluster)
+    return (SlurmCluster.get_process_id(), environment.number("SLURM_STEP_NUM_TASKS", 1),
+            _address(SlurmCluster))
 
 
 def _open_mpi():
-    """`mpirun` of Open MPI. From version 5 on it does not say where it runs; then the address comes from MASTER_ADDR and MASTER_PORT."""
+    """`mpirun` of Open MPI. From version 5 on it does not say where it runs; then the address comes from
+    MASTER_ADDR and MASTER_PORT."""
     if not _has("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"):
         return None
     told = OmpiCluster.is_env_present()
-    return (*_numbers("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), _address(OmpiCluster) if told else None)
+    return (*_numbers("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+            _address(OmpiCluster) if told else None)
 
 
 def _mpi():

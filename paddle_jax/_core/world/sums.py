@@ -1,7 +1,7 @@
 """Large arrays brought together element by element, on the host.
 
-NumPy is quick at it but for float16 and float8, which it turns into float32 and back one by one: eight times as long as XLA's program, which works on
-blocks of one length, so that it is compiled once.
+NumPy is quick at it but for float16 and float8, which it turns into float32 and back one by one: eight times
+as long as XLA's program, which works on blocks of one length, so that it is compiled once.
 """
 
 import functools as ft
@@ -15,11 +15,13 @@ from paddle_jax._core.world.packets import AVG, MAX, MIN, PROD, SUM
 
 _BLOCK = 1 << 18  # elements of a call of XLA's program
 _CACHED = 1 << 16  # elements of which NumPy's float32 between stay in the cache
-_LOGICAL = {SUM: np.logical_or, MAX: np.logical_or, AVG: np.logical_or, MIN: np.logical_and, PROD: np.logical_and}
+_LOGICAL = {SUM: np.logical_or, MAX: np.logical_or, AVG: np.logical_or, MIN: np.logical_and,
+            PROD: np.logical_and}
 
 
 def reduced(op, found, out):
-    """Brings arrays of one axis together by SUM, MAX, MIN, PROD or AVG: short floating-point numbers in float32, bool as "any" or "all".
+    """Brings arrays of one axis together by SUM, MAX, MIN, PROD or AVG: short floating-point numbers in
+    float32, bool as "any" or "all".
 
     Args:
         found: NumPy arrays of one length and dtype, at least two.
@@ -54,7 +56,8 @@ def _program(op, count):
 
     def together(*found):
         dtype, wide = found[0].dtype, [each.astype(jnp.float32) for each in found]
-        total = ft.reduce({SUM: jnp.add, AVG: jnp.add, PROD: jnp.multiply, MAX: jnp.maximum, MIN: jnp.minimum}[op], wide)
+        total = ft.reduce(
+            {SUM: jnp.add, AVG: jnp.add, PROD: jnp.multiply, MAX: jnp.maximum, MIN: jnp.minimum}[op], wide)
         if op == AVG:
             total = (total.astype(dtype).astype(jnp.float32) if dtype.itemsize == 2 else total) / count
         return total.astype(dtype)

@@ -1,8 +1,9 @@
 """What keeps a failure on one process from making the others wait for ever.
 
-Every process has a thread that watches what the process waits for. The main thread is then inside C++ and cannot be interrupted, so the thread
-prints what is wrong and ends the process. Processes tell each other through the shared store: each writes its last collective about once a second
-(not with every call), that it has ended, or why it failed. JAX alone would wait at exit for all others; here a process that failed does not.
+Every process has a thread that watches what the process waits for. The main thread is then inside C++ and
+cannot be interrupted, so the thread prints what is wrong and ends the process. Processes tell each other
+through the shared store: each writes its last collective about once a second (not with every call), that it
+has ended, or why it failed. JAX alone would wait at exit for all others; here a process that failed does not.
 """
 
 import atexit
@@ -23,7 +24,8 @@ STUCK = 87  # the exit status of a process that waited in vain
 _LOOK = 1.0  # seconds after which a wait is looked at
 _PACE = 0.25  # seconds between two looks
 _NONE = (None, "", True, 0.0, [])  # what is known of a process that has told of no call
-_LINGER = 3.0  # seconds that process 0, which holds the store, lives on after it failed so that the others learn why
+# seconds that process 0, which holds the store, lives on after it failed so that the others learn why
+_LINGER = 3.0
 
 
 class LostError(RuntimeError):
@@ -31,18 +33,21 @@ class LostError(RuntimeError):
 
 
 class Wait:
-    """Something that this process waits for. what: the call. where: the group in words. ranks: who takes part. limit: seconds."""
+    """Something that this process waits for. what: the call. where: the group in words. ranks: who takes
+    part. limit: seconds."""
 
     __slots__ = ("limit", "number", "ranks", "since", "what", "where")
 
     def __init__(self, where, number, what, ranks, limit):
-        self.where, self.number, self.what, self.ranks, self.limit, self.since = where, number, what, ranks, limit, time.monotonic()
+        self.where, self.number, self.what, self.ranks, self.limit, self.since = (where, number, what, ranks,
+                                                                                  limit, time.monotonic())
 
 
 class _Watch:
     rank, size, status, stop = 0, 1, None, threading.Event()
     waits: dict = {}  # id: Wait
-    last: dict = {}  # group in words: [number of the call, the call, whether it is over, seconds waited in all calls, ranks]
+    # group in words: [number of the call, the call, whether it is over, seconds waited in all calls, ranks]
+    last: dict = {}
 
 
 def start(found):
@@ -74,7 +79,7 @@ def waiting(where, number, what, ranks, limit):
         Counters.collective_seconds += time.monotonic() - wait.since
 
 
-# what processes tell each other ------------------------------------------------------------------------------------
+# what processes tell each other -----------------------------------------------------------------------------
 
 
 def told(key, rank):
@@ -94,7 +99,8 @@ def tell(key, text):
 
 
 def trouble(ranks):
-    """Why some of these processes will never take part in anything again, in words; None when there is no reason known."""
+    """Why some of these processes will never take part in anything again, in words; None when there is
+    no reason known."""
     for rank in ranks:
         if rank != _Watch.rank:
             if (why := told("failed", rank)) is not None:
@@ -105,7 +111,8 @@ def trouble(ranks):
 
 
 def patient_trouble(ranks, seconds=2.0):
-    """The same, for a process that has just lost a connection: it waits a moment for the other one to say why."""
+    """The same, for a process that has just lost a connection: it waits a moment for the
+    other one to say why."""
     answer, limit = [], time.monotonic() + seconds
 
     def ask():
@@ -121,7 +128,7 @@ def patient_trouble(ranks, seconds=2.0):
     return answer[0] if answer else None
 
 
-# the thread --------------------------------------------------------------------------------------------------------
+# the thread -------------------------------------------------------------------------------------------------
 
 
 def _run():
@@ -136,11 +143,13 @@ def _run():
             then = now
             stragglers.look(_Watch.rank, lambda rank: _Watch.last if rank == _Watch.rank else _states(rank))
             if _Watch.rank and (why := told("failed", 0)) is not None:
-                print(f"paddle.distributed: rank {_Watch.rank} ends, since rank 0, which holds the store, has failed ({why})", file=sys.stderr)
+                print(f"paddle.distributed: rank {_Watch.rank} ends, since rank 0, which holds the store, "
+                      f"has failed ({why})", file=sys.stderr)
                 fail("rank 0 has failed", STUCK)
         for wait in list(_Watch.waits.values()):
             if now - wait.since > _LOOK:
-                why = trouble(wait.ranks) or _apart(wait) or (_table(wait) if now - wait.since > wait.limit else None)
+                why = (trouble(wait.ranks) or _apart(wait)
+                       or (_table(wait) if now - wait.since > wait.limit else None))
                 if why is not None and id(wait) in _Watch.waits:
                     _give_up(wait, why)
 
@@ -150,7 +159,8 @@ def _apart(wait):
     for rank in wait.ranks:
         number, what, *_ = _states(rank).get(wait.where, _NONE)
         if rank != _Watch.rank and number == wait.number and what != wait.what:
-            return f"rank {rank} calls {what}; every rank of a group must make the same calls in the same order"
+            return (f"rank {rank} calls {what}; every rank of a group must make the same calls "
+                    "in the same order")
     return None
 
 
@@ -161,12 +171,15 @@ def _states(rank):
 def _table(wait):
     lines = []
     for rank in wait.ranks:
-        number, what, over, *_ = (_Watch.last if rank == _Watch.rank else _states(rank)).get(wait.where, _NONE)
-        nothing = "has made no call" if rank == _Watch.rank else "has told of no call (it tells once a second)"
+        number, what, over, *_ = (_Watch.last if rank == _Watch.rank
+                                  else _states(rank)).get(wait.where, _NONE)
+        nothing = ("has made no call" if rank == _Watch.rank
+                   else "has told of no call (it tells once a second)")
         doing = nothing if number is None else f"{'has left' if over else 'is in'} call #{number}, {what}"
         lines.append(f"\n  rank {rank} {doing}")
-    return (f"not all ranks came within {wait.limit:.0f} s:{''.join(lines)}\nprinting a distributed tensor, float() or `if` on one are calls in "
-            "which all ranks must take part; a longer limit is PADDLE_PG_TIMEOUT (milliseconds) or new_group(timeout=)")
+    return (f"not all ranks came within {wait.limit:.0f} s:{''.join(lines)}\nprinting a distributed tensor, "
+            "float() or `if` on one are calls in which all ranks must take part; "
+            "a longer limit is PADDLE_PG_TIMEOUT (milliseconds) or new_group(timeout=)")
 
 
 def _give_up(wait, why):
@@ -177,11 +190,12 @@ def _give_up(wait, why):
     fail(text, STUCK)
 
 
-# the end -----------------------------------------------------------------------------------------------------------
+# the end ----------------------------------------------------------------------------------------------------
 
 
 class _Exit(SystemExit):
-    """What `sys.exit` raises here. No hook is called for it, but the interpreter asks for its `code` when nobody has caught it."""
+    """What `sys.exit` raises here. No hook is called for it, but the interpreter asks for its `code` when
+    nobody has caught it."""
 
     @property
     def code(self):
@@ -195,20 +209,23 @@ def _exit(status=None, /):
 
 
 def fail(why, status=1):
-    """Tells the others why this process ends, and ends it: the interpreter's own way out would wait for all processes."""
+    """Tells the others why this process ends, and ends it: the interpreter's own way out would wait
+    for all processes."""
     with contextlib.suppress(Exception):
         sys.stdout.flush()
         sys.stderr.flush()
     threading.Timer(_LINGER + 1, os._exit, [status]).start()  # whatever the store does
     tell("failed", why.splitlines()[0][:500] if why else "no reason given")
     limit = time.monotonic() + _LINGER
-    while _Watch.rank == 0 and time.monotonic() < limit and not all(told("failed", rank) is not None for rank in range(1, _Watch.size)):
+    while (_Watch.rank == 0 and time.monotonic() < limit
+           and not all(told("failed", rank) is not None for rank in range(1, _Watch.size))):
         time.sleep(0.05)
     os._exit(status)
 
 
 def _at_exit():
-    """Waits until all other processes have ended too: process 0 holds the store, and JAX ends those that lose it."""
+    """Waits until all other processes have ended too: process 0 holds the store, and JAX ends
+    those that lose it."""
     if distributed.global_state.client is None:
         return
     with contextlib.suppress(Exception):
@@ -218,13 +235,15 @@ def _at_exit():
     tell("ended", "yes")
     pause = 0.005
     while True:
-        open_ranks = [rank for rank in range(_Watch.size) if rank != _Watch.rank and told("ended", rank) is None]
+        open_ranks = [rank for rank in range(_Watch.size)
+                      if rank != _Watch.rank and told("ended", rank) is None]
         if not open_ranks:
             _Watch.stop.set()
             return
         for rank in open_ranks:
             if (why := told("failed", rank)) is not None:
-                print(f"paddle.distributed: rank {_Watch.rank} had come to its end; rank {rank} has failed ({why})", file=sys.stderr)
+                print(f"paddle.distributed: rank {_Watch.rank} had come to its end; "
+                      f"rank {rank} has failed ({why})", file=sys.stderr)
                 fail(f"rank {rank} has failed", 1)
         time.sleep(pause)
         pause = min(2 * pause, 0.2)

@@ -1,8 +1,9 @@
 """Collectives between the processes of a group: compiled programs over a mesh of one device per process.
 
-JAX's programs only work when all processes run the same one, with equal shapes, in the same order, and nothing in JAX checks that: another order
-waits for ever, other shapes end the process, and two operations that look alike on the network give wrong numbers. So each call is announced first:
-the processes exchange a digest of what they are about to do, and where it differs all of them raise.
+JAX's programs only work when all processes run the same one, with equal shapes, in the same order, and
+nothing in JAX checks that: another order waits for ever, other shapes end the process, and two operations
+that look alike on the network give wrong numbers. So each call is announced first: the processes exchange a
+digest of what they are about to do, and where it differs all of them raise.
 """
 
 import functools as ft
@@ -22,8 +23,11 @@ from paddle_jax._core.world import gate, host, lines, packets, sums, watch
 from paddle_jax._core.world.packets import AVG, MAX, MIN, PROD, SUM
 
 REDUCTIONS = ("sum", "max", "min", "prod", "avg")
-_SMALL = 1 << 18  # bytes up to which a call is announced by its own program; larger ones are announced before, as the program would copy them
-_BROKEN = ("Gloo", "gloo", "NCCL", "UNAVAILABLE", "ABORTED", "DEADLINE_EXCEEDED")  # in JAX's words about a connection
+# bytes up to which a call is announced by its own program; larger ones are announced before, as the program
+# would copy them
+_SMALL = 1 << 18
+# in JAX's words about a connection
+_BROKEN = ("Gloo", "gloo", "NCCL", "UNAVAILABLE", "ABORTED", "DEADLINE_EXCEEDED")
 
 
 class MismatchError(RuntimeError):
@@ -31,7 +35,8 @@ class MismatchError(RuntimeError):
 
 
 class Wire:
-    """The connection of the processes `ranks`. number: that of the group. limit: seconds that a call may take."""
+    """The connection of the processes `ranks`. number: that of the group. limit: seconds that
+    a call may take."""
 
     def __init__(self, number, ranks, limit):
         by_process = {}
@@ -42,7 +47,8 @@ class Wire:
         self.device = by_process[jax.process_index()]
         self.mesh = Mesh(np.array([by_process[rank] for rank in ranks]), ("g",))
         self.divided = NamedSharding(self.mesh, P("g"))
-        self.small = packets.ROOM if self.device.platform == "cpu" else -1  # bytes that travel with the announcement
+        # bytes that travel with the announcement
+        self.small = packets.ROOM if self.device.platform == "cpu" else -1
         cpu = self.device.platform == "cpu"
         self.lines = lines.Lines(self.rank, len(self.ranks), self._told) if cpu else None
         self.host = host.Host(self.rank, len(self.ranks), self._exchanged) if cpu else None
@@ -53,7 +59,7 @@ class Wire:
         """The number of processes."""
         return len(self.ranks)
 
-    # operations: arrays of this process in, arrays of this process out ------------------------------------------------
+    # operations: arrays of this process in, arrays of this process out --------------------------------------
 
     def all_reduce(self, x, op, name="all_reduce"):
         """The elements of all processes brought together by `op`, one of SUM, MAX, MIN, PROD, AVG.
@@ -100,11 +106,12 @@ class Wire:
         with self._watched("barrier()"):
             self._announce("barrier()")
 
-    # how they run -----------------------------------------------------------------------------------------------------
+    # how they run -------------------------------------------------------------------------------------------
 
     def _call(self, what, key, x):
         if not trace_state_clean() or isinstance(x, jax.core.Tracer):
-            raise TracedValueError(key[0], "processes exchange values while a program runs, not while it is compiled; call it outside of it")
+            raise TracedValueError(key[0], "processes exchange values while a program runs, not while it is "
+                                           "compiled; call it outside of it")
         with self._watched(what):
             if x.nbytes <= self.small:
                 return self._in_packets(key, np.asarray(x), what)
@@ -117,13 +124,15 @@ class Wire:
             return self._run(key, x, what, announced=checking and not apart)
 
     def _in_memory(self, key, x, what):
-        """An operation through memory that all processes see; the ordinary one if they turn out to see none."""
+        """An operation through memory that all processes see; the ordinary one if they turn
+        out to see none."""
         if self.host.needs_more(x.nbytes):
             self._announce(what)
             if not self.host.open(x.nbytes):
                 return self._run(key, x, what)
         begin, mine, (name, *rest) = ft.partial(self._announce, what), np.ascontiguousarray(x), key
-        rows = mine.reshape(self.size, -1) if name in ("scatter", "all_to_all", "reduce_scatter") else mine.reshape(-1)
+        rows = (mine.reshape(self.size, -1) if name in ("scatter", "all_to_all", "reduce_scatter")
+                else mine.reshape(-1))
         if name in ("all_reduce", "reduce_scatter"):
             out = getattr(self.host, name)(rows, ft.partial(sums.reduced, *rest), begin)
         else:
@@ -168,23 +177,27 @@ class Wire:
 
     def _told(self, data):
         """The same, before there are lines."""
-        return packets.texts(self._over_xla(packets.packet("", data), "connecting the processes of this machine"))
+        return packets.texts(self._over_xla(packets.packet("", data),
+                                            "connecting the processes of this machine"))
 
     def _watched(self, what):
         self.calls += 1
         return watch.waiting(self.where, self.calls, what, self.ranks, self.limit)
 
     def _run(self, key, x, what, announced=False):
-        """One program, which may announce the call too; the wait for its result is part of it, and errors that others have caused say so."""
+        """One program, which may announce the call too; the wait for its result is part of it, and errors
+        that others have caused say so."""
         scalar, mine = x.ndim == 0, packets.packet(self._text(what)) if announced else None
         try:
-            arrays = [self._stacked(each) for each in (x.reshape(1) if scalar else x, mine) if each is not None]
+            arrays = [self._stacked(each) for each in (x.reshape(1) if scalar else x, mine)
+                      if each is not None]
             out = _program(self.mesh, key, self.size, scalar, announced)(*arrays)
             rows = np.asarray(out[1].addressable_data(0)) if announced else mine
             out = out[0].addressable_data(0)
             out = out.reshape(()) if scalar and key[0] in ("all_reduce", "broadcast") else out
             out.block_until_ready()
-        except (ValueError, RuntimeError) as error:  # what JAX raises when a connection breaks, and for much else
+        except (ValueError, RuntimeError) as error:
+            # what JAX raises when a connection breaks, and for much else
             if not any(word in str(error) for word in _BROKEN):
                 raise
             raise watch.LostError(self._lost(what, error)) from None
@@ -202,8 +215,10 @@ class Wire:
         return f"{self.calls} {what}" if checking else ""
 
     def _lost(self, what, error):
-        why = watch.patient_trouble(self.ranks) or "a process has gone without saying why; look at the last lines of the logs of the other ranks"
-        return f"{what} on {self.where}, as rank {self.ranks[self.rank]}: the connection broke: {why} ({first_line(error)[:200]})"
+        why = (watch.patient_trouble(self.ranks) or "a process has gone without saying why; "
+                                                    "look at the last lines of the logs of the other ranks")
+        return (f"{what} on {self.where}, as rank {self.ranks[self.rank]}: the connection broke: "
+                f"{why} ({first_line(error)[:200]})")
 
     def _announce(self, what):
         """Makes sure that all processes of the group are about to make the same call."""
@@ -220,25 +235,28 @@ class Wire:
             except Exception:  # the number of its call is another one
                 said.setdefault("another call of its own count", []).append(rank)
         calls = "; ".join(f"rank {', '.join(map(str, ranks))} calls {text}" for text, ranks in said.items())
-        return f"call #{self.calls} of {self.where} is not the same on all ranks: {calls}; all must make the same calls, with equal shapes and dtypes"
+        return (f"call #{self.calls} of {self.where} is not the same on all ranks: {calls}; "
+                "all must make the same calls, with equal shapes and dtypes")
 
 
 def _need_order(x, op):
     if op in (MAX, MIN) and x.dtype.kind == "c":
-        raise ValueError(f"{REDUCTIONS[op]}: got {x.dtype.name}; complex numbers have no order; use ReduceOp.SUM, PROD or AVG")
+        raise ValueError(f"{REDUCTIONS[op]}: got {x.dtype.name}; complex numbers have no order; "
+                         "use ReduceOp.SUM, PROD or AVG")
 
 
 def _kind(x):
     return f"{x.dtype.name}{list(x.shape)}"
 
 
-# the programs ------------------------------------------------------------------------------------------------------
+# the programs -----------------------------------------------------------------------------------------------
 
 
 @ft.lru_cache(maxsize=512)
 def _program(mesh, key, size, scalar, announced):
-    """The compiled function of an operation: of the stacked arrays of all processes, each of which sees its own. Gives [result], and where it
-    announces the call [result, digests]: the operation then runs only if they are alike."""
+    """The compiled function of an operation: of the stacked arrays of all processes, each of which sees its
+    own. Gives [result], and where it announces the call [result, digests]: the operation then runs only
+    if they are alike."""
     name, *rest = key
 
     def operation(x):
@@ -248,12 +266,16 @@ def _program(mesh, key, size, scalar, announced):
     def checked(x, mine):
         rows = _all_gather(mine, size)
         skipped = jax.eval_shape(operation, x)
-        return [lax.cond((rows == mine).all(), operation, lambda _: jnp.zeros(skipped.shape, skipped.dtype), x), rows]
+        return [lax.cond((rows == mine).all(), operation, lambda _: jnp.zeros(skipped.shape, skipped.dtype),
+                         x), rows]
 
-    divided = P("g") if name in ("all_reduce", "broadcast", "reduce_scatter", "scatter", "all_to_all") else P()
+    divided = (P("g") if name in ("all_reduce", "broadcast", "reduce_scatter", "scatter", "all_to_all")
+               else P())
     if announced:
-        return jax.jit(jax.shard_map(checked, mesh=mesh, in_specs=(P("g"), P("g")), out_specs=[divided, P()], check_vma=False))
-    return jax.jit(jax.shard_map(lambda x: [operation(x)], mesh=mesh, in_specs=P("g"), out_specs=[divided], check_vma=False))
+        return jax.jit(jax.shard_map(checked, mesh=mesh, in_specs=(P("g"), P("g")), out_specs=[divided, P()],
+                                     check_vma=False))
+    return jax.jit(jax.shard_map(lambda x: [operation(x)], mesh=mesh, in_specs=P("g"), out_specs=[divided],
+                                 check_vma=False))
 
 
 def _all_reduce(op, x, size):
@@ -265,7 +287,8 @@ def _all_reduce(op, x, size):
     elif op == SUM:
         out = lax.psum(wide, "g")
     elif op == AVG:
-        out = lax.psum(wide, "g") / size if jnp.issubdtype(wide.dtype, jnp.inexact) else lax.psum(wide, "g") // size
+        out = (lax.psum(wide, "g") / size if jnp.issubdtype(wide.dtype, jnp.inexact)
+               else lax.psum(wide, "g") // size)
     elif op == PROD:
         out = jnp.prod(lax.all_gather(wide, "g"), axis=0, dtype=wide.dtype)
     else:
@@ -274,7 +297,8 @@ def _all_reduce(op, x, size):
 
 
 def _combined(op, a, b):
-    """The elements of two processes brought together; bool comes as uint8. Each process has its own as `a`: all of these commute to the last bit."""
+    """The elements of two processes brought together; bool comes as uint8. Each process has its own as `a`:
+    all of these commute to the last bit."""
     if op in (MAX, MIN):
         return (jnp.maximum if op == MAX else jnp.minimum)(a, b)
     if op == PROD:
@@ -284,7 +308,8 @@ def _combined(op, a, b):
 
 
 def _broadcast(source, x, size):
-    """A tree of sends: after each step twice as many processes have the array. Bits stay as they are, which adding zeros would not do for -0.0."""
+    """A tree of sends: after each step twice as many processes have the array. Bits stay as they are, which
+    adding zeros would not do for -0.0."""
     place, have = (lax.axis_index("g") - source) % size, 1
     while have < size:
         pairs = [((source + k) % size, (source + k + have) % size) for k in range(min(have, size - have))]
@@ -304,7 +329,8 @@ def _reduce_scatter(op, x, size):
     wide = rows.astype(jnp.float32) if small else rows
     added = wide.sum(0, dtype=wide.dtype)
     mean = added / size if jnp.issubdtype(wide.dtype, jnp.inexact) else added // size
-    found = {SUM: added, AVG: mean, PROD: wide.prod(0, dtype=wide.dtype), MAX: wide.max(0), MIN: wide.min(0)}[op]
+    found = {SUM: added, AVG: mean, PROD: wide.prod(0, dtype=wide.dtype), MAX: wide.max(0),
+             MIN: wide.min(0)}[op]
     return found.astype(x.dtype)
 
 
@@ -323,5 +349,5 @@ def _all_gather(x, size):
     return jnp.where(lax.axis_index("g") == 0, jnp.stack([x, other]), jnp.stack([other, x]))
 
 
-_BODIES = {"all_reduce": _all_reduce, "all_gather": _all_gather, "broadcast": _broadcast, "reduce_scatter": _reduce_scatter,
-           "all_to_all": _all_to_all, "scatter": _scatter}
+_BODIES = {"all_reduce": _all_reduce, "all_gather": _all_gather, "broadcast": _broadcast,
+           "reduce_scatter": _reduce_scatter, "all_to_all": _all_to_all, "scatter": _scatter}

@@ -1,6 +1,7 @@
 """What `import paddle` finds in processes started by a program in which `paddle` is paddle_jax: the same.
 
-`paddle_jax.alias` puts the folder above into PYTHONPATH. An interpreter that has no paddle_jax, or not what it needs, imports the real Paddle.
+`paddle_jax.alias` puts the folder above into PYTHONPATH. An interpreter that has no paddle_jax, or not what
+it needs, imports the real Paddle.
 """
 
 import importlib
@@ -17,5 +18,6 @@ if __name__ == "paddle":
             sys.path.append(_PROJECT)  # a checkout that is not installed
         importlib.import_module("paddle_jax").install_as_paddle()
     except ImportError:
-        sys.path[:] = [entry for entry in sys.path if pathlib.Path(entry or ".").resolve() != _FOLDER and entry != _PROJECT]
+        sys.path[:] = [entry for entry in sys.path
+                       if pathlib.Path(entry or ".").resolve() != _FOLDER and entry != _PROJECT]
         importlib.import_module("paddle")

@@ -1,4 +1,5 @@
-"""What reads and writes files of sound: Python's own module for WAV files, or the package soundfile for many formats."""
+"""What reads and writes files of sound: Python's own module for WAV files, or the package soundfile
+for many formats."""
 
 from paddle_jax.audio.backends import backend, soundfile_backend, wave_backend
 from paddle_jax.audio.backends.init_backend import get_current_backend, list_available_backends, set_backend

@@ -9,7 +9,8 @@ from paddle_jax.utils.download import get_path_from_url
 
 __all__ = []
 
-feat_funcs = {"raw": None, "melspectrogram": MelSpectrogram, "mfcc": MFCC, "logmelspectrogram": LogMelSpectrogram, "spectrogram": Spectrogram}
+feat_funcs = {"raw": None, "melspectrogram": MelSpectrogram, "mfcc": MFCC,
+              "logmelspectrogram": LogMelSpectrogram, "spectrogram": Spectrogram}
 
 
 class AudioClassificationDataset(Dataset):
@@ -37,8 +38,10 @@ class AudioClassificationDataset(Dataset):
     def __init__(self, files, labels, feat_type="raw", sample_rate=None, **kwargs):
         super().__init__()
         if feat_type not in feat_funcs:
-            raise RuntimeError(f"{type(self).__name__}: feat_type: got {feat_type!r}; allowed are {', '.join(map(repr, feat_funcs))}")
-        self.files, self.labels, self.feat_type, self.sample_rate, self.feat_config = files, labels, feat_type, sample_rate, kwargs
+            raise RuntimeError(f"{type(self).__name__}: feat_type: got {feat_type!r}; "
+                               f"allowed are {', '.join(map(repr, feat_funcs))}")
+        self.files, self.labels, self.feat_type, self.sample_rate, self.feat_config = (
+            files, labels, feat_type, sample_rate, kwargs)
 
     def __getitem__(self, idx):
         from paddle_jax import audio  # its load is that of the backend that is set
@@ -56,7 +59,8 @@ class AudioClassificationDataset(Dataset):
 
 
 def home(archive, *needed):
-    """The folder of data sets; the archive is downloaded and unpacked there unless what is needed is there."""
+    """The folder of data sets; the archive is downloaded and unpacked there unless what is
+    needed is there."""
     folder = Path(common.DATA_HOME)
     if not all((folder / part).exists() for part in needed):
         folder.mkdir(parents=True, exist_ok=True)

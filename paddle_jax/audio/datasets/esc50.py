@@ -12,7 +12,8 @@ __all__ = []
 class ESC50(AudioClassificationDataset):
     """2000 recordings of five seconds in 50 classes: animals, nature, people, the house, the town.
 
-    The unpacked archive is looked for in the folder `ESC-50-master` of `paddle.dataset.common.DATA_HOME`, and downloaded if it is not there.
+    The unpacked archive is looked for in the folder `ESC-50-master` of `paddle.dataset.common.DATA_HOME`, and
+    downloaded if it is not there.
 
     Args:
         mode: "train" for all folds but one, another (such as "dev") for that one. Default "train".
@@ -22,17 +23,20 @@ class ESC50(AudioClassificationDataset):
         **kwargs: arguments of the feature's layer.
     Raises:
         AssertionError: split is out of range.
-        RuntimeError: the type of feature is unknown, or the recordings are neither there nor to be downloaded.
+        RuntimeError: the type of feature is unknown, or the recordings are neither there nor
+            to be downloaded.
     """
 
-    archive = {"url": "https://paddleaudio.bj.bcebos.com/datasets/ESC-50-master.zip", "md5": "7771e4b9d86d0945acce719c7a59305a"}
+    archive = {"url": "https://paddleaudio.bj.bcebos.com/datasets/ESC-50-master.zip",
+               "md5": "7771e4b9d86d0945acce719c7a59305a"}
     label_list = [
-        "Dog", "Rooster", "Pig", "Cow", "Frog", "Cat", "Hen", "Insects (flying)", "Sheep", "Crow",
-        "Rain", "Sea waves", "Crackling fire", "Crickets", "Chirping birds", "Water drops", "Wind", "Pouring water", "Toilet flush", "Thunderstorm",
-        "Crying baby", "Sneezing", "Clapping", "Breathing", "Coughing", "Footsteps", "Laughing", "Brushing teeth", "Snoring", "Drinking, sipping",
-        "Door knock", "Mouse click", "Keyboard typing", "Door, wood creaks", "Can opening", "Washing machine", "Vacuum cleaner", "Clock alarm",
-        "Clock tick", "Glass breaking",
-        "Helicopter", "Chainsaw", "Siren", "Car horn", "Engine", "Train", "Church bells", "Airplane", "Fireworks", "Hand saw",
+        "Dog", "Rooster", "Pig", "Cow", "Frog", "Cat", "Hen", "Insects (flying)", "Sheep", "Crow", "Rain",
+        "Sea waves", "Crackling fire", "Crickets", "Chirping birds", "Water drops", "Wind", "Pouring water",
+        "Toilet flush", "Thunderstorm", "Crying baby", "Sneezing", "Clapping", "Breathing", "Coughing",
+        "Footsteps", "Laughing", "Brushing teeth", "Snoring", "Drinking, sipping", "Door knock",
+        "Mouse click", "Keyboard typing", "Door, wood creaks", "Can opening", "Washing machine",
+        "Vacuum cleaner", "Clock alarm", "Clock tick", "Glass breaking", "Helicopter", "Chainsaw", "Siren",
+        "Car horn", "Engine", "Train", "Church bells", "Airplane", "Fireworks", "Hand saw",
     ]
     meta = str(Path("ESC-50-master", "meta", "esc50.csv"))
     audio_path = str(Path("ESC-50-master", "audio"))
@@ -62,4 +66,5 @@ class ESC50(AudioClassificationDataset):
     def _get_data(self, mode, split):
         folder = home(self.archive, self.audio_path, self.meta)
         chosen = [row for row in self._get_meta_info(folder) if belongs(mode, int(row.fold), split)]
-        return [str(folder / self.audio_path / row.filename) for row in chosen], [int(row.target) for row in chosen]
+        return ([str(folder / self.audio_path / row.filename) for row in chosen],
+                [int(row.target) for row in chosen])

@@ -12,8 +12,8 @@ __all__ = []
 class TESS(AudioClassificationDataset):
     """2800 recordings of two actresses: 200 words in seven moods.
 
-    The unpacked archive is looked for in the folder `TESS_Toronto_emotional_speech_set` of `paddle.dataset.common.DATA_HOME`, and downloaded if it is
-    not there.
+    The unpacked archive is looked for in the folder `TESS_Toronto_emotional_speech_set` of
+    `paddle.dataset.common.DATA_HOME`, and downloaded if it is not there.
 
     Args:
         mode: "train" for all folds but one, another (such as "dev") for that one. Default "train".
@@ -24,7 +24,8 @@ class TESS(AudioClassificationDataset):
         **kwargs: arguments of the feature's layer.
     Raises:
         AssertionError: n_folds or split is out of range.
-        RuntimeError: the type of feature is unknown, or the recordings are neither there nor to be downloaded.
+        RuntimeError: the type of feature is unknown, or the recordings are neither there nor
+            to be downloaded.
     Differs from Paddle: recordings are taken in the order of their names, not in that of the file system.
     """
 
@@ -56,7 +57,8 @@ class TESS(AudioClassificationDataset):
 
     def _get_data(self, mode, n_folds, split):
         folder = home(self.archive, self.audio_path) / self.audio_path
-        files = sorted(str(Path(root) / name) for root, _, names in os.walk(folder) for name in names if name.endswith(".wav"))
+        files = sorted(str(Path(root) / name) for root, _, names in os.walk(folder) for name in names
+                       if name.endswith(".wav"))
         chosen = [i for i in range(len(files)) if belongs(mode, i % n_folds + 1, split)]
         facts = self._get_meta_info(files)
         return [files[i] for i in chosen], [self.label_list.index(facts[i].emotion) for i in chosen]

@@ -1,7 +1,7 @@
 """Mel scale, filter banks, cosine transform, decibels.
 
-The mel scale is Slaney's (Auditory Toolbox, 1998): linear below 1000 Hz with 200/3 Hz per mel, logarithmic above with 27 mels per factor 6.4; or
-that of HTK: 2595 log10(1 + f / 700).
+The mel scale is Slaney's (Auditory Toolbox, 1998): linear below 1000 Hz with 200/3 Hz per mel, logarithmic
+above with 27 mels per factor 6.4; or that of HTK: 2595 log10(1 + f / 700).
 """
 
 import math
@@ -15,7 +15,8 @@ from paddle_jax.tensor.math import maximum
 from paddle_jax.tensor.ops import exp, log, log10
 from paddle_jax.tensor.search import where
 
-_WIDTH, _BREAK = 200.0 / 3, 1000.0  # hertz per mel below the break; where the scale becomes logarithmic, in hertz
+# hertz per mel below the break; where the scale becomes logarithmic, in hertz
+_WIDTH, _BREAK = 200.0 / 3, 1000.0
 _STEP = math.log(6.4) / 27.0
 
 
@@ -32,9 +33,11 @@ def hz_to_mel(freq, htk=False):
         6.0
     """
     if htk:
-        return 2595.0 * log10(1.0 + freq / 700.0) if isinstance(freq, Tensor) else 2595.0 * math.log10(1.0 + freq / 700.0)
+        return (2595.0 * log10(1.0 + freq / 700.0) if isinstance(freq, Tensor)
+                else 2595.0 * math.log10(1.0 + freq / 700.0))
     if isinstance(freq, Tensor):
-        high = _BREAK / _WIDTH + log(maximum(freq, to_tensor(_BREAK, freq.dtype)) / _BREAK) / _STEP  # the unused branch stays finite for gradients
+        # the unused branch stays finite for gradients
+        high = _BREAK / _WIDTH + log(maximum(freq, to_tensor(_BREAK, freq.dtype)) / _BREAK) / _STEP
         return where(freq >= _BREAK, high, freq / _WIDTH)
     return _BREAK / _WIDTH + math.log(freq / _BREAK) / _STEP if freq >= _BREAK else freq / _WIDTH
 
@@ -61,7 +64,8 @@ def mel_to_hz(mel, htk=False):
 
 def _mels(n_mels, f_min, f_max, htk):
     """Frequencies in hertz that are equally far apart in mels."""
-    return np.array([mel_to_hz(mel, htk) for mel in np.linspace(hz_to_mel(f_min, htk), hz_to_mel(f_max, htk), n_mels).tolist()])
+    return np.array([mel_to_hz(mel, htk)
+                     for mel in np.linspace(hz_to_mel(f_min, htk), hz_to_mel(f_max, htk), n_mels).tolist()])
 
 
 def mel_frequencies(n_mels=64, f_min=0.0, f_max=11025.0, htk=False, dtype="float32"):
@@ -102,7 +106,8 @@ def fft_frequencies(sr, n_fft, dtype="float32"):
     return _made(np.linspace(0, sr / 2, 1 + n_fft // 2), dtype)
 
 
-def compute_fbank_matrix(sr, n_fft, n_mels=64, f_min=0.0, f_max=None, htk=False, norm="slaney", dtype="float32"):
+def compute_fbank_matrix(sr, n_fft, n_mels=64, f_min=0.0, f_max=None, htk=False, norm="slaney",
+                         dtype="float32"):
     """Triangular filters that take the bins of a Fourier transform to mel bands.
 
     Args:
@@ -112,7 +117,8 @@ def compute_fbank_matrix(sr, n_fft, n_mels=64, f_min=0.0, f_max=None, htk=False,
         f_min: float, hertz, where the first band begins.
         f_max: float, hertz, where the last band ends. Default None: sr / 2.
         htk: HTK's scale instead of Slaney's. Default False.
-        norm: "slaney" gives the filters equal area, a number p divides each by its p-norm, None leaves their peaks at 1.
+        norm: "slaney" gives the filters equal area, a number p divides each by its p-norm, None leaves
+            their peaks at 1.
         dtype: dtype of the result.
     Returns:
         Tensor [n_mels, n_fft // 2 + 1].
@@ -150,7 +156,8 @@ def power_to_db(spect, ref_value=1.0, amin=1e-10, top_db=80.0):
     for name, value, fits in (("amin", amin, amin > 0), ("ref_value", ref_value, ref_value > 0)):
         if not fits:
             raise Exception(f"power_to_db: {name}: got {value}; it must be positive")
-    decibels = 10.0 * log10(maximum(spect, to_tensor(amin, spect.dtype))) - 10.0 * math.log10(max(ref_value, amin))
+    decibels = (10.0 * log10(maximum(spect, to_tensor(amin, spect.dtype)))
+                - 10.0 * math.log10(max(ref_value, amin)))
     if top_db is None:
         return decibels
     if top_db < 0:

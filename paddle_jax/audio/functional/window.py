@@ -6,8 +6,8 @@ import numpy as np
 from paddle_jax._core import dtype as dtypes
 from paddle_jax.tensor.creation import to_tensor
 
-_NAMES = ("hamming", "hann", "gaussian", "general_gaussian", "exponential", "triang", "bohman", "blackman", "cosine", "tukey", "taylor", "kaiser",
-          "nuttall", "bartlett")
+_NAMES = ("hamming", "hann", "gaussian", "general_gaussian", "exponential", "triang", "bohman", "blackman",
+          "cosine", "tukey", "taylor", "kaiser", "nuttall", "bartlett")
 _NEED = {"gaussian": 1, "general_gaussian": 2, "exponential": 0, "kaiser": 1}  # parameters that must be given
 
 
@@ -15,8 +15,9 @@ def get_window(window, win_length, fftbins=True, dtype="float64"):
     """A window by name.
 
     Args:
-        window: str, one of 'hamming', 'hann', 'gaussian', 'general_gaussian', 'exponential', 'triang', 'bohman', 'blackman', 'cosine', 'tukey',
-            'taylor', 'kaiser', 'nuttall', 'bartlett'; or a tuple of a name and its parameters, as in `scipy.signal.windows`.
+        window: str, one of 'hamming', 'hann', 'gaussian', 'general_gaussian', 'exponential', 'triang',
+            'bohman', 'blackman', 'cosine', 'tukey', 'taylor', 'kaiser', 'nuttall', 'bartlett'; or a tuple of
+            a name and its parameters, as in `scipy.signal.windows`.
         win_length: int, length.
         fftbins: a periodic window, for Fourier transforms; False gives a symmetric one. Default True.
         dtype: floating-point dtype of the result. Default "float64".
@@ -33,11 +34,13 @@ def get_window(window, win_length, fftbins=True, dtype="float64"):
 
     name, *parameters = window if isinstance(window, tuple) else (window,)
     if not isinstance(name, str):
-        raise ValueError(f"get_window: window: got {type(window).__name__}; it must be a name, or a tuple of a name and parameters")
+        raise ValueError(f"get_window: window: got {type(window).__name__}; it must be a name, or a tuple of "
+                         "a name and parameters")
     if name not in _NAMES:
         raise ValueError(f"get_window: window: got {name!r}; allowed are {', '.join(_NAMES)}")
     if isinstance(window, str) and name in _NEED and name != "general_gaussian":
-        raise ValueError(f"get_window: window: {name!r} needs parameters; pass a tuple such as ('{name}', 1.0)")
+        raise ValueError(f"get_window: window: {name!r} needs parameters; "
+                         f"pass a tuple such as ('{name}', 1.0)")
     if len(parameters) < _NEED.get(name, 0):
         raise TypeError(f"get_window: window: {name!r} needs {_NEED[name]} parameters; got {len(parameters)}")
     if not jnp.issubdtype(dtypes.convert(dtype).np, jnp.floating):
@@ -45,5 +48,6 @@ def get_window(window, win_length, fftbins=True, dtype="float64"):
     try:
         values = getattr(windows, name)(win_length, *parameters, sym=not fftbins)
     except TypeError as error:
-        raise TypeError(f"get_window: window: {name!r} does not take the parameters {tuple(parameters)}: {error}") from None
+        raise TypeError(f"get_window: window: {name!r} does not take the parameters {tuple(parameters)}: "
+                        f"{error}") from None
     return to_tensor(np.asarray(values).astype(dtypes.convert(dtype).np))

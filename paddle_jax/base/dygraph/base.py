@@ -20,7 +20,8 @@ no_grad_ = no_grad
 
 @contextlib.contextmanager
 def guard(place=None):
-    """Context in which operations run when they are called, also in static mode. Names are counted from zero inside.
+    """Context in which operations run when they are called, also in static mode. Names are counted
+    from zero inside.
 
     Args:
         place: device that is chosen for good, if given.
@@ -118,6 +119,6 @@ def _set_grad_enabled(mode):
 
 
 __all__ = [
-    "disable_dygraph", "enable_dygraph", "enabled", "guard", "in_declarative_mode", "in_to_static_mode", "no_grad", "no_grad_", "param_guard",
-    "switch_to_static_graph", "to_variable",
+    "disable_dygraph", "enable_dygraph", "enabled", "guard", "in_declarative_mode", "in_to_static_mode",
+    "no_grad", "no_grad_", "param_guard", "switch_to_static_graph", "to_variable",
 ]

@@ -1,1 +1,2 @@
-"""Paddle's C++ module. What it has is found by the table of paths; most of it is written in `paddle_jax.base.core`."""
+"""Paddle's C++ module. What it has is found by the table of paths; most of it is written in
+`paddle_jax.base.core`."""

@@ -28,27 +28,32 @@ class MultiheadAttention(Layer):
         device: where the parameters are put.
         dtype: their dtype. Default: the default floating dtype.
     Attributes:
-        in_proj_weight, in_proj_bias: Parameters [3 embed_dim, embed_dim] and [3 embed_dim], of queries, keys and values one below the other, when
-            all have the length embed_dim. Otherwise q_proj_weight, k_proj_weight, v_proj_weight and q_proj_bias, k_proj_bias, v_proj_bias.
+        in_proj_weight, in_proj_bias: Parameters [3 embed_dim, embed_dim] and [3 embed_dim], of queries, keys
+            and values one below the other, when all have the length embed_dim. Otherwise q_proj_weight,
+            k_proj_weight, v_proj_weight and q_proj_bias, k_proj_bias, v_proj_bias.
         out_proj: Linear.
         bias_k, bias_v: Parameters [1, 1, embed_dim] with add_bias_kv.
     Raises:
         AssertionError: a size is not positive or num_heads does not divide embed_dim.
     Example:
-        >>> x = paddle.rand([5, 2, 8]); out, weights = paddle.compat.nn.MultiheadAttention(8, 2)(x, x, x); weights.shape
+        >>> x = paddle.rand([5, 2, 8])
+        >>> out, weights = paddle.compat.nn.MultiheadAttention(8, 2)(x, x, x)
+        >>> weights.shape
         paddle.Size([2, 5, 5])
 
     See: Vaswani et al., Attention Is All You Need, 2017, section 3.2.2.
     """
 
-    def __init__(self, embed_dim, num_heads, dropout=0.0, bias=True, add_bias_kv=False, add_zero_attn=False, kdim=None, vdim=None,
-                 batch_first=False, device=None, dtype=None):
+    def __init__(self, embed_dim, num_heads, dropout=0.0, bias=True, add_bias_kv=False, add_zero_attn=False,
+                 kdim=None, vdim=None, batch_first=False, device=None, dtype=None):
         super().__init__()
         if embed_dim <= 0 or num_heads <= 0 or embed_dim % num_heads:
-            raise AssertionError(f"MultiheadAttention: got embed_dim={embed_dim}, num_heads={num_heads}; both must be above 0 and "
-                                 "num_heads must divide embed_dim")
-        self.embed_dim, self.kdim, self.vdim = embed_dim, embed_dim if kdim is None else kdim, embed_dim if vdim is None else vdim
-        self.num_heads, self.dropout, self.batch_first, self.head_dim = num_heads, dropout, batch_first, embed_dim // num_heads
+            raise AssertionError(f"MultiheadAttention: got embed_dim={embed_dim}, num_heads={num_heads}; "
+                                 "both must be above 0 and num_heads must divide embed_dim")
+        self.embed_dim, self.kdim, self.vdim = (embed_dim, embed_dim if kdim is None else kdim,
+                                                embed_dim if vdim is None else vdim)
+        self.num_heads, self.dropout, self.batch_first, self.head_dim = (num_heads, dropout, batch_first,
+                                                                         embed_dim // num_heads)
         self.add_bias_kv, self.add_zero_attn = add_bias_kv, add_zero_attn
 
         def parameter(wanted, shape, initializer, is_bias=False):
@@ -60,7 +65,8 @@ class MultiheadAttention(Layer):
         for name, length in (("q", embed_dim), ("k", self.kdim), ("v", self.vdim)):
             setattr(self, f"{name}_proj_weight", parameter(not packed, [embed_dim, length], XavierUniform()))
         for name in "qkv":
-            setattr(self, f"{name}_proj_bias", parameter(not packed and bias, [embed_dim], Constant(0.0), True))
+            setattr(self, f"{name}_proj_bias",
+                    parameter(not packed and bias, [embed_dim], Constant(0.0), True))
         self.bias_k = parameter(add_bias_kv, [1, 1, embed_dim], XavierNormal(embed_dim, embed_dim))
         self.bias_v = parameter(add_bias_kv, [1, 1, embed_dim], XavierNormal(embed_dim, embed_dim))
         self.out_proj = Linear(embed_dim, embed_dim, bias, device, dtype)
@@ -68,13 +74,15 @@ class MultiheadAttention(Layer):
     def _projected(self, query, key, value):
         """Queries, keys and values of all heads, [batch, length, embed_dim]."""
         if self.in_proj_weight is None:
-            weights, biases = ([getattr(self, f"{n}_proj_{what}") for n in "qkv"] for what in ("weight", "bias"))
+            weights, biases = ([getattr(self, f"{n}_proj_{what}") for n in "qkv"]
+                               for what in ("weight", "bias"))
         else:
             weights = self.in_proj_weight.split(3)
             biases = [None] * 3 if self.in_proj_bias is None else self.in_proj_bias.split(3)
         q, k, v = (C.linear(t, w, b) for t, w, b in zip((query, key, value), weights, biases, strict=True))
         if self.add_bias_kv:
-            k, v = (concat([t, e.expand([t.shape[0], 1, self.embed_dim])], 1) for t, e in ((k, self.bias_k), (v, self.bias_v)))
+            k, v = (concat([t, e.expand([t.shape[0], 1, self.embed_dim])], 1)
+                    for t, e in ((k, self.bias_k), (v, self.bias_v)))
         if self.add_zero_attn:
             k, v = (concat([t, zeros([t.shape[0], 1, self.embed_dim], t.dtype)], 1) for t in (k, v))
         return q, k, v
@@ -85,13 +93,16 @@ class MultiheadAttention(Layer):
             attn_mask = to_tensor(~np.tril(np.ones((queries, keys), bool)))
         parts = []
         if attn_mask is not None:
-            shape = {2: [1, 1, *attn_mask.shape], 3: [batch, self.num_heads, *attn_mask.shape[1:]]}.get(attn_mask.ndim, attn_mask.shape)
+            shape = {2: [1, 1, *attn_mask.shape],
+                     3: [batch, self.num_heads, *attn_mask.shape[1:]]}.get(attn_mask.ndim, attn_mask.shape)
             parts.append(_additive(attn_mask, dtype).reshape(shape))
         if key_padding_mask is not None:
             if key_padding_mask._raw.dtype.kind in "iuc":
-                raise TypeError(f"MultiheadAttention: key_padding_mask: got {key_padding_mask.dtype}; it must be bool or floating")
+                raise TypeError(f"MultiheadAttention: key_padding_mask: got {key_padding_mask.dtype}; "
+                                "it must be bool or floating")
             if list(key_padding_mask.shape) not in ([batch, keys], [keys] if single else None):
-                raise AssertionError(f"MultiheadAttention: key_padding_mask: got shape {list(key_padding_mask.shape)}; it must be [{batch}, {keys}]")
+                raise AssertionError("MultiheadAttention: key_padding_mask: got shape "
+                                     f"{list(key_padding_mask.shape)}; it must be [{batch}, {keys}]")
             parts.append(_additive(key_padding_mask, dtype).reshape([batch, 1, 1, keys]))
         if not parts:
             return None
@@ -99,7 +110,8 @@ class MultiheadAttention(Layer):
         extra = self.add_bias_kv + self.add_zero_attn
         return concat([mask, zeros([*mask.shape[:-1], extra], mask.dtype)], -1) if extra else mask
 
-    def forward(self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None, average_attn_weights=True, is_causal=False):
+    def forward(self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None,
+                average_attn_weights=True, is_causal=False):
         """Returns (output, weights), both as the query is laid out.
 
         Args:
@@ -107,8 +119,10 @@ class MultiheadAttention(Layer):
             key, value: Tensors [S, batch, kdim] and [S, batch, vdim], likewise.
             key_padding_mask: Tensor [batch, S]: bool, True where a key is left out; or floats that are added.
             need_weights: also return the weights, [batch, L, S] or [L, S]; otherwise None.
-            attn_mask: Tensor [L, S] or [batch * num_heads, L, S]: bool, True where not to attend; or numbers that are added.
-            average_attn_weights: average the weights over the heads; otherwise they have an axis of heads after the batch.
+            attn_mask: Tensor [L, S] or [batch * num_heads, L, S]: bool, True where not to attend; or
+                numbers that are added.
+            average_attn_weights: average the weights over the heads; otherwise they have an axis of heads
+                after the batch.
             is_causal: position i sees keys 0..i only. Not used when attn_mask is given.
         Raises:
             ValueError: shapes do not fit.
@@ -122,10 +136,12 @@ class MultiheadAttention(Layer):
             query, key, value = (t.transpose([1, 0, 2]) for t in (query, key, value))
         q, k, v = self._projected(query, key, value)
         batch, length = q.shape[0], q.shape[1]
-        mask = self._mask(attn_mask, key_padding_mask, is_causal, single, batch, length, key.shape[1], q.dtype)
+        mask = self._mask(attn_mask, key_padding_mask, is_causal, single, batch, length, key.shape[1],
+                          q.dtype)
         heads = [t.reshape([*t.shape[:2], self.num_heads, self.head_dim]) for t in (q, k, v)]
         p = self.dropout if self.training else 0.0
-        out = attention("MultiheadAttention", *heads, mask, p, False, None, "weights" if need_weights else None)
+        out = attention("MultiheadAttention", *heads, mask, p, False, None,
+                        "weights" if need_weights else None)
         out, weights = out if need_weights else (out, None)
         out = self.out_proj(out.reshape([batch, length, self.embed_dim]))
         if weights is not None and average_attn_weights:
@@ -137,11 +153,13 @@ class MultiheadAttention(Layer):
 
 def _least(dtype):
     """The most negative number of a floating dtype."""
-    return float(np.finfo(np.float64 if dtype.np == np.float64 else np.float32).min) if dtype.np.itemsize > 2 else -6.0e4
+    return (float(np.finfo(np.float64 if dtype.np == np.float64 else np.float32).min) if dtype.np.itemsize > 2
+            else -6.0e4)
 
 
 def _additive(mask, dtype):
-    """A mask as numbers to add: the most negative one where a bool mask is True. Rows without any key then weigh all keys alike."""
+    """A mask as numbers to add: the most negative one where a bool mask is True. Rows without any key then
+    weigh all keys alike."""
     if mask._raw.dtype.kind != "b":
         return cast(mask, dtype)
     return where(mask, to_tensor(_least(dtype), dtype), to_tensor(0.0, dtype))

@@ -20,7 +20,8 @@ class Linear(Layer):
         device: where the parameters are put. Default: the current device.
         dtype: their dtype. Default: the default floating dtype.
     Attributes:
-        weight: Parameter [out_features, in_features], filled evenly between -1 / sqrt(in_features) and 1 / sqrt(in_features).
+        weight: Parameter [out_features, in_features], filled evenly between -1 / sqrt(in_features) and 1 /
+            sqrt(in_features).
         bias: Parameter [out_features], filled likewise, or None.
     Example:
         >>> paddle.compat.nn.Linear(3, 4).weight.shape
@@ -30,10 +31,12 @@ class Linear(Layer):
     def __init__(self, in_features, out_features, bias=True, device=None, dtype=None):
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
-        self.weight = self.create_parameter([out_features, in_features], dtype=dtype, default_initializer=self._initializer(), device=device)
+        self.weight = self.create_parameter([out_features, in_features], dtype=dtype,
+                                            default_initializer=self._initializer(), device=device)
         self.bias = None
         if bias:
-            self.bias = self.create_parameter([out_features], dtype=dtype, is_bias=True, default_initializer=self._initializer(), device=device)
+            self.bias = self.create_parameter([out_features], dtype=dtype, is_bias=True,
+                                              default_initializer=self._initializer(), device=device)
 
     def _initializer(self):
         bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0.0
@@ -117,7 +120,8 @@ class AvgPool1D(_AvgPool):
         self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
 
     def forward(self, input):
-        return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, not self.count_include_pad, self.ceil_mode)
+        return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, not self.count_include_pad,
+                            self.ceil_mode)
 
 
 class AvgPool2D(_AvgPool):
@@ -135,17 +139,22 @@ class AvgPool2D(_AvgPool):
         paddle.Size([1, 2, 2, 2])
     """
 
-    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
+    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
+                 divisor_override=None):
         super().__init__()
-        self.kernel_size, self.stride, self.padding = kernel_size, kernel_size if stride is None else stride, padding
-        self.ceil_mode, self.count_include_pad, self.divisor_override = ceil_mode, count_include_pad, divisor_override
+        self.kernel_size, self.stride, self.padding = (kernel_size, kernel_size if stride is None else stride,
+                                                       padding)
+        self.ceil_mode, self.count_include_pad, self.divisor_override = (ceil_mode, count_include_pad,
+                                                                         divisor_override)
 
     def forward(self, input):
-        return F.avg_pool2d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, not self.count_include_pad, self.divisor_override)
+        return F.avg_pool2d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
+                            not self.count_include_pad, self.divisor_override)
 
 
 class AvgPool3D(AvgPool2D):
-    """Takes the mean of each window of volumes [N, C, D, H, W]. Arguments as for `AvgPool2D`, with three spatial axes.
+    """Takes the mean of each window of volumes [N, C, D, H, W]. Arguments as for `AvgPool2D`, with
+    three spatial axes.
 
     Example:
         >>> paddle.compat.nn.AvgPool3D(2)(paddle.ones([1, 2, 4, 4, 4])).shape
@@ -153,4 +162,5 @@ class AvgPool3D(AvgPool2D):
     """
 
     def forward(self, input):
-        return F.avg_pool3d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, not self.count_include_pad, self.divisor_override)
+        return F.avg_pool3d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
+                            not self.count_include_pad, self.divisor_override)

@@ -1,13 +1,14 @@
-"""GPU facts under Paddle's names. On a machine without a GPU the counts are 0 and questions about a GPU raise ValueError."""
+"""GPU facts under Paddle's names. On a machine without a GPU the counts are 0 and questions about a GPU
+raise ValueError."""
 
 from paddle_jax.device import memory
 from paddle_jax.device.cuda.streams import Event, Stream
 from paddle_jax.device.streams import stream_guard
 
-__all__ = ["Event", "Stream", "current_stream", "device_count", "empty_cache", "max_memory_allocated", "max_memory_reserved",
-           "memory_allocated", "memory_reserved",
-           "reset_max_memory_allocated", "reset_max_memory_reserved", "get_device_capability", "get_device_name",
-           "get_device_properties", "memory_summary", "stream_guard", "synchronize"]
+__all__ = ["Event", "Stream", "current_stream", "device_count", "empty_cache", "max_memory_allocated",
+           "max_memory_reserved", "memory_allocated", "memory_reserved", "reset_max_memory_allocated",
+           "reset_max_memory_reserved", "get_device_capability", "get_device_name", "get_device_properties",
+           "memory_summary", "stream_guard", "synchronize"]
 
 
 def current_stream(device=None):
@@ -76,5 +77,6 @@ def get_device_capability(device=None):
 
 
 def get_device_properties(device=None):
-    """Name, compute capability, total memory in bytes and number of multiprocessors of the GPU, as a named tuple."""
+    """Name, compute capability, total memory in bytes and number of multiprocessors of the GPU,
+    as a named tuple."""
     return memory.properties(memory.found(device, "cuda", "get_device_properties"))

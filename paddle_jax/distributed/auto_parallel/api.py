@@ -12,14 +12,16 @@ from paddle_jax.distributed.auto_parallel.placement_type import ReduceType
 from paddle_jax.distributed.auto_parallel.spread import asked, identity_of, noted, spread_of
 from paddle_jax.tensor.creation import to_tensor
 
-_AS_IT_IS = (ReduceType.kRedMax, ReduceType.kRedMin, ReduceType.kRedAvg, ReduceType.kRedAny, ReduceType.kRedAll)
+_AS_IT_IS = (ReduceType.kRedMax, ReduceType.kRedMin, ReduceType.kRedAvg, ReduceType.kRedAny,
+             ReduceType.kRedAll)
 
 
 def shard_tensor(data, mesh, placements, dtype=None, place=None, stop_gradient=None):
     """Makes a Tensor that lies on the devices of a mesh, from data that is in one place.
 
-    The result is a leaf: no gradient flows back to `data`. A Parameter gives a Parameter. Operations on such Tensors run on all the devices that hold
-    them; XLA decides how their results lie, and inserts what communication that takes.
+    The result is a leaf: no gradient flows back to `data`. A Parameter gives a Parameter. Operations on such
+    Tensors run on all the devices that hold them; XLA decides how their results lie, and inserts what
+    communication that takes.
 
     Args:
         data: Tensor, NumPy array, number or list.
@@ -31,29 +33,35 @@ def shard_tensor(data, mesh, placements, dtype=None, place=None, stop_gradient=N
     Returns:
         Tensor of the shape of `data`.
     Raises:
-        ValueError: an axis is out of range, there are too many placements, the mesh has devices that are not there, or `data` is sharded already in
-            another way.
+        ValueError: an axis is out of range, there are too many placements, the mesh has devices that are not
+            there, or `data` is sharded already in another way.
         TypeError: `mesh` or a placement is something else.
     Example:
         >>> dist = paddle.distributed
-        >>> x = dist.shard_tensor(paddle.ones([4, 2]), dist.ProcessMesh([0], dim_names=["x"]), [dist.Shard(0)])
+        >>> x = dist.shard_tensor(paddle.ones([4, 2]), dist.ProcessMesh([0], dim_names=["x"]),
+        ...                       [dist.Shard(0)])
         >>> x.placements
         [Shard(dim=0)]
     """
-    stop = stop_gradient if stop_gradient is not None else data.stop_gradient if isinstance(data, Tensor) else True
-    tensor = data if isinstance(data, Tensor) else to_tensor(data, dtype=dtype, place=place, stop_gradient=stop)
+    stop = (stop_gradient if stop_gradient is not None else data.stop_gradient if isinstance(data, Tensor)
+            else True)
+    tensor = (data if isinstance(data, Tensor)
+              else to_tensor(data, dtype=dtype, place=place, stop_gradient=stop))
     spread = asked("shard_tensor", mesh, placements, tensor.ndim)
     already = spread_of(tensor)
     if already == spread:
         return tensor
     # what was computed together with values on a mesh lies whole on its devices
-    if already is not None and (noted(tensor) is not None or not all(p.is_replicated() for p in already.placements)):
-        raise ValueError(f"shard_tensor: data: got a Tensor that is sharded as {tensor.placements} already; use reshard")
+    if (already is not None
+            and (noted(tensor) is not None or not all(p.is_replicated() for p in already.placements))):
+        raise ValueError(f"shard_tensor: data: got a Tensor that is sharded as {tensor.placements} already; "
+                         "use reshard")
     if dtype is not None and dtypes.convert(dtype) != tensor.dtype:
         tensor = tensor.detach().astype(dtype)
     made = copy_of(tensor, spread, type(data) if isinstance(data, Parameter) else Tensor)
     made._name = f"{data.name}.dist" if isinstance(data, Parameter) else None
-    made.stop_gradient = stop if isinstance(data, Parameter) or not isinstance(data, Tensor) else data.stop_gradient
+    made.stop_gradient = (stop if isinstance(data, Parameter) or not isinstance(data, Tensor)
+                          else data.stop_gradient)
     return made
 
 
@@ -75,7 +83,8 @@ def dtensor_from_fn(fn, mesh, placements, *args, **kwargs):
 
 
 def reshard(dist_tensor, mesh, placements):
-    """Brings a Tensor on several devices into another layout, or onto another mesh. The value stays the same; gradients of every order flow through.
+    """Brings a Tensor on several devices into another layout, or onto another mesh. The value stays the same;
+    gradients of every order flow through.
 
     Args:
         dist_tensor: Tensor that is sharded.
@@ -95,7 +104,8 @@ def reshard(dist_tensor, mesh, placements):
     if not isinstance(dist_tensor, Tensor):
         raise AttributeError(f"reshard: dist_tensor: got {type(dist_tensor).__name__}; it must be a Tensor")
     spread = asked("reshard", mesh, placements, dist_tensor.ndim)
-    if not (dist_tensor.is_dist() or isinstance(dist_tensor._raw, jax.core.Tracer)):  # where a traced value lies is not known
+    # where a traced value lies is not known
+    if not (dist_tensor.is_dist() or isinstance(dist_tensor._raw, jax.core.Tracer)):
         raise ValueError("reshard: dist_tensor: got a Tensor on one device; use shard_tensor")
     return moved(dist_tensor, spread)
 
@@ -116,7 +126,8 @@ def unshard_dtensor(dist_tensor):
         False
     """
     if not isinstance(dist_tensor, Tensor) or not dist_tensor.is_dist():
-        raise ValueError("unshard_dtensor: dist_tensor: got a value on one device; it must be a sharded Tensor")
+        raise ValueError("unshard_dtensor: dist_tensor: got a value on one device; "
+                         "it must be a sharded Tensor")
     if isinstance(dist_tensor, Parameter):
         made = copy_of(dist_tensor, DENSE, type(dist_tensor))
         made._dist, made._name = None, dist_tensor._name
@@ -127,7 +138,8 @@ def unshard_dtensor(dist_tensor):
 def dtensor_from_local(local_tensor, mesh, placements):
     """A Tensor on the devices of a mesh from the part that each of them holds.
 
-    This process drives all devices, so each holds the same part: Shard repeats it along its axis, a Partial sum adds it up.
+    This process drives all devices, so each holds the same part: Shard repeats it along its axis, a
+    Partial sum adds it up.
 
     Args:
         local_tensor: Tensor, the part.
@@ -165,7 +177,8 @@ def dtensor_to_local(dist_tensor, mesh, placements):
         >>> dist = paddle.distributed
         >>> dtensor_to_local = dist.auto_parallel.api.dtensor_to_local
         >>> mesh = dist.ProcessMesh([0])
-        >>> dtensor_to_local(dist.shard_tensor(paddle.ones([2]), mesh, [dist.Shard(0)]), mesh, [dist.Shard(0)]).tolist()
+        >>> dtensor_to_local(dist.shard_tensor(paddle.ones([2]), mesh, [dist.Shard(0)]), mesh,
+        ...                  [dist.Shard(0)]).tolist()
         [1.0, 1.0]
     """
     spread = asked("dtensor_to_local", mesh, placements, dist_tensor.ndim)
@@ -173,7 +186,8 @@ def dtensor_to_local(dist_tensor, mesh, placements):
 
 
 def here(mesh):
-    """The place in a mesh of the first device of this process; that of the first of the mesh, if it is not in it."""
+    """The place in a mesh of the first device of this process; that of the first of the mesh, if
+    it is not in it."""
     found = np.argwhere(mesh.mesh == jax.devices().index(jax.local_devices()[0]))
     return tuple(map(int, found[0])) if len(found) else (0,) * mesh.ndim
 
@@ -189,13 +203,14 @@ def piece(tensor, spread, index):
 
 
 def _filled(reduce_type):
-    return Kernel("identity", lambda x: x * 0 + np.asarray(identity_of(reduce_type, x.dtype), x.dtype), nondiff=True)
+    return Kernel("identity", lambda x: x * 0 + np.asarray(identity_of(reduce_type, x.dtype), x.dtype),
+                  nondiff=True)
 
 
 _FILLED = {reduce_type: _filled(reduce_type) for reduce_type in ReduceType}
 
 
-# what Tensors say of themselves ----------------------------------------------------------------------------------------
+# what Tensors say of themselves -----------------------------------------------------------------------------
 
 
 def is_dist(self):
@@ -215,7 +230,8 @@ def _process_mesh(self):
 
 
 def _placements(self):
-    """How the Tensor lies along each dimension of its mesh, a list of Placement; None for one on one device."""
+    """How the Tensor lies along each dimension of its mesh, a list of Placement; None for
+    one on one device."""
     spread = spread_of(self)
     return None if spread is None else list(spread.placements)
 
@@ -223,7 +239,8 @@ def _placements(self):
 def _local_shape(self):
     """The shape of what the device of this process holds; None for a Tensor on one device."""
     spread = spread_of(self)
-    return None if spread is None else [s.stop - s.start for s in spread.range(self._raw.shape, here(spread.mesh))]
+    return (None if spread is None
+            else [s.stop - s.start for s in spread.range(self._raw.shape, here(spread.mesh))])
 
 
 def _local_value(self):
@@ -235,7 +252,8 @@ def _local_value(self):
 def _num_shard(self):
     """Into how many pieces the Tensor is cut."""
     spread = spread_of(self)
-    return 1 if spread is None else int(np.prod([n for p, n in zip(spread.placements, spread.mesh.shape, strict=True) if p.is_shard()], dtype=int))
+    return 1 if spread is None else int(np.prod(
+        [n for p, n in zip(spread.placements, spread.mesh.shape, strict=True) if p.is_shard()], dtype=int))
 
 
 def _placements_str(self):

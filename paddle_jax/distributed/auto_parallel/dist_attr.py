@@ -1,4 +1,5 @@
-"""The older way to say how a Tensor lies on a mesh: a name of a mesh dimension, or None, for each of its axes."""
+"""The older way to say how a Tensor lies on a mesh: a name of a mesh dimension, or None, for
+each of its axes."""
 
 from paddle_jax.distributed.auto_parallel.process_mesh import ProcessMesh
 
@@ -21,10 +22,12 @@ class DistAttr:
         if not isinstance(mesh, ProcessMesh):
             raise ValueError(f"DistAttr: mesh: got {type(mesh).__name__}; it must be a ProcessMesh")
         if not isinstance(sharding_specs, list):
-            raise ValueError(f"DistAttr: sharding_specs: got {type(sharding_specs).__name__}; it must be a list with a name or None for each axis")
+            raise ValueError(f"DistAttr: sharding_specs: got {type(sharding_specs).__name__}; "
+                             "it must be a list with a name or None for each axis")
         for name in sharding_specs:
             if name is not None and name not in mesh.dim_names:
-                raise ValueError(f"DistAttr: sharding_specs: got {name!r}; the mesh has the dimensions {mesh.dim_names}")
+                raise ValueError(f"DistAttr: sharding_specs: got {name!r}; "
+                                 f"the mesh has the dimensions {mesh.dim_names}")
         self._mesh, self._specs = mesh, list(sharding_specs)
 
     @property
@@ -45,13 +48,16 @@ class DistAttr:
 
     @property
     def placements(self):
-        """The same as a list of placements, one for each dimension of the mesh, which `shard_tensor` takes."""
+        """The same as a list of placements, one for each dimension of the mesh, which
+        `shard_tensor` takes."""
         from paddle_jax.distributed.auto_parallel.placement_type import Replicate, Shard
 
-        return [Shard(self._specs.index(name)) if name in self._specs else Replicate() for name in self.process_mesh.dim_names]
+        return [Shard(self._specs.index(name)) if name in self._specs else Replicate()
+                for name in self.process_mesh.dim_names]
 
     def __eq__(self, other):
-        return isinstance(other, DistAttr) and self.process_mesh == other.process_mesh and self.dims_mapping == other.dims_mapping
+        return (isinstance(other, DistAttr) and self.process_mesh == other.process_mesh
+                and self.dims_mapping == other.dims_mapping)
 
     def __hash__(self):
         return hash((self.process_mesh, tuple(self.dims_mapping)))

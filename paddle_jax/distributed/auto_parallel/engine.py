@@ -25,9 +25,9 @@ _MODES = ("train", "eval", "predict")
 class Engine:
     """Trains, evaluates and runs a model on the devices of a mesh, each step as one compiled program.
 
-    A model whose parameters are on one device is put on the mesh of `set_mesh`, or on all devices: each gets a copy, and a part of every batch.
-    One that is laid out already (`shard_tensor`, `parallelize`) stays as it is; batches are cut along the mesh dimension "dp", the first if there
-    is none.
+    A model whose parameters are on one device is put on the mesh of `set_mesh`, or on all devices: each gets
+    a copy, and a part of every batch. One that is laid out already (`shard_tensor`, `parallelize`) stays as
+    it is; batches are cut along the mesh dimension "dp", the first if there is none.
 
     Differs from Paddle: a model on one device will do, and `fit` and `evaluate` return numbers.
 
@@ -43,7 +43,8 @@ class Engine:
     Example:
         >>> net = paddle.nn.Linear(2, 1)
         >>> data = paddle.io.TensorDataset([paddle.ones([4, 2]), paddle.ones([4, 1])])
-        >>> engine = paddle.distributed.auto_parallel.Engine(net, paddle.nn.MSELoss(), paddle.optimizer.SGD(0.1, parameters=net.parameters()))
+        >>> engine = paddle.distributed.auto_parallel.Engine(
+        ...     net, paddle.nn.MSELoss(), paddle.optimizer.SGD(0.1, parameters=net.parameters()))
         >>> history = engine.fit(data, batch_size=2, epochs=2, verbose=0)
         >>> history["loss"][1] < history["loss"][0]
         True
@@ -69,24 +70,28 @@ class Engine:
         """The optimizer."""
         return self._optimizer
 
-    # passes over data -------------------------------------------------------------------------------------------------
+    # passes over data ---------------------------------------------------------------------------------------
 
-    def fit(self, train_data, train_sample_split=None, batch_size=1, epochs=1, steps_per_epoch=None, log_freq=10, save_dir=None, save_freq=1,
-            valid_data=None, valid_sample_split=None, valid_freq=1, valid_steps=None, collate_fn=None, callbacks=None, verbose=2,
-            nvprof_range=(-1, -1)):
+    def fit(self, train_data, train_sample_split=None, batch_size=1, epochs=1, steps_per_epoch=None,
+            log_freq=10, save_dir=None, save_freq=1, valid_data=None, valid_sample_split=None, valid_freq=1,
+            valid_steps=None, collate_fn=None, callbacks=None, verbose=2, nvprof_range=(-1, -1)):
         """Trains the model.
 
         Args:
             train_data: Dataset, or a loader of batches.
-            train_sample_split: int, how many fields of a sample are inputs; the others are labels. Default: 1.
-            batch_size: int, samples per step, on all devices together; the rest at the end of a Dataset is left out.
+            train_sample_split: int, how many fields of a sample are inputs; the others are
+                labels. Default: 1.
+            batch_size: int, samples per step, on all devices together; the rest at the end of a
+                Dataset is left out.
             epochs: int. steps_per_epoch: int, steps at most. Default: all.
             log_freq, verbose, callbacks, save_dir, save_freq: as for `paddle.Model.fit`.
-            valid_data, valid_sample_split, valid_freq, valid_steps: what is evaluated after every `valid_freq` epochs.
+            valid_data, valid_sample_split, valid_freq, valid_steps: what is evaluated after every
+                `valid_freq` epochs.
             collate_fn: function that makes a batch of samples.
             nvprof_range: accepted for compatibility.
         Returns:
-            dict from "loss", names of metrics, and the same with "val_" in front, to lists of numbers, one for each epoch.
+            dict from "loss", names of metrics, and the same with "val_" in front, to lists of numbers,
+            one for each epoch.
         Raises:
             RuntimeError: there is no loss or no optimizer.
         """
@@ -95,15 +100,17 @@ class Engine:
         self.to_mode("train")
         batches = self.dataloader(train_data, batch_size, drop_last=True, collate_fn=collate_fn)
         steps = steps_per_epoch or _length(train_data, batch_size)
-        chosen = config_callbacks(callbacks, model=self, batch_size=batch_size, epochs=epochs, steps=steps, log_freq=log_freq, save_freq=save_freq,
-                                  save_dir=save_dir, verbose=verbose, metrics=self._names(), mode="train")
+        chosen = config_callbacks(callbacks, model=self, batch_size=batch_size, epochs=epochs, steps=steps,
+                                  log_freq=log_freq, save_freq=save_freq, save_dir=save_dir, verbose=verbose,
+                                  metrics=self._names(), mode="train")
         history, self.stop_training = {}, False
         chosen.on_begin("train")
         for epoch in range(epochs):
             chosen.on_epoch_begin(epoch)
             logs = self._pass("train", batches, train_sample_split, steps_per_epoch, chosen)
             if valid_data is not None and (epoch + 1) % valid_freq == 0:
-                found = self.evaluate(valid_data, valid_sample_split, batch_size, valid_steps, log_freq, collate_fn, callbacks, verbose)
+                found = self.evaluate(valid_data, valid_sample_split, batch_size, valid_steps, log_freq,
+                                      collate_fn, callbacks, verbose)
                 logs |= {f"val_{name}": value for name, value in found.items()}
                 self.to_mode("train")
             chosen.on_epoch_end(epoch, logs)
@@ -114,35 +121,42 @@ class Engine:
         chosen.on_end("train", logs)
         return history
 
-    def evaluate(self, valid_data, valid_sample_split=None, batch_size=1, steps=None, log_freq=10, collate_fn=None, callbacks=None, verbose=2):
+    def evaluate(self, valid_data, valid_sample_split=None, batch_size=1, steps=None, log_freq=10,
+                 collate_fn=None, callbacks=None, verbose=2):
         """Computes the loss and the metrics of the model on data.
 
         Args:
-            valid_data, valid_sample_split, batch_size, collate_fn, log_freq, callbacks, verbose: as for `fit`; no sample is left out.
+            valid_data, valid_sample_split, batch_size, collate_fn, log_freq, callbacks, verbose: as for
+                `fit`; no sample is left out.
             steps: int, steps at most.
         Returns:
             dict with "loss", the mean over the batches, and the metrics.
         """
-        return self._whole("eval", valid_data, valid_sample_split, batch_size, steps, log_freq, collate_fn, callbacks, verbose)
+        return self._whole("eval", valid_data, valid_sample_split, batch_size, steps, log_freq, collate_fn,
+                           callbacks, verbose)
 
-    def predict(self, test_data, test_sample_split=None, batch_size=1, steps=None, collate_fn=None, callbacks=None, verbose=2):
+    def predict(self, test_data, test_sample_split=None, batch_size=1, steps=None, collate_fn=None,
+                callbacks=None, verbose=2):
         """Computes the outputs of the model for data.
 
         Args:
-            test_data, test_sample_split, batch_size, collate_fn, callbacks, verbose: as for `evaluate`; labels are left out.
+            test_data, test_sample_split, batch_size, collate_fn, callbacks, verbose: as for `evaluate`;
+                labels are left out.
             steps: int, steps at most.
         Returns:
             list with one item for each batch: the outputs, a list of NumPy arrays.
         """
-        return self._whole("predict", test_data, test_sample_split, batch_size, steps, 10, collate_fn, callbacks, verbose)
+        return self._whole("predict", test_data, test_sample_split, batch_size, steps, 10, collate_fn,
+                           callbacks, verbose)
 
     def _whole(self, mode, data, split, batch_size, steps, log_freq, collate_fn, callbacks, verbose):
         from paddle_jax.hapi.callbacks import config_callbacks
 
         self.to_mode(mode)
-        batches, count = self.dataloader(data, batch_size, drop_last=False, collate_fn=collate_fn), steps or _length(data, batch_size)
-        chosen = config_callbacks(callbacks, model=self, batch_size=batch_size, steps=count, log_freq=log_freq, verbose=verbose,
-                                  metrics=self._names(), mode=mode)
+        batches, count = (self.dataloader(data, batch_size, drop_last=False, collate_fn=collate_fn),
+                          steps or _length(data, batch_size))
+        chosen = config_callbacks(callbacks, model=self, batch_size=batch_size, steps=count,
+                                  log_freq=log_freq, verbose=verbose, metrics=self._names(), mode=mode)
         chosen.on_begin(mode, {"steps": count, "metrics": self._names()})
         found = self._pass(mode, batches, split, steps, chosen)
         chosen.on_end(mode, {} if mode == "predict" else found)
@@ -165,9 +179,10 @@ class Engine:
                 losses.append(float(out["loss"]))
                 logs |= {"loss": losses[-1]} | out["metrics"]
             callbacks.on_batch_end(mode, step, logs)
-        return outputs if mode == "predict" else {"loss": float(np.mean(losses)) if losses else math.nan} | self._accumulated()
+        return (outputs if mode == "predict"
+                else {"loss": float(np.mean(losses)) if losses else math.nan} | self._accumulated())
 
-    # one step -----------------------------------------------------------------------------------------------------------
+    # one step -----------------------------------------------------------------------------------------------
 
     def run(self, data=None, feed=None, fetch_list=None, mode=None):
         """One step.
@@ -184,33 +199,41 @@ class Engine:
         if mode is not None:
             self.to_mode(mode)
         if feed is not None or fetch_list is not None:
-            raise ValueError("Engine.run: feed: the step is a compiled function, not a Program with variables; pass the batch as `data`")
+            raise ValueError("Engine.run: feed: the step is a compiled function, not a Program with "
+                             "variables; pass the batch as `data`")
         if not isinstance(data, list | tuple | dict):
-            raise ValueError(f"Engine.run: data: got {type(data).__name__}; it must be a list, tuple or dict of inputs and labels")
-        (batch,) = self._spread([[to_tensor(each) for each in (data.values() if isinstance(data, dict) else data)]])
+            raise ValueError(f"Engine.run: data: got {type(data).__name__}; it must be a list, tuple or dict "
+                             "of inputs and labels")
+        (batch,) = self._spread([[to_tensor(each)
+                                  for each in (data.values() if isinstance(data, dict) else data)]])
         return self._step(batch, None)
 
     def _step(self, batch, split):
         if self._mode is None:
-            raise ValueError("Engine: no mode is chosen; call to_mode('train'), or prepare(mode='train'), first")
+            raise ValueError("Engine: no mode is chosen; call to_mode('train'), "
+                             "or prepare(mode='train'), first")
         fields = _flat(batch)
         inputs = split or self._split or (1 if len(fields) > 1 or self._mode != "predict" else len(fields))
         if self._mode == "predict":
             return {"outputs": self.dist_model(*fields[:inputs])}
         self.dist_model.labels = len(fields) - inputs
-        loss, outputs = self.dist_model.with_outputs(*fields) if self._metrics else (self.dist_model(*fields), [])
+        loss, outputs = (self.dist_model.with_outputs(*fields) if self._metrics
+                         else (self.dist_model(*fields), []))
         for metric in self._metrics:
             found = metric.compute(*outputs, *fields[inputs:])
-            metric.update(*[np.asarray(each) for each in (found if isinstance(found, list | tuple) else [found])])
+            metric.update(*[np.asarray(each)
+                            for each in (found if isinstance(found, list | tuple) else [found])])
         return {"loss": float(loss), "metrics": self._accumulated()}
 
     def _accumulated(self):
-        return {name: value for m in self._metrics for name, value in zip(_listed(m.name()), _listed(m.accumulate()), strict=True)}
+        return {name: value for m in self._metrics
+                for name, value in zip(_listed(m.name()), _listed(m.accumulate()), strict=True)}
 
     def _names(self):
-        return ["loss"] * (self._loss is not None) + [name for metric in self._metrics for name in _listed(metric.name())]
+        return (["loss"] * (self._loss is not None)
+                + [name for metric in self._metrics for name in _listed(metric.name())])
 
-    # preparing -----------------------------------------------------------------------------------------------------------
+    # preparing ----------------------------------------------------------------------------------------------
 
     def to_mode(self, mode):
         """Chooses what a step does.
@@ -218,19 +241,21 @@ class Engine:
         Args:
             mode: "train", "eval" or "predict".
         Raises:
-            ValueError: it is something else. RuntimeError: the mode needs a loss or an optimizer, and there is none.
+            ValueError: it is something else. RuntimeError: the mode needs a loss or an optimizer,
+                and there is none.
         """
         if mode not in _MODES:
             raise ValueError(f"Engine.to_mode: mode: got {mode!r}; allowed are {', '.join(_MODES)}")
         getattr(self.dist_model, mode)()
         self._mode = mode
 
-    def prepare(self, inputs_spec=None, labels_spec=None, inputs=None, labels=None, main_program=None, startup_program=None, mode=None,
-                init_parameters=True):
+    def prepare(self, inputs_spec=None, labels_spec=None, inputs=None, labels=None, main_program=None,
+                startup_program=None, mode=None, init_parameters=True):
         """Says what batches look like, and chooses the mode. Programs are compiled at their first step.
 
         Args:
-            inputs_spec, labels_spec: InputSpec, or a list of them; their number tells inputs from labels in `run`.
+            inputs_spec, labels_spec: InputSpec, or a list of them; their number tells inputs from
+                labels in `run`.
             inputs, labels, main_program, startup_program: only None.
             mode: as for `to_mode`. Default: "train".
             init_parameters: accepted for compatibility; parameters have their values.
@@ -238,20 +263,22 @@ class Engine:
             ValueError: a Program or its variables are given, or the mode is not known.
         """
         if any(each is not None for each in (inputs, labels, main_program, startup_program)):
-            raise ValueError("Engine.prepare: main_program: models are Layers here; build the Engine with one, and leave Programs out")
+            raise ValueError("Engine.prepare: main_program: models are Layers here; "
+                             "build the Engine with one, and leave Programs out")
         if inputs_spec is not None:
             self._specs = list(inputs_spec) if isinstance(inputs_spec, list | tuple) else [inputs_spec]
             self._split = len(self._specs)
         self.to_mode(mode or "train")
 
-    def dataloader(self, dataset, batch_size=1, shuffle=False, drop_last=True, collate_fn=None, num_workers=0, use_buffer_reader=True,
-                   use_shared_memory=True, timeout=0, worker_init_fn=None, epochs=1, steps_per_epoch=None, sample_split=1, mode=None, places=None):
+    def dataloader(self, dataset, batch_size=1, shuffle=False, drop_last=True, collate_fn=None, num_workers=0,
+                   use_buffer_reader=True, use_shared_memory=True, timeout=0, worker_init_fn=None, epochs=1,
+                   steps_per_epoch=None, sample_split=1, mode=None, places=None):
         """A loader whose batches lie on the mesh.
 
         Args:
             dataset: Dataset, or a loader of batches.
-            batch_size, shuffle, drop_last, collate_fn, num_workers, use_buffer_reader, use_shared_memory, timeout, worker_init_fn: as for
-                `paddle.io.DataLoader`.
+            batch_size, shuffle, drop_last, collate_fn, num_workers, use_buffer_reader, use_shared_memory,
+                timeout, worker_init_fn: as for `paddle.io.DataLoader`.
             epochs, steps_per_epoch, places: accepted for compatibility.
             sample_split: int, how many fields are inputs. mode: as for `to_mode`.
         Returns:
@@ -261,23 +288,24 @@ class Engine:
             self.to_mode(mode)
         self._split = sample_split if sample_split != 1 else self._split
         if isinstance(dataset, Dataset):
-            dataset = DataLoader(dataset, batch_size=batch_size, shuffle=shuffle, drop_last=drop_last, collate_fn=collate_fn, num_workers=num_workers,
-                                 use_buffer_reader=use_buffer_reader, use_shared_memory=use_shared_memory, timeout=timeout,
-                                 worker_init_fn=worker_init_fn, return_list=True)
+            dataset = DataLoader(dataset, batch_size=batch_size, shuffle=shuffle, drop_last=drop_last,
+                                 collate_fn=collate_fn, num_workers=num_workers,
+                                 use_buffer_reader=use_buffer_reader, use_shared_memory=use_shared_memory,
+                                 timeout=timeout, worker_init_fn=worker_init_fn, return_list=True)
         return dataset if isinstance(dataset, ShardDataloader) else self._spread(dataset)
 
     def _spread(self, batches):
         return ShardDataloader(batches, self._mesh, shard_dims="dp" if "dp" in self._mesh.dim_names else 0)
 
-    # files ---------------------------------------------------------------------------------------------------------------
+    # files --------------------------------------------------------------------------------------------------
 
     def save(self, path, training=True):
         """Saves the model: weights to `path.pdparams` and the states of the optimizer to `path.pdopt`.
 
         Args:
             path: str, without an ending.
-            training: bool; False writes a program that runs without the code of the model, as `paddle.jit.save` does, for the `inputs_spec` of
-                `prepare`.
+            training: bool; False writes a program that runs without the code of the model, as
+                `paddle.jit.save` does, for the `inputs_spec` of `prepare`.
         Raises:
             RuntimeError: training=False, and `prepare` was not called with `inputs_spec`.
         """
@@ -287,7 +315,8 @@ class Engine:
                 save_file(self._optimizer.state_dict(), f"{path}.pdopt")
             return
         if self._specs is None:
-            raise RuntimeError("Engine.save: training: shapes of the inputs are not known; call prepare(inputs_spec=...) first")
+            raise RuntimeError("Engine.save: training: shapes of the inputs are not known; "
+                               "call prepare(inputs_spec=...) first")
         self.network.eval()
         save_program(self.network, path, input_spec=self._specs)
 
@@ -306,7 +335,8 @@ class Engine:
         found = load_file(f"{path}.pdparams")
         missing = [name for name in self.network.state_dict() if name not in found]
         if strict and missing:
-            raise ValueError(f"Engine.load: path: {path}.pdparams has no {', '.join(missing[:5])}; pass strict=False to load the others")
+            raise ValueError(f"Engine.load: path: {path}.pdparams has no {', '.join(missing[:5])}; "
+                             "pass strict=False to load the others")
         self.network.set_state_dict(found)
         if load_optimizer and self._optimizer is not None:
             state = load_file(f"{path}.pdopt")
@@ -349,7 +379,8 @@ def _flat(batch):
     """The Tensors of a batch, a list."""
     if isinstance(batch, Tensor):
         return [batch]
-    return [tensor for part in (batch.values() if isinstance(batch, dict) else batch) for tensor in _flat(part)]
+    return [tensor for part in (batch.values() if isinstance(batch, dict) else batch)
+            for tensor in _flat(part)]
 
 
 def _length(data, batch_size):

@@ -1,4 +1,5 @@
-"""Models made parallel without a plan: each device has a copy and a part of every batch, the states of the optimizer are cut."""
+"""Models made parallel without a plan: each device has a copy and a part of every batch, the states of the
+optimizer are cut."""
 
 import jax
 import numpy as np
@@ -22,10 +23,11 @@ class ToDistributedConfig:
 
 
 def to_distributed(model, optimizer, dataloader, device_num, node_num=1, config=None):
-    """Makes a program for one device one for several, without a plan: each device has a copy of the model, and a part of every batch and of the
-    states of the optimizer. Values are those of one device.
+    """Makes a program for one device one for several, without a plan: each device has a copy of the model,
+    and a part of every batch and of the states of the optimizer. Values are those of one device.
 
-    Differs from Paddle: any model will do; Paddle looks for the layers of a few known ones, to cut them as well.
+    Differs from Paddle: any model will do; Paddle looks for the layers of a few known ones, to
+        cut them as well.
 
     Args:
         model: Layer. Its parameters are replaced.
@@ -47,9 +49,11 @@ def to_distributed(model, optimizer, dataloader, device_num, node_num=1, config=
         [[Shard(dim=0)], [Shard(dim=0)]]
     """
     if config is not None and config.sequence_parallel:
-        raise NotImplementedError("to_distributed: config: sequence_parallel needs the layers named; use parallelize with the SequenceParallel plans")
+        raise NotImplementedError("to_distributed: config: sequence_parallel needs the layers named; "
+                                  "use parallelize with the SequenceParallel plans")
     if not isinstance(device_num, int) or not 0 < device_num <= jax.device_count():
-        raise ValueError(f"to_distributed: device_num: got {device_num!r}; there are {jax.device_count()} devices")
+        raise ValueError(f"to_distributed: device_num: got {device_num!r}; "
+                         f"there are {jax.device_count()} devices")
     mesh = ProcessMesh(np.arange(device_num), dim_names=["dp"])
     onto(model, optimizer, mesh)
     if optimizer is not None:
@@ -64,7 +68,8 @@ def mesh_for(model):
 
 
 def onto(model, optimizer, mesh):
-    """Gives each device of a mesh a copy of what of a model is on one device, and the optimizer the new parameters."""
+    """Gives each device of a mesh a copy of what of a model is on one device, and the optimizer
+    the new parameters."""
     before = dict(model.named_parameters())
     spread_rest(model, mesh)
     if optimizer is not None and any(not p.is_dist() for p in before.values()):

@@ -1,4 +1,5 @@
-"""Optimizers whose states lie on several devices (ZeRO: Rajbhandari et al., 2020, https://arxiv.org/abs/1910.02054)."""
+"""Optimizers whose states lie on several devices (ZeRO: Rajbhandari et al., 2020,
+https://arxiv.org/abs/1910.02054)."""
 
 import numpy as np
 
@@ -15,7 +16,8 @@ from paddle_jax.optimizer.optimizer import Optimizer
 
 
 class _Stage:
-    """Cuts optimizer states along a dimension of the mesh: the first axis that is not cut yet and divides evenly."""
+    """Cuts optimizer states along a dimension of the mesh: the first axis that is not cut yet
+    and divides evenly."""
 
     cuts_gradients = cuts_parameters = False
 
@@ -27,12 +29,14 @@ class _Stage:
         own = spread_of(param)
         mesh = self._mesh or get_mesh() or (own and own.mesh)
         if mesh is None or (own is not None and own.mesh != mesh):
-            raise ValueError(f"{type(self).__name__}: mesh: {param.name} lies on {own and own.mesh}; its states can only lie there as well; "
-                             "shard the parameters first, or call set_mesh")
+            raise ValueError(f"{type(self).__name__}: mesh: {param.name} lies on {own and own.mesh}; "
+                             "its states can only lie there as well; shard the parameters first, "
+                             "or call set_mesh")
         own = own or Spread(mesh, [Replicate()] * mesh.ndim)
         name = self._sharding_mesh_dim
         if isinstance(name, str) and name not in mesh.dim_names:
-            raise ValueError(f"{type(self).__name__}: sharding_mesh_dim: got {name!r}; the mesh has {mesh.dim_names}")
+            raise ValueError(f"{type(self).__name__}: sharding_mesh_dim: got {name!r}; "
+                             f"the mesh has {mesh.dim_names}")
         at = mesh.dim_names.index(name) if isinstance(name, str) else name
         placements, taken = list(own.placements), {p.get_dim() for p in own.placements if p.is_shard()}
         free = [i for i, n in enumerate(param.shape) if i not in taken and n % mesh.shape[at] == 0]
@@ -41,10 +45,12 @@ class _Stage:
         return Spread(mesh, placements)
 
     def __call__(self, key, param, tensor):
-        """A state of a parameter, cut. `key` is its name; those that are not shaped as the parameter stay copies."""
+        """A state of a parameter, cut. `key` is its name; those that are not shaped as the
+        parameter stay copies."""
         if list(tensor.shape) != list(param.shape):
             return shard_tensor(tensor, self.spread(param).mesh, [])
-        return moved(tensor, self.spread(param)) if tensor.is_dist() else shard_tensor(tensor, *_parts(self.spread(param)))
+        return (moved(tensor, self.spread(param)) if tensor.is_dist()
+                else shard_tensor(tensor, *_parts(self.spread(param))))
 
     def shard_master_weight(self, param, master_weight):
         """The float32 weight of a parameter of low precision, cut."""
@@ -52,7 +58,8 @@ class _Stage:
 
 
 class ShardingStage1(_Stage):
-    """For `shard_optimizer`: each device along a dimension of the mesh keeps a part of the optimizer's states.
+    """For `shard_optimizer`: each device along a dimension of the mesh keeps a part of the
+    optimizer's states.
 
     Args:
         sharding_mesh_dim: str or int, the dimension.
@@ -61,7 +68,8 @@ class ShardingStage1(_Stage):
         >>> dist = paddle.distributed
         >>> mesh = dist.ProcessMesh([0], dim_names=["dp"])
         >>> layer = dist.shard_layer(paddle.nn.Linear(2, 2), mesh)
-        >>> optimizer = dist.shard_optimizer(paddle.optimizer.AdamW(parameters=layer.parameters()), dist.ShardingStage1("dp", mesh))
+        >>> optimizer = dist.shard_optimizer(paddle.optimizer.AdamW(parameters=layer.parameters()),
+        ...                                  dist.ShardingStage1("dp", mesh))
         >>> layer(dist.shard_tensor(paddle.ones([2, 2]), mesh, [dist.Shard(0)])).sum().backward()
         >>> optimizer.step()
     """
@@ -100,9 +108,10 @@ def shard_optimizer(optimizer, shard_fn=None, gradient_accumulation_steps=1):
 
     Args:
         optimizer: Optimizer whose parameters are sharded.
-        shard_fn: ShardingStage1, 2 or 3; or a function (name of the state, parameter, Tensor) that gives the Tensor as it shall lie. Default: states
-            lie as their parameters do.
-        gradient_accumulation_steps: int, after how many backward passes `step` is called; gradients add up in any case.
+        shard_fn: ShardingStage1, 2 or 3; or a function (name of the state, parameter, Tensor) that gives the
+            Tensor as it shall lie. Default: states lie as their parameters do.
+        gradient_accumulation_steps: int, after how many backward passes `step` is called; gradients
+            add up in any case.
     Returns:
         The optimizer.
     Raises:
@@ -114,7 +123,8 @@ def shard_optimizer(optimizer, shard_fn=None, gradient_accumulation_steps=1):
         >>> optimizer = dist.shard_optimizer(paddle.optimizer.SGD(0.1, parameters=layer.parameters()))
     """
     if not isinstance(optimizer, Optimizer):
-        raise CheckError(f"shard_optimizer: optimizer: got {type(optimizer).__name__}; it must be an Optimizer")
+        raise CheckError(f"shard_optimizer: optimizer: got {type(optimizer).__name__}; "
+                         "it must be an Optimizer")
     if shard_fn is None:
         return optimizer
     state = optimizer.state_dict() if any(group.stacks for group in optimizer._groups) else None
@@ -148,7 +158,8 @@ def _prepared(stage, param):
 
 
 def _asked(shard_fn, slot, param):
-    """The layout that the user's function gives a state, tried on zeros that take no memory before it puts them somewhere."""
+    """The layout that the user's function gives a state, tried on zeros that take no memory before it
+    puts them somewhere."""
     given = wrap(filled(0, aval_of(tuple(param._raw.shape), np.dtype("float32"))))
     made = shard_fn(slot, param, given)
     spread = spread_of(made if made is not None else given) or spread_of(param)
@@ -156,7 +167,8 @@ def _asked(shard_fn, slot, param):
 
 
 def shard_scaler(scaler):
-    """Makes a GradScaler fit for gradients on several devices. It is so already: whether one of them is infinite is asked of all of them.
+    """Makes a GradScaler fit for gradients on several devices. It is so already: whether one of them is
+    infinite is asked of all of them.
 
     Args:
         scaler: GradScaler.

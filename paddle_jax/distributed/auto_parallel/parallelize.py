@@ -19,10 +19,13 @@ def parallelize(model, optimizer=None, mesh=None, config=None):
     Args:
         model: Layer. Its parameters are replaced.
         optimizer: Optimizer of the model; it gets the new parameters.
-        mesh: ProcessMesh with dimensions named "dp" and "mp", as far as the config uses them. Default: that of `set_mesh`.
-        config: dict. "mp_config": {"parallelize_plan": {name: plan or list of plans}}, where a name is that of a layer or parameter, or a regular
-            expression for some. "cp_config": the same for ContextParallel plans, over a mesh dimension "sep". "dp_config":
-            {"sharding_level": 0 to 3}: whether optimizer states (1), gradients (2) and parameters (3) are cut along "dp". Default: nothing is done.
+        mesh: ProcessMesh with dimensions named "dp" and "mp", as far as the config uses them. Default:
+            that of `set_mesh`.
+        config: dict. "mp_config": {"parallelize_plan": {name: plan or list of plans}}, where a name is that
+            of a layer or parameter, or a regular expression for some. "cp_config": the same for
+            ContextParallel plans, over a mesh dimension "sep". "dp_config": {"sharding_level": 0 to 3}:
+            whether optimizer states (1), gradients (2) and parameters (3) are cut along "dp". Default:
+            nothing is done.
     Returns:
         (model, optimizer).
     Raises:
@@ -41,12 +44,15 @@ def parallelize(model, optimizer=None, mesh=None, config=None):
         return model, optimizer
     unknown = sorted(set(config) - {"mp_config", "cp_config", "dp_config", "pp_config"})
     if unknown:
-        warnings.warn(f"parallelize: config: there is no {', '.join(unknown)}; there are mp_config, cp_config and dp_config", stacklevel=2)
+        warnings.warn(f"parallelize: config: there is no {', '.join(unknown)}; there are mp_config, "
+                      "cp_config and dp_config", stacklevel=2)
     mesh = get_mesh() if mesh is None else mesh
     if not isinstance(mesh, ProcessMesh):
-        raise CheckError(f"parallelize: mesh: got {type(mesh).__name__}; pass a ProcessMesh, or call set_mesh first")
+        raise CheckError(f"parallelize: mesh: got {type(mesh).__name__}; pass a ProcessMesh, "
+                         "or call set_mesh first")
     if config.get("pp_config") is not None:
-        raise NotImplementedError("parallelize: config: a pipeline is not there; use mp_config, cp_config and dp_config")
+        raise NotImplementedError("parallelize: config: a pipeline is not there; "
+                                  "use mp_config, cp_config and dp_config")
     parts = [(config.get("mp_config"), MODEL), (config.get("cp_config"), SEQUENCE)]
     data_config = config.get("dp_config")
     if data_config is None and all(part is None for part, _ in parts):
@@ -68,14 +74,17 @@ def parallelize(model, optimizer=None, mesh=None, config=None):
 
 def _apply(model, mesh, plans, dim):
     if plans and dim not in mesh.dim_names:
-        raise CheckError(f"parallelize: mesh: got dimensions {mesh.dim_names}; a parallelize_plan needs one named {dim!r}")
+        raise CheckError(f"parallelize: mesh: got dimensions {mesh.dim_names}; "
+                         f"a parallelize_plan needs one named {dim!r}")
     for key, given in plans.items():
         todo = given if isinstance(given, list | tuple) else [given]
         if any(not isinstance(plan, PlanBase) for plan in todo):
-            raise CheckError(f"parallelize: config: got {given!r} for {key!r}; it must be a plan such as ColWiseParallel(), or a list of plans")
+            raise CheckError(f"parallelize: config: got {given!r} for {key!r}; "
+                             "it must be a plan such as ColWiseParallel(), or a list of plans")
         found = list(_meant(model, key))
         if not found:
-            warnings.warn(f"parallelize: no layer or parameter is named {key!r}; it is left out", stacklevel=3)
+            warnings.warn(f"parallelize: no layer or parameter is named {key!r}; it is left out",
+                          stacklevel=3)
         for layer, names in found:
             for plan in todo:
                 plan.apply(layer, mesh, names)
@@ -96,7 +105,8 @@ def exchange(optimizer, before, after):
     new = {id(old): after[key] for key, old in before.items()}
     for group in optimizer._groups:
         if group.stacks:
-            raise CheckError("parallelize: optimizer: it has made steps already; call parallelize before the first one")
+            raise CheckError("parallelize: optimizer: it has made steps already; "
+                             "call parallelize before the first one")
         group.params[:] = [new.get(id(p), p) for p in group.params]
     if optimizer._parameter_list and not isinstance(optimizer._parameter_list[0], dict):
         optimizer._parameter_list[:] = [new.get(id(p), p) for p in optimizer._parameter_list]

@@ -49,11 +49,13 @@ class Placement:
 class Shard(Placement):
     """The devices along a dimension of the mesh hold consecutive pieces of one axis of the Tensor.
 
-    Where the length does not divide, the first pieces have ceil(length / devices) and the last ones less or none.
+    Where the length does not divide, the first pieces have ceil(length / devices) and the last
+    ones less or none.
 
     Args:
         dim: int, the axis.
-        split_factor: int, into how many interleaved parts the axis is cut first. Only 1 can be used with a Tensor.
+        split_factor: int, into how many interleaved parts the axis is cut first. Only 1 can be
+            used with a Tensor.
     Raises:
         TypeError: `dim` is no int.
     Example:
@@ -125,7 +127,8 @@ class Partial(Placement):
 
     def __init__(self, reduce_type=ReduceType.kRedSum):
         if not isinstance(reduce_type, ReduceType):
-            raise TypeError(f"Partial: reduce_type: got {reduce_type!r}; it must be a ReduceType, e.g. ReduceType.kRedMax")
+            raise TypeError(f"Partial: reduce_type: got {reduce_type!r}; it must be a ReduceType, e.g. "
+                            "ReduceType.kRedMax")
         self._reduce_type = reduce_type
 
     def reduce_type(self):
@@ -144,7 +147,8 @@ class Partial(Placement):
 
 
 def ordered(placements):
-    """Placements in which each Shard knows the order of the mesh dimensions that cut its axis, where several do."""
+    """Placements in which each Shard knows the order of the mesh dimensions that cut its axis,
+    where several do."""
     dims = [p.get_dim() for p in placements if p.is_shard()]
     made, seen = [], {}
     for p in placements:

@@ -1,7 +1,8 @@
 """Plans for `parallelize`: what is done to a layer, or to one of its parameters.
 
-Tensor parallelism as in Megatron-LM (Shoeybi et al., 2019, https://arxiv.org/abs/1909.08053), sequence parallelism as in Korthikanti et al., 2022
-(https://arxiv.org/abs/2205.05198), both written as layouts; XLA finds the communication.
+Tensor parallelism as in Megatron-LM (Shoeybi et al., 2019, https://arxiv.org/abs/1909.08053), sequence
+parallelism as in Korthikanti et al., 2022 (https://arxiv.org/abs/2205.05198), both written as layouts; XLA
+finds the communication.
 """
 
 from paddle_jax._core.tensor import Tensor
@@ -20,15 +21,18 @@ class PlanBase:
 
     def apply(self, layer, process_mesh, shard_param_list):
         """Does it. shard_param_list: names of the parameters that are meant, all if it is empty."""
-        raise NotImplementedError("PlanBase: the base class has no plan; use a subclass such as ColWiseParallel")
+        raise NotImplementedError("PlanBase: the base class has no plan; "
+                                  "use a subclass such as ColWiseParallel")
 
 
 def laid_out(tensor, mesh, placement, dim=MODEL):
-    """A Tensor that along one dimension of the mesh lies as `placement` says, and along the others as before."""
+    """A Tensor that along one dimension of the mesh lies as `placement` says, and along the
+    others as before."""
     own = spread_of(tensor) if tensor.is_dist() else None
     placements = list(own.placements) if own is not None and own.mesh == mesh else [Replicate()] * mesh.ndim
     at = mesh.dim_names.index(dim)
-    cut = [Replicate() if placement.is_shard() and p == placement and i != at else p for i, p in enumerate(placements)]
+    cut = [Replicate() if placement.is_shard() and p == placement and i != at else p
+           for i, p in enumerate(placements)]
     return moved(tensor, Spread(mesh, [placement if i == at else p for i, p in enumerate(cut)]))
 
 
@@ -52,7 +56,8 @@ def _cut_parameters(layer, mesh, names, dims):
         if param is not None and name in dims and not param.is_dist():
             axis = dims[name]
             cut = Replicate() if axis is None else Shard(axis)
-            replace(layer, name, shard_tensor(param, mesh, [cut if i == at else Replicate() for i in range(mesh.ndim)]))
+            replace(layer, name,
+                    shard_tensor(param, mesh, [cut if i == at else Replicate() for i in range(mesh.ndim)]))
 
 
 class ColWiseParallel(PlanBase):
@@ -79,7 +84,8 @@ class ColWiseParallel(PlanBase):
 
 
 class RowWiseParallel(PlanBase):
-    """Cuts the weight of a Linear (or Embedding) into rows: each device takes a part of the inputs, and the results are added up.
+    """Cuts the weight of a Linear (or Embedding) into rows: each device takes a part of the inputs, and the
+    results are added up.
 
     Args:
         is_input_parallel: bool, whether the inputs are cut along their last axis already.
@@ -126,12 +132,14 @@ class PrepareLayerOutput(PlanBase):
     Args:
         fn: function (mesh) that gives a hook (layer, inputs, outputs) for `register_forward_post_hook`.
     Example:
-        >>> plan = paddle.distributed.PrepareLayerOutput(lambda process_mesh: lambda layer, inputs, outputs: outputs)
+        >>> plan = paddle.distributed.PrepareLayerOutput(
+        ...     lambda process_mesh: lambda layer, inputs, outputs: outputs)
     """
 
     def __init__(self, fn=None):
         if fn is None or not callable(fn):
-            raise AssertionError("PrepareLayerOutput: fn: it must be a function of the mesh that gives a hook")
+            raise AssertionError("PrepareLayerOutput: fn: it must be a function of the mesh "
+                                 "that gives a hook")
         self.fn = fn
 
     def apply(self, layer, process_mesh, shard_param_list):
@@ -140,7 +148,8 @@ class PrepareLayerOutput(PlanBase):
 
 
 def _begun(tensor, mesh, transpose):
-    """A Tensor [batch, sequence, ...] cut along the sequence, as [sequence, batch, ...] if it is to be transposed."""
+    """A Tensor [batch, sequence, ...] cut along the sequence, as [sequence, batch, ...] if it is
+    to be transposed."""
     return laid_out(_swapped(tensor) if transpose else tensor, mesh, Shard(0 if transpose else 1))
 
 
@@ -154,7 +163,8 @@ def _swapped(tensor):
 
 
 class SequenceParallelBegin(PlanBase):
-    """Cuts what a layer returns, [batch, sequence, ...], along the sequence: those after it run on parts, until SequenceParallelEnd.
+    """Cuts what a layer returns, [batch, sequence, ...], along the sequence: those after it run on parts,
+    until SequenceParallelEnd.
 
     Args:
         need_transpose: bool, whether the result becomes [sequence, batch, ...].
@@ -167,7 +177,8 @@ class SequenceParallelBegin(PlanBase):
 
     def sequence_parallel_begin(self, process_mesh):
         """The hook."""
-        return lambda layer, inputs, outputs: each(outputs, lambda t: _begun(t, process_mesh, self.need_transpose))
+        return lambda layer, inputs, outputs: each(outputs,
+                                                   lambda t: _begun(t, process_mesh, self.need_transpose))
 
     def apply(self, layer, process_mesh, shard_param_list):
         """Registers the hook."""
@@ -220,7 +231,8 @@ class SequenceParallelDisable(PlanBase):
     """Runs one layer between SequenceParallelBegin and SequenceParallelEnd on the whole sequence.
 
     Args:
-        need_transpose: bool, whether the layer gets [batch, sequence, ...] for [sequence, batch, ...], and its result is transposed back.
+        need_transpose: bool, whether the layer gets [batch, sequence, ...] for [sequence, batch, ...], and
+            its result is transposed back.
     Example:
         >>> plan = paddle.distributed.SequenceParallelDisable(need_transpose=False)
     """
@@ -230,7 +242,8 @@ class SequenceParallelDisable(PlanBase):
 
     def sequence_parallel_begin(self, process_mesh):
         """The hook behind."""
-        return lambda layer, inputs, outputs: each(outputs, lambda t: _begun(t, process_mesh, self.need_transpose))
+        return lambda layer, inputs, outputs: each(outputs,
+                                                   lambda t: _begun(t, process_mesh, self.need_transpose))
 
     def sequence_parallel_end(self, process_mesh):
         """The hook before."""

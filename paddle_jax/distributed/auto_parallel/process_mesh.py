@@ -21,7 +21,8 @@ class ProcessMesh:
         process_ids: list of int, the numbers of the devices in row-major order.
     Raises:
         ValueError: `mesh` is no list or array, or ragged; `dim_names` is no list.
-        AssertionError: a number is negative, no integer, or there twice; names do not match the dimensions, or are there twice.
+        AssertionError: a number is negative, no integer, or there twice; names do not match the dimensions,
+            or are there twice.
         TypeError: a name is no str.
     Example:
         >>> mesh = paddle.distributed.ProcessMesh([[0, 1], [2, 3]], dim_names=["x", "y"])
@@ -34,18 +35,22 @@ class ProcessMesh:
     def __init__(self, mesh=None, dim_names=None, shape=None, process_ids=None):
         if mesh is None:
             if shape is None or process_ids is None:
-                raise CheckError("ProcessMesh: mesh: got None; pass a list or array of device numbers, or `shape` and `process_ids`")
+                raise CheckError("ProcessMesh: mesh: got None; pass a list or array of device numbers, "
+                                 "or `shape` and `process_ids`")
             mesh = np.array(process_ids).reshape(shape)
         if not isinstance(mesh, list | np.ndarray):
-            raise ValueError(f"ProcessMesh: mesh: got {type(mesh).__name__}; it must be a list or a NumPy array of device numbers")
+            raise ValueError(f"ProcessMesh: mesh: got {type(mesh).__name__}; "
+                             "it must be a list or a NumPy array of device numbers")
         if dim_names is not None and not isinstance(dim_names, list):
-            raise ValueError(f"ProcessMesh: dim_names: got {type(dim_names).__name__}; it must be a list of str")
+            raise ValueError(f"ProcessMesh: dim_names: got {type(dim_names).__name__}; "
+                             "it must be a list of str")
         self._mesh = _checked(np.array(mesh))
         self._names = [f"d{i}" for i in range(self._mesh.ndim)] if dim_names is None else list(dim_names)
         if any(not isinstance(name, str) for name in self._names):
             raise TypeError(f"ProcessMesh: dim_names: got {self._names}; each must be a str")
         if len(self._names) != self._mesh.ndim or len(set(self._names)) != len(self._names):
-            raise CheckError(f"ProcessMesh: dim_names: got {self._names}; a mesh of {self._mesh.ndim} dimensions needs that many different names")
+            raise CheckError(f"ProcessMesh: dim_names: got {self._names}; "
+                             f"a mesh of {self._mesh.ndim} dimensions needs that many different names")
 
     @property
     def mesh(self):
@@ -83,7 +88,8 @@ class ProcessMesh:
 
     @property
     def unique_id(self):
-        """A number that equal meshes of this program share, and no others; int from 1 on, in the order in which it is asked for."""
+        """A number that equal meshes of this program share, and no others; int from 1 on, in the order in
+        which it is asked for."""
         return _numbers.setdefault((tuple(self.shape), tuple(self.process_ids)), len(_numbers) + 1)
 
     def contains(self, process_id):
@@ -126,7 +132,8 @@ class ProcessMesh:
         return ProcessMesh(mesh, [dim_name, *rest]) if index is None else ProcessMesh(mesh[index], rest)
 
     def get_submesh_with_dim(self, dim_name):
-        """The devices along one dimension among which this process is (the first device, if it is in none)."""
+        """The devices along one dimension among which this process is (the first device,
+        if it is in none)."""
         from paddle_jax.distributed.parallel import get_rank
 
         if dim_name not in self._names:
@@ -137,14 +144,16 @@ class ProcessMesh:
         return ProcessMesh(self._mesh[tuple(index)], [dim_name])
 
     def get_group(self, dim_name=None):
-        """The group of processes along one dimension to which this process belongs, for collectives. All processes of the program must call it.
+        """The group of processes along one dimension to which this process belongs, for collectives. All
+        processes of the program must call it.
 
         Args:
             dim_name: str, the dimension; may be left out where there is one.
         Returns:
             Group; one without a part for this process where the mesh does not have it.
         Raises:
-            AssertionError: `init_parallel_env` was not called. ValueError: there is no such dimension, or none is named and there are several.
+            AssertionError: `init_parallel_env` was not called. ValueError: there is no such dimension, or
+                none is named and there are several.
         """
         from paddle_jax.distributed.communication.mesh_groups import group_along
 
@@ -168,14 +177,16 @@ class ProcessMesh:
             return self.get_submesh_with_dim(index)
         part = self._mesh[index]
         if isinstance(index, tuple) or part.ndim == self._mesh.ndim:
-            kept = [n for n, i in zip(self._names, index, strict=False) if isinstance(i, slice)] if isinstance(index, tuple) else self._names
+            kept = ([n for n, i in zip(self._names, index, strict=False) if isinstance(i, slice)]
+                    if isinstance(index, tuple) else self._names)
             kept = [*kept, *self._names[len(index) :]] if isinstance(index, tuple) else kept
         else:
             kept = self._names[1:]
         return ProcessMesh(part, kept) if np.ndim(part) else ProcessMesh([int(part)])
 
     def __eq__(self, other):
-        return isinstance(other, ProcessMesh) and self.shape == other.shape and self.process_ids == other.process_ids
+        return (isinstance(other, ProcessMesh) and self.shape == other.shape
+                and self.process_ids == other.process_ids)
 
     def __hash__(self):
         return hash((tuple(self.shape), tuple(self.process_ids)))
@@ -202,9 +213,11 @@ def _checked(mesh):
     if mesh.size == 0:
         raise ValueError("ProcessMesh: mesh: got no devices; it needs at least one")
     if not np.issubdtype(mesh.dtype, np.integer):
-        raise CheckError(f"ProcessMesh: mesh: got {mesh.dtype}; all elements must be integers, the numbers of devices")
+        raise CheckError(f"ProcessMesh: mesh: got {mesh.dtype}; all elements must be integers, "
+                         "the numbers of devices")
     if mesh.min() < 0 or len(np.unique(mesh)) != mesh.size:
-        raise CheckError(f"ProcessMesh: mesh: got {mesh.tolist()}; device numbers must be 0 or more, and none there twice")
+        raise CheckError(f"ProcessMesh: mesh: got {mesh.tolist()}; device numbers must be 0 or more, "
+                         "and none there twice")
     return mesh
 
 
@@ -212,8 +225,9 @@ def _checked(mesh):
 def _jax_mesh(shape, ids, names):
     devices = jax.devices()
     if max(ids) >= len(devices):
-        raise ValueError(f"ProcessMesh: process_ids: got {max(ids)}; there are {len(devices)} devices, 0..{len(devices) - 1}; start more processes "
-                         "with paddle.distributed.launch, or on a CPU set XLA_FLAGS=--xla_force_host_platform_device_count=8 before the start")
+        raise ValueError(f"ProcessMesh: process_ids: got {max(ids)}; there are {len(devices)} devices, "
+                         f"0..{len(devices) - 1}; start more processes with paddle.distributed.launch, or on "
+                         "a CPU set XLA_FLAGS=--xla_force_host_platform_device_count=8 before the start")
     if len(ids) > 1:
         Several.used = True
         if devices[0].platform == "cpu" and len(jax.local_devices()) > 1:

@@ -4,7 +4,8 @@ from paddle_jax._core.random import seed as seed_all
 
 
 def parallel_manual_seed(seed, name=""):
-    """Seeds the random numbers of a program over a mesh: what is drawn does not depend on how it lies on the devices.
+    """Seeds the random numbers of a program over a mesh: what is drawn does not depend on how it
+    lies on the devices.
 
     Args:
         seed: int in 0..2**64 - 1, the same on all processes.

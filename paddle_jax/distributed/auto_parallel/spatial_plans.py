@@ -1,7 +1,8 @@
 """Plans for `parallelize` that cut what layers get: images for convolutions, sequences for attention.
 
-All of them say how values lie; XLA finds the communication: the borders that neighbours need for a convolution, the exchange of heads for sequences
-of DeepSpeed-Ulysses (Jacobs et al., 2023, https://arxiv.org/abs/2309.14509).
+All of them say how values lie; XLA finds the communication: the borders that neighbours need for a
+convolution, the exchange of heads for sequences of DeepSpeed-Ulysses (Jacobs et al., 2023,
+https://arxiv.org/abs/2309.14509).
 """
 
 from paddle_jax._core.errors import CheckError
@@ -14,9 +15,11 @@ _WAYS = ("p2p", "all2all")
 
 
 class ConvParallel(PlanBase):
-    """Cuts the images that a Conv2D gets along their width, so that each device computes some columns of the result, which stays cut.
+    """Cuts the images that a Conv2D gets along their width, so that each device computes some columns of the
+    result, which stays cut.
 
-    Values are those of one device whatever kernel, stride, padding and dilation are. A width that does not divide is left whole.
+    Values are those of one device whatever kernel, stride, padding and dilation are. A width that does not
+    divide is left whole.
 
     Example:
         >>> plan = paddle.distributed.ConvParallel()
@@ -28,7 +31,8 @@ class ConvParallel(PlanBase):
         def hook(layer, inputs):
             layout = getattr(layer, "_data_format", None)
             if layout not in ("NCHW", "NHWC"):
-                raise ValueError(f"ConvParallel: got a layer of data format {layout!r}; it must be a Conv2D of NCHW or NHWC")
+                raise ValueError(f"ConvParallel: got a layer of data format {layout!r}; "
+                                 "it must be a Conv2D of NCHW or NHWC")
             cut = Shard(layout.index("W"))
             return (laid_out(inputs[0], process_mesh, cut, MODEL), *inputs[1:])
 
@@ -57,7 +61,8 @@ class PrepareContextParallel(PlanBase):
         """The hook, for positional and for named arguments."""
 
         def split(value):
-            return laid_out(value, process_mesh, Shard(1), SEQUENCE) if isinstance(value, Tensor) and value.ndim > 1 else value
+            return (laid_out(value, process_mesh, Shard(1), SEQUENCE)
+                    if isinstance(value, Tensor) and value.ndim > 1 else value)
 
         return _of_inputs(split)
 
@@ -67,11 +72,13 @@ class PrepareContextParallel(PlanBase):
 
 
 class ContextParallel(PlanBase):
-    """Runs a layer that computes attention of queries, keys and values [batch, sequence, heads, size] on a sequence cut over "sep".
+    """Runs a layer that computes attention of queries, keys and values [batch, sequence, heads, size] on a
+    sequence cut over "sep".
 
     Args:
-        backend: "all2all": each device computes some heads over the whole sequence (the heads must divide), and what leaves the layer is cut along
-            the sequence again. "p2p": each device computes its queries, and XLA brings it the keys and values. Values are the same.
+        backend: "all2all": each device computes some heads over the whole sequence (the heads must divide),
+            and what leaves the layer is cut along the sequence again. "p2p": each device computes its
+            queries, and XLA brings it the keys and values. Values are the same.
     Raises:
         AssertionError: the backend is none of them.
     Example:
@@ -86,13 +93,15 @@ class ContextParallel(PlanBase):
         cut = Shard(2 if self.backend == "all2all" else 1)
 
         def change(value):
-            return laid_out(value, process_mesh, cut, SEQUENCE) if isinstance(value, Tensor) and value.ndim == 4 else value
+            return (laid_out(value, process_mesh, cut, SEQUENCE)
+                    if isinstance(value, Tensor) and value.ndim == 4 else value)
 
         return _of_inputs(change)
 
     def after(self, process_mesh):
         """The hook behind."""
-        return lambda layer, inputs, outputs: each(outputs, lambda t: laid_out(t, process_mesh, Shard(1), SEQUENCE))
+        return lambda layer, inputs, outputs: each(outputs,
+                                                   lambda t: laid_out(t, process_mesh, Shard(1), SEQUENCE))
 
     def apply(self, layer, process_mesh, shard_param_list):
         """Registers the hooks."""
@@ -102,7 +111,8 @@ class ContextParallel(PlanBase):
 
 def _of_inputs(change):
     """The hook that changes what a layer gets, by position and by name."""
-    return lambda layer, inputs, named: (tuple(map(change, inputs)), {name: change(value) for name, value in named.items()})
+    return lambda layer, inputs, named: (tuple(map(change, inputs)),
+                                         {name: change(value) for name, value in named.items()})
 
 
 def _way(plan, backend):

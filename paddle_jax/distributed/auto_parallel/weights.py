@@ -6,13 +6,16 @@ UNCUT = "_uncut"  # the attribute of a Parameter that says how it lay before Sha
 
 
 def gather_weights(layer):
-    """Makes each layer gather its weights when it is called, where ShardingStage3 has cut them; their gradients are cut again.
+    """Makes each layer gather its weights when it is called, where ShardingStage3 has cut them; their
+    gradients are cut again.
 
-    Without it XLA chooses: for small batches it may send results of the cut layers instead, which is less; but that grows with the batch, and so with
-    the number of devices that share it. With it neither what a device receives nor what it needs meanwhile does.
+    Without it XLA chooses: for small batches it may send results of the cut layers instead, which is less;
+    but that grows with the batch, and so with the number of devices that share it. With it neither what a
+    device receives nor what it needs meanwhile does.
 
     Args:
-        layer: Layer whose optimizer has been given to `shard_optimizer` with ShardingStage3, or to `parallelize` with sharding_level 3.
+        layer: Layer whose optimizer has been given to `shard_optimizer` with ShardingStage3, or to
+            `parallelize` with sharding_level 3.
     Returns:
         The layer.
     Raises:
@@ -22,13 +25,16 @@ def gather_weights(layer):
         >>> dist = paddle_jax.distributed
         >>> mesh = dist.ProcessMesh([0], dim_names=["dp"])
         >>> net = dist.shard_layer(paddle_jax.nn.Linear(2, 2), mesh)
-        >>> optimizer = dist.shard_optimizer(paddle_jax.optimizer.AdamW(parameters=net.parameters()), dist.ShardingStage3("dp", mesh))
+        >>> optimizer = dist.shard_optimizer(paddle_jax.optimizer.AdamW(parameters=net.parameters()),
+        ...                                  dist.ShardingStage3("dp", mesh))
         >>> list(dist.gather_weights(net)(paddle_jax.ones([1, 2])).shape)
         [1, 2]
     """
-    found = [part for _, part in layer.named_sublayers(include_self=True) if any(_cut(p) for p in part._parameters.values())]
+    found = [part for _, part in layer.named_sublayers(include_self=True)
+             if any(_cut(p) for p in part._parameters.values())]
     if not found:
-        raise ValueError("gather_weights: layer: none of its parameters is cut by ShardingStage3; give the optimizer to shard_optimizer first")
+        raise ValueError("gather_weights: layer: none of its parameters is cut by ShardingStage3; "
+                         "give the optimizer to shard_optimizer first")
     for part in found:
         hooks = _Hooks()
         part.register_forward_pre_hook(hooks.before)
@@ -55,5 +61,6 @@ class _Hooks:
 
     def after(self, layer, inputs, outputs):
         """Puts the parameters back."""
-        for name, param in (self.kept.pop() if self.kept else {}).items():  # nothing where a hook before this one has raised
+        # nothing where a hook before this one has raised
+        for name, param in (self.kept.pop() if self.kept else {}).items():
             layer._parameters[name] = param

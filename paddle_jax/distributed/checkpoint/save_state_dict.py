@@ -39,20 +39,24 @@ def wait():
 atexit.register(lambda: _Writing.thread and _Writing.thread.join())
 
 
-def save_state_dict(state_dict, path, process_group=None, coordinator_rank=0, unique_id=None, async_save=False, safetensors=False,
-                    save_replicas=False):
-    """Writes Tensors, sharded or not, to a folder. Each piece is written once, by whoever holds it; Partial ones are written reduced.
+def save_state_dict(state_dict, path, process_group=None, coordinator_rank=0, unique_id=None,
+                    async_save=False, safetensors=False, save_replicas=False):
+    """Writes Tensors, sharded or not, to a folder. Each piece is written once, by whoever holds it; Partial
+    ones are written reduced.
 
-    The checkpoint counts as there once it is whole: a save that is interrupted leaves the ones before as they were.
+    The checkpoint counts as there once it is whole: a save that is interrupted leaves the ones
+    before as they were.
 
     Args:
-        state_dict: dict of Tensors, of ShardedWeights (the parts of each process), or of dicts of such, whose names are joined by dots.
+        state_dict: dict of Tensors, of ShardedWeights (the parts of each process), or of dicts of such, whose
+            names are joined by dots.
         path: str, the folder; made if it is missing. All processes must see the same.
         process_group: accepted for compatibility; all processes take part.
         coordinator_rank: int, the process that writes the metadata.
-        unique_id: int, the number of the checkpoint in the folder; one that is there is replaced. Default: the next one.
-        async_save: bool, whether the call returns once the values are in host memory, and files are written in the background. The next save, and the
-            end of the program, wait for it.
+        unique_id: int, the number of the checkpoint in the folder; one that is there is replaced.
+            Default: the next one.
+        async_save: bool, whether the call returns once the values are in host memory, and files are written
+            in the background. The next save, and the end of the program, wait for it.
         safetensors: only False.
         save_replicas: accepted for compatibility; copies are written once.
     Raises:
@@ -71,7 +75,8 @@ def save_state_dict(state_dict, path, process_group=None, coordinator_rank=0, un
     if not isinstance(state_dict, dict):
         raise CheckError(f"save_state_dict: state_dict: got {type(state_dict).__name__}; it must be a dict")
     if safetensors:
-        raise ValueError("save_state_dict: safetensors: got True; checkpoints are written in one format only; use False")
+        raise ValueError("save_state_dict: safetensors: got True; checkpoints are written in one "
+                         "format only; use False")
     wait()
     tensors, rank = flat(state_dict), get_rank()
     folder = Path(path)
@@ -82,7 +87,8 @@ def save_state_dict(state_dict, path, process_group=None, coordinator_rank=0, un
     _together()  # nobody writes before all have looked
     described, pieces, at = {}, [], 0
     names = (f"{rank}_{unique_id}{'' if i == 0 else f'_{i}'}.distcp" for i in itertools.count())
-    file = next(name for name in names if not (folder / name).exists())  # one that is there belongs to a checkpoint that is there
+    # one that is there belongs to a checkpoint that is there
+    file = next(name for name in names if not (folder / name).exists())
     for name, tensor in tensors.items():
         array = observed(held(tensor_of(tensor)))
         entry = described[name] = {"shape": whole_shape(tensor), "dtype": array.dtype.name, "pieces": []}
@@ -92,7 +98,8 @@ def save_state_dict(state_dict, path, process_group=None, coordinator_rank=0, un
             pieces.append((entry["pieces"][-1], data))
             at += data.nbytes
     if async_save and environment.size() == 1:
-        _Writing.thread = threading.Thread(target=_in_background, args=(folder, file, unique_id, described, pieces, rank, coordinator_rank))
+        _Writing.thread = threading.Thread(
+            target=_in_background, args=(folder, file, unique_id, described, pieces, rank, coordinator_rank))
         _Writing.thread.start()
     else:
         _write(folder, file, unique_id, described, pieces, rank, coordinator_rank)
@@ -101,7 +108,8 @@ def save_state_dict(state_dict, path, process_group=None, coordinator_rank=0, un
 def _pieces(array, rank):
     """(start, values) of the pieces of an array that this process writes."""
     if isinstance(array.sharding, jax.sharding.SingleDeviceSharding):
-        yield [0] * array.ndim, np.array(looked_at(array, "save_state_dict"))  # a copy: the memory may be given away before it is written
+        # a copy: the memory may be given away before it is written
+        yield [0] * array.ndim, np.array(looked_at(array, "save_state_dict"))
         return
     for shard in array.addressable_shards:
         if shard.replica_id == 0:
@@ -134,7 +142,8 @@ def _write(folder, file, unique_id, described, pieces, rank, coordinator):
 
 
 def _gathered(folder, unique_id, described, rank):
-    """What all processes have written. A Tensor that each holds by itself is taken from the first that has it."""
+    """What all processes have written. A Tensor that each holds by itself is taken from the
+    first that has it."""
     from paddle_jax.distributed.communication import all_gather_object
 
     parts = []

@@ -73,7 +73,8 @@ class Group:
         return self._rank >= 0 and self.nranks >= 2
 
     def get_group_rank(self, rank):
-        """The place in the group of a process of the program; -1 where this process does not belong to the group.
+        """The place in the group of a process of the program; -1 where this process does not
+        belong to the group.
 
         Raises:
             ValueError: that process does not belong to it.
@@ -85,11 +86,13 @@ class Group:
         return self._ranks.index(rank)
 
     def get_global_rank(self, rank):
-        """The number in the program of the process at a place of the group; -1 where this process does not belong to it."""
+        """The number in the program of the process at a place of the group; -1 where this process does
+        not belong to it."""
         return self._ranks[rank] if self.is_member() else -1
 
     def __repr__(self):
-        return f"rank: {self.rank}, nranks: {self.nranks}, id: {self.id}, ranks: {', '.join(map(str, self.ranks))}; name: {self.name or None}"
+        return (f"rank: {self.rank}, nranks: {self.nranks}, id: {self.id}, ranks: "
+                f"{', '.join(map(str, self.ranks))}; name: {self.name or None}")
 
 
 def backend_name():
@@ -116,9 +119,11 @@ def default_group():
         RuntimeError: there is none.
     """
     if 0 not in Groups.known:
-        raise RuntimeError("The global group is not initialized: call paddle.distributed.init_parallel_env() first, in a program that "
-                           "`python -m paddle_jax.distributed.launch` has started. In a single process that drives several devices there is nothing "
-                           "to exchange between processes: sharded Tensors have the values of all devices (dist.reshard, dist.local_map).")
+        raise RuntimeError("The global group is not initialized: call paddle.distributed.init_parallel_env() "
+                           "first, in a program that `python -m paddle_jax.distributed.launch` has started. "
+                           "In a single process that drives several devices there is nothing to exchange "
+                           "between processes: sharded Tensors have the values of all devices (dist.reshard, "
+                           "dist.local_map).")
     return Groups.known[0]
 
 
@@ -153,7 +158,8 @@ def get_group(id=0):
 
 
 def destroy_process_group(group=None):
-    """Forgets a group, or all of them. The processes stay connected until they end, so that groups can be made anew.
+    """Forgets a group, or all of them. The processes stay connected until they end, so that groups
+    can be made anew.
 
     Args:
         group: Group. Default None: all.
@@ -162,7 +168,8 @@ def destroy_process_group(group=None):
     """
     group = default_group() if group is None else group
     if Groups.known.get(group.id) is not group:
-        raise ValueError(f"destroy_process_group: group: got number {group.id}, which is not known; name one that new_group has made")
+        raise ValueError(f"destroy_process_group: group: got number {group.id}, which is not known; "
+                         "name one that new_group has made")
     if group.id == 0:
         Groups.known.clear()
     else:
@@ -187,11 +194,13 @@ def get_backend(group=None) -> str:
     Args:
         group: Group. Default None: all processes.
     Raises:
-        RuntimeError: there is no group of all processes. ValueError: this process does not belong to the group.
+        RuntimeError: there is no group of all processes. ValueError: this process does not
+            belong to the group.
     """
     group = default_group() if group is None else group
     if not group.is_member():
-        raise ValueError(f"get_backend: group: got group {group.id}, to which this process does not belong; name one of its own")
+        raise ValueError(f"get_backend: group: got group {group.id}, to which this process does not belong; "
+                         "name one of its own")
     return backend_name()
 
 

@@ -9,14 +9,16 @@ def all_gather(tensor_list, tensor, group=None, sync_op=True):
     """Gives every process the tensors of all of them.
 
     Args:
-        tensor_list: list, gets one Tensor [...] per process: an empty one new Tensors, one with as many Tensors as processes the values.
+        tensor_list: list, gets one Tensor [...] per process: an empty one new Tensors, one with as many
+            Tensors as processes the values.
         tensor: Tensor [...], of the same shape and dtype on all processes.
         group: Group. Default None: all processes.
         sync_op: accepted; the call returns when the result is there.
     Returns:
         A task, whose wait() returns at once.
     Raises:
-        RuntimeError: this process is not in the group; the list fits neither; the processes do not make the same call, or one of them has gone.
+        RuntimeError: this process is not in the group; the list fits neither; the processes do not make the
+            same call, or one of them has gone.
     """
     return stream.all_gather(tensor_list, tensor, group, sync_op)
 
@@ -83,18 +85,21 @@ def alltoall(out_tensor_list, in_tensor_list, group=None, sync_op=True):
     return stream.alltoall(out_tensor_list, in_tensor_list, group, sync_op)
 
 
-def alltoall_single(out_tensor, in_tensor, in_split_sizes=None, out_split_sizes=None, group=None, sync_op=True):
+def alltoall_single(out_tensor, in_tensor, in_split_sizes=None, out_split_sizes=None, group=None,
+                    sync_op=True):
     """Sends every process a piece of the tensor of each.
 
     Args:
         out_tensor: Tensor [m, ...], gets the pieces for this process one after the other.
         in_tensor: Tensor [n, ...], cut along the first axis.
         in_split_sizes: list of int, the lengths of the pieces. Default None: equal ones.
-        out_split_sizes: list of int, the lengths of what arrives. Default None: equal ones. Where one process names sizes, all must.
+        out_split_sizes: list of int, the lengths of what arrives. Default None: equal ones. Where one process
+            names sizes, all must.
         group, sync_op: as in all_gather.
     Returns:
         A task; None on a process outside of the group.
     Raises:
-        RuntimeError: as all_gather. ValueError: the sizes do not add up, or are not those that the other processes send.
+        RuntimeError: as all_gather. ValueError: the sizes do not add up, or are not those that the
+            other processes send.
     """
     return stream.alltoall_single(out_tensor, in_tensor, out_split_sizes, in_split_sizes, group, sync_op)

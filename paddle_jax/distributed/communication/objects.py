@@ -1,4 +1,5 @@
-"""Collectives of Python objects. They travel as pickles, which are read without a check: all processes of a program trust each other."""
+"""Collectives of Python objects. They travel as pickles, which are read without a check: all processes of a
+program trust each other."""
 
 import pickle
 
@@ -11,7 +12,8 @@ from paddle_jax.distributed.communication.group import member
 from paddle_jax.distributed.communication.stream.pairs import other_rank, posted
 from paddle_jax.distributed.communication.tensors import bytes_of, need_member, place
 
-__all__ = ["all_gather_object", "broadcast_object_list", "recv_object_list", "scatter_object_list", "send_object_list"]
+__all__ = ["all_gather_object", "broadcast_object_list", "recv_object_list", "scatter_object_list",
+           "send_object_list"]
 
 
 def _padded(data, length):
@@ -26,7 +28,8 @@ def all_gather_object(object_list, obj, group=None):
         obj: anything that can be pickled.
         group: Group. Default None: all processes.
     Raises:
-        RuntimeError: this process is not in the group; the processes do not make the same call, or one of them has gone.
+        RuntimeError: this process is not in the group; the processes do not make the same call, or one
+            of them has gone.
     """
     group = need_member("all_gather_object", group)
     wire, data = group.process_group, pickle.dumps(obj)
@@ -39,7 +42,8 @@ def broadcast_object_list(object_list, src, group=None):
     """Gives every process the objects of one of them.
 
     Args:
-        object_list: list of objects that can be pickled; on the other processes a list of the same length, whose elements are replaced.
+        object_list: list of objects that can be pickled; on the other processes a list of the same length,
+            whose elements are replaced.
         src: int, the number in the program of the process whose objects they are.
         group: Group. Default None: all processes.
     Raises:
@@ -52,7 +56,8 @@ def broadcast_object_list(object_list, src, group=None):
     size = int(np.asarray(wire.broadcast(np.asarray(len(data)), source)))
     found = pickle.loads(np.asarray(wire.broadcast(_padded(data, size), source)).tobytes())
     if len(found) != len(object_list):
-        raise ValueError(f"broadcast_object_list: object_list: got {len(object_list)} elements; rank {src} has {len(found)}")
+        raise ValueError(f"broadcast_object_list: object_list: got {len(object_list)} elements; "
+                         f"rank {src} has {len(found)}")
     object_list[:] = found
 
 
@@ -65,7 +70,8 @@ def scatter_object_list(out_object_list, in_object_list=None, src=0, group=None)
         src: int, the number in the program of that process.
         group: Group. Default None: all processes.
     Raises:
-        RuntimeError: as all_gather_object. ValueError: src is not in the group, or its list does not have an object for each process.
+        RuntimeError: as all_gather_object. ValueError: src is not in the group, or its list does not have an
+            object for each process.
     """
     if (group := member(group)) is None:
         return
@@ -73,7 +79,8 @@ def scatter_object_list(out_object_list, in_object_list=None, src=0, group=None)
     if source == group.rank:
         if len(in_object_list or ()) != group.nranks:
             given = len(in_object_list or ())
-            raise ValueError(f"scatter_object_list: in_object_list: got {given} objects; give one for each of the {group.nranks} processes")
+            raise ValueError(f"scatter_object_list: in_object_list: got {given} objects; "
+                             f"give one for each of the {group.nranks} processes")
         pieces = [pickle.dumps(obj) for obj in in_object_list]
     sizes = np.asarray(wire.broadcast(np.asarray([len(data) for data in pieces]), source))
     rows = np.stack([_padded(data, int(sizes.max())) for data in pieces])
@@ -83,7 +90,8 @@ def scatter_object_list(out_object_list, in_object_list=None, src=0, group=None)
 
 def _peer(call, group, rank, rank_in_group):
     if (rank is None) == (rank_in_group is None):
-        raise ValueError(f"{call}: name the other process either by its number in the program or by its place in the group")
+        raise ValueError(f"{call}: name the other process either by its number in the program or by its "
+                         "place in the group")
     return other_rank(call, group, group.ranks[rank_in_group] if rank is None else rank)
 
 
@@ -96,7 +104,8 @@ def send_object_list(object_list, dst=None, group=None, dst_in_group=None):
         group: Group. Default None: all processes.
         dst_in_group: int, its place in the group, instead of dst.
     Raises:
-        RuntimeError: the other process has gone. ValueError: it is not in the group, or named twice or not at all.
+        RuntimeError: the other process has gone. ValueError: it is not in the group, or named
+            twice or not at all.
     """
     if not object_list:
         raise ValueError("send_object_list: object_list: got no objects; it must have at least one")
@@ -116,16 +125,20 @@ def recv_object_list(object_list, src=None, group=None, src_in_group=None):
         group: Group. Default None: all processes.
         src_in_group: int, its place in the group, instead of src.
     Raises:
-        RuntimeError: the other process has gone, or does not send in time. ValueError: it is not in the group, or named twice or not at all; the
-            lengths differ.
+        RuntimeError: the other process has gone, or does not send in time. ValueError: it is not in the
+            group, or named twice or not at all; the lengths differ.
     """
     if not object_list:
-        raise ValueError("recv_object_list: object_list: got an empty list; it must have as many elements as are sent")
+        raise ValueError("recv_object_list: object_list: got an empty list; "
+                         "it must have as many elements as are sent")
     if (group := member(group)) is None:
         return
-    other, wire, channel = _peer("recv_object_list", group, src, src_in_group), group.process_group, Groups.channel
-    found = channel.receive(group.id, other, channel.ticket(group.id, other), "recv_object_list", wire.where, wire.limit)
+    other, wire, channel = (_peer("recv_object_list", group, src, src_in_group), group.process_group,
+                            Groups.channel)
+    found = channel.receive(group.id, other, channel.ticket(group.id, other), "recv_object_list", wire.where,
+                            wire.limit)
     found = pickle.loads(found.tobytes())
     if len(found) != len(object_list):
-        raise ValueError(f"recv_object_list: object_list: got {len(object_list)} elements; rank {other} has sent {len(found)}")
+        raise ValueError(f"recv_object_list: object_list: got {len(object_list)} elements; "
+                         f"rank {other} has sent {len(found)}")
     object_list[:] = found

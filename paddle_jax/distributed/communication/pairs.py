@@ -7,7 +7,8 @@ __all__ = ["P2POp", "batch_isend_irecv", "irecv", "isend", "recv", "send"]
 
 
 def send(tensor, dst=0, group=None, sync_op=True):
-    """Sends a tensor to another process. It waits there until it is received, so two processes may send to each other first and receive then.
+    """Sends a tensor to another process. It waits there until it is received, so two processes may send to
+    each other first and receive then.
 
     Args:
         tensor: Tensor [...].
@@ -23,17 +24,20 @@ def send(tensor, dst=0, group=None, sync_op=True):
 
 
 def recv(tensor, src=0, group=None, sync_op=True):
-    """Receives a tensor from another process. Messages of two processes and a group come in the order in which they were sent.
+    """Receives a tensor from another process. Messages of two processes and a group come in the order in
+    which they were sent.
 
     Args:
         tensor: Tensor [...], of the size and dtype of what was sent. It gets the value.
         src: int, the number in the program of the process that sends it.
         group: Group. Default None: all processes.
-        sync_op: wait for it. Default True; else the task's `wait` does, and the tensor has the value only then.
+        sync_op: wait for it. Default True; else the task's `wait` does, and the tensor has the
+            value only then.
     Returns:
         A task; None on a process outside of the group.
     Raises:
-        RuntimeError: the other process has gone, does not send in time, or sends another size or dtype. ValueError: src is not in the group.
+        RuntimeError: the other process has gone, does not send in time, or sends another size or dtype.
+            ValueError: src is not in the group.
     """
     return stream.recv(tensor, src, group, sync_op)
 
@@ -62,8 +66,10 @@ class P2POp:
 
     def __init__(self, op, tensor, peer, group=None):
         if op not in (isend, irecv):
-            raise RuntimeError("Invalid ``op`` function. Expected ``op`` to be of type ``paddle.distributed.isend`` or ``paddle.distributed.irecv``.")
-        self.op, self.tensor, self.peer, self.group = op, tensor, peer, default_group() if group is None else group
+            raise RuntimeError("Invalid ``op`` function. Expected ``op`` to be of type "
+                               "``paddle.distributed.isend`` or ``paddle.distributed.irecv``.")
+        self.op, self.tensor, self.peer, self.group = (op, tensor, peer,
+                                                       default_group() if group is None else group)
 
 
 def batch_isend_irecv(p2p_op_list):
@@ -77,9 +83,11 @@ def batch_isend_irecv(p2p_op_list):
         RuntimeError: an element is something else, or of another group. IndexError: the list is empty.
     """
     if not all(isinstance(one, P2POp) for one in p2p_op_list):
-        raise RuntimeError("Invalid ``p2p_op_list``. Each op is expected to to be of type ``paddle.distributed.P2POp``.")
+        raise RuntimeError("Invalid ``p2p_op_list``. Each op is expected to to be of type "
+                           "``paddle.distributed.P2POp``.")
     group = p2p_op_list[0].group
     if any(one.group is not group for one in p2p_op_list):
-        raise RuntimeError("batch_isend_irecv: p2p_op_list: got messages of several groups; call it once for each group")
+        raise RuntimeError("batch_isend_irecv: p2p_op_list: got messages of several groups; "
+                           "call it once for each group")
     tasks = [one.op(one.tensor, one.peer, group) for one in p2p_op_list]
     return [task for task in tasks if task is not None]

@@ -35,15 +35,16 @@ def all_reduce(tensor, op=ReduceOp.SUM, group=None, sync_op=True):
     """Replaces a tensor on every process by the elements of all of them brought together.
 
     Args:
-        tensor: Tensor [...], of the same shape and dtype on all processes. It gets the result. bool counts as "any" for SUM, MAX and AVG, else "all".
+        tensor: Tensor [...], of the same shape and dtype on all processes. It gets the result. bool counts as
+            "any" for SUM, MAX and AVG, else "all".
         op: a ReduceOp. The mean of integers is rounded down.
         group: Group. Default None: all processes.
         sync_op: accepted; the call returns when the result is there.
     Returns:
         A task, whose wait() returns at once; None on a process outside of the group.
     Raises:
-        RuntimeError: there is no group; the processes do not make the same call, or one of them has gone. ValueError: the op is none, or asks for
-            the largest or least of complex numbers.
+        RuntimeError: there is no group; the processes do not make the same call, or one of them has gone.
+            ValueError: the op is none, or asks for the largest or least of complex numbers.
     """
     return _all_reduce(tensor, op, group, sync_op)
 
@@ -52,7 +53,8 @@ def reduce(tensor, dst, op=ReduceOp.SUM, group=None, sync_op=True):
     """Replaces a tensor on one process by the elements of all processes brought together.
 
     Args:
-        tensor: Tensor [...], of the same shape and dtype on all processes. Differs from Paddle: on the others it stays as it is.
+        tensor: Tensor [...], of the same shape and dtype on all processes. Differs from Paddle: on the others
+            it stays as it is.
         dst: int, the number in the program of the process that gets the result.
         op, group, sync_op: as in all_reduce.
     Returns:

@@ -21,9 +21,10 @@ from paddle_jax.framework.mode import in_dynamic_mode
 __all__ = ["Fleet"]
 
 _AXES = {"dp": "data", "pp": "pipe", "sharding": "sharding", "sep": "sep", "cp": "context", "mp": "model"}
-_STATIC = ("amp", "recompute", "gradient_merge", "sharding", "pipeline", "tensor_parallel", "lamb", "lars", "sync_batch_norm", "localsgd",
-           "adaptive_localsgd", "dgc", "asp", "qat", "fp16_allreduce", "fuse_grad_merge", "auto", "semi_auto", "auto_search", "elastic", "adam_d2sum",
-           "heter_ccl_mode", "is_fl_ps_mode", "is_with_coordinator")
+_STATIC = ("amp", "recompute", "gradient_merge", "sharding", "pipeline", "tensor_parallel", "lamb", "lars",
+           "sync_batch_norm", "localsgd", "adaptive_localsgd", "dgc", "asp", "qat", "fp16_allreduce",
+           "fuse_grad_merge", "auto", "semi_auto", "auto_search", "elastic", "adam_d2sum", "heter_ccl_mode",
+           "is_fl_ps_mode", "is_with_coordinator")
 
 
 class Fleet:
@@ -43,16 +44,18 @@ class Fleet:
         """Connects the processes of the program and makes their groups.
 
         Args:
-            role_maker: PaddleCloudRoleMaker or UserDefinedRoleMaker. Default None: PaddleCloudRoleMaker(is_collective).
-            is_collective: True for processes that all do the same. False, for programs with parameter servers, makes sense for a process alone.
+            role_maker: PaddleCloudRoleMaker or UserDefinedRoleMaker. Default None:
+                PaddleCloudRoleMaker(is_collective).
+            is_collective: True for processes that all do the same. False, for programs with parameter
+                servers, makes sense for a process alone.
             strategy: DistributedStrategy. Default None: one with data parallelism over all processes.
             log_level: accepted.
         Returns:
             This object.
         Raises:
-            ValueError: role_maker is none. TypeError: strategy is none. NotImplementedError: parameter servers, or several workers that are not
-                collective; pp_degree, sep_degree or cp_degree
-                above 1. AssertionError: the product of the degrees is not the number of processes.
+            ValueError: role_maker is none. TypeError: strategy is none. NotImplementedError: parameter
+                servers, or several workers that are not collective; pp_degree, sep_degree or cp_degree above
+                1. AssertionError: the product of the degrees is not the number of processes.
         Example:
             >>> from paddle_jax.distributed import fleet
             >>> fleet.init(is_collective=True).worker_num()
@@ -61,16 +64,20 @@ class Fleet:
         schedulers.adopt()
         role_maker = PaddleCloudRoleMaker(is_collective) if role_maker is None else role_maker
         if not isinstance(role_maker, RoleMakerBase):
-            raise ValueError(f"`role_maker` should be subclass of `RoleMakerBase`, but got {type(role_maker)}")
+            raise ValueError("`role_maker` should be subclass of `RoleMakerBase`, "
+                             f"but got {type(role_maker)}")
         role_maker.refuse_servers()
         strategy = DistributedStrategy() if strategy is None else strategy
         if not isinstance(strategy, DistributedStrategy):
-            raise TypeError(f"fleet.init: strategy: got {type(strategy).__name__}; it must be a DistributedStrategy")
+            raise TypeError(f"fleet.init: strategy: got {type(strategy).__name__}; "
+                            "it must be a DistributedStrategy")
         ignored = [name for name in _STATIC if getattr(strategy, name)]
         if ignored:
-            warnings.warn(f"fleet.init: strategy: {', '.join(ignored)} act on Paddle's static programs only, and do nothing here; use paddle.amp, "
-                          "fleet.utils.recompute, several backward() before a step(), hybrid_configs, an optimizer of that name, or "
-                          "nn.SyncBatchNorm.convert_sync_batchnorm", stacklevel=2)
+            warnings.warn(f"fleet.init: strategy: {', '.join(ignored)} act on Paddle's static programs only, "
+                          "and do nothing here; use paddle.amp, fleet.utils.recompute, several backward() "
+                          "before a step(), hybrid_configs, an optimizer of that name, "
+                          "or nn.SyncBatchNorm.convert_sync_batchnorm",
+                          stacklevel=2)
         if environment.size() > 1:
             init_parallel_env()
         self._role_maker, self._user_defined_strategy = role_maker, strategy
@@ -85,7 +92,7 @@ class Fleet:
             raise AttributeError("fleet: it is not initialized; call fleet.init(is_collective=True) first")
         return self._role_maker
 
-    # who this process is ----------------------------------------------------------------------------------------------
+    # who this process is ------------------------------------------------------------------------------------
 
     def worker_index(self):
         """The number of this process, from 0."""
@@ -108,7 +115,8 @@ class Fleet:
         return self._role()._is_server()
 
     def worker_endpoints(self, to_string=False):
-        """The addresses of all processes, as far as the launcher has told them: a list, or a str with commas between them."""
+        """The addresses of all processes, as far as the launcher has told them: a list, or a str with
+        commas between them."""
         found = self._role()._get_trainer_endpoints()
         return ",".join(found) if to_string else found
 
@@ -121,7 +129,8 @@ class Fleet:
         return self._role()._server_index()
 
     def server_endpoints(self, to_string=False):
-        """The addresses of parameter servers: none, so an empty str, as in Paddle, whatever `to_string` is."""
+        """The addresses of parameter servers: none, so an empty str, as in Paddle,
+        whatever `to_string` is."""
         return ",".join(self._role()._get_pserver_endpoints())
 
     def node_num(self):
@@ -134,11 +143,13 @@ class Fleet:
         return os.environ.get("PADDLE_LOCAL_RANK")
 
     def init_worker(self, scopes=None):
-        """Would connect this process to its parameter servers. It has none, so nothing happens, and a warning says so, as in Paddle."""
+        """Would connect this process to its parameter servers. It has none, so nothing happens, and a warning
+        says so, as in Paddle."""
         self._without_servers("init_worker")
 
     def stop_worker(self):
-        """Would leave the parameter servers. There are none, so nothing happens, and a warning says so, as in Paddle."""
+        """Would leave the parameter servers. There are none, so nothing happens, and a warning says
+        so, as in Paddle."""
         self._without_servers("stop_worker")
 
     def init_server(self, *args, **kwargs):
@@ -146,13 +157,14 @@ class Fleet:
         self._without_servers("init_server")
 
     def run_server(self):
-        """Would serve parameters until the program ends. Nothing happens in a worker, and a warning says so, as in Paddle."""
+        """Would serve parameters until the program ends. Nothing happens in a worker, and a warning says
+        so, as in Paddle."""
         self._without_servers("run_server")
 
     def _without_servers(self, name):
         self._role()
-        warnings.warn(f"fleet.{name}: there are no parameter servers, so it does nothing; `fleet.is_server()` tells where it is needed",
-                      stacklevel=3)
+        warnings.warn(f"fleet.{name}: there are no parameter servers, so it does nothing; "
+                      "`fleet.is_server()` tells where it is needed", stacklevel=3)
 
     def barrier_worker(self):
         """Waits until all processes have called it."""
@@ -178,7 +190,7 @@ class Fleet:
         """The CommunicateTopology of all processes."""
         return self.get_hybrid_communicate_group().topology()
 
-    # model, optimizer, scaler -----------------------------------------------------------------------------------------
+    # model, optimizer, scaler -------------------------------------------------------------------------------
 
     def distributed_model(self, model):
         """A Layer for training in several processes.
@@ -186,7 +198,8 @@ class Fleet:
         Args:
             model: Layer.
         Returns:
-            DataParallel, TensorParallel or ShardingParallel round it, as the degrees say; the Layer itself where there is one process.
+            DataParallel, TensorParallel or ShardingParallel round it, as the degrees say; the Layer itself
+            where there is one process.
         Raises:
             AttributeError: `fleet.init` was not called. AssertionError: nothing in the Layer is trained.
         Example:
@@ -199,9 +212,11 @@ class Fleet:
             return model
         strategy, mode = self._user_defined_strategy, self._hcg.get_parallel_mode()
         if mode == ParallelMode.DATA_PARALLEL:
-            return DataParallel(model, comm_buffer_size=strategy.fuse_grad_size_in_MB, last_comm_buffer_size=strategy.last_comm_group_size_MB,
+            return DataParallel(model, comm_buffer_size=strategy.fuse_grad_size_in_MB,
+                                last_comm_buffer_size=strategy.last_comm_group_size_MB,
                                 find_unused_parameters=strategy.find_unused_parameters)
-        return (TensorParallel if mode == ParallelMode.TENSOR_PARALLEL else ShardingParallel)(model, self._hcg, strategy)
+        return (TensorParallel if mode == ParallelMode.TENSOR_PARALLEL
+                else ShardingParallel)(model, self._hcg, strategy)
 
     def distributed_optimizer(self, optimizer, strategy=None):
         """An optimizer for training in several processes.
@@ -220,8 +235,9 @@ class Fleet:
             self._optimizer = optimizer
             return optimizer
         if not in_dynamic_mode():
-            raise RuntimeError("fleet.distributed_optimizer: static programs of several processes do not exist here; leave paddle.enable_static() "
-                               "out, and compile the network with paddle.jit.to_static")
+            raise RuntimeError("fleet.distributed_optimizer: static programs of several processes do not "
+                               "exist here; leave paddle.enable_static() out, and compile the network with "
+                               "paddle.jit.to_static")
         self._optimizer = HybridParallelOptimizer(optimizer, self._hcg, self._user_defined_strategy)
         return self._optimizer
 
@@ -232,13 +248,15 @@ class Fleet:
             scaler: GradScaler.
         """
         if not isinstance(scaler, GradScaler):
-            raise TypeError(f"fleet.distributed_scaler: scaler: got {type(scaler).__name__}; it must be a GradScaler")
+            raise TypeError(f"fleet.distributed_scaler: scaler: got {type(scaler).__name__}; "
+                            "it must be a GradScaler")
         return scaler
 
     def minimize(self, loss, startup_program=None, parameter_list=None, no_grad_set=None):
         """`minimize` of the optimizer that was given to distributed_optimizer last."""
         if not hasattr(self, "_optimizer"):
-            raise AttributeError("fleet.minimize: there is no optimizer; call fleet.distributed_optimizer first")
+            raise AttributeError("fleet.minimize: there is no optimizer; "
+                                 "call fleet.distributed_optimizer first")
         return self._optimizer.minimize(loss, startup_program, parameter_list, no_grad_set)
 
 
@@ -247,7 +265,8 @@ def _grid(strategy):
     degrees = {name: strategy.hybrid_configs[f"{name}_degree"] for name in _AXES}
     for name in ("pp", "sep", "cp"):
         if degrees[name] > 1:
-            raise NotImplementedError(f"fleet.init: {name}_degree: got {degrees[name]}; there are only dp_degree, mp_degree and sharding_degree for "
+            raise NotImplementedError(f"fleet.init: {name}_degree: got {degrees[name]}; "
+                                      "there are only dp_degree, mp_degree and sharding_degree for "
                                       "processes; a process that drives several devices has dist.parallelize")
     if degrees["dp"] < 0:
         others = 1

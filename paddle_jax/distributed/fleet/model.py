@@ -11,7 +11,8 @@ def distributed_model(model):
     Args:
         model: Layer.
     Returns:
-        DataParallel, TensorParallel or ShardingParallel round it, as the degrees of `fleet.init` say; the Layer itself where there is one process.
+        DataParallel, TensorParallel or ShardingParallel round it, as the degrees of `fleet.init` say; the
+        Layer itself where there is one process.
     Raises:
         AttributeError: `fleet.init` was not called. AssertionError: nothing in the Layer is trained.
     Example:

@@ -10,8 +10,9 @@ __all__ = []
 
 
 class HybridParallelOptimizer(OwnedRound):
-    """An optimizer round another one: gradients are averaged where the model has not done it, the norm that they are clipped by is that of the whole
-    model, and with sharding_degree above 1 each process updates a part of the parameters and keeps their states.
+    """An optimizer round another one: gradients are averaged where the model has not done it, the norm that
+    they are clipped by is that of the whole model, and with sharding_degree above 1 each process updates a
+    part of the parameters and keeps their states.
 
     Args:
         optimizer: Optimizer.
@@ -36,10 +37,12 @@ class HybridParallelOptimizer(OwnedRound):
     def _total(self, params, grads):
         cut = [getattr(p, "is_distributed", False) for p in params]
         whole = _squares([g for g, apart in zip(grads, cut, strict=True) if not apart])
-        return whole + summed(_squares([g for g, apart in zip(grads, cut, strict=True) if apart]), self._hcg.get_model_parallel_group())
+        return whole + summed(_squares([g for g, apart in zip(grads, cut, strict=True) if apart]),
+                              self._hcg.get_model_parallel_group())
 
     def _found_everywhere(self, found):
-        return anywhere(found, self._hcg.get_sharding_parallel_group(), self._hcg.get_data_parallel_group(), self._hcg.get_model_parallel_group())
+        return anywhere(found, self._hcg.get_sharding_parallel_group(), self._hcg.get_data_parallel_group(),
+                        self._hcg.get_model_parallel_group())
 
 
 def distributed_optimizer(optimizer, strategy=None):

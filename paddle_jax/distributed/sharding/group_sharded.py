@@ -12,7 +12,13 @@ from paddle_jax._core.tensor import wrap
 from paddle_jax.amp import GradScaler
 from paddle_jax.distributed.communication.group import barrier
 from paddle_jax.distributed.data_parallel import averaged, same_everywhere
-from paddle_jax.distributed.sharding.optimizers import GroupShardedOptimizer, GroupShardedOptimizerStage2, Owned, Pieces, member_of
+from paddle_jax.distributed.sharding.optimizers import (
+    GroupShardedOptimizer,
+    GroupShardedOptimizerStage2,
+    Owned,
+    Pieces,
+    member_of,
+)
 from paddle_jax.framework.io import save
 from paddle_jax.nn import Layer
 from paddle_jax.optimizer.optimizer import Optimizer
@@ -23,7 +29,8 @@ _LEVELS = ("os", "os_g", "p_g_os")
 
 
 class GroupSharded(Layer):
-    """A Layer for data parallel training in which processes divide work of the optimizer. `group_sharded_parallel` makes it.
+    """A Layer for data parallel training in which processes divide work of the optimizer.
+    `group_sharded_parallel` makes it.
 
     Args:
         layers: Layer.
@@ -46,11 +53,13 @@ class GroupSharded(Layer):
 
     def _need_whole(self, layer, inputs):
         if not self._parts.whole:
-            raise RuntimeError(f"group_sharded_parallel: {layer.full_name()} was called itself, and its parameters are pieces; call the model that "
-                               "group_sharded_parallel has given, or get_all_parameters() before")
+            raise RuntimeError(f"group_sharded_parallel: {layer.full_name()} was called itself, "
+                               "and its parameters are pieces; call the model that group_sharded_parallel "
+                               "has given, or get_all_parameters() before")
 
     def forward(self, *inputs, **kwargs):
-        """Calls the Layer within; its parameters are whole meanwhile, and until the end of the backward pass."""
+        """Calls the Layer within; its parameters are whole meanwhile, and until the end of
+        the backward pass."""
         pieces, learning = self._level == "p_g_os", is_grad_enabled()
         if learning and self._level != "os":
             self._set_aside()
@@ -107,7 +116,8 @@ class GroupSharded(Layer):
         return self._layers.parameters()
 
     def state_dict(self, *args, **kwargs):
-        """The state of the Layer within, whole and under its own names. With "p_g_os" all processes must call it."""
+        """The state of the Layer within, whole and under its own names. With "p_g_os" all
+        processes must call it."""
         if self._level != "p_g_os" or self._parts.whole:
             return self._layers.state_dict(*args, **kwargs)
         self._parts.gather()
@@ -134,8 +144,8 @@ class GroupSharded(Layer):
 
 
 class GroupShardedStage2(GroupSharded):
-    """A Layer for data parallel training with an optimizer that is divided among the processes; each keeps the gradients of the parameters that it
-    updates.
+    """A Layer for data parallel training with an optimizer that is divided among the processes; each keeps
+    the gradients of the parameters that it updates.
 
     Args:
         layer: Layer.
@@ -146,30 +156,36 @@ class GroupShardedStage2(GroupSharded):
         dp_group: None; no further group of copies.
         level: "os_g", or "os" for gradients that all processes keep.
     Raises:
-        TypeError: the optimizer is of another class. RuntimeError, ValueError: see GroupShardedOptimizerStage2.
+        TypeError: the optimizer is of another class. RuntimeError, ValueError: see
+            GroupShardedOptimizerStage2.
     """
 
-    def __init__(self, layer, sharding_optimizer, group=None, sync_buffers=False, buffer_max_size=2**23, auto_refresh_trainable=True, device="gpu",
-                 dp_group=None, level="os_g"):
-        optimizers = sharding_optimizer if isinstance(sharding_optimizer, list | tuple) else [sharding_optimizer]
+    def __init__(self, layer, sharding_optimizer, group=None, sync_buffers=False, buffer_max_size=2**23,
+                 auto_refresh_trainable=True, device="gpu", dp_group=None, level="os_g"):
+        optimizers = (sharding_optimizer if isinstance(sharding_optimizer, list | tuple)
+                      else [sharding_optimizer])
         for optimizer in optimizers:
             if not isinstance(optimizer, GroupShardedOptimizerStage2):
-                raise TypeError(f"GroupShardedStage2: sharding_optimizer: got {type(optimizer).__name__}; it must be a GroupShardedOptimizerStage2")
+                raise TypeError(f"GroupShardedStage2: sharding_optimizer: got {type(optimizer).__name__}; "
+                                "it must be a GroupShardedOptimizerStage2")
         super().__init__(layer, level, member_of("GroupShardedStage2", group, dp_group), int(buffer_max_size))
         for optimizer in optimizers:
             optimizer._model = self
 
 
-def group_sharded_parallel(model, optimizer, level, scaler=None, group=None, offload=False, sync_buffers=False, buffer_max_size=2**23,
-                           segment_size=2**20, sync_comm=False, dp_group=None, exclude_layer=None):
-    """Makes model and optimizer ready for data parallel training in which the processes divide among them what only the step needs. Results are those
-    of DataParallel.
+def group_sharded_parallel(model, optimizer, level, scaler=None, group=None, offload=False,
+                           sync_buffers=False, buffer_max_size=2**23, segment_size=2**20, sync_comm=False,
+                           dp_group=None, exclude_layer=None):
+    """Makes model and optimizer ready for data parallel training in which the processes divide among them
+    what only the step needs. Results are those of DataParallel.
 
     Args:
         model: Layer. Its parameters and buffers get the values of the first process.
-        optimizer: Optimizer of its parameters. With "p_g_os" one that treats each element for itself, like SGD, Momentum, Adam, AdamW.
-        level: what is divided: "os" the optimizer's states, "os_g" gradients as well, "p_g_os" parameters as well. With "os_g" a parameter has its
-            `grad` on one process only. With "p_g_os" parameters and gradients are pieces, of one axis, but in the model's forward and backward pass.
+        optimizer: Optimizer of its parameters. With "p_g_os" one that treats each element for itself, like
+            SGD, Momentum, Adam, AdamW.
+        level: what is divided: "os" the optimizer's states, "os_g" gradients as well, "p_g_os" parameters as
+            well. With "os_g" a parameter has its `grad` on one process only. With "p_g_os" parameters and
+            gradients are pieces, of one axis, but in the model's forward and backward pass.
         scaler: GradScaler, comes back as it is.
         group: Group. Default None: all processes.
         offload, sync_buffers, segment_size, sync_comm, exclude_layer: accepted.
@@ -178,9 +194,11 @@ def group_sharded_parallel(model, optimizer, level, scaler=None, group=None, off
     Returns:
         model, optimizer and scaler to go on with.
     Raises:
-        AssertionError: an argument has another type, or the level is another one. RuntimeError: there is no group of all processes. ValueError: the
-            optimizer's rule cannot be followed in pieces; there is a dp_group.
-    Differs from Paddle: CPUs as well; stage 3 gathers all parameters at once, before the model's forward pass.
+        AssertionError: an argument has another type, or the level is another one. RuntimeError: there is no
+            group of all processes. ValueError: the optimizer's rule cannot be followed in pieces;
+            there is a dp_group.
+    Differs from Paddle: CPUs as well; stage 3 gathers all parameters at once, before the
+        model's forward pass.
     Example:
         >>> from paddle_jax.distributed.sharding import group_sharded_parallel
         >>> net = paddle.nn.Linear(2, 1)
@@ -201,7 +219,8 @@ def group_sharded_parallel(model, optimizer, level, scaler=None, group=None, off
     group = member_of(call, group, dp_group)
     if level != "p_g_os":
         divided = GroupShardedOptimizerStage2(model.parameters(), optimizer, group)
-        return GroupShardedStage2(model, divided, group, sync_buffers, buffer_max_size, level=level), divided, scaler
+        return (GroupShardedStage2(model, divided, group, sync_buffers, buffer_max_size, level=level),
+                divided, scaler)
     wrapped = GroupSharded(model, level, group, int(buffer_max_size))
     try:
         return wrapped, GroupShardedOptimizer(optimizer, wrapped._parts, wrapped), scaler
@@ -211,8 +230,9 @@ def group_sharded_parallel(model, optimizer, level, scaler=None, group=None, off
 
 
 def save_group_sharded_model(model, output, optimizer=None):
-    """Writes whole values of a model that group_sharded_parallel has made, and the whole states of its optimizer: files that one process can load, or
-    another number of them. All processes must call it; the first of the group writes.
+    """Writes whole values of a model that group_sharded_parallel has made, and the whole states of its
+    optimizer: files that one process can load, or another number of them. All processes must call it; the
+    first of the group writes.
 
     Args:
         model: the model that group_sharded_parallel has given.
@@ -222,9 +242,11 @@ def save_group_sharded_model(model, output, optimizer=None):
         AssertionError: output is a file. ValueError: the model or the optimizer is another one.
     """
     if not isinstance(model, GroupSharded):
-        raise ValueError(f"save_group_sharded_model: model: got {type(model).__name__}; it must be what group_sharded_parallel has given")
+        raise ValueError(f"save_group_sharded_model: model: got {type(model).__name__}; "
+                         "it must be what group_sharded_parallel has given")
     if optimizer is not None and not isinstance(optimizer, GroupShardedOptimizer):
-        raise ValueError(f"save_group_sharded_model: optimizer: got {type(optimizer).__name__}; it must be what group_sharded_parallel has given")
+        raise ValueError(f"save_group_sharded_model: optimizer: got {type(optimizer).__name__}; "
+                         "it must be what group_sharded_parallel has given")
     folder = Path(output)
     if folder.is_file():
         raise CheckError(f"save_group_sharded_model: output: got {output!r}, which is a file; name a folder")

@@ -1,1 +1,2 @@
-"""Paddle's files of compiled models: a program (`.json`, Paddle's PIR) and its parameters (`.pdiparams`), read, run and written."""
+"""Paddle's files of compiled models: a program (`.json`, Paddle's PIR) and its parameters (`.pdiparams`),
+read, run and written."""

@@ -11,13 +11,15 @@ from paddle_jax.framework.pir.program import TYPES, VERSION
 from paddle_jax.framework.pir.signatures import signature
 
 _CODES = {name: code for code, name in TYPES.items()}
-_SCALARS = {"bool": "0.a_bool", "i32": "0.a_i32", "i64": "0.a_i64", "f32": "0.a_f32", "f64": "0.a_f64", "str": "0.a_str", "dtype": "1.a_dtype"}
+_SCALARS = {"bool": "0.a_bool", "i32": "0.a_i32", "i64": "0.a_i64", "f32": "0.a_f32", "f64": "0.a_f64",
+            "str": "0.a_str", "dtype": "1.a_dtype"}
 _PLACE = {"#": "1.a_place", "D": [0, 0, ""]}
 CONSTANT = 64  # elements up to which an array is written into the program instead of the parameter file
 
 
 class Length:
-    """A length or number that depends on the inputs: its value in each of two recordings with different inputs."""
+    """A length or number that depends on the inputs: its value in each of two recordings with
+    different inputs."""
 
     __slots__ = ("pair",)
 
@@ -35,7 +37,8 @@ class Length:
 
 
 class Value:
-    """A value of the program: number, dtype, shape (ints and Lengths). A list of values has dtype None and the items in `items`."""
+    """A value of the program: number, dtype, shape (ints and Lengths). A list of values has dtype None and
+    the items in `items`."""
 
     __slots__ = ("dtype", "items", "number", "shape")
 
@@ -53,7 +56,8 @@ class Value:
 
 
 def _give_up():
-    raise NotWritable("a number depends on lengths of the inputs in a way that cannot be written; give these lengths as numbers in input_spec")
+    raise NotWritable("a number depends on lengths of the inputs in a way that cannot be written; "
+                      "give these lengths as numbers in input_spec")
 
 
 class _Region:
@@ -64,7 +68,8 @@ class _Region:
 
 
 class NotWritable(Exception):
-    """An operation has no form in PIR; the text says why. place: `file:line` in the user's code, where it is known."""
+    """An operation has no form in PIR; the text says why. place: `file:line` in the user's code,
+    where it is known."""
 
     def __init__(self, text, place=None):
         super().__init__(text)
@@ -114,10 +119,11 @@ class Builder:
     def __init__(self):
         self.ops, self.parameter_ops, self.arrays, self.count = [], [], {}, 0
         self.lengths = {}  # pair -> (Value, axis) that has this length
-        self.blocks, self.arguments, self.held = 0, 0, {}  # held: id of a Tensor in the parameter file -> (it, its Value)
+        # held: id of a Tensor in the parameter file -> (it, its Value)
+        self.blocks, self.arguments, self.held = 0, 0, {}
         self._cache, self.foreign = {}, set()  # foreign: operations that are not Paddle's
 
-    # values -------------------------------------------------------------------------------------------------------
+    # values -------------------------------------------------------------------------------------------------
 
     def value(self, dtype, shape):
         """A new value of a tensor type."""
@@ -135,26 +141,30 @@ class Builder:
             name += "_1"
         found = self.value(array.dtype.name, array.shape)
         self.arrays[name] = array
-        self.parameter_ops.append({"#": "p", "A": [0, 1, 1, name], "DA": [], "O": {"%": found.number, "TT": _type(*found.type)},
+        self.parameter_ops.append({"#": "p", "A": [0, 1, 1, name], "DA": [],
+                                   "O": {"%": found.number, "TT": _type(*found.type)},
                                    "OA": [1, int(not trainable), int(trainable)], "QA": []})
         return found
 
     def data(self, name, dtype, shape):
         """An input."""
         found = self.value(dtype, shape)
-        self._append("1.data", {"name": name, "shape": dims(shape), "dtype": dtype}, [], [found], "data", stop=False)
+        self._append("1.data", {"name": name, "shape": dims(shape), "dtype": dtype}, [], [found], "data",
+                     stop=False)
         return found
 
     def fetch(self, value, at):
         """Makes a value an output."""
         found = self.value(value.dtype, value.shape)
-        self._append("1.fetch", {"name": f"fetch_name_{at}", "col": at}, [value], [found], "fetch", stop=False)
+        self._append("1.fetch", {"name": f"fetch_name_{at}", "col": at}, [value], [found], "fetch",
+                     stop=False)
         self.ops[-1]["OA"].insert(0, _bools("persistable", [True]))
 
-    # operations ---------------------------------------------------------------------------------------------------
+    # operations ---------------------------------------------------------------------------------------------
 
     def op(self, name, inputs, out, **attrs):
-        """Adds an operation of pd_op. `out`: (dtype, shape) of its result, or a list of those, None for a result that is not used.
+        """Adds an operation of pd_op. `out`: (dtype, shape) of its result, or a list of those, None for a
+        result that is not used.
 
         Operands are Values or None. Gives a Value or a list.
         """
@@ -196,7 +206,8 @@ class Builder:
             value = attrs.get(attr, default)
             if value is None and kind != "place":
                 raise NotWritable(f"{name}: attribute {attr} is missing")
-            if isinstance(value, Length) or (isinstance(value, list | tuple) and any(isinstance(v, Length) for v in value)):
+            if (isinstance(value, Length)
+                    or (isinstance(value, list | tuple) and any(isinstance(v, Length) for v in value))):
                 raise NotWritable(f"{name}: {attr} depends on lengths of the inputs that are not fixed")
             listed.append({"N": attr, "AT": _encoded(kind, value)})
         ends, stops = [], []
@@ -208,12 +219,14 @@ class Builder:
                 ends.append({"%": out[0], "TT": {"#": "0.t_vec", "D": [_type(*kind) for kind in out[1]]}})
                 dtype = out[1][0][0] if out[1] else "float32"
             stops.append(not dtype.startswith(("float", "bfloat", "complex")) if stop is None else stop)
-        self.ops.append({"#": full_name, "A": listed, "I": [{"%": v.number if v is not None else 0} for v in inputs], "O": ends,
+        self.ops.append({"#": full_name, "A": listed,
+                         "I": [{"%": v.number if v is not None else 0} for v in inputs], "O": ends,
                          "OA": [_bools("stop_gradient", stops)]})
 
     @contextlib.contextmanager
     def block(self, args=()):
-        """Inside, operations go to a block of their own: gives [its JSON]. `args`: types of the values that come in, as `block.args`."""
+        """Inside, operations go to a block of their own: gives [its JSON]. `args`: types of the values that
+        come in, as `block.args`."""
         outer, self.ops = self.ops, []
         kept = dict(self._cache), dict(self.lengths)
         self.blocks += 1
@@ -226,7 +239,8 @@ class Builder:
             self.ops = outer
             self._cache, self.lengths = kept
         listed = [{"#": value.number, "TT": _type(*value.type)} for value in found.args]
-        found.document = {"#": f"region_{number}", "blocks": [{"#": f"block_{number}", "args": listed, "ops": made}]}
+        found.document = {"#": f"region_{number}",
+                          "blocks": [{"#": f"block_{number}", "args": listed, "ops": made}]}
 
     def _argument(self, kind):
         self.arguments -= 1
@@ -256,7 +270,8 @@ class Builder:
         done, mask, reserve = self.value(*size), self.value("uint8", []), self.value("float32", [0])
         self.count += 1
         whole = self.count
-        self._append("1.rnn", {"dropout_prob": 0.0, "is_bidirec": False, **attrs}, inputs, [done, mask, (whole, states), reserve], "rnn")
+        self._append("1.rnn", {"dropout_prob": 0.0, "is_bidirec": False, **attrs}, inputs,
+                     [done, mask, (whole, states), reserve], "rnn")
         last = [self.value(*kind) for kind in states]
         self._append("0.split", {}, [Value(whole, None, [])], last, None)
         return done, last
@@ -265,7 +280,7 @@ class Builder:
         """What the recurrent operation wants for the state of its dropout, which evaluation does not use."""
         return self.op("full", [], ("uint8", []), shape=[], value=0.0, dtype="uint8")
 
-    # numbers ------------------------------------------------------------------------------------------------------
+    # numbers ------------------------------------------------------------------------------------------------
 
     def full(self, value, dtype="float32", shape=(1,)):
         """A tensor of one number."""
@@ -273,7 +288,8 @@ class Builder:
         if not math.isfinite(value):
             return self._infinite(value, dtype, shape)
         if key not in self._cache:
-            self._cache[key] = self.op("full", [], (dtype, list(shape)), shape=shape, value=value, dtype=dtype)
+            self._cache[key] = self.op("full", [], (dtype, list(shape)), shape=shape, value=value,
+                                       dtype=dtype)
         return self._cache[key]
 
     def _infinite(self, value, dtype, shape):
@@ -289,7 +305,8 @@ class Builder:
         if all(isinstance(n, int | np.integer) for n in numbers):
             key = "ints", tuple(numbers)
             if key not in self._cache:
-                self._cache[key] = self.op("full_int_array", [], ("int64", [len(numbers)]), value=numbers, dtype="int64")
+                self._cache[key] = self.op("full_int_array", [], ("int64", [len(numbers)]), value=numbers,
+                                           dtype="int64")
             return self._cache[key]
         return self.combine([self._int(n) for n in numbers])
 
@@ -302,7 +319,8 @@ class Builder:
         """A 0-D int64 tensor: of a number, a Length, a Value, or a Value and what is added to it."""
         if isinstance(number, tuple):
             return self.op("scale", [self._copy(number[0]), self.full(1.0)], ("int64", []), bias=number[1])
-        return number if isinstance(number, Value) else self.length(number) if isinstance(number, Length) else self.full(number, "int64", ())
+        return (number if isinstance(number, Value) else self.length(number) if isinstance(number, Length)
+                else self.full(number, "int64", ()))
 
     def length(self, number):
         """A 0-D int64 tensor of a number that depends on the inputs."""
@@ -321,8 +339,8 @@ class Builder:
             key = "shape", value.number
             if key not in self._cache:
                 self._cache[key] = self.op("shape64", [value], ("int64", [value.ndim]))
-            return self.op("slice", [self._cache[key], self.ints([axis]), self.ints([axis + 1])], ("int64", []), axes=[0], infer_flags=[1],
-                           decrease_axis=[0])
+            return self.op("slice", [self._cache[key], self.ints([axis]), self.ints([axis + 1])],
+                           ("int64", []), axes=[0], infer_flags=[1], decrease_axis=[0])
         return self._scaled(pair) or self._divided(pair) or self._product(pair) or _give_up()
 
     def _scaled(self, pair):
@@ -331,11 +349,13 @@ class Builder:
             factor, rest = divmod(pair[1] - pair[0], second - first)
             offset = pair[0] - factor * first
             if rest == 0 and factor and (offset == 0 or factor == 1):
-                return self.op("scale", [self._copy(self.length(Length(first, second))), self.full(factor)], ("int64", []), bias=offset)
+                return self.op("scale", [self._copy(self.length(Length(first, second))), self.full(factor)],
+                               ("int64", []), bias=offset)
         return None
 
     def _divided(self, pair):
-        """length / divisor, rounded down or up. Odd lengths tell which; where only multiples work (even ones), there is nothing to round."""
+        """length / divisor, rounded down or up. Odd lengths tell which; where only multiples work (even
+        ones), there is nothing to round."""
         for one in list(self.lengths):
             for divisor in range(2, 65):
                 for more in (0, divisor - 1):
@@ -344,7 +364,8 @@ class Builder:
                         dividend = self._copy(self.length(Length(*one)))
                         if more:
                             dividend = self.op("scale", [dividend, self.full(1.0)], ("int64", []), bias=more)
-                        return self.op("floor_divide", [dividend, self.full(divisor, "int64", ())], ("int64", []))
+                        return self.op("floor_divide", [dividend, self.full(divisor, "int64", ())],
+                                       ("int64", []))
         return None
 
     def _product(self, pair):
@@ -353,9 +374,11 @@ class Builder:
             for other in list(self.lengths):
                 products = one[0] * other[0], one[1] * other[1]
                 if pair[0] % products[0] == 0 and pair[0] // products[0] * products[1] == pair[1]:
-                    product = self.op("multiply", [self._copy(self.length(Length(*one))), self.length(Length(*other))], ("int64", []))
+                    product = self.op("multiply", [self._copy(self.length(Length(*one))),
+                                                   self.length(Length(*other))], ("int64", []))
                     factor = pair[0] // products[0]
-                    return product if factor == 1 else self.op("scale", [product, self.full(factor)], ("int64", []))
+                    return (product if factor == 1
+                            else self.op("scale", [product, self.full(factor)], ("int64", [])))
         return None
 
     def constant(self, array):
@@ -365,9 +388,11 @@ class Builder:
         if array.dtype.kind in "biuf" and kind[0] != "bfloat16":
             if array.size and uniform(array):
                 return self.full(array.flat[0], *kind)
-            if 0 < array.size <= CONSTANT and np.isfinite(array).all() and kind[0] in ("float32", "float64", "int32", "int64", "bool"):
+            if (0 < array.size <= CONSTANT and np.isfinite(array).all()
+                    and kind[0] in ("float32", "float64", "int32", "int64", "bool")):
                 start = self.op("full", [], kind, shape=kind[1], value=0.0, dtype=kind[0])
-                return self.op("assign_value_", [start], kind, shape=kind[1], dtype=kind[0], values=[float(v) for v in array.ravel()])
+                return self.op("assign_value_", [start], kind, shape=kind[1], dtype=kind[0],
+                               values=[float(v) for v in array.ravel()])
         return self.parameter(f"constant_{len(self.arrays)}", array, False)
 
     def document(self):

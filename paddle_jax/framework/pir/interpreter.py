@@ -1,7 +1,8 @@
 """Running a PIR program: every operation is looked up in the rules and dispatched to our own operations.
 
-Values are Tensors (on the tape, traceable by JAX), ndarrays where they are known on the host, or lists of either. Results are the same whether
-a program runs operation by operation or, as `Runner` does, as one compiled kernel per input shape.
+Values are Tensors (on the tape, traceable by JAX), ndarrays where they are known on the host, or lists of
+either. Results are the same whether a program runs operation by operation or, as `Runner` does, as one
+compiled kernel per input shape.
 """
 
 import jax
@@ -19,13 +20,15 @@ from paddle_jax.framework.pir import own_ops
 from paddle_jax.framework.pir.on_host import HOST, fold, known
 from paddle_jax.framework.pir.reading import rule_of, tensor
 
-WRITTEN = {"assign_out_": {0: 1}, "batch_norm_": {1: 1, 2: 2}}  # result -> operand it is written into; else the first into the first
+# result -> operand it is written into; else the first into the first
+WRITTEN = {"assign_out_": {0: 1}, "batch_norm_": {1: 1, 2: 2}}
 _SKIP = ("parameter", "data", "fetch")
 _CONTROL = ("if", "while", "pylayer")
 
 
 class UnknownOpError(NotImplementedError, ValueError):
-    """A program holds operations that cannot be run here. Also a ValueError: the name of an operation may have been damaged."""
+    """A program holds operations that cannot be run here. Also a ValueError: the name of an operation may
+    have been damaged."""
 
 
 def walk(block):
@@ -40,9 +43,11 @@ def check(program):
     """Raises UnknownOpError naming all operations of a program that have no rule."""
     ops = {op.name for op in walk(program.block)} - {*_SKIP, *_CONTROL, "cf.yield"}
     ops = {name for name in ops if own_ops.find(name) is None}
-    unknown = sorted(name for name in ops if not any(one in HOST or rule_of(one) for one in (name, name.removesuffix("_"))))
+    unknown = sorted(name for name in ops
+                     if not any(one in HOST or rule_of(one) for one in (name, name.removesuffix("_"))))
     if unknown:
-        raise UnknownOpError(f"{program.file}: the model uses operations that are not known here: {shortened(', '.join(unknown))}")
+        raise UnknownOpError(f"{program.file}: the model uses operations that are not known here: "
+                             f"{shortened(', '.join(unknown))}")
 
 
 def is_random(program) -> bool:
@@ -50,7 +55,8 @@ def is_random(program) -> bool:
     from paddle_jax.framework.pir.theirs import RANDOM
 
     own = (own_ops.find(op.name) for op in walk(program.block))
-    return any(op.random for op in own if op is not None) or any(op.name in RANDOM for op in walk(program.block))
+    return (any(op.random for op in own if op is not None)
+            or any(op.name in RANDOM for op in walk(program.block)))
 
 
 def to_tensor(value):
@@ -61,7 +67,8 @@ def to_tensor(value):
 
 
 def run_block(block, env):
-    """Runs the operations of a block; `env` is {number: value} and is filled. Returns what the block yields."""
+    """Runs the operations of a block; `env` is {number: value} and is filled. Returns what
+    the block yields."""
     for op in block.ops:
         if op.name in _SKIP:
             continue
@@ -89,7 +96,8 @@ class _Attributes:
         self.__dict__.update(op.attrs, _name=op.name)
 
     def __getattr__(self, name):
-        raise MissingAttributeError(f"operation {self._name} has no attribute {name!r}; the model is damaged, or of another version")
+        raise MissingAttributeError(f"operation {self._name} has no attribute {name!r}; "
+                                    "the model is damaged, or of another version")
 
 
 def _apply(op, operands):
@@ -144,7 +152,8 @@ def _while(op, operands, env):
         inside = dict(env)
         inside.update(zip([*body.args, *written], map(_wrap, state[1:]), strict=True))
         found = [_array(value) for value in [*run_block(body, inside), *[inside[n] for n in written]]]
-        return [found[0].reshape(()), *[a.astype(t).reshape(s.shape) for a, t, s in zip(found[1:], types_of, state[1:], strict=True)]]
+        return [found[0].reshape(()), *[a.astype(t).reshape(s.shape)
+                                        for a, t, s in zip(found[1:], types_of, state[1:], strict=True)]]
 
     start = [_array(test).reshape(()), *[_array(value) for value in values]]
     found = [_wrap(array) for array in jax.lax.while_loop(lambda state: state[0], step, start)[1:]]
@@ -163,7 +172,8 @@ _CONTROLS = {"if": _if, "while": _while, "pylayer": _pylayer}
 def _written(op, env):
     """Numbers of the values from outside that the blocks of an operation write into."""
     ops = [one for block in op.blocks for one in walk(block)]
-    inputs = [one.inputs[k] for one in ops if one.name.endswith("_") for k in WRITTEN.get(one.name, {0: 0}).values() if k < len(one.inputs)]
+    inputs = [one.inputs[k] for one in ops if one.name.endswith("_")
+              for k in WRITTEN.get(one.name, {0: 0}).values() if k < len(one.inputs)]
     found = [n for n in dict.fromkeys(inputs) if n in env and not any(n in one.outputs for one in ops)]
     _no_lists(op.name, [env[n] for n in found])
     return found
@@ -183,10 +193,11 @@ def _wrap(array):
 
 
 class Runner:
-    """A program that is called: `runner(parameters, inputs)` with Tensors gives a list of Tensors, on the tape.
+    """A program that is called: `runner(parameters, inputs)` with Tensors gives a list of
+    Tensors, on the tape.
 
-    It is compiled whole, once per shapes of the inputs. A program whose shapes depend on values, or that draws random numbers, runs operation by
-    operation.
+    It is compiled whole, once per shapes of the inputs. A program whose shapes depend on values, or that
+    draws random numbers, runs operation by operation.
     """
 
     def __init__(self, program):
@@ -195,7 +206,8 @@ class Runner:
         self._names = list(program.parameters)
         self._kernel = None if is_random(program) else Kernel("run_program", self._pure)
         if self._kernel is not None:
-            self._kernel.deferrable = False  # compiled on its own, not once more together with what surrounds it
+            # compiled on its own, not once more together with what surrounds it
+            self._kernel.deferrable = False
 
     def __call__(self, parameters, inputs):
         operands = [*(parameters[name] for name in self._names), *inputs]
@@ -219,14 +231,16 @@ class Runner:
 
     def steps(self, operands):
         """Runs operation by operation."""
-        numbers = [*(self.program.parameters[name][0] for name in self._names), *(feed[1] for feed in self.program.feeds)]
+        numbers = [*(self.program.parameters[name][0] for name in self._names),
+                   *(feed[1] for feed in self.program.feeds)]
         env = dict.fromkeys(self.program.absent)
         env.update(zip(numbers, operands, strict=True))
         run_block(self.program.block, env)
         return [to_tensor(env[fetch[1]]) for fetch in self.program.fetches]
 
     def _pure(self, *arrays):
-        """The program as a function of arrays, for compiling: operations run at once inside the trace, whatever the thread's modes are."""
+        """The program as a function of arrays, for compiling: operations run at once inside the trace,
+        whatever the thread's modes are."""
         outer, local.ctx = local.ctx, Context()
         local.ctx.segment = local.ctx.frame.executor = None
         try:

@@ -1,4 +1,5 @@
-"""Operations of ours that Paddle does not have, in a program: `paddle_jax.<name>` with the attributes as one text."""
+"""Operations of ours that Paddle does not have, in a program: `paddle_jax.<name>` with the
+attributes as one text."""
 
 import ast
 
@@ -24,7 +25,8 @@ def encode(attrs) -> str:
 
 def _plain(name, value):
     if isinstance(value, Length):
-        raise NotWritable(f"{name}={value}: it depends on lengths of the inputs; give these lengths as numbers in input_spec")
+        raise NotWritable(f"{name}={value}: it depends on lengths of the inputs; "
+                          "give these lengths as numbers in input_spec")
     if isinstance(value, tuple):
         return tuple([_plain(name, v) for v in value])
     if isinstance(value, dtypes.DType):
@@ -53,9 +55,11 @@ def identity(op) -> str:
 
 
 def find(name) -> Op | None:
-    """The declared operation of a name in a program: nothing is imported for it, and nothing but operations can be named.
+    """The declared operation of a name in a program: nothing is imported for it, and nothing but
+    operations can be named.
 
-    Files that were written when the module was part of the name are read by its last part, or by what the record says in `formerly`.
+    Files that were written when the module was part of the name are read by its last part, or by what the
+    record says in `formerly`.
     """
     if not name.startswith(PREFIX):
         return None

@@ -26,7 +26,8 @@ def axes_of(axis, ndim):
 
 
 def reshape(w, x, shape):
-    """x in another shape, which may hold Lengths: one of them is -1, more are put together from the shapes of other values."""
+    """x in another shape, which may hold Lengths: one of them is -1, more are put together from the shapes
+    of other values."""
     shape = list(shape)
     open_axes = [i for i, n in enumerate(shape) if isinstance(n, Length)]
     spec = list(shape)
@@ -54,7 +55,8 @@ def unsqueeze(w, x, axis):
 
 def transpose(w, x, perm):
     """x with its axes in another order."""
-    return x if list(perm) == list(range(x.ndim)) else w.op("transpose", [x], (x.dtype, [x.shape[i] for i in perm]), perm=perm)
+    return (x if list(perm) == list(range(x.ndim))
+            else w.op("transpose", [x], (x.dtype, [x.shape[i] for i in perm]), perm=perm))
 
 
 def scaled(w, x, factor=1.0, bias=0.0, out=None):
@@ -81,7 +83,8 @@ def average(w, loss, reduction, out):
     """A loss per element as it is, summed, or averaged."""
     if reduction == "none":
         return loss
-    return reduced(w, "sum" if reduction == "sum" else "mean", loss, list(range(loss.ndim)), False, (loss.dtype, []))
+    return reduced(w, "sum" if reduction == "sum" else "mean", loss, list(range(loss.ndim)), False,
+                   (loss.dtype, []))
 
 
 def known_ints(value):

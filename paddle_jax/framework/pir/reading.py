@@ -1,7 +1,8 @@
 """How each PIR operation is run by ours: `rule(attributes, *operands)`.
 
-An operand is a Tensor, an ndarray where the value is known on the host, a list of these, or None. A rule's parameter named `n_...` gets Python
-numbers (a list, or what is left of a Tensor that is not known), one named `s_...` a single number, every other one Tensors.
+An operand is a Tensor, an ndarray where the value is known on the host, a list of these, or None. A rule's
+parameter named `n_...` gets Python numbers (a list, or what is left of a Tensor that is not known), one named
+`s_...` a single number, every other one Tensors.
 """
 
 import functools as ft
@@ -42,7 +43,8 @@ def numbers(value):
 
 def single(value):
     """An operand of one element as a Python number where it is known."""
-    return value.item() if isinstance(value, np.ndarray) else value.reshape([]) if isinstance(value, Tensor) else value
+    return (value.item() if isinstance(value, np.ndarray) else value.reshape([]) if isinstance(value, Tensor)
+            else value)
 
 
 _FORMS = {"n_": numbers, "s_": single}
@@ -63,7 +65,8 @@ def converting(function):
 
 
 def rule_of(name):
-    """The rule that runs an operation: what a record says, or a line of `theirs.py`; None where there is neither."""
+    """The rule that runs an operation: what a record says, or a line of `theirs.py`; None where
+    there is neither."""
     return _recorded(name, READS.get(name)) or _theirs().get(name)
 
 
@@ -99,7 +102,8 @@ def reader(op):
         args, named = [tensor(value) for value in operands], {}
         if known.operands is not None:
             args, pairs = [], zip(known.operands, operands, strict=False)
-            named = {one.ours: value_of(one, _OPERANDS.get(one.kind, single)(value)) for one, value in pairs if one.ours in parameters}
+            named = {one.ours: value_of(one, _OPERANDS.get(one.kind, single)(value)) for one, value in pairs
+                     if one.ours in parameters}
         named |= {one.ours: value_of(one, _given(attrs, one)) for one in ours if one.kind != "none"}
         named |= {one.ours: None for one in flags if getattr(attrs, one.name)}
         if spread:
@@ -107,7 +111,8 @@ def reader(op):
         return _placed(known.results, public.public(*args, **named))
 
     rule.attributes = [one.name for one in ours]
-    rule.operands = len(known.operands) if known.operands is not None else None if public.composite else len(public.tensors)
+    rule.operands = (len(known.operands) if known.operands is not None else None if public.composite
+                     else len(public.tensors))
     return rule
 
 
@@ -121,7 +126,8 @@ _OPERANDS = {"": tensor, "out": tensor, "ints": numbers, "size": numbers}
 
 def _spread(op):
     """The parameter that takes any number of Tensors, if there is one."""
-    return next((name for name, one in op.signature.parameters.items() if one.kind is one.VAR_POSITIONAL), None)
+    return next((name for name, one in op.signature.parameters.items() if one.kind is one.VAR_POSITIONAL),
+                None)
 
 
 def _placed(results, found):

@@ -3,14 +3,16 @@
     name|name(operand,operand)->result,result attribute attribute
 
 - The first name is written, each is read.
-- Operands, where they are not ours one by one: `x` is our operand of that name, `x:out` the same in the dtype of the result; with another kind it is
-  an attribute of ours that Paddle takes as a tensor of one number (`axis:i32`) or as a list (`axis:ints`). `_` is left out, `_:f32=2.0` a constant,
-  `_:size` (`shape:size`) the shape of the result.
-- Results, where they are not ours one by one: `out` is ours, `_` Paddle's only, and the name of an operand one of that type that is Paddle's only;
-  `[]` is a list of all of ours.
-- An attribute is `[ours>]name:kind[=default]`, in Paddle's order, kinds as in `signatures.py`. One that the op does not have is only Paddle's, and
-  needs its default; a dtype without one is that of the result. `?` after the kind: None stands there as the default (of a list: an empty one), and
-  `axis>flatten:none` is a bool that tells whether `axis` is None.
+- Operands, where they are not ours one by one: `x` is our operand of that name, `x:out` the same in the dtype
+  of the result; with another kind it is an attribute of ours that Paddle takes as a tensor of one number
+  (`axis:i32`) or as a list (`axis:ints`). `_` is left out, `_:f32=2.0` a constant, `_:size` (`shape:size`)
+  the shape of the result.
+- Results, where they are not ours one by one: `out` is ours, `_` Paddle's only, and the name of an operand
+  one of that type that is Paddle's only; `[]` is a list of all of ours.
+- An attribute is `[ours>]name:kind[=default]`, in Paddle's order, kinds as in `signatures.py`. One that the
+  op does not have is only Paddle's, and needs its default; a dtype without one is that of the result. `?`
+  after the kind: None stands there as the default (of a list: an empty one), and `axis>flatten:none` is a
+  bool that tells whether `axis` is None.
 
 What is ours and not in the text has to be left out or have its default, else the op is saved as one of ours.
 """
@@ -34,7 +36,8 @@ class Unsupported(Exception):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Form:
-    """What a record's texts cannot say of an operation, `code="module:name"` in it. What is missing is done by the texts."""
+    """What a record's texts cannot say of an operation, `code="module:name"` in it. What is missing is
+    done by the texts."""
 
     write: Callable | None = None  # rule(w, attributes, out, *operands), see writing.py
     read: Callable | None = None  # rule(attributes, *operands), see reading.py
@@ -48,7 +51,8 @@ NOTHING = Form()
 def form(code) -> Form:
     """The Form that a record names."""
     module, _, name = code.partition(":")
-    return getattr(importlib.import_module(f"paddle_jax.framework.pir.forms.{module}"), name) if code else NOTHING
+    return (getattr(importlib.import_module(f"paddle_jax.framework.pir.forms.{module}"), name) if code
+            else NOTHING)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -77,7 +81,8 @@ class Attribute:
         """The value in a file as our op takes it."""
         if self.kind == "dtype" and value.startswith("Undefined"):
             return None
-        if self.empty and (value == self.default or (self.kind.endswith("s") and isinstance(value, list) and not value)):
+        if self.empty and (value == self.default
+                           or (self.kind.endswith("s") and isinstance(value, list) and not value)):
             return None
         return value
 
@@ -119,11 +124,13 @@ def parsed(text) -> Row:
         raise ValueError(f"the record {text!r}: the operation is given as name(operands)->results")
     names, operands, results = match.groups()
     operands = None if operands is None else [attribute(one) for one in operands.split(",") if one]
-    return Row(names.split("|"), operands, results and results.split(","), [attribute(one) for one in attributes])
+    return Row(names.split("|"), operands, results and results.split(","),
+               [attribute(one) for one in attributes])
 
 
 def row(op) -> Row:
-    """What an op is written as: its own text, or, where that is only a name, what the op that users call says of it."""
+    """What an op is written as: its own text, or, where that is only a name, what the op that users
+    call says of it."""
     found = parsed(op.record.pir)
     return parsed(READS[found.names[0]].record.pir) if found.bare else found
 
@@ -133,7 +140,9 @@ def signature(name):
     op = READS.get(name)
     if op is None:
         return None
-    return [(one.name, "bool" if one.kind == "none" else one.kind, one.default) for one in parsed(op.record.pir).attributes]
+    return [(one.name, "bool" if one.kind == "none" else one.kind, one.default)
+            for one in parsed(op.record.pir).attributes]
 
 
-__all__ = ["NOTHING", "TENSORS", "Attribute", "Form", "Row", "Unsupported", "attribute", "form", "parsed", "row", "signature"]
+__all__ = ["NOTHING", "TENSORS", "Attribute", "Form", "Row", "Unsupported", "attribute", "form", "parsed",
+           "row", "signature"]

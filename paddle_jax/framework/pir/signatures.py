@@ -1,8 +1,9 @@
-"""The attributes of PIR operations that the writer makes on its own: name, kind and, where one is usual, default. Others stand in the records of
-our ops (`known_as`), or have none.
+"""The attributes of PIR operations that the writer makes on its own: name, kind and, where one is usual,
+default. Others stand in the records of our ops (`known_as`), or have none.
 
-Kinds: bool, i32, i64, f32, f64, str, dtype, place, lists i32s, i64s, f32s, f64s of them, and ints, a list of int64 of its own kind.
-Read off the files that Paddle 3.3.1 writes. `fetch` and `data` are the outputs and inputs of a program.
+Kinds: bool, i32, i64, f32, f64, str, dtype, place, lists i32s, i64s, f32s, f64s of them, and ints, a list of
+int64 of its own kind. Read off the files that Paddle 3.3.1 writes. `fetch` and `data` are the outputs and
+inputs of a program.
 """
 
 import functools as ft

@@ -55,7 +55,8 @@ def _flag(w, value):
 
 
 def _ends(w, recording, values, symbols, kinds):
-    """The results of a block in the types the operation gives. What is not made in the block is copied: Paddle computes in place on results."""
+    """The results of a block in the types the operation gives. What is not made in the block is copied:
+    Paddle computes in place on results."""
     found = [_operand(w, recording, values, symbol) for symbol in symbols]
     made, done = {out["%"] for op in w.ops for out in op["O"]}, []
     for value, (dtype, _) in zip(found, kinds, strict=True):
@@ -79,7 +80,8 @@ def _write_cond(w, recording, values, step, out):
 
 def _write_while(w, recording, values, step, out):
     (carried, tests, (answer,)), (taken, steps, results) = step.blocks
-    starts = [w.op("assign", [v], v.type) for v in [_operand(w, recording, values, symbol) for symbol in step.inputs[: len(carried)]]]
+    starts = [w.op("assign", [v], v.type)
+              for v in [_operand(w, recording, values, symbol) for symbol in step.inputs[: len(carried)]]]
 
     def tested(env):
         for one in tests:
@@ -156,7 +158,8 @@ def _made(w, recording, symbol):
 def _numbers(w, known, kind):
     """A tensor of numbers of which some depend on lengths."""
     items = [w.length(n) if isinstance(n, Length) else w.full(n, "int64", ()) for n in known]
-    joined = items[0] if len(kind[1]) == 0 else w.op("stack", [w.combine(items)], ("int64", [len(items)]), axis=0)
+    joined = (items[0] if len(kind[1]) == 0
+              else w.op("stack", [w.combine(items)], ("int64", [len(items)]), axis=0))
     if len(kind[1]) > 1:
         joined = w.op("reshape", [joined, w.ints(kind[1])], ("int64", kind[1]))
     return joined if kind[0] == "int64" else w.op("cast", [joined], kind, dtype=kind[0])

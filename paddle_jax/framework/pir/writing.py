@@ -1,7 +1,8 @@
-"""How each of our operations is written in PIR: `rule(w, a, out, *operands)` adds operations to the Builder `w` and gives the Value of the result,
-or a list of them.
+"""How each of our operations is written in PIR: `rule(w, a, out, *operands)` adds operations to the Builder
+`w` and gives the Value of the result, or a list of them.
 
-a: the attributes; out: (dtype, shape) of each result; operands: Values, lists of Values, or None where left out.
+a: the attributes; out: (dtype, shape) of each result; operands: Values, lists of Values, or
+None where left out.
 """
 
 import functools as ft
@@ -32,13 +33,16 @@ def write_row(op, w, attrs, out, *operands):
         return w.list_op(name, given, out, **values)
     if known.results is None:
         return w.op(name, given, out if len(out) > 1 else out[0], **values)
-    types_of = {one: value.type for one, value in zip(op.tensors, operands, strict=True) if isinstance(value, Value)}
-    found = w.op(name, given, [next(ours) if one == "out" else types_of.get(one) for one in known.results], **values)
+    types_of = {one: value.type for one, value in zip(op.tensors, operands, strict=True)
+                if isinstance(value, Value)}
+    found = w.op(name, given, [next(ours) if one == "out" else types_of.get(one) for one in known.results],
+                 **values)
     return [value for value, one in zip(found, known.results, strict=True) if one == "out"]
 
 
 def _by_name(op, known, operands):
-    """{name in the text: operand of ours}; an op inside another one may call its operands otherwise, in the same order."""
+    """{name in the text: operand of ours}; an op inside another one may call its operands otherwise,
+    in the same order."""
     names = [one.name for one in known.operands if one.kind in TENSORS and one.name != "_"]
     if {*names} <= {*op.tensors}:
         left = dict(zip(op.tensors, operands, strict=True))
@@ -54,7 +58,8 @@ def _operand(one, op, w, attrs, out, tensors):
     if one.kind in TENSORS:
         value = tensors.get(one.name)
         if value is not None and one.kind == "out":
-            value = [cast(w, v, out[0][0]) for v in value] if isinstance(value, list) else cast(w, value, out[0][0])
+            value = ([cast(w, v, out[0][0]) for v in value] if isinstance(value, list)
+                     else cast(w, value, out[0][0]))
         return w.combine(value) if isinstance(value, list) else value
     if one.kind == "size":
         return w.ints(out[0][1])
@@ -76,7 +81,8 @@ def _attribute(one, op, attrs, out):
 
 
 def _refuse_others(op, known, attrs):
-    """Refuses attributes that the text does not have; one named dtype is in the result where an operand is cast to that."""
+    """Refuses attributes that the text does not have; one named dtype is in the result where an operand
+    is cast to that."""
     listed = {one.ours for one in [*(known.operands or ()), *known.attributes]}
     if any(one.kind == "out" for one in known.operands or ()):
         listed.add("dtype")
@@ -92,7 +98,8 @@ def rule_of(op):
 
 
 def apply(w, op, attrs, operands, out):
-    """Adds one of our operations to the program: as operations of Paddle where there is a rule, else as one of our own, which only paddle_jax reads.
+    """Adds one of our operations to the program: as operations of Paddle where there is a rule, else as one
+    of our own, which only paddle_jax reads.
 
     Raises:
         NotWritable: its attributes cannot be written.
@@ -100,7 +107,8 @@ def apply(w, op, attrs, operands, out):
     rule, mark = rule_of(op), len(w.ops)
     if rule is not None:
         try:
-            found = rule(w, types.SimpleNamespace(**attrs), out, *(_promoted(w, op, operands) if op.promote else operands))
+            found = rule(w, types.SimpleNamespace(**attrs), out,
+                         *(_promoted(w, op, operands) if op.promote else operands))
             return found if isinstance(found, list) else [found]
         except NotWritable:
             w.undo(mark)
@@ -110,8 +118,8 @@ def apply(w, op, attrs, operands, out):
     inputs = []
     for value in operands:
         if isinstance(value, list) and not all(isinstance(v, Value) for v in value):
-            value = w.op("stack", [w.combine([w.length(v) if isinstance(v, Length) else w.full(v, "int64", ()) for v in value])],
-                         ("int64", [len(value)]), axis=0)
+            value = w.op("stack", [w.combine([w.length(v) if isinstance(v, Length) else w.full(v, "int64", ())
+                                              for v in value])], ("int64", [len(value)]), axis=0)
         inputs.append(w.combine(value) if isinstance(value, list) else value)
     return w.own(name, inputs, out, encode(attrs))
 

@@ -1,4 +1,5 @@
-"""Random neighbours of nodes. The graph is given by columns: the neighbours of node n are row[colptr[n]:colptr[n + 1]]."""
+"""Random neighbours of nodes. The graph is given by columns: the neighbours of node n are
+row[colptr[n]:colptr[n + 1]]."""
 
 import numpy as np
 
@@ -12,14 +13,16 @@ __all__ = []
 
 
 def chosen_edges(name, row, colptr, input_nodes, sample_size, weights=None):
-    """(the places in `row` of the edges that are drawn, in order, and how many each node gets), as NumPy arrays."""
+    """(the places in `row` of the edges that are drawn, in order, and how many each node gets),
+    as NumPy arrays."""
     need_tensors(name, row=row, colptr=colptr, input_nodes=input_nodes)
     if row._raw.dtype.kind != "i":
         raise RuntimeError(f"{name}: row: got dtype {row._raw.dtype.name}; it must be int32 or int64")
     need_numbers(name, row=row, colptr=colptr, input_nodes=input_nodes)
     ends, nodes = host(name, colptr=colptr, input_nodes=input_nodes)
     if len(nodes) and not (nodes.min() >= 0 and nodes.max() < len(ends) - 1):
-        raise IndexError(f"{name}: input_nodes: got numbers from {nodes.min()} to {nodes.max()}; the graph has {len(ends) - 1} nodes")
+        raise IndexError(f"{name}: input_nodes: got numbers from {nodes.min()} to {nodes.max()}; "
+                         f"the graph has {len(ends) - 1} nodes")
     sizes = ends[nodes + 1] - ends[nodes]
     owner = np.repeat(np.arange(len(nodes)), sizes)
     before = np.cumsum(sizes) - sizes
@@ -34,7 +37,8 @@ def chosen_edges(name, row, colptr, input_nodes, sample_size, weights=None):
 
 
 def _keys(edges, weights):
-    """Random keys. Of exponential numbers of rates w, the smallest ones are a weighted sample without replacement (Efraimidis, Spirakis, 2006)."""
+    """Random keys. Of exponential numbers of rates w, the smallest ones are a weighted sample without
+    replacement (Efraimidis, Spirakis, 2006)."""
     words, offset = default_generator().draw_on_host()
     drawn = np.random.default_rng([*map(int, words), int(offset)]).exponential(size=len(edges))
     if weights is None:
@@ -54,7 +58,8 @@ def need_eids(name, eids, return_eids):
         raise ValueError(f"{name}: eids: got None with return_eids=True; give the numbers of the edges")
 
 
-def sample_neighbors(row, colptr, input_nodes, sample_size=-1, eids=None, return_eids=False, perm_buffer=None, name=None):
+def sample_neighbors(row, colptr, input_nodes, sample_size=-1, eids=None, return_eids=False, perm_buffer=None,
+                     name=None):
     """Draws up to sample_size different neighbours of each node.
 
     Args:
@@ -72,7 +77,8 @@ def sample_neighbors(row, colptr, input_nodes, sample_size=-1, eids=None, return
         IndexError: a node is not in the graph.
     Example:
         >>> row, colptr = paddle.to_tensor([1, 2, 0]), paddle.to_tensor([0, 2, 3, 3])
-        >>> found, count = paddle.geometric.sample_neighbors(row, colptr, paddle.to_tensor([1, 2, 0]), sample_size=2)
+        >>> found, count = paddle.geometric.sample_neighbors(row, colptr, paddle.to_tensor([1, 2, 0]),
+        ...                                                  sample_size=2)
         >>> found.tolist(), count.tolist()
         ([0, 1, 2], [1, 0, 2])
     """
@@ -81,8 +87,10 @@ def sample_neighbors(row, colptr, input_nodes, sample_size=-1, eids=None, return
     return _results(row, edges, counts, eids, return_eids)
 
 
-def weighted_sample_neighbors(row, colptr, edge_weight, input_nodes, sample_size=-1, eids=None, return_eids=False, name=None):
-    """As `sample_neighbors`, drawing edges one after another with probabilities proportional to their weights.
+def weighted_sample_neighbors(row, colptr, edge_weight, input_nodes, sample_size=-1, eids=None,
+                              return_eids=False, name=None):
+    """As `sample_neighbors`, drawing edges one after another with probabilities proportional
+    to their weights.
 
     Args:
         edge_weight: float32 Tensor [edges], >= 0.
@@ -90,14 +98,17 @@ def weighted_sample_neighbors(row, colptr, edge_weight, input_nodes, sample_size
     Example:
         >>> row, colptr = paddle.to_tensor([1, 2, 0]), paddle.to_tensor([0, 2, 3, 3])
         >>> weight = paddle.to_tensor([0.0, 1.0, 1.0])
-        >>> paddle.geometric.weighted_sample_neighbors(row, colptr, weight, paddle.to_tensor([0]), sample_size=1)[0].tolist()
+        >>> paddle.geometric.weighted_sample_neighbors(row, colptr, weight, paddle.to_tensor([0]),
+        ...                                            sample_size=1)[0].tolist()
         [2]
     """
     need_eids("weighted_sample_neighbors", eids, return_eids)
     need_tensors("weighted_sample_neighbors", edge_weight=edge_weight, row=row)
     if edge_weight._raw.dtype.name != "float32" or edge_weight.size < row.size:
         got = f"{edge_weight.size} numbers of dtype {edge_weight._raw.dtype.name}"
-        raise ArgumentError(f"weighted_sample_neighbors: edge_weight: got {got}; give a float32 number for each of the {row.size} edges")
+        raise ArgumentError(f"weighted_sample_neighbors: edge_weight: got {got}; "
+                            f"give a float32 number for each of the {row.size} edges")
     (weights,) = host("weighted_sample_neighbors", edge_weight=edge_weight)
-    edges, counts = chosen_edges("weighted_sample_neighbors", row, colptr, input_nodes, sample_size, weights.astype(np.float64))
+    edges, counts = chosen_edges("weighted_sample_neighbors", row, colptr, input_nodes, sample_size,
+                                 weights.astype(np.float64))
     return _results(row, edges, counts, eids, return_eids)

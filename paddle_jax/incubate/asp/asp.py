@@ -11,11 +11,13 @@ from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.tensor.creation import ones_like, to_tensor
 from paddle_jax.tensor.manipulation import cast
 
-_ALGORITHMS = {"mask_1d": MaskAlgo.MASK_1D, "mask_2d_greedy": MaskAlgo.MASK_2D_GREEDY, "mask_2d_best": MaskAlgo.MASK_2D_BEST}
+_ALGORITHMS = {"mask_1d": MaskAlgo.MASK_1D, "mask_2d_greedy": MaskAlgo.MASK_2D_GREEDY,
+               "mask_2d_best": MaskAlgo.MASK_2D_BEST}
 
 
 def _mask(param):
-    """The mask of a parameter, a Tensor of zeros and ones that the parameter holds; None where no optimizer of it is decorated."""
+    """The mask of a parameter, a Tensor of zeros and ones that the parameter holds; None where no optimizer
+    of it is decorated."""
     return getattr(param, "_asp_mask", None)
 
 
@@ -44,7 +46,8 @@ def reset_excluded_layers(main_program=None):
 
 
 def _usual(weight, m, n, algorithm, name):
-    """The pruned weight and its mask: along the inputs, which are the first axis of linear layers and the second of convolutions."""
+    """The pruned weight and its mask: along the inputs, which are the first axis of linear layers and the
+    second of convolutions."""
     if (weight.ndim == 2 and weight.shape[0] < m) or (weight.ndim == 4 and weight.shape[1] < m):
         return weight, np.ones_like(weight)
     mask = create_mask(weight.T, algorithm, n, m).T
@@ -55,12 +58,14 @@ def _weights(model):
     """(parameter, pruning function) of the layers that are pruned."""
     for layer in model.sublayers(include_self=True):
         kind, weight = re.sub(r"_\d+$", "", layer.full_name()), getattr(layer, "weight", None)
-        if kind in Sparsity.supported and weight is not None and not Sparsity.excluded & {layer.full_name(), weight.name}:
+        if (kind in Sparsity.supported and weight is not None
+                and not Sparsity.excluded & {layer.full_name(), weight.name}):
             yield weight, Sparsity.supported[kind] or _usual
 
 
 def prune_model(model, n=2, m=4, mask_algo="mask_1d", with_mask=True):
-    """Sets weights of linear layers and convolutions to zero: of each m neighbours along the inputs the n smallest.
+    """Sets weights of linear layers and convolutions to zero: of each m neighbours along the
+    inputs the n smallest.
 
     Differs from Paddle: for Layers, not for Programs; it gives the masks of this model only.
 
@@ -72,7 +77,8 @@ def prune_model(model, n=2, m=4, mask_algo="mask_1d", with_mask=True):
     Returns:
         dict from names of parameters to masks: Tensors, or arrays without with_mask.
     Raises:
-        AssertionError: mask_algo or n and m are not as above; with_mask, but no optimizer of these parameters is decorated.
+        AssertionError: mask_algo or n and m are not as above; with_mask, but no optimizer of these
+            parameters is decorated.
         TypeError: model is no Layer.
     Example:
         >>> layer = paddle.nn.Linear(8, 4)
@@ -88,7 +94,8 @@ def prune_model(model, n=2, m=4, mask_algo="mask_1d", with_mask=True):
     algorithm, made = _ALGORITHMS[mask_algo], {}
     for weight, prune in _weights(model):
         if with_mask and _mask(weight) is None:
-            raise AssertionError(f"prune_model: {weight.name} has no mask; call asp.decorate on the optimizer first, or give with_mask=False")
+            raise AssertionError(f"prune_model: {weight.name} has no mask; "
+                                 "call asp.decorate on the optimizer first, or give with_mask=False")
         pruned, mask = prune(weight.numpy(), m, n, algorithm, weight.name)
         weight.set_value(np.asarray(pruned, weight.numpy().dtype))
         if with_mask:
@@ -98,7 +105,8 @@ def prune_model(model, n=2, m=4, mask_algo="mask_1d", with_mask=True):
 
 
 class OptimizerWithSparsityGuarantee:
-    """An optimizer after whose steps pruned weights are zero again; everything else is that of the optimizer in it.
+    """An optimizer after whose steps pruned weights are zero again; everything else is that of the
+    optimizer in it.
 
     Args:
         optimizer: Optimizer.
@@ -121,14 +129,16 @@ class OptimizerWithSparsityGuarantee:
                 param._rebind((param * mask)._raw)
 
     def minimize(self, loss, startup_program=None, parameters=None, no_grad_set=None):
-        """Makes a step with the gradients that `loss.backward()` has left; returns ([], pairs of parameter and gradient)."""
+        """Makes a step with the gradients that `loss.backward()` has left; returns ([], pairs of
+        parameter and gradient)."""
         pairs = [(param, param.grad) for param in self._optimizer._all_params() if param.grad is not None]
         self.step()
         return [], pairs
 
     def state_dict(self):
         """Returns the state of the optimizer, and the masks under names such as `linear_0.w_0.asp_mask`."""
-        masks = {f"{p.name}.asp_mask": mask for p in self._optimizer._all_params() if (mask := _mask(p)) is not None}
+        masks = {f"{p.name}.asp_mask": mask for p in self._optimizer._all_params()
+                 if (mask := _mask(p)) is not None}
         return {**self._optimizer.state_dict(), **masks}
 
     def set_state_dict(self, state_dict):

@@ -11,8 +11,8 @@ def add_supported_layer(layer, pruning_func=None):
 
     Args:
         layer: Layer, class of Layers, or the name of a kind as in `linear_0`: "linear".
-        pruning_func: function of (weight array, m, n, MaskAlgo, name of the parameter) that returns the pruned weight and the mask.
-            Default: that of `prune_model`.
+        pruning_func: function of (weight array, m, n, MaskAlgo, name of the parameter) that returns the
+            pruned weight and the mask. Default: that of `prune_model`.
     Raises:
         TypeError: layer is something else.
     Example:
@@ -24,5 +24,6 @@ def add_supported_layer(layer, pruning_func=None):
     elif issubclass(kind, Layer):
         name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", kind.__name__).lower()
     else:
-        raise TypeError(f"add_supported_layer: layer: got {type(layer).__name__}; it must be a Layer, a class of Layers or a name")
+        raise TypeError(f"add_supported_layer: layer: got {type(layer).__name__}; it must be a Layer, "
+                        "a class of Layers or a name")
     Sparsity.supported[name] = pruning_func

@@ -1,4 +1,5 @@
-"""Derivatives of functions of Tensors: products with the Jacobian from both sides, Jacobian and Hessian matrices."""
+"""Derivatives of functions of Tensors: products with the Jacobian from both sides, Jacobian and
+Hessian matrices."""
 
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.tensor import Tensor
@@ -13,7 +14,8 @@ def _listed(values):
 
 
 def _start(func, xs):
-    """Results of the function at copies of xs that wait for gradients: (as the function gives them, as a list, the copies)."""
+    """Results of the function at copies of xs that wait for gradients: (as the function gives them, as a
+    list, the copies)."""
     if not all(isinstance(x, Tensor) for x in _listed(xs)):
         raise ArgumentError(f"xs: got {type(xs).__name__}; it must be a Tensor or a list of Tensors")
     inputs = [x.detach() for x in _listed(xs)]
@@ -21,7 +23,8 @@ def _start(func, xs):
         x.stop_gradient = False
     made = func(*inputs)
     if not all(isinstance(y, Tensor) for y in _listed(made)):
-        raise ArgumentError(f"func: it returned {type(made).__name__}; it must return a Tensor or a tuple of Tensors")
+        raise ArgumentError(f"func: it returned {type(made).__name__}; "
+                            "it must return a Tensor or a tuple of Tensors")
     return made, _listed(made), inputs
 
 
@@ -65,7 +68,8 @@ def vjp(func, xs, v=None):
 def jvp(func, xs, v=None):
     """The product of the Jacobian of a function with v: the change of the results when xs changes by v.
 
-    Computed as the derivative of the reverse product by its direction, so it can be differentiated like all else.
+    Computed as the derivative of the reverse product by its direction, so it can be
+    differentiated like all else.
 
     Args:
         func: function of Tensors that returns a Tensor or a tuple of Tensors.
@@ -76,7 +80,8 @@ def jvp(func, xs, v=None):
     Raises:
         RuntimeError: v has wrong shapes.
     Example:
-        >>> y, t = paddle.incubate.autograd.jvp(lambda x: x * x, paddle.to_tensor([1.0, 3.0]), paddle.to_tensor([1.0, 0.5]))
+        >>> y, t = paddle.incubate.autograd.jvp(lambda x: x * x, paddle.to_tensor([1.0, 3.0]),
+        ...                                     paddle.to_tensor([1.0, 0.5]))
         >>> t.tolist()
         [2.0, 3.0]
     """
@@ -135,9 +140,11 @@ class Hessian(LazyRows):
 
     def __init__(self, func, xs, is_batched=False):
         _, outputs, inputs = _start(func, xs)
-        if len(outputs) != 1 or (list(outputs[0].shape[1:]) not in ([], [1]) if is_batched else outputs[0].size != 1):
+        if (len(outputs) != 1
+                or (list(outputs[0].shape[1:]) not in ([], [1]) if is_batched else outputs[0].size != 1)):
             got = [list(y.shape) for y in outputs]
-            raise RuntimeError(f"Hessian: the function gives shapes {got}; it must give one number, or one per sample when is_batched")
+            raise RuntimeError(f"Hessian: the function gives shapes {got}; it must give one number, "
+                               "or one per sample when is_batched")
         super().__init__(_flat(live_gradients(outputs[0], inputs), is_batched), inputs, is_batched)
 
     @property

@@ -1,4 +1,5 @@
-"""Derivatives of results that are already computed, forwards and backwards, and the switch for primitive operations."""
+"""Derivatives of results that are already computed, forwards and backwards, and the switch for
+primitive operations."""
 
 from paddle_jax._core.ops.prim import Prim
 from paddle_jax._core.tensor import Tensor
@@ -25,11 +26,13 @@ def _directions(given, like, what):
 
 
 def forward_grad(outputs, inputs, grad_inputs=None):
-    """The change of results when their inputs change in a direction: the product of the Jacobian matrix with it.
+    """The change of results when their inputs change in a direction: the product of the
+    Jacobian matrix with it.
 
     The derivative of the backward product by its direction, so it can be differentiated again.
 
-    Differs from Paddle: works where operations run when they are called; Paddle allows it in static programs only.
+    Differs from Paddle: works where operations run when they are called; Paddle allows it in
+        static programs only.
 
     Args:
         outputs: Tensor or list of Tensors, computed from the inputs.
@@ -52,7 +55,8 @@ def forward_grad(outputs, inputs, grad_inputs=None):
 def grad(outputs, inputs, grad_outputs=None):
     """Gradients of the sum of results; they can be differentiated again. Zeros where nothing depends.
 
-    Differs from Paddle: works where operations run when they are called; Paddle allows it in static programs only.
+    Differs from Paddle: works where operations run when they are called; Paddle allows it in
+        static programs only.
 
     Args:
         outputs: Tensor or list of Tensors.
@@ -76,7 +80,8 @@ def grad(outputs, inputs, grad_outputs=None):
 def enable_prim():
     """Turns the switch for primitive operations on. Nothing changes: derivatives are always made of them.
 
-    Differs from Paddle: works where operations run when they are called; Paddle allows it in static programs only.
+    Differs from Paddle: works where operations run when they are called; Paddle allows it in
+        static programs only.
 
     Example:
         >>> paddle.incubate.autograd.enable_prim(); paddle.incubate.autograd.prim_enabled()
@@ -94,7 +99,8 @@ def disable_prim():
 def prim_enabled() -> bool:
     """Whether the switch for primitive operations is on.
 
-    Differs from Paddle: works where operations run when they are called; Paddle allows it in static programs only.
+    Differs from Paddle: works where operations run when they are called; Paddle allows it in
+        static programs only.
 
     Example:
         >>> paddle.incubate.autograd.prim_enabled()

@@ -13,6 +13,6 @@ from paddle_jax.incubate.nn.layer.fused_transformer import (
 )
 
 __all__ = [
-    "FusedMultiHeadAttention", "FusedFeedForward", "FusedTransformerEncoderLayer", "FusedMultiTransformer", "FusedLinear",
-    "FusedBiasDropoutResidualLayerNorm", "FusedDropoutAdd",
+    "FusedMultiHeadAttention", "FusedFeedForward", "FusedTransformerEncoderLayer", "FusedMultiTransformer",
+    "FusedLinear", "FusedBiasDropoutResidualLayerNorm", "FusedDropoutAdd",
 ]

@@ -4,8 +4,9 @@ from paddle_jax.geometric.sampling.neighbors import sample_neighbors
 
 
 def graph_sample_neighbors(
-    row, colptr, input_nodes, eids=None, perm_buffer=None, sample_size=-1, return_eids=False, flag_perm_buffer=False, name=None
-):
+        row, colptr, input_nodes, eids=None, perm_buffer=None, sample_size=-1, return_eids=False,
+        flag_perm_buffer=False, name=None
+    ):
     """The same as `paddle.geometric.sample_neighbors`, with the arguments in another order.
 
     Args:
@@ -14,9 +15,11 @@ def graph_sample_neighbors(
         ValueError: flag_perm_buffer without perm_buffer.
     Example:
         >>> row, colptr = paddle.to_tensor([1, 2, 0]), paddle.to_tensor([0, 2, 3, 3])
-        >>> paddle.incubate.graph_sample_neighbors(row, colptr, paddle.to_tensor([1]), sample_size=2)[0].tolist()
+        >>> paddle.incubate.graph_sample_neighbors(row, colptr, paddle.to_tensor([1]),
+        ...                                        sample_size=2)[0].tolist()
         [0]
     """
     if flag_perm_buffer and perm_buffer is None:
-        raise ValueError("graph_sample_neighbors: perm_buffer: got None with flag_perm_buffer=True; give it or leave the flag out")
+        raise ValueError("graph_sample_neighbors: perm_buffer: got None with flag_perm_buffer=True; "
+                         "give it or leave the flag out")
     return sample_neighbors(row, colptr, input_nodes, sample_size, eids, return_eids)

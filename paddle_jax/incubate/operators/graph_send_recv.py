@@ -8,7 +8,8 @@ def graph_send_recv(x, src_index, dst_index, pool_type="sum", out_size=None, nam
 
     Example:
         >>> x = paddle.to_tensor([[1.0], [2.0], [4.0]])
-        >>> paddle.incubate.graph_send_recv(x, paddle.to_tensor([0, 1, 2]), paddle.to_tensor([1, 2, 1])).tolist()
+        >>> paddle.incubate.graph_send_recv(x, paddle.to_tensor([0, 1, 2]),
+        ...                                 paddle.to_tensor([1, 2, 1])).tolist()
         [[0.0], [5.0], [2.0]]
     """
     return send_u_recv(x, src_index, dst_index, pool_type, out_size)

@@ -10,11 +10,13 @@ def _norm(x):
 
 
 class LarsMomentumOptimizer(Optimizer):
-    """Momentum whose learning rate is, for each parameter, scaled to the size of the parameter beside that of its gradient; for large batches.
+    """Momentum whose learning rate is, for each parameter, scaled to the size of the parameter beside that of
+    its gradient; for large batches.
 
-    The step of a parameter is `velocity = momentum * velocity + rate * (gradient + lars_weight_decay * parameter)` and `parameter -= velocity`, where
-    `rate = learning_rate * lars_coeff * norm(parameter) / (norm(gradient) + lars_weight_decay * norm(parameter) + epsilon)`, or `learning_rate` if a
-    norm is zero or nothing decays.
+    The step of a parameter is `velocity = momentum * velocity + rate * (gradient + lars_weight_decay *
+    parameter)` and `parameter -= velocity`, where `rate = learning_rate * lars_coeff * norm(parameter) /
+    (norm(gradient) + lars_weight_decay * norm(parameter) + epsilon)`, or `learning_rate` if a norm is zero
+    or nothing decays.
 
     Args:
         learning_rate: float or LRScheduler.
@@ -25,7 +27,8 @@ class LarsMomentumOptimizer(Optimizer):
         regularization: L1Decay or L2Decay, added to the gradients. Default None.
         grad_clip: gradient clipping. Default None.
         name: str that becomes part of the names of the states. Default None.
-        exclude_from_weight_decay: list of str; parameters in whose name one of them occurs do not decay. Default None.
+        exclude_from_weight_decay: list of str; parameters in whose name one of them occurs do not
+            decay. Default None.
         epsilon: float, added to the divisor. Default 0.
         multi_precision: keep float32 copies of float16 and bfloat16 parameters. Default False.
         rescale_grad: float, gradients are multiplied by it. Default 1.0.
@@ -33,7 +36,8 @@ class LarsMomentumOptimizer(Optimizer):
         AssertionError: `learning_rate` or `momentum` is None.
     Example:
         >>> layer = paddle.nn.Linear(2, 1)
-        >>> optimizer = paddle.incubate.optimizer.LarsMomentumOptimizer(0.1, 0.9, parameter_list=layer.parameters())
+        >>> optimizer = paddle.incubate.optimizer.LarsMomentumOptimizer(0.1, 0.9,
+        ...                                                             parameter_list=layer.parameters())
         >>> layer(paddle.ones([3, 2])).mean().backward()
         >>> optimizer.step()
     See: "Large Batch Training of Convolutional Networks" (https://arxiv.org/abs/1708.03888), algorithm 1.
@@ -60,17 +64,21 @@ class LarsMomentumOptimizer(Optimizer):
         for argument, value in (("learning_rate", learning_rate), ("momentum", momentum)):
             checked("LarsMomentumOptimizer", argument, value, lambda v: True, "a float")
         self.type = "lars_momentum"
-        self._momentum, self._lars_coeff, self._lars_weight_decay = momentum, float(lars_coeff), float(lars_weight_decay)
+        self._momentum, self._lars_coeff, self._lars_weight_decay = (momentum, float(lars_coeff),
+                                                                     float(lars_weight_decay))
         self._exclude_from_weight_decay = list(exclude_from_weight_decay or ())
-        self._epsilon, self._rescale_grad, self._multi_precision = float(epsilon), float(rescale_grad), multi_precision
+        self._epsilon, self._rescale_grad, self._multi_precision = (float(epsilon), float(rescale_grad),
+                                                                    multi_precision)
         super().__init__(learning_rate, parameter_list, regularization, grad_clip, name)
 
     def _hyper(self, settings):
-        return ("momentum", float(self._momentum)), ("coeff", self._lars_coeff), ("epsilon", self._epsilon), ("scale", self._rescale_grad)
+        return (("momentum", float(self._momentum)), ("coeff", self._lars_coeff), ("epsilon", self._epsilon),
+                ("scale", self._rescale_grad))
 
     def _marks(self, params, settings):
         excluded = self._exclude_from_weight_decay
-        return {"rule_decay": [0.0 if any(part in param.name for part in excluded) else self._lars_weight_decay for param in params]}
+        return {"rule_decay": [0.0 if any(part in param.name for part in excluded)
+                                   else self._lars_weight_decay for param in params]}
 
     @staticmethod
     def _rule(p, g, s, lr, momentum, coeff, epsilon, scale, rule_decay=None):
@@ -80,6 +88,7 @@ class LarsMomentumOptimizer(Optimizer):
             return p - velocity, {"velocity": velocity}
         size, slope = _norm(p), _norm(g)
         known = (size > 0) & (slope > 0) & (rule_decay > 0)
-        rate = jnp.where(known, lr * coeff * size / jnp.where(known, slope + rule_decay * size + epsilon, 1), lr)
+        rate = jnp.where(known, lr * coeff * size / jnp.where(known, slope + rule_decay * size + epsilon, 1),
+                         lr)
         velocity = momentum * s["velocity"] + rate * (g + rule_decay * p)
         return p - velocity, {"velocity": velocity}

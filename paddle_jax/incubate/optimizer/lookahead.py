@@ -7,7 +7,8 @@ from paddle_jax.tensor.search import where
 
 
 class LookAhead(Optimizer):
-    """Every k steps of another optimizer moves the weights back towards slow ones: slow + alpha * (weights - slow), for both.
+    """Every k steps of another optimizer moves the weights back towards slow ones: slow + alpha * (weights -
+    slow), for both.
 
     Differs from Paddle: not for static programs.
 
@@ -19,7 +20,8 @@ class LookAhead(Optimizer):
         AssertionError: inner_optimizer is None, or alpha or k is out of range.
     Example:
         >>> layer = paddle.nn.Linear(1, 1, bias_attr=False); layer.weight.set_value(paddle.ones([1, 1]))
-        >>> optimizer = paddle.incubate.LookAhead(paddle.optimizer.SGD(0.1, parameters=layer.parameters()), alpha=0.5, k=2)
+        >>> optimizer = paddle.incubate.LookAhead(paddle.optimizer.SGD(0.1, parameters=layer.parameters()),
+        ...                                       alpha=0.5, k=2)
         >>> for _ in range(2):
         ...     layer(paddle.ones([1, 1])).sum().backward()
         ...     optimizer.step()
@@ -55,7 +57,8 @@ class LookAhead(Optimizer):
             slow._rebind(behind._raw)
 
     def minimize(self, loss, startup_program=None, parameters=None, no_grad_set=None):
-        """Makes a step with the gradients that `loss.backward()` has left; returns ([], pairs of parameter and gradient)."""
+        """Makes a step with the gradients that `loss.backward()` has left; returns ([], pairs of
+        parameter and gradient)."""
         pairs = [(param, param.grad) for param in self._all_params() if param.grad is not None]
         self.step()
         return [], pairs
@@ -66,7 +69,8 @@ class LookAhead(Optimizer):
 
     def state_dict(self):
         """Returns the slow weights as Tensors under names such as `linear_0.w_0_slow_0`."""
-        found = {f"{param.name}_slow_0": assign(slow) for param, slow in zip(self._all_params(), self._slow, strict=True)}
+        found = {f"{param.name}_slow_0": assign(slow)
+                 for param, slow in zip(self._all_params(), self._slow, strict=True)}
         for name, tensor in found.items():
             tensor.name = name
         return found

@@ -18,8 +18,9 @@ def default_collate_fn(batch):
     """Stacks samples field by field.
 
     Args:
-        batch: list of samples of one structure. Arrays and Tensors are stacked along a new first axis, numbers become an ndarray, strings
-            stay a list, dicts and sequences are taken apart and collated field by field.
+        batch: list of samples of one structure. Arrays and Tensors are stacked along a new first axis,
+            numbers become an ndarray, strings stay a list, dicts and sequences are taken apart and
+            collated field by field.
     Returns:
         ndarray, Tensor, or a dict or list of them.
     Raises:
@@ -39,7 +40,8 @@ def collated(batch, arrays, tensors):
     if isinstance(sample, np.ndarray):
         return arrays(batch)
     if isinstance(sample, Tensor):
-        return _stack(batch) if any(not isinstance(each, Tensor) or not each.stop_gradient for each in batch) else tensors(batch)
+        return (_stack(batch) if any(not isinstance(each, Tensor) or not each.stop_gradient for each in batch)
+                else tensors(batch))
     if isinstance(sample, numbers.Number):
         return np.array(batch)
     if isinstance(sample, str | bytes):
@@ -48,16 +50,20 @@ def collated(batch, arrays, tensors):
         return {key: collated([each[key] for each in batch], arrays, tensors) for key in sample}
     if isinstance(sample, Sequence):
         if any(len(each) != len(sample) for each in batch):
-            raise RuntimeError("default_collate_fn: batch: samples have different numbers of fields; pad them or pass a collate_fn.")
+            raise RuntimeError("default_collate_fn: batch: samples have different numbers of fields; "
+                               "pad them or pass a collate_fn.")
         fields = zip(*batch, strict=True)
-        return [field if isinstance(field[0], str | bytes) else collated(field, arrays, tensors) for field in fields]
+        return [field if isinstance(field[0], str | bytes) else collated(field, arrays, tensors)
+                for field in fields]
     raise TypeError(
-        f"default_collate_fn: batch: got {type(sample).__name__}; allowed are Tensor, ndarray, numbers, str, dict and list; pass a collate_fn."
+        f"default_collate_fn: batch: got {type(sample).__name__}; allowed are Tensor, ndarray, numbers, str, "
+        "dict and list; pass a collate_fn."
     )
 
 
 def _stacked(batch):
-    """Tensors along a new axis, by NumPy if they are on the host: XLA would compile for each number of them."""
+    """Tensors along a new axis, by NumPy if they are on the host: XLA would compile for
+    each number of them."""
     arrays = _host_arrays(batch)
     return _stack(batch) if arrays is None else wrap(from_host(np.stack(arrays)))
 
@@ -72,7 +78,8 @@ def _stack(batch):
 def _host_arrays(tensors):
     """The NumPy arrays of Tensors of one dtype that are all on the host, else None."""
     arrays = [settled(each._raw) for each in tensors]
-    if all(type(a) is np.ndarray or (isinstance(a, jax.Array) and all(d.platform == "cpu" for d in a.devices())) for a in arrays):
+    if all(type(a) is np.ndarray or (isinstance(a, jax.Array)
+                                     and all(d.platform == "cpu" for d in a.devices())) for a in arrays):
         arrays = [np.asarray(a) for a in arrays]
         if all(a.dtype == arrays[0].dtype for a in arrays):
             return arrays
@@ -80,7 +87,8 @@ def _host_arrays(tensors):
 
 
 def laid_out(batch):
-    """`default_collate_fn` for a batch that is sent to another process at once: large arrays are not stacked here, but on the way."""
+    """`default_collate_fn` for a batch that is sent to another process at once: large arrays are not stacked
+    here, but on the way."""
     return collated(batch, _as_rows, _tensors_as_rows)
 
 
@@ -117,10 +125,12 @@ def default_convert_fn(batch):
 
 
 def to_tensors(batch, place=None, copy=True):
-    """Replaces the ndarrays of a batch by Tensors on `place`; tuples become lists. Arrays are copied if the data set may use its buffer again."""
+    """Replaces the ndarrays of a batch by Tensors on `place`; tuples become lists. Arrays are copied if the
+    data set may use its buffer again."""
     if isinstance(batch, np.ndarray):
         if batch.dtype.kind not in "biufcV":
-            raise ValueError(f"DataLoader: a batch holds an ndarray of dtype {batch.dtype}; a Tensor cannot; return a list, or encode it as numbers.")
+            raise ValueError(f"DataLoader: a batch holds an ndarray of dtype {batch.dtype}; a Tensor cannot; "
+                             "return a list, or encode it as numbers.")
         return wrap(put(np.array(batch) if copy else batch, place))
     if isinstance(batch, Mapping):
         return {key: to_tensors(value, place, copy) for key, value in batch.items()}

@@ -1,6 +1,8 @@
-"""Objects between processes: pickles whose arrays travel beside them, in memory that both sides map where the system has that.
+"""Objects between processes: pickles whose arrays travel beside them, in memory that both sides map where the
+system has that.
 
-The memory has no name and belongs to the descriptor that is handed over, so the system frees it whatever happens to the processes.
+The memory has no name and belongs to the descriptor that is handed over, so the system frees it whatever
+happens to the processes.
 """
 
 import importlib
@@ -22,12 +24,15 @@ from paddle_jax._core.runtime.forkserver import read
 shared_memory = hasattr(os, "memfd_create")
 _HEAD = struct.Struct("!BQI")  # whether a descriptor follows, bytes of the pickle, number of arrays
 _SIZE = struct.Struct("!Q")
-_AT_ONCE = getattr(mmap, "MAP_SHARED", 0) | getattr(mmap, "MAP_POPULATE", 0)  # all pages at once, since all of them will be read
-_SMALL, _ALIGNED = 1 << 15, 64  # bytes of arrays that are not worth a mapping; what XLA wants arrays to begin at
+# all pages at once, since all of them will be read
+_AT_ONCE = getattr(mmap, "MAP_SHARED", 0) | getattr(mmap, "MAP_POPULATE", 0)
+# bytes of arrays that are not worth a mapping; what XLA wants arrays to begin at
+_SMALL, _ALIGNED = 1 << 15, 64
 
 
 def by_value():
-    """The module that pickles what no module has (code typed in, lambdas): cloudpickle, or None if it is not installed."""
+    """The module that pickles what no module has (code typed in, lambdas): cloudpickle, or None if it
+    is not installed."""
     for name in ("cloudpickle", "joblib.externals.cloudpickle"):
         try:
             return importlib.import_module(name)
@@ -42,11 +47,13 @@ def _in_main(name):
 
 
 def _back(cloud):
-    """The kind of pickler for results: classes and functions of the program's main module are its own again when they arrive."""
+    """The kind of pickler for results: classes and functions of the program's main module are its own again
+    when they arrive."""
 
     class Back(pickle.Pickler if cloud is None else cloud.Pickler):
         def reducer_override(self, thing):
-            if isinstance(thing, type | types.FunctionType) and thing.__module__ == "__main__" and not set("<>") & set(thing.__qualname__):
+            if (isinstance(thing, type | types.FunctionType) and thing.__module__ == "__main__"
+                    and not set("<>") & set(thing.__qualname__)):
                 return _in_main, (thing.__qualname__,)
             return NotImplemented if cloud is None else super().reducer_override(thing)
 
@@ -54,7 +61,8 @@ def _back(cloud):
 
 
 class Rows(bytearray):
-    """Arrays of one shape and dtype that arrive as one array with an axis more: they are copied once, to where it will lie."""
+    """Arrays of one shape and dtype that arrive as one array with an axis more: they are copied once, to
+    where it will lie."""
 
     def __init__(self, arrays):
         super().__init__()
@@ -72,7 +80,8 @@ def _array(buffer, dtype, shape):
 def _parts(buffer):
     """The pieces of memory that an array is made of."""
     whole = buffer.raw()
-    return [a.reshape(-1).view(np.uint8).data for a in whole.obj.arrays] if type(whole.obj) is Rows else [whole]
+    return ([a.reshape(-1).view(np.uint8).data for a in whole.obj.arrays] if type(whole.obj) is Rows
+            else [whole])
 
 
 class Packed:
@@ -90,8 +99,10 @@ class Packed:
         kind(stream, 5, buffer_callback=buffers.append).dump(thing)
         self._data, self._parts = stream.getbuffer(), [_parts(buffer) for buffer in buffers]
         sizes = [sum(part.nbytes for part in parts) for parts in self._parts]
-        self._file = _filled(self._parts, sizes) if shared and shared_memory and sum(sizes) > _SMALL else None  # None: arrays follow the pickle
-        self._head = _HEAD.pack(self._file is not None, len(self._data), len(sizes)) + b"".join(map(_SIZE.pack, sizes))
+        # None: arrays follow the pickle
+        self._file = _filled(self._parts, sizes) if shared and shared_memory and sum(sizes) > _SMALL else None
+        self._head = (_HEAD.pack(self._file is not None, len(self._data), len(sizes))
+                      + b"".join(map(_SIZE.pack, sizes)))
 
     def send(self, sock):
         """Sends it."""
@@ -124,7 +135,8 @@ def _begins(sizes):
 
 
 def _filled(arrays, sizes):
-    """The descriptor of memory that holds the arrays, each given in pieces; None if the system gives none, or too little."""
+    """The descriptor of memory that holds the arrays, each given in pieces; None if the system gives
+    none, or too little."""
     begins, end = _begins(sizes)
     try:
         file = os.memfd_create("paddle_jax batch", os.MFD_CLOEXEC)
@@ -133,7 +145,8 @@ def _filled(arrays, sizes):
     try:
         os.ftruncate(file, end)
         for parts, begin in zip(arrays, begins, strict=True):
-            _written(file, parts, begin)  # a third faster than copying into a mapping, whose pages come one by one
+            # a third faster than copying into a mapping, whose pages come one by one
+            _written(file, parts, begin)
     except BaseException as error:
         os.close(file)
         if isinstance(error, OSError):
@@ -160,7 +173,8 @@ def send(sock, thing, shared=True, back=False):
 
 
 def _begun(take):
-    """(whether arrays come in shared memory, their sizes, the pickle), from a function that gives so many bytes"""
+    """(whether arrays come in shared memory, their sizes, the pickle), from a function that
+    gives so many bytes"""
     shared, length, count = _HEAD.unpack(take(_HEAD.size))
     return shared, [size for (size,) in _SIZE.iter_unpack(take(_SIZE.size * count))], take(length)
 
@@ -175,7 +189,8 @@ def opened(data):
 def _mapped(file, size, private):
     """The memory of a descriptor; a copy of it if the process may not have one more mapping."""
     try:
-        return mmap.mmap(file, size, access=mmap.ACCESS_COPY) if private else mmap.mmap(file, size, flags=_AT_ONCE)
+        return (mmap.mmap(file, size, access=mmap.ACCESS_COPY) if private
+                else mmap.mmap(file, size, flags=_AT_ONCE))
     except OSError:
         memory, done = bytearray(size), 0
         while done < size:
@@ -184,7 +199,8 @@ def _mapped(file, size, private):
 
 
 def receive(sock, private=False):
-    """The next object. Arrays may be written to; with `private` the writing is not seen by others that map the same memory.
+    """The next object. Arrays may be written to; with `private` the writing is not seen by others that map
+    the same memory.
 
     Raises:
         EOFError: the other side has ended.
@@ -201,4 +217,5 @@ def receive(sock, private=False):
     finally:
         os.close(descriptors[0])
     view = memoryview(memory)
-    return pickle.loads(data, buffers=[view[begin : begin + size] for begin, size in zip(begins, sizes, strict=True)])
+    return pickle.loads(data, buffers=[view[begin : begin + size]
+                                       for begin, size in zip(begins, sizes, strict=True)])

@@ -17,9 +17,12 @@ from paddle_jax.io.dataloader.worker import END
 
 _AT_ONCE = 1 << 16  # bytes
 _CAUSES = {
-    "SIGKILL": "usually the system was out of memory: use fewer workers, smaller batches or a smaller prefetch_factor",
-    "SIGSEGV": "a library that the data set uses has crashed: run it with num_workers=0 under `python -X faulthandler`",
-    "SIGBUS": "usually memory for batches was used up: use fewer workers, smaller batches, or use_shared_memory=False",
+    "SIGKILL": "usually the system was out of memory: use fewer workers, smaller batches or a "
+               "smaller prefetch_factor",
+    "SIGSEGV": "a library that the data set uses has crashed: run it with num_workers=0 under `python "
+               "-X faulthandler`",
+    "SIGBUS": "usually memory for batches was used up: use fewer workers, smaller batches, "
+              "or use_shared_memory=False",
     "SIGABRT": "a library that the data set uses has given up: its message is on standard error",
     "SIGTERM": "somebody has ended it",
 }
@@ -38,16 +41,18 @@ class Unfit(Exception):
 
 
 def _surroundings():
-    """What a worker takes over from the program besides its data: where modules are found, the environment, the default dtype."""
+    """What a worker takes over from the program besides its data: where modules are found, the environment,
+    the default dtype."""
     alias = "paddle" in sys.modules and sys.modules["paddle"] is sys.modules["paddle_jax"]
     environment = {name: value for name, value in os.environ.items() if name not in forkserver.SETTINGS}
-    return {"path": [str(Path.cwd()) if path == "" else path for path in sys.path], "argv": sys.argv, "folder": str(Path.cwd()), "alias": alias,
-            "environment": environment, "dtype": get_default_dtype()}
+    return {"path": [str(Path.cwd()) if path == "" else path for path in sys.path], "argv": sys.argv,
+            "folder": str(Path.cwd()), "alias": alias, "environment": environment,
+            "dtype": get_default_dtype()}
 
 
 class ProcessWorker:
-    """A worker process. Tasks are put in line with `ask`, results taken in the same order with `take`. `state`: what its data set says of itself
-    behind the last result, if it does."""
+    """A worker process. Tasks are put in line with `ask`, results taken in the same order with `take`.
+    `state`: what its data set says of itself behind the last result, if it does."""
 
     def __init__(self, number, count, seed, shared):
         self.number, self._shared, self._epoch, self._tasks = number, shared, 0, 0
@@ -71,7 +76,8 @@ class ProcessWorker:
             packed.send(self._sock)
 
     def begin(self, epoch, seed, state=None):
-        """Begins an epoch, with a data set that goes on from its `state`: results of earlier ones are thrown away."""
+        """Begins an epoch, with a data set that goes on from its `state`: results of earlier ones
+        are thrown away."""
         self._epoch, self.state = epoch, state
         self._results.clear()
         self._put(("epoch", epoch, seed, state))
@@ -92,7 +98,8 @@ class ProcessWorker:
 
     def _keep(self, result):
         if result[0] == "unfit":
-            raise WorkerError(f"DataLoader: worker {self.number} (pid {self.pid}) cannot load what the first worker could: {result[1]}")
+            raise WorkerError(f"DataLoader: worker {self.number} (pid {self.pid}) cannot load what the first "
+                              f"worker could: {result[1]}")
         if result[1] == self._epoch:
             self._results.append(result)
 
@@ -113,12 +120,14 @@ class ProcessWorker:
         if code is None:
             return f"{who} has ended for an unknown reason; look for its messages on standard error"
         if code >= 0:
-            return f"{who} has exited with code {code}: something in the data set calls sys.exit or os._exit, or failed as standard error says"
+            return (f"{who} has exited with code {code}: something in the data set calls sys.exit or "
+                    "os._exit, or failed as standard error says")
         try:
             name = signal.Signals(-code).name
         except ValueError:
             name = str(-code)
-        return f"{who} was killed by signal {-code} ({name}); {_CAUSES.get(name, 'its messages are on standard error')}"
+        return (f"{who} was killed by signal {-code} ({name}); "
+                f"{_CAUSES.get(name, 'its messages are on standard error')}")
 
     def take(self, timeout):
         """The next result, or END; raises what the user's code raised in the worker.
@@ -130,8 +139,9 @@ class ProcessWorker:
         while not self._results:
             left = None if limit is None else max(0.0, limit - time.monotonic())
             if not select.select([self._sock], [], [], left)[0]:
-                raise WorkerError(f"DataLoader: worker {self.number} (pid {self.pid}) gave no batch within timeout={timeout} s; it hangs or is slow: "
-                                  "raise timeout, make the data set faster, or run it with num_workers=0 to see where it stands")
+                raise WorkerError(f"DataLoader: worker {self.number} (pid {self.pid}) gave no batch within "
+                                  f"timeout={timeout} s; it hangs or is slow: raise timeout, make the data "
+                                  "set faster, or run it with num_workers=0 to see where it stands")
             self._keep(self._received())
         kind, _, result = self._results.popleft()
         if kind == "raised":
@@ -164,7 +174,8 @@ class ProcessWorker:
 
 
 def crew(count, seed, shared, needs):
-    """Worker processes that have what they need: (dataset, collate_fn, worker_init_fn, settings of the fetch).
+    """Worker processes that have what they need: (dataset, collate_fn, worker_init_fn,
+    settings of the fetch).
 
     Raises:
         Unfit: it cannot be sent to processes, or no processes can be made; the text says why.

@@ -10,7 +10,8 @@ from paddle_jax.io.dataloader.draw import permutation
 
 
 class Sampler:
-    """Gives the indices of the samples to read; the base class to derive from. A subclass defines `__iter__()`.
+    """Gives the indices of the samples to read; the base class to derive from. A subclass
+    defines `__iter__()`.
 
     Args:
         data_source: Dataset, or anything with a length. Default None.
@@ -29,7 +30,8 @@ class Sampler:
 
     def __iter__(self):
         """Returns an iterator over indices; a subclass must define it."""
-        raise NotImplementedError(f"{type(self).__name__}: __iter__ is not defined; a Sampler must define it.")
+        raise NotImplementedError(f"{type(self).__name__}: __iter__ is not defined; "
+                                  "a Sampler must define it.")
 
 
 class SequenceSampler(Sampler):
@@ -54,7 +56,8 @@ def _positive_int(value):
 
 
 class RandomSampler(Sampler):
-    """Gives the indices in random order. The order is drawn from NumPy's global generator, as in Paddle: `np.random.seed` repeats it.
+    """Gives the indices in random order. The order is drawn from NumPy's global generator, as in Paddle:
+    `np.random.seed` repeats it.
 
     Args:
         data_source: Dataset, or anything with a length.
@@ -76,7 +79,8 @@ class RandomSampler(Sampler):
         if num_samples is not None and not _positive_int(num_samples):
             raise ValueError(f"RandomSampler: num_samples: got {num_samples!r}; it must be a positive int.")
         if not replacement and num_samples is not None and num_samples > len(data_source):
-            raise ValueError(f"RandomSampler: num_samples: got {num_samples} of {len(data_source)} samples; replacement=True is needed for that.")
+            raise ValueError(f"RandomSampler: num_samples: got {num_samples} of {len(data_source)} samples; "
+                             "replacement=True is needed for that.")
         self.replacement = replacement
         self._num_samples = num_samples
         self.generator = generator
@@ -89,7 +93,8 @@ class RandomSampler(Sampler):
     def __iter__(self):
         if self.generator is not None:
             return itertools.islice(self.generator, self.num_samples)
-        return iter(np.random.choice(len(self.data_source), self.num_samples, replace=self.replacement).tolist())  # noqa: NPY002
+        return iter(np.random.choice(len(self.data_source), self.num_samples,  # noqa: NPY002
+                                     replace=self.replacement).tolist())
 
     def __len__(self):
         return self.num_samples
@@ -104,7 +109,8 @@ class WeightedRandomSampler(Sampler):
         replacement: draw with replacement. Default True.
     Raises:
         ValueError: `num_samples` is not a positive int, or `replacement` not a bool.
-        AssertionError: while drawing: a weight is negative, none is positive, or too few are positive without replacement.
+        AssertionError: while drawing: a weight is negative, none is positive, or too few are positive
+            without replacement.
     Example:
         >>> list(paddle.io.WeightedRandomSampler(np.array([0.0, 1.0]), 3))
         [1, 1, 1]
@@ -112,7 +118,8 @@ class WeightedRandomSampler(Sampler):
 
     def __init__(self, weights, num_samples, replacement=True):
         if not _positive_int(num_samples):
-            raise ValueError(f"WeightedRandomSampler: num_samples: got {num_samples!r}; it must be a positive int.")
+            raise ValueError(f"WeightedRandomSampler: num_samples: got {num_samples!r}; "
+                             "it must be a positive int.")
         if not isinstance(replacement, bool):
             raise ValueError(f"WeightedRandomSampler: replacement: got {replacement!r}; pass True or False.")
         self.weights = weights
@@ -122,17 +129,21 @@ class WeightedRandomSampler(Sampler):
     def _probabilities(self):
         weights = np.asarray(self.weights, dtype=np.float64)
         if weights.ndim != 1 or weights.size == 0:
-            raise ValueError(f"WeightedRandomSampler: weights: got shape {list(weights.shape)}; one weight per sample is needed.")
+            raise ValueError(f"WeightedRandomSampler: weights: got shape {list(weights.shape)}; "
+                             "one weight per sample is needed.")
         if (weights < 0).any():
-            raise AssertionError("WeightedRandomSampler: weights: a weight is negative; all must be at least 0.")
+            raise AssertionError("WeightedRandomSampler: weights: a weight is negative; "
+                                 "all must be at least 0.")
         positive = int((weights > 0).sum())
         if positive < (1 if self.replacement else self.num_samples):
-            raise AssertionError(f"WeightedRandomSampler: weights: {positive} are positive; too few to draw {self.num_samples} indices.")
+            raise AssertionError(f"WeightedRandomSampler: weights: {positive} are positive; "
+                                 f"too few to draw {self.num_samples} indices.")
         return weights / weights.sum()
 
     def __iter__(self):
         chances = self._probabilities()
-        return iter(np.random.choice(len(chances), self.num_samples, replace=self.replacement, p=chances).tolist())  # noqa: NPY002
+        return iter(np.random.choice(len(chances), self.num_samples, replace=self.replacement,  # noqa: NPY002
+                                     p=chances).tolist())
 
     def __len__(self):
         return self.num_samples

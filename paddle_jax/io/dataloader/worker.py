@@ -1,4 +1,5 @@
-"""What a worker knows about itself; and workers that are threads, for data that cannot be sent to processes (`process.py`)."""
+"""What a worker knows about itself; and workers that are threads, for data that cannot be sent to
+processes (`process.py`)."""
 
 import queue
 import threading
@@ -44,7 +45,8 @@ def become(info):
 
 
 def _generate_states(base_seed=0, worker_id=0):
-    """Four words of 32 bits for the random generators of a worker: NumPy's SeedSequence over worker and seed."""
+    """Four words of 32 bits for the random generators of a worker: NumPy's SeedSequence over
+    worker and seed."""
     words = [worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
     return np.random.SeedSequence(words).generate_state(4).tolist()
 
@@ -60,12 +62,14 @@ END = object()  # what a fetch returns when its data is used up, and the last ta
 
 
 class Worker:
-    """One thread that does the tasks it is given, in order. `make_fetch()` runs inside the thread and gives the function `task -> batch`."""
+    """One thread that does the tasks it is given, in order. `make_fetch()` runs inside the thread and gives
+    the function `task -> batch`."""
 
     def __init__(self, info, make_fetch, init_fn):
         self._tasks, self._results = queue.SimpleQueue(), queue.SimpleQueue()
         # The target is not a method: the thread must not keep the Worker, and with it the loop, alive.
-        threading.Thread(target=_serve, args=(info, make_fetch, init_fn, self._tasks, self._results), daemon=True).start()
+        threading.Thread(target=_serve, args=(info, make_fetch, init_fn, self._tasks, self._results),
+                         daemon=True).start()
 
     def ask(self, task, number):
         """Puts a task, the batch of this number, in line."""
@@ -76,7 +80,8 @@ class Worker:
         try:
             result = self._results.get(timeout=timeout or None)
         except queue.Empty:
-            raise RuntimeError(f"DataLoader: no batch came within timeout={timeout} s; raise timeout or make the data set faster.") from None
+            raise RuntimeError(f"DataLoader: no batch came within timeout={timeout} s; "
+                               "raise timeout or make the data set faster.") from None
         if isinstance(result, _Raised):
             raise result.error
         return result

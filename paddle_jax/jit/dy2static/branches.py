@@ -19,16 +19,28 @@ from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax._core.values.symbol import NoValueError, SymbolError
 from paddle_jax.jit.dy2static.effects import silent
 from paddle_jax.jit.dy2static.host import check
-from paddle_jax.jit.dy2static.region import Leaf, Operands, Region, Undefined, doubt, finished, flat, is_number, is_traced, write_back
+from paddle_jax.jit.dy2static.region import (
+    Leaf,
+    Operands,
+    Region,
+    Undefined,
+    doubt,
+    finished,
+    flat,
+    is_number,
+    is_traced,
+    write_back,
+)
 
 
 def cond(pred, true_fn, false_fn):
-    """Calls one of two functions without arguments. Where `pred` is traced both are compiled, and one of them runs.
+    """Calls one of two functions without arguments. Where `pred` is traced both are compiled, and
+    one of them runs.
 
     Args:
         pred: Tensor with one element, or bool.
-        true_fn, false_fn: functions that return Tensors, numbers or nested lists, tuples and dicts of them: both the same structure, shapes and
-            dtypes. They may read and change Tensors from outside.
+        true_fn, false_fn: functions that return Tensors, numbers or nested lists, tuples and dicts of them:
+            both the same structure, shapes and dtypes. They may read and change Tensors from outside.
     Returns:
         What the function returned. Gradients of any order flow to all that the functions read.
     Raises:
@@ -45,7 +57,8 @@ def cond(pred, true_fn, false_fn):
 
 
 def switch(index, functions):
-    """Calls one of several functions without arguments, the last one for an index out of range. As `cond` otherwise.
+    """Calls one of several functions without arguments, the last one for an index out of range. As
+    `cond` otherwise.
 
     Args:
         index: integer Tensor with one element, or int.
@@ -65,13 +78,15 @@ def switch(index, functions):
         return functions[index if 0 <= index <= last else last]()
     index = index.reshape([]).astype("int32")
     outside = (index < 0).logical_or(index > last)
-    return select(index * outside.logical_not().astype("int32") + outside.astype("int32") * last, list(functions))
+    return select(index * outside.logical_not().astype("int32") + outside.astype("int32") * last,
+                  list(functions))
 
 
 def truth(value):
     """Whether the element of a Tensor is positive, as `Tensor.__bool__` says: a bool Tensor without axes."""
     if value._raw.size != 1:
-        raise ValueError(f"if or while: the condition is a tensor of shape {list(value.shape)}; it must have one element; use any() or all()")
+        raise ValueError(f"if or while: the condition is a tensor of shape {list(value.shape)}; "
+                         "it must have one element; use any() or all()")
     value = value.reshape([]) if value._raw.ndim else value
     if value._raw.dtype.kind == "b":
         return value
@@ -81,8 +96,8 @@ def truth(value):
 
 
 def select(index, codes, names=None, roots=()):
-    """Runs `codes[index]()`; index is a traced Tensor without axes, bool for two codes. names: how the parts of what they return (a tuple) are called
-    in messages."""
+    """Runs `codes[index]()`; index is a traced Tensor without axes, bool for two codes. names: how the parts
+    of what they return (a tuple) are called in messages."""
     generator = default_generator()
     start, regions, raised = generator._offset, [], {}
     for k, code in enumerate(codes):
@@ -104,7 +119,8 @@ def select(index, codes, names=None, roots=()):
     if names is None:
         out = joined.join("the result", [region.value for region in regions])
     else:
-        out = [joined.join(name, values) for name, *values in zip(names, *[region.value for region in regions], strict=True)]
+        out = [joined.join(name, values)
+               for name, *values in zip(names, *[region.value for region in regions], strict=True)]
     changes = []
     for tensor in watched:
         versions = [region.changes[id(tensor)] for region in regions]
@@ -134,7 +150,8 @@ def _without(index, codes, raised):
         raise raised[0]
     for k, error in raised.items():
         if Tries.open or len(codes) != 2:
-            raise Unsupported(f"a branch of a condition on a tensor raises {type(error).__name__}: {error}, which a `try` might catch") from error
+            raise Unsupported(f"a branch of a condition on a tensor raises {type(error).__name__}: "
+                              f"{error}, which a `try` might catch") from error
         check(index if k == 0 else index.logical_not(), error.with_traceback(None))
     return next(code for k, code in enumerate(codes) if k not in raised)()
 
@@ -153,7 +170,8 @@ def _run(index, regions, joined):
         def branch(region, at, picks):
             def chosen(arrays):
                 results = region.fn(np.uint32(0), *[arrays[i] for i in at])
-                return tuple([_value(pick, results, out) for pick, out in zip(picks, joined.outputs, strict=True)])
+                return tuple([_value(pick, results, out)
+                              for pick, out in zip(picks, joined.outputs, strict=True)])
 
             return chosen
 
@@ -187,7 +205,8 @@ class Output:
     shape: tuple
     dtype: np.dtype
     stop: bool  # whether no gradient flows through it
-    perhaps: list = dataclasses.field(default_factory=list)  # Tensors outside that it is in some of the branches
+    # Tensors outside that it is in some of the branches
+    perhaps: list = dataclasses.field(default_factory=list)
 
 
 def _value(pick, arrays, out):
@@ -197,7 +216,8 @@ def _value(pick, arrays, out):
 
 
 class Joined:
-    """Makes one value of those that several branches gave: what is the same in all stays, Tensors and numbers become results of the operation."""
+    """Makes one value of those that several branches gave: what is the same in all stays, Tensors and numbers
+    become results of the operation."""
 
     def __init__(self, count):
         self.count, self.outputs = count, []
@@ -217,11 +237,13 @@ class Joined:
             raise _unlike(name, known, "make it the same kind of thing in all")
         missing = [isinstance(v, Undefined) for v in values]
         if any(missing) and ("." in name or "[" in name):
-            raise Unsupported(f"{name} exists after one branch of a condition on a tensor only; set it in all")
+            raise Unsupported(f"{name} exists after one branch of a condition on a tensor only; "
+                              "set it in all")
         leaves = []
         for column in zip(*[leaves for leaves, _ in trees], strict=True):
             column = iter(column)
-            leaves.append(self.leaf(name, [values[k] if missing[k] else next(column) for k in range(self.count)]))
+            leaves.append(self.leaf(name,
+                                    [values[k] if missing[k] else next(column) for k in range(self.count)]))
         return jax.tree.unflatten(trees[0][1], leaves)
 
     def leaf(self, name, values):
@@ -230,7 +252,8 @@ class Joined:
         first = known[0]
         if isinstance(first, Leaf):
             same = first.ref()
-            if same is not None and len(known) == self.count and all(isinstance(v, Leaf) and v.ref() is same for v in known):
+            if (same is not None and len(known) == self.count
+                    and all(isinstance(v, Leaf) and v.ref() is same for v in known)):
                 return same
         elif all(v is first or _equal(v, first) for v in known):
             return first
@@ -250,7 +273,8 @@ class Joined:
             if isinstance(value, Undefined):
                 picks.append((blank(dtype),))
             else:
-                picks.append(value.at if isinstance(value, Leaf) else (np.asarray(value).astype(dtype).item(),))
+                picks.append(value.at if isinstance(value, Leaf)
+                             else (np.asarray(value).astype(dtype).item(),))
         stop = dtype.kind not in INEXACT or all(v.stop for v in values if isinstance(v, Leaf))
         self.outputs.append(Output(len(self.outputs), tuple(picks), shape, dtype, stop))
         return self.outputs[-1]
@@ -281,7 +305,8 @@ def fits(number, dtype):
     """Whether a number may become a Tensor of a dtype without losing anything but digits."""
     ranks = "b", "iu", "fV", "c"
     rank = {kind: i for i, kinds in enumerate(ranks) for kind in kinds}
-    return rank[np.asarray(number).dtype.kind] <= rank[dtype.kind] and (isinstance(number, bool | np.bool_) == (dtype.kind == "b"))
+    return (rank[np.asarray(number).dtype.kind] <= rank[dtype.kind]
+            and (isinstance(number, bool | np.bool_) == (dtype.kind == "b")))
 
 
 def number_dtype(numbers):
@@ -290,13 +315,15 @@ def number_dtype(numbers):
     if kinds == {"b"}:
         return np.dtype(bool)
     if "b" in kinds:
-        raise Unsupported(f"a variable is {' and '.join(map(repr, numbers))} in the branches of a condition on a tensor; use numbers of one kind")
+        raise Unsupported(f"a variable is {' and '.join(map(repr, numbers))} in the branches of a condition "
+                          "on a tensor; use numbers of one kind")
     return np.dtype(np.complex64 if "c" in kinds else dtypes.default().np if "f" in kinds else np.int64)
 
 
 def _unlike(name, values, advice):
     """The refusal to join values of a variable."""
-    return Unsupported(f"{name} is {' and '.join(sorted({described(v) for v in values}))} in the branches of a condition on a tensor; {advice}")
+    return Unsupported(f"{name} is {' and '.join(sorted({described(v) for v in values}))} in the branches of "
+                       f"a condition on a tensor; {advice}")
 
 
 def _equal(a, b):
@@ -309,7 +336,8 @@ def described(value):
         return f"a Tensor of {np.dtype(value.dtype).name}{list(value.shape)}"
     if isinstance(value, list | tuple | dict):
         return f"a {type(value).__name__} of {len(value)}"
-    return f"the number {value!r}" if is_number(value) else repr(value) if value is None or isinstance(value, str) else f"a {type(value).__name__}"
+    return (f"the number {value!r}" if is_number(value) else repr(value)
+            if value is None or isinstance(value, str) else f"a {type(value).__name__}")
 
 
 def as_tensor(value):

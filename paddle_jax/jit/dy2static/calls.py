@@ -1,4 +1,5 @@
-"""Calls in converted code: user's functions are converted as they are called, everything else is called as it is."""
+"""Calls in converted code: user's functions are converted as they are called, everything else is
+called as it is."""
 
 import contextlib
 import functools as ft
@@ -20,10 +21,11 @@ from paddle_jax.nn.layer.layers import Layer
 
 
 class Ignored:
-    """Whose functions are called as they are. modules: names of modules, those below included; filled by `paddle.jit.ignore_module`."""
+    """Whose functions are called as they are. modules: names of modules, those below included; filled by
+    `paddle.jit.ignore_module`."""
 
-    modules = {"malt", "torch", "tensorflow", "pandas",
-               "matplotlib", "PIL", "cv2", "sklearn", "tqdm", "pytest", "_pytest", "pluggy", "IPython", "ipykernel"}
+    modules = {"malt", "torch", "tensorflow", "pandas", "matplotlib", "PIL", "cv2", "sklearn", "tqdm",
+               "pytest", "_pytest", "pluggy", "IPython", "ipykernel"}
     mark = "_paddle_jax_not_to_static"  # an attribute that `paddle.jit.not_to_static` sets on functions
 
 
@@ -41,10 +43,12 @@ def ignore(modules):
 
 
 def is_converted(function) -> bool:
-    """Whether a plain function is one of those that are converted: of the user, or of a library on top of Paddle, and of no module left alone."""
+    """Whether a plain function is one of those that are converted: of the user, or of a library on top of
+    Paddle, and of no module left alone."""
     module = function.__globals__.get("__name__") or ""
     parts = module.split(".")
-    return is_users(module) and not any(".".join(parts[:k]) in Ignored.modules for k in range(1, len(parts) + 1))
+    return (is_users(module)
+            and not any(".".join(parts[:k]) in Ignored.modules for k in range(1, len(parts) + 1)))
 
 
 def mark_converted(function, extras=None):
@@ -54,9 +58,12 @@ def mark_converted(function, extras=None):
 
 
 def is_plain(function) -> bool:
-    """Whether a function is to be called as it is: not the user's, marked, converted already, or nothing that can be converted."""
-    return (getattr(function, Ignored.mark, False) or hasattr(function, "autograph_info__") or not is_converted(function)
-            or bool(function.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR))
+    """Whether a function is to be called as it is: not the user's, marked, converted already, or nothing that
+    can be converted."""
+    return (getattr(function, Ignored.mark, False) or hasattr(function, "autograph_info__")
+            or not is_converted(function)
+            or bool(function.__code__.co_flags
+                    & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR))
             or "ag__" in function.__code__.co_freevars or "ag__" in function.__code__.co_names)
 
 
@@ -87,7 +94,8 @@ def _converted_call(function, args, kwargs, scope):
 
 
 def _call_with_functions(function, args, kwargs):
-    """Calls one of our functions; functions and Layers of the user among its arguments run converted (those given to `recompute`, say)."""
+    """Calls one of our functions; functions and Layers of the user among its arguments run converted (those
+    given to `recompute`, say)."""
     with contextlib.ExitStack() as stack:
         for arg in (*args, *kwargs.values()):
             if isinstance(arg, Layer):
@@ -102,7 +110,8 @@ def _called(function, *args, **kwargs):
 
 
 def lifted(function):
-    """A callable that runs what the user wrote as converted code; the callable itself where there is nothing to convert."""
+    """A callable that runs what the user wrote as converted code; the callable itself where there is
+    nothing to convert."""
     from paddle_jax.jit.dy2static.conversion import transformed
 
     if isinstance(function, ft.partial):
@@ -130,9 +139,11 @@ def lifted(function):
 
 
 def _rewired(function):
-    """A library's wrapper round a function of the user (`paddle.no_grad()`, say), with that function converted."""
+    """A library's wrapper round a function of the user (`paddle.no_grad()`, say), with that
+    function converted."""
     inner = getattr(function, "__wrapped__", None)
-    if not isinstance(inner, types.FunctionType) or getattr(function, Ignored.mark, False) or function.__closure__ is None:
+    if (not isinstance(inner, types.FunctionType) or getattr(function, Ignored.mark, False)
+            or function.__closure__ is None):
         return function
     if not any(_holds(cell, inner) for cell in function.__closure__):
         return function
@@ -140,7 +151,8 @@ def _rewired(function):
     if new is inner:
         return function
     cells = tuple([types.CellType(new) if _holds(cell, inner) else cell for cell in function.__closure__])
-    copy = types.FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, cells)
+    copy = types.FunctionType(function.__code__, function.__globals__, function.__name__,
+                              function.__defaults__, cells)
     copy.__kwdefaults__ = function.__kwdefaults__
     return copy
 
@@ -187,13 +199,15 @@ def _tensor_method(method):
     return method
 
 
-# builtins ---------------------------------------------------------------------------------------------------------
+# builtins ---------------------------------------------------------------------------------------------------
 
 
 def _range(scope, *args):
     frame = local.ctx.frame
-    if frame.recording and frame.probe is None and any(type(a) is int and a == -1 for a in args[:2]) and (len(args) < 3 or args[2] > 0):
-        raise Unsupported("range() of -1, which a length that is not known is here; use range(paddle.shape(x)[0]), or loop over the tensor")
+    if (frame.recording and frame.probe is None and any(type(a) is int and a == -1 for a in args[:2])
+            and (len(args) < 3 or args[2] > 0)):
+        raise Unsupported("range() of -1, which a length that is not known is here; "
+                          "use range(paddle.shape(x)[0]), or loop over the tensor")
     return Range(*args) if any(is_traced(a) for a in args) else range(*args)
 
 
@@ -213,7 +227,8 @@ def _extreme(kind, better):
 
     def pick(scope, *args, **kwargs):
         items = list(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple | Tensor) else args
-        if kwargs or len(items) < 2 or not any(map(is_traced, items)) or not all(isinstance(i, Tensor) or is_number(i) for i in items):
+        if (kwargs or len(items) < 2 or not any(map(is_traced, items))
+                or not all(isinstance(i, Tensor) or is_number(i) for i in items)):
             return kind(*args, **kwargs)
         best = items[0]
         for item in items[1:]:
@@ -241,7 +256,8 @@ def _number(kind):
         if len(args) == 1 and is_traced(args[0]) and not kwargs:
             tensor = args[0].detach()
             if tensor.size != 1:
-                raise TypeError(f"{kind.__name__}: got a tensor of shape {list(tensor.shape)}; only one element can be converted")
+                raise TypeError(f"{kind.__name__}: got a tensor of shape {list(tensor.shape)}; "
+                                "only one element can be converted")
             if kind is bool:
                 return truth(tensor)
             if kind is float and tensor.is_floating_point():
@@ -256,7 +272,8 @@ def _super(scope, *args):
     if args:
         return super(*args)
     frame = sys._getframe()
-    while frame is not None and not ("__class__" in frame.f_locals and frame.f_locals.get(scope.name) is scope):
+    while (frame is not None
+           and not ("__class__" in frame.f_locals and frame.f_locals.get(scope.name) is scope)):
         frame = frame.f_back
     caller = None
     while frame is not None:  # the outermost frame of the function, which has its arguments
@@ -275,8 +292,10 @@ def _frame_of(scope):
     return frame
 
 
-_BUILTINS = {range: _range, print: _print, int: _number(int), float: _number(float), bool: _number(bool), super: _super,
-             reversed: _reversed, max: _extreme(max, operator.gt), min: _extreme(min, operator.lt), any: _quantor(any, or_), all: _quantor(all, and_),
+_BUILTINS = {range: _range, print: _print, int: _number(int), float: _number(float), bool: _number(bool),
+             super: _super, reversed: _reversed, max: _extreme(max, operator.gt),
+             min: _extreme(min, operator.lt), any: _quantor(any, or_), all: _quantor(all, and_),
              enumerate: lambda scope, *args, **kwargs: Rows.of(enumerate, *args, **kwargs),
              zip: lambda scope, *args, **kwargs: Rows.of(zip, *args, **kwargs),
-             locals: lambda scope: _frame_of(scope).f_locals, globals: lambda scope: _frame_of(scope).f_globals}
+             locals: lambda scope: _frame_of(scope).f_locals,
+             globals: lambda scope: _frame_of(scope).f_globals}

@@ -1,4 +1,5 @@
-"""Source conversion: diastatic-malt rewrites the statements and calls of a function into calls of `statements` and `calls`."""
+"""Source conversion: diastatic-malt rewrites the statements and calls of a function into calls of
+`statements` and `calls`."""
 
 import contextlib
 import functools as ft
@@ -11,12 +12,13 @@ from paddle_jax.nn.layer.layers import Layer
 
 
 def convert(function):
-    """Makes a function whose control flow may depend on traced Tensors: `if`, `while`, `for`, `and`, `assert` and so on become compiled branches and
-    loops.
+    """Makes a function whose control flow may depend on traced Tensors: `if`, `while`, `for`, `and`, `assert`
+    and so on become compiled branches and loops.
 
     Args:
-        function: function, method, lambda, Layer (its `forward`) or other callable. What it calls is converted on the way, if it is not Paddle's,
-            JAX's, NumPy's or Python's own, and not marked with `paddle.jit.not_to_static`.
+        function: function, method, lambda, Layer (its `forward`) or other callable. What it calls is
+            converted on the way, if it is not Paddle's, JAX's, NumPy's or Python's own, and not marked with
+            `paddle.jit.not_to_static`.
     Returns:
         A callable of the same arguments.
     Raises:
@@ -25,7 +27,8 @@ def convert(function):
     transpiler()
     if isinstance(function, types.FunctionType) and not is_plain(function):
         return transformed(function, strict=True)
-    if isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType) and not is_plain(function.__func__):
+    if (isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType)
+            and not is_plain(function.__func__)):
         return types.MethodType(transformed(function.__func__, strict=True), function.__self__)
     if isinstance(function, Layer):
         forward = type(function).forward
@@ -43,8 +46,8 @@ def _of_a_library(function, *args, **kwargs):
 
 
 def transformed(function, strict=False):
-    """The converted form of a plain function, sharing its closure, defaults and attributes. Where there is none, Unsupported is raised: with `strict`
-    at once, else when the function turns out to need it."""
+    """The converted form of a plain function, sharing its closure, defaults and attributes. Where there is
+    none, Unsupported is raised: with `strict` at once, else when the function turns out to need it."""
     try:
         return transpiler().converted(function)
     except Exception as error:
@@ -52,7 +55,8 @@ def transformed(function, strict=False):
             raise
         code = function.__code__
         reason = " ".join(str(error).split()) or type(error).__name__
-        refusal = Unsupported(f"{function.__qualname__} ({code.co_filename}:{code.co_firstlineno}) cannot be converted: {reason}")
+        refusal = Unsupported(f"{function.__qualname__} ({code.co_filename}:{code.co_firstlineno}) cannot be "
+                              f"converted: {reason}")
         if strict:
             raise refusal from error
 

@@ -1,9 +1,11 @@
-"""What compiled code does besides computing (printing, checking assertions), and how it is kept from happening twice."""
+"""What compiled code does besides computing (printing, checking assertions), and how it is kept from
+happening twice."""
 import jax
 
 
 def silent(kernel):
-    """Takes prints and checks out of what the gradients of a kernel compute again; the kernel itself still does them."""
+    """Takes prints and checks out of what the gradients of a kernel compute again; the kernel itself
+    still does them."""
     loud = kernel.fn
 
     def quiet(*operands):

@@ -25,10 +25,12 @@ def show(*values, **kwargs):
 
 
 def check(holds: Tensor, error):
-    """Raises an exception where the program comes to it, if `holds` is False; it arrives where the program was called, or a result is looked at."""
+    """Raises an exception where the program comes to it, if `holds` is False; it arrives where the program
+    was called, or a result is looked at."""
 
     if local.ctx.frame.recording:
-        raise Unsupported(f"{type(error).__name__} ({error}) is raised depending on a tensor, which a recorded program cannot do; take that out")
+        raise Unsupported(f"{type(error).__name__} ({error}) is raised depending on a tensor, "
+                          "which a recorded program cannot do; take that out")
 
     def checked(holds):
         if not holds:

@@ -12,7 +12,8 @@ class CodeLog:
     def show(cls, function, text):
         """Shows the converted code of a function."""
         if cls.on:
-            print(f"converted {function.__module__}.{function.__qualname__}:\n{text}", file=sys.stdout if cls.stdout else sys.stderr)
+            print(f"converted {function.__module__}.{function.__qualname__}:\n{text}",
+                  file=sys.stdout if cls.stdout else sys.stderr)
 
 
 def set_code_level(level=100, also_to_stdout=False):
@@ -28,7 +29,8 @@ def set_code_level(level=100, also_to_stdout=False):
 
 
 def set_verbosity(level=0, also_to_stdout=False):
-    """Says how much is told about conversion. From 5 on the converted code is shown as by `set_code_level`; below nothing is.
+    """Says how much is told about conversion. From 5 on the converted code is shown as by `set_code_level`;
+    below nothing is.
 
     Args:
         level: int in 0..10.

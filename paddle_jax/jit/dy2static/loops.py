@@ -17,26 +17,42 @@ from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, wrap
 from paddle_jax.jit.dy2static.branches import as_tensor, blank, described, fits, number_dtype, truth
 from paddle_jax.jit.dy2static.effects import silent
-from paddle_jax.jit.dy2static.region import Leaf, Operands, Region, Undefined, doubt, finished, flat, is_number, is_traced, write_back
+from paddle_jax.jit.dy2static.region import (
+    Leaf,
+    Operands,
+    Region,
+    Undefined,
+    doubt,
+    finished,
+    flat,
+    is_number,
+    is_traced,
+    write_back,
+)
 from paddle_jax.jit.dy2static.reversible import Loop
 
 _PASSES = 8
 
 
 def while_loop(test, body, state):
-    """Repeats `state = body(*state)` as long as `test(*state)` holds. Where the answer is traced, the loop is compiled.
+    """Repeats `state = body(*state)` as long as `test(*state)` holds. Where the answer is traced, the
+    loop is compiled.
 
     Args:
         test: function of the state, gives a bool or a Tensor with one element.
-        body: function of the state, gives the next state, a list or tuple. Both may read and change Tensors from outside.
-        state: list or tuple of Tensors, numbers, and nested lists, tuples and dicts of them. Shapes and dtypes of Tensors stay the same.
+        body: function of the state, gives the next state, a list or tuple. Both may read and change
+            Tensors from outside.
+        state: list or tuple of Tensors, numbers, and nested lists, tuples and dicts of them. Shapes and
+            dtypes of Tensors stay the same.
     Returns:
-        list, the last state. Gradients of any order flow to all that the loop reads; states are saved at some steps and computed again between them.
+        list, the last state. Gradients of any order flow to all that the loop reads; states are saved at some
+        steps and computed again between them.
     Raises:
         Unsupported: the loop is traced, and a part of the state changes its shape, dtype or kind.
     Example:
         >>> from paddle_jax.jit.dy2static import while_loop
-        >>> i, total = while_loop(lambda i, t: i < 4, lambda i, t: (i + 1, t + i), (paddle.to_tensor(0), paddle.to_tensor(0)))
+        >>> i, total = while_loop(lambda i, t: i < 4, lambda i, t: (i + 1, t + i),
+        ...                       (paddle.to_tensor(0), paddle.to_tensor(0)))
         >>> total.item()
         6
     """
@@ -45,20 +61,22 @@ def while_loop(test, body, state):
         answer = test(*state)
         if is_traced(answer):
             names = [f"item {i} of the state" for i in range(len(state))]
-            return repeat(lambda values: test(*values), lambda values, _: list(body(*values)), state, names, roots=(test, body))
+            return repeat(lambda values: test(*values), lambda values, _: list(body(*values)), state, names,
+                          roots=(test, body))
         if not answer:
             return state
         state = list(body(*state))
 
 
 class _Carried:
-    """A part of the state that changes from step to step: a Tensor of this shape, dtype and stop_gradient, at first `start`. number: (the number it
-    was before the loop,), or False."""
+    """A part of the state that changes from step to step: a Tensor of this shape, dtype and stop_gradient, at
+    first `start`. number: (the number it was before the loop,), or False."""
 
     __slots__ = ("dtype", "number", "shape", "start", "stop")
 
     def __init__(self, start, shape, dtype, stop, number=False):
-        self.start, self.shape, self.dtype, self.stop, self.number = start, tuple(shape), np.dtype(dtype), stop, number
+        self.start, self.shape, self.dtype, self.stop, self.number = (start, tuple(shape), np.dtype(dtype),
+                                                                      stop, number)
 
 
 class State:
@@ -77,7 +95,8 @@ class State:
     def filled(self, tensors):
         """The values with given Tensors for what changes."""
         tensors = iter(tensors)
-        return [jax.tree.unflatten(tree, [next(tensors) if isinstance(x, _Carried) else x for x in leaves]) for leaves, tree in self.columns]
+        return [jax.tree.unflatten(tree, [next(tensors) if isinstance(x, _Carried) else x for x in leaves])
+                for leaves, tree in self.columns]
 
     def adapt(self, values):
         """Takes over what a step has shown to change; whether there was anything new."""
@@ -85,12 +104,15 @@ class State:
         for k, (value, name) in enumerate(zip(values, self.names, strict=True)):
             leaves, tree = self.columns[k]
             new, new_tree = flat(value)
-            if isinstance(leaves[0] if leaves else None, Undefined) and not (new and isinstance(new[0], Undefined)):
-                self.columns[k] = [_undefined(x) if isinstance(x, Leaf) or is_number(x) else x for x in new], new_tree
+            if (isinstance(leaves[0] if leaves else None, Undefined)
+                    and not (new and isinstance(new[0], Undefined))):
+                self.columns[k] = ([_undefined(x) if isinstance(x, Leaf) or is_number(x) else x for x in new],
+                                   new_tree)
                 more = True
                 continue
             if tree != new_tree:
-                raise Unsupported(f"{name} changes its structure in a loop over a tensor; give it all its items before the loop")
+                raise Unsupported(f"{name} changes its structure in a loop over a tensor; "
+                                  "give it all its items before the loop")
             pairs = [_adapted(name, a, b) for a, b in zip(leaves, new, strict=True)]
             self.columns[k] = [leaf for leaf, _ in pairs], tree
             more |= any(changed for _, changed in pairs)
@@ -99,12 +121,14 @@ class State:
 
 def _undefined(new):
     """For a name that the first step defines."""
-    shape, dtype, stop = (new.shape, new.dtype, new.stop) if isinstance(new, Leaf) else ((), number_dtype([new]), True)
+    shape, dtype, stop = ((new.shape, new.dtype, new.stop) if isinstance(new, Leaf)
+                          else ((), number_dtype([new]), True))
     return _Carried(wrap(jnp.full(shape, blank(dtype), dtype)), shape, dtype, stop)
 
 
 def _adapted(name, old, new):
-    """(what to take for a leaf of the state that a step makes `new` of, whether that is something else than before)."""
+    """(what to take for a leaf of the state that a step makes `new` of, whether that is something
+    else than before)."""
     if isinstance(old, Tensor):
         if isinstance(new, Leaf) and new.ref() is old:
             return old, False
@@ -113,7 +137,8 @@ def _adapted(name, old, new):
     if isinstance(old, _Carried):
         return _again(name, old, new)
     if is_number(old):
-        if not isinstance(new, Leaf) and type(new) is type(old) and (new == old or (new != new and old != old)):
+        if (not isinstance(new, Leaf) and type(new) is type(old)
+                and (new == old or (new != new and old != old))):
             return old, False
         return _from_number(name, old, new), True
     if new is old or (isinstance(old, str) and isinstance(new, str) and new == old):
@@ -128,7 +153,8 @@ def _again(name, old, new):
             raise _changing(name, old, new, "keep it a Tensor")
         return old, False
     if new.shape != old.shape or new.dtype != old.dtype:
-        if old.number and np.prod(new.shape) == 1 and fits(old.number[0], new.dtype) and np.can_cast(old.dtype, new.dtype, "same_kind"):
+        if (old.number and np.prod(new.shape) == 1 and fits(old.number[0], new.dtype)
+                and np.can_cast(old.dtype, new.dtype, "same_kind")):
             return _from_number(name, old.number[0], new), True
         raise _changing(name, old, new, "start with the shape and dtype it ends with")
     if old.stop and not new.stop:
@@ -151,35 +177,41 @@ def _from_number(name, old, new):
 
 
 def _changing(name, old, new, advice):
-    return Unsupported(f"{name} is {described(old)} before and {described(new)} after a step of a loop over a tensor; {advice}")
+    return Unsupported(f"{name} is {described(old)} before and {described(new)} after a step of a loop over "
+                       f"a tensor; {advice}")
 
 
 def repeat(test, body, values, names, length=None, roots=()):
-    """Runs `values = body(values, step)` while `test(values)`, or `length` times; gives the last values. `step` is a Tensor that counts from 0."""
+    """Runs `values = body(values, step)` while `test(values)`, or `length` times; gives the last values.
+    `step` is a Tensor that counts from 0."""
     generator = default_generator()
     start, state, changing = generator._offset, State(values, names), {}
     counter = _Carried(wrap(jnp.zeros((), np.int64)), (), np.int64, True)
     for _ in range(_PASSES):
         generator._offset = start
         inputs = [counter, *state.carried()]
-        shared = {"inputs": inputs, "carried": [(c.tensor, c.tensor.stop_gradient and not c.adopts) for c in changing.values()], "indexed": True}
+        shared = {"inputs": inputs, "carried": [(c.tensor, c.tensor.stop_gradient and not c.adopts)
+                                                for c in changing.values()], "indexed": True}
         tested = None
         if length is None:
             tested = Region(lambda _, *now: _answer(test(state.filled(now))), roots=roots, **shared)
             generator._offset = start + tested.drawn
             if any(id(c.tensor) not in changing for c in tested.changes.values()):
-                raise Unsupported("the condition of a loop over a tensor changes a Tensor in place; change it in the loop")
+                raise Unsupported("the condition of a loop over a tensor changes a Tensor in place; "
+                                  "change it in the loop")
         step = Region(lambda count, *now: body(state.filled(now), count), roots=roots, **shared)
         new = [c for key, c in step.changes.items() if key not in changing]
         more = state.adapt(step.value)
         more |= _softened(changing, step.changes)
         if any(id(c.start) in step.changes for c in state.carried()):
-            raise Unsupported("a loop over a tensor changes a Tensor in place and then gives its name to another one; take a clone() before the loop")
+            raise Unsupported("a loop over a tensor changes a Tensor in place and then gives its name to "
+                              "another one; take a clone() before the loop")
         if not new and not more:
             break
         changing.update((id(c.tensor), c) for c in new)
     else:
-        raise Unsupported("the variables of a loop over a tensor do not settle; keep their shapes and dtypes the same from step to step")
+        raise Unsupported("the variables of a loop over a tensor do not settle; "
+                          "keep their shapes and dtypes the same from step to step")
     generator._offset = start + step.drawn + (0 if tested is None else tested.drawn)
     results = _run(state, changing, tested, step, length)
     out = state.filled(results[: len(results) - len(changing)])
@@ -200,7 +232,8 @@ def _softened(changing, changes):
     for key, change in changing.items():
         now = changes[key]
         if now.leaf.shape != tuple(change.tensor._raw.shape) or now.leaf.dtype != change.tensor._raw.dtype:
-            raise Unsupported(f"{change.tensor.name} changes its shape or dtype in place in a loop over a tensor")
+            raise Unsupported(f"{change.tensor.name} changes its shape or dtype in place in a "
+                              "loop over a tensor")
         if now.adopts and not change.adopts:
             change.adopts, more = True, True
     return more
@@ -220,8 +253,10 @@ def _run(state, changing, tested, step, length):
                  test=() if tested is None else operands.places_of(tested.outside),
                  step=operands.places_of(step.outside),
                  picks=_picks(state, step, changing),
-                 carried=tuple([not stop and dtype.kind in INEXACT for stop, dtype in zip(stops, _dtypes(carried, changing), strict=True)]),
-                 read=tuple([not t.stop_gradient and np.dtype(t._raw.dtype).kind in INEXACT for t in operands.tensors]),
+                 carried=tuple([not stop and dtype.kind in INEXACT
+                                for stop, dtype in zip(stops, _dtypes(carried, changing), strict=True)]),
+                 read=tuple([not t.stop_gradient and np.dtype(t._raw.dtype).kind in INEXACT
+                             for t in operands.tensors]),
                  length=length)
     backward = local.ctx.grad and any(plan.read)
     if step.effects:
@@ -230,7 +265,8 @@ def _run(state, changing, tested, step, length):
         silent(kernel)
     else:
         programs = None if tested is None else (tested.key, tested.value.at), step.key
-        kernel = kernel_for("while", (*programs, backward, *plan.key()), lambda: _looping(plan, tested, step, backward))
+        kernel = kernel_for("while", (*programs, backward, *plan.key()),
+                            lambda: _looping(plan, tested, step, backward))
     results = list(run(kernel, operands.tensors)) if tensors or step.effects else []
     return [finished(t, stop) for t, stop in zip(results, stops, strict=True)]
 
@@ -261,10 +297,12 @@ def _looping(plan, tested, step, backward):
         return tested.fn(i.astype(np.int64), *carry, i, *[fixed[k] for k in plan.test])[tested.value.at]
 
     def advance(i, carry, fixed, quiet=False):
-        results = (step.quiet() if quiet else step.fn)(i.astype(np.int64), *carry, i, *[fixed[k] for k in plan.step])
+        results = (step.quiet() if quiet else step.fn)(i.astype(np.int64), *carry, i,
+                                                       *[fixed[k] for k in plan.step])
         return tuple([_next(pick, results, x) for pick, x in zip(plan.picks, carry, strict=True)])
 
-    loop = Loop(test, advance, plan.carried, plan.read, ft.partial(advance, quiet=True) if step.effects else advance)
+    loop = Loop(test, advance, plan.carried, plan.read,
+                ft.partial(advance, quiet=True) if step.effects else advance)
 
     def looping(*arrays):
         carry = tuple([arrays[k] for k in plan.start])

@@ -6,7 +6,8 @@ from paddle_jax._core.errors import Unsupported
 
 
 class Prepared(ast.NodeTransformer):
-    """`assert` becomes a call, `else` of a loop an `if`; annotations go, private names get their full form."""
+    """`assert` becomes a call, `else` of a loop an `if`; annotations go, private names get
+    their full form."""
 
     def __init__(self, owner):
         self.owner, self.loops = owner, 0
@@ -93,4 +94,5 @@ def _like(old, new):
 
 def no_arguments():
     """The arguments of a function without any, as syntax."""
-    return ast.arguments(posonlyargs=[], args=[], vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[])
+    return ast.arguments(posonlyargs=[], args=[], vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None,
+                         defaults=[])

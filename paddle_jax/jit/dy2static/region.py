@@ -1,7 +1,8 @@
-"""A piece of Paddle code (a branch, a loop's body or test) as a pure function of arrays, or as a block of a Program that is recorded.
+"""A piece of Paddle code (a branch, a loop's body or test) as a pure function of arrays, or as a block of a
+Program that is recorded.
 
-A `Region` runs code once and keeps what is needed to make an operation of it: what it returned with a `Leaf` in place of every Tensor, which
-Tensors outside it reads and which it changes in place.
+A `Region` runs code once and keeps what is needed to make an operation of it: what it returned with a `Leaf`
+in place of every Tensor, which Tensors outside it reads and which it changes in place.
 """
 
 import dataclasses
@@ -36,7 +37,8 @@ class Undefined:
 
     def read(self):
         """Raises."""
-        raise UnboundLocalError(f"cannot access local variable '{self.name}' where it is not associated with a value")
+        raise UnboundLocalError(f"cannot access local variable '{self.name}' where it is not "
+                                "associated with a value")
 
     def __repr__(self):
         return f"<undefined {self.name}>"
@@ -49,12 +51,14 @@ class Unreturned(Undefined):
 
 
 class Leaf:
-    """A Tensor in what code returned. at: its place among the arrays. stop: its stop_gradient. ref: the Tensor itself, if it is from outside."""
+    """A Tensor in what code returned. at: its place among the arrays. stop: its stop_gradient. ref: the
+    Tensor itself, if it is from outside."""
 
     __slots__ = ("at", "dtype", "ref", "shape", "stop")
 
     def __init__(self, at, tensor):
-        self.at, self.shape, self.dtype, self.stop = at, tuple(tensor._raw.shape), np.dtype(tensor._raw.dtype), tensor.stop_gradient
+        self.at, self.shape, self.dtype, self.stop = (at, tuple(tensor._raw.shape),
+                                                      np.dtype(tensor._raw.dtype), tensor.stop_gradient)
         self.ref = weakref.ref(tensor)
 
 
@@ -85,15 +89,17 @@ class Change:
 class RegionTrace(Trace):
     """The run of a branch or loop body inside a trace.
 
-    grads: {id: (Tensor, its `grad` before)} of Tensors whose `grad` was looked at. snapshot: None, or where is noted what it changes of Python's
-    objects; older: ids of the objects that the run around it has made before; noted: those in the snapshot, by id. level: JAX's trace.
+    grads: {id: (Tensor, its `grad` before)} of Tensors whose `grad` was looked at. snapshot: None, or where
+    is noted what it changes of Python's objects; older: ids of the objects that the run around it has made
+    before; noted: those in the snapshot, by id. level: JAX's trace.
     """
 
     region = True
 
     def __init__(self, index=None):
         super().__init__(index)
-        self.grads, self.origin = {}, Node(ADD, (), (), (), 1)  # of what comes in: it is no leaf, so it may be changed in place
+        # of what comes in: it is no leaf, so it may be changed in place
+        self.grads, self.origin = {}, Node(ADD, (), (), (), 1)
         self.snapshot, self.older, self.noted, self.level = None, (), {}, None
 
     def begin(self, snapshot):
@@ -112,7 +118,8 @@ class RegionTrace(Trace):
 
     def note(self, tensor, shares=True):
         if type(tensor._raw) is Unmade:
-            raise Unsupported("a parameter gets its first value inside a compiled branch or loop; make Layers outside")
+            raise Unsupported("a parameter gets its first value inside a compiled branch or loop; "
+                              "make Layers outside")
         refuse_doubtful(tensor, self.capture)
         super().note(tensor)
 
@@ -131,29 +138,37 @@ class RegionTrace(Trace):
         if self.snapshot is not None and not mine and id(thing) not in self.noted:
             self.noted[id(thing)] = thing
             for store in stores_of(thing):
-                pairs = store.items() if isinstance(store, dict) else enumerate(store) if isinstance(store, list) else ()
-                carried = [key for key, value in pairs if isinstance(value, Tensor) and getattr(value._raw, "_trace", None) is self.level]
-                self.snapshot.hold(store, f"an attribute or item of a {type(thing).__name__}", carried)  # what the conversion knows, it puts back
+                pairs = (store.items() if isinstance(store, dict) else enumerate(store)
+                         if isinstance(store, list) else ())
+                carried = [key for key, value in pairs
+                           if isinstance(value, Tensor) and getattr(value._raw, "_trace", None) is self.level]
+                # what the conversion knows, it puts back
+                self.snapshot.hold(store, f"an attribute or item of a {type(thing).__name__}", carried)
 
     def hooks(self, tensor):
-        raise Unsupported("register_hook is called inside a compiled branch or loop, where it would never run; register the hook outside")
+        raise Unsupported("register_hook is called inside a compiled branch or loop, where it would never "
+                          "run; register the hook outside")
 
     def take(self, tensor, value, stop):
         """Gives a Tensor a value that comes in."""
-        tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient = value._raw, None if stop else self.origin, 0, stop
+        tensor._raw, tensor._node, tensor._idx, tensor.stop_gradient = (
+            value._raw, None if stop else self.origin, 0, stop)
 
     def result(self, tensor):
         """What a Tensor holds at the end."""
         return wrap(self.operands([tensor])[0], tensor.stop_gradient)
 
     def changes(self):
-        """(Tensor, whether gradients flow to its new value) of Tensors from outside that have been changed."""
+        """(Tensor, whether gradients flow to its new value) of Tensors from outside that
+        have been changed."""
         for tensor, before in self.grads.values():
             if tensor._grad is not before:
-                raise Unsupported(f"{tensor.name}.grad appears inside a compiled branch or loop; call backward outside of it")
+                raise Unsupported(f"{tensor.name}.grad appears inside a compiled branch or loop; "
+                                  "call backward outside of it")
         for tensor, (raw, node, *_) in self.written.changed():
             if not (isinstance(raw, jax.core.Tracer) and raw._trace is trace_ctx.trace):
-                yield tensor, tensor._node is not None and tensor._node is not node and tensor._node is not self.origin
+                yield (tensor, (tensor._node is not None and tensor._node is not node
+                                and tensor._node is not self.origin))
 
     def settle(self):
         for tensor, before in self.grads.values():
@@ -162,20 +177,22 @@ class RegionTrace(Trace):
 
 
 class Region:
-    """`code(*Tensors) -> value` after its run on Tensors of the shapes, dtypes and stop_gradients given by Leafs: in a trace, or recorded into a
-    block where a Program is recorded.
+    """`code(*Tensors) -> value` after its run on Tensors of the shapes, dtypes and stop_gradients given by
+    Leafs: in a trace, or recorded into a block where a Program is recorded.
 
-    value: what it returned, with Leafs. changes: {id: Change} of Tensors outside. drawn: how many random numbers it drew. effects: whether it prints
-    or asserts. In a trace: fn: `(*inputs, *carried, index, *outside) -> arrays`, one per Leaf; outside: the Tensors outside that it reads; key: equal
-    for equal programs. Recorded: block, and results: the Symbols that the Leafs stand for.
+    value: what it returned, with Leafs. changes: {id: Change} of Tensors outside. drawn: how many random
+    numbers it drew. effects: whether it prints or asserts. In a trace: fn: `(*inputs, *carried, index,
+    *outside) -> arrays`, one per Leaf; outside: the Tensors outside that it reads; key: equal for equal
+    programs. Recorded: block, and results: the Symbols that the Leafs stand for.
     """
 
     drawn, effects, results = 0, False, ()
 
     def __init__(self, code, inputs=(), watched=(), carried=(), indexed=False, roots=()):
-        """watched: Tensors whose last values are results even where the code does not change them. carried: (Tensor, stop_gradient) for Tensors
-        outside whose first values are inputs and last values results. indexed: the code runs many times, with random numbers of its own each
-        time. roots: functions through which the code may reach Python objects, which it must not change."""
+        """watched: Tensors whose last values are results even where the code does not change them. carried:
+        (Tensor, stop_gradient) for Tensors outside whose first values are inputs and last values results.
+        indexed: the code runs many times, with random numbers of its own each time. roots: functions through
+        which the code may reach Python objects, which it must not change."""
         self.changes, self.code, self.watched = {}, code, [*watched, *[t for t, _ in carried]]
         with Objects(roots) as objects:
             if local.ctx.frame.recording:
@@ -265,12 +282,14 @@ class Operands:
 
 
 def finished(tensor, stop):
-    """A result of an operation: one that no gradient flows through is a plain value, though the operation has gradients."""
+    """A result of an operation: one that no gradient flows through is a plain value, though the
+    operation has gradients."""
     return wrap(inside(tensor)) if stop else tensor
 
 
 def doubt(result, tensor):
-    """Notes that a result of a branch or loop is, in some cases, a Tensor from outside the function itself."""
+    """Notes that a result of a branch or loop is, in some cases, a Tensor from outside the
+    function itself."""
     capture = local.ctx.frame.capture
     if capture is not None and capture.is_outside(tensor):
         capture.doubtful[id(result)] = result

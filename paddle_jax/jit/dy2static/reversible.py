@@ -1,11 +1,14 @@
-"""A while loop over arrays that has gradients of every order in reverse, in bounded memory: nobody needs to know how often it runs.
+"""A while loop over arrays that has gradients of every order in reverse, in bounded memory: nobody needs to
+know how often it runs.
 
-Going forward, states are saved at every `stride`-th step; when the room for them is used up, every other one is dropped and the stride doubles. Going
-backward, the states between are computed again, with some of them saved on the way in the room that gets free. With 64 + 16 saved states, 64
-steps need no step twice, 1000 steps each one more time, 100 000 steps each two to three more times. Large states are saved less often.
+Going forward, states are saved at every `stride`-th step; when the room for them is used up, every other one
+is dropped and the stride doubles. Going backward, the states between are computed again, with some of them
+saved on the way in the room that gets free. With 64 + 16 saved states, 64 steps need no step twice, 1000
+steps each one more time, 100 000 steps each two to three more times. Large states are saved less often.
 
-The gradient of the gradient uses that the gradient is linear in what comes in: contracted with (u, v) it is what comes in times the derivative of the
-loop along (u, v), and that derivative is a loop of the same kind, over states and their tangents.
+The gradient of the gradient uses that the gradient is linear in what comes in: contracted with (u, v) it is
+what comes in times the derivative of the loop along (u, v), and that derivative is a loop of the same kind,
+over states and their tangents.
 """
 
 import jax
@@ -15,16 +18,18 @@ _BYTES = 1 << 29  # what saved states may take; at least eight are saved
 
 
 class Loop:
-    """`while test(i, carry, fixed): carry = step(i, carry, fixed)` over tuples of arrays; i counts the steps as uint32.
+    """`while test(i, carry, fixed): carry = step(i, carry, fixed)` over tuples of arrays; i counts the
+    steps as uint32.
 
-    carried, read: for each array of carry and of fixed whether gradients flow through it (integers never). again: the step as it is computed when
-    gradients are (without prints); default: `step`.
+    carried, read: for each array of carry and of fixed whether gradients flow through it (integers never).
+    again: the step as it is computed when gradients are (without prints); default: `step`.
     """
 
     __slots__ = ("again", "carried", "read", "step", "test")
 
     def __init__(self, test, step, carried, read, again=None):
-        self.test, self.step, self.carried, self.read, self.again = test, step, tuple(carried), tuple(read), again or step
+        self.test, self.step, self.carried, self.read, self.again = (test, step, tuple(carried), tuple(read),
+                                                                     again or step)
 
     def plain(self, carry, fixed):
         """The last carry; no gradient in reverse, but forward."""
@@ -33,14 +38,16 @@ class Loop:
             i, now = state
             return i + 1, self.step(i, now, fixed)
 
-        return jax.lax.while_loop(lambda state: self.test(*state, fixed), body, (jnp.uint32(0), tuple(carry)))[1]
+        return jax.lax.while_loop(lambda state: self.test(*state, fixed), body,
+                                  (jnp.uint32(0), tuple(carry)))[1]
 
     def reversible(self, carry, fixed):
         """The last carry; differentiable in reverse, any number of times."""
         return _loop(self)[0](tuple(carry), tuple(fixed))
 
     def smooth(self, i, carry, fixed):
-        """The step as a function of what gradients flow through, and its arguments: (function, carry, fixed)."""
+        """The step as a function of what gradients flow through, and its arguments:
+        (function, carry, fixed)."""
 
         def step(some, others):
             out = self.again(i, _merged(self.carried, carry, some), _merged(self.read, fixed, others))
@@ -49,18 +56,21 @@ class Loop:
         return step, _chosen(self.carried, carry), _chosen(self.read, fixed)
 
     def tangent(self):
-        """The loop over (carry, tangents of its smooth part) with fixed values and tangents of their smooth part."""
+        """The loop over (carry, tangents of its smooth part) with fixed values and tangents of
+        their smooth part."""
         n, m = len(self.carried), len(self.read)
 
         def step(i, carry, fixed):
             function, some, others = self.smooth(i, carry[:n], fixed[:m])
-            _, moved, out = jax.jvp(function, (some, others), (tuple(carry[n:]), tuple(fixed[m:])), has_aux=True)
+            _, moved, out = jax.jvp(function, (some, others), (tuple(carry[n:]), tuple(fixed[m:])),
+                                    has_aux=True)
             return (*out, *moved)
 
         def test(i, carry, fixed):
             return self.test(i, carry[:n], fixed[:m])
 
-        return Loop(test, step, self.carried + (True,) * sum(self.carried), self.read + (True,) * sum(self.read))
+        return Loop(test, step, self.carried + (True,) * sum(self.carried),
+                    self.read + (True,) * sum(self.read))
 
 
 def _chosen(mask, values):
@@ -107,7 +117,8 @@ def _loop(loop):
 
 
 def _pull(loop):
-    """The gradient of the loop as a function (carry, fixed, saved states, cotangents) that has gradients itself."""
+    """The gradient of the loop as a function (carry, fixed, saved states, cotangents) that has
+    gradients itself."""
 
     @jax.custom_vjp
     def pull(carry, fixed, saved, cts):
@@ -172,18 +183,21 @@ def _at(rooms, top):
 
 
 def _worth_saving(goal, at, base, free):
-    """Whether the state at a step divides the way from the last saved one to the goal well, with so much room left."""
+    """Whether the state at a step divides the way from the last saved one to the goal well, with
+    so much room left."""
     share = free // 2 + 1
     return (at == base + jnp.maximum(1, (goal - base + share - 1) // share)) & (at < goal) & (free > 0)
 
 
 def _reversed(loop, fixed, saved, cts):
-    """Goes back over the steps. The saved states are a stack; on top is the last one not after the step to go back over."""
+    """Goes back over the steps. The saved states are a stack; on top is the last one not after the step
+    to go back over."""
     n, stride, places, rooms = saved
     n, stride = n.astype(jnp.int32), stride.astype(jnp.int32)
     used = (n + stride - 1) // stride
     most, spare = _room([room[0] for room in rooms])
-    rooms = [jnp.concatenate([room[places], jnp.zeros((spare, *room.shape[1:]), room.dtype)]) for room in rooms]
+    rooms = [jnp.concatenate([room[places], jnp.zeros((spare, *room.shape[1:]), room.dtype)])
+             for room in rooms]
     where = jnp.arange(most + spare, dtype=jnp.int32) * stride
 
     def advance(at, now, cts, sums):

@@ -1,7 +1,9 @@
-"""Python objects that traced code must leave alone: a branch runs while both are compiled, a loop's body runs once whatever the number of steps.
+"""Python objects that traced code must leave alone: a branch runs while both are compiled, a loop's body runs
+once whatever the number of steps.
 
-Variables, attributes and dict items that the code assigns are known to the conversion and become results. What else it changes (`list.append` in a
-loop, an attribute set in a function it calls) would happen once, or in both branches; it is found here by comparing before and after.
+Variables, attributes and dict items that the code assigns are known to the conversion and become results.
+What else it changes (`list.append` in a loop, an attribute set in a function it calls) would happen once, or
+in both branches; it is found here by comparing before and after.
 """
 
 import types
@@ -12,12 +14,15 @@ from paddle_jax._core.runtime.origins import OURS
 from paddle_jax._core.tensor import Tensor
 
 _DEPTH, _MOST = 5, 4000
-_SKIPPED = (types.ModuleType, type, Tensor, str, bytes, int, float, complex, type(None), types.CodeType, types.BuiltinFunctionType)
-_NOT_USERS = ("jax", "malt", "numpy", *(f"{package}.{part}" for package in OURS for part in ("_core", "base.", "framework.")))
+_SKIPPED = (types.ModuleType, type, Tensor, str, bytes, int, float, complex, type(None), types.CodeType,
+            types.BuiltinFunctionType)
+_NOT_USERS = ("jax", "malt", "numpy",
+              *(f"{package}.{part}" for package in OURS for part in ("_core", "base.", "framework.")))
 
 
 class Objects:
-    """The lists, dicts, sets, objects and variables of enclosing functions that functions can reach, with what they held."""
+    """The lists, dicts, sets, objects and variables of enclosing functions that functions can reach,
+    with what they held."""
 
     def __init__(self, functions):
         self.snapshot, self.seen = Snapshot(), set()
@@ -40,14 +45,16 @@ class Objects:
             self.snapshot.hold(thing, f"the {type(thing).__name__} {name!r}")
             for item in list(thing.values() if isinstance(thing, dict) else thing):
                 self._visit(item, depth + 1, name)
-        elif not type(thing).__module__.startswith(_NOT_USERS) and isinstance(getattr(thing, "__dict__", None), dict):
+        elif (not type(thing).__module__.startswith(_NOT_USERS)
+              and isinstance(getattr(thing, "__dict__", None), dict)):
             self.snapshot.hold(thing.__dict__, f"an attribute of {name or type(thing).__name__!r}")
             for key, item in list(thing.__dict__.items()):
                 self._visit(item, depth + 1, f"{name or type(thing).__name__}.{key}")
 
     def _visit_function(self, function, depth):
         for place, name, value in variables_of(function):
-            if value is MISSING or name == "ag__" or isinstance(place, dict) and isinstance(value, types.ModuleType | type):
+            if (value is MISSING or name == "ag__"
+                    or isinstance(place, dict) and isinstance(value, types.ModuleType | type)):
                 continue
             inner = isinstance(value, types.FunctionType)
             if isinstance(place, dict) and inner:
@@ -62,10 +69,11 @@ class Objects:
         return self
 
     def __exit__(self, kind, error, trace):
-        """Puts back what has changed while the code ran, and raises Unsupported if something has; likewise for a recursion without an end."""
+        """Puts back what has changed while the code ran, and raises Unsupported if something has; likewise
+        for a recursion without an end."""
         changed = self.snapshot.restore()
         if isinstance(error, RecursionError):
             raise Unsupported("a recursion ends depending on a tensor; use a loop") from None
         if changed and error is None:
-            raise Unsupported(f"{changed[0]} is changed inside a compiled branch or loop, which would happen while compiling only; "
-                              "return the value instead, or keep it in a Tensor")
+            raise Unsupported(f"{changed[0]} is changed inside a compiled branch or loop, which would happen "
+                              "while compiling only; return the value instead, or keep it in a Tensor")

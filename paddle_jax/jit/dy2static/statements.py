@@ -1,4 +1,5 @@
-"""What converted code calls in place of Python's statements: as Python where the condition is known, a compiled branch or loop where it is traced."""
+"""What converted code calls in place of Python's statements: as Python where the condition is known, a
+compiled branch or loop where it is traced."""
 
 import contextlib
 import functools as ft
@@ -40,24 +41,28 @@ class Range:
             raise ValueError("range() arg 3 must not be zero")
         tensors = [b for b in bounds if isinstance(b, Tensor)]
         if any(t.size != 1 or not t.is_integer() for t in tensors):
-            raise TypeError("range: a bound is not an integer tensor with one element; cast it with astype('int64')")
+            raise TypeError("range: a bound is not an integer tensor with one element; "
+                            "cast it with astype('int64')")
         bounds = [b.reshape([]) if isinstance(b, Tensor) else b for b in bounds]
         self.start, self.stop, self.step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
         self.dtype = tensors[0].dtype
 
     def __iter__(self):
-        raise Unsupported("a range with a traced bound can only be looped over with a plain `for i in range(n)`")
+        raise Unsupported("a range with a traced bound can only be looped over with a plain "
+                          "`for i in range(n)`")
 
     def __reversed__(self):
         if is_traced(self.step) or self.step != 1:
-            raise Unsupported("reversed(range(...)) with a traced bound and a step; write range(last, first - 1, -step)")
+            raise Unsupported("reversed(range(...)) with a traced bound and a step; "
+                              "write range(last, first - 1, -step)")
         return Range(self.stop - 1, self.start - 1, -1)
 
     def first(self):
         """The start, as a Tensor."""
         from paddle_jax.tensor.creation import full
 
-        return self.start.astype(self.dtype) if isinstance(self.start, Tensor) else full([], self.start, self.dtype)
+        return (self.start.astype(self.dtype) if isinstance(self.start, Tensor)
+                else full([], self.start, self.dtype))
 
     def holds(self, i):
         """Whether i is not past the end."""
@@ -75,7 +80,8 @@ class _Variables:
         self.put(self.before)
 
     def run(self, code, values=None):
-        """What the variables are after `code()`, which starts with the given values; then they are as before."""
+        """What the variables are after `code()`, which starts with the given values; then
+        they are as before."""
         try:
             self.put(self.before if values is None else tuple(values))
             answer = code()
@@ -93,7 +99,8 @@ def if_stmt(test, body, orelse, get_state, set_state, names, nouts):
     known = [_known(value, test) for value in variables.before]
 
     def branch(code, k):
-        values = [value if facts is None else facts[k] for value, facts in zip(variables.before, known, strict=True)]
+        values = [value if facts is None else facts[k]
+                  for value, facts in zip(variables.before, known, strict=True)]
         return lambda: tuple(variables.run(code, values)[1])
 
     results = select(truth(test), [branch(orelse, 1), branch(body, 0)], names, roots=(body, orelse))
@@ -101,7 +108,8 @@ def if_stmt(test, body, orelse, get_state, set_state, names, nouts):
 
 
 def _known(value, test):
-    """What a variable is in the two branches where it is itself the condition, or what the condition is the opposite of; else None."""
+    """What a variable is in the two branches where it is itself the condition, or what the condition is the
+    opposite of; else None."""
     if value is test:
         return True, False
     return (False, True) if isinstance(value, Tensor) and getattr(test, "_not_of", None) is value else None
@@ -125,10 +133,12 @@ def while_stmt(test, body, get_state, set_state, names, opts):
     def tested(values):
         answer, after = variables.run(test, values)
         if any(a is not b for a, b in zip(after, values, strict=True)):
-            raise Unsupported("the condition of a while over a tensor assigns a variable; assign it in the loop")
+            raise Unsupported("the condition of a while over a tensor assigns a variable; "
+                              "assign it in the loop")
         return answer
 
-    results = repeat(tested, lambda values, _: variables.run(body, values)[1], variables.before, names, roots=(test, body))
+    results = repeat(tested, lambda values, _: variables.run(body, values)[1], variables.before, names,
+                     roots=(test, body))
     variables.put(tuple(results))
     # a loop that only a `return` or `break` ends has come to it
     over = getattr(frame.tried(test) if frame.recording else test(), "_not_of", None)
@@ -143,7 +153,8 @@ def for_stmt(over, extra_test, body, get_state, set_state, names, opts):
     if local.ctx.frame.recording:
         recorded = _recorded(over, body)
         if recorded is not None:
-            return _for_range(recorded[0], extra_test, lambda i: body(recorded[1](i)), get_state, set_state, names)
+            return _for_range(recorded[0], extra_test, lambda i: body(recorded[1](i)), get_state, set_state,
+                              names)
     elif isinstance(over, Tensor) and over.ndim and over.shape[0] > _UNROLLED and extra_test is None:
         before, capture = get_state(), local.ctx.frame.capture
         refusal = getattr(capture, "refusal", None)
@@ -165,7 +176,8 @@ def for_stmt(over, extra_test, body, get_state, set_state, names, opts):
 
 
 class Rows:
-    """`enumerate`, `zip` or `reversed` of Tensors: `over`, of which `item(i)` gives an item by its number, counted from 0."""
+    """`enumerate`, `zip` or `reversed` of Tensors: `over`, of which `item(i)` gives an item by its
+    number, counted from 0."""
 
     def __init__(self, over, tensors, item):
         self.over, self.tensors, self.item = over, tensors, item
@@ -175,9 +187,11 @@ class Rows:
 
     @classmethod
     def of(cls, kind, *args, **kwargs):
-        """`kind(*args)`, as Rows if all that is looped over are Tensors or Rows, and a Program is recorded."""
+        """`kind(*args)`, as Rows if all that is looped over are Tensors or Rows, and a
+        Program is recorded."""
         parts = args[:1] if kind is enumerate else args
-        if not local.ctx.frame.recording or not parts or not all(isinstance(t, cls) or isinstance(t, Tensor) and t.ndim for t in parts):
+        if (not local.ctx.frame.recording or not parts
+                or not all(isinstance(t, cls) or isinstance(t, Tensor) and t.ndim for t in parts)):
             return kind(*args, **kwargs)
         items = [t.item if isinstance(t, cls) else t.__getitem__ for t in parts]
         tensors = [one for t in parts for one in (t.tensors if isinstance(t, cls) else [t])]
@@ -197,8 +211,10 @@ def _length(tensor):
 
 
 def _recorded(over, body):
-    """For a loop whose length is known only when the recorded program runs: (Range, function of its numbers that gives the items); else None."""
-    rows = [over] if isinstance(over, Tensor) and over.ndim else over.tensors if isinstance(over, Rows) else None
+    """For a loop whose length is known only when the recorded program runs: (Range, function of its numbers
+    that gives the items); else None."""
+    rows = ([over] if isinstance(over, Tensor) and over.ndim else over.tensors if isinstance(over, Rows)
+            else None)
     if not rows and not isinstance(over, range):
         return None
     steps = len(over) if isinstance(over, range) else min(t.shape[0] for t in rows)
@@ -240,7 +256,7 @@ def _for_rows(over, body, get_state, set_state, names):
     variables.put(tuple(results))
 
 
-# expressions ------------------------------------------------------------------------------------------------------
+# expressions ------------------------------------------------------------------------------------------------
 
 
 def and_(left, right):
@@ -291,16 +307,19 @@ def if_exp(test, body, orelse):
     """`body if test else orelse`."""
     if not is_traced(test):
         return body() if test else orelse()
-    return select(truth(test), [lambda: (orelse(),), lambda: (body(),)], ("the value of `... if ... else ...`",), roots=(body, orelse))[0]
+    return select(truth(test), [lambda: (orelse(),), lambda: (body(),)],
+                  ("the value of `... if ... else ...`",), roots=(body, orelse))[0]
 
 
 @_final
 def assert_stmt(test, message):
-    """`assert`. A traced condition is checked when the program runs; recorded programs have no assertions, as in Paddle."""
+    """`assert`. A traced condition is checked when the program runs; recorded programs have no
+    assertions, as in Paddle."""
     if is_traced(test) and local.ctx.frame.recording:
         return
     if is_traced(test):
-        check(truth(test), CheckError("an assertion on a tensor does not hold" if message is None else str(message())))
+        check(truth(test),
+              CheckError("an assertion on a tensor does not hold" if message is None else str(message())))
     elif not test:
         raise AssertionError(*([message()] if message is not None else []))
 

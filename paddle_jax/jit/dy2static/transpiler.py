@@ -1,4 +1,5 @@
-"""The rewriting itself: malt's converters with our statements in place of its own. Importing this module imports the whole of malt."""
+"""The rewriting itself: malt's converters with our statements in place of its own. Importing this module
+imports the whole of malt."""
 
 import ast
 import importlib.util  # noqa: F401  malt uses it without importing it
@@ -32,9 +33,10 @@ from paddle_jax.jit.observed.reads import View
 from paddle_jax.jit.observed.rewriting import READS, NotCovered, rewritten
 from paddle_jax.jit.observed.source import class_of, framed, maker, nested, remade
 
-_STATEMENTS = ("if_stmt", "while_stmt", "for_stmt", "and_", "or_", "not_", "if_exp", "assert_stmt", "guarded", "item", "ld", "ldu",
-               "put_attribute", "put_item")
-_OPTIONS = converter.ConversionOptions(recursive=True, user_requested=True, optional_features=(converter.Feature.BUILTIN_FUNCTIONS,))
+_STATEMENTS = ("if_stmt", "while_stmt", "for_stmt", "and_", "or_", "not_", "if_exp", "assert_stmt", "guarded",
+               "item", "ld", "ldu", "put_attribute", "put_item")
+_OPTIONS = converter.ConversionOptions(recursive=True, user_requested=True,
+                                       optional_features=(converter.Feature.BUILTIN_FUNCTIONS,))
 
 
 class Scope:
@@ -54,7 +56,8 @@ class Scope:
         if isinstance(value, Undefined):
             return None
         if is_traced(returned):
-            raise Unsupported("a function returns nothing on one of its ways, depending on a tensor; add a return to each")
+            raise Unsupported("a function returns nothing on one of its ways, depending on a tensor; "
+                              "add a return to each")
         return value
 
 
@@ -64,14 +67,15 @@ def _with_scope(code, name, options):
 
 
 _OPERATORS = types.SimpleNamespace(  # what converted code calls, under the names that malt gives it
-    **{name: getattr(statements, name) for name in _STATEMENTS}, converted_call=converted_call, FunctionScope=Scope,
-    with_function_scope=_with_scope, Undefined=Undefined, UndefinedReturnValue=Unreturned, autograph_artifact=mark_converted,
+    **{name: getattr(statements, name) for name in _STATEMENTS}, converted_call=converted_call,
+    FunctionScope=Scope, with_function_scope=_with_scope, Undefined=Undefined,
+    UndefinedReturnValue=Unreturned, autograph_artifact=mark_converted,
     ConversionOptions=converter.ConversionOptions, Feature=converter.Feature, STD=converter.STANDARD_OPTIONS)
 
 
 class _Flow(control_flow.ControlFlowTransformer):
-    """Writing into a Tensor at an index is seen by tracing, not as a variable of its own. Attributes and items that are not there are taken away
-    again."""
+    """Writing into a Tensor at an index is seen by tracing, not as a variable of its own. Attributes and
+    items that are not there are taken away again."""
 
     def _create_state_functions(self, block_vars, *more):
         functions = super()._create_state_functions(block_vars, *more)
@@ -132,7 +136,8 @@ class Transpiler(base.GenericTranspiler):
         return mark_converted(result)
 
     def code_of(self, function, observed):
-        """Code that makes the converted function of the operators, in a scope with the variables of its closure."""
+        """Code that makes the converted function of the operators, in a scope with the
+        variables of its closure."""
         program = converter.ProgramContext(options=_OPTIONS)
         program.owner = class_of(function)
         node, ctx = self.transform_function(function, program)
@@ -140,7 +145,8 @@ class Transpiler(base.GenericTranspiler):
         text = ast.unparse(frame)
         CodeLog.show(function, text)
         tree = ast.parse(text)
-        _place(frame, tree, function.__code__.co_firstlineno, lambda n: anno.getanno(n, anno.Basic.ORIGIN, default=None))
+        _place(frame, tree, function.__code__.co_firstlineno,
+               lambda n: anno.getanno(n, anno.Basic.ORIGIN, default=None))
         if observed:
             inner = tree.body[0].body[-2].body
             if isinstance(inner[0], ast.Assign):
@@ -168,7 +174,8 @@ class _Ternaries(ast.NodeTransformer):
 
     def visit_IfExp(self, node):
         self.generic_visit(node)
-        return _operator("if_exp", node.test, ast.Lambda(no_arguments(), node.body), ast.Lambda(no_arguments(), node.orelse))
+        return _operator("if_exp", node.test, ast.Lambda(no_arguments(), node.body),
+                         ast.Lambda(no_arguments(), node.orelse))
 
 
 def _bases(symbol):
@@ -179,7 +186,8 @@ def _bases(symbol):
 
 
 def _place(before, after, line, origin_of):
-    """Gives code that was written out and read again the lines it came from, so that errors show the user's lines."""
+    """Gives code that was written out and read again the lines it came from, so that errors show
+    the user's lines."""
     origin = origin_of(before)
     line = line if origin is None else origin.loc.lineno
     if hasattr(after, "lineno"):

@@ -18,7 +18,16 @@ from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.jit.observed import rewriting
 from paddle_jax.jit.observed.facts import MISSING
-from paddle_jax.jit.observed.source import NoSource, class_of, expression, framed, maker, nested, remade, syntax_of
+from paddle_jax.jit.observed.source import (
+    NoSource,
+    class_of,
+    expression,
+    framed,
+    maker,
+    nested,
+    remade,
+    syntax_of,
+)
 from paddle_jax.nn.layer.layers import Layer
 
 # Modules of Python whose functions read nothing but their arguments, or print.
@@ -27,13 +36,17 @@ _PURE = frozenset("""
     fractions functools heapq inspect itertools json keyword logging math ntpath numbers operator posixpath
     pprint re reprlib statistics string struct textwrap traceback types typing warnings _abc _bisect
     _collections _functools _heapq _json _operator _statistics _struct _warnings""".split())
-_REFUSED = frozenset((globals, locals, eval, exec, dir, open, input, __import__, compile, breakpoint, sys._getframe))
+_REFUSED = frozenset((globals, locals, eval, exec, dir, open, input, __import__, compile, breakpoint,
+                      sys._getframe))
 _ASKING = frozenset((isinstance, issubclass, type, id, callable, print, super))
-_KEYED = ("is_grad_enabled", "get_default_dtype")  # part of the signature of a call; a block in the function may change them
+# part of the signature of a call; a block in the function may change them
+_KEYED = ("is_grad_enabled", "get_default_dtype")
 _LOGGED = ("isEnabledFor", "getEffectiveLevel", "hasHandlers")  # what loggers are asked
-_PATHS = ("join", "basename", "dirname", "splitext", "split", "normpath", "isabs")  # of os.path: what does not look at files
-_CHANGING = frozenset(("append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update", "setdefault", "popitem", "add", "discard",
-                       "appendleft", "popleft", "extendleft", "rotate"))
+# of os.path: what does not look at files
+_PATHS = ("join", "basename", "dirname", "splitext", "split", "normpath", "isabs")
+_CHANGING = frozenset(("append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update",
+                       "setdefault", "popitem", "add", "discard", "appendleft", "popleft", "extendleft",
+                       "rotate"))
 _MAKING = (list, dict, set, tuple, frozenset, zip, map, filter, enumerate, reversed, iter, sorted)
 _GOING_THROUGH = (zip, enumerate, reversed, list, tuple)
 _SHOWING = ("items", "values", "keys", "copy")
@@ -49,9 +62,9 @@ class Asked(ft.partial):
 class Calls:
     """The part of the observer that answers calls.
 
-    converted: whether the code that runs has its control flow converted; the user's functions are then entered by `converted_call`. twins: (function,
-    its observed form) by id. kept: objects that must live as long as the run, since their ids are noted. passing: ids of the containers whose content
-    is being read.
+    converted: whether the code that runs has its control flow converted; the user's functions are then
+    entered by `converted_call`. twins: (function, its observed form) by id. kept: objects that must live as
+    long as the run, since their ids are noted. passing: ids of the containers whose content is being read.
     """
 
     converted = False
@@ -70,8 +83,10 @@ class Calls:
         if kind.__module__.startswith("numpy.random") or kind is function and kind.__module__ in _NEW:
             self.made[id(value)] = value
         elif kind in (*CONTAINERS, zip, map, filter, enumerate, reversed):
-            new = getattr(function, "__name__", "") == "copy" or isinstance(getattr(function, "__self__", None), _NO_HOLDERS)
-            if new or function in _MAKING or package_of(getattr(function, "__module__", None) or "") in LIBRARIES:
+            new = (getattr(function, "__name__", "") == "copy"
+                   or isinstance(getattr(function, "__self__", None), _NO_HOLDERS))
+            if (new or function in _MAKING
+                    or package_of(getattr(function, "__module__", None) or "") in LIBRARIES):
                 self.made[id(value)] = value
             elif function is vars:
                 self.outer[id(value)] = value
@@ -93,13 +108,14 @@ class Calls:
             return self._function(function, args, named)
         if isinstance(function, type):
             return self._class(function, args, named)
-        if kind in (types.BuiltinFunctionType, types.MethodDescriptorType, types.MethodWrapperType, types.WrapperDescriptorType,
-                    types.ClassMethodDescriptorType):
+        if kind in (types.BuiltinFunctionType, types.MethodDescriptorType, types.MethodWrapperType,
+                    types.WrapperDescriptorType, types.ClassMethodDescriptorType):
             return self._builtin(function, args, named)
         return self._object(function, kind, args, named)
 
     def _contents(self, args, named):
-        """Arguments for code that is not observed: it may look at all of them, call the functions among them, and change containers."""
+        """Arguments for code that is not observed: it may look at all of them, call the functions among them,
+        and change containers."""
         for value in (*args, *named.values()):
             self.content(value)
             if isinstance(value, CONTAINERS):
@@ -116,9 +132,10 @@ class Calls:
 
     def is_users_function(self, function):
         """Whether it is a plain function that the user wrote."""
-        return isinstance(function, types.FunctionType) and self.is_users(function.__globals__.get("__name__") or "")
+        return (isinstance(function, types.FunctionType)
+                and self.is_users(function.__globals__.get("__name__") or ""))
 
-    # functions --------------------------------------------------------------------------------------------------------
+    # functions ----------------------------------------------------------------------------------------------
 
     def _function(self, function, args, named):
         scope = function.__globals__.get("__name__") or ""
@@ -136,7 +153,8 @@ class Calls:
             args, named = self._contents(args, named)
             asked = self._asked(function, args, named)
             return self._unwrapped(function) if asked is function else asked, args, named
-        if function is os.getenv or args and isinstance(args[0], type(os.environ)) or root == "logging" and function.__name__ in _LOGGED:
+        if (function is os.getenv or args and isinstance(args[0], type(os.environ))
+                or root == "logging" and function.__name__ in _LOGGED):
             return self._asked(function, args, named, True), args, named
         if root not in _PURE or root in ("posixpath", "ntpath") and function.__name__ not in _PATHS:
             self.uncovered(f"it calls {scope}.{function.__qualname__}")
@@ -149,20 +167,24 @@ class Calls:
         if not self.is_users_function(inner) or function.__closure__ is None or self.converted:
             return function
         new = self.enter(inner)
-        cells = tuple([types.CellType(new) if content_of(cell) is inner else cell for cell in function.__closure__])
-        made = types.FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, cells)
+        cells = tuple([types.CellType(new) if content_of(cell) is inner else cell
+                       for cell in function.__closure__])
+        made = types.FunctionType(function.__code__, function.__globals__, function.__name__,
+                                  function.__defaults__, cells)
         made.__kwdefaults__ = function.__kwdefaults__
         return made
 
     def _asked(self, function, args, named, always=False):
         """A function that tells a fact about a library's state is asked again at each call."""
         name = function.__name__
-        asks = name.startswith(("get_", "is_", "has_")) and name not in _KEYED and not any(isinstance(a, Tensor) for a in (*args, *named.values()))
+        asks = (name.startswith(("get_", "is_", "has_")) and name not in _KEYED
+                and not any(isinstance(a, Tensor) for a in (*args, *named.values())))
         if not always and not asks:
             return function
 
         def asking(*args, **named):
-            if args and hasattr(args[0], "get_lr") and local.ctx.frame.capture is not None and local.ctx.frame.capture.effects:
+            if (args and hasattr(args[0], "get_lr") and local.ctx.frame.capture is not None
+                    and local.ctx.frame.capture.effects):
                 self.after_effect(f"what {name} gives")
             value = function(*args, **named)
             if isinstance(value, (bool, int, float, str, dict, type(None))):
@@ -213,7 +235,7 @@ class Calls:
         self.codes.update(nested(made))
         return twin
 
-    # classes, builtins, objects -----------------------------------------------------------------------------------------
+    # classes, builtins, objects -----------------------------------------------------------------------------
 
     def _class(self, cls, args, named):
         if not self.is_users(cls):
@@ -256,7 +278,8 @@ class Calls:
         return thing
 
     def _builtin(self, function, args, named):
-        if function is eval and len(args) == 2 and isinstance(args[0], str) and type(args[1]) is dict and not named:
+        if (function is eval and len(args) == 2 and isinstance(args[0], str) and type(args[1]) is dict
+                and not named):
             return self.prepared(expression(*args), (), {})
         if function in _REFUSED or function is vars and not args:
             self.refuse(f"it calls {function.__name__}(), which reads what cannot be observed")
@@ -278,22 +301,26 @@ class Calls:
             return function, [self.iterate(args[0])], named
         owner = getattr(function, "__self__", None)
         if owner is None or isinstance(owner, types.ModuleType):
-            module = getattr(function, "__module__", None) or getattr(getattr(function, "__objclass__", None), "__module__", None) or "builtins"
+            module = (getattr(function, "__module__", None)
+                      or getattr(getattr(function, "__objclass__", None), "__module__", None) or "builtins")
             if package_of(module) not in (*_PURE, *LIBRARIES) or module.startswith("numpy.random"):
                 self.uncovered(f"it calls {module}.{function.__name__}")
             return function, *self._contents(args, named)
         return self._method(function, owner, args, named)
 
     def _asked_of_classes(self, function, args):
-        """What `callable`, and `isinstance` and `issubclass` of abstract classes, give is asked again at each call."""
+        """What `callable`, and `isinstance` and `issubclass` of abstract classes, give is asked
+        again at each call."""
         if args and function in (isinstance, callable):
             self.class_of(args[0], type(args[0]))
         if function is callable and args:
             self._on_classes(type(args[0]).__mro__, "__call__")
         elif function in (isinstance, issubclass) and len(args) == 2:
             kind = args[0] if function is issubclass else type(args[0])
-            if isinstance(kind, type) and any(type(c) is not type for c in (args[1] if isinstance(args[1], tuple) else (args[1],))):
-                self.facts.result(lambda: issubclass(kind, args[1]), issubclass(kind, args[1]), "the class of an object")
+            if isinstance(kind, type) and any(
+                    type(c) is not type for c in (args[1] if isinstance(args[1], tuple) else (args[1],))):
+                self.facts.result(lambda: issubclass(kind, args[1]), issubclass(kind, args[1]),
+                                  "the class of an object")
 
     def _method(self, function, owner, args, named):
         """A method, written in C, of a container or another object."""
@@ -306,12 +333,14 @@ class Calls:
             return function, args, named
         if isinstance(owner, dict) and function.__name__ == "get":
             self.value(dict.get(owner, args[0], MISSING), owner, args[0], self.facts.entries)
-        elif isinstance(owner, (list, dict, set, np.ndarray, array.array, bytearray)) or type(owner).__module__ == "collections":
+        elif (isinstance(owner, (list, dict, set, np.ndarray, array.array, bytearray))
+              or type(owner).__module__ == "collections"):
             if function.__name__ not in _CHANGING:
                 self.content(owner, objects=function.__name__ not in _SHOWING)
         elif type(owner).__module__ == "_contextvars" and function.__name__ == "get":
             return self._asked(function, args, named, True), args, named
-        elif package_of(type(owner).__module__) not in (*LIBRARIES, *_PURE) or type(owner).__module__.startswith("numpy.random"):
+        elif (package_of(type(owner).__module__) not in (*LIBRARIES, *_PURE)
+              or type(owner).__module__.startswith("numpy.random")):
             self.uncovered(f"it calls {type(owner).__name__}.{function.__name__}")
         return function, args, named
 
@@ -328,7 +357,8 @@ class Calls:
 
     def _object(self, function, kind, args, named):
         if isinstance(function, Layer):
-            self._on_classes(kind.__mro__[: kind.__mro__.index(Layer)], "__call__")  # that of Layer itself a profiler exchanges
+            # that of Layer itself a profiler exchanges
+            self._on_classes(kind.__mro__[: kind.__mro__.index(Layer)], "__call__")
             return function, args, named
         if kind is operator.attrgetter:
             return Asked(self._getters, function.__reduce__()[1]), args, named
@@ -344,13 +374,15 @@ class Calls:
             self._on_classes(kind.__mro__, "__call__")
             return self.prepared(found, (function, *args), named)
         module = getattr(function, "__module__", None) or kind.__module__ or ""
-        other = package_of(module) not in (*LIBRARIES, *_PURE) and package_of(kind.__module__) not in LIBRARIES
+        other = (package_of(module) not in (*LIBRARIES, *_PURE)
+                 and package_of(kind.__module__) not in LIBRARIES)
         if other or self._is_random(module, args, named):
             self.uncovered(f"it calls a {kind.__module__}.{kind.__name__}")
         return function, *self._contents(args, named)
 
     def _is_random(self, module, args, named):
-        """Whether a function of a module draws random numbers, other than from a generator that the function has made of a number."""
+        """Whether a function of a module draws random numbers, other than from a generator that the function
+        has made of a number."""
         if not module.startswith("numpy.random"):
             return False
         first = next(iter((*args, *named.values())), None)
@@ -361,11 +393,13 @@ class Calls:
         return found[0] if len(found) == 1 else tuple(found)
 
     def _cached(self, function, args, named):
-        """A function behind functools.lru_cache: what it gave for the same arguments counts until the cache is cleared."""
+        """A function behind functools.lru_cache: what it gave for the same arguments counts until the
+        cache is cleared."""
         if any(isinstance(a, Tensor) for a in (*args, *named.values())):
             self.uncovered(f"{function.__name__} caches what it gives for Tensors")
             return function, args, named
-        self.facts.result(lambda: function.cache_info().currsize > 0, True, f"the cache of {function.__name__}")
+        self.facts.result(lambda: function.cache_info().currsize > 0, True,
+                          f"the cache of {function.__name__}")
 
         def unobserved(*args, **named):
             note = sys.getprofile()
@@ -377,17 +411,19 @@ class Calls:
 
         return Asked(unobserved), args, named
 
-    # layers -------------------------------------------------------------------------------------------------------------
+    # layers -------------------------------------------------------------------------------------------------
 
     def own_forward(self, own):
-        """The `forward` that a Layer itself has, without the one that converted code puts there for a while."""
+        """The `forward` that a Layer itself has, without the one that converted code puts
+        there for a while."""
         forward = own.get("forward", MISSING)
         return MISSING if hasattr(getattr(forward, "__func__", forward), "autograph_info__") else forward
 
     def forward_of(self, layer):
         """The `forward` of a Layer that is being called, observed."""
         self.class_of(layer, type(layer))
-        own, forward = layer.__dict__, getattr(layer.forward, "dygraph_function", layer.forward)  # one that to_static has compiled is a part here
+        # one that to_static has compiled is a part here
+        own, forward = layer.__dict__, getattr(layer.forward, "dygraph_function", layer.forward)
         if id(layer) not in self.layers:
             self.facts.entries.add(own, "forward", self.own_forward(own))
         else:
@@ -400,7 +436,8 @@ class Calls:
             return self.lifted(forward)
         if isinstance(forward, types.MethodType):
             inner = forward.__func__
-            return types.MethodType(self.enter(inner), forward.__self__) if self.is_users_function(inner) else forward
+            return (types.MethodType(self.enter(inner), forward.__self__) if self.is_users_function(inner)
+                    else forward)
         return self.entered(forward) if isinstance(forward, types.FunctionType) else forward
 
 

@@ -1,4 +1,5 @@
-"""What a run has read of Python's state: (where, what was there), compared again before each call of the compiled form."""
+"""What a run has read of Python's state: (where, what was there), compared again before each call of
+the compiled form."""
 
 import itertools
 import math
@@ -12,7 +13,8 @@ from paddle_jax._core.runtime.origins import user_line
 from paddle_jax.jit.observed.wording import change, content_change
 
 _BY_CONTENT = frozenset({tuple, list, dict})  # containers whose equals are as good
-_GONE = (AttributeError, LookupError, ReferenceError, TypeError, ValueError)  # raised where it was read; other exceptions are somebody's own
+# raised where it was read; other exceptions are somebody's own
+_GONE = (AttributeError, LookupError, ReferenceError, TypeError, ValueError)
 _MOST = 1 << 18  # bytes of an array that are compared at each call
 
 
@@ -21,13 +23,15 @@ class TooLarge(Exception):
 
 
 class Table:
-    """Reads of one kind: two lists that say where, one of what was there, and one of the lines. Comparing them runs in C."""
+    """Reads of one kind: two lists that say where, one of what was there, and one of the lines.
+    Comparing them runs in C."""
 
     def __init__(self, read):
         self.read, self.owners, self.keys, self.values, self.lines, self.known = read, [], [], [], [], set()
 
     def add(self, owner, key, value, line=None):
-        """Notes a read, unless it is known: the first one tells what was there before the run. line: of the read, by default the user's."""
+        """Notes a read, unless it is known: the first one tells what was there before the run. line: of the
+        read, by default the user's."""
         place = id(owner), key
         if place not in self.known:
             self.known.add(place)
@@ -37,32 +41,36 @@ class Table:
             self.lines.append(user_line() if line is None else line)
 
     def hold(self):
-        """Whether all is as it was. Equal numbers take the place of those known, so that next time they are the same objects. Equal containers do
-        not, since the other facts are about those that were read."""
+        """Whether all is as it was. Equal numbers take the place of those known, so that next time they are
+        the same objects. Equal containers do not, since the other facts are about those that were read."""
         if all(map(operator.is_, self.read(self.owners, self.keys), self.values)):
             return True
         now = list(self.read(self.owners, self.keys))
         if not all(map(same, now, self.values)):
             return False
-        self.values = [old if type(old) in _BY_CONTENT else new for old, new in zip(self.values, now, strict=True)]
+        self.values = [old if type(old) in _BY_CONTENT else new
+                       for old, new in zip(self.values, now, strict=True)]
         return True
 
     def settle(self, changed):
-        """Lets go of the items of changed containers that are not as they were. A container that has been put in place of a changed one, and is
-        as that was at first, is as good. changed: (container, copy of it before the changes), by id. Returns the ids of those of
-        which the copy is compared."""
-        kept, copied, rows = [], set(), zip(self.owners, self.keys, self.values, self.lines, self.read(self.owners, self.keys), strict=True)
+        """Lets go of the items of changed containers that are not as they were. A container that has been put
+        in place of a changed one, and is as that was at first, is as good. changed: (container, copy of it
+        before the changes), by id. Returns the ids of those of which the copy is compared."""
+        kept, copied, rows = [], set(), zip(self.owners, self.keys, self.values, self.lines,
+                                            self.read(self.owners, self.keys), strict=True)
         for owner, key, old, line, now in rows:
             if id(owner) not in changed or same(old, now):
                 replaced = id(old) in changed and same(changed[id(old)][1], now)
                 kept.append((owner, key, changed[id(old)][1] if replaced else old, line))
                 copied.update([id(old)] if replaced else ())
-        self.owners, self.keys, self.values, self.lines = map(list, zip(*kept, strict=True)) if kept else ([], [], [], [])
+        self.owners, self.keys, self.values, self.lines = (map(list, zip(*kept, strict=True)) if kept
+                                                           else ([], [], [], []))
         return copied
 
     def changed(self):
         """(owner, key, before, now, line) of the first that is not as it was, or None."""
-        rows = zip(self.owners, self.keys, self.values, self.read(self.owners, self.keys), self.lines, strict=True)
+        rows = zip(self.owners, self.keys, self.values, self.read(self.owners, self.keys), self.lines,
+                   strict=True)
         return next((row for row in rows if not same(*row[2:4])), None)
 
 
@@ -93,9 +101,10 @@ def _items(sequences, places):
 class Facts:
     """The reads of a run.
 
-    entries: items of dicts; members: of classes; attributes: of objects without a dict; cells: variables of enclosing functions; items: of lists.
-    absent: names that classes do not have; own: what they have, by class. contents: (function that gives a copy of the content, that copy, in words,
-    the thing or None, line of the read).
+    entries: items of dicts; members: of classes; attributes: of objects without a dict; cells: variables of
+    enclosing functions; items: of lists. absent: names that classes do not have; own: what they have, by
+    class. contents: (function that gives a copy of the content, that copy, in words, the thing or None,
+    line of the read).
     """
 
     def __init__(self):
@@ -131,26 +140,31 @@ class Facts:
         if array.nbytes > _MOST:
             raise TooLarge
         if array.dtype.kind not in "OV":
-            self.content(array, lambda: (array.shape, array.dtype, array.strides, array.tobytes()), "a NumPy array")
+            self.content(array, lambda: (array.shape, array.dtype, array.strides, array.tobytes()),
+                         "a NumPy array")
 
     def result(self, call, value, words, key=None, thing=None):
-        """`call()`, which changes nothing, has to give the same. key: what the call is known by, so that it is noted once; thing: what it is
-        about."""
+        """`call()`, which changes nothing, has to give the same. key: what the call is known by, so that it
+        is noted once; thing: what it is about."""
         if key is None or key not in self._seen:
             self._seen[key] = None
             self.contents.append((call, value, words, thing, user_line()))
 
     def is_held(self, thing):
         """Whether something is still in one of the places where it was found."""
-        rows = [row for table in self.tables for row in zip(table.values, table.read(table.owners, table.keys), strict=True)]
+        rows = [row for table in self.tables
+                for row in zip(table.values, table.read(table.owners, table.keys), strict=True)]
         rows = [now for before, now in rows if before is thing]
         return not rows or any(now is thing for now in rows)
 
     def settle(self, changed):
-        """At the end of the run, which has set items of some containers: what it has left otherwise there does not count. changed: see Table."""
+        """At the end of the run, which has set items of some containers: what it has left otherwise there
+        does not count. changed: see Table."""
         if changed:
-            copied = set().union(*[table.settle(changed) for table in (self.entries, self.items, self.attributes, self.cells)])
-            self.contents = [content for content in self.contents if id(content[3]) not in copied and same(content[0](), content[1])]
+            copied = set().union(*[table.settle(changed)
+                                   for table in (self.entries, self.items, self.attributes, self.cells)])
+            self.contents = [content for content in self.contents
+                             if id(content[3]) not in copied and same(content[0](), content[1])]
         self.tables = [table for table in self.tables if table.owners]
 
     def hold(self):
@@ -191,7 +205,8 @@ class Facts:
 
 
 def same(a, b):
-    """Whether two values are the same to code that reads them: the same object, equal numbers and texts, tuples of such."""
+    """Whether two values are the same to code that reads them: the same object, equal numbers and
+    texts, tuples of such."""
     if a is b:
         return True
     kind = type(a)

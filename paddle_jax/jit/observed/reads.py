@@ -30,9 +30,12 @@ from paddle_jax.nn.layer.layers import Layer
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None), type(...), range, slice, np.generic)
 _MAPPINGS = (dict, collections.UserDict, collections.ChainMap, types.MappingProxyType)
-_CONTAINERS = (list, collections.deque, set, *_MAPPINGS, collections.UserList, collections.UserString, collections.abc.MappingView)
-_STAYING = (datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo, pathlib.PurePath, uuid.UUID)  # what nobody changes
-_DESCRIBING = ("distribution", "nn.clip", "nn.initializer", "regularizer", "vision.transforms")  # modules of ours: classes that hold settings
+_CONTAINERS = (list, collections.deque, set, *_MAPPINGS, collections.UserList, collections.UserString,
+               collections.abc.MappingView)
+# what nobody changes
+_STAYING = (datetime.date, datetime.time, datetime.timedelta, datetime.tzinfo, pathlib.PurePath, uuid.UUID)
+# modules of ours: classes that hold settings
+_DESCRIBING = ("distribution", "nn.clip", "nn.initializer", "regularizer", "vision.transforms")
 _MOST = 4096  # items of a container that are compared at each call
 _STORES = ("_parameters", "_buffers", "_sub_layers")
 _SLOTS = types.MemberDescriptorType | types.GetSetDescriptorType
@@ -53,7 +56,8 @@ class Reads(Calls):
         super().__init__()
         self.converted, self.settings = converted, settings
         self.known, self.layers, self.made = known, layers, {id(thing): thing for thing in made}
-        self.facts, self.reason, self.codes, self.written, self.changed, self.thread = Facts(), None, set(), set(), {}, None
+        self.facts, self.reason, self.codes, self.written, self.changed, self.thread = (Facts(), None, set(),
+                                                                                        set(), {}, None)
         self.outer = {}
 
     def begin(self):
@@ -70,7 +74,8 @@ class Reads(Calls):
         return self.thread == threading.get_ident()
 
     def settle(self, usage):
-        """After the run: finds out whether code of the user has run unobserved, and lets go of what belongs to the run.
+        """After the run: finds out whether code of the user has run unobserved, and lets go of what
+        belongs to the run.
 
         Raises:
             Unsupported: the run itself has changed what it rests on.
@@ -79,12 +84,13 @@ class Reads(Calls):
         if not usage.known:
             self.uncovered("a profiler or debugger is at work")
         elif other is not None:
-            self.uncovered(f"{other.co_qualname} ({other.co_filename}:{other.co_firstlineno}) runs unobserved")
+            self.uncovered(f"{other.co_qualname} ({other.co_filename}:{other.co_firstlineno}) runs "
+                           "unobserved")
         self.facts.settle(self.changed)
         self.made, self.outer, self.kept, self.twins, self.written, self.changed = {}, {}, [], {}, set(), {}
         if self.reason is None and not self.facts.hold():
-            raise Unsupported(f"it changes what it reads ({self.facts.changed()}), which would happen while compiling only; keep it in a Tensor, or "
-                              "return it")
+            raise Unsupported(f"it changes what it reads ({self.facts.changed()}), which would happen while "
+                              "compiling only; keep it in a Tensor, or return it")
 
     def refuse(self, why):
         """Ends the run, before it does what cannot be done again.
@@ -101,17 +107,19 @@ class Reads(Calls):
         """Notes that something is read without being observed."""
         self.reason = self.reason or why
 
-    # values -----------------------------------------------------------------------------------------------------------
+    # values -------------------------------------------------------------------------------------------------
 
     def value(self, value, store=None, key=None, table=None):
-        """A value that was found outside. table: where the fact goes, unless it is a Tensor that is looked up anew at each call."""
+        """A value that was found outside. table: where the fact goes, unless it is a Tensor that is looked up
+        anew at each call."""
         if table is not None and not (isinstance(value, Tensor) and self.known(value, store, key)):
             table.add(store, key, value)
         self._meets(value)
         if type(value) is np.ndarray:
             self._array(value)
         elif isinstance(value, io.IOBase | collections.abc.Iterator) and id(value) not in self.made:
-            self.refuse(f"it uses the iterator or file {key!r}, which would happen while compiling only; pass in what is taken from it")
+            self.refuse(f"it uses the iterator or file {key!r}, which would happen while compiling only; "
+                        "pass in what is taken from it")
         return value
 
     def _meets(self, thing):
@@ -158,7 +166,7 @@ class Reads(Calls):
         self.made[id(thing)] = thing
         return thing
 
-    # attributes -------------------------------------------------------------------------------------------------------
+    # attributes ---------------------------------------------------------------------------------------------
 
     def attribute(self, thing, name):
         """`thing.name`."""
@@ -191,7 +199,8 @@ class Reads(Calls):
         if kind is not type:
             self._on_classes(kind.__mro__, name)
         value = getattr(thing, name)
-        table = self.facts.attributes if own is MISSING and not isinstance(value, types.MappingProxyType) else None
+        table = (self.facts.attributes if own is MISSING and not isinstance(value, types.MappingProxyType)
+                 else None)
         return self.value(value, thing, name, table)
 
     def class_of(self, thing, kind):
@@ -210,7 +219,8 @@ class Reads(Calls):
         return method if self.is_users_function(method) else None
 
     def _of_a_tensor(self, thing, kind, name, own):
-        """An attribute of a Tensor or array that is no attribute of its own: a method, or what its shape and the like tell."""
+        """An attribute of a Tensor or array that is no attribute of its own: a method, or what its shape
+        and the like tell."""
         if own is not None and id(thing) not in self.made:
             self.facts.entries.add(own, name, MISSING)
         self._on_classes(kind.__mro__, name)
@@ -243,14 +253,16 @@ class Reads(Calls):
             for store in _STORES:  # what is compared when an attribute of any Layer was set
                 if name in own[store]:
                     return self.value(own[store][name], own[store], name)
-        if own and name in own and local.ctx.frame.capture is not None and id(thing) in local.ctx.frame.capture.objects:
+        if (own and name in own and local.ctx.frame.capture is not None
+                and id(thing) in local.ctx.frame.capture.objects):
             self.after_effect(f"{kind.__name__}.{name}")
         self.class_of(thing, kind)
         raw = inspect.getattr_static(kind, name, MISSING) if made else self._on_classes(kind.__mro__, name)
         special = self._special(thing, kind, name, raw, own)
         if special is not MISSING:
             return special
-        computed = hasattr(type(raw), "__set__")  # a slot, a property and the like, which come before the object's own attributes
+        # a slot, a property and the like, which come before the object's own attributes
+        computed = hasattr(type(raw), "__set__")
         if own is not None and not made and not computed:
             self._own(thing, own, name, raw)
         try:
@@ -265,12 +277,15 @@ class Reads(Calls):
         return value if made else self.value(value, own, name)
 
     def after_effect(self, what):
-        """Refuses to read what a scheduler's step in the run has changed: at each call it is what that step makes of it."""
-        self.refuse(f"{what} is used after scheduler.step(); call scheduler.step() at the end of the function")
+        """Refuses to read what a scheduler's step in the run has changed: at each call it is what that
+        step makes of it."""
+        self.refuse(f"{what} is used after scheduler.step(); "
+                    "call scheduler.step() at the end of the function")
 
     def _own(self, thing, own, name, raw):
         """The fact that an object has, or has not, an attribute of its own."""
-        store = next((own[s] for s in _STORES if name in own[s]), own) if isinstance(thing, Layer) and name not in own else own
+        store = (next((own[s] for s in _STORES if name in own[s]), own)
+                 if isinstance(thing, Layer) and name not in own else own)
         value = store.get(name, MISSING) if name != "forward" else self.own_forward(store)
         if not (isinstance(value, Tensor) and self.known(value, store, name)):
             self.facts.entries.add(store, name, value)
@@ -303,11 +318,15 @@ class Reads(Calls):
 
     def set_attribute(self, thing, name):
         """Called before `thing.name` is set or deleted."""
-        if isinstance(thing, types.FunctionType | types.MethodType | types.ModuleType | type) and id(thing) not in self.made:
-            self.refuse(f"the attribute {name!r} of a {type(thing).__name__} is set, which would happen while compiling only; return its value")
-        if id(thing) not in self.made and not isinstance(thing, Tensor | Layer) and self._sets_its_own_way(thing, name):
-            self.refuse(f"the attribute {name!r} of a {type(thing).__name__} is set, which keeps it elsewhere than other objects do, and which would "
-                        "happen while compiling only; return its value")
+        if (isinstance(thing, types.FunctionType | types.MethodType | types.ModuleType | type)
+                and id(thing) not in self.made):
+            self.refuse(f"the attribute {name!r} of a {type(thing).__name__} is set, which would happen "
+                        "while compiling only; return its value")
+        if (id(thing) not in self.made and not isinstance(thing, Tensor | Layer)
+                and self._sets_its_own_way(thing, name)):
+            self.refuse(f"the attribute {name!r} of a {type(thing).__name__} is set, which keeps it "
+                        "elsewhere than other objects do, and which would happen while compiling only; "
+                        "return its value")
         if isinstance(thing, Tensor):
             refuse_doubtful(thing, local.ctx.frame.capture)
             return thing
@@ -318,9 +337,11 @@ class Reads(Calls):
         return thing
 
     def _sets_its_own_way(self, thing, name):
-        """Whether an attribute does not go into the dict of an object, from where it could be taken out again: a slot, an own `__setattr__`."""
+        """Whether an attribute does not go into the dict of an object, from where it could be taken out
+        again: a slot, an own `__setattr__`."""
         kind = type(thing)
-        return (not isinstance(getattr(thing, "__dict__", None), dict) or isinstance(inspect.getattr_static(kind, name, None), _SLOTS)
+        return (not isinstance(getattr(thing, "__dict__", None), dict)
+                or isinstance(inspect.getattr_static(kind, name, None), _SLOTS)
                 or self.is_users_function(inspect.getattr_static(kind, "__setattr__", None)))
 
     def change_attribute(self, thing, name):
@@ -329,12 +350,13 @@ class Reads(Calls):
             self.attribute(thing, name)
         return self.set_attribute(thing, name)
 
-    # items and content ------------------------------------------------------------------------------------------------
+    # items and content --------------------------------------------------------------------------------------
 
     def item(self, thing, key):
         """`thing[key]`."""
         kind = type(thing)
-        if id(thing) in self.made or isinstance(thing, (*PLAIN, Tensor, jax.Array)) or kind in (tuple, types.GenericAlias) or isinstance(thing, type):
+        if (id(thing) in self.made or isinstance(thing, (*PLAIN, Tensor, jax.Array))
+                or kind in (tuple, types.GenericAlias) or isinstance(thing, type)):
             return self.value(thing[key]) if kind is tuple else thing[key]
         getter = self.method_of(thing, "__getitem__")
         if getter is not None:
@@ -347,7 +369,8 @@ class Reads(Calls):
         if isinstance(thing, dict) and key in thing:
             return self.value(thing[key], thing, key, self.facts.entries)
         if isinstance(thing, type(os.environ)):
-            self.facts.result(lambda: thing.get(key), thing.get(key), f"the environment variable {key}", (id(thing), key))
+            self.facts.result(lambda: thing.get(key), thing.get(key), f"the environment variable {key}",
+                              (id(thing), key))
             return thing[key]
         if isinstance(thing, types.MappingProxyType):
             self.facts.members.add(thing, key, thing.get(key, MISSING))
@@ -357,7 +380,8 @@ class Reads(Calls):
         return self.new(value) if isinstance(key, slice) else value
 
     def set_item(self, thing):
-        """Called before an item is set or deleted. What is read of the container from now on is what the run has made of it."""
+        """Called before an item is set or deleted. What is read of the container from now on is what the
+        run has made of it."""
         if isinstance(thing, Tensor):
             return thing
         self._not_another(thing)
@@ -371,7 +395,8 @@ class Reads(Calls):
         """Refuses to change items of anything from outside but a plain container."""
         if not isinstance(thing, (Tensor, *CONTAINERS)) and id(thing) not in self.made:
             kind = "NumPy array" if isinstance(thing, np.ndarray) else type(thing).__name__
-            self.refuse(f"a {kind} from outside the function is changed, which would happen while compiling only; return its values")
+            self.refuse(f"a {kind} from outside the function is changed, which would happen while compiling "
+                        "only; return its values")
 
     def augmented(self, thing, value):
         """The operand of `thing += value` and the like, where `thing` is a variable."""
@@ -393,9 +418,10 @@ class Reads(Calls):
         return thing
 
     def content(self, thing, objects=True, depth=0):
-        """A thing that is handed to code that may look at all of it. objects: also at the attributes of the user's objects, not only at the items of
-        containers inside containers."""
-        if isinstance(thing, (*PLAIN, Tensor, jax.Array, type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.CodeType)):
+        """A thing that is handed to code that may look at all of it. objects: also at the attributes of the
+        user's objects, not only at the items of containers inside containers."""
+        if isinstance(thing, (*PLAIN, Tensor, jax.Array, type, types.ModuleType, types.FunctionType,
+                              types.BuiltinFunctionType, types.CodeType)):
             return thing
         if depth > _DEEP:
             self.uncovered("containers are nested too deep")
@@ -413,7 +439,8 @@ class Reads(Calls):
             self.facts.content(thing, lambda: dict(thing), "the environment")
         elif self._describes(thing) or isinstance(thing, argparse.Namespace):
             self._members(thing.__dict__, id(thing) in self.made, objects, depth)
-        elif objects and (isinstance(thing, types.SimpleNamespace) or self.is_users(type(thing)) and not isinstance(thing, Layer)):
+        elif objects and (isinstance(thing, types.SimpleNamespace)
+                          or self.is_users(type(thing)) and not isinstance(thing, Layer)):
             self._object_content(thing, objects, depth)
         elif id(thing) not in self.made and not self._is_known(thing):
             self.uncovered(f"it looks into a {type(thing).__module__}.{type(thing).__name__} from outside")
@@ -425,20 +452,23 @@ class Reads(Calls):
         if own is not None:
             self._members(own, id(thing) in self.made, objects, depth)
         for cls in type(thing).__mro__:
-            for name, value in list(cls.__dict__.items()) if self.is_users(cls) and id(cls) not in self.passing else ():
+            for name, value in (list(cls.__dict__.items())
+                                if self.is_users(cls) and id(cls) not in self.passing else ()):
                 if name[:2] != "__" and not callable(value) and not hasattr(type(value), "__get__"):
                     self.facts.member(cls, name)
                     self.content(value, objects, depth + 1)
 
     def _is_known(self, thing):
-        """Whether an object of Python's own, or of a library, stays what it is, or is looked after elsewhere."""
+        """Whether an object of Python's own, or of a library, stays what it is, or is looked
+        after elsewhere."""
         if isinstance(thing, np.ndarray):  # one with more than its elements
             return False
         root = package_of(type(thing).__module__)
         return root in LIBRARIES or root in _PURE or self.is_users(type(thing)) or isinstance(thing, _STAYING)
 
     def _describes(self, thing):
-        """Whether an object of ours is its settings, which its user may change: a distribution, an initializer."""
+        """Whether an object of ours is its settings, which its user may change: a
+        distribution, an initializer."""
         root, _, module = type(thing).__module__.partition(".")
         return root in OURS and module.startswith(_DESCRIBING)
 
@@ -485,7 +515,8 @@ class Reads(Calls):
 
     def pairs(self, thing):
         """What is iterated over, and whose items are taken apart."""
-        return self.content(thing, objects=False) if isinstance(thing, (list, tuple, dict, set, collections.deque)) else thing
+        return (self.content(thing, objects=False)
+                if isinstance(thing, (list, tuple, dict, set, collections.deque)) else thing)
 
     def test(self, thing):
         """What is asked whether it is true."""
@@ -499,8 +530,10 @@ class Reads(Calls):
 
     def length(self, thing):
         """The number of items of something."""
-        if not isinstance(thing, (*PLAIN, tuple, Tensor)) and id(thing) not in self.made and hasattr(thing, "__len__"):
-            self.facts.result(lambda: len(thing), len(thing), f"the length of a {type(thing).__name__}", (id(thing), "len"), thing)
+        if (not isinstance(thing, (*PLAIN, tuple, Tensor)) and id(thing) not in self.made
+                and hasattr(thing, "__len__")):
+            self.facts.result(lambda: len(thing), len(thing), f"the length of a {type(thing).__name__}",
+                              (id(thing), "len"), thing)
 
     def operand(self, thing):
         """An operand of an operator."""
@@ -514,9 +547,9 @@ class Reads(Calls):
 class View:
     """The observer as one function sees it."""
 
-    __slots__ = ("attribute", "augmented", "call", "change_attribute", "change_item", "computed", "content", "item",
-                 "iterate", "new", "operand", "pairs", "set_attribute", "set_item", "test", "unpacked", "_cells", "_reads",
-                 "_scope")
+    __slots__ = ("attribute", "augmented", "call", "change_attribute", "change_item", "computed", "content",
+                 "item", "iterate", "new", "operand", "pairs", "set_attribute", "set_item", "test",
+                 "unpacked", "_cells", "_reads", "_scope")
     slice = slice
 
     def __init__(self, reads, function, cells):

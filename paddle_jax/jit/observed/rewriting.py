@@ -1,12 +1,15 @@
-"""Rewriting of a function so that its reads pass through `reads__`, the observer of a run. What it computes stays the same."""
+"""Rewriting of a function so that its reads pass through `reads__`, the observer of a run. What it
+computes stays the same."""
 
 import ast
 import copy
 
 READS = "reads__"
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.ClassDef)
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp,
+           ast.GeneratorExp, ast.ClassDef)
 _CONSTANT = (ast.Constant, ast.JoinedStr)
-_LOOKED_UP = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)  # expressions whose value may come from outside
+# expressions whose value may come from outside
+_LOOKED_UP = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
 
 
 class NotCovered(Exception):
@@ -20,7 +23,8 @@ class OutsideChanged(NotCovered):
 def rewritten(node, free, owner=None):
     """A copy of a function's node in which reads are observed.
 
-    free: the names of its variables of enclosing functions. owner: the name of the class it stands in, for private names.
+    free: the names of its variables of enclosing functions. owner: the name of the class it stands in,
+    for private names.
     """
     return _Rewriting(set(free), owner).top(copy.deepcopy(node))
 
@@ -33,8 +37,8 @@ def bound_names(node):
         for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg):
             if arg is not None:
                 bound.add(arg.arg)
-    work = list(node.body) if isinstance(node, ast.FunctionDef | ast.ClassDef) else [node.body] if isinstance(node, ast.Lambda) else [
-        g.target for g in node.generators]
+    work = (list(node.body) if isinstance(node, ast.FunctionDef | ast.ClassDef) else [node.body]
+            if isinstance(node, ast.Lambda) else [g.target for g in node.generators])
     while work:
         item = work.pop()
         if isinstance(item, ast.Name):
@@ -97,9 +101,10 @@ class _Rewriting(ast.NodeTransformer):
 
     def _test(self, node):
         made = self.visit(node)
-        return made if isinstance(node, ast.Compare | ast.Constant | ast.BoolOp) else self._read("test", made, like=node)
+        return (made if isinstance(node, ast.Compare | ast.Constant | ast.BoolOp)
+                else self._read("test", made, like=node))
 
-    # names, attributes, items -----------------------------------------------------------------------------------------
+    # names, attributes, items -------------------------------------------------------------------------------
 
     def _mangled(self, name):
         """A name as the class that the function stands in makes it of a private one."""
@@ -107,7 +112,8 @@ class _Rewriting(ast.NodeTransformer):
         return f"_{self.owner.lstrip('_')}{name}" if private else name
 
     def visit_Name(self, node):
-        if not isinstance(node.ctx, ast.Load) or node.id in (READS, "ag__") or any(node.id in scope for scope in self.scopes):
+        if (not isinstance(node.ctx, ast.Load) or node.id in (READS, "ag__")
+                or any(node.id in scope for scope in self.scopes)):
             return node
         node.id = self._mangled(node.id)
         kind = "cell" if node.id in self.free else "name"
@@ -137,7 +143,7 @@ class _Rewriting(ast.NodeTransformer):
             return self._read("operand", key, like=key)
         return key
 
-    # expressions ------------------------------------------------------------------------------------------------------
+    # expressions --------------------------------------------------------------------------------------------
 
     def visit_Call(self, node):
         if isinstance(node.func, ast.Name) and node.func.id == "super" or _is_ours(node.func):
@@ -145,15 +151,18 @@ class _Rewriting(ast.NodeTransformer):
         function = self.visit(node.func)
         args = ast.Tuple([self.visit(a) for a in node.args], ast.Load())
         named = ast.Dict([k.arg and ast.Constant(k.arg) for k in node.keywords],
-                         [self._read("content", self.visit(k.value), like=k.value) if k.arg is None else self.visit(k.value) for k in node.keywords])
+                         [self._read("content", self.visit(k.value), like=k.value) if k.arg is None
+                              else self.visit(k.value) for k in node.keywords])
         return self._read("call", function, args, named, like=node)
 
     def _inner_call(self, node):
-        """A call of what converted code is made of: a condition or what is iterated over is its first argument."""
+        """A call of what converted code is made of: a condition or what is iterated over is
+        its first argument."""
         name = node.func.attr if isinstance(node.func, ast.Attribute) else "super"
         node.args = [self.visit(a) for a in node.args]
         node.keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
-        wanted = {"if_stmt": "test", "if_exp": "test", "not_": "test", "assert_stmt": "test", "for_stmt": "iterate"}.get(name)
+        wanted = {"if_stmt": "test", "if_exp": "test", "not_": "test", "assert_stmt": "test",
+                  "for_stmt": "iterate"}.get(name)
         if wanted is not None and node.args:
             node.args[0] = self._read(wanted, node.args[0], like=node)
         return node
@@ -167,8 +176,10 @@ class _Rewriting(ast.NodeTransformer):
     def _new(self, node):
         made = self.generic_visit(node)
         if isinstance(node, ast.Dict):  # of `**other` the content is read
-            made.values = [v if k else self._read("unpacked", v, like=v) for k, v in zip(made.keys, made.values, strict=True)]
-        return self._read("new", made, like=node) if isinstance(getattr(node, "ctx", None), ast.Load) or not hasattr(node, "ctx") else made
+            made.values = [v if k else self._read("unpacked", v, like=v)
+                           for k, v in zip(made.keys, made.values, strict=True)]
+        return (self._read("new", made, like=node)
+                if isinstance(getattr(node, "ctx", None), ast.Load) or not hasattr(node, "ctx") else made)
 
     visit_List = visit_Dict = visit_Set = _new
 
@@ -217,7 +228,8 @@ class _Rewriting(ast.NodeTransformer):
         return node
 
     def visit_UnaryOp(self, node):
-        node.operand = self._test(node.operand) if isinstance(node.op, ast.Not) else self._operand(node.operand)
+        node.operand = (self._test(node.operand) if isinstance(node.op, ast.Not)
+                        else self._operand(node.operand))
         return node
 
     def visit_BinOp(self, node):
@@ -234,7 +246,7 @@ class _Rewriting(ast.NodeTransformer):
         node.value = self._operand(node.value)
         return node
 
-    # statements -------------------------------------------------------------------------------------------------------
+    # statements ---------------------------------------------------------------------------------------------
 
     def visit_Assign(self, node):
         node.value = self.visit(node.value)
@@ -253,14 +265,17 @@ class _Rewriting(ast.NodeTransformer):
         target = node.target
         if isinstance(target, ast.Attribute):
             target.attr = self._mangled(target.attr)
-            target.value = self._read("change_attribute", self.visit(target.value), ast.Constant(target.attr), like=target)
+            target.value = self._read("change_attribute", self.visit(target.value), ast.Constant(target.attr),
+                                      like=target)
         elif isinstance(target, ast.Subscript):
-            target.value, target.slice = self._read("change_item", self.visit(target.value), like=target), self._key(self.visit(target.slice))
+            target.value, target.slice = (self._read("change_item", self.visit(target.value), like=target),
+                                          self._key(self.visit(target.slice)))
         elif not any(target.id in scope for scope in self.scopes):
-            raise OutsideChanged(f"the variable {target.id!r} outside the function is assigned, which would happen while compiling only; return "
-                                 "its value")
+            raise OutsideChanged(f"the variable {target.id!r} outside the function is assigned, which would "
+                                 "happen while compiling only; return its value")
         else:
-            node.value.func.attr, node.value.args = "augmented", [ast.Name(target.id, ast.Load()), *node.value.args]
+            node.value.func.attr, node.value.args = ("augmented",
+                                                     [ast.Name(target.id, ast.Load()), *node.value.args])
         return node
 
     def visit_For(self, node):
@@ -277,7 +292,8 @@ class _Rewriting(ast.NodeTransformer):
         return self.visit_If(node)
 
     def visit_IfExp(self, node):
-        node.test, node.body, node.orelse = self._test(node.test), self.visit(node.body), self.visit(node.orelse)
+        node.test, node.body, node.orelse = (self._test(node.test), self.visit(node.body),
+                                             self.visit(node.orelse))
         return node
 
     def visit_Assert(self, node):
@@ -287,18 +303,21 @@ class _Rewriting(ast.NodeTransformer):
     def _statements(self, node, *fields):
         for field in fields:
             old = getattr(node, field)
-            setattr(node, field, [m for s in old for m in self._listed(self.visit(s))] if isinstance(old, list) else self.visit(old))
+            setattr(node, field, ([m for s in old for m in self._listed(self.visit(s))]
+                                  if isinstance(old, list) else self.visit(old)))
         return node
 
     def visit_Import(self, node):
         names = ast.Tuple([_pair(alias.name, None) for alias in node.names], ast.Load())
-        return [node, ast.copy_location(ast.Expr(self._read("imported", names, ast.Constant(0), like=node)), node)]
+        return [node,
+                ast.copy_location(ast.Expr(self._read("imported", names, ast.Constant(0), like=node)), node)]
 
     def visit_ImportFrom(self, node):
         if any(alias.name == "*" for alias in node.names):
             raise NotCovered("import *")
         names = ast.Tuple([_pair(node.module or "", alias.name) for alias in node.names], ast.Load())
-        return [node, ast.copy_location(ast.Expr(self._read("imported", names, ast.Constant(node.level), like=node)), node)]
+        return [node, ast.copy_location(
+            ast.Expr(self._read("imported", names, ast.Constant(node.level), like=node)), node)]
 
     def _refused(self, node):
         raise NotCovered(f"`{type(node).__name__}` inside the function")
@@ -310,7 +329,8 @@ class _Rewriting(ast.NodeTransformer):
             keyword.value = self.visit(keyword.value)
         names, self.owner = bound_names(node), node.name
         for i, statement in enumerate(node.body):
-            inside = not isinstance(statement, ast.FunctionDef)  # the names of a class are not seen in its methods
+            # the names of a class are not seen in its methods
+            inside = not isinstance(statement, ast.FunctionDef)
             self.scopes += [names] if inside else []
             node.body[i] = self.visit(statement)
             del self.scopes[len(self.scopes) - inside :]
@@ -321,7 +341,8 @@ class _Rewriting(ast.NodeTransformer):
     def visit_Match(self, node):
         node.subject = self._read("content", self.visit(node.subject), like=node.subject)
         for case in node.cases:
-            if any(isinstance(n, ast.MatchClass) or isinstance(n, ast.MatchValue) and not isinstance(n.value, ast.Constant | ast.UnaryOp)
+            if any(isinstance(n, ast.MatchClass) or isinstance(n, ast.MatchValue)
+                                                     and not isinstance(n.value, ast.Constant | ast.UnaryOp)
                    for n in ast.walk(case.pattern)):
                 raise NotCovered("a pattern with a class or a name in `match`")
             case.guard = case.guard and self._test(case.guard)
@@ -333,7 +354,8 @@ class _Rewriting(ast.NodeTransformer):
 
 def _is_ours(function):
     """Whether it is an operator of converted code."""
-    return isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == "ag__"
+    return (isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name)
+            and function.value.id == "ag__")
 
 
 def _pair(module, name):

@@ -1,5 +1,5 @@
-"""The syntax of a function that is loaded, found by its code object, so that it is known to be the code that runs; and functions made of changed
-syntax."""
+"""The syntax of a function that is loaded, found by its code object, so that it is known to be the code that
+runs; and functions made of changed syntax."""
 
 import __future__
 
@@ -15,7 +15,8 @@ class NoSource(Exception):
 
 
 class _File:
-    """A source file: the code objects that compiling it gives, and the functions in its syntax by first line."""
+    """A source file: the code objects that compiling it gives, and the functions in its
+    syntax by first line."""
 
     def __init__(self, name, text):
         self.tree = ast.parse(text)
@@ -80,13 +81,15 @@ def class_of(function):
 
 
 def framed(node, name, function, parameters):
-    """A module with a changed form of a function's node, which is made anew of some objects, in a scope with the variables of its closure."""
+    """A module with a changed form of a function's node, which is made anew of some objects, in a scope with
+    the variables of its closure."""
     if isinstance(node, ast.Lambda):
         node = ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], node), node)
     else:
         node.name = name
     free = "".join([f"    {variable} = None\n" for variable in function.__code__.co_freevars])
-    tree = ast.parse(f"def outer():\n{free}    def inner({parameters}):\n        pass\n        return {name}\n    return inner")
+    tree = ast.parse(f"def outer():\n{free}    def inner({parameters}):\n        pass\n        return "
+                     f"{name}\n    return inner")
     tree.body[0].body[-2].body[0] = node
     return ast.fix_missing_locations(tree)
 
@@ -99,16 +102,19 @@ def maker(tree, function):
 
 
 def remade(function, code, objects):
-    """The changed form of a function. objects: gives what the code of its maker takes, of the function's cells by name."""
+    """The changed form of a function. objects: gives what the code of its maker takes, of the
+    function's cells by name."""
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    made = types.FunctionType(code, function.__globals__, closure=tuple([cells[name] for name in code.co_freevars]))(*objects(cells))
+    made = types.FunctionType(code, function.__globals__,
+                              closure=tuple([cells[name] for name in code.co_freevars]))(*objects(cells))
     made.__dict__.update(function.__dict__)
     for name in ("__defaults__", "__kwdefaults__", "__name__", "__qualname__", "__doc__", "__module__"):
         setattr(made, name, getattr(function, name))
     return made
 
 
-_FUTURE = ft.reduce(lambda flags, name: flags | getattr(__future__, name).compiler_flag, __future__.all_feature_names, 0)
+_FUTURE = ft.reduce(lambda flags, name: flags | getattr(__future__, name).compiler_flag,
+                    __future__.all_feature_names, 0)
 
 
 def _typed(name):
@@ -119,11 +125,13 @@ def _typed(name):
 
 
 def _spot(node):
-    """Where the last expression or statement of a function ends: it tells functions that begin in the same line apart."""
+    """Where the last expression or statement of a function ends: it tells functions that begin in the
+    same line apart."""
     body = node.body if isinstance(node, ast.Lambda) else node.body[-1]
     return body.end_lineno, body.end_col_offset
 
 
 def _spot_of(code):
-    ends = [(end, column) for _, end, _, column in code.co_positions() if end is not None and column is not None]
+    ends = [(end, column) for _, end, _, column in code.co_positions()
+            if end is not None and column is not None]
     return max(ends, default=None)

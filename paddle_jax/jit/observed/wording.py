@@ -1,4 +1,5 @@
-"""What has changed of what a run had read, in the words that its user would use: `config.rate was 0.1 and is 0.2 (read at train.py:12)`."""
+"""What has changed of what a run had read, in the words that its user would use: `config.rate was 0.1 and is
+0.2 (read at train.py:12)`."""
 
 import types
 
@@ -33,7 +34,8 @@ def _text(value):
     if value is MISSING:
         return "nothing"
     found = repr(value) if _plain(value) else None
-    return found if found is not None and len(found) <= _LONGEST else f"an object of class {type(value).__name__}"
+    return (found if found is not None and len(found) <= _LONGEST
+            else f"an object of class {type(value).__name__}")
 
 
 def _plain(value, deep=_DEEP):

@@ -30,7 +30,8 @@ def _below(x):
 
 
 @known_as(pir="relu", onnx="Relu")
-@op(method=False, inplace=True, cases=[*SHAPES, "~const([-1.0, 0.0, float('nan'), 2.0], 'float32')", "i(3)", "h(3)"])
+@op(method=False, inplace=True,
+    cases=[*SHAPES, "~const([-1.0, 0.0, float('nan'), 2.0], 'float32')", "i(3)", "h(3)"])
 def relu(x, name=None):
     """Keeps positive elements and sets the others to 0; the gradient at 0 is 0.
 
@@ -62,7 +63,8 @@ def relu6(x, name=None):
 
 
 @known_as(pir="leaky_relu negative_slope:f64", onnx="LeakyRelu alpha=negative_slope")
-@op(method=False, inplace=True, cases=[*SHAPES, "f(2,3), 0.5", "f(2,3), negative_slope=-1.0", "const([0.0], 'float32')"])
+@op(method=False, inplace=True,
+    cases=[*SHAPES, "f(2,3), 0.5", "f(2,3), negative_slope=-1.0", "const([0.0], 'float32')"])
 def leaky_relu(x, negative_slope=0.01, name=None):
     """Keeps elements from 0 on and multiplies the others by negative_slope.
 
@@ -77,7 +79,8 @@ def leaky_relu(x, negative_slope=0.01, name=None):
 
 
 @known_as(pir="elu alpha:f32", onnx="Elu alpha")
-@op(method=False, inplace=True, cases=[*SHAPES, "f(2,3), 0.5", "f(3), -1.0", "const([0.0, 100.0], 'float32')"])
+@op(method=False, inplace=True,
+    cases=[*SHAPES, "f(2,3), 0.5", "f(3), -1.0", "const([0.0, 100.0], 'float32')"])
 def elu(x, alpha=1.0, name=None):
     """Computes x where x > 0 and alpha (exp(x) - 1) elsewhere.
 
@@ -115,7 +118,8 @@ def celu(x, alpha=1.0, name=None):
 
 
 @known_as(pir="selu scale:f32 alpha:f32", onnx="Selu alpha gamma=scale")
-@op(method=False, cases=[*SHAPES, "f(3), 2.0, 0.5", "f(3), 1.0", "f(3), 1.5, -1.0", "const([0.0, 100.0], 'float32')"])
+@op(method=False,
+    cases=[*SHAPES, "f(3), 2.0, 0.5", "f(3), 1.0", "f(3), 1.5, -1.0", "const([0.0, 100.0], 'float32')"])
 def selu(x, scale=1.0507009873554804934193349852946, alpha=1.6732632423543772848170429916717, name=None):
     """Computes scale * x where x > 0 and scale * alpha (exp(x) - 1) elsewhere.
 
@@ -139,15 +143,15 @@ def selu(x, scale=1.0507009873554804934193349852946, alpha=1.6732632423543772848
 
 
 @known_as(pir="gelu approximate:bool", code="activations:gelu")
-@op(method=False, cases=[*SHAPES, "f(2,3), True", "d(2,3), approximate=True", "u(-30, 30, 10)", "f(3), 'tanh'",
-                         "f(3), 'none'", "f(3), None", "f(3), 'x'",
-                         "f(3), 1"])
+@op(method=False, cases=[*SHAPES, "f(2,3), True", "d(2,3), approximate=True", "u(-30, 30, 10)",
+                         "f(3), 'tanh'", "f(3), 'none'", "f(3), None", "f(3), 'x'", "f(3), 1"])
 def gelu(x, approximate=False, name=None):
     """Multiplies x by the probability that a standard normal variable is below x.
 
     Args:
         x: Tensor [...], floating.
-        approximate: True or "tanh" uses the formula 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))); False, "none" or None the exact one.
+        approximate: True or "tanh" uses the formula 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))); False,
+            "none" or None the exact one.
     Raises:
         ValueError: approximate is another text.
         TypeError: approximate is neither a bool nor a text.
@@ -158,7 +162,8 @@ def gelu(x, approximate=False, name=None):
     See: Hendrycks and Gimpel, Gaussian Error Linear Units, 2016.
     """
     if not isinstance(approximate, bool | str | None):
-        raise TypeError(f"gelu: approximate: got {type(approximate).__name__}; allowed are bools, 'tanh' and 'none'")
+        raise TypeError(f"gelu: approximate: got {type(approximate).__name__}; "
+                        "allowed are bools, 'tanh' and 'none'")
     if isinstance(approximate, str) and approximate not in ("tanh", "none"):
         raise ValueError(f"gelu: approximate: got {approximate!r}; allowed are 'tanh' and 'none'")
     return jax.nn.gelu(x, approximate=approximate in (True, "tanh"))
@@ -183,7 +188,8 @@ def _silu(x):
     return x * jax.nn.sigmoid(x)
 
 
-@composite(method=False, alias={"input": "x"}, cases=[*SHAPES, "u(-30, 30, 10)", "c(3)", "f(3).detach(), True", "f(3), True", "f(3) * 1, True"])
+@composite(method=False, alias={"input": "x"},
+           cases=[*SHAPES, "u(-30, 30, 10)", "c(3)", "f(3).detach(), True", "f(3), True", "f(3) * 1, True"])
 def silu(x, inplace=False, name=None):
     """Computes x * sigmoid(x).
 
@@ -217,7 +223,8 @@ def mish(x, name=None):
 
 
 @known_as(pir="swiglu")
-@op("x y", alike=True, method=False, promote=True, cases=["f(2,4)", "f(2,3), f(2,3)", "f(4)", "f(2,3)", "f(2,3), f(2,4)", "d(2,3), d(2,3)", "f(0,4)"])
+@op("x y", alike=True, method=False, promote=True,
+    cases=["f(2,4)", "f(2,3), f(2,3)", "f(4)", "f(2,3)", "f(2,3), f(2,4)", "d(2,3), d(2,3)", "f(0,4)"])
 def swiglu(x, y=None, name=None):
     """Computes silu(x) * y; without y, x is cut in two halves along the last axis.
 
@@ -236,15 +243,18 @@ def swiglu(x, y=None, name=None):
     """
     if y is None:
         if x.ndim == 0 or x.shape[-1] % 2:
-            raise ValueError(f"swiglu: x: got shape {list(x.shape)}; without y the last axis is halved, so its length must be even")
+            raise ValueError(f"swiglu: x: got shape {list(x.shape)}; without y the last axis is halved, "
+                             "so its length must be even")
         x, y = jnp.split(x, 2, -1)
     elif x.shape != y.shape:
-        raise ValueError(f"swiglu: y: got shape {list(y.shape)}; it must have the shape of x, {list(x.shape)}")
+        raise ValueError(f"swiglu: y: got shape {list(y.shape)}; it must have the shape of x, "
+                         f"{list(x.shape)}")
     return x * jax.nn.sigmoid(x) * y
 
 
 @known_as(code="activations:glu")
-@op(method=False, alias={"input": "x", "dim": "axis"}, cases=["f(2,4)", "f(4,3), 0", "f(2,4), -2", "f(2,3)", "f(2,4), 2", "d(4)", "f(0,4)"])
+@op(method=False, alias={"input": "x", "dim": "axis"},
+    cases=["f(2,4)", "f(4,3), 0", "f(2,4), -2", "f(2,3)", "f(2,4), 2", "d(4)", "f(0,4)"])
 def glu(x, axis=-1, name=None):
     """Cuts x in two halves along an axis and computes first * sigmoid(second).
 
@@ -260,9 +270,11 @@ def glu(x, axis=-1, name=None):
     See: Dauphin et al., Language Modeling with Gated Convolutional Networks, 2016.
     """
     if not -x.ndim <= axis < x.ndim:
-        raise ValueError(f"glu: axis={axis} is out of range for x of shape {list(x.shape)}; use {-x.ndim}..{x.ndim - 1}")
+        raise ValueError(f"glu: axis={axis} is out of range for x of shape {list(x.shape)}; "
+                         f"use {-x.ndim}..{x.ndim - 1}")
     if x.shape[axis] % 2:
-        raise ValueError(f"glu: x: got length {x.shape[axis]} along axis {axis}; it must be even to be halved")
+        raise ValueError(f"glu: x: got length {x.shape[axis]} along axis {axis}; "
+                         "it must be even to be halved")
     a, b = jnp.split(x, 2, axis)
     return a * jax.nn.sigmoid(b)
 
@@ -297,7 +309,8 @@ def hardswish(x, name=None):
 
 
 @known_as(pir="hardtanh min>t_min:f32 max>t_max:f32", onnx="Clip(x, t_min, t_max)")
-@op(method=False, inplace=True, cases=[*SHAPES, "f(3), -0.5, 0.5", "const([-1.0, 1.0], 'float32')", "f(3), 1.0, -1.0"])
+@op(method=False, inplace=True,
+    cases=[*SHAPES, "f(3), -0.5, 0.5", "const([-1.0, 1.0], 'float32')", "f(3), 1.0, -1.0"])
 def hardtanh(x, min=-1.0, max=1.0, name=None):
     """Limits elements to the range from min to max.
 
@@ -358,7 +371,8 @@ def tanhshrink(x, name=None):
 
 
 @known_as(pir="softplus beta:f64 threshold:f64", onnx="Div(Softplus(Mul(x, beta)), beta)")
-@op(method=False, cases=[*SHAPES, "u(-30, 30, 10)", "f(3), 2", "f(3), 0.5, 1.0", "const([25.0, 19.0], 'float32'), 2, 30"])
+@op(method=False,
+    cases=[*SHAPES, "u(-30, 30, 10)", "f(3), 2", "f(3), 0.5, 1.0", "const([25.0, 19.0], 'float32'), 2, 30"])
 def softplus(x, beta=1, threshold=20, name=None):
     """Computes log(1 + exp(beta x)) / beta, and x where beta x exceeds threshold.
 
@@ -445,9 +459,11 @@ def prelu(x, weight, data_format="NCHW", name=None):
     if weight.size == 1:
         return jnp.where(x > 0, x, x * weight.reshape(()))
     if data_format not in ("NC", "NCL", "NCHW", "NCDHW", "NLC", "NHWC", "NDHWC"):
-        raise ValueError(f"prelu: data_format: got {data_format!r}; allowed are NC, NCL, NCHW, NCDHW, NLC, NHWC, NDHWC")
+        raise ValueError(f"prelu: data_format: got {data_format!r}; allowed are NC, NCL, NCHW, NCDHW, "
+                         "NLC, NHWC, NDHWC")
     if x.ndim < 2:
-        raise AssertionError(f"prelu: x: got shape {list(x.shape)}; a slope per channel needs at least two axes")
+        raise AssertionError(f"prelu: x: got shape {list(x.shape)}; "
+                             "a slope per channel needs at least two axes")
     axis = 1 if data_format[1] == "C" else x.ndim - 1
     if x.shape[axis] != weight.shape[0]:
         raise AssertionError(f"prelu: weight: got {weight.shape[0]} slopes; x has {x.shape[axis]} channels")
@@ -456,12 +472,14 @@ def prelu(x, weight, data_format="NCHW", name=None):
 
 @op(random=True, register=False, method=False)
 def _rrelu(x, lower, upper, *, key):
-    slope = jax.random.uniform(key, x.shape, x.dtype, jnp.asarray(lower, x.dtype), jnp.asarray(upper, x.dtype))
+    slope = jax.random.uniform(key, x.shape, x.dtype, jnp.asarray(lower, x.dtype),
+                               jnp.asarray(upper, x.dtype))
     return jnp.where(x < 0, x * slope, x)
 
 
 def rrelu(x, lower=1.0 / 8.0, upper=1.0 / 3.0, training=True, name=None):
-    """Multiplies negative elements by slopes drawn uniformly from [lower, upper]; by their mean when not training.
+    """Multiplies negative elements by slopes drawn uniformly from [lower, upper]; by their mean
+    when not training.
 
     Args:
         x: Tensor [...], floating.
@@ -477,15 +495,17 @@ def rrelu(x, lower=1.0 / 8.0, upper=1.0 / 3.0, training=True, name=None):
     See: Xu et al., Empirical Evaluation of Rectified Activations, 2015.
     """
     if not isinstance(lower, float) or not isinstance(upper, float):
-        raise TypeError(f"rrelu: lower, upper: got {type(lower).__name__} and {type(upper).__name__}; both must be floats")
+        raise TypeError(f"rrelu: lower, upper: got {type(lower).__name__} and {type(upper).__name__}; "
+                        "both must be floats")
     if not 0 <= lower <= upper <= 1:
-        raise ValueError(f"rrelu: lower, upper: got {lower} and {upper}; they must satisfy 0 <= lower <= upper <= 1")
+        raise ValueError(f"rrelu: lower, upper: got {lower} and {upper}; "
+                         "they must satisfy 0 <= lower <= upper <= 1")
     return _rrelu(x, lower, upper) if training else leaky_relu(x, (lower + upper) / 2)
 
 
 @known_as(pir="maxout groups:i32=1 axis:i32")
-@op(method=False, cases=["f(2,4,3), 2", "f(2,3,4), 2, -1", "f(1,4,2,2), 4", "f(2,4), 2", "f(2,3), 2", "f(2,4), 1", "f(2,4), 2, 5", "d(2,6,1,1), 3",
-    "f(0,4,2,2), 2"])
+@op(method=False, cases=["f(2,4,3), 2", "f(2,3,4), 2, -1", "f(1,4,2,2), 4", "f(2,4), 2", "f(2,3), 2",
+                         "f(2,4), 1", "f(2,4), 2, 5", "d(2,6,1,1), 3", "f(0,4,2,2), 2"])
 def maxout(x, groups, axis=1, name=None):
     """Takes the maximum over groups of neighbouring channels.
 
@@ -509,8 +529,10 @@ def maxout(x, groups, axis=1, name=None):
     if x.ndim != 4:
         raise ValueError(f"maxout: x: got shape {list(x.shape)}; it must have 4 axes")
     if groups <= 1 or axis >= x.ndim or x.shape[axis] % groups:
-        raise ValueError(f"maxout: groups: got {groups} for shape {list(x.shape)}; it must be at least 2 and divide the channels on axis {axis}")
+        raise ValueError(f"maxout: groups: got {groups} for shape {list(x.shape)}; "
+                         f"it must be at least 2 and divide the channels on axis {axis}")
     shape = (*x.shape[:axis], x.shape[axis] // groups, groups, *x.shape[axis + 1 :])
     x = x.reshape(shape)
-    first = jnp.argmax(jax.lax.stop_gradient(x), axis + 1, keepdims=True)  # of equals the first gets the gradient
+    # of equals the first gets the gradient
+    first = jnp.argmax(jax.lax.stop_gradient(x), axis + 1, keepdims=True)
     return jnp.squeeze(jnp.take_along_axis(x, first, axis + 1), axis + 1)

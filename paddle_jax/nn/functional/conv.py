@@ -1,4 +1,5 @@
-"""Convolutions. Kernels larger than the padded input are refused; the real Paddle returns a negative shape for them and dies when it is read."""
+"""Convolutions. Kernels larger than the padded input are refused; the real Paddle returns a negative shape
+for them and dies when it is read."""
 
 from paddle_jax._core.ops.op import op
 from paddle_jax._core.ops.record import known_as
@@ -7,14 +8,15 @@ from paddle_jax.nn.functional.convolve import convolve
 
 
 @known_as(amp=("depthwise_conv2d", "conv2d"), cast=2, code="convolution:conv1d")
-@op("x weight bias", method=False, alias={"input": "x"}, cases=[
-    "f(2,4,9), f(6,4,3), f(6)", "f(2,4,9), f(6,2,3), None, 2, 1, 2, 2", "f(2,9,4), f(6,4,3), f(6), data_format='NLC'",
-    "f(2,4,9), f(6,4,3), padding='SAME', stride=2",
-    "f(2,4,9), f(6,4,3), padding='VALID'", "f(2,4,9), f(6,4,1)", "f(2,4,9), f(6,4,3), padding=[1,2]", "f(2,4,9), f(6,3,3)", "f(4,9), f(6,4,3)",
-    "d(0,4,9), d(6,4,3)",
-    "f(2,4,9), f(6,4,3), padding='X'", "f(2,4,9), f(6,4,3), data_format='X'", "d(1,1,40), d(2,1,5), d(2), padding=2"])
+@op("x weight bias", method=False, alias={"input": "x"},
+    cases=["f(2,4,9), f(6,4,3), f(6)", "f(2,4,9), f(6,2,3), None, 2, 1, 2, 2",
+           "f(2,9,4), f(6,4,3), f(6), data_format='NLC'", "f(2,4,9), f(6,4,3), padding='SAME', stride=2",
+           "f(2,4,9), f(6,4,3), padding='VALID'", "f(2,4,9), f(6,4,1)", "f(2,4,9), f(6,4,3), padding=[1,2]",
+           "f(2,4,9), f(6,3,3)", "f(4,9), f(6,4,3)", "d(0,4,9), d(6,4,3)", "f(2,4,9), f(6,4,3), padding='X'",
+           "f(2,4,9), f(6,4,3), data_format='X'", "d(1,1,40), d(2,1,5), d(2), padding=2"])
 def conv1d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NCL", name=None):
-    """Convolves (cross-correlates) a sequence with a bank of kernels. Arguments as for `conv2d`, with one spatial axis.
+    """Convolves (cross-correlates) a sequence with a bank of kernels. Arguments as for `conv2d`, with
+    one spatial axis.
 
     Args:
         x: Tensor [N, C, L], or [N, L, C] with data_format "NLC".
@@ -31,16 +33,17 @@ def conv1d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data
           pir="conv2d|depthwise_conv2d strides:i32s paddings:i32s padding_algorithm:str='EXPLICIT' "
               "dilations:i32s groups:i32=1 data_format:str='NCHW'", code="convolution:conv2d")
 @op("x weight bias", method=False, alias={"input": "x"}, cases=[
-    "f(2,4,6,7), f(6,4,3,3), f(6)", "f(2,4,6,7), f(6,2,3,2), f(6), [2,1], [1,0], 2, 2", "f(2,6,7,4), f(6,4,3,3), f(6), padding=1, data_format='NHWC'",
+    "f(2,4,6,7), f(6,4,3,3), f(6)", "f(2,4,6,7), f(6,2,3,2), f(6), [2,1], [1,0], 2, 2",
+    "f(2,6,7,4), f(6,4,3,3), f(6), padding=1, data_format='NHWC'",
     "f(2,4,6,7), f(6,4,3,3), padding='SAME', stride=2", "f(2,4,6,7), f(6,4,3,3), padding='VALID', dilation=2",
-    "f(2,4,6,7), f(4,1,3,3), padding=1, groups=4",
-    "f(2,4,6,7), f(8,1,3,3), padding=1, groups=4, stride=2", "f(2,4,6,7), f(6,4,1,1), f(6)", "f(2,4,6,7), f(6,4,1,1), stride=2, padding=1",
-    "f(2,6,7,4), f(6,4,1,1), data_format='NHWC'",
-    "f(2,4,6,7), f(6,4,3,3), padding=[1,0,2,1]", "f(2,4,6,7), f(6,4,3,3), padding=[[0,0],[0,0],[1,0],[2,1]]",
+    "f(2,4,6,7), f(4,1,3,3), padding=1, groups=4", "f(2,4,6,7), f(8,1,3,3), padding=1, groups=4, stride=2",
+    "f(2,4,6,7), f(6,4,1,1), f(6)", "f(2,4,6,7), f(6,4,1,1), stride=2, padding=1",
+    "f(2,6,7,4), f(6,4,1,1), data_format='NHWC'", "f(2,4,6,7), f(6,4,3,3), padding=[1,0,2,1]",
+    "f(2,4,6,7), f(6,4,3,3), padding=[[0,0],[0,0],[1,0],[2,1]]",
     "f(2,6,7,4), f(6,4,3,3), padding=[[0,0],[1,0],[2,1],[0,0]], data_format='NHWC'",
-    "f(1,2,2,2), f(3,2,3,3), f(3), padding=1", "f(2,4,6,7), f(6,3,3,3)", "f(2,4,6), f(6,4,3,3)", "f(2,4,6,7), f(6,4,3,3), f(5)",
-    "d(0,4,6,7), d(6,4,3,3)",
-    "f(2,4,6,7), f(6,4,3,3), groups=3", "f(2,4,6,7), f(6,4,3,3), stride=0", "d(1,1,12,12), d(2,1,3,3), d(2)",
+    "f(1,2,2,2), f(3,2,3,3), f(3), padding=1", "f(2,4,6,7), f(6,3,3,3)", "f(2,4,6), f(6,4,3,3)",
+    "f(2,4,6,7), f(6,4,3,3), f(5)", "d(0,4,6,7), d(6,4,3,3)", "f(2,4,6,7), f(6,4,3,3), groups=3",
+    "f(2,4,6,7), f(6,4,3,3), stride=0", "d(1,1,12,12), d(2,1,3,3), d(2)",
     "f(2,4,6,7), f(6,4,3,3), padding=[1,2,3]", "f(1,2,6,6), f(3,2,3,3), dilation=0"])
 def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NCHW", name=None):
     """Convolves (cross-correlates) an image with a bank of kernels.
@@ -50,7 +53,8 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data
         weight: Tensor [out, C / groups, kernel height, kernel width].
         bias: Tensor [out], or None.
         stride: int or [height, width].
-        padding: int, [height, width], [top, bottom, left, right], pairs for all four axes, "SAME" (output length ceil(n / stride)) or "VALID".
+        padding: int, [height, width], [top, bottom, left, right], pairs for all four axes, "SAME" (output
+            length ceil(n / stride)) or "VALID".
         dilation: int or [height, width]: distance of kernel elements. "SAME" takes it as 1.
         groups: int: input and output channels are cut into so many groups that do not mix.
         data_format: "NCHW" or "NHWC".
@@ -68,12 +72,13 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data
 @known_as(pir="conv3d strides:i32s paddings:i32s padding_algorithm:str='EXPLICIT' groups:i32=1 "
               "dilations:i32s data_format:str='NCDHW'", code="convolution:conv3d")
 @op("x weight bias", method=False, alias={"input": "x"}, cases=[
-    "f(1,2,4,5,4), f(3,2,2,3,2), f(3)", "f(1,2,4,5,4), f(4,1,2,3,2), None, 2, 1, 1, 2", "f(1,4,5,4,2), f(3,2,2,2,2), f(3), data_format='NDHWC'",
-    "f(1,2,4,5,4), f(3,2,3,3,3), padding='SAME'",
-    "f(1,2,4,5,4), f(3,2,1,1,1), f(3)", "f(1,2,4,5,4), f(3,2,2,2,2), padding=[1,0,1,0,0,1]", "f(1,2,4,5), f(3,2,2,3,2)",
-    "d(0,2,4,4,4), d(3,2,2,2,2)"])
+    "f(1,2,4,5,4), f(3,2,2,3,2), f(3)", "f(1,2,4,5,4), f(4,1,2,3,2), None, 2, 1, 1, 2",
+    "f(1,4,5,4,2), f(3,2,2,2,2), f(3), data_format='NDHWC'", "f(1,2,4,5,4), f(3,2,3,3,3), padding='SAME'",
+    "f(1,2,4,5,4), f(3,2,1,1,1), f(3)", "f(1,2,4,5,4), f(3,2,2,2,2), padding=[1,0,1,0,0,1]",
+    "f(1,2,4,5), f(3,2,2,3,2)", "d(0,2,4,4,4), d(3,2,2,2,2)"])
 def conv3d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NCDHW", name=None):
-    """Convolves (cross-correlates) a volume with a bank of kernels. Arguments as for `conv2d`, with three spatial axes.
+    """Convolves (cross-correlates) a volume with a bank of kernels. Arguments as for `conv2d`, with
+    three spatial axes.
 
     Args:
         x: Tensor [N, C, D, H, W], or [N, D, H, W, C] with data_format "NDHWC".

@@ -4,9 +4,10 @@
     image(g, weight)     what a cotangent g of the result gives for x
     kernel(g, x)         what it gives for the weight
 
-Each is linear in both operands, and the adjoint of each with respect to either is another of the three. So derivatives of every order are among
-them, and what traces a convolution meets one equation however many the way of computing it takes: those are written out where XLA compiles it. The
-interpreter has rules of its own for them (_core/interpreter/convolution.py).
+Each is linear in both operands, and the adjoint of each with respect to either is another of the three. So
+derivatives of every order are among them, and what traces a convolution meets one equation however many the
+way of computing it takes: those are written out where XLA compiles it. The interpreter has rules of its own
+for them (_core/interpreter/convolution.py).
 """
 
 import functools as ft
@@ -22,8 +23,8 @@ from paddle_jax.tensor.lowering import computed_once
 
 
 class Way(NamedTuple):
-    """How the three are computed: functions `(x, weight, plan)` of the same value. forward is taken for the result; the transposes of by_x (called
-    with True as a further operand) and by_weight are the adjoints."""
+    """How the three are computed: functions `(x, weight, plan)` of the same value. forward is taken for the
+    result; the transposes of by_x (called with True as a further operand) and by_weight are the adjoints."""
 
     forward: Callable
     by_x: Callable
@@ -49,18 +50,22 @@ def _result(x, weight, *, plan, way, shapes):
 
 
 def _image(g, weight, *, plan, way, shapes):
-    return jax.linear_transpose(lambda x: way.by_x(x, weight, plan, True), jax.ShapeDtypeStruct(shapes.x, g.dtype))(g)[0]
+    return jax.linear_transpose(lambda x: way.by_x(x, weight, plan, True),
+                                jax.ShapeDtypeStruct(shapes.x, g.dtype))(g)[0]
 
 
 def _kernel(g, x, *, plan, way, shapes):
-    return jax.linear_transpose(lambda weight: way.by_weight(x, weight, plan), jax.ShapeDtypeStruct(shapes.weight, g.dtype))(g)[0]
+    return jax.linear_transpose(lambda weight: way.by_weight(x, weight, plan),
+                                jax.ShapeDtypeStruct(shapes.weight, g.dtype))(g)[0]
 
 
 def _primitive(name, compute, shape_of) -> Any:
-    """The primitive `name`: computed by `compute(first, second, **params)`, its result of the shape `shape_of(shapes)`."""
+    """The primitive `name`: computed by `compute(first, second, **params)`, its result of the shape
+    `shape_of(shapes)`."""
     made = Primitive(name)
     made.def_impl(lambda *operands, **params: _compiled(compute, tuple(params.items()))(*operands))
-    made.def_abstract_eval(lambda first, second, **params: ShapedArray(shape_of(params["shapes"]), first.dtype))
+    made.def_abstract_eval(lambda first, second, **params: ShapedArray(shape_of(params["shapes"]),
+                                                                       first.dtype))
     mlir.register_lowering(made, mlir.lower_fun(compute, multiple_results=False))
 
     def batched(operands, axes, **params):
@@ -79,6 +84,9 @@ RESULT = _primitive("convolution_result", _result, lambda shapes: shapes.out)
 IMAGE = _primitive("convolution_image", _image, lambda shapes: shapes.x)
 KERNEL = _primitive("convolution_kernel", _kernel, lambda shapes: shapes.weight)
 
-ad.defbilinear(RESULT, lambda ct, x, weight, **params: IMAGE.bind(ct, weight, **params), lambda ct, x, weight, **params: KERNEL.bind(ct, x, **params))
-ad.defbilinear(IMAGE, lambda ct, g, weight, **params: RESULT.bind(ct, weight, **params), lambda ct, g, weight, **params: KERNEL.bind(g, ct, **params))
-ad.defbilinear(KERNEL, lambda ct, g, x, **params: RESULT.bind(x, ct, **params), lambda ct, g, x, **params: IMAGE.bind(g, ct, **params))
+ad.defbilinear(RESULT, lambda ct, x, weight, **params: IMAGE.bind(ct, weight, **params),
+               lambda ct, x, weight, **params: KERNEL.bind(ct, x, **params))
+ad.defbilinear(IMAGE, lambda ct, g, weight, **params: RESULT.bind(ct, weight, **params),
+               lambda ct, g, weight, **params: KERNEL.bind(g, ct, **params))
+ad.defbilinear(KERNEL, lambda ct, g, x, **params: RESULT.bind(x, ct, **params),
+               lambda ct, g, x, **params: IMAGE.bind(g, ct, **params))

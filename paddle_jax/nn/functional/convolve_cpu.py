@@ -1,9 +1,10 @@
 """Convolution on the CPU without XLA's convolution: as matrix products or as sums over kernel elements.
 
-XLA:CPU hands most convolutions to a fast library and falls into a serial loop nest for the rest, hundreds of times slower. `better_than_xla` says
-where; the measured table is in docs/design/cpu-lowering.md. A convolution is linear in x and in the weight, and the best way differs
-for the result and for either gradient, so the derivative rule computes each term in the way whose transpose is the fast one. All of them are
-plain JAX functions: derivatives of every order and forward mode exist.
+XLA:CPU hands most convolutions to a fast library and falls into a serial loop nest for the rest, hundreds of
+times slower. `better_than_xla` says where; the measured table is in docs/design/cpu-lowering.md. A
+convolution is linear in x and in the weight, and the best way differs for the result and for either gradient,
+so the derivative rule computes each term in the way whose transpose is the fast one. All of them are plain
+JAX functions: derivatives of every order and forward mode exist.
 """
 
 import functools as ft
@@ -29,7 +30,8 @@ _TINY = 8_000_000  # operations below which handing work to XLA's threads costs 
 
 
 class Plan(NamedTuple):
-    """Where the kernel lies: per spatial axis strides, (before, after) pads, dilations and output lengths; number of groups."""
+    """Where the kernel lies: per spatial axis strides, (before, after) pads, dilations and output lengths;
+    number of groups."""
 
     strides: tuple
     pads: tuple
@@ -39,7 +41,8 @@ class Plan(NamedTuple):
 
 
 def better_than_xla(x, weight, plan):
-    """The function (x, weight, plan) that beats XLA's convolution of x [N, C, ...] with weight [out, C / groups, ...] on a CPU, or None."""
+    """The function (x, weight, plan) that beats XLA's convolution of x [N, C, ...] with weight
+    [out, C / groups, ...] on a CPU, or None."""
     if not known(*x.shape, *plan.out):
         return None
     elements, positions = math.prod(weight.shape[2:]), math.prod(plan.out)
@@ -69,7 +72,8 @@ def _single_channel(weight, plan, elements, patches):
 
 
 def _chosen(forward, by_x, by_weight):
-    """A convolution computed by `forward`, its adjoints by the transposes of two other functions of the same value."""
+    """A convolution computed by `forward`, its adjoints by the transposes of two other functions
+    of the same value."""
     way = Way(forward, by_x, by_weight)
 
     def chosen(x, weight, plan):
@@ -95,20 +99,23 @@ def _under(x, kernel, plan, tangent=False):
 
 
 def _by_phases(x, places, plan):
-    """What `_under` gives where neighbouring elements of the kernel overlap: x is first divided by position modulo stride, which makes
-    contiguous what is read, and what is added up in the gradient of x."""
+    """What `_under` gives where neighbouring elements of the kernel overlap: x is first divided by position
+    modulo stride, which makes contiguous what is read, and what is added up in the gradient of x."""
     phases = {}
     for at in places:
         phase = tuple(a % s for a, s in zip(at, plan.strides, strict=True))
         if phase not in phases:
             phases[phase] = lax.slice(x, [0, 0, *phase], x.shape, [1, 1, *plan.strides])
         first = [a // s for a, s in zip(at, plan.strides, strict=True)]
-        yield lax.slice(phases[phase], [0, 0, *first], [*x.shape[:2], *[f + o for f, o in zip(first, plan.out, strict=True)]])
+        yield lax.slice(phases[phase], [0, 0, *first],
+                        [*x.shape[:2], *[f + o for f, o in zip(first, plan.out, strict=True)]])
 
 
 def _at_once(x, weight, plan, tangent=False):
-    """One product over all images: the weight is used as it lies. Fast forwards and for the weight's gradient."""
-    return _product(jnp.stack([taken.swapaxes(0, 1) for taken in _under(x, weight.shape[2:], plan, tangent)], 1), weight, plan)
+    """One product over all images: the weight is used as it lies. Fast forwards and for the
+    weight's gradient."""
+    return _product(jnp.stack([taken.swapaxes(0, 1) for taken in _under(x, weight.shape[2:], plan, tangent)],
+                              1), weight, plan)
 
 
 def _product(columns, weight, plan):
@@ -129,17 +136,19 @@ def _per_image(x, weight, plan, tangent=False):
     if groups == 1:
         y = jnp.einsum("ok,nkp->nop", weight.reshape(o, rows), columns.reshape(n, rows, -1))
     else:
-        y = jnp.einsum("gok,ngkp->ngop", weight.reshape(groups, -1, rows), columns.reshape(n, groups, rows, -1))
+        y = jnp.einsum("gok,ngkp->ngop", weight.reshape(groups, -1, rows),
+                       columns.reshape(n, groups, rows, -1))
     return y.reshape(n, o, *plan.out)
 
 
 def _by_axis(x, weight, plan, tangent=False):
-    """As `_at_once`, the patches cut axis by axis. Fast for the gradient of x when the weight is small: the transpose adds up k1 + k2 shifted arrays
-    instead of k1 k2."""
+    """As `_at_once`, the patches cut axis by axis. Fast for the gradient of x when the weight is small: the
+    transpose adds up k1 + k2 shifted arrays instead of k1 k2."""
     if any(map(any, plan.pads)):
         x = lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, 0), (0, 0, 0), *((a, b, 0) for a, b in plan.pads)])
     columns = x.swapaxes(0, 1)
-    for axis, (k, d, s, o) in enumerate(zip(weight.shape[2:], plan.dilations, plan.strides, plan.out, strict=True)):
+    for axis, (k, d, s,
+               o) in enumerate(zip(weight.shape[2:], plan.dilations, plan.strides, plan.out, strict=True)):
         cuts = [lax.slice_in_dim(columns, i * d, i * d + s * (o - 1) + 1, s, 2 + 2 * axis) for i in range(k)]
         columns = jnp.stack(cuts, 1 + axis)
     return _product(columns.reshape(x.shape[1], -1, *columns.shape[-1 - len(plan.out) :]), weight, plan)
@@ -148,7 +157,8 @@ def _by_axis(x, weight, plan, tangent=False):
 def _by_elements(x, weight, plan, tangent=False):
     """A sum over the kernel's elements, which needs no room for patches."""
     flat = weight.reshape(*weight.shape[:2], -1)
-    return ft.reduce(jnp.add, (_one_element(taken, flat[:, :, i], plan.groups) for i, taken in enumerate(_under(x, weight.shape[2:], plan, tangent))))
+    return ft.reduce(jnp.add, (_one_element(taken, flat[:, :, i], plan.groups)
+                               for i, taken in enumerate(_under(x, weight.shape[2:], plan, tangent))))
 
 
 def _one_element(taken, weight, groups):
@@ -157,7 +167,8 @@ def _one_element(taken, weight, groups):
     if per_group == 1:
         wide = taken.reshape(n, groups, 1, *out) * weight.reshape(groups, o // groups, *[1] * len(out))
     else:
-        wide = jnp.einsum("goc,ngc...->ngo...", weight.reshape(groups, o // groups, per_group), taken.reshape(n, groups, per_group, *out))
+        wide = jnp.einsum("goc,ngc...->ngo...", weight.reshape(groups, o // groups, per_group),
+                          taken.reshape(n, groups, per_group, *out))
     return wide.reshape(n, o, *out)
 
 
@@ -169,13 +180,15 @@ summed = _chosen(_by_elements, _by_elements, _by_elements)
 
 
 def transposed(x, weight, plan, sizes, straight):
-    """The adjoint of the convolution of images [N, out, *sizes] by `plan`, applied to x [N, C, ...] with weight [C, out / groups, ...].
+    """The adjoint of the convolution of images [N, out, *sizes] by `plan`, applied to x [N, C, ...] with
+    weight [C, out / groups, ...].
 
-    `straight` computes the same by XLA, which is fast but for the gradient of the weight: a convolution over an image full of zeros. That is taken
-    from the products of x with patches instead.
+    `straight` computes the same by XLA, which is fast but for the gradient of the weight: a convolution over
+    an image full of zeros. That is taken from the products of x with patches instead.
     """
     patches = x.shape[0] * math.prod(plan.out) * math.prod(weight.shape[2:]) * weight.shape[1] * plan.groups
-    if not known(*x.shape, *sizes) or not x.size or not weight.size or math.prod(weight.shape[2:]) > _UNROLLED or max(plan.strides) == 1:
+    if (not known(*x.shape, *sizes) or not x.size or not weight.size
+            or math.prod(weight.shape[2:]) > _UNROLLED or max(plan.strides) == 1):
         return straight(x, weight)
     image = jax.ShapeDtypeStruct((x.shape[0], weight.shape[1] * plan.groups, *sizes), x.dtype)
     way = _by_elements if patches > _PATCHES and weight.shape[1] > 1 else _at_once

@@ -28,9 +28,8 @@ def p_norm(x, p, axis, keepdims=False):
 
 @known_as(amp="pnorm", code="reductions:pairwise_distance")
 @op("x y", method=False, promote=True, alias={"x1": "x", "x2": "y", "eps": "epsilon"}, cases=[
-    "f(2,3), f(2,3)", "f(2,3), f(2,3), 1.0", "f(2,3), f(2,3), float('inf'), keepdim=True", "f(3), f(3)", "f(2,3), f(3)", "f(2,3), f(2,3), 0.0",
-    "f(2,3), f(2,3), 3.0, 0.1", "d(0,3), d(0,3)",
-    "f(2,3), f(2,4)"])
+    "f(2,3), f(2,3)", "f(2,3), f(2,3), 1.0", "f(2,3), f(2,3), float('inf'), keepdim=True", "f(3), f(3)",
+    "f(2,3), f(3)", "f(2,3), f(2,3), 0.0", "f(2,3), f(2,3), 3.0, 0.1", "d(0,3), d(0,3)", "f(2,3), f(2,4)"])
 def pairwise_distance(x, y, p=2.0, epsilon=1e-6, keepdim=False, name=None):
     """The p-norm of x - y + epsilon along the last axis.
 
@@ -42,7 +41,8 @@ def pairwise_distance(x, y, p=2.0, epsilon=1e-6, keepdim=False, name=None):
     Returns:
         Tensor [N] or 0-D.
     Example:
-        >>> paddle.nn.functional.pairwise_distance(paddle.to_tensor([[0.0, 3.0]]), paddle.to_tensor([[4.0, 0.0]]), epsilon=0.0).tolist()
+        >>> paddle.nn.functional.pairwise_distance(paddle.to_tensor([[0.0, 3.0]]),
+        ...                                        paddle.to_tensor([[4.0, 0.0]]), epsilon=0.0).tolist()
         [5.0]
     """
     return p_norm(x - y + epsilon if epsilon else x - y, p, -1, keepdim)

@@ -1,4 +1,5 @@
-"""Attention under the names of the flash attention kernels. The computation is one compiled kernel on every platform."""
+"""Attention under the names of the flash attention kernels. The computation is one compiled kernel
+on every platform."""
 
 import contextlib
 
@@ -13,23 +14,27 @@ from paddle_jax.nn.functional.sdpa import attention
 
 
 @composite(method=False, cases=[
-    "f(1,3,2,4), f(1,3,2,4), f(1,3,2,4)", "f(1,3,2,4), f(1,3,2,4), f(1,3,2,4), is_causal=True", "f(1,2,2,4), f(1,3,2,4), f(1,3,2,4), is_causal=True",
-    "f(1,2,2,4), f(1,3,2,4), f(1,3,2,5)",
-    "f(1,2,2,4), f(1,3,2,4), f(1,3,2,4), f(1,2,2,3)", "f(1,2,2,4), f(1,3,2,4), f(1,3,2,4), const(np.array([[1,0,1],[1,1,0]],bool))",
-    "f(1,2,2,4), f(1,3,2,4), f(1,3,2,4), f(2,3)",
-    "f(1,3,4,4), f(1,3,2,4), f(1,3,2,4)", "f(1,3,4,4), f(1,3,2,4), f(1,3,2,4), enable_gqa=False", "f(1,3,2,4), f(1,3,2,4), f(1,3,2,4), scale=1.0",
-    "f(3,2,4), f(3,2,4), f(3,2,4)",
-    "d(2,2,2,4), d(2,3,2,4), d(2,3,2,4)", "f(1,2,2,4), f(1,3,2,5), f(1,3,2,4)", "f(2,4), f(3,4), f(3,4)",
+    "f(1,3,2,4), f(1,3,2,4), f(1,3,2,4)", "f(1,3,2,4), f(1,3,2,4), f(1,3,2,4), is_causal=True",
+    "f(1,2,2,4), f(1,3,2,4), f(1,3,2,4), is_causal=True", "f(1,2,2,4), f(1,3,2,4), f(1,3,2,5)",
+    "f(1,2,2,4), f(1,3,2,4), f(1,3,2,4), f(1,2,2,3)",
+    "f(1,2,2,4), f(1,3,2,4), f(1,3,2,4), const(np.array([[1,0,1],[1,1,0]],bool))",
+    "f(1,2,2,4), f(1,3,2,4), f(1,3,2,4), f(2,3)", "f(1,3,4,4), f(1,3,2,4), f(1,3,2,4)",
+    "f(1,3,4,4), f(1,3,2,4), f(1,3,2,4), enable_gqa=False", "f(1,3,2,4), f(1,3,2,4), f(1,3,2,4), scale=1.0",
+    "f(3,2,4), f(3,2,4), f(3,2,4)", "d(2,2,2,4), d(2,3,2,4), d(2,3,2,4)",
+    "f(1,2,2,4), f(1,3,2,5), f(1,3,2,4)", "f(2,4), f(3,4), f(3,4)",
     "~f(1,3,2,4), f(1,3,2,4), f(1,3,2,4), dropout_p=0.5", "f(1,0,2,4), f(1,3,2,4), f(1,3,2,4)",
-    "f(1,2,4,4), f(1,3,2,4), f(1,3,2,4), f(1,4,2,3)", "f(1,3,2,4), f(1,3,2,4), f(1,3,2,4), dropout_p=0.5, training=False"])
-def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, training=True, backend=None, scale=None,
-                                 enable_gqa=True, name=None):
+    "f(1,2,4,4), f(1,3,2,4), f(1,3,2,4), f(1,4,2,3)",
+    "f(1,3,2,4), f(1,3,2,4), f(1,3,2,4), dropout_p=0.5, training=False"])
+def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False,
+                                 training=True, backend=None, scale=None, enable_gqa=True, name=None):
     """softmax(scale * query @ key^T + mask) @ value, for each head.
 
     Args:
         query: Tensor [batch, query length, heads, width], or without batch.
-        key, value: Tensors [batch, key length, heads, width]; fewer heads are shared by neighbouring query heads.
-        attn_mask: Tensor broadcastable with [batch, heads, query length, key length]: bool (True takes part) or floating (added).
+        key, value: Tensors [batch, key length, heads, width]; fewer heads are shared by
+            neighbouring query heads.
+        attn_mask: Tensor broadcastable with [batch, heads, query length, key length]: bool (True takes part)
+            or floating (added).
         dropout_p: probability of dropping a weight while training.
         is_causal: position i sees keys 0..i only; attn_mask is not used then.
         training: False drops nothing.
@@ -51,15 +56,16 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     alike("scaled_dot_product_attention", query, key, value)
     q, k, v = (t.unsqueeze(0) if single else t for t in (query, key, value))
     if q.ndim == 4 and not enable_gqa and not q.shape[2] == k.shape[2] == v.shape[2]:
-        raise AssertionError(f"scaled_dot_product_attention: got {q.shape[2]}, {k.shape[2]} and {v.shape[2]} heads; "
-                             "they must be equal when enable_gqa is False")
+        raise AssertionError(f"scaled_dot_product_attention: got {q.shape[2]}, {k.shape[2]} and {v.shape[2]} "
+                             "heads; they must be equal when enable_gqa is False")
     mask = None if is_causal else attn_mask
-    out = attention("scaled_dot_product_attention", q, k, v, mask, dropout_p if training else 0.0, is_causal, scale, None)
+    out = attention("scaled_dot_product_attention", q, k, v, mask, dropout_p if training else 0.0, is_causal,
+                    scale, None)
     return out.squeeze(0) if single else out
 
 
-def flash_attention(query, key, value, dropout=0.0, causal=False, return_softmax=False, *, fixed_seed_offset=None, rng_name="", training=True,
-                    name=None, softmax_scale=None):
+def flash_attention(query, key, value, dropout=0.0, causal=False, return_softmax=False, *,
+                    fixed_seed_offset=None, rng_name="", training=True, name=None, softmax_scale=None):
     """Attention with optional causal mask and dropout.
 
     Args:
@@ -75,29 +81,36 @@ def flash_attention(query, key, value, dropout=0.0, causal=False, return_softmax
     Raises:
         ValueError: shapes do not fit.
     Example:
-        >>> x = paddle.ones([1, 3, 2, 4]); out, _ = paddle.nn.functional.flash_attention.flash_attention(x, x, x); out.shape
+        >>> x = paddle.ones([1, 3, 2, 4])
+        >>> out, _ = paddle.nn.functional.flash_attention.flash_attention(x, x, x)
+        >>> out.shape
         paddle.Size([1, 3, 2, 4])
 
     See: Dao et al., FlashAttention, 2022.
     """
     p = dropout if training else 0.0
-    out = attention("flash_attention", query, key, value, None, p, causal, softmax_scale, "weights" if return_softmax else None)
+    out = attention("flash_attention", query, key, value, None, p, causal, softmax_scale,
+                    "weights" if return_softmax else None)
     return out if return_softmax else (out, None)
 
 
 def _unpacked(op_name, qkv, axis):
     """Query, key and value from one Tensor [..., query groups + 2, key heads, width]."""
     if qkv.ndim != axis + 3 or qkv.shape[axis] < 3:
-        raise ValueError(f"{op_name}: qkv: got shape {list(qkv.shape)}; it must be [..., query groups + 2, key heads, width]")
+        raise ValueError(f"{op_name}: qkv: got shape {list(qkv.shape)}; it must be [..., query groups + 2, "
+                         "key heads, width]")
     groups = qkv.shape[axis] - 2
     query, key, value = qkv.split([groups, 1, 1], axis)
-    order = [*range(axis), axis + 1, axis, axis + 2]  # query heads that share a key head stand next to each other
+    # query heads that share a key head stand next to each other
+    order = [*range(axis), axis + 1, axis, axis + 2]
     query = query.transpose(order).reshape([*qkv.shape[:axis], groups * qkv.shape[axis + 1], qkv.shape[-1]])
     return query, key.squeeze(axis), value.squeeze(axis)
 
 
-@composite(method=False, cases=["f(1,3,3,2,4)", "f(1,3,3,2,4), causal=True, return_softmax=True", "d(2,3,3,1,4)"])
-def flash_attn_qkvpacked(qkv, dropout=0.0, causal=False, return_softmax=False, *, fixed_seed_offset=None, rng_name="", training=True, name=None):
+@composite(method=False,
+           cases=["f(1,3,3,2,4)", "f(1,3,3,2,4), causal=True, return_softmax=True", "d(2,3,3,1,4)"])
+def flash_attn_qkvpacked(qkv, dropout=0.0, causal=False, return_softmax=False, *, fixed_seed_offset=None,
+                         rng_name="", training=True, name=None):
     """`flash_attention` of query, key and value packed in one Tensor.
 
     Args:
@@ -109,11 +122,13 @@ def flash_attn_qkvpacked(qkv, dropout=0.0, causal=False, return_softmax=False, *
         >>> out, _ = paddle.nn.functional.flash_attn_qkvpacked(paddle.ones([1, 3, 3, 2, 4])); out.shape
         paddle.Size([1, 3, 2, 4])
     """
-    return flash_attention(*_unpacked("flash_attn_qkvpacked", qkv, 2), dropout, causal, return_softmax, training=training)
+    return flash_attention(*_unpacked("flash_attn_qkvpacked", qkv, 2), dropout, causal, return_softmax,
+                           training=training)
 
 
 @op("starts_q starts_k used_q used_k", method=False, register=False, nondiff=True)
-def _segment_mask(starts_q, starts_k, used_q=None, used_k=None, total_q=0, total_k=0, causal=False, window=(-1, -1)):
+def _segment_mask(starts_q, starts_k, used_q=None, used_k=None, total_q=0, total_k=0, causal=False,
+                  window=(-1, -1)):
     """bool [1, 1, query, key]: positions of the same sequence; causal counts from the end of both."""
     segments, places, lengths = [], [], []
     for starts, used, total in ((starts_q, used_q, total_q), (starts_k, used_k, total_k)):
@@ -124,9 +139,11 @@ def _segment_mask(starts_q, starts_k, used_q=None, used_k=None, total_q=0, total
         segments.append(segment)
         places.append(at - starts[segment])
         lengths.append(size[segment])
-    mask = (segments[0][:, None] == segments[1][None]) & (places[0] < lengths[0])[:, None] & (places[1] < lengths[1])[None]
+    mask = ((segments[0][:, None] == segments[1][None]) & (places[0] < lengths[0])[:, None]
+            & (places[1] < lengths[1])[None])
     sizes_k = (jnp.diff(starts_k) if used_k is None else used_k)[segments[0]]
-    gap = places[0][:, None] + (sizes_k - lengths[0])[:, None] - places[1][None]  # how far the key lies before the query
+    # how far the key lies before the query
+    gap = places[0][:, None] + (sizes_k - lengths[0])[:, None] - places[1][None]
     if causal:
         mask &= gap >= 0
     left, right = window
@@ -137,9 +154,9 @@ def _segment_mask(starts_q, starts_k, used_q=None, used_k=None, total_q=0, total
     return mask[None, None]
 
 
-def flash_attn_unpadded(query, key, value, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, scale, dropout=0.0, causal=False,
-                        return_softmax=False, fixed_seed_offset=None,
-                        rng_name="", training=True, name=None):
+def flash_attn_unpadded(query, key, value, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, scale,
+                        dropout=0.0, causal=False, return_softmax=False, fixed_seed_offset=None, rng_name="",
+                        training=True, name=None):
     """Attention of sequences of different lengths that lie one after the other.
 
     Args:
@@ -147,47 +164,52 @@ def flash_attn_unpadded(query, key, value, cu_seqlens_q, cu_seqlens_k, max_seqle
         cu_seqlens_q, cu_seqlens_k: int32 Tensors [sequences + 1]: where each sequence starts, and the total.
         max_seqlen_q, max_seqlen_k: accepted; the lengths follow from the starts.
         scale: factor of the products.
-        dropout, causal, return_softmax, fixed_seed_offset, rng_name, training: as for `flash_attention`; with causal the ends of query and key
-            sequence coincide.
+        dropout, causal, return_softmax, fixed_seed_offset, rng_name, training: as for `flash_attention`; with
+            causal the ends of query and key sequence coincide.
     Returns:
         (Tensor [total length, heads, width], weights [heads, query, key] or None).
     Example:
         >>> x, starts = paddle.ones([5, 2, 4]), paddle.to_tensor([0, 2, 5], dtype="int32")
-        >>> out, _ = paddle.nn.functional.flash_attention.flash_attn_unpadded(x, x, x, starts, starts, 3, 3, 0.5)
+        >>> out, _ = paddle.nn.functional.flash_attention.flash_attn_unpadded(x, x, x, starts, starts, 3, 3,
+        ...                                                                   0.5)
         >>> out.shape
         paddle.Size([5, 2, 4])
     """
     mask = _segment_mask(cu_seqlens_q, cu_seqlens_k, None, None, query.shape[0], key.shape[0], bool(causal))
     q, k, v = (t.unsqueeze(0) for t in (query, key, value))
     p = dropout if training else 0.0
-    out = attention("flash_attn_unpadded", q, k, v, mask, p, False, scale, "weights" if return_softmax else None)
+    out = attention("flash_attn_unpadded", q, k, v, mask, p, False, scale,
+                    "weights" if return_softmax else None)
     return (out[0].squeeze(0), out[1].squeeze(0)) if return_softmax else (out.squeeze(0), None)
 
 
-def flash_attn_varlen_qkvpacked(qkv, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, scale, dropout=0.0, causal=False, return_softmax=False,
-                                fixed_seed_offset=None, rng_name="",
-                                varlen_padded=True, training=True, name=None):
-    """`flash_attn_unpadded` of query, key and value packed in one Tensor [total length, query groups + 2, key heads, width].
+def flash_attn_varlen_qkvpacked(qkv, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, scale,
+                                dropout=0.0, causal=False, return_softmax=False, fixed_seed_offset=None,
+                                rng_name="", varlen_padded=True, training=True, name=None):
+    """`flash_attn_unpadded` of query, key and value packed in one Tensor [total length, query groups + 2,
+    key heads, width].
 
     Example:
         >>> starts = paddle.to_tensor([0, 2, 5], dtype="int32")
-        >>> out, _ = paddle.nn.functional.flash_attn_varlen_qkvpacked(paddle.ones([5, 3, 2, 4]), starts, starts, 3, 3, 0.5)
+        >>> out, _ = paddle.nn.functional.flash_attn_varlen_qkvpacked(paddle.ones([5, 3, 2, 4]), starts,
+        ...                                                           starts, 3, 3, 0.5)
         >>> out.shape
         paddle.Size([5, 2, 4])
     """
     q, k, v = _unpacked("flash_attn_varlen_qkvpacked", qkv, 1)
-    return flash_attn_unpadded(q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, scale, dropout, causal, return_softmax,
-                               training=training)
+    return flash_attn_unpadded(q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, scale,
+                               dropout, causal, return_softmax, training=training)
 
 
-def flash_attention_v3_varlen(query, key, value, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, seqused_q=None, seqused_k=None,
-                              softmax_scale=None, causal=False, qv=None,
+def flash_attention_v3_varlen(query, key, value, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k,
+                              seqused_q=None, seqused_k=None, softmax_scale=None, causal=False, qv=None,
                               q_descale=None, k_descale=None, v_descale=None, window_size=(-1, -1),
                               softcap=0.0, num_splits=1, pack_gqa=None, sm_margin=0):
     """Attention of sequences of different lengths that lie one after the other.
 
     Args:
-        query, key, value, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k: as for `flash_attn_unpadded`.
+        query, key, value, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k: as for
+            `flash_attn_unpadded`.
         seqused_q, seqused_k: int Tensors [sequences]: how much of each sequence counts. Default: all.
         softmax_scale: factor of the products. Default: 1 / sqrt(width).
         causal: later keys are not seen.
@@ -204,9 +226,10 @@ def flash_attention_v3_varlen(query, key, value, cu_seqlens_q, cu_seqlens_k, max
         paddle.Size([5, 2, 4])
     """
     if any(a is not None for a in (qv, q_descale, k_descale, v_descale)) or softcap:
-        raise ValueError("flash_attention_v3_varlen: qv, q_descale, k_descale, v_descale, softcap: they belong to 8-bit and capped kernels; "
-                         "leave them at their defaults")
-    mask = _segment_mask(cu_seqlens_q, cu_seqlens_k, seqused_q, seqused_k, query.shape[0], key.shape[0], bool(causal), tuple(window_size))
+        raise ValueError("flash_attention_v3_varlen: qv, q_descale, k_descale, v_descale, softcap: "
+                         "they belong to 8-bit and capped kernels; leave them at their defaults")
+    mask = _segment_mask(cu_seqlens_q, cu_seqlens_k, seqused_q, seqused_k, query.shape[0], key.shape[0],
+                         bool(causal), tuple(window_size))
     q, k, v = (t.unsqueeze(0) for t in (query, key, value))
     out, lse = attention("flash_attention_v3_varlen", q, k, v, mask, 0.0, False, softmax_scale, "lse")
     return out.squeeze(0), lse.squeeze(0)
@@ -235,19 +258,22 @@ def _row_mask(rows, heads, queries, causal, window):
     return jnp.repeat(mask, heads // mask.shape[1], axis=1) if mask.shape[1] > 1 else mask
 
 
-def flashmask_attention(query, key, value, startend_row_indices=None, *, dropout=0.0, causal=False, window_size=None, return_softmax_lse=False,
-                        return_seed_offset=False,
-                        fixed_seed_offset=None, rng_name="", training=True, name=None, softmax_scale=None, block_mask=None):
+def flashmask_attention(query, key, value, startend_row_indices=None, *, dropout=0.0, causal=False,
+                        window_size=None, return_softmax_lse=False, return_seed_offset=False,
+                        fixed_seed_offset=None, rng_name="", training=True, name=None, softmax_scale=None,
+                        block_mask=None):
     """Attention with a mask that is given column by column: for each key the query rows that may not see it.
 
     Args:
         query, key, value: Tensors [batch, sequence, heads, width].
-        startend_row_indices: int32 Tensor [batch, 1 or key heads, key length, n]. Causal: n = 1 hides rows from the number on, n = 2 rows from the
-            first to before the second. Not causal: n = 2 hides rows from the first on and rows before the second, n = 4 two ranges of rows.
+        startend_row_indices: int32 Tensor [batch, 1 or key heads, key length, n]. Causal: n = 1 hides rows
+            from the number on, n = 2 rows from the first to before the second. Not causal: n = 2 hides rows
+            from the first on and rows before the second, n = 4 two ranges of rows.
         dropout, causal, fixed_seed_offset, rng_name, training, softmax_scale: as for `flash_attention`.
         window_size: int or (left, right): how many keys before and after are seen.
         return_softmax_lse: also return the log of the sum of exponentials [batch, heads, query].
-        return_seed_offset, block_mask: must be left at their defaults; there is no seed per call and no block sparse kernel.
+        return_seed_offset, block_mask: must be left at their defaults; there is no seed per call and no
+            block sparse kernel.
     Returns:
         Tensor [batch, sequence, heads, width], or (that, log of the sum of exponentials).
     Raises:
@@ -260,20 +286,23 @@ def flashmask_attention(query, key, value, startend_row_indices=None, *, dropout
     See: Wang et al., FlashMask, 2024.
     """
     if return_seed_offset or block_mask is not None:
-        raise ValueError("flashmask_attention: return_seed_offset, block_mask: there is no seed per call and no block sparse kernel; "
-                         "leave them at their defaults")
+        raise ValueError("flashmask_attention: return_seed_offset, block_mask: there is no seed per call and "
+                         "no block sparse kernel; leave them at their defaults")
     window = (window_size, 0 if causal else window_size) if isinstance(window_size, int) else window_size
     rows = startend_row_indices
     if rows is None and window is not None:
         rows = wrap(jnp.full((1, 1, key.shape[1], 1), query.shape[1], jnp.int32))
     mask = None
     if rows is not None:
-        if rows.ndim != 4 or rows.shape[2] != key.shape[1] or rows.shape[3] not in ((1, 2) if causal else (1, 2, 4)):
+        if (rows.ndim != 4 or rows.shape[2] != key.shape[1]
+                or rows.shape[3] not in ((1, 2) if causal else (1, 2, 4))):
             raise ValueError(f"flashmask_attention: startend_row_indices: got shape {list(rows.shape)}; "
                              f"it must be [batch, heads, {key.shape[1]}, 1, 2 or (not causal) 4]")
-        mask = _row_mask(rows, query.shape[2], query.shape[1], bool(causal), None if window is None else tuple(window))
+        mask = _row_mask(rows, query.shape[2], query.shape[1], bool(causal),
+                         None if window is None else tuple(window))
     p = dropout if training else 0.0
-    return attention("flashmask_attention", query, key, value, mask, p, causal and mask is None, softmax_scale, "lse" if return_softmax_lse else None)
+    return attention("flashmask_attention", query, key, value, mask, p, causal and mask is None,
+                     softmax_scale, "lse" if return_softmax_lse else None)
 
 
 @op("query key softmax_lse", method=False, register=False)
@@ -297,12 +326,14 @@ def calc_reduced_attention_scores(query, key, softmax_lse):
 def get_triangle_upper_mask(x):
     """A Tensor like x with -10000 above the diagonal and 0 elsewhere, to be added to attention scores."""
     size = x.shape[-2:]
-    return wrap(jnp.broadcast_to(jnp.asarray(np.triu(np.full(size, -10000.0), 1), x._raw.dtype), tuple(x.shape)))
+    return wrap(jnp.broadcast_to(jnp.asarray(np.triu(np.full(size, -10000.0), 1), x._raw.dtype),
+                                 tuple(x.shape)))
 
 
 @contextlib.contextmanager
 def sdp_kernel(enable_math=False, enable_flash=True, enable_mem_efficient=True):
-    """Accepts a choice of attention kernels for a `with` block; there is one implementation, so results do not change."""
+    """Accepts a choice of attention kernels for a `with` block; there is one implementation, so
+    results do not change."""
     yield
 
 
@@ -323,19 +354,22 @@ def _sparse(query, key, value, offset, columns, padding=None, mask=None):
     return jnp.einsum("bhqk,bhkd->bhqd", weights / jnp.where(total == 0, 1, total), value)
 
 
-def sparse_attention(query, key, value, sparse_csr_offset, sparse_csr_columns, key_padding_mask=None, attn_mask=None, name=None):
+def sparse_attention(query, key, value, sparse_csr_offset, sparse_csr_columns, key_padding_mask=None,
+                     attn_mask=None, name=None):
     """Attention where each query sees only the keys listed for it in compressed row form.
 
     Args:
         query, key, value: Tensors [batch, heads, length, width].
-        sparse_csr_offset: int32 Tensor [batch, heads, length + 1]: where the keys of each query start in the list.
+        sparse_csr_offset: int32 Tensor [batch, heads, length + 1]: where the keys of each query
+            start in the list.
         sparse_csr_columns: int32 Tensor [batch, heads, n]: the keys.
         key_padding_mask: Tensor [batch, length], 0 hides a key, or None.
         attn_mask: Tensor [length, length], 0 hides a pair, or None.
     Returns:
         Tensor [batch, heads, length, width].
     Example:
-        >>> x = paddle.ones([1, 1, 2, 3]); starts, keys = paddle.to_tensor([[[0, 1, 2]]]), paddle.to_tensor([[[0, 1]]])
+        >>> x = paddle.ones([1, 1, 2, 3])
+        >>> starts, keys = paddle.to_tensor([[[0, 1, 2]]]), paddle.to_tensor([[[0, 1]]])
         >>> paddle.nn.functional.sparse_attention(x, x, x, starts, keys).shape
         paddle.Size([1, 1, 2, 3])
     """

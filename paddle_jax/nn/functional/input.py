@@ -14,7 +14,8 @@ from paddle_jax._core.values.symbol import ABSTRACT
 
 
 def concrete(tensor):
-    """The value of a Tensor as a NumPy array where looking at it is free (a computed value on the CPU), else None."""
+    """The value of a Tensor as a NumPy array where looking at it is free (a computed value on the
+    CPU), else None."""
     value = heard(settled(held(tensor)))
     if isinstance(value, np.ndarray):
         return value
@@ -24,11 +25,12 @@ def concrete(tensor):
 
 
 def check_ids(op_name, what, ids, size, error=ValueError, allowed=None):
-    """Raises when an id lies outside 0..size-1 (and is not the allowed one). In a compiled function the check rides with the results; where it
-    cannot, the op gives NaN."""
+    """Raises when an id lies outside 0..size-1 (and is not the allowed one). In a compiled function the check
+    rides with the results; where it cannot, the op gives NaN."""
 
     def refusal(got):
-        return error(f"{op_name}: {what}: got {got}; allowed are 0..{size - 1}" + (f" and {allowed}" if allowed is not None else ""))
+        return error(f"{op_name}: {what}: got {got}; allowed are 0..{size - 1}"
+                     + (f" and {allowed}" if allowed is not None else ""))
 
     value = traced(ids)
     if value is not None:
@@ -52,9 +54,10 @@ def _one_hot(x, num_classes):
 
 
 @known_as(pir="one_hot(x,num_classes:i32)", code="indexing:one_hot")
-@composite(method=False, alias={"input": "x"}, cases=["idx(3,4), 3", "idx(3,4)", "const([0,3]), 3", "const([0,-1]), 3", "const([0,1],'int32'), 3",
-    "const(1), 3", "idx(3,0), 3", "idx(3,0)",
-                                                      "idx(3,2,2), 5", "const([0,1]), 0", "const([0,1]), paddle.to_tensor(3)"])
+@composite(method=False, alias={"input": "x"},
+           cases=["idx(3,4), 3", "idx(3,4)", "const([0,3]), 3", "const([0,-1]), 3", "const([0,1],'int32'), 3",
+                  "const(1), 3", "idx(3,0), 3", "idx(3,0)", "idx(3,2,2), 5", "const([0,1]), 0",
+                  "const([0,1]), paddle.to_tensor(3)"])
 def one_hot(x, num_classes=-1, name=None):
     """Turns ids into vectors that are 1 at the id and 0 elsewhere.
 
@@ -87,9 +90,11 @@ def _lookup(x, weight, padding_idx, by_frequency=False):
         weight = _frequency_scaled(x, weight)
     if weight.shape[0] == 0:
         return jnp.zeros((*x.shape, weight.shape[1]), weight.dtype)
-    places = lax.GatherDimensionNumbers(offset_dims=(x.ndim,), collapsed_slice_dims=(0,), start_index_map=(0,))
+    places = lax.GatherDimensionNumbers(offset_dims=(x.ndim,), collapsed_slice_dims=(0,),
+                                        start_index_map=(0,))
     wrong = jnp.nan if jnp.issubdtype(weight.dtype, jnp.inexact) else 0
-    rows = lax.gather(weight, lax.expand_dims(x, (x.ndim,)), places, (1, weight.shape[1]), mode="fill", fill_value=wrong)
+    rows = lax.gather(weight, lax.expand_dims(x, (x.ndim,)), places, (1, weight.shape[1]), mode="fill",
+                      fill_value=wrong)
     padding = lax.broadcast_in_dim(x == padding_idx, rows.shape, tuple(range(x.ndim)))
     return lax.select(padding, lax.full_like(rows, 0), rows)
 
@@ -102,13 +107,14 @@ def _frequency_scaled(x, weight):
 
 # ~ where the real Paddle gives a sparse gradient (rows only)
 @known_as(pir="embedding(x,weight) padding_idx:i64?=-1 sparse:bool=False", code="sequences:embedding")
-@composite(method=False, alias={"input": "x"}, cases=[
-    "const([0,2]), f(3,2)", "const([0,3]), f(3,2)", "const([0,-1]), f(3,2)", "const([0,2]), f(3,2), padding_idx=-1",
-    "const([0,2,2,1]), f(3,2), padding_idx=2",
-    "const([0,2]), f(3,2), padding_idx=3", "f(2), f(3,2)", "const([0,2],'int32'), f(3,2)", "const(1), f(3,2)", "idx(3,0,2), f(3,2)", "idx(3,2), f(3)",
-    "idx(3,2,2), d(3,4)",
-    "~const([0,2]), f(3,2), sparse=True", "const([0,2,2]), f(3,2), scale_grad_by_freq=True"])
-def embedding(x, weight, padding_idx=None, max_norm=None, norm_type=2.0, sparse=False, scale_grad_by_freq=False, name=None):
+@composite(method=False, alias={"input": "x"},
+           cases=["const([0,2]), f(3,2)", "const([0,3]), f(3,2)", "const([0,-1]), f(3,2)",
+                  "const([0,2]), f(3,2), padding_idx=-1", "const([0,2,2,1]), f(3,2), padding_idx=2",
+                  "const([0,2]), f(3,2), padding_idx=3", "f(2), f(3,2)", "const([0,2],'int32'), f(3,2)",
+                  "const(1), f(3,2)", "idx(3,0,2), f(3,2)", "idx(3,2), f(3)", "idx(3,2,2), d(3,4)",
+                  "~const([0,2]), f(3,2), sparse=True", "const([0,2,2]), f(3,2), scale_grad_by_freq=True"])
+def embedding(x, weight, padding_idx=None, max_norm=None, norm_type=2.0, sparse=False,
+              scale_grad_by_freq=False, name=None):
     """Looks up rows of a table.
 
     Args:
@@ -122,7 +128,8 @@ def embedding(x, weight, padding_idx=None, max_norm=None, norm_type=2.0, sparse=
     Returns:
         Tensor [..., width].
     Raises:
-        ValueError: a row number or padding_idx is out of range. In a branch or loop of a compiled function a bad row number gives NaN.
+        ValueError: a row number or padding_idx is out of range. In a branch or loop of a compiled function a
+            bad row number gives NaN.
     Example:
         >>> paddle.nn.functional.embedding(paddle.to_tensor([1]), paddle.to_tensor([[1.0], [2.0]])).tolist()
         [[2.0]]

@@ -18,10 +18,10 @@ def _hinge(x):
 
 
 @known_as(amp="reduce_mean")
-@op("input other label", method=False, promote=True, cases=[
-    f"f(2,3), f(2,3), {SIGNS}", f"f(2,3), f(2,3), {SIGNS}, 0.5, 'none'", f"f(2,3), f(2,3), {SIGNS}, 0.5, 'sum'",
-    f"f(2,3), f(2,3), {SIGNS}, reduction='x'", "d(3), d(3), const([1,-1,1]).astype('float64'), 0.1",
-    "f(0,3), f(0,3), f(0,3)"])
+@op("input other label", method=False, promote=True,
+    cases=[f"f(2,3), f(2,3), {SIGNS}", f"f(2,3), f(2,3), {SIGNS}, 0.5, 'none'",
+           f"f(2,3), f(2,3), {SIGNS}, 0.5, 'sum'", f"f(2,3), f(2,3), {SIGNS}, reduction='x'",
+           "d(3), d(3), const([1,-1,1]).astype('float64'), 0.1", "f(0,3), f(0,3), f(0,3)"])
 def margin_ranking_loss(input, other, label, margin=0.0, reduction="mean", name=None):
     """max(0, -label (input - other) + margin).
 
@@ -43,9 +43,9 @@ def margin_ranking_loss(input, other, label, margin=0.0, reduction="mean", name=
 
 
 @known_as(amp="reduce_mean")
-@op("input label", method=False, promote=True, constant="label", cases=[
-    f"f(2,3), {SIGNS}", f"f(2,3), {SIGNS}, 0.5, 'none'", f"f(2,3), {SIGNS}, reduction='sum'", f"f(2,3), {SIGNS}, reduction='x'",
-                                                      "d(3), const([1,-1,0]).astype('float64')", "f(0,3), f(0,3)"])
+@op("input label", method=False, promote=True, constant="label",
+    cases=[f"f(2,3), {SIGNS}", f"f(2,3), {SIGNS}, 0.5, 'none'", f"f(2,3), {SIGNS}, reduction='sum'",
+           f"f(2,3), {SIGNS}, reduction='x'", "d(3), const([1,-1,0]).astype('float64')", "f(0,3), f(0,3)"])
 def hinge_embedding_loss(input, label, margin=1.0, reduction="mean", name=None):
     """input where label is 1, max(0, margin - input) where it is -1.
 
@@ -59,7 +59,8 @@ def hinge_embedding_loss(input, label, margin=1.0, reduction="mean", name=None):
     Raises:
         ValueError: reduction is something else.
     Example:
-        >>> paddle.nn.functional.hinge_embedding_loss(paddle.to_tensor([2.0, 0.5]), paddle.to_tensor([1.0, -1.0])).item()
+        >>> paddle.nn.functional.hinge_embedding_loss(paddle.to_tensor([2.0, 0.5]),
+        ...                                           paddle.to_tensor([1.0, -1.0])).item()
         1.25
     """
     loss = jnp.where(label == 1, input, 0) + jnp.where(label == -1, _hinge(margin - input), 0)
@@ -67,12 +68,13 @@ def hinge_embedding_loss(input, label, margin=1.0, reduction="mean", name=None):
 
 
 @known_as(amp="reduce_mean")
-@op("input1 input2 label", method=False, constant="label", cases=[
-    "f(2,3), f(2,3), const([1,-1])", "f(2,3), f(2,3), const([1,-1]), 0.2, 'none'", "d(2,3), d(2,3), const([1,-1]), -0.5, 'sum'",
-    "f(2,3), f(2,4), const([1,-1])",
-    "f(2,3), f(2,3), const([[1,-1]])", "f(2,3,4), f(2,3,4), const([1,-1])"])
+@op("input1 input2 label", method=False, constant="label",
+    cases=["f(2,3), f(2,3), const([1,-1])", "f(2,3), f(2,3), const([1,-1]), 0.2, 'none'",
+           "d(2,3), d(2,3), const([1,-1]), -0.5, 'sum'", "f(2,3), f(2,4), const([1,-1])",
+           "f(2,3), f(2,3), const([[1,-1]])", "f(2,3,4), f(2,3,4), const([1,-1])"])
 def cosine_embedding_loss(input1, input2, label, margin=0, reduction="mean", name=None):
-    """1 - cos where label is 1, max(0, cos - margin) where it is -1; cos is the cosine between the two vectors.
+    """1 - cos where label is 1, max(0, cos - margin) where it is -1; cos is the cosine between
+    the two vectors.
 
     Args:
         input1, input2: Tensors [N, D] or [D].
@@ -84,12 +86,14 @@ def cosine_embedding_loss(input1, input2, label, margin=0, reduction="mean", nam
     Raises:
         ValueError: shapes do not fit or reduction is something else.
     Example:
-        >>> a = paddle.to_tensor([[1.0, 0.0]]); paddle.nn.functional.cosine_embedding_loss(a, a, paddle.to_tensor([1])).item()
+        >>> a = paddle.to_tensor([[1.0, 0.0]])
+        >>> paddle.nn.functional.cosine_embedding_loss(a, a, paddle.to_tensor([1])).item()
         0.0
     """
     if label.ndim > 1 or input1.ndim > 2 or input1.shape != input2.shape:
-        raise ValueError(f"cosine_embedding_loss: got shapes {list(input1.shape)}, {list(input2.shape)} and label {list(label.shape)}; "
-                         "inputs must have one shape [N, D] or [D], label [N] or 0-D")
+        raise ValueError(f"cosine_embedding_loss: got shapes {list(input1.shape)}, {list(input2.shape)} and "
+                         f"label {list(label.shape)}; inputs must have one shape [N, D] or [D], "
+                         "label [N] or 0-D")
     dot = jnp.sum(input1 * input2, -1)
     squares = (jnp.sum(jnp.square(input1), -1) + 1e-12) * (jnp.sum(jnp.square(input2), -1) + 1e-12)
     cos = dot / jnp.sqrt(squares)
@@ -97,11 +101,12 @@ def cosine_embedding_loss(input1, input2, label, margin=0, reduction="mean", nam
     return reduced("cosine_embedding_loss", loss, reduction)
 
 
-@op("input positive negative", method=False, promote=True, cases=[
-    "f(4,3), f(4,3), f(4,3)", "f(4,3), f(4,3), f(4,3), 0.5, 1, 0.1, True, 'none'", "d(4,3), d(4,3), d(4,3), swap=True, reduction='sum'",
-    "f(4,3), f(4,3), f(4,3), -1.0",
-    "f(4,3), f(4,3), f(4,3), reduction='x'", "f(4,3), f(4,3), f(3)", "f(4,3), f(1,3), f(4,3)"])
-def triplet_margin_loss(input, positive, negative, margin=1.0, p=2, epsilon=1e-06, swap=False, reduction="mean", name=None):
+@op("input positive negative", method=False, promote=True,
+    cases=["f(4,3), f(4,3), f(4,3)", "f(4,3), f(4,3), f(4,3), 0.5, 1, 0.1, True, 'none'",
+           "d(4,3), d(4,3), d(4,3), swap=True, reduction='sum'", "f(4,3), f(4,3), f(4,3), -1.0",
+           "f(4,3), f(4,3), f(4,3), reduction='x'", "f(4,3), f(4,3), f(3)", "f(4,3), f(1,3), f(4,3)"])
+def triplet_margin_loss(input, positive, negative, margin=1.0, p=2, epsilon=1e-06, swap=False,
+                        reduction="mean", name=None):
     """max(0, d(input, positive) - d(input, negative) + margin) with d the p-norm distance.
 
     Args:
@@ -115,7 +120,8 @@ def triplet_margin_loss(input, positive, negative, margin=1.0, p=2, epsilon=1e-0
     Raises:
         ValueError: shapes differ, margin is negative or reduction is something else.
     Example:
-        >>> a, b = paddle.zeros([1, 2]), paddle.ones([1, 2]); paddle.nn.functional.triplet_margin_loss(a, a, b, margin=0.5).item()
+        >>> a, b = paddle.zeros([1, 2]), paddle.ones([1, 2])
+        >>> paddle.nn.functional.triplet_margin_loss(a, a, b, margin=0.5).item()
         0.0
 
     See: Balntas et al., Learning Shallow Convolutional Feature Descriptors with Triplet Losses, 2016.
@@ -133,13 +139,16 @@ def triplet_margin_loss(input, positive, negative, margin=1.0, p=2, epsilon=1e-0
 @known_as(amp="triplet_margin_loss")
 @op("near far other", method=False, register=False)
 def _triplet(near, far, other=None, margin=1.0, reduction="mean"):
-    return reduced("triplet_margin_with_distance_loss", _hinge(near - (far if other is None else jnp.minimum(far, other)) + margin), reduction)
+    return reduced("triplet_margin_with_distance_loss",
+                   _hinge(near - (far if other is None else jnp.minimum(far, other)) + margin), reduction)
 
 
-@composite(method=False, cases=["f(4,3), f(4,3), f(4,3)", "f(4,3), f(4,3), f(4,3), lambda a, b: (a - b).abs().sum(-1), 0.5, True, 'none'",
-    "d(4,3), d(4,3), d(4,3), swap=True, reduction='sum'",
-                                "f(4,3), f(4,3), f(4,3), margin=-1.0", "f(4,3), f(4,3), f(4,3), reduction='x'", "f(4,3), f(3,3), f(4,3)"])
-def triplet_margin_with_distance_loss(input, positive, negative, distance_function=None, margin=1.0, swap=False, reduction="mean", name=None):
+@composite(method=False, cases=[
+    "f(4,3), f(4,3), f(4,3)", "f(4,3), f(4,3), f(4,3), lambda a, b: (a - b).abs().sum(-1), 0.5, True, 'none'",
+    "d(4,3), d(4,3), d(4,3), swap=True, reduction='sum'", "f(4,3), f(4,3), f(4,3), margin=-1.0",
+    "f(4,3), f(4,3), f(4,3), reduction='x'", "f(4,3), f(3,3), f(4,3)"])
+def triplet_margin_with_distance_loss(input, positive, negative, distance_function=None, margin=1.0,
+                                      swap=False, reduction="mean", name=None):
     """`triplet_margin_loss` with a distance of one's own.
 
     Args:
@@ -152,15 +161,16 @@ def triplet_margin_with_distance_loss(input, positive, negative, distance_functi
         ValueError: shapes differ, margin is negative or reduction is something else.
     Example:
         >>> a, b = paddle.zeros([1, 2]), paddle.ones([1, 2])
-        >>> paddle.nn.functional.triplet_margin_with_distance_loss(a, a, b, lambda x, y: (x - y).abs().sum(-1), margin=3.0).item()
+        >>> paddle.nn.functional.triplet_margin_with_distance_loss(
+        ...     a, a, b, lambda x, y: (x - y).abs().sum(-1), margin=3.0).item()
         1.0
     """
     check_reduction("triplet_margin_with_distance_loss", reduction)
     if margin < 0:
         raise ValueError(f"triplet_margin_with_distance_loss: margin: got {margin}; it must not be negative")
     if not list(input.shape) == list(positive.shape) == list(negative.shape):
-        raise ValueError(f"triplet_margin_with_distance_loss: got shapes {list(input.shape)}, {list(positive.shape)}, "
-                         f"{list(negative.shape)}; they must be equal")
+        raise ValueError(f"triplet_margin_with_distance_loss: got shapes {list(input.shape)}, "
+                         f"{list(positive.shape)}, {list(negative.shape)}; they must be equal")
     distance = distance_function or pairwise_distance
     near, far = distance(input, positive), distance(input, negative)
     return _triplet(near, far, distance(positive, negative) if swap else None, float(margin), reduction)
@@ -182,19 +192,22 @@ def soft_margin_loss(input, label, reduction="mean", name=None):
     Raises:
         ValueError: shapes differ or reduction is something else.
     Example:
-        >>> round(paddle.nn.functional.soft_margin_loss(paddle.to_tensor([0.0]), paddle.to_tensor([1.0])).item(), 4)
+        >>> round(paddle.nn.functional.soft_margin_loss(paddle.to_tensor([0.0]),
+        ...                                             paddle.to_tensor([1.0])).item(), 4)
         0.6931
     """
     if input.shape != label.shape:
-        raise ValueError(f"soft_margin_loss: label: got shape {list(label.shape)}; it must be that of input, {list(input.shape)}")
+        raise ValueError(f"soft_margin_loss: label: got shape {list(label.shape)}; it must be that of input, "
+                         f"{list(input.shape)}")
     return reduced("soft_margin_loss", jax.nn.softplus(-label.astype(input.dtype) * input), reduction)
 
 
 @known_as(amp="reduce_mean")
-@op("input label weight", method=False, cases=[
-    "f(2,3), const([[1,0,1],[0,0,1]]).astype('float32')", "f(2,3), const([[1,0,1],[0,0,1]]).astype('float32'), pos_i(3).astype('float32'), 'none'",
-    "d(2,3), idx(2,2,3).astype('float64'), reduction='sum'",
-    "f(2,3), u(0,1,2,3), reduction='x'", "f(2,3), u(0,1,2,4)"])
+@op("input label weight", method=False,
+    cases=["f(2,3), const([[1,0,1],[0,0,1]]).astype('float32')",
+           "f(2,3), const([[1,0,1],[0,0,1]]).astype('float32'), pos_i(3).astype('float32'), 'none'",
+           "d(2,3), idx(2,2,3).astype('float64'), reduction='sum'", "f(2,3), u(0,1,2,3), reduction='x'",
+           "f(2,3), u(0,1,2,4)"])
 def multi_label_soft_margin_loss(input, label, weight=None, reduction="mean", name=None):
     """Binary cross entropy of each class with logits, averaged over the classes.
 
@@ -208,21 +221,26 @@ def multi_label_soft_margin_loss(input, label, weight=None, reduction="mean", na
     Raises:
         ValueError: shapes differ or reduction is something else.
     Example:
-        >>> round(paddle.nn.functional.multi_label_soft_margin_loss(paddle.zeros([1, 2]), paddle.ones([1, 2])).item(), 4)
+        >>> round(paddle.nn.functional.multi_label_soft_margin_loss(paddle.zeros([1, 2]),
+        ...                                                         paddle.ones([1, 2])).item(), 4)
         0.6931
     """
     if input.shape != label.shape:
-        raise ValueError(f"multi_label_soft_margin_loss: label: got shape {list(label.shape)}; it must be that of input, {list(input.shape)}")
+        raise ValueError(f"multi_label_soft_margin_loss: label: got shape {list(label.shape)}; "
+                         f"it must be that of input, {list(input.shape)}")
     loss = label * jax.nn.softplus(-input) + (1 - label) * jax.nn.softplus(input)
-    return reduced("multi_label_soft_margin_loss", jnp.mean(loss if weight is None else loss * weight, -1), reduction)
+    return reduced("multi_label_soft_margin_loss", jnp.mean(loss if weight is None else loss * weight, -1),
+                   reduction)
 
 
 @known_as(amp="reduce_mean")
-@op("input label", method=False, cases=["f(2,4), const([[3,0,-1,1],[2,-1,0,0]])", "f(2,4), const([[3,0,-1,1],[2,-1,0,0]]), 'none'",
-    "d(2,3), const([[-1,0,1],[0,1,2]]), 'sum'", "f(2,4), const([[3,0,-1,1],[2,-1,0,0]]), 'sum'",
-                                        "f(2,4), const([[3,0,-1,1],[2,-1,0,0]]), 'x'"])
+@op("input label", method=False,
+    cases=["f(2,4), const([[3,0,-1,1],[2,-1,0,0]])", "f(2,4), const([[3,0,-1,1],[2,-1,0,0]]), 'none'",
+           "d(2,3), const([[-1,0,1],[0,1,2]]), 'sum'", "f(2,4), const([[3,0,-1,1],[2,-1,0,0]]), 'sum'",
+           "f(2,4), const([[3,0,-1,1],[2,-1,0,0]]), 'x'"])
 def multi_label_margin_loss(input, label, reduction="mean", name=None):
-    """Sum over the target classes t and other classes j of max(0, 1 - (input[t] - input[j])), divided by the number of classes.
+    """Sum over the target classes t and other classes j of max(0, 1 - (input[t] - input[j])), divided by the
+    number of classes.
 
     Args:
         input: Tensor [N, C]: scores.
@@ -233,11 +251,13 @@ def multi_label_margin_loss(input, label, reduction="mean", name=None):
     Raises:
         ValueError: shapes differ or reduction is something else.
     Example:
-        >>> paddle.nn.functional.multi_label_margin_loss(paddle.to_tensor([[1.0, 0.0]]), paddle.to_tensor([[0, -1]])).item()
+        >>> paddle.nn.functional.multi_label_margin_loss(paddle.to_tensor([[1.0, 0.0]]),
+        ...                                              paddle.to_tensor([[0, -1]])).item()
         0.0
     """
     if input.ndim != 2 or input.shape != label.shape:
-        raise ValueError(f"multi_label_margin_loss: label: got shape {list(label.shape)} for input {list(input.shape)}; both must be [N, C]")
+        raise ValueError(f"multi_label_margin_loss: label: got shape {list(label.shape)} for input "
+                         f"{list(input.shape)}; both must be [N, C]")
     classes = input.shape[1]
     live = jnp.cumprod(label >= 0, axis=1).astype(bool)
     target = jnp.where(live, label, 0)
@@ -248,13 +268,16 @@ def multi_label_margin_loss(input, label, reduction="mean", name=None):
 
 
 @composite(method=False, cases=[
-    "f(2,4), const([1,3])", "f(2,4), const([1,3]), 2, 0.5, reduction='none'", "d(2,4), const([1,3]), 1, 1.0, pos_i(4).astype('float64'), 'sum'",
-    "f(2,4), const([1,3]), 3", "f(2,4), const([1,3]), reduction='x'",
-    "f(2,4), const([1,3,0])", "f(2,4), const([1,3]), weight=pos_i(4).astype('float32')", "f(2,4), const([1,3]), weight=pos_i(3).astype('float32')",
-    "f(2,4), const([1,3]), 2, 0.5, pos_i(4).astype('float32')", "f(2,4), const([1,3]), 1, -0.2", "f(2,4), const([1,3]), 2, -0.2, reduction='none'",
-    "f(2,4), const([1,4])"])
+    "f(2,4), const([1,3])", "f(2,4), const([1,3]), 2, 0.5, reduction='none'",
+    "d(2,4), const([1,3]), 1, 1.0, pos_i(4).astype('float64'), 'sum'", "f(2,4), const([1,3]), 3",
+    "f(2,4), const([1,3]), reduction='x'", "f(2,4), const([1,3,0])",
+    "f(2,4), const([1,3]), weight=pos_i(4).astype('float32')",
+    "f(2,4), const([1,3]), weight=pos_i(3).astype('float32')",
+    "f(2,4), const([1,3]), 2, 0.5, pos_i(4).astype('float32')", "f(2,4), const([1,3]), 1, -0.2",
+    "f(2,4), const([1,3]), 2, -0.2, reduction='none'", "f(2,4), const([1,4])"])
 def multi_margin_loss(input, label, p=1, margin=1.0, weight=None, reduction="mean", name=None):
-    """Sum over the other classes j of max(0, margin - input[label] + input[j]) ** p, divided by the number of classes.
+    """Sum over the other classes j of max(0, margin - input[label] + input[j]) ** p, divided by the
+    number of classes.
 
     Args:
         input: Tensor [N, C]: scores.
@@ -268,13 +291,16 @@ def multi_margin_loss(input, label, p=1, margin=1.0, weight=None, reduction="mea
     Raises:
         ValueError: shapes do not fit or a label does not exist.
     Example:
-        >>> paddle.nn.functional.multi_margin_loss(paddle.to_tensor([[1.0, 0.5]]), paddle.to_tensor([0])).item()
+        >>> paddle.nn.functional.multi_margin_loss(paddle.to_tensor([[1.0, 0.5]]),
+        ...                                        paddle.to_tensor([0])).item()
         0.25
     """
     if input.ndim != 2 or label.shape != input.shape[:1]:
-        raise ValueError(f"multi_margin_loss: got input of shape {list(input.shape)} and label {list(label.shape)}; they must be [N, C] and [N]")
+        raise ValueError(f"multi_margin_loss: got input of shape {list(input.shape)} and label "
+                         f"{list(label.shape)}; they must be [N, C] and [N]")
     if weight is not None and weight.shape != input.shape[1:]:
-        raise ValueError(f"multi_margin_loss: weight: got shape {list(weight.shape)}; it must be [{input.shape[1]}]")
+        raise ValueError(f"multi_margin_loss: weight: got shape {list(weight.shape)}; "
+                         f"it must be [{input.shape[1]}]")
     check_ids("multi_margin_loss", "label", label, input.shape[1])
     check_reduction("multi_margin_loss", reduction)
     return _multi_margin(input, label, weight, p, margin, reduction)
@@ -284,7 +310,8 @@ def multi_margin_loss(input, label, p=1, margin=1.0, weight=None, reduction="mea
 def _multi_margin(input, label, weight=None, p=1, margin=1.0, reduction="mean"):
     own = jnp.take_along_axis(input, label[:, None], 1)
     gaps = _hinge(margin - own + input) ** p
-    rest = 0 if margin >= 0 else -(margin**p)  # Paddle sums over all classes and takes margin ** p away for the class itself
+    # Paddle sums over all classes and takes margin ** p away for the class itself
+    rest = 0 if margin >= 0 else -(margin**p)
     loss = jnp.sum(jnp.where(jax.nn.one_hot(label, input.shape[1], dtype=bool), 0, gaps), 1) + rest
     if weight is not None:
         loss = loss * jnp.take(weight, label)
@@ -292,10 +319,12 @@ def _multi_margin(input, label, weight=None, p=1, margin=1.0, reduction="mean"):
 
 
 @known_as(amp="reduce_mean")
-@op("anchor positive labels", alike="anchor positive", method=False, constant="labels", cases=["f(4,3), f(4,3), const([0,1,0,2]).astype('float32')",
-    "f(3,2), f(3,2), const([0,1,1]).astype('float32'), 0.1", "f(2,3), f(2,3), const([1,1])"])
+@op("anchor positive labels", alike="anchor positive", method=False, constant="labels",
+    cases=["f(4,3), f(4,3), const([0,1,0,2]).astype('float32')",
+           "f(3,2), f(3,2), const([0,1,1]).astype('float32'), 0.1", "f(2,3), f(2,3), const([1,1])"])
 def npair_loss(anchor, positive, labels, l2_reg=0.002):
-    """Cross entropy of the similarities anchor @ positive.T against equal labels, plus a penalty on the length of the vectors.
+    """Cross entropy of the similarities anchor @ positive.T against equal labels, plus a penalty on the
+    length of the vectors.
 
     Args:
         anchor, positive: Tensors [N, D].
@@ -304,14 +333,16 @@ def npair_loss(anchor, positive, labels, l2_reg=0.002):
     Returns:
         0-D Tensor.
     Example:
-        >>> x = paddle.zeros([2, 3]); round(paddle.nn.functional.npair_loss(x, x, paddle.to_tensor([0.0, 1.0])).item(), 4)
+        >>> x = paddle.zeros([2, 3])
+        >>> round(paddle.nn.functional.npair_loss(x, x, paddle.to_tensor([0.0, 1.0])).item(), 4)
         0.6931
 
     See: Sohn, Improved Deep Metric Learning with Multi-class N-pair Loss Objective, 2016.
     """
     same = (labels.reshape(-1, 1) == labels.reshape(1, -1)).astype(anchor.dtype)
     target = same / jnp.sum(same, 1, keepdims=True)
-    penalty = (jnp.mean(jnp.sum(jnp.square(anchor), 1)) + jnp.mean(jnp.sum(jnp.square(positive), 1))) * 0.25 * l2_reg
+    penalty = ((jnp.mean(jnp.sum(jnp.square(anchor), 1)) + jnp.mean(jnp.sum(jnp.square(positive), 1))) * 0.25
+               * l2_reg)
     logs = jax.nn.log_softmax(anchor @ positive.T, -1)
     return penalty + _columns(target, logs)
 

@@ -1,8 +1,11 @@
-"""Arithmetic of simulated quantization: real numbers rounded to what few bits can hold, scales followed over batches.
+"""Arithmetic of simulated quantization: real numbers rounded to what few bits can hold, scales
+followed over batches.
 
-A scale s is the largest magnitude that is represented; with b bits the integers go to n = 2^(b-1) - 1, and x stands as round(x n / s).
+A scale s is the largest magnitude that is represented; with b bits the integers go to n = 2^(b-1) - 1, and x
+stands as round(x n / s).
 
-See: Jacob et al., Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only Inference, 2018.
+See: Jacob et al., Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only
+    Inference, 2018.
 """
 
 import functools as ft
@@ -28,13 +31,15 @@ def _wide(x):
 
 def _along(scale, x, axis):
     """The scales of the channels of one axis, ready to be multiplied with x."""
-    return scale.reshape([-1 if i == axis else 1 for i in range(x.ndim)]) if axis >= 0 else scale.reshape(-1)[0]
+    return (scale.reshape([-1 if i == axis else 1 for i in range(x.ndim)]) if axis >= 0
+            else scale.reshape(-1)[0])
 
 
 @ft.partial(jax.custom_jvp, nondiff_argnums=(2,))
 def _rounded(x, scale, bound):
     wide, scale = _wide(x), _wide(scale)
-    steps = lax.round(bound * _inverse(scale) * jnp.clip(wide, -scale, scale), lax.RoundingMethod.AWAY_FROM_ZERO)
+    steps = lax.round(bound * _inverse(scale) * jnp.clip(wide, -scale, scale),
+                      lax.RoundingMethod.AWAY_FROM_ZERO)
     return (steps * scale / bound).astype(x.dtype)
 
 
@@ -48,7 +53,8 @@ def _straight_through(bound, primals, tangents):
           code="quantization:fake_quantize_dequantize")
 @op("x scale", register=False, method=False)
 def fake_quantize_dequantize(x, scale, bit_length=8, quant_axis=-1):
-    """x rounded to the nearest number of `bit_length` bits and clipped to the scale (halves go away from zero). The gradient is that of x itself.
+    """x rounded to the nearest number of `bit_length` bits and clipped to the scale (halves go away from
+    zero). The gradient is that of x itself.
 
     Args:
         x: Tensor of floating numbers.
@@ -68,7 +74,8 @@ def abs_max(x, axis=-1):
 
 @op("x scale state accum", register=False, method=False, nondiff=True)
 def moving_average_abs_max(x, scale, state, accum, moving_rate):
-    """(scale, state, accum) after a batch: state = rate state + 1, accum = rate accum + max |x|, scale = accum / state."""
+    """(scale, state, accum) after a batch: state = rate state + 1, accum = rate accum + max |x|, scale
+    = accum / state."""
     state = moving_rate * state + 1
     accum = moving_rate * accum + jnp.max(jnp.abs(x), initial=0).astype(accum.dtype)
     return (accum / state).astype(scale.dtype), state, accum
@@ -79,7 +86,8 @@ def moving_average_abs_max(x, scale, state, accum, moving_rate):
               "only_observer:bool=False", code="quantization:quantize_linear")
 @op("x scale zero_point", register=False, method=False, nondiff=True)
 def quantize_linear(x, scale, zero_point, quant_axis=-1, bit_length=8, qmin=-128, qmax=127):
-    """Integers (as floating numbers) that stand for x: round(x qmax / scale), halves to even, clipped to qmin..qmax.
+    """Integers (as floating numbers) that stand for x: round(x qmax / scale), halves to even,
+    clipped to qmin..qmax.
 
     Args:
         x: Tensor of numbers.
@@ -106,7 +114,8 @@ def dequantize_linear(x, scale, zero_point, quant_axis=-1, bit_length=8, qmin=-1
 
 @op("x scale", register=False, method=False, nondiff=True)
 def quantize_groups(x, scale, group_size, bound):
-    """As `quantize_linear` for a matrix [rows, columns], each `group_size` rows of a column with a scale of their own, [groups, columns]."""
+    """As `quantize_linear` for a matrix [rows, columns], each `group_size` rows of a column with a scale of
+    their own, [groups, columns]."""
     return jnp.clip(jnp.round(x / jnp.repeat(scale, group_size, axis=0) * bound), -bound - 1, bound)
 
 

@@ -28,8 +28,8 @@ def _positive(op_name, what, value):
 
 @known_as(pir="pixel_shuffle upscale_factor:i32 data_format:str='NCHW'",
           onnx="DepthToSpace(x, blocksize=upscale_factor, mode='CRD')")
-@op(method=False, cases=["f(1,4,2,2), 2", "f(1,2,3,8), 2, 'NHWC'", "f(1,3,2,2), 2", "f(4,2,2), 2", "f(1,4,2,2), 'a'", "f(1,4,2,2), 2, 'X'",
-    "d(2,9,1,2), 3", "f(0,4,2,2), 2"])
+@op(method=False, cases=["f(1,4,2,2), 2", "f(1,2,3,8), 2, 'NHWC'", "f(1,3,2,2), 2", "f(4,2,2), 2",
+                         "f(1,4,2,2), 'a'", "f(1,4,2,2), 2, 'X'", "d(2,9,1,2), 3", "f(0,4,2,2), 2"])
 def pixel_shuffle(x, upscale_factor, data_format="NCHW", name=None):
     """Turns groups of r * r channels into r times larger images.
 
@@ -43,12 +43,14 @@ def pixel_shuffle(x, upscale_factor, data_format="NCHW", name=None):
         TypeError: upscale_factor is not an int.
         ValueError: the channels are not a multiple of r * r.
     Example:
-        >>> paddle.nn.functional.pixel_shuffle(paddle.to_tensor([[[[1.0]], [[2.0]], [[3.0]], [[4.0]]]]), 2)[0, 0].tolist()
+        >>> paddle.nn.functional.pixel_shuffle(paddle.to_tensor([[[[1.0]], [[2.0]], [[3.0]], [[4.0]]]]),
+        ...                                    2)[0, 0].tolist()
         [[1.0, 2.0], [3.0, 4.0]]
 
     See: Shi et al., Real-Time Single Image and Video Super-Resolution, 2016.
     """
-    r, last = _positive("pixel_shuffle", "upscale_factor", upscale_factor), _image("pixel_shuffle", x, data_format)
+    r, last = (_positive("pixel_shuffle", "upscale_factor", upscale_factor),
+               _image("pixel_shuffle", x, data_format))
     channels = x.shape[-1] if last else x.shape[1]
     if channels % (r * r):
         raise ValueError(f"pixel_shuffle: x: got {channels} channels; they must be a multiple of {r * r}")
@@ -61,8 +63,8 @@ def pixel_shuffle(x, upscale_factor, data_format="NCHW", name=None):
 
 
 @known_as(pir="pixel_unshuffle downscale_factor:i32 data_format:str='NCHW'")
-@op(method=False, cases=["f(1,1,4,4), 2", "f(1,4,4,2), 2, 'NHWC'", "f(1,1,3,4), 2", "f(1,3,4), 2", "f(1,1,4,4), -1", "f(1,1,4,4), 2.0",
-    "d(2,1,3,6), 3", "f(1,1,4,4), 2, 'X'"])
+@op(method=False, cases=["f(1,1,4,4), 2", "f(1,4,4,2), 2, 'NHWC'", "f(1,1,3,4), 2", "f(1,3,4), 2",
+                         "f(1,1,4,4), -1", "f(1,1,4,4), 2.0", "d(2,1,3,6), 3", "f(1,1,4,4), 2, 'X'"])
 def pixel_unshuffle(x, downscale_factor, data_format="NCHW", name=None):
     """The inverse of `pixel_shuffle`: turns blocks of r * r pixels into channels.
 
@@ -78,20 +80,24 @@ def pixel_unshuffle(x, downscale_factor, data_format="NCHW", name=None):
         >>> paddle.nn.functional.pixel_unshuffle(paddle.ones([1, 1, 2, 2]), 2).shape
         paddle.Size([1, 4, 1, 1])
     """
-    r, last = _positive("pixel_unshuffle", "downscale_factor", downscale_factor), _image("pixel_unshuffle", x, data_format)
+    r, last = (_positive("pixel_unshuffle", "downscale_factor", downscale_factor),
+               _image("pixel_unshuffle", x, data_format))
     h, w = x.shape[1:3] if last else x.shape[2:]
     if h % r or w % r:
-        raise ValueError(f"(InvalidArgument) pixel_unshuffle: x: got height {h} and width {w}; they must be multiples of {r}")
+        raise ValueError(f"(InvalidArgument) pixel_unshuffle: x: got height {h} and width {w}; "
+                         f"they must be multiples of {r}")
     if last:
         n, _, _, c = x.shape
-        return x.reshape(n, h // r, r, w // r, r, c).transpose(0, 1, 3, 5, 2, 4).reshape(n, h // r, w // r, c * r * r)
+        return x.reshape(n, h // r, r, w // r, r,
+                         c).transpose(0, 1, 3, 5, 2, 4).reshape(n, h // r, w // r, c * r * r)
     n, c = x.shape[:2]
-    return x.reshape(n, c, h // r, r, w // r, r).transpose(0, 1, 3, 5, 2, 4).reshape(n, c * r * r, h // r, w // r)
+    return x.reshape(n, c, h // r, r, w // r, r).transpose(0, 1, 3, 5, 2,
+                                                           4).reshape(n, c * r * r, h // r, w // r)
 
 
 @known_as(pir="channel_shuffle groups:i32=1 data_format:str='NCHW'")
-@op(method=False, cases=["f(1,4,2,1), 2", "f(1,2,1,4), 2, 'NHWC'", "f(1,4,2,1), 3", "f(4,2,1), 2", "f(1,4,2,1), 2.0", "f(1,4,2,1), -2",
-    "d(2,6,1,1), 3"])
+@op(method=False, cases=["f(1,4,2,1), 2", "f(1,2,1,4), 2, 'NHWC'", "f(1,4,2,1), 3", "f(4,2,1), 2",
+                         "f(1,4,2,1), 2.0", "f(1,4,2,1), -2", "d(2,6,1,1), 3"])
 def channel_shuffle(x, groups, data_format="NCHW", name=None):
     """Cuts the channels into groups and interleaves them.
 
@@ -102,7 +108,8 @@ def channel_shuffle(x, groups, data_format="NCHW", name=None):
     Raises:
         ValueError: groups does not divide the channels.
     Example:
-        >>> x = paddle.arange(4).reshape([1, 4, 1, 1]); paddle.nn.functional.channel_shuffle(x, 2).flatten().tolist()
+        >>> x = paddle.arange(4).reshape([1, 4, 1, 1])
+        >>> paddle.nn.functional.channel_shuffle(x, 2).flatten().tolist()
         [0, 2, 1, 3]
 
     See: Zhang et al., ShuffleNet, 2017.
@@ -110,7 +117,8 @@ def channel_shuffle(x, groups, data_format="NCHW", name=None):
     g, last = _positive("channel_shuffle", "groups", groups), _image("channel_shuffle", x, data_format)
     channels = x.shape[-1] if last else x.shape[1]
     if channels % g:
-        raise ValueError(f"(InvalidArgument) channel_shuffle: groups: got {g}; it must divide the {channels} channels")
+        raise ValueError(f"(InvalidArgument) channel_shuffle: groups: got {g}; "
+                         f"it must divide the {channels} channels")
     if last:
         return x.reshape(*x.shape[:3], g, channels // g).swapaxes(3, 4).reshape(x.shape)
     return x.reshape(x.shape[0], g, channels // g, *x.shape[2:]).swapaxes(1, 2).reshape(x.shape)
@@ -124,9 +132,10 @@ def _steps(n, align_corners):
 
 
 @known_as(pir="affine_grid(theta,out_shape:ints) align_corners:bool=True")
-@op("theta", method=False, cases=["f(1,2,3), [1,1,2,3]", "f(1,2,3), [1,1,2,3], False", "f(1,3,4), [1,1,2,2,2]", "d(2,3,4), [2,1,2,3,4], False",
-    "f(2,3), [1,1,2,2]", "f(1,2,3), const([1,1,2,3],'int32')",
-                                  "f(2,2,3), [2,3,4,4]"])
+@op("theta", method=False,
+    cases=["f(1,2,3), [1,1,2,3]", "f(1,2,3), [1,1,2,3], False", "f(1,3,4), [1,1,2,2,2]",
+           "d(2,3,4), [2,1,2,3,4], False", "f(2,3), [1,1,2,2]", "f(1,2,3), const([1,1,2,3],'int32')",
+           "f(2,2,3), [2,3,4,4]"])
 def affine_grid(theta, out_shape, align_corners=True, name=None):
     """Sampling positions of an affine map, for `grid_sample`.
 
@@ -147,8 +156,8 @@ def affine_grid(theta, out_shape, align_corners=True, name=None):
     """
     n = len(out_shape) - 2
     if n not in (2, 3) or theta.ndim != 3 or theta.shape[1:] != (n, n + 1):
-        raise ValueError(f"affine_grid: theta: got shape {list(theta.shape)} for out_shape {list(out_shape)}; "
-                         "use [N, 2, 3] with 4 and [N, 3, 4] with 5 lengths")
+        raise ValueError(f"affine_grid: theta: got shape {list(theta.shape)} for out_shape "
+                         f"{list(out_shape)}; use [N, 2, 3] with 4 and [N, 3, 4] with 5 lengths")
     axes = np.meshgrid(*[_steps(s, align_corners) for s in out_shape[2:]], indexing="ij")
     points = jnp.asarray(np.stack([*axes[::-1], np.ones_like(axes[0])], -1), theta.dtype)
     return jnp.einsum("...k,njk->n...j", points, theta)
@@ -176,25 +185,29 @@ def _pixel(at, size, padding_mode, align_corners):
 def _fetch(x, corner):
     """x at integer positions (one array per spatial axis), 0 outside."""
     sizes = x.shape[2:]
-    inside = math.prod([(c >= 0) & (c < s) for c, s in zip(corner, sizes, strict=True)], start=jnp.ones((), bool))
+    inside = math.prod([(c >= 0) & (c < s) for c, s in zip(corner, sizes, strict=True)],
+                       start=jnp.ones((), bool))
     flat = 0
     for c, s in zip(corner, sizes, strict=True):
         flat = flat * s + jnp.clip(c, 0, s - 1)
     rows = x.reshape(*x.shape[:2], math.prod(sizes))
-    found = jnp.take_along_axis(rows, flat.reshape(x.shape[0], 1, math.prod(flat.shape[1:])), 2).reshape(*x.shape[:2], *flat.shape[1:])
+    found = jnp.take_along_axis(rows, flat.reshape(x.shape[0], 1, math.prod(flat.shape[1:])),
+                                2).reshape(*x.shape[:2], *flat.shape[1:])
     return jnp.where(inside[:, None], found, 0)
 
 
-@known_as(pir="grid_sample mode:str padding_mode:str align_corners:bool=False", onnx="GridSample mode padding_mode align_corners")
+@known_as(pir="grid_sample mode:str padding_mode:str align_corners:bool=False",
+          onnx="GridSample mode padding_mode align_corners")
 @op("x grid", alike=True, method=False, cases=[
     "f(1,2,3,4), u(-1.5,1.5,1,2,2,2)", "f(1,2,3,4), u(-1.5,1.5,1,2,2,2), mode='nearest'",
     "f(1,2,3,4), u(-1.5,1.5,1,2,2,2), mode='nearest', align_corners=False",
-    "f(1,2,3,4), u(-1.5,1.5,1,2,3,2), padding_mode='border'", "f(1,2,3,4), u(-2.5,2.5,1,2,3,2), padding_mode='reflection'",
+    "f(1,2,3,4), u(-1.5,1.5,1,2,3,2), padding_mode='border'",
+    "f(1,2,3,4), u(-2.5,2.5,1,2,3,2), padding_mode='reflection'",
     "f(1,2,3,4), u(-2.5,2.5,1,2,3,2), padding_mode='reflection', align_corners=False",
     "d(2,1,3,3), ud(-1.5,1.5,2,2,2,2), align_corners=False", "f(1,2,3,4,3), u(-1.5,1.5,1,2,2,2,3)",
     "f(1,2,3,4,3), u(-1.5,1.5,1,2,2,2,3), mode='nearest', padding_mode='border'",
-    "f(1,2,3,4,3), u(-2.5,2.5,1,2,2,2,3), padding_mode='reflection', align_corners=False", "f(1,1,3,3), u(-1.5,1.5,1,2,2,2), mode='x'",
-    "f(1,1,3,3), u(-1.5,1.5,1,2,2,2), padding_mode='x'",
+    "f(1,2,3,4,3), u(-2.5,2.5,1,2,2,2,3), padding_mode='reflection', align_corners=False",
+    "f(1,1,3,3), u(-1.5,1.5,1,2,2,2), mode='x'", "f(1,1,3,3), u(-1.5,1.5,1,2,2,2), padding_mode='x'",
     "f(1,1,3,3), u(-1.5,1.5,2,2,2,2)", "f(1,1,3,3), u(-1.5,1.5,1,2,2,3)"])
 def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=True, name=None):
     """Samples images or volumes at given positions.
@@ -211,7 +224,8 @@ def grid_sample(x, grid, mode="bilinear", padding_mode="zeros", align_corners=Tr
         ValueError: shapes or modes do not fit.
         TypeError: align_corners is not a bool.
     Example:
-        >>> x = paddle.to_tensor([[[[1.0, 3.0]]]]); paddle.nn.functional.grid_sample(x, paddle.to_tensor([[[[0.0, 0.0]]]])).item()
+        >>> x = paddle.to_tensor([[[[1.0, 3.0]]]])
+        >>> paddle.nn.functional.grid_sample(x, paddle.to_tensor([[[[0.0, 0.0]]]])).item()
         2.0
     """
     n = x.ndim - 2

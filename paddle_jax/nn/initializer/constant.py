@@ -35,13 +35,15 @@ class Assign(Initializer):
     Raises:
         AssertionError: value is none of these.
     Example:
-        >>> attr = paddle.nn.initializer.Assign([[1.0, 2.0]]); paddle.nn.Linear(1, 2, weight_attr=attr).weight.tolist()
+        >>> attr = paddle.nn.initializer.Assign([[1.0, 2.0]])
+        >>> paddle.nn.Linear(1, 2, weight_attr=attr).weight.tolist()
         [[1.0, 2.0]]
     """
 
     def __init__(self, value, name=None):
         if not isinstance(value, np.ndarray | list | tuple | Tensor):
-            raise AssertionError(f"Assign: value: got {type(value).__name__}; it must be a Tensor, NumPy array, list or tuple")
+            raise AssertionError(f"Assign: value: got {type(value).__name__}; it must be a Tensor, "
+                                 "NumPy array, list or tuple")
         self._value = np.asarray(value)
 
     def _values(self, shape, dtype):
@@ -54,7 +56,8 @@ class Dirac(Initializer):
     Args:
         groups: int, in how many parts the output channels are seen; each part hands the input through.
     Raises:
-        AssertionError: groups is not a positive int; a weight does not have 3 to 5 axes, or its first is not a multiple of groups.
+        AssertionError: groups is not a positive int; a weight does not have 3 to 5 axes, or its first is not
+            a multiple of groups.
     Example:
         >>> conv = paddle.nn.Conv1D(2, 2, 3, padding=1, weight_attr=paddle.nn.initializer.Dirac())
         >>> x = paddle.rand([1, 2, 5]); bool((conv(x) == x).all())
@@ -68,9 +71,11 @@ class Dirac(Initializer):
 
     def _values(self, shape, dtype):
         if not 3 <= len(shape) <= 5:
-            raise AssertionError(f"Dirac: got a tensor of shape {list(shape)}; only convolution weights with 3, 4 or 5 axes can be filled")
+            raise AssertionError(f"Dirac: got a tensor of shape {list(shape)}; only convolution weights with "
+                                 "3, 4 or 5 axes can be filled")
         if shape[0] % self._groups:
-            raise AssertionError(f"Dirac: got {shape[0]} output channels; they must be a multiple of groups={self._groups}")
+            raise AssertionError(f"Dirac: got {shape[0]} output channels; "
+                                 f"they must be a multiple of groups={self._groups}")
         out, part = np.zeros(shape, dtype), shape[0] // self._groups
         centre = tuple(n // 2 for n in shape[2:])
         channels = np.arange(min(part, shape[1]))
@@ -88,7 +93,8 @@ class Bilinear(Initializer):
         ValueError: the weight has another shape.
     Example:
         >>> attr = paddle.ParamAttr(initializer=paddle.nn.initializer.Bilinear(), learning_rate=0.0)
-        >>> up = paddle.nn.Conv2DTranspose(3, 3, 4, stride=2, padding=1, groups=3, weight_attr=attr, bias_attr=False)
+        >>> up = paddle.nn.Conv2DTranspose(3, 3, 4, stride=2, padding=1, groups=3, weight_attr=attr,
+        ...                                bias_attr=False)
         >>> up(paddle.ones([1, 3, 4, 4])).shape
         paddle.Size([1, 3, 8, 8])
     """
@@ -100,7 +106,8 @@ class Bilinear(Initializer):
         factor = np.ceil(size / 2.0)
         centre = (2 * factor - 1 - factor % 2) / (2.0 * factor)
         index = np.arange(size * size)
-        # Paddle divides without rounding here, so the row coordinate is fractional; its values are reproduced.
+        # Paddle divides without rounding here, so the row coordinate is fractional; its values are
+        # reproduced.
         x, y = index % size, (index / size) % size
         plane = (1 - abs(x / factor - centre)) * (1 - abs(y / factor - centre))
         return np.broadcast_to(plane.reshape(size, size), shape).astype(dtype)

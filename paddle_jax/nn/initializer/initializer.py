@@ -17,7 +17,8 @@ _GAINS |= {form.format(d): 1 for d in "123" for form in ("conv{}d", "conv{}d_tra
 class Initializer:
     """Fills parameters. Call one on a Tensor to fill it in place, or hand one to a layer in a ParamAttr.
 
-    A subclass gives `_values(shape, dtype)`, an array; or overrides `forward(param, block)`, which fills a Tensor in place.
+    A subclass gives `_values(shape, dtype)`, an array; or overrides `forward(param, block)`, which fills a
+    Tensor in place.
     """
 
     def __call__(self, param, block=None):
@@ -30,7 +31,8 @@ class Initializer:
             AssertionError: param is not a Tensor.
         """
         if not isinstance(param, Tensor):
-            raise AssertionError(f"{type(self).__name__}: param: got {type(param).__name__}; it must be a Tensor")
+            raise AssertionError(f"{type(self).__name__}: param: got {type(param).__name__}; "
+                                 "it must be a Tensor")
         return self.forward(param, block)
 
     def forward(self, var, block=None):
@@ -40,14 +42,16 @@ class Initializer:
 
 
 def generator():
-    """A NumPy generator for one draw from Paddle's random state. Filling on the host costs no compilation per shape."""
+    """A NumPy generator for one draw from Paddle's random state. Filling on the host costs no
+    compilation per shape."""
     words, offset = default_generator().draw_on_host()
     seed = (int(words[0]) << 32) | int(words[1])
     return np.random.Generator(np.random.Philox(key=[seed, int(offset)]))
 
 
 def normal(shape, dtype, mean=0.0, std=1.0):
-    """Normally distributed values; for complex dtypes the variance is shared by the real and the imaginary part."""
+    """Normally distributed values; for complex dtypes the variance is shared by the real and
+    the imaginary part."""
     kind = check_inexact("Normal", dtype)
     draw = generator()
     if kind == "c":
@@ -72,7 +76,8 @@ def check_inexact(name, dtype):
     """
     paddle_dtype = dtypes.convert(dtype)
     if not (paddle_dtype.is_floating or paddle_dtype.is_complex):
-        raise RuntimeError(f"{name}: dtype: got {paddle_dtype._key}; random values need a floating or complex dtype")
+        raise RuntimeError(f"{name}: dtype: got {paddle_dtype._key}; random values need a floating "
+                           "or complex dtype")
     return "c" if paddle_dtype.is_complex else "f"
 
 
@@ -93,7 +98,8 @@ def calculate_gain(nonlinearity, param=None):
     """Returns the factor that keeps the variance of activations through a nonlinearity.
 
     Args:
-        nonlinearity: "linear", "sigmoid", "tanh", "relu", "leaky_relu", "selu", or the name of a convolution such as "conv2d".
+        nonlinearity: "linear", "sigmoid", "tanh", "relu", "leaky_relu", "selu", or the name of a convolution
+            such as "conv2d".
         param: float, the negative slope of "leaky_relu". Default: 0.01.
     Returns:
         float.
@@ -108,10 +114,12 @@ def calculate_gain(nonlinearity, param=None):
     if nonlinearity == "leaky_relu":
         slope = 0.01 if param is None else param
         if isinstance(slope, bool) or not isinstance(slope, int | float):
-            raise AssertionError(f"calculate_gain: param: got {type(slope).__name__}; the negative slope must be a number")
+            raise AssertionError(f"calculate_gain: param: got {type(slope).__name__}; "
+                                 "the negative slope must be a number")
         return math.sqrt(2.0 / (1 + slope**2))
     if nonlinearity not in _GAINS:
-        raise ValueError(f"calculate_gain: nonlinearity: got {nonlinearity!r}; allowed are leaky_relu, {', '.join(_GAINS)}")
+        raise ValueError(f"calculate_gain: nonlinearity: got {nonlinearity!r}; allowed are leaky_relu, "
+                         f"{', '.join(_GAINS)}")
     return _GAINS[nonlinearity]
 
 
@@ -131,5 +139,6 @@ def set_global_initializer(weight_init, bias_init=None):
     """
     for value in (weight_init, bias_init):
         if value is not None and not isinstance(value, Initializer):
-            raise TypeError(f"set_global_initializer: got {type(value).__name__}; use an initializer from paddle.nn.initializer, or None")
+            raise TypeError(f"set_global_initializer: got {type(value).__name__}; "
+                            "use an initializer from paddle.nn.initializer, or None")
     Defaults.weight, Defaults.bias = weight_init, bias_init

@@ -5,7 +5,15 @@ import math
 import jax
 import numpy as np
 
-from paddle_jax.nn.initializer.initializer import Initializer, calculate_gain, check_inexact, fans, generator, normal, uniform
+from paddle_jax.nn.initializer.initializer import (
+    Initializer,
+    calculate_gain,
+    check_inexact,
+    fans,
+    generator,
+    normal,
+    uniform,
+)
 
 
 class Normal(Initializer):
@@ -50,9 +58,11 @@ class TruncatedNormal(Initializer):
 
     def __init__(self, mean=0.0, std=1.0, a=-2.0, b=2.0, name=None):
         if any(v is None for v in (mean, std, a, b)):
-            raise AssertionError(f"TruncatedNormal: got mean={mean}, std={std}, a={a}, b={b}; all must be numbers")
+            raise AssertionError(f"TruncatedNormal: got mean={mean}, std={std}, a={a}, b={b}; "
+                                 "all must be numbers")
         if a > b:
-            raise ValueError(f"TruncatedNormal: got a={a} above b={b}; the lower bound a must not be above the upper bound b")
+            raise ValueError(f"TruncatedNormal: got a={a} above b={b}; the lower bound a must not be above "
+                             "the upper bound b")
         self._mean, self._std_dev, self._a, self._b = mean, std, a, b
 
     def _values(self, shape, dtype):
@@ -70,7 +80,8 @@ def _cdf(x):
 
 
 def _truncated(draw, count, low, high):
-    """Standard normal values between low and high: drawn again while outside, or through the inverse CDF where that would take long."""
+    """Standard normal values between low and high: drawn again while outside, or through the inverse CDF
+    where that would take long."""
     below, above = _cdf(low), _cdf(high)
     if above - below < 0.05:
         return _by_inverse(draw, count, low, high)
@@ -107,7 +118,8 @@ class Uniform(Initializer):
 
     def __init__(self, low=-1.0, high=1.0, name=None):
         if low is None or high is None or high < low:
-            raise AssertionError(f"Uniform: got low={low}, high={high}; both must be numbers and low not above high")
+            raise AssertionError(f"Uniform: got low={low}, high={high}; "
+                                 "both must be numbers and low not above high")
         self._low, self._high = low, high
 
     def _values(self, shape, dtype):
@@ -125,7 +137,8 @@ class XavierUniform(Initializer):
         >>> linear = paddle.nn.Linear(3, 3, weight_attr=paddle.nn.initializer.XavierUniform())
         >>> float(linear.weight.abs().max()) <= 1.0
         True
-    See: Glorot and Bengio, Understanding the difficulty of training deep feedforward neural networks, 2010, eq. 16.
+    See: Glorot and Bengio, Understanding the difficulty of training deep feedforward neural
+        networks, 2010, eq. 16.
     """
 
     def __init__(self, fan_in=None, fan_out=None, gain=1.0, name=None):
@@ -133,7 +146,8 @@ class XavierUniform(Initializer):
 
     def _scale(self, shape):
         fan_in, fan_out = fans(shape)
-        total = (fan_in if self._fan_in is None else self._fan_in) + (fan_out if self._fan_out is None else self._fan_out)
+        total = ((fan_in if self._fan_in is None else self._fan_in)
+                 + (fan_out if self._fan_out is None else self._fan_out))
         return self._gain * math.sqrt(2.0 / total) if total else 0.0
 
     def _values(self, shape, dtype):
@@ -177,11 +191,13 @@ class KaimingUniform(Initializer):
     """
 
     def __init__(self, fan_in=None, negative_slope=0.0, nonlinearity="relu", mode="fan_in"):
-        self._fan_in, self._negative_slope, self._nonlinearity, self._mode = fan_in, negative_slope, nonlinearity, mode
+        self._fan_in, self._negative_slope, self._nonlinearity, self._mode = (fan_in, negative_slope,
+                                                                              nonlinearity, mode)
 
     def _scale(self, shape):
         if self._mode not in ("fan_in", "fan_out"):
-            raise ValueError(f"{type(self).__name__}: mode: got {self._mode!r}; allowed are 'fan_in' and 'fan_out'")
+            raise ValueError(f"{type(self).__name__}: mode: got {self._mode!r}; "
+                             "allowed are 'fan_in' and 'fan_out'")
         fan_in, fan_out = fans(shape)
         fan = fan_out if self._mode == "fan_out" else fan_in if self._fan_in is None else self._fan_in
         gain = calculate_gain(self._nonlinearity, self._negative_slope)
@@ -215,7 +231,8 @@ class KaimingNormal(KaimingUniform):
 
 
 class Orthogonal(Initializer):
-    """Fills with a matrix whose rows (or columns, whichever are fewer) are orthonormal; axes after the first are seen as one.
+    """Fills with a matrix whose rows (or columns, whichever are fewer) are orthonormal; axes after the first
+    are seen as one.
 
     Args:
         gain: float, multiplies the matrix.
@@ -226,7 +243,8 @@ class Orthogonal(Initializer):
         >>> paddle.nn.initializer.Orthogonal()(x)
         >>> bool(paddle.allclose(x @ x.T, paddle.eye(3), atol=1e-5))
         True
-    See: Saxe et al., Exact solutions to the nonlinear dynamics of learning in deep linear neural networks, 2013.
+    See: Saxe et al., Exact solutions to the nonlinear dynamics of learning in deep linear
+        neural networks, 2013.
     """
 
     def __init__(self, gain=1.0, name=None):
@@ -236,7 +254,8 @@ class Orthogonal(Initializer):
 
     def _values(self, shape, dtype):
         if len(shape) < 2:
-            raise AssertionError(f"Orthogonal: got a tensor of shape {list(shape)}; it must have 2 axes or more")
+            raise AssertionError(f"Orthogonal: got a tensor of shape {list(shape)}; "
+                                 "it must have 2 axes or more")
         check_inexact("Orthogonal", dtype)
         rows, columns = shape[0], math.prod(shape[1:])
         q, r = np.linalg.qr(generator().standard_normal((max(rows, columns), min(rows, columns))))
@@ -244,4 +263,5 @@ class Orthogonal(Initializer):
         return (self._gain * (q.T if rows < columns else q)).reshape(shape).astype(dtype)
 
 
-__all__ = ["KaimingNormal", "KaimingUniform", "Normal", "Orthogonal", "TruncatedNormal", "Uniform", "XavierNormal", "XavierUniform"]
+__all__ = ["KaimingNormal", "KaimingUniform", "Normal", "Orthogonal", "TruncatedNormal", "Uniform",
+           "XavierNormal", "XavierUniform"]

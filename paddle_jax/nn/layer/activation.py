@@ -25,7 +25,8 @@ class CELU(Layer):
     Args:
         alpha: float, must not be 0.
     Example:
-        >>> x = paddle.to_tensor([-2.0, 0.5]); bool((paddle.nn.CELU()(x) == paddle.nn.functional.celu(x)).all())
+        >>> x = paddle.to_tensor([-2.0, 0.5])
+        >>> bool((paddle.nn.CELU()(x) == paddle.nn.functional.celu(x)).all())
         True
     See: Barron, Continuously Differentiable Exponential Linear Units, 2017.
     """
@@ -69,7 +70,8 @@ class GELU(Layer):
     Args:
         approximate: bool, or "tanh" / "none": use the tanh approximation.
     Example:
-        >>> x = paddle.to_tensor([-2.0, 0.5]); bool((paddle.nn.GELU()(x) == paddle.nn.functional.gelu(x)).all())
+        >>> x = paddle.to_tensor([-2.0, 0.5])
+        >>> bool((paddle.nn.GELU()(x) == paddle.nn.functional.gelu(x)).all())
         True
     See: Hendrycks and Gimpel, Gaussian Error Linear Units, 2016.
     """
@@ -89,7 +91,8 @@ class Hardswish(_Named):
     """Computes x min(max(x + 3, 0), 6) / 6.
 
     Example:
-        >>> x = paddle.to_tensor([-2.0, 0.5]); bool((paddle.nn.Hardswish()(x) == paddle.nn.functional.hardswish(x)).all())
+        >>> x = paddle.to_tensor([-2.0, 0.5])
+        >>> bool((paddle.nn.Hardswish()(x) == paddle.nn.functional.hardswish(x)).all())
         True
     See: Howard et al., Searching for MobileNetV3, 2019.
     """
@@ -102,7 +105,8 @@ class Hardsigmoid(Layer):
     """Computes min(max(x / 6 + 1/2, 0), 1).
 
     Example:
-        >>> x = paddle.to_tensor([-2.0, 0.5]); bool((paddle.nn.Hardsigmoid()(x) == paddle.nn.functional.hardsigmoid(x)).all())
+        >>> x = paddle.to_tensor([-2.0, 0.5])
+        >>> bool((paddle.nn.Hardsigmoid()(x) == paddle.nn.functional.hardsigmoid(x)).all())
         True
     """
 
@@ -124,7 +128,8 @@ class Hardtanh(Layer):
         min: float.
         max: float.
     Example:
-        >>> x = paddle.to_tensor([-2.0, 0.5]); bool((paddle.nn.Hardtanh()(x) == paddle.nn.functional.hardtanh(x)).all())
+        >>> x = paddle.to_tensor([-2.0, 0.5])
+        >>> bool((paddle.nn.Hardtanh()(x) == paddle.nn.functional.hardtanh(x)).all())
         True
     """
 
@@ -145,7 +150,8 @@ class LeakyReLU(Layer):
     Args:
         negative_slope: float.
     Example:
-        >>> x = paddle.to_tensor([-2.0, 0.5]); bool((paddle.nn.LeakyReLU()(x) == paddle.nn.functional.leaky_relu(x)).all())
+        >>> x = paddle.to_tensor([-2.0, 0.5])
+        >>> bool((paddle.nn.LeakyReLU()(x) == paddle.nn.functional.leaky_relu(x)).all())
         True
     """
 
@@ -164,7 +170,8 @@ class LogSigmoid(_Named):
     """Computes log(1 / (1 + exp(-x))).
 
     Example:
-        >>> x = paddle.to_tensor([-2.0, 0.5]); bool((paddle.nn.LogSigmoid()(x) == paddle.nn.functional.log_sigmoid(x)).all())
+        >>> x = paddle.to_tensor([-2.0, 0.5])
+        >>> bool((paddle.nn.LogSigmoid()(x) == paddle.nn.functional.log_sigmoid(x)).all())
         True
     """
 
@@ -178,7 +185,8 @@ class LogSoftmax(Layer):
     Args:
         axis: int.
     Example:
-        >>> x = paddle.to_tensor([-2.0, 0.5]); bool((paddle.nn.LogSoftmax()(x) == paddle.nn.functional.log_softmax(x)).all())
+        >>> x = paddle.to_tensor([-2.0, 0.5])
+        >>> bool((paddle.nn.LogSoftmax()(x) == paddle.nn.functional.log_softmax(x)).all())
         True
     """
 
@@ -220,7 +228,8 @@ class Mish(_Named):
     """Computes x tanh(log(1 + exp(x))).
 
     Example:
-        >>> x = paddle.to_tensor([-2.0, 0.5]); bool((paddle.nn.Mish()(x) == paddle.nn.functional.mish(x)).all())
+        >>> x = paddle.to_tensor([-2.0, 0.5])
+        >>> bool((paddle.nn.Mish()(x) == paddle.nn.functional.mish(x)).all())
         True
     See: Misra, Mish: A Self Regularized Non-Monotonic Activation Function, 2019.
     """
@@ -233,7 +242,8 @@ class ReLU(_Named):
     """Computes max(0, x).
 
     Example:
-        >>> x = paddle.to_tensor([-2.0, 0.5]); bool((paddle.nn.ReLU()(x) == paddle.nn.functional.relu(x)).all())
+        >>> x = paddle.to_tensor([-2.0, 0.5])
+        >>> bool((paddle.nn.ReLU()(x) == paddle.nn.functional.relu(x)).all())
         True
     """
 
@@ -245,7 +255,8 @@ class ReLU6(_Named):
     """Computes min(max(0, x), 6).
 
     Example:
-        >>> x = paddle.to_tensor([-2.0, 0.5]); bool((paddle.nn.ReLU6()(x) == paddle.nn.functional.relu6(x)).all())
+        >>> x = paddle.to_tensor([-2.0, 0.5])
+        >>> bool((paddle.nn.ReLU6()(x) == paddle.nn.functional.relu6(x)).all())
         True
     """
 
@@ -260,7 +271,8 @@ class SELU(Layer):
         scale: float, above 1.
         alpha: float.
     Example:
-        >>> x = paddle.to_tensor([-2.0, 0.5]); bool((paddle.nn.SELU()(x) == paddle.nn.functional.selu(x)).all())
+        >>> x = paddle.to_tensor([-2.0, 0.5])
+        >>> bool((paddle.nn.SELU()(x) == paddle.nn.functional.selu(x)).all())
         True
     See: Klambauer et al., Self-Normalizing Neural Networks, 2017.
     """
@@ -280,7 +292,8 @@ class Sigmoid(Layer):
     """Computes 1 / (1 + exp(-x)).
 
     Example:
-        >>> x = paddle.to_tensor([-2.0, 0.5]); bool((paddle.nn.Sigmoid()(x) == paddle.nn.functional.sigmoid(x)).all())
+        >>> x = paddle.to_tensor([-2.0, 0.5])
+        >>> bool((paddle.nn.Sigmoid()(x) == paddle.nn.functional.sigmoid(x)).all())
         True
     """
 
@@ -301,7 +314,8 @@ class Softmax(Layer):
     Args:
         axis: int.
     Example:
-        >>> x = paddle.to_tensor([-2.0, 0.5]); bool((paddle.nn.Softmax()(x) == paddle.nn.functional.softmax(x)).all())
+        >>> x = paddle.to_tensor([-2.0, 0.5])
+        >>> bool((paddle.nn.Softmax()(x) == paddle.nn.functional.softmax(x)).all())
         True
     """
 
@@ -323,7 +337,8 @@ class Softplus(Layer):
         beta: float.
         threshold: float.
     Example:
-        >>> x = paddle.to_tensor([-2.0, 0.5]); bool((paddle.nn.Softplus()(x) == paddle.nn.functional.softplus(x)).all())
+        >>> x = paddle.to_tensor([-2.0, 0.5])
+        >>> bool((paddle.nn.Softplus()(x) == paddle.nn.functional.softplus(x)).all())
         True
     """
 
@@ -342,7 +357,8 @@ class Softsign(_Named):
     """Computes x / (1 + |x|).
 
     Example:
-        >>> x = paddle.to_tensor([-2.0, 0.5]); bool((paddle.nn.Softsign()(x) == paddle.nn.functional.softsign(x)).all())
+        >>> x = paddle.to_tensor([-2.0, 0.5])
+        >>> bool((paddle.nn.Softsign()(x) == paddle.nn.functional.softsign(x)).all())
         True
     """
 
@@ -354,7 +370,8 @@ class Swish(_Named):
     """Computes x / (1 + exp(-x)).
 
     Example:
-        >>> x = paddle.to_tensor([-2.0, 0.5]); bool((paddle.nn.Swish()(x) == paddle.nn.functional.swish(x)).all())
+        >>> x = paddle.to_tensor([-2.0, 0.5])
+        >>> bool((paddle.nn.Swish()(x) == paddle.nn.functional.swish(x)).all())
         True
     See: Ramachandran et al., Searching for Activation Functions, 2017.
     """
@@ -367,7 +384,8 @@ class Tanh(_Named):
     """Computes tanh(x).
 
     Example:
-        >>> x = paddle.to_tensor([-2.0, 0.5]); bool((paddle.nn.Tanh()(x) == paddle.nn.functional.tanh(x)).all())
+        >>> x = paddle.to_tensor([-2.0, 0.5])
+        >>> bool((paddle.nn.Tanh()(x) == paddle.nn.functional.tanh(x)).all())
         True
     """
 
@@ -379,7 +397,8 @@ class Tanhshrink(_Named):
     """Computes x - tanh(x).
 
     Example:
-        >>> x = paddle.to_tensor([-2.0, 0.5]); bool((paddle.nn.Tanhshrink()(x) == paddle.nn.functional.tanhshrink(x)).all())
+        >>> x = paddle.to_tensor([-2.0, 0.5])
+        >>> bool((paddle.nn.Tanhshrink()(x) == paddle.nn.functional.tanhshrink(x)).all())
         True
     """
 
@@ -429,18 +448,22 @@ class PReLU(Layer):
 
     def __init__(self, num_parameters=1, init=0.25, weight_attr=None, data_format="NCHW", name=None):
         super().__init__()
-        self._num_parameters, self._init, self._weight_attr, self._name, self._data_format = num_parameters, init, weight_attr, name, data_format
-        self._weight = self.create_parameter([num_parameters], attr=weight_attr, dtype=get_default_dtype(), default_initializer=Constant(float(init)))
+        self._num_parameters, self._init, self._weight_attr, self._name, self._data_format = (
+            num_parameters, init, weight_attr, name, data_format)
+        self._weight = self.create_parameter([num_parameters], attr=weight_attr, dtype=get_default_dtype(),
+                                             default_initializer=Constant(float(init)))
 
     def forward(self, x):
         return F.prelu(x, self._weight, self._data_format)
 
     def extra_repr(self):
-        return show(self._name, num_parameters=self._num_parameters, data_format=self._data_format, init=self._init, dtype=self._dtype)
+        return show(self._name, num_parameters=self._num_parameters, data_format=self._data_format,
+                    init=self._init, dtype=self._dtype)
 
 
 class RReLU(Layer):
-    """Computes x where x >= 0, a x elsewhere; in training a is drawn evenly between lower and upper, else it is their mean.
+    """Computes x where x >= 0, a x elsewhere; in training a is drawn evenly between lower and upper, else
+    it is their mean.
 
     Args:
         lower: float between 0 and 1.
@@ -459,7 +482,8 @@ class RReLU(Layer):
         return F.rrelu(x, self._lower, self._upper, self.training)
 
     def extra_repr(self):
-        return show(self._name, lower=self._lower, upper=self._upper, training=self.training, dtype=self._dtype)
+        return show(self._name, lower=self._lower, upper=self._upper, training=self.training,
+                    dtype=self._dtype)
 
 
 class Silu(Layer):
@@ -502,7 +526,8 @@ class Softmax2D(_Named):
 SiLU = Silu
 
 __all__ = [
-    "CELU", "ELU", "GELU", "GLU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU", "LogSigmoid", "LogSoftmax", "Maxout",
-    "Mish", "PReLU", "RReLU", "ReLU", "ReLU6", "SELU", "SiLU", "Sigmoid", "Silu", "Softmax", "Softmax2D", "Softplus", "Softshrink", "Softsign",
-    "Swish", "Tanh", "Tanhshrink", "ThresholdedReLU",
+    "CELU", "ELU", "GELU", "GLU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU",
+    "LogSigmoid", "LogSoftmax", "Maxout", "Mish", "PReLU", "RReLU", "ReLU", "ReLU6", "SELU", "SiLU",
+    "Sigmoid", "Silu", "Softmax", "Softmax2D", "Softplus", "Softshrink", "Softsign", "Swish", "Tanh",
+    "Tanhshrink", "ThresholdedReLU",
 ]

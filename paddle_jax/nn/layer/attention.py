@@ -47,13 +47,16 @@ class MultiHeadAttention(Layer):
 
     Cache, StaticCache = Cache, StaticCache
 
-    def __init__(self, embed_dim, num_heads, dropout=0.0, kdim=None, vdim=None, need_weights=False, weight_attr=None, bias_attr=None):
+    def __init__(self, embed_dim, num_heads, dropout=0.0, kdim=None, vdim=None, need_weights=False,
+                 weight_attr=None, bias_attr=None):
         super().__init__()
         if embed_dim <= 0 or num_heads <= 0 or embed_dim % num_heads:
-            raise AssertionError(f"MultiHeadAttention: got embed_dim={embed_dim}, num_heads={num_heads}; both must be above 0 and "
-                                 "num_heads must divide embed_dim")
-        self.embed_dim, self.kdim, self.vdim = embed_dim, embed_dim if kdim is None else kdim, embed_dim if vdim is None else vdim
-        self.num_heads, self.dropout, self.need_weights, self.head_dim = num_heads, dropout, need_weights, embed_dim // num_heads
+            raise AssertionError(f"MultiHeadAttention: got embed_dim={embed_dim}, num_heads={num_heads}; "
+                                 "both must be above 0 and num_heads must divide embed_dim")
+        self.embed_dim, self.kdim, self.vdim = (embed_dim, embed_dim if kdim is None else kdim,
+                                                embed_dim if vdim is None else vdim)
+        self.num_heads, self.dropout, self.need_weights, self.head_dim = (num_heads, dropout, need_weights,
+                                                                          embed_dim // num_heads)
         self.q_proj = Linear(embed_dim, embed_dim, weight_attr, bias_attr)
         self.k_proj = Linear(self.kdim, embed_dim, weight_attr, bias_attr)
         self.v_proj = Linear(self.vdim, embed_dim, weight_attr, bias_attr)
@@ -61,8 +64,8 @@ class MultiHeadAttention(Layer):
 
     def _heads(self, x):
         if x.ndim != 3:
-            raise ValueError(f"MultiHeadAttention: query, key and value must have 3 axes [batch, length, features]; got one of {x.ndim}, which is "
-                             f"{list(x.shape)} after its projection")
+            raise ValueError("MultiHeadAttention: query, key and value must have 3 axes [batch, length, "
+                             f"features]; got one of {x.ndim}, which is {list(x.shape)} after its projection")
         return x.reshape([0, 0, self.num_heads, self.head_dim]).transpose([0, 2, 1, 3])
 
     def compute_kv(self, key, value):
@@ -87,16 +90,19 @@ class MultiHeadAttention(Layer):
         return Cache(zeros(empty, dtype=key.dtype), zeros(empty, dtype=key.dtype))
 
     def forward(self, query, key=None, value=None, attn_mask=None, cache=None):
-        """Returns the output [B, L, embed_dim]; with need_weights also the weights; with a cache also the new cache.
+        """Returns the output [B, L, embed_dim]; with need_weights also the weights; with a cache
+        also the new cache.
 
         Args:
             query: Tensor [B, L, embed_dim].
             key: Tensor [B, S, kdim]. Default: query.
             value: Tensor [B, S, vdim]. Default: query.
-            attn_mask: Tensor that broadcasts to [B, heads, L, S]: bool or int, 0 where not to attend; or floats that are added.
+            attn_mask: Tensor that broadcasts to [B, heads, L, S]: bool or int, 0 where not to attend; or
+                floats that are added.
             cache: from `gen_cache`.
         """
-        q, k, v, *rest = self._prepare_qkv(query, query if key is None else key, query if value is None else value, cache)
+        q, k, v, *rest = self._prepare_qkv(query, query if key is None else key,
+                                           query if value is None else value, cache)
         cache = rest[0] if rest else None
         out, weights = self._attend(q, k, v, attn_mask)
         extra = [weights] if self.need_weights else []
@@ -104,7 +110,8 @@ class MultiHeadAttention(Layer):
         return (out, *extra) if extra else out
 
     def _prepare_qkv(self, query, key, value, cache=None):
-        """The projected queries, keys and values, each [B, heads, L, head_dim]; with a cache also the new cache. Subclasses call it."""
+        """The projected queries, keys and values, each [B, heads, L, head_dim]; with a cache also the new
+        cache. Subclasses call it."""
         q = self._heads(self.q_proj(query))
         if isinstance(cache, StaticCache):
             return q, *cache, cache

@@ -1,4 +1,5 @@
-"""Layers that hold other layers or parameters: Sequential, LayerList, LayerDict, ParameterList, ParameterDict."""
+"""Layers that hold other layers or parameters: Sequential, LayerList, LayerDict,
+ParameterList, ParameterDict."""
 
 import collections.abc
 
@@ -14,7 +15,8 @@ def _position(index, length, what):
         IndexError: it is out of range.
     """
     if not -length <= index < length:
-        raise IndexError(f"{what}: index {index} is out of range; there are {length} layers, use {-length}..{length - 1}")
+        raise IndexError(f"{what}: index {index} is out of range; there are {length} layers, "
+                         f"use {-length}..{length - 1}")
     return index % length
 
 
@@ -37,7 +39,8 @@ def _check_pair(position, pair):
     if not isinstance(pair, list | tuple):
         raise AssertionError(f"{got} {pair!r}; the first is a (name, Layer) pair, so all must be")
     if len(pair) != 2:
-        raise ValueError(f"{got} a {type(pair).__name__} of {len(pair)}; it must be a (name, Layer) pair; {unpack}")
+        raise ValueError(f"{got} a {type(pair).__name__} of {len(pair)}; it must be a (name, Layer) pair; "
+                         f"{unpack}")
     if not isinstance(pair[0], str) and isinstance(pair[1], Layer):
         raise TypeError(f"{got} a name of type {type(pair[0]).__name__}; it must be a str; {unpack}")
 
@@ -51,7 +54,8 @@ class Sequential(Layer):
         AssertionError: something else is given.
         ValueError, TypeError: a list or tuple is no (name, Layer) pair.
     Example:
-        >>> net = paddle.nn.Sequential(paddle.nn.Linear(3, 4), paddle.nn.ReLU()); net(paddle.ones([2, 3])).shape
+        >>> net = paddle.nn.Sequential(paddle.nn.Linear(3, 4), paddle.nn.ReLU())
+        >>> net(paddle.ones([2, 3])).shape
         paddle.Size([2, 4])
         >>> net[1]
         ReLU()
@@ -83,7 +87,8 @@ class Sequential(Layer):
 
     def __delitem__(self, name):
         if str(name) not in self._sub_layers:
-            raise AssertionError(f"Sequential: {name!r} is no name of a layer; names are {', '.join(map(str, self._sub_layers))}")
+            raise AssertionError(f"Sequential: {name!r} is no name of a layer; "
+                                 f"names are {', '.join(map(str, self._sub_layers))}")
         del self._sub_layers[str(name)]
 
     def __len__(self):
@@ -109,10 +114,12 @@ class Sequential(Layer):
             IndexError: the index is out of range.
         """
         if not isinstance(module, Layer):
-            raise AssertionError(f"Sequential.insert: module: got {type(module).__name__}; it must be a Layer")
+            raise AssertionError(f"Sequential.insert: module: got {type(module).__name__}; "
+                                 "it must be a Layer")
         position = _insert_position(index, len(self))
         if position is None:
-            raise IndexError(f"Sequential.insert: index {index} is out of range; use {-len(self)}..{len(self)}")
+            raise IndexError(f"Sequential.insert: index {index} is out of range; "
+                             f"use {-len(self)}..{len(self)}")
         layers = list(self._sub_layers.values())
         layers.insert(position, module)
         names = [*self._sub_layers, str(len(self))]
@@ -141,7 +148,8 @@ class LayerList(Layer):
     Raises:
         AssertionError: an item is not a Layer.
     Example:
-        >>> layers = paddle.nn.LayerList([paddle.nn.Linear(2, 2) for _ in range(3)]); len(layers), len(layers.parameters())
+        >>> layers = paddle.nn.LayerList([paddle.nn.Linear(2, 2) for _ in range(3)])
+        >>> len(layers), len(layers.parameters())
         (3, 6)
     """
 
@@ -235,11 +243,13 @@ def _pairs(items, what):
     if isinstance(items, LayerDict | collections.abc.Mapping):
         return list(items.items())
     if not isinstance(items, collections.abc.Iterable):
-        raise AssertionError(f"{what}: got {type(items).__name__}; it must be a dict or an iterable of (key, value) pairs")
+        raise AssertionError(f"{what}: got {type(items).__name__}; it must be a dict or an iterable of "
+                             "(key, value) pairs")
     items = list(items)
     for position, item in enumerate(items):
         if len(item) != 2:
-            raise ValueError(f"{what}: element {position} has length {len(item)}; it must be a (key, value) pair")
+            raise ValueError(f"{what}: element {position} has length {len(item)}; "
+                             "it must be a (key, value) pair")
     return items
 
 
@@ -251,7 +261,8 @@ class LayerDict(Layer):
     Raises:
         AssertionError: something else is given.
     Example:
-        >>> layers = paddle.nn.LayerDict({"a": paddle.nn.ReLU(), "b": paddle.nn.Tanh()}); list(layers), layers["b"]
+        >>> layers = paddle.nn.LayerDict({"a": paddle.nn.ReLU(), "b": paddle.nn.Tanh()})
+        >>> list(layers), layers["b"]
         (['a', 'b'], Tanh())
     """
 
@@ -323,7 +334,8 @@ class ParameterList(Layer):
     Raises:
         AssertionError: an item is not a Parameter.
     Example:
-        >>> plist = paddle.nn.ParameterList([paddle.create_parameter([2], "float32") for _ in range(3)]); len(plist), len(plist.parameters())
+        >>> plist = paddle.nn.ParameterList([paddle.create_parameter([2], "float32") for _ in range(3)])
+        >>> len(plist), len(plist.parameters())
         (3, 3)
     """
 
@@ -367,7 +379,8 @@ class ParameterDict(Layer):
     Raises:
         AssertionError: something else is given.
     Example:
-        >>> pdict = paddle.nn.ParameterDict({"a": paddle.create_parameter([2], "float32")}); list(pdict), pdict["a"].shape
+        >>> pdict = paddle.nn.ParameterDict({"a": paddle.create_parameter([2], "float32")})
+        >>> list(pdict), pdict["a"].shape
         (['a'], paddle.Size([2]))
     """
 

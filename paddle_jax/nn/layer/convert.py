@@ -60,7 +60,8 @@ class ConvertMixin:
             dtype: any dtype.
         Raises:
             ValueError: there is no such dtype.
-        Differs from Paddle: it really casts; 3.3 changes only what the layer says of itself (Paddle issue 76614).
+        Differs from Paddle: it really casts; 3.3 changes only what the layer says of itself
+            (Paddle issue 76614).
         Example:
             >>> paddle.nn.Linear(2, 2).astype("float64").bias.dtype
             <DataType.FLOAT64: 11>
@@ -127,7 +128,8 @@ def _types(excluded):
         return (excluded,)
     if isinstance(excluded, list | tuple):
         return tuple(e for e in excluded if isinstance(e, type))
-    raise TypeError(f"excluded_layers: got {type(excluded).__name__}; it must be a Layer class or a list of them")
+    raise TypeError(f"excluded_layers: got {type(excluded).__name__}; "
+                    "it must be a Layer class or a list of them")
 
 
 def convert_tensor(tensor, np_dtype, device, floating_only):

@@ -12,7 +12,8 @@ class Dropout(Layer):
         p: float between 0 and 1.
         inplace: bool, put the result into the input.
         axis: int or list of ints: drop whole slices, drawn independently along these axes only.
-        mode: "upscale_in_train" divides what is left by 1 - p; "downscale_in_infer" multiplies by 1 - p in evaluation.
+        mode: "upscale_in_train" divides what is left by 1 - p; "downscale_in_infer" multiplies by 1 -
+            p in evaluation.
     Raises:
         ValueError: p or mode is not allowed (when called).
     Example:
@@ -26,7 +27,8 @@ class Dropout(Layer):
         self.p, self.inplace, self.axis, self.mode, self.name = p, inplace, axis, mode, name
 
     def forward(self, input):
-        return F.dropout(input, p=self.p, axis=self.axis, training=self.training, inplace=self.inplace, mode=self.mode)
+        return F.dropout(input, p=self.p, axis=self.axis, training=self.training, inplace=self.inplace,
+                         mode=self.mode)
 
     def extra_repr(self):
         return show(self.name, p=self.p, axis=self.axis, mode=self.mode) + f", inplace={self.inplace}"
@@ -39,7 +41,8 @@ class Dropout2D(Layer):
         p: float between 0 and 1.
         data_format: "NCHW" or "NHWC".
     Example:
-        >>> y = paddle.nn.Dropout2D(0.5)(paddle.ones([4, 3, 2, 2])); sorted({*y.flatten().tolist()}) in ([0.0], [2.0], [0.0, 2.0])
+        >>> y = paddle.nn.Dropout2D(0.5)(paddle.ones([4, 3, 2, 2]))
+        >>> sorted({*y.flatten().tolist()}) in ([0.0], [2.0], [0.0, 2.0])
         True
     See: Tompson et al., Efficient Object Localization Using Convolutional Networks, 2015.
     """

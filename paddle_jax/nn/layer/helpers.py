@@ -1,10 +1,12 @@
-"""Small helpers for layer classes: extra keyword names (Paddle 3.3 accepts some of PyTorch's), linked attributes, printing."""
+"""Small helpers for layer classes: extra keyword names (Paddle 3.3 accepts some of PyTorch's), linked
+attributes, printing."""
 
 import functools as ft
 
 
 def alias(**names):
-    """Makes the decorated function accept the keyword `extra` for its parameter `name`, for each `extra="name"`."""
+    """Makes the decorated function accept the keyword `extra` for its parameter `name`, for
+    each `extra="name"`."""
 
     def decorate(function):
         @ft.wraps(function)
@@ -13,7 +15,8 @@ def alias(**names):
                 for extra, name in names.items():
                     if extra in kwargs:
                         if name in kwargs:
-                            raise TypeError(f"{function.__qualname__}: got both '{extra}' and '{name}', which are the same argument")
+                            raise TypeError(f"{function.__qualname__}: got both '{extra}' and '{name}', "
+                                            "which are the same argument")
                         kwargs[name] = kwargs.pop(extra)
             return function(*args, **kwargs)
 
@@ -25,7 +28,8 @@ def alias(**names):
 def length_of(tensor, axis):
     """The length of an axis; in a static program where it is not known, a Tensor of it."""
     if not -tensor.ndim <= axis < tensor.ndim:
-        raise IndexError(f"batch_ref: got shape {list(tensor.shape)}; it must have at least {axis + 1} axes, of which number {axis} is the batch's")
+        raise IndexError(f"batch_ref: got shape {list(tensor.shape)}; it must have at least {axis + 1} axes, "
+                         f"of which number {axis} is the batch's")
     length = tensor.shape[axis]
     if length < 0:
         from paddle_jax.tensor.attribute import shape

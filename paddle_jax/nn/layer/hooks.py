@@ -28,21 +28,24 @@ class HookMixin:
     """What Layer has to do with hooks."""
 
     def _init_hooks(self):
-        for name in ("_forward_pre_hooks", "_forward_post_hooks", "_forward_pre_hooks_with_kwargs_flag", "_forward_post_hooks_with_kwargs_flag",
-                     "_forward_post_hooks_always_called", "_state_dict_hooks"):
+        for name in ("_forward_pre_hooks", "_forward_post_hooks", "_forward_pre_hooks_with_kwargs_flag",
+                     "_forward_post_hooks_with_kwargs_flag", "_forward_post_hooks_always_called",
+                     "_state_dict_hooks"):
             self.__dict__[name] = Store()
 
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
         """Calls `hook(layer, args)` before each forward; what it returns replaces the arguments.
 
         Args:
-            hook: function. With with_kwargs it is `hook(layer, args, kwargs)` and returns None or `(args, kwargs)`.
+            hook: function. With with_kwargs it is `hook(layer, args, kwargs)` and returns None or
+                `(args, kwargs)`.
             prepend: put it before the hooks there are.
             with_kwargs: hand over keyword arguments.
         Returns:
             A helper whose `remove()` takes the hook away.
         Example:
-            >>> layer = paddle.nn.ReLU(); h = layer.register_forward_pre_hook(lambda layer, args: (args[0] * 2,))
+            >>> layer = paddle.nn.ReLU()
+            >>> h = layer.register_forward_pre_hook(lambda layer, args: (args[0] * 2,))
             >>> layer(paddle.ones([1])).tolist()
             [2.0]
         """
@@ -63,7 +66,8 @@ class HookMixin:
         Returns:
             A helper whose `remove()` takes the hook away.
         Example:
-            >>> layer = paddle.nn.ReLU(); h = layer.register_forward_post_hook(lambda layer, args, out: out + 1)
+            >>> layer = paddle.nn.ReLU()
+            >>> h = layer.register_forward_post_hook(lambda layer, args, out: out + 1)
             >>> layer(paddle.ones([1])).tolist()
             [2.0]
         """
@@ -106,7 +110,8 @@ class HookMixin:
             if key in self._forward_pre_hooks_with_kwargs_flag:
                 got = hook(self, inputs, kwargs)
                 if got is not None and not (isinstance(got, tuple) and len(got) == 2):
-                    raise RuntimeError(f"forward pre-hook: got {type(got).__name__}; it must return None or a tuple (args, kwargs)")
+                    raise RuntimeError(f"forward pre-hook: got {type(got).__name__}; "
+                                       "it must return None or a tuple (args, kwargs)")
                 inputs, kwargs = (inputs, kwargs) if got is None else got
             else:
                 got = hook(self, inputs)

@@ -37,7 +37,8 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
     A subclass calls `super().__init__()`, sets parameters and layers as attributes, and defines `forward`.
 
     Args:
-        name_scope: str, begins the layer's name and those of its parameters. Default: the class name in snake case.
+        name_scope: str, begins the layer's name and those of its parameters. Default: the class
+            name in snake case.
         dtype: kept as `_dtype`.
     Example:
         >>> class Twice(paddle.nn.Layer):
@@ -61,7 +62,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
         super().__init_subclass__(**kwargs)
         register_layer(cls)
 
-    # calling ------------------------------------------------------------------------------------------------------
+    # calling ------------------------------------------------------------------------------------------------
 
     def __call__(self, *inputs, **kwargs):
         reads = Observing.reads
@@ -92,7 +93,8 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
         raise ValueError("Layer.backward: a layer has no backward of its own; call backward() on its output")
 
     def train(self, mode=True):
-        """Puts this layer and all below it into training mode (or evaluation mode, with mode=False); returns the layer.
+        """Puts this layer and all below it into training mode (or evaluation mode, with mode=False);
+        returns the layer.
 
         Raises:
             ValueError: mode is not a bool.
@@ -102,7 +104,8 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
         return self._put(mode)
 
     def eval(self):
-        """Puts this layer and all below it into evaluation mode: no dropout, normalisation by running statistics."""
+        """Puts this layer and all below it into evaluation mode: no dropout, normalisation by
+        running statistics."""
         return self._put(False)  # not by train(), which user code may have replaced
 
     def _put(self, training):
@@ -124,7 +127,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
         fn(self)
         return self
 
-    # gradients ----------------------------------------------------------------------------------------------------
+    # gradients ----------------------------------------------------------------------------------------------
 
     def clear_gradients(self, set_to_zero=True):
         """Sets the gradients of all trainable parameters to zeros, or to None with set_to_zero=False."""
@@ -143,13 +146,14 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
             parameter.stop_gradient = not requires_grad
         return self
 
-    # making and adding --------------------------------------------------------------------------------------------
+    # making and adding --------------------------------------------------------------------------------------
 
     def full_name(self):
         """The name of the layer, e.g. "linear_0"; it begins the names of its parameters."""
         return self._full_name
 
-    def create_parameter(self, shape, attr=None, dtype=None, is_bias=False, default_initializer=None, device=None):
+    def create_parameter(self, shape, attr=None, dtype=None, is_bias=False, default_initializer=None,
+                         device=None):
         """Makes a parameter named after this layer; assign it to an attribute to add it.
 
         Args:
@@ -169,9 +173,11 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
 
     def create_tensor(self, name=None, persistable=None, dtype=None):
         """Makes an empty Tensor named after this layer."""
-        dtype = dtypes.convert(self._dtype or dtypes.get_default_dtype()) if dtype is None else dtypes.convert(dtype)
+        dtype = (dtypes.convert(self._dtype or dtypes.get_default_dtype()) if dtype is None
+                 else dtypes.convert(dtype))
         tensor = wrap(kept(np.zeros((0,), dtype.np)))
-        tensor.name = f"{self._full_name}.{name}" if name else unique_name.generate(f"{self._full_name}._generated_var")
+        tensor.name = (f"{self._full_name}.{name}" if name
+                       else unique_name.generate(f"{self._full_name}._generated_var"))
         tensor.persistable = bool(persistable)
         return tensor
 
@@ -189,7 +195,8 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
         """
         self._check_name("add_parameter", name, self._parameters)
         if parameter is not None and not isinstance(parameter, Parameter):
-            raise TypeError(f"add_parameter: parameter: got {type(parameter).__name__}; it must be a Parameter or None")
+            raise TypeError(f"add_parameter: parameter: got {type(parameter).__name__}; "
+                            "it must be a Parameter or None")
         self._changes()
         self._parameters[name] = parameter
         return parameter
@@ -205,7 +212,8 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
             AssertionError: sublayer is neither a Layer nor None.
         """
         if sublayer is not None and not isinstance(sublayer, Layer):
-            raise AssertionError(f"add_sublayer: sublayer: got {type(sublayer).__name__}; it must be a Layer or None")
+            raise AssertionError(f"add_sublayer: sublayer: got {type(sublayer).__name__}; "
+                                 "it must be a Layer or None")
         self._changes()
         self._sub_layers[name] = sublayer
         return sublayer
@@ -235,10 +243,12 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
         """
         self._check_name("register_buffer", name, self._buffers)
         if tensor is not None and not isinstance(tensor, Tensor):
-            raise TypeError(f"register_buffer: tensor: got {type(tensor).__name__}; it must be a Tensor or None")
+            raise TypeError(f"register_buffer: tensor: got {type(tensor).__name__}; "
+                            "it must be a Tensor or None")
         self._changes()
         self._buffers[name] = tensor
-        (self._non_persistable_buffer_names_set.discard if persistable else self._non_persistable_buffer_names_set.add)(name)
+        (self._non_persistable_buffer_names_set.discard if persistable
+         else self._non_persistable_buffer_names_set.add)(name)
 
     def _changes(self):
         """Tells compiled functions, and a run that is being compiled, that there is a new part."""
@@ -255,7 +265,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
         if hasattr(self, name) and name not in store:
             raise KeyError(f"{what}: name: {name!r} is an attribute already; choose another")
 
-    # attributes ---------------------------------------------------------------------------------------------------
+    # attributes ---------------------------------------------------------------------------------------------
 
     def __getattr__(self, name):
         attributes = self.__dict__
@@ -305,7 +315,8 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
             attributes["_sub_layers"][name] = None
         elif name in attributes.get("_buffers", ()):
             if value is not None and not isinstance(value, Tensor):
-                raise TypeError(f"{name}: got {type(value).__name__}; a buffer can be replaced by a Tensor or None")
+                raise TypeError(f"{name}: got {type(value).__name__}; "
+                                "a buffer can be replaced by a Tensor or None")
             attributes["_buffers"][name] = value
         else:
             return False
@@ -313,7 +324,8 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
 
     def _refuse(self, name, value, store, kind, allowed):
         if value is not None and name in self.__dict__.get(store, ()):
-            raise TypeError(f"{name}: got {type(value).__name__}; a {kind} can be replaced by a {allowed} or None")
+            raise TypeError(f"{name}: got {type(value).__name__}; a {kind} can be replaced by a "
+                            f"{allowed} or None")
 
     def __delattr__(self, name):
         Changes.count += 1
@@ -329,7 +341,7 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
         names = [str(name) for store in _STORES for name in self.__dict__.get(store, ())]
         return [*object.__dir__(self), *names]
 
-    # printing -----------------------------------------------------------------------------------------------------
+    # printing -----------------------------------------------------------------------------------------------
 
     def extra_repr(self):
         """What stands in the brackets when the layer is printed."""
@@ -341,13 +353,15 @@ class Layer(TreeMixin, StateMixin, ConvertMixin, HookMixin):
         Raises:
             RuntimeError: always.
         """
-        raise RuntimeError(f"{type(self).__name__}.get_extra_state is not defined; define it in the class before calling it")
+        raise RuntimeError(f"{type(self).__name__}.get_extra_state is not defined; "
+                           "define it in the class before calling it")
 
     def __repr__(self):
         lines = self.extra_repr().split("\n")
         text = lines[0] if len(lines) == 1 else "\n  " + "\n  ".join(lines) + "\n"
         if self._sub_layers:
-            children = [f"({name}): " + repr(layer).replace("\n", "\n  ") for name, layer in self._sub_layers.items()]
+            children = [f"({name}): " + repr(layer).replace("\n", "\n  ")
+                        for name, layer in self._sub_layers.items()]
             text += "\n  " + "\n  ".join(children) + "\n"
         return f"{type(self).__name__}({text})"
 

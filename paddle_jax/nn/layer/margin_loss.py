@@ -41,7 +41,8 @@ class CosineEmbeddingLoss(Layer):
     Raises:
         ValueError: margin or reduction is not allowed.
     Example:
-        >>> x = paddle.to_tensor([[3.0, 4.0]]); round(float(paddle.nn.CosineEmbeddingLoss()(x, x, paddle.to_tensor([1]))), 5)
+        >>> x = paddle.to_tensor([[3.0, 4.0]])
+        >>> round(float(paddle.nn.CosineEmbeddingLoss()(x, x, paddle.to_tensor([1]))), 5)
         0.0
     """
 
@@ -94,11 +95,12 @@ class TripletMarginLoss(Layer):
     def __init__(self, margin=1.0, p=2.0, epsilon=1e-6, swap=False, reduction="mean", name=None):
         super().__init__()
         check_reduction("TripletMarginLoss", reduction)
-        self.margin, self.p, self.epsilon, self.swap, self.reduction, self.name = margin, p, epsilon, swap, reduction, name
+        self.margin, self.p, self.epsilon, self.swap, self.reduction, self.name = (margin, p, epsilon, swap,
+                                                                                   reduction, name)
 
     def forward(self, input, positive, negative):
-        return F.triplet_margin_loss(input, positive, negative, margin=self.margin, p=self.p, epsilon=self.epsilon, swap=self.swap,
-                                     reduction=self.reduction)
+        return F.triplet_margin_loss(input, positive, negative, margin=self.margin, p=self.p,
+                                     epsilon=self.epsilon, swap=self.swap, reduction=self.reduction)
 
 
 class TripletMarginWithDistanceLoss(Layer):
@@ -112,7 +114,8 @@ class TripletMarginWithDistanceLoss(Layer):
     Raises:
         ValueError: reduction is not allowed.
     Example:
-        >>> a = paddle.zeros([1, 2]); loss = paddle.nn.TripletMarginWithDistanceLoss(lambda x, y: (x - y).abs().sum(-1))
+        >>> a = paddle.zeros([1, 2])
+        >>> loss = paddle.nn.TripletMarginWithDistanceLoss(lambda x, y: (x - y).abs().sum(-1))
         >>> float(loss(a, a, a + 5))
         0.0
     """
@@ -120,11 +123,13 @@ class TripletMarginWithDistanceLoss(Layer):
     def __init__(self, distance_function=None, margin=1.0, swap=False, reduction="mean", name=None):
         super().__init__()
         check_reduction("TripletMarginWithDistanceLoss", reduction)
-        self.margin, self.swap, self.reduction, self.distance_function, self.name = margin, swap, reduction, distance_function, name
+        self.margin, self.swap, self.reduction, self.distance_function, self.name = (margin, swap, reduction,
+                                                                                     distance_function, name)
 
     def forward(self, input, positive, negative):
-        return F.triplet_margin_with_distance_loss(input, positive, negative, distance_function=self.distance_function, margin=self.margin,
-                                                   swap=self.swap, reduction=self.reduction)
+        return F.triplet_margin_with_distance_loss(
+            input, positive, negative, distance_function=self.distance_function, margin=self.margin,
+            swap=self.swap, reduction=self.reduction)
 
 
 class MultiLabelSoftMarginLoss(Layer):
@@ -150,14 +155,16 @@ class MultiLabelSoftMarginLoss(Layer):
 
 
 class MultiLabelMarginLoss(Layer):
-    """The sum of max(0, 1 - (input of a label - input of another class)) / C, labels being lists that end at -1.
+    """The sum of max(0, 1 - (input of a label - input of another class)) / C, labels being
+    lists that end at -1.
 
     Args:
         reduction: str.
     Raises:
         ValueError: reduction is not allowed.
     Example:
-        >>> loss = paddle.nn.MultiLabelMarginLoss(); float(loss(paddle.zeros([1, 2]), paddle.to_tensor([[1, -1]])))
+        >>> loss = paddle.nn.MultiLabelMarginLoss()
+        >>> float(loss(paddle.zeros([1, 2]), paddle.to_tensor([[1, -1]])))
         0.5
     """
 
@@ -191,7 +198,8 @@ class MultiMarginLoss(Layer):
         self.p, self.margin, self.weight, self.reduction, self.name = p, margin, weight, reduction, name
 
     def forward(self, input, label):
-        return F.multi_margin_loss(input, label, p=self.p, margin=self.margin, weight=self.weight, reduction=self.reduction)
+        return F.multi_margin_loss(input, label, p=self.p, margin=self.margin, weight=self.weight,
+                                   reduction=self.reduction)
 
 
 class SoftMarginLoss(Layer):
@@ -216,6 +224,7 @@ class SoftMarginLoss(Layer):
 
 
 __all__ = [
-    "CosineEmbeddingLoss", "HingeEmbeddingLoss", "MarginRankingLoss", "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss",
-    "SoftMarginLoss", "TripletMarginLoss", "TripletMarginWithDistanceLoss",
+    "CosineEmbeddingLoss", "HingeEmbeddingLoss", "MarginRankingLoss", "MultiLabelMarginLoss",
+    "MultiLabelSoftMarginLoss", "MultiMarginLoss", "SoftMarginLoss", "TripletMarginLoss",
+    "TripletMarginWithDistanceLoss",
 ]

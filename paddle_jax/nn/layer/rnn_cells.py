@@ -13,7 +13,8 @@ from paddle_jax.tensor.creation import full
 
 
 class RNNCellBase(Layer):
-    """The base of cells: a layer `(inputs, states) -> (outputs, new states)` that `paddle.nn.RNN` can run over time.
+    """The base of cells: a layer `(inputs, states) -> (outputs, new states)` that `paddle.nn.RNN`
+    can run over time.
 
     A subclass defines `forward` and `state_shape`.
 
@@ -41,16 +42,19 @@ class RNNCellBase(Layer):
         """
         while not isinstance(batch_ref, Tensor):
             if not isinstance(batch_ref, dict | list | tuple) or not batch_ref:
-                raise ArgumentError(f"get_initial_states: batch_ref: got {repr(batch_ref)[:40]}; it must be a Tensor, or nested Tensors")
+                raise ArgumentError(f"get_initial_states: batch_ref: got {repr(batch_ref)[:40]}; "
+                                    "it must be a Tensor, or nested Tensors")
             batch_ref = next(iter(batch_ref.values() if isinstance(batch_ref, dict) else batch_ref))
         batch = length_of(batch_ref, batch_dim_idx)
         shape = self.state_shape if shape is None else shape
         dtype = batch_ref.dtype if dtype is None else dtype
-        return _nested(shape, lambda one: full([batch, *(one[1:] if one and one[0] == -1 else one)], init_value, dtype))
+        return _nested(shape, lambda one: full([batch, *(one[1:] if one and one[0] == -1 else one)],
+                                               init_value, dtype))
 
     @property
     def state_shape(self):
-        """The shape of a state without the batch axis, or nested tuples of them; each cell defines its own."""
+        """The shape of a state without the batch axis, or nested tuples of them; each cell
+        defines its own."""
         raise NotImplementedError(f"{type(self).__name__}.state_shape is not defined; define it in the class")
 
     @property
@@ -59,15 +63,19 @@ class RNNCellBase(Layer):
         raise NotImplementedError(f"{type(self).__name__}.state_dtype is not defined; define it in the class")
 
     def _parameters_of_gates(self, gates, attrs, recurrent_size=None):
-        """Makes weight_ih, weight_hh, bias_ih, bias_hh. An attr of False gives ones (weights) or zeros (biases) that stay fixed."""
+        """Makes weight_ih, weight_hh, bias_ih, bias_hh. An attr of False gives ones (weights) or zeros
+        (biases) that stay fixed."""
         bound = 1.0 / math.sqrt(self.hidden_size)
         rows = gates * self.hidden_size
-        shapes = {"weight_ih": [rows, self.input_size], "weight_hh": [rows, recurrent_size or self.hidden_size], "bias_ih": [rows], "bias_hh": [rows]}
+        shapes = {"weight_ih": [rows, self.input_size],
+                  "weight_hh": [rows, recurrent_size or self.hidden_size], "bias_ih": [rows],
+                  "bias_hh": [rows]}
         for (name, shape), attr in zip(shapes.items(), attrs, strict=True):
             fixed, bias = attr is False, name.startswith("bias")
             if fixed:
                 attr = ParamAttr(initializer=Constant(0.0 if bias else 1.0), trainable=False)
-            setattr(self, name, self.create_parameter(shape, attr, is_bias=bias, default_initializer=Uniform(-bound, bound)))
+            setattr(self, name, self.create_parameter(shape, attr, is_bias=bias,
+                                                      default_initializer=Uniform(-bound, bound)))
 
     def _check_size(self, hidden_size):
         if hidden_size <= 0:
@@ -107,8 +115,8 @@ class SimpleRNNCell(RNNCellBase):
     See: Elman, Finding Structure in Time, 1990.
     """
 
-    def __init__(self, input_size, hidden_size, activation="tanh", weight_ih_attr=None, weight_hh_attr=None, bias_ih_attr=None,
-                 bias_hh_attr=None, name=None):
+    def __init__(self, input_size, hidden_size, activation="tanh", weight_ih_attr=None, weight_hh_attr=None,
+                 bias_ih_attr=None, bias_hh_attr=None, name=None):
         super().__init__()
         self._check_size(hidden_size)
         if activation not in ("tanh", "relu"):
@@ -132,19 +140,22 @@ class SimpleRNNCell(RNNCellBase):
         return (self.hidden_size,)
 
     def extra_repr(self):
-        return f"{self.input_size}, {self.hidden_size}" + ("" if self.activation == "tanh" else f", activation={self.activation}")
+        return (f"{self.input_size}, {self.hidden_size}"
+                + ("" if self.activation == "tanh" else f", activation={self.activation}"))
 
 
 class LSTMCell(RNNCellBase):
     """One step of an LSTM.
 
-    i, f, g, o are the four parts of W_ih x + b_ih + W_hh h + b_hh; c = s(f) c + s(i) tanh(g); h = s(o) tanh(c), with s the sigmoid.
+    i, f, g, o are the four parts of W_ih x + b_ih + W_hh h + b_hh; c = s(f) c + s(i) tanh(g); h = s(o)
+    tanh(c), with s the sigmoid.
 
     Args:
         input_size: int, I.
         hidden_size: int, H.
         weight_ih_attr: ParamAttr of `weight_ih`, shape [4 H, I]; False for fixed ones.
-        weight_hh_attr: ParamAttr of `weight_hh`, shape [4 H, H] ([4 H, P] with projection); False for fixed ones.
+        weight_hh_attr: ParamAttr of `weight_hh`, shape [4 H, H] ([4 H, P] with projection);
+            False for fixed ones.
         bias_ih_attr: ParamAttr of `bias_ih`, shape [4 H]; False for none.
         bias_hh_attr: ParamAttr of `bias_hh`, shape [4 H]; False for none.
         proj_size: int, P: h is projected by `weight_ho`, shape [H, P]; 0 for no projection.
@@ -156,17 +167,19 @@ class LSTMCell(RNNCellBase):
     See: Hochreiter and Schmidhuber, Long Short-Term Memory, 1997; Gers et al., Learning to Forget, 2000.
     """
 
-    def __init__(self, input_size, hidden_size, weight_ih_attr=None, weight_hh_attr=None, bias_ih_attr=None, bias_hh_attr=None, proj_size=0,
-                 name=None):
+    def __init__(self, input_size, hidden_size, weight_ih_attr=None, weight_hh_attr=None, bias_ih_attr=None,
+                 bias_hh_attr=None, proj_size=0, name=None):
         super().__init__()
         self._check_size(hidden_size)
         if proj_size < 0 or proj_size >= hidden_size:
-            raise ValueError(f"LSTMCell: proj_size: got {proj_size}; it must be 0..{hidden_size - 1}, below hidden_size")
+            raise ValueError(f"LSTMCell: proj_size: got {proj_size}; it must be 0..{hidden_size - 1}, "
+                             "below hidden_size")
         self.proj_size, self.hidden_size, self.input_size = proj_size, hidden_size, input_size
         self._parameters_of_gates(4, (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr), proj_size)
         if proj_size:
             bound = 1.0 / math.sqrt(hidden_size)
-            self.weight_ho = self.create_parameter([hidden_size, proj_size], weight_hh_attr or None, default_initializer=Uniform(-bound, bound))
+            self.weight_ho = self.create_parameter([hidden_size, proj_size], weight_hh_attr or None,
+                                                   default_initializer=Uniform(-bound, bound))
 
     def _projection(self):
         return self.weight_ho if self.proj_size else None
@@ -193,7 +206,8 @@ class LSTMCell(RNNCellBase):
 class GRUCell(RNNCellBase):
     """One step of a GRU.
 
-    r and z are the sigmoids of parts of W_ih x + b_ih + W_hh h + b_hh; c = tanh(W_c x + b_c + r (U_c h + d_c)); h = z h + (1 - z) c.
+    r and z are the sigmoids of parts of W_ih x + b_ih + W_hh h + b_hh; c = tanh(W_c x + b_c + r (U_c h +
+    d_c)); h = z h + (1 - z) c.
 
     Args:
         input_size: int, I.
@@ -210,7 +224,8 @@ class GRUCell(RNNCellBase):
     See: Cho et al., Learning Phrase Representations using RNN Encoder-Decoder, 2014.
     """
 
-    def __init__(self, input_size, hidden_size, weight_ih_attr=None, weight_hh_attr=None, bias_ih_attr=None, bias_hh_attr=None, name=None):
+    def __init__(self, input_size, hidden_size, weight_ih_attr=None, weight_hh_attr=None, bias_ih_attr=None,
+                 bias_hh_attr=None, name=None):
         super().__init__()
         self._check_size(hidden_size)
         self.hidden_size, self.input_size = hidden_size, input_size

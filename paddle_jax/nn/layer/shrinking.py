@@ -11,7 +11,8 @@ class Hardshrink(Layer):
     Args:
         threshold: float; `lambd` is accepted as a name.
     Example:
-        >>> x = paddle.to_tensor([-2.0, 0.5]); bool((paddle.nn.Hardshrink()(x) == paddle.nn.functional.hardshrink(x)).all())
+        >>> x = paddle.to_tensor([-2.0, 0.5])
+        >>> bool((paddle.nn.Hardshrink()(x) == paddle.nn.functional.hardshrink(x)).all())
         True
     """
 
@@ -36,7 +37,8 @@ class Softshrink(Layer):
     Args:
         threshold: float; `lambd` is accepted as a name.
     Example:
-        >>> x = paddle.to_tensor([-2.0, 0.5]); bool((paddle.nn.Softshrink()(x) == paddle.nn.functional.softshrink(x)).all())
+        >>> x = paddle.to_tensor([-2.0, 0.5])
+        >>> bool((paddle.nn.Softshrink()(x) == paddle.nn.functional.softshrink(x)).all())
         True
     """
 
@@ -62,7 +64,8 @@ class ThresholdedReLU(Layer):
         threshold: float.
         value: float.
     Example:
-        >>> x = paddle.to_tensor([-2.0, 0.5]); bool((paddle.nn.ThresholdedReLU()(x) == paddle.nn.functional.thresholded_relu(x)).all())
+        >>> x = paddle.to_tensor([-2.0, 0.5])
+        >>> bool((paddle.nn.ThresholdedReLU()(x) == paddle.nn.functional.thresholded_relu(x)).all())
         True
     """
 

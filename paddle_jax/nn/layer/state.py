@@ -19,12 +19,14 @@ class _IncompatibleKeys(_Keys):
     __slots__ = ()
 
     def __repr__(self):
-        return super().__repr__() if self.missing_keys or self.unexpected_keys else "<All keys matched successfully>"
+        return (super().__repr__() if self.missing_keys or self.unexpected_keys
+                else "<All keys matched successfully>")
 
     __str__ = __repr__
 
 
-def _paddle_form(destination=None, include_sublayers=True, structured_name_prefix="", use_hook=True, keep_vars=True):
+def _paddle_form(destination=None, include_sublayers=True, structured_name_prefix="", use_hook=True,
+                 keep_vars=True):
     return destination, include_sublayers, structured_name_prefix, use_hook, keep_vars
 
 
@@ -38,8 +40,8 @@ class StateMixin:
     def state_dict(self, *args, **kwargs):
         """Returns parameters and persistable buffers by name, in the order of the tree.
 
-        Call it as `state_dict(destination=None, include_sublayers=True, structured_name_prefix="", use_hook=True, keep_vars=True)`
-        or as `state_dict(destination=None, prefix="", keep_vars=False)`.
+        Call it as `state_dict(destination=None, include_sublayers=True, structured_name_prefix="",
+        use_hook=True, keep_vars=True)` or as `state_dict(destination=None, prefix="", keep_vars=False)`.
 
         Args:
             destination: dict to put them in.
@@ -64,8 +66,9 @@ class StateMixin:
         return self._gather(*form(*args, **kwargs), everything=False)
 
     def sharded_state_dict(self, structured_name_prefix=""):
-        """Returns the state dict as parts for `paddle.distributed.save_state_dict` and `load_state_dict`. A layer that holds only its part of a
-        Tensor overrides it, with `paddle.distributed.build_sharded_state_dict`; layers around it ask it.
+        """Returns the state dict as parts for `paddle.distributed.save_state_dict` and `load_state_dict`. A
+        layer that holds only its part of a Tensor overrides it, with
+        `paddle.distributed.build_sharded_state_dict`; layers around it ask it.
 
         Args:
             structured_name_prefix: str put before every name.
@@ -78,15 +81,18 @@ class StateMixin:
         """
         from paddle_jax.distributed.checkpoint.sharded_weight import build_sharded_state_dict
 
-        found = build_sharded_state_dict(self.state_dict(include_sublayers=False), prefix=structured_name_prefix)
+        found = build_sharded_state_dict(self.state_dict(include_sublayers=False),
+                                         prefix=structured_name_prefix)
         for name, layer in self._sub_layers.items():
             if layer is not None:
                 found |= layer.sharded_state_dict(f"{structured_name_prefix}{name}.")
         return found
 
-    def to_static_state_dict(self, destination=None, include_sublayers=True, structured_name_prefix="", use_hook=True, keep_vars=True):
+    def to_static_state_dict(self, destination=None, include_sublayers=True, structured_name_prefix="",
+                             use_hook=True, keep_vars=True):
         """Like `state_dict`, with the buffers that are not persistable as well."""
-        return self._gather(destination, include_sublayers, structured_name_prefix, use_hook, keep_vars, everything=True)
+        return self._gather(destination, include_sublayers, structured_name_prefix, use_hook, keep_vars,
+                            everything=True)
 
     def _gather(self, destination, include_sublayers, prefix, use_hook, keep_vars, everything):
         destination = collections.OrderedDict() if destination is None else destination
@@ -98,7 +104,8 @@ class StateMixin:
         if include_sublayers:
             for name, layer in self._sub_layers.items():
                 if layer is not None:
-                    destination = layer._gather(destination, True, f"{prefix}{name}.", use_hook, keep_vars, everything)
+                    destination = layer._gather(destination, True, f"{prefix}{name}.", use_hook, keep_vars,
+                                                everything)
         if use_hook:
             for hook in list(self._state_dict_hooks.values()):
                 got = hook(destination)
@@ -110,14 +117,16 @@ class StateMixin:
 
         Args:
             state_dict: dict from name to Tensor or NumPy array.
-            use_structured_name: names are those of `state_dict()`; False: they are the parameters' own names ("linear_0.w_0").
+            use_structured_name: names are those of `state_dict()`; False: they are the parameters' own names
+                ("linear_0.w_0").
         Returns:
-            (missing, unexpected): the names that got no value, and those in state_dict that were not used. A value of
-            another shape is not loaded, is in both, and gives a warning.
+            (missing, unexpected): the names that got no value, and those in state_dict that were not used. A
+            value of another shape is not loaded, is in both, and gives a warning.
         Raises:
             AssertionError: a value has another dtype. Nothing is loaded then.
         Example:
-            >>> layer = paddle.nn.Linear(1, 1); layer.set_state_dict({"weight": paddle.ones([1, 1]), "bias": paddle.zeros([1])})
+            >>> layer = paddle.nn.Linear(1, 1)
+            >>> layer.set_state_dict({"weight": paddle.ones([1, 1]), "bias": paddle.zeros([1])})
             ([], [])
         """
         missing, used, pairs = [], set(), []
@@ -127,7 +136,8 @@ class StateMixin:
             if value is None:
                 problem = f"{name} is not found in the provided dict."
             elif list(_shape_of(value)) != list(tensor.shape):
-                problem = f"{name} receives a shape {list(_shape_of(value))}, but the expected shape is {list(tensor.shape)}."
+                problem = (f"{name} receives a shape {list(_shape_of(value))}, but the expected shape is "
+                           f"{list(tensor.shape)}.")
             else:
                 used.add(name)
                 pairs.append((tensor, _matching(tensor, value)))
@@ -168,12 +178,15 @@ def _shape_of(value):
 
 def _matching(tensor, value):
     """The array to put into `tensor`; its dtype must be the same. uint16 is how NumPy files hold bfloat16."""
-    if not isinstance(value, Tensor | np.ndarray | np.generic) and not hasattr(value, "__jax_array__") and not hasattr(value, "devices"):
-        raise AssertionError(f"set_state_dict: {tensor.name}: got {type(value).__name__}; values must be Tensors or NumPy arrays")
+    if (not isinstance(value, Tensor | np.ndarray | np.generic) and not hasattr(value, "__jax_array__")
+            and not hasattr(value, "devices")):
+        raise AssertionError(f"set_state_dict: {tensor.name}: got {type(value).__name__}; "
+                             "values must be Tensors or NumPy arrays")
     array = held(value) if isinstance(value, Tensor) else np.array(value)
     target = np.dtype(tensor._raw.dtype)
     if array.dtype == np.uint16 and target.name == "bfloat16":
         return kept(np.array(looked_at(settled(array))).view(target))
     if array.dtype != target:
-        raise AssertionError(f"set_state_dict: {tensor.name}: got dtype {array.dtype}; the parameter has {target}; cast one of them")
+        raise AssertionError(f"set_state_dict: {tensor.name}: got dtype {array.dtype}; "
+                             f"the parameter has {target}; cast one of them")
     return array if isinstance(value, Tensor) else kept(array)

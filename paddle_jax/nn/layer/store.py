@@ -6,7 +6,8 @@ from paddle_jax._core.state import Changes
 
 
 class Store(collections.OrderedDict):
-    """Parameters, buffers, sublayers or hooks by name. Counts as a change of the Layer when one is put in or taken out."""
+    """Parameters, buffers, sublayers or hooks by name. Counts as a change of the Layer when one is put
+    in or taken out."""
 
     def __setitem__(self, key, value):
         Changes.count += 1

@@ -18,7 +18,8 @@ class _Sum(PyLayer):
 
     @staticmethod
     def backward(ctx, cotangent):
-        return wrap(Groups.known[0].process_group.all_reduce(cotangent._value, wire.SUM, "SyncBatchNorm, backward: all_reduce"))
+        return wrap(Groups.known[0].process_group.all_reduce(cotangent._value, wire.SUM,
+                                                             "SyncBatchNorm, backward: all_reduce"))
 
 
 def several() -> bool:
@@ -27,8 +28,8 @@ def several() -> bool:
 
 
 def normalised(x, axis, running, weight, bias, momentum, epsilon, data_format):
-    """The result of a batch normalisation in training; updates the running statistics. Two sums travel, so that the variance is that of differences
-    from the mean, as precise as on one process.
+    """The result of a batch normalisation in training; updates the running statistics. Two sums travel, so
+    that the variance is that of differences from the mean, as precise as on one process.
 
     Args:
         x: Tensor with channels along `axis`.

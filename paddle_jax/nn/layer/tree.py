@@ -16,7 +16,8 @@ class TreeMixin:
             layers_set: set of layers to leave out; those yielded are added.
             remove_duplicate: yield a layer that is in the tree twice once.
         Example:
-            >>> net = paddle.nn.Sequential(paddle.nn.ReLU(), paddle.nn.Tanh()); [name for name, _ in net.named_sublayers()]
+            >>> net = paddle.nn.Sequential(paddle.nn.ReLU(), paddle.nn.Tanh())
+            >>> [name for name, _ in net.named_sublayers()]
             ['0', '1']
         """
         layers_set = set() if layers_set is None else layers_set
@@ -91,7 +92,8 @@ class TreeMixin:
 
     def _named(self, store, prefix, include_sublayers, remove_duplicate):
         seen = set()
-        layers = self.named_sublayers(prefix, True, None, remove_duplicate) if include_sublayers else [(prefix, self)]
+        layers = (self.named_sublayers(prefix, True, None, remove_duplicate) if include_sublayers
+                  else [(prefix, self)])
         for start, layer in layers:
             for name, tensor in getattr(layer, store).items():
                 if tensor is None or id(tensor) in seen:
@@ -100,7 +102,7 @@ class TreeMixin:
                     seen.add(id(tensor))
                 yield _join(start, name), tensor
 
-    # by dotted name -----------------------------------------------------------------------------------------------
+    # by dotted name -----------------------------------------------------------------------------------------
 
     def get_sublayer(self, target):
         """Returns the layer with a dotted name such as "encoder.0"; "" is this layer.
@@ -134,7 +136,8 @@ class TreeMixin:
         Raises:
             AttributeError: there is none.
         """
-        return self._get_tensor(target, "an nn.Parameter", lambda layer, name: isinstance(getattr(layer, name), Parameter))
+        return self._get_tensor(target, "an nn.Parameter",
+                                lambda layer, name: isinstance(getattr(layer, name), Parameter))
 
     def get_buffer(self, target):
         """Returns the buffer with a dotted name.

@@ -46,7 +46,8 @@ class PixelShuffle(Layer):
 
 
 class PixelUnshuffle(Layer):
-    """Makes images r times smaller by moving squares of r * r pixels into channels: the reverse of PixelShuffle.
+    """Makes images r times smaller by moving squares of r * r pixels into channels: the reverse
+    of PixelShuffle.
 
     Args:
         downscale_factor: int, r.

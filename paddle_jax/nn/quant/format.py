@@ -1,11 +1,17 @@
-"""Layers of a converted network: numbers to integers and back, in the linear form, and the base of layers that can be converted."""
+"""Layers of a converted network: numbers to integers and back, in the linear form, and the base of layers
+that can be converted."""
 
 import abc
 
 from paddle_jax._core.autograd.autograd_mode import no_grad
 from paddle_jax._core.values import unique_name
 from paddle_jax.base.param_attr import ParamAttr
-from paddle_jax.nn.functional.quantization import dequantize_groups, dequantize_linear, quantize_groups, quantize_linear
+from paddle_jax.nn.functional.quantization import (
+    dequantize_groups,
+    dequantize_linear,
+    quantize_groups,
+    quantize_linear,
+)
 from paddle_jax.nn.initializer import Assign
 from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.tensor.creation import to_tensor, zeros_like
@@ -30,7 +36,8 @@ def _channels(scale, ndim, axis):
 
 
 def fake_fp8_quant(input, scale, axis=-1, type="e4m3"):
-    """Numbers of 8-bit floating point, in the dtype of the input, that stand for input at a scale: round(input max / scale).
+    """Numbers of 8-bit floating point, in the dtype of the input, that stand for input at a scale:
+    round(input max / scale).
 
     Args:
         input: Tensor of floating numbers.
@@ -57,16 +64,20 @@ class _Linear(Layer):
     def __init__(self, scales, zero_point=None, quant_axis=None, bit_length=8, group_size=128):
         super().__init__()
         scales = to_tensor(scales, dtype="float32").detach()
-        zero_point = zeros_like(scales) if zero_point is None else to_tensor(zero_point, dtype="float32").detach()
-        for attribute, name, value in (("_scales", "scale", scales), ("_zero_point", "zero_point", zero_point)):
-            attr = ParamAttr(name=unique_name.generate(f"quant_dequant.{name}"), initializer=Assign(value), trainable=False)
+        zero_point = (zeros_like(scales) if zero_point is None
+                      else to_tensor(zero_point, dtype="float32").detach())
+        for attribute, name, value in (("_scales", "scale", scales),
+                                       ("_zero_point", "zero_point", zero_point)):
+            attr = ParamAttr(name=unique_name.generate(f"quant_dequant.{name}"), initializer=Assign(value),
+                             trainable=False)
             setattr(self, attribute, self.create_parameter(value.shape, attr=attr, dtype="float32"))
         self.in_accum, self.in_state = to_tensor(0.0), to_tensor(0.0)
         self._quant_axis = -1 if quant_axis is None else quant_axis
         self._bit_length, self._group_size = bit_length, group_size
         if isinstance(bit_length, tuple):
             if bit_length not in _FP8_BITS:
-                raise NotImplementedError(f"{type(self).__name__}: bit_length: got {bit_length}; of floating formats (4, 3) and (5, 2) are supported")
+                raise NotImplementedError(f"{type(self).__name__}: bit_length: got {bit_length}; "
+                                          "of floating formats (4, 3) and (5, 2) are supported")
             self._qmax, _ = _FP8[_FP8_BITS[bit_length]]
             self._qmin = -self._qmax
         else:
@@ -79,20 +90,25 @@ class _Linear(Layer):
         if self._scales.ndim > 1:
             return groups(input, self._scales, self._group_size, self._qmax)
         if self._quant_axis not in (-1, 0, 1):
-            raise ValueError(f"{type(self).__name__}: quant_axis: got {self._quant_axis}; it must be -1, 0 or 1")
-        return linear(input, self._scales, self._zero_point, self._quant_axis, self._bit_length, self._qmin, self._qmax)
+            raise ValueError(f"{type(self).__name__}: quant_axis: got {self._quant_axis}; "
+                             "it must be -1, 0 or 1")
+        return linear(input, self._scales, self._zero_point, self._quant_axis, self._bit_length, self._qmin,
+                      self._qmax)
 
     @classmethod
     def from_quanter(cls, quanter):
         """Makes the layer from the scales of a quanter or observer."""
-        return cls(quanter.scales(), quanter.zero_points(), quanter.quant_axis(), quanter.bit_length(), getattr(quanter, "group_size", 128))
+        return cls(quanter.scales(), quanter.zero_points(), quanter.quant_axis(), quanter.bit_length(),
+                   getattr(quanter, "group_size", 128))
 
 
 class LinearQuanter(_Linear):
-    """Gives the integers (as floating numbers) that stand for the input at fixed scales; no gradient flows through.
+    """Gives the integers (as floating numbers) that stand for the input at fixed scales; no
+    gradient flows through.
 
     Args:
-        scales: Tensor, array or number: the largest magnitudes, one, one for each channel, or [groups, columns].
+        scales: Tensor, array or number: the largest magnitudes, one, one for each channel, or
+            [groups, columns].
         zero_point: Tensor of zeros of the shape of scales. Default: zeros.
         quant_axis: int, 0 or 1: the axis of the channels; -1 or None: one scale.
         bit_length: int, or (4, 3) or (5, 2) for 8-bit floating point.
@@ -139,13 +155,15 @@ class LinearQuanterDequanter(Layer):
     @staticmethod
     def from_quanter(quanter):
         """Makes both layers from the scales of a quanter or observer."""
-        return LinearQuanterDequanter(LinearQuanter.from_quanter(quanter), LinearDequanter.from_quanter(quanter))
+        return LinearQuanterDequanter(LinearQuanter.from_quanter(quanter),
+                                      LinearDequanter.from_quanter(quanter))
 
 
 class ConvertibleQuantedLayer(Layer, metaclass=abc.ABCMeta):
     """The base of layers with simulated quantization that `convert` can bring into the form for inference.
 
-    A subclass says with `weights_to_quanters` which quanter belongs to which weight, and with `activation_quanters` which belong to inputs.
+    A subclass says with `weights_to_quanters` which quanter belongs to which weight, and with
+    `activation_quanters` which belong to inputs.
     """
 
     def __init__(self):
@@ -175,7 +193,8 @@ class ConvertibleQuantedLayer(Layer, metaclass=abc.ABCMeta):
             weight.set_value(quanter(weight))
 
     def _convert(self, remain_weight=False):
-        """Puts quanters of fixed scales in place of observers, and integers in place of weights unless these shall remain.
+        """Puts quanters of fixed scales in place of observers, and integers in place of weights unless
+        these shall remain.
 
         Raises:
             AssertionError: it is converted already.

@@ -1,4 +1,5 @@
-"""Layers with simulated quantization whose settings are given one by one, and the layers that find their scales."""
+"""Layers with simulated quantization whose settings are given one by one, and the layers that
+find their scales."""
 
 from paddle_jax._core.values import unique_name
 from paddle_jax.base.param_attr import ParamAttr
@@ -9,8 +10,9 @@ from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.tensor.linalg import matmul
 
 __all__ = [
-    "FakeQuantAbsMax", "FakeQuantMovingAverageAbsMax", "FakeQuantChannelWiseAbsMax", "QuantizedConv2D", "QuantizedConv2DTranspose", "QuantizedLinear",
-    "MovingAverageAbsMaxScale", "MAOutputScaleLayer", "FakeQuantMAOutputScaleLayer", "QuantStub", "QuantizedMatmul",
+    "FakeQuantAbsMax", "FakeQuantMovingAverageAbsMax", "FakeQuantChannelWiseAbsMax", "QuantizedConv2D",
+    "QuantizedConv2DTranspose", "QuantizedLinear", "MovingAverageAbsMaxScale", "MAOutputScaleLayer",
+    "FakeQuantMAOutputScaleLayer", "QuantStub", "QuantizedMatmul",
 ]
 
 
@@ -26,7 +28,8 @@ def _need_floats(layer, input):
 
 
 class FakeQuantAbsMax(Layer):
-    """Rounds its input to what a number of bits can hold; the scale is the largest magnitude of each input. Gradients go straight through.
+    """Rounds its input to what a number of bits can hold; the scale is the largest magnitude of each input.
+    Gradients go straight through.
 
     Args:
         name: str, begins the name of the scale. Default: "quant_dequant".
@@ -35,7 +38,8 @@ class FakeQuantAbsMax(Layer):
         quant_on_weight: keep the last scale, as parameter `_scale`.
         reduce_type: "max" for the largest magnitude of all processes in Paddle; there is one process here.
     Example:
-        >>> [round(v, 4) for v in paddle.nn.quant.quant_layers.FakeQuantAbsMax(quant_bits=4)(paddle.to_tensor([-7.0, 2.4])).tolist()]
+        >>> [round(v, 4) for v in paddle.nn.quant.quant_layers.FakeQuantAbsMax(quant_bits=4)(
+        ...     paddle.to_tensor([-7.0, 2.4])).tolist()]
         [-7.0, 2.0]
     """
 
@@ -72,14 +76,17 @@ class FakeQuantChannelWiseAbsMax(FakeQuantAbsMax):
         AssertionError: quant_on_weight is False.
         TypeError: channel_num is missing.
     Example:
-        >>> layer = paddle.nn.quant.quant_layers.FakeQuantChannelWiseAbsMax(channel_num=2, quant_bits=4, quant_on_weight=True)
+        >>> layer = paddle.nn.quant.quant_layers.FakeQuantChannelWiseAbsMax(channel_num=2, quant_bits=4,
+        ...                                                                 quant_on_weight=True)
         >>> layer(paddle.to_tensor([[7.0, 2.4], [0.7, 0.24]])).numpy().round(2).tolist()
         [[7.0, 2.0], [0.7, 0.2]]
     """
 
-    def __init__(self, name=None, channel_num=None, quant_bits=8, quant_axis=0, dtype="float32", quant_on_weight=False, reduce_type=None):
+    def __init__(self, name=None, channel_num=None, quant_bits=8, quant_axis=0, dtype="float32",
+                 quant_on_weight=False, reduce_type=None):
         if not quant_on_weight:
-            raise AssertionError("FakeQuantChannelWiseAbsMax: quant_on_weight: got False; channels have scales of their own in weights only")
+            raise AssertionError("FakeQuantChannelWiseAbsMax: quant_on_weight: got False; "
+                                 "channels have scales of their own in weights only")
         if channel_num is None:
             raise TypeError("FakeQuantChannelWiseAbsMax: channel_num: got None; give the number of channels")
         super().__init__(name, quant_bits, dtype, False, reduce_type)
@@ -88,12 +95,14 @@ class FakeQuantChannelWiseAbsMax(FakeQuantAbsMax):
 
     def forward(self, input):
         if self._quant_axis not in (0, 1):
-            raise ValueError(f"FakeQuantChannelWiseAbsMax: quant_axis: got {self._quant_axis}; it must be 0 or 1")
+            raise ValueError(f"FakeQuantChannelWiseAbsMax: quant_axis: got {self._quant_axis}; "
+                             "it must be 0 or 1")
         return self._found(input, self._quant_axis)
 
 
 class MovingAverageAbsMaxScale(Layer):
-    """Gives its input, and in training follows the largest magnitude: scale = accum / state, see `FakeQuantMovingAverageAbsMax`.
+    """Gives its input, and in training follows the largest magnitude: scale = accum / state, see
+    `FakeQuantMovingAverageAbsMax`.
 
     Args:
         name: str, begins the names of scale and averages. Default: "outscale".
@@ -112,13 +121,15 @@ class MovingAverageAbsMaxScale(Layer):
         super().__init__()
         self._moving_rate, self._reduce_type = moving_rate, reduce_type
         for attribute, value in zip(("scale", "state", "accum"), self._initial, strict=True):
-            _kept(self, attribute, unique_name.generate(f"{name or self._names}.{attribute}"), [1], value, dtype)
+            _kept(self, attribute, unique_name.generate(f"{name or self._names}.{attribute}"), [1], value,
+                  dtype)
 
     def _follow(self, input):
         _need_floats(self, input)
         if self.training:
             kept = (self._scale, self._state, self._accum)
-            for parameter, value in zip(kept, moving_average_abs_max(input.detach(), *[p.detach() for p in kept], self._moving_rate), strict=True):
+            for parameter, value in zip(kept, moving_average_abs_max(
+                    input.detach(), *[p.detach() for p in kept], self._moving_rate), strict=True):
                 parameter._rebind(value._raw)
 
     def forward(self, input):
@@ -130,9 +141,11 @@ QuantStub = MovingAverageAbsMaxScale
 
 
 class FakeQuantMovingAverageAbsMax(MovingAverageAbsMaxScale):
-    """Rounds its input to what a number of bits can hold; in training the scale is a moving average of the largest magnitudes.
+    """Rounds its input to what a number of bits can hold; in training the scale is a moving average of the
+    largest magnitudes.
 
-    state = rate state + 1, accum = rate accum + max |x|, scale = accum / state. Gradients go straight through.
+    state = rate state + 1, accum = rate accum + max |x|, scale = accum / state. Gradients go
+    straight through.
 
     Args:
         name: str, begins the names of scale and averages. Default: "quant_dequant".
@@ -159,8 +172,8 @@ class FakeQuantMovingAverageAbsMax(MovingAverageAbsMaxScale):
 
 def _get_fake_quant_type(quant_type, **kwargs):
     """The layer of a kind of quantization, made with those of the arguments that it has."""
-    own = {"name": kwargs.get("name"), "quant_bits": kwargs.get("quant_bits", 8), "dtype": kwargs.get("dtype", "float32"),
-           "reduce_type": kwargs.get("reduce_type")}
+    own = {"name": kwargs.get("name"), "quant_bits": kwargs.get("quant_bits", 8),
+           "dtype": kwargs.get("dtype", "float32"), "reduce_type": kwargs.get("reduce_type")}
     if quant_type == "abs_max":
         return FakeQuantAbsMax(**own, quant_on_weight=kwargs.get("quant_on_weight", False))
     if quant_type == "moving_average_abs_max":
@@ -168,7 +181,8 @@ def _get_fake_quant_type(quant_type, **kwargs):
     if quant_type == "channel_wise_abs_max":
         if kwargs.get("channel_num") is None:
             raise AssertionError("channel_wise_abs_max: channel_num is missing; it is for weights only")
-        return FakeQuantChannelWiseAbsMax(**own, channel_num=kwargs["channel_num"], quant_axis=kwargs.get("quant_axis", 0),
+        return FakeQuantChannelWiseAbsMax(**own, channel_num=kwargs["channel_num"],
+                                          quant_axis=kwargs.get("quant_axis", 0),
                                           quant_on_weight=kwargs.get("quant_on_weight", False))
     raise KeyError(quant_type)
 
@@ -178,17 +192,20 @@ class _Quantized(Layer):
 
     _axis = 0  # of the channels of the weight
 
-    def __init__(self, layer, weight_bits=8, activation_bits=8, moving_rate=0.9, weight_quantize_type="abs_max", activation_quantize_type="abs_max",
-                 weight_pre_layer=None, act_pre_layer=None, weight_quant_layer=None, act_quant_layer=None):
+    def __init__(self, layer, weight_bits=8, activation_bits=8, moving_rate=0.9,
+                 weight_quantize_type="abs_max", activation_quantize_type="abs_max", weight_pre_layer=None,
+                 act_pre_layer=None, weight_quant_layer=None, act_quant_layer=None):
         super().__init__()
         self._take(layer)
         self.weight, self.bias = layer.weight, layer.bias
         self._fake_quant_weight = _get_fake_quant_type(
-            weight_quantize_type, name=self.weight.name, moving_rate=moving_rate, quant_bits=weight_bits, dtype=self._dtype, quant_on_weight=True,
-            channel_num=self.weight.shape[self._axis], quant_axis=self._axis,
+            weight_quantize_type, name=self.weight.name, moving_rate=moving_rate, quant_bits=weight_bits,
+            dtype=self._dtype, quant_on_weight=True, channel_num=self.weight.shape[self._axis],
+            quant_axis=self._axis,
         ) if weight_quant_layer is None else weight_quant_layer()
         self._fake_quant_input = _get_fake_quant_type(
-            activation_quantize_type, name=layer.full_name(), moving_rate=moving_rate, quant_bits=activation_bits, dtype=self._dtype,
+            activation_quantize_type, name=layer.full_name(), moving_rate=moving_rate,
+            quant_bits=activation_bits, dtype=self._dtype,
         ) if act_quant_layer is None else act_quant_layer()
         self._act_preprocess = None if act_pre_layer is None else act_pre_layer()
         self._weight_preprocess = None if weight_pre_layer is None else weight_pre_layer()
@@ -213,7 +230,8 @@ class QuantizedLinear(_Quantized):
         weight_quantize_type: "abs_max", "channel_wise_abs_max" or "moving_average_abs_max".
         activation_quantize_type: "abs_max" or "moving_average_abs_max".
         weight_pre_layer, act_pre_layer: classes of layers applied before the rounding, or None.
-        weight_quant_layer, act_quant_layer: classes of layers that round, instead of those of the types, or None.
+        weight_quant_layer, act_quant_layer: classes of layers that round, instead of those of
+            the types, or None.
     Raises:
         KeyError: another type.
     Example:
@@ -235,53 +253,63 @@ class QuantizedLinear(_Quantized):
 
 
 class QuantizedConv2D(_Quantized):
-    """A `Conv2D` whose weight and input are rounded to what a number of bits can hold. Arguments as for `QuantizedLinear`."""
+    """A `Conv2D` whose weight and input are rounded to what a number of bits can hold. Arguments as for
+    `QuantizedLinear`."""
 
     def _take(self, layer):
-        self._groups, self._stride, self._padding, self._padding_mode = layer._groups, layer._stride, layer._padding, layer._padding_mode
+        self._groups, self._stride, self._padding, self._padding_mode = (layer._groups, layer._stride,
+                                                                         layer._padding, layer._padding_mode)
         if self._padding_mode != "zeros":
             self._reversed_padding_repeated_twice = layer._reversed_padding_repeated_twice
-        self._dilation, self._data_format, self._conv2d_quant_axis = layer._dilation, layer._data_format, self._axis
+        self._dilation, self._data_format, self._conv2d_quant_axis = (layer._dilation, layer._data_format,
+                                                                      self._axis)
 
     def forward(self, input):
         x, weight = self._quantized(input)
         padding = self._padding
         if self._padding_mode != "zeros":
-            x = F.pad(x, self._reversed_padding_repeated_twice, mode=self._padding_mode, data_format=self._data_format)
+            x = F.pad(x, self._reversed_padding_repeated_twice, mode=self._padding_mode,
+                      data_format=self._data_format)
             padding = 0
-        return F.conv2d(x, weight, bias=self.bias, padding=padding, stride=self._stride, dilation=self._dilation, groups=self._groups,
-                        data_format=self._data_format)
+        return F.conv2d(x, weight, bias=self.bias, padding=padding, stride=self._stride,
+                        dilation=self._dilation, groups=self._groups, data_format=self._data_format)
 
 
 class QuantizedConv2DTranspose(_Quantized):
-    """A `Conv2DTranspose` whose weight and input are rounded to what a number of bits can hold. Arguments as for `QuantizedLinear`."""
+    """A `Conv2DTranspose` whose weight and input are rounded to what a number of bits can hold. Arguments as
+    for `QuantizedLinear`."""
 
     _axis = 1
 
     def _take(self, layer):
-        self._groups, self._stride, self._padding, self._output_padding = layer._groups, layer._stride, layer._padding, layer.output_padding
-        self._dilation, self._data_format, self._conv2d_transpose_quant_axis = layer._dilation, layer._data_format, self._axis
+        self._groups, self._stride, self._padding, self._output_padding = (
+            layer._groups, layer._stride, layer._padding, layer.output_padding)
+        self._dilation, self._data_format, self._conv2d_transpose_quant_axis = (
+            layer._dilation, layer._data_format, self._axis)
 
     def forward(self, input, output_size=None):
         x, weight = self._quantized(input)
-        return F.conv2d_transpose(x, weight, bias=self.bias, padding=self._padding, stride=self._stride, dilation=self._dilation,
-                                  output_padding=self._output_padding if output_size is None else 0, groups=self._groups,
-                                  output_size=output_size, data_format=self._data_format)
+        return F.conv2d_transpose(x, weight, bias=self.bias, padding=self._padding, stride=self._stride,
+                                  dilation=self._dilation,
+                                  output_padding=self._output_padding if output_size is None else 0,
+                                  groups=self._groups, output_size=output_size, data_format=self._data_format)
 
 
 class QuantizedMatmul(Layer):
-    """`paddle.matmul` of two inputs that are rounded to what a number of bits can hold. Arguments as for `QuantizedLinear`, those of weights
-    without effect.
+    """`paddle.matmul` of two inputs that are rounded to what a number of bits can hold. Arguments as for
+    `QuantizedLinear`, those of weights without effect.
     """
 
-    def __init__(self, layer=None, weight_bits=8, activation_bits=8, moving_rate=0.9, weight_quantize_type="abs_max",
-                 activation_quantize_type="abs_max", weight_pre_layer=None, act_pre_layer=None, weight_quant_layer=None, act_quant_layer=None):
+    def __init__(self, layer=None, weight_bits=8, activation_bits=8, moving_rate=0.9,
+                 weight_quantize_type="abs_max", activation_quantize_type="abs_max", weight_pre_layer=None,
+                 act_pre_layer=None, weight_quant_layer=None, act_quant_layer=None):
         super().__init__()
         for name in ("x", "y"):
             setattr(self, f"_fake_quant_{name}", _get_fake_quant_type(
                 activation_quantize_type, moving_rate=moving_rate, quant_bits=activation_bits,
             ) if act_quant_layer is None else act_quant_layer())
-        self._act_preprocess_x, self._act_preprocess_y = (None if act_pre_layer is None else act_pre_layer() for _ in range(2))
+        self._act_preprocess_x, self._act_preprocess_y = (None if act_pre_layer is None else act_pre_layer()
+                                                          for _ in range(2))
 
     def forward(self, x, y, transpose_x=False, transpose_y=False, name=None):
         x = x if self._act_preprocess_x is None else self._act_preprocess_x(x)
@@ -303,7 +331,8 @@ class MAOutputScaleLayer(Layer):
     def __init__(self, layer=None, moving_rate=0.9, name=None, dtype="float32", reduce_type=None):
         super().__init__()
         self._layer = layer
-        self._ma_output_scale = MovingAverageAbsMaxScale(layer.full_name() if name is None else name, moving_rate, dtype, reduce_type)
+        self._ma_output_scale = MovingAverageAbsMaxScale(layer.full_name() if name is None else name,
+                                                         moving_rate, dtype, reduce_type)
 
     def forward(self, *inputs, **kwargs):
         out = self._layer(*inputs, **kwargs)
@@ -311,7 +340,8 @@ class MAOutputScaleLayer(Layer):
 
 
 class FakeQuantMAOutputScaleLayer(Layer):
-    """A layer whose output is rounded by a `FakeQuantMovingAverageAbsMax`; an output of several Tensors is not.
+    """A layer whose output is rounded by a `FakeQuantMovingAverageAbsMax`; an output of
+    several Tensors is not.
 
     Args:
         layer: Layer.
@@ -322,10 +352,12 @@ class FakeQuantMAOutputScaleLayer(Layer):
         reduce_type: as for `FakeQuantAbsMax`.
     """
 
-    def __init__(self, layer, weight_bits=8, activation_bits=8, moving_rate=0.9, name=None, reduce_type=None, *args, **kwargs):
+    def __init__(self, layer, weight_bits=8, activation_bits=8, moving_rate=0.9, name=None, reduce_type=None,
+                 *args, **kwargs):
         super().__init__()
         self._layer = layer
-        self._fake_quant_output = FakeQuantMovingAverageAbsMax(layer.full_name() if name is None else name, moving_rate, activation_bits,
+        self._fake_quant_output = FakeQuantMovingAverageAbsMax(layer.full_name() if name is None else name,
+                                                               moving_rate, activation_bits,
                                                                reduce_type=reduce_type)
 
     def forward(self, *inputs, **kwargs):

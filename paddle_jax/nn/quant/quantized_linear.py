@@ -1,4 +1,5 @@
-"""Linear layers whose weight is kept in 8 or 4 bits, with a scale for each column or for each group of rows of a column.
+"""Linear layers whose weight is kept in 8 or 4 bits, with a scale for each column or for each group of
+rows of a column.
 
 See: Dettmers et al., LLM.int8(): 8-bit Matrix Multiplication for Transformers at Scale, 2022.
 """
@@ -23,16 +24,19 @@ def _check_group(name, group_size):
 
 def _check_algo(name, algo):
     if algo not in _ALGOS:
-        raise ValueError(f"(InvalidArgument) {name}: algo: got {algo!r}; it must be one of {', '.join(_ALGOS)}")
+        raise ValueError(f"(InvalidArgument) {name}: algo: got {algo!r}; "
+                         f"it must be one of {', '.join(_ALGOS)}")
 
 
 def _check_arch(name, arch):
     if arch is not None and arch not in _ARCHS:
-        raise ValueError(f"(InvalidArgument) {name}: arch: got {arch}; it must be None or one of {', '.join(map(str, _ARCHS))}")
+        raise ValueError(f"(InvalidArgument) {name}: arch: got {arch}; "
+                         f"it must be None or one of {', '.join(map(str, _ARCHS))}")
 
 
 def _rows(weight, bits):
-    """[the integers of all rows], or for 4 bits [those of the even rows, those of the odd rows], which share bytes."""
+    """[the integers of all rows], or for 4 bits [those of the even rows, those of the odd rows],
+    which share bytes."""
     return [weight] if bits == 8 else [(weight << 4) >> 4, weight >> 4]
 
 
@@ -72,10 +76,11 @@ def dequantized_weight(weight, scale, bits, group_size, dtype):
 
 
 def _product(x, weight, bits=8, scale=None, group_size=-1):
-    """x times the transposed matrix of integers [out, in], in float32; with the scales of groups, if there are any.
+    """x times the transposed matrix of integers [out, in], in float32; with the scales of groups,
+    if there are any.
 
-    On a CPU large matrices are taken in blocks of rows: XLA would write all of the matrix as floating numbers first, which takes ten times as
-    long as the product for few rows of x.
+    On a CPU large matrices are taken in blocks of rows: XLA would write all of the matrix as floating numbers
+    first, which takes ten times as long as the product for few rows of x.
     """
     flat = x.reshape(-1, x.shape[-1])
 
@@ -84,8 +89,10 @@ def _product(x, weight, bits=8, scale=None, group_size=-1):
         for i, rows in enumerate(weights):
             whole = rows.astype(x.dtype)
             if part[1] is not None:
-                whole = (whole * jnp.repeat(part[1][i :: len(weights)], group_size, axis=1)[:, : whole.shape[1]]).astype(x.dtype)
-            found.append(lax.dot_general(whole, flat, (((1,), (1,)), ((), ())), preferred_element_type=jnp.float32))
+                whole = (whole * jnp.repeat(part[1][i :: len(weights)], group_size,
+                                            axis=1)[:, : whole.shape[1]]).astype(x.dtype)
+            found.append(lax.dot_general(whole, flat, (((1,), (1,)), ((), ())),
+                                         preferred_element_type=jnp.float32))
         return _in_turn(found)
 
     parts = weight, None if scale is None else scale.T
@@ -101,14 +108,17 @@ def _product(x, weight, bits=8, scale=None, group_size=-1):
 
 @op("x weight scale bias", register=False, method=False)
 def linear_of_integers(x, weight, scale, bias=None, bits=8, group_size=-1):
-    """x times the weight of integers [out, in], plus bias. Without groups the product is scaled, instead of the weight."""
-    out = _product(x, weight, bits) * scale if group_size == -1 else _product(x, weight, bits, scale, group_size)
+    """x times the weight of integers [out, in], plus bias. Without groups the product is scaled,
+    instead of the weight."""
+    out = (_product(x, weight, bits) * scale if group_size == -1
+           else _product(x, weight, bits, scale, group_size))
     return (out if bias is None else out + bias).astype(x.dtype)
 
 
 @op("x weight scale bias", register=False, method=False, nondiff=True)
 def linear_with_outliers(x, weight, scale, bias=None, threshold=6.0):
-    """As `linear_of_integers`, with x as integers as well, but for the features in which one of its numbers is beyond the threshold."""
+    """As `linear_of_integers`, with x as integers as well, but for the features in which one of its numbers
+    is beyond the threshold."""
     wide = x.astype(jnp.float32)
     far = jnp.any(jnp.abs(wide).reshape(-1, x.shape[-1]) > threshold, 0)
     near = jnp.where(far, 0, wide)
@@ -128,13 +138,15 @@ def weight_quantize(x, algo="weight_only_int8", arch=None, group_size=-1):
         arch: int, a kind of GPU in Paddle; the result is the same for all.
         group_size: -1 for a scale for each column, or 64 or 128: the rows that share one.
     Returns:
-        (Tensor, Tensor): int8 [out, in], for 4 bits [out / 2, in], with rows 2i and 2i + 1 in the lower and upper half of a byte; and scales
-        [out], or [groups, out], of the dtype of x (float32 for "llm.int8"): the weight is the integer times the scale.
+        (Tensor, Tensor): int8 [out, in], for 4 bits [out / 2, in], with rows 2i and 2i + 1 in the lower and
+        upper half of a byte; and scales [out], or [groups, out], of the dtype of x (float32 for "llm.int8"):
+        the weight is the integer times the scale.
     Raises:
         ValueError: x has not two axes, or algo or arch is none of these.
         AssertionError: group_size is none of these.
         RuntimeError: another dtype.
-    Differs from Paddle: float32 is accepted, arch may be left out on every device, and the integers are in plain order, not in that of tensor cores.
+    Differs from Paddle: float32 is accepted, arch may be left out on every device, and the integers are in
+        plain order, not in that of tensor cores.
     Example:
         >>> whole, scale = paddle.nn.quant.weight_quantize(paddle.to_tensor([[1.0, -2.0], [-0.5, 1.0]]))
         >>> whole.tolist(), [round(s, 5) for s in scale.tolist()]
@@ -146,12 +158,15 @@ def weight_quantize(x, algo="weight_only_int8", arch=None, group_size=-1):
     if x.ndim != 2:
         raise ValueError(f"(InvalidArgument) weight_quantize: x: got {x.ndim} axes; it must have 2")
     if x._raw.dtype.name not in ("float16", "bfloat16", "float32"):
-        raise RuntimeError(f"weight_quantize: x: got {x._raw.dtype.name}; it must be float16, bfloat16 or float32")
+        raise RuntimeError(f"weight_quantize: x: got {x._raw.dtype.name}; it must be float16, "
+                           "bfloat16 or float32")
     bits = 4 if algo == "weight_only_int4" else 8
     if bits == 4 and x.shape[1] % 2:
-        raise ValueError(f"(InvalidArgument) weight_quantize: x: got {x.shape[1]} columns; for 4 bits the number must be even")
+        raise ValueError(f"(InvalidArgument) weight_quantize: x: got {x.shape[1]} columns; "
+                         "for 4 bits the number must be even")
     plain = algo == "llm.int8"
-    return quantized_weight(x.detach(), bits, -1 if plain else group_size, "float32" if plain else x._raw.dtype.name)
+    return quantized_weight(x.detach(), bits, -1 if plain else group_size,
+                            "float32" if plain else x._raw.dtype.name)
 
 
 def weight_dequantize(x, scale, algo="weight_only_int8", out_dtype="float16", group_size=-1):
@@ -174,16 +189,18 @@ def weight_dequantize(x, scale, algo="weight_only_int8", out_dtype="float16", gr
     """
     _check_group("weight_dequantize", group_size)
     _check_algo("weight_dequantize", algo)
-    return dequantized_weight(x, scale, 4 if algo == "weight_only_int4" else 8, -1 if scale.ndim == 1 else group_size,
-                              dtypes.convert(out_dtype).np)
+    return dequantized_weight(x, scale, 4 if algo == "weight_only_int4" else 8,
+                              -1 if scale.ndim == 1 else group_size, dtypes.convert(out_dtype).np)
 
 
 def _check_scale(name, weight_scale):
     if not isinstance(weight_scale, Tensor):
-        raise ValueError(f"(InvalidArgument) {name}: weight_scale: got {type(weight_scale).__name__}; give the Tensor from weight_quantize")
+        raise ValueError(f"(InvalidArgument) {name}: weight_scale: got {type(weight_scale).__name__}; "
+                         "give the Tensor from weight_quantize")
 
 
-def weight_only_linear(x, weight, bias=None, weight_scale=None, weight_dtype="int8", arch=None, group_size=-1):
+def weight_only_linear(x, weight, bias=None, weight_scale=None, weight_dtype="int8", arch=None,
+                       group_size=-1):
     """A linear layer with a weight from `weight_quantize`: x W + bias. Gradients flow to x and bias.
 
     Args:
@@ -202,19 +219,23 @@ def weight_only_linear(x, weight, bias=None, weight_scale=None, weight_dtype="in
     Differs from Paddle: it works on every device.
     Example:
         >>> whole, scale = paddle.nn.quant.weight_quantize(paddle.to_tensor([[1.0, -2.0], [-0.5, 1.0]]))
-        >>> paddle.nn.quant.weight_only_linear(paddle.ones([1, 2]), whole, None, scale).numpy().round(2).tolist()
+        >>> paddle.nn.quant.weight_only_linear(paddle.ones([1, 2]), whole, None,
+        ...                                    scale).numpy().round(2).tolist()
         [[0.5, -0.99]]
     """
     _check_group("weight_only_linear", group_size)
     _check_scale("weight_only_linear", weight_scale)
     _check_arch("weight_only_linear", arch)
     if weight_dtype not in ("int8", "int4"):
-        raise ValueError(f"(InvalidArgument) weight_only_linear: weight_dtype: got {weight_dtype!r}; it must be 'int8' or 'int4'")
-    return linear_of_integers(x, weight, weight_scale, bias, 8 if weight_dtype == "int8" else 4, -1 if weight_scale.ndim == 1 else group_size)
+        raise ValueError(f"(InvalidArgument) weight_only_linear: weight_dtype: got {weight_dtype!r}; "
+                         "it must be 'int8' or 'int4'")
+    return linear_of_integers(x, weight, weight_scale, bias, 8 if weight_dtype == "int8" else 4,
+                              -1 if weight_scale.ndim == 1 else group_size)
 
 
 def llm_int8_linear(x, weight, bias=None, weight_scale=None, threshold=6.0):
-    """A linear layer in 8-bit integers: x is brought to integers as well, except for features with a number beyond the threshold.
+    """A linear layer in 8-bit integers: x is brought to integers as well, except for features with a number
+    beyond the threshold.
 
     Args:
         x: Tensor [..., in] of floating numbers.
@@ -228,8 +249,10 @@ def llm_int8_linear(x, weight, bias=None, weight_scale=None, threshold=6.0):
         ValueError: weight_scale is missing.
     Differs from Paddle: it works on every device.
     Example:
-        >>> whole, scale = paddle.nn.quant.weight_quantize(paddle.to_tensor([[1.0, -2.0], [-0.5, 1.0]]), algo="llm.int8")
-        >>> paddle.nn.quant.llm_int8_linear(paddle.to_tensor([[1.0, 8.0]]), whole, None, scale).numpy().round(2).tolist()
+        >>> whole, scale = paddle.nn.quant.weight_quantize(paddle.to_tensor([[1.0, -2.0], [-0.5, 1.0]]),
+        ...                                                algo="llm.int8")
+        >>> paddle.nn.quant.llm_int8_linear(paddle.to_tensor([[1.0, 8.0]]), whole, None,
+        ...                                 scale).numpy().round(2).tolist()
         [[-3.03, 6.06]]
     """
     _check_scale("llm_int8_linear", weight_scale)
@@ -246,7 +269,8 @@ def apply_per_channel_scale(x, scales):
         Tensor of the shape and dtype of x.
     Differs from Paddle: it works on every device.
     Example:
-        >>> paddle.nn.quant.apply_per_channel_scale(paddle.ones([2, 2]), paddle.to_tensor([1.0, 3.0])).tolist()
+        >>> paddle.nn.quant.apply_per_channel_scale(paddle.ones([2, 2]),
+        ...                                         paddle.to_tensor([1.0, 3.0])).tolist()
         [[1.0, 3.0], [1.0, 3.0]]
     """
     return (x * scales).astype(x.dtype)

@@ -4,7 +4,8 @@ from paddle_jax.nn.layer.layers import Layer
 
 
 class Stub(Layer):
-    """Marks a place whose activations shall be quantized; it gives its input until `QAT` or `PTQ` puts an observer there.
+    """Marks a place whose activations shall be quantized; it gives its input until `QAT` or `PTQ` puts
+    an observer there.
 
     Args:
         observer: factory of the observer or quanter. Default: that of the configuration.
@@ -22,7 +23,8 @@ class Stub(Layer):
 
 
 class QuanterStub(Layer):
-    """What `QAT` and `PTQ` put in place of a `Stub`: applies the stub's observer, or that of the configuration.
+    """What `QAT` and `PTQ` put in place of a `Stub`: applies the stub's observer, or that of
+    the configuration.
 
     Args:
         layer: the Stub.

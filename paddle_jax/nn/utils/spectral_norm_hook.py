@@ -10,7 +10,8 @@ _TRANSPOSED = (Linear, Conv1DTranspose, Conv2DTranspose, Conv3DTranspose)  # the
 
 
 class SpectralNorm:
-    """The forward pre-hook that computes the weight from `name_orig`, and in training improves the estimate of its largest singular value."""
+    """The forward pre-hook that computes the weight from `name_orig`, and in training improves the estimate
+    of its largest singular value."""
 
     def __init__(self, name, n_power_iterations, dim, eps):
         self.name, self.n_power_iterations, self.dim, self.eps = name, n_power_iterations, dim, eps
@@ -55,11 +56,13 @@ def spectral_norm(layer, name="weight", n_power_iterations=1, eps=1e-12, dim=Non
         KeyError: there is no such parameter.
         ValueError: n_power_iterations is not positive or dim is out of range.
     Example:
-        >>> conv = paddle.nn.utils.spectral_norm(paddle.nn.Conv2D(3, 4, 3)); conv(paddle.ones([1, 3, 5, 5])).shape
+        >>> conv = paddle.nn.utils.spectral_norm(paddle.nn.Conv2D(3, 4, 3))
+        >>> conv(paddle.ones([1, 3, 5, 5])).shape
         paddle.Size([1, 4, 3, 3])
     See: Miyato et al., Spectral Normalization for Generative Adversarial Networks, 2018.
     """
-    if any(isinstance(hook, SpectralNorm) and hook.name == name for hook in layer._forward_pre_hooks.values()):
+    if any(isinstance(hook, SpectralNorm) and hook.name == name
+           for hook in layer._forward_pre_hooks.values()):
         raise RuntimeError(f"spectral_norm: {name!r} of this layer is normalised already")
     if n_power_iterations <= 0:
         raise ValueError(f"spectral_norm: n_power_iterations: got {n_power_iterations}; it must be above 0")
@@ -68,7 +71,8 @@ def spectral_norm(layer, name="weight", n_power_iterations=1, eps=1e-12, dim=Non
     weight = layer._parameters[name]
     dim = (1 if isinstance(layer, _TRANSPOSED) else 0) if dim is None else dim
     if not 0 <= dim < weight.ndim:
-        raise ValueError(f"spectral_norm: dim: got {dim}; the parameter has {weight.ndim} axes; use 0..{weight.ndim - 1}")
+        raise ValueError(f"spectral_norm: dim: got {dim}; the parameter has {weight.ndim} axes; "
+                         f"use 0..{weight.ndim - 1}")
     hook = SpectralNorm(name, n_power_iterations, dim, eps)
     delattr(layer, name)
     layer.add_parameter(name + "_orig", weight)

@@ -8,7 +8,8 @@ from paddle_jax.tensor.joining import concat
 
 
 def parameters_to_vector(parameters, name=None):
-    """Joins parameters to one vector. As in Paddle no gradient flows from the vector to the parameters: it is a leaf.
+    """Joins parameters to one vector. As in Paddle no gradient flows from the vector to the
+    parameters: it is a leaf.
 
     Args:
         parameters: iterable of Tensors.
@@ -41,7 +42,8 @@ def vector_to_parameters(vec, parameters, name=None):
     Raises:
         ValueError: vec has too few elements.
     Example:
-        >>> linear = paddle.nn.Linear(1, 2); paddle.nn.utils.vector_to_parameters(paddle.arange(4.0), linear.parameters())
+        >>> linear = paddle.nn.Linear(1, 2)
+        >>> paddle.nn.utils.vector_to_parameters(paddle.arange(4.0), linear.parameters())
         >>> linear.weight.tolist(), linear.bias.tolist()
         ([[0.0, 1.0]], [2.0, 3.0])
     """

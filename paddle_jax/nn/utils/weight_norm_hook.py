@@ -13,7 +13,8 @@ class WeightNorm:
         """The weight: v scaled to length g, per slice along `dim` (as a whole for dim -1)."""
         v, g = getattr(layer, self.name + "_v"), getattr(layer, self.name + "_g")
         scale = g / _norm(v, self.dim)
-        return v * (scale if self.dim == -1 else scale.reshape([-1 if axis == self.dim else 1 for axis in range(v.ndim)]))
+        return v * (scale if self.dim == -1
+                    else scale.reshape([-1 if axis == self.dim else 1 for axis in range(v.ndim)]))
 
     def __call__(self, layer, inputs):
         setattr(layer, self.name, self.compute(layer))
@@ -51,18 +52,21 @@ def weight_norm(layer, name="weight", dim=0):
         KeyError: there is no such parameter.
         AssertionError: dim is out of range.
     Example:
-        >>> conv = paddle.nn.utils.weight_norm(paddle.nn.Conv2D(3, 4, 3)); conv.weight_g.shape, conv.weight_v.shape
+        >>> conv = paddle.nn.utils.weight_norm(paddle.nn.Conv2D(3, 4, 3))
+        >>> conv.weight_g.shape, conv.weight_v.shape
         (paddle.Size([4]), paddle.Size([4, 3, 3, 3]))
     See: Salimans and Kingma, Weight Normalization, 2016.
     """
     if _hook_of(layer, name)[1] is not None:
-        raise RuntimeError(f"weight_norm: {name!r} of this layer is normalised already; remove_weight_norm takes it away")
+        raise RuntimeError(f"weight_norm: {name!r} of this layer is normalised already; "
+                           "remove_weight_norm takes it away")
     if name not in layer._parameters:
         raise KeyError(name)
     weight = layer._parameters[name]
     dim = -1 if dim is None else dim
     if not -weight.ndim <= dim < weight.ndim:
-        raise AssertionError(f"weight_norm: dim: got {dim}; the parameter has {weight.ndim} axes; use {-weight.ndim}..{weight.ndim - 1} or None")
+        raise AssertionError(f"weight_norm: dim: got {dim}; the parameter has {weight.ndim} axes; "
+                             f"use {-weight.ndim}..{weight.ndim - 1} or None")
     dim = dim + weight.ndim if dim < -1 else dim
     delattr(layer, name)
     with no_grad():
@@ -85,7 +89,8 @@ def remove_weight_norm(layer, name="weight"):
     Raises:
         ValueError: the parameter is not normalised.
     Example:
-        >>> conv = paddle.nn.utils.remove_weight_norm(paddle.nn.utils.weight_norm(paddle.nn.Conv2D(3, 4, 3))); list(conv.state_dict())
+        >>> conv = paddle.nn.utils.remove_weight_norm(paddle.nn.utils.weight_norm(paddle.nn.Conv2D(3, 4, 3)))
+        >>> list(conv.state_dict())
         ['bias', 'weight']
     """
     key, hook = _hook_of(layer, name)

@@ -22,7 +22,8 @@ class CosineAnnealingDecay(LRScheduler):
         >>> rate.step()
         >>> round(rate(), 6)
         0.25
-    See: "SGDR: Stochastic Gradient Descent with Warm Restarts" (https://arxiv.org/abs/1608.03983), without the restarts.
+    See: "SGDR: Stochastic Gradient Descent with Warm Restarts" (https://arxiv.org/abs/1608.03983),
+        without the restarts.
     """
 
     def __init__(self, learning_rate, T_max, eta_min=0, last_epoch=-1, verbose=False):
@@ -44,11 +45,13 @@ class CosineAnnealingDecay(LRScheduler):
         return ratio * (self.last_lr - self.eta_min) + self.eta_min
 
     def _get_closed_form_lr(self):
-        return self.eta_min + (self.base_lr - self.eta_min) * (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
+        return (self.eta_min
+                + (self.base_lr - self.eta_min) * (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2)
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Moves the rate along half a cosine from `learning_rate` to `eta_min`, then restarts; period i has `T_0 * T_mult ** i` steps.
+    """Moves the rate along half a cosine from `learning_rate` to `eta_min`, then restarts; period i has
+    `T_0 * T_mult ** i` steps.
 
     Args:
         learning_rate: float, the rate at every start.
@@ -71,8 +74,10 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     """
 
     def __init__(self, learning_rate, T_0, T_mult=1, eta_min=0, last_epoch=-1, verbose=False):
-        need(isinstance(T_0, int) and T_0 > 0, f"CosineAnnealingWarmRestarts: T_0: got {T_0}; it must be a positive int.", ValueError)
-        need(isinstance(T_mult, int) and T_mult >= 1, f"CosineAnnealingWarmRestarts: T_mult: got {T_mult}; it must be an int >= 1.", ValueError)
+        need(isinstance(T_0, int) and T_0 > 0,
+             f"CosineAnnealingWarmRestarts: T_0: got {T_0}; it must be a positive int.", ValueError)
+        need(isinstance(T_mult, int) and T_mult >= 1,
+             f"CosineAnnealingWarmRestarts: T_mult: got {T_mult}; it must be an int >= 1.", ValueError)
         need_type(eta_min, (float, int), "CosineAnnealingWarmRestarts", "eta_min")
         self.T_0 = T_0
         self.T_i = T_0
@@ -83,7 +88,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def get_lr(self):
         """Computes the rate for the current place in the period."""
-        return self.eta_min + (self.base_lr - self.eta_min) * (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
+        return (self.eta_min
+                + (self.base_lr - self.eta_min) * (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2)
 
     def step(self, epoch=None):
         """Moves the schedule on by one, or to `epoch`, which may be a fraction.
@@ -108,7 +114,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self._tell()
 
     def _locate(self, epoch):
-        need(epoch >= 0, f"CosineAnnealingWarmRestarts: epoch: got {epoch}; it may not be negative.", ValueError)
+        need(epoch >= 0, f"CosineAnnealingWarmRestarts: epoch: got {epoch}; it may not be negative.",
+             ValueError)
         if epoch < self.T_0:
             self.T_i, self.T_cur = self.T_0, epoch
         elif self.T_mult == 1:
@@ -128,7 +135,8 @@ def _linear(start, end, part):
 
 
 class OneCycleLR(LRScheduler):
-    """Raises the rate to `max_learning_rate`, then lowers it to `end_learning_rate`, in one pass of `total_steps`.
+    """Raises the rate to `max_learning_rate`, then lowers it to `end_learning_rate`, in one pass
+    of `total_steps`.
 
     Args:
         max_learning_rate: float, the peak.
@@ -137,7 +145,8 @@ class OneCycleLR(LRScheduler):
         end_learning_rate: float, the last rate. Default 0.0001.
         phase_pct: float in [0, 1], fraction of the steps that rise. Default 0.3.
         anneal_strategy: 'cos' or 'linear', shape of the phases. Default 'cos'.
-        three_phase: return to the first rate before the last descent (`phase_pct` must be below 0.5). Default False.
+        three_phase: return to the first rate before the last descent (`phase_pct` must be below
+            0.5). Default False.
         last_epoch: int, index of the last epoch, to resume. Default -1.
         verbose: print one line at every change. Default False.
     Raises:
@@ -148,7 +157,8 @@ class OneCycleLR(LRScheduler):
         >>> rate.step(2)
         >>> rate()
         1.0
-    See: "Super-Convergence: Very Fast Training of Neural Networks Using Large Learning Rates" (https://arxiv.org/abs/1708.07120).
+    See: "Super-Convergence: Very Fast Training of Neural Networks Using Large Learning Rates"
+        (https://arxiv.org/abs/1708.07120).
     """
 
     def __init__(
@@ -164,15 +174,20 @@ class OneCycleLR(LRScheduler):
         verbose=False,
     ):
         need_type(max_learning_rate, (float, int), "OneCycleLR", "max_learning_rate")
-        need(max_learning_rate >= 0, f"OneCycleLR: max_learning_rate: got {max_learning_rate}; it may not be negative.", ValueError)
+        need(max_learning_rate >= 0,
+             f"OneCycleLR: max_learning_rate: got {max_learning_rate}; it may not be negative.", ValueError)
         need_type(end_learning_rate, (float, int), "OneCycleLR", "end_learning_rate")
-        need(end_learning_rate >= 0, f"OneCycleLR: end_learning_rate: got {end_learning_rate}; it may not be negative.", ValueError)
+        need(end_learning_rate >= 0,
+             f"OneCycleLR: end_learning_rate: got {end_learning_rate}; it may not be negative.", ValueError)
         need_type(total_steps, int, "OneCycleLR", "total_steps")
         need(total_steps > 0, f"OneCycleLR: total_steps: got {total_steps}; it must be positive.", ValueError)
         need_type(phase_pct, float, "OneCycleLR", "phase_pct")
-        need(0 <= phase_pct <= 1, f"OneCycleLR: phase_pct: got {phase_pct}; it must lie in [0, 1].", ValueError)
-        need(anneal_strategy in ("cos", "linear"), f"OneCycleLR: anneal_strategy: got {anneal_strategy!r}; use 'cos' or 'linear'.", ValueError)
-        need(not three_phase or phase_pct < 0.5, f"OneCycleLR: phase_pct: got {phase_pct}; three_phase=True needs less than 0.5.", ValueError)
+        need(0 <= phase_pct <= 1, f"OneCycleLR: phase_pct: got {phase_pct}; it must lie in [0, 1].",
+             ValueError)
+        need(anneal_strategy in ("cos", "linear"),
+             f"OneCycleLR: anneal_strategy: got {anneal_strategy!r}; use 'cos' or 'linear'.", ValueError)
+        need(not three_phase or phase_pct < 0.5,
+             f"OneCycleLR: phase_pct: got {phase_pct}; three_phase=True needs less than 0.5.", ValueError)
         first = max_learning_rate / float(divide_factor)
         last = float(end_learning_rate)
         self.total_steps = total_steps
@@ -181,14 +196,17 @@ class OneCycleLR(LRScheduler):
         if three_phase:
             self._step_config.insert(2, 2 * phase_pct * total_steps - 2)
             self._lr_config.insert(2, first)
-        self._steps_size = [end - start for start, end in zip(self._step_config, self._step_config[1:], strict=False)]
+        self._steps_size = [end - start
+                            for start, end in zip(self._step_config, self._step_config[1:], strict=False)]
         self.anneal_func = _cosine if anneal_strategy == "cos" else _linear
         super().__init__(first, last_epoch, verbose)
 
     def get_lr(self):
         """Computes the rate for the current epoch."""
         step = self.last_epoch
-        need(step <= self.total_steps, f"OneCycleLR: step {step} of a cycle of total_steps={self.total_steps}; make total_steps larger.", ValueError)
+        need(step <= self.total_steps, f"OneCycleLR: step {step} of a cycle of "
+                                       f"total_steps={self.total_steps}; make total_steps larger.",
+             ValueError)
         ends = self._step_config[1:]
         phase = next((i for i, end in enumerate(ends) if step <= end), len(ends) - 1)
         part = (step - self._step_config[phase]) / self._steps_size[phase]
@@ -203,10 +221,12 @@ class CyclicLR(LRScheduler):
         max_learning_rate: float, the upper bound.
         step_size_up: int, positive, steps of the rising part.
         step_size_down: int, positive, steps of the falling part. Default None: as the rising part.
-        mode: 'triangular', 'triangular2' (height halves every cycle) or 'exp_range' (height times `exp_gamma ** iterations`). Default 'triangular'.
+        mode: 'triangular', 'triangular2' (height halves every cycle) or 'exp_range' (height times
+            `exp_gamma ** iterations`). Default 'triangular'.
         exp_gamma: float, base of 'exp_range'. Default 1.0.
         scale_fn: callable, factor on the height; replaces `mode`. Default None.
-        scale_mode: 'cycle' or 'iterations', what `scale_fn` is given: the cycle's number from 1, or the epoch. Default 'cycle'.
+        scale_mode: 'cycle' or 'iterations', what `scale_fn` is given: the cycle's number from 1, or the
+            epoch. Default 'cycle'.
         last_epoch: int, index of the last epoch, to resume. Default -1.
         verbose: print one line at every change. Default False.
     Raises:
@@ -234,15 +254,18 @@ class CyclicLR(LRScheduler):
         verbose=False,
     ):
         need_type(max_learning_rate, (float, int), "CyclicLR", "max_learning_rate")
-        need(max_learning_rate >= 0, f"CyclicLR: max_learning_rate: got {max_learning_rate}; it may not be negative.", ValueError)
+        need(max_learning_rate >= 0,
+             f"CyclicLR: max_learning_rate: got {max_learning_rate}; it may not be negative.", ValueError)
         step_size_down = step_size_up if step_size_down is None else step_size_down
         for argument, value in (("step_size_up", step_size_up), ("step_size_down", step_size_down)):
             need_type(value, int, "CyclicLR", argument)
             need(value > 0, f"CyclicLR: {argument}: got {value}; it must be positive.", ValueError)
         need_type(exp_gamma, float, "CyclicLR", "exp_gamma")
         known = mode in ("triangular", "triangular2", "exp_range")
-        need(known or scale_fn is not None, f"CyclicLR: mode: got {mode!r}; use 'triangular', 'triangular2' or 'exp_range'.", ValueError)
-        need(scale_mode in ("cycle", "iterations"), f"CyclicLR: scale_mode: got {scale_mode!r}; use 'cycle' or 'iterations'.", ValueError)
+        need(known or scale_fn is not None,
+             f"CyclicLR: mode: got {mode!r}; use 'triangular', 'triangular2' or 'exp_range'.", ValueError)
+        need(scale_mode in ("cycle", "iterations"),
+             f"CyclicLR: scale_mode: got {scale_mode!r}; use 'cycle' or 'iterations'.", ValueError)
         self.cycle_size = step_size_up + step_size_down
         self.step_up_pct = step_size_up / self.cycle_size
         self.max_lr = float(max_learning_rate)
@@ -257,7 +280,8 @@ class CyclicLR(LRScheduler):
 
     def _scale_of_mode(self):
         gamma = self.gamma
-        scales = {"triangular": lambda x: 1.0, "triangular2": lambda x: 1 / (2.0 ** (x - 1)), "exp_range": lambda x: gamma**x}
+        scales = {"triangular": lambda x: 1.0, "triangular2": lambda x: 1 / (2.0 ** (x - 1)),
+                  "exp_range": lambda x: gamma**x}
         return scales[self.mode]
 
     def get_lr(self):

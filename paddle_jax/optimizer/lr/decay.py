@@ -50,7 +50,8 @@ class NaturalExpDecay(LRScheduler):
     """
 
     def __init__(self, learning_rate, gamma, last_epoch=-1, verbose=False):
-        need(gamma > 0.0, f"NaturalExpDecay: gamma: got {gamma}; it must be greater than 0, or the rate would not decay.")
+        need(gamma > 0.0,
+             f"NaturalExpDecay: gamma: got {gamma}; it must be greater than 0, or the rate would not decay.")
         self.gamma = gamma
         super().__init__(learning_rate, last_epoch, verbose)
 
@@ -84,14 +85,16 @@ class InverseTimeDecay(LRScheduler):
 
 
 class PolynomialDecay(LRScheduler):
-    """Moves from `learning_rate` to `end_lr` in `decay_steps` steps along `(1 - epoch / decay_steps) ** power`.
+    """Moves from `learning_rate` to `end_lr` in `decay_steps` steps along
+    `(1 - epoch / decay_steps) ** power`.
 
     Args:
         learning_rate: float, the first rate.
         decay_steps: int, positive, length of the decay in steps.
         end_lr: float, the last rate. Default 0.0001.
         power: float, positive, exponent of the curve. Default 1.0: a straight line.
-        cycle: start again with a longer period after `decay_steps` instead of staying at `end_lr`. Default False.
+        cycle: start again with a longer period after `decay_steps` instead of staying at
+            `end_lr`. Default False.
         last_epoch: int, index of the last epoch, to resume. Default -1.
         verbose: print one line at every change. Default False.
     Raises:
@@ -103,8 +106,10 @@ class PolynomialDecay(LRScheduler):
         0.1
     """
 
-    def __init__(self, learning_rate, decay_steps, end_lr=0.0001, power=1.0, cycle=False, last_epoch=-1, verbose=False):
-        need(isinstance(decay_steps, int) and decay_steps > 0, f"PolynomialDecay: decay_steps: got {decay_steps!r}; it must be a positive int.")
+    def __init__(self, learning_rate, decay_steps, end_lr=0.0001, power=1.0, cycle=False, last_epoch=-1,
+                 verbose=False):
+        need(isinstance(decay_steps, int) and decay_steps > 0,
+             f"PolynomialDecay: decay_steps: got {decay_steps!r}; it must be a positive int.")
         need(power > 0.0, f"PolynomialDecay: power: got {power}; it must be greater than 0.")
         self.decay_steps = decay_steps
         self.end_lr = end_lr
@@ -140,7 +145,9 @@ class LambdaDecay(LRScheduler):
     """
 
     def __init__(self, learning_rate, lr_lambda, last_epoch=-1, verbose=False):
-        need(callable(lr_lambda), f"LambdaDecay: lr_lambda: got {type(lr_lambda).__name__}; pass a function of the epoch.", TypeError)
+        need(callable(lr_lambda),
+             f"LambdaDecay: lr_lambda: got {type(lr_lambda).__name__}; pass a function of the epoch.",
+             TypeError)
         self.lr_lambda = lr_lambda
         super().__init__(learning_rate, last_epoch, verbose)
 
@@ -150,7 +157,8 @@ class LambdaDecay(LRScheduler):
 
 
 class MultiplicativeDecay(LRScheduler):
-    """Multiplies the rate by a new factor at every step: the product of `lr_lambda(1) ... lr_lambda(epoch)` times `learning_rate`.
+    """Multiplies the rate by a new factor at every step: the product of `lr_lambda(1) ... lr_lambda(epoch)`
+    times `learning_rate`.
 
     Args:
         learning_rate: float, the first rate.
@@ -167,7 +175,9 @@ class MultiplicativeDecay(LRScheduler):
     """
 
     def __init__(self, learning_rate, lr_lambda, last_epoch=-1, verbose=False):
-        need(callable(lr_lambda), f"MultiplicativeDecay: lr_lambda: got {type(lr_lambda).__name__}; pass a function of the epoch.", TypeError)
+        need(callable(lr_lambda),
+             f"MultiplicativeDecay: lr_lambda: got {type(lr_lambda).__name__}; pass a function of the epoch.",
+             TypeError)
         self.lr_lambda = lr_lambda
         super().__init__(learning_rate, last_epoch, verbose)
 

@@ -8,7 +8,8 @@ from paddle_jax._core.tensor import Tensor
 
 
 def need(condition, message, error=AssertionError):
-    """Raises `error(message)` unless the condition holds (Paddle raises AssertionError for most scheduler settings)."""
+    """Raises `error(message)` unless the condition holds (Paddle raises AssertionError for most
+    scheduler settings)."""
     if not condition:
         raise error(message)
 
@@ -21,7 +22,8 @@ def need_type(value, types, owner, argument):
 
 
 def _on_host(step):
-    """A `step` that a function being compiled repeats at each of its calls: it changes Python numbers only."""
+    """A `step` that a function being compiled repeats at each of its calls: it changes
+    Python numbers only."""
 
     @ft.wraps(step)
     def stepped(self, *args, **kwargs):
@@ -33,9 +35,9 @@ def _on_host(step):
 class LRScheduler:
     """Computes a learning rate from a step count; the base class of every scheduler.
 
-    A subclass sets its own attributes, calls `super().__init__(learning_rate, last_epoch, verbose)` and defines `get_lr()`, which reads
-    `self.last_epoch`, `self.base_lr` and `self.last_lr`. Pass a scheduler as the `learning_rate` of an optimizer and call `step()` once per
-    batch or per epoch.
+    A subclass sets its own attributes, calls `super().__init__(learning_rate, last_epoch, verbose)` and
+    defines `get_lr()`, which reads `self.last_epoch`, `self.base_lr` and `self.last_lr`. Pass a scheduler as
+    the `learning_rate` of an optimizer and call `step()` once per batch or per epoch.
 
     Args:
         learning_rate: float, the rate the schedule starts from. Not negative. Default 0.1.
@@ -56,7 +58,9 @@ class LRScheduler:
 
     def __init__(self, learning_rate=0.1, last_epoch=-1, verbose=False):
         need_type(learning_rate, (float, int), type(self).__name__, "learning_rate")
-        need(learning_rate >= 0, f"{type(self).__name__}: learning_rate: got {learning_rate}; it may not be negative.", ValueError)
+        need(learning_rate >= 0,
+             f"{type(self).__name__}: learning_rate: got {learning_rate}; it may not be negative.",
+             ValueError)
         self.base_lr = float(learning_rate)
         self.last_lr = float(learning_rate)
         self.last_epoch = last_epoch
@@ -75,7 +79,8 @@ class LRScheduler:
 
     def get_lr(self):
         """Computes the rate for `self.last_epoch`; a subclass must define it."""
-        raise NotImplementedError(f"{type(self).__name__}: get_lr() is not defined; a scheduler must define it.")
+        raise NotImplementedError(f"{type(self).__name__}: get_lr() is not defined; "
+                                  "a scheduler must define it.")
 
     @_on_host
     def step(self, epoch=None):
@@ -100,11 +105,13 @@ class LRScheduler:
             print(f"Epoch {self.last_epoch}: {type(self).__name__} set learning rate to {self.last_lr}.")
 
     def state_keys(self):
-        """Sets `self.keys`, the names of the attributes that `state_dict()` stores; override it to store more."""
+        """Sets `self.keys`, the names of the attributes that `state_dict()` stores; override
+        it to store more."""
         self.keys = ["last_epoch", "last_lr"]
 
     def state_dict(self):
-        """Returns the scheduler's state: a dict of the attributes named by `state_keys()`; one-element Tensors become floats.
+        """Returns the scheduler's state: a dict of the attributes named by `state_keys()`; one-element
+        Tensors become floats.
 
         Example:
             >>> paddle.optimizer.lr.ExponentialDecay(0.5, gamma=0.9).state_dict()
@@ -129,11 +136,13 @@ class LRScheduler:
         self.state_keys()
         for key in self.keys:
             if key not in state_dict:
-                raise RuntimeError(f"{type(self).__name__}: state_dict: {key!r} is missing; pass the dict that state_dict() returned.")
+                raise RuntimeError(f"{type(self).__name__}: state_dict: {key!r} is missing; "
+                                   "pass the dict that state_dict() returned.")
             self.__dict__[key] = state_dict[key]
         unused = self._unused(state_dict)
         if unused:
-            warnings.warn(f"{type(self).__name__}: state_dict: unused entries {unused}; was it saved by another scheduler?", stacklevel=2)
+            warnings.warn(f"{type(self).__name__}: state_dict: unused entries {unused}; "
+                          "was it saved by another scheduler?", stacklevel=2)
 
     set_dict = set_state_dict
 
@@ -144,5 +153,6 @@ class LRScheduler:
 def _plain(value):
     if not isinstance(value, Tensor):
         return value
-    need(value.size == 1, f"LRScheduler: state_dict: a Tensor of shape {list(value.shape)}; only one element can be stored.")
+    need(value.size == 1,
+         f"LRScheduler: state_dict: a Tensor of shape {list(value.shape)}; only one element can be stored.")
     return float(value.item())

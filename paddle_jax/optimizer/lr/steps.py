@@ -4,7 +4,8 @@ from paddle_jax.optimizer.lr.scheduler import LRScheduler, need, need_type
 
 
 class PiecewiseDecay(LRScheduler):
-    """Takes the rate from a table: `values[i]` while the epoch is below `boundaries[i]`, the last value after that.
+    """Takes the rate from a table: `values[i]` while the epoch is below `boundaries[i]`, the last
+    value after that.
 
     Args:
         boundaries: list or tuple of increasing ints, epochs at which the rate changes.
@@ -21,10 +22,12 @@ class PiecewiseDecay(LRScheduler):
     """
 
     def __init__(self, boundaries, values, last_epoch=-1, verbose=False):
-        need(len(boundaries) > 0, "PiecewiseDecay: boundaries: got an empty list; give at least one boundary.", ValueError)
+        need(len(boundaries) > 0,
+             "PiecewiseDecay: boundaries: got an empty list; give at least one boundary.", ValueError)
         need(
             len(values) > len(boundaries),
-            f"PiecewiseDecay: values: got {len(values)} for {len(boundaries)} boundaries; give one value more than boundaries.",
+            f"PiecewiseDecay: values: got {len(values)} for {len(boundaries)} boundaries; "
+            "give one value more than boundaries.",
             ValueError,
         )
         self.boundaries = boundaries
@@ -102,5 +105,6 @@ class MultiStepDecay(LRScheduler):
 
     def get_lr(self):
         """Computes the rate for the current epoch."""
-        passed = next((i for i, epoch in enumerate(self.milestones) if self.last_epoch < epoch), len(self.milestones))
+        passed = next((i for i, epoch in enumerate(self.milestones) if self.last_epoch < epoch),
+                      len(self.milestones))
         return self.base_lr * (self.gamma**passed)

@@ -6,17 +6,20 @@ from paddle_jax.nn.layer.layers import Layer
 from paddle_jax.nn.quant import functional_layers
 from paddle_jax.nn.quant import quant_layers as made
 
-_INPUTS = {"Conv2DTranspose": (Conv2DTranspose, made.QuantizedConv2DTranspose), "Conv2D": (Conv2D, made.QuantizedConv2D),
-           "Linear": (Linear, made.QuantizedLinear)}
-_ABSENT = ("ColumnParallelLinear", "RowParallelLinear")  # the layers of which are not there, so no model has one
+_INPUTS = {"Conv2DTranspose": (Conv2DTranspose, made.QuantizedConv2DTranspose),
+           "Conv2D": (Conv2D, made.QuantizedConv2D), "Linear": (Linear, made.QuantizedLinear)}
+# the layers of which are not there, so no model has one
+_ABSENT = ("ColumnParallelLinear", "RowParallelLinear")
 _WEIGHTS = ("abs_max", "channel_wise_abs_max")
-_ROUNDED = tuple(getattr(functional_layers, name) for name in ("add", "subtract", "multiply", "divide", "matmul"))
+_ROUNDED = tuple(getattr(functional_layers, name)
+                 for name in ("add", "subtract", "multiply", "divide", "matmul"))
 _ROUNDING = (made.FakeQuantAbsMax, made.FakeQuantMovingAverageAbsMax, made.MovingAverageAbsMaxScale)
 
 
 def _need_layer(model, name="model"):
     if not isinstance(model, Layer):
-        raise AssertionError(f"ImperativeQuantAware: {name}: got {type(model).__name__}; it must be a paddle.nn.Layer")
+        raise AssertionError(f"ImperativeQuantAware: {name}: got {type(model).__name__}; "
+                             "it must be a paddle.nn.Layer")
 
 
 def _replace(model, change):
@@ -32,18 +35,21 @@ def _replace(model, change):
 
 
 class ImperativeQuantAware:
-    """Puts simulated quantization into a model: `Linear`, `Conv2D` and `Conv2DTranspose` round weights and inputs, outputs of layers are watched.
+    """Puts simulated quantization into a model: `Linear`, `Conv2D` and `Conv2DTranspose` round weights and
+    inputs, outputs of layers are watched.
 
     `paddle.quantization.QAT` is its successor.
 
     Args:
-        quantizable_layer_type: list of the layers that round: classes, or "Conv2D", "Linear", "Conv2DTranspose". A layer with `skip_quant = True`
-            is left out.
+        quantizable_layer_type: list of the layers that round: classes, or "Conv2D", "Linear",
+            "Conv2DTranspose". A layer with `skip_quant = True` is left out.
         weight_quantize_type: "abs_max" or "channel_wise_abs_max".
         activation_quantize_type: "moving_average_abs_max".
         weight_bits, activation_bits: ints, numbers of bits, 0..16.
-        moving_rate: float, how much of moving averages is kept; those of rounded sums, products and quotients keep 0.9, as in Paddle.
-        fuse_conv_bn: bool; without effect (Paddle 3.3.1 changes a copy, and leaves the model in evaluation mode).
+        moving_rate: float, how much of moving averages is kept; those of rounded sums, products and quotients
+            keep 0.9, as in Paddle.
+        fuse_conv_bn: bool; without effect (Paddle 3.3.1 changes a copy, and leaves the model in
+            evaluation mode).
         weight_preprocess_layer, act_preprocess_layer: classes of layers applied before the rounding, or None.
         weight_quantize_layer, act_quantize_layer: classes of layers that round instead, or None.
         onnx_format: bool; watch the outputs of rounding layers only.
@@ -66,28 +72,35 @@ class ImperativeQuantAware:
 
     def __init__(self, quantizable_layer_type=["Conv2D", "Linear", "Conv2DTranspose",  # noqa: B006
                                                "ColumnParallelLinear", "RowParallelLinear"],
-                 weight_quantize_type="abs_max", activation_quantize_type="moving_average_abs_max", weight_bits=8, activation_bits=8,
-                 moving_rate=0.9, fuse_conv_bn=False, weight_preprocess_layer=None, act_preprocess_layer=None, weight_quantize_layer=None,
+                 weight_quantize_type="abs_max", activation_quantize_type="moving_average_abs_max",
+                 weight_bits=8, activation_bits=8, moving_rate=0.9, fuse_conv_bn=False,
+                 weight_preprocess_layer=None, act_preprocess_layer=None, weight_quantize_layer=None,
                  act_quantize_layer=None, onnx_format=False):
         classes = tuple(plain for plain, _ in _INPUTS.values())
-        kinds = [_INPUTS[kind][0] if isinstance(kind, str) and kind in _INPUTS else kind for kind in quantizable_layer_type if kind not in _ABSENT]
+        kinds = [_INPUTS[kind][0] if isinstance(kind, str) and kind in _INPUTS else kind
+                 for kind in quantizable_layer_type if kind not in _ABSENT]
         bits = range(17)
-        own = {"weight_preprocess_layer": weight_preprocess_layer, "act_preprocess_layer": act_preprocess_layer,
-               "weight_quantize_layer": weight_quantize_layer, "act_quantize_layer": act_quantize_layer}
+        own = {"weight_preprocess_layer": weight_preprocess_layer,
+               "act_preprocess_layer": act_preprocess_layer, "weight_quantize_layer": weight_quantize_layer,
+               "act_quantize_layer": act_quantize_layer}
         for name, value, right, allowed in [
                 *[("quantizable_layer_type", kind, kind in classes, ", ".join(_INPUTS)) for kind in kinds],
-                ("weight_quantize_type", weight_quantize_type, weight_quantize_type in _WEIGHTS, " and ".join(_WEIGHTS)),
-                ("activation_quantize_type", activation_quantize_type, activation_quantize_type == "moving_average_abs_max",
-                 "moving_average_abs_max"),
+                ("weight_quantize_type", weight_quantize_type, weight_quantize_type in _WEIGHTS,
+                 " and ".join(_WEIGHTS)),
+                ("activation_quantize_type", activation_quantize_type,
+                 activation_quantize_type == "moving_average_abs_max", "moving_average_abs_max"),
                 ("weight_bits", weight_bits, isinstance(weight_bits, int) and weight_bits in bits, "0..16"),
-                ("activation_bits", activation_bits, isinstance(activation_bits, int) and activation_bits in bits, "0..16"),
-                *[(name, kind, kind is None or issubclass(kind, Layer), "None and classes of layers") for name, kind in own.items()]]:
+                ("activation_bits", activation_bits,
+                 isinstance(activation_bits, int) and activation_bits in bits, "0..16"),
+                *[(name, kind, kind is None or issubclass(kind, Layer), "None and classes of layers")
+                  for name, kind in own.items()]]:
             if not right:
                 raise AssertionError(f"ImperativeQuantAware: {name}: got {value!r}; allowed are {allowed}")
         self.fuse_conv_bn = fuse_conv_bn
         self._kinds, self._moving_rate, self._onnx_format = tuple(kinds), moving_rate, onnx_format
-        self._settings = dict(weight_bits=weight_bits, activation_bits=activation_bits, moving_rate=moving_rate,
-                              weight_quantize_type=weight_quantize_type, activation_quantize_type=activation_quantize_type,
+        self._settings = dict(weight_bits=weight_bits, activation_bits=activation_bits,
+                              moving_rate=moving_rate, weight_quantize_type=weight_quantize_type,
+                              activation_quantize_type=activation_quantize_type,
                               weight_pre_layer=weight_preprocess_layer, act_pre_layer=act_preprocess_layer,
                               weight_quant_layer=weight_quantize_layer, act_quant_layer=act_quantize_layer)
 
@@ -106,13 +119,15 @@ class ImperativeQuantAware:
 
     def _input(self, name, layer):
         if isinstance(layer, self._kinds) and getattr(layer, "skip_quant", False) is not True:
-            return next(new for plain, new in _INPUTS.values() if isinstance(layer, plain))(layer, **self._settings)
+            return next(new for plain, new in _INPUTS.values()
+                        if isinstance(layer, plain))(layer, **self._settings)
         return None
 
     def _output(self, name, layer):
         rounds = isinstance(layer, tuple(new for _, new in _INPUTS.values()))
         leaf = not layer.sublayers() and not isinstance(layer, _ROUNDING)
-        wanted = rounds if self._onnx_format else rounds or leaf or isinstance(layer, functional_layers.FloatFunctionalLayer)
+        wanted = (rounds if self._onnx_format
+                  else rounds or leaf or isinstance(layer, functional_layers.FloatFunctionalLayer))
         if "_act_preprocess" in name or not wanted:
             return None
         if isinstance(layer, _ROUNDED):
@@ -129,7 +144,8 @@ class ImperativeQuantAware:
             config: further arguments of `paddle.jit.save`.
         Raises:
             AssertionError: it is no Layer.
-        Differs from Paddle: the file is one that `paddle.jit.load` reads, in Paddle too; Paddle 3.3.1 writes its older format.
+        Differs from Paddle: the file is one that `paddle.jit.load` reads, in Paddle too; Paddle 3.3.1 writes
+            its older format.
         """
         _need_layer(layer, "layer")
         training = [part for part in (layer, *layer.sublayers()) if part.training]

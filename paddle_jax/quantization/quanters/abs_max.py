@@ -9,10 +9,11 @@ from paddle_jax.quantization.factory import QuanterFactory
 
 
 class FakeQuanterWithAbsMaxObserver(QuanterFactory):
-    """Makes quanters that round to what a number of bits can hold, with a moving average of the largest magnitudes as scale.
+    """Makes quanters that round to what a number of bits can hold, with a moving average of the largest
+    magnitudes as scale.
 
-    In training state = rate state + 1, accum = rate accum + max |x|, scale = accum / state at each call; in evaluation the scale stays.
-    Halves are rounded away from zero, gradients go straight through.
+    In training state = rate state + 1, accum = rate accum + max |x|, scale = accum / state at each call; in
+    evaluation the scale stays. Halves are rounded away from zero, gradients go straight through.
 
     Args:
         moving_rate: float, how much of the average is kept.
@@ -21,8 +22,10 @@ class FakeQuanterWithAbsMaxObserver(QuanterFactory):
         name: str, begins the names of scale and averages. Default: "quant_dequant".
     Differs from Paddle: `paddle.quantization.quanters` is there without an import of its own.
     Example:
-        >>> quanter = paddle.quantization.quanters.FakeQuanterWithAbsMaxObserver(moving_rate=0.5, bit_length=4)._instance(None)
-        >>> [round(v, 4) for v in quanter(paddle.to_tensor([-1.0, 0.3])).tolist()], round(quanter.scales().item(), 4)
+        >>> quanter = paddle.quantization.quanters.FakeQuanterWithAbsMaxObserver(moving_rate=0.5,
+        ...                                                                      bit_length=4)._instance(None)
+        >>> ([round(v, 4) for v in quanter(paddle.to_tensor([-1.0, 0.3])).tolist()],
+        ...  round(quanter.scales().item(), 4))
         ([-1.0, 0.2857], 1.0)
     """
 
@@ -40,16 +43,19 @@ class FakeQuanterWithAbsMaxObserverLayer(BaseQuanter):
         super().__init__()
         self._moving_rate, self._bit_length = moving_rate, bit_length
         for attribute, value in (("scale", 0.001), ("state", 1.0), ("accum", 1.0)):
-            attr = ParamAttr(name=unique_name.generate(f"{name or 'quant_dequant'}.{attribute}"), initializer=Constant(value), trainable=False)
+            attr = ParamAttr(name=unique_name.generate(f"{name or 'quant_dequant'}.{attribute}"),
+                             initializer=Constant(value), trainable=False)
             setattr(self, f"_{attribute}", self.create_parameter([1], attr=attr, dtype=dtype))
 
     def forward(self, input):
         if not input.is_floating_point():
-            raise RuntimeError(f"FakeQuanterWithAbsMaxObserver: got dtype {input.dtype}; it must be a floating one")
+            raise RuntimeError(f"FakeQuanterWithAbsMaxObserver: got dtype {input.dtype}; "
+                               "it must be a floating one")
         if self.training:
             known = [p.detach() for p in (self._scale, self._state, self._accum)]
             for parameter, value in zip((self._scale, self._state, self._accum),
-                                        moving_average_abs_max(input.detach(), *known, self._moving_rate), strict=True):
+                                        moving_average_abs_max(input.detach(), *known, self._moving_rate),
+                                        strict=True):
                 parameter._rebind(value._raw)
         return fake_quantize_dequantize(input, self._scale.detach(), self._bit_length)
 

@@ -14,12 +14,14 @@ def low_dtype(where, dtype):
 
 
 class AutoMixedPrecisionLists:
-    """Which operations of a program run in low precision (`white_list`) and which in float32 (`black_list`), by Paddle's names.
+    """Which operations of a program run in low precision (`white_list`) and which in float32 (`black_list`),
+    by Paddle's names.
 
     Args:
         custom_white_list: set of names to add to the white list. Default None.
         custom_black_list: set of names to add to the black list. Default None.
-        custom_black_varnames: set of names of Variables: operations that use one run in float32. Default None.
+        custom_black_varnames: set of names of Variables: operations that use one run in
+            float32. Default None.
         dtype: "float16" or "bfloat16". Default "float16".
     Raises:
         ValueError: a name is in both custom lists, or dtype is another one.
@@ -29,11 +31,14 @@ class AutoMixedPrecisionLists:
         (False, True)
     """
 
-    def __init__(self, custom_white_list=None, custom_black_list=None, custom_black_varnames=None, dtype="float16"):
+    def __init__(self, custom_white_list=None, custom_black_list=None, custom_black_varnames=None,
+                 dtype="float16"):
         more, less = set(custom_white_list or ()), set(custom_black_list or ())
         if more & less:
-            raise ValueError(f"AutoMixedPrecisionLists: custom_white_list and custom_black_list: both have {sorted(more & less)}")
-        self.amp_dtype, self.black_varnames = low_dtype("AutoMixedPrecisionLists", dtype), custom_black_varnames
+            raise ValueError("AutoMixedPrecisionLists: custom_white_list and custom_black_list: "
+                             f"both have {sorted(more & less)}")
+        self.amp_dtype, self.black_varnames = (low_dtype("AutoMixedPrecisionLists", dtype),
+                                               custom_black_varnames)
         self.white_list = (white_list()[self.amp_dtype]["O1"] | more) - less
         self.black_list = (black_list()[self.amp_dtype]["O1"] | less) - more
         self._custom = frozenset(more), frozenset(less)

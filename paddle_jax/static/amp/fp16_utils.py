@@ -1,4 +1,5 @@
-"""Programs rewritten into mixed precision: casts are put between their operations, and their parameters get a low precision."""
+"""Programs rewritten into mixed precision: casts are put between their operations, and their parameters get
+a low precision."""
 
 import contextlib
 
@@ -23,7 +24,8 @@ _NORMS = {"batch_norm_train", "batch_norm_infer", "layer_norm"}  # their paramet
 
 @contextlib.contextmanager
 def fp16_guard():
-    """Marks the operations of a program that may run in low precision, for `cast_model_to_fp16` and `decorate` at level O2.
+    """Marks the operations of a program that may run in low precision, for `cast_model_to_fp16` and
+    `decorate` at level O2.
 
     Example:
         >>> paddle.enable_static()
@@ -37,7 +39,8 @@ def fp16_guard():
         yield
 
 
-def cast_model_to_fp16(program, amp_lists=None, use_fp16_guard=True, dest_type="float16", level="O2", use_promote=False):
+def cast_model_to_fp16(program, amp_lists=None, use_fp16_guard=True, dest_type="float16", level="O2",
+                       use_promote=False):
     """Rewrites a program into mixed precision, in place. Gradients and updates come afterwards.
 
     Args:
@@ -45,8 +48,10 @@ def cast_model_to_fp16(program, amp_lists=None, use_fp16_guard=True, dest_type="
         amp_lists: AutoMixedPrecisionLists. Default: those of Paddle.
         use_fp16_guard: only operations recorded inside `fp16_guard` get a low precision. Default True.
         dest_type: "float16" or "bfloat16". Default "float16".
-        level: "O1" or "O2"; at O2 parameters get a low precision too, but for those of BatchNorm and LayerNorm.
-        use_promote: at level O2, operations with a float32 operand that are on no list run in float32. Default False.
+        level: "O1" or "O2"; at O2 parameters get a low precision too, but for those of
+            BatchNorm and LayerNorm.
+        use_promote: at level O2, operations with a float32 operand that are on no list run in
+            float32. Default False.
     Returns:
         set of the names of the parameters whose values `cast_parameters_to_fp16` has to cast.
     Raises:
@@ -63,7 +68,8 @@ def cast_model_to_fp16(program, amp_lists=None, use_fp16_guard=True, dest_type="
         >>> paddle.disable_static()
     """
     if any(isinstance(op, Gradient) for op in program.ops):
-        raise ValueError("cast_model_to_fp16: program: it has gradients; call it before minimize or append_backward")
+        raise ValueError("cast_model_to_fp16: program: it has gradients; "
+                         "call it before minimize or append_backward")
     dtype = low_dtype("cast_model_to_fp16", dest_type)
     lists = amp_lists or AutoMixedPrecisionLists(dtype=dtype)
     policy = lists.policy(level, dtype, use_promote)
@@ -80,10 +86,12 @@ def cast_model_to_fp16(program, amp_lists=None, use_fp16_guard=True, dest_type="
 
 
 class _Rewriting:
-    """Puts casts before the operations of a program. casts: what has been cast already, by Symbol and dtype."""
+    """Puts casts before the operations of a program. casts: what has been cast already, by
+    Symbol and dtype."""
 
     def __init__(self, program, policy, lowered, before):
-        self.program, self.policy, self.lowered, self.before, self.casts, self.ops = program, policy, lowered, before, {}, []
+        self.program, self.policy, self.lowered, self.before, self.casts, self.ops = (program, policy,
+                                                                                      lowered, before, {}, [])
 
     def run(self):
         program = self.program
@@ -99,13 +107,15 @@ class _Rewriting:
         program.changed()
 
     def _inputs(self, op):
-        """The operands of an operation, cast; those of operations that are no single call keep the dtypes they were recorded with."""
+        """The operands of an operation, cast; those of operations that are no single call keep the dtypes
+        they were recorded with."""
         if op.kernel.made_of is None:
             return [self._cast(s, self.before[s]) for s in op.inputs]
         if not self.lowered(op):
             return [self._cast(s, FLOAT32) for s in op.inputs]
         made, _, attrs = op.kernel.made_of
-        target, count = self.policy.target(made, [wrap(s.value if type(s.value) is Value else s) for s in op.inputs], attrs)
+        target, count = self.policy.target(made, [wrap(s.value if type(s.value) is Value else s)
+                                                  for s in op.inputs], attrs)
         if target is None:
             return op.inputs
         return [self._cast(s, target) if count is None or i < count else s for i, s in enumerate(op.inputs)]
@@ -116,7 +126,8 @@ class _Rewriting:
         found = self.casts.get((symbol, dtype))
         if found is None:
             cast = Operation(OPS["cast"].kernel((-2,), (dtype.name,)), [symbol], (False,))
-            found = self.casts[symbol, dtype] = Symbol(_as(symbol.avals, dtype), "result", self.program, op=cast)
+            found = self.casts[symbol, dtype] = Symbol(_as(symbol.avals, dtype), "result", self.program,
+                                                       op=cast)
             cast.outputs = [found]
             self.ops.append(cast)
         return found
@@ -128,7 +139,8 @@ def _as(avals, dtype):
 
 
 def _lower_parameters(program, lowered, dtype):
-    """Gives a low precision to the Parameters that only operations of low precision use; returns their names."""
+    """Gives a low precision to the Parameters that only operations of low precision use;
+    returns their names."""
     kept, used = set(), set()
     for op in program.ops:
         target = used if lowered(op) and op.name not in _NORMS else kept
@@ -144,7 +156,8 @@ def _lower_parameters(program, lowered, dtype):
     return names
 
 
-def cast_parameters_to_fp16(place, program, scope=None, to_fp16_var_names=None, dest_type="float16", rewrite_master_weight=False, master_weights={}):  # noqa: B006
+def cast_parameters_to_fp16(place, program, scope=None, to_fp16_var_names=None, dest_type="float16",
+                            rewrite_master_weight=False, master_weights={}):  # noqa: B006
     """Casts the values of parameters in a Scope.
 
     Args:
@@ -153,7 +166,8 @@ def cast_parameters_to_fp16(place, program, scope=None, to_fp16_var_names=None, 
         scope: Scope. Default: the global one.
         to_fp16_var_names: names of parameters. Default: all parameters of the program with a low precision.
         dest_type: "float16" or "bfloat16". Default "float16".
-        rewrite_master_weight: also give the float32 copies that optimizers keep the values from before the cast. Default False.
+        rewrite_master_weight: also give the float32 copies that optimizers keep the values from before the
+            cast. Default False.
         master_weights: dict from name of a parameter to the Variable of its float32 copy.
     Differs from Paddle: works for the programs that Paddle 3.3.1 makes; Paddle's raises for them.
     Example:
@@ -168,7 +182,8 @@ def cast_parameters_to_fp16(place, program, scope=None, to_fp16_var_names=None, 
     """
     values = (scope or global_scope()).values
     dtype = LOW[low_dtype("cast_parameters_to_fp16", dest_type)]
-    low = [name for name, variable in program.vars.items() if isinstance(variable, ParameterVariable) and variable.avals[0].dtype == dtype]
+    low = [name for name, variable in program.vars.items()
+           if isinstance(variable, ParameterVariable) and variable.avals[0].dtype == dtype]
     for name in low if to_fp16_var_names is None else to_fp16_var_names:
         value = values.get(name)
         if value is not None and value.dtype in FLOATS and value.dtype != dtype:

@@ -1,4 +1,5 @@
-"""Branches and loops on Tensors: in static programs, in functions being compiled, and, where the values are known, in Python."""
+"""Branches and loops on Tensors: in static programs, in functions being compiled, and, where the values are
+known, in Python."""
 
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
@@ -23,8 +24,8 @@ def cond(pred, true_fn=None, false_fn=None, name=None, return_names=None):
 
     Args:
         pred: bool Tensor with one element.
-        true_fn, false_fn: callables without arguments that return Tensors, or nested lists, tuples and dicts of them, both of the same structure.
-            Default None: returns None.
+        true_fn, false_fn: callables without arguments that return Tensors, or nested lists, tuples and dicts
+            of them, both of the same structure. Default None: returns None.
         name, return_names: accepted for compatibility.
     Returns:
         What the chosen function returns. Gradients flow to what it uses.
@@ -41,13 +42,15 @@ def cond(pred, true_fn=None, false_fn=None, name=None, return_names=None):
     _callable("cond", "false_fn", false_fn)
     if not isinstance(pred, Tensor):
         error = AssertionError if not local.ctx.frame.recording else TypeError
-        raise error(f"cond: pred: got {type(pred).__name__}; it must be a Tensor; use a Python if for Python values")
+        raise error(f"cond: pred: got {type(pred).__name__}; it must be a Tensor; "
+                    "use a Python if for Python values")
     kind = _kind(pred)
     if kind == "static":
         from paddle_jax.static.blocks import branch
 
         if pred._raw.dtype.name != "bool":
-            raise TypeError(f"cond: pred: got dtype {pred._raw.dtype.name}; it must be bool; compare with something")
+            raise TypeError(f"cond: pred: got dtype {pred._raw.dtype.name}; it must be bool; "
+                            "compare with something")
         return None if true_fn is None and false_fn is None else branch(_as_variable(pred), true_fn, false_fn)
     if pred._raw.size != 1:
         raise AssertionError(f"cond: pred: got shape {list(pred.shape)}; it must have one element")
@@ -111,7 +114,8 @@ def while_loop(cond, body, loop_vars, is_test=False, name=None):
         out = body(*state)
         out = list(out) if isinstance(out, list | tuple) else [out]
         if len(out) != len(state):
-            raise ValueError(f"while_loop: body returns {len(out)} values; loop_vars has {len(state)}; they must be as many")
+            raise ValueError(f"while_loop: body returns {len(out)} values; loop_vars has {len(state)}; "
+                             "they must be as many")
         return out
 
     return dy2static.while_loop(tested, stepped, list(loop_vars))
@@ -134,13 +138,16 @@ def case(pred_fn_pairs, default=None, name=None):
         30.0
     """
     if not isinstance(pred_fn_pairs, list | tuple):
-        raise TypeError(f"case: pred_fn_pairs: got {type(pred_fn_pairs).__name__}; it must be a list or tuple of pairs")
+        raise TypeError(f"case: pred_fn_pairs: got {type(pred_fn_pairs).__name__}; "
+                        "it must be a list or tuple of pairs")
     for pair in pred_fn_pairs:
         if not isinstance(pair, tuple) or len(pair) != 2:
             got = f"a tuple of {len(pair)}" if isinstance(pair, tuple) else type(pair).__name__
-            raise TypeError(f"case: pred_fn_pairs: got {got}; each item must be a tuple (condition, function)")
+            raise TypeError(f"case: pred_fn_pairs: got {got}; "
+                            "each item must be a tuple (condition, function)")
         if not isinstance(pair[0], Tensor):
-            raise TypeError(f"case: pred_fn_pairs: got {type(pair[0]).__name__} as a condition; it must be a Tensor")
+            raise TypeError(f"case: pred_fn_pairs: got {type(pair[0]).__name__} as a condition; "
+                            "it must be a Tensor")
         _callable("case", "pred_fn_pairs", pair[1], optional=False)
     _callable("case", "default", default)
     pairs = list(pred_fn_pairs)
@@ -162,7 +169,8 @@ def switch_case(branch_index, branch_fns, default=None, name=None):
 
     Args:
         branch_index: int32, int64 or uint8 Tensor with one element.
-        branch_fns: dict of callables by number, list of (number, callable), or list of callables, numbered from 0.
+        branch_fns: dict of callables by number, list of (number, callable), or list of callables,
+            numbered from 0.
         default: callable for other numbers. Default: the function with the largest number.
         name: accepted for compatibility.
     Returns:
@@ -176,18 +184,22 @@ def switch_case(branch_index, branch_fns, default=None, name=None):
         'one'
     """
     if not isinstance(branch_index, Tensor):
-        raise TypeError(f"switch_case: branch_index: got {type(branch_index).__name__}; it must be a Tensor of integers")
+        raise TypeError(f"switch_case: branch_index: got {type(branch_index).__name__}; "
+                        "it must be a Tensor of integers")
     if branch_index._raw.dtype.name not in ("uint8", "int32", "int64") and local.ctx.frame.recording:
-        raise TypeError(f"switch_case: branch_index: got dtype {branch_index._raw.dtype.name}; allowed are uint8, int32, int64")
+        raise TypeError(f"switch_case: branch_index: got dtype {branch_index._raw.dtype.name}; "
+                        "allowed are uint8, int32, int64")
     if not isinstance(branch_fns, list | tuple | dict):
-        raise TypeError(f"switch_case: branch_fns: got {type(branch_fns).__name__}; it must be a list, tuple or dict")
+        raise TypeError(f"switch_case: branch_fns: got {type(branch_fns).__name__}; "
+                        "it must be a list, tuple or dict")
     items = list(branch_fns.items()) if isinstance(branch_fns, dict) else list(branch_fns)
     if items and all(callable(f) for f in items):
         items = list(enumerate(items))
     seen = {}
     for item in items:
         if not isinstance(item, tuple) or len(item) != 2:
-            raise TypeError(f"switch_case: branch_fns: got {type(item).__name__}; each item must be a tuple (number, function)")
+            raise TypeError(f"switch_case: branch_fns: got {type(item).__name__}; "
+                            "each item must be a tuple (number, function)")
         number, function = item
         if not isinstance(number, int):
             raise TypeError(f"switch_case: branch_fns: got the number {number!r}; it must be an int")

@@ -23,11 +23,13 @@ def py_func(func, x, out, backward_func=None, skip_vars_in_backward_input=None):
     """Calls a Python function on the values of Variables when the program runs.
 
     Args:
-        func: callable that gets NumPy arrays, the values of `x`, and returns an array, or a list of arrays for `out`, or None.
+        func: callable that gets NumPy arrays, the values of `x`, and returns an array, or a list of arrays
+            for `out`, or None.
         x: Variable, or list or tuple of such, or None.
-        out: Variable, or list or tuple of such, that stand for the results: their shapes and dtypes are those of the results. None: there are none.
-        backward_func: callable that gets the values of x, of out and the gradients of out, and returns the gradients of x (None: zeros). Default:
-            no gradient flows through.
+        out: Variable, or list or tuple of such, that stand for the results: their shapes and dtypes are those
+            of the results. None: there are none.
+        backward_func: callable that gets the values of x, of out and the gradients of out, and returns the
+            gradients of x (None: zeros). Default: no gradient flows through.
         skip_vars_in_backward_input: Variables among x and out whose values backward_func does not get.
     Returns:
         `out`, which now stands for the results.
@@ -48,16 +50,19 @@ def py_func(func, x, out, backward_func=None, skip_vars_in_backward_input=None):
     for name, values in (("x", inputs), ("out", outs)):
         for value in values:
             if not isinstance(value, Variable):
-                raise TypeError(f"py_func: {name}: got {type(value).__name__}; it must be a Variable, or a list of such")
+                raise TypeError(f"py_func: {name}: got {type(value).__name__}; it must be a Variable, "
+                                "or a list of such")
     if not callable(func) or not (backward_func is None or callable(backward_func)):
         raise TypeError("py_func: func and backward_func must be callable")
     recorder = local.ctx.frame
     skipped = {id(v._raw) for v in _listed(skip_vars_in_backward_input)}
     symbols = [recorder.symbol(v) for v in inputs]
     kept = [id(v._raw) not in skipped for v in (*inputs, *outs)]
-    kernel = Kernel("py_func", _calling(func, backward_func, symbols, [v._raw for v in outs], kept), nondiff=backward_func is None)
+    kernel = Kernel("py_func", _calling(func, backward_func, symbols, [v._raw for v in outs], kept),
+                    nondiff=backward_func is None)
     operation = Operation(kernel, symbols, tuple(v.stop_gradient for v in inputs), tuple, recorder.scope)
-    operation.outputs = [Symbol(v._raw.avals, "result", recorder.program, v._raw.name, op=operation) for v in outs]
+    operation.outputs = [Symbol(v._raw.avals, "result", recorder.program, v._raw.name, op=operation)
+                         for v in outs]
     recorder.ops.append(operation)
     recorder.program.changed()
     flows = backward_func is not None and local.ctx.grad and any(not v.stop_gradient for v in inputs)
@@ -67,13 +72,16 @@ def py_func(func, x, out, backward_func=None, skip_vars_in_backward_input=None):
 
 
 def _struct(symbol, symbols, arrays):
-    """Shape and dtype of a result: unknown lengths are those of the first input with an unknown length on that axis, or of the only one."""
+    """Shape and dtype of a result: unknown lengths are those of the first input with an unknown length on
+    that axis, or of the only one."""
     shape = list(symbol.shape)
     for axis, length in enumerate(shape):
         if length == -1:
-            found = [a.shape[axis] for s, a in zip(symbols, arrays, strict=True) if s.ndim > axis and s.shape[axis] == -1]
+            found = [a.shape[axis] for s, a in zip(symbols, arrays, strict=True)
+                     if s.ndim > axis and s.shape[axis] == -1]
             if not found:
-                raise ValueError(f"py_func: out: got shape {list(symbol.shape)}; the length of axis {axis} is not that of an input; declare it")
+                raise ValueError(f"py_func: out: got shape {list(symbol.shape)}; "
+                                 f"the length of axis {axis} is not that of an input; declare it")
             shape[axis] = found[0]
     return jax.ShapeDtypeStruct(tuple(shape), symbol.dtype)
 
@@ -84,7 +92,8 @@ def _calling(func, backward_func, symbols, outs, kept):
     def called(structs):
         def run(*arrays):
             out = _listed(func(*map(np.asarray, arrays)))
-            return tuple([np.asarray(o, s.dtype).reshape(s.shape) for o, s in zip(out, structs, strict=True)]) if structs else ()
+            return tuple([np.asarray(o, s.dtype).reshape(s.shape)
+                          for o, s in zip(out, structs, strict=True)]) if structs else ()
 
         return run
 
@@ -108,7 +117,8 @@ def _calling(func, backward_func, symbols, outs, kept):
 
 
 def _grads(backward_func, kept, arrays, out, cts):
-    """The gradients of the inputs of a py_func. kept: for each of its inputs and results whether backward_func gets it."""
+    """The gradients of the inputs of a py_func. kept: for each of its inputs and results whether
+    backward_func gets it."""
     given = [v for v, keep in zip((*arrays, *out), kept, strict=True) if keep]
     smooth = [i for i, a in enumerate(arrays) if a.dtype.kind in INEXACT]
     structs = tuple([jax.ShapeDtypeStruct(arrays[i].shape, arrays[i].dtype) for i in smooth])
@@ -133,7 +143,8 @@ def static_pylayer(forward_fn, inputs, backward_fn=None, name=None):
     Args:
         forward_fn: callable that takes the inputs and returns a Variable or a list of such.
         inputs: list or tuple of Variables.
-        backward_fn: callable that takes the gradients of the results and returns those of the inputs. Default None: no gradient flows through.
+        backward_fn: callable that takes the gradients of the results and returns those of the inputs. Default
+            None: no gradient flows through.
         name: accepted.
     Returns:
         What forward_fn returns.
@@ -146,22 +157,26 @@ def static_pylayer(forward_fn, inputs, backward_fn=None, name=None):
         >>> with paddle.static.program_guard(main):
         ...     x = paddle.static.data("x", [2]); x.stop_gradient = False
         ...     y = paddle.static.nn.static_pylayer(paddle.exp, [x], lambda g: g * 5)
-        ...     paddle.static.Executor().run(feed={"x": np.zeros(2, "float32")}, fetch_list=paddle.static.gradients(y, x))
+        ...     paddle.static.Executor().run(feed={"x": np.zeros(2, "float32")},
+        ...                                  fetch_list=paddle.static.gradients(y, x))
         [array([5., 5.], dtype=float32)]
         >>> paddle.disable_static()
     """
     if not isinstance(inputs, list | tuple) or not all(isinstance(x, Tensor) for x in inputs):
-        raise TypeError(f"static_pylayer: inputs: got {type(inputs).__name__}; it must be a list or tuple of Variables")
+        raise TypeError(f"static_pylayer: inputs: got {type(inputs).__name__}; "
+                        "it must be a list or tuple of Variables")
     if not callable(forward_fn) or not (backward_fn is None or callable(backward_fn)):
         raise TypeError("static_pylayer: forward_fn and backward_fn must be callable")
     recorder = local.ctx.frame
     if not recorder.recording:
-        raise RuntimeError("static_pylayer: it belongs to a static program; in dynamic mode subclass paddle.autograd.PyLayer")
+        raise RuntimeError("static_pylayer: it belongs to a static program; "
+                           "in dynamic mode subclass paddle.autograd.PyLayer")
     return _own_gradient("static_pylayer", forward_fn, inputs, backward_fn)
 
 
 def apply_layer(layer, call, inputs):
-    """PyLayer.apply in a static program. call: function of Tensors in place of the inputs, gives (context, results)."""
+    """PyLayer.apply in a static program. call: function of Tensors in place of the inputs, gives
+    (context, results)."""
     context = []
 
     def forward(*tensors):
@@ -179,7 +194,8 @@ def apply_layer(layer, call, inputs):
 
 
 def _own_gradient(where, forward_fn, inputs, backward_fn):
-    """Records `forward_fn(*inputs)` as one operation whose gradient is `backward_fn`; it may use what the forward part made."""
+    """Records `forward_fn(*inputs)` as one operation whose gradient is `backward_fn`; it may use what the
+    forward part made."""
     recorder = local.ctx.frame
     starts = [recorder.symbol(x) for x in inputs]
     given = [Symbol(s.avals, "block", recorder.program) for s in starts]
@@ -191,10 +207,13 @@ def _own_gradient(where, forward_fn, inputs, backward_fn):
         cts = [Symbol(s.avals, "block", recorder.program) for s in block.results]
         backward, grads, _ = recorded(backward_fn, cts, [variable(s) for s in cts])
         if len(grads) != len(inputs):
-            raise ValueError(f"{where}: backward_fn returns {len(grads)} gradients; there are {len(inputs)} inputs")
+            raise ValueError(f"{where}: backward_fn returns {len(grads)} gradients; "
+                             f"there are {len(inputs)} inputs")
     mine = {*given, *[o for op in block.ops for o in op.outputs]}
-    outside = list(dict.fromkeys([*block.outside(), *[s for s in (backward.outside() if backward else ()) if s not in mine]]))
-    kernel = Kernel("pylayer", _with_gradient(block, backward, outside, len(starts)), nondiff=backward_fn is None)
+    outside = list(dict.fromkeys([*block.outside(),
+                                  *[s for s in (backward.outside() if backward else ()) if s not in mine]]))
+    kernel = Kernel("pylayer", _with_gradient(block, backward, outside, len(starts)),
+                    nondiff=backward_fn is None)
     stops = (*[x.stop_gradient for x in inputs], *[True] * len(outside))
     operation = Operation(kernel, [*starts, *outside], stops, tuple, recorder.scope, block.host)
     operation.outputs = [Symbol(s.avals, "result", recorder.program, op=operation) for s in block.results]
@@ -226,8 +245,10 @@ def _with_gradient(block, backward, outside, count):
         env.update(zip(backward.inputs, cts, strict=True))
         evaluate(backward.ops, env)
         grads = values_of(backward, env)
-        found = [_no_gradient(a) if a.dtype.kind not in INEXACT else g.astype(a.dtype) for a, g in zip(arrays, grads, strict=False)]
-        return (*found, *[jnp.zeros_like(a) if a.dtype.kind in INEXACT else _no_gradient(a) for a in arrays[count:]])
+        found = [_no_gradient(a) if a.dtype.kind not in INEXACT else g.astype(a.dtype)
+                 for a, g in zip(arrays, grads, strict=False)]
+        return (*found,
+                *[jnp.zeros_like(a) if a.dtype.kind in INEXACT else _no_gradient(a) for a in arrays[count:]])
 
     whole.defvjp(with_residuals, pull)
     return whole

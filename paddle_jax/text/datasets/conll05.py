@@ -25,11 +25,13 @@ _RARE = 0
 
 
 class Conll05st(Dataset):
-    """Sentences of the test set of CoNLL-2005, once for each of their verbs, with the role that each word has for it.
+    """Sentences of the test set of CoNLL-2005, once for each of their verbs, with the role that each
+    word has for it.
 
-    A sample has nine arrays of the length of the sentence: its words; the second and the first word before the verb, the verb, and the first and
-    the second word after it (each repeated); the verb in the dictionary of verbs (repeated); 1 for the verb and its two neighbours on each side,
-    else 0; and the roles, "B-" where one begins, "I-" where it goes on, "O" for none. Words that are not in the dictionary have number 0.
+    A sample has nine arrays of the length of the sentence: its words; the second and the first word before
+    the verb, the verb, and the first and the second word after it (each repeated); the verb in the dictionary
+    of verbs (repeated); 1 for the verb and its two neighbours on each side, else 0; and the roles, "B-" where
+    one begins, "I-" where it goes on, "O" for none. Words that are not in the dictionary have number 0.
 
     Args:
         data_file: path of `conll05st-tests.tar.gz`. Default None: download it, and so for the others.
@@ -42,14 +44,18 @@ class Conll05st(Dataset):
         AssertionError: a file is None and download is False.
         FileNotFoundError: there is no such file.
         RuntimeError: the roles are written in another way.
-    Differs from Paddle: roles are numbered in the order of the file; there the numbers change from run to run.
+    Differs from Paddle: roles are numbered in the order of the file; there the numbers change
+        from run to run.
     """
 
-    def __init__(self, data_file=None, word_dict_file=None, verb_dict_file=None, target_dict_file=None, emb_file=None, download=True):
-        given = dict(zip(SOURCES, (data_file, word_dict_file, verb_dict_file, target_dict_file, emb_file), strict=True))
+    def __init__(self, data_file=None, word_dict_file=None, verb_dict_file=None, target_dict_file=None,
+                 emb_file=None, download=True):
+        given = dict(zip(SOURCES, (data_file, word_dict_file, verb_dict_file, target_dict_file, emb_file),
+                         strict=True))
         for name, path in given.items():
             setattr(self, name, located("conll05st", path, download, *SOURCES[name], name))
-        self.word_dict, self.predicate_dict = numbered_lines(self.word_dict_file), numbered_lines(self.verb_dict_file)
+        self.word_dict, self.predicate_dict = (numbered_lines(self.word_dict_file),
+                                               numbered_lines(self.verb_dict_file))
         self.label_dict = numbered_roles(self.target_dict_file)
         self.sentences, self.predicates, self.labels = [], [], []
         for words, predicate, labels in propositions(self.data_file, _WORDS, _ROLES):
@@ -93,7 +99,8 @@ def fields(words, predicate, labels, word_dict, predicate_dict, label_dict):
     near = [[word_dict.get(padded[verb + i], _RARE)] * length for i in range(5)]
     mark = [int(abs(i - verb) <= 2) for i in range(len(labels))]
     numbers = [word_dict.get(word, _RARE) for word in words]
-    return numbers, *near, [predicate_dict.get(predicate)] * length, mark, [label_dict.get(label) for label in labels]
+    return (numbers, *near, [predicate_dict.get(predicate)] * length, mark,
+            [label_dict.get(label) for label in labels])
 
 
 def _lines(content):
@@ -102,7 +109,8 @@ def _lines(content):
 
 def numbered_roles(path):
     """Numbers of "B-" and "I-" of each role, and of "O"."""
-    names = list(dict.fromkeys(line[2:] for line in _lines(Path(path).read_bytes()) if line.startswith(("B-", "I-"))))
+    names = list(dict.fromkeys(line[2:] for line in _lines(Path(path).read_bytes())
+                               if line.startswith(("B-", "I-"))))
     labels = [start + name for name in names for start in ("B-", "I-")]
     return {label: number for number, label in enumerate([*labels, "O"])}
 
@@ -115,11 +123,13 @@ def _sentences(path, *names):
     ends = [i for i, (_, fields) in enumerate(rows) if not fields]
     for before, end in pairwise([-1, *ends]):
         block = rows[before + 1 : end]
-        yield [word for word, _ in block], [list(column) for column in zip_longest(*(fields for _, fields in block))]
+        yield ([word for word, _ in block],
+               [list(column) for column in zip_longest(*(fields for _, fields in block))])
 
 
 def _spelled(column):
-    """A label for each word, from brackets: "(A0*", "*", "*)" is one role over three words, "(V*)" one over one word."""
+    """A label for each word, from brackets: "(A0*", "*", "*)" is one role over three words, "(V*)"
+    one over one word."""
     labels, role, inside = [], None, False
     for field in column:
         if "(" in field:
@@ -129,5 +139,6 @@ def _spelled(column):
             labels.append("I-" + role if role is not None and (inside or field == "*)") else "O")
             inside = inside and field == "*"
         else:
-            raise RuntimeError(f"Conll05st: data_file: got {field!r} among the roles; allowed are '*', '*)', '(ROLE*' and '(ROLE*)'")
+            raise RuntimeError(f"Conll05st: data_file: got {field!r} among the roles; allowed are '*', '*)', "
+                               "'(ROLE*' and '(ROLE*)'")
     return labels

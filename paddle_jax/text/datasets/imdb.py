@@ -18,7 +18,8 @@ _MEMBER = re.compile(r"aclImdb/(train|test)/(pos|neg)/.*\.txt$")
 class Imdb(Dataset):
     """Reviews of films as numbers of words, with labels: 0 for good ones, 1 for bad ones.
 
-    Words are lower case without punctuation. `word_idx` maps them, as bytes, to numbers; the last one, "<unk>", is for rare words.
+    Words are lower case without punctuation. `word_idx` maps them, as bytes, to numbers; the last one,
+    "<unk>", is for rare words.
 
     Args:
         data_file: path of `aclImdb_v1.tar.gz`. Default None: download it.
@@ -42,7 +43,8 @@ class Imdb(Dataset):
                 texts[kind].append(words)
         self.word_idx = ranked(counts, cutoff)
         rare = self.word_idx["<unk>"]
-        self.docs = [[self.word_idx.get(word, rare) for word in words] for kind in ("pos", "neg") for words in texts[kind]]
+        self.docs = [[self.word_idx.get(word, rare) for word in words] for kind in ("pos", "neg")
+                     for words in texts[kind]]
         self.labels = [label for label, kind in enumerate(("pos", "neg")) for _ in texts[kind]]
 
     def __getitem__(self, idx):

@@ -14,7 +14,8 @@ FILE = "./simple-examples/data/ptb.{}.txt"
 
 
 def counted(lines, counts=None):
-    """How often the words of lines of bytes occur, and the ends of the lines; added to `counts` if it is given."""
+    """How often the words of lines of bytes occur, and the ends of the lines; added to
+    `counts` if it is given."""
     counts = collections.defaultdict(int) if counts is None else counts
     for line in lines:
         for word in (*line.strip().split(), "<s>", "<e>"):
@@ -39,20 +40,24 @@ def pieces(line, words, size):
 
 
 def pairs(line, words, longest):
-    """The numbers of the words of a line after its start and before its end; nothing if they are more than `longest`, where that is positive."""
+    """The numbers of the words of a line after its start and before its end; nothing if they are more than
+    `longest`, where that is positive."""
     start, *numbers, end = (words.get(word, words["<unk>"]) for word in ("<s>", *line.strip().split(), "<e>"))
     return [([start, *numbers], [*numbers, end])] if longest <= 0 or len(numbers) < longest else []
 
 
 class Imikolov(Dataset):
-    """Sentences as numbers of words: pieces of a fixed length, or pairs of a sentence and the same one word later.
+    """Sentences as numbers of words: pieces of a fixed length, or pairs of a sentence and the
+    same one word later.
 
-    `word_idx` maps words, as bytes, to numbers, besides "<s>" and "<e>" for the ends of sentences and "<unk>" for rare words.
+    `word_idx` maps words, as bytes, to numbers, besides "<s>" and "<e>" for the ends of sentences and
+    "<unk>" for rare words.
 
     Args:
         data_file: path of `simple-examples.tgz`. Default None: download it.
         data_type: "NGRAM" or "SEQ". Default "NGRAM".
-        window_size: int, length of the pieces; for "SEQ" the largest number of words with "<s>", if positive. Default -1.
+        window_size: int, length of the pieces; for "SEQ" the largest number of words with "<s>", if
+            positive. Default -1.
         mode: "train" or "test". Default "train".
         min_word_freq: int, words that occur at most so often are rare. Default 50.
         download: download the file if `data_file` is None. Default True.
@@ -61,7 +66,8 @@ class Imikolov(Dataset):
         FileNotFoundError: there is no such file.
     """
 
-    def __init__(self, data_file=None, data_type="NGRAM", window_size=-1, mode="train", min_word_freq=50, download=True):
+    def __init__(self, data_file=None, data_type="NGRAM", window_size=-1, mode="train", min_word_freq=50,
+                 download=True):
         if data_type.upper() not in ("NGRAM", "SEQ"):
             raise AssertionError(f"Imikolov: data_type: got {data_type!r}; it must be 'NGRAM' or 'SEQ'")
         self.data_type, self.window_size, self.min_word_freq = data_type.upper(), window_size, min_word_freq
@@ -72,7 +78,8 @@ class Imikolov(Dataset):
             raise AssertionError(f"Imikolov: window_size: got {window_size}; it must be positive for 'NGRAM'")
         self.word_idx = words_of(lines[FILE.format("train")], lines[FILE.format("valid")], min_word_freq)
         rows = pieces if self.data_type == "NGRAM" else pairs
-        self.data = [row for line in lines[FILE.format(self.mode)] for row in rows(line, self.word_idx, window_size)]
+        self.data = [row for line in lines[FILE.format(self.mode)]
+                     for row in rows(line, self.word_idx, window_size)]
 
     def word_count(self, f, word_freq=None):
         """Counts the words of lines of bytes, and their ends; adds to `word_freq` if it is given."""

@@ -23,7 +23,8 @@ class MovieInfo:
 
     def value(self, categories_dict, movie_title_dict):
         """[[index], numbers of the categories, numbers of the words of the title]."""
-        return [[self.index], [categories_dict[name] for name in self.categories], [movie_title_dict[word] for word in self.title.lower().split()]]
+        return [[self.index], [categories_dict[name] for name in self.categories],
+                [movie_title_dict[word] for word in self.title.lower().split()]]
 
     def __repr__(self):
         return f"<MovieInfo id({self.index}), title({self.title}), categories({self.categories})>"
@@ -33,24 +34,27 @@ class UserInfo:
     """Somebody who rates: `index`, `is_male`, `age` (the number of a group), `job_id`."""
 
     def __init__(self, index, gender, age, job_id):
-        self.index, self.is_male, self.age, self.job_id = int(index), gender == "M", AGES.index(int(age)), int(job_id)
+        self.index, self.is_male, self.age, self.job_id = (int(index), gender == "M", AGES.index(int(age)),
+                                                           int(job_id))
 
     def value(self):
         """[[index], [0 for men, 1 for women], [group of age], [job]]."""
         return [[self.index], [int(not self.is_male)], [self.age], [self.job_id]]
 
     def __repr__(self):
-        return f"<UserInfo id({self.index}), gender({'M' if self.is_male else 'F'}), age({AGES[self.age]}), job({self.job_id})>"
+        return (f"<UserInfo id({self.index}), gender({'M' if self.is_male else 'F'}), age({AGES[self.age]}), "
+                f"job({self.job_id})>")
 
 
 class Catalogue:
-    """What the archive says of films and of those who rate: `movie_info`, `user_info`, and numbers of words, `movie_title_dict`, and of categories,
-    `categories_dict`."""
+    """What the archive says of films and of those who rate: `movie_info`, `user_info`, and numbers of words,
+    `movie_title_dict`, and of categories, `categories_dict`."""
 
     def __init__(self, path, film=MovieInfo, user=UserInfo):
         with zipfile.ZipFile(path) as archive:
             movies, users = _rows(archive, "movies"), _rows(archive, "users")
-        self.movie_info = {int(index): film(index, kinds.split("|"), _TITLE.fullmatch(title)[1]) for index, title, kinds in movies}
+        self.movie_info = {int(index): film(index, kinds.split("|"), _TITLE.fullmatch(title)[1])
+                           for index, title, kinds in movies}
         self.user_info = {int(index): user(index, gender, age, job) for index, gender, age, job, _ in users}
         films = self.movie_info.values()
         self.movie_title_dict = _numbered(word for film in films for word in film.title.lower().split())
@@ -68,7 +72,8 @@ def ratings_in(path, seed, test_ratio, test):
 
 
 class Movielens(Dataset):
-    """A million ratings of films: user, gender, age, job, film, its categories, words of its title, and the rating from -3 to 5.
+    """A million ratings of films: user, gender, age, job, film, its categories, words of its title, and the
+    rating from -3 to 5.
 
     Args:
         data_file: path of `ml-1m.zip`. Default None: download it.
@@ -79,8 +84,8 @@ class Movielens(Dataset):
     Raises:
         AssertionError: the mode is unknown, or there is no file.
         FileNotFoundError: there is no such file.
-    Differs from Paddle: words of titles and categories are numbered in the order of their letters (there the numbers change from run to run), and
-    NumPy's random generator is left alone.
+    Differs from Paddle: words of titles and categories are numbered in the order of their letters (there the
+    numbers change from run to run), and NumPy's random generator is left alone.
     """
 
     def __init__(self, data_file=None, mode="train", test_ratio=0.1, rand_seed=0, download=True):
@@ -90,7 +95,8 @@ class Movielens(Dataset):
         catalogue = Catalogue(self.data_file)
         self.movie_info, self.user_info = catalogue.movie_info, catalogue.user_info
         self.movie_title_dict, self.categories_dict = catalogue.movie_title_dict, catalogue.categories_dict
-        self.data = [self._row(*rating) for rating in ratings_in(self.data_file, rand_seed, test_ratio, self.mode == "test")]
+        self.data = [self._row(*rating)
+                     for rating in ratings_in(self.data_file, rand_seed, test_ratio, self.mode == "test")]
 
     def _row(self, user, movie, rating):
         film = self.movie_info[movie].value(self.categories_dict, self.movie_title_dict)
@@ -104,7 +110,8 @@ class Movielens(Dataset):
 
 
 def _rows(archive, name):
-    return [line.decode("latin1").strip().split("::") for line in archive.read(f"ml-1m/{name}.dat").splitlines()]
+    return [line.decode("latin1").strip().split("::")
+            for line in archive.read(f"ml-1m/{name}.dat").splitlines()]
 
 
 def _numbered(words):

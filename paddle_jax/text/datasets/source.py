@@ -13,7 +13,8 @@ def located(owner, data_file, download, url, md5, argument="data_file"):
     if data_file is not None:
         return str(data_file)
     if not download:
-        raise AssertionError(f"{owner}: {argument}: got None, and download is False; give the path of the file")
+        raise AssertionError(f"{owner}: {argument}: got None, and download is False; "
+                             "give the path of the file")
     folder = Path(HOME).expanduser() / owner.lower()
     folder.mkdir(parents=True, exist_ok=True)
     return get_path_from_url(url, str(folder), md5, decompress=False)
@@ -27,7 +28,8 @@ def check_mode(owner, mode):
 
 
 def ranked(counts, more_than):
-    """Numbers of the words that occur more often than that, the most frequent first, equally frequent ones by their letters."""
+    """Numbers of the words that occur more often than that, the most frequent first, equally frequent ones
+    by their letters."""
     kept = [(word, count) for word, count in counts.items() if count > more_than]
     kept.sort(key=lambda pair: (-pair[1], pair[0] if isinstance(pair[0], bytes) else pair[0].encode()))
     numbers = {word: number for number, (word, _) in enumerate(kept)}

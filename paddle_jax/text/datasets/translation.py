@@ -9,7 +9,8 @@ _RARE = 2  # the number of "<unk>"
 
 
 class Pairs(Dataset):
-    """Pairs of sentences as numbers of words: the source with both marks, the target after "<s>", and the target before "<e>"."""
+    """Pairs of sentences as numbers of words: the source with both marks, the target after "<s>", and the
+    target before "<e>"."""
 
     def _read(self, pairs, longest=None):
         """Takes (words of the source, words of the target), those of at most `longest` numbers."""
@@ -27,7 +28,8 @@ class Pairs(Dataset):
 
 
 def numbered(pairs, src_dict, trg_dict, longest=None):
-    """The three lists of numbers of each pair of sentences; those with more than `longest` numbers are left out."""
+    """The three lists of numbers of each pair of sentences; those with more than `longest`
+    numbers are left out."""
     start, end = (trg_dict[mark] for mark in (START, END))
     for words, others in pairs:
         source, target = _numbers(src_dict, [START, *words, END]), _numbers(trg_dict, others)

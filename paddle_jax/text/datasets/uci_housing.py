@@ -12,7 +12,8 @@ URL, MD5 = "http://paddlemodels.bj.bcebos.com/uci_housing/housing.data", "d4accd
 
 
 def parts_of(path, columns=14, ratio=0.8):
-    """(rows for training, rows for testing) of the file; all columns but the last are centred and divided by their range."""
+    """(rows for training, rows for testing) of the file; all columns but the last are centred and
+    divided by their range."""
     rows = np.fromfile(path, sep=" ").reshape(-1, columns)
     features = rows[:, :-1]
     rows[:, :-1] = (features - features.mean(0)) / (features.max(0) - features.min(0))

@@ -10,15 +10,19 @@ LONGEST = 80
 
 
 def dictionaries(path, size):
-    """Numbers of the words of the source and of the target: the first `size` lines of two files in the archive."""
+    """Numbers of the words of the source and of the target: the first `size` lines of two
+    files in the archive."""
     files = list(members(path, lambda name: name.endswith(("src.dict", "trg.dict"))))
-    return tuple(_words(path, [content for name, content in files if name.endswith(end)], end, size) for end in ("src.dict", "trg.dict"))
+    return tuple(_words(path, [content for name, content in files if name.endswith(end)], end, size)
+                 for end in ("src.dict", "trg.dict"))
 
 
 def _words(path, contents, end, size):
     if len(contents) != 1:
-        raise AssertionError(f"WMT14: data_file: got {len(contents)} files {end} in {path}; there must be one")
-    return {word.strip().decode(): number for number, word in enumerate(contents[0].splitlines()[: max(size, 0)])}
+        raise AssertionError(f"WMT14: data_file: got {len(contents)} files {end} in {path}; "
+                             "there must be one")
+    return {word.strip().decode(): number
+            for number, word in enumerate(contents[0].splitlines()[: max(size, 0)])}
 
 
 def pairs_in(path, end):
@@ -30,7 +34,8 @@ def pairs_in(path, end):
 class WMT14(Pairs):
     """English sentences and their French translations, of at most 80 words, as numbers.
 
-    A sample has three arrays: the source between "<s>" and "<e>", the target after "<s>", and the target before "<e>".
+    A sample has three arrays: the source between "<s>" and "<e>", the target after "<s>", and the
+    target before "<e>".
 
     Args:
         data_file: path of `wmt14.tgz`. Default None: download it.
@@ -38,7 +43,8 @@ class WMT14(Pairs):
         dict_size: int, how many lines of each dictionary to take. Words beyond it have number 2, "<unk>".
         download: download the file if `data_file` is None. Default True.
     Raises:
-        AssertionError: the mode is unknown, dict_size is not positive, the archive has not one dictionary of each language, or there is no file.
+        AssertionError: the mode is unknown, dict_size is not positive, the archive has not one dictionary of
+            each language, or there is no file.
         FileNotFoundError: there is no such file.
     """
 

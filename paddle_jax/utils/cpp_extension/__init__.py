@@ -1,4 +1,5 @@
-"""Custom operators in C++ (`paddle.utils.cpp_extension`): compiled here, called by XLA, with gradients and with shapes known while compiling."""
+"""Custom operators in C++ (`paddle.utils.cpp_extension`): compiled here, called by XLA, with gradients and
+with shapes known while compiling."""
 
 from paddle_jax.utils.cpp_extension import cpp_extension, extension_utils
 from paddle_jax.utils.cpp_extension.cpp_extension import CppExtension, load, setup

@@ -1,4 +1,5 @@
-"""What compiles custom operators at installation: a command of setuptools, which need not be there to use what is installed."""
+"""What compiles custom operators at installation: a command of setuptools, which need not be there to use
+what is installed."""
 
 from pathlib import Path
 
@@ -25,7 +26,8 @@ class BuildExtension(build_ext):
 
     @classmethod
     def with_options(cls, output_dir=None, **options):
-        """The command that puts a library with the name of the extension into a folder, for `_import_module_from_library`.
+        """The command that puts a library with the name of the extension into a folder, for
+        `_import_module_from_library`.
 
         Args:
             output_dir: str. Default: a package is made, as without options.
@@ -39,8 +41,8 @@ class BuildExtension(build_ext):
         libraries = [f"-l{library}" for library in ext.libraries]
         target = Path(self.get_outputs_of(ext)[0])
         target.parent.mkdir(parents=True, exist_ok=True)
-        compile_library(command_of(files, ext.extra_compile_args, [*ext.extra_link_args, *libraries], ext.include_dirs, ext.library_dirs),
-                        target, bool(self.verbose > 1))
+        compile_library(command_of(files, ext.extra_compile_args, [*ext.extra_link_args, *libraries],
+                                   ext.include_dirs, ext.library_dirs), target, bool(self.verbose > 1))
         if self.output_dir is None:
             target.with_name("__init__.py").write_text(_MODULE)
 

@@ -6,14 +6,23 @@ import types
 from pathlib import Path
 
 from paddle_jax.utils.cpp_extension.calls import functions
-from paddle_jax.utils.cpp_extension.extension_utils import checked, command_of, compile_library, compiler, find_cuda_home, get_build_directory, stamp
+from paddle_jax.utils.cpp_extension.extension_utils import (
+    checked,
+    command_of,
+    compile_library,
+    compiler,
+    find_cuda_home,
+    get_build_directory,
+    stamp,
+)
 from paddle_jax.utils.cpp_extension.library import opened
 
 __all__ = []
 
 
 def __getattr__(name):
-    """The command of setuptools, which takes as long to import as half of this package and is for installations only; the folder of CUDA."""
+    """The command of setuptools, which takes as long to import as half of this package and is for
+    installations only; the folder of CUDA."""
     if name == "CUDA_HOME":
         return find_cuda_home()
     if name == "BuildExtension":
@@ -29,13 +38,14 @@ def module_of(name, path):
     return functions(opened(Path(path).resolve()))
 
 
-def load(name, sources, extra_cxx_cflags=None, extra_cuda_cflags=None, extra_ldflags=None, extra_include_paths=None, extra_library_paths=None,
-         build_directory=None, verbose=False):
+def load(name, sources, extra_cxx_cflags=None, extra_cuda_cflags=None, extra_ldflags=None,
+         extra_include_paths=None, extra_library_paths=None, build_directory=None, verbose=False):
     """Compiles C++ files with custom operators and gives a module with a function for each of them.
 
-    The files include `paddle/extension.h` and declare operators with PD_BUILD_OP, PD_BUILD_GRAD_OP and PD_BUILD_DOUBLE_GRAD_OP. A function takes
-    the inputs and then the attributes. Operators run eagerly and in compiled functions, on CPUs. What is compiled is kept, and compiled again
-    when a file, a header beside it, or an option changes.
+    The files include `paddle/extension.h` and declare operators with PD_BUILD_OP, PD_BUILD_GRAD_OP and
+    PD_BUILD_DOUBLE_GRAD_OP. A function takes the inputs and then the attributes. Operators run eagerly and in
+    compiled functions, on CPUs. What is compiled is kept, and compiled again when a file, a header beside it,
+    or an option changes.
 
     Args:
         name: str, the name of the module.
@@ -51,12 +61,13 @@ def load(name, sources, extra_cxx_cflags=None, extra_cuda_cflags=None, extra_ldf
         RuntimeError: there is no compiler, or it failed.
         ValueError: a source is not C++.
         FileNotFoundError: a source is not there.
-    Differs from Paddle: Tensors have memory, shape and dtype only (there are no operations such as `paddle::add`), inputs are not changed in place,
-    and an output is a single Tensor.
+    Differs from Paddle: Tensors have memory, shape and dtype only (there are no operations such as
+    `paddle::add`), inputs are not changed in place, and an output is a single Tensor.
     See: docs/custom-ops.md.
     """
     files = checked(sources)
-    command = command_of(files, extra_cxx_cflags or (), extra_ldflags or (), extra_include_paths or (), extra_library_paths or ())
+    command = command_of(files, extra_cxx_cflags or (), extra_ldflags or (), extra_include_paths or (),
+                         extra_library_paths or ())
     folder = Path(build_directory or get_build_directory()) / name
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}_{stamp(command, files)}.so"
@@ -74,7 +85,8 @@ def CppExtension(sources, *args, **kwargs):  # noqa: N802  Paddle's name
 
     Args:
         sources: list of paths of C++ files.
-        *args, **kwargs: such as include_dirs, library_dirs, libraries, extra_compile_args (a list, or a dict with the key "cxx"), extra_link_args.
+        *args, **kwargs: such as include_dirs, library_dirs, libraries, extra_compile_args (a list, or a dict
+            with the key "cxx"), extra_link_args.
     Returns:
         setuptools.Extension.
     Raises:
@@ -93,7 +105,8 @@ def setup(**attr):
     """Compiles C++ files with custom operators into a package that is installed: for a setup.py.
 
     Args:
-        **attr: as of `setuptools.setup`: `name`, and `ext_modules`, a CppExtension or a list of one. The package has the name of the distribution.
+        **attr: as of `setuptools.setup`: `name`, and `ext_modules`, a CppExtension or a list of one. The
+            package has the name of the distribution.
     Raises:
         ModuleNotFoundError: setuptools is not installed.
         ValueError: the name is missing, or ext_modules is not one CppExtension.
@@ -108,15 +121,18 @@ def setup(**attr):
     modules = attr.get("ext_modules")
     modules = list(modules) if isinstance(modules, list | tuple) else [modules]
     if not attr.get("name") or len(modules) != 1 or not isinstance(modules[0], setuptools.Extension):
-        raise ValueError(f"setup: got name={attr.get('name')!r} and {len(modules)} ext_modules; give a name and one CppExtension")
+        raise ValueError(f"setup: got name={attr.get('name')!r} and {len(modules)} ext_modules; "
+                         "give a name and one CppExtension")
     modules[0].name = attr["name"]
     compiler()
     commands = {"build_ext": BuildExtension, **attr.get("cmdclass", {})}
-    return setuptools.setup(**{"packages": [], "py_modules": [], "zip_safe": False, **attr, "ext_modules": modules, "cmdclass": commands})
+    return setuptools.setup(**{"packages": [], "py_modules": [], "zip_safe": False, **attr,
+                               "ext_modules": modules, "cmdclass": commands})
 
 
 def _need_setuptools():
-    """Sees to it that setuptools can be imported: pip, imported before it, leaves a mark after which setuptools does not find its distutils."""
+    """Sees to it that setuptools can be imported: pip, imported before it, leaves a mark after which
+    setuptools does not find its distutils."""
     finder = getattr(sys.modules.get("_distutils_hack"), "DISTUTILS_FINDER", None)
     if finder is not None and "setuptools" not in sys.modules:
         vars(finder).pop("spec_for_distutils", None)

@@ -22,7 +22,8 @@ MODE_FLAG_MAP = {"train10": "data_batch", "test10": "test_batch", "train100": "t
 
 
 def samples_in(path, flag, owner):
-    """(uint8 array [3072], label) of all samples in the files of an archive whose names contain `flag`, in the order of these names."""
+    """(uint8 array [3072], label) of all samples in the files of an archive whose names contain `flag`, in
+    the order of these names."""
     with tarfile.open(path) as archive:
         for member in sorted((m for m in archive if m.isfile() and flag in m.name), key=lambda m: m.name):
             content = archive.extractfile(member).read()
@@ -40,11 +41,13 @@ class Cifar10(Dataset):
     The archive's pickles are read without running code from them.
 
     Args:
-        data_file: str, the archive. Default None: it is looked for in `~/.cache/paddle/dataset/cifar`, and downloaded.
+        data_file: str, the archive. Default None: it is looked for in
+            `~/.cache/paddle/dataset/cifar`, and downloaded.
         mode: "train" or "test". Default "train".
         transform: called with an image, gives what stands in its place. Default None.
         download: bool, download the archive when it is not given. Default True.
-        backend: "pil" (images are Images of pillow) or "cv2" (float32 arrays [32, 32, 3]). Default: that of `paddle.vision.set_image_backend`.
+        backend: "pil" (images are Images of pillow) or "cv2" (float32 arrays [32, 32, 3]). Default: that of
+            `paddle.vision.set_image_backend`.
     Returns:
         An item is (image, int64 array [] with the kind).
     Raises:
@@ -58,7 +61,8 @@ class Cifar10(Dataset):
         name = type(self).__name__
         self.mode, self.backend = mode_of(name, mode, ("train", "test")), backend_of(name, backend)
         self._init_url_md5_flag()
-        self.data_file = file_of(name, "data_file", data_file, self.data_url, self.data_md5, "cifar", download)
+        self.data_file = file_of(name, "data_file", data_file, self.data_url, self.data_md5, "cifar",
+                                 download)
         self.transform = transform
         self._load_data()
         self.dtype = "float32"
@@ -82,7 +86,8 @@ class Cifar10(Dataset):
 
 
 class Cifar100(Cifar10):
-    """Colour images of a hundred kinds, 32 x 32 pixels: 50 000 for training and 10 000 for testing. Arguments as for `Cifar10`."""
+    """Colour images of a hundred kinds, 32 x 32 pixels: 50 000 for training and 10 000 for testing. Arguments
+    as for `Cifar10`."""
 
     def _init_url_md5_flag(self):
         self.data_url, self.data_md5, self.flag = CIFAR100_URL, CIFAR100_MD5, MODE_FLAG_MAP[self.mode + "100"]

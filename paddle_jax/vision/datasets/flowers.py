@@ -17,7 +17,8 @@ SETID_URL = "http://paddlemodels.bj.bcebos.com/flowers/setid.mat"
 DATA_MD5 = "52808999861908f626f3c1f4e79d11fa"
 LABEL_MD5 = "e0620be6f572b9609742df49c70aed4d"
 SETID_MD5 = "a5357ecc9cb78c4bef273ce3793fc85c"
-MODE_FLAG_MAP = {"train": "tstid", "test": "trnid", "valid": "valid"}  # the set that is called test there is the largest
+# the set that is called test there is the largest
+MODE_FLAG_MAP = {"train": "tstid", "test": "trnid", "valid": "valid"}
 
 
 def labels_in(label_file, setid_file, flag):
@@ -33,12 +34,15 @@ class Flowers(Dataset):
     The archive is unpacked into a folder beside it.
 
     Args:
-        data_file: str, the archive of images (.tgz). Default None: it is looked for in `~/.cache/paddle/dataset/flowers`, and downloaded.
-        label_file, setid_file: str, the labels and the sets (.mat); they are read with SciPy. Default None, as for data_file.
+        data_file: str, the archive of images (.tgz). Default None: it is looked for in
+            `~/.cache/paddle/dataset/flowers`, and downloaded.
+        label_file, setid_file: str, the labels and the sets (.mat); they are read with SciPy. Default None,
+            as for data_file.
         mode: "train", "valid" or "test". Default "train".
         transform: called with an image, gives what stands in its place. Default None.
         download: bool, download files that are not given. Default True.
-        backend: "pil" (images are Images of pillow) or "cv2" (arrays [H, W, 3]). Default: that of `paddle.vision.set_image_backend`.
+        backend: "pil" (images are Images of pillow) or "cv2" (arrays [H, W, 3]). Default: that of
+            `paddle.vision.set_image_backend`.
     Returns:
         An item is (image, int64 array [1] with the kind, from 1 to 102).
     Raises:
@@ -47,7 +51,8 @@ class Flowers(Dataset):
         ValueError: another backend, or the archive holds a member that would be written outside its folder.
     """
 
-    def __init__(self, data_file=None, label_file=None, setid_file=None, mode="train", transform=None, download=True, backend=None):
+    def __init__(self, data_file=None, label_file=None, setid_file=None, mode="train", transform=None,
+                 download=True, backend=None):
         super().__init__()
         flag = MODE_FLAG_MAP[mode_of("Flowers", mode, ("train", "valid", "test"))]
         self.backend = backend_of("Flowers", backend)
@@ -55,7 +60,8 @@ class Flowers(Dataset):
         label_file = file_of("Flowers", "label_file", label_file, LABEL_URL, LABEL_MD5, "flowers", download)
         setid_file = file_of("Flowers", "setid_file", setid_file, SETID_URL, SETID_MD5, "flowers", download)
         self.transform = transform
-        self.data_path = str(data_file).replace(".tgz", "/") if str(data_file).endswith(".tgz") else f"{data_file}.d/"
+        self.data_path = (str(data_file).replace(".tgz", "/") if str(data_file).endswith(".tgz")
+                          else f"{data_file}.d/")
         if not Path(self.data_path).is_dir():
             self._unpack(data_file)
         self.labels, self.indexes = labels_in(label_file, setid_file, flag)
@@ -65,7 +71,8 @@ class Flowers(Dataset):
             with tarfile.open(data_file) as archive:
                 archive.extractall(self.data_path, filter="data")
         except tarfile.FilterError as error:
-            raise ValueError(f"Flowers: data_file: {data_file} holds a member that would be written outside its folder: {error}") from error
+            raise ValueError(f"Flowers: data_file: {data_file} holds a member that would be written outside "
+                             f"its folder: {error}") from error
 
     def __getitem__(self, idx):
         index = self.indexes[idx]

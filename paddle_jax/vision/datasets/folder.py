@@ -26,7 +26,8 @@ def has_valid_extension(filename, extensions):
 def _files(folder, is_valid_file):
     """Paths of the valid files in a folder and all folders below it, sorted within each."""
     for place, _, names in sorted(os.walk(folder, followlinks=True)):
-        paths = [os.path.join(place, name) for name in sorted(names)]  # noqa: PTH118  a path given as str stays as it is
+        # a path given as str stays as it is
+        paths = [os.path.join(place, name) for name in sorted(names)]  # noqa: PTH118
         yield from (path for path in paths if is_valid_file(path))
 
 
@@ -40,7 +41,8 @@ def make_dataset(dir, class_to_idx, extensions, is_valid_file=None):
         is_valid_file: called with a path where extensions is None.
     """
     valid = is_valid_file if extensions is None else lambda path: has_valid_extension(path, extensions)
-    folders = [(os.path.join(str(Path(dir).expanduser()), name), class_to_idx[name]) for name in sorted(class_to_idx)]  # noqa: PTH118
+    folders = [(os.path.join(str(Path(dir).expanduser()), name), class_to_idx[name])  # noqa: PTH118
+               for name in sorted(class_to_idx)]
     return [(path, number) for folder, number in folders for path in _files(folder, valid)]
 
 
@@ -78,12 +80,14 @@ class DatasetFolder(Dataset):
 
     Args:
         root: str, the folder.
-        loader: called with a path, gives the sample. Default: an image, as `paddle.vision.set_image_backend` says.
+        loader: called with a path, gives the sample. Default: an image, as
+            `paddle.vision.set_image_backend` says.
         extensions: list of endings of names. Default: those of images, unless is_valid_file is given.
         transform: called with a sample, gives what stands in its place. Default None.
         is_valid_file: called with a path; counts where extensions is None.
     Returns:
-        An item is (sample, number of the class). Attributes: classes, class_to_idx, samples (pairs of path and number), targets.
+        An item is (sample, number of the class). Attributes: classes, class_to_idx, samples (pairs of path
+        and number), targets.
     Raises:
         FileNotFoundError: there is no such folder.
         RuntimeError: there is no file.
@@ -92,7 +96,8 @@ class DatasetFolder(Dataset):
         >>> for kind in ("cat", "dog"):
         ...     pathlib.Path("pets", kind).mkdir(parents=True)
         ...     _ = pathlib.Path("pets", kind, "a.txt").write_text(kind)
-        >>> pets = paddle.vision.datasets.DatasetFolder("pets", lambda path: pathlib.Path(path).read_text(), [".txt"])
+        >>> pets = paddle.vision.datasets.DatasetFolder("pets", lambda path: pathlib.Path(path).read_text(),
+        ...                                             [".txt"])
         >>> pets.classes, pets[1]
         (['cat', 'dog'], ('dog', 1))
     """
@@ -106,7 +111,8 @@ class DatasetFolder(Dataset):
         if not samples:
             raise _nothing("DatasetFolder", "folder with files", root, extensions)
         self.loader = default_loader if loader is None else loader
-        self.extensions, self.classes, self.class_to_idx, self.samples = extensions, classes, class_to_idx, samples
+        self.extensions, self.classes, self.class_to_idx, self.samples = (extensions, classes, class_to_idx,
+                                                                          samples)
         self.targets = [number for _, number in samples]
         self.dtype = "float32"
 
@@ -137,7 +143,8 @@ class ImageFolder(Dataset):
         >>> import pathlib
         >>> pathlib.Path("texts").mkdir()
         >>> _ = pathlib.Path("texts", "a.txt").write_text("hello")
-        >>> paddle.vision.datasets.ImageFolder("texts", lambda path: pathlib.Path(path).read_text(), [".txt"])[0]
+        >>> paddle.vision.datasets.ImageFolder("texts", lambda path: pathlib.Path(path).read_text(),
+        ...                                    [".txt"])[0]
         ['hello']
     """
 

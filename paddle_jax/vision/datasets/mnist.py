@@ -19,10 +19,12 @@ def read_idx(path, axes):
     content = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
     start = 4 + 4 * axes
     if len(content) < start:
-        raise ValueError(f"MNIST: {path} has {len(content)} bytes; an IDX file with {axes} axes has {start} before its data")
+        raise ValueError(f"MNIST: {path} has {len(content)} bytes; an IDX file with {axes} axes has "
+                         f"{start} before its data")
     shape = struct.unpack_from(f">{axes}I", content, 4)
     if len(content) - start < np.prod(shape, dtype=np.float64):
-        raise ValueError(f"MNIST: {path} speaks of an array {list(shape)} but has only {len(content) - start} bytes of data; is it the right file?")
+        raise ValueError(f"MNIST: {path} speaks of an array {list(shape)} but has only "
+                         f"{len(content) - start} bytes of data; is it the right file?")
     return np.frombuffer(content, np.uint8, int(np.prod(shape)), start).reshape(shape)
 
 
@@ -30,11 +32,13 @@ class MNIST(Dataset):
     """Handwritten digits, 28 x 28 pixels: 60 000 for training and 10 000 for testing.
 
     Args:
-        image_path, label_path: str, the files. Default None: they are looked for in `~/.cache/paddle/dataset/mnist`, and downloaded.
+        image_path, label_path: str, the files. Default None: they are looked for in
+            `~/.cache/paddle/dataset/mnist`, and downloaded.
         mode: "train" or "test". Default "train".
         transform: called with an image, gives what stands in its place. Default None.
         download: bool, download files that are not given. Default True.
-        backend: "pil" (images are Images of pillow) or "cv2" (float32 arrays [28, 28]). Default: that of `paddle.vision.set_image_backend`.
+        backend: "pil" (images are Images of pillow) or "cv2" (float32 arrays [28, 28]). Default: that of
+            `paddle.vision.set_image_backend`.
     Returns:
         An item is (image, int64 array [1] with the digit).
     Raises:
@@ -43,7 +47,8 @@ class MNIST(Dataset):
         ValueError: another backend, or a file is damaged.
     Example:
         >>> import gzip
-        >>> for name, head, count in (("images.gz", [2051, 100, 28, 28], 78400), ("labels.gz", [2049, 100], 100)):
+        >>> for name, head, count in (("images.gz", [2051, 100, 28, 28], 78400),
+        ...                           ("labels.gz", [2049, 100], 100)):
         ...     with gzip.open(name, "wb") as file:
         ...         _ = file.write(np.array(head, ">i4").tobytes() + bytes(count))
         >>> digits = paddle.vision.datasets.MNIST("images.gz", "labels.gz", backend="cv2")
@@ -63,16 +68,20 @@ class MNIST(Dataset):
     TRAIN_LABEL_URL = URL_PREFIX + "train-labels-idx1-ubyte.gz"
     TRAIN_LABEL_MD5 = "d53e105ee54ea40749a09fcbcd1e9432"
 
-    def __init__(self, image_path=None, label_path=None, mode="train", transform=None, download=True, backend=None):
+    def __init__(self, image_path=None, label_path=None, mode="train", transform=None, download=True,
+                 backend=None):
         super().__init__()
         name = type(self).__name__
-        self.mode, self.backend, self.transform = mode_of(name, mode, ("train", "test")), backend_of(name, backend), transform
-        images, labels = ([getattr(self, f"{self.mode.upper()}_{what}_{part}") for part in ("URL", "MD5")] for what in ("IMAGE", "LABEL"))
+        self.mode, self.backend, self.transform = (mode_of(name, mode, ("train", "test")),
+                                                   backend_of(name, backend), transform)
+        images, labels = ([getattr(self, f"{self.mode.upper()}_{what}_{part}") for part in ("URL", "MD5")]
+                          for what in ("IMAGE", "LABEL"))
         self.image_path = file_of(name, "image_path", image_path, *images, self.NAME, download)
         self.label_path = file_of(name, "label_path", label_path, *labels, self.NAME, download)
         images, labels = read_idx(self.image_path, 3), read_idx(self.label_path, 1)
         if len(images) != len(labels):
-            raise ValueError(f"{name}: got {len(images)} images and {len(labels)} labels; the files do not belong together")
+            raise ValueError(f"{name}: got {len(images)} images and {len(labels)} labels; "
+                             "the files do not belong together")
         self.images = list(images.reshape(len(images), -1).astype(np.float32))
         self.labels = [np.array([label], np.int64) for label in labels.tolist()]
         self.dtype = "float32"
@@ -89,7 +98,8 @@ class MNIST(Dataset):
 
 
 class FashionMNIST(MNIST):
-    """Pictures of clothes in the form of MNIST. Arguments as for `MNIST`; the folder is `~/.cache/paddle/dataset/fashion-mnist`."""
+    """Pictures of clothes in the form of MNIST. Arguments as for `MNIST`; the folder is
+    `~/.cache/paddle/dataset/fashion-mnist`."""
 
     NAME = "fashion-mnist"
     URL_PREFIX = "https://dataset.bj.bcebos.com/fashion_mnist/"

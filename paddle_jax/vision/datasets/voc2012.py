@@ -24,14 +24,17 @@ MODE_FLAG_MAP = {"train": "trainval", "test": "train", "valid": "val"}
 class VOC2012(Dataset):
     """Photographs with the class of every pixel: 2913 for training, 1464 for testing and 1449 for validation.
 
-    Images are read from the archive when they are asked for; a copy in another process opens the archive anew.
+    Images are read from the archive when they are asked for; a copy in another process opens
+    the archive anew.
 
     Args:
-        data_file: str, the archive (.tar). Default None: it is looked for in `~/.cache/paddle/dataset/voc2012`, and downloaded.
+        data_file: str, the archive (.tar). Default None: it is looked for in
+            `~/.cache/paddle/dataset/voc2012`, and downloaded.
         mode: "train", "valid" or "test". Default "train".
         transform: called with a photograph, gives what stands in its place. Default None.
         download: bool, download the archive when it is not given. Default True.
-        backend: "pil" (Images of pillow) or "cv2" (float32 arrays). Default: that of `paddle.vision.set_image_backend`.
+        backend: "pil" (Images of pillow) or "cv2" (float32 arrays). Default: that of
+            `paddle.vision.set_image_backend`.
     Returns:
         An item is (photograph, classes of its pixels).
     Raises:
@@ -69,14 +72,17 @@ class VOC2012(Dataset):
             archive.close()
 
     def __getstate__(self):
-        return {key: value for key, value in self.__dict__.items() if key not in ("data_tar", "name2mem")} | {"_owner": None}
+        return ({key: value for key, value in self.__dict__.items() if key not in ("data_tar", "name2mem")}
+                | {"_owner": None})
 
     def __getitem__(self, idx):
-        image, label = (pillow().open(io.BytesIO(self._content(names[idx]))) for names in (self.data, self.labels))
+        image, label = (pillow().open(io.BytesIO(self._content(names[idx])))
+                        for names in (self.data, self.labels))
         if self.backend == "cv2":
             image, label = np.array(image), np.array(label)
         image = image if self.transform is None else self.transform(image)
-        return (image.astype(self.dtype), label.astype(self.dtype)) if self.backend == "cv2" else (image, label)
+        return ((image.astype(self.dtype), label.astype(self.dtype)) if self.backend == "cv2"
+                else (image, label))
 
     def __len__(self):
         return len(self.data)

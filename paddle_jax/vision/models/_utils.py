@@ -1,4 +1,5 @@
-"""What several image networks share: published weights, channel counts, features from the middle of a network."""
+"""What several image networks share: published weights, channel counts, features from the
+middle of a network."""
 
 from paddle_jax import nn
 from paddle_jax.base.param_attr import ParamAttr
@@ -27,7 +28,8 @@ def with_weights(model, arch, pretrained, model_urls):
         path = get_weights_path_from_url(*model_urls[arch])
         missing, _ = model.set_state_dict(load(path))
         if len(missing) == len(model.state_dict()):
-            raise ValueError(f"{arch}: pretrained: {path} has no value for any parameter of this model; remove the file to download it again")
+            raise ValueError(f"{arch}: pretrained: {path} has no value for any parameter of this model; "
+                             "remove the file to download it again")
     return model
 
 
@@ -47,11 +49,13 @@ class IntermediateLayerGetter(nn.LayerDict):
 
     Args:
         model: Layer whose sublayers form a chain.
-        return_layers: dict from a sublayer's name to the name of its result. Sublayers after the last of them are left out.
+        return_layers: dict from a sublayer's name to the name of its result. Sublayers after the last of
+            them are left out.
     Raises:
         ValueError: a name is not that of a sublayer.
     Example:
-        >>> net = paddle.vision.models._utils.IntermediateLayerGetter(paddle.vision.models.LeNet(), {"features": "map"})
+        >>> net = paddle.vision.models._utils.IntermediateLayerGetter(paddle.vision.models.LeNet(),
+        ...                                                           {"features": "map"})
         >>> {name: list(value.shape) for name, value in net(paddle.zeros([1, 1, 28, 28])).items()}
         {'map': [1, 16, 5, 5]}
     """
@@ -59,7 +63,8 @@ class IntermediateLayerGetter(nn.LayerDict):
     def __init__(self, model, return_layers):
         children = dict(model.named_children())
         if unknown := [name for name in return_layers if name not in children]:
-            raise ValueError(f"IntermediateLayerGetter: return_layers: got {unknown}; the sublayers are {list(children)}")
+            raise ValueError(f"IntermediateLayerGetter: return_layers: got {unknown}; "
+                             f"the sublayers are {list(children)}")
         last = max((list(children).index(name) for name in return_layers), default=len(children) - 1)
         super().__init__(dict(list(children.items())[: last + 1]))
         self.return_layers = return_layers.copy()

@@ -16,7 +16,8 @@ _SUMS = {  # MD5 of the published weight files
     201: "16ca29565a7712329cf9e36e02caaf58",
     264: "3270ce516b85370bba88cfdd9f60bff4",
 }
-model_urls = {f"densenet{depth}": (f"{_HOME}DenseNet{depth}_pretrained.pdparams", md5) for depth, md5 in _SUMS.items()}
+model_urls = {f"densenet{depth}": (f"{_HOME}DenseNet{depth}_pretrained.pdparams", md5)
+              for depth, md5 in _SUMS.items()}
 _BLOCKS = {  # depth -> channels after the first convolution, channels that a layer adds, layers in each block
     121: (64, 32, (6, 12, 24, 16)),
     161: (96, 48, (6, 12, 36, 24)),
@@ -37,7 +38,8 @@ class BNACConvLayer(nn.Layer):
     def __init__(self, num_channels, num_filters, filter_size, stride=1, pad=0, groups=1, act="relu"):
         super().__init__()
         self._batch_norm = nn.BatchNorm(num_channels, act=act)
-        self._conv = nn.Conv2D(num_channels, num_filters, filter_size, stride=stride, padding=pad, groups=groups, bias_attr=False)
+        self._conv = nn.Conv2D(num_channels, num_filters, filter_size, stride=stride, padding=pad,
+                               groups=groups, bias_attr=False)
 
     def forward(self, input):
         """The layer's output for `input`."""
@@ -75,7 +77,8 @@ class DenseBlock(nn.Layer):
     """Dense layers one after the other.
 
     Args:
-        num_channels, bn_size, growth_rate, dropout: of the first layer; each further one has growth_rate more channels.
+        num_channels, bn_size, growth_rate, dropout: of the first layer; each further one has
+            growth_rate more channels.
         num_layers: int.
         name: str, what the names of the layers begin with.
     """
@@ -84,7 +87,8 @@ class DenseBlock(nn.Layer):
         super().__init__()
         self.dropout = dropout
         self.dense_layer_func = [
-            self.add_sublayer(f"{name}_{i + 1}", DenseLayer(num_channels + i * growth_rate, growth_rate, bn_size, dropout)) for i in range(num_layers)
+            self.add_sublayer(f"{name}_{i + 1}", DenseLayer(num_channels + i * growth_rate, growth_rate,
+                                                            bn_size, dropout)) for i in range(num_layers)
         ]
 
     def forward(self, input):
@@ -121,7 +125,8 @@ class ConvBNLayer(nn.Layer):
 
     def __init__(self, num_channels, num_filters, filter_size, stride=1, pad=0, groups=1, act="relu"):
         super().__init__()
-        self._conv = nn.Conv2D(num_channels, num_filters, filter_size, stride=stride, padding=pad, groups=groups, bias_attr=False)
+        self._conv = nn.Conv2D(num_channels, num_filters, filter_size, stride=stride, padding=pad,
+                               groups=groups, bias_attr=False)
         self._batch_norm = nn.BatchNorm(num_filters, act=act)
 
     def forward(self, input):
@@ -130,16 +135,19 @@ class ConvBNLayer(nn.Layer):
 
 
 class DenseNet(nn.Layer):
-    """A 7x7 convolution, pooling, four dense blocks with transitions between them, the mean over positions, a dense layer.
+    """A 7x7 convolution, pooling, four dense blocks with transitions between them, the mean over
+    positions, a dense layer.
 
     Args:
         layers: int, 121, 161, 169, 201 or 264. Default 121.
         bn_size: int, factor of the channels between the two convolutions of a layer. Default 4.
         dropout: float, probability of dropping a layer's results. Default 0.0.
         num_classes: int, length of the output. 0 or less leaves the dense layer out. Default 1000.
-        with_pool: bool, take the mean over positions. Default True. Without it the dense layer only fits where one position is left.
+        with_pool: bool, take the mean over positions. Default True. Without it the dense layer only fits
+            where one position is left.
     Shape:
-        input: [N, 3, H, W]; output: [N, num_classes]; without dense layer [N, C, 1, 1], without the mean [N, C, H / 32, W / 32].
+        input: [N, 3, H, W]; output: [N, num_classes]; without dense layer [N, C, 1, 1], without the mean
+        [N, C, H / 32, W / 32].
     Raises:
         AssertionError: another number of layers.
     Example:
@@ -152,7 +160,8 @@ class DenseNet(nn.Layer):
     def __init__(self, layers=121, bn_size=4, dropout=0.0, num_classes=1000, with_pool=True):
         super().__init__()
         if layers not in _BLOCKS:
-            raise AssertionError(f"DenseNet: layers: got {layers!r}; allowed are {', '.join(map(str, _BLOCKS))}")
+            raise AssertionError(f"DenseNet: layers: got {layers!r}; "
+                                 f"allowed are {', '.join(map(str, _BLOCKS))}")
         self.num_classes, self.with_pool = num_classes, with_pool
         channels, growth, blocks = _BLOCKS[layers]
         self.conv1_func = ConvBNLayer(3, channels, 7, stride=2, pad=3)
@@ -193,7 +202,8 @@ def densenet121(pretrained=False, **kwargs):
     """DenseNet with 121 layers.
 
     Args:
-        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded when not there. Default False.
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded
+            when not there. Default False.
         **kwargs: `bn_size`, `dropout`, `num_classes`, `with_pool` of `DenseNet`.
     Returns:
         A DenseNet.

@@ -11,10 +11,14 @@ __all__ = []
 
 _HOME = "https://paddle-imagenet-models-name.bj.bcebos.com/dygraph/"
 model_urls = {"googlenet": (f"{_HOME}GoogLeNet_pretrained.pdparams", "80c06f038e905c53ab32c40eca6e26ae")}
-_BLOCKS = {  # name -> channels before; of the 1x1, before the 3x3, the 3x3, before the 5x5, the 5x5 and the pooled path
-    "3a": (192, 64, 96, 128, 16, 32, 32), "3b": (256, 128, 128, 192, 32, 96, 64), "4a": (480, 192, 96, 208, 16, 48, 64),
-    "4b": (512, 160, 112, 224, 24, 64, 64), "4c": (512, 128, 128, 256, 24, 64, 64), "4d": (512, 112, 144, 288, 32, 64, 64),
-    "4e": (528, 256, 160, 320, 32, 128, 128), "5a": (832, 256, 160, 320, 32, 128, 128), "5b": (832, 384, 192, 384, 48, 128, 128),
+_BLOCKS = {
+    # name -> channels before; of the 1x1, before the 3x3, the 3x3, before the 5x5, the 5x5 and the pooled
+    # path
+    "3a": (192, 64, 96, 128, 16, 32, 32), "3b": (256, 128, 128, 192, 32, 96, 64),
+    "4a": (480, 192, 96, 208, 16, 48, 64), "4b": (512, 160, 112, 224, 24, 64, 64),
+    "4c": (512, 128, 128, 256, 24, 64, 64), "4d": (512, 112, 144, 288, 32, 64, 64),
+    "4e": (528, 256, 160, 320, 32, 128, 128), "5a": (832, 256, 160, 320, 32, 128, 128),
+    "5b": (832, 384, 192, 384, 48, 128, 128),
 }
 
 
@@ -32,8 +36,8 @@ class ConvLayer(nn.Layer):
 
     def __init__(self, num_channels, num_filters, filter_size, stride=1, groups=1):
         super().__init__()
-        self._conv = nn.Conv2D(num_channels, num_filters, filter_size, stride=stride, padding=(filter_size - 1) // 2, groups=groups,
-                               bias_attr=False)
+        self._conv = nn.Conv2D(num_channels, num_filters, filter_size, stride=stride,
+                               padding=(filter_size - 1) // 2, groups=groups, bias_attr=False)
 
     def forward(self, inputs):
         """The layer's output for `inputs`."""
@@ -46,8 +50,8 @@ class Inception(nn.Layer):
     Args:
         input_channels: int.
         output_channels: not used.
-        filter1, filter3R, filter3, filter5R, filter5, proj: int, channels of the 1x1 path, before and after the 3x3 and 5x5 convolutions, and
-            of the pooled path.
+        filter1, filter3R, filter3, filter5R, filter5, proj: int, channels of the 1x1 path, before and after
+            the 3x3 and 5x5 convolutions, and of the pooled path.
     """
 
     def __init__(self, input_channels, output_channels, filter1, filter3R, filter3, filter5R, filter5, proj):
@@ -62,7 +66,8 @@ class Inception(nn.Layer):
 
     def forward(self, inputs):
         """The block's output for `inputs`."""
-        paths = [self._conv1(inputs), self._conv3(self._conv3r(inputs)), self._conv5(self._conv5r(inputs)), self._convprj(self._pool(inputs))]
+        paths = [self._conv1(inputs), self._conv3(self._conv3r(inputs)), self._conv5(self._conv5r(inputs)),
+                 self._convprj(self._pool(inputs))]
         return F.relu(concat(paths, 1))
 
 
@@ -74,7 +79,8 @@ class GoogLeNet(nn.Layer):
         with_pool: bool, take means over positions. Default True.
     Shape:
         input: [N, 3, 224, 224], and other sizes without dense layers.
-        output: tuple of three: the scores [N, num_classes] after all blocks, after the third and after the sixth; features without dense layers.
+        output: tuple of three: the scores [N, num_classes] after all blocks, after the third and after the
+        sixth; features without dense layers.
     Example:
         >>> [list(out.shape) for out in paddle.vision.models.GoogLeNet(0)(paddle.zeros([1, 3, 64, 64]))]
         [[1, 1024, 1, 1], [1, 512, 1, 1], [1, 528, 1, 1]]
@@ -111,7 +117,8 @@ class GoogLeNet(nn.Layer):
         if self.num_classes <= 0:
             return x
         x = getattr(self, f"_fc_o{number}")(getattr(self, f"_conv_o{number}")(x).flatten(1))
-        return getattr(self, f"_out{number}")(getattr(self, f"_drop_o{number}")(F.relu(x) if number == 1 else x))
+        return getattr(self,
+                       f"_out{number}")(getattr(self, f"_drop_o{number}")(F.relu(x) if number == 1 else x))
 
     def forward(self, inputs):
         """The three outputs for `inputs`, before softmax."""
@@ -131,7 +138,8 @@ def googlenet(pretrained=False, **kwargs):
     """GoogLeNet.
 
     Args:
-        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded when not there. Default False.
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded
+            when not there. Default False.
         **kwargs: `num_classes`, `with_pool` of `GoogLeNet`.
     Returns:
         A GoogLeNet.

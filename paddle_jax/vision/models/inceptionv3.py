@@ -13,10 +13,13 @@ model_urls = urls({"inception_v3": "649a4547c3243e8b59c656f41fe330b8"})
 
 
 def _chain(layer, name, channels, *steps):
-    """Adds convolutions name_1, name_2, ... that follow each other; a step is (channels, kernel) or (channels, kernel, stride, padding)."""
+    """Adds convolutions name_1, name_2, ... that follow each other; a step is (channels, kernel) or
+    (channels, kernel, stride, padding)."""
     for number, (width, kernel, *rest) in enumerate(steps, 1):
-        stride, padding = rest or (1, tuple(k // 2 for k in kernel) if isinstance(kernel, tuple) else kernel // 2)
-        setattr(layer, f"{name}_{number}" if len(steps) > 1 else name, ConvNormActivation(channels, width, kernel, stride=stride, padding=padding))
+        stride, padding = (
+            rest or (1, tuple(k // 2 for k in kernel) if isinstance(kernel, tuple) else kernel // 2))
+        setattr(layer, f"{name}_{number}" if len(steps) > 1 else name,
+                ConvNormActivation(channels, width, kernel, stride=stride, padding=padding))
         channels = width
 
 
@@ -97,7 +100,8 @@ class InceptionC(nn.Layer):
         width = channels_7x7
         _chain(self, "branch1x1", num_channels, (192, 1))
         _chain(self, "branch7x7", num_channels, (width, 1), (width, (1, 7)), (192, (7, 1)))
-        _chain(self, "branch7x7dbl", num_channels, (width, 1), (width, (7, 1)), (width, (1, 7)), (width, (7, 1)), (192, (1, 7)))
+        _chain(self, "branch7x7dbl", num_channels, (width, 1), (width, (7, 1)), (width, (1, 7)),
+               (width, (7, 1)), (192, (1, 7)))
         self.branch_pool = nn.AvgPool2D(3, stride=1, padding=1, exclusive=False)
         _chain(self, "branch_pool_conv", num_channels, (192, 1))
 
@@ -122,7 +126,8 @@ class InceptionD(nn.Layer):
 
     def forward(self, x):
         """The block's output for `x`."""
-        return concat([_run(self, "branch3x3", x, 2), _run(self, "branch7x7x3", x, 4), self.branch_pool(x)], 1)
+        return concat([_run(self, "branch3x3", x, 2), _run(self, "branch7x7x3", x, 4), self.branch_pool(x)],
+                      1)
 
 
 class InceptionE(nn.Layer):
@@ -147,8 +152,9 @@ class InceptionE(nn.Layer):
     def forward(self, x):
         """The block's output for `x`."""
         first, second = self.branch3x3_1(x), _run(self, "branch3x3dbl", x, 2)
-        return concat([self.branch1x1(x), self.branch3x3_2a(first), self.branch3x3_2b(first), self.branch3x3dbl_3a(second),
-                       self.branch3x3dbl_3b(second), self.branch_pool_conv(self.branch_pool(x))], 1)
+        return concat([self.branch1x1(x), self.branch3x3_2a(first), self.branch3x3_2b(first),
+                       self.branch3x3dbl_3a(second), self.branch3x3dbl_3b(second),
+                       self.branch_pool_conv(self.branch_pool(x))], 1)
 
 
 class InceptionV3(nn.Layer):
@@ -171,8 +177,9 @@ class InceptionV3(nn.Layer):
         self.num_classes, self.with_pool = num_classes, with_pool
         self.inception_stem = InceptionStem()
         self.inception_block_list = nn.LayerList([
-            InceptionA(192, 32), InceptionA(256, 64), InceptionA(288, 64), InceptionB(288), InceptionC(768, 128), InceptionC(768, 160),
-            InceptionC(768, 160), InceptionC(768, 192), InceptionD(768), InceptionE(1280), InceptionE(2048),
+            InceptionA(192, 32), InceptionA(256, 64), InceptionA(288, 64), InceptionB(288),
+            InceptionC(768, 128), InceptionC(768, 160), InceptionC(768, 160), InceptionC(768, 192),
+            InceptionD(768), InceptionE(1280), InceptionE(2048),
         ])
         if with_pool:
             self.avg_pool = nn.AdaptiveAvgPool2D(1)
@@ -181,7 +188,8 @@ class InceptionV3(nn.Layer):
             self.fc = nn.Linear(2048, num_classes, weight_attr=uniform(1 / math.sqrt(2048)))
 
     def forward(self, x):
-        """The class scores of `x`, before softmax, or its features. Without the mean each position has its own row."""
+        """The class scores of `x`, before softmax, or its features. Without the mean each position
+        has its own row."""
         x = self.inception_stem(x)
         for block in self.inception_block_list:
             x = block(x)
@@ -194,7 +202,8 @@ def inception_v3(pretrained=False, **kwargs):
     """Inception, version 3.
 
     Args:
-        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded when not there. Default False.
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded
+            when not there. Default False.
         **kwargs: `num_classes`, `with_pool` of `InceptionV3`.
     Returns:
         An InceptionV3.

@@ -8,8 +8,9 @@ __all__ = []
 
 model_urls = urls({"mobilenetv1_1.0": "3033ab1975b1670bef51545feb65fc45"})
 _BLOCKS = [  # name, channels before and after, stride
-    ("conv2_1", 32, 64, 1), ("conv2_2", 64, 128, 2), ("conv3_1", 128, 128, 1), ("conv3_2", 128, 256, 2), ("conv4_1", 256, 256, 1),
-    ("conv4_2", 256, 512, 2), *((f"conv5_{i}", 512, 512, 1) for i in range(1, 6)), ("conv5_6", 512, 1024, 2), ("conv6", 1024, 1024, 1),
+    ("conv2_1", 32, 64, 1), ("conv2_2", 64, 128, 2), ("conv3_1", 128, 128, 1), ("conv3_2", 128, 256, 2),
+    ("conv4_1", 256, 256, 1), ("conv4_2", 256, 512, 2), *((f"conv5_{i}", 512, 512, 1) for i in range(1, 6)),
+    ("conv5_6", 512, 1024, 2), ("conv6", 1024, 1024, 1),
 ]
 
 
@@ -17,19 +18,22 @@ class DepthwiseSeparable(nn.Layer):
     """A 3x3 convolution of each channel alone, then a 1x1 convolution; both with batch norm and ReLU.
 
     Args:
-        in_channels, out_channels1, out_channels2: int, channels before, between and after; the latter two are multiplied by `scale`.
+        in_channels, out_channels1, out_channels2: int, channels before, between and after; the latter two are
+            multiplied by `scale`.
         num_groups: int, groups of the 3x3 convolution, multiplied by `scale`.
         stride: stride of the 3x3 convolution.
         scale: float.
     Example:
-        >>> paddle.vision.models.mobilenetv1.DepthwiseSeparable(8, 8, 16, 8, 2, 1.0)(paddle.zeros([1, 8, 4, 4])).shape
+        >>> paddle.vision.models.mobilenetv1.DepthwiseSeparable(8, 8, 16, 8, 2,
+        ...                                                     1.0)(paddle.zeros([1, 8, 4, 4])).shape
         paddle.Size([1, 16, 2, 2])
     """
 
     def __init__(self, in_channels, out_channels1, out_channels2, num_groups, stride, scale):
         super().__init__()
         middle = int(out_channels1 * scale)
-        self._depthwise_conv = ConvNormActivation(in_channels, middle, 3, stride=stride, padding=1, groups=int(num_groups * scale))
+        self._depthwise_conv = ConvNormActivation(in_channels, middle, 3, stride=stride, padding=1,
+                                                  groups=int(num_groups * scale))
         self._pointwise_conv = ConvNormActivation(middle, int(out_channels2 * scale), 1, stride=1, padding=0)
 
     def forward(self, x):
@@ -43,9 +47,11 @@ class MobileNetV1(nn.Layer):
     Args:
         scale: float, factor of all channel counts. Default 1.0.
         num_classes: int, length of the output. 0 or less leaves the dense layer out. Default 1000.
-        with_pool: bool, take the mean over positions. Default True. Without it the dense layer only fits where one position is left.
+        with_pool: bool, take the mean over positions. Default True. Without it the dense layer only fits
+            where one position is left.
     Shape:
-        input: [N, 3, H, W]; output: [N, num_classes]; without dense layer [N, C, 1, 1], without the mean [N, C, H / 32, W / 32].
+        input: [N, 3, H, W]; output: [N, num_classes]; without dense layer [N, C, 1, 1], without the mean
+        [N, C, H / 32, W / 32].
     Example:
         >>> paddle.vision.models.MobileNetV1(0.25, num_classes=10)(paddle.zeros([1, 3, 32, 32])).shape
         paddle.Size([1, 10])
@@ -57,7 +63,8 @@ class MobileNetV1(nn.Layer):
         super().__init__()
         self.scale, self.num_classes, self.with_pool = scale, num_classes, with_pool
         self.conv1 = ConvNormActivation(3, int(32 * scale), 3, stride=2, padding=1)
-        self.dwsl = [self.add_sublayer(name, DepthwiseSeparable(int(before * scale), before, after, before, stride, scale))
+        self.dwsl = [self.add_sublayer(
+            name, DepthwiseSeparable(int(before * scale), before, after, before, stride, scale))
                      for name, before, after, stride in _BLOCKS]
         if with_pool:
             self.pool2d_avg = nn.AdaptiveAvgPool2D(1)
@@ -78,7 +85,8 @@ def mobilenet_v1(pretrained=False, scale=1.0, **kwargs):
     """MobileNet, version 1.
 
     Args:
-        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded when not there. Default False.
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded
+            when not there. Default False.
         scale: float, factor of all channel counts; weights are published for 1.0. Default 1.0.
         **kwargs: `num_classes`, `with_pool` of `MobileNetV1`.
     Returns:

@@ -7,7 +7,8 @@ from paddle_jax.vision.ops import ConvNormActivation
 __all__ = []
 
 model_urls = {
-    "mobilenetv2_1.0": ("https://paddle-hapi.bj.bcebos.com/models/mobilenet_v2_x1.0.pdparams", "0340af0a901346c8d46f4529882fb63d"),
+    "mobilenetv2_1.0": ("https://paddle-hapi.bj.bcebos.com/models/mobilenet_v2_x1.0.pdparams",
+                        "0340af0a901346c8d46f4529882fb63d"),
 }
 _STAGES = [  # expansion, channels, blocks, stride
     (1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1),
@@ -15,7 +16,8 @@ _STAGES = [  # expansion, channels, blocks, stride
 
 
 class InvertedResidual(nn.Layer):
-    """Widening 1x1 convolution, 3x3 convolution of each channel alone, narrowing 1x1 convolution; added to the input where shapes agree.
+    """Widening 1x1 convolution, 3x3 convolution of each channel alone, narrowing 1x1 convolution; added to
+    the input where shapes agree.
 
     Args:
         inp, oup: int, channels of input and output.
@@ -45,14 +47,17 @@ class InvertedResidual(nn.Layer):
 
 
 class MobileNetV2(nn.Layer):
-    """A convolution, seventeen inverted residual blocks, a 1x1 convolution, the mean over positions, a dense layer.
+    """A convolution, seventeen inverted residual blocks, a 1x1 convolution, the mean over
+    positions, a dense layer.
 
     Args:
         scale: float, factor of the channel counts, which are rounded to multiples of 8. Default 1.0.
         num_classes: int, length of the output. 0 or less leaves the dense layer out. Default 1000.
-        with_pool: bool, take the mean over positions. Default True. Without it the dense layer only fits where one position is left.
+        with_pool: bool, take the mean over positions. Default True. Without it the dense layer only fits
+            where one position is left.
     Shape:
-        input: [N, 3, H, W]; output: [N, num_classes]; without dense layer [N, C, 1, 1], without the mean [N, C, H / 32, W / 32].
+        input: [N, 3, H, W]; output: [N, num_classes]; without dense layer [N, C, 1, 1], without the mean
+        [N, C, H / 32, W / 32].
     Example:
         >>> paddle.vision.models.MobileNetV2(0.25, num_classes=10)(paddle.zeros([1, 3, 32, 32])).shape
         paddle.Size([1, 10])
@@ -91,7 +96,8 @@ def mobilenet_v2(pretrained=False, scale=1.0, **kwargs):
     """MobileNet, version 2.
 
     Args:
-        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded when not there. Default False.
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded
+            when not there. Default False.
         scale: float, factor of the channel counts; weights are published for 1.0. Default 1.0.
         **kwargs: `num_classes`, `with_pool` of `MobileNetV2`.
     Returns:

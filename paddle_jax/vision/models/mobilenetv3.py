@@ -8,19 +8,23 @@ from paddle_jax.vision.ops import ConvNormActivation
 
 __all__ = []
 
-model_urls = urls({"mobilenet_v3_small_x1.0": "34fe0e7c1f8b00b2b056ad6788d0590c", "mobilenet_v3_large_x1.0": "118db5792b4e183b925d8e8e334db3df"})
+model_urls = urls({"mobilenet_v3_small_x1.0": "34fe0e7c1f8b00b2b056ad6788d0590c",
+                   "mobilenet_v3_large_x1.0": "118db5792b4e183b925d8e8e334db3df"})
 _SMALL = [  # channels before, kernel, channels between and after, squeeze and excitation, activation, stride
     (16, 3, 16, 16, True, "relu", 2), (16, 3, 72, 24, False, "relu", 2), (24, 3, 88, 24, False, "relu", 1),
-    (24, 5, 96, 40, True, "hardswish", 2), (40, 5, 240, 40, True, "hardswish", 1), (40, 5, 240, 40, True, "hardswish", 1),
-    (40, 5, 120, 48, True, "hardswish", 1), (48, 5, 144, 48, True, "hardswish", 1), (48, 5, 288, 96, True, "hardswish", 2),
+    (24, 5, 96, 40, True, "hardswish", 2), (40, 5, 240, 40, True, "hardswish", 1),
+    (40, 5, 240, 40, True, "hardswish", 1), (40, 5, 120, 48, True, "hardswish", 1),
+    (48, 5, 144, 48, True, "hardswish", 1), (48, 5, 288, 96, True, "hardswish", 2),
     (96, 5, 576, 96, True, "hardswish", 1), (96, 5, 576, 96, True, "hardswish", 1),
 ]
 _LARGE = [
     (16, 3, 16, 16, False, "relu", 1), (16, 3, 64, 24, False, "relu", 2), (24, 3, 72, 24, False, "relu", 1),
     (24, 5, 72, 40, True, "relu", 2), (40, 5, 120, 40, True, "relu", 1), (40, 5, 120, 40, True, "relu", 1),
-    (40, 3, 240, 80, False, "hardswish", 2), (80, 3, 200, 80, False, "hardswish", 1), (80, 3, 184, 80, False, "hardswish", 1),
-    (80, 3, 184, 80, False, "hardswish", 1), (80, 3, 480, 112, True, "hardswish", 1), (112, 3, 672, 112, True, "hardswish", 1),
-    (112, 5, 672, 160, True, "hardswish", 2), (160, 5, 960, 160, True, "hardswish", 1), (160, 5, 960, 160, True, "hardswish", 1),
+    (40, 3, 240, 80, False, "hardswish", 2), (80, 3, 200, 80, False, "hardswish", 1),
+    (80, 3, 184, 80, False, "hardswish", 1), (80, 3, 184, 80, False, "hardswish", 1),
+    (80, 3, 480, 112, True, "hardswish", 1), (112, 3, 672, 112, True, "hardswish", 1),
+    (112, 5, 672, 160, True, "hardswish", 2), (160, 5, 960, 160, True, "hardswish", 1),
+    (160, 5, 960, 160, True, "hardswish", 1),
 ]
 
 
@@ -29,7 +33,8 @@ class SqueezeExcitation(nn.Layer):
 
     Args:
         input_channels, squeeze_channels: int, channels of the input and between the two 1x1 convolutions.
-        activation, scale_activation: called without arguments, give the Layers after the first and the second. Default ReLU and Sigmoid.
+        activation, scale_activation: called without arguments, give the Layers after the first and the
+            second. Default ReLU and Sigmoid.
     Example:
         >>> paddle.vision.models.mobilenetv3.SqueezeExcitation(8, 2)(paddle.zeros([1, 8, 4, 4])).shape
         paddle.Size([1, 8, 4, 4])
@@ -62,11 +67,13 @@ class InvertedResidualConfig:
         stride: int, of the depthwise convolution.
         scale: float. Default 1.0.
     Example:
-        >>> paddle.vision.models.mobilenetv3.InvertedResidualConfig(16, 3, 64, 24, False, "relu", 2, scale=0.5).out_channels
+        >>> paddle.vision.models.mobilenetv3.InvertedResidualConfig(16, 3, 64, 24, False, "relu", 2,
+        ...                                                         scale=0.5).out_channels
         16
     """
 
-    def __init__(self, in_channels, kernel, expanded_channels, out_channels, use_se, activation, stride, scale=1.0):
+    def __init__(self, in_channels, kernel, expanded_channels, out_channels, use_se, activation, stride,
+                 scale=1.0):
         self.in_channels = self.adjust_channels(in_channels, scale)
         self.kernel = kernel
         self.expanded_channels = self.adjust_channels(expanded_channels, scale)
@@ -82,7 +89,8 @@ class InvertedResidualConfig:
 
 
 class InvertedResidual(nn.Layer):
-    """Widening 1x1 convolution, depthwise convolution, squeeze and excitation, narrowing 1x1 convolution; added to the input where shapes agree.
+    """Widening 1x1 convolution, depthwise convolution, squeeze and excitation, narrowing 1x1 convolution;
+    added to the input where shapes agree.
 
     Args:
         in_channels, expanded_channels, out_channels: int, channels before, in between and after.
@@ -92,23 +100,29 @@ class InvertedResidual(nn.Layer):
         activation_layer: called without arguments, gives a Layer.
         norm_layer: called with a number of channels, gives a Layer.
     Example:
-        >>> block = paddle.vision.models.mobilenetv3.InvertedResidual(8, 16, 8, 3, 1, True, paddle.nn.ReLU, paddle.nn.BatchNorm2D)
+        >>> block = paddle.vision.models.mobilenetv3.InvertedResidual(8, 16, 8, 3, 1, True, paddle.nn.ReLU,
+        ...                                                           paddle.nn.BatchNorm2D)
         >>> block(paddle.zeros([1, 8, 4, 4])).shape
         paddle.Size([1, 8, 4, 4])
     """
 
-    def __init__(self, in_channels, expanded_channels, out_channels, filter_size, stride, use_se, activation_layer, norm_layer):
+    def __init__(self, in_channels, expanded_channels, out_channels, filter_size, stride, use_se,
+                 activation_layer, norm_layer):
         super().__init__()
         self.use_res_connect = stride == 1 and in_channels == out_channels
         self.use_se, self.expand = use_se, in_channels != expanded_channels
         shared = {"norm_layer": norm_layer, "activation_layer": activation_layer}
         if self.expand:
-            self.expand_conv = ConvNormActivation(in_channels, expanded_channels, 1, stride=1, padding=0, **shared)
-        self.bottleneck_conv = ConvNormActivation(expanded_channels, expanded_channels, filter_size, stride=stride,
-                                                  padding=(filter_size - 1) // 2, groups=expanded_channels, **shared)
+            self.expand_conv = ConvNormActivation(in_channels, expanded_channels, 1, stride=1, padding=0,
+                                                  **shared)
+        self.bottleneck_conv = ConvNormActivation(expanded_channels, expanded_channels, filter_size,
+                                                  stride=stride, padding=(filter_size - 1) // 2,
+                                                  groups=expanded_channels, **shared)
         if use_se:
-            self.mid_se = SqueezeExcitation(expanded_channels, _make_divisible(expanded_channels // 4), scale_activation=nn.Hardsigmoid)
-        self.linear_conv = ConvNormActivation(expanded_channels, out_channels, 1, stride=1, padding=0, norm_layer=norm_layer, activation_layer=None)
+            self.mid_se = SqueezeExcitation(expanded_channels, _make_divisible(expanded_channels // 4),
+                                            scale_activation=nn.Hardsigmoid)
+        self.linear_conv = ConvNormActivation(expanded_channels, out_channels, 1, stride=1, padding=0,
+                                              norm_layer=norm_layer, activation_layer=None)
 
     def forward(self, x):
         """The block's output for `x`."""
@@ -125,9 +139,11 @@ class MobileNetV3(nn.Layer):
         last_channel: int, length of the layer before the last.
         scale: float, factor of the channel counts. Default 1.0.
         num_classes: int, length of the output. 0 or less leaves the dense layers out. Default 1000.
-        with_pool: bool, take the mean over positions. Default True. Without it the dense layers only fit where one position is left.
+        with_pool: bool, take the mean over positions. Default True. Without it the dense layers only fit
+            where one position is left.
     Shape:
-        input: [N, 3, H, W]; output: [N, num_classes]; without dense layers [N, C, 1, 1], without the mean [N, C, H / 32, W / 32].
+        input: [N, 3, H, W]; output: [N, num_classes]; without dense layers [N, C, 1, 1], without the mean
+        [N, C, H / 32, W / 32].
     Example:
         >>> paddle.vision.models.MobileNetV3Small(0.5, num_classes=10)(paddle.zeros([1, 3, 32, 32])).shape
         paddle.Size([1, 10])
@@ -137,22 +153,24 @@ class MobileNetV3(nn.Layer):
 
     def __init__(self, config, last_channel, scale=1.0, num_classes=1000, with_pool=True):
         super().__init__()
-        self.config, self.scale, self.last_channel, self.num_classes, self.with_pool = config, scale, last_channel, num_classes, with_pool
+        self.config, self.scale, self.last_channel, self.num_classes, self.with_pool = (
+            config, scale, last_channel, num_classes, with_pool)
         self.firstconv_in_channels = config[0].in_channels
         self.lastconv_in_channels = config[-1].out_channels
         self.lastconv_out_channels = self.lastconv_in_channels * 6
         norm = functools.partial(nn.BatchNorm2D, epsilon=0.001, momentum=0.99)
         shared = {"norm_layer": norm, "activation_layer": nn.Hardswish}
         self.conv = ConvNormActivation(3, self.firstconv_in_channels, 3, stride=2, padding=1, **shared)
-        self.blocks = nn.Sequential(*(
-            InvertedResidual(c.in_channels, c.expanded_channels, c.out_channels, c.kernel, c.stride, c.use_se, c.activation_layer, norm)
-            for c in config
-        ))
-        self.lastconv = ConvNormActivation(self.lastconv_in_channels, self.lastconv_out_channels, 1, stride=1, padding=0, **shared)
+        self.blocks = nn.Sequential(*(InvertedResidual(c.in_channels, c.expanded_channels, c.out_channels,
+                                                       c.kernel, c.stride, c.use_se, c.activation_layer, norm)
+                                      for c in config))
+        self.lastconv = ConvNormActivation(self.lastconv_in_channels, self.lastconv_out_channels, 1, stride=1,
+                                           padding=0, **shared)
         if with_pool:
             self.avgpool = nn.AdaptiveAvgPool2D(1)
         if num_classes > 0:
-            self.classifier = nn.Sequential(nn.Linear(self.lastconv_out_channels, last_channel), nn.Hardswish(), nn.Dropout(0.2),
+            self.classifier = nn.Sequential(nn.Linear(self.lastconv_out_channels, last_channel),
+                                            nn.Hardswish(), nn.Dropout(0.2),
                                             nn.Linear(last_channel, num_classes))
 
     def forward(self, x):
@@ -168,7 +186,8 @@ class MobileNetV3Small(MobileNetV3):
 
     def __init__(self, scale=1.0, num_classes=1000, with_pool=True):
         config = [InvertedResidualConfig(*row, scale) for row in _SMALL]
-        super().__init__(config, _make_divisible(1024 * scale, 8), scale=scale, num_classes=num_classes, with_pool=with_pool)
+        super().__init__(config, _make_divisible(1024 * scale, 8), scale=scale, num_classes=num_classes,
+                         with_pool=with_pool)
 
 
 class MobileNetV3Large(MobileNetV3):
@@ -176,14 +195,16 @@ class MobileNetV3Large(MobileNetV3):
 
     def __init__(self, scale=1.0, num_classes=1000, with_pool=True):
         config = [InvertedResidualConfig(*row, scale) for row in _LARGE]
-        super().__init__(config, _make_divisible(1280 * scale, 8), scale=scale, num_classes=num_classes, with_pool=with_pool)
+        super().__init__(config, _make_divisible(1280 * scale, 8), scale=scale, num_classes=num_classes,
+                         with_pool=with_pool)
 
 
 def mobilenet_v3_small(pretrained=False, scale=1.0, **kwargs):
     """MobileNet, version 3, with eleven blocks.
 
     Args:
-        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded when not there. Default False.
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded
+            when not there. Default False.
         scale: float, factor of the channel counts; weights are published for 1.0. Default 1.0.
         **kwargs: `num_classes`, `with_pool` of `MobileNetV3Small`.
     Returns:
@@ -195,9 +216,11 @@ def mobilenet_v3_small(pretrained=False, scale=1.0, **kwargs):
         >>> len(paddle.vision.models.mobilenet_v3_small(scale=0.5).state_dict())
         210
     """
-    return with_weights(MobileNetV3Small(scale=scale, **kwargs), f"mobilenet_v3_small_x{scale}", pretrained, model_urls)
+    return with_weights(MobileNetV3Small(scale=scale, **kwargs), f"mobilenet_v3_small_x{scale}", pretrained,
+                        model_urls)
 
 
 def mobilenet_v3_large(pretrained=False, scale=1.0, **kwargs):
     """MobileNet, version 3, with fifteen blocks. Arguments as for `mobilenet_v3_small`."""
-    return with_weights(MobileNetV3Large(scale=scale, **kwargs), f"mobilenet_v3_large_x{scale}", pretrained, model_urls)
+    return with_weights(MobileNetV3Large(scale=scale, **kwargs), f"mobilenet_v3_large_x{scale}", pretrained,
+                        model_urls)

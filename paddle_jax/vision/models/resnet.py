@@ -3,7 +3,8 @@
 from paddle_jax import nn
 from paddle_jax.vision.models._utils import urls, with_weights
 
-_BLOCKS = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}  # depth -> blocks in each stage
+# depth -> blocks in each stage
+_BLOCKS = {18: (2, 2, 2, 2), 34: (3, 4, 6, 3), 50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3)}
 model_urls = urls({  # MD5 of the published weight files
     "resnet18": "cf548f46534aa3560945be4b95cd11c4",
     "resnet34": "8d2275cf8706028345f78ac0e1d31969",
@@ -41,10 +42,12 @@ class BasicBlock(nn.Layer):
 
     expansion = 1
 
-    def __init__(self, inplanes, planes, stride=1, downsample=None, groups=1, base_width=64, dilation=1, norm_layer=None):
+    def __init__(self, inplanes, planes, stride=1, downsample=None, groups=1, base_width=64, dilation=1,
+                 norm_layer=None):
         super().__init__()
         if dilation > 1:
-            raise NotImplementedError(f"BasicBlock: dilation: got {dilation}; only 1 is possible, use BottleneckBlock")
+            raise NotImplementedError(f"BasicBlock: dilation: got {dilation}; only 1 is possible, "
+                                      "use BottleneckBlock")
         norm = norm_layer or nn.BatchNorm2D
         self.conv1 = nn.Conv2D(inplanes, planes, 3, stride=stride, padding=1, bias_attr=False)
         self.bn1 = norm(planes)
@@ -80,13 +83,15 @@ class BottleneckBlock(nn.Layer):
 
     expansion = 4
 
-    def __init__(self, inplanes, planes, stride=1, downsample=None, groups=1, base_width=64, dilation=1, norm_layer=None):
+    def __init__(self, inplanes, planes, stride=1, downsample=None, groups=1, base_width=64, dilation=1,
+                 norm_layer=None):
         super().__init__()
         norm = norm_layer or nn.BatchNorm2D
         width = int(planes * base_width / 64) * groups
         self.conv1 = nn.Conv2D(inplanes, width, 1, bias_attr=False)
         self.bn1 = norm(width)
-        self.conv2 = nn.Conv2D(width, width, 3, stride=stride, padding=dilation, dilation=dilation, groups=groups, bias_attr=False)
+        self.conv2 = nn.Conv2D(width, width, 3, stride=stride, padding=dilation, dilation=dilation,
+                               groups=groups, bias_attr=False)
         self.bn2 = norm(width)
         self.conv3 = nn.Conv2D(width, planes * self.expansion, 1, bias_attr=False)
         self.bn3 = norm(planes * self.expansion)
@@ -103,17 +108,20 @@ class BottleneckBlock(nn.Layer):
 
 
 class ResNet(nn.Layer):
-    """A residual network: a 7x7 convolution, pooling, four stages of blocks, the mean over positions, a dense layer.
+    """A residual network: a 7x7 convolution, pooling, four stages of blocks, the mean over
+    positions, a dense layer.
 
     Args:
         block: BasicBlock (depth 18, 34) or BottleneckBlock (50, 101, 152).
         depth: int, 18, 34, 50, 101 or 152. Default 50.
         width: int, channels of a group in the first stage. Default 64.
         num_classes: int, length of the output. 0 or less leaves the dense layer out. Default 1000.
-        with_pool: bool, take the mean over positions. Default True. Without it a dense layer only fits where one position is left.
+        with_pool: bool, take the mean over positions. Default True. Without it a dense layer only fits where
+            one position is left.
         groups: int, groups of the 3x3 convolutions of bottleneck blocks. Default 1.
     Shape:
-        input: [N, 3, H, W]; output: [N, num_classes]; without dense layer [N, C, 1, 1], without the mean [N, C, H / 32, W / 32].
+        input: [N, 3, H, W]; output: [N, num_classes]; without dense layer [N, C, 1, 1], without the mean
+        [N, C, H / 32, W / 32].
     Raises:
         KeyError: another depth.
     Example:
@@ -121,7 +129,8 @@ class ResNet(nn.Layer):
         >>> net(paddle.zeros([1, 3, 32, 32])).shape
         paddle.Size([1, 10])
     See:
-        He et al., arXiv 1512.03385; Xie et al. (ResNeXt), arXiv 1611.05431; Zagoruyko and Komodakis (Wide ResNet), arXiv 1605.07146.
+        He et al., arXiv 1512.03385; Xie et al. (ResNeXt), arXiv 1611.05431; Zagoruyko and Komodakis (Wide
+        ResNet), arXiv 1605.07146.
     """
 
     def __init__(self, block, depth=50, width=64, num_classes=1000, with_pool=True, groups=1):
@@ -135,21 +144,26 @@ class ResNet(nn.Layer):
         self.relu = nn.ReLU()
         self.maxpool = nn.MaxPool2D(3, stride=2, padding=1)
         for stage, blocks in enumerate(_BLOCKS[depth]):
-            setattr(self, f"layer{stage + 1}", self._make_layer(block, 64 << stage, blocks, 2 if stage else 1))
+            setattr(self, f"layer{stage + 1}",
+                    self._make_layer(block, 64 << stage, blocks, 2 if stage else 1))
         if with_pool:
             self.avgpool = nn.AdaptiveAvgPool2D((1, 1))
         if num_classes > 0:
             self.fc = nn.Linear(512 * block.expansion, num_classes)
 
     def _make_layer(self, block, planes, blocks, stride=1, dilate=False):
-        """One stage, for networks that build others from it. dilate: its convolutions get holes in place of a stride."""
+        """One stage, for networks that build others from it. dilate: its convolutions get holes in
+        place of a stride."""
         before, channels, downsample = self.dilation, planes * block.expansion, None
         if dilate:
             self.dilation, stride = self.dilation * stride, 1
         if stride != 1 or self.inplanes != channels:
-            downsample = nn.Sequential(nn.Conv2D(self.inplanes, channels, 1, stride=stride, bias_attr=False), self._norm_layer(channels))
-        first = block(self.inplanes, planes, stride, downsample, self.groups, self.base_width, before, self._norm_layer)
-        self.inplanes, shared = channels, {"groups": self.groups, "base_width": self.base_width, "norm_layer": self._norm_layer}
+            downsample = nn.Sequential(nn.Conv2D(self.inplanes, channels, 1, stride=stride, bias_attr=False),
+                                       self._norm_layer(channels))
+        first = block(self.inplanes, planes, stride, downsample, self.groups, self.base_width, before,
+                      self._norm_layer)
+        self.inplanes, shared = channels, {"groups": self.groups, "base_width": self.base_width,
+                                           "norm_layer": self._norm_layer}
         return nn.Sequential(first, *(block(channels, planes, **shared) for _ in range(blocks - 1)))
 
     def forward(self, x):
@@ -169,7 +183,8 @@ def resnet18(pretrained=False, **kwargs):
     """ResNet with 18 layers.
 
     Args:
-        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded when not there. Default False.
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded
+            when not there. Default False.
         **kwargs: `width`, `num_classes`, `with_pool`, `groups` of `ResNet`.
     Returns:
         A ResNet.
@@ -203,44 +218,53 @@ def resnet152(pretrained=False, **kwargs):
 
 
 def _resnext(depth, groups, pretrained, kwargs):
-    return _resnet(f"resnext{depth}_{groups}x4d", BottleneckBlock, depth, pretrained, **{**kwargs, "groups": groups, "width": 4})
+    return _resnet(f"resnext{depth}_{groups}x4d", BottleneckBlock, depth, pretrained,
+                   **{**kwargs, "groups": groups, "width": 4})
 
 
 def resnext50_32x4d(pretrained=False, **kwargs):
-    """ResNeXt with 50 layers, 32 groups of width 4. Arguments as for `resnet18`; `groups` and `width` are fixed."""
+    """ResNeXt with 50 layers, 32 groups of width 4. Arguments as for `resnet18`; `groups` and
+    `width` are fixed."""
     return _resnext(50, 32, pretrained, kwargs)
 
 
 def resnext50_64x4d(pretrained=False, **kwargs):
-    """ResNeXt with 50 layers, 64 groups of width 4. Arguments as for `resnet18`; `groups` and `width` are fixed."""
+    """ResNeXt with 50 layers, 64 groups of width 4. Arguments as for `resnet18`; `groups` and
+    `width` are fixed."""
     return _resnext(50, 64, pretrained, kwargs)
 
 
 def resnext101_32x4d(pretrained=False, **kwargs):
-    """ResNeXt with 101 layers, 32 groups of width 4. Arguments as for `resnet18`; `groups` and `width` are fixed."""
+    """ResNeXt with 101 layers, 32 groups of width 4. Arguments as for `resnet18`; `groups` and
+    `width` are fixed."""
     return _resnext(101, 32, pretrained, kwargs)
 
 
 def resnext101_64x4d(pretrained=False, **kwargs):
-    """ResNeXt with 101 layers, 64 groups of width 4. Arguments as for `resnet18`; `groups` and `width` are fixed."""
+    """ResNeXt with 101 layers, 64 groups of width 4. Arguments as for `resnet18`; `groups` and
+    `width` are fixed."""
     return _resnext(101, 64, pretrained, kwargs)
 
 
 def resnext152_32x4d(pretrained=False, **kwargs):
-    """ResNeXt with 152 layers, 32 groups of width 4. Arguments as for `resnet18`; `groups` and `width` are fixed."""
+    """ResNeXt with 152 layers, 32 groups of width 4. Arguments as for `resnet18`; `groups` and
+    `width` are fixed."""
     return _resnext(152, 32, pretrained, kwargs)
 
 
 def resnext152_64x4d(pretrained=False, **kwargs):
-    """ResNeXt with 152 layers, 64 groups of width 4. Arguments as for `resnet18`; `groups` and `width` are fixed."""
+    """ResNeXt with 152 layers, 64 groups of width 4. Arguments as for `resnet18`; `groups` and
+    `width` are fixed."""
     return _resnext(152, 64, pretrained, kwargs)
 
 
 def wide_resnet50_2(pretrained=False, **kwargs):
-    """ResNet with 50 layers whose 3x3 convolutions are twice as wide. Arguments as for `resnet18`; `width` is fixed."""
+    """ResNet with 50 layers whose 3x3 convolutions are twice as wide. Arguments as for `resnet18`;
+    `width` is fixed."""
     return _resnet("wide_resnet50_2", BottleneckBlock, 50, pretrained, **{**kwargs, "width": 128})
 
 
 def wide_resnet101_2(pretrained=False, **kwargs):
-    """ResNet with 101 layers whose 3x3 convolutions are twice as wide. Arguments as for `resnet18`; `width` is fixed."""
+    """ResNet with 101 layers whose 3x3 convolutions are twice as wide. Arguments as for `resnet18`;
+    `width` is fixed."""
     return _resnet("wide_resnet101_2", BottleneckBlock, 101, pretrained, **{**kwargs, "width": 128})

@@ -42,7 +42,8 @@ def channel_shuffle(x, groups):
 
 
 class InvertedResidual(nn.Layer):
-    """Half of the channels as they are, the other half through a 1x1, a depthwise 3x3 and a 1x1 convolution; then interleaved.
+    """Half of the channels as they are, the other half through a 1x1, a depthwise 3x3 and a 1x1 convolution;
+    then interleaved.
 
     Args:
         in_channels, out_channels: int, the same even number.
@@ -56,9 +57,12 @@ class InvertedResidual(nn.Layer):
     def __init__(self, in_channels, out_channels, stride, activation_layer=nn.ReLU):
         super().__init__()
         half = out_channels // 2
-        self._conv_pw = ConvNormActivation(in_channels // 2, half, 1, stride=1, padding=0, activation_layer=activation_layer)
-        self._conv_dw = ConvNormActivation(half, half, 3, stride=stride, padding=1, groups=half, activation_layer=None)
-        self._conv_linear = ConvNormActivation(half, half, 1, stride=1, padding=0, activation_layer=activation_layer)
+        self._conv_pw = ConvNormActivation(in_channels // 2, half, 1, stride=1, padding=0,
+                                           activation_layer=activation_layer)
+        self._conv_dw = ConvNormActivation(half, half, 3, stride=stride, padding=1, groups=half,
+                                           activation_layer=None)
+        self._conv_linear = ConvNormActivation(half, half, 1, stride=1, padding=0,
+                                               activation_layer=activation_layer)
 
     def forward(self, inputs):
         """The block's output for `inputs`."""
@@ -97,15 +101,18 @@ class InvertedResidualDS(nn.Layer):
 
 
 class ShuffleNetV2(nn.Layer):
-    """A convolution, pooling, three stages of blocks, a 1x1 convolution, the mean over positions, a dense layer.
+    """A convolution, pooling, three stages of blocks, a 1x1 convolution, the mean over
+    positions, a dense layer.
 
     Args:
         scale: float, 0.25, 0.33, 0.5, 1.0, 1.5 or 2.0: how wide the network is. Default 1.0.
         act: "relu", "swish" or None. Default "relu".
         num_classes: int, length of the output. 0 or less leaves the dense layer out. Default 1000.
-        with_pool: bool, take the mean over positions. Default True. Without it the dense layer only fits where one position is left.
+        with_pool: bool, take the mean over positions. Default True. Without it the dense layer only fits
+            where one position is left.
     Shape:
-        input: [N, 3, H, W]; output: [N, num_classes]; without dense layer [N, C, 1, 1], without the mean [N, C, H / 32, W / 32].
+        input: [N, 3, H, W]; output: [N, num_classes]; without dense layer [N, C, 1, 1], without the mean
+        [N, C, H / 32, W / 32].
     Raises:
         NotImplementedError: another scale.
         RuntimeError: another activation.
@@ -121,17 +128,20 @@ class ShuffleNetV2(nn.Layer):
         self.scale, self.num_classes, self.with_pool = scale, num_classes, with_pool
         activation = create_activation_layer(act)
         if scale not in _CHANNELS:
-            raise NotImplementedError(f"ShuffleNetV2: scale: got {scale}; allowed are {', '.join(map(str, _CHANNELS))}")
+            raise NotImplementedError(f"ShuffleNetV2: scale: got {scale}; "
+                                      f"allowed are {', '.join(map(str, _CHANNELS))}")
         self._conv1 = ConvNormActivation(3, 24, 3, stride=2, padding=1, activation_layer=activation)
         self._max_pool = nn.MaxPool2D(3, stride=2, padding=1)
         self._block_list, before = [], 24
         for stage, (repeats, channels) in enumerate(zip(_REPEATS, _CHANNELS[scale], strict=False), 2):
             for i in range(repeats):
-                block = InvertedResidual(channels, channels, 1, activation) if i else InvertedResidualDS(before, channels, 2, activation)
+                block = (InvertedResidual(channels, channels, 1, activation) if i
+                         else InvertedResidualDS(before, channels, 2, activation))
                 self._block_list.append(self.add_sublayer(f"{stage}_{i + 1}", block))
             before = channels
         last = _CHANNELS[scale][-1]
-        self._last_conv = ConvNormActivation(before, last, 1, stride=1, padding=0, activation_layer=activation)
+        self._last_conv = ConvNormActivation(before, last, 1, stride=1, padding=0,
+                                             activation_layer=activation)
         if with_pool:
             self._pool2d_avg = nn.AdaptiveAvgPool2D(1)
         if num_classes > 0:
@@ -156,7 +166,8 @@ def shufflenet_v2_x0_25(pretrained=False, **kwargs):
     """ShuffleNetV2 of scale 0.25.
 
     Args:
-        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded when not there. Default False.
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded
+            when not there. Default False.
         **kwargs: `act`, `num_classes`, `with_pool` of `ShuffleNetV2`.
     Returns:
         A ShuffleNetV2.
@@ -195,5 +206,6 @@ def shufflenet_v2_x2_0(pretrained=False, **kwargs):
 
 
 def shufflenet_v2_swish(pretrained=False, **kwargs):
-    """ShuffleNetV2 of scale 1.0 with swish in place of ReLU. Arguments as for `shufflenet_v2_x0_25` without `act`."""
+    """ShuffleNetV2 of scale 1.0 with swish in place of ReLU. Arguments as for
+    `shufflenet_v2_x0_25` without `act`."""
     return _shufflenet("shufflenet_v2_swish", pretrained, 1.0, kwargs | {"act": "swish"})

@@ -12,7 +12,8 @@ model_urls = {
     "squeezenet1_0": (f"{_HOME}SqueezeNet1_0_pretrained.pdparams", "30b95af60a2178f03cf9b66cd77e1db1"),
     "squeezenet1_1": (f"{_HOME}SqueezeNet1_1_pretrained.pdparams", "a11250d3a1f91d7131fd095ebbf09eee"),
 }
-_FIRES = [(16, 64), (16, 64), (32, 128), (32, 128), (48, 192), (48, 192), (64, 256), (64, 256)]  # channels squeezed to, expanded to on each path
+# channels squeezed to, expanded to on each path
+_FIRES = [(16, 64), (16, 64), (32, 128), (32, 128), (48, 192), (48, 192), (64, 256), (64, 256)]
 _POOLED = {"1.0": (3, 7), "1.1": (2, 4)}  # numbers of the fire modules with pooling after them
 
 
@@ -62,7 +63,8 @@ class SqueezeNet(nn.Layer):
         num_classes: int, length of the output. 0 or less leaves the last convolution out. Default 1000.
         with_pool: bool, take the mean over positions. Default True.
     Shape:
-        input: [N, 3, H, W]; output: [N, num_classes]; without the last convolution [N, 512], without the mean [N, num_classes, H', W'].
+        input: [N, 3, H, W]; output: [N, num_classes]; without the last convolution [N, 512], without the mean
+        [N, num_classes, H', W'].
     Raises:
         AssertionError: another version.
     Example:
@@ -77,7 +79,8 @@ class SqueezeNet(nn.Layer):
         if version not in _POOLED:
             raise AssertionError(f"SqueezeNet: version: got {version!r}; allowed are '1.0' and '1.1'")
         self.version, self.num_classes, self.with_pool = version, num_classes, with_pool
-        self._conv = nn.Conv2D(3, 96, 7, stride=2) if version == "1.0" else nn.Conv2D(3, 64, 3, stride=2, padding=1)
+        self._conv = (nn.Conv2D(3, 96, 7, stride=2) if version == "1.0"
+                      else nn.Conv2D(3, 64, 3, stride=2, padding=1))
         self._pool = nn.MaxPool2D(3, 2, 0)
         channels = 96 if version == "1.0" else 64
         for number, (squeezed, expanded) in enumerate(_FIRES, 1):
@@ -103,7 +106,8 @@ def squeezenet1_0(pretrained=False, **kwargs):
     """SqueezeNet 1.0.
 
     Args:
-        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded when not there. Default False.
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded
+            when not there. Default False.
         **kwargs: `num_classes`, `with_pool` of `SqueezeNet`.
     Returns:
         A SqueezeNet.

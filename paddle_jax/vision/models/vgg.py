@@ -7,7 +7,8 @@ __all__ = []
 
 model_urls = urls({"vgg16": "89bbffc0f87d260be9b8cdc169c991c4", "vgg19": "23b18bb13d8894f60f54e642be79a0dd"})
 _CHANNELS = (64, 128, 256, 512, 512)
-_REPEATS = {11: (1, 1, 2, 2, 2), 13: (2, 2, 2, 2, 2), 16: (2, 2, 3, 3, 3), 19: (2, 2, 4, 4, 4)}  # depth -> convolutions in each stage
+# depth -> convolutions in each stage
+_REPEATS = {11: (1, 1, 2, 2, 2), 13: (2, 2, 2, 2, 2), 16: (2, 2, 3, 3, 3), 19: (2, 2, 4, 4, 4)}
 
 
 class VGG(nn.Layer):
@@ -16,7 +17,8 @@ class VGG(nn.Layer):
     Args:
         features: Layer that gives [N, 512, H, W].
         num_classes: int, length of the output. 0 or less leaves the dense layers out. Default 1000.
-        with_pool: bool, take the means. Default True. Without them the dense layers only fit where 7 x 7 positions are left.
+        with_pool: bool, take the means. Default True. Without them the dense layers only fit where 7 x 7
+            positions are left.
     Shape:
         input: [N, 3, H, W]; output: [N, num_classes]; without dense layers [N, 512, 7, 7].
     Example:
@@ -33,7 +35,8 @@ class VGG(nn.Layer):
             self.avgpool = nn.AdaptiveAvgPool2D((7, 7))
         if num_classes > 0:
             self.classifier = nn.Sequential(
-                nn.Linear(512 * 7 * 7, 4096), nn.ReLU(), nn.Dropout(), nn.Linear(4096, 4096), nn.ReLU(), nn.Dropout(), nn.Linear(4096, num_classes),
+                nn.Linear(512 * 7 * 7, 4096), nn.ReLU(), nn.Dropout(), nn.Linear(4096, 4096), nn.ReLU(),
+                nn.Dropout(), nn.Linear(4096, num_classes),
             )
 
     def forward(self, x):
@@ -61,14 +64,16 @@ def make_layers(cfg, batch_norm=False):
         if item == "M":
             layers.append(nn.MaxPool2D(2, 2))
             continue
-        layers += [nn.Conv2D(channels, item, 3, padding=1), *([nn.BatchNorm2D(item)] if batch_norm else []), nn.ReLU()]
+        layers += [nn.Conv2D(channels, item, 3, padding=1), *([nn.BatchNorm2D(item)] if batch_norm else []),
+                   nn.ReLU()]
         channels = item
     return nn.Sequential(*layers)
 
 
 def _vgg(depth, batch_norm, pretrained, kwargs):
     stages = zip(_CHANNELS, _REPEATS[depth], strict=True)
-    model = VGG(make_layers([item for channels, n in stages for item in [channels] * n + ["M"]], batch_norm), **kwargs)
+    model = VGG(make_layers([item for channels, n in stages for item in [channels] * n + ["M"]], batch_norm),
+                **kwargs)
     return with_weights(model, f"vgg{depth}" + "_bn" * bool(batch_norm), pretrained, model_urls)
 
 
@@ -86,7 +91,8 @@ def vgg16(pretrained=False, batch_norm=False, **kwargs):
     """VGG with 16 layers.
 
     Args:
-        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded when not there. Default False.
+        pretrained: bool, load the weights trained on ImageNet from `~/.cache/paddle/hapi/weights`, downloaded
+            when not there. Default False.
         batch_norm: bool, normalise after each convolution; no weights are published for it. Default False.
         **kwargs: `num_classes`, `with_pool` of `VGG`.
     Returns:

@@ -1,4 +1,5 @@
-"""Regions for the second stage of a detector. How many there are is known only from the values, so these functions run on the host."""
+"""Regions for the second stage of a detector. How many there are is known only from the values, so these
+functions run on the host."""
 
 import math
 
@@ -12,11 +13,13 @@ from paddle_jax.vision.ops.suppression import areas, descending, suppressed
 _REGIONS = "const([[0,0,10,10],[0,0,200,200],[0,0,500,400],[5,5,6,6],[0,0,100,120],[3,3,3,2]]) * 1.0"
 
 
-@composite(method=False, cases=[
-    f"{_REGIONS}, 2, 5, 4, 224, rois_num=const([6],'int32')", f"{_REGIONS}, 2, 5, 4, 224, True, const([2,4],'int32')",
-    f"{_REGIONS}, 3, 4, 4, 100, rois_num=const([0,6],'int32')", f"{_REGIONS}, 2, 5, 4, 224",
-    f"{_REGIONS}, 5, 2, 4, 224, rois_num=const([6],'int32')"])
-def distribute_fpn_proposals(fpn_rois, min_level, max_level, refer_level, refer_scale, pixel_offset=False, rois_num=None, name=None):
+@composite(method=False,
+           cases=[f"{_REGIONS}, 2, 5, 4, 224, rois_num=const([6],'int32')",
+                  f"{_REGIONS}, 2, 5, 4, 224, True, const([2,4],'int32')",
+                  f"{_REGIONS}, 3, 4, 4, 100, rois_num=const([0,6],'int32')", f"{_REGIONS}, 2, 5, 4, 224",
+                  f"{_REGIONS}, 5, 2, 4, 224, rois_num=const([6],'int32')"])
+def distribute_fpn_proposals(fpn_rois, min_level, max_level, refer_level, refer_scale, pixel_offset=False,
+                             rois_num=None, name=None):
     """Sends each region to the level of a feature pyramid that fits its size.
 
     The level is floor(log2(sqrt(area) / refer_scale)) + refer_level, within min_level and max_level.
@@ -26,26 +29,32 @@ def distribute_fpn_proposals(fpn_rois, min_level, max_level, refer_level, refer_
         min_level, max_level: int, lowest and highest level.
         refer_level: int, the level of regions of the size refer_scale.
         refer_scale: number, in pixels.
-        pixel_offset: bool, coordinates are whole pixels and a box has one pixel more than their difference. Default False.
+        pixel_offset: bool, coordinates are whole pixels and a box has one pixel more than their
+            difference. Default False.
         rois_num: int32 Tensor [N], how many regions each image has.
     Returns:
-        (regions of each level, list of Tensors [Ri, 4]; int32 Tensor [R, 1], where each region is in the levels put together; list of int32
-        Tensors [N], how many regions of each image a level has).
+        (regions of each level, list of Tensors [Ri, 4]; int32 Tensor [R, 1], where each region is in the
+        levels put together; list of int32 Tensors [N], how many regions of each image a level has).
     Raises:
         AssertionError: the levels are in the wrong order, or rois_num is missing.
     Example:
-        >>> regions, count = paddle.to_tensor([[0.0, 0.0, 300.0, 300.0], [0.0, 0.0, 50.0, 50.0]]), paddle.to_tensor([2], "int32")
-        >>> levels, order, _ = paddle.vision.ops.distribute_fpn_proposals(regions, 2, 5, 4, 224, rois_num=count)
+        >>> regions, count = (paddle.to_tensor([[0.0, 0.0, 300.0, 300.0], [0.0, 0.0, 50.0, 50.0]]),
+        ...                   paddle.to_tensor([2], "int32"))
+        >>> levels, order, _ = paddle.vision.ops.distribute_fpn_proposals(regions, 2, 5, 4, 224,
+        ...                                                               rois_num=count)
         >>> [level.shape[0] for level in levels], order.flatten().tolist()
         ([1, 0, 1, 0], [1, 0])
     See:
         Lin et al., Feature Pyramid Networks, arXiv 1612.03144.
     """
     if not 0 < min_level < max_level:
-        raise AssertionError(f"distribute_fpn_proposals: got levels {min_level} to {max_level}; max_level must be above min_level")
+        raise AssertionError(f"distribute_fpn_proposals: got levels {min_level} to {max_level}; "
+                             "max_level must be above min_level")
     if rois_num is None:
-        raise AssertionError("distribute_fpn_proposals: rois_num: got None; it must say how many regions each image has")
-    regions, counts = on_host(fpn_rois, "distribute_fpn_proposals"), on_host(rois_num, "distribute_fpn_proposals")
+        raise AssertionError("distribute_fpn_proposals: rois_num: got None; "
+                             "it must say how many regions each image has")
+    regions, counts = (on_host(fpn_rois, "distribute_fpn_proposals"),
+                       on_host(rois_num, "distribute_fpn_proposals"))
     extra = 1 if pixel_offset else 0
     sides = regions[:, 2:] - regions[:, :2]
     scale = np.sqrt(np.where((sides < 0).any(1), 0, areas(regions, extra)).astype(regions.dtype))
@@ -55,7 +64,8 @@ def distribute_fpn_proposals(fpn_rois, min_level, max_level, refer_level, refer_
     chosen = [np.flatnonzero(level == number) for number in range(min_level, max_level + 1)]
     restore = np.empty((len(regions), 1), np.int32)
     restore[np.concatenate(chosen), 0] = np.arange(len(regions))
-    per_image = [to_tensor(np.bincount(image[rows], minlength=len(counts)).astype(np.int32)) for rows in chosen]
+    per_image = [to_tensor(np.bincount(image[rows], minlength=len(counts)).astype(np.int32))
+                 for rows in chosen]
     return [to_tensor(regions[rows]) for rows in chosen], to_tensor(restore), per_image
 
 
@@ -93,9 +103,11 @@ _MAPS = ("u(0,1,2,3,4,5).detach(), u(-1,1,2,12,4,5).detach(), const([[40,50],[30
     _MAPS, f"{_MAPS}, return_rois_num=True", f"{_MAPS}, 20, 5, .3, return_rois_num=True",
     f"{_MAPS}, 30, 10, .7, 3., pixel_offset=True, return_rois_num=True",
     f"{_MAPS}, 30, 10, .7, 3., .9, return_rois_num=True", f"{_MAPS}, min_size=1000., return_rois_num=True"])
-def generate_proposals(scores, bbox_deltas, img_size, anchors, variances, pre_nms_top_n=6000, post_nms_top_n=1000, nms_thresh=0.5, min_size=0.1,
-                       eta=1.0, pixel_offset=False, return_rois_num=False, name=None):
-    """Regions proposed by the first stage of a detector: decoded, clipped to the image, without small and overlapping ones.
+def generate_proposals(scores, bbox_deltas, img_size, anchors, variances, pre_nms_top_n=6000,
+                       post_nms_top_n=1000, nms_thresh=0.5, min_size=0.1, eta=1.0, pixel_offset=False,
+                       return_rois_num=False, name=None):
+    """Regions proposed by the first stage of a detector: decoded, clipped to the image, without small and
+    overlapping ones.
 
     Args:
         scores: Tensor [N, A, H, W].
@@ -108,28 +120,35 @@ def generate_proposals(scores, bbox_deltas, img_size, anchors, variances, pre_nm
         nms_thresh: float, intersection by union above which the worse box goes. Default 0.5.
         min_size: float, boxes with a shorter side go; at least 1. Default 0.1.
         eta: float, below 1 the threshold falls by this factor while it is above 0.5. Default 1.0.
-        pixel_offset: bool, coordinates are whole pixels and a box has one pixel more than their difference. Default False.
+        pixel_offset: bool, coordinates are whole pixels and a box has one pixel more than their
+            difference. Default False.
         return_rois_num: bool, must be True. Default False.
     Returns:
-        (boxes [R, 4], their scores [R, 1], int32 Tensor [N] of how many each image has). An image without any has one of zeros.
+        (boxes [R, 4], their scores [R, 1], int32 Tensor [N] of how many each image has). An image without any
+        has one of zeros.
     Raises:
         AssertionError: return_rois_num is False.
     Example:
-        >>> scores, deltas, ones = paddle.ones([1, 1, 1, 1]), paddle.zeros([1, 4, 1, 1]), paddle.ones([1, 1, 1, 4])
+        >>> scores, deltas, ones = (paddle.ones([1, 1, 1, 1]), paddle.zeros([1, 4, 1, 1]),
+        ...                         paddle.ones([1, 1, 1, 4]))
         >>> anchor = paddle.to_tensor([[[[1.0, 1.0, 5.0, 5.0]]]])
         >>> size = paddle.to_tensor([[4.0, 9.0]])
-        >>> paddle.vision.ops.generate_proposals(scores, deltas, size, anchor, ones, return_rois_num=True)[0].tolist()
+        >>> paddle.vision.ops.generate_proposals(scores, deltas, size, anchor, ones,
+        ...                                      return_rois_num=True)[0].tolist()
         [[1.0, 1.0, 5.0, 4.0]]
     See:
         Ren et al., Faster R-CNN, arXiv 1506.01497.
     """
     if not return_rois_num:
-        raise AssertionError("generate_proposals: return_rois_num: got False; without it nobody knows which image a region belongs to, pass True")
-    values, codes, sizes, boxes, factors = (on_host(t, "generate_proposals") for t in (scores, bbox_deltas, img_size, anchors, variances))
+        raise AssertionError("generate_proposals: return_rois_num: got False; without it nobody knows which "
+                             "image a region belongs to, pass True")
+    values, codes, sizes, boxes, factors = (on_host(t, "generate_proposals")
+                                            for t in (scores, bbox_deltas, img_size, anchors, variances))
     n, a, h, w = values.shape
     values = values.transpose(0, 2, 3, 1).reshape(n, -1)
     codes = codes.reshape(n, a, 4, h, w).transpose(0, 3, 4, 1, 2).reshape(n, -1, 4)
-    shared = (boxes.reshape(-1, 4), factors.reshape(-1, 4), (pre_nms_top_n, post_nms_top_n), nms_thresh, min_size, eta, 1 if pixel_offset else 0)
+    shared = (boxes.reshape(-1, 4), factors.reshape(-1, 4), (pre_nms_top_n, post_nms_top_n), nms_thresh,
+              min_size, eta, 1 if pixel_offset else 0)
     found = [_proposed(*image, *shared) for image in zip(values, codes, sizes, strict=True)]
     regions, probabilities = (np.concatenate(parts) for parts in zip(*found, strict=True))
     counts = np.asarray([len(part) for part, _ in found], np.int32)

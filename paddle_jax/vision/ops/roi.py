@@ -1,7 +1,7 @@
 """Pooling of regions of a feature map.
 
-Each of the three poolings is separable: along the height and along the width it has its own weights or cells. Regions are worked on in groups, so
-that the memory in between is bounded.
+Each of the three poolings is separable: along the height and along the width it has its own weights or cells.
+Regions are worked on in groups, so that the memory in between is bounded.
 """
 
 import jax.numpy as jnp
@@ -21,11 +21,14 @@ def _pair(op_name, size):
 
 def _check(op_name, x, boxes, boxes_num):
     if x.ndim != 4:
-        raise ValueError(f"(InvalidArgument) {op_name}: x: got shape {list(x.shape)}; it must be [N, C, H, W]")
+        raise ValueError(f"(InvalidArgument) {op_name}: x: got shape {list(x.shape)}; "
+                         "it must be [N, C, H, W]")
     if boxes.ndim != 2 or boxes.shape[1] != 4:
-        raise ValueError(f"(InvalidArgument) {op_name}: boxes: got shape {list(boxes.shape)}; it must be [regions, 4]")
+        raise ValueError(f"(InvalidArgument) {op_name}: boxes: got shape {list(boxes.shape)}; "
+                         "it must be [regions, 4]")
     if boxes_num.ndim != 1 or boxes_num.shape[0] != x.shape[0]:
-        raise ValueError(f"(InvalidArgument) {op_name}: boxes_num: got shape {list(boxes_num.shape)}; it must be [{x.shape[0]}], one per image")
+        raise ValueError(f"(InvalidArgument) {op_name}: boxes_num: got shape {list(boxes_num.shape)}; "
+                         f"it must be [{x.shape[0]}], one per image")
 
 
 def _image_of(boxes_num, count):
@@ -44,13 +47,15 @@ def _each(x, boxes, boxes_num, pooled, work):
 
 
 def _line(start, length, bins, size, samples):
-    """[bins, size]: the weights with which the pixels of a line enter the mean over sampling points of each bin, read by linear interpolation."""
+    """[bins, size]: the weights with which the pixels of a line enter the mean over sampling points of each
+    bin, read by linear interpolation."""
     step = length / bins
     count = jnp.ceil(step).astype(jnp.int32) if samples <= 0 else jnp.int32(samples)
     pixels = jnp.arange(size)
 
     def add(i, weights):
-        at = start + jnp.arange(bins).astype(step.dtype) * step + (i + 0.5).astype(step.dtype) * step / count.astype(step.dtype)
+        at = (start + jnp.arange(bins).astype(step.dtype) * step
+              + (i + 0.5).astype(step.dtype) * step / count.astype(step.dtype))
         inside = (at >= -1) & (at <= size)
         at = jnp.clip(at, 0, size - 1)
         near = jnp.maximum(0, 1 - jnp.abs(at[:, None] - pixels))
@@ -66,11 +71,14 @@ _MORE = "const([[-2,-3,16,15],[3,3,3,3],[5,5,2,2]]) * 1.0, const([1,2],'int32')"
 
 
 @op("x boxes boxes_num", method=False, constant="boxes", cases=[
-    f"f(2,3,8,9), {_BOXES}, 2", f"f(2,3,8,9), {_BOXES}, (2,3), 0.5", f"f(2,3,8,9), {_BOXES}, 2, 1.0, 2", f"f(2,2,8,9), {_MORE}, 3, 0.7, 2, False",
-    f"f(2,2,8,9), {_LARGE}, 2", f"f(2,2,8,9), {_MORE}, 2, aligned=False", "f(1,2,8,9), f(0,4).detach(), const([0],'int32'), 2",
-    f"f(2,8,9), {_BOXES}, 2", "f(1,2,4,4), f(2,3).detach(), const([2],'int32'), 2", "f(1,2,4,4), f(2,4).detach(), const([1,1],'int32'), 2",
+    f"f(2,3,8,9), {_BOXES}, 2", f"f(2,3,8,9), {_BOXES}, (2,3), 0.5", f"f(2,3,8,9), {_BOXES}, 2, 1.0, 2",
+    f"f(2,2,8,9), {_MORE}, 3, 0.7, 2, False", f"f(2,2,8,9), {_LARGE}, 2",
+    f"f(2,2,8,9), {_MORE}, 2, aligned=False", "f(1,2,8,9), f(0,4).detach(), const([0],'int32'), 2",
+    f"f(2,8,9), {_BOXES}, 2", "f(1,2,4,4), f(2,3).detach(), const([2],'int32'), 2",
+    "f(1,2,4,4), f(2,4).detach(), const([1,1],'int32'), 2",
     "d(1,2,5,5), const([[0,1,3,4]]).astype('float64'), const([1],'int32'), 2"])
-def roi_align(x, boxes, boxes_num, output_size, spatial_scale=1.0, sampling_ratio=-1, aligned=True, name=None):
+def roi_align(x, boxes, boxes_num, output_size, spatial_scale=1.0, sampling_ratio=-1, aligned=True,
+              name=None):
     """The mean of points, read by bilinear interpolation, over the bins of each region.
 
     Args:
@@ -80,13 +88,15 @@ def roi_align(x, boxes, boxes_num, output_size, spatial_scale=1.0, sampling_rati
         output_size: int or (h, w), bins.
         spatial_scale: float, from coordinates of boxes to pixels of x. Default 1.0.
         sampling_ratio: int, points of a bin along each axis; 0 or less for one per pixel. Default -1.
-        aligned: bool, pixel centres are at .5 (half a pixel is subtracted); otherwise boxes are at least one pixel wide and high. Default True.
+        aligned: bool, pixel centres are at .5 (half a pixel is subtracted); otherwise boxes are at least one
+            pixel wide and high. Default True.
     Returns:
         Tensor [R, C, h, w].
     Raises:
         ValueError: shapes do not fit.
     Example:
-        >>> x, box, count = paddle.ones([1, 1, 4, 4]), paddle.to_tensor([[0.0, 0.0, 3.0, 3.0]]), paddle.to_tensor([1], "int32")
+        >>> x, box, count = (paddle.ones([1, 1, 4, 4]), paddle.to_tensor([[0.0, 0.0, 3.0, 3.0]]),
+        ...                  paddle.to_tensor([1], "int32"))
         >>> paddle.vision.ops.roi_align(x, box, count, 2).tolist()
         [[[[1.0, 1.0], [1.0, 1.0]]]]
     See:
@@ -120,7 +130,8 @@ def _within(first, last, size):
 
 
 def _windows(x):
-    """[K, N, H, W, C]: the largest of 1, 2, 4 ... rows from each row on; two of them cover any run of rows."""
+    """[K, N, H, W, C]: the largest of 1, 2, 4 ... rows from each row on; two of them cover
+    any run of rows."""
     level, width = lax.stop_gradient(x).transpose(0, 2, 3, 1), 1
     levels = [level]
     while 2 * width <= x.shape[2]:
@@ -140,7 +151,8 @@ def _largest(windows, image, rows, columns):
     """[bins, bins, C]: row and column of the largest pixel of each bin, and whether the bin has any."""
     (top, end), (left, right), width = rows, columns, windows.shape[3]
     level = 31 - lax.clz(jnp.maximum(end - top, 1))
-    lines = jnp.maximum(windows[level, image, top], windows[level, image, jnp.maximum(end - (1 << level), 0)])  # [bins, W, C]
+    # [bins, W, C]
+    lines = jnp.maximum(windows[level, image, top], windows[level, image, jnp.maximum(end - (1 << level), 0)])
 
     def best(inside):
         shown = jnp.where(inside[:, None], lines, -jnp.inf)
@@ -153,10 +165,11 @@ def _largest(windows, image, rows, columns):
     return row, column, (end > top)[:, None, None] & (right > left)[None, :, None]
 
 
-@op("x boxes boxes_num", method=False, constant="boxes", cases=[
-    f"f(2,3,8,9), {_BOXES}, 2", f"f(2,3,8,9), {_BOXES}, (2,3), 0.5", f"f(2,2,8,9), {_MORE}, 3", f"f(2,2,8,9), {_MORE}, 2, 0.7",
-    "f(1,2,8,9), f(0,4).detach(), const([0],'int32'), 2", f"f(2,8,9), {_BOXES}, 2", "f(1,2,4,4), f(2,3).detach(), const([2],'int32'), 2",
-    "d(1,2,5,5), const([[0,1,3,4]]).astype('float64'), const([1],'int32'), 2"])
+@op("x boxes boxes_num", method=False, constant="boxes",
+    cases=[f"f(2,3,8,9), {_BOXES}, 2", f"f(2,3,8,9), {_BOXES}, (2,3), 0.5", f"f(2,2,8,9), {_MORE}, 3",
+           f"f(2,2,8,9), {_MORE}, 2, 0.7", "f(1,2,8,9), f(0,4).detach(), const([0],'int32'), 2",
+           f"f(2,8,9), {_BOXES}, 2", "f(1,2,4,4), f(2,3).detach(), const([2],'int32'), 2",
+           "d(1,2,5,5), const([[0,1,3,4]]).astype('float64'), const([1],'int32'), 2"])
 def roi_pool(x, boxes, boxes_num, output_size, spatial_scale=1.0, name=None):
     """The largest pixel in the bins of each region.
 
@@ -171,7 +184,8 @@ def roi_pool(x, boxes, boxes_num, output_size, spatial_scale=1.0, name=None):
     Raises:
         ValueError: shapes do not fit.
     Example:
-        >>> x, box, count = paddle.arange(16.0).reshape([1, 1, 4, 4]), paddle.to_tensor([[0.0, 0.0, 3.0, 3.0]]), paddle.to_tensor([1], "int32")
+        >>> x, box, count = (paddle.arange(16.0).reshape([1, 1, 4, 4]),
+        ...                  paddle.to_tensor([[0.0, 0.0, 3.0, 3.0]]), paddle.to_tensor([1], "int32"))
         >>> paddle.vision.ops.roi_pool(x, box, count, 2).tolist()
         [[[[5.0, 7.0], [13.0, 15.0]]]]
     See:
@@ -193,10 +207,11 @@ def roi_pool(x, boxes, boxes_num, output_size, spatial_scale=1.0, name=None):
     return _each(x, boxes, boxes_num, pooled, (x.shape[1], *bins))
 
 
-@op("x boxes boxes_num", method=False, constant="boxes", cases=[
-    "f(2,8,8,9), const([[0.7,1,6.2,7.1],[2,0.3,9,4.6],[1.2,1.6,3.1,8.7]],'float32').detach(), const([2,1],'int32'), 2",
-    f"f(2,12,8,9), {_BOXES}, (2,3), 0.5", f"f(2,18,8,9), {_MORE}, 3", f"f(2,8,8,9), {_MORE}, 2, 0.7",
-    f"f(2,7,8,9), {_BOXES}, 2", f"f(2,8,9), {_BOXES}, 2", "d(1,8,5,5), const([[0,1,3,4]]).astype('float64'), const([1],'int32'), 2"])
+@op("x boxes boxes_num", method=False, constant="boxes",
+    cases=[("f(2,8,8,9), const([[0.7,1,6.2,7.1],[2,0.3,9,4.6],[1.2,1.6,3.1,8.7]],'float32').detach(), "
+            "const([2,1],'int32'), 2"), f"f(2,12,8,9), {_BOXES}, (2,3), 0.5", f"f(2,18,8,9), {_MORE}, 3",
+           f"f(2,8,8,9), {_MORE}, 2, 0.7", f"f(2,7,8,9), {_BOXES}, 2", f"f(2,8,9), {_BOXES}, 2",
+           "d(1,8,5,5), const([[0,1,3,4]]).astype('float64'), const([1],'int32'), 2"])
 def psroi_pool(x, boxes, boxes_num, output_size, spatial_scale=1.0, name=None):
     """The mean over the bins of each region, every bin from channels of its own.
 
@@ -211,7 +226,8 @@ def psroi_pool(x, boxes, boxes_num, output_size, spatial_scale=1.0, name=None):
     Raises:
         ValueError: shapes do not fit, or the channels are not a multiple of h * w.
     Example:
-        >>> x, box, count = paddle.arange(8.0).reshape([1, 8, 1, 1]), paddle.to_tensor([[0.0, 0.0, 1.0, 1.0]]), paddle.to_tensor([1], "int32")
+        >>> x, box, count = (paddle.arange(8.0).reshape([1, 8, 1, 1]),
+        ...                  paddle.to_tensor([[0.0, 0.0, 1.0, 1.0]]), paddle.to_tensor([1], "int32"))
         >>> paddle.vision.ops.psroi_pool(x.expand([1, 8, 2, 2]), box, count, 2).tolist()
         [[[[0.0, 1.0], [2.0, 3.0]], [[4.0, 5.0], [6.0, 7.0]]]]
     See:
@@ -222,7 +238,8 @@ def psroi_pool(x, boxes, boxes_num, output_size, spatial_scale=1.0, name=None):
     _check("psroi_pool", x, boxes, boxes_num)
     bins, (channels, height, width) = _pair("psroi_pool", output_size), x.shape[1:]
     if bins[0] * bins[1] == 0 or channels % (bins[0] * bins[1]):
-        raise ValueError(f"(InvalidArgument) psroi_pool: x: got {channels} channels; they must be a multiple of {bins[0]} * {bins[1]}")
+        raise ValueError(f"(InvalidArgument) psroi_pool: x: got {channels} channels; "
+                         f"they must be a multiple of {bins[0]} * {bins[1]}")
 
     def mean(start, length, count, size):
         step = length / count
@@ -235,10 +252,12 @@ def psroi_pool(x, boxes, boxes_num, output_size, spatial_scale=1.0, name=None):
     def pooled(image, box):
         rounded = jnp.trunc(box + jnp.where(box < 0, -0.5, 0.5).astype(box.dtype))
         scale = jnp.asarray(spatial_scale, box.dtype)
-        left, top, right, bottom = rounded[0] * scale, rounded[1] * scale, (rounded[2] + 1) * scale, (rounded[3] + 1) * scale
+        left, top, right, bottom = (rounded[0] * scale, rounded[1] * scale, (rounded[2] + 1) * scale,
+                                    (rounded[3] + 1) * scale)
         rows = mean(top, jnp.maximum(bottom - top, 0.1), bins[0], height).astype(x.dtype)
         columns = mean(left, jnp.maximum(right - left, 0.1), bins[1], width).astype(x.dtype)
-        return jnp.einsum("ih,cijhw,jw->cij", rows, x[image].reshape(-1, *bins, height, width), columns, precision="highest")
+        return jnp.einsum("ih,cijhw,jw->cij", rows, x[image].reshape(-1, *bins, height, width), columns,
+                          precision="highest")
 
     return _each(x, boxes, boxes_num, pooled, (channels // (bins[0] * bins[1]), *bins))
 

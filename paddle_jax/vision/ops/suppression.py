@@ -1,4 +1,5 @@
-"""Which of many overlapping boxes are kept. How many is known only from the values, so these functions run on the host."""
+"""Which of many overlapping boxes are kept. How many is known only from the values, so these functions
+run on the host."""
 
 import numpy as np
 
@@ -23,7 +24,8 @@ def overlaps(one, many, extra=0):
 
 
 def suppressed(boxes, threshold, extra=0, eta=1.0, most=None):
-    """Numbers of the boxes that are kept: in order, each one that overlaps no kept one by more than the threshold.
+    """Numbers of the boxes that are kept: in order, each one that overlaps no kept one by more
+    than the threshold.
 
     eta: below 1, the threshold is multiplied by it after each kept box, as long as it is above 0.5.
     """
@@ -36,7 +38,8 @@ def suppressed(boxes, threshold, extra=0, eta=1.0, most=None):
             continue
         if threshold > 0.5:
             threshold *= eta
-        while len(left) and overlaps(boxes[left[0]], boxes[kept], extra).max() > threshold:  # the next one that is kept is judged by this threshold
+        # the next one that is kept is judged by this threshold
+        while len(left) and overlaps(boxes[left[0]], boxes[kept], extra).max() > threshold:
             left = left[1:]
     return np.asarray(kept, np.int64)
 
@@ -52,11 +55,13 @@ _KINDS = "const([0,1,0,0,1])"
 
 
 @composite(method=False, cases=[
-    _BOXES, f"{_BOXES}, .3, {_SCORES}", f"{_BOXES}, .3, {_SCORES}, {_KINDS}, [0,1]", f"{_BOXES}, .3, {_SCORES}, {_KINDS}, [0,1], 2",
-    f"{_BOXES}, .3, {_SCORES}, {_KINDS}, [0,1], 9", f"{_BOXES}, .3, {_SCORES}, {_KINDS}, [0]", f"{_BOXES}, .3, None, {_KINDS}, [0,1]",
-    f"{_BOXES}, .3, {_SCORES}, {_KINDS}", f"{_BOXES}, .3, {_SCORES}, {_KINDS}, [5]", f"{_BOXES}, 1.5", f"{_BOXES}, -1", f"({_BOXES})[:, :3]",
-    f"({_BOXES}).astype('float64'), .3, ({_SCORES}).astype('float64')", f"({_BOXES})[:0]", f"{_BOXES}, .3, {_SCORES}, top_k=1",
-    "const([[0,0,2,1],[0,0,1,1]]) * 1.0, .5", "const([[0,0,2,1],[0,0,1,1]]) * 1.0, .499", "u(0,1,20,4).detach().cumsum(1), .1, u(0,1,20).detach()"])
+    _BOXES, f"{_BOXES}, .3, {_SCORES}", f"{_BOXES}, .3, {_SCORES}, {_KINDS}, [0,1]",
+    f"{_BOXES}, .3, {_SCORES}, {_KINDS}, [0,1], 2", f"{_BOXES}, .3, {_SCORES}, {_KINDS}, [0,1], 9",
+    f"{_BOXES}, .3, {_SCORES}, {_KINDS}, [0]", f"{_BOXES}, .3, None, {_KINDS}, [0,1]",
+    f"{_BOXES}, .3, {_SCORES}, {_KINDS}", f"{_BOXES}, .3, {_SCORES}, {_KINDS}, [5]", f"{_BOXES}, 1.5",
+    f"{_BOXES}, -1", f"({_BOXES})[:, :3]", f"({_BOXES}).astype('float64'), .3, ({_SCORES}).astype('float64')",
+    f"({_BOXES})[:0]", f"{_BOXES}, .3, {_SCORES}, top_k=1", "const([[0,0,2,1],[0,0,1,1]]) * 1.0, .5",
+    "const([[0,0,2,1],[0,0,1,1]]) * 1.0, .499", "u(0,1,20,4).detach().cumsum(1), .1, u(0,1,20).detach()"])
 def nms(boxes, iou_threshold=0.3, scores=None, category_idxs=None, categories=None, top_k=None):
     """Non-maximum suppression: leaves out boxes that overlap a better one too much.
 
@@ -64,9 +69,11 @@ def nms(boxes, iou_threshold=0.3, scores=None, category_idxs=None, categories=No
         boxes: Tensor [N, 4] of (x1, y1, x2, y2), float32 or float64.
         iou_threshold: float, intersection by union above which the worse box goes. Default 0.3.
         scores: Tensor [N]. Default None: the boxes are sorted already, the best first.
-        category_idxs: int64 Tensor [N], the category of each box; only boxes of one category compete. It counts only with scores. Default None.
+        category_idxs: int64 Tensor [N], the category of each box; only boxes of one category compete. It
+            counts only with scores. Default None.
         categories: list of the categories to look at.
-        top_k: int, how many to keep at most, over all categories. It counts only with categories. Default None: all.
+        top_k: int, how many to keep at most, over all categories. It counts only with categories.
+            Default None: all.
     Returns:
         int64 Tensor [K], the numbers of the kept boxes, best first.
     Raises:
@@ -87,7 +94,8 @@ def nms(boxes, iou_threshold=0.3, scores=None, category_idxs=None, categories=No
         order = descending(values)
         return to_tensor(order[suppressed(corners[order], iou_threshold)])
     if categories is None:
-        raise AssertionError("nms: categories: got None with category_idxs; it must be a list of the categories")
+        raise AssertionError("nms: categories: got None with category_idxs; "
+                             "it must be a list of the categories")
     if top_k is not None and top_k > len(values):
         raise AssertionError(f"nms: top_k: got {top_k}; there are only {len(values)} boxes")
     kinds, kept = on_host(category_idxs, "nms"), []
@@ -117,7 +125,8 @@ def _matrix_nms_image(boxes, scores, limits, top, extra, gaussian, sigma, backgr
         chosen = np.flatnonzero(values > limits[0])
         chosen = chosen[descending(values[chosen])][: None if top[0] < 0 else top[0]]
         lowered = _decayed(values[chosen], boxes[chosen], extra, gaussian, sigma)
-        found += [(kind, value, number) for value, number in zip(lowered, chosen, strict=True) if value > limits[1]]
+        found += [(kind, value, number) for value, number in zip(lowered, chosen, strict=True)
+                  if value > limits[1]]
     order = descending(np.asarray([value for _, value, _ in found], scores.dtype))
     return [found[i] for i in order[: None if top[1] < 0 else top[1]]]
 
@@ -125,13 +134,16 @@ def _matrix_nms_image(boxes, scores, limits, top, extra, gaussian, sigma, backgr
 _MATRIX = "u(0,1,2,6,4).detach().cumsum(2), u(0,1,2,3,6).detach()"
 
 
-@composite(method=False, cases=[
-    f"{_MATRIX}, .1, .05, 4, 5", f"{_MATRIX}, .1, .05, -1, -1, True, 2.", f"{_MATRIX}, .1, .3, 4, 5, background_label=-1, return_index=True",
-    f"{_MATRIX}, .1, .05, 4, 5, normalized=False, return_rois_num=False", f"{_MATRIX}, 2., .05, 4, 5, return_index=True",
-    "ud(0,1,1,6,4).detach().cumsum(2), ud(0,1,1,3,6).detach(), .1, .05, 4, 5"])
-def matrix_nms(bboxes, scores, score_threshold, post_threshold, nms_top_k, keep_top_k, use_gaussian=False, gaussian_sigma=2.0, background_label=0,
-               normalized=True, return_index=False, return_rois_num=True, name=None):
-    """Suppression of all classes at once: scores are lowered by the overlaps with better boxes of their class instead of dropping boxes in turn.
+@composite(method=False, cases=[f"{_MATRIX}, .1, .05, 4, 5", f"{_MATRIX}, .1, .05, -1, -1, True, 2.",
+                                f"{_MATRIX}, .1, .3, 4, 5, background_label=-1, return_index=True",
+                                f"{_MATRIX}, .1, .05, 4, 5, normalized=False, return_rois_num=False",
+                                f"{_MATRIX}, 2., .05, 4, 5, return_index=True",
+                                "ud(0,1,1,6,4).detach().cumsum(2), ud(0,1,1,3,6).detach(), .1, .05, 4, 5"])
+def matrix_nms(bboxes, scores, score_threshold, post_threshold, nms_top_k, keep_top_k, use_gaussian=False,
+               gaussian_sigma=2.0, background_label=0, normalized=True, return_index=False,
+               return_rois_num=True, name=None):
+    """Suppression of all classes at once: scores are lowered by the overlaps with better boxes of their class
+    instead of dropping boxes in turn.
 
     Args:
         bboxes: Tensor [N, M, 4] of (x1, y1, x2, y2).
@@ -140,17 +152,21 @@ def matrix_nms(bboxes, scores, score_threshold, post_threshold, nms_top_k, keep_
         post_threshold: float, boxes whose lowered score is less go.
         nms_top_k: int, how many of a class are looked at; -1 for all.
         keep_top_k: int, how many of an image are kept; -1 for all.
-        use_gaussian: bool, lower by exp(sigma (m^2 - iou^2)) instead of (1 - iou) / (1 - m), m the better box's own largest overlap. Default False.
+        use_gaussian: bool, lower by exp(sigma (m^2 - iou^2)) instead of (1 - iou) / (1 - m), m the better
+            box's own largest overlap. Default False.
         gaussian_sigma: float. Default 2.0.
         background_label: int, a class that is left out; -1 for none. Default 0.
-        normalized: bool; False where coordinates are whole pixels and a box has one pixel more than their difference. Default True.
+        normalized: bool; False where coordinates are whole pixels and a box has one pixel more than their
+            difference. Default True.
         return_index: bool. Default False.
         return_rois_num: bool. Default True.
     Returns:
-        out, Tensor [K, 6] of (class, score, x1, y1, x2, y2); then int32 Tensor [N], how many of each image, and int32 Tensor [K, 1], numbers of the
-        boxes (image * M + box), or None where not asked for: (out, numbers of images, numbers of boxes).
+        out, Tensor [K, 6] of (class, score, x1, y1, x2, y2); then int32 Tensor [N], how many of each image,
+        and int32 Tensor [K, 1], numbers of the boxes (image * M + box), or None where not asked for: (out,
+        numbers of images, numbers of boxes).
     Example:
-        >>> boxes, scores = paddle.to_tensor([[[0.0, 0.0, 1.0, 1.0], [2.0, 2.0, 3.0, 3.0]]]), paddle.to_tensor([[[0.9, 0.8]]])
+        >>> boxes, scores = (paddle.to_tensor([[[0.0, 0.0, 1.0, 1.0], [2.0, 2.0, 3.0, 3.0]]]),
+        ...                  paddle.to_tensor([[[0.9, 0.8]]]))
         >>> out, count, _ = paddle.vision.ops.matrix_nms(boxes, scores, 0.1, 0.1, 10, 10, background_label=-1)
         >>> count.tolist(), out.shape
         ([2], paddle.Size([2, 6]))
@@ -158,9 +174,11 @@ def matrix_nms(bboxes, scores, score_threshold, post_threshold, nms_top_k, keep_
         Wang et al., SOLOv2, arXiv 2003.10152.
     """
     corners, values = on_host(bboxes, "matrix_nms"), on_host(scores, "matrix_nms")
-    shared = ((score_threshold, post_threshold), (nms_top_k, keep_top_k), 0 if normalized else 1, use_gaussian, gaussian_sigma, background_label)
+    shared = ((score_threshold, post_threshold), (nms_top_k, keep_top_k), 0 if normalized else 1,
+              use_gaussian, gaussian_sigma, background_label)
     images = [_matrix_nms_image(*image, *shared) for image in zip(corners, values, strict=True)]
-    rows = [[kind, value, *corners[i, number]] for i, image in enumerate(images) for kind, value, number in image]
+    rows = [[kind, value, *corners[i, number]] for i, image in enumerate(images)
+            for kind, value, number in image]
     numbers = [[i * corners.shape[1] + number] for i, image in enumerate(images) for _, _, number in image]
     out = to_tensor(np.asarray(rows, corners.dtype).reshape(-1, 6))
     count = to_tensor(np.asarray([len(image) for image in images], np.int32)) if return_rois_num else None
@@ -171,18 +189,21 @@ def multiclass_nms(boxes, scores, counts, score_threshold, top, threshold, norma
     """Suppression in each class by itself, then the best of an image: what Paddle calls multiclass_nms3.
 
     Args:
-        boxes, scores: Tensors [N, M, 4] and [N, C, M]; or [M, C, 4] and [M, C] with `counts`, int32 Tensor [N], boxes of each image.
+        boxes, scores: Tensors [N, M, 4] and [N, C, M]; or [M, C, 4] and [M, C] with `counts`, int32 Tensor
+            [N], boxes of each image.
         top: (how many of a class are looked at, how many of an image are kept), -1 for all.
     Returns:
-        Tensor [K, 6] of (class, score, x1, y1, x2, y2), by class and falling score (Paddle: in the second form not by score);
-        int32 Tensor [K, 1] of where boxes and scores stand; int32 Tensor [N] of how many each image has.
+        Tensor [K, 6] of (class, score, x1, y1, x2, y2), by class and falling score (Paddle: in the second
+        form not by score); int32 Tensor [K, 1] of where boxes and scores stand; int32 Tensor [N] of how
+        many each image has.
     Raises:
         ValueError: the boxes do not have four numbers, or there are no counts for scores [M, C].
     """
     corners, values = on_host(boxes, "multiclass_nms3"), on_host(scores, "multiclass_nms3")
     if corners.shape[-1] != 4 or (values.ndim == 2 and counts is None):
-        raise ValueError(f"(InvalidArgument) multiclass_nms3: got boxes {list(corners.shape)} and scores {list(values.shape)}; boxes must be "
-                         "[N, M, 4] with scores [N, C, M], or [M, C, 4] with scores [M, C] and rois_num")
+        raise ValueError(f"(InvalidArgument) multiclass_nms3: got boxes {list(corners.shape)} and scores "
+                         f"{list(values.shape)}; boxes must be [N, M, 4] with scores [N, C, M], or [M, C, "
+                         "4] with scores [M, C] and rois_num")
     shared = score_threshold, top, threshold, 0 if normalized else 1, eta, background
     if values.ndim == 3:
         starts = range(0, values.shape[0] * values.shape[2], values.shape[2] or 1)
@@ -190,9 +211,11 @@ def multiclass_nms(boxes, scores, counts, score_threshold, top, threshold, norma
                   for i, b, v in zip(starts, corners, values, strict=False)]
     else:
         ends = np.cumsum(on_host(counts, "multiclass_nms3"))
-        images = [(corners[i:j].swapaxes(0, 1), values[i:j].T, lambda kind, box, start=i, kinds=values.shape[1]: (start + box) * kinds + kind)
+        images = [(corners[i:j].swapaxes(0, 1), values[i:j].T,
+                   lambda kind, box, start=i, kinds=values.shape[1]: (start + box) * kinds + kind)
                   for i, j in zip((0, *ends[:-1]), ends, strict=True)]
-    found = [[([kind, v[kind, box], *b[kind, box]], place(kind, box)) for kind, box in _of_classes(b, v, *shared)] for b, v, place in images]
+    found = [[([kind, v[kind, box], *b[kind, box]], place(kind, box))
+              for kind, box in _of_classes(b, v, *shared)] for b, v, place in images]
     flat = [one for image in found for one in image]
     return (to_tensor(np.asarray([row for row, _ in flat], corners.dtype).reshape(-1, 6)),
             to_tensor(np.asarray([place for _, place in flat], np.int32).reshape(-1, 1)),

@@ -13,15 +13,19 @@ _SHORT = "f(2,14,3,4), const([[100,120],[90,60]],'int32'), [10,13,16,30], 2"
 def _anchors(op_name, x, anchors, chosen, per_box):
     """The chosen anchors [A, 2] as (width, height); raises where x has not `per_box` channels for each."""
     if x.ndim != 4:
-        raise ValueError(f"(InvalidArgument) {op_name}: x: got shape {list(x.shape)}; it must be [N, C, H, W]")
+        raise ValueError(f"(InvalidArgument) {op_name}: x: got shape {list(x.shape)}; "
+                         "it must be [N, C, H, W]")
     if not anchors or len(anchors) % 2:
-        raise ValueError(f"(InvalidArgument) {op_name}: anchors: got {len(anchors)} numbers; there must be a width and a height for each")
+        raise ValueError(f"(InvalidArgument) {op_name}: anchors: got {len(anchors)} numbers; "
+                         "there must be a width and a height for each")
     pairs = np.asarray(anchors, np.float64).reshape(-1, 2)
     if chosen is not None and any(not 0 <= i < len(pairs) for i in chosen):
-        raise ValueError(f"(InvalidArgument) {op_name}: anchor_mask: got {list(chosen)}; there are {len(pairs)} anchors")
+        raise ValueError(f"(InvalidArgument) {op_name}: anchor_mask: got {list(chosen)}; "
+                         f"there are {len(pairs)} anchors")
     pairs = pairs if chosen is None else pairs[list(chosen)]
     if x.shape[1] != len(pairs) * per_box:
-        raise ValueError(f"(InvalidArgument) {op_name}: x: got {x.shape[1]} channels; they must be {len(pairs)} * {per_box}")
+        raise ValueError(f"(InvalidArgument) {op_name}: x: got {x.shape[1]} channels; "
+                         f"they must be {len(pairs)} * {per_box}")
     return pairs
 
 
@@ -38,14 +42,17 @@ def _widened(x, scale):
 @op("x img_size", method=False, nondiff=True, cases=[
     f"{_SHORT}, .4, 32", f"{_SHORT}, .6, 16, False", f"{_SHORT}, .3, 32, scale_x_y=1.2",
     "f(1,16,3,3), const([[100,120]],'int32'), [10,13,16,30], 2, .2, 32, iou_aware=True, iou_aware_factor=.4",
-    "f(2,13,3,4), const([[100,120],[90,60]],'int32'), [10,13,16,30], 2, .01, 32", "f(2,14,3,4), const([[9,9]],'int32'), [10,13,16,30], 2, .01, 32",
-    "f(14,3,4), const([[9,9]],'int32'), [10,13,16,30], 2, .01, 32", "f(2,14,3,4), const([[9,9],[8,8]],'int32'), [], 2, .01, 32",
+    "f(2,13,3,4), const([[100,120],[90,60]],'int32'), [10,13,16,30], 2, .01, 32",
+    "f(2,14,3,4), const([[9,9]],'int32'), [10,13,16,30], 2, .01, 32",
+    "f(14,3,4), const([[9,9]],'int32'), [10,13,16,30], 2, .01, 32",
+    "f(2,14,3,4), const([[9,9],[8,8]],'int32'), [], 2, .01, 32",
     "d(1,7,2,2), const([[50,60]],'int32'), [10,13], 2, .3, 32"])
-def yolo_box(x, img_size, anchors, class_num, conf_thresh, downsample_ratio, clip_bbox=True, name=None, scale_x_y=1.0, iou_aware=False,
-             iou_aware_factor=0.5):
+def yolo_box(x, img_size, anchors, class_num, conf_thresh, downsample_ratio, clip_bbox=True, name=None,
+             scale_x_y=1.0, iou_aware=False, iou_aware_factor=0.5):
     """Boxes and scores from the feature map of YOLOv3.
 
-    For each anchor, channels are (x, y, w, h, confidence, classes); with iou_aware the overlaps of all anchors stand before them.
+    For each anchor, channels are (x, y, w, h, confidence, classes); with iou_aware the overlaps of all
+    anchors stand before them.
 
     Args:
         x: Tensor [N, A (5 + class_num), H, W], or [N, A (6 + class_num), H, W] with iou_aware.
@@ -63,7 +70,8 @@ def yolo_box(x, img_size, anchors, class_num, conf_thresh, downsample_ratio, cli
     Raises:
         ValueError: shapes do not fit.
     Example:
-        >>> boxes, scores = paddle.vision.ops.yolo_box(paddle.zeros([1, 6, 1, 1]), paddle.to_tensor([[32, 32]], "int32"), [16, 8], 1, 0.1, 32)
+        >>> boxes, scores = paddle.vision.ops.yolo_box(
+        ...     paddle.zeros([1, 6, 1, 1]), paddle.to_tensor([[32, 32]], "int32"), [16, 8], 1, 0.1, 32)
         >>> boxes.tolist(), scores.tolist()
         ([[[8.0, 12.0, 24.0, 20.0]]], [[[0.25]]])
     See:
@@ -72,14 +80,16 @@ def yolo_box(x, img_size, anchors, class_num, conf_thresh, downsample_ratio, cli
     pairs = _anchors("yolo_box", x, anchors, None, 5 + class_num + bool(iou_aware))
     n, (height, width), count = x.shape[0], x.shape[2:], len(pairs)
     if img_size.shape != (n, 2):
-        raise ValueError(f"(InvalidArgument) yolo_box: img_size: got shape {list(img_size.shape)}; it must be [{n}, 2]")
+        raise ValueError(f"(InvalidArgument) yolo_box: img_size: got shape {list(img_size.shape)}; "
+                         f"it must be [{n}, 2]")
     overlap, maps = (x[:, :count], x[:, count:]) if iou_aware else (None, x)
     maps = maps.reshape(n, count, 5 + class_num, height, width)
     sizes = img_size.astype(x.dtype)[:, :, None, None, None]
     ends = jnp.stack([sizes[:, 1], sizes[:, 0]], 1)  # [N, (width, height), 1, 1, 1]
     columns, rows = _grid(x)
     cells = jnp.asarray([width, height], x.dtype)[:, None, None, None]
-    places = jnp.stack([columns + _widened(maps[:, :, 0], scale_x_y), rows + _widened(maps[:, :, 1], scale_x_y)], 1)
+    places = jnp.stack([columns + _widened(maps[:, :, 0], scale_x_y),
+                        rows + _widened(maps[:, :, 1], scale_x_y)], 1)
     centres = places * ends / cells
     growth = jnp.exp(jnp.moveaxis(maps[:, :, 2:4], 2, 1)) * jnp.asarray(pairs.T, x.dtype)[:, :, None, None]
     halves = growth * ends / (cells * downsample_ratio) / 2
@@ -109,10 +119,12 @@ def _overlap(centre1, size1, centre2, size2):
 
 
 def _targets(boxes, chosen, pairs, side, cells):
-    """For each true box [N, B]: whether it counts, the number of its anchor among the chosen ones (-1: none), its column and row."""
+    """For each true box [N, B]: whether it counts, the number of its anchor among the chosen ones (-1: none),
+    its column and row."""
     valid = (boxes[..., 2:] > 1e-6).all(-1)
     shapes = jnp.asarray(pairs / side, boxes.dtype)
-    best = _overlap(jnp.zeros(2, boxes.dtype), boxes[..., None, 2:], jnp.zeros(2, boxes.dtype), shapes).argmax(-1)
+    best = _overlap(jnp.zeros(2, boxes.dtype), boxes[..., None, 2:], jnp.zeros(2, boxes.dtype),
+                    shapes).argmax(-1)
     at = np.full(len(pairs), -1)
     for place in range(len(chosen) - 1, -1, -1):
         at[chosen[place]] = place
@@ -126,37 +138,45 @@ _TRUE = f"{_BOX.format(2)}, const([[0,1,1],[1,0,0]],'int32'), [10,13,16,30,53,43
 
 
 def _overlaps(x, maps, boxes, valid, shapes, scale):
-    """How much each prediction overlaps with each true box, [N, B, A, H, H]. shapes: of the anchors, in parts of the image."""
+    """How much each prediction overlaps with each true box, [N, B, A, H, H]. shapes: of the anchors, in
+    parts of the image."""
     columns, rows = _grid(x)
     still = lax.stop_gradient(maps)
-    centres = jnp.stack([columns + _widened(still[:, :, 0], scale), rows + _widened(still[:, :, 1], scale)], -1) / maps.shape[-1]
+    centres = jnp.stack([columns + _widened(still[:, :, 0], scale), rows + _widened(still[:, :, 1], scale)],
+                        -1) / maps.shape[-1]
     sizes = jnp.exp(jnp.moveaxis(still[:, :, 2:4], 2, -1)) * jnp.asarray(shapes, x.dtype)[:, None, None]
     places, extents = boxes[:, :, None, None, None, :2], boxes[:, :, None, None, None, 2:]
-    return jnp.where(valid[:, :, None, None, None], _overlap(centres[:, None], sizes[:, None], places, extents), 0)
+    return jnp.where(valid[:, :, None, None, None],
+                     _overlap(centres[:, None], sizes[:, None], places, extents), 0)
 
 
 def _confidence(objectness, wanted, ignored):
-    """The loss of confidences: 1 is right where a true box is, weighted as it is, nothing where it is ignored, elsewhere 0."""
+    """The loss of confidences: 1 is right where a true box is, weighted as it is, nothing where it is
+    ignored, elsewhere 0."""
     elsewhere = jnp.where(ignored, 0, _entropy(objectness, 0))
     return jnp.where(wanted > 1e-5, _entropy(objectness, 1) * wanted, elsewhere)
 
 
 @op("x gt_box gt_label gt_score", method=False, cases=[
     f"f(2,14,3,3), {_TRUE}, .7, 32", f"f(2,14,3,3), {_TRUE}, .1, 32, use_label_smooth=False, scale_x_y=1.2",
-    f"f(2,14,5,5), {_TRUE}, .3, 8, const([[2,5,9],[9,1,3]]) * 0.1", f"f(2,14,3,4), {_TRUE}, .7, 32", f"f(2,13,3,3), {_TRUE}, .7, 32",
-    f"f(1,14,3,3), ({_BOX.format(1)})[:, :, :3], const([[0,1,1]],'int32'), [10,13,16,30,53,43], [1,2], 2, .7, 32",
+    f"f(2,14,5,5), {_TRUE}, .3, 8, const([[2,5,9],[9,1,3]]) * 0.1", f"f(2,14,3,4), {_TRUE}, .7, 32",
+    f"f(2,13,3,3), {_TRUE}, .7, 32", (f"f(1,14,3,3), ({_BOX.format(1)})[:, :, :3], const([[0,1,1]],'int32'), "
+                                      "[10,13,16,30,53,43], [1,2], 2, .7, 32"),
     f"f(1,14,3,3), {_BOX.format(1)}, const([[0,1,1]],'int32'), [10,13,16,30,53,43], [1,5], 2, .7, 32",
-    f"d(1,7,4,4), ({_BOX.format(1)} * const([[1],[0],[1]])).astype('float64'), const([[0,1,1]],'int32'), [40,45], [0], 2, .5, 16"])
-def yolo_loss(x, gt_box, gt_label, anchors, anchor_mask, class_num, ignore_thresh, downsample_ratio, gt_score=None, use_label_smooth=True, name=None,
-              scale_x_y=1.0):
+    (f"d(1,7,4,4), ({_BOX.format(1)} * const([[1],[0],[1]])).astype('float64'), const([[0,1,1]],'int32'), "
+     "[40,45], [0], 2, .5, 16")])
+def yolo_loss(x, gt_box, gt_label, anchors, anchor_mask, class_num, ignore_thresh, downsample_ratio,
+              gt_score=None, use_label_smooth=True, name=None, scale_x_y=1.0):
     """The loss of YOLOv3 for one feature map: places, sizes, confidence and classes.
 
-    Each true box belongs to the anchor of the most similar shape, in the cell of its centre. A predicted box without a true one whose overlap with
-    some true box is above ignore_thresh does not count in the confidence.
+    Each true box belongs to the anchor of the most similar shape, in the cell of its centre. A predicted box
+    without a true one whose overlap with some true box is above ignore_thresh does not count
+    in the confidence.
 
     Args:
         x: Tensor [N, A (5 + class_num), H, H], A the length of anchor_mask.
-        gt_box: Tensor [N, B, 4] of (x, y, w, h), centre and size in parts of the image; boxes of size 0 do not count. No gradient flows to it.
+        gt_box: Tensor [N, B, 4] of (x, y, w, h), centre and size in parts of the image; boxes of size 0 do
+            not count. No gradient flows to it.
         gt_label: int32 Tensor [N, B], classes.
         anchors: list of widths and heights of all anchors, in pixels of the network's input.
         anchor_mask: list, numbers of this feature map's anchors.
@@ -164,7 +184,8 @@ def yolo_loss(x, gt_box, gt_label, anchors, anchor_mask, class_num, ignore_thres
         ignore_thresh: float.
         downsample_ratio: int, the network's input size by that of x.
         gt_score: Tensor [N, B], weights of the true boxes. Default: 1.
-        use_label_smooth: bool, take 1 / max(class_num, 40) from a true class and give it to the others. Default True.
+        use_label_smooth: bool, take 1 / max(class_num, 40) from a true class and give it to the
+            others. Default True.
         scale_x_y: float, stretches the places in a cell. Default 1.0.
     Returns:
         Tensor [N].
@@ -172,25 +193,29 @@ def yolo_loss(x, gt_box, gt_label, anchors, anchor_mask, class_num, ignore_thres
         ValueError: shapes do not fit.
     Example:
         >>> box, label = paddle.to_tensor([[[0.5, 0.5, 0.5, 0.25]]]), paddle.zeros([1, 1], "int32")
-        >>> paddle.vision.ops.yolo_loss(paddle.zeros([1, 6, 1, 1]), box, label, [16, 8], [0], 1, 0.7, 32).shape
+        >>> paddle.vision.ops.yolo_loss(paddle.zeros([1, 6, 1, 1]), box, label, [16, 8], [0], 1, 0.7,
+        ...                             32).shape
         paddle.Size([1])
     See:
         Redmon and Farhadi, YOLOv3, arXiv 1804.02767.
     """
     chosen = _anchors("yolo_loss", x, anchors, anchor_mask, 5 + class_num)
     if x.shape[2] != x.shape[3] or gt_box.ndim != 3 or gt_box.shape[2] != 4:
-        raise ValueError(f"(InvalidArgument) yolo_loss: got x {list(x.shape)} and gt_box {list(gt_box.shape)}; they must be [N, C, H, H], [N, B, 4]")
+        raise ValueError(f"(InvalidArgument) yolo_loss: got x {list(x.shape)} and gt_box "
+                         f"{list(gt_box.shape)}; they must be [N, C, H, H], [N, B, 4]")
     n, cells, count = x.shape[0], x.shape[2], len(chosen)
     side, boxes = downsample_ratio * cells, lax.stop_gradient(gt_box).astype(x.dtype)
     maps = x.reshape(n, count, 5 + class_num, cells, cells)
     pairs = np.asarray(anchors, np.float64).reshape(-1, 2)
     valid, anchor, column, row, shapes = _targets(boxes, tuple(anchor_mask), pairs, side, cells)
-    score = jnp.ones(boxes.shape[:2], x.dtype) if gt_score is None else lax.stop_gradient(gt_score).astype(x.dtype)
+    score = (jnp.ones(boxes.shape[:2], x.dtype) if gt_score is None
+             else lax.stop_gradient(gt_score).astype(x.dtype))
     owned, image = anchor >= 0, jnp.arange(n)[:, None]
     where = (image, jnp.maximum(anchor, 0), row, column)
     ignored = _overlaps(x, maps, boxes, valid, chosen / side, scale_x_y).max(1, initial=0) > ignore_thresh
     numbers = jnp.where(owned, jnp.arange(1, boxes.shape[1] + 1), 0)
-    last = jnp.zeros((n, count, cells, cells), numbers.dtype).at[where].max(numbers)  # of several boxes in one place the last one counts
+    # of several boxes in one place the last one counts
+    last = jnp.zeros((n, count, cells, cells), numbers.dtype).at[where].max(numbers)
     wanted = jnp.where(last > 0, score[image[..., None, None], jnp.maximum(last - 1, 0)], 0)
     confidence = _confidence(maps[:, :, 4], wanted, ignored & (last == 0))
 

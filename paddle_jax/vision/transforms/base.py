@@ -17,7 +17,8 @@ def _get_image_size(img):
         return img.shape[1::-1]
     if F._is_tensor_image(img):
         return img.shape[-1], img.shape[-2]
-    raise TypeError(f"transforms: img: got {type(img).__name__}; it must be an Image of pillow, a Tensor, or an array with 2 or 3 axes")
+    raise TypeError(f"transforms: img: got {type(img).__name__}; it must be an Image of pillow, a Tensor, "
+                    "or an array with 2 or 3 axes")
 
 
 class Compose:
@@ -40,7 +41,8 @@ class Compose:
             try:
                 data = transform(data)
             except Exception as error:
-                print(f"fail to perform transform [{transform}] with error: {error} and stack:\n{traceback.format_exc()}", file=sys.stderr)
+                print(f"fail to perform transform [{transform}] with error: "
+                      f"{error} and stack:\n{traceback.format_exc()}", file=sys.stderr)
                 raise
         return data
 
@@ -49,11 +51,12 @@ class Compose:
 
 
 class BaseTransform:
-    """What every transform is: a subclass says in `_apply_image`, `_apply_boxes`, `_apply_coords` and `_apply_mask` what it does with each input.
+    """What every transform is: a subclass says in `_apply_image`, `_apply_boxes`, `_apply_coords` and
+    `_apply_mask` what it does with each input.
 
     Args:
-        keys: list of "image", "boxes", "coords", "mask": what the inputs of a call are. Inputs beyond these, and those that the subclass has no
-            method for, stay as they are. Default: ("image",).
+        keys: list of "image", "boxes", "coords", "mask": what the inputs of a call are. Inputs beyond these,
+            and those that the subclass has no method for, stay as they are. Default: ("image",).
     Raises:
         ValueError: keys is not a list.
         NotImplementedError: an unknown key.
@@ -74,7 +77,8 @@ class BaseTransform:
             raise ValueError(f"transforms: keys: got {keys!r}; it must be a list")
         for key in keys:
             if self._get_apply(key) is None:
-                raise NotImplementedError(f"transforms: keys: got {key!r}; allowed are {', '.join(map(repr, _KEYS))}")
+                raise NotImplementedError(f"transforms: keys: got {key!r}; "
+                                          f"allowed are {', '.join(map(repr, _KEYS))}")
         self.keys = keys
         self.params = None  # what is drawn once for all inputs of a call
 

@@ -66,7 +66,8 @@ class HueTransform(_Adjust):
     """Moves colours randomly round the colour circle.
 
     Args:
-        value: float from 0 to 0.5 (a draw above that is refused by `adjust_hue`); the move lies between -value and value; or (least, most) move.
+        value: float from 0 to 0.5 (a draw above that is refused by `adjust_hue`); the move lies between
+            -value and value; or (least, most) move.
         keys: see BaseTransform.
     Raises:
         ValueError: value is out of range.
@@ -95,7 +96,8 @@ class ColorJitter(BaseTransform):
 
     def _get_param(self, brightness, contrast, saturation, hue):
         steps = []
-        for kind, value in ((BrightnessTransform, brightness), (ContrastTransform, contrast), (SaturationTransform, saturation), (HueTransform, hue)):
+        for kind, value in ((BrightnessTransform, brightness), (ContrastTransform, contrast),
+                            (SaturationTransform, saturation), (HueTransform, hue)):
             if value is not None:
                 steps.append(kind(value, self.keys))
         random.shuffle(steps)

@@ -35,7 +35,8 @@ def _module(img):
         return F_t
     if _is_numpy_image(img):
         return F_cv2
-    raise TypeError(f"transforms: img: got {type(img).__name__}; it must be an Image of pillow, a Tensor, or an array with 2 or 3 axes")
+    raise TypeError(f"transforms: img: got {type(img).__name__}; it must be an Image of pillow, a Tensor, "
+                    "or an array with 2 or 3 axes")
 
 
 def to_tensor(pic, data_format="CHW"):
@@ -65,8 +66,8 @@ def resize(img, size, interpolation="bilinear"):
     Args:
         img: image.
         size: (height, width), or an int for the shorter side; the other one follows in proportion.
-        interpolation: "nearest", "bilinear", "bicubic"; "lanczos" for pillow and opencv, "box" and "hamming" for pillow, "area" for opencv and
-            Tensors. Default "bilinear".
+        interpolation: "nearest", "bilinear", "bicubic"; "lanczos" for pillow and opencv, "box" and "hamming"
+            for pillow, "area" for opencv and Tensors. Default "bilinear".
     Returns:
         An image of the same kind.
     Raises:
@@ -86,7 +87,8 @@ def pad(img, padding, fill=0, padding_mode="constant"):
         img: image.
         padding: int, (left and right, top and bottom) or (left, top, right, bottom), pixels.
         fill: number, or colour (not for Tensors), for the mode "constant". Default 0.
-        padding_mode: "constant", "edge" (the outermost pixel), "reflect" (mirrored at it) or "symmetric" (mirrored with it). Default "constant".
+        padding_mode: "constant", "edge" (the outermost pixel), "reflect" (mirrored at it) or "symmetric"
+            (mirrored with it). Default "constant".
     Returns:
         An image of the same kind.
     Raises:
@@ -97,7 +99,8 @@ def pad(img, padding, fill=0, padding_mode="constant"):
         [[[0.0, 1.0, 1.0, 0.0]]]
     """
     if padding_mode not in ("constant", "edge", "reflect", "symmetric"):
-        raise AssertionError(f"pad: padding_mode: got {padding_mode!r}; allowed are 'constant', 'edge', 'reflect' and 'symmetric'")
+        raise AssertionError(f"pad: padding_mode: got {padding_mode!r}; allowed are 'constant', 'edge', "
+                             "'reflect' and 'symmetric'")
     return _module(img).pad(img, padding, fill, padding_mode)
 
 
@@ -107,7 +110,8 @@ def crop(img, top, left, height, width):
     Args:
         img: image.
         top, left: int, the first row and column.
-        height, width: int, of the part. What lies outside is black in an Image, and left out of an array or Tensor.
+        height, width: int, of the part. What lies outside is black in an Image, and left out of an
+            array or Tensor.
     Returns:
         An image of the same kind.
     Example:
@@ -261,7 +265,8 @@ def affine(img, angle, translate, scale, shear, interpolation="nearest", fill=0,
     if module is F_cv2:
         return F_cv2.affine(img, angle, translate, scale, shear, interpolation, fill, center)
     height, width = img.shape[-2:]
-    middle = [0.0, 0.0] if center is None else [c - s * 0.5 for c, s in zip(center, (width, height), strict=True)]
+    middle = ([0.0, 0.0] if center is None
+              else [c - s * 0.5 for c, s in zip(center, (width, height), strict=True)])
     return F_t.affine(img, affine_matrix(middle, angle, translate, scale, shear), interpolation, fill)
 
 

@@ -11,7 +11,8 @@ from paddle_jax.vision.transforms.sizes import corner, four, resized
 
 __all__ = []
 
-_FILTERS = {"nearest": "INTER_NEAREST", "bilinear": "INTER_LINEAR", "area": "INTER_AREA", "bicubic": "INTER_CUBIC", "lanczos": "INTER_LANCZOS4"}
+_FILTERS = {"nearest": "INTER_NEAREST", "bilinear": "INTER_LINEAR", "area": "INTER_AREA",
+            "bicubic": "INTER_CUBIC", "lanczos": "INTER_LANCZOS4"}
 
 
 def _filter(name):
@@ -50,7 +51,8 @@ def pad(img, padding, fill=0, padding_mode="constant"):
     if padding_mode != "constant":
         return np.pad(img, widths, mode=padding_mode)
     result = np.empty((img.shape[0] + top + bottom, img.shape[1] + left + right, *img.shape[2:]), img.dtype)
-    single = img.ndim == 3 and not isinstance(fill, list | tuple)  # a number is for the first channel, as opencv has it
+    # a number is for the first channel, as opencv has it
+    single = img.ndim == 3 and not isinstance(fill, list | tuple)
     result[...] = [fill] + [0] * (img.shape[2] - 1) if single else fill
     result[top : top + img.shape[0], left : left + img.shape[1]] = img
     return result
@@ -78,7 +80,8 @@ def vflip(img):
 
 
 def _looked_up(img, values):
-    """The image with each pixel replaced by what stands in a table of 256 values, which are cut off at 0 and 255."""
+    """The image with each pixel replaced by what stands in a table of 256 values, which are cut
+    off at 0 and 255."""
     return values.clip(0, 255).astype(np.uint8)[img.astype(np.uint8)]
 
 
@@ -101,7 +104,8 @@ def adjust_saturation(img, saturation_factor):
 
 
 def adjust_hue(img, hue_factor):
-    """The image, in the order blue, green, red, with its colours moved round the colour circle, by a part of it from -0.5 to 0.5."""
+    """The image, in the order blue, green, red, with its colours moved round the colour circle, by a part of
+    it from -0.5 to 0.5."""
     if not -0.5 <= hue_factor <= 0.5:
         raise ValueError(f"adjust_hue: hue_factor: got {hue_factor}; it must lie between -0.5 and 0.5")
     cv2, dtype = opencv(), img.dtype
@@ -111,7 +115,8 @@ def adjust_hue(img, hue_factor):
 
 
 def affine(img, angle, translate, scale, shear, interpolation="nearest", fill=0, center=None):
-    """The image turned counterclockwise about its upper left corner, sheared, scaled and moved; `center` does not count, as in Paddle."""
+    """The image turned counterclockwise about its upper left corner, sheared, scaled and moved; `center` does
+    not count, as in Paddle."""
     turn, (shear_x, shear_y) = math.radians(angle), (math.tan(math.radians(s)) for s in shear)
     turned = np.array([[math.cos(turn), math.sin(turn)], [-math.sin(turn), math.cos(turn)]])
     linear = scale * np.array([[1, shear_y], [shear_x, 1]]) @ turned
@@ -124,13 +129,15 @@ def _border(fill):
 
 def _warped(img, matrix, size, interpolation, fill):
     cv2 = opencv()
-    return _like(cv2.warpAffine(img, matrix, size, flags=_filter(interpolation), borderMode=cv2.BORDER_CONSTANT, borderValue=_border(fill)), img)
+    return _like(cv2.warpAffine(img, matrix, size, flags=_filter(interpolation),
+                                borderMode=cv2.BORDER_CONSTANT, borderValue=_border(fill)), img)
 
 
 def rotate(img, angle, interpolation="nearest", expand=False, center=None, fill=0):
     """The image turned counterclockwise by an angle in degrees."""
     height, width = img.shape[:2]
-    matrix = opencv().getRotationMatrix2D((width / 2.0, height / 2.0) if center is None else tuple(center), angle, 1)
+    matrix = opencv().getRotationMatrix2D((width / 2.0, height / 2.0) if center is None else tuple(center),
+                                          angle, 1)
     if expand:
         corners = np.array([[0, 0, 1], [width, 0, 1], [width, height, 1], [0, height, 1]]) @ matrix.T
         columns, rows = (int(n) for n in np.ceil(corners.max(0).round(9)) - np.floor(corners.min(0).round(9)))
@@ -143,8 +150,8 @@ def perspective(img, startpoints, endpoints, interpolation="nearest", fill=0):
     """The image under the projective map that takes four points to four others."""
     cv2, (height, width) = opencv(), img.shape[:2]
     matrix = cv2.getPerspectiveTransform(np.array(startpoints, np.float32), np.array(endpoints, np.float32))
-    return _like(cv2.warpPerspective(img, matrix, (width, height), flags=_filter(interpolation), borderMode=cv2.BORDER_CONSTANT,
-                                     borderValue=_border(fill)), img)
+    return _like(cv2.warpPerspective(img, matrix, (width, height), flags=_filter(interpolation),
+                                     borderMode=cv2.BORDER_CONSTANT, borderValue=_border(fill)), img)
 
 
 def to_grayscale(img, num_output_channels=1):

@@ -36,7 +36,8 @@ def resize(img, size, interpolation="bilinear"):
     """The Image with another size."""
     width, height = img.size
     wanted = resized(height, width, size)
-    return img if wanted == (height, width) and isinstance(size, int) else img.resize(wanted[::-1], _filter(interpolation))
+    return (img if wanted == (height, width) and isinstance(size, int)
+            else img.resize(wanted[::-1], _filter(interpolation)))
 
 
 def pad(img, padding, fill=0, padding_mode="constant"):
@@ -104,7 +105,8 @@ def adjust_hue(img, hue_factor):
 
 
 def affine(img, matrix, interpolation="nearest", fill=0):
-    """The Image moved by a matrix of six numbers that leads from places of the result to places of the Image."""
+    """The Image moved by a matrix of six numbers that leads from places of the result to
+    places of the Image."""
     return img.transform(img.size, pillow().Transform.AFFINE, matrix, _filter(interpolation), fillcolor=fill)
 
 
@@ -116,8 +118,10 @@ def rotate(img, angle, interpolation="nearest", expand=False, center=None, fill=
 
 
 def perspective(img, coeffs, interpolation="nearest", fill=0):
-    """The Image under a projective map of eight numbers that leads from places of the result to places of the Image."""
-    return img.transform(img.size, pillow().Transform.PERSPECTIVE, coeffs, _filter(interpolation), fillcolor=fill)
+    """The Image under a projective map of eight numbers that leads from places of the result to
+    places of the Image."""
+    return img.transform(img.size, pillow().Transform.PERSPECTIVE, coeffs, _filter(interpolation),
+                         fillcolor=fill)
 
 
 def to_grayscale(img, num_output_channels=1):

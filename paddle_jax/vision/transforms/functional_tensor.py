@@ -1,4 +1,5 @@
-"""Transforms of Tensors [C, H, W] or [N, C, H, W]; with data_format "HWC" or "NHWC" the channels come last."""
+"""Transforms of Tensors [C, H, W] or [N, C, H, W]; with data_format "HWC" or "NHWC" the
+channels come last."""
 
 import math
 import numbers
@@ -34,7 +35,8 @@ def _is_float(img):
 
 def _assert_image_tensor(img, data_format):
     if img.ndim not in (3, 4) or data_format.upper().lstrip("N") not in ("CHW", "HWC"):
-        raise RuntimeError(f"transforms: img: got shape {list(img.shape)} with data_format {data_format!r}; it must have 3 or 4 axes, CHW or HWC")
+        raise RuntimeError(f"transforms: img: got shape {list(img.shape)} with data_format {data_format!r}; "
+                           "it must have 3 or 4 axes, CHW or HWC")
 
 
 def normalize(img, mean, std, data_format="CHW"):
@@ -53,7 +55,8 @@ def to_grayscale(img, num_output_channels=1, data_format="CHW"):
     if num_output_channels not in (1, 3):
         raise ValueError(f"to_grayscale: num_output_channels: got {num_output_channels}; allowed are 1 and 3")
     channels = _axes(data_format)[0]
-    weights = to_tensor(np.array(_GREY), dtype=img.dtype if _is_float(img) else "float32").reshape([-1, 1, 1] if channels == -3 else [1, 1, -1])
+    weights = to_tensor(np.array(_GREY), dtype=img.dtype if _is_float(img) else "float32").reshape(
+        [-1, 1, 1] if channels == -3 else [1, 1, -1])
     grey = (img.astype(weights.dtype) * weights).sum(channels, keepdim=True).astype(img.dtype)
     return grey if num_output_channels == 1 else concat([grey] * 3, channels)
 
@@ -70,8 +73,10 @@ def _sampled(img, grid, mode, fill, data_format):
     y = F.grid_sample(x, places, mode, "zeros", False)
     if fill is not None:
         y, inside = y[:, :-1], y[:, -1:]
-        color = to_tensor(np.array(fill if isinstance(fill, list | tuple) else [fill], np.float64), dtype=x.dtype).reshape([1, -1, 1, 1])
-        y = (inside < 0.5).astype(x.dtype) * (color - y) + y if mode == "nearest" else y * inside + (1.0 - inside) * color
+        color = to_tensor(np.array(fill if isinstance(fill, list | tuple) else [fill], np.float64),
+                          dtype=x.dtype).reshape([1, -1, 1, 1])
+        y = ((inside < 0.5).astype(x.dtype) * (color - y) + y if mode == "nearest"
+             else y * inside + (1.0 - inside) * color)
     y = y if _is_float(img) else y.round().astype(img.dtype)
     y = y.transpose([0, 2, 3, 1]) if last else y
     return y if batched else y.squeeze(0)
@@ -83,14 +88,16 @@ def _centres(n):
 
 
 def _affine_grid(matrix, height, width, rows, columns):
-    """Where an affine map about the middle takes rows x columns pixels, in parts of half the height and width."""
+    """Where an affine map about the middle takes rows x columns pixels, in parts of half the
+    height and width."""
     matrix = np.array(matrix, np.float64).reshape(2, 3)
     x, y = np.meshgrid(_centres(columns), _centres(rows))
     return np.stack([x, y, np.ones_like(x)], -1) @ (matrix.T / [width / 2, height / 2])
 
 
 def affine(img, matrix, interpolation="nearest", fill=None, data_format="CHW"):
-    """The images moved by a matrix of six numbers about their middle that leads from places of the result to places of the image."""
+    """The images moved by a matrix of six numbers about their middle that leads from places of the result to
+    places of the image."""
     height, width = _size(img, data_format)
     return _sampled(img, _affine_grid(matrix, height, width, height, width), interpolation, fill, data_format)
 
@@ -98,11 +105,13 @@ def affine(img, matrix, interpolation="nearest", fill=None, data_format="CHW"):
 def rotate(img, angle, interpolation="nearest", expand=False, center=None, fill=None, data_format="CHW"):
     """The images turned counterclockwise by an angle in degrees."""
     height, width = _size(img, data_format)
-    middle = [0.0, 0.0] if center is None else [c - s * 0.5 for c, s in zip(center, (width, height), strict=True)]
+    middle = ([0.0, 0.0] if center is None
+              else [c - s * 0.5 for c, s in zip(center, (width, height), strict=True)])
     matrix = affine_matrix(middle, -angle, [0.0, 0.0], 1.0, [0.0, 0.0])
     rows, columns = height, width
     if expand:
-        corners = np.array([[-width / 2, -height / 2, 1], [-width / 2, height / 2, 1], [width / 2, height / 2, 1], [width / 2, -height / 2, 1]])
+        corners = np.array([[-width / 2, -height / 2, 1], [-width / 2, height / 2, 1],
+                            [width / 2, height / 2, 1], [width / 2, -height / 2, 1]])
         moved = corners @ np.array(matrix).reshape(2, 3).T
         low, high = np.floor(moved.min(0) + 1e-6), np.ceil(moved.max(0) - 1e-6)
         columns, rows = (high - low).astype(int)
@@ -110,7 +119,8 @@ def rotate(img, angle, interpolation="nearest", expand=False, center=None, fill=
 
 
 def perspective(img, coeffs, interpolation="nearest", fill=None, data_format="CHW"):
-    """The images under a projective map of eight numbers that leads from places of the result to places of the image."""
+    """The images under a projective map of eight numbers that leads from places of the result to
+    places of the image."""
     height, width = _size(img, data_format)
     x, y = np.meshgrid(np.arange(width) + 0.5, np.arange(height) + 0.5)
     points = np.stack([x, y, np.ones_like(x)], -1)
@@ -161,7 +171,8 @@ def pad(img, padding, fill=0, padding_mode="constant", data_format="CHW"):
     batched, last = img.ndim == 4, _axes(data_format)[0] == -1
     if padding_mode == "symmetric":
         height, width = _size(img, data_format)
-        rows, columns = np.pad(np.arange(height), (top, bottom), mode=padding_mode), np.pad(np.arange(width), (left, right), mode=padding_mode)
+        rows, columns = (np.pad(np.arange(height), (top, bottom), mode=padding_mode),
+                         np.pad(np.arange(width), (left, right), mode=padding_mode))
         h, w = (img.ndim + axis for axis in _axes(data_format)[1:])
         return img.index_select(to_tensor(rows), h).index_select(to_tensor(columns), w)
     x = img if batched else img.unsqueeze(0)
@@ -180,7 +191,8 @@ def resize(img, size, interpolation="bilinear", data_format="CHW"):
         return img
     x = img.unsqueeze(0) if img.ndim == 3 else img
     x = x if _is_float(img) else x.astype("float32")
-    y = F.interpolate(x, size=list(wanted), mode=interpolation.lower(), data_format="NHWC" if _axes(data_format)[0] == -1 else "NCHW")
+    y = F.interpolate(x, size=list(wanted), mode=interpolation.lower(),
+                      data_format="NHWC" if _axes(data_format)[0] == -1 else "NCHW")
     return (y.squeeze(0) if img.ndim == 3 else y).astype(img.dtype)
 
 
@@ -234,7 +246,8 @@ def _rgb_to_hsv(img):
 
 
 def _hsv_to_rgb(img):
-    """The reverse of `_rgb_to_hsv`: each colour is value (1 - saturation * t), where t is 0 or 1 or changes evenly over a sixth of the circle."""
+    """The reverse of `_rgb_to_hsv`: each colour is value (1 - saturation * t), where t is 0 or 1 or changes
+    evenly over a sixth of the circle."""
     hue, saturation, value = (c.squeeze(-3) for c in split(img, 3, -3))
     colors = []
     for start in (5.0, 3.0, 1.0):

@@ -8,7 +8,8 @@ import numpy as np
 def affine_matrix(center, angle, translate, scale, shear):
     """Six numbers of the map that leads from places of the result back to the image.
 
-    The image is sheared, turned by `angle` degrees and scaled about `center`, then moved by `translate` pixels.
+    The image is sheared, turned by `angle` degrees and scaled about `center`, then moved by
+    `translate` pixels.
     """
     turn, (shear_x, shear_y) = math.radians(angle), map(math.radians, shear)
     a, c = math.cos(turn - shear_y) / math.cos(shear_y), math.sin(turn - shear_y) / math.cos(shear_y)
@@ -23,4 +24,5 @@ def perspective_coefficients(startpoints, endpoints):
     rows = []
     for (x, y), (u, v) in zip(endpoints, startpoints, strict=True):
         rows += [[x, y, 1, 0, 0, 0, -u * x, -u * y], [0, 0, 0, x, y, 1, -v * x, -v * y]]
-    return np.linalg.lstsq(np.array(rows, np.float64), np.array(startpoints, np.float64).reshape(8), rcond=None)[0].tolist()
+    return np.linalg.lstsq(np.array(rows, np.float64), np.array(startpoints, np.float64).reshape(8),
+                           rcond=None)[0].tolist()

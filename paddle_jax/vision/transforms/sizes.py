@@ -9,7 +9,8 @@ def pair(size):
 
 
 def resized(height, width, size):
-    """Height and width after resizing: those asked for, or the shorter side as asked and the other one in proportion."""
+    """Height and width after resizing: those asked for, or the shorter side as asked and the other
+    one in proportion."""
     if not (isinstance(size, int) or isinstance(size, list | tuple) and len(size) == 2):
         raise TypeError(f"resize: size: got {size!r}; it must be an int or a pair of ints")
     if not isinstance(size, int):

@@ -1,7 +1,9 @@
-"""Checks rows: phi(t) = <w, f(x + t v)>, its derivatives by nested reverse mode, by forward mode and mixed, against difference quotients.
+"""Checks rows: phi(t) = <w, f(x + t v)>, its derivatives by nested reverse mode, by forward mode and mixed,
+against difference quotients.
 
-phi_0 is phi, phi_k the k-th derivative at t that `paddle.grad(..., create_graph=True)` gives when it is nested k times, contracted with v each time.
-phi_k must be the difference quotient of phi_(k-1) over seven points. Everything of a row is one compiled program, which makes the table quick.
+phi_0 is phi, phi_k the k-th derivative at t that `paddle.grad(..., create_graph=True)` gives when it is
+nested k times, contracted with v each time. phi_k must be the difference quotient of phi_(k-1) over seven
+points. Everything of a row is one compiled program, which makes the table quick.
 """
 
 import dataclasses
@@ -14,7 +16,8 @@ import numpy as np
 NAMES = "xyzwabcdeg"
 STEP = 1 / 256
 POINTS = np.arange(-3, 4)
-WEIGHTS = np.array([-1, 9, -45, 0, 45, -9, 1]) / 60  # first derivative, error of order 6 (Fornberg 1988, table 1)
+# first derivative, error of order 6 (Fornberg 1988, table 1)
+WEIGHTS = np.array([-1, 9, -45, 0, 45, -9, 1]) / 60
 FLOATS = ("float32", "float64", "complex64", "complex128")
 
 
@@ -23,8 +26,9 @@ class Row:
     """An expression for an op.
 
     text: in terms of p (the module), F (p.nn.functional), L (p.linalg) and the inputs x, y, z, w, a, b...
-    orders: how many orders pytest checks; most: how many the tool does. eager: it needs values on the host, so it is not run inside a trace, and why.
-    step: of the difference quotient, where the usual one is too long. rtol: what the derivative of rank k must agree to.
+    orders: how many orders pytest checks; most: how many the tool does. eager: it needs values on the host,
+    so it is not run inside a trace, and why. step: of the difference quotient, where the usual one is too
+    long. rtol: what the derivative of rank k must agree to.
     """
 
     op: str
@@ -81,7 +85,8 @@ class Problem:
     def outs(self, leaves):
         ready = iter(leaves)
         made = [next(ready) if c is None else c for c in self.constants]
-        made = [self.p.as_complex(t) if np.iscomplexobj(g.value) and g.direction is not None else t for t, g in zip(made, self.given, strict=True)]
+        made = [self.p.as_complex(t) if np.iscomplexobj(g.value) and g.direction is not None else t
+                for t, g in zip(made, self.given, strict=True)]
         return outputs(self.p, self.row, made)
 
     def start(self):
@@ -92,7 +97,8 @@ class Problem:
         return found
 
     def series(self, leaves, order, contract, tensor):
-        """phi_0 .. phi_order at the leaves. `contract(tensors, arrays)` is their inner product, `tensor` makes a constant."""
+        """phi_0 .. phi_order at the leaves. `contract(tensors, arrays)` is their inner product, `tensor`
+        makes a constant."""
         outs = self.outs(leaves)
         weights = self.covectors
         found = [contract(outs, weights)]
@@ -102,7 +108,8 @@ class Problem:
                 found.append(0.0)
                 outs, weights = [], []
                 continue
-            grads = self.p.grad([t for t, _ in kept], leaves, grad_outputs=[tensor(w) for _, w in kept], create_graph=True, allow_unused=True)
+            grads = self.p.grad([t for t, _ in kept], leaves, grad_outputs=[tensor(w) for _, w in kept],
+                                create_graph=True, allow_unused=True)
             live = [(g, d) for g, d in zip(grads, self.direction, strict=True) if g is not None]
             outs, weights = [g for g, _ in live], [d for _, d in live]
             found.append(contract(outs, weights))
@@ -116,17 +123,20 @@ class Ours(Problem):
         """phi_0 .. phi_order at x + t v, for a number t or one that JAX traces."""
         from paddle_jax._core.tensor import wrap
 
-        leaves = [wrap(jnp.asarray(b) + t * jnp.asarray(d)) for b, d in zip(self.base, self.direction, strict=True)]
+        leaves = [wrap(jnp.asarray(b) + t * jnp.asarray(d))
+                  for b, d in zip(self.base, self.direction, strict=True)]
         for leaf in leaves:
             leaf.stop_gradient = False
 
         def contract(tensors, arrays):
             return sum([jnp.sum(t._value * w) for t, w in zip(tensors, arrays, strict=True)], jnp.zeros(()))
 
-        return [jnp.asarray(v, "float64") for v in self.series(leaves, order, contract, lambda w: wrap(jnp.asarray(w)))]
+        return [jnp.asarray(v, "float64")
+                for v in self.series(leaves, order, contract, lambda w: wrap(jnp.asarray(w)))]
 
     def run(self, order):
-        """(phi_0..phi_order at each point; forward-mode derivatives 1..order; forward over reverse, order 2 and 3)."""
+        """(phi_0..phi_order at each point; forward-mode derivatives 1..order; forward over
+        reverse, order 2 and 3)."""
         ts = jnp.asarray(POINTS * self.row.step)
         if self.row.eager:
             return np.array([[float(v) for v in self.at(t, order)] for t in ts]), None, None
@@ -138,16 +148,19 @@ class Ours(Problem):
             return [f(t) for f in functions[1:]]
 
         def mixed(t):
-            return jax.jvp(lambda t: jnp.stack(self.at(t, min(order - 1, 2))[1:]), (t,), (jnp.ones_like(t),))[1]
+            return jax.jvp(lambda t: jnp.stack(self.at(t, min(order - 1, 2))[1:]), (t,),
+                           (jnp.ones_like(t),))[1]
 
         def everything(ts):
-            return jax.vmap(lambda t: jnp.stack(self.at(t, order)))(ts), jnp.stack(forward(ts[3])), mixed(ts[3])
+            return (jax.vmap(lambda t: jnp.stack(self.at(t, order)))(ts), jnp.stack(forward(ts[3])),
+                    mixed(ts[3]))
 
         return [np.asarray(v) for v in jax.jit(everything)(ts)]
 
 
 def problems(p, row, order):
-    """What is wrong with the derivatives of a row up to `order`: {"1": text, ..., "forward": text, "mixed": text}; empty when all is right."""
+    """What is wrong with the derivatives of a row up to `order`: {"1": text, ..., "forward": text, "mixed":
+    text}; empty when all is right."""
     problem = Ours(p, row)
     for f in problem.start():
         if not np.all(np.isfinite(f)):
@@ -165,7 +178,8 @@ def judged(row, table, forward=None, mixed=None):
             wrong[str(k)] = f"order {k} is {middle[k]:.9g}, differences give {quotient:.9g}"
     for name, values, want in (("forward", forward, middle[1:]), ("mixed", mixed, middle[2:4])):
         if values is not None:
-            bad = [i for i, (v, w) in enumerate(zip(values, want, strict=True)) if not abs(v - w) <= 1e-8 * max(1.0, abs(w))]
+            bad = [i for i, (v, w) in enumerate(zip(values, want, strict=True))
+                   if not abs(v - w) <= 1e-8 * max(1.0, abs(w))]
             if bad:
                 wrong[name] = f"{name} mode gives {values.tolist()}, reverse {want.tolist()}"
     return wrong

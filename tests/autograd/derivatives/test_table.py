@@ -1,4 +1,5 @@
-"""Every row of the table: derivatives of order 1 to 4 against difference quotients, in reverse mode, forward mode and mixed."""
+"""Every row of the table: derivatives of order 1 to 4 against difference quotients, in reverse mode,
+forward mode and mixed."""
 
 import json
 import pathlib
@@ -12,7 +13,8 @@ from tests.autograd.derivatives import engine
 from tests.autograd.derivatives.table import REASONS, ROWS
 
 HOME = pathlib.Path(__file__).resolve().parents[3]
-SOME = {"tanh", "pow", "linalg.solve", "linalg.svdvals", "layer_norm", "conv2d", "getitem", "fft.rfft", "cross_entropy", "concat"}
+SOME = {"tanh", "pow", "linalg.solve", "linalg.svdvals", "layer_norm", "conv2d", "getitem", "fft.rfft",
+        "cross_entropy", "concat"}
 BOTH_WAYS = [row for row in ROWS if row.op in SOME]
 
 
@@ -34,15 +36,18 @@ def test_every_differentiable_op_has_a_row():
     rows = {row.op.rsplit(".", 1)[-1] for row in ROWS}
     named = {name for names in REASONS.values() for name in names.split()}
     missing = [name for name, op in OPS.items() if not op.nondiff and name not in rows | named]
-    assert not missing, f"add a row to tests/autograd/derivatives/rows_*.py, or a reason to table.py, for {', '.join(missing)}"
+    assert not missing, ("add a row to tests/autograd/derivatives/rows_*.py, or a reason to table.py, "
+                         f"for {', '.join(missing)}")
     assert not named & rows, "these have a row and a reason for having none"
     assert named <= set(OPS), "the reasons name ops that are not there"
     assert len({row.key for row in ROWS}) == len(ROWS), "two rows are the same"
 
 
 def test_page_and_oracle_have_every_row():
-    """docs/derivatives.md and oracle.json are made by tools/derivative_table.py (--oracle); both must know each row."""
-    page, asked = (HOME / "docs/derivatives.md").read_text(), json.loads((HOME / "tests/autograd/derivatives/oracle.json").read_text())
+    """docs/derivatives.md and oracle.json are made by tools/derivative_table.py (--oracle); both
+    must know each row."""
+    page, asked = ((HOME / "docs/derivatives.md").read_text(),
+                   json.loads((HOME / "tests/autograd/derivatives/oracle.json").read_text()))
     stale = [row.key for row in ROWS if f"| {row.op} | `{row.text}`" not in page or row.key not in asked]
     assert not stale, f"run python tools/derivative_table.py --oracle; it does not know {', '.join(stale)}"
     assert set(asked) == {row.key for row in ROWS}
@@ -50,7 +55,8 @@ def test_page_and_oracle_have_every_row():
 
 
 def test_a_wrong_derivative_is_noticed():
-    """The judge accepts the derivatives of sin and refuses a wrong one, a missing one and NaN, of any order."""
+    """The judge accepts the derivatives of sin and refuses a wrong one, a missing one and
+    NaN, of any order."""
     row = engine.Row("sin", "p.sin(x)", ())
     t = 0.3 + engine.POINTS * row.step
     table = np.stack([np.sin(t), np.cos(t), -np.sin(t), -np.cos(t)], 1)

@@ -1,4 +1,5 @@
-"""Two processes of which one does what the argument says; `over` is printed by a process that came to its end."""
+"""Two processes of which one does what the argument says; `over` is printed by a process that
+came to its end."""
 
 import os
 import signal

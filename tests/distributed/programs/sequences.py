@@ -14,7 +14,8 @@ def main():
     strategy.hybrid_configs = {"mp_degree": 2}
     fleet.init(is_collective=True, strategy=strategy)
     rank, random, found = fleet.worker_index(), np.random.RandomState(3), {}
-    x, first, second, bias = (random.randn(*shape).astype("float32") for shape in ((4, 3, 6), (6, 8), (8, 6), (6,)))
+    x, first, second, bias = (random.randn(*shape).astype("float32")
+                              for shape in ((4, 3, 6), (6, 8), (8, 6), (6,)))
 
     whole = [paddle.to_tensor(v, stop_gradient=False) for v in (x, first, second, bias)]
     hidden = paddle.nn.functional.relu(whole[0] @ whole[1])

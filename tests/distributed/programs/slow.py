@@ -1,4 +1,5 @@
-"""Two processes that make steps together, of which one takes longer for its part. Ends when the time is over."""
+"""Two processes that make steps together, of which one takes longer for its part. Ends when
+the time is over."""
 
 import sys
 import time

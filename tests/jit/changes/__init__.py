@@ -1,6 +1,8 @@
-"""Functions whose surroundings change between two calls: each gives (function of x, change). What changes is state of Python, of any kind.
+"""Functions whose surroundings change between two calls: each gives (function of x, change). What changes is
+state of Python, of any kind.
 
-After the change a compiled function gives what the function itself gives. Importing the families notes their cases in CASES by name.
+After the change a compiled function gives what the function itself gives. Importing the families notes their
+cases in CASES by name.
 """
 
 from tests.jit.changes import containers, values, calls, objects, classes, process, layers, forms, habits

@@ -1,7 +1,8 @@
-"""Functions whose control flow depends on Tensors. Each takes the engine P (paddle_jax, or the real Paddle) and Tensors.
+"""Functions whose control flow depends on Tensors. Each takes the engine P (paddle_jax, or the real
+Paddle) and Tensors.
 
-`@case(inputs, ...)`: a function and the argument lists it is called with. `@layer(inputs, ...)`: a function that builds a Layer. `why=`: no one
-program can do it; the text is part of the error.
+`@case(inputs, ...)`: a function and the argument lists it is called with. `@layer(inputs, ...)`: a function
+that builds a Layer. `why=`: no one program can do it; the text is part of the error.
 """
 
 import functools
@@ -9,12 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-POS, NEG, BIG = np.array([1.0, -2.0, 3.0], "f4"), np.array([-1.0, 2.0, -3.0], "f4"), np.array([4.0, 5.0, 6.0], "f4")
+POS, NEG, BIG = (np.array([1.0, -2.0, 3.0], "f4"), np.array([-1.0, 2.0, -3.0], "f4"),
+                 np.array([4.0, 5.0, 6.0], "f4"))
 CASES = {}
 
 
 class Case(NamedTuple):
-    """why: None, or what the refusal says. grad: whether gradients by floating inputs and parameters are compared. second: second ones too."""
+    """why: None, or what the refusal says. grad: whether gradients by floating inputs and parameters are
+    compared. second: second ones too."""
 
     build: object
     inputs: list

@@ -50,7 +50,8 @@ def main():
                 bad.append(seed)
                 print(f"=== seed {seed} ({'eager' if fell else 'compiled'}): {problem}", flush=True)
     print(
-        f"{frozen} compiled ({programs} programs), {eager} run eagerly, {len(bad)} wrong: {bad}, {time.monotonic() - began:.0f} s"
+        f"{frozen} compiled ({programs} programs), {eager} run eagerly, {len(bad)} wrong: "
+        f"{bad}, {time.monotonic() - began:.0f} s"
     )
     if options.why:
         print(*[f"{count} {reason}" for reason, count in why.most_common()], sep="\n")

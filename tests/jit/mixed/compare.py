@@ -259,9 +259,12 @@ def interrupted(seed, folder, tries=12):
                 state, after = _generators(), watched(plain, watch)
                 pairs = zip(now, before, after, strict=True)
                 if not all(alike(n, b, 2e-5) or alike(n, a, 2e-5) for n, b, a in pairs):
-                    return f"seed {seed}: interrupted {hit}: {now}, before {before}, after {after}\n{source}", hits
+                    return (
+                        f"seed {seed}: interrupted {hit}: {now}, before {before}, after {after}\n{source}",
+                        hits)
                 if not alike(now, after, 2e-5):
-                    return None, hits  # half way: a scheduler's step is missing, as it would be in plain Python
+                    # half way: a scheduler's step is missing, as it would be in plain Python
+                    return None, hits
     finally:
         signal.signal(signal.SIGALRM, last)
         for form in (plain, compiled):

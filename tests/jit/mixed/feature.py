@@ -7,8 +7,9 @@ FEATURES = []
 
 @dataclasses.dataclass
 class Feature:
-    """top: lines of the module. body: pieces of the step, each reads `x` and `y` and assigns `x`. changes: statements of the module between calls.
-    watch: expressions that both forms are compared by after each call."""
+    """top: lines of the module. body: pieces of the step, each reads `x` and `y` and assigns `x`. changes:
+    statements of the module between calls. watch: expressions that both forms are compared by
+    after each call."""
 
     top: str
     body: tuple

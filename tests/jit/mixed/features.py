@@ -472,7 +472,7 @@ var$ = contextvars.ContextVar('var$', default=1.5)
 local$ = threading.local()
 local$.v = 1.5
 ns$ = types.SimpleNamespace(a=1.5, deep=types.SimpleNamespace(b=[0.5]))
-""",
+""",  # noqa: E501
     [
         "x = x * pair$.a + pair$[1]",
         "x = x * (1.5 if color$ is Color$.RED else 0.5)",

@@ -1,4 +1,5 @@
-"""What code does besides computing, where it is called from a branch on a Tensor or where it cannot be put off."""
+"""What code does besides computing, where it is called from a branch on a Tensor or where it
+cannot be put off."""
 
 import numpy as np
 

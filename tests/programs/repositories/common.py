@@ -1,4 +1,5 @@
-"""What the programs of this folder share: weights that both engines begin with, and the file that a program leaves."""
+"""What the programs of this folder share: weights that both engines begin with, and the file that
+a program leaves."""
 
 import sys
 from pathlib import Path
@@ -8,7 +9,8 @@ import paddle
 
 
 def settled(net, seed=0):
-    """Gives each parameter with several axes normal numbers from NumPy, scaled by what goes into one output, and others that are added zeros."""
+    """Gives each parameter with several axes normal numbers from NumPy, scaled by what goes into one output,
+    and others that are added zeros."""
     rng = np.random.default_rng(seed)
     for name, value in net.named_parameters():
         if len(value.shape) > 1:
@@ -21,4 +23,5 @@ def settled(net, seed=0):
 
 def written(**values):
     """Writes arrays to the file named on the command line."""
-    np.savez(sys.argv[2], engine=Path(paddle.__file__).parent.name, **{name: np.asarray(value) for name, value in values.items()})
+    np.savez(sys.argv[2], engine=Path(paddle.__file__).parent.name,
+             **{name: np.asarray(value) for name, value in values.items()})

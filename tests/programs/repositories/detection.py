@@ -1,4 +1,5 @@
-"""An anchor-free detector of coloured boxes: focal, distribution and generalised IoU losses, dynamic assignment of labels, suppression at the end."""
+"""An anchor-free detector of coloured boxes: focal, distribution and generalised IoU losses, dynamic
+assignment of labels, suppression at the end."""
 
 import numpy as np
 import paddle
@@ -12,7 +13,8 @@ KINDS, SIDE, STRIDES, BINS = 3, 48, (4, 8), 4
 def scenes(count, seed=0):
     """Images, boxes [count, 2, 4] and kinds [count, 2]; a box of zeros is none."""
     rng = np.random.default_rng(seed)
-    images, boxes, kinds = rng.normal(0, 0.2, [count, 3, SIDE, SIDE]), np.zeros([count, 2, 4]), rng.integers(0, KINDS, [count, 2])
+    images, boxes, kinds = (rng.normal(0, 0.2, [count, 3, SIDE, SIDE]), np.zeros([count, 2, 4]),
+                            rng.integers(0, KINDS, [count, 2]))
     for image, own, which in zip(images, boxes, kinds, strict=True):
         for at in range(1 + rng.integers(2)):
             (x, y), (w, h) = rng.integers(0, SIDE - 22, 2), rng.integers(10, 22, 2)
@@ -22,7 +24,8 @@ def scenes(count, seed=0):
 
 
 def block(inputs, outputs, stride=1):
-    return nn.Sequential(nn.Conv2D(inputs, outputs, 3, stride, 1, bias_attr=False), nn.GroupNorm(4, outputs), nn.Swish())
+    return nn.Sequential(nn.Conv2D(inputs, outputs, 3, stride, 1, bias_attr=False), nn.GroupNorm(4, outputs),
+                         nn.Swish())
 
 
 class Attention(nn.Layer):
@@ -48,7 +51,8 @@ class Detector(nn.Layer):
         self.register_buffer("steps", paddle.arange(BINS + 1, dtype="float32"), persistable=False)
 
     def forward(self, image):
-        """Scores [N, P, kinds] before the sigmoid, distances to the sides in strides [N, P, 4], and their bins before softmax."""
+        """Scores [N, P, kinds] before the sigmoid, distances to the sides in strides [N, P, 4], and their
+        bins before softmax."""
         fine = self.fine(self.stem(image))
         coarse = self.coarse(fine)
         fine = fine + F.interpolate(self.lateral(coarse), scale_factor=2.0, mode="nearest")
@@ -93,13 +97,15 @@ def overlap(one, other, generalised=False):
     iou = common / (union + 1e-9)
     if not generalised:
         return iou
-    hull = (paddle.maximum(one[..., 2:], other[..., 2:]) - paddle.minimum(one[..., :2], other[..., :2])).prod(-1)
+    hull = (paddle.maximum(one[..., 2:], other[..., 2:])
+            - paddle.minimum(one[..., :2], other[..., :2])).prod(-1)
     return iou - (hull - union) / (hull + 1e-9)
 
 
 @paddle.no_grad()
 def assigned(scores, boxes, centres, wanted, kinds, most=5):
-    """Which box each place is to find, by score and overlap (Feng et al., 2021): box numbers, targets of the score, and whether there is one."""
+    """Which box each place is to find, by score and overlap (Feng et al., 2021): box numbers, targets of the
+    score, and whether there is one."""
     real = (wanted[..., 2] > 0).unsqueeze(-1)
     iou = overlap(boxes.unsqueeze(1), wanted.unsqueeze(2))
     score = paddle.take_along_axis(scores.transpose([0, 2, 1]), kinds.unsqueeze(-1), 1)
@@ -158,7 +164,8 @@ def main():
     images, wanted, kinds = scenes(8)
     net, (centres, strides) = settled(Detector()), grid()
     rate = paddle.optimizer.lr.LinearWarmup(paddle.optimizer.lr.CosineAnnealingDecay(5e-3, 60), 5, 0.0, 5e-3)
-    optimizer = paddle.optimizer.AdamW(rate, parameters=net.parameters(), weight_decay=0.01, grad_clip=nn.ClipGradByGlobalNorm(10.0),
+    optimizer = paddle.optimizer.AdamW(rate, parameters=net.parameters(), weight_decay=0.01,
+                                       grad_clip=nn.ClipGradByGlobalNorm(10.0),
                                        apply_decay_param_fun=lambda name: not name.endswith(".b_0"))
     losses, image, boxes, which = [], *map(paddle.to_tensor, (images, wanted, kinds))
     for step in range(40):
@@ -174,9 +181,12 @@ def main():
         logits, sides, _ = net(image)
         scores, found = F.sigmoid(logits), boxes_of(centres, sides * strides)
         rows = [kept(*one) for one in zip(found, scores, strict=True)]
-        out, index, counts = paddle._C_ops.multiclass_nms3(found, scores.transpose([0, 2, 1]), None, 0.2, 50, 5, 0.5, True, 1.0, -1)
-        lowered, _, _ = paddle.vision.ops.matrix_nms(found, scores.transpose([0, 2, 1]), 0.2, 0.1, 50, 5, background_label=-1)
-    written(losses=losses, scores=scores, found=found, kept=paddle.concat(rows), out=out, index=index, counts=counts, lowered=lowered)
+        out, index, counts = paddle._C_ops.multiclass_nms3(found, scores.transpose([0, 2, 1]), None, 0.2, 50,
+                                                           5, 0.5, True, 1.0, -1)
+        lowered, _, _ = paddle.vision.ops.matrix_nms(found, scores.transpose([0, 2, 1]), 0.2, 0.1, 50, 5,
+                                                     background_label=-1)
+    written(losses=losses, scores=scores, found=found, kept=paddle.concat(rows), out=out, index=index,
+            counts=counts, lowered=lowered)
 
 
 main()

@@ -15,7 +15,8 @@ def _written(w, attrs, out, x, weight, bias):
     return done if bias is None else w.op("add", [done, bias], out[0])
 
 
-@known_as(amp="linear_v2", node="matmul", write=_written, id="compat_linear", formerly=("compat.nn.functional.common.linear",))
+@known_as(amp="linear_v2", node="matmul", write=_written, id="compat_linear",
+          formerly=("compat.nn.functional.common.linear",))
 @op("input weight bias", method=False, register=False)
 def linear(input, weight, bias=None):
     """Computes input @ weight^T + bias.
@@ -43,23 +44,28 @@ def pad(input, pad, mode="constant", value=0.0):
 
     Args:
         input: Tensor [...].
-        pad: list of ints (before, after) for the last axis, then for the one before it, and so on. Negative numbers crop.
-        mode: "constant", "reflect" (mirrored, edge not repeated), "replicate" (edge repeated) or "circular" (from the other end).
+        pad: list of ints (before, after) for the last axis, then for the one before it, and so on.
+            Negative numbers crop.
+        mode: "constant", "reflect" (mirrored, edge not repeated), "replicate" (edge repeated) or "circular"
+            (from the other end).
         value: what mode "constant" fills in.
     Returns:
         Tensor of the dtype of input.
     Raises:
         AssertionError: mode is unknown, or another than "constant" meets more than 5 axes.
-        ValueError: the numbers do not fit input; modes other than "constant" leave the first axis alone and extend 3 axes at most.
+        ValueError: the numbers do not fit input; modes other than "constant" leave the first axis alone and
+            extend 3 axes at most.
         TypeError: pad is no list of ints, or value no number.
     Example:
         >>> paddle.compat.nn.functional.pad(paddle.ones([1, 2]), [1, 0], value=5.0).tolist()
         [[5.0, 1.0, 1.0]]
     """
     if mode not in ("constant", "reflect", "replicate", "circular"):
-        raise AssertionError(f"pad: mode: got {mode!r}; allowed are 'constant', 'reflect', 'replicate' and 'circular'")
+        raise AssertionError(f"pad: mode: got {mode!r}; allowed are 'constant', 'reflect', "
+                             "'replicate' and 'circular'")
     if not isinstance(pad, tuple) or not isinstance(value, int | float | complex):
-        raise TypeError(f"pad: got pad={pad!r} and value={value!r}; pad must be a list of ints and value a number")
+        raise TypeError(f"pad: got pad={pad!r} and value={value!r}; "
+                        "pad must be a list of ints and value a number")
     pad = ints("pad", pad, "pad")
     if mode != "constant" and input.ndim > 5:
         raise AssertionError(f"pad: input: got {input.ndim} axes; mode {mode!r} allows 2 to 5")
@@ -67,9 +73,11 @@ def pad(input, pad, mode="constant", value=0.0):
         raise ValueError(f"pad: input: got {input.ndim} axes; mode {mode!r} allows 2 to 5")
     most = 2 * (input.ndim if mode == "constant" else min(input.ndim - 1, 3))
     if len(pad) % 2 or len(pad) > most:
-        raise ValueError(f"pad: pad: got {len(pad)} numbers for {input.ndim} axes; give pairs, at most {most} numbers with mode {mode!r}")
+        raise ValueError(f"pad: pad: got {len(pad)} numbers for {input.ndim} axes; "
+                         f"give pairs, at most {most} numbers with mode {mode!r}")
     pairs = list(zip(pad[::2], pad[1::2], strict=True))
-    return input if not pairs else extended(input, [(0, 0)] * (input.ndim - len(pairs)) + pairs[::-1], mode, value)
+    return (input if not pairs
+            else extended(input, [(0, 0)] * (input.ndim - len(pairs)) + pairs[::-1], mode, value))
 
 
 def unfold(input, kernel_size, dilation=1, padding=0, stride=1):

@@ -1,8 +1,18 @@
-"""Collectives that bring the numbers of all processes together; the functions without `stream` describe the arguments."""
+"""Collectives that bring the numbers of all processes together; the functions without `stream`
+describe the arguments."""
 
 from paddle_jax._core.tensor import Tensor
 from paddle_jax.distributed.communication.group import member
-from paddle_jax.distributed.communication.tensors import Task, fill, kind, need_sync, place, split, value, values
+from paddle_jax.distributed.communication.tensors import (
+    Task,
+    fill,
+    kind,
+    need_sync,
+    place,
+    split,
+    value,
+    values,
+)
 
 _SUM = 0
 
@@ -35,7 +45,8 @@ def reduce(tensor, dst=0, op=_SUM, group=None, sync_op=True, use_calc_stream=Fal
 
 
 def reduce_scatter(tensor, tensor_or_tensor_list, op=_SUM, group=None, sync_op=True, use_calc_stream=False):
-    """`paddle.distributed.reduce_scatter`, with `use_calc_stream`; the second argument may also be a Tensor [size * n, ...]."""
+    """`paddle.distributed.reduce_scatter`, with `use_calc_stream`; the second argument may also be a Tensor
+    [size * n, ...]."""
     need_sync("reduce_scatter", sync_op, use_calc_stream)
     if (group := member(group)) is None:
         return None
@@ -45,7 +56,8 @@ def reduce_scatter(tensor, tensor_or_tensor_list, op=_SUM, group=None, sync_op=T
     else:
         rows = values(call, "tensor_list", given, group.nranks)
     if value(call, "tensor", tensor).size * group.nranks != rows.size or tensor._raw.dtype != rows.dtype:
-        raise ValueError(f"{call}: tensor: got {kind(tensor._raw)}; each process gets {rows.dtype.name}{list(rows.shape[1:])}")
+        raise ValueError(f"{call}: tensor: got {kind(tensor._raw)}; "
+                         f"each process gets {rows.dtype.name}{list(rows.shape[1:])}")
     flat = rows.reshape(rows.size)
     fill(call, "tensor", tensor, group.process_group.reduce_scatter(flat, _operation(op)))
     return Task(sync=sync_op)

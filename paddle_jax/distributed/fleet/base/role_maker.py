@@ -15,16 +15,20 @@ class RoleMakerBase:
     """Answers of a process about itself; see its subclasses."""
 
     def __init__(self, is_collective, role, current_id, count, endpoints, servers=()):
-        self._is_collective, self._role, self._current_id, self._count = bool(is_collective), role, current_id, count
+        self._is_collective, self._role, self._current_id, self._count = (bool(is_collective), role,
+                                                                          current_id, count)
         self._trainers, self._servers = list(endpoints), list(servers)
 
     def refuse_servers(self):
-        """Raises NotImplementedError where the answers ask for parameter servers, or for processes that are not connected."""
+        """Raises NotImplementedError where the answers ask for parameter servers, or for processes that
+        are not connected."""
         lonely = environment.size() == 1 and self._count == 1 and not self._servers
         if not self._is_worker() or not (self._is_collective or lonely):
-            raise NotImplementedError(f"fleet.init: role_maker: got is_collective={self._is_collective}, role {self._role}, {self._count} workers, "
-                                      f"{len(self._servers)} servers; there are no parameter servers here, and several workers are "
-                                      "collective; pass is_collective=True and start the program by `python -m paddle_jax.distributed.launch`")
+            raise NotImplementedError(f"fleet.init: role_maker: got is_collective={self._is_collective}, "
+                                      f"role {self._role}, {self._count} workers, {len(self._servers)} "
+                                      "servers; there are no parameter servers here, and several workers are "
+                                      "collective; pass is_collective=True and start the program by `python "
+                                      "-m paddle_jax.distributed.launch`")
 
     def _worker_index(self):
         return self._current_id
@@ -63,8 +67,8 @@ class PaddleCloudRoleMaker(RoleMakerBase):
     """What the launcher has told this process in its environment.
 
     Args:
-        is_collective: True for processes that all do the same. False, for programs with parameter servers, makes sense for a process alone, which
-            has none; `fleet.init` refuses it where there are more.
+        is_collective: True for processes that all do the same. False, for programs with parameter servers,
+            makes sense for a process alone, which has none; `fleet.init` refuses it where there are more.
         kwargs: accepted.
     Example:
         >>> from paddle_jax.distributed import fleet
@@ -79,16 +83,19 @@ class PaddleCloudRoleMaker(RoleMakerBase):
 
 
 class UserDefinedRoleMaker(RoleMakerBase):
-    """What the program says itself about its processes. They still have to be connected: `fleet.init` does it by the launcher's variables.
+    """What the program says itself about its processes. They still have to be connected: `fleet.init` does it
+    by the launcher's variables.
 
     Args:
         is_collective: True for processes that all do the same; False as for `PaddleCloudRoleMaker`.
         init_gloo: accepted.
-        kwargs: current_id: int, the number of this process. worker_num: int. worker_endpoints and server_endpoints: lists of str, "host:port" of
-            each process. role: a number of Role; what is no worker can be asked, but `fleet.init` refuses it.
+        kwargs: current_id: int, the number of this process. worker_num: int. worker_endpoints and
+            server_endpoints: lists of str, "host:port" of each process. role: a number of Role; what is no
+            worker can be asked, but `fleet.init` refuses it.
     Example:
         >>> from paddle_jax.distributed import fleet
-        >>> role = fleet.UserDefinedRoleMaker(is_collective=True, current_id=0, worker_num=1, worker_endpoints=["127.0.0.1:6170"])
+        >>> role = fleet.UserDefinedRoleMaker(is_collective=True, current_id=0, worker_num=1,
+        ...                                   worker_endpoints=["127.0.0.1:6170"])
         >>> fleet.init(role).worker_num()
         1
     """
@@ -96,5 +103,6 @@ class UserDefinedRoleMaker(RoleMakerBase):
     def __init__(self, is_collective=False, init_gloo=False, **kwargs):
         endpoints = kwargs.get("worker_endpoints") or []
         count = kwargs.get("worker_num") or len(endpoints) or environment.size()
-        super().__init__(is_collective, kwargs.get("role", Role.WORKER), kwargs.get("current_id", environment.rank()), count, endpoints,
+        super().__init__(is_collective, kwargs.get("role", Role.WORKER),
+                         kwargs.get("current_id", environment.rank()), count, endpoints,
                          kwargs.get("server_endpoints") or [])

@@ -56,7 +56,8 @@ class CommunicateTopology:
             AssertionError: a dimension is missing, or there is none of a name.
         """
         if len(args) != len(self._dims) or set(args) != set(self._parallel_names):
-            raise CheckError(f"CommunicateTopology.get_rank: got places along {sorted(args)}; give one for each of {self._parallel_names}")
+            raise CheckError(f"CommunicateTopology.get_rank: got places along {sorted(args)}; "
+                             f"give one for each of {self._parallel_names}")
         return int(self._grid[tuple(args[name] for name in self._parallel_names)])
 
     def get_coord(self, rank):
@@ -66,7 +67,8 @@ class CommunicateTopology:
             AssertionError: there is no such process.
         """
         if not 0 <= rank < self.world_size():
-            raise CheckError(f"CommunicateTopology.get_coord: rank: got {rank}; there are {self.world_size()} processes, numbered from 0")
+            raise CheckError(f"CommunicateTopology.get_coord: rank: got {rank}; "
+                             f"there are {self.world_size()} processes, numbered from 0")
         return self.coordinate(*(int(i) for i in np.unravel_index(rank, self._dims)))
 
     def get_axis_list(self, axis_name, index):
@@ -75,13 +77,15 @@ class CommunicateTopology:
         return np.take(self._grid, index, at).reshape(-1).tolist() if 0 <= index < self._dims[at] else []
 
     def get_comm_list(self, axis_name):
-        """The groups along a dimension: lists of numbers of processes, each of which has all of them apart from this dimension in common.
+        """The groups along a dimension: lists of numbers of processes, each of which has all of them apart
+        from this dimension in common.
 
         Raises:
             AssertionError: there is none of this name.
         """
         if axis_name not in self._parallel_names:
-            raise CheckError(f"CommunicateTopology.get_comm_list: axis_name: got {axis_name!r}; there are {self._parallel_names}")
+            raise CheckError(f"CommunicateTopology.get_comm_list: axis_name: got {axis_name!r}; "
+                             f"there are {self._parallel_names}")
         return self.get_fused_ranks([axis_name])
 
     def get_fused_ranks(self, fused_axis):
@@ -98,10 +102,12 @@ class CommunicateTopology:
 
 
 class HybridCommunicateGroup:
-    """The groups along the dimensions of a grid of this program's processes. Nothing is sent to make them; all processes must make them.
+    """The groups along the dimensions of a grid of this program's processes. Nothing is sent to make them;
+    all processes must make them.
 
     Args:
-        topology: CommunicateTopology of all processes, with the dimensions that fleet uses ("data", "pipe", "sharding", "sep", "model").
+        topology: CommunicateTopology of all processes, with the dimensions that fleet uses ("data", "pipe",
+            "sharding", "sep", "model").
         hybrid_configs: accepted.
     Raises:
         AssertionError: the grid is not that of all processes.
@@ -120,7 +126,8 @@ class HybridCommunicateGroup:
         self._sizes = {name: topology.get_dim(name) for name in names}
         if topology.world_size() != self.nranks:
             found = ", ".join(f"{name} {size}" for name, size in self._sizes.items())
-            raise CheckError(f"HybridCommunicateGroup: the degrees make up {topology.world_size()} processes ({found}), and there are {self.nranks}; "
+            raise CheckError(f"HybridCommunicateGroup: the degrees make up {topology.world_size()} processes "
+                             f"({found}), and there are {self.nranks}; "
                              "their product must be that (dp_degree=-1 takes what the others leave)")
         self._place = topology.get_coord(self.global_rank)._asdict()
         self._groups = {name: self._made([name]) for name in names}
@@ -136,12 +143,14 @@ class HybridCommunicateGroup:
         return self._groups["sep"]
 
     def get_parallel_mode(self):
-        """A number of ParallelMode: the innermost kind of parallelism whose degree is above 1, DATA_PARALLEL for none."""
-        kinds = {"pipe": ParallelMode.PIPELINE_PARALLEL, "model": ParallelMode.TENSOR_PARALLEL, "sep": ParallelMode.SEGMENT_PARALLEL,
-                 "sharding": ParallelMode.SHARDING_PARALLEL}
+        """A number of ParallelMode: the innermost kind of parallelism whose degree is above 1,
+        DATA_PARALLEL for none."""
+        kinds = {"pipe": ParallelMode.PIPELINE_PARALLEL, "model": ParallelMode.TENSOR_PARALLEL,
+                 "sep": ParallelMode.SEGMENT_PARALLEL, "sharding": ParallelMode.SHARDING_PARALLEL}
         if self._sizes.get("data", 1) > 1 and all(self._sizes.get(name, 1) == 1 for name in kinds):
             return ParallelMode.DATA_PARALLEL
-        return next((kind for name, kind in kinds.items() if self._sizes.get(name, 1) > 1), ParallelMode.DATA_PARALLEL)
+        return next((kind for name, kind in kinds.items() if self._sizes.get(name, 1) > 1),
+                    ParallelMode.DATA_PARALLEL)
 
     def topology(self):
         """The CommunicateTopology."""
@@ -212,7 +221,8 @@ def _along(name, axis):
         made |= {f"get_{name}_parallel_group": (group, f'The group along "{axis}".'),
                  f"get_{name}_parallel_group_src_rank": (first, "The first process of that group.")}
     for key, (function, text) in made.items():
-        function.__name__, function.__qualname__, function.__doc__ = key, f"HybridCommunicateGroup.{key}", text
+        function.__name__, function.__qualname__, function.__doc__ = (key, f"HybridCommunicateGroup.{key}",
+                                                                      text)
         setattr(HybridCommunicateGroup, key, function)
 
 

@@ -7,8 +7,9 @@ __all__ = ["DataGenerator", "MultiSlotDataGenerator", "MultiSlotStringDataGenera
 
 
 class DataGenerator:
-    """Reads lines, makes samples of them, groups these into batches and prints them. Subclasses say how a sample is made (`generate_sample`) and,
-    if they want to, how a batch is (`generate_batch`); `MultiSlotDataGenerator` and `MultiSlotStringDataGenerator` say how one is written."""
+    """Reads lines, makes samples of them, groups these into batches and prints them. Subclasses say how a
+    sample is made (`generate_sample`) and, if they want to, how a batch is (`generate_batch`);
+    `MultiSlotDataGenerator` and `MultiSlotStringDataGenerator` say how one is written."""
 
     def __init__(self):
         self._proto_info, self.batch_size_ = None, 32
@@ -43,10 +44,11 @@ class DataGenerator:
         Args:
             line: str, or None where there is no input.
         Returns:
-            A function without arguments that gives an iterable of samples, `[(name, [value, ...]), ...]`; None among them is left out.
+            A function without arguments that gives an iterable of samples, `[(name, [value, ...]), ...]`;
+            None among them is left out.
         """
-        raise NotImplementedError(f"{type(self).__name__}.generate_sample: it is not overridden; define it to return a function that gives samples "
-                                  "[(name, [value, ...]), ...]")
+        raise NotImplementedError(f"{type(self).__name__}.generate_sample: it is not overridden; define it "
+                                  "to return a function that gives samples [(name, [value, ...]), ...]")
 
     def generate_batch(self, samples):
         """May be overridden: what becomes of the samples of a batch.
@@ -59,8 +61,8 @@ class DataGenerator:
         return lambda: iter(samples)
 
     def _gen_str(self, line):
-        raise NotImplementedError(f"{type(self).__name__}: it does not say how samples are written; derive from MultiSlotDataGenerator or "
-                                  "MultiSlotStringDataGenerator")
+        raise NotImplementedError(f"{type(self).__name__}: it does not say how samples are written; "
+                                  "derive from MultiSlotDataGenerator or MultiSlotStringDataGenerator")
 
     def _samples(self, lines):
         for line in lines:
@@ -76,7 +78,8 @@ class DataGenerator:
 def _checked(generator, line):
     """The slots of a sample."""
     if not isinstance(line, (list, tuple)):
-        raise ValueError(f"{type(generator).__name__}: sample: got {type(line).__name__}; it must be a list or tuple of (name, [value, ...])")
+        raise ValueError(f"{type(generator).__name__}: sample: got {type(line).__name__}; "
+                         "it must be a list or tuple of (name, [value, ...])")
     return line
 
 
@@ -86,7 +89,8 @@ class MultiSlotDataGenerator(DataGenerator):
     All samples have the slots of the first one, in its order; a slot has at least one value.
 
     Raises:
-        ValueError: a sample is no list or tuple, a name no str, the values no list, or none, or no numbers; or the slots differ from before.
+        ValueError: a sample is no list or tuple, a name no str, the values no list, or none, or no numbers;
+            or the slots differ from before.
     Example:
         >>> from paddle_jax.distributed.fleet import MultiSlotDataGenerator
         >>> class Words(MultiSlotDataGenerator):
@@ -100,7 +104,8 @@ class MultiSlotDataGenerator(DataGenerator):
         slots = _checked(self, line)
         known = self._proto_info
         if known is not None and len(slots) != len(known):
-            raise ValueError(f"MultiSlotDataGenerator: sample: got {len(slots)} slots; the first sample has {len(known)}")
+            raise ValueError(f"MultiSlotDataGenerator: sample: got {len(slots)} slots; "
+                             f"the first sample has {len(known)}")
         for place, (name, values) in enumerate(slots):
             self._check_slot(name, values)
             if known is not None and known[place][0] != name:
@@ -109,7 +114,8 @@ class MultiSlotDataGenerator(DataGenerator):
         if known is None:
             known = self._proto_info = [(name, "uint64") for name, _ in slots]
         floats = [any(isinstance(value, float) for value in values) for _, values in slots]
-        self._proto_info = [(name, "float" if real else kind) for (name, kind), real in zip(known, floats, strict=True)]
+        self._proto_info = [(name, "float" if real else kind)
+                            for (name, kind), real in zip(known, floats, strict=True)]
         return " ".join(f"{len(values)} {' '.join(map(str, values))}" for _, values in slots) + "\n"
 
     @staticmethod
@@ -117,7 +123,8 @@ class MultiSlotDataGenerator(DataGenerator):
         if not isinstance(name, str):
             raise ValueError(f"MultiSlotDataGenerator: name: got {type(name).__name__}; it must be a str")
         if not isinstance(values, list):
-            raise ValueError(f"MultiSlotDataGenerator: {name}: got {type(values).__name__}; the values must be a list")
+            raise ValueError(f"MultiSlotDataGenerator: {name}: got {type(values).__name__}; "
+                             "the values must be a list")
         if not values:
             raise ValueError(f"MultiSlotDataGenerator: {name}: got no values; pad the slot with a number")
         wrong = [value for value in values if not isinstance(value, (int, float))]

@@ -15,17 +15,20 @@ class PipelineParallel(_Wrapped):
     Args:
         layers: PipelineLayer with a loss_fn.
         hcg: HybridCommunicateGroup.
-        strategy: DistributedStrategy; its pipeline_configs say accumulate_steps, into how many small batches a batch is cut, and micro_batch_size.
+        strategy: DistributedStrategy; its pipeline_configs say accumulate_steps, into how many small batches
+            a batch is cut, and micro_batch_size.
     Raises:
         TypeError: layers is no PipelineLayer.
     """
 
     def __init__(self, layers, hcg, strategy):
         if not isinstance(layers, PipelineLayer):
-            raise TypeError(f"PipelineParallel: layers: got {type(layers).__name__}; it must be a PipelineLayer")
+            raise TypeError(f"PipelineParallel: layers: got {type(layers).__name__}; "
+                            "it must be a PipelineLayer")
         super().__init__(layers, hcg, strategy)
         configs = strategy.pipeline_configs
-        self.accumulate_steps, self.micro_batch_size, self.total_loss = configs["accumulate_steps"], configs["micro_batch_size"], None
+        self.accumulate_steps, self.micro_batch_size, self.total_loss = (configs["accumulate_steps"],
+                                                                         configs["micro_batch_size"], None)
 
     def forward_backward_pipeline(self, data, scaler=None):
         """Computes the gradients of the mean loss of the small batches, and returns it.
@@ -90,6 +93,6 @@ class PipelineParallel(_Wrapped):
             return whole
         size = self.micro_batch_size
         if whole.shape[0] != size * self.accumulate_steps:
-            raise CheckError(f"PipelineParallel: data: got a batch of {whole.shape[0]}; pipeline_configs make it {self.accumulate_steps} batches of "
-                             f"{size}")
+            raise CheckError(f"PipelineParallel: data: got a batch of {whole.shape[0]}; "
+                             f"pipeline_configs make it {self.accumulate_steps} batches of {size}")
         return whole[at * size : (at + 1) * size]

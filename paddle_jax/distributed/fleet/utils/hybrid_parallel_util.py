@@ -6,13 +6,16 @@ from paddle_jax.distributed.data_parallel import averaged
 
 
 def fused_allreduce_gradients(parameter_list, hcg):
-    """Replaces gradients by their mean over the processes, for programs that add up gradients under `no_sync`. With one process they stay.
+    """Replaces gradients by their mean over the processes, for programs that add up gradients under
+    `no_sync`. With one process they stay.
 
     Args:
-        parameter_list: Parameters; those without a gradient are left out, which must be the same ones on all processes.
+        parameter_list: Parameters; those without a gradient are left out, which must be the same ones
+            on all processes.
         hcg: what tells the group by its `get_data_parallel_group()`, or None for all processes.
     Raises:
-        RuntimeError: there are several processes and no group of them; or they do not have the same gradients.
+        RuntimeError: there are several processes and no group of them; or they do not have
+            the same gradients.
     """
     if environment.size() == 1:
         return

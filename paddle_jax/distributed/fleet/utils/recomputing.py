@@ -37,10 +37,10 @@ def recompute(function, *args, **kwargs):
 
     Args:
         function: callable or Layer.
-        args: its arguments. Gradients flow to those Tensors that want them, and to the Parameters that the function uses. Where no argument wants
-            a gradient the function is simply called.
-        kwargs: keyword arguments of the function; and `preserve_rng_state` (default True: the second run draws the same random numbers),
-            `use_reentrant` and `offload_indices`, which change nothing here.
+        args: its arguments. Gradients flow to those Tensors that want them, and to the Parameters that the
+            function uses. Where no argument wants a gradient the function is simply called.
+        kwargs: keyword arguments of the function; and `preserve_rng_state` (default True: the second run
+            draws the same random numbers), `use_reentrant` and `offload_indices`, which change nothing here.
     Returns:
         What the function returns: a Tensor, or a tuple of Tensors.
     Example:

@@ -1,5 +1,5 @@
-"""Sequence parallelism: between layers in parts (fleet.meta_parallel) each process of the model parallel group keeps a part of the first axis, the
-sequence, in place of all of it.
+"""Sequence parallelism: between layers in parts (fleet.meta_parallel) each process of the model parallel
+group keeps a part of the first axis, the sequence, in place of all of it.
 
 See: Korthikanti et al., Reducing Activation Recomputation in Large Transformer Models, 2022.
 """
@@ -22,15 +22,16 @@ def _group():
 
 def _check(name, x, group):
     if x.shape[0] % group.nranks:
-        raise CheckError(f"{name}: input: got shape {list(x.shape)}; the first length must be a multiple of the {group.nranks} processes of the "
-                         "model parallel group")
+        raise CheckError(f"{name}: input: got shape {list(x.shape)}; the first length must be a multiple of "
+                         f"the {group.nranks} processes of the model parallel group")
 
 
 def scatter(input):
     """The part of this process of the first axis.
 
     Args:
-        input: Tensor [n, ...], alike on all processes of the model parallel group; n is a multiple of their number.
+        input: Tensor [n, ...], alike on all processes of the model parallel group; n is a multiple
+            of their number.
     Raises:
         AssertionError: n is no such multiple.
     """
@@ -73,15 +74,19 @@ def _exchange(name, forward, backward, text):
     return Exchange
 
 
-ScatterOp = _exchange("ScatterOp", scatter, all_gather, "`apply(x)`: `scatter`; gradients are put together again.")
-GatherOp = _exchange("GatherOp", all_gather, scatter, "`apply(x)`: `all_gather`, for what all processes go on with alike: each takes its part of "
-                     "the gradient.")
-AllGatherOp = _exchange("AllGatherOp", all_gather, reduce_scatter, "`apply(x)`: `all_gather`, for layers in parts: gradients are added up.")
-ReduceScatterOp = _exchange("ReduceScatterOp", reduce_scatter, all_gather, "`apply(x)`: `reduce_scatter`; gradients are put together again.")
+ScatterOp = _exchange("ScatterOp", scatter, all_gather,
+                      "`apply(x)`: `scatter`; gradients are put together again.")
+GatherOp = _exchange("GatherOp", all_gather, scatter, "`apply(x)`: `all_gather`, for what all processes go "
+                                                      "on with alike: each takes its part of the gradient.")
+AllGatherOp = _exchange("AllGatherOp", all_gather, reduce_scatter,
+                        "`apply(x)`: `all_gather`, for layers in parts: gradients are added up.")
+ReduceScatterOp = _exchange("ReduceScatterOp", reduce_scatter, all_gather,
+                            "`apply(x)`: `reduce_scatter`; gradients are put together again.")
 
 
 def mark_as_sequence_parallel_parameter(parameter):
-    """Marks a Parameter that each process uses on its part of the sequence: `register_sequence_parallel_allreduce_hooks` adds up its gradients."""
+    """Marks a Parameter that each process uses on its part of the sequence:
+    `register_sequence_parallel_allreduce_hooks` adds up its gradients."""
     parameter.sequence_parallel = True
 
 
@@ -91,7 +96,8 @@ def is_sequence_parallel_parameter(parameter):
 
 
 def register_sequence_parallel_allreduce_hooks(model, accumulation_steps, fuse_sequence_parallel_allreduce):
-    """From now on gradients of the marked Parameters of a model are added up over the model parallel group, in each backward pass.
+    """From now on gradients of the marked Parameters of a model are added up over the model parallel group,
+    in each backward pass.
 
     Args:
         model: Layer.
@@ -102,11 +108,13 @@ def register_sequence_parallel_allreduce_hooks(model, accumulation_steps, fuse_s
         return
     for parameter in model.parameters():
         if is_sequence_parallel_parameter(parameter):
-            parameter.register_hook(lambda grad: wrap(group.process_group.all_reduce(grad._value, wire.SUM, "sequence parallel: all_reduce")))
+            parameter.register_hook(lambda grad: wrap(
+                group.process_group.all_reduce(grad._value, wire.SUM, "sequence parallel: all_reduce")))
 
 
 class ColumnSequenceParallelLinear(ColumnParallelLinear):
-    """ColumnParallelLinear on parts of a sequence: [n / processes, ..., in_features] to [n, ..., out_features / processes].
+    """ColumnParallelLinear on parts of a sequence: [n / processes, ..., in_features] to [n, ...,
+    out_features / processes].
 
     Args:
         gather_output: must be False.
@@ -115,12 +123,14 @@ class ColumnSequenceParallelLinear(ColumnParallelLinear):
         AssertionError: gather_output, or the model parallel group has one process.
     """
 
-    def __init__(self, in_features, out_features, weight_attr=None, has_bias=None, gather_output=True, fuse_matmul_bias=False, mp_group=None,
-                 name=None):
-        super().__init__(in_features, out_features, weight_attr, has_bias, gather_output, fuse_matmul_bias, mp_group, name)
+    def __init__(self, in_features, out_features, weight_attr=None, has_bias=None, gather_output=True,
+                 fuse_matmul_bias=False, mp_group=None, name=None):
+        super().__init__(in_features, out_features, weight_attr, has_bias, gather_output, fuse_matmul_bias,
+                         mp_group, name)
         if not self.is_mp or gather_output:
-            raise CheckError(f"ColumnSequenceParallelLinear: got gather_output={gather_output} and {self.world_size} processes in the model parallel "
-                             "group; it must be False, and there must be several")
+            raise CheckError(f"ColumnSequenceParallelLinear: got gather_output={gather_output} and "
+                             f"{self.world_size} processes in the model parallel group; "
+                             "it must be False, and there must be several")
 
     def forward(self, x):
         """The features of this process, for the whole sequence."""
@@ -128,8 +138,8 @@ class ColumnSequenceParallelLinear(ColumnParallelLinear):
 
 
 class RowSequenceParallelLinear(RowParallelLinear):
-    """RowParallelLinear that leaves each process its part of the sequence: [n, ..., in_features / processes] to [n / processes, ..., out_features].
-    Its bias is marked: `register_sequence_parallel_allreduce_hooks`.
+    """RowParallelLinear that leaves each process its part of the sequence: [n, ..., in_features / processes]
+    to [n / processes, ..., out_features]. Its bias is marked: `register_sequence_parallel_allreduce_hooks`.
 
     Args:
         input_is_parallel: must be True.
@@ -138,9 +148,10 @@ class RowSequenceParallelLinear(RowParallelLinear):
         AssertionError: not input_is_parallel.
     """
 
-    def __init__(self, in_features, out_features, weight_attr=None, has_bias=True, input_is_parallel=False, fuse_matmul_bias=False, mp_group=None,
-                 name=None):
-        super().__init__(in_features, out_features, weight_attr, has_bias, input_is_parallel, fuse_matmul_bias, mp_group, name)
+    def __init__(self, in_features, out_features, weight_attr=None, has_bias=True, input_is_parallel=False,
+                 fuse_matmul_bias=False, mp_group=None, name=None):
+        super().__init__(in_features, out_features, weight_attr, has_bias, input_is_parallel,
+                         fuse_matmul_bias, mp_group, name)
         if not input_is_parallel:
             raise CheckError("RowSequenceParallelLinear: input_is_parallel: got False; it must be True")
         if self.bias is not None:
@@ -148,5 +159,6 @@ class RowSequenceParallelLinear(RowParallelLinear):
 
     def forward(self, x):
         """The part of the sequence of this process, all features."""
-        out = ReduceScatterOp.apply(functional.linear(x, self.weight)) if self.is_mp else functional.linear(x, self.weight)
+        out = (ReduceScatterOp.apply(functional.linear(x, self.weight)) if self.is_mp
+               else functional.linear(x, self.weight))
         return out if self.bias is None else out + self.bias

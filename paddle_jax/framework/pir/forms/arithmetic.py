@@ -76,7 +76,8 @@ def _frac(w, a, out, x):
 
 
 def _hypot(w, a, out, x, y):
-    return w.op("sqrt", [binary(w, "add", w.op("square", [x], x.type), w.op("square", [y], y.type), out[0])], out[0])
+    return w.op("sqrt", [binary(w, "add", w.op("square", [x], x.type), w.op("square", [y], y.type), out[0])],
+                out[0])
 
 
 def _logaddexp(w, a, out, x, y):
@@ -87,11 +88,13 @@ def _logaddexp(w, a, out, x, y):
 
 def _nan_to_num(w, a, out, x):
     top = {"float16": 65504.0, "float64": 1.7976931348623157e308}.get(x.dtype, 3.4028234663852886e38)
-    for test, number in (("nan", a.nan), ("high", top if a.posinf is None else a.posinf), ("low", -top if a.neginf is None else a.neginf)):
+    for test, number in (("nan", a.nan), ("high", top if a.posinf is None else a.posinf),
+                         ("low", -top if a.neginf is None else a.neginf)):
         if test == "nan":
             hit = w.op("isnan", [x], ("bool", x.shape))
         else:
-            hit = w.op("equal", [x, w.full(math.inf if test == "high" else -math.inf, x.dtype, ())], ("bool", x.shape))
+            hit = w.op("equal", [x, w.full(math.inf if test == "high" else -math.inf, x.dtype, ())],
+                       ("bool", x.shape))
         x = w.op("where", [hit, w.op("full_like", [x, w.full(number)], x.type, dtype=x.dtype), x], x.type)
     return x
 
@@ -100,4 +103,5 @@ add, subtract = _arithmetic("add"), _arithmetic("subtract")
 scale = Form(_write_scale, _read_scale, _onnx_scale)
 clip = Form(_write_clip, _read_clip, _onnx_clip)
 floor_divide, remainder = Form(onnx=_onnx_floor_divide), Form(onnx=_onnx_remainder)
-sgn, frac, hypot, logaddexp, nan_to_num = Form(_sgn), Form(_frac), Form(_hypot), Form(_logaddexp), Form(_nan_to_num)
+sgn, frac, hypot, logaddexp, nan_to_num = (Form(_sgn), Form(_frac), Form(_hypot), Form(_logaddexp),
+                                           Form(_nan_to_num))

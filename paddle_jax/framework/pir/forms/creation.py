@@ -7,7 +7,8 @@ from paddle_jax.framework.pir.records import Form
 
 def _uniform(w, a, out, low, high):
     shape = out[0][1]
-    return w.op("uniform", [w.ints(shape), cast(w, low, out[0][0]), cast(w, high, out[0][0])], out[0], shape=[], dtype=out[0][0])
+    return w.op("uniform", [w.ints(shape), cast(w, low, out[0][0]), cast(w, high, out[0][0])], out[0],
+                shape=[], dtype=out[0][0])
 
 
 def _read_uniform(a, n_shape, s_low, s_high):

@@ -20,13 +20,15 @@ def _resize(w, a, out, x):
         factors = [float(f) for f in pair(a.scale_factor, n)]
         factors = factors * n if len(factors) == 1 else factors
     elif any(isinstance(v, Length) for v in spatial):
-        operand = w.op("concat", [w.combine([reshape(w, w.length(v) if isinstance(v, Length) else w.full(v, "int64", ()), [1]) for v in spatial]),
-                                  w.full(0, "int32")], ("int64", [n]))
+        operand = w.op("concat", [
+            w.combine([reshape(w, w.length(v) if isinstance(v, Length) else w.full(v, "int64", ()), [1])
+                       for v in spatial]), w.full(0, "int32")], ("int64", [n]))
         operand = cast(w, operand, "int32")
     else:
         size[3 - n :] = spatial
-    return w.op(a.mode + "_interp", [x, operand, None, None], out[0], data_format=form, out_d=size[0], out_h=size[1], out_w=size[2], scale=factors,
-                interp_method=a.mode, align_corners=a.align_corners, align_mode=a.align_mode)
+    return w.op(a.mode + "_interp", [x, operand, None, None], out[0], data_format=form, out_d=size[0],
+                out_h=size[1], out_w=size[2], scale=factors, interp_method=a.mode,
+                align_corners=a.align_corners, align_mode=a.align_mode)
 
 
 def _read_resize(a, x, n_size=None, sizes=None, s_scale=None):
@@ -38,8 +40,10 @@ def _read_resize(a, x, n_size=None, sizes=None, s_scale=None):
     elif n_size is not None:
         size = n_size
     scale = a.scale if s_scale is None else s_scale if isinstance(s_scale, float) else s_scale.tolist()
-    chosen = {"size": size} if sizes is not None or n_size is not None or (all(n > 0 for n in size) and not scale) else {"scale_factor": scale}
-    return P.interpolate(x, mode=a.interp_method, align_corners=a.align_corners, align_mode=a.align_mode, data_format=form, **chosen)
+    chosen = ({"size": size} if sizes is not None or n_size is not None
+                                 or (all(n > 0 for n in size) and not scale) else {"scale_factor": scale})
+    return P.interpolate(x, mode=a.interp_method, align_corners=a.align_corners, align_mode=a.align_mode,
+                         data_format=form, **chosen)
 
 
 def _onnx_resize(g, op, x, size=None, sizes=None, scale=None):
@@ -47,8 +51,10 @@ def _onnx_resize(g, op, x, size=None, sizes=None, scale=None):
     n = op.ndim() - 2
     given = [op.out_d, op.out_h, op.out_w][3 - n :]
     mode = {"nearest": "nearest", "bicubic": "cubic"}.get(op.interp_method, "linear")
-    how = "align_corners" if op.align_corners else "asymmetric" if op.align_mode == 1 or mode == "nearest" else "half_pixel"
-    attrs = {"mode": mode, "coordinate_transformation_mode": how, "cubic_coeff_a": -0.75, "nearest_mode": "floor"}
+    how = ("align_corners" if op.align_corners else "asymmetric" if op.align_mode == 1 or mode == "nearest"
+           else "half_pixel")
+    attrs = {"mode": mode, "coordinate_transformation_mode": how, "cubic_coeff_a": -0.75,
+             "nearest_mode": "floor"}
     if size is not None or (all(m > 0 for m in given) and not op.scale):
         head = g.node("Slice", [g.node("Shape", [x]), g.ints([0]), g.ints([2])])
         tail = g.ints(given) if size is None else g.cast(size, "int64")
@@ -62,7 +68,8 @@ def _pad(w, a, out, x):
     pads, n = list(a.pad), x.ndim
     spatial = n - 2
     if len(pads) == 2 * n and a.mode == "constant" and (not 3 <= n <= 5 or len(pads) != 2 * spatial):
-        ordered = pads if a.pad_from_left_axis else [p for i in range(n)[::-1] for p in pads[2 * i : 2 * i + 2]]
+        ordered = (pads if a.pad_from_left_axis
+                   else [p for i in range(n)[::-1] for p in pads[2 * i : 2 * i + 2]])
         return w.op("pad", [x, w.full(a.value, x.dtype)], out[0], paddings=ordered)
     if not 3 <= n <= 5 or len(pads) != 2 * spatial or any(p < 0 for p in pads):
         raise NotWritable("this form of pad has no form in PIR")
@@ -72,7 +79,8 @@ def _pad(w, a, out, x):
     for _ in range(3 - spatial):
         done, pads = unsqueeze(w, done, axis), [*pads, 0, 0]
     kind = out[0][0], [*out[0][1][:axis], *[1] * (3 - spatial), *out[0][1][axis:]]
-    done = w.op("pad3d", [done, w.ints(pads)], kind, mode=a.mode, pad_value=float(a.value), data_format="NDHWC" if last else "NCDHW")
+    done = w.op("pad3d", [done, w.ints(pads)], kind, mode=a.mode, pad_value=float(a.value),
+                data_format="NDHWC" if last else "NCDHW")
     return squeeze(w, done, list(range(axis, axis + 3 - spatial))) if spatial < 3 else done
 
 
@@ -95,11 +103,13 @@ def _unfold(w, a, out, x):
     pads = pair(a.paddings, 2) if not isinstance(a.paddings, int) else [a.paddings] * 2
     pads = pads if len(pads) == 4 else [*pads, *pads]
     sizes, strides, dilations = (pair(v, 2) for v in (a.kernel_sizes, a.strides, a.dilations))
-    return w.op("unfold", [x], out[0], kernel_sizes=sizes, strides=strides, paddings=pads, dilations=dilations)
+    return w.op("unfold", [x], out[0], kernel_sizes=sizes, strides=strides, paddings=pads,
+                dilations=dilations)
 
 
 def _read_unfold(a, x):
     return unfold(x, a.kernel_sizes, a.strides, a.paddings, a.dilations)
 
 
-resize, pad, windows = Form(_resize, _read_resize, _onnx_resize), Form(_pad, _read_pad, _onnx_pad), Form(_unfold, _read_unfold)
+resize, pad, windows = (Form(_resize, _read_resize, _onnx_resize), Form(_pad, _read_pad, _onnx_pad),
+                        Form(_unfold, _read_unfold))

@@ -12,8 +12,10 @@ END = 2**31 - 1  # a slice to the end
 
 def _slice(w, x, axes, starts, ends, shape, decrease=()):
     """x[start:end] along axes; `decrease` names those that are dropped."""
-    flags = [1 if isinstance(start, int) and isinstance(end, int) else -1 for start, end in zip(starts, ends, strict=True)]
-    return w.op("slice", [x, *map(w.vector, (starts, ends))], (x.dtype, shape), axes=axes, infer_flags=flags, decrease_axis=decrease)
+    flags = [1 if isinstance(start, int) and isinstance(end, int) else -1
+             for start, end in zip(starts, ends, strict=True)]
+    return w.op("slice", [x, *map(w.vector, (starts, ends))], (x.dtype, shape), axes=axes, infer_flags=flags,
+                decrease_axis=decrease)
 
 
 def _take_index(w, a, out, x, starts, arrays):
@@ -30,7 +32,8 @@ def _take_index(w, a, out, x, starts, arrays):
     if list(a.slots) != list(range(len(a.slots))):
         raise NotWritable("index arrays on axes that are not the first ones have no form in PIR")
     index = [w.op("expand", [one, w.ints(_joint(arrays))], (one.dtype, _joint(arrays))) for one in arrays]
-    stacked = w.op("stack", [w.combine(index)], (index[0].dtype, [*_joint(arrays), len(index)]), axis=len(_joint(arrays)))
+    stacked = w.op("stack", [w.combine(index)], (index[0].dtype, [*_joint(arrays), len(index)]),
+                   axis=len(_joint(arrays)))
     return w.op("gather_nd", [done, stacked], out[0])
 
 
@@ -41,12 +44,14 @@ def _joint(arrays):
 
 
 def _take_rows(w, a, out, x, index):
-    return w.op("gather", [x, index, w.full(a.axis, "int32")], out[0]) if index.ndim == 1 else _gather_many(w, out, x, index, a.axis)
+    return (w.op("gather", [x, index, w.full(a.axis, "int32")], out[0]) if index.ndim == 1
+            else _gather_many(w, out, x, index, a.axis))
 
 
 def _gather_many(w, out, x, index, axis):
     flat = w.op("reshape", [index, w.ints([-1])], (index.dtype, [_count(index.shape)]))
-    rows = w.op("gather", [x, flat, w.full(axis, "int32")], (x.dtype, [*x.shape[:axis], *flat.shape, *x.shape[axis + 1 :]]))
+    rows = w.op("gather", [x, flat, w.full(axis, "int32")],
+                (x.dtype, [*x.shape[:axis], *flat.shape, *x.shape[axis + 1 :]]))
     return reshape(w, rows, out[0][1])
 
 
@@ -92,7 +97,8 @@ def _window(w, x, pattern, starts):
     dropped = [axis for axis, *_, drop in cuts if drop]
     ends = [_end(start, size, x.shape[axis]) for axis, start, size, _ in cuts]
     starts = [_start(start, x.shape[axis]) for axis, start, *_ in cuts]
-    return _slice(w, x, [c[0] for c in cuts], starts, ends, [n for i, n in enumerate(shape) if i not in dropped], dropped)
+    return _slice(w, x, [c[0] for c in cuts], starts, ends,
+                  [n for i, n in enumerate(shape) if i not in dropped], dropped)
 
 
 def _items(w, starts):
@@ -114,7 +120,8 @@ def _start(start, length):
 def _end(start, size, length):
     if isinstance(start, Value):
         if isinstance(size, Length):
-            raise NotWritable("a slice that starts where a tensor says, of a length that is not fixed, has no form in PIR")
+            raise NotWritable("a slice that starts where a tensor says, of a length that is not fixed, "
+                              "has no form in PIR")
         return start, size
     first, second = (tuple(n.pair if isinstance(n, Length) else (n, n)) for n in (start, size))
     ends = first[0] + second[0], first[1] + second[1]
@@ -153,7 +160,8 @@ def _strided(w, x, steps):
 def _cut(w, a, out, x, starts):
     starts = known_ints(starts)
     return _slice(w, x, list(range(x.ndim)), [_start(s, n) for s, n in zip(starts, x.shape, strict=True)],
-                  [_end(s, size, n) for s, size, n in zip(starts, a.sizes, x.shape, strict=True)], list(a.sizes))
+                  [_end(s, size, n) for s, size, n in zip(starts, a.sizes, x.shape, strict=True)],
+                  list(a.sizes))
 
 
 def _every(w, a, out, x):
@@ -175,13 +183,14 @@ def _read_strided(a, x, n_starts, n_ends, n_strides):
 
 
 def _onnx_slice(g, op, x, starts, ends, steps=None):
-    inputs = [x, g.int_list(starts), g.int_list(ends), g.ints(op.axes)] + ([] if steps is None else [g.int_list(steps)])
+    inputs = ([x, g.int_list(starts), g.int_list(ends), g.ints(op.axes)]
+              + ([] if steps is None else [g.int_list(steps)]))
     y = g.node("Slice", inputs)
     dropped = list(getattr(op, "decrease_axis", ()))
     return g.node("Squeeze", [y, g.ints(dropped)]) if dropped else y
 
 
-# writing --------------------------------------------------------------------------------------------------------------
+# writing ----------------------------------------------------------------------------------------------------
 
 
 def _put_elements(w, a, out, x, index, values):
@@ -212,8 +221,9 @@ def _put_index(w, a, out, x, value, starts, arrays):
             dropped += [axis] if kind[0] == "i" else []
         axis += 1
     copy = w.op("assign", [x], x.type)
-    return w.op("set_value_with_tensor_", [copy, cast(w, value, x.dtype), w.vector(begin), w.vector(end), w.ints(step)], x.type, axes=axes,
-                decrease_axes=dropped, none_axes=[])
+    return w.op("set_value_with_tensor_",
+                [copy, cast(w, value, x.dtype), w.vector(begin), w.vector(end), w.ints(step)], x.type,
+                axes=axes, decrease_axes=dropped, none_axes=[])
 
 
 def _read_put_index(a, x, value, n_starts, n_ends, n_steps):
@@ -230,7 +240,8 @@ def _read_put_index(a, x, value, n_starts, n_ends, n_steps):
 def _put_mask(w, a, out, x, mask, value):
     for _ in range(x.ndim - mask.ndim):
         mask = unsqueeze(w, mask, mask.ndim)
-    return w.op("where", [mask, w.op("expand", [cast(w, value, x.dtype), w.ints(x.shape)], x.type), x], out[0])
+    return w.op("where", [mask, w.op("expand", [cast(w, value, x.dtype), w.ints(x.shape)], x.type), x],
+                out[0])
 
 
 def _choose(w, a, out, test, x, y):
@@ -238,7 +249,8 @@ def _choose(w, a, out, test, x, y):
 
 
 def _broadcast(w, x, shape):
-    return x if list(map(str, x.shape)) == list(map(str, shape)) else w.op("expand", [x, w.ints(shape)], (x.dtype, shape))
+    return (x if list(map(str, x.shape)) == list(map(str, shape))
+            else w.op("expand", [x, w.ints(shape)], (x.dtype, shape)))
 
 
 def _onnx_one_hot(g, op, x, n):
@@ -246,7 +258,8 @@ def _onnx_one_hot(g, op, x, n):
 
 
 take_index, take_rows, cut, every = Form(_take_index), Form(_take_rows), Form(_cut), Form(_every)
-slice_form, strided_slice = Form(read=_read_slice, onnx=_onnx_slice), Form(read=_read_strided, onnx=_onnx_slice)
+slice_form, strided_slice = (Form(read=_read_slice, onnx=_onnx_slice),
+                             Form(read=_read_strided, onnx=_onnx_slice))
 put_index, put_mask = Form(_put_index, _read_put_index), Form(_put_mask)
 put_elements, choose = Form(_put_elements), Form(_choose)
 one_hot = Form(onnx=_onnx_one_hot)

@@ -26,22 +26,25 @@ def _onnx_matmul(g, op, x, y):
     for at, flip in enumerate((op.transpose_x, op.transpose_y)):
         if flip and op.ndim(at) > 1:
             perm = [*range(op.ndim(at) - 2), op.ndim(at) - 1, op.ndim(at) - 2]
-            x, y = (g.node("Transpose", [x], perm=perm), y) if at == 0 else (x, g.node("Transpose", [y], perm=perm))
+            x, y = ((g.node("Transpose", [x], perm=perm), y) if at == 0
+                    else (x, g.node("Transpose", [y], perm=perm)))
     return g.node("MatMul", [x, y])
 
 
-# Fourier transforms ---------------------------------------------------------------------------------------------------
+# Fourier transforms -----------------------------------------------------------------------------------------
 
 
 def _write_fft(name):
     def write(w, a, out, x):
-        extra = {"onesided": True} if name == "fft_r2c" else {"last_dim_size": out[0][1][a.axes[-1]]} if name == "fft_c2r" else {}
+        extra = ({"onesided": True} if name == "fft_r2c" else {"last_dim_size": out[0][1][a.axes[-1]]}
+                 if name == "fft_c2r" else {})
         if a.lengths is not None and name != "fft_c2r":
             raise NotWritable("a Fourier transform that cuts or pads has no form in PIR")
         if name == "fft_c2r" and list(a.lengths[:-1]) != [x.shape[i] for i in a.axes[:-1]]:
             raise NotWritable("a Fourier transform that cuts or pads has no form in PIR")
         if name == "fft_c2c" and not x.dtype.startswith("complex"):
-            return w.op("fft_r2c", [x], out[0], axes=a.axes, normalization=a.norm, forward=a.forward, onesided=False)
+            return w.op("fft_r2c", [x], out[0], axes=a.axes, normalization=a.norm, forward=a.forward,
+                        onesided=False)
         return w.op(name, [x], out[0], axes=a.axes, normalization=a.norm, forward=a.forward, **extra)
 
     return write

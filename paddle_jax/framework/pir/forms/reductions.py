@@ -27,7 +27,8 @@ def _onnx_reduced(kind):
 
 def _onnx_listed(kind):
     def onnx(g, op, x):
-        return g.node(kind, [x], axes=[int(a) for a in op.axis] or list(range(op.ndim())), keepdims=int(op.keepdim))
+        return g.node(kind, [x], axes=[int(a) for a in op.axis] or list(range(op.ndim())),
+                      keepdims=int(op.keepdim))
 
     return Form(onnx=onnx)
 
@@ -43,8 +44,10 @@ def _nansum(w, a, out, x):
 
 
 def _nanmean(w, a, out, x):
-    present = cast(w, w.op("logical_not", [w.op("isnan", [x], ("bool", x.shape))], ("bool", x.shape)), x.dtype)
-    total, count = (reduced(w, "sum", v, _listed(a.axis), a.keepdim, out[0]) for v in (_without_nan(w, x), present))
+    present = cast(w, w.op("logical_not", [w.op("isnan", [x], ("bool", x.shape))], ("bool", x.shape)),
+                   x.dtype)
+    total, count = (reduced(w, "sum", v, _listed(a.axis), a.keepdim, out[0])
+                    for v in (_without_nan(w, x), present))
     return binary(w, "divide", total, count, out[0])
 
 
@@ -81,11 +84,12 @@ def _std(w, a, out, x):
     return found if a.keepdim else squeeze(w, found, axes)
 
 
-# norms ----------------------------------------------------------------------------------------------------------------
+# norms ------------------------------------------------------------------------------------------------------
 
 
 def _p_norm(w, x, p, axis, keepdim, out, epsilon=0.0):
-    return w.op("p_norm", [x], out, porder=p, axis=-1 if axis is None else axis, epsilon=epsilon, keepdim=keepdim, asvector=axis is None)
+    return w.op("p_norm", [x], out, porder=p, axis=-1 if axis is None else axis, epsilon=epsilon,
+                keepdim=keepdim, asvector=axis is None)
 
 
 def _write_norm(w, a, out, x):
@@ -131,25 +135,28 @@ def _cosine(w, a, out, x, y):
     axes = [positive(a.axis, both.ndim)]
     top = reduced(w, "sum", both, axes, False, kind)
     norms = [reduced(w, "sum", w.op("square", [v], v.type), axes, False, kind) for v in (x, y)]
-    bottom = w.op("sqrt", [binary(w, "maximum", binary(w, "multiply", *norms, kind), w.full(a.eps * a.eps, x.dtype, ()), kind)], kind)
+    bottom = w.op("sqrt", [binary(w, "maximum", binary(w, "multiply", *norms, kind),
+                                  w.full(a.eps * a.eps, x.dtype, ()), kind)], kind)
     return binary(w, "divide", top, bottom, kind)
 
 
-# sorting and running sums ---------------------------------------------------------------------------------------------
+# sorting and running sums -----------------------------------------------------------------------------------
 
 
 def _onnx_argument(kind):
     def onnx(g, op, x, axis):
         if op.flatten:
             x = g.node("Reshape", [x, g.ints([-1])])
-        y = g.node(kind, [x], axis=0 if op.flatten else int(g.numbers(axis)[0]), keepdims=int(op.keepdims and not op.flatten))
+        y = g.node(kind, [x], axis=0 if op.flatten else int(g.numbers(axis)[0]),
+                   keepdims=int(op.keepdims and not op.flatten))
         return y if op.dtype == "int64" else g.cast(y, op.dtype)
 
     return Form(onnx=onnx)
 
 
 def _onnx_topk(g, op, x, k):
-    return g.node("TopK", [x, g.ints([int(g.numbers(k)[0])])], 2, axis=op.axis, largest=int(op.largest), sorted=1)
+    return g.node("TopK", [x, g.ints([int(g.numbers(k)[0])])], 2, axis=op.axis, largest=int(op.largest),
+                  sorted=1)
 
 
 def _read_argsort(a, x):
@@ -184,8 +191,10 @@ def _onnx_cumsum(g, op, x, axis):
 total, mean, prod = _onnx_reduced("ReduceSum"), _onnx_reduced("ReduceMean"), _onnx_reduced("ReduceProd")
 largest, smallest = _onnx_reduced("ReduceMax"), _onnx_reduced("ReduceMin")
 amax, amin, logsumexp = _onnx_listed("ReduceMax"), _onnx_listed("ReduceMin"), _onnx_listed("ReduceLogSumExp")
-nansum, nanmean, count_nonzero, var, std = Form(_nansum), Form(_nanmean), Form(_count_nonzero), Form(_var), Form(_std)
+nansum, nanmean, count_nonzero, var, std = (Form(_nansum), Form(_nanmean), Form(_count_nonzero), Form(_var),
+                                            Form(_std))
 vector_norm, norm = Form(_write_norm, _read_norm, _onnx_norm), Form(_write_norm)
 normalized, pairwise_distance, cosine_similarity = Form(_normalized), Form(_pairwise), Form(_cosine)
 argmax, argmin = _onnx_argument("ArgMax"), _onnx_argument("ArgMin")
-topk, argsort, cumsum = Form(onnx=_onnx_topk), Form(read=_read_argsort, onnx=_onnx_argsort), Form(read=_read_cumsum, onnx=_onnx_cumsum)
+topk, argsort, cumsum = (Form(onnx=_onnx_topk), Form(read=_read_argsort, onnx=_onnx_argsort),
+                         Form(read=_read_cumsum, onnx=_onnx_cumsum))

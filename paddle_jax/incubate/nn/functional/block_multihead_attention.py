@@ -1,4 +1,5 @@
-"""Attention of sequences of different lengths, whose keys and values lie in pages (Kwon et al., PagedAttention, 2023)."""
+"""Attention of sequences of different lengths, whose keys and values lie in pages (Kwon et al.,
+PagedAttention, 2023)."""
 
 import jax
 import jax.numpy as jnp
@@ -34,15 +35,18 @@ def _per_head(scale):
 
 
 def _found(new, valid, beginning, scale, back, most):
-    """The scales of each sequence's heads: of those that begin from their largest number, of the others as they are."""
+    """The scales of each sequence's heads: of those that begin from their largest number, of the
+    others as they are."""
     largest = jnp.where(valid[:, :, None, None], jnp.abs(new.astype(jnp.float32)), 0).max((1, 3))
     largest = jnp.where(largest > 0, largest, 1)
     beginning = beginning[:, None]
-    return jnp.where(beginning, 1 / largest, scale).astype(scale.dtype), jnp.where(beginning, largest / most, back).astype(back.dtype)
+    return (jnp.where(beginning, 1 / largest, scale).astype(scale.dtype),
+            jnp.where(beginning, largest / most, back).astype(back.dtype))
 
 
 def _stored(x, scale, kind, bounds):
-    """Keys or values [batch, length, heads, width] as the cache keeps them; with a scale for each head as rounded numbers."""
+    """Keys or values [batch, length, heads, width] as the cache keeps them; with a scale for each head as
+    rounded numbers."""
     if scale is None:
         return x.astype(kind)
     most, least, rounding = bounds
@@ -52,7 +56,8 @@ def _stored(x, scale, kind, bounds):
 
 
 def _with_new(cache, new, tables, at, scale):
-    """All keys (or values) of each sequence, [batch, positions, heads, width]: those of its pages, and the new ones in their places."""
+    """All keys (or values) of each sequence, [batch, positions, heads, width]: those of its pages, and the
+    new ones in their places."""
     pages = cache.at[tables].get(mode="clip")  # [batch, pages, heads, block, width]
     old = jnp.swapaxes(pages, 2, 3).reshape(tables.shape[0], -1, cache.shape[1], cache.shape[3])
     if scale is not None:
@@ -62,10 +67,12 @@ def _with_new(cache, new, tables, at, scale):
 
 
 def _scores(q, keys, positions, lengths, encoding, mask, tgt_mask):
-    """[batch, key heads, heads of each, length, positions] in float32 at least, minus infinity where nothing is to be seen."""
+    """[batch, key heads, heads of each, length, positions] in float32 at least, minus infinity where
+    nothing is to be seen."""
     wide = jnp.promote_types(q.dtype, jnp.float32)
     grouped = q.reshape(*q.shape[:2], keys.shape[2], -1, q.shape[-1]).astype(wide)
-    scores = jnp.einsum("blghw,bkgw->bghlk", grouped, keys.astype(wide), precision=lax.Precision.HIGHEST) / q.shape[-1] ** 0.5
+    scores = (jnp.einsum("blghw,bkgw->bghlk", grouped, keys.astype(wide), precision=lax.Precision.HIGHEST)
+              / q.shape[-1] ** 0.5)
     at = jnp.arange(keys.shape[1])
     seen = at <= positions[..., None]
     there = at < lengths[:, None]
@@ -86,16 +93,21 @@ def _fitted(mask, shape):
     return mask[:, :, None].astype(jnp.float32)
 
 
-@op("qkv key_cache value_cache encoder decoder lengths starts tables rope mask tgt_mask k_scale v_scale k_back v_back", register=False, method=False)
-def paged_attention(qkv, key_cache, value_cache, encoder, decoder, lengths, starts, tables, rope=None, mask=None, tgt_mask=None, k_scale=None,
-                    v_scale=None, k_back=None, v_back=None, longest=1, neox=False, bounds=(127.0, -127.0, 1), dynamic=False):
-    """(results [tokens, heads * width], key cache, value cache, the scales). longest: length up to which sequences are filled up."""
+@op("qkv key_cache value_cache encoder decoder lengths starts tables rope mask tgt_mask k_scale "
+    "v_scale k_back v_back", register=False, method=False)
+def paged_attention(qkv, key_cache, value_cache, encoder, decoder, lengths, starts, tables, rope=None,
+                    mask=None, tgt_mask=None, k_scale=None, v_scale=None, k_back=None, v_back=None, longest=1,
+                    neox=False, bounds=(127.0, -127.0, 1), dynamic=False):
+    """(results [tokens, heads * width], key cache, value cache, the scales). longest: length up to which
+    sequences are filled up."""
     pages, groups, block, width = key_cache.shape
-    encoder, decoder, lengths, starts = (t.reshape(-1).astype(jnp.int32) for t in (encoder, decoder, lengths, starts))
+    encoder, decoder, lengths, starts = (t.reshape(-1).astype(jnp.int32)
+                                         for t in (encoder, decoder, lengths, starts))
     batch, tokens = lengths.shape[0], qkv.shape[0]
     steps = jnp.arange(longest)
     valid = steps < lengths[:, None]
-    rows = qkv.at[starts[:batch, None] + steps].get(mode="fill", fill_value=0).reshape(batch, longest, -1, width)
+    rows = qkv.at[starts[:batch, None] + steps].get(mode="fill",
+                                                    fill_value=0).reshape(batch, longest, -1, width)
     q, k, v = rows[:, :, : -2 * groups], rows[:, :, -2 * groups : -groups], rows[:, :, -groups:]
     first = jnp.where(encoder > 0, 0, decoder)
     positions = first[:, None] + steps
@@ -108,7 +120,8 @@ def paged_attention(qkv, key_cache, value_cache, encoder, decoder, lengths, star
     keys, values = _with_new(key_cache, k, tables, at, k_back), _with_new(value_cache, v, tables, at, v_back)
     scores = _scores(q, keys, positions, first + lengths, encoder > 0, mask, tgt_mask)
     weights = jax.nn.softmax(scores, -1)
-    out = jnp.einsum("bghlk,bkgw->blghw", weights, values.astype(weights.dtype), precision=lax.Precision.HIGHEST)
+    out = jnp.einsum("bghlk,bkgw->blghw", weights, values.astype(weights.dtype),
+                     precision=lax.Precision.HIGHEST)
     out = out.astype(qkv.dtype).reshape(batch, longest, -1)
     page = jnp.take_along_axis(tables, jnp.clip(positions // block, 0, tables.shape[1] - 1), 1)
     page = jnp.where(valid & (positions < tables.shape[1] * block) & (page >= 0), page, pages)
@@ -124,67 +137,83 @@ def paged_attention(qkv, key_cache, value_cache, encoder, decoder, lengths, star
 def _check(qkv, key_cache, value_cache, block_tables, block_size, refused):
     for name, value, allowed in refused:
         if value is not allowed:
-            raise ValueError(f"{_NAME}: {name}: only {allowed} is allowed; put a prefix into the pages of the cache")
-    if key_cache.ndim != 4 or list(value_cache.shape) != list(key_cache.shape) or key_cache.shape[2] != block_size:
-        raise ValueError(f"{_NAME}: key_cache, value_cache: got shapes {list(key_cache.shape)} and {list(value_cache.shape)}; both must be "
-                         f"[pages, key heads, {block_size}, width], the third being block_size")
+            raise ValueError(f"{_NAME}: {name}: only {allowed} is allowed; "
+                             "put a prefix into the pages of the cache")
+    if (key_cache.ndim != 4 or list(value_cache.shape) != list(key_cache.shape)
+            or key_cache.shape[2] != block_size):
+        raise ValueError(f"{_NAME}: key_cache, value_cache: got shapes {list(key_cache.shape)} and "
+                         f"{list(value_cache.shape)}; both must be [pages, key heads, {block_size}, width], "
+                         "the third being block_size")
     heads = qkv.shape[1] / key_cache.shape[3] - 2 * key_cache.shape[1] if qkv.ndim == 2 else 0
     if heads <= 0 or heads % key_cache.shape[1] or block_tables.ndim != 2:
-        raise ValueError(f"{_NAME}: qkv, block_tables: got shapes {list(qkv.shape)} and {list(block_tables.shape)}; they must be "
-                         "[tokens, (heads + 2 * key heads) * width], heads being a multiple of key heads, and [batch, pages of a sequence]")
+        raise ValueError(f"{_NAME}: qkv, block_tables: got shapes {list(qkv.shape)} and "
+                         f"{list(block_tables.shape)}; they must be [tokens, (heads + 2 * key heads) * "
+                         "width], heads being a multiple of key heads, and [batch, pages of a sequence]")
 
 
 def _check_scales(scales, shape):
     found = [None if scale is None else list(scale.shape) for scale in scales]
     if found != [shape] * 4:
-        raise ValueError(f"{_NAME}: cache_k_quant_scales and the other three scales: got shapes {found}; with use_dynamic_cachekv_quant each must be "
-                         f"[batch, key heads], {shape}")
+        raise ValueError(f"{_NAME}: cache_k_quant_scales and the other three scales: got shapes {found}; "
+                         f"with use_dynamic_cachekv_quant each must be [batch, key heads], {shape}")
 
 
 def _longest(lengths, tokens):
-    """A power of two that no sequence is longer than; where lengths are not known, while a function is compiled, the number of tokens."""
+    """A power of two that no sequence is longer than; where lengths are not known, while a function is
+    compiled, the number of tokens."""
     raw = lengths._value
     most = tokens if isinstance(raw, Tracer) else int(lengths.max())
     return max(1 << max(most - 1, 0).bit_length(), 1)
 
 
-def block_multihead_attention(qkv, key_cache, value_cache, seq_lens_encoder, seq_lens_decoder, seq_lens_this_time, padding_offsets, cum_offsets,
-                              cu_seqlens_q, cu_seqlens_k, block_tables, pre_key_cache=None, pre_value_cache=None, cache_k_quant_scales=None,
-                              cache_v_quant_scales=None, cache_k_dequant_scales=None, cache_v_dequant_scales=None, qkv_out_scale=None,
-                              qkv_bias=None, out_shift=None, out_smooth=None, max_enc_len_this_time=None, max_dec_len_this_time=None, rope_emb=None,
-                              mask=None, tgt_mask=None, max_seq_len=-1, block_size=64, use_neox_style=False, use_dynamic_cachekv_quant=False,
-                              quant_round_type=1, quant_max_bound=127.0, quant_min_bound=-127.0, out_scale=-1, compute_dtype="default",
-                              rope_theta=10000.0):
-    """Attention of sequences, some at their beginning, some at their next tokens, whose keys and values lie in pages of a cache.
+def block_multihead_attention(
+        qkv, key_cache, value_cache, seq_lens_encoder, seq_lens_decoder, seq_lens_this_time, padding_offsets,
+        cum_offsets, cu_seqlens_q, cu_seqlens_k, block_tables, pre_key_cache=None, pre_value_cache=None,
+        cache_k_quant_scales=None, cache_v_quant_scales=None, cache_k_dequant_scales=None,
+        cache_v_dequant_scales=None, qkv_out_scale=None, qkv_bias=None, out_shift=None, out_smooth=None,
+        max_enc_len_this_time=None, max_dec_len_this_time=None, rope_emb=None, mask=None, tgt_mask=None,
+        max_seq_len=-1, block_size=64, use_neox_style=False, use_dynamic_cachekv_quant=False,
+        quant_round_type=1, quant_max_bound=127.0, quant_min_bound=-127.0, out_scale=-1,
+        compute_dtype="default", rope_theta=10000.0):
+    """Attention of sequences, some at their beginning, some at their next tokens, whose keys and values lie
+    in pages of a cache.
 
-    Position p of sequence b is row p % block_size of page block_tables[b, p // block_size]. A sequence with seq_lens_encoder above 0 begins at
-    position 0, another one goes on at position seq_lens_decoder. Each token sees the positions up to its own.
+    Position p of sequence b is row p % block_size of page block_tables[b, p // block_size]. A sequence with
+    seq_lens_encoder above 0 begins at position 0, another one goes on at position seq_lens_decoder. Each
+    token sees the positions up to its own.
 
-    Differs from Paddle: works on the CPU. qkv is not changed. A prefix (pre_key_cache, pre_value_cache) is refused.
+    Differs from Paddle: works on the CPU. qkv is not changed. A prefix (pre_key_cache,
+        pre_value_cache) is refused.
 
     Args:
-        qkv: Tensor [tokens, (heads + 2 * key heads) * width], the sequences one after the other; int32 with qkv_out_scale.
-        key_cache, value_cache: Tensors [pages, key heads, block_size, width]; new keys and values are written into them. uint8 with scales.
-        seq_lens_encoder, seq_lens_decoder, seq_lens_this_time: int Tensors [batch] or [batch, 1]: tokens of a sequence that begins (else 0),
-            positions in the cache before (else 0), and tokens in qkv.
+        qkv: Tensor [tokens, (heads + 2 * key heads) * width], the sequences one after the other; int32
+            with qkv_out_scale.
+        key_cache, value_cache: Tensors [pages, key heads, block_size, width]; new keys and values are written
+            into them. uint8 with scales.
+        seq_lens_encoder, seq_lens_decoder, seq_lens_this_time: int Tensors [batch] or [batch, 1]: tokens of a
+            sequence that begins (else 0), positions in the cache before (else 0), and tokens in qkv.
         cu_seqlens_q: int Tensor [batch + 1]: where in qkv each sequence begins.
         block_tables: int Tensor [batch, pages of a sequence]; -1 where there is none.
-        cache_k_quant_scales, cache_v_quant_scales: Tensors [key heads]; the cache keeps round(x * scale * quant_max_bound) + 128.
+        cache_k_quant_scales, cache_v_quant_scales: Tensors [key heads]; the cache keeps round(x * scale *
+            quant_max_bound) + 128.
         cache_k_dequant_scales, cache_v_dequant_scales: Tensors [key heads]: the factors for the way back.
-        use_dynamic_cachekv_quant: the four scales are [batch, key heads], and those of a sequence that begins are written: one over the largest
-            number of its keys or values, and that number over quant_max_bound.
+        use_dynamic_cachekv_quant: the four scales are [batch, key heads], and those of a sequence that begins
+            are written: one over the largest number of its keys or values, and that number over
+            quant_max_bound.
         qkv_out_scale: Tensor [(heads + 2 * key heads) * width]: factors of an int32 qkv.
         qkv_bias: Tensor of the same shape, added to qkv.
         out_shift, out_smooth: Tensors [heads * width]: the result is (result + out_shift) * out_smooth.
         rope_emb: Tensor [2, batch or 1, positions, 1, width / 2 or width]: cosines and sines.
-        mask: Tensor [batch, 1, length, keys], added to the scores of sequences that begin, which then see all of themselves.
+        mask: Tensor [batch, 1, length, keys], added to the scores of sequences that begin, which then see
+            all of themselves.
         tgt_mask: Tensor [batch, 1, 1, keys], added to the scores of the others.
         block_size: positions in a page.
         use_neox_style: True pairs the halves of a head, False neighbours.
         compute_dtype: "fp16", "bf16" or "fp32", needed for an int32 qkv.
-        out_scale, quant_round_type, quant_max_bound, quant_min_bound: an int8 result, as for `fused_rms_norm`.
-        padding_offsets, cum_offsets, cu_seqlens_k, max_enc_len_this_time, max_dec_len_this_time, max_seq_len, rope_theta: accepted; the lengths
-            say it all.
+        out_scale, quant_round_type, quant_max_bound, quant_min_bound: an int8 result, as for
+            `fused_rms_norm`.
+        padding_offsets, cum_offsets, cu_seqlens_k, max_enc_len_this_time, max_dec_len_this_time, max_seq_len,
+            rope_theta: accepted; the lengths say it all.
     Returns:
         (Tensor [tokens, heads * width], qkv, key_cache, value_cache).
     Raises:
@@ -194,7 +223,8 @@ def block_multihead_attention(qkv, key_cache, value_cache, seq_lens_encoder, seq
         >>> starts, pages = paddle.to_tensor([0, 2], dtype="int32"), paddle.to_tensor([[1]], dtype="int32")
         >>> keys, values = paddle.zeros([2, 1, 4, 2]), paddle.zeros([2, 1, 4, 2])
         >>> y, *_ = paddle.incubate.nn.functional.block_multihead_attention(
-        ...     paddle.arange(12.0).reshape([2, 6]), keys, values, n, no, n, no, no, starts, starts, pages, block_size=4)
+        ...     paddle.arange(12.0).reshape([2, 6]), keys, values, n, no, n, no, no, starts, starts, pages,
+        ...     block_size=4)
         >>> y[0].tolist(), values[1, 0, :, 0].tolist()
         ([4.0, 5.0], [4.0, 10.0, 0.0, 0.0])
     """
@@ -206,15 +236,18 @@ def block_multihead_attention(qkv, key_cache, value_cache, seq_lens_encoder, seq
     x = qkv
     if qkv_out_scale is not None:
         if compute_dtype not in _DTYPES:
-            raise ValueError(f"{_NAME}: compute_dtype: got {compute_dtype!r}; with qkv_out_scale it must be 'fp16', 'bf16' or 'fp32'")
+            raise ValueError(f"{_NAME}: compute_dtype: got {compute_dtype!r}; with qkv_out_scale it must be "
+                             "'fp16', 'bf16' or 'fp32'")
         x = cast(cast(qkv, "float32") * reshape(qkv_out_scale, [-1]), _DTYPES[compute_dtype])
     x = x if qkv_bias is None else x + reshape(qkv_bias, [-1])
-    y, *changed = paged_attention(
-        x, key_cache, value_cache, seq_lens_encoder, seq_lens_decoder, seq_lens_this_time, cu_seqlens_q, block_tables, rope_emb, mask, tgt_mask,
-        *scales, _longest(seq_lens_this_time, qkv.shape[0]), bool(use_neox_style),
-        (float(quant_max_bound), float(quant_min_bound), int(quant_round_type)), bool(use_dynamic_cachekv_quant))
+    y, *changed = paged_attention(x, key_cache, value_cache, seq_lens_encoder, seq_lens_decoder,
+                                  seq_lens_this_time, cu_seqlens_q, block_tables, rope_emb, mask, tgt_mask,
+                                  *scales, _longest(seq_lens_this_time, qkv.shape[0]), bool(use_neox_style),
+                                  (float(quant_max_bound), float(quant_min_bound), int(quant_round_type)),
+                                  bool(use_dynamic_cachekv_quant))
     for tensor, value in zip((key_cache, value_cache, *scales)[: len(changed)], changed, strict=True):
         tensor._adopt(value)
     y = y if out_shift is None else y + out_shift
     y = y if out_smooth is None else y * out_smooth
-    return quantized(_NAME, y, out_scale, quant_round_type, quant_max_bound, quant_min_bound), qkv, key_cache, value_cache
+    return (quantized(_NAME, y, out_scale, quant_round_type, quant_max_bound, quant_min_bound), qkv,
+            key_cache, value_cache)

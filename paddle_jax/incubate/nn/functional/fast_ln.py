@@ -15,7 +15,8 @@ def fast_ln(x, scale, bias, epsilon=1e-5):
     Raises:
         ValueError: scale or bias has another length.
     Example:
-        >>> y = paddle.incubate.nn.functional.fast_ln(paddle.to_tensor([[1.0, 3.0]]), paddle.ones([2]), paddle.zeros([2]))
+        >>> y = paddle.incubate.nn.functional.fast_ln(paddle.to_tensor([[1.0, 3.0]]), paddle.ones([2]),
+        ...                                           paddle.zeros([2]))
         >>> [round(v, 3) for v in y[0].tolist()]
         [-1.0, 1.0]
     """

@@ -15,7 +15,8 @@ def fast_rms_norm(x, scale, epsilon=1e-5):
     Raises:
         ValueError: scale has another length.
     Example:
-        >>> paddle.incubate.nn.functional.fast_rms_norm(paddle.to_tensor([[2.0, -2.0]]), paddle.ones([2]), 0.0).tolist()
+        >>> paddle.incubate.nn.functional.fast_rms_norm(paddle.to_tensor([[2.0, -2.0]]), paddle.ones([2]),
+        ...                                             0.0).tolist()
         [[1.0, -1.0]]
     """
     return fused_rms_norm_ext(x, scale, epsilon)[0]

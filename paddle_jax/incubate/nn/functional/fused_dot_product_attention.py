@@ -3,13 +3,16 @@
 from paddle_jax.nn.functional.flash_attention import scaled_dot_product_attention
 
 
-def fused_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scaling_factor=None, training=True, name=None):
+def fused_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False,
+                                scaling_factor=None, training=True, name=None):
     """softmax(scale * query @ key^T + mask) @ value, for each head.
 
     Args:
         query: Tensor [batch, query length, heads, width].
-        key, value: Tensors [batch, key length, heads, width]; fewer heads are shared by neighbouring query heads.
-        attn_mask: Tensor of the dtype of query that broadcasts with [batch, heads, query length, key length], added to the products.
+        key, value: Tensors [batch, key length, heads, width]; fewer heads are shared by
+            neighbouring query heads.
+        attn_mask: Tensor of the dtype of query that broadcasts with [batch, heads, query length, key length],
+            added to the products.
         dropout_p: probability of dropping a weight while training.
         is_causal: position i sees keys 0..i only; there must be no mask then.
         scaling_factor: factor of the products. Default: 1 / sqrt(width).
@@ -20,10 +23,12 @@ def fused_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0
         AssertionError: the mask has another dtype, or is given with is_causal.
         ValueError: shapes do not fit.
     Example:
-        >>> x = paddle.ones([1, 3, 2, 4]); paddle.incubate.nn.functional.fused_dot_product_attention(x, x, x).shape
+        >>> x = paddle.ones([1, 3, 2, 4])
+        >>> paddle.incubate.nn.functional.fused_dot_product_attention(x, x, x).shape
         paddle.Size([1, 3, 2, 4])
     """
     if attn_mask is not None and (is_causal or attn_mask.dtype is not query.dtype):
-        raise AssertionError(f"fused_dot_product_attention: attn_mask: got dtype {attn_mask.dtype} with is_causal={is_causal}; "
-                             f"it must be {query.dtype}, and None with is_causal")
-    return scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, training, scale=scaling_factor)
+        raise AssertionError(f"fused_dot_product_attention: attn_mask: got dtype {attn_mask.dtype} with "
+                             f"is_causal={is_causal}; it must be {query.dtype}, and None with is_causal")
+    return scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, training,
+                                        scale=scaling_factor)

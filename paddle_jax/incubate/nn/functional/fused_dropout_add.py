@@ -17,7 +17,8 @@ def fused_dropout_add(x, y, p=0.5, training=True, mode="upscale_in_train", name=
         ValueError: p or mode is out of range.
         TypeError: p is no number.
     Example:
-        >>> x = paddle.ones([2]); paddle.incubate.nn.functional.fused_dropout_add(x, x, 0.5, training=False).tolist()
+        >>> x = paddle.ones([2])
+        >>> paddle.incubate.nn.functional.fused_dropout_add(x, x, 0.5, training=False).tolist()
         [2.0, 2.0]
     """
     return dropout(x, p, training=training, mode=mode) + y

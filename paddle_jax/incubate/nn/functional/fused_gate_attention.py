@@ -5,9 +5,10 @@ from paddle_jax.nn.functional.softmaxes import softmax
 from paddle_jax.tensor.einsum import einsum
 
 
-def fused_gate_attention(query, key=None, query_weight=None, key_weight=None, value_weight=None, qkv_weight=None, gate_linear_weight=None,
-                         gate_linear_bias=None, out_linear_weight=None, out_linear_bias=None, nonbatched_bias=None, attn_mask=None, has_gating=True,
-                         merge_qkv=True, use_flash_attn=False):
+def fused_gate_attention(query, key=None, query_weight=None, key_weight=None, value_weight=None,
+                         qkv_weight=None, gate_linear_weight=None, gate_linear_bias=None,
+                         out_linear_weight=None, out_linear_bias=None, nonbatched_bias=None, attn_mask=None,
+                         has_gating=True, merge_qkv=True, use_flash_attn=False):
     """Attention within the rows of a table, each head's result multiplied by a gate.
 
     Differs from Paddle: works on the CPU.
@@ -20,7 +21,8 @@ def fused_gate_attention(query, key=None, query_weight=None, key_weight=None, va
         gate_linear_weight, gate_linear_bias: Tensors [n, heads, width] and [heads, width], with has_gating.
         out_linear_weight, out_linear_bias: Tensors [heads, width, out] and [out].
         nonbatched_bias: Tensor [batch, heads, queries, keys], added to the scores of every row, or None.
-        attn_mask: Tensor that broadcasts with [batch, rows, heads, queries, keys], added to the scores, or None.
+        attn_mask: Tensor that broadcasts with [batch, rows, heads, queries, keys], added to the
+            scores, or None.
         has_gating: multiply by sigmoid(query @ gate_linear_weight + gate_linear_bias).
         merge_qkv: take the weights from qkv_weight.
         use_flash_attn: accepted; there is one implementation.
@@ -31,17 +33,22 @@ def fused_gate_attention(query, key=None, query_weight=None, key_weight=None, va
     Example:
         >>> x, qkv, out = paddle.ones([1, 1, 2, 4]), paddle.ones([3, 1, 4, 4]), paddle.ones([1, 4, 4])
         >>> attend = paddle.incubate.nn.functional.fused_gate_attention
-        >>> attend(x, qkv_weight=qkv, out_linear_weight=out, out_linear_bias=paddle.zeros([4]), has_gating=False).shape
+        >>> attend(x, qkv_weight=qkv, out_linear_weight=out, out_linear_bias=paddle.zeros([4]),
+        ...        has_gating=False).shape
         paddle.Size([1, 1, 2, 4])
 
-    See: Jumper et al., Highly accurate protein structure prediction with AlphaFold, 2021, supplement, algorithm 7.
+    See: Jumper et al., Highly accurate protein structure prediction with AlphaFold, 2021,
+        supplement, algorithm 7.
     """
     needed = {"out_linear_weight": out_linear_weight}
-    needed |= {"qkv_weight": qkv_weight} if merge_qkv else {"query_weight": query_weight, "key_weight": key_weight, "value_weight": value_weight}
-    needed |= {"gate_linear_weight": gate_linear_weight, "gate_linear_bias": gate_linear_bias} if has_gating else {}
+    needed |= ({"qkv_weight": qkv_weight} if merge_qkv
+               else {"query_weight": query_weight, "key_weight": key_weight, "value_weight": value_weight})
+    needed |= ({"gate_linear_weight": gate_linear_weight, "gate_linear_bias": gate_linear_bias} if has_gating
+               else {})
     for name, value in needed.items():
         if value is None:
-            raise ValueError(f"fused_gate_attention: {name}: got None; it is needed with merge_qkv={merge_qkv} and has_gating={has_gating}")
+            raise ValueError(f"fused_gate_attention: {name}: got None; "
+                             f"it is needed with merge_qkv={merge_qkv} and has_gating={has_gating}")
     if merge_qkv:
         q, k, v = (einsum("brqn,hwn->brqhw", query, qkv_weight[i]) for i in range(3))
     else:

@@ -6,16 +6,18 @@ from paddle_jax.tensor.manipulation import cast
 from paddle_jax.tensor.ops import rsqrt
 
 
-def fused_layer_norm(x, norm_weight, norm_bias, epsilon, residual_alpha=1.0, begin_norm_axis=1, bias=None, residual=None, quant_scale=-1,
-                     quant_round_type=0, quant_max_bound=0, quant_min_bound=0):
-    """Normalises the axes from begin_norm_axis on to mean 0 and variance 1; before that adds a residual, if there is one.
+def fused_layer_norm(x, norm_weight, norm_bias, epsilon, residual_alpha=1.0, begin_norm_axis=1, bias=None,
+                     residual=None, quant_scale=-1, quant_round_type=0, quant_max_bound=0, quant_min_bound=0):
+    """Normalises the axes from begin_norm_axis on to mean 0 and variance 1; before that adds a residual,
+    if there is one.
 
-    Differs from Paddle: without a residual the second result is x (not set there); with neither weight nor bias and no residual it normalises.
+    Differs from Paddle: without a residual the second result is x (not set there); with neither weight nor
+        bias and no residual it normalises.
 
     Args:
         x: Tensor [...], floating.
-        norm_weight, norm_bias: Tensors [elements that are normalised]: factor and offset of the result, or None. With a residual and without
-            both nothing is normalised: only the sum is computed.
+        norm_weight, norm_bias: Tensors [elements that are normalised]: factor and offset of the result, or
+            None. With a residual and without both nothing is normalised: only the sum is computed.
         epsilon: added to the variance.
         residual_alpha: factor of the residual.
         begin_norm_axis: the first axis that is normalised.
@@ -23,12 +25,13 @@ def fused_layer_norm(x, norm_weight, norm_bias, epsilon, residual_alpha=1.0, beg
         residual: Tensor of the shape of x, added before the normalisation.
         quant_scale, quant_round_type, quant_max_bound, quant_min_bound: as for `fused_rms_norm`.
     Returns:
-        (Tensor of the shape of x, x + bias + residual_alpha * residual, means, 1 / sqrt(variances + epsilon)); the last two are
-        float32 Tensors [rows].
+        (Tensor of the shape of x, x + bias + residual_alpha * residual, means, 1 / sqrt(variances +
+        epsilon)); the last two are float32 Tensors [rows].
     Raises:
         ValueError: shapes or the axis do not fit.
     Example:
-        >>> y, total, mean, inverse = paddle.incubate.nn.functional.fused_layer_norm(paddle.to_tensor([[1.0, 3.0]]), paddle.ones([2]), None, 0.0)
+        >>> y, total, mean, inverse = paddle.incubate.nn.functional.fused_layer_norm(
+        ...     paddle.to_tensor([[1.0, 3.0]]), paddle.ones([2]), None, 0.0)
         >>> y.tolist(), mean.tolist(), inverse.tolist()
         ([[-1.0, 1.0]], [2.0], [1.0])
 
@@ -37,7 +40,8 @@ def fused_layer_norm(x, norm_weight, norm_bias, epsilon, residual_alpha=1.0, beg
     shape = trailing("fused_layer_norm", x, begin_norm_axis, norm_weight=norm_weight, norm_bias=norm_bias)
     if residual is not None:
         if residual.shape != x.shape:
-            raise ValueError(f"fused_layer_norm: residual: got shape {list(residual.shape)}; it must be that of x, {list(x.shape)}")
+            raise ValueError(f"fused_layer_norm: residual: got shape {list(residual.shape)}; "
+                             f"it must be that of x, {list(x.shape)}")
         x = (x if bias is None else x + bias) + residual * residual_alpha
     wide = widened(x)
     axes = list(range(x.ndim - len(shape), x.ndim))
@@ -48,5 +52,6 @@ def fused_layer_norm(x, norm_weight, norm_bias, epsilon, residual_alpha=1.0, beg
         y = (wide - mean) * inverse
         y = y if norm_weight is None else y * cast(norm_weight.reshape(shape), y.dtype)
         y = y if norm_bias is None else y + cast(norm_bias.reshape(shape), y.dtype)
-    y = quantized("fused_layer_norm", cast(y, x.dtype), quant_scale, quant_round_type, quant_max_bound, quant_min_bound)
+    y = quantized("fused_layer_norm", cast(y, x.dtype), quant_scale, quant_round_type, quant_max_bound,
+                  quant_min_bound)
     return y, x, cast(mean.flatten(), "float32"), cast(inverse.flatten(), "float32")

@@ -36,7 +36,8 @@ def fused_linear(x, weight, bias=None, transpose_weight=False, name=None):
     Raises:
         ValueError: the sizes do not fit.
     Example:
-        >>> paddle.incubate.nn.functional.fused_linear(paddle.ones([1, 2]), paddle.ones([2, 3]), paddle.ones([3])).tolist()
+        >>> paddle.incubate.nn.functional.fused_linear(paddle.ones([1, 2]), paddle.ones([2, 3]),
+        ...                                            paddle.ones([3])).tolist()
         [[3.0, 3.0, 3.0]]
     """
     return fused_matmul_bias(x, weight, bias, False, transpose_weight)
@@ -62,6 +63,7 @@ def fused_linear_activation(x, y, bias, trans_x=False, trans_y=False, activation
         [[3.0, 0.0]]
     """
     if activation not in (None, "none", "relu", "gelu"):
-        raise ValueError(f"fused_linear_activation: activation: got {activation!r}; allowed are 'relu', 'gelu', 'none' and None")
+        raise ValueError(f"fused_linear_activation: activation: got {activation!r}; allowed are 'relu', "
+                         "'gelu', 'none' and None")
     out = fused_matmul_bias(x, y, bias, trans_x, trans_y)
     return relu(out) if activation == "relu" else gelu(out, True) if activation == "gelu" else out

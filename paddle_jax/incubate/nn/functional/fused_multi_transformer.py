@@ -66,7 +66,8 @@ def remembered(k, v, cache, prefix, positions, decoding):
     new = cast(stack([k, v]), cache.dtype)
     if not decoding:
         if new.shape[3] > cache.shape[3]:
-            raise ValueError(f"{_NAME}: cache_kvs: got room for {cache.shape[3]} positions; {new.shape[3]} are needed")
+            raise ValueError(f"{_NAME}: cache_kvs: got room for {cache.shape[3]} positions; "
+                             f"{new.shape[3]} are needed")
         return k, v, concat([new, cache[:, :, :, new.shape[3] :]], 3)
     here = reshape(arange(cache.shape[3]), [1, 1, 1, -1, 1]) == reshape(positions, [1, -1, 1, 1, 1])
     cache = where(here, new, cache)
@@ -99,7 +100,8 @@ def attended(q, k, v, mask, seen):
 
 def _longer(mask, missing):
     """A mask [..., keys] with zeros after it."""
-    return mask if missing <= 0 else concat([mask, full_like(mask[..., :1], 0.0).expand([*mask.shape[:-1], missing])], -1)
+    return (mask if missing <= 0
+            else concat([mask, full_like(mask[..., :1], 0.0).expand([*mask.shape[:-1], missing])], -1))
 
 
 def _of(values, i):
@@ -111,36 +113,46 @@ def _check(options, beam_offset, ring_id, rotary_emb_dims):
         if value not in allowed:
             raise ValueError(f"{_NAME}: {name}: got {value!r}; allowed are {', '.join(map(repr, allowed))}")
     if beam_offset is not None or ring_id != -1 or rotary_emb_dims not in (0, 1):
-        raise ValueError(f"{_NAME}: beam_offset, ring_id, rotary_emb_dims: got {beam_offset}, {ring_id}, {rotary_emb_dims}; "
-                         "allowed are None, -1, and 0 or 1")
+        raise ValueError(f"{_NAME}: beam_offset, ring_id, rotary_emb_dims: got {beam_offset}, {ring_id}, "
+                         f"{rotary_emb_dims}; allowed are None, -1, and 0 or 1")
 
 
-def fused_multi_transformer(x, ln_scales, ln_biases, qkv_weights, qkv_biases, linear_weights, linear_biases, ffn_ln_scales, ffn_ln_biases,
-                            ffn1_weights, ffn1_biases, ffn2_weights, ffn2_biases, pre_layer_norm=True, epsilon=1e-5, residual_alpha=1.0,
-                            cache_kvs=None, beam_offset=None, pre_caches=None, seq_lens=None, rotary_embs=None, time_step=None, attn_mask=None,
-                            dropout_rate=0.0, rotary_emb_dims=0, activation="gelu", training=False, mode="upscale_in_train", trans_qkvw=True,
-                            ring_id=-1, norm_type="layernorm", use_neox_rotary_style=False, gqa_group_size=-1, name=None):
+def fused_multi_transformer(
+        x, ln_scales, ln_biases, qkv_weights, qkv_biases, linear_weights, linear_biases, ffn_ln_scales,
+        ffn_ln_biases, ffn1_weights, ffn1_biases, ffn2_weights, ffn2_biases, pre_layer_norm=True,
+        epsilon=1e-5, residual_alpha=1.0, cache_kvs=None, beam_offset=None, pre_caches=None, seq_lens=None,
+        rotary_embs=None, time_step=None, attn_mask=None, dropout_rate=0.0, rotary_emb_dims=0,
+        activation="gelu", training=False, mode="upscale_in_train", trans_qkvw=True, ring_id=-1,
+        norm_type="layernorm", use_neox_rotary_style=False, gqa_group_size=-1, name=None):
     """A stack of Transformer layers: attention and feed-forward blocks, each with residual and normalisation.
 
     Differs from Paddle: works on the CPU, and time_step may be on any device.
 
     Args:
         x: Tensor [batch, length, n]; length 1 with time_step.
-        ln_scales, ln_biases: lists of Tensors [n], one for each layer, as all lists here; a list of biases may be None or hold None.
-        qkv_weights: Tensors [3, heads, width, n]; [n, 3, heads, width] without trans_qkvw; [heads + 2 * key heads, width, n] with gqa_group_size.
+        ln_scales, ln_biases: lists of Tensors [n], one for each layer, as all lists here; a list of biases
+            may be None or hold None.
+        qkv_weights: Tensors [3, heads, width, n]; [n, 3, heads, width] without trans_qkvw; [heads + 2 * key
+            heads, width, n] with gqa_group_size.
         qkv_biases: Tensors of the same shape without n.
         linear_weights, linear_biases: Tensors [heads * width, n] and [n].
         ffn_ln_scales, ffn_ln_biases: Tensors [n].
-        ffn1_weights, ffn1_biases, ffn2_weights, ffn2_biases: Tensors [n, inner], [inner], [inner, n], [n]; "swiglu" halves what ffn2 gets.
+        ffn1_weights, ffn1_biases, ffn2_weights, ffn2_biases: Tensors [n, inner], [inner], [inner, n], [n];
+            "swiglu" halves what ffn2 gets.
         pre_layer_norm: normalise before each block instead of after it.
         epsilon: of the normalisations.
         residual_alpha: factor of the residuals.
-        cache_kvs: list of Tensors [2, batch, key heads, positions, width]; new keys and values are written into them.
+        cache_kvs: list of Tensors [2, batch, key heads, positions, width]; new keys and values are
+            written into them.
         pre_caches: list of Tensors [2, batch, key heads, prefix, width] that come before the sequence.
-        seq_lens: int Tensor [batch]: how much of each sequence counts; with time_step the place of the new row in each sequence.
-        rotary_embs: Tensor [2, batch, 1, length, width]: cosines and sines; if it is longer than x, rows are picked by position.
-        time_step: int Tensor [1]: where the row of x stands in the sequence; None for the first call with a whole text.
-        attn_mask: Tensor that broadcasts with [batch, heads, length, keys]: added to the scores; bool or int: 0 where not to attend.
+        seq_lens: int Tensor [batch]: how much of each sequence counts; with time_step the place of the new
+            row in each sequence.
+        rotary_embs: Tensor [2, batch, 1, length, width]: cosines and sines; if it is longer than x, rows are
+            picked by position.
+        time_step: int Tensor [1]: where the row of x stands in the sequence; None for the first call
+            with a whole text.
+        attn_mask: Tensor that broadcasts with [batch, heads, length, keys]: added to the scores; bool or int:
+            0 where not to attend.
         dropout_rate, training, mode: dropout of what the blocks give.
         rotary_emb_dims: 1 to use rotary_embs, 0 not to.
         activation: "gelu", "relu", "silu" or "swiglu".
@@ -154,16 +166,20 @@ def fused_multi_transformer(x, ln_scales, ln_biases, qkv_weights, qkv_biases, li
     Raises:
         ValueError: sizes or options do not fit.
     Example:
-        >>> x, v, qkv, w = paddle.ones([1, 2, 4]), [paddle.ones([4])], [paddle.ones([3, 2, 2, 4])], [paddle.ones([4, 4])]
-        >>> paddle.incubate.nn.functional.fused_multi_transformer(x, v, v, qkv, None, w, None, v, v, w, None, w, None).shape
+        >>> x, v, qkv, w = (paddle.ones([1, 2, 4]), [paddle.ones([4])], [paddle.ones([3, 2, 2, 4])],
+        ...                 [paddle.ones([4, 4])])
+        >>> paddle.incubate.nn.functional.fused_multi_transformer(x, v, v, qkv, None, w, None, v, v, w, None,
+        ...                                                       w, None).shape
         paddle.Size([1, 2, 4])
     """
-    options = [("activation", activation, tuple(_ACTIVATIONS)), ("norm_type", norm_type, ("layernorm", "rmsnorm"))]
+    options = [("activation", activation, tuple(_ACTIVATIONS)),
+               ("norm_type", norm_type, ("layernorm", "rmsnorm"))]
     _check(options, beam_offset, ring_id, rotary_emb_dims)
     decoding, act = time_step is not None, _ACTIVATIONS[activation]
     if decoding and (cache_kvs is None or x.shape[1] != 1):
-        raise ValueError(f"{_NAME}: time_step: x has length {x.shape[1]}, cache_kvs {'are' if cache_kvs else 'are not'} given; "
-                         "with time_step x must have length 1 and cache_kvs are needed")
+        raise ValueError(f"{_NAME}: time_step: x has length {x.shape[1]}, cache_kvs "
+                         f"{'are' if cache_kvs else 'are not'} given; with time_step x must have length 1 "
+                         "and cache_kvs are needed")
     positions = positioned(x, seq_lens, time_step)
 
     def added(x, y, scale, bias):
@@ -182,6 +198,7 @@ def fused_multi_transformer(x, ln_scales, ln_biases, qkv_weights, qkv_biases, li
         y = attended(q, k, v, attn_mask, seen(k.shape[2], positions, seq_lens, decoding))
         x = added(x, linear(y, linear_weights[i], _of(linear_biases, i)), *norms[0])
         y = _normalized(x, *norms[1], epsilon, norm_type) if pre_layer_norm else x
-        y = dropout(act(linear(y, ffn1_weights[i], _of(ffn1_biases, i))), dropout_rate, training=training, mode=mode)
+        y = dropout(act(linear(y, ffn1_weights[i], _of(ffn1_biases, i))), dropout_rate, training=training,
+                    mode=mode)
         x = added(x, linear(y, ffn2_weights[i], _of(ffn2_biases, i)), *norms[1])
     return x if cache_kvs is None else (x, cache_kvs)

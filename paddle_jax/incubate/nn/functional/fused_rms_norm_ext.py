@@ -18,7 +18,8 @@ def fused_rms_norm_ext(x, scale, epsilon=1e-5, name=None):
     Raises:
         ValueError: scale has another length.
     Example:
-        >>> y, inverse = paddle.incubate.nn.functional.fused_rms_norm_ext(paddle.to_tensor([[2.0, -2.0]]), paddle.ones([2]), 0.0)
+        >>> y, inverse = paddle.incubate.nn.functional.fused_rms_norm_ext(paddle.to_tensor([[2.0, -2.0]]),
+        ...                                                               paddle.ones([2]), 0.0)
         >>> y.tolist(), inverse.tolist()
         ([[1.0, -1.0]], [0.5])
     """

@@ -1,6 +1,7 @@
 """Rows of tokens in the order of the experts that they go to, and where each went.
 
-Of an expert's rows those of the first tokens are kept, up to its capacity; a choice that is dropped gets the weight 0 and the place 0.
+Of an expert's rows those of the first tokens are kept, up to its capacity; a choice that is dropped gets the
+weight 0 and the place 0.
 """
 
 import jax.numpy as jnp
@@ -13,7 +14,8 @@ __all__ = []
 
 @op("expert_id", register=False, method=False)
 def _places(expert_id, experts, capacity, last):
-    """Of each choice [n, k] the expert's row that it gets and whether it is kept; how many choices each expert has."""
+    """Of each choice [n, k] the expert's row that it gets and whether it is kept; how many choices
+    each expert has."""
     flat = expert_id.reshape(-1)
     order = jnp.argsort(flat, stable=True)
     counts = jnp.bincount(flat, length=experts)
@@ -50,11 +52,12 @@ def _packed(x, weight, rank, kept, expert_id, counts, first, experts, capacity, 
 
 
 def _dispatched(name, x, weight, expert_id, k, capacity, use_pad, span, last=False):
-    """(rows, weights, places [k, n], tokens of the rows, counts) for the experts span[0]..span[1] - 1 of span[2]."""
+    """(rows, weights, places [k, n], tokens of the rows, counts) for the experts
+    span[0]..span[1] - 1 of span[2]."""
     first, end, experts = span
     if x.ndim != 2 or list(weight.shape) != [x.shape[0], k] or list(expert_id.shape) != [x.shape[0], k]:
-        raise ValueError(f"{name}: got x of shape {list(x.shape)}, weights {list(weight.shape)} and experts {list(expert_id.shape)} with k={k}; "
-                         "they must be [n, features], [n, k] and [n, k]")
+        raise ValueError(f"{name}: got x of shape {list(x.shape)}, weights {list(weight.shape)} and experts "
+                         f"{list(expert_id.shape)} with k={k}; they must be [n, features], [n, k] and [n, k]")
     if not 0 <= first < end <= experts or capacity < 1:
         raise ValueError(f"{name}: got experts {first} to {end} of {experts} and capacity={capacity}; "
                          "use 0 <= first < end <= experts and a positive capacity")
@@ -70,34 +73,42 @@ def moe_gate_dispatch(x, gate_logits, corr_bias, k, capacity, use_pad, name=None
 
     Args:
         x: Tensor [n, features].
-        gate_logits: Tensor [n, experts], what the gate gives; its values are the weights, so nothing is normalised here.
+        gate_logits: Tensor [n, experts], what the gate gives; its values are the weights, so nothing is
+            normalised here.
         corr_bias: Tensor [experts] that is added for the choice only, or None.
         k: experts per token.
         capacity: most rows of an expert; those of later tokens are dropped.
-        use_pad: whether experts with less rows are filled up with zeros. Without, the number of rows depends on values.
+        use_pad: whether experts with less rows are filled up with zeros. Without, the number of rows
+            depends on values.
     Returns:
-        (rows [experts * capacity, features], weights [n, k], places int32 [k, n] of a token's rows, ends int64 [experts] of the experts'
-        choices (those that are dropped, too), experts int32 [n, k]). A choice that is dropped has weight and place 0.
+        (rows [experts * capacity, features], weights [n, k], places int32 [k, n] of a token's rows, ends
+        int64 [experts] of the experts' choices (those that are dropped, too), experts int32 [n, k]). A choice
+        that is dropped has weight and place 0.
     Raises:
         ValueError: shapes do not fit, or k is not in 1..experts.
     Example:
-        >>> x, gates = paddle.to_tensor([[1.0], [2.0], [3.0]]), paddle.to_tensor([[0.9, 0.1], [0.2, 0.8], [0.7, 0.3]])
-        >>> rows, weights, places, ends, experts = paddle.incubate.nn.functional.moe_gate_dispatch(x, gates, None, 1, 2, True)
+        >>> x, gates = (paddle.to_tensor([[1.0], [2.0], [3.0]]),
+        ...             paddle.to_tensor([[0.9, 0.1], [0.2, 0.8], [0.7, 0.3]]))
+        >>> rows, weights, places, ends, experts = paddle.incubate.nn.functional.moe_gate_dispatch(
+        ...     x, gates, None, 1, 2, True)
         >>> rows.tolist(), places.tolist(), ends.tolist()
         ([[1.0], [3.0], [2.0], [0.0]], [[0, 2, 1]], [2, 3])
     """
     if gate_logits.ndim != 2 or gate_logits.shape[0] != x.shape[0]:
-        raise ValueError(f"moe_gate_dispatch: gate_logits: got shape {list(gate_logits.shape)} for x {list(x.shape)}; it must be [n, experts]")
+        raise ValueError(f"moe_gate_dispatch: gate_logits: got shape {list(gate_logits.shape)} for x "
+                         f"{list(x.shape)}; it must be [n, experts]")
     chosen = gate_logits.detach() if corr_bias is None else gate_logits.detach() + corr_bias
     expert_id = chosen.topk(k, axis=-1)[1]
     weight = gate_logits.take_along_axis(expert_id, 1)
     experts = gate_logits.shape[1]
-    y, weight, place, _, counts = _dispatched("moe_gate_dispatch", x, weight, expert_id, k, capacity, use_pad, (0, experts, experts))
+    y, weight, place, _, counts = _dispatched("moe_gate_dispatch", x, weight, expert_id, k, capacity, use_pad,
+                                              (0, experts, experts))
     return y, weight, place, counts.cumsum(0), expert_id.astype("int32")
 
 
 def moe_gate_dispatch_permute(x, gate_logits, corr_bias, k, capacity, world_size, name=None):
-    """`moe_gate_dispatch` for experts that lie on several devices: first the rows of each device's first expert, and so on.
+    """`moe_gate_dispatch` for experts that lie on several devices: first the rows of each device's first
+    expert, and so on.
 
     Args:
         x, gate_logits, corr_bias, k, capacity: as for `moe_gate_dispatch`.
@@ -114,14 +125,16 @@ def moe_gate_dispatch_permute(x, gate_logits, corr_bias, k, capacity, world_size
     y, *rest = moe_gate_dispatch(x, gate_logits, corr_bias, k, capacity, True)
     experts = gate_logits.shape[1]
     if world_size < 1 or experts % world_size:
-        raise ValueError(f"moe_gate_dispatch_permute: world_size: got {world_size} for {experts} experts; it must divide them")
+        raise ValueError(f"moe_gate_dispatch_permute: world_size: got {world_size} for {experts} experts; "
+                         "it must divide them")
     own = experts // world_size
     y = transpose(reshape(y, [world_size, own, capacity, x.shape[1]]), [1, 0, 2, 3])
     return reshape(y, [own, world_size * capacity, x.shape[1]]), *rest
 
 
-def moe_gate_dispatch_partial_nosoftmaxtopk(x, combine_weights, expert_id, k, capacity, num_experts, use_pad, expert_start_index, expert_end_index,
-                                            reverse_token_drop, name=None):
+def moe_gate_dispatch_partial_nosoftmaxtopk(x, combine_weights, expert_id, k, capacity, num_experts, use_pad,
+                                            expert_start_index, expert_end_index, reverse_token_drop,
+                                            name=None):
     """The rows of tokens that go to some of the experts, from experts that are chosen already.
 
     Args:
@@ -131,22 +144,28 @@ def moe_gate_dispatch_partial_nosoftmaxtopk(x, combine_weights, expert_id, k, ca
         k: choices per token.
         capacity: most rows of an expert.
         num_experts: how many experts there are.
-        use_pad: whether experts with less rows are filled up with zeros. Without, the number of rows depends on values.
-        expert_start_index, expert_end_index: rows are given for experts from the first up to, and without, the second.
+        use_pad: whether experts with less rows are filled up with zeros. Without, the number of rows
+            depends on values.
+        expert_start_index, expert_end_index: rows are given for experts from the first up to, and
+            without, the second.
         reverse_token_drop: drops the first tokens of an expert with too many, not the last.
     Returns:
-        (rows [m, features], weights [n, k], places int32 [k, n] of a token's rows, tokens int32 [m] of the rows, choices of each expert
-        int64 [num_experts], rows of each expert int64 [num_experts]). Choices of other experts and dropped ones have weight and place 0.
+        (rows [m, features], weights [n, k], places int32 [k, n] of a token's rows, tokens int32 [m] of the
+        rows, choices of each expert int64 [num_experts], rows of each expert int64 [num_experts]). Choices of
+        other experts and dropped ones have weight and place 0.
     Raises:
         ValueError: shapes or experts do not fit.
     Example:
         >>> x, weights = paddle.to_tensor([[1.0], [2.0], [3.0]]), paddle.ones([3, 1])
         >>> F, experts = paddle.incubate.nn.functional, paddle.to_tensor([[0], [0], [0]], dtype="int32")
-        >>> F.moe_gate_dispatch_partial_nosoftmaxtopk(x, weights, experts, 1, 2, 2, False, 0, 1, True)[0].tolist()
+        >>> F.moe_gate_dispatch_partial_nosoftmaxtopk(x, weights, experts, 1, 2, 2, False, 0, 1,
+        ...                                           True)[0].tolist()
         [[2.0], [3.0]]
     """
-    name, span = "moe_gate_dispatch_partial_nosoftmaxtopk", (expert_start_index, expert_end_index, num_experts)
-    *found, counts = _dispatched(name, x, combine_weights, expert_id, k, capacity, use_pad, span, reverse_token_drop)
+    name, span = ("moe_gate_dispatch_partial_nosoftmaxtopk",
+                  (expert_start_index, expert_end_index, num_experts))
+    *found, counts = _dispatched(name, x, combine_weights, expert_id, k, capacity, use_pad, span,
+                                 reverse_token_drop)
     return *found, counts, _kept(counts, expert_start_index, expert_end_index, capacity)
 
 

@@ -7,12 +7,15 @@ from paddle_jax.tensor.search import where
 from paddle_jax.tensor.sequences import arange
 
 
-def variable_length_memory_efficient_attention(query, key, value, seq_lens, kv_seq_lens, mask=None, scale=None, causal=False, pre_cache_length=0):
-    """softmax(scale * query @ key^T + mask) @ value, for each head; of each sequence only what its lengths say.
+def variable_length_memory_efficient_attention(query, key, value, seq_lens, kv_seq_lens, mask=None,
+                                               scale=None, causal=False, pre_cache_length=0):
+    """softmax(scale * query @ key^T + mask) @ value, for each head; of each sequence only what
+    its lengths say.
 
     Args:
         query: Tensor [batch, heads, query length, width].
-        key, value: Tensors [batch, key heads, key length, width]; fewer heads are shared by neighbouring query heads.
+        key, value: Tensors [batch, key heads, key length, width]; fewer heads are shared by
+            neighbouring query heads.
         seq_lens, kv_seq_lens: int Tensors [batch, 1]: how many queries and keys count.
         mask: Tensor that broadcasts with [batch, heads, query length, key length], added to the products.
         scale: factor of the products. Default: 1 / sqrt(width).
@@ -24,7 +27,8 @@ def variable_length_memory_efficient_attention(query, key, value, seq_lens, kv_s
         ValueError: shapes do not fit.
     Example:
         >>> x, n = paddle.ones([1, 1, 2, 4]), paddle.to_tensor([[1]], dtype="int32")
-        >>> paddle.incubate.nn.functional.variable_length_memory_efficient_attention(x, x, x, n, n).sum(-1).flatten().tolist()
+        >>> paddle.incubate.nn.functional.variable_length_memory_efficient_attention(x, x, x, n, n).sum(
+        ...     -1).flatten().tolist()
         [4.0, 0.0]
     """
     queries, keys = arange(query.shape[2]), arange(key.shape[2])

@@ -10,11 +10,13 @@ class FusedDropoutAdd(Layer):
 
     Args:
         p: float between 0 and 1, probability of zeroing an element of x in training.
-        mode: "upscale_in_train" divides what is left by 1 - p; "downscale_in_infer" multiplies by 1 - p in evaluation.
+        mode: "upscale_in_train" divides what is left by 1 - p; "downscale_in_infer" multiplies by 1 -
+            p in evaluation.
     Raises:
         ValueError: p or mode is not allowed (when called).
     Example:
-        >>> layer = paddle.incubate.nn.FusedDropoutAdd(0.5).eval(); layer(paddle.ones([2]), paddle.ones([2])).tolist()
+        >>> layer = paddle.incubate.nn.FusedDropoutAdd(0.5).eval()
+        >>> layer(paddle.ones([2]), paddle.ones([2])).tolist()
         [2.0, 2.0]
     """
 

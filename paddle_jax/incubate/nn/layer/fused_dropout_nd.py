@@ -11,7 +11,8 @@ class FusedDropout(Layer):
     Args:
         p: float between 0 and 1.
         axis: int or list of ints: drop whole slices, drawn independently along these axes only.
-        mode: "upscale_in_train" divides what is left by 1 - p; "downscale_in_infer" multiplies by 1 - p in evaluation.
+        mode: "upscale_in_train" divides what is left by 1 - p; "downscale_in_infer" multiplies by 1 -
+            p in evaluation.
     Raises:
         ValueError: p or mode is not allowed.
     Example:
@@ -26,7 +27,8 @@ class FusedDropout(Layer):
         if not 0 <= p <= 1:
             raise ValueError(f"FusedDropout: p: got {p}; a probability lies between 0 and 1")
         if mode not in ("upscale_in_train", "downscale_in_infer"):
-            raise ValueError(f"FusedDropout: mode: got {mode!r}; allowed are 'upscale_in_train' and 'downscale_in_infer'")
+            raise ValueError(f"FusedDropout: mode: got {mode!r}; allowed are 'upscale_in_train' and "
+                             "'downscale_in_infer'")
         self.p, self.mode, self.name = p, mode, name
         self.axis = axis if axis is None else [axis] if isinstance(axis, int) else list(axis)
 

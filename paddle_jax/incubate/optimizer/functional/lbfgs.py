@@ -5,10 +5,12 @@ import collections
 from paddle_jax.incubate.optimizer.functional.search import Settings, minimized
 
 
-def minimize_lbfgs(objective_func, initial_position, history_size=100, max_iters=50, tolerance_grad=1e-8, tolerance_change=1e-8,
-                   initial_inverse_hessian_estimate=None, line_search_fn="strong_wolfe", max_line_search_iters=50, initial_step_length=1.0,
+def minimize_lbfgs(objective_func, initial_position, history_size=100, max_iters=50, tolerance_grad=1e-8,
+                   tolerance_change=1e-8, initial_inverse_hessian_estimate=None,
+                   line_search_fn="strong_wolfe", max_line_search_iters=50, initial_step_length=1.0,
                    dtype="float32", name=None):
-    """Minimises a differentiable function with an approximation of its inverse Hessian that is made of the last steps.
+    """Minimises a differentiable function with an approximation of its inverse Hessian that is made
+    of the last steps.
 
     Differs from Paddle: another line search; eager only.
 
@@ -16,21 +18,24 @@ def minimize_lbfgs(objective_func, initial_position, history_size=100, max_iters
         objective_func: function of a Tensor [n] that returns a Tensor of one element.
         initial_position: Tensor [n] of the dtype `dtype`.
         history_size: int, how many steps are kept.
-        max_iters, tolerance_grad, tolerance_change, initial_inverse_hessian_estimate, line_search_fn, max_line_search_iters, initial_step_length,
-            dtype: as for `minimize_bfgs`.
+        max_iters, tolerance_grad, tolerance_change, initial_inverse_hessian_estimate, line_search_fn,
+            max_line_search_iters, initial_step_length, dtype: as for `minimize_bfgs`.
     Returns:
-        Tuple: whether it converged (bool [1]), how often the function was evaluated (int64 [1]), the position [n], the value [] and the gradient [n].
+        Tuple: whether it converged (bool [1]), how often the function was evaluated (int64 [1]), the position
+        [n], the value [] and the gradient [n].
     Raises:
-        ValueError: dtype, position or estimate is not as for `minimize_bfgs`. NotImplementedError: another line search.
+        ValueError: dtype, position or estimate is not as for `minimize_bfgs`. NotImplementedError:
+            another line search.
     Example:
-        >>> found = paddle.incubate.optimizer.functional.minimize_lbfgs(lambda x: ((x - 1.5) ** 2).sum(), paddle.to_tensor([3.0]))
+        >>> found = paddle.incubate.optimizer.functional.minimize_lbfgs(lambda x: ((x - 1.5) ** 2).sum(),
+        ...                                                             paddle.to_tensor([3.0]))
         >>> found[0].item(), round(found[2].item(), 4)
         (True, 1.5)
 
     See: Nocedal and Wright, "Numerical Optimization", 2nd edition, algorithms 7.4 and 7.5.
     """
-    settings = Settings("minimize_lbfgs", max_iters, tolerance_grad, tolerance_change, line_search_fn, max_line_search_iters, initial_step_length,
-                        dtype)
+    settings = Settings("minimize_lbfgs", max_iters, tolerance_grad, tolerance_change, line_search_fn,
+                        max_line_search_iters, initial_step_length, dtype)
     first = settings.check(initial_position, initial_inverse_hessian_estimate)
     history = collections.deque(maxlen=history_size)
 

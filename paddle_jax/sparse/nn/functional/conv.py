@@ -6,15 +6,17 @@ __all__ = []
 
 
 def conv3d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NDHWC", name=None):
-    """Convolves a sparse volume. The result has an element wherever some element of the volume lies below the kernel.
+    """Convolves a sparse volume. The result has an element wherever some element of the volume lies
+    below the kernel.
 
     Args:
-        x: SparseCooTensor [n, depth, height, width, in_channels] with coordinates of all axes but the last; float32 or float64.
+        x: SparseCooTensor [n, depth, height, width, in_channels] with coordinates of all axes but the last;
+            float32 or float64.
         weight: Tensor [depth, height, width, in_channels, out_channels] of the same dtype.
         bias: Tensor [out_channels], added to the elements that are kept.
         stride: int or 3 ints.
-        padding: int, 3 ints, 6 ints or 5 pairs: the zeros beside each axis. As in Paddle "SAME" and "VALID" mean 0, and of six numbers that are
-            not equal by pairs the first three count, one for each axis.
+        padding: int, 3 ints, 6 ints or 5 pairs: the zeros beside each axis. As in Paddle "SAME" and "VALID"
+            mean 0, and of six numbers that are not equal by pairs the first three count, one for each axis.
         dilation: int or 3 ints, the distance of the elements of the kernel.
         groups: 1.
         data_format: "NDHWC".
@@ -25,8 +27,10 @@ def conv3d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data
         ValueError: a shape, dtype, number or data_format does not fit.
         NotImplementedError: x is not a SparseCooTensor.
     Example:
-        >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [0, 0], [1, 1], [0, 2]], [[1.0], [2.0]], [1, 1, 3, 3, 1])
-        >>> paddle.sparse.nn.functional.conv3d(x, paddle.ones([1, 3, 3, 1, 1]), padding=[0, 1, 1]).values().flatten().tolist()
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [0, 0], [1, 1], [0, 2]], [[1.0], [2.0]],
+        ...                                     [1, 1, 3, 3, 1])
+        >>> paddle.sparse.nn.functional.conv3d(x, paddle.ones([1, 3, 3, 1, 1]),
+        ...                                    padding=[0, 1, 1]).values().flatten().tolist()
         [1.0, 3.0, 2.0, 1.0, 3.0, 2.0, 1.0, 3.0, 2.0]
     """
     return convolved("conv3d", x, weight, bias, stride, padding, dilation, groups, data_format, 3, False)
@@ -41,20 +45,24 @@ def conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data
         data_format: "NHWC".
     Example:
         >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [1, 1], [0, 2]], [[1.0], [2.0]], [1, 3, 3, 1])
-        >>> paddle.sparse.nn.functional.conv2d(x, paddle.ones([3, 3, 1, 1]), padding=1).values().flatten().tolist()
+        >>> paddle.sparse.nn.functional.conv2d(x, paddle.ones([3, 3, 1, 1]),
+        ...                                    padding=1).values().flatten().tolist()
         [1.0, 3.0, 2.0, 1.0, 3.0, 2.0, 1.0, 3.0, 2.0]
     """
     return convolved("conv2d", x, weight, bias, stride, padding, dilation, groups, data_format, 2, False)
 
 
-def subm_conv3d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NDHWC", key=None, name=None):
+def subm_conv3d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NDHWC",
+                key=None, name=None):
     """Convolves a sparse volume; the result has the coordinates of x, so a net of many layers stays sparse.
 
     Args:
-        x: SparseCooTensor [n, depth, height, width, in_channels] with coordinates of all axes but the last; float32 or float64.
+        x: SparseCooTensor [n, depth, height, width, in_channels] with coordinates of all axes but the last;
+            float32 or float64.
         weight: Tensor [depth, height, width, in_channels, out_channels] of the same dtype.
         bias: Tensor [out_channels], added to the elements that are kept.
-        stride, padding: as for `conv3d`. They do not matter: windows lie with their middle on each element of x, as in Paddle.
+        stride, padding: as for `conv3d`. They do not matter: windows lie with their middle on each element of
+            x, as in Paddle.
         dilation: int or 3 ints, the distance of the elements of the kernel.
         groups: 1.
         data_format: "NDHWC".
@@ -65,18 +73,22 @@ def subm_conv3d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
         AssertionError: groups is not 1.
         ValueError: a shape, dtype, number or data_format does not fit.
         NotImplementedError: x is not a SparseCooTensor.
-    Differs from Paddle: the shape stays with a dilation, and with a kernel of even length (which reaches further to the front), where Paddle's
-    changes and its coordinates get mixed up.
+    Differs from Paddle: the shape stays with a dilation, and with a kernel of even length (which reaches
+    further to the front), where Paddle's changes and its coordinates get mixed up.
     Example:
-        >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [0, 0], [1, 1], [0, 1]], [[1.0], [2.0]], [1, 1, 3, 3, 1])
-        >>> paddle.sparse.nn.functional.subm_conv3d(x, paddle.ones([1, 3, 3, 1, 1]), padding=0).values().flatten().tolist()
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [0, 0], [1, 1], [0, 1]], [[1.0], [2.0]],
+        ...                                     [1, 1, 3, 3, 1])
+        >>> paddle.sparse.nn.functional.subm_conv3d(x, paddle.ones([1, 3, 3, 1, 1]),
+        ...                                         padding=0).values().flatten().tolist()
         [3.0, 3.0]
     """
     return convolved("subm_conv3d", x, weight, bias, stride, padding, dilation, groups, data_format, 3, True)
 
 
-def subm_conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NHWC", key=None, name=None):
-    """Convolves a sparse image; the result has the coordinates of x. Arguments as for `subm_conv3d`, with two axes of space.
+def subm_conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NHWC", key=None,
+                name=None):
+    """Convolves a sparse image; the result has the coordinates of x. Arguments as for `subm_conv3d`, with
+    two axes of space.
 
     Args:
         x: SparseCooTensor [n, height, width, in_channels] with coordinates of all axes but the last.
@@ -84,31 +96,39 @@ def subm_conv2d(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
         data_format: "NHWC".
     Example:
         >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [1, 1], [0, 1]], [[1.0], [2.0]], [1, 3, 3, 1])
-        >>> paddle.sparse.nn.functional.subm_conv2d(x, paddle.ones([3, 3, 1, 1]), padding=0).values().flatten().tolist()
+        >>> paddle.sparse.nn.functional.subm_conv2d(x, paddle.ones([3, 3, 1, 1]),
+        ...                                         padding=0).values().flatten().tolist()
         [3.0, 3.0]
     """
     return convolved("subm_conv2d", x, weight, bias, stride, padding, dilation, groups, data_format, 2, True)
 
 
-def subm_conv3d_igemm(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NDHWC", key=None, name=None):
+def subm_conv3d_igemm(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NDHWC",
+                      key=None, name=None):
     """`subm_conv3d` under the name of another of Paddle's kernels.
 
     Differs from Paddle: it works on the CPU, too.
     Example:
-        >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [0, 0], [1, 1], [0, 1]], [[1.0], [2.0]], [1, 1, 3, 3, 1])
-        >>> paddle.sparse.nn.functional.subm_conv3d_igemm(x, paddle.ones([1, 3, 3, 1, 1]), padding=0).values().flatten().tolist()
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [0, 0], [1, 1], [0, 1]], [[1.0], [2.0]],
+        ...                                     [1, 1, 3, 3, 1])
+        >>> paddle.sparse.nn.functional.subm_conv3d_igemm(x, paddle.ones([1, 3, 3, 1, 1]),
+        ...                                               padding=0).values().flatten().tolist()
         [3.0, 3.0]
     """
-    return convolved("subm_conv3d_igemm", x, weight, bias, stride, padding, dilation, groups, data_format, 3, True)
+    return convolved("subm_conv3d_igemm", x, weight, bias, stride, padding, dilation, groups, data_format, 3,
+                     True)
 
 
-def subm_conv2d_igemm(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NHWC", key=None, name=None):
+def subm_conv2d_igemm(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, data_format="NHWC",
+                      key=None, name=None):
     """`subm_conv2d` under the name of another of Paddle's kernels.
 
     Differs from Paddle: it works on the CPU, too.
     Example:
         >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [1, 1], [0, 1]], [[1.0], [2.0]], [1, 3, 3, 1])
-        >>> paddle.sparse.nn.functional.subm_conv2d_igemm(x, paddle.ones([3, 3, 1, 1]), padding=0).values().flatten().tolist()
+        >>> paddle.sparse.nn.functional.subm_conv2d_igemm(x, paddle.ones([3, 3, 1, 1]),
+        ...                                               padding=0).values().flatten().tolist()
         [3.0, 3.0]
     """
-    return convolved("subm_conv2d_igemm", x, weight, bias, stride, padding, dilation, groups, data_format, 2, True)
+    return convolved("subm_conv2d_igemm", x, weight, bias, stride, padding, dilation, groups, data_format, 2,
+                     True)

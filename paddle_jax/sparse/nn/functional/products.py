@@ -1,4 +1,5 @@
-"""Convolutions of sparse Tensors: pairs of rows are found on the host, products and sums are one compiled operation."""
+"""Convolutions of sparse Tensors: pairs of rows are found on the host, products and sums are one
+compiled operation."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -11,15 +12,16 @@ from paddle_jax.sparse.nn.functional.rulebook import Window, rulebook, submanifo
 from paddle_jax.tensor.axes import unknown
 from paddle_jax.tensor.creation import to_tensor
 
-_STEP = 8  # lengths of tables are multiples of this share of the next power of two, so that few shapes are compiled
+# lengths of tables are multiples of this share of the next power of two, so that few shapes are compiled
+_STEP = 8
 
 
 @op("values weight rows targets", register=False, method=False)
 def paired_products(values, weight, rows, targets, count, whole):
     """Row t of the result is the sum of values[r] @ weight[k] over the pairs (r, t) of each k.
 
-    rows and targets [kernel, pairs] are filled up with numbers beyond the last row. With `whole` the offset of that number pairs every row with
-    itself, and is not in the tables.
+    rows and targets [kernel, pairs] are filled up with numbers beyond the last row. With `whole` the offset
+    of that number pairs every row with itself, and is not in the tables.
     """
     if values.shape[0] == 0 or rows.size == 0:
         return jnp.zeros((count, weight.shape[-1]), values.dtype) if whole is None else values @ weight[whole]
@@ -36,7 +38,8 @@ def convolved(name, x, weight, bias, stride, padding, dilation, groups, data_for
     if submanifold:
         if unknown(x.indices()):
             return convolved_near(x, weight, bias, window.dilation)
-        window = window._replace(stride=(1,) * axes, padding=tuple(d * (k // 2) for k, d in zip(window.kernel, window.dilation, strict=True)))
+        window = window._replace(stride=(1,) * axes, padding=tuple(
+            d * (k // 2) for k, d in zip(window.kernel, window.dilation, strict=True)))
         space, book = x.shape[1:-1], submanifold_rulebook(x, window)
     else:
         space = _space(name, x, window)
@@ -54,7 +57,8 @@ def _products(x, weight, book):
     ends = np.cumsum(book.counts)
     centre = slice(ends[whole] - book.counts[whole], ends[whole])
     every = np.arange(count)
-    if not (x.nnz() == count and np.array_equal(book.rows[centre], every) and np.array_equal(book.targets[centre], every)):
+    if not (x.nnz() == count and np.array_equal(book.rows[centre], every)
+            and np.array_equal(book.targets[centre], every)):
         whole = None
     rest = book.counts if whole is None else np.delete(book.counts, whole)
     kept = np.s_[:] if whole is None else np.r_[: centre.start, centre.stop : len(book.rows)]
@@ -81,7 +85,8 @@ def _space(name, x, window):
     """The lengths of the result of an ordinary convolution."""
     space = window.lengths(x.shape[1:-1])
     if min(space) < 1:
-        raise ValueError(f"{name}: x: got shape {list(x.shape)}, smaller than the kernel {list(window.kernel)}; the result would have {space}")
+        raise ValueError(f"{name}: x: got shape {list(x.shape)}, smaller than the kernel "
+                         f"{list(window.kernel)}; the result would have {space}")
     return space
 
 
@@ -103,11 +108,13 @@ def _window(name, x, weight, stride, padding, dilation, groups, data_format, axe
     if not isinstance(x, SparseCooTensor):
         raise NotImplementedError(f"{name}: x: got {type(x).__name__}; give a SparseCooTensor")
     if weight.ndim != axes + 2 or weight.shape[-2] != x.shape[-1] or x.dense_dim() != 1:
-        raise ValueError(f"{name}: weight: got shape {list(weight.shape)} for x of {list(x.shape)} with {x.dense_dim()} axes without coordinates; "
-                         "needed are [*kernel, in_channels, out_channels], and one such axis in x")
+        raise ValueError(f"{name}: weight: got shape {list(weight.shape)} for x of {list(x.shape)} with "
+                         f"{x.dense_dim()} axes without coordinates; needed are [*kernel, in_channels, "
+                         "out_channels], and one such axis in x")
     if weight.dtype != x.dtype:
         raise ValueError(f"{name}: weight: got dtype {weight.dtype} for x of {x.dtype}; give both one dtype")
-    moves = (numbers(name, "stride", stride, axes), sides(name, padding, axes), numbers(name, "dilation", dilation, axes))
+    moves = (numbers(name, "stride", stride, axes), sides(name, padding, axes),
+             numbers(name, "dilation", dilation, axes))
     return Window(tuple(weight.shape[:axes]), *moves)
 
 
@@ -120,8 +127,8 @@ def numbers(name, argument, value, axes):
 
 
 def sides(name, padding, axes):
-    """The zeros beside each axis of space. As in Paddle "SAME" and "VALID" are 0, and of six (four) numbers the first three (two) count unless each
-    axis has twice the same."""
+    """The zeros beside each axis of space. As in Paddle "SAME" and "VALID" are 0, and of six (four) numbers
+    the first three (two) count unless each axis has twice the same."""
     if isinstance(padding, str):
         if padding.upper() not in ("SAME", "VALID"):
             raise ValueError(f"{name}: padding: got {padding!r}; allowed are 'SAME', 'VALID' and ints")
@@ -129,8 +136,10 @@ def sides(name, padding, axes):
     found = [padding] * axes if isinstance(padding, int) else list(padding)
     if len(found) == axes + 2 and all(isinstance(p, list | tuple) and len(p) == 2 for p in found):
         found = [side for pair in found[1:-1] for side in pair]
-    if len(found) not in (axes, 2 * axes) or not all(isinstance(p, int | np.integer) and p >= 0 for p in found):
-        raise ValueError(f"{name}: padding: got {padding}; it must be an int, {axes} or {2 * axes} ints, or {axes + 2} pairs, none of them negative")
+    if (len(found) not in (axes, 2 * axes)
+            or not all(isinstance(p, int | np.integer) and p >= 0 for p in found)):
+        raise ValueError(f"{name}: padding: got {padding}; it must be an int, {axes} or {2 * axes} ints, "
+                         f"or {axes + 2} pairs, none of them negative")
     if len(found) == 2 * axes:
         found = found[::2] if found[::2] == found[1::2] else found[:axes]
     return tuple(map(int, found))

@@ -1,8 +1,9 @@
-"""Which kept element meets which element of a kernel, and where the product goes: found on the host, from the coordinates alone.
+"""Which kept element meets which element of a kernel, and where the product goes: found on the host, from the
+coordinates alone.
 
-A window at output p covers the inputs p * stride - padding + offset * dilation. A rulebook lists for each offset in the kernel the pairs (row of the
-input, row of the output) that meet there (Graham, Engelcke and van der Maaten, 3D Semantic Segmentation with Submanifold Sparse Convolutional
-Networks, 2018).
+A window at output p covers the inputs p * stride - padding + offset * dilation. A rulebook lists for each
+offset in the kernel the pairs (row of the input, row of the output) that meet there (Graham, Engelcke and van
+der Maaten, 3D Semantic Segmentation with Submanifold Sparse Convolutional Networks, 2018).
 """
 
 from typing import NamedTuple
@@ -38,7 +39,8 @@ class Rulebook(NamedTuple):
 
 
 def rulebook(x, window, space):
-    """The rulebook of a convolution or pooling whose result has the lengths `space`: an output exists where some input is in its window."""
+    """The rulebook of a convolution or pooling whose result has the lengths `space`: an output exists where
+    some input is in its window."""
     cells, hit, rows = _meetings(x, window, space)
     outputs, targets = _numbered(cells, [x.shape[0], *space])
     return Rulebook(_unravelled(outputs, [x.shape[0], *space]), rows, targets, hit)

@@ -15,7 +15,8 @@ __all__ = []
 
 
 def attention(query, key, value, sparse_mask, key_padding_mask=None, attn_mask=None, name=None):
-    """softmax(query @ key^T / sqrt(head_dim)) @ value, where each query looks only at the places that a sparse mask keeps.
+    """softmax(query @ key^T / sqrt(head_dim)) @ value, where each query looks only at the places that a
+    sparse mask keeps.
 
     Args:
         query, key, value: Tensors [batch, heads, length, head_dim].
@@ -29,7 +30,8 @@ def attention(query, key, value, sparse_mask, key_padding_mask=None, attn_mask=N
         ValueError: a shape does not fit.
     Differs from Paddle: it works on the CPU, too, and in memory that grows with the elements that are kept.
     Example:
-        >>> x, mask = paddle.ones([1, 1, 2, 4]), paddle.sparse.sparse_csr_tensor([0, 1, 3], [0, 0, 1], [1.0, 1.0, 1.0], [1, 2, 2])
+        >>> x, mask = (paddle.ones([1, 1, 2, 4]),
+        ...            paddle.sparse.sparse_csr_tensor([0, 1, 3], [0, 0, 1], [1.0, 1.0, 1.0], [1, 2, 2]))
         >>> paddle.sparse.nn.functional.attention(x, x, x, mask).tolist()
         [[[[1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0]]]]
     """
@@ -45,12 +47,15 @@ def attention(query, key, value, sparse_mask, key_padding_mask=None, attn_mask=N
 def _places(query, key, value, sparse_mask, key_padding_mask, attn_mask):
     """The coordinates [3, n] of the pairs that are looked at."""
     if not isinstance(sparse_mask, SparseCsrTensor):
-        raise NotImplementedError(f"attention: sparse_mask: got {type(sparse_mask).__name__}; give a SparseCsrTensor")
+        raise NotImplementedError(f"attention: sparse_mask: got {type(sparse_mask).__name__}; "
+                                  "give a SparseCsrTensor")
     if query.ndim != 4 or list(key.shape) != list(query.shape) or list(value.shape) != list(query.shape):
         shapes = ", ".join(str(list(t.shape)) for t in (query, key, value))
-        raise ValueError(f"attention: query, key, value: got shapes {shapes}; all must be one [batch, heads, length, head_dim]")
+        raise ValueError(f"attention: query, key, value: got shapes {shapes}; all must be one [batch, heads, "
+                         "length, head_dim]")
     batch, heads, length, _ = query.shape
-    wanted = (("sparse_mask", sparse_mask, [batch * heads, length, length]), ("key_padding_mask", key_padding_mask, [batch, length]),
+    wanted = (("sparse_mask", sparse_mask, [batch * heads, length, length]),
+              ("key_padding_mask", key_padding_mask, [batch, length]),
               ("attn_mask", attn_mask, [length, length]))
     for name, mask, shape in wanted:
         if mask is not None and list(mask.shape) != shape:

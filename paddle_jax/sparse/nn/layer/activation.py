@@ -54,7 +54,8 @@ class LeakyReLU(_Activation):
     """`paddle.sparse.nn.functional.leaky_relu` as a layer.
 
     Example:
-        >>> paddle.sparse.nn.LeakyReLU(0.5)(paddle.sparse.sparse_coo_tensor([[0], [1]], [-2.0])).values().tolist()
+        >>> paddle.sparse.nn.LeakyReLU(0.5)(paddle.sparse.sparse_coo_tensor([[0], [1]],
+        ...                                                                 [-2.0])).values().tolist()
         [-1.0]
     """
 

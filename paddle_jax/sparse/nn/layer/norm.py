@@ -18,16 +18,19 @@ def _normalised(layer, x):
         raise NotImplementedError(f"{name}: input: got {type(x).__name__}; give a SparseCooTensor")
     need_exact(name, x)
     if x.dense_dim() != 1:
-        raise ValueError(f"{name}: input: got shape {list(x.shape)} with {x.sparse_dim()} axes with coordinates; all but the last need them")
-    values = batch_norm(x.values(), layer._mean, layer._variance, layer.weight, layer.bias, layer.training, layer._momentum, layer._epsilon, "NC",
-                        layer._use_global_stats)
+        raise ValueError(f"{name}: input: got shape {list(x.shape)} with {x.sparse_dim()} axes with "
+                         "coordinates; all but the last need them")
+    values = batch_norm(x.values(), layer._mean, layer._variance, layer.weight, layer.bias, layer.training,
+                        layer._momentum, layer._epsilon, "NC", layer._use_global_stats)
     return with_values(x, values)
 
 
 class BatchNorm(BatchNorm1D):
-    """Normalises each channel of a sparse Tensor by the mean and variance of the elements that are kept, then scales and shifts it.
+    """Normalises each channel of a sparse Tensor by the mean and variance of the elements that are kept, then
+    scales and shifts it.
 
-    In evaluation running statistics are used: `_mean` and `_variance`, updated in training as momentum * old + (1 - momentum) * new.
+    In evaluation running statistics are used: `_mean` and `_variance`, updated in training as momentum * old
+    + (1 - momentum) * new.
 
     Args:
         num_features: int, the number of channels C, which are the last axis.
@@ -36,42 +39,51 @@ class BatchNorm(BatchNorm1D):
         weight_attr: ParamAttr of the scale `weight`, shape [C].
         bias_attr: ParamAttr of the shift `bias`, shape [C].
         data_format: "NDHWC" or "NHWC".
-        use_global_stats: bool, use the running statistics always (True) or never (False). Default: in evaluation.
+        use_global_stats: bool, use the running statistics always (True) or never (False).
+            Default: in evaluation.
     Raises:
         ValueError: data_format is not allowed (when called).
         NotImplementedError: the input is not a SparseCooTensor (when called).
     Example:
-        >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [0, 1], [1, 1], [0, 1]], [[1.0], [3.0]], [1, 2, 2, 2, 1])
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [0, 1], [1, 1], [0, 1]], [[1.0], [3.0]],
+        ...                                     [1, 2, 2, 2, 1])
         >>> paddle.sparse.nn.BatchNorm(1, epsilon=0.0)(x).values().tolist()
         [[-1.0], [1.0]]
     See: Ioffe and Szegedy, Batch Normalization, 2015.
     """
 
-    def __init__(self, num_features, momentum=0.9, epsilon=1e-5, weight_attr=None, bias_attr=None, data_format="NDHWC", use_global_stats=None,
-                 name=None):
-        super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, use_global_stats, name)
+    def __init__(self, num_features, momentum=0.9, epsilon=1e-5, weight_attr=None, bias_attr=None,
+                 data_format="NDHWC", use_global_stats=None, name=None):
+        super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format,
+                         use_global_stats, name)
 
     def forward(self, input):
         """The normalised Tensor."""
         if self._data_format not in ("NDHWC", "NHWC"):
-            raise ValueError(f"BatchNorm: data_format: got {self._data_format!r}; allowed are 'NDHWC' and 'NHWC'")
+            raise ValueError(f"BatchNorm: data_format: got {self._data_format!r}; "
+                             "allowed are 'NDHWC' and 'NHWC'")
         return _normalised(self, input)
 
     def extra_repr(self):
         """The settings."""
-        return show(self._name, num_features=self._num_features, momentum=self._momentum, epsilon=self._epsilon, data_format=self._data_format)
+        return show(self._name, num_features=self._num_features, momentum=self._momentum,
+                    epsilon=self._epsilon, data_format=self._data_format)
 
 
 class SyncBatchNorm(Dense):
-    """Batch normalisation of a sparse Tensor by the statistics of the whole batch, also when its values are spread over devices.
+    """Batch normalisation of a sparse Tensor by the statistics of the whole batch, also when its values are
+    spread over devices.
 
-    On one device, and on values sharded over devices (whose mean XLA takes over all shards), this is what BatchNorm does.
+    On one device, and on values sharded over devices (whose mean XLA takes over all shards), this is
+    what BatchNorm does.
 
     Args:
-        num_features, momentum, epsilon, weight_attr, bias_attr, data_format: as for `BatchNorm`; data_format does not matter.
+        num_features, momentum, epsilon, weight_attr, bias_attr, data_format: as for `BatchNorm`; data_format
+            does not matter.
     Differs from Paddle: it works on the CPU, too.
     Example:
-        >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [0, 1], [1, 1], [0, 1]], [[1.0], [3.0]], [1, 2, 2, 2, 1])
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [0, 1], [1, 1], [0, 1]], [[1.0], [3.0]],
+        ...                                     [1, 2, 2, 2, 1])
         >>> paddle.sparse.nn.SyncBatchNorm(1, epsilon=0.0)(x).values().tolist()
         [[-1.0], [1.0]]
     """
@@ -82,5 +94,6 @@ class SyncBatchNorm(Dense):
 
     @classmethod
     def _from(cls, norm):
-        """What `convert_sync_batchnorm` puts in place of a layer: of dense Tensors a `paddle.nn.SyncBatchNorm`."""
+        """What `convert_sync_batchnorm` puts in place of a layer: of dense Tensors a
+        `paddle.nn.SyncBatchNorm`."""
         return super()._from(norm) if isinstance(norm, BatchNorm) else Dense._from(norm)

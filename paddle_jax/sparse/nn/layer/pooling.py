@@ -13,12 +13,14 @@ class MaxPool3D(Layer):
         kernel_size, stride, padding, ceil_mode, data_format: as for the function.
         return_mask: accepted; there is no mask, as in Paddle.
     Example:
-        >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [0, 0], [1, 1], [0, 1]], [[-1.0], [-2.0]], [1, 2, 2, 2, 1])
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [0, 0], [1, 1], [0, 1]], [[-1.0], [-2.0]],
+        ...                                     [1, 2, 2, 2, 1])
         >>> paddle.sparse.nn.MaxPool3D(2)(x).values().tolist()
         [[-1.0]]
     """
 
-    def __init__(self, kernel_size, stride=None, padding=0, return_mask=False, ceil_mode=False, data_format="NDHWC", name=None):
+    def __init__(self, kernel_size, stride=None, padding=0, return_mask=False, ceil_mode=False,
+                 data_format="NDHWC", name=None):
         super().__init__()
         self.ksize, self.stride, self.padding, self.return_mask = kernel_size, stride, padding, return_mask
         self.ceil_mode, self.data_format, self.name = ceil_mode, data_format, name

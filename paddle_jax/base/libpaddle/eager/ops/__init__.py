@@ -1,6 +1,7 @@
 """`paddle._C_ops` in eager mode, under the path of Paddle's C++ module."""
 
-from paddle_jax.base.libpaddle.eager.ops import legacy  # first: a module's `__getattr__` is asked for a submodule that is not there yet
+# first: a module's `__getattr__` is asked for a submodule that is not there yet
+from paddle_jax.base.libpaddle.eager.ops import legacy
 
 from paddle_jax._C_ops import __dir__, __getattr__  # noqa: I001
 

@@ -1,4 +1,5 @@
-"""Layers whose weights lie on the processes of a group in parts. Each process has a part as its own Parameter, of its own shape."""
+"""Layers whose weights lie on the processes of a group in parts. Each process has a part as its own
+Parameter, of its own shape."""
 
 import contextlib
 
@@ -21,12 +22,13 @@ class _Divided(Layer):
 
     def __init__(self, name, mp_group, length, what):
         super().__init__(name)
-        self.model_parallel_group = Current.groups().get_model_parallel_group() if mp_group is None else mp_group
+        self.model_parallel_group = (Current.groups().get_model_parallel_group() if mp_group is None
+                                     else mp_group)
         self.world_size = self.model_parallel_group.nranks
         self.rank, self.is_mp, self._name = max(self.model_parallel_group.rank, 0), self.world_size > 1, name
         if length % self.world_size:
-            raise CheckError(f"{type(self).__name__}: {what}: got {length}; it must be divisible by the {self.world_size} processes of the model "
-                             "parallel group")
+            raise CheckError(f"{type(self).__name__}: {what}: got {length}; it must be divisible by the "
+                             f"{self.world_size} processes of the model parallel group")
 
     def _part(self, shape, attr, axis, is_bias=False):
         """A Parameter that is a part of a whole along an axis; None: the whole, alike everywhere."""
@@ -40,16 +42,20 @@ class _Divided(Layer):
 
     def sharded_state_dict(self, structured_name_prefix=""):
         """The Parameters as ShardedWeights, with the place of each part in the whole."""
-        axes = {name: p.split_axis for name, p in self.named_parameters() if getattr(p, "is_distributed", False)}
-        return build_sharded_state_dict(self.state_dict(), axes, structured_name_prefix, self.model_parallel_group)
+        axes = {name: p.split_axis for name, p in self.named_parameters()
+                if getattr(p, "is_distributed", False)}
+        return build_sharded_state_dict(self.state_dict(), axes, structured_name_prefix,
+                                        self.model_parallel_group)
 
 
 class ColumnParallelLinear(_Divided):
     """A linear layer of which each process has some of the columns, that is, of the features that come out.
 
     Args:
-        in_features, out_features: int, of the whole; out_features must be a multiple of the number of processes.
-        weight_attr: as in nn.Linear; each process draws its part. The weight is [in_features, out_features / processes].
+        in_features, out_features: int, of the whole; out_features must be a multiple of the
+            number of processes.
+        weight_attr: as in nn.Linear; each process draws its part. The weight is [in_features,
+            out_features / processes].
         has_bias: whether there is a bias, [out_features / processes]. Default None: no.
         gather_output: all processes get all features. Default True; else each has those of its part.
         fuse_matmul_bias: accepted.
@@ -59,8 +65,8 @@ class ColumnParallelLinear(_Divided):
         AssertionError: out_features is no such multiple.
     """
 
-    def __init__(self, in_features, out_features, weight_attr=None, has_bias=None, gather_output=True, fuse_matmul_bias=False, mp_group=None,
-                 name=None):
+    def __init__(self, in_features, out_features, weight_attr=None, has_bias=None, gather_output=True,
+                 fuse_matmul_bias=False, mp_group=None, name=None):
         super().__init__(name, mp_group, out_features, "out_features")
         self.gather_output = gather_output
         self.weight = self._part([in_features, out_features // self.world_size], weight_attr, 1)
@@ -68,7 +74,8 @@ class ColumnParallelLinear(_Divided):
 
     def forward(self, x):
         """Tensor [..., in_features] to [..., out_features], or the part of this process."""
-        out = functional.linear(_c_identity(x, self.model_parallel_group) if self.is_mp else x, self.weight, self.bias)
+        out = functional.linear(_c_identity(x, self.model_parallel_group) if self.is_mp else x, self.weight,
+                                self.bias)
         return _c_concat(out, self.model_parallel_group) if self.is_mp and self.gather_output else out
 
 
@@ -76,10 +83,13 @@ class RowParallelLinear(_Divided):
     """A linear layer of which each process has some of the rows, that is, of the features that go in.
 
     Args:
-        in_features, out_features: int, of the whole; in_features must be a multiple of the number of processes.
-        weight_attr: as in nn.Linear; each process draws its part. The weight is [in_features / processes, out_features].
+        in_features, out_features: int, of the whole; in_features must be a multiple of the
+            number of processes.
+        weight_attr: as in nn.Linear; each process draws its part. The weight is [in_features /
+            processes, out_features].
         has_bias: whether there is a bias, [out_features], alike on all processes. Default True.
-        input_is_parallel: the input has the features of this process only, as ColumnParallelLinear(gather_output=False) gives. Default False.
+        input_is_parallel: the input has the features of this process only, as
+            ColumnParallelLinear(gather_output=False) gives. Default False.
         fuse_matmul_bias: accepted.
         mp_group: Group. Default None: that of `fleet.init`.
         name: str.
@@ -87,8 +97,8 @@ class RowParallelLinear(_Divided):
         AssertionError: in_features is no such multiple.
     """
 
-    def __init__(self, in_features, out_features, weight_attr=None, has_bias=True, input_is_parallel=False, fuse_matmul_bias=False, mp_group=None,
-                 name=None):
+    def __init__(self, in_features, out_features, weight_attr=None, has_bias=True, input_is_parallel=False,
+                 fuse_matmul_bias=False, mp_group=None, name=None):
         super().__init__(name, mp_group, in_features, "in_features")
         self.input_is_parallel = input_is_parallel
         self.weight = self._part([in_features // self.world_size, out_features], weight_attr, 0)
@@ -107,8 +117,10 @@ class VocabParallelEmbedding(_Divided):
     """An embedding of which each process has some of the rows.
 
     Args:
-        num_embeddings, embedding_dim: int, of the whole; num_embeddings must be a multiple of the number of processes.
-        weight_attr: as in nn.Embedding; each process draws its part. The weight is [num_embeddings / processes, embedding_dim].
+        num_embeddings, embedding_dim: int, of the whole; num_embeddings must be a multiple of the
+            number of processes.
+        weight_attr: as in nn.Embedding; each process draws its part. The weight is [num_embeddings /
+            processes, embedding_dim].
         mp_group: Group. Default None: that of `fleet.init`.
         name: str.
     Raises:
@@ -141,11 +153,13 @@ class ParallelCrossEntropy(Layer):
 
     def __init__(self, mp_group=None, name=None, ignore_index=-100):
         super().__init__()
-        self.model_parallel_group = Current.groups().get_model_parallel_group() if mp_group is None else mp_group
+        self.model_parallel_group = (Current.groups().get_model_parallel_group() if mp_group is None
+                                     else mp_group)
         self.ignore_index = ignore_index
 
     def forward(self, input, label):
-        """Logits [..., classes / processes] and labels [...] or [..., 1], numbers of classes of the whole, to losses [..., 1]."""
+        """Logits [..., classes / processes] and labels [...] or [..., 1], numbers of classes of the whole, to
+        losses [..., 1]."""
         label = squeeze(label, -1) if label.ndim == input.ndim else label
         group, start = self.model_parallel_group, max(self.model_parallel_group.rank, 0) * input.shape[-1]
         wide = input.astype("float32") if input.dtype.name in ("float16", "bfloat16") else input

@@ -1,5 +1,6 @@
-"""Exchanges between the processes of a group that gradients flow through. Where all processes compute with the same whole value, gradients are added
-up; where each adds its part to a sum, the gradient of the sum goes to each."""
+"""Exchanges between the processes of a group that gradients flow through. Where all processes compute with
+the same whole value, gradients are added up; where each adds its part to a sum, the gradient of the
+sum goes to each."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -9,7 +10,9 @@ from paddle_jax._core.tensor import wrap
 from paddle_jax._core.world import wire
 from paddle_jax.autograd import PyLayer
 from paddle_jax.distributed.communication.group import default_group
-from paddle_jax.distributed.communication.reducing import _get_reduce_op  # noqa: F401  one of the places where Paddle has it
+
+# one of the places where Paddle has it
+from paddle_jax.distributed.communication.reducing import _get_reduce_op  # noqa: F401
 from paddle_jax.distributed.communication.tensors import at_hand
 
 
@@ -26,7 +29,8 @@ def own_part(x, group, axis):
 
 
 def gathered(x, group, axis, what):
-    """The Tensors of all processes of a group, one after the other along an axis. what: what for, in words."""
+    """The Tensors of all processes of a group, one after the other along an axis. what:
+    what for, in words."""
     rows = at_hand(group.process_group.all_gather(x._value, f"{what}: all_gather"))
     if isinstance(rows, np.ndarray):
         return wrap(uploaded(np.concatenate(list(rows), axis)))
@@ -89,7 +93,8 @@ def _c_identity(tensor, group=None, skip_c_identity_dynamic=False):
     return tensor if found is None or skip_c_identity_dynamic else _Identity.apply(tensor, found)
 
 
-def _mp_allreduce(tensor, op=wire.SUM, group=None, use_calc_stream=True, use_model_parallel=True, skip_c_identity_dynamic=False):
+def _mp_allreduce(tensor, op=wire.SUM, group=None, use_calc_stream=True, use_model_parallel=True,
+                  skip_c_identity_dynamic=False):
     """The sum over the processes of a group; the gradient goes to each of them.
 
     Args:
@@ -103,10 +108,12 @@ def _mp_allreduce(tensor, op=wire.SUM, group=None, use_calc_stream=True, use_mod
 
 
 def _c_split(tensor, group=None):
-    """The part of this process of the last axis, whose length must be a multiple of the number of processes; gradients are put together again."""
+    """The part of this process of the last axis, whose length must be a multiple of the number of processes;
+    gradients are put together again."""
     found = _member(group)
     if found is not None and tensor.shape[-1] % found.nranks:
-        raise ValueError(f"_c_split: tensor: got shape {list(tensor.shape)}; the last length must be a multiple of the {found.nranks} processes")
+        raise ValueError(f"_c_split: tensor: got shape {list(tensor.shape)}; "
+                         f"the last length must be a multiple of the {found.nranks} processes")
     return tensor if found is None else _Part.apply(tensor, found)
 
 

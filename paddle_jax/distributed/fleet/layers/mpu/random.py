@@ -105,7 +105,8 @@ def dropout(x, p=0.5, axis=None, rng_name=None, training=True, mode="upscale_in_
 
 
 def model_parallel_random_seed(seed=None):
-    """Seeds the generator alike on all processes, and the state "model_parallel_rng" of the tracker differently on each.
+    """Seeds the generator alike on all processes, and the state "model_parallel_rng" of the tracker
+    differently on each.
 
     Args:
         seed: int. Default None: drawn by the first process.

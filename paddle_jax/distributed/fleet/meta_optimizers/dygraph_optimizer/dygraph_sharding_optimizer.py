@@ -8,8 +8,9 @@ __all__ = []
 
 
 class DygraphShardingOptimizer(OwnedRound):
-    """An optimizer of which each process of the sharding group updates some parameters and keeps their states. Gradients are averaged by
-    `reduce_gradients` only; `fleet.distributed_optimizer` gives one that does all in its step.
+    """An optimizer of which each process of the sharding group updates some parameters and keeps their
+    states. Gradients are averaged by `reduce_gradients` only; `fleet.distributed_optimizer` gives one that
+    does all in its step.
 
     Args:
         optimizer: Optimizer.

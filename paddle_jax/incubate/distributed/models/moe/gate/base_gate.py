@@ -4,7 +4,8 @@ from paddle_jax.nn.layer.layers import Layer
 
 
 class BaseGate(Layer):
-    """The base of gates: they give a value and the number of an expert (-1: none) for each choice of each token.
+    """The base of gates: they give a value and the number of an expert (-1: none) for each
+    choice of each token.
 
     Args:
         num_expert: int, the number of experts of a process.
@@ -18,7 +19,8 @@ class BaseGate(Layer):
 
     def __init__(self, num_expert, world_size):
         super().__init__()
-        self.world_size, self.num_expert, self.tot_expert, self.loss = world_size, num_expert, world_size * num_expert, None
+        self.world_size, self.num_expert, self.tot_expert, self.loss = (world_size, num_expert,
+                                                                        world_size * num_expert, None)
 
     def set_loss(self, loss):
         """Keeps the loss of the last call that makes experts be used evenly."""
