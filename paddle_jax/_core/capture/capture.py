@@ -5,8 +5,7 @@ its array, which two Tensors may share); everything it changes outside becomes a
 can do (a scheduler's step) is noted, to be done again at each call.
 """
 
-import pickle
-import random
+import operator
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +13,7 @@ import numpy as np
 from jax._src.core import get_opaque_trace_state  # jax.extend takes 0.05 s to import
 
 from paddle_jax._core.capture.environment import CONTAINERS, MISSING, content, differs, put_content, stores_of
+from paddle_jax._core.capture.host_random import HostRandom
 from paddle_jax._core.capture.tracing import Trace, alike, is_tensor, rebuilt
 from paddle_jax._core.deferred.value import INEXACT, Value, concrete, is_zero, looked_at
 from paddle_jax._core.errors import TRACING, TracedValueError, Unsupported
@@ -331,49 +331,6 @@ def _holds(given, tensor):
     return given.tensor is not None and (tensor._raw is given.own or tensor._raw is given.tracer)
 
 
-class _HostRandom:
-    """Refuses code that draws random numbers of NumPy or Python, which would be the same at each call, and
-    puts those generators back.
-
-    generators: those that the code may use besides the ones that NumPy and Python have for everybody.
-    """
-
-    def __init__(self, generators):
-        self.generators, self.before, self.moved = [np.random, random, *generators], (), None
-
-    def begin(self):
-        """Notes the states."""
-        self.before = list(map(_state_of, self.generators))
-
-    def end(self):
-        """Puts the states back, and notes a generator that had moved."""
-        for generator, before in zip(self.generators, self.before, strict=False):  # none before `begin`
-            if pickle.dumps(_state_of(generator)) != pickle.dumps(before):
-                self.moved = generator
-                _set_state(generator, before)
-
-    def check(self):
-        """Refuses if one had moved."""
-        if self.moved is not None:
-            raise Unsupported(f"random numbers of {'Python' if hasattr(self.moved, 'getstate') else 'NumPy'} "
-                              "are drawn inside the function, which would be the same at each call; "
-                              "draw them with Paddle (paddle.rand), or pass them in")
-
-
-def _state_of(generator):
-    """The state of a random generator of Python or NumPy, or of the modules' own."""
-    if isinstance(generator, np.random.Generator):
-        return generator.bit_generator.state
-    return generator.getstate() if hasattr(generator, "getstate") else generator.get_state()
-
-
-def _set_state(generator, state):
-    if isinstance(generator, np.random.Generator):
-        generator.bit_generator.state = state
-    else:
-        (generator.setstate if hasattr(generator, "getstate") else generator.set_state)(state)
-
-
 class Captured:
     """A function of Tensors after its run.
 
@@ -423,7 +380,7 @@ def capture(function, inputs, start, converted=False, fixed=False, objects=(), o
     start, again = list(start), []
     while True:
         run = Capture([*inputs, *start], converted, 0 if fixed else len(inputs), objects, once)
-        drawn = _HostRandom(generators)
+        drawn = HostRandom(generators)
         try:
             with tracing_kept():
                 found = within(drawn, lambda run=run: _capture(run, function, len(inputs)))
@@ -456,9 +413,7 @@ def _capture(run, function, n):
         leaves, tree = jax.tree.flatten(in_order(out), is_leaf=is_tensor)
         tensors = [x for x in leaves if is_tensor(x)]
         values = [run.read(t) for t in tensors]
-        marks = [None if is_tensor(x) else (x,) for x in leaves]
-        found.rebuild = (_only if marks == [None] and jax.tree_util.treedef_is_leaf(tree)
-                         else lambda made: rebuilt(made, marks, tree))
+        found.rebuild = _rebuild([None if is_tensor(x) else (x,) for x in leaves], tree)
         found.results = [(t.stop_gradient, None if t._node is None else flows_into(t), run.places.get(id(t)))
                          for t in tensors]
         found.changes, new = _changes(run)
@@ -483,8 +438,11 @@ def _capture(run, function, n):
     return found
 
 
-def _only(tensors):
-    return tensors[0]
+def _rebuild(marks, tree):
+    """A function that puts the Tensors of a result where they were in it."""
+    if marks == [None] and jax.tree_util.treedef_is_leaf(tree):
+        return operator.itemgetter(0)
+    return lambda made: rebuilt(made, marks, tree)
 
 
 def flows_into(tensor):
@@ -587,6 +545,15 @@ def _maker(prototypes, marks, tree):
     return make
 
 
+def _wanted_beside(found, run):
+    """What was given that a call needs though no operation reads it, by id: what it changes or gives back."""
+    targets = [c.target for c in found.changes if c.kind not in ("attribute", "checks")]
+    places = [run.places[id(t)] for t in [*targets, *[t for t, _ in found.grads]]]
+    places += [*run.host_reads, *[place for _, _, place in found.results if place is not None]]
+    used = {id(g) for g in run.given if g.tensor is not None and id(g.tensor) in run.uses}
+    return used | {id(run.given[place]) for place in places}
+
+
 def _open(found, closed, run, n):
     """The jaxpr as a function of the inputs and what was given; what no operation reads is not passed."""
     jaxpr, by_var = closed.jaxpr, {}
@@ -604,13 +571,7 @@ def _open(found, closed, run, n):
             | {v for v in jaxpr.outvars if not hasattr(v, "val")})
     slots = {**{v: g for v, g in by_var.items() if v in used},
              **{v: g for v, g in alias.items() if v in used}}
-    wanted = {id(g) for g in slots.values()}
-    wanted |= {id(run.given[run.places[id(c.target)]]) for c in found.changes
-               if c.kind not in ("attribute", "checks")}
-    wanted |= ({id(run.given[run.places[id(t)]]) for t, _ in found.grads}
-               | {id(run.given[place]) for place in run.host_reads})
-    wanted |= {id(g) for g in run.given if g.tensor is not None and id(g.tensor) in run.uses}
-    wanted |= {id(run.given[place]) for _, _, place in found.results if place is not None}
+    wanted = {id(g) for g in slots.values()} | _wanted_beside(found, run)
     at = [i for i, g in enumerate(run.given) if i < n or id(g) in wanted]
     found.given = [run.given[i] for i in at]
     renumbered = {old: new for new, old in enumerate(at)}
