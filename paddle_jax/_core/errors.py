@@ -68,7 +68,8 @@ def translate(op_name: str, values, error: Exception, kernel=None) -> Exception:
         return values[unmade].error(public_name(op_name), names[unmade] if unmade < len(names) else "")
     if isinstance(error, TRACING) or foreign(error):
         return error
-    if is_native(error) and _no_number(kernel) is None:
+    # a comparison with a text is Python's in Paddle as well; any other use of one is refused by its kernels
+    if is_native(error) and ("not supported between" in str(error) or _no_number(kernel) is None):
         return with_kind(
             op_name, TypeError(f"{op_name}: an argument is of a wrong type: {sentence(first_line(error))}"))
     if package_of(origin(error)) not in ARRAYS and not is_native(error):

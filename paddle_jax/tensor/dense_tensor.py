@@ -134,7 +134,7 @@ def taken(array, place=None):
         array = concrete(array._raw)
     if isinstance(array, jax.Array) and place is None:
         return jnp.array(array)  # a copy: a run may give its memory away
-    return places.put(np.array(array), place)
+    return concrete(places.put(np.array(array), place))
 
 
 __all__ = ["DenseTensor"]

@@ -117,13 +117,9 @@ def _power(self, y):
 
 
 def _compare(name, op):
-    differs = {"__eq__": False, "__ne__": True}.get(name)
-
     def method(self, y):
         left = self
         if not isinstance(y, Tensor):
-            if type(y) is str and differs is not None:
-                return creation.full_like(self, differs, "bool")  # a string equals no number
             if not isinstance(y, _NUMBERS | np.ndarray):
                 return NotImplemented
             left, y = operands(self, y, name)

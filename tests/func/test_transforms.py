@@ -395,7 +395,7 @@ def test_state_outside(func, paddle):
 
 
 def test_equal_programs_are_compiled_once(func, paddle):
-    from paddle_jax._core.capture.capture import tracing
+    from paddle_jax._core.capture import tracing
 
     x = paddle.to_tensor(X)
     bias = [paddle.to_tensor(X[i]) for i in range(3)]

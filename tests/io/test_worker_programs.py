@@ -202,7 +202,8 @@ WHO = """
      "Popen"),
 ], ids=["foreseen", "unforeseen", "with threads"])
 def test_the_program_is_forked_before_it_has_threads(tmp_path, before, made, then):
-    text = (HEAD.replace("paddle.ones([2])", f"print('once', end=' ')\n{before}\npaddle.ones([2])")
+    text = (HEAD.replace("paddle.ones([2])", f"print('once', end=' ')\n{before}\n"
+                         "paddle.device.get_available_device()\npaddle.ones([2])")
             + "from paddle.io import DataLoader\n")
     path = tmp_path / "program.py"
     path.write_text(text + textwrap.dedent(WHO).replace("num_workers",
