@@ -380,8 +380,9 @@ class Program:
         direct.__name__ = self.name
         # after a failed assertion everything is as before
         donate = () if self.has_effects or not all([self._fits(*each) for each in written]) else 1
-        compiled = jitted(direct, donate_argnums=donate, compiler_options={
-            **compiler_options(), **without_fusion(self.captured.jaxpr)} or None)
+        jaxpr = self.captured.jaxpr
+        options = compiler_options(len(jaxpr.eqns)) | without_fusion(jaxpr)
+        compiled = jitted(direct, donate_argnums=donate, compiler_options=options or None)
         self.__dict__.update(pack=pack, targets=_picker([target for target, _, _ in plain]),
                              steps=[steps for _, _, steps in plain], members=_picker(packed),
                              added=[news[i][1] for i in packed], donated=donated, at=at, width=width,

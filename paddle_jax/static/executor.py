@@ -25,6 +25,8 @@ from paddle_jax.static.scope import DenseTensor, global_scope, scope_guard
 
 _BAKED = 64  # elements up to which a constant is compiled in; larger ones are passed
 
+_EQUATIONS = 8  # of an operation, about
+
 
 class Executor:
     """Runs Programs.
@@ -208,8 +210,9 @@ class Entry:
 
         self.empty = not targets and not ops
         self.host = any(op.host for op in ops)
+        options = compiler_options(_EQUATIONS * len(ops)) or None
         self.compiled = body if self.host else Once(
-            jitted(body, donate_argnums=0, compiler_options=compiler_options() or None), "executor")
+            jitted(body, donate_argnums=0, compiler_options=options), "executor")
         self.copied = [i for i, s in enumerate(fetches) if s.kind == "variable" or s in writes.values()]
 
     def __call__(self, values, feed):

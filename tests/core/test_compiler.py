@@ -28,7 +28,8 @@ def options_of(environment, monkeypatch):
     monkeypatch.setenv("XLA_FLAGS", environment)
     compiler._options.cache_clear()
     try:
-        return compiler.compiler_options()
+        assert compiler.compiler_options(20) == {}
+        return compiler.compiler_options(5000)
     finally:
         monkeypatch.undo()
         compiler._options.cache_clear()

@@ -177,7 +177,8 @@ class Program:
         self.avals = [v.aval for v in leaves]
         self.last = [(None, None)] * len(self.groups)
         self.fresh, self.lock, self.used = True, threading.Lock(), Counters.compiled
-        self.fn = jitted(self._trace, donate_argnums=0, compiler_options=compiler_options() or None)
+        options = compiler_options(sum(len(entry[0].traced.jaxpr.eqns) for entry in ops))
+        self.fn = jitted(self._trace, donate_argnums=0, compiler_options=options or None)
         self.once = Once(self.fn, "segment")
 
     def ready(self):

@@ -12,18 +12,20 @@ from importlib import metadata
 
 import jax
 
+_MANY = 1200  # equations from which on the memory counts
 _ARENAS = -8  # M_ARENA_MAX of glibc's malloc.h
 _EMITTERS = "xla_cpu_use_fusion_emitters"  # jaxlib 0.12 does not know it any more
 
 
-def compiler_options():
-    """What XLA is told for a whole program on a CPU, {} elsewhere and for versions that have no choice.
+def compiler_options(equations):
+    """What XLA is told for a program of so many equations on a CPU; {} elsewhere, for versions that have no
+    choice, and for small programs.
 
     The newer of two ways to write the code of a fused loop keeps an MLIR context for each until all are
-    written: 130 MB for a Transformer of four layers, 270 for ResNet-18. The older one compiles
-    as fast or faster.
+    written: 130 MB for a Transformer of four layers (1553 equations), 270 for ResNet-18 (2753). The older one
+    compiles as fast or faster; what it makes of a step of a small network is a tenth slower.
     """
-    return dict(_options()) if jax.default_backend() == "cpu" else {}
+    return dict(_options()) if equations >= _MANY and jax.default_backend() == "cpu" else {}
 
 
 @ft.cache
