@@ -52,20 +52,18 @@ class Tensor:
         else:
             ordered = (*rest, *(place, persistable, zero_copy, name, stop_gradient)[len(rest) :])
             place, persistable, zero_copy, name, stop_gradient = ordered
+        want = None if dtype is None else dtypes.convert(dtype).np
         if data is None:
-            value = kept(np.zeros((0,), dtypes.convert(dtype).np if dtype is not None else np.float32))
+            value = kept(np.zeros((0,), want or np.float32))
         elif isinstance(data, Tensor):
-            value = held(data) if dtype is None else data._value
+            value = held(data) if want is None else data._value.astype(want)
         elif isinstance(data, jax.core.Tracer):
-            value, stop_gradient = data, data.dtype.kind not in INEXACT
+            value, stop_gradient = data if want is None else data.astype(want), data.dtype.kind not in INEXACT
         else:
             array = np.array(data)  # a copy: jax may share the memory of a NumPy array
-            if dtype is not None:
-                array = array.astype(dtypes.convert(dtype).np)
-            value = places.put((array if dtype is not None or isinstance(data, np.ndarray)
-                                else array.astype(dtypes.default().np)), place)
-        if dtype is not None:
-            value = value.astype(dtypes.convert(dtype).np)
+            if want is not None or not isinstance(data, np.ndarray):
+                array = array.astype(dtypes.default().np if want is None else want)
+            value = places.put(array, place)
         init(self, value, stop_gradient)
         self._name, self.persistable = name, persistable
 

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 STARTED = "from jax._src import xla_bridge\nstarted = lambda: sorted(xla_bridge._backends)\n"
@@ -111,3 +112,14 @@ def test_a_device_that_is_not_there_is_refused():
 
 def test_processes_of_one_program_meet_at_the_first_look():
     run(NOT_ALONE, JAX_PLATFORMS="cpu", PADDLE_TRAINERS_NUM="2")
+
+
+@pytest.mark.parametrize("made, want", [
+    ("[1, 2], dtype='int32'", np.array([1, 2], "int32")), ("dtype='float32'", np.zeros(0, "float32")),
+    ("np.ones(3), dtype='float32'", np.ones(3, "float32")),
+    ("paddle.ones([3]), dtype='int32'", np.ones(3, "int32")), ("[1, 2]", np.array([1, 2], "float32")),
+    ("np.arange(3)", np.arange(3)), ("2, 3", np.zeros((2, 3), "float32"))])
+def test_tensors_made_by_their_class(made, want, paddle):
+    tensor = eval(f"paddle.Tensor({made})", {"paddle": paddle, "np": np})
+    np.testing.assert_array_equal(tensor.numpy(), want, strict=True)
+    np.testing.assert_array_equal((tensor + tensor).numpy(), want + want, strict=True)

@@ -287,15 +287,8 @@ class Once:
     def _apart(self, work, interrupted):
         """Calls `work` in another thread; `interrupted(running)` where the wait for it is cut short."""
         self.running = Apart(_in_context(work))
-        try:
-            self.running.start()
-            self.running.wait()
-            if not self.running.begun:
-                raise KeyboardInterrupt
-        except BaseException:
-            interrupted(self.running)
-            raise
-        error, self.running = self.running.error, None
+        error = _outcome(self.running, interrupted)
+        self.running = None
         if error is not None:
             raise error
 
@@ -325,17 +318,23 @@ def shielded(work):
     """Calls `work`, Python code of JAX that must come to its end, in a thread where no signal is handled; who
     is interrupted while waiting for it leaves it alone. JAX starts devices with a timer of its own, which the
     end of the process would wait for."""
-    running = Apart(work)
+    error = _outcome(Apart(work), _left_alone)
+    if error is not None:
+        raise error
+
+
+def _outcome(running, interrupted):
+    """What a call in another thread has raised, or None; `interrupted(running)` where the wait for it is
+    cut short."""
     try:
         running.start()
         running.wait()
         if not running.begun:
             raise KeyboardInterrupt
     except BaseException:
-        _left_alone(running)
+        interrupted(running)
         raise
-    if running.error is not None:
-        raise running.error
+    return running.error
 
 
 def _left_alone(running):
