@@ -286,35 +286,7 @@ class StaticFunction:
     def _captured(self, args, kwargs, scan, *known, **more):
         """The run of the function: as it is; with its control flow converted; with integers
         counted as constant."""
-        def run(function, converted=False, fixed=False):
-            settings = scan.guards.own_settings()
-            usage, reads = Usage(), Reads(scan.follows, scan.seen, more["objects"][len(scan.objects):],
-                                          converted, settings)
-
-            def body():
-                if converted:
-                    called = function()
-                    reads.enter(plain.__func__ if self._instance is not None else plain)
-                else:
-                    called = reads.entered(plain)
-                return capture(lambda: called(*args, **kwargs), *known, converted, fixed, **more)
-
-            try:
-                # it would run code of objects that have nothing to do with the function
-                with without_collection():
-                    found = within(usage, lambda: within(reads, body))
-                changed = scan.snapshot.restore_variables()
-            except BaseException:
-                scan.snapshot.restore_variables()
-                raise
-            if changed:
-                raise Unsupported(f"{changed[0]} outside the function is assigned, which would happen while "
-                                  "compiling only; return its value")
-            reads.settle(usage)
-            if reads.reason is not None:
-                self._not_observed(reads.reason)
-            return found, reads
-
+        run = ft.partial(self._observed_run, args, kwargs, scan, known, more)
         if scan.streams:
             raise Unsupported(_STREAM.format(scan.streams[0]))
         plain = self.dygraph_function
@@ -339,6 +311,37 @@ class StaticFunction:
                             *run(plain, fixed=True))
         except (Unsupported, *TRACING):
             raise problem from None
+
+    def _observed_run(self, args, kwargs, scan, known, more, function, converted=False, fixed=False):
+        """One run of the code, as it is or converted, and what it has read. What it assigned outside is
+        put back."""
+        plain, usage = self.dygraph_function, Usage()
+        reads = Reads(scan.follows, scan.seen, more["objects"][len(scan.objects):], converted,
+                      scan.guards.own_settings())
+
+        def body():
+            if converted:
+                called = function()
+                reads.enter(plain.__func__ if self._instance is not None else plain)
+            else:
+                called = reads.entered(plain)
+            return capture(lambda: called(*args, **kwargs), *known, converted, fixed, **more)
+
+        try:
+            # it would run code of objects that have nothing to do with the function
+            with without_collection():
+                found = within(usage, lambda: within(reads, body))
+            changed = scan.snapshot.restore_variables()
+        except BaseException:
+            scan.snapshot.restore_variables()
+            raise
+        if changed:
+            raise Unsupported(f"{changed[0]} outside the function is assigned, which would happen while "
+                              "compiling only; return its value")
+        reads.settle(usage)
+        if reads.reason is not None:
+            self._not_observed(reads.reason)
+        return found, reads
 
     def _not_observed(self, reason):
         """Some reads are not known: the function is not compiled, or, where the user wants it compiled whole,
