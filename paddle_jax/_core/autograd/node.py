@@ -3,7 +3,8 @@
 import itertools
 
 from paddle_jax._core.autograd.derivation import pulled
-from paddle_jax._core.deferred.value import INEXACT, zeros_like
+from paddle_jax._core.deferred.positions import MASK
+from paddle_jax._core.deferred.value import INEXACT, Value, zeros_like
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.ops.kernel import ADD, execute
 from paddle_jax._core.ops.record import node_name
@@ -23,18 +24,27 @@ class Node:
     kernel, values: what ran on what. diff: positions of the operands that get a gradient. edges: for each of
     them the source, as (producing Node or leaf Tensor, output index). n_out: number of outputs. hooks: None,
     or functions of the gradients by output. zero_grad_sources: None, or sources among the operands that the
-    gradient is zero for. serial: counts up, so that sources come before what uses them.
+    gradient is zero for. serial: counts up, so that sources come before what uses them. seg, pos: the Segment
+    and the number of the recorded operation; seg is None for a node that was not recorded there, that has
+    hooks, or whose operands are gone.
     """
 
-    __slots__ = ("__weakref__", "diff", "edges", "hooks", "kernel", "n_out", "serial", "values",
+    __slots__ = ("__weakref__", "diff", "edges", "hooks", "kernel", "n_out", "pos", "seg", "serial", "values",
                  "zero_grad_sources")
     constant = ()  # raw gradients that user code cut off, by id; only a PyLayer has some
 
     def __init__(self, kernel, values, diff, edges, n_out, zero_grad_sources=None):
         self.kernel, self.values, self.diff, self.edges, self.n_out, self.zero_grad_sources = (
             kernel, values, diff, edges, n_out, zero_grad_sources)
-        self.hooks = None
+        self.hooks = self.seg = None
         self.serial = next_serial()
+
+    def of(self, out):
+        """Notes where the operation that gave `out`, a raw result or several, was recorded."""
+        first = out[0] if type(out) is tuple or type(out) is list else out
+        if type(first) is Value and first.array is None:
+            self.seg, self.pos = first.seg, first.pos & MASK
+        return self
 
     def __repr__(self):
         return f"<{self.name()}>"
@@ -57,7 +67,7 @@ class Node:
 
     def hooks_of(self, idx):
         """The gradient hooks of output `idx`, a dict that can be added to."""
-        self.hooks = {} if self.hooks is None else self.hooks
+        self.hooks, self.seg = {} if self.hooks is None else self.hooks, None
         return self.hooks.setdefault(idx, {})
 
     def zeros_of(self, idx):
@@ -118,8 +128,8 @@ class Node:
             diff = tuple([i for i in diff if flow >> i & 1])
         out = execute(kernel, values)
         if type(out) is not tuple:
-            return (wrap(out, False, Node(kernel, values, diff, edges, 1, zero_grad_sources), 0),)
-        node = Node(kernel, values, diff, edges, len(out), zero_grad_sources)
+            return (wrap(out, False, Node(kernel, values, diff, edges, 1, zero_grad_sources).of(out), 0),)
+        node = Node(kernel, values, diff, edges, len(out), zero_grad_sources).of(out)
         return [wrap(o, False, node, i) for i, o in enumerate(out)]
 
     def _pull_by_result(self, kernel, ct):
@@ -128,7 +138,8 @@ class Node:
         values, diff, edges = [execute(self.kernel, self.values), ct._raw], (0,), ((self, 0),)
         if not ct.stop_gradient:
             diff, edges = (0, 1), (*edges, source_of(ct))
-        return wrap(execute(kernel, values), False, Node(kernel, values, diff, edges, 1), 0)
+        out = execute(kernel, values)
+        return wrap(out, False, Node(kernel, values, diff, edges, 1).of(out), 0)
 
     def _operands(self):
         """The operands as Tensors that point to the same sources as at the time of the call."""
@@ -139,7 +150,7 @@ class Node:
 
     def free(self):
         """Drops the operands; the links stay so that a second backward can say what happened."""
-        self.values = None
+        self.values = self.seg = None
 
 
 class ResidualNode(Node):
@@ -177,9 +188,9 @@ def added(a, b):
     if not edges:
         return wrap(out)
     if x.shape == y.shape and x.dtype == y.dtype:
-        return wrap(out, False, Sum(ADD, (), (0, 1)[: len(edges)], edges, 1))
-    return wrap(out, False,
-                Node(ADD, (x, y), tuple([i for i, t in enumerate((a, b)) if not t.stop_gradient]), edges, 1))
+        return wrap(out, False, Sum(ADD, (), (0, 1)[: len(edges)], edges, 1).of(out))
+    diff = tuple([i for i, t in enumerate((a, b)) if not t.stop_gradient])
+    return wrap(out, False, Node(ADD, (x, y), diff, edges, 1).of(out))
 
 
 class ZeroGradNode(Node):

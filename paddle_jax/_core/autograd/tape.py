@@ -4,6 +4,7 @@ use the same walk."""
 import operator
 
 from paddle_jax._core.autograd.node import Node, ZeroGradNode, added, source_of
+from paddle_jax._core.autograd.recurring import key_of, repeated, watched
 from paddle_jax._core.deferred.segment import record
 from paddle_jax._core.deferred.value import INEXACT, Value, filled_like, is_zero, zeros_like
 from paddle_jax._core.errors import ArgumentError, CheckError
@@ -204,7 +205,7 @@ def _sweep(walk, roots, retain_graph, wanted=None, captured=None, cut=frozenset(
                 for edge, ct in zip(edges, record(ctx, kernel, (*node.values, cts)), strict=True):
                     push(edge[0], edge[1], ct)
             if not retain_graph:
-                node.values = None
+                node.values = node.seg = None
             continue
         if node.n_out == 1:
             cts = [cts]
@@ -238,23 +239,39 @@ def _visit(walk, node, cts, wanted, captured):
 
 def backward(tensors, grads, retain_graph=False, create_graph=False):
     """Gradients of `tensors` into the `grad` of every leaf they depend on."""
+    key = None if create_graph else key_of(tensors, grads)
+    known = None if key is None else repeated(key, tensors[0]._node, retain_graph)
+    if known is not None:
+        nodes, leaves, grads = known
+        for leaf, ct in zip(leaves, grads, strict=True):
+            _add_to(leaf, ct)
+        _give_zeros(nodes, retain_graph)
+        return
     after = [] if local.ctx.after is None else None
     walk = _Walk(create_graph, after)
-    walk.run(_backward, walk, tensors, grads, retain_graph or create_graph)
+    walk.run(_backward, walk, tensors, grads, retain_graph or create_graph, key)
     for call in after or ():
         call()
 
 
-def _backward(walk, tensors, grads, retain_graph):
+def _backward(walk, tensors, grads, retain_graph, key):
     roots = _start(walk, tensors, grads)
+    watch = None if key is None else watched(key, roots[0])
     _sweep(walk, roots, retain_graph)
+    if watch is not None:
+        watch.learn(walk)
     for leaf, ct in list(walk.leaves.values()):
         if leaf._hooks:
             ct = walk.hooked(ct, leaf._hooks)
         _accumulate(walk, leaf, ct)
         for hook in leaf._after_backward:
             Observing.function(hook)()
-    for source, _ in _zero_grad_sources(walk.order):
+    _give_zeros(walk.order, retain_graph)
+
+
+def _give_zeros(order, retain_graph):
+    """Zeros for the leaves that results were computed from but do not change with."""
+    for source, _ in _zero_grad_sources(order):
         if not isinstance(source, Tensor):
             if not (retain_graph or source.kernel is None or source.kernel.of is None):
                 # recorded gradients only: another result may still need what it was computed by
@@ -275,6 +292,15 @@ def _accumulate(walk, leaf, ct):
         leaf._grad = ct if walk.create_graph else walk.shown(ct)
     elif walk.create_graph:
         leaf._grad = added(old, ct)
+    else:
+        _add_to(leaf, ct)
+
+
+def _add_to(leaf, ct):
+    """Adds a gradient that is not differentiated again."""
+    old = leaf._grad
+    if old is None:
+        leaf._grad = wrap(ct, False)
     else:
         old._fill(ct if is_zero(old._raw) else execute(ADD, (held(old), ct)))
 

@@ -105,6 +105,8 @@ class Frame:
         node = kind(kernel, kept, diff, edges, len(out) if many else 1)
         if kind is ResidualNode:
             node.made = out, pull
+        elif kind is Node:
+            node.of(out)
         if many:
             return type(out)([wrap(o, False, node, i) if is_inexact(o) else wrap(o)
                               for i, o in enumerate(out)])

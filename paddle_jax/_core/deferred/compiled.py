@@ -190,9 +190,11 @@ def _allowed_maps():
 
 def forget(why):
     """Drops all compiled code, that of the program's own `jax.jit` too."""
+    from paddle_jax._core.autograd import recurring
     from paddle_jax._core.deferred import program
 
     program.clear()
+    recurring.clear()
     Epoch.number += 1
     jax.clear_caches()
     log.add(f"all compiled code was dropped: {why}")

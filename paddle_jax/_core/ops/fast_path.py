@@ -64,6 +64,8 @@ def run{n}(kernel, {xs}):
     node.kernel = kernel
     node.values = ({vs},)
     node.n_out = 1
+    node.seg = seg
+    node.pos = pos
     node.hooks = node.zero_grad_sources = None
     node.serial = next_serial()
 {edges}

@@ -1,0 +1,302 @@
+"""A backward pass that comes again is repeated only where it is the same: steps that record the same operations
+with another tape, in turn, give what they give when every operation runs at once."""
+
+import numpy as np
+import pytest
+
+from paddle_jax._core.autograd import recurring
+from tests.deferred import differential
+
+ORDERS = ["aaaaaa", "aaabab", "aabbab", "abababab"]
+
+
+@pytest.fixture
+def p(paddle):
+    recurring.clear()
+    return paddle
+
+
+def weights(p, count=2):
+    return [p.to_tensor(np.linspace(-1, 1, 6).reshape(2, 3) * (k + 1), stop_gradient=False)
+            for k in range(count)]
+
+
+class Steps:
+    """Two ways, `a` and `b`, to make a step with the same operations. Each returns what is compared."""
+
+    def __init__(self, p):
+        self.p, self.seen = p, []
+        self.w, self.v = weights(p)
+
+    def loss(self, w, v):
+        return ((w * v).tanh() * w).sum()
+
+    def a(self):
+        self.loss(self.w, self.v).backward()
+
+    def result(self):
+        grads = [None if t.grad is None else t.grad.numpy().tolist() for t in (self.w, self.v)]
+        self.w.clear_grad()
+        self.v.clear_grad()
+        seen, self.seen = self.seen, []
+        return grads, seen
+
+
+class Same(Steps):
+    b = Steps.a
+
+
+class NoSecond(Steps):
+    def b(self):
+        self.v.stop_gradient = True
+        self.a()
+        self.v.stop_gradient = False
+
+
+class HookInside(Steps):
+    def b(self):
+        inner = self.w * self.v
+        inner.register_hook(lambda g: g * 3)
+        (inner.tanh() * self.w).sum().backward()
+
+
+class HookOnLeaf(Steps):
+    def b(self):
+        handle = self.w.register_hook(lambda g: g * 5)
+        self.a()
+        handle.remove()
+
+
+class HookAfterBackward(Steps):
+    def b(self):
+        self.w._register_backward_hook(lambda: self.seen.append(self.w.grad.numpy().sum()))
+        self.a()
+        self.w._after_backward = ()
+
+
+class SharesValue(Steps):
+    """The second operand shows the value of the first one, and is a leaf of its own."""
+
+    def __init__(self, p):
+        super().__init__(p)
+        self.v = self.w.detach()
+        self.v.stop_gradient = False
+
+    def a(self):
+        self.loss(self.w, self.w).backward()
+
+    def b(self):
+        self.loss(self.w, self.v).backward()
+
+
+class Cut(Steps):
+    """The tape is cut where the value goes on."""
+
+    def a(self):
+        inner = self.w * self.v
+        (inner.tanh() * self.w).sum().backward()
+
+    def b(self):
+        inner = (self.w * self.v).detach()
+        (inner.tanh() * self.w).sum().backward()
+
+
+class Kept(Steps):
+    def b(self):
+        loss = self.loss(self.w, self.v)
+        loss.backward(retain_graph=True)
+        loss.backward()
+
+
+class Twice(Steps):
+    def b(self):
+        loss = self.loss(self.w, self.v)
+        loss.backward()
+        with pytest.raises(RuntimeError, match="retain_graph"):
+            loss.backward()
+
+
+class Numbers(Steps):
+    def __init__(self, p):
+        super().__init__(p)
+        self.factor = 1.0
+
+    def loss(self, w, v):
+        self.factor += 0.5
+        return ((w * v) * self.factor / (self.factor + 1)).sum()
+
+    b = Steps.a
+
+
+class Accumulated(Steps):
+    def b(self):
+        self.a()
+        self.a()
+
+
+class WithoutGrads(Steps):
+    def b(self):
+        self.w._grad = self.v._grad = None
+        self.a()
+
+
+class HeldGradient(Steps):
+    def b(self):
+        self.a()
+        held = self.w.grad
+        self.a()
+        self.seen.append(held.numpy().tolist())
+
+
+class Changed(Steps):
+    """A value in the middle is changed in place after it was used, as part of the tape or not."""
+
+    def a(self):
+        inner = self.w * self.v
+        inner.scale_(2.0)
+        inner.sum().backward()
+
+    def b(self):
+        inner = self.w * self.v
+        with self.p.no_grad():
+            inner.scale_(2.0)
+        inner.sum().backward()
+
+
+class Outputs(Steps):
+    """Operations with several results, of which a step uses one or both."""
+
+    def a(self):
+        left, right = self.p.split(self.w * self.v, [1, 2], axis=1)
+        (left.sum() + right.sum()).backward()
+
+    def b(self):
+        left, right = self.p.split(self.w * self.v, [1, 2], axis=1)
+        (left.sum() + right.detach().sum()).backward()
+
+
+class OtherResult(Steps):
+    """Backward from another of two results, where each is recorded."""
+
+    def both(self):
+        inner = self.w * self.v
+        return inner.sum(), inner.tanh().sum()
+
+    def a(self):
+        self.both()[0].backward()
+
+    def b(self):
+        self.both()[1].backward()
+
+
+class Penalty(Steps):
+    """A gradient that is recorded is part of the tape."""
+
+    def a(self):
+        loss = self.loss(self.w, self.v)
+        (grad,) = self.p.grad([loss], [self.w], create_graph=True)
+        (loss + (grad * grad).sum()).backward()
+
+    def b(self):
+        loss = self.loss(self.w, self.v)
+        (grad,) = self.p.grad([loss], [self.w], create_graph=True)
+        (loss + (grad * grad).detach().sum()).backward()
+
+
+class Own(Steps):
+    """A layer with a backward of its own."""
+
+    def a(self):
+        class Triple(self.p.autograd.PyLayer):
+            @staticmethod
+            def forward(ctx, x):
+                return x * 3
+
+            @staticmethod
+            def backward(ctx, grad):
+                return grad * 7
+
+        (Triple.apply(self.w) * self.v).sum().backward()
+
+    def b(self):
+        ((self.w * 3) * self.v).sum().backward()
+
+
+class Unchanging(Steps):
+    """Leaves that a result was computed from but does not change with."""
+
+    def a(self):
+        loss = (self.w.floor() * self.v).sum()
+        (grad,) = self.p.grad([loss], [self.v], create_graph=True)
+        (grad.sum() + self.v.sum()).backward()
+
+    b = a
+
+
+KINDS = [Same, NoSecond, HookInside, HookOnLeaf, HookAfterBackward, SharesValue, Cut, Kept, Twice, Numbers,
+         Accumulated, WithoutGrads, HeldGradient, Changed, Outputs, OtherResult, Penalty, Own, Unchanging]
+
+
+def run(p, kind, order, mode):
+    with differential.tier(p, deferred=mode, deferred_min_repeats=2):
+        steps, results = kind(p), []
+        for name in order:
+            getattr(steps, name)()
+            results.append(steps.result())
+    return results
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("kind", KINDS, ids=[kind.__name__ for kind in KINDS])
+def test_steps_in_turn(p, kind, order):
+    expected = run(p, kind, order, "off")
+    for wanted, got in zip(expected, run(p, kind, order, "sync"), strict=True):
+        for a, b in zip(wanted, got, strict=True):
+            assert len(a) == len(b)
+            for x, y in zip(a, b, strict=True):
+                assert (x is None) == (y is None)
+                if x is not None:
+                    np.testing.assert_allclose(np.asarray(y), np.asarray(x), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [Same, Numbers, Accumulated, WithoutGrads, HeldGradient, Outputs, Penalty, Cut],
+                         ids=lambda kind: kind.__name__)
+def test_what_is_the_same_is_repeated(p, kind, monkeypatch):
+    repeated = []
+    append = recurring.Pass.append
+    monkeypatch.setattr(recurring.Pass, "append", lambda *args: repeated.append(args) or append(*args))
+    run(p, kind, "aaaaaa", "sync")
+    assert len(repeated) >= 3
+
+
+def test_a_training_loop_learns_the_same(p):
+    def losses(mode):
+        with differential.tier(p, deferred=mode, deferred_min_repeats=2):
+            p.seed(3)
+            net = p.nn.Sequential(p.nn.Conv2D(1, 3, 3), p.nn.BatchNorm2D(3), p.nn.ReLU(), p.nn.Flatten(),
+                                  p.nn.Linear(48, 8), p.nn.LayerNorm(8), p.nn.Linear(8, 2))
+            optimizer = p.optimizer.Momentum(0.05, parameters=net.parameters())
+            x, y = p.rand([5, 1, 6, 6]), p.to_tensor([0, 1, 1, 0, 1])
+            found = []
+            for _ in range(8):
+                loss = p.nn.functional.cross_entropy(net(x), y)
+                loss.backward()
+                optimizer.step()
+                optimizer.clear_grad()
+                found.append(float(loss))
+            return found
+
+    np.testing.assert_allclose(losses("sync"), losses("off"), rtol=1e-4)
+
+
+def test_passes_are_bounded(p, monkeypatch):
+    monkeypatch.setattr(recurring, "_MAX_PASSES", 3)
+    with differential.tier(p, deferred="sync", deferred_min_repeats=2):
+        for size in range(1, 8):
+            x = p.ones([size], dtype="float64")
+            x.stop_gradient = False
+            for _ in range(4):
+                (x * x).sum().backward()
+                assert x.grad.tolist() == [2.0] * size
+                x.clear_grad()
+    assert len(recurring._Passes.known) <= 3
