@@ -1,5 +1,5 @@
-"""A backward pass that comes again is repeated only where it is the same: steps that record the same operations
-with another tape, in turn, give what they give when every operation runs at once."""
+"""A backward pass that comes again is repeated only where it is the same: steps that record the same
+operations with another tape, in turn, give what they give when every operation runs at once."""
 
 import numpy as np
 import pytest
@@ -259,8 +259,10 @@ def test_steps_in_turn(p, kind, order):
                     np.testing.assert_allclose(np.asarray(y), np.asarray(x), rtol=1e-12)
 
 
-@pytest.mark.parametrize("kind", [Same, Numbers, Accumulated, WithoutGrads, HeldGradient, Outputs, Penalty, Cut],
-                         ids=lambda kind: kind.__name__)
+REPEATED = [Same, Numbers, Accumulated, WithoutGrads, HeldGradient, Outputs, Penalty, Cut]
+
+
+@pytest.mark.parametrize("kind", REPEATED, ids=[kind.__name__ for kind in REPEATED])
 def test_what_is_the_same_is_repeated(p, kind, monkeypatch):
     repeated = []
     append = recurring.Pass.append

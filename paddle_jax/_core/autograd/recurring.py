@@ -1,11 +1,11 @@
 """Backward passes that come again, as they do at every step of a training loop.
 
-In the deferred tier a backward pass computes nothing: it appends operations to the segment. Which ones follows
-from what the segment holds so far and from the nodes that are reached: where each was recorded, which of its
-operands get a gradient, and where its edges lead. So what a pass has appended is kept, and a later one over
-the same operations, whose nodes and edges are looked at and found to be the same, appends that again without
-making the Values in between. Whatever is not as usual (hooks, a layer with a backward of its own, nodes of an
-earlier segment) is left to the walk over the tape (tape.py).
+In the deferred tier a backward pass computes nothing: it appends operations to the segment. Which ones
+follows from what the segment holds so far and from the nodes that are reached: where each was recorded, which
+of its operands get a gradient, and where its edges lead. So what a pass has appended is kept, and a later one
+over the same operations, whose nodes and edges are looked at and found to be the same, appends that again
+without making the Values in between. Whatever is not as usual (hooks, a layer with a backward of its own,
+nodes of an earlier segment) is left to the walk over the tape (tape.py).
 """
 
 from paddle_jax._core.deferred.value import FILL, Value
@@ -55,7 +55,8 @@ class Pass:
     __slots__ = ("entries", "grads", "leaves", "nodes", "numbers")
 
     def __init__(self, nodes, entries, leaves, numbers, grads):
-        self.nodes, self.entries, self.leaves, self.numbers, self.grads = nodes, entries, leaves, numbers, grads
+        self.nodes, self.entries, self.leaves = nodes, entries, leaves
+        self.numbers, self.grads = numbers, grads
 
     def reached(self, seg, root):
         """The nodes and leaves that edges lead to from a node; None where they are not the same."""

@@ -41,12 +41,14 @@ _DONATE = 4096  # bytes; smaller operands are not worth the bookkeeping
 
 class _Cache:
     """programs: key -> Program, least recently used first. seen: hash of a key -> how often it was met.
-    least: hash of a key -> at which time it is compiled. variants: hash of the kernels -> compiled forms."""
+    least: hash of a key -> at which time it is compiled. variants: hash of the kernels -> compiled forms.
+    last: the Program that was called last."""
 
     programs: collections.OrderedDict = collections.OrderedDict()
     seen: dict = {}
     least: dict = {}
     variants: dict = {}
+    last = None
     compiling = Worker(complete=False)  # of the async tier
     lock = threading.Lock()
 
@@ -57,6 +59,7 @@ def clear():
     _Cache.seen.clear()
     _Cache.least.clear()
     _Cache.variants.clear()
+    _Cache.last = None
 
 
 def by_use():
@@ -184,8 +187,10 @@ class Program:
     def ready(self):
         """Whether it can be called without waiting for a compilation."""
         self.used = Counters.compiled
-        with contextlib.suppress(KeyError):  # another thread may have dropped it
-            _Cache.programs.move_to_end(self.key)
+        if self is not _Cache.last:
+            _Cache.last = self
+            with contextlib.suppress(KeyError):  # another thread may have dropped it
+                _Cache.programs.move_to_end(self.key)
         return self.ahead is None or self.ahead.done
 
     def _trace(self, donated, kept, packed):
