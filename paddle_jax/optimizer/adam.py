@@ -101,7 +101,8 @@ class Adam(Optimizer):
         return (), 0.0, None
 
     def _hyper(self, settings):
-        return tuple((name, float(settings.get(name, getattr(self, "_" + name))))
-                     for name in ("beta1", "beta2", "epsilon"))
+        get = settings.get
+        return (("beta1", float(get("beta1", self._beta1))), ("beta2", float(get("beta2", self._beta2))),
+                ("epsilon", float(get("epsilon", self._epsilon))))
 
     _rule: Any = staticmethod(adam_step)

@@ -217,12 +217,11 @@ class Optimizer(States):
         self._watch()
         active = [(group, [p for p in group.params if p._grad is not None and not p.stop_gradient])
                   for group in self._groups]
-        self._update([(group, params, {id(p): p._grad for p in params}, []) for group, params in active], lr,
-                     False)
+        self._update([(group, params, None, []) for group, params in active], lr, False)
 
     def _update(self, todo, lr, given):
-        """Updates (group, parameters, their gradients by id, what is done of it) with these gradients. given:
-        whether they are others than `p.grad`. Whatever is raised in the middle, parameters and state are
+        """Updates (group, parameters, their gradients by id, what is done of it) with these gradients; None:
+        with `p.grad`. given: whether they are others. Whatever is raised in the middle, parameters and state are
         all of one step."""
         try:
             self._rest(todo, lr, given)
@@ -249,6 +248,8 @@ class Optimizer(States):
     def _step_group(self, group, active, lr, owned, given, done):
         clip = group.settings.get("grad_clip", self._grad_clip)
         grads = {id(p): held(owned[id(p)]) for p in active} if given else None
+        if clip is not None and owned is None:
+            owned = {id(p): p._grad for p in active}
         if clip is not None and not _is_rule(clip):
             grads = {id(p): held(g) for p, g in clip([(p, owned[id(p)]) for p in active])}
         self._run(group, active, grads, clip, lr, owned, done)

@@ -168,11 +168,14 @@ def run_calls(work, rule, hyper, clip, lr, skip, done):
     In the deferred tier all calls are recorded as one op, unless they are so many that compiling them with
     the rest of a step would take long.
     """
-    apart = len({call.devices for call, _, _ in work} - {None}) > 1  # on several meshes
-    if local.ctx.segment is not None and sum(call.count for call, _, _ in work) <= RECORDED and not apart:
-        return record_calls(work, compiled(rule, hyper, clip,
-                                           tuple([form for call, _, _ in work for form in call.forms])),
-                            lr, skip, done)
+    if local.ctx.segment is not None:
+        key, plan = (rule, hyper, clip, skip is not None), work[0][0].plan
+        if plan is None or not plan.fits(work, key):
+            plan = _planned(work, key)
+        if plan is not None:
+            return plan.run([g for _, given, _ in work for same in given for g in same], done, lr,
+                            *(() if skip is None else (skip,)))
+    apart = _apart(work)
     scale = None
     work = [(call, [list(map(observed, same)) for same in grads], extras) for call, grads, extras in work]
     if clip is not None and clip[0] == "global_norm" and len(work) > 1:
@@ -187,16 +190,21 @@ def run_calls(work, rule, hyper, clip, lr, skip, done):
             for g in work[i][0].run(updates[i], *work[i][1:], lr, scale, skip, done, i == len(work) - 1)]
 
 
+def _apart(work):
+    """Whether calls lie on several meshes."""
+    return len({call.devices for call, _, _ in work} - {None}) > 1
+
+
 class _Plan:
     """What stays the same from step to step when the update of some calls is recorded as one op.
 
-    Its operands and results are flat: states, parameters, gradients, extras, rate, and skip if the update
-    `skips`; parameters, states, gradients that change.
+    key: rule, its settings, clipping, whether the update skips. Its operands and results are flat: states,
+    parameters, gradients, extras, rate, and skip if the update skips; parameters, states, gradients that
+    change.
     """
 
-    def __init__(self, work, update, skips):
-        self.skips = skips
-        self.calls, self.update = [call for call, _, _ in work], update
+    def __init__(self, work, key):
+        self.key, self.calls = key, [call for call, _, _ in work]
         self.slots = [t for call in self.calls for t in call.states]
         self.params = [p for call in self.calls for p in call.params]
         self.changed = [*self.params, *self.slots]
@@ -204,7 +212,14 @@ class _Plan:
         self.extras = [wrap(kept(value) if isinstance(value, np.ndarray) else value) for value in extras]
         shape = [(tuple([name for name, _ in same]), len(stack), tuple(extra)) for call, _, given in work
                  for same, stack, extra in zip(call.slots, call.lists, given, strict=True)]
-        self.kernel = _recorded(update, tuple(shape), skips)
+        update = compiled(*key[:3], tuple([form for call in self.calls for form in call.forms]))
+        self.kernel = _recorded(update, tuple(shape), key[3])
+
+    def fits(self, work, key):
+        """Whether it is for these calls, all of whose parameters are updated."""
+        return (self.key == key and len(self.calls) == len(work)
+                and all([call is mine and extras is call.extras
+                         for (call, _, extras), mine in zip(work, self.calls, strict=True)]))
 
     def run(self, grads, done, *more):
         """Records the update; gives what the gradients become, if they change. done: see run_calls."""
@@ -219,19 +234,14 @@ class _Plan:
         return out[len(self.changed) :]
 
 
-def record_calls(work, update, lr, skip, done):
-    """Records the update of all calls as one op."""
-    first = work[0][0]
-    plan = first.plan
-    masked = any(given is not call.extras for call, _, given in work)
-    skips = skip is not None
-    if (masked or plan is None or plan.update is not update or plan.skips is not skips
-            or plan.calls != [call for call, _, _ in work]):
-        plan = _Plan(work, update, skips)
-        if not masked:
-            first.plan = plan
-    return plan.run([g for _, given, _ in work for same in given for g in same], done, lr,
-                    *([skip] if skips else []))
+def _planned(work, key):
+    """A new plan, which is kept where all parameters are updated; None where the calls run by themselves."""
+    if _apart(work) or sum(call.count for call, _, _ in work) > RECORDED:
+        return None
+    plan = _Plan(work, key)
+    if plan.fits(work, key):
+        work[0][0].plan = plan
+    return plan
 
 
 @ft.lru_cache(maxsize=256)

@@ -184,6 +184,8 @@ def leaf(raw):
         v.aval, v.array, v.device = aval_of(aval.shape, aval.dtype, aval.weak_type), raw, device_of(raw)
         return v
     if isinstance(raw, np.ndarray | np.generic):
+        if type(raw) is np.float64:  # a learning rate, at each step
+            return host((float(raw),), aval_of((), raw.dtype))
         if raw.size <= _HOST:
             return host(raw.ravel().tolist(), aval_of(raw.shape, raw.dtype))
         array = np.array(raw)  # a copy: the caller may change the NumPy array later
