@@ -221,8 +221,8 @@ class Optimizer(States):
 
     def _update(self, todo, lr, given):
         """Updates (group, parameters, their gradients by id, what is done of it) with these gradients; None:
-        with `p.grad`. given: whether they are others. Whatever is raised in the middle, parameters and state are
-        all of one step."""
+        with `p.grad`. given: whether they are others. Whatever is raised in the middle, parameters and state
+        are all of one step."""
         try:
             self._rest(todo, lr, given)
         except BaseException:

@@ -21,7 +21,6 @@ FILL = object()  # the device of constants
 _LARGE = 4096  # elements from which one number that fills a shape is spread out on the device
 _ALIGNMENT = 64  # bytes
 _COPIED_AT_ONCE = 100 << 10  # bytes up to which JAX copies an array before it returns
-_LOOKS = 1500  # how often a thread looks whether an array is there (0.1 us each) before it sleeps
 _HOST = 16  # NumPy operands up to this many elements travel as numbers, packed together
 
 
@@ -315,14 +314,6 @@ def whole(array):
     return Several.waited(jax.jit(lambda x: x, out_shardings=everywhere))(array)
 
 
-def wait_for(array):
-    """Returns when an array of JAX's is there, or what should make it has failed."""
-    for _ in range(_LOOKS):
-        if array.is_ready():
-            break
-    array.block_until_ready()
-
-
 def looked_at(array, doing="reading"):
     """The values as a NumPy array, once they are there; what keeps them from being computed is told. doing:
     what wants them, in words."""
@@ -335,7 +326,7 @@ def looked_at(array, doing="reading"):
         if type(array) is (_ARRAY or _array_type()):
             # NumPy's look at what could not be computed, for lack of memory, would end the process or wait
             # for ever
-            wait_for(array)
+            array.block_until_ready()
         return np.asarray(array)
     except (jax.errors.JaxRuntimeError, MemoryError, ValueError) as error:
         raise run_error(error, f"{doing}, of a value that is computed now") from None
