@@ -1,6 +1,7 @@
 """Running a segment: op by op when it is first met, as one compiled program when it recurs."""
 
 import contextlib
+import itertools
 import os
 import sys
 
@@ -85,26 +86,30 @@ def _next(ctx):
     return Segment(min(ctx.unit[0] if ctx.unit else max(FIRST_LOOK, ctx.hint), settings.max_ops))
 
 
-def _wanted(seg):
-    """The Values of a segment that are referenced and have no array, by position. A weak reference would not
-    do: a finalizer may look at a Value of a garbage cycle, and weak references to it are dead by then."""
-    results = seg.results
-    return {v.pos: v for v, count in zip(results, _counts(results), strict=True)
-            if count > _UNREFERENCED and v.array is None}
+def _wanted(values, unreferenced):
+    """The Values of a list that are referenced elsewhere and have no array, by position. A weak reference
+    would not do: a finalizer may look at a Value of a garbage cycle, and weak references to it are dead by
+    then."""
+    count = sys.getrefcount
+    return {v.pos: v for v in values if count(v) > unreferenced and v.array is None}
 
 
-def _counts(values):
-    """How many references there are to each Value of a list."""
-    return [sys.getrefcount(v) for v in values]
+def _unreferenced():
+    """What sys.getrefcount says, in `_wanted`, of a Value that only the list holds."""
+    value = Value()
+    value.pos = value.array = None
+    values = [value]
+    del value
+    return next(count for count in itertools.count() if not _wanted(values, count))
 
 
 _NOTHING = contextlib.nullcontext()
 _LARGE = 1 << 16  # bytes from which live_tensors() can say where a result comes from
-_UNREFERENCED = _counts([Value()])[0]
+_UNREFERENCED = _unreferenced()
 
 
 def _run(seg, whole, why, ctx):
-    values = _wanted(seg)
+    values = _wanted(seg.results, _UNREFERENCED)
     if not values:
         return
     log.segments += 1

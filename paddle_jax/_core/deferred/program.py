@@ -261,9 +261,10 @@ class Program:
         leaves = seg.leaves
         donated = [on_device(leaves[i]) if whole and _free(leaves, i) else jnp.array(leaves[i].array)
                    for i in self.donate]
-        arguments = (donated, [on_device(leaves[i]) for i in self.keep],
-                     [self._packed(slot, leaves) for slot in range(len(self.groups))])
-        kind = *map(type, arguments[2]), *map(_COMMITTED, donated), *map(_COMMITTED, arguments[1])
+        kept = [v.array if type(v.array) is not np.ndarray else on_device(v)
+                for v in map(leaves.__getitem__, self.keep)]
+        arguments = (donated, kept, [self._packed(slot, leaves) for slot in range(len(self.groups))])
+        kind = *map(type, arguments[2]), *map(_COMMITTED, donated), *map(_COMMITTED, kept)
         if not self.fresh:
             self.once(arguments, lambda results: map(_GIVE, values, results), None, kind)
             return
