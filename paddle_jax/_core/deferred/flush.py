@@ -11,7 +11,7 @@ import numpy as np
 from paddle_jax._core.deferred.cold import interpreted, on_host
 from paddle_jax._core.deferred.devices import default_device, device_of
 from paddle_jax._core.deferred.log import log
-from paddle_jax._core.deferred.positions import MASK, needed, picked, value_at
+from paddle_jax._core.deferred.positions import MASK, needed, picked
 from paddle_jax._core.deferred.program import drop, program_for
 from paddle_jax._core.deferred.segment import ANY, FIRST_LOOK, Segment, idle
 from paddle_jax._core.deferred.settings import settings
@@ -157,11 +157,10 @@ def _attempt(program, seg, whole, values):
 def run_each(ops, leaves, values, host):
     """Runs a segment op by op for the Values at these positions: interpreted, if it is on the `host`, or
     through the compiled kernels of the ops. One that fails leaves those before it."""
-    arrays, live = [settled(v) if host else concrete(v) for v in leaves], tuple(values)
-    env = {}
-    for i, done in needed(ops, live) if len(ops) > 1 else ((0, ()),):
+    at_hand, env = settled if host else concrete, {}
+    for i, done in needed(ops, tuple(values)) if len(ops) > 1 else ((0, ()),):
         sig, *positions = ops[i]
-        operands = [value_at(p, arrays, env) for p in positions]
+        operands = [at_hand(leaves[-1 - p]) if p < 0 else picked(env[p & MASK], p) for p in positions]
         try:
             found = interpreted(sig, operands) if host else None
             env[i] = compute(sig.kernel, list(map(taken_over, operands))) if found is None else found

@@ -4,6 +4,7 @@ and leaves matter."""
 import collections
 import contextlib
 import functools as ft
+import math
 import operator
 import sys
 import threading
@@ -93,15 +94,10 @@ def _new_program(key, leaves, why, device):
     least = settings.min_repeats or _least(key, mark, leaves, device)
     if count < least:
         return None
-    if 4 * sum(any(p >= 0 for p in entry[1:]) for entry in ops) < len(ops):
+    if (why_not := _unfit(*key[:2])) is not None:
         if count == least:
-            log.add(f"left to run op by op: {len(ops)} ops at {user_line()}, few of which use "
-                    "each other's results")
-        return None
-    if len(_kept_inside(ops, key[1])) > _MAX_KEPT:
-        if count == least:
-            log.add(f"left to run op by op: {len(ops)} ops at {user_line()}, more than {_MAX_KEPT} of whose "
-                    "intermediate results are kept")
+            log.add(f"left to run op by op: {len(ops)} ops at {user_line()}, {why_not}")
+        _Cache.least[mark, device, settings.interpreter] = math.inf
         return None
     kernels = hash(tuple([entry[0].kernel for entry in ops]))
     made = _Cache.variants.get(kernels, 0)
@@ -120,6 +116,15 @@ def _new_program(key, leaves, why, device):
         program.ahead = _Cache.compiling.submit(ft.partial(program.prepare, program.structs(leaves)))
         return None
     return program
+
+
+def _unfit(ops, live):
+    """Why a segment is not compiled as one program; None where it is."""
+    if 4 * sum(any(p >= 0 for p in entry[1:]) for entry in ops) < len(ops):
+        return "few of which use each other's results"
+    if len(_kept_inside(ops, live)) > _MAX_KEPT:
+        return f"more than {_MAX_KEPT} of whose intermediate results are kept"
+    return None
 
 
 def _least(key, mark, leaves, device):
