@@ -123,3 +123,39 @@ def test_tensors_made_by_their_class(made, want, paddle):
     tensor = eval(f"paddle.Tensor({made})", {"paddle": paddle, "np": np})
     np.testing.assert_array_equal(tensor.numpy(), want, strict=True)
     np.testing.assert_array_equal((tensor + tensor).numpy(), want + want, strict=True)
+
+
+PLUGIN = """
+import importlib.metadata
+import paddle_jax
+from paddle_jax._core.deferred import plugins
+advertised = bool(importlib.metadata.entry_points(group="jax_plugins"))
+assert plugins.none_installed() == (not advertised), advertised
+"""
+
+
+@pytest.mark.parametrize("group", ["jax_plugins", "console_scripts"])
+@pytest.mark.parametrize("folder", ["new-1.0.dist-info", "New.egg-info"])
+def test_a_plugin_that_is_advertised_is_seen(tmp_path, group, folder):
+    (tmp_path / folder).mkdir()
+    (tmp_path / folder / "entry_points.txt").write_text(f"[{group}]\nnew = new.plugin\n")
+    run(PLUGIN, PYTHONPATH=str(tmp_path))
+
+
+UNUSUAL = """
+import sys
+import paddle_jax
+from paddle_jax._core.deferred import plugins
+usual = plugins.none_installed()
+sys.path.append(sys.executable)  # no directory
+assert not plugins.none_installed()
+sys.path.pop()
+sys.meta_path.append(type("Finder", (), {"find_distributions": lambda self, context: []})())
+assert not plugins.none_installed()
+sys.meta_path.pop()
+assert plugins.none_installed() == usual
+"""
+
+
+def test_where_it_is_not_certain_jax_searches_for_plugins():
+    run(UNUSUAL)

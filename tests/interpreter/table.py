@@ -5,6 +5,7 @@ kernels are compiled as one program.
 """
 
 import contextlib
+import re
 
 import jax
 import jax.numpy as jnp
@@ -14,15 +15,23 @@ from jax.extend import core as jex
 import paddle_jax
 from paddle_jax._core.interpreter import Refusal, plan
 from paddle_jax._core.ops import kernel as kernels
+from paddle_jax._core.ops.traced import traced
 from tests.ops import harness as h
 
 
+def told(jaxpr):
+    """All that equations say: primitives, parameters, which operands they have, and their full types."""
+    variables = [*jaxpr.constvars, *jaxpr.invars, *[v for each in jaxpr.eqns for v in each.outvars],
+                 *jaxpr.outvars]
+    return re.sub(r"0x[0-9a-f]+", "", str(jaxpr)), [(v.aval, v.aval.weak_type) for v in variables]
+
+
 class Record:
-    """What one case ran: [(kernel's name, closed jaxpr, operands, results)], and the reasons of
-    what had no plan."""
+    """What one case ran: [(kernel's name, closed jaxpr, operands, results)], the reasons of what had no plan,
+    and the kernels that this package traces to other equations than JAX does."""
 
     def __init__(self):
-        self.ran, self.refused, self.seen = [], {}, set()
+        self.ran, self.refused, self.seen, self.unlike = [], {}, set(), []
 
     def compute(self, kernel, values):
         values = [kernels.concrete(v) if type(v) is kernels.Value else v for v in values]
@@ -38,6 +47,9 @@ class Record:
             return self.compiled(kernel, values)
         if key not in self.seen:
             self.seen.add(key)
+            own = traced(kernel.fn, kernel.name, list(map(jax.typeof, values)))
+            if told(own.jaxpr) != told(closed.jaxpr):
+                self.unlike.append(f"{kernel.name}: {own.jaxpr}\nJAX: {closed.jaxpr}")
             self.ran.append((kernel.name, closed, arrays, results))
         return jax.tree.unflatten(jax.tree.structure(shape), [jnp.asarray(r) for r in results])
 

@@ -17,6 +17,7 @@ GROUP = 8  # ops whose kernels are compiled as one program
 REFUSED = {# rejection sampling with a loop per element
            "standard_gamma": "primitive 'random_gamma' has no rule",
            "roi_align": "a loop with one condition per element is compiled"}
+EXCHANGED = {"matrix_exp"}  # compares in a loop with what is outside: a < b, or b > a
 ILL_POSED = {"pca_lowrank", "svd_lowrank"}  # vectors of vanishing singular values: the last bit decides
 
 WITHOUT_RULE = {
@@ -40,6 +41,8 @@ def test_kernels_of_the_op_table(first):
         if path is not None:
             table.run(find(paddle_jax, path), OPS[name].cases[0], record)
     assert set(record.refused) == {REFUSED[name] for name in NAMES[first : first + GROUP] if name in REFUSED}
+    unlike = [text for text in record.unlike if not text.startswith(tuple(EXCHANGED))]
+    assert not unlike, "\n".join(unlike)
     problems = [text for text in record.problems() if not text.startswith(tuple(ILL_POSED))]
     assert not problems, "\n".join(problems)
 

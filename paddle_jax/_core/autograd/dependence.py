@@ -15,14 +15,14 @@ CALLS = frozenset(("jit", "pjit", "closed_call", "core_call", "remat", "checkpoi
 
 def smooth(kernel, avals) -> int:
     """Bit i is set when a result of the kernel may have a derivative by operand i other than zero."""
-    masks = _through(kernel.trace(avals).jaxpr, [1 << i for i in range(len(avals))])
+    masks = through(kernel.trace(avals).jaxpr, [1 << i for i in range(len(avals))])
     found = 0
     for mask in masks:
         found |= mask
     return found
 
 
-def _through(jaxpr, masks):
+def through(jaxpr, masks):
     """The masks of the results of a jaxpr from those of its inputs. Numbers that are no
     floats carry nothing."""
     known = {v: mask for v, mask in zip(jaxpr.invars, masks, strict=True) if _inexact(v)}
@@ -35,7 +35,7 @@ def _through(jaxpr, masks):
         if name in STEPS or not any(given):
             continue
         if name in CALLS:
-            made = _through(opened(equation.params["jaxpr"])[0], given)
+            made = through(opened(equation.params["jaxpr"])[0], given)
         else:
             together = 0
             for mask in given:

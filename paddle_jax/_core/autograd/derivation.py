@@ -9,7 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import dtypes as jax_dtypes
 
-from paddle_jax._core.autograd import reverse
+from paddle_jax._core.autograd import (
+    loops,  # noqa: F401  registers itself
+    reverse,
+)
 
 
 def derived(kernel, diff, given, arity):

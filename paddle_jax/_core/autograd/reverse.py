@@ -22,6 +22,9 @@ CALLS = frozenset(("jit", "pjit", "closed_call", "core_call"))
 # name of a primitive -> function (cotangent, equation, operands, result) -> cotangents of the operands, None
 # where there is none
 RULES = {}
+# name of a primitive -> function as `linearized`, of its equation: (results, pull), or None where it is left
+# to JAX
+LINEARIZED = {}
 
 
 def linearized(jaxpr, consts, values, moving, wanted):
@@ -35,7 +38,7 @@ def linearized(jaxpr, consts, values, moving, wanted):
     for equation in jaxpr.eqns:
         operands = [v.val if is_literal(v) else env[v] for v in equation.invars]
         moves = [not is_literal(v) and v in live for v in equation.invars]
-        moved = [v in needed and _inexact(v.aval) for v in equation.outvars]
+        moved = [v in needed and inexact(v.aval) for v in equation.outvars]
         results, back = _step(jaxpr, equation, operands, moves, moved)
         env.update(zip(equation.outvars, results, strict=True))
         if back is not None:
@@ -92,6 +95,9 @@ def _step(jaxpr, equation, operands, moves, moved):
         return linearized(*opened(equation.params["jaxpr"]), operands, moves, moved)
     if name == "custom_jvp_call" and _smooth_operands(equation, moves):
         return _by_given(equation, operands, moves, moved)
+    own = LINEARIZED[name](equation, operands, moves, moved) if name in LINEARIZED else None
+    if own is not None:
+        return own
     rule = RULES.get(name)
     if rule is None or not (rule.fits is None or rule.fits(equation)):
         return _by_jax(jaxpr, equation, operands, moves, moved)
@@ -132,7 +138,7 @@ def _by_jax(jaxpr, equation, operands, moves, moved):
     _, back, results = jax.vjp(of_moving, *[operands[i] for i in places.values()], has_aux=True)
 
     def pull(cts):
-        found = back([_whole(cts[i], equation.outvars[i].aval) for i in smooth])
+        found = back([whole(cts[i], equation.outvars[i].aval) for i in smooth])
         given = dict(zip(places.values(), found, strict=True))
         return [given.get(i) for i in range(len(operands))]
 
@@ -143,7 +149,7 @@ def _smooth_operands(equation, moves):
     """Whether all operands of a function with a derivative of its own have tangents, but for constants."""
     n = equation.params.get("num_consts", 0)
     return ("jvp_jaxpr_fun" in equation.params and not any(moves[:n])
-            and all(_inexact(v.aval) for v in equation.invars[n:]))
+            and all(inexact(v.aval) for v in equation.invars[n:]))
 
 
 def _by_given(equation, operands, moves, moved):
@@ -155,7 +161,7 @@ def _by_given(equation, operands, moves, moved):
     zeros = [symbolic and not m for m in moves]
     rule, consts, no_tangent = equation.params["jvp_jaxpr_fun"].call_wrapped(*zeros)
     places = [i for i, zero in enumerate(zeros) if not zero]
-    tangents = [_whole(None, equation.invars[n + i].aval) for i in places]
+    tangents = [whole(None, equation.invars[n + i].aval) for i in places]
     outs = [i for i, none in enumerate(no_tangent) if not none]
     unmoved = [False] * len(no_tangent)
     moving, wanted = [False] * len(primals) + [moves[i] for i in places], unmoved + [moved[i] for i in outs]
@@ -169,16 +175,16 @@ def _by_given(equation, operands, moves, moved):
     return found[: len(no_tangent)], pull
 
 
-def _whole(ct, aval):
+def whole(ct, aval):
     return lax.full(aval.shape, 0, aval.dtype) if ct is None else ct
 
 
-def _inexact(aval):
+def inexact(aval):
     return jnp.issubdtype(aval.dtype, np.inexact)
 
 
 def _inexact_result(equation):
-    return _inexact(equation.outvars[0].aval)
+    return inexact(equation.outvars[0].aval)
 
 
 def _holds_jaxpr(value):
@@ -207,7 +213,7 @@ def _alike(equation):
     """Whether operands and result have one inexact dtype, and one number of axes or none (lengths
     of 1 are spread)."""
     out = equation.outvars[0].aval
-    return (_inexact(out)
+    return (inexact(out)
             and all(v.aval.dtype == out.dtype and v.aval.ndim in (0, out.ndim) for v in equation.invars))
 
 
@@ -367,7 +373,7 @@ def _slice(ct, equation, operands, result):
     return [lax.pad(ct, _n(ct, 0), [(start, n - span, step - 1) for start, n, span, step in edges])]
 
 
-@_rule("select_n", fits=lambda equation: len(equation.invars) == 3 and _inexact(equation.outvars[0].aval))
+@_rule("select_n", fits=lambda equation: len(equation.invars) == 3 and inexact(equation.outvars[0].aval))
 def _select(ct, equation, operands, result):
     zeros = lax.full_like(ct, 0)
     pair = lax.select_n(operands[0], ct, zeros), lax.select_n(operands[0], zeros, ct)

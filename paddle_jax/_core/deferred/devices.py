@@ -12,6 +12,7 @@ from jax._src import (
     xla_bridge,  # JAX has no public way to ask whether a backend is in use, or which there may be
 )
 
+from paddle_jax._core.deferred import plugins
 from paddle_jax._core.world import environment
 
 
@@ -56,7 +57,8 @@ def _only_cpu():
     if platforms:
         return platforms == "cpu"
     try:
-        xla_bridge._discover_and_register_pjrt_plugins()
+        if not plugins.none_installed():
+            xla_bridge._discover_and_register_pjrt_plugins()
         others = xla_bridge._backend_factories.keys() - {"cpu", "proxy"}
     except AttributeError:  # another version of JAX
         return False

@@ -12,6 +12,11 @@ from jax._src import linear_util
 from jax._src.core import DebugInfo
 from jax.interpreters.partial_eval import trace_to_jaxpr_dynamic
 
+try:
+    from paddle_jax._core.ops import tracer
+except (AttributeError, ImportError):  # another version of JAX
+    tracer = None
+
 # what JAX tells its listeners (profiler, metrics) of each trace
 _EVENT = "/jax/core/compile/jaxpr_trace_duration"
 
@@ -50,9 +55,16 @@ def traced(fn, name, structs) -> Equations:
         return list(out) if many[-1] else [out]
 
     avals = [jax.core.ShapedArray(s.shape, s.dtype, s.weak_type) for s in structs]
-    function = linear_util.wrap_init(flat, debug_info=DebugInfo("jit", name, None, None))
-    jaxpr, _, consts = trace_to_jaxpr_dynamic(function, avals)
+    jaxpr, consts = _trace(flat, avals, DebugInfo("jit", name, None, None))
     if (n := len(consts)) > len(jaxpr.constvars):  # JAX 0.12 leaves them among the operands
         jaxpr = jaxpr.replace(constvars=jaxpr.invars[:n], invars=jaxpr.invars[n:], consts=consts)
     monitoring.record_event_duration_secs(_EVENT, time.perf_counter() - start, fun_name=name)
     return Equations(jaxpr, consts, many[-1])
+
+
+def _trace(flat, avals, debug_info):
+    """(jaxpr, constants), in the quick way or JAX's own."""
+    if tracer is not None and tracer.usual():
+        return tracer.trace(flat, avals, debug_info)
+    jaxpr, _, consts = trace_to_jaxpr_dynamic(linear_util.wrap_init(flat, debug_info=debug_info), avals)
+    return jaxpr, consts

@@ -10,13 +10,22 @@ from jax import lax
 
 from paddle_jax._core.ops.op import op
 from paddle_jax._core.ops.record import known_as
+from paddle_jax.tensor.products import product
 
-_ACTIVATIONS = {"tanh": jnp.tanh, "relu": jax.nn.relu}
+_ACTIVATIONS = {"tanh": lax.tanh, "relu": jax.nn.relu}
 
 
 def _project(x, weight, bias):
-    out = x @ weight.T
-    return out if bias is None else out + bias
+    out = product(x, weight, turned_y=True)
+    if bias is None or bias.shape != out.shape[-1:]:
+        return out if bias is None else out + bias
+    return lax.add(out, lax.broadcast_in_dim(bias, out.shape, (out.ndim - 1,)))
+
+
+def _parts(gates, count):
+    """Equal parts of the last axis."""
+    size = gates.shape[-1] // count
+    return [lax.slice_in_dim(gates, k * size, (k + 1) * size, axis=-1) for k in range(count)]
 
 
 def _simple_step(gates, h, weight_hh, bias_hh, activation):
@@ -24,17 +33,17 @@ def _simple_step(gates, h, weight_hh, bias_hh, activation):
 
 
 def _lstm_step(gates, h, c, weight_hh, bias_hh, weight_ho):
-    i, f, g, o = jnp.split(gates + _project(h, weight_hh, bias_hh), 4, axis=-1)
-    c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
-    h = jax.nn.sigmoid(o) * jnp.tanh(c)
+    i, f, g, o = _parts(gates + _project(h, weight_hh, bias_hh), 4)
+    c = lax.logistic(f) * c + lax.logistic(i) * lax.tanh(g)
+    h = lax.logistic(o) * lax.tanh(c)
     return (h if weight_ho is None else h @ weight_ho), c
 
 
 def _gru_step(gates, h, weight_hh, bias_hh):
-    x_r, x_z, x_c = jnp.split(gates, 3, axis=-1)
-    h_r, h_z, h_c = jnp.split(_project(h, weight_hh, bias_hh), 3, axis=-1)
-    z = jax.nn.sigmoid(x_z + h_z)
-    candidate = jnp.tanh(x_c + jax.nn.sigmoid(x_r + h_r) * h_c)
+    x_r, x_z, x_c = _parts(gates, 3)
+    h_r, h_z, h_c = _parts(_project(h, weight_hh, bias_hh), 3)
+    z = lax.logistic(x_z + h_z)
+    candidate = lax.tanh(x_c + lax.logistic(x_r + h_r) * h_c)
     return (h - candidate) * z + candidate
 
 
