@@ -158,6 +158,8 @@ class Tensor:
 
     @name.setter
     def name(self, value):
+        if not isinstance(value, str):
+            raise TypeError(f"Tensor.name: got {type(value).__name__}; assign a str")
         self._name = value
 
     @property
@@ -306,6 +308,8 @@ class Tensor:
 
     @data.setter
     def data(self, other):
+        if not isinstance(other, Tensor):
+            raise ArgumentError(f"Tensor.data: got {type(other).__name__}; assign a Tensor")
         self._rebind(held(other))
 
     def detach_(self):

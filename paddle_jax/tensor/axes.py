@@ -148,7 +148,7 @@ def variadic(public, at=1):
             args = (*args[:at], args[at:])
         return public(*args, **kwargs)
 
-    return _instead(public, spread, "reshapes")
+    return instead(public, spread, "reshapes")
 
 
 def guarded(check):
@@ -166,12 +166,12 @@ def guarded(check):
                 raise found from found.__cause__
             return public(*args, **kwargs)
 
-        return _instead(public, looked, True)
+        return instead(public, looked, True)
 
     return guard
 
 
-def _instead(public, wrapper, inplace):
+def instead(public, wrapper, inplace):
     """Puts a wrapper of a declared function everywhere in its place; returns it. inplace: what its
     declaration says of the in-place twin."""
     made = public.op

@@ -20,7 +20,7 @@ from paddle_jax._core.ops.dispatch import run
 from paddle_jax._core.ops.fast_path import run1, run2, run3
 from paddle_jax._core.ops.op import check_inplace, composite, op, scalar
 from paddle_jax._core.ops.record import known_as
-from paddle_jax._core.ops.views import Showing
+from paddle_jax._core.ops.views import Showing, link
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, elements, on_host, wrap
 from paddle_jax.tensor.axes import bounds, untracked
@@ -266,6 +266,16 @@ def _quick_or_none(item, shape):
 def _row_kernel(op, ndim):
     """The kernel of x[i], or x[i] = value, for an integer."""
     return op.kernel((*[-2] * len(op.tensors[:-1]), 0), ((INT, *[ALL] * (ndim - 1)), ()))
+
+
+def link_rows(rows, x, axis):
+    """Lets Tensors that an operation took from each place of an axis be views, as x[i] is one; single
+    elements stay copies."""
+    axes = tuple(INT if a == axis else ALL for a in range(x.ndim))
+    kernel = take_index.op.kernel((-2, -2, 0), (axes, ()))
+    if kernel.view is not None:
+        for i, row in enumerate(rows):
+            link(row, x, kernel, (host_starts((i,)),))
 
 
 _SHORT = {1: run1, 2: run2, 3: run3}

@@ -7,8 +7,10 @@ from jax import lax
 from paddle_jax._core.errors import ArgumentError
 from paddle_jax._core.ops.op import composite, op
 from paddle_jax._core.ops.record import known_as
+from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor
-from paddle_jax.tensor.axes import ints, one_axis
+from paddle_jax.tensor.axes import instead, ints, one_axis
+from paddle_jax.tensor.indexing import link_rows
 from paddle_jax.tensor.manipulation import reshape
 from paddle_jax.tensor.reorder import atleast_1d, atleast_2d, atleast_3d
 
@@ -155,11 +157,23 @@ def chunk(x, chunks, axis=0, name=None):
     return split(x, chunks, axis)
 
 
+def _with_views(public):
+    def viewed(*args, **kwargs):
+        rows = public(*args, **kwargs)
+        x = args[0] if args else kwargs["input"]
+        axis = args[1] if len(args) > 1 else kwargs.get("axis", kwargs.get("dim", 0))
+        if not local.ctx.frame.recording:
+            link_rows(rows, x, one_axis("unbind", axis, x.ndim))
+        return rows
+
+    return instead(public, viewed, False)
+
+
 @known_as(pir="unbind->[] axis:i32", code="shapes:unbind")
 @op(alias={"dim": "axis"}, tensors="input",
     cases=["f(2,3)", "f(2,3), 1", "f(2,3), -1", "f(2,3), 2", "f()", "f(0,3)", "f(3,0)"])
 def unbind(input, axis=0):
-    """Takes the slices along an axis, which vanishes.
+    """Takes the slices along an axis, which vanishes. They are views, as `x[i]` is one.
 
     Args:
         input: Tensor [...].
@@ -175,6 +189,9 @@ def unbind(input, axis=0):
     axis = one_axis("unbind", axis, input.ndim)
     return ([jnp.squeeze(p, axis) for p in jnp.split(input, input.shape[axis], axis)] if input.shape[axis]
             else [])
+
+
+unbind = _with_views(unbind)
 
 
 @known_as(pir="unstack axis:i32 num:i32", code="shapes:unstack")

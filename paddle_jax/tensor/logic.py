@@ -175,7 +175,7 @@ def _close(name, x, y, rtol, atol, equal_nan):
 
 
 @known_as(pir="isclose(x,y,rtol:f64,atol:f64) equal_nan:bool")
-@op("x y", nondiff=True, alias={"input": "x", "other": "y"}, cases=CLOSE)
+@op("x y", out="unlisted", nondiff=True, alias={"input": "x", "other": "y"}, cases=CLOSE)
 def isclose(x, y, rtol=1e-05, atol=1e-08, equal_nan=False, name=None):
     """Tells elementwise whether |x - y| <= atol + rtol * |y|.
 
@@ -250,7 +250,7 @@ VALUES = ["const([1.0, float('nan'), float('inf'), -float('inf')], 'float32')", 
 
 
 @known_as(pir="isnan", onnx="IsNaN")
-@op(nondiff=True, alias={"input": "x"}, cases=[*VALUES, "c(2)"])
+@op(out="unlisted", nondiff=True, alias={"input": "x"}, cases=[*VALUES, "c(2)"])
 def isnan(x, name=None):
     """True where an element is NaN.
 
@@ -266,7 +266,7 @@ def isnan(x, name=None):
 
 
 @known_as(pir="isinf", onnx="IsInf")
-@op(nondiff=True, alias={"input": "x"}, cases=[*VALUES, "c(2)"])
+@op(out="unlisted", nondiff=True, alias={"input": "x"}, cases=[*VALUES, "c(2)"])
 def isinf(x, name=None):
     """True where an element is infinite, of either sign. Arguments as for `isnan`.
 
@@ -278,7 +278,7 @@ def isinf(x, name=None):
 
 
 @known_as(pir="isfinite")
-@op(nondiff=True, alias={"input": "x"}, cases=[*VALUES, "c(2)"])
+@op(out="unlisted", nondiff=True, alias={"input": "x"}, cases=[*VALUES, "c(2)"])
 def isfinite(x, name=None):
     """True where an element is neither infinite nor NaN. Arguments as for `isnan`.
 

@@ -357,7 +357,7 @@ broadcast_to = variadic(broadcast_to)
 
 
 @known_as(code="shapes:expand_as")
-@op("x y", alias={"input": "x", "other": "y"}, constant="y",
+@op("x y", out="unlisted", alias={"input": "x", "other": "y"}, constant="y",
     cases=["f(1,3), f(2,3)", "f(3), other=f(2,3)", "f(3), i(4,3)", "f(2,3), f(3)", "f(), f(2)"])
 def expand_as(x, y, name=None):
     """Expands x to the shape of y. See `expand`.

@@ -101,7 +101,7 @@ def rot90(x, k=1, axes=[0, 1], name=None):  # noqa: B006  Paddle's default, neve
 
 
 @known_as(pir="roll(x,shifts:ints) axis:i64s?")
-@op(alias={**X_DIM, "dims": "axis"},
+@op(out="unlisted", alias={**X_DIM, "dims": "axis"},
     cases=["f(2,3), 1", "f(2,3), [1, 2]", "f(2,3), 1, dims=0", "f(2,3), [1, 2], [0, 1]", "f(2,3), [1, 2], 0",
            "f(2,3), 1, 2", "f(), 1", "f(0,2), 1, 0", "f(2,3), const(1, 'int64'), 0", "i(5), -7",
            "f(2,3), 1, (0, 1)", "f(3,4), [2, 1], [-1, 0]"])

@@ -459,7 +459,7 @@ def put_where(x, mask, value, accumulate):
 
 
 @known_as(pir="index_put accumulate:bool=False")
-@composite(alias={"input": "x", "values": "value"}, inplace=True, cases=[
+@composite(out="unlisted", alias={"input": "x", "values": "value"}, inplace=True, cases=[
     "f(3,2), (const([0, 2], 'int64'),), const(9.0, 'float32')",
     "f(3,2), (const([0, 0], 'int64'), const([1, 1], 'int64')), f(2), True",
     "f(3,2), (const([0, 1], 'int64'), const([1, 1], 'int64')), f(2)",

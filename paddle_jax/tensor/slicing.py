@@ -231,7 +231,7 @@ def _plane(op, ndim, axis1, axis2, error=IndexError):
 
 
 @known_as(pir="diagonal offset:i32 axis1:i32 axis2:i32")
-@op(view=selecting, alias={"input": "x", "dim1": "axis1", "dim2": "axis2"},
+@op(view=selecting, out="unlisted", alias={"input": "x", "dim1": "axis1", "dim2": "axis2"},
     cases=["f(2,3)", "f(2,3), 1", "f(2,3), 0, 1, 0", "f(2,3,4), -1, 1, 2", "f(2,3), 5", "f(2,3), 0, 0, 0",
            "f(2)", "f(2,3), 0, 0, 3", "i(3,3), -1", "f(2,3,4), axis1=-1, axis2=0"])
 def diagonal(x, offset=0, axis1=0, axis2=1, name=None):

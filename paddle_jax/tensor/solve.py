@@ -49,7 +49,8 @@ def pinv(x, rcond=1e-15, hermitian=False, name=None):
 
     Args:
         x: Tensor [..., m, n].
-        rcond: singular values up to rcond times the largest count as 0.
+        rcond: singular values up to rcond times the largest count as 0; so do those that are rounding errors
+            in the dtype of x.
         hermitian: x is symmetric (Hermitian); only its lower triangle is read.
     Returns:
         Tensor [..., n, m].
@@ -60,12 +61,13 @@ def pinv(x, rcond=1e-15, hermitian=False, name=None):
         [[0.5, 0.0]]
     """
     x = matrices("pinv", x, hermitian)
+    floor = max(rcond, float(jnp.finfo(x.dtype).eps) * max(x.shape[-2:]))
     if hermitian:
-        function = ft.partial(jnp.linalg.pinv, rtol=rcond, hermitian=True)
+        function = ft.partial(jnp.linalg.pinv, rtol=floor, hermitian=True)
         return of_triangle(function, x, True, lambda t: (t + adjoint(t)) / 2)
     if rcond > 1e-10:
         x = _truncated(x, rcond)
-    return jnp.linalg.pinv(x, rtol=rcond)
+    return jnp.linalg.pinv(x, rtol=floor)
 
 
 def _truncated(x, rcond):

@@ -26,7 +26,8 @@ CALLS = [
     "i(2).requires_grad_().stop_gradient", "f(2)._numel()", "f(2)._is_initialized()", "i(3)._slice(0, 2)",
     "i(1).__long__()", "i(1).__nonzero__()", "f(2).reverse(0)", "f(2, 3).swapaxes(0, 1)",
     "f(2, 3).take_along_dim(idx(3, 2, 1), 1)", "paddle.tensor([1, 2.0], dtype='float64', requires_grad=True)",
-    "paddle.tensor([1, 2.0])", "paddle.tolist(i(2))"]
+    "paddle.tensor([1, 2.0])", "paddle.tolist(i(2))", "setattr(f(2), 'name', 3)", "setattr(f(2), 'data', 3)",
+    "setattr(f(2), 'grad', np.ones(2))", "np.argmax(f(5))", "np.argmin(f(2, 3))", "np.searchsorted(i(3), 0)"]
 CASTS = ["float", "double", "half", "bfloat16", "int", "long", "short", "char", "byte", "bool", "cfloat",
          "cdouble", "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "complex64",
          "complex128"]

@@ -167,3 +167,11 @@ def test_singular_matrices_are_refused():
         paddle.linalg.solve(one, paddle.ones([2]))
     with pytest.raises(ValueError, match="positive definite"):
         paddle.linalg.cholesky(-one)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_pseudo_inverse_of_singular_matrices(dtype):
+    for matrix in (np.ones((2, 3)), np.arange(9.0).reshape(3, 3), np.array([[1.0, 2], [2, 4]]),
+                   np.zeros((2, 2))):
+        found = paddle.linalg.pinv(paddle.to_tensor(matrix.astype(dtype)))
+        np.testing.assert_allclose(found.numpy(), np.linalg.pinv(matrix, rcond=1e-6), atol=1e-5)

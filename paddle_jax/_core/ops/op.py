@@ -307,7 +307,7 @@ def op(tensors="x", *, alias=None, inplace=False, out=False, method=True, promot
             "min"}) changes defaults too.
         inplace: also make `name_`, which puts the result into its first argument ("reshapes": of another
             shape; "copies": and returns a copy of that).
-        out: accept `out=`, a Tensor that receives the result.
+        out: accept `out=`, a Tensor that receives the result ("unlisted": the signature does not show it).
         method: make it a method of Tensor (a string: under that name).
         promote: bring arrays to Paddle's common dtype first (True: all; or a tuple of names; "mixed": two, of
             which a 0-d one counts as a number; "wide": as "mixed", but never to a narrower dtype).
@@ -380,7 +380,7 @@ def _wrapper(made, out):
     names = {"__name__": __name__, "_op": made, "_call": made.call, "_aliased": _aliased, "_into": _into,
              "_fast": made.fast, "_Tensor": Tensor, "_local": local, "_run": run, "_run1": run1,
              "_run2": run2, "_run3": run3, "_first": _first, "_with_ints": _with_ints, "_fn": made.fn,
-             "_CAUGHT": CAUGHT, "_told": told_mistake, "_behind": behind}
+             "_CAUGHT": CAUGHT, "_told": told_mistake, "_behind": behind, "_too_many": _too_many}
     public = types.FunctionType(_placeholder.__code__, names, made.name)
     public.__signature__ = made.signature.replace(parameters=shown(made, out))
 
@@ -479,6 +479,14 @@ def _aliased(made, values, extra, out):
     if out is not None:
         rest["out"] = out
     return made.public(*positional, **rest)
+
+
+def _too_many(made, more):
+    """What a call with more arguments than the signature has raises: TypeError, and ValueError as well,
+    which Paddle's functions in C++ raise."""
+    most = sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in made.params)
+    return ArgumentError(f"{made.name}(): got {most + len(more)} positional arguments; at most {most} are "
+                         "allowed; leave out the last ones")
 
 
 def _into(out, result):

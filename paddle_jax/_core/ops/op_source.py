@@ -12,7 +12,7 @@ def source_of(op):
     Example:
         >>> from paddle_jax._core.ops.op_source import source_of
         >>> print(source_of(paddle.tanh).splitlines()[0])
-        def tanh(x=_d_x, name=_d_name, *, out=None, **_kw):
+        def tanh(x=_d_x, name=_d_name, *_more, out=None, **_kw):
     """
     made = getattr(op, "op", op)
     return source(made, made.out)[0]
@@ -25,7 +25,7 @@ def source(made, out):
     plain = made.composite and not made.alias and not out  # nothing to do but to call it
     for p in made.params:
         if p.kind is p.KEYWORD_ONLY and not star:
-            head.append("*")
+            head.append("*" if plain else "*_more")
             star = True
         if p.kind is p.VAR_POSITIONAL:
             star = True
@@ -36,10 +36,14 @@ def source(made, out):
             continue
         defaults["_d_" + p.name] = p.default
         head.append(f"{p.name}=_d_{p.name}")
+    counted = not plain and all(p.kind is not p.VAR_POSITIONAL for p in made.params)
+    if counted and not star:
+        head.append("*_more")
     if out:
-        head += ([] if star else ["*"]) + ["out=None"]
+        head.append("out=None")
     values = "dict(" + ", ".join(f"{p.name}={p.name}" for p in made.params) + ")"
     lines = [f"def {made.name}({', '.join(head if plain else [*head, '**_kw'])}):"]
+    lines += ["    if _more: raise _too_many(_op, _more)"] if counted else []
     lines += ([] if plain
               else [f"    if _kw: return _aliased(_op, {values}, _kw{', out' if out else ', None'})"])
     if made.composite:
@@ -60,7 +64,7 @@ def source(made, out):
 
 def shown(made, out):
     params = list(made.params)
-    if out:  # before a `name` that is keyword-only, else last
+    if out is True:  # before a `name` that is keyword-only, else last
         at = len(params) - (params[-1].name == "name" and params[-1].kind is inspect.Parameter.KEYWORD_ONLY)
         params.insert(at, inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None))
     return params

@@ -1,0 +1,67 @@
+"""Calls with `out=` and with too many arguments, of every op, against the real Paddle."""
+
+import numpy as np
+import pytest
+
+import paddle_jax
+from paddle_jax._core.ops.op import OPS
+from tests.ops import harness as h
+from tests.ops.test_ops import find, public_path
+
+NAMES = sorted(n for n in OPS if not OPS[n].random and public_path(n))
+# their positional arguments are the operands; Paddle's meshgrid ignores any keyword
+ALL_OPERANDS = {"einsum", "meshgrid"}
+
+
+def both(name, oracle):
+    """The function of both packages, and an ordinary call of it."""
+    path = public_path(name)
+    try:
+        theirs = find(oracle, path)
+    except AttributeError:
+        pytest.skip(f"paddle.{path} is ours alone")
+    for case in OPS[name].cases:
+        if not case.startswith("~") and h.evaluate(oracle, theirs, case).error is None:
+            return theirs, find(paddle_jax, path), case
+    return pytest.skip("no ordinary call")
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMES) - ALL_OPERANDS))
+def test_out_is_accepted_where_the_oracle_does(name, oracle):
+    theirs, ours, case = both(name, oracle)
+    case = f"{case}, out=None".lstrip(", ")
+    want, got = h.evaluate(oracle, theirs, case), h.evaluate(paddle_jax, ours, case)
+    if want.error is None:
+        assert got.error is None and [o[:2] for o in got.outs] == [o[:2] for o in want.outs]
+    else:
+        assert isinstance(got.error, type(want.error))
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMES) - ALL_OPERANDS))
+def test_too_many_arguments(name, oracle):
+    theirs, ours, case = both(name, oracle)
+    case = case + ", None" * 12
+    want, got = h.evaluate(oracle, theirs, case), h.evaluate(paddle_jax, ours, case)
+    if want.error is not None and "arguments" in str(want.error):
+        assert isinstance(got.error, type(want.error)), repr(got.error)
+
+
+OUT = {"argmax": "f(4)", "argmin": "f(4)", "diagonal": "f(3, 3)", "expand_as": "f(3), f(2, 3)",
+       "isclose": "f(3), f(3)", "isfinite": "f(3)", "isinf": "f(3)", "isnan": "f(3)", "roll": "f(3), 1",
+       "nn.functional.gelu": "f(3)", "nn.functional.softplus": "f(3)",
+       "nn.functional.grid_sample": "f(1, 1, 2, 2), f(1, 2, 2, 2)"}
+
+
+@pytest.mark.parametrize("path", OUT)
+def test_out_receives_the_result(path, oracle):
+    values = []
+    for engine in (oracle, paddle_jax):
+        operands = f"({OUT[path]},)"
+        args = eval(operands, h.Maker(engine).env())  # noqa: S307
+        plain = find(engine, path)(*args)
+        out = engine.zeros_like(plain.detach())
+        with engine.no_grad():
+            find(engine, path)(*args, out=out)
+        assert np.array_equal(out.numpy(), plain.numpy())
+        values.append(out.numpy())
+    np.testing.assert_allclose(values[1], values[0], rtol=1e-5, atol=1e-6)
