@@ -17,7 +17,7 @@ from jax._src.core import (  # for a value of the trace around this one; there i
     trace_ctx,
 )
 
-from paddle_jax._core.autograd.dependence import is_literal, opened
+from paddle_jax._core.autograd.dependence import holds_jaxpr, is_literal, opened
 from paddle_jax._core.autograd.node import source_of
 from paddle_jax._core.capture.folding import known
 from paddle_jax._core.capture.frame import InnerFrame
@@ -25,11 +25,12 @@ from paddle_jax._core.capture.undo import UndoLog
 from paddle_jax._core.deferred.value import INEXACT, Value, concrete
 from paddle_jax._core.errors import Unsupported
 from paddle_jax._core.ops.kernel import Kernel, compute
+from paddle_jax._core.ops.traced import traced
 from paddle_jax._core.runtime.uninterrupted import Block, eagerly
 from paddle_jax._core.state import local
 from paddle_jax._core.tensor import Tensor, inside, wrap
 
-_MAX_KERNELS = 512
+_MAX_KERNELS, _MAX_PARAMS = 512, 4096
 
 
 class Trace(Block, InnerFrame):
@@ -204,12 +205,12 @@ def trace(function, structs, indexed=False, frame=Trace) -> Traced:
             found.changed = [t for t, _ in changed]
             return results + tuple(concrete(raw) for _, raw in changed)
 
-    closed, found.structs = jax.make_jaxpr(inner, return_shape=True)(*structs)
-    jaxpr, n = closed.jaxpr, len(structs)
+    equations, n = traced(inner, "trace", structs), len(structs)
+    jaxpr, found.structs = equations.jaxpr, equations.out_avals
     # with what the Tensors hold, not the array objects of the run: these share its memory, which the deferred
     # tier may give away
     found.taken = [wrap(sources[id(c)][1], False, *sources[id(c)][2:]) if id(c) in sources
-                       else wrap(jnp.asarray(c)) for c in closed.consts]
+                       else wrap(jnp.asarray(c)) for c in equations.consts]
     found.fn = lambda *operands: tuple(jax.core.eval_jaxpr(jaxpr, operands[n:], *operands[:n]))
     found.fn.jaxpr = jaxpr
     found.key = (fingerprint(jaxpr),)
@@ -255,10 +256,25 @@ def fingerprint(jaxpr):
     entries = [tuple((atom(v), v.aval.shape, v.aval.dtype, v.aval.weak_type) for v in vs)
                for vs in (jaxpr.constvars, jaxpr.invars)]
     for e in jaxpr.eqns:
-        params = tuple((k, _frozen(e.params[k])) for k in sorted(e.params))
-        entries.append((e.primitive, tuple(map(atom, e.invars)), tuple(map(atom, e.outvars)), params))
+        entries.append((e.primitive, tuple(map(atom, e.invars)), tuple(map(atom, e.outvars)),
+                        _params_of(e.params)))
     entries.append(tuple(map(atom, jaxpr.outvars)))
     return tuple(entries)
+
+
+_params: dict = {}  # id -> (parameters of an equation, what `_frozen` makes of them)
+
+
+def _params_of(params):
+    """The parameters of an equation as a hashable value. Equations that come from one kernel share them."""
+    known = _params.get(id(params))
+    if known is None:
+        known = params, _frozen(params)
+        if not any(holds_jaxpr(value) or callable(value) for value in params.values()):  # may hold arrays
+            if len(_params) >= _MAX_PARAMS:
+                _params.clear()
+            _params[id(params)] = known
+    return known[1]
 
 
 def _frozen(value):
