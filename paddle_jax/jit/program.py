@@ -13,8 +13,7 @@ import jax
 import numpy as np
 
 from paddle_jax._core.autograd.node import Node
-from paddle_jax._core.capture.environment import MISSING, equal
-from paddle_jax._core.capture.tracing import is_tensor
+from paddle_jax._core.capture.environment import MISSING, same
 from paddle_jax._core.deferred.value import (
     Value,
     aval_of,
@@ -466,17 +465,9 @@ def _set_attribute(change, raws, results):
         store.pop(name, None)
         return
     value, now = change.rebuild(raws, results), store.get(name, MISSING)
-    if raws or not _alike(now, value):
+    if raws or not same(now, value):  # else it may stay the object that it is
         store[name] = value
         Changes.count += 1
-
-
-def _alike(now, value):
-    """Whether an attribute may stay what it is: the same object, or an equal one without Tensors."""
-    if now is value or equal(now, value):
-        return True
-    return (type(now) is type(value)
-            and not any(map(is_tensor, jax.tree.leaves([now, value], is_leaf=is_tensor))) and now == value)
 
 
 def _hooks_of(tensors):

@@ -14,7 +14,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from paddle_jax._core.capture.environment import tensors_in
+from paddle_jax._core.capture.environment import rebuilt, tensors_in
 from paddle_jax._core.deferred.value import aval_of, concrete, looked_at
 from paddle_jax._core.errors import TracedValueError, Unsupported
 from paddle_jax._core.ops.dispatch import run
@@ -130,9 +130,8 @@ class _Recorder(Recorder):
 
     def __init__(self, converted=False, open_loops=()):
         super().__init__(Program())
-        self.depth, self.taken, self.converted, self.open, self.loops, self.places = (
-            1, {}, converted, open_loops, ([], []), {})
-        self.refusal = None
+        self.depth, self.converted, self.open, self.loops, self.places, self.refusal = (
+            1, converted, open_loops, ([], []), {}, None)
 
     def control_flow(self, args, plain, converted):
         return plain()
@@ -153,16 +152,11 @@ class _Recorder(Recorder):
             if code is other and steps != more and not known:
                 raise _OpenLoop(code)
 
-    def symbol(self, tensor):
+    def take_in(self, tensor, name=None):
         raw = tensor._raw
-        if type(raw) is Symbol:
-            return raw
-        known = self.taken.get(id(tensor))
-        if known is None or known[1] is not raw:
-            aval = aval_of(raw.shape, raw.dtype)
-            known = self.taken[id(tensor)] = (tensor, raw,
-                                              Symbol((aval, aval), "constant", self.program, value=tensor))
-        return known[2]
+        aval, taken = aval_of(raw.shape, raw.dtype), self.program.taken
+        taken[id(tensor)] = tensor, raw, Symbol((aval, aval), "constant", self.program, value=tensor)
+        return taken[id(tensor)]
 
     def call(self, kernel, tensors):
         """Records a call. What is known from lengths and small constants stays known."""
@@ -178,16 +172,10 @@ class _Recorder(Recorder):
                 return found
         return super().call(kernel, tensors)
 
-    def record(self, kernel, symbols, stops):
-        """Adds an operation; its results are Variables of known lengths."""
-        found = super().record(kernel, symbols, stops)
+    def add(self, *args):
+        made = super().add(*args)
         self.places[self.ops[-1]] = user_line()
-        for one in found if isinstance(found, tuple | list) else [found]:
-            one.__class__ = _Known
-        return found
-
-    def _is_own(self):
-        return False
+        return made
 
 
 def record(function, specs, converted=None) -> Recording:
@@ -278,8 +266,7 @@ def _record(function, specs, recorder, probes):
 def _argument(value, recorder, probes, inputs):
     """What stands for an argument: Variables for InputSpecs, whose Symbols are added to inputs."""
     if isinstance(value, list | tuple):
-        items = [_argument(v, recorder, probes, inputs) for v in value]
-        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+        return rebuilt(value, [_argument(v, recorder, probes, inputs) for v in value])
     if isinstance(value, dict):
         items = {key: _argument(value[key], recorder, probes, inputs) for key in by_key(value)}
         return {key: items[key] for key in value}

@@ -12,7 +12,15 @@ import jax.numpy as jnp
 import numpy as np
 from jax._src.core import get_opaque_trace_state  # jax.extend takes 0.05 s to import
 
-from paddle_jax._core.capture.environment import CONTAINERS, MISSING, content, differs, put_content, stores_of
+from paddle_jax._core.capture.environment import (
+    CONTAINERS,
+    MISSING,
+    content,
+    differs,
+    put_content,
+    same,
+    stores_of,
+)
 from paddle_jax._core.capture.host_random import HostRandom
 from paddle_jax._core.capture.tracing import Trace, alike, is_tensor, rebuilt
 from paddle_jax._core.deferred.value import INEXACT, Value, concrete, is_zero, looked_at
@@ -20,7 +28,7 @@ from paddle_jax._core.errors import TRACING, TracedValueError, Unsupported
 from paddle_jax._core.failures.checking import checked, ride_results
 from paddle_jax._core.failures.outcomes import joined
 from paddle_jax._core.ops.views import relations
-from paddle_jax._core.runtime.uninterrupted import eagerly, tracing_kept, within
+from paddle_jax._core.runtime.uninterrupted import eagerly, swapped, tracing_kept, within
 from paddle_jax._core.state import Observing, local
 from paddle_jax._core.tensor import Number, init
 from paddle_jax._core.values.pytree import in_order
@@ -103,8 +111,7 @@ class Capture(Trace):
             generator._words, generator._offset = words, offset
         for layer, stores in self.attributes.values():
             for store, before in zip(stores_of(layer), stores, strict=True):
-                store.clear()
-                store.update(before)
+                put_content(store, before)
         for thing, before in (*self.objects.values(), *self.contents.values()):
             if not (self.finished and id(thing) in self.staying):
                 put_content(thing, before)
@@ -165,11 +172,8 @@ class Capture(Trace):
         if self.effects:
             raise Unsupported("a learning rate is used after scheduler.step(); "
                               "call scheduler.step() at the end of the function")
-        self.quiet = True
-        try:
+        with swapped(self, quiet=True):
             return self._lifted(self._keep(CapturedInput(np.float64(get()), get=lambda: np.float64(get()))))
-        finally:
-            self.quiet = False
 
     def host(self, tensor):
         """The value of a Tensor for the host, where it may count as constant: a few integers from
@@ -296,11 +300,8 @@ class Capture(Trace):
         if id(thing) not in self.objects:
             self.objects[id(thing)] = thing, content(thing)
         self.effects.append((call, thing, args, kwargs))
-        self.quiet = True
-        try:
+        with swapped(self, quiet=True):
             return call(thing, *args, **kwargs)
-        finally:
-            self.quiet = False
 
     def _base(self, generator):
         if generator not in self.drawn:
@@ -476,7 +477,8 @@ def _changes(run):
     for thing, before in run.contents.values():
         if not isinstance(thing, CONTAINERS):
             owners.append((thing, [before]))
-        elif differs(thing, before) and _is_held(thing):
+        elif differs(thing, before) and (Observing.reads is None or Observing.reads.facts.is_held(thing)):
+            # it can still be seen after the run, as far as is known
             if not run.once or _traced(thing, before):
                 raise Unsupported(f"a {type(thing).__name__} from outside the function is changed, "
                                   "which would happen while compiling only; return what it is to hold")
@@ -484,7 +486,7 @@ def _changes(run):
     for layer, stores in owners:
         for number, (store, before) in enumerate(zip(stores_of(layer), stores, strict=True)):
             for name in {**before, **store}:
-                if not _same(store.get(name, MISSING), before.get(name, MISSING)):
+                if not same(store.get(name, MISSING), before.get(name, MISSING)):
                     change, new = _assignment(run, layer, (number, name), store.get(name, MISSING))
                     changes.append(change)
                     arrays += new
@@ -502,26 +504,11 @@ def _assignment(run, layer, key, value):
     return change, [run.read(t) for t in inside]
 
 
-def _is_held(thing):
-    """Whether a container can still be seen after the run, as far as is known."""
-    return Observing.reads is None or Observing.reads.facts.is_held(thing)
-
-
 def _traced(thing, before):
     """Whether something new in a container depends on the run."""
-    old = set(map(id, before.values() if isinstance(thing, dict) else before))
-    new = [v for v in (thing.values() if isinstance(thing, dict) else thing) if id(v) not in old]
-    return any(is_tensor(leaf) for leaf in jax.tree.leaves(new, is_leaf=is_tensor))
-
-
-def _same(a, b):
-    return (a is b
-            or type(a) is type(b) and isinstance(a, bool | int | float | str | tuple | list | type(None))
-                and not _has_tensor(a) and a == b)
-
-
-def _has_tensor(value):
-    return isinstance(value, tuple | list) and any(is_tensor(v) or _has_tensor(v) for v in value)
+    now, old = [list(each.values() if isinstance(each, dict) else each) for each in (thing, before)]
+    new = [value for value in now if id(value) not in set(map(id, old))]
+    return any(map(is_tensor, jax.tree.leaves(new, is_leaf=is_tensor)))
 
 
 def _maker(prototypes, marks, tree):

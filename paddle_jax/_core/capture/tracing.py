@@ -19,6 +19,7 @@ from jax._src.core import (  # for a value of the trace around this one; there i
 
 from paddle_jax._core.autograd.dependence import holds_jaxpr, is_literal, opened
 from paddle_jax._core.autograd.node import source_of
+from paddle_jax._core.capture.environment import Same
 from paddle_jax._core.capture.folding import known
 from paddle_jax._core.capture.frame import InnerFrame
 from paddle_jax._core.capture.undo import UndoLog
@@ -227,21 +228,6 @@ def rebuilt(tensors, leaves, tree):
     return jax.tree.unflatten(tree, [next(tensors) if x is None else x[0] for x in leaves])
 
 
-class _Same:
-    """An object that is equal to itself only, kept alive."""
-
-    __slots__ = ("it",)
-
-    def __init__(self, it):
-        self.it = it
-
-    def __eq__(self, other):
-        return type(other) is _Same and other.it is self.it
-
-    def __hash__(self):
-        return id(self.it)
-
-
 def fingerprint(jaxpr):
     """A hashable value that is equal for jaxprs which compute the same in the same way, whatever
     their variables are."""
@@ -280,7 +266,7 @@ def _params_of(params):
 def _frozen(value):
     if hasattr(value, "eqns"):
         jaxpr, consts = opened(value)
-        return fingerprint(jaxpr), tuple(map(_Same, consts))
+        return fingerprint(jaxpr), tuple(map(Same, consts))
     if isinstance(value, tuple | list):
         return tuple(map(_frozen, value))
     if isinstance(value, dict):
@@ -290,7 +276,7 @@ def _frozen(value):
     try:
         hash(value)
     except TypeError:
-        return _Same(value)
+        return Same(value)
     return type(value), value
 
 
