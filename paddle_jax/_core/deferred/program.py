@@ -90,15 +90,13 @@ def _new_program(key, leaves, why, device):
     least = settings.min_repeats or _least(key, mark, leaves, device)
     if count < least:
         return None
-    if 4 * sum(any(p >= 0 for p in entry[1:]) for entry in ops) < len(ops):
+    unfit = ("few of which use each other's results"
+             if 4 * sum(any(p >= 0 for p in entry[1:]) for entry in ops) < len(ops)
+             else f"more than {_MAX_KEPT} of whose intermediate results are kept"
+             if len(_kept_inside(ops, key[1])) > _MAX_KEPT else None)
+    if unfit is not None:
         if count == least:
-            log.add(f"left to run op by op: {len(ops)} ops at {user_line()}, few of which use "
-                    "each other's results")
-        return None
-    if len(_kept_inside(ops, key[1])) > _MAX_KEPT:
-        if count == least:
-            log.add(f"left to run op by op: {len(ops)} ops at {user_line()}, more than {_MAX_KEPT} of whose "
-                    "intermediate results are kept")
+            log.add(f"left to run op by op: {len(ops)} ops at {user_line()}, {unfit}")
         return None
     kernels = hash(tuple([entry[0].kernel for entry in ops]))
     made = _Cache.variants.get(kernels, 0)

@@ -167,16 +167,9 @@ class Facts:
     def hold(self):
         """Whether everything that was read is as it was."""
         try:
-            for table in self.tables:
-                if not table.hold():
-                    return False
-            for names, own in self.absent.values():
-                if not names.isdisjoint(own):
-                    return False
-            for read, value, *_ in self.contents:
-                if not same(read(), value):
-                    return False
-            return True
+            return (all(map(Table.hold, self.tables))
+                    and all([names.isdisjoint(own) for names, own in self.absent.values()])
+                    and all([same(read(), value) for read, value, *_ in self.contents]))
         except _GONE:
             return False
 
