@@ -145,8 +145,8 @@ def branched(pred, yes, no, results, ends):
                                   *[s for pair in results for s in pair if _is_outer(s, yes, no)]]))
     kernel = Kernel("cond", _branching(yes, no, outside, results))
     kernel.fn.parts = yes, no, results  # for files: static/recording.py
-    found, stops = Inferred(tuple, pairs, uneven or yes.host or no.host), _stops((yes, no), outside)
-    return local.ctx.frame.add(kernel, [pred._raw, *outside], (True, *stops), found, ends)
+    inferred, stops = Inferred(tuple, pairs, uneven or yes.host or no.host), _stops((yes, no), outside)
+    return local.ctx.frame.add(kernel, [pred._raw, *outside], (True, *stops), inferred, ends)
 
 
 def _is_outer(symbol, *blocks):
@@ -221,10 +221,10 @@ def looped(starts, given, stops, testing, step, new, targets=()):
     kernel = Kernel("while",
                     _looping(testing, step, outside, (starts, stops), befores, [*new, *afters], read))
     kernel.fn.parts = testing, step, [(s, s) for s in new], len(befores)
-    found = Inferred(tuple, [*pairs, *[s.avals for s in befores]], host=uneven or testing.host or step.host)
+    inferred = Inferred(tuple, [*pairs, *[s.avals for s in befores]], uneven or testing.host or step.host)
     symbols = [*starts, *befores, *outside]
     ends = (*given, *[t.stop_gradient for t, _ in targets], *read)
-    return local.ctx.frame.add(kernel, symbols, ends, found, [*stops, *[False] * len(targets)])
+    return local.ctx.frame.add(kernel, symbols, ends, inferred, [*stops, *[False] * len(targets)])
 
 
 def _one_step(recorder, test, body, leaves, tree, at, pairs, stops):

@@ -82,18 +82,18 @@ class Recorder(Frame):
 
     def record(self, kernel, symbols, stops):
         """Adds an operation and returns its results as Variables."""
-        found = infer(kernel, symbols, self.probe)
+        inferred = infer(kernel, symbols, self.probe)
         stops = tuple([bool(stop or kernel.constants >> i & 1) for i, stop in enumerate(stops)])
-        made = self.add(kernel, symbols, stops, found, [kernel.nondiff] * len(found.avals))
-        return found.many(made) if found.many else made[0]
+        results = self.add(kernel, symbols, stops, inferred, [kernel.nondiff] * len(inferred.avals))
+        return inferred.many(results) if inferred.many else results[0]
 
-    def add(self, kernel, symbols, stops, found, ends):
+    def add(self, kernel, symbols, stops, inferred, ends):
         """Adds an operation whose results are known: an Inferred. ends: for each of them whether no gradient
         flows through it. Returns a list of Variables."""
         program = self.program
-        operation = Operation(kernel, symbols, stops, found.many, self.scope, found.host)
+        operation = Operation(kernel, symbols, stops, inferred.many, self.scope, inferred.host)
         operation.outputs = [Symbol(pair, "result", program, value=value, op=operation)
-                             for pair, value in zip(found.avals, found.known, strict=True)]
+                             for pair, value in zip(inferred.avals, inferred.known, strict=True)]
         self.ops.append(operation)
         program.changed()
         flows = local.ctx.grad and any(

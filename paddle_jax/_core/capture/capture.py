@@ -384,7 +384,7 @@ def capture(function, inputs, start, converted=False, fixed=False, objects=(), o
         drawn = HostRandom(generators)
         try:
             with tracing_kept():
-                found = within(drawn, lambda run=run: _capture(run, function, len(inputs)))
+                captured = within(drawn, lambda run=run: _capture(run, function, len(inputs)))
         except TRACING:
             met = [g.tensor for g in run.given[run.known :] if g.tensor is not None]
             if not met or len(again) == 3:
@@ -394,12 +394,12 @@ def capture(function, inputs, start, converted=False, fixed=False, objects=(), o
             start += met  # this time they are known from the beginning
         else:
             drawn.check()
-            found.again = again
-            return found
+            captured.again = again
+            return captured
 
 
 def _capture(run, function, n):
-    found = Captured()
+    captured = Captured()
 
     def inner():
         run.level = get_opaque_trace_state(convention="flax")
@@ -414,29 +414,30 @@ def _capture(run, function, n):
         leaves, tree = jax.tree.flatten(in_order(out), is_leaf=is_tensor)
         tensors = [x for x in leaves if is_tensor(x)]
         values = [run.read(t) for t in tensors]
-        found.rebuild = _rebuild([None if is_tensor(x) else (x,) for x in leaves], tree)
-        found.results = [(t.stop_gradient, None if t._node is None else flows_into(t), run.places.get(id(t)))
-                         for t in tensors]
-        found.changes, new = _changes(run)
-        if run.hooked and any(flows for _, flows, _ in found.results):
+        captured.rebuild = _rebuild([None if is_tensor(x) else (x,) for x in leaves], tree)
+        captured.results = [(t.stop_gradient, None if t._node is None else flows_into(t),
+                             run.places.get(id(t))) for t in tensors]
+        captured.changes, new = _changes(run)
+        if run.hooked and any(flows for _, flows, _ in captured.results):
             raise Unsupported("register_hook is called on a Tensor inside the function; "
                               "register the hook outside, or call backward inside too")
         if run.executor is checked and run.checks is not None:
             ride_results([*values, *new])
         if run.checks:
-            found.changes.append(Change("checks", None, 1, checks=[
+            captured.changes.append(Change("checks", None, 1, checks=[
                 (len(numbers), error, line) for _, numbers, error, line in run.checks]))
             new.append(joined(run.checks))
-        found.relations = relations([c.target for c in found.changes if c.kind == "value"], run.is_outside)
-        found.draws = [(g, g._offset - start) for g, (_, _, start) in run.drawn.items()]
-        found.grads = [(t, known) for t, _, _, known in run.grads.values()]
+        captured.relations = relations([c.target for c in captured.changes if c.kind == "value"],
+                                       run.is_outside)
+        captured.draws = [(g, g._offset - start) for g, (_, _, start) in run.drawn.items()]
+        captured.grads = [(t, known) for t, _, _, known in run.grads.values()]
         run.finished = True
         return tuple([*values, *new])
 
-    closed, found.structs = jax.make_jaxpr(lambda: within(run, inner), return_shape=True)()
-    found.guards, found.effects, found.steps = run.guards, run.effects, run.steps
-    _open(found, closed, run, n)
-    return found
+    closed, captured.structs = jax.make_jaxpr(lambda: within(run, inner), return_shape=True)()
+    captured.guards, captured.effects, captured.steps = run.guards, run.effects, run.steps
+    _open(captured, closed, run, n)
+    return captured
 
 
 def _rebuild(marks, tree):
@@ -532,16 +533,16 @@ def _maker(prototypes, marks, tree):
     return make
 
 
-def _wanted_beside(found, run):
+def _wanted_beside(captured, run):
     """What was given that a call needs though no operation reads it, by id: what it changes or gives back."""
-    targets = [c.target for c in found.changes if c.kind not in ("attribute", "checks")]
-    places = [run.places[id(t)] for t in [*targets, *[t for t, _ in found.grads]]]
-    places += [*run.host_reads, *[place for _, _, place in found.results if place is not None]]
+    targets = [c.target for c in captured.changes if c.kind not in ("attribute", "checks")]
+    places = [run.places[id(t)] for t in [*targets, *[t for t, _ in captured.grads]]]
+    places += [*run.host_reads, *[place for _, _, place in captured.results if place is not None]]
     used = {id(g) for g in run.given if g.tensor is not None and id(g.tensor) in run.uses}
     return used | {id(run.given[place]) for place in places}
 
 
-def _open(found, closed, run, n):
+def _open(captured, closed, run, n):
     """The jaxpr as a function of the inputs and what was given; what no operation reads is not passed."""
     jaxpr, by_var = closed.jaxpr, {}
     for var, const in zip(jaxpr.constvars, closed.consts, strict=True):
@@ -558,20 +559,20 @@ def _open(found, closed, run, n):
             | {v for v in jaxpr.outvars if not hasattr(v, "val")})
     slots = {**{v: g for v, g in by_var.items() if v in used},
              **{v: g for v, g in alias.items() if v in used}}
-    wanted = {id(g) for g in slots.values()} | _wanted_beside(found, run)
+    wanted = {id(g) for g in slots.values()} | _wanted_beside(captured, run)
     at = [i for i, g in enumerate(run.given) if i < n or id(g) in wanted]
-    found.given = [run.given[i] for i in at]
+    captured.given = [run.given[i] for i in at]
     renumbered = {old: new for new, old in enumerate(at)}
-    found.host_reads = [(renumbered[place], value) for place, value in run.host_reads.items()]
-    found.results = [(stop, flows, None if place is None else renumbered[place])
-                     for stop, flows, place in found.results]
-    where = {id(g): i for i, g in enumerate(found.given)}
+    captured.host_reads = [(renumbered[place], value) for place, value in run.host_reads.items()]
+    captured.results = [(stop, flows, None if place is None else renumbered[place])
+                     for stop, flows, place in captured.results]
+    where = {id(g): i for i, g in enumerate(captured.given)}
     order = [(v, where[id(g)]) for v, g in slots.items()]
     constants = [(v, c) for v, c in zip(jaxpr.constvars, closed.consts, strict=True) if v not in by_var]
     head = [v for v, _ in constants] + [v for v, _ in order]
     body = jaxpr.replace(constvars=head, eqns=eqns, invars=[])
     fixed = [c for _, c in constants]
-    places, structs = [i for _, i in order], found.structs
+    places, structs = [i for _, i in order], captured.structs
 
     def fn(*values):
         out = jax.core.eval_jaxpr(body, [*fixed, *[values[i] for i in places]])
@@ -579,6 +580,6 @@ def _open(found, closed, run, n):
         return tuple([v if hasattr(v, "dtype") else np.asarray(v, s.dtype)
                       for v, s in zip(out, structs, strict=True)])
 
-    found.fn, found.jaxpr, found.parts = fn, body, (fixed, places)
-    for given in found.given:
+    captured.fn, captured.jaxpr, captured.parts = fn, body, (fixed, places)
+    for given in captured.given:
         given.own = given.tracer = given.value = None  # their memory may be given away

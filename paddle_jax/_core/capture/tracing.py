@@ -186,7 +186,7 @@ def is_tensor(x):
 def trace(function, structs, indexed=False, frame=Trace) -> Traced:
     """Runs `function` on traced Tensors of the given shapes and dtypes; with `indexed` the last one is the
     position in a batch, which the function does not get. frame: the kind of Trace."""
-    found, sources = Traced(), {}
+    program, sources = Traced(), {}
 
     def inner(*arrays):
         run = frame(arrays[-1] if indexed else None)
@@ -196,26 +196,26 @@ def trace(function, structs, indexed=False, frame=Trace) -> Traced:
                 leaves, tree = jax.tree.flatten(function(*tensors), is_leaf=is_tensor)
                 results = tuple([_result(x) for x in leaves if is_tensor(x)])
                 leaves = [None if is_tensor(x) else (x,) for x in leaves]
-                found.rebuild = lambda out: rebuilt(out, leaves, tree)
+                program.rebuild = lambda out: rebuilt(out, leaves, tree)
                 del tensors
                 changed = run.settle()
             except BaseException:  # not `finally`: see uninterrupted.within
                 run.settle()
                 raise
             sources.update(run.sources)
-            found.changed = [t for t, _ in changed]
+            program.changed = [t for t, _ in changed]
             return results + tuple(concrete(raw) for _, raw in changed)
 
     equations, n = traced(inner, "trace", structs), len(structs)
-    jaxpr, found.structs = equations.jaxpr, equations.out_avals
+    jaxpr, program.structs = equations.jaxpr, equations.out_avals
     # with what the Tensors hold, not the array objects of the run: these share its memory, which the deferred
     # tier may give away
-    found.taken = [wrap(sources[id(c)][1], False, *sources[id(c)][2:]) if id(c) in sources
+    program.taken = [wrap(sources[id(c)][1], False, *sources[id(c)][2:]) if id(c) in sources
                        else wrap(jnp.asarray(c)) for c in equations.consts]
-    found.fn = lambda *operands: tuple(jax.core.eval_jaxpr(jaxpr, operands[n:], *operands[:n]))
-    found.fn.jaxpr = jaxpr
-    found.key = (fingerprint(jaxpr),)
-    return found
+    program.fn = lambda *operands: tuple(jax.core.eval_jaxpr(jaxpr, operands[n:], *operands[:n]))
+    program.fn.jaxpr = jaxpr
+    program.key = (fingerprint(jaxpr),)
+    return program
 
 
 def _result(tensor):
@@ -286,11 +286,11 @@ _kernels: "collections.OrderedDict" = collections.OrderedDict()
 def kernel_for(name, key, make) -> Kernel:
     """The Kernel of a transformed program, made with `make()` unless an equal one is kept."""
     key = (name, *key)
-    found = _kernels.get(key)
-    if found is None:
-        found = _kernels[key] = Kernel(name, make())
+    kernel = _kernels.get(key)
+    if kernel is None:
+        kernel = _kernels[key] = Kernel(name, make())
         if len(_kernels) > _MAX_KERNELS:
             _kernels.popitem(last=False)
     else:
         _kernels.move_to_end(key)
-    return found
+    return kernel

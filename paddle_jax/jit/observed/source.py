@@ -107,12 +107,12 @@ def remade(function, code, objects):
     """The changed form of a function. objects: gives what the code of its maker takes, of the
     function's cells by name."""
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    made = types.FunctionType(code, function.__globals__,
+    copy = types.FunctionType(code, function.__globals__,
                               closure=tuple([cells[name] for name in code.co_freevars]))(*objects(cells))
-    made.__dict__.update(function.__dict__)
+    copy.__dict__.update(function.__dict__)
     for name in ("__defaults__", "__kwdefaults__", "__name__", "__qualname__", "__doc__", "__module__"):
-        setattr(made, name, getattr(function, name))
-    return made
+        setattr(copy, name, getattr(function, name))
+    return copy
 
 
 def rewrapped(wrapper, inner, other):
